@@ -16,7 +16,6 @@
 #include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/cas/grpc_blob_store.h"
-#include "common/rpc/large_answers.h"
 #include "common/rpc/server.h"
 #include "common/worker/stage.h"
 #include "common/worker/work_queue.h"

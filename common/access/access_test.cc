@@ -191,7 +191,7 @@ TEST(Access, AnUnknownMethodIsForNobody) {
   const Cluster cluster(certificates.Of("server"));
   EXPECT_THAT(
       cluster.Call(certificates.Of("operator"), "/kernelmill.v1.Store/Erase").error_message(),
-      HasSubstr("needs the role nobody"));
+      HasSubstr("needs the role none"));
 }
 
 TEST(Access, TokenGivesItsRole) {
@@ -338,11 +338,11 @@ TEST(Credentials, SayWhichFileIsWrong) {
 }
 
 TEST(Tokens, HaveARoleANameAndASecret) {
-  EXPECT_EQ(ClaimOf(absl::StrCat("worker.gpu-1.", kSecret))->name, "gpu-1");
-  EXPECT_FALSE(ClaimOf(absl::StrCat("root.gpu-1.", kSecret)).has_value());
-  EXPECT_FALSE(ClaimOf(absl::StrCat("worker..", kSecret)).has_value());
-  EXPECT_FALSE(ClaimOf("worker.gpu-1.short").has_value());
-  EXPECT_FALSE(ClaimOf("").has_value());
+  EXPECT_EQ(ParseClaim(absl::StrCat("worker.gpu-1.", kSecret))->name, "gpu-1");
+  EXPECT_FALSE(ParseClaim(absl::StrCat("root.gpu-1.", kSecret)).has_value());
+  EXPECT_FALSE(ParseClaim(absl::StrCat("worker..", kSecret)).has_value());
+  EXPECT_FALSE(ParseClaim("worker.gpu-1.short").has_value());
+  EXPECT_FALSE(ParseClaim("").has_value());
 }
 
 TEST(Tokens, AreReadAgainWhenTheFileChanges) {

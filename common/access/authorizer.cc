@@ -26,29 +26,30 @@ using Metadata = std::multimap<grpc::string_ref, grpc::string_ref>;
 
 absl::string_view View(grpc::string_ref text) { return {text.data(), text.size()}; }
 
-// The token of "authorization: Bearer TOKEN"; empty where there is none.
-absl::string_view BearerOf(const Metadata& metadata) {
+// Returns the token of "authorization: Bearer TOKEN", or an empty string.
+absl::string_view GetBearer(const Metadata& metadata) {
   const auto found = metadata.find("authorization");
   if (found == metadata.end()) return "";
   absl::string_view value = View(found->second);
   return absl::ConsumePrefix(&value, "Bearer ") ? value : absl::string_view();
 }
 
-std::optional<Caller> CallerOfUri(absl::string_view uri) {
+std::optional<Caller> ParseCaller(absl::string_view uri) {
   if (!absl::ConsumePrefix(&uri, "spiffe://")) return std::nullopt;
   const std::vector<absl::string_view> parts = absl::StrSplit(uri, absl::MaxSplits('/', 2));
   if (parts.size() != 3 || parts[2].empty()) return std::nullopt;
-  const std::optional<Role> role = RoleOfName(parts[1]);
+  const std::optional<Role> role = FindRole(parts[1]);
   if (!role.has_value()) return std::nullopt;
   return Caller{role, std::string(parts[2])};
 }
 
-std::string NameOf(const Caller& caller) {
+std::string ToName(const Caller& caller) {
   if (!caller.role.has_value()) return "";
   return absl::StrCat(RoleName(*caller.role), " ", caller.name);
 }
 
-// Without it there is no authorizer: what a caller says of itself is not checked.
+// Returns whether the connection uses TLS. Without TLS no authorizer runs, and a caller's claims
+// are not checked.
 bool UsesTls(const grpc::AuthContext& context) {
   for (const grpc::string_ref& type :
        context.FindPropertyValues(GRPC_TRANSPORT_SECURITY_TYPE_PROPERTY_NAME)) {
@@ -60,29 +61,31 @@ bool UsesTls(const grpc::AuthContext& context) {
   return false;
 }
 
+// Checks each call before its handler runs. Thread-safe.
 class Authorizer final : public grpc::AuthMetadataProcessor {
  public:
   explicit Authorizer(std::shared_ptr<Tokens> tokens) : tokens_(std::move(tokens)) {}
 
-  // A look into two tables is done where the call came in.
+  // Looking into two tables is fast enough for gRPC's own thread.
   bool IsBlocking() const override { return false; }
 
   grpc::Status Process(const InputMetadata& metadata, grpc::AuthContext* context,
                        OutputMetadata* consumed, OutputMetadata*) override {
-    // Handlers believe a token that they see (CallerOf): it must be one that was looked up here.
+    // GetCaller trusts a token in the metadata. So without Tokens, where it is not checked, it is
+    // removed.
     if (const auto token = metadata.find("authorization");
         tokens_ == nullptr && token != metadata.end()) {
       consumed->emplace("authorization", std::string(View(token->second)));
     }
     const auto path = metadata.find(":path");
-    if (path == metadata.end()) return {grpc::StatusCode::INTERNAL, "a call without a method"};
+    if (path == metadata.end()) return {grpc::StatusCode::INTERNAL, "the call has no method"};
     const absl::string_view method = View(path->second);
     const MethodAccess* access = FindMethod(method);
     if (access != nullptr && access->anyone) return grpc::Status::OK;
     const Caller caller = Identify(metadata, *context);
     if (!caller.role.has_value()) {
       return Refuse(grpc::StatusCode::UNAUTHENTICATED, method, access,
-                    "the call has neither a certificate with a role nor a token that is believed");
+                    "the call has neither a certificate with a role nor a known token");
     }
     if (access != nullptr && Has(access->roles, *caller.role)) {
       return grpc::Status::OK;
@@ -93,7 +96,7 @@ class Authorizer final : public grpc::AuthMetadataProcessor {
 
  private:
   Caller Identify(const InputMetadata& metadata, const grpc::AuthContext& context) const {
-    const absl::string_view token = BearerOf(metadata);
+    const absl::string_view token = GetBearer(metadata);
     if (!token.empty() && tokens_ != nullptr) return tokens_->Find(token).value_or(Caller{});
     return CertificateCaller(context);
   }
@@ -116,34 +119,34 @@ std::shared_ptr<grpc::AuthMetadataProcessor> NewAuthorizer(std::shared_ptr<Token
 
 Caller CertificateCaller(const grpc::AuthContext& context) {
   for (const grpc::string_ref& uri : context.FindPropertyValues(GRPC_PEER_URI_PROPERTY_NAME)) {
-    if (auto caller = CallerOfUri(View(uri))) return *std::move(caller);
+    if (auto caller = ParseCaller(View(uri))) return *std::move(caller);
   }
   return {};
 }
 
-Caller CallerOf(const grpc::ServerContext& context) {
+Caller GetCaller(const grpc::ServerContext& context) {
   Caller caller;
   if (const auto peer = context.auth_context(); peer != nullptr && UsesTls(*peer)) {
-    // A token goes before the certificate, as in the authorizer, which has found it by now.
-    if (auto claim = ClaimOf(BearerOf(context.client_metadata()))) return *std::move(claim);
+    // A token takes precedence over the certificate, as in the authorizer, which has checked it.
+    if (auto claim = ParseClaim(GetBearer(context.client_metadata()))) return *std::move(claim);
     caller = CertificateCaller(*peer);
   }
   if (!caller.role.has_value()) caller.name = context.peer();
   return caller;
 }
 
-std::string CallerName(const grpc::ServerContext& context) { return NameOf(CallerOf(context)); }
+std::string CallerName(const grpc::ServerContext& context) { return ToName(GetCaller(context)); }
 
 std::string CallerKey(const grpc::ServerContext& context) {
-  const Caller caller = CallerOf(context);
-  return caller.role.has_value() ? NameOf(caller) : HostOfPeer(caller.name);
+  const Caller caller = GetCaller(context);
+  return caller.role.has_value() ? ToName(caller) : HostOfPeer(caller.name);
 }
 
 std::string HostOfPeer(absl::string_view peer) {
   if (absl::StartsWith(peer, "unix")) return "unix";
   for (const absl::string_view scheme : {"ipv4:", "ipv6:"}) {
     if (!absl::ConsumePrefix(&peer, scheme)) continue;
-    // IPv6 addresses stand in brackets, which gRPC writes as in a URI.
+    // IPv6 addresses are in brackets, which gRPC percent-encodes.
     return absl::StrReplaceAll(peer.substr(0, peer.rfind(':')), {{"%5B", "["}, {"%5D", "]"}});
   }
   return "unknown";
@@ -151,7 +154,7 @@ std::string HostOfPeer(absl::string_view peer) {
 
 grpc::Status Audited(const grpc::ServerContext& context, absl::string_view call,
                      absl::string_view target, grpc::Status status) {
-  const Caller caller = CallerOf(context);
+  const Caller caller = GetCaller(context);
   LogInfo("audit", {{"call", call},
                     {"of", target},
                     {"role", caller.role.has_value() ? RoleName(*caller.role) : "unknown"},

@@ -17,30 +17,30 @@ class Status;
 
 namespace kernelmill::access {
 
-// Lets a call through that the method table allows its caller. UNAUTHENTICATED: the caller has
-// neither a certificate with a role nor a token that is believed. PERMISSION_DENIED: the role is
-// another one. `tokens` may be null: certificates alone count then.
+// Makes the processor that checks each call against the method table. UNAUTHENTICATED: the caller
+// has neither a certificate with a role nor a known token. PERMISSION_DENIED: the caller has a
+// different role. `tokens`: null if only certificates count.
 std::shared_ptr<grpc::AuthMetadataProcessor> NewAuthorizer(std::shared_ptr<Tokens> tokens);
 
-// Who calls, in a handler that the authorizer let through: by certificate, else by token. Where the
-// server has no TLS a caller without a role, named by its address.
-Caller CallerOf(const grpc::ServerContext& context);
-// The same as leases and grants are tied to it: "worker w3"; empty where nobody says who they are.
+// Returns the caller of a call that passed the authorizer, by its token or its certificate. Without
+// TLS, the caller has no role, and its name is its address.
+Caller GetCaller(const grpc::ServerContext& context);
+// Returns the name that leases and grants are tied to: "worker w3"; empty if the caller is unknown.
 std::string CallerName(const grpc::ServerContext& context);
 
-// What CallerLimits counts the caller under: "ROLE NAME"; where nobody says who they are the host
-// that the call came from, so that all behind one address are one caller.
+// Returns the key of the caller in CallerLimits: "ROLE NAME", or the caller's host if it is
+// unknown, so that all callers behind one address count as one.
 std::string CallerKey(const grpc::ServerContext& context);
-// The host of a peer as gRPC writes it (ipv4:10.0.0.7:50312), without the port.
+// Returns the host of a peer in gRPC's notation (ipv4:10.0.0.7:50312), without the port.
 std::string HostOfPeer(absl::string_view peer);
 
-// A line in the log for a call that changes what others rely on: who called what, of which job,
-// hold or backup, and how it ended. Returns the status.
+// Logs a call that changes shared state: the caller, the method, the job, hold or backup, and the
+// status. Returns the status.
 grpc::Status Audited(const grpc::ServerContext& context, absl::string_view call,
                      absl::string_view target, grpc::Status status);
 
-// The role and name of a certificate that the connection was made with: of its URI
-// spiffe://DOMAIN/ROLE/NAME. No role where it has none.
+// Returns the role and name in the URI of the peer's certificate, spiffe://DOMAIN/ROLE/NAME. No
+// role if there is no such URI.
 Caller CertificateCaller(const grpc::AuthContext& context);
 
 }  // namespace kernelmill::access

@@ -12,7 +12,7 @@ prometheus::Counter& Refusals(const Limit& limit) {
   return metrics::Counter(metrics::kLimitRefusals, {{"limit", limit.flag}});
 }
 
-// Without overflow, whatever a caller asks for.
+// Returns whether has + amount exceeds the limit, without overflow.
 bool Exceeds(const Limit& limit, int64_t has, int64_t amount) {
   return limit.value > 0 && (amount > limit.value || has > limit.value - amount);
 }
@@ -88,7 +88,7 @@ absl::Status CallerLimits::Refusal(const Limit& limit, absl::string_view who, in
   std::string text =
       absl::StrCat("--", limit.flag, " is ", limit.value, ": ", who,
                    who == "all callers" ? " have " : " has ", has, " ", options_.what);
-  if (amount > 1) absl::StrAppend(&text, ", and this is ", amount, " more");
+  if (amount > 1) absl::StrAppend(&text, ", and requests ", amount, " more");
   if (!options_.hint.empty()) absl::StrAppend(&text, "; ", options_.hint);
   return absl::ResourceExhaustedError(text);
 }

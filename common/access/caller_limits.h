@@ -20,30 +20,28 @@ class Counter;
 
 namespace kernelmill::access {
 
-// A bound that an operator sets, as a refusal names it.
+// A limit that an operator sets with a flag.
 struct Limit {
   std::string flag;   // without "--"
   int64_t value = 0;  // 0: no limit
 };
 
-// How much of something callers may have at a time: each of them, and all together. It may be calls
-// that wait, jobs, or bytes. A caller is a name that the server made (CallerKey in authorizer.h).
-//
-// Only who has something is remembered, so that a million callers that come and go leave nothing.
-// Thread-safe; must outlive its places.
+// Limits on a resource (waiting calls, jobs, bytes) for each caller and for all callers together. A
+// caller is a key that the server made (CallerKey in authorizer.h). Only callers that have
+// something take memory. Must outlive its places. Thread-safe.
 class CallerLimits {
  public:
   struct Options {
-    std::string what;  // plural: "jobs that have not ended"
-    Limit each;        // of one caller
-    Limit all;         // of all together
-    std::string hint;  // what a refused caller can do; may be empty
+    std::string what;  // plural: "unfinished jobs"
+    Limit each;        // for one caller
+    Limit all;         // for all callers together
+    std::string hint;  // advice for a refused caller; may be empty
   };
 
   // Makes the counters of refusals, kernelmill_limit_refusals_total.
   explicit CallerLimits(Options options);
 
-  // What a caller has, until this is destroyed.
+  // An amount that a caller has; its destructor returns the amount.
   class Place {
    public:
     Place() = default;
@@ -62,16 +60,16 @@ class CallerLimits {
     int64_t amount_ = 0;
   };
 
-  // RESOURCE_EXHAUSTED: the caller, or all together, would have more than they may. The text has
-  // the flag and its value.
+  // Takes an amount. RESOURCE_EXHAUSTED: the caller, or all together, would exceed the limit; the
+  // message names the flag and its value.
   absl::StatusOr<Place> Take(const std::string& caller, int64_t amount = 1);
-  // Waits for a place of 1, at most that long; then as Take.
+  // Waits at most `patience` for an amount of 1. Errors: see Take.
   absl::StatusOr<Place> Await(const std::string& caller, absl::Duration patience);
-  // Counts what the caller has had since before a restart, be it too much.
+  // Takes an amount even if it exceeds the limit: for resources from before a restart.
   Place Keep(const std::string& caller, int64_t amount = 1);
 
   int64_t all() const;
-  // Callers that have something now.
+  // Returns the number of callers that have something.
   size_t callers() const;
 
  private:

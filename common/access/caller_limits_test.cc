@@ -59,7 +59,7 @@ TEST(CallerLimitsTest, AmountsAreSummedAndDoNotOverflow) {
   const auto most = limits.Take("a", 90);
   ASSERT_THAT(most, IsOk());
   const auto more = limits.Take("a", 11);
-  EXPECT_EQ(more.status().message(), "--each is 100: a has 90 bytes, and this is 11 more");
+  EXPECT_EQ(more.status().message(), "--each is 100: a has 90 bytes, and requests 11 more");
   EXPECT_THAT(limits.Take("a", INT64_MAX), StatusIs(absl::StatusCode::kResourceExhausted));
   EXPECT_THAT(limits.Take("a", 10), IsOk());
 }

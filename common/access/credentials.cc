@@ -32,7 +32,7 @@ using grpc::experimental::FileWatcherCertificateProvider;
 constexpr unsigned kRefreshSeconds = 2;
 constexpr int64_t kMaxPemBytes = 4 << 20;
 
-// gRPC says nothing of a file that it cannot read; so they are read once before.
+// Reads a PEM file once, since gRPC does not report a file that it cannot read.
 absl::Status CheckPem(const std::string& path, absl::string_view flag, absl::string_view kind) {
   if (path.empty()) return absl::InvalidArgumentError(absl::StrCat(flag, " is missing"));
   const absl::StatusOr<std::string> text = ReadFile(path, kMaxPemBytes);
@@ -46,8 +46,8 @@ absl::Status CheckPem(const std::string& path, absl::string_view flag, absl::str
 constexpr absl::string_view kCertificate = "-----BEGIN CERTIFICATE-----";
 constexpr absl::string_view kKey = "PRIVATE KEY-----";
 
-// Who starts with a certificate that has expired learns it from nobody else: the other side hangs
-// up.
+// Checks that the certificate has not expired. Otherwise the peer would only close the connection,
+// without an error that names the reason.
 absl::Status CheckValidity(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxPemBytes));
   const std::unique_ptr<BIO, decltype(&BIO_free)> bytes(
@@ -72,7 +72,7 @@ absl::Status CheckPair(const Identity& identity) {
   return CheckPem(identity.key, "--tls-key", kKey);
 }
 
-// Sends the token of a file along with each call.
+// Adds the token of a file to each call. Thread-safe.
 class TokenPlugin final : public grpc::MetadataCredentialsPlugin {
  public:
   TokenPlugin(const std::string& path, std::string token) : file_(path), token_(std::move(token)) {}
@@ -100,9 +100,9 @@ absl::StatusOr<std::shared_ptr<grpc::CallCredentials>> TokenCredentials(const st
     return absl::InvalidArgumentError(absl::StrCat("--token-file: ", text.status().message()));
   }
   std::string token(absl::StripAsciiWhitespace(*text));
-  if (!ClaimOf(token).has_value()) {
+  if (!ParseClaim(token).has_value()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--token-file: ", path, " has no token, ROLE.NAME.SECRET"));
+        absl::StrCat("--token-file: ", path, " must contain a token, ROLE.NAME.SECRET"));
   }
   return grpc::MetadataCredentialsFromPlugin(std::make_unique<TokenPlugin>(path, std::move(token)));
 }
@@ -126,7 +126,7 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> ServerCredentials(
                                                        identity.authority, kRefreshSeconds));
   options.watch_identity_key_cert_pairs();
   options.watch_root_certs();
-  // Not required: a caller may have a token instead, and health is for anyone.
+  // Not required: a caller may have a token instead, and anyone may check health.
   options.set_cert_request_type(GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY);
   auto credentials = grpc::experimental::TlsServerCredentials(options);
   credentials->SetAuthMetadataProcessor(NewAuthorizer(std::move(tokens)));

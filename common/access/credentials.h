@@ -13,26 +13,25 @@ class ServerCredentials;
 
 namespace kernelmill::access {
 
-// Who a process is and whom it believes, as files; all of them are read again once they have
-// changed.
+// The files that identify a process and its peers. Changed files are read again.
 struct Identity {
-  std::string certificate;  // PEM: the process's own, and those between it and the authority
+  std::string certificate;  // PEM: the process's certificate and its intermediate certificates
   std::string key;          // PEM: the certificate's private key
-  std::string authority;    // PEM: the certificates of the authorities that peers' are signed by
-  std::string token;        // of a client: a file with a token that goes along with each call
-  std::string tokens;       // of a server: a file with the hashes of tokens that it believes
+  std::string authority;  // PEM: the certificates of the authorities that sign peers' certificates
+  std::string token;      // client: the file with the token that is sent with each call
+  std::string tokens;     // server: the file with the hashes of the accepted tokens
 
   bool uses_tls() const { return !authority.empty() || !certificate.empty() || !key.empty(); }
 };
 
-// The server's side: TLS, and the method table on every call. A caller may show a certificate,
-// which must then be one of the authority's, or a token. Null without TLS. INVALID_ARGUMENT: a file
-// is missing or wrong, and which.
+// Makes the server's credentials: TLS, and the method table for every call. A caller may have a
+// certificate, which the authority must have signed, or a token. Null without TLS.
+// INVALID_ARGUMENT: a file is missing or invalid; the message names its flag.
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> ServerCredentials(
     const Identity& identity);
 
-// The client's side; with a certificate or a token if the identity has one. Null without TLS.
-// INVALID_ARGUMENT: as above; or a token is to go over a connection without TLS.
+// Makes the client's credentials, with a certificate or a token if the identity has one. Null
+// without TLS. INVALID_ARGUMENT: as above, or a token is given without TLS.
 absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> ChannelCredentials(
     const Identity& identity);
 

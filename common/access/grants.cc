@@ -23,7 +23,7 @@ constexpr char kFormat[] = "kernelmill-grant-1";
 constexpr size_t kMinKey = 32;
 constexpr int64_t kMaxKeyFile = 1 << 16;
 constexpr size_t kMacBytes = 32;
-constexpr size_t kMaxGrant = 4096;  // gRPC's metadata is bounded anyway; nothing longer is parsed
+constexpr size_t kMaxGrant = 4096;  // longer grants are not parsed
 
 std::string Mac(const std::string& key, absl::string_view text) {
   unsigned char out[EVP_MAX_MD_SIZE];
@@ -37,10 +37,10 @@ absl::StatusOr<std::string> ParseKey(absl::string_view content, const std::strin
   const absl::string_view key = absl::StripTrailingAsciiWhitespace(content);
   if (key.size() >= kMinKey) return std::string(key);
   return absl::InvalidArgumentError(
-      absl::StrCat(path, ": a grant key has at least ", kMinKey, " bytes, this one ", key.size()));
+      absl::StrCat(path, ": a grant key must have at least ", kMinKey, " bytes, not ", key.size()));
 }
 
-std::string TextOf(const Grant& grant) {
+std::string ToText(const Grant& grant) {
   return absl::StrCat(kFormat, "\n", absl::ToUnixSeconds(grant.expiry), "\n", grant.action, "\n",
                       grant.stage, "\n", grant.version, "\n", grant.caller);
 }
@@ -60,10 +60,13 @@ std::optional<Grant> ParseText(absl::string_view text) {
   return grant;
 }
 
-std::string NameOf(const std::string& caller) { return caller.empty() ? "nobody" : caller; }
+std::string ToName(const std::string& caller) {
+  return caller.empty() ? "an unnamed caller" : caller;
+}
 
-// The action's own result says that it is of the action's stage; that of a cache of the stage says
-// so too, and no task ever takes it for its result.
+// Returns whether the grant covers the write. The action's result must be of the action's stage.
+// Any other action may only be an entry of the stage's own caches ("STAGE/..."); TaskStore never
+// takes such an entry for a task's result.
 bool Covers(const Grant& grant, const ResultWrite& write) {
   if (write.version != grant.version) return false;
   if (write.action == grant.action) return write.stage == grant.stage;
@@ -85,19 +88,20 @@ std::string GrantKey::Key() {
     if (key.ok()) {
       key_ = *std::move(key);
     } else {
-      LogError("the grant key is not read again", {{"error", key.status().ToString()}});
+      LogError("cannot read the changed grant key; using the old one",
+               {{"error", key.status().ToString()}});
     }
   }
   return key_;
 }
 
 std::string GrantKey::Sign(const Grant& grant) {
-  const std::string text = TextOf(grant);
+  const std::string text = ToText(grant);
   return absl::StrCat(Mac(Key(), text), text);
 }
 
 absl::Status GrantKey::Check(absl::string_view grant, const ResultWrite& write, absl::Time now) {
-  if (grant.empty()) return absl::PermissionDeniedError("there is no grant");
+  if (grant.empty()) return absl::PermissionDeniedError("the grant is missing");
   if (grant.size() <= kMacBytes || grant.size() > kMaxGrant) {
     return absl::PermissionDeniedError("the grant is malformed");
   }
@@ -114,12 +118,12 @@ absl::Status GrantKey::Check(absl::string_view grant, const ResultWrite& write, 
   }
   if (known->caller != write.caller) {
     return absl::PermissionDeniedError(
-        absl::StrCat("the grant was given to ", NameOf(known->caller)));
+        absl::StrCat("the grant was given to ", ToName(known->caller)));
   }
   if (Covers(*known, write)) return absl::OkStatus();
   return absl::PermissionDeniedError(
       absl::StrCat("the grant is for ", known->stage, " ", known->version, " of the action ",
-                   known->action, ", the result is of '", write.stage, " ", write.version, "'"));
+                   known->action, ", the result is from '", write.stage, " ", write.version, "'"));
 }
 
 }  // namespace kernelmill::access

@@ -16,26 +16,26 @@
 
 namespace kernelmill::access {
 
-// The metadata of UpdateActionResult that a grant goes in.
+// The metadata key of a grant in UpdateActionResult.
 inline constexpr char kGrantMetadata[] = "kernelmill-grant-bin";
 
-// How long a grant holds. A result may be written long after its task was leased: tasks wait for a
-// slot, run for hours where --task-timeout-seconds allows it, and wait for a store that is away. A
-// day outlasts these, and clocks that differ. What a late grant is worth to whoever steals it is
-// little: one action's result, under the certificate of the worker that it was given to.
+// How long a grant is valid. A result may be written long after its task was leased: tasks wait for
+// a slot, run for hours if --task-timeout-seconds allows it, and wait for an unreachable store. A
+// day covers these and clock skew. A stolen grant is worth little: one action's result, with the
+// certificate of the worker that it was given to.
 inline constexpr absl::Duration kGrantLife = absl::Hours(24);
 
-// Lets one caller write the result of one action, and the entries of the caches that the action's
-// stage keeps for itself ("fetch/pack" of "fetch").
+// A permission for one caller to write the result of one action, and entries of the caches of the
+// action's stage ("fetch/pack" of "fetch").
 struct Grant {
-  std::string action;  // its digest, "hash/size"
+  std::string action;  // the digest, "hash/size"
   std::string stage;
-  int32_t version = 0;  // of the stage
-  std::string caller;   // as CallerName has it
+  int32_t version = 0;  // the stage's version
+  std::string caller;   // see CallerName
   absl::Time expiry;    // in whole seconds
 };
 
-// A result that somebody wants to write: for which action, and by its own word of which stage.
+// A result that a caller wants to write. Stage and version are what the result itself claims.
 struct ResultWrite {
   std::string action;
   std::string stage;
@@ -43,20 +43,23 @@ struct ResultWrite {
   std::string caller;
 };
 
-// Signs and checks grants with the key that the coordinator and the store share. The file is read
-// again once it changes; grants that were signed before are worth nothing then. Thread-safe.
+// The key with which the coordinator signs grants and the store checks them. Its file is read again
+// after a change, which invalidates earlier grants. Thread-safe.
 //
+// clang-format off
 //   grant := mac text, both raw
 //   mac   := HMAC-SHA-256 of text
 //   text  := "kernelmill-grant-1" '\n' expiry '\n' action '\n' stage '\n' version '\n' caller
+// clang-format on
 class GrantKey {
  public:
-  // INVALID_ARGUMENT: fewer than 32 bytes, without blanks at the end; else as ReadFile.
+  // Reads the key. INVALID_ARGUMENT: fewer than 32 bytes, not counting trailing blanks. Also
+  // returns the errors of ReadFile.
   static absl::StatusOr<std::unique_ptr<GrantKey>> Open(const std::string& path);
 
   std::string Sign(const Grant& grant);
-  // PERMISSION_DENIED: there is none, it is not signed with the key, its time is over, or it is for
-  // another caller, action or stage.
+  // Checks that the grant covers the write. PERMISSION_DENIED: the grant is missing, not signed
+  // with this key, expired, or for a different caller, action or stage.
   absl::Status Check(absl::string_view grant, const ResultWrite& write, absl::Time now);
 
  private:

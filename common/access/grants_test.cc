@@ -87,7 +87,7 @@ TEST_F(GrantsTest, OfAnotherActionIsRefusedAndNamesIt) {
 TEST_F(GrantsTest, AResultMustBeOfTheGrantsStageAndVersion) {
   ResultWrite write = Write();
   write.stage = "sign";
-  EXPECT_THAT(Check(key_->Sign(grant_), write), HasSubstr("the result is of 'sign 11'"));
+  EXPECT_THAT(Check(key_->Sign(grant_), write), HasSubstr("the result is from 'sign 11'"));
   write = Write();
   write.version = 10;
   EXPECT_NE(Check(key_->Sign(grant_), write), "");

@@ -19,8 +19,8 @@ constexpr RoleSet kKeepers = Role::kCoordinator | Role::kOperator;
 constexpr RoleSet kReaders = kUsers | Role::kWorker | Role::kCoordinator;
 constexpr RoleSet kEvery = kReaders | Role::kMetrics;
 
-// Sorted by service. Datasets are made of what workers write: a client may read it, and write none
-// of it.
+// Sorted by service. Only workers write content and results, since datasets are made from them;
+// clients only read.
 constexpr MethodAccess kMethods[] = {
     {"/kernelmill.v1.Crawl/Submit", kUsers},
     {"/kernelmill.v1.Crawl/Watch", kUsers},
@@ -88,7 +88,7 @@ absl::string_view RoleName(Role role) {
   return "";
 }
 
-std::optional<Role> RoleOfName(absl::string_view name) {
+std::optional<Role> FindRole(absl::string_view name) {
   for (const Role role : kAll) {
     if (RoleName(role) == name) return role;
   }
@@ -100,7 +100,7 @@ std::string RoleNames(RoleSet roles) {
   for (const Role role : kAll) {
     if (Has(roles, role)) names.push_back(RoleName(role));
   }
-  return names.empty() ? "nobody" : absl::StrJoin(names, " or ");
+  return names.empty() ? "none" : absl::StrJoin(names, " or ");
 }
 
 absl::Span<const MethodAccess> MethodTable() { return kMethods; }

@@ -10,12 +10,12 @@
 
 namespace kernelmill::access {
 
-// What a caller is to a cluster. The values are bits of a RoleSet.
+// The role of a caller in a cluster. The values are bits of a RoleSet.
 enum class Role : uint8_t {
   kClient = 1,       // submits jobs, watches them, exports datasets
   kWorker = 2,       // leases tasks, writes blobs and action results
-  kCoordinator = 4,  // tells the store what to keep
-  kOperator = 8,     // looks after the cluster: collects garbage, backs up, lists workers
+  kCoordinator = 4,  // holds blobs in the store
+  kOperator = 8,     // operates the cluster: collects garbage, makes backups, lists workers
   kMetrics = 16,     // reads /metrics
 };
 
@@ -28,27 +28,27 @@ constexpr bool Has(RoleSet roles, Role role) { return (roles & Only(role)) != 0;
 
 absl::Span<const Role> AllRoles();
 absl::string_view RoleName(Role role);  // "client", "worker", ...
-std::optional<Role> RoleOfName(absl::string_view name);
-// "client or operator"; "nobody" of an empty set.
+std::optional<Role> FindRole(absl::string_view name);
+// Returns the names: "client or operator"; "none" for an empty set.
 std::string RoleNames(RoleSet roles);
 
-// Who calls. Without TLS nobody says who they are: there is no role then.
+// The identity of a caller. Without TLS it is unknown, and there is no role.
 struct Caller {
   std::optional<Role> role;
-  std::string name;  // of the certificate or token; without TLS the peer's address
+  std::string name;  // from the certificate or token; without TLS: the peer's address
 };
 
-// What a method of gRPC needs.
+// The roles that a gRPC method needs.
 struct MethodAccess {
   absl::string_view method;  // "/package.Service/Method", as on the wire
-  RoleSet roles;             // that may call it
-  bool anyone = false;       // callers without a role, too
+  RoleSet roles;             // the roles that may call it
+  bool anyone = false;       // true if callers without a role may call it too
 };
 
-// The one table of who may call what: every method of every service that a kernelmill server has. A
-// method that it lacks nobody may call.
+// Returns the access table: every method of every service of kernelmill's servers. Methods missing
+// from the table are denied to everyone.
 absl::Span<const MethodAccess> MethodTable();
-// Null where the table lacks it.
+// Finds a method in the table; null if it is missing.
 const MethodAccess* FindMethod(absl::string_view method);
 
 }  // namespace kernelmill::access

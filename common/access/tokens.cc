@@ -38,8 +38,8 @@ bool IsSecret(absl::string_view text) {
                      [](unsigned char c) { return absl::ascii_isgraph(c); });
 }
 
-// What tells one content of a file from the next; empty where there is no file.
-std::string StampOf(const std::string& path) {
+// Returns a stamp that changes with the file's content; empty if the file does not exist.
+std::string GetStamp(const std::string& path) {
   struct stat info;
   if (::stat(path.c_str(), &info) != 0) return "";
   return absl::StrCat(info.st_ino, ":", info.st_size, ":", info.st_mtim.tv_sec, ".",
@@ -48,10 +48,10 @@ std::string StampOf(const std::string& path) {
 
 }  // namespace
 
-std::optional<Caller> ClaimOf(absl::string_view token) {
+std::optional<Caller> ParseClaim(absl::string_view token) {
   const std::vector<absl::string_view> parts = absl::StrSplit(token, absl::MaxSplits('.', 2));
   if (parts.size() != 3 || !IsName(parts[1]) || !IsSecret(parts[2])) return std::nullopt;
-  const std::optional<Role> role = RoleOfName(parts[0]);
+  const std::optional<Role> role = FindRole(parts[0]);
   if (!role.has_value()) return std::nullopt;
   return Caller{role, std::string(parts[1])};
 }
@@ -61,7 +61,7 @@ std::optional<std::string> WatchedFile::ReadIfChanged() {
   const absl::Time now = absl::Now();
   if (now < next_look_) return std::nullopt;
   next_look_ = now + kLookEvery;
-  const std::string stamp = StampOf(path_);
+  const std::string stamp = GetStamp(path_);
   if (stamp.empty() || stamp == stamp_) return std::nullopt;
   absl::StatusOr<std::string> content = ReadFile(path_, kMaxFileBytes);
   if (!content.ok()) return std::nullopt;
@@ -86,8 +86,8 @@ absl::StatusOr<Tokens::Hashes> Tokens::Parse(absl::string_view text, const std::
     line = absl::StripAsciiWhitespace(line.substr(0, line.find('#')));
     if (line.empty()) continue;
     if (!IsHex(line, 64)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(path, ":", number, ": not the SHA-256 of a token in 64 hexadecimal digits"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          path, ":", number, ": must be the SHA-256 of a token, 64 hexadecimal digits"));
     }
     hashes.insert(absl::AsciiStrToLower(line));
   }
@@ -95,7 +95,7 @@ absl::StatusOr<Tokens::Hashes> Tokens::Parse(absl::string_view text, const std::
 }
 
 std::optional<Caller> Tokens::Find(absl::string_view token) {
-  std::optional<Caller> claim = ClaimOf(token);
+  std::optional<Caller> claim = ParseClaim(token);
   if (!claim.has_value()) return std::nullopt;
   Reload();
   const std::string hash = Sha256Hex(token);
@@ -108,7 +108,8 @@ void Tokens::Reload() {
   if (!text.has_value()) return;
   absl::StatusOr<Hashes> hashes = Parse(*text, file_.path());
   if (!hashes.ok()) {
-    LogError("tokens are not read again", {{"error", hashes.status().ToString()}});
+    LogError("cannot read the changed token file; using the old tokens",
+             {{"error", hashes.status().ToString()}});
     return;
   }
   absl::MutexLock lock(&mutex_);

@@ -17,37 +17,41 @@
 
 namespace kernelmill::access {
 
-// A token is ROLE.NAME.SECRET, e.g. "client.ci.8qV...": what it claims can be read off it, and
-// holds once the token has been found. NAME is 1 to 64 letters, digits, '-' and '_'; SECRET is 20
-// to 256 characters without blanks. Nothing where the text does not have that form.
-std::optional<Caller> ClaimOf(absl::string_view token);
+// Parses the role and name of a token, which are only a claim until Tokens::Find finds the token.
+// Returns nothing if the text is not a token.
+//
+// clang-format off
+//   token  := ROLE "." NAME "." SECRET, e.g. "client.ci.8qV..."
+//   NAME   := 1 to 64 letters, digits, '-' and '_'
+//   SECRET := 20 to 256 characters without blanks
+// clang-format on
+std::optional<Caller> ParseClaim(absl::string_view token);
 
-// A file that is read again once it has changed, looked at no more often than once a second.
-// Thread-safe.
+// A file that is read again after it changed. It is checked at most once a second. Thread-safe.
 class WatchedFile {
  public:
   explicit WatchedFile(std::string path) : path_(std::move(path)) {}
 
   const std::string& path() const { return path_; }
-  // The content where it is new since the last call; nothing where it is not, or cannot be read:
-  // what was read before stays in force.
+  // Returns the content if it changed since the last call. Returns nothing if it did not change or
+  // cannot be read; the caller then keeps the old content.
   std::optional<std::string> ReadIfChanged();
 
  private:
   const std::string path_;
   absl::Mutex mutex_;
   absl::Time next_look_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
-  std::string stamp_ ABSL_GUARDED_BY(mutex_);  // inode, size and time of what was read
+  std::string stamp_ ABSL_GUARDED_BY(mutex_);  // inode, size and time of the content that was read
 };
 
-// The tokens that a server believes: a file that has the SHA-256 of one a line, in hexadecimal, and
-// perhaps a comment after '#'. Who reads the file cannot call with it. Thread-safe.
+// The tokens that a server accepts. Their file has one token's SHA-256 in hexadecimal on each line,
+// and optional comments after '#'. A reader of the file cannot use it to call. Thread-safe.
 class Tokens {
  public:
-  // INVALID_ARGUMENT: a line is no SHA-256; else as ReadFile.
+  // Reads the file. INVALID_ARGUMENT: a line is not a SHA-256. Also returns the errors of ReadFile.
   static absl::StatusOr<std::unique_ptr<Tokens>> Open(const std::string& path);
 
-  // Who the token says; nothing where it is not among those believed.
+  // Returns the caller whose token it is, or nothing if the token is unknown.
   std::optional<Caller> Find(absl::string_view token);
 
  private:
@@ -62,8 +66,8 @@ class Tokens {
   Hashes hashes_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Who may read metrics where a server has tokens: the user ROLE.NAME with the password SECRET, of
-// the role metrics or operator. Null where `path` is empty: anyone may. Errors as Tokens::Open.
+// Makes the check of users of /metrics: the user is ROLE.NAME with the password SECRET, and the
+// role is metrics or operator. Null if `path` is empty: anyone may read. Errors: see Tokens::Open.
 absl::StatusOr<std::function<bool(const std::string&, const std::string&)>> MetricsReaders(
     const std::string& path);
 

@@ -7,8 +7,8 @@
 
 namespace kernelmill {
 
-// Time since a moment that stays the same while the process runs. Setting the wall clock does not
-// change it, unlike absl::Now().
+// Returns the monotonic time since a fixed moment. Unlike absl::Now(), it does not change when the
+// wall clock is set.
 inline absl::Duration MonotonicNow() {
   return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
 }

@@ -11,22 +11,22 @@
 
 namespace kernelmill {
 
-// Reads a whole file. NOT_FOUND, PERMISSION_DENIED; RESOURCE_EXHAUSTED if it is larger than
+// Reads a whole file. NOT_FOUND, PERMISSION_DENIED, and RESOURCE_EXHAUSTED if it is larger than
 // `max_bytes`.
 absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t max_bytes);
 
-// Writes a whole new or replaced file and syncs it. RESOURCE_EXHAUSTED: the disk is full.
+// Creates or replaces a file, and syncs it. RESOURCE_EXHAUSTED: the disk is full.
 absl::Status WriteFile(const std::string& path, absl::string_view content);
 
-// A status for errno with `context` before it, e.g. ENOENT -> NOT_FOUND, ENOSPC ->
-// RESOURCE_EXHAUSTED.
+// Makes a status from errno, with `context` before its message. ENOENT is NOT_FOUND, ENOSPC is
+// RESOURCE_EXHAUSTED, and so on.
 absl::Status ErrnoStatus(int error, absl::string_view context);
 
 // Writes all of `bytes` at the descriptor's offset. `what` names the file in errors.
 // RESOURCE_EXHAUSTED: the disk is full.
 absl::Status WriteAll(int fd, absl::string_view bytes, absl::string_view what);
 
-// An open file, socket or the like, closed when this object goes; -1: none. Movable.
+// An open file or socket, which the destructor closes; -1 if nothing is open. Movable.
 class FileDescriptor {
  public:
   explicit FileDescriptor(int fd = -1) : fd_(fd) {}
@@ -36,27 +36,27 @@ class FileDescriptor {
 
   int get() const { return fd_; }
   bool is_open() const { return fd_ >= 0; }
-  // Hands over what is open.
+  // Returns the descriptor and no longer owns it.
   int Release() { return std::exchange(fd_, -1); }
-  // What close(2) answers; 0 if nothing is open.
+  // Closes the descriptor and returns close(2)'s result; 0 if nothing is open.
   int Close();
 
  private:
   int fd_;
 };
 
-// A new directory that is removed, with all that is in it, when this object goes. Movable.
+// A new directory, which the destructor removes with its content. Movable.
 class TempDir {
  public:
-  // Under `parent`, or the system's temporary folder if that is empty. Its path is absolute, so
-  // that it means the same to a child process that runs elsewhere.
+  // Creates a directory in `parent`, or in the system's temporary folder if `parent` is empty. Its
+  // path is absolute, so that a child process in another directory can use it.
   static absl::StatusOr<TempDir> Create(const std::string& parent = "");
   TempDir(TempDir&& other) noexcept;
   TempDir& operator=(TempDir&& other) noexcept;
   ~TempDir();
 
   const std::string& path() const { return path_; }
-  // Leaves the directory in place and hands over its path.
+  // Returns the path; the directory is no longer removed.
   std::string Release();
 
  private:

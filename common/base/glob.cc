@@ -18,9 +18,9 @@ namespace {
 constexpr size_t kMaxGlobBytes = 4096;
 constexpr size_t kNone = static_cast<size_t>(-1);
 
-// Matches a sequence of steps, of which some are stars, in time O(steps x items): on a mismatch
-// only the last star needs to take one more item, since what an earlier star could give the last
-// one can take.
+// Matches items against steps, some of them stars, in O(steps x items). On a mismatch only the last
+// star takes one more item: extending an earlier star cannot match more than extending the last
+// one.
 template <typename IsStar, typename StepMatches>
 bool MatchStars(size_t steps, size_t items, const IsStar& is_star, const StepMatches& matches) {
   size_t step = 0, item = 0, star = kNone, star_item = 0;
@@ -42,7 +42,7 @@ bool MatchStars(size_t steps, size_t items, const IsStar& is_star, const StepMat
   return step == steps;
 }
 
-// The members of the set at text[at] == '['; moves `at` to its ']'.
+// Parses the set that starts at text[at] == '[' and moves `at` to its ']'.
 absl::StatusOr<std::bitset<256>> ParseSet(absl::string_view text, size_t& at) {
   std::bitset<256> set;
   size_t i = at + 1;
@@ -55,7 +55,7 @@ absl::StatusOr<std::bitset<256>> ParseSet(absl::string_view text, size_t& at) {
       high = static_cast<uint8_t>(text[i + 2]);
       i += 2;
     }
-    if (high < low) return absl::InvalidArgumentError("a range in [...] runs backwards");
+    if (high < low) return absl::InvalidArgumentError("a range in [...] must not be descending");
     for (int byte = low; byte <= high; ++byte) set.set(byte);
     ++i;
   }
@@ -69,13 +69,13 @@ absl::StatusOr<std::bitset<256>> ParseSet(absl::string_view text, size_t& at) {
 constexpr size_t kMaxPatterns = 1024;
 constexpr size_t kMaxBytes = 1 << 18;
 
-// The first byte after the plain unit (an escape, a set, or a byte) that begins at `at`.
+// Returns the end of the unit (an escape, a set, or a byte) that starts at `at`.
 size_t SkipUnit(absl::string_view glob, size_t at) {
   if (glob[at] == '\\') return std::min(at + 2, glob.size());
   if (glob[at] != '[') return at + 1;
   size_t end = at + 1;
   if (end < glob.size() && glob[end] == '!') ++end;
-  if (end < glob.size() && glob[end] == ']') ++end;  // a ']' that comes first is a member
+  if (end < glob.size() && glob[end] == ']') ++end;  // a leading ']' is a member
   while (end < glob.size() && glob[end] != ']') ++end;
   return end < glob.size() ? end + 1 : at + 1;
 }
@@ -86,7 +86,7 @@ struct Group {
   std::vector<std::pair<size_t, size_t>> members;  // [begin, end)
 };
 
-// The first outermost group. NOT_FOUND: there is none.
+// Finds the first outermost group. NOT_FOUND: no group.
 absl::StatusOr<Group> FirstGroup(absl::string_view glob) {
   Group group;
   int depth = 0;
@@ -114,9 +114,12 @@ absl::StatusOr<Group> FirstGroup(absl::string_view glob) {
   return absl::NotFoundError("no braces");
 }
 
-// The patterns that a glob's {a,b} stand for, in order; the glob itself if it has none. Braces
-// inside [...] and after a backslash are plain bytes. INVALID_ARGUMENT: unbalanced braces, more
-// than 1024 patterns, or more than 256 KiB of them.
+// Returns the patterns that a glob's braces expand to, in order; the glob itself if it has no
+// braces. Braces in [...] and after a backslash are plain bytes. INVALID_ARGUMENT: unbalanced
+// braces, or more than kMaxPatterns patterns or kMaxBytes bytes.
+//
+// Each round replaces the first group of one pattern by its members, depth first. So the patterns
+// are in reading order, and the bounds are checked before memory is used.
 absl::StatusOr<std::vector<std::string>> ExpandBraces(absl::string_view glob) {
   std::vector<std::string> done;
   std::deque<std::string> open = {std::string(glob)};
@@ -137,7 +140,7 @@ absl::StatusOr<std::vector<std::string>> ExpandBraces(absl::string_view glob) {
       bytes += open.front().size();
     }
     if (done.size() + open.size() > kMaxPatterns || bytes > kMaxBytes) {
-      return absl::InvalidArgumentError("braces stand for too many patterns");
+      return absl::InvalidArgumentError("braces expand to too many patterns");
     }
   }
   return done;
@@ -152,7 +155,7 @@ absl::StatusOr<Glob::Component> Glob::CompileComponent(absl::string_view text) {
     return component;
   }
   if (text.empty() || text == "." || text == "..") {
-    return absl::InvalidArgumentError("globs are relative, with no empty, '.' or '..' part");
+    return absl::InvalidArgumentError("must be relative, without an empty, '.' or '..' component");
   }
   for (size_t at = 0; at < text.size(); ++at) {
     Token token{TokenKind::kByte, text[at], {}};
@@ -164,7 +167,7 @@ absl::StatusOr<Glob::Component> Glob::CompileComponent(absl::string_view text) {
       token.kind = TokenKind::kSet;
       ASSIGN_OR_RETURN(token.set, ParseSet(text, at));
     } else if (text[at] == '\\') {
-      if (++at == text.size()) return absl::InvalidArgumentError("ends with a backslash");
+      if (++at == text.size()) return absl::InvalidArgumentError("must not end with a backslash");
       token.byte = text[at];
     }
     component.tokens.push_back(token);
@@ -253,8 +256,5 @@ bool GlobSet::Matches(absl::string_view path) const {
 }
 
 bool GlobSet::Excludes(absl::string_view path) const { return Names(exclude_, path); }
-
-// Each round replaces the first group of one pattern by its members, depth-first, so that the order
-// is that of reading and the bounds are met before memory is spent.
 
 }  // namespace kernelmill

@@ -10,15 +10,21 @@
 
 namespace kernelmill {
 
-// One glob over paths, which are bytes with '/' between folders:
-//   *  any bytes but '/'      ?  one byte but '/'      [a-z] [!x]  one byte of a set, or not of it
-//   ** as a whole component: any number of folders, none too      \x  the byte x itself
-//   {a,b}  either; may be nested and may contain '/'
-// Matching takes time at most proportional to the product of the glob's and the path's length.
-// Immutable, hence thread-safe.
+// A compiled glob over paths, which are bytes with '/' between folders. Immutable, so thread-safe.
+// Matching takes at most O(length of the glob x length of the path).
+//
+// clang-format off
+//   *           any bytes except '/'
+//   ?           one byte except '/'
+//   [a-z] [!x]  one byte that is in the set, or that is not
+//   **          as a whole component: any number of folders, also zero
+//   \x          the byte x itself
+//   {a,b}       either; may be nested and may contain '/'
+// clang-format on
 class Glob {
  public:
-  // INVALID_ARGUMENT: not a glob, or braces that stand for more than 1024 patterns.
+  // Compiles a glob. INVALID_ARGUMENT: it is malformed, or its braces expand to more than 1024
+  // patterns.
   static absl::StatusOr<Glob> Compile(absl::string_view text);
   bool Matches(absl::string_view path) const;
 
@@ -43,14 +49,15 @@ class Glob {
   std::vector<Pattern> alternatives_;
 };
 
-// What a source takes: paths that some include names and no exclude does. Immutable.
+// The globs of a source: a path matches if an include matches and no exclude does. Immutable.
 class GlobSet {
  public:
-  // INVALID_ARGUMENT names the glob at fault. No include takes nothing.
+  // Compiles all globs. INVALID_ARGUMENT: one is malformed; the message names it. Without an
+  // include nothing matches.
   static absl::StatusOr<GlobSet> Compile(const std::vector<std::string>& include,
                                          const std::vector<std::string>& exclude);
   bool Matches(absl::string_view path) const;
-  // Whether an exclude names it.
+  // Returns whether an exclude matches.
   bool Excludes(absl::string_view path) const;
 
  private:

@@ -15,8 +15,8 @@ std::string DigestWith(const EVP_MD* function, absl::string_view bytes) {
   return std::string(reinterpret_cast<char*>(out), size);
 }
 
-// The library looks for its code anew whenever it is given EVP_sha256(), which takes as long as
-// hashing a kernel, and a lock that all threads share. So does EVP_sha1().
+// OpenSSL looks up the implementation each time it gets EVP_sha256() or EVP_sha1(). That takes as
+// long as hashing a kernel, under a lock that all threads share. So the lookup is done once.
 const EVP_MD* FetchedSha256() {
   static const EVP_MD* function = EVP_MD_fetch(nullptr, "SHA256", nullptr);
   return function;

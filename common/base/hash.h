@@ -9,17 +9,17 @@
 
 namespace kernelmill {
 
-// SHA-256 of `bytes`: 32 raw bytes, and 64 lowercase hexadecimal digits.
+// Return the SHA-256 of `bytes`, as 32 raw bytes or as 64 lowercase hexadecimal digits.
 std::string Sha256(absl::string_view bytes);
 std::string Sha256Hex(absl::string_view bytes);
 
-// SHA-1 of `bytes`: 20 raw bytes. For identities that the field defines over SHA-1 alone.
+// Returns the SHA-1 of `bytes`, 20 raw bytes; only for ids that are defined with SHA-1.
 std::string Sha1(absl::string_view bytes);
 
-// A 64-bit hash that is the same on every machine and in every release (XXH3, seeded).
+// Returns a 64-bit hash that is the same on every machine and in every release (XXH3, seeded).
 uint64_t StableHash64(absl::string_view bytes, uint64_t seed = 0);
 
-// SHA-256 of a stream. Not thread-safe.
+// The SHA-256 of a stream. Not thread-safe.
 class Sha256Stream {
  public:
   Sha256Stream();
@@ -28,7 +28,7 @@ class Sha256Stream {
   Sha256Stream& operator=(const Sha256Stream&) = delete;
 
   void Update(absl::string_view bytes);
-  // Ends the stream; call once.
+  // Ends the stream and returns its hash; call once.
   std::string FinishHex();
 
  private:

@@ -9,12 +9,12 @@
 
 namespace kernelmill {
 
-// Whether `text` is that many hexadecimal digits: 40 of a commit, 64 of a SHA-256.
+// Returns whether `text` is exactly `digits` hexadecimal digits: 40 for a commit, 64 for a SHA-256.
 inline bool IsHex(absl::string_view text, size_t digits) {
   return text.size() == digits && std::all_of(text.begin(), text.end(), absl::ascii_isxdigit);
 }
 
-// Likewise, and none of them in upper case.
+// Returns whether `text` is exactly `digits` hexadecimal digits in lower case.
 inline bool IsLowerHex(absl::string_view text, size_t digits) {
   return IsHex(text, digits) && std::none_of(text.begin(), text.end(), absl::ascii_isupper);
 }

@@ -17,12 +17,11 @@
 
 namespace kernelmill {
 
-// Does `work(i)` for each i below `count` on `threads` threads, several at once and in any order,
-// and hands the results to `take` in the order of i, one at a time, on the calling thread. At most
-// `window` results wait or are being made, which bounds the memory. With one thread all of it
-// happens on the calling thread.
+// Calls `work(i)` for each i below `count` on `threads` threads, in any order, and passes the
+// results to `take` in the order of i, on the calling thread. At most `window` results exist at a
+// time, which bounds the memory. With one thread everything runs on the calling thread.
 //
-// The first error in the order of i ends it, whatever came first by the clock: the same inputs fail
+// Returns the first error in the order of i, not in time, so that the same inputs always fail in
 // the same way.
 template <typename Result>
 absl::Status InOrder(int threads, size_t count, size_t window,
@@ -31,13 +30,14 @@ absl::Status InOrder(int threads, size_t count, size_t window,
 
 namespace in_order_internal {
 
-// Places for the results between the threads that make them and the one that takes them.
+// A ring of results between the working threads and the taking thread. Thread-safe.
 template <typename Result>
 class Window {
  public:
   Window(size_t count, size_t size) : count_(count), places_(std::max<size_t>(size, 1)) {}
 
-  // The next piece to work on, once there is a place for its result; none where all are given out.
+  // Waits until the window has room and returns the next piece to work on; nothing if all pieces
+  // are claimed or the window is stopped.
   std::optional<size_t> Claim() {
     const absl::MutexLock lock(&mutex_);
     const auto ready = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
@@ -53,7 +53,7 @@ class Window {
     places_[i % places_.size()] = std::move(result);
   }
 
-  // Waits for the result of piece `i`; called for each in order.
+  // Waits for the result of piece `i`. Call it for each piece, in order.
   absl::StatusOr<Result> Take(size_t i) {
     const absl::MutexLock lock(&mutex_);
     std::optional<absl::StatusOr<Result>>& place = places_[i % places_.size()];

@@ -9,7 +9,6 @@
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "common/base/log_batch.h"
 #include "common/base/text.h"
 
 namespace kernelmill {
@@ -38,10 +37,10 @@ absl::string_view LevelName(LogLevel level) {
   }
 }
 
-// By level; lines written.
+// Lines written, by level.
 std::array<std::atomic<int64_t>, 5> lines;
 
-// "2026-01-02T03:04:05.678Z". The second is the same for many lines, and takes long to name.
+// Appends "2026-01-02T03:04:05.678Z". Formatting is slow, so the text of the second is cached.
 void AppendTime(absl::Time now, std::string* line) {
   thread_local int64_t named = std::numeric_limits<int64_t>::min();
   thread_local std::string second;
@@ -68,10 +67,10 @@ void AppendLine(LogLevel level, absl::string_view message, std::initializer_list
   *out += "}\n";
 }
 
-// What a thread has logged and not written. Its memory is kept for the lines to come.
+// A thread's buffered lines. The string's memory is reused.
 struct Pending {
   std::string lines;
-  int batches = 0;  // that live
+  int batches = 0;  // LogBatch objects of this thread
 };
 
 Pending& OfThisThread() {
@@ -79,12 +78,12 @@ Pending& OfThisThread() {
   return pending;
 }
 
-// A pipe takes as much at once, so that lines of several threads do not run into each other.
+// A pipe takes this much atomically, so that lines of several threads do not mix.
 constexpr size_t kWriteAtOnce = PIPE_BUF;
 
-// Writes the first bytes, and keeps the rest.
+// Writes the first bytes and keeps the rest.
 void Write(size_t bytes, std::string* text) {
-  // Lines lost to a closed stderr are nobody's error.
+  // A failed write cannot be reported anywhere.
   [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, text->data(), bytes);
   text->erase(0, bytes);
 }

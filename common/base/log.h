@@ -13,16 +13,16 @@ namespace kernelmill {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError, kNone };
 
-// One key and its value, turned to text.
+// A key and its value as text.
 struct LogField {
   LogField(absl::string_view k, const absl::AlphaNum& v) : key(k), value(v.Piece()) {}
   absl::string_view key;
   std::string value;
 };
 
-// Writes one JSON object a line to stderr:
-// {"time":...,"level":...,"service":...,"message":...,fields}. Thread-safe; a line is one write.
-// Values that are not UTF-8 are repaired.
+// Writes one line to stderr, a JSON object:
+// {"time":...,"level":...,"service":...,"message":...,fields}. Values that are not UTF-8 are
+// repaired. A line is one write(2). Thread-safe.
 void Log(LogLevel level, absl::string_view message, std::initializer_list<LogField> fields = {});
 
 inline void LogInfo(absl::string_view m, std::initializer_list<LogField> f = {}) {
@@ -35,12 +35,25 @@ inline void LogError(absl::string_view m, std::initializer_list<LogField> f = {}
   Log(LogLevel::kError, m, f);
 }
 
-// How many lines of the level this process has written.
+// Returns how many lines of the level this process has written.
 int64_t LogLines(LogLevel level);
 
-// Names the process in every line, and drops lines below `least`. Call once, before other threads
-// start.
+// Sets the service's name, which every line has, and the lowest level that is written. Call it
+// once, before other threads start.
 void ConfigureLog(absl::string_view service, LogLevel least);
+
+// A scope that logs many lines: while it exists, its thread's lines are buffered and written some
+// kilobytes at a time. The destructor writes the rest.
+class LogBatch {
+ public:
+  LogBatch();
+  ~LogBatch();
+  LogBatch(const LogBatch&) = delete;
+  LogBatch& operator=(const LogBatch&) = delete;
+};
+
+// Returns whether lines of the level are written; check it before collecting expensive fields.
+bool Logs(LogLevel level);
 
 }  // namespace kernelmill
 

@@ -1,9 +1,9 @@
-// Abseil 20220623 waits for a deadline of the wall clock: futex with FUTEX_CLOCK_REALTIME. When
-// that clock is set back by an hour, whatever waits then waits an hour longer, and gRPC's timers
-// are such waits: no call reaches its deadline, no connection is made again. Later releases of
-// Abseil wait on the monotonic clock. Until Debian has one, this program takes libc's syscall(),
-// through which Abseil calls futex, upon itself, and turns such a deadline into one of the
-// monotonic clock. All other calls pass through unchanged.
+// Abseil 20220623 waits until a deadline of the wall clock: futex with FUTEX_CLOCK_REALTIME. If
+// that clock is set back by an hour, each wait takes an hour longer. gRPC's timers are such waits:
+// calls miss their deadlines, and connections are not made again. Later releases of Abseil wait on
+// the monotonic clock. Until Debian has one of them, this file replaces libc's syscall(), through
+// which Abseil calls futex, and converts such deadlines to the monotonic clock. All other system
+// calls pass through unchanged.
 
 #include "common/base/monotonic_waits.h"
 
@@ -36,13 +36,14 @@ int64_t NanosNow(clockid_t clock) {
   return ToNanos(now);
 }
 
-// As much later than now on the monotonic clock as `deadline` is on the wall clock.
+// Converts a deadline of the wall clock to one of the monotonic clock.
 timespec Monotonic(const timespec& deadline) {
   const int64_t left = std::max<int64_t>(ToNanos(deadline) - NanosNow(CLOCK_REALTIME), 0);
   const int64_t at = NanosNow(CLOCK_MONOTONIC) + left;
   return {at / kNanos, at % kNanos};
 }
 
+// Makes the system call itself, as libc's syscall() would.
 long Kernel(long number, const long* a) {
 #if defined(__x86_64__)
   long result;

@@ -3,8 +3,8 @@
 
 namespace kernelmill {
 
-// Links monotonic_waits.cc into the program: from its start on, timed waits of Abseil, and so those
-// of gRPC, take as long as they should although somebody sets the wall clock. Does nothing else.
+// Links monotonic_waits.cc into the program, so that timed waits of Abseil, and those of gRPC with
+// it, are right even when the wall clock is set. Calling it does nothing.
 void KeepWaitsMonotonic();
 
 }  // namespace kernelmill

@@ -11,9 +11,9 @@
 
 namespace kernelmill {
 
-// Wakes threads that wait for a change. A waiter reads generation(), looks at the guarded state,
-// and waits with the generation that it read: a change in between is not lost. Waits run on the
-// monotonic clock (absl's condition variables follow the wall clock, which may jump). Thread-safe.
+// An event that wakes waiting threads. A waiter reads generation(), then reads the state it waits
+// for, then waits with that generation, so that a change in between is not lost. Waits use the
+// monotonic clock; absl's condition variables use the wall clock, which may jump. Thread-safe.
 class Notifier {
  public:
   uint64_t generation() const {
@@ -29,10 +29,10 @@ class Notifier {
     changed_.notify_all();
   }
 
-  // Returns once the generation is another than `seen`, or after `timeout`, or a day.
+  // Waits until the generation differs from `seen`, for at most `timeout` or a day.
   void WaitFor(uint64_t seen, absl::Duration timeout) const {
     std::unique_lock<std::mutex> lock(mutex_);
-    // Bounded, or the sum with the time now could overflow.
+    // Bounded, since the sum with the current time could overflow.
     changed_.wait_for(lock, absl::ToChronoNanoseconds(std::min(timeout, absl::Hours(24))),
                       [&] { return generation_ != seen; });
   }

@@ -7,12 +7,12 @@
 
 namespace kernelmill {
 
-// The last component of a path with slashes: "c" of "a/b/c", all of a path without one.
+// Returns the last component of a path: "c" for "a/b/c"; the whole path if it has no slash.
 inline absl::string_view BaseName(absl::string_view path) {
   return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
 
-// What stands before the last slash: "a/b" of "a/b/c", nothing of a path without one.
+// Returns the part before the last slash: "a/b" for "a/b/c"; empty if the path has no slash.
 inline absl::string_view FolderOf(absl::string_view path) {
   const size_t slash = path.rfind('/');
   return slash == absl::string_view::npos ? absl::string_view() : path.substr(0, slash);

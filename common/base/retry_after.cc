@@ -39,7 +39,7 @@ std::optional<absl::Duration> RetryAfterOf(const absl::Status& status) {
 std::optional<absl::Duration> ParseRetryAfter(absl::string_view value, absl::Time now) {
   value = absl::StripAsciiWhitespace(value);
   if (IsNumber(value)) {
-    int64_t seconds = 0;  // more digits than fit are more than is waited anyway
+    int64_t seconds = 0;  // a number that does not fit is above the maximum
     if (!absl::SimpleAtoi(value, &seconds)) return kMaxRetryAfter;
     return std::min(absl::Seconds(seconds), kMaxRetryAfter);
   }

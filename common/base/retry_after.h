@@ -9,18 +9,19 @@
 
 namespace kernelmill {
 
-// No host is left alone for longer, whatever it says.
+// The longest wait that a host can request.
 inline constexpr absl::Duration kMaxRetryAfter = absl::Hours(24);
 
-// Notes in an error that whoever was called asks to be left alone for `wait`, as HTTP's Retry-After
-// does. It is a payload of the status: Annotate keeps it. Of an OK status nothing is noted.
+// Notes in an error that the server requests a pause, as with HTTP's Retry-After. The note is a
+// payload of the status, which Annotate keeps. Does nothing if the status is OK.
 void SetRetryAfter(absl::Status& status, absl::Duration wait);
 
-// What SetRetryAfter noted, in milliseconds, from zero to kMaxRetryAfter; none if nothing was.
+// Returns the wait that SetRetryAfter noted, in whole milliseconds from zero to kMaxRetryAfter;
+// nothing if there is no note.
 std::optional<absl::Duration> RetryAfterOf(const absl::Status& status);
 
-// How long the value of HTTP's Retry-After header asks to wait: seconds, or an HTTP date as RFC
-// 9110 wants it. At most kMaxRetryAfter; zero for a date that has passed; none for anything else.
+// Parses HTTP's Retry-After header: seconds, or an HTTP date as in RFC 9110. Returns at most
+// kMaxRetryAfter, zero for a date in the past, and nothing for anything else.
 std::optional<absl::Duration> ParseRetryAfter(absl::string_view value, absl::Time now);
 
 }  // namespace kernelmill

@@ -10,11 +10,11 @@
 
 namespace kernelmill {
 
-// `status` with "context: " before its message; code and payloads kept. OK stays OK.
+// Returns `status` with "context: " before its message; code and payloads stay. OK stays OK.
 absl::Status Annotate(const absl::Status& status, absl::string_view context);
 
-// Whether trying again later may help: the one definition of "retryable" in this project.
-// UNAVAILABLE, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED and ABORTED are; nothing else is.
+// Returns whether a retry may help. This is the only definition of "retryable" in this project:
+// UNAVAILABLE, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED and ABORTED.
 bool IsRetryable(const absl::Status& status);
 
 }  // namespace kernelmill

@@ -9,7 +9,7 @@
 namespace kernelmill {
 namespace {
 
-// Length of the well-formed sequence at bytes[at], or 0. Bounds as in Unicode's table 3-7.
+// Returns the length of the well-formed sequence at bytes[at], or 0. Bounds: Unicode, table 3-7.
 size_t SequenceLength(absl::string_view bytes, size_t at) {
   auto byte = [&](size_t i) { return static_cast<uint8_t>(bytes[at + i]); };
   const uint8_t lead = byte(0);
@@ -28,7 +28,7 @@ size_t SequenceLength(absl::string_view bytes, size_t at) {
   return length;
 }
 
-// Whether the eight bytes at bytes[at] are there and ASCII, which most of code is.
+// Returns whether eight bytes follow at bytes[at] and are ASCII, the common case in code.
 bool AreAscii(absl::string_view bytes, size_t at) {
   uint64_t word;
   if (bytes.size() - at < sizeof(word)) return false;
@@ -36,7 +36,7 @@ bool AreAscii(absl::string_view bytes, size_t at) {
   return (word & 0x8080808080808080u) == 0;
 }
 
-// Whether JSON strings have it as it is.
+// Returns whether a JSON string needs no escapes for `text`, and no repair.
 bool IsPlain(absl::string_view text) {
   for (const char c : text) {
     if (static_cast<signed char>(c) < 0x20 || c == 0x7f || c == '"' || c == '\\')

@@ -7,22 +7,22 @@
 
 namespace kernelmill {
 
-// Whether `word` occurs in `text`. For whole files: memmem is vectorized in the C library, which
-// absl::StrContains is not.
+// Returns whether `word` occurs in `text`. Use it for whole files: memmem is vectorized in the C
+// library, absl::StrContains is not.
 bool Contains(absl::string_view text, absl::string_view word);
 
-// The first and the last part of a dotted name: "triton" and "load" of "triton.language.load", all
-// of a name without a dot.
+// Return the first or the last part of a dotted name: "triton" or "load" for
+// "triton.language.load"; the whole name if it has no dot.
 absl::string_view FirstPart(absl::string_view dotted);
 absl::string_view LastPart(absl::string_view dotted);
 
-// Whether `bytes` is well-formed UTF-8 (no surrogates, no overlong forms).
+// Returns whether `bytes` is well-formed UTF-8 (no surrogates, no overlong forms).
 bool IsUtf8(absl::string_view bytes);
 
-// `bytes` with each byte that is not part of well-formed UTF-8 replaced by U+FFFD.
+// Returns `bytes` with each byte that is not part of well-formed UTF-8 replaced by U+FFFD.
 std::string ToUtf8(absl::string_view bytes);
 
-// `text` as a JSON string literal, quotes included; repaired to UTF-8 first.
+// Returns `text` as a JSON string literal with quotes, after ToUtf8.
 std::string JsonString(absl::string_view text);
 
 }  // namespace kernelmill

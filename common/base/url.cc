@@ -28,7 +28,7 @@ std::string RepositoryKey(absl::string_view name) {
     key.erase(0, scheme + 3);
     const size_t user = key.substr(0, key.find('/')).rfind('@');
     if (user != std::string::npos) key.erase(0, user + 1);
-  } else if (colon != std::string::npos && key.find('/') > colon) {  // as scp has it
+  } else if (colon != std::string::npos && key.find('/') > colon) {  // scp's form, host:path
     key[colon] = '/';
     if (at < colon) key.erase(0, at + 1);
   } else if (const size_t version = key.find("=="); version != std::string::npos) {

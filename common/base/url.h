@@ -7,21 +7,21 @@
 
 namespace kernelmill {
 
-// Whether a URL, SCHEME://AUTHORITY..., has a password in it, or a user although its scheme is not
-// ssh. What is no URL has none.
+// Returns whether a URL, SCHEME://AUTHORITY..., has a password, or a user although its scheme is
+// not ssh. False if the text is not a URL.
 bool HasCredentials(absl::string_view url);
 
-// A repository's or package's name without what does not tell it from others, in lower case: equal
-// for all ways to write one. "https://github.com/A/B.git", "git@github.com:a/b" and
-// "github.com/A/B/" are "github.com/a/b"; "fla-core==0.6.0" is "fla-core".
+// Returns the canonical name of a repository or package, in lower case, which is equal for all ways
+// to write it. "https://github.com/A/B.git", "git@github.com:a/b" and "github.com/A/B/" give
+// "github.com/a/b"; "fla-core==0.6.0" gives "fla-core".
 std::string RepositoryKey(absl::string_view name);
 
-// Beside letters and digits, what RFC 3986 lets stand in any part of a URL as it is, and that with
-// what divides a path.
+// The bytes, besides letters and digits, that RFC 3986 allows unescaped in any part of a URL; and
+// those with the slash of a path.
 inline constexpr absl::string_view kUnreserved = "-._~";
 inline constexpr absl::string_view kUnreservedInPath = "-._~/";
 
-// `text` with each byte as %XX that is neither an ASCII letter or digit nor one of `kept`.
+// Returns `text` with each byte as %XX, except ASCII letters, digits and the bytes in `kept`.
 std::string PercentEncoded(absl::string_view text, absl::string_view kept);
 
 }  // namespace kernelmill

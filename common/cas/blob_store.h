@@ -19,30 +19,30 @@ struct Blob {
   std::string bytes;
 };
 
-// A content store and action cache, as the workers see one. Implementations are thread-safe;
-// contract tests in tests/contract run on all of them.
+// A content store and action cache, as its clients see it. Implementations are thread-safe;
+// tests/contract runs one suite on all of them.
 class BlobStore {
  public:
   virtual ~BlobStore() = default;
 
-  // Those of `digests` that the store does not hold, in their order.
+  // Returns the digests that the store does not have, in order.
   virtual absl::StatusOr<std::vector<Digest>> FindMissing(const std::vector<Digest>& digests) = 0;
 
-  // Stores every blob, or fails. INVALID_ARGUMENT: a digest does not match; RESOURCE_EXHAUSTED: no
-  // room.
+  // Stores all blobs. INVALID_ARGUMENT: a digest does not match. RESOURCE_EXHAUSTED: the store is
+  // full.
   virtual absl::Status Put(const std::vector<Blob>& blobs) = 0;
 
-  // The content of every digest, in their order, checked against it. NOT_FOUND names the first
-  // missing one; DATA_LOSS: the store returned other bytes.
+  // Returns the content of every digest, in order, after checking it. NOT_FOUND: a blob is missing;
+  // the message names the first. DATA_LOSS: the store returned different bytes.
   virtual absl::StatusOr<std::vector<std::string>> Get(const std::vector<Digest>& digests) = 0;
 
-  // The result of an action, its stdout_raw as it was put. NOT_FOUND: none, or a blob it names is
-  // gone.
+  // Returns the result of an action, with the stdout_raw that was put. NOT_FOUND: no result, or a
+  // blob that it names does not exist.
   virtual absl::StatusOr<ActionResult> GetActionResult(const Digest& action) = 0;
   virtual absl::Status PutActionResult(const Digest& action, const ActionResult& result) = 0;
 };
 
-// Stores one message in its deterministic form.
+// Stores one message in its deterministic serialization.
 template <typename Message>
 absl::StatusOr<Digest> PutMessage(BlobStore& store, const Message& message) {
   std::string bytes = SerializeDeterministically(message);
@@ -51,8 +51,8 @@ absl::StatusOr<Digest> PutMessage(BlobStore& store, const Message& message) {
   return digest;
 }
 
-// Parses one message in the place of another, whose memory it takes over. DATA_LOSS: the blob is
-// not such a message.
+// Parses a message into an existing one, whose memory it reuses. DATA_LOSS: the blob is not such a
+// message.
 template <typename Message>
 absl::Status ParseInto(const std::string& bytes, const Digest& digest, Message* message) {
   if (message->ParseFromString(bytes)) return absl::OkStatus();
@@ -72,6 +72,17 @@ absl::StatusOr<Message> GetMessage(BlobStore& store, const Digest& digest) {
   ASSIGN_OR_RETURN(std::vector<std::string> blobs, store.Get({digest}));
   return ParseMessage<Message>(blobs.front(), digest);
 }
+
+// A second interface of a BlobStore whose server may require a grant (common/access/grants.h) for
+// each result; NewGrpcBlobStore's store has it.
+class GrantedResults {
+ public:
+  virtual ~GrantedResults() = default;
+  // Stores a result with a grant; empty: no grant. PERMISSION_DENIED: the server does not accept
+  // it.
+  virtual absl::Status PutGrantedResult(const Digest& action, const ActionResult& result,
+                                        const std::string& grant) = 0;
+};
 
 }  // namespace kernelmill::cas
 

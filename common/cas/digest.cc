@@ -24,11 +24,12 @@ Digest DigestOf(absl::string_view bytes) {
 absl::Status CheckDigest(const Digest& digest) {
   const std::string& hash = digest.hash();
   if (!IsLowerHex(hash, 64)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("not a SHA-256 in lowercase hexadecimal: ", JsonString(hash.substr(0, 80))));
+    return absl::InvalidArgumentError(absl::StrCat("must be a SHA-256 in lowercase hexadecimal: ",
+                                                   JsonString(hash.substr(0, 80))));
   }
   if (digest.size_bytes() < 0) {
-    return absl::InvalidArgumentError(absl::StrCat("negative size: ", digest.size_bytes()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("size_bytes: must not be negative: ", digest.size_bytes()));
   }
   return absl::OkStatus();
 }
@@ -46,7 +47,7 @@ absl::StatusOr<Digest> ParseDigest(absl::string_view text) {
   digest.set_size_bytes(size);
   if (!sized || ToString(digest) != text || !CheckDigest(digest).ok()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("not a digest, hash/size: ", JsonString(text.substr(0, 100))));
+        absl::StrCat("must be a digest, hash/size: ", JsonString(text.substr(0, 100))));
   }
   return digest;
 }

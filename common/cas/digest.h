@@ -16,20 +16,21 @@ namespace kernelmill::cas {
 
 using Digest = ::build::bazel::remote::execution::v2::Digest;
 
-// SHA-256 and size of `bytes`.
+// Computes the digest of `bytes`: SHA-256 and size.
 Digest DigestOf(absl::string_view bytes);
 
-// INVALID_ARGUMENT unless the hash is 64 lowercase hexadecimal digits and the size is not negative.
+// Checks a digest. INVALID_ARGUMENT: the hash is not 64 lowercase hexadecimal digits, or the size
+// is negative.
 absl::Status CheckDigest(const Digest& digest);
 
-// "hash/size", the form in resource names, logs and on the command line.
+// Returns "hash/size", the form in resource names, logs and on the command line.
 std::string ToString(const Digest& digest);
-// The other way round. INVALID_ARGUMENT: not of that form.
+// Parses "hash/size". INVALID_ARGUMENT: malformed.
 absl::StatusOr<Digest> ParseDigest(absl::string_view text);
 
 bool SameDigest(const Digest& a, const Digest& b);
 
-// The one serialization that digests are taken of: fields in order, map keys sorted.
+// Serializes a message for a digest: fields in order, map keys sorted.
 std::string SerializeDeterministically(const google::protobuf::MessageLite& message);
 
 }  // namespace kernelmill::cas

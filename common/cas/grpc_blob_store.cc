@@ -5,29 +5,198 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/random/random.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "build/bazel/remote/execution/v2/remote_execution.grpc.pb.h"
 #include "common/access/grants.h"
 #include "common/base/status.h"
-#include "common/cas/byte_stream_client.h"
-#include "common/cas/granted_results.h"
+#include "common/cas/blob_store.h"
+#include "common/cas/digest.h"
+#include "common/rpc/retry.h"
 #include "common/rpc/status.h"
+#include "google/bytestream/bytestream.grpc.pb.h"
 
 namespace kernelmill::cas {
+
+namespace {
+
+// A client that transfers single large blobs as streams; a part of GrpcBlobStore. Thread-safe.
+class ByteStreamClient {
+ public:
+  // `options` must outlive it.
+  ByteStreamClient(std::shared_ptr<grpc::Channel> channel, const GrpcBlobStoreOptions* options);
+
+  // Uploads a blob. After a break it asks the server how much arrived and resumes there.
+  absl::Status Write(const Digest& digest, absl::string_view bytes);
+
+  // Reads a blob; resumes after a break. The content is not checked. DATA_LOSS: more or fewer bytes
+  // than the digest says.
+  absl::StatusOr<std::string> Read(const Digest& digest);
+
+ private:
+  using Stub = google::bytestream::ByteStream::StubInterface;
+
+  absl::Duration Deadline(const Digest& digest) const;
+  std::string Prefix() const;
+  absl::StatusOr<int64_t> Arrived(const std::string& resource, int64_t size);
+  absl::Status WriteFrom(const std::string& resource, const Digest& digest, absl::string_view bytes,
+                         int64_t offset);
+  absl::Status ReadRest(const std::string& resource, const Digest& digest, std::string* bytes);
+
+  const GrpcBlobStoreOptions& options_;
+  const std::unique_ptr<Stub> stub_;
+};
+
+namespace bytestream = ::google::bytestream;
+
+// Bounds the memory reserved before the first byte arrives, whatever a digest claims.
+constexpr int64_t kMaxReserve = 64 << 20;
+
+// Makes a random (version 4) UUID.
+std::string NewUploadId() {
+  thread_local absl::BitGen random;
+  std::string raw(16, '\0');
+  for (char& byte : raw) byte = static_cast<char>(absl::Uniform<int>(random, 0, 256));
+  raw[6] = static_cast<char>((raw[6] & 0x0f) | 0x40);
+  raw[8] = static_cast<char>((raw[8] & 0x3f) | 0x80);
+  const std::string hex = absl::BytesToHexString(raw);
+  const absl::string_view h = hex;
+  return absl::StrCat(h.substr(0, 8), "-", h.substr(8, 4), "-", h.substr(12, 4), "-",
+                      h.substr(16, 4), "-", h.substr(20));
+}
+
+}  // namespace
+
+ByteStreamClient::ByteStreamClient(std::shared_ptr<grpc::Channel> channel,
+                                   const GrpcBlobStoreOptions* options)
+    : options_(*options), stub_(bytestream::ByteStream::NewStub(std::move(channel))) {}
+
+absl::Duration ByteStreamClient::Deadline(const Digest& digest) const {
+  return options_.call_deadline + absl::Seconds(digest.size_bytes() >> 20);
+}
+
+std::string ByteStreamClient::Prefix() const {
+  return options_.instance_name.empty() ? "" : absl::StrCat(options_.instance_name, "/");
+}
+
+absl::Status ByteStreamClient::Write(const Digest& digest, absl::string_view bytes) {
+  const std::string resource =
+      absl::StrCat(Prefix(), "uploads/", NewUploadId(), "/blobs/", ToString(digest));
+  bool broken = false;
+  return rpc::Retry(
+      options_.retry, absl::StrCat("uploading ", ToString(digest)),
+      [&]() -> absl::Status {
+        int64_t offset = 0;
+        if (std::exchange(broken, true)) {
+          ASSIGN_OR_RETURN(offset, Arrived(resource, digest.size_bytes()));
+        }
+        if (offset < 0) return absl::OkStatus();
+        return WriteFrom(resource, digest, bytes, offset);
+      },
+      options_.sleep);
+}
+
+// Returns how many bytes of an upload the server has; -1 if the blob is complete and stored.
+absl::StatusOr<int64_t> ByteStreamClient::Arrived(const std::string& resource, int64_t size) {
+  grpc::ClientContext context;
+  context.set_deadline(absl::ToChronoTime(absl::Now() + options_.call_deadline));
+  bytestream::QueryWriteStatusRequest request;
+  request.set_resource_name(resource);
+  bytestream::QueryWriteStatusResponse response;
+  const absl::Status status =
+      rpc::FromCallStatus(stub_->QueryWriteStatus(&context, request, &response));
+  // The server does not keep uploads, or lost this one in a restart: start again.
+  if (absl::IsNotFound(status) || absl::IsUnimplemented(status)) return 0;
+  RETURN_IF_ERROR(status);
+  if (response.complete()) return -1;
+  if (response.committed_size() < 0 || response.committed_size() > size) return 0;
+  return response.committed_size();
+}
+
+absl::Status ByteStreamClient::WriteFrom(const std::string& resource, const Digest& digest,
+                                         absl::string_view bytes, int64_t offset) {
+  grpc::ClientContext context;
+  context.set_deadline(absl::ToChronoTime(absl::Now() + Deadline(digest)));
+  bytestream::WriteResponse response;
+  const auto stream = stub_->Write(&context, &response);
+  bytestream::WriteRequest request;
+  request.set_resource_name(resource);
+  do {
+    const absl::string_view piece = bytes.substr(offset, options_.stream_message_bytes);
+    request.set_write_offset(offset);
+    request.set_data(piece.data(), piece.size());
+    offset += static_cast<int64_t>(piece.size());
+    request.set_finish_write(offset == digest.size_bytes());
+    // False if the server answered early, perhaps because it has the blob. Finish() returns its
+    // answer.
+    if (!stream->Write(request)) break;
+    request.clear_resource_name();
+  } while (!request.finish_write());
+  stream->WritesDone();
+  RETURN_IF_ERROR(rpc::FromCallStatus(stream->Finish()));
+  if (response.committed_size() == digest.size_bytes()) return absl::OkStatus();
+  return absl::AbortedError(absl::StrCat("the server took ", response.committed_size(), " of ",
+                                         digest.size_bytes(), " bytes"));
+}
+
+absl::StatusOr<std::string> ByteStreamClient::Read(const Digest& digest) {
+  const std::string resource = absl::StrCat(Prefix(), "blobs/", ToString(digest));
+  std::string bytes;
+  bytes.reserve(std::min(digest.size_bytes(), kMaxReserve));
+  while (true) {
+    const size_t before = bytes.size();
+    const absl::Status status = rpc::Retry(
+        options_.retry, absl::StrCat("reading ", ToString(digest)),
+        [&] { return ReadRest(resource, digest, &bytes); }, options_.sleep);
+    if (status.ok()) return bytes;
+    // A long read over a bad line may break more often than the policy allows for one call. It
+    // continues as long as it makes progress.
+    if (!IsRetryable(status) || bytes.size() == before) return status;
+  }
+}
+
+absl::Status ByteStreamClient::ReadRest(const std::string& resource, const Digest& digest,
+                                        std::string* bytes) {
+  grpc::ClientContext context;
+  context.set_deadline(absl::ToChronoTime(absl::Now() + Deadline(digest)));
+  bytestream::ReadRequest request;
+  request.set_resource_name(resource);
+  request.set_read_offset(static_cast<int64_t>(bytes->size()));
+  const auto stream = stub_->Read(&context, request);
+  bytestream::ReadResponse piece;
+  bool too_much = false;
+  while (!too_much && stream->Read(&piece)) {
+    too_much = piece.data().size() > digest.size_bytes() - bytes->size();
+    if (!too_much) bytes->append(piece.data());
+  }
+  if (too_much) context.TryCancel();
+  const absl::Status status = rpc::FromCallStatus(stream->Finish());
+  if (too_much) return absl::DataLossError("the server sends more bytes than the digest says");
+  RETURN_IF_ERROR(status);
+  if (static_cast<int64_t>(bytes->size()) == digest.size_bytes()) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat("the server sent ", bytes->size(), " bytes"));
+}
+
 namespace {
 
 namespace reapi = ::build::bazel::remote::execution::v2;
 
-// What a blob adds to a batch message besides its content: the digest, a status, the tags.
+// The size that a blob adds to a batch message besides its content: digest, status, tags.
 constexpr int64_t kBytesPerBlob = 256;
 
 bool IsEmpty(const Digest& digest) {
@@ -35,9 +204,9 @@ bool IsEmpty(const Digest& digest) {
   return SameDigest(digest, *kEmpty);
 }
 
-// A call's status. gRPC's code for a message that is too large is the one of a server without room;
-// trying again helps with the latter alone.
-absl::Status StatusOfCall(const grpc::Status& status) {
+// Converts a call's status. gRPC uses RESOURCE_EXHAUSTED both for a message that is too large and
+// for a full server; only the latter is retryable.
+absl::Status FromBlobCall(const grpc::Status& status) {
   if (status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED &&
       absl::StrContains(status.error_message(), "message larger than max")) {
     return absl::FailedPreconditionError(status.error_message());
@@ -45,13 +214,14 @@ absl::Status StatusOfCall(const grpc::Status& status) {
   return rpc::FromCallStatus(status);
 }
 
-// The first of two errors in a batch that decides its fate: one that trying again cannot mend.
+// Keeps the error that decides the status of a batch: the first one, or the first final one if
+// there is any.
 void Worsen(const absl::Status& status, absl::Status* worst) {
   if (status.ok()) return;
   if (worst->ok() || (IsRetryable(*worst) && !IsRetryable(status))) *worst = status;
 }
 
-// Cuts `items` into runs of at most `max_bytes`, allowances included, and calls `send` with each.
+// Divides `items` into batches of at most `max_bytes`, with allowances, and calls `send` with each.
 template <typename Item, typename SizeOf>
 absl::Status InBatches(const std::vector<Item>& items, int64_t max_bytes, SizeOf size_of,
                        const std::function<absl::Status(std::vector<Item>)>& send) {
@@ -91,7 +261,7 @@ class GrpcBlobStore : public BlobStore, public GrantedResults {
  private:
   using Contents = absl::flat_hash_map<std::string, std::string>;  // by ToString(digest)
 
-  // One unary call with its deadline, tried again as the options say.
+  // Makes a unary call with a deadline, and retries it as the options say.
   template <typename Call>
   absl::Status Unary(absl::string_view what, Call call) {
     return rpc::Retry(
@@ -119,7 +289,7 @@ class GrpcBlobStore : public BlobStore, public GrantedResults {
   const std::unique_ptr<reapi::Capabilities::StubInterface> capabilities_;
   ByteStreamClient streams_;
   absl::Mutex mutex_;
-  int64_t max_batch_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // 0: not asked yet
+  int64_t max_batch_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // 0: not read from the server yet
 };
 
 absl::StatusOr<int64_t> GrpcBlobStore::MaxBatchBytes() {
@@ -138,7 +308,7 @@ absl::StatusOr<int64_t> GrpcBlobStore::AskMaxBatchBytes() {
   request.set_instance_name(options_.instance_name);
   reapi::ServerCapabilities response;
   const absl::Status status = Unary("GetCapabilities", [&](grpc::ClientContext& context) {
-    return StatusOfCall(capabilities_->GetCapabilities(&context, request, &response));
+    return FromBlobCall(capabilities_->GetCapabilities(&context, request, &response));
   });
   if (absl::IsUnimplemented(status)) return options_.max_batch_bytes;
   RETURN_IF_ERROR(status);
@@ -146,9 +316,9 @@ absl::StatusOr<int64_t> GrpcBlobStore::AskMaxBatchBytes() {
   const auto& functions = cache.digest_functions();
   if (!functions.empty() && std::find(functions.begin(), functions.end(),
                                       reapi::DigestFunction::SHA256) == functions.end()) {
-    return absl::FailedPreconditionError("the content store does not know SHA-256");
+    return absl::FailedPreconditionError("the content store does not support SHA-256");
   }
-  const int64_t limit = cache.max_batch_total_size_bytes();  // 0: as the message size allows
+  const int64_t limit = cache.max_batch_total_size_bytes();  // 0: only the message size limits it
   return limit > 0 ? std::min(limit, options_.max_batch_bytes) : options_.max_batch_bytes;
 }
 
@@ -165,11 +335,11 @@ absl::StatusOr<std::vector<Digest>> GrpcBlobStore::FindMissing(const std::vector
     if (request.blob_digests().empty()) continue;
     reapi::FindMissingBlobsResponse response;
     RETURN_IF_ERROR(Unary("FindMissingBlobs", [&](grpc::ClientContext& context) {
-      return StatusOfCall(cas_->FindMissingBlobs(&context, request, &response));
+      return FromBlobCall(cas_->FindMissingBlobs(&context, request, &response));
     }));
     for (const Digest& digest : response.missing_blob_digests()) missing.insert(ToString(digest));
   }
-  // Servers may answer in any order, and once for a digest that was asked twice.
+  // Servers may answer in any order, and only once for a repeated digest.
   std::vector<Digest> in_order;
   for (const Digest& digest : digests) {
     if (missing.contains(ToString(digest))) in_order.push_back(digest);
@@ -183,7 +353,8 @@ absl::Status GrpcBlobStore::Put(const std::vector<Blob>& blobs) {
   int64_t bytes = 0;
   for (const Blob& blob : blobs) {
     RETURN_IF_ERROR(CheckDigest(blob.digest));
-    // A stream sends as many bytes as the digest says; the hash is for the server to check.
+    // Checked here, since a stream sends as many bytes as the digest says. The server checks the
+    // hash.
     if (static_cast<int64_t>(blob.bytes.size()) != blob.digest.size_bytes()) {
       return absl::InvalidArgumentError(
           absl::StrCat(ToString(blob.digest), ": the content has ", blob.bytes.size(), " bytes"));
@@ -208,7 +379,7 @@ absl::Status GrpcBlobStore::Put(const std::vector<Blob>& blobs) {
       [this](std::vector<const Blob*> batch) { return UpdateBatch(std::move(batch)); });
 }
 
-// Drops from `blobs` what the server has.
+// Removes the blobs that the server has.
 absl::Status GrpcBlobStore::KeepMissing(std::vector<const Blob*>* blobs) {
   std::vector<Digest> digests;
   for (const Blob* blob : *blobs) digests.push_back(blob->digest);
@@ -232,7 +403,7 @@ absl::Status GrpcBlobStore::UpdateBatch(std::vector<const Blob*> pending) {
       part->set_data(blob->bytes);
     }
     reapi::BatchUpdateBlobsResponse response;
-    RETURN_IF_ERROR(StatusOfCall(cas_->BatchUpdateBlobs(&context, request, &response)));
+    RETURN_IF_ERROR(FromBlobCall(cas_->BatchUpdateBlobs(&context, request, &response)));
     absl::Status worst;
     absl::flat_hash_set<std::string> stored;
     for (const auto& answer : response.responses()) {
@@ -257,7 +428,8 @@ absl::StatusOr<std::vector<std::string>> GrpcBlobStore::Get(const std::vector<Di
   contents[ToString(DigestOf(""))] = "";
   const absl::Status read = ReadAll(digests, &contents);
   if (absl::IsNotFound(read)) {
-    // Batches and streams are not read in the caller's order; ask which one is the first.
+    // Batches and streams are not read in the caller's order; FindMissing finds the first missing
+    // one.
     const absl::StatusOr<std::vector<Digest>> missing = FindMissing(digests);
     if (missing.ok() && !missing->empty()) {
       return absl::NotFoundError(absl::StrCat("no blob ", ToString(missing->front())));
@@ -276,7 +448,7 @@ absl::StatusOr<std::vector<std::string>> GrpcBlobStore::Get(const std::vector<Di
   return in_order;
 }
 
-// Reads what `contents` lacks of `digests`.
+// Reads the digests that are not in `contents` yet.
 absl::Status GrpcBlobStore::ReadAll(const std::vector<Digest>& digests, Contents* contents) {
   std::vector<const Digest*> small;
   std::vector<const Digest*> large;
@@ -308,7 +480,7 @@ absl::Status GrpcBlobStore::ReadBatch(std::vector<const Digest*> pending, Conten
     request.set_instance_name(options_.instance_name);
     for (const Digest* digest : pending) *request.add_digests() = *digest;
     reapi::BatchReadBlobsResponse response;
-    RETURN_IF_ERROR(StatusOfCall(cas_->BatchReadBlobs(&context, request, &response)));
+    RETURN_IF_ERROR(FromBlobCall(cas_->BatchReadBlobs(&context, request, &response)));
     absl::flat_hash_map<std::string, absl::Status> answers;
     for (auto& answer : *response.mutable_responses()) {
       answers[ToString(answer.digest())] = TakeAnswer(answer, contents);
@@ -330,12 +502,12 @@ absl::Status GrpcBlobStore::ReadBatch(std::vector<const Digest*> pending, Conten
   });
 }
 
-// Keeps the content of one blob, once it is checked.
+// Checks the content of one blob and stores it in `contents`.
 absl::Status GrpcBlobStore::TakeAnswer(reapi::BatchReadBlobsResponse::Response& answer,
                                        Contents* contents) {
   RETURN_IF_ERROR(rpc::FromProtoStatus(answer.status()));
   if (answer.compressor() != reapi::Compressor::IDENTITY) {
-    return absl::InternalError("the server compressed what was asked for plain");
+    return absl::InternalError("the server compressed a blob that was requested uncompressed");
   }
   if (!SameDigest(DigestOf(answer.data()), answer.digest())) {
     return absl::DataLossError("the content does not match");
@@ -352,14 +524,14 @@ absl::StatusOr<ActionResult> GrpcBlobStore::GetActionResult(const Digest& action
   request.set_inline_stdout(true);
   ActionResult result;
   RETURN_IF_ERROR(Unary("GetActionResult", [&](grpc::ClientContext& context) {
-    return StatusOfCall(action_cache_->GetActionResult(&context, request, &result));
+    return FromBlobCall(action_cache_->GetActionResult(&context, request, &result));
   }));
   RETURN_IF_ERROR(InlineStdout(&result));
   return result;
 }
 
-// Servers may keep what was put inline as a blob, and answer with its digest alone: bazel-remote
-// does so where the output is large, or nobody asked.
+// Reads stdout from its blob if the server did not inline it: bazel-remote stores large output as a
+// blob and answers with its digest.
 absl::Status GrpcBlobStore::InlineStdout(ActionResult* result) {
   if (!result->has_stdout_digest() || !result->stdout_raw().empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(std::vector<std::string> stdout_bytes, Get({result->stdout_digest()}));
@@ -377,7 +549,7 @@ absl::Status GrpcBlobStore::PutGrantedResult(const Digest& action, const ActionR
   return Unary("UpdateActionResult", [&](grpc::ClientContext& context) {
     if (!grant.empty()) context.AddMetadata(access::kGrantMetadata, grant);
     ActionResult stored;
-    return StatusOfCall(action_cache_->UpdateActionResult(&context, request, &stored));
+    return FromBlobCall(action_cache_->UpdateActionResult(&context, request, &stored));
   });
 }
 

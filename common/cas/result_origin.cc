@@ -28,7 +28,7 @@ void SetWorker(const std::string& worker,
 ResultOrigin OriginOf(const build::bazel::remote::execution::v2::ActionResult& result) {
   ResultOrigin origin;
   origin.worker = result.execution_metadata().worker();
-  if (result.stderr_raw().size() > kMaxLine) return origin;  // what some other program wrote
+  if (result.stderr_raw().size() > kMaxLine) return origin;  // written by another program
   const std::vector<absl::string_view> words = absl::StrSplit(result.stderr_raw(), ' ');
   int32_t version = 0;
   if (words.size() != 3 || words[0] != kWord || !absl::SimpleAtoi(words[2], &version)) {

@@ -8,15 +8,15 @@
 
 namespace kernelmill::cas {
 
-// Where an action result comes from, so that an operator can have a store forget those of a stage,
-// a version or a worker. The Remote Execution API has a field for the worker, and none for the
-// rest: it stands in stderr_raw, "stage extract 11". Nothing of it is part of a dataset.
+// The origin of an action result, with which an operator can make a store forget the results of a
+// stage, a version or a worker. It never gets into a dataset. The Remote Execution API has a field
+// for the worker only; the stage is in stderr_raw: "stage extract 11".
 struct ResultOrigin {
-  // "extract"; of an entry of a cache that a stage keeps for itself "fetch/pack". Empty: not told,
-  // as in results of other programs, and of kernelmill's before this was there.
+  // "extract", or "fetch/pack" for an entry of a stage's own cache. Empty: unknown, as in results
+  // of other programs and of old releases.
   std::string stage;
-  int32_t version = 0;  // of the stage
-  std::string worker;   // that wrote it; empty: not told
+  int32_t version = 0;  // the stage's version
+  std::string worker;   // the worker that wrote the result; empty: unknown
 };
 
 void SetStage(const std::string& stage, int32_t version,

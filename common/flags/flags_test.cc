@@ -101,7 +101,7 @@ TEST_F(FlagsTest, AWrongValueNamesItsFlagAndEndsWith2) {
 TEST_F(FlagsTest, AnUnknownSettingIsRefused) {
   const Program program({"--config", File("slot: 2\n")});
   EXPECT_EQ(program.exit, 2);
-  EXPECT_THAT(program.error, HasSubstr("settings.yaml:1: slot: no such setting"));
+  EXPECT_THAT(program.error, HasSubstr("settings.yaml:1: slot: unknown setting"));
   EXPECT_EQ(Program({"--config", "/nonexistent"}).exit, 2);
 }
 

@@ -3,7 +3,9 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <map>
+#include <utility>
 
+#include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/flags/settings_file.h"
@@ -26,18 +28,18 @@ void AddServerFlags(CLI::App& app, ServerFlags* flags) {
       ->envname("KERNELMILL_REFLECTION");
   AddIdentityFlags(app, &flags->identity);
   app.add_option("--tokens", flags->identity.tokens,
-                 "file with the SHA-256 of each token that callers may have, one a line")
+                 "file with the SHA-256 of each accepted token, one per line")
       ->envname("KERNELMILL_TOKENS")
       ->check(CLI::ExistingFile);
   app.add_flag("--insecure", flags->insecure,
-               "take calls from other machines without TLS: whoever reaches the address may do "
-               "everything")
+               "allow calls from other machines without TLS: anyone who can reach the address may "
+               "do everything")
       ->envname("KERNELMILL_INSECURE");
   app.add_option("--log-level", flags->log_level, "debug, info, warning or error (default info)")
       ->transform(CLI::CheckedTransformer(kLevels, CLI::ignore_case))
       ->envname("KERNELMILL_LOG_LEVEL");
   app.add_option("--drain-seconds", flags->drain_seconds,
-                 "how long running work may take to finish after SIGTERM")
+                 "time for running work to finish after SIGTERM")
       ->envname("KERNELMILL_DRAIN_SECONDS")
       ->check(CLI::Range(0, 3600))
       ->capture_default_str();
@@ -45,8 +47,7 @@ void AddServerFlags(CLI::App& app, ServerFlags* flags) {
 
 void AddIdentityFlags(CLI::App& app, access::Identity* identity) {
   app.add_option("--tls-ca", identity->authority,
-                 "PEM file with the authorities that sign the others' certificates; TLS is used "
-                 "where this is given")
+                 "PEM file with the authorities that sign peers' certificates; enables TLS")
       ->envname("KERNELMILL_TLS_CA")
       ->check(CLI::ExistingFile);
   app.add_option("--tls-cert", identity->certificate, "PEM file with this program's certificate")
@@ -56,7 +57,7 @@ void AddIdentityFlags(CLI::App& app, access::Identity* identity) {
       ->envname("KERNELMILL_TLS_KEY")
       ->check(CLI::ExistingFile);
   app.add_option("--token-file", identity->token,
-                 "file with a token, which stands for a certificate towards servers")
+                 "file with a token, which servers accept instead of a certificate")
       ->envname("KERNELMILL_TOKEN_FILE")
       ->check(CLI::ExistingFile);
 }
@@ -76,8 +77,8 @@ void AddWorkerFlags(CLI::App& app, WorkerFlags* flags) {
       ->envname("KERNELMILL_NAME");
   app.add_option(
          "--task-timeout-seconds", flags->task_timeout_seconds,
-         "a task that runs longer hangs: the process ends, for its supervisor to start again; "
-         "0 for no limit")
+         "if a task runs longer, the process exits and its supervisor must restart it; 0 for no "
+         "limit")
       ->envname("KERNELMILL_TASK_TIMEOUT_SECONDS")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
@@ -89,11 +90,12 @@ void AddWorkerFlags(CLI::App& app, WorkerFlags* flags) {
 
 void AddCallFlags(CLI::App& app, CallFlags* flags) {
   app.add_option("--max-calls", flags->max_calls,
-                 "plain calls to work on at a time; a further one is refused; 0 for no limit")
+                 "unary calls to serve at a time; further calls are refused; 0 for no limit")
       ->envname("KERNELMILL_MAX_CALLS")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
-  app.add_option("--max-calls-per-caller", flags->max_calls_per_caller, "likewise, of one caller")
+  app.add_option("--max-calls-per-caller", flags->max_calls_per_caller,
+                 "the same limit for one caller")
       ->envname("KERNELMILL_MAX_CALLS_PER_CALLER")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
@@ -107,7 +109,7 @@ std::optional<int> ParseFlags(CLI::App& app, int argc, char** argv) {
   }
   try {
     app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {  // how CLI11 reports --help and bad flags alike
+  } catch (const CLI::ParseError& error) {  // CLI11 reports both --help and bad flags this way
     return app.exit(error) == 0 ? 0 : 2;
   }
   return std::nullopt;
@@ -125,8 +127,23 @@ absl::Status CheckListen(const ServerFlags& flags) {
   }
   return absl::InvalidArgumentError(
       absl::StrCat("--listen ", flags.listen,
-                   " is open to other machines: give --tls-cert, --tls-key and --tls-ca, or say "
-                   "--insecure to let everyone in who reaches it"));
+                   " is reachable from other machines: set --tls-cert, --tls-key and --tls-ca, or "
+                   "--insecure to allow anyone who can reach it"));
+}
+
+void AddGrantKeyFlag(CLI::App& app, std::string* path) {
+  app.add_option(
+         "--grant-key", *path,
+         "file with a secret of at least 32 bytes that the coordinator and the store share; "
+         "a worker can then write only the results of tasks that it leased")
+      ->envname("KERNELMILL_GRANT_KEY");
+}
+
+absl::StatusOr<std::shared_ptr<access::GrantKey>> OpenGrantKey(const std::string& path) {
+  if (path.empty()) return std::shared_ptr<access::GrantKey>();
+  absl::StatusOr<std::unique_ptr<access::GrantKey>> key = access::GrantKey::Open(path);
+  if (key.ok()) return std::shared_ptr<access::GrantKey>(*std::move(key));
+  return absl::InvalidArgumentError(absl::StrCat("--grant-key: ", key.status().message()));
 }
 
 }  // namespace kernelmill::flags

@@ -2,12 +2,15 @@
 #define KERNELMILL_COMMON_FLAGS_SERVER_FLAGS_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "common/access/credentials.h"
+#include "common/access/grants.h"
 #include "common/base/log.h"
 
 namespace CLI {
@@ -15,59 +18,68 @@ class App;
 class Option;
 }  // namespace CLI
 
+namespace CLI {
+class App;
+}
+
 namespace kernelmill::flags {
 
-// What every server process takes on its command line.
+// The flags of every server process.
 struct ServerFlags {
-  std::string version;  // what --version and kernelmill_build_info say
-  std::string listen;   // gRPC
-  std::string metrics;  // Prometheus, GET /metrics; empty serves none
+  std::string version;  // for --version and kernelmill_build_info
+  std::string listen;   // the address for gRPC
+  std::string metrics;  // the address for GET /metrics; empty: none
   bool reflection = false;
   access::Identity identity;
-  bool insecure = false;  // without TLS, and for more than this machine
+  bool insecure = false;  // allows non-loopback addresses without TLS
   LogLevel log_level = LogLevel::kInfo;
-  int drain_seconds = 30;  // the time from SIGTERM until what is still running is given up
+  int drain_seconds = 30;  // the time from SIGTERM until running work is given up
 };
 
-// What a worker process takes besides.
+// The additional flags of a worker process.
 struct WorkerFlags {
   std::string coordinator = "127.0.0.1:7070";
   std::string store = "127.0.0.1:7071";
   std::string name;                    // default: host name and process id
   int slots = 1;                       // tasks at a time
-  double task_timeout_seconds = 1800;  // of one task; then the process ends. 0: none
+  double task_timeout_seconds = 1800;  // for one task, then the process exits; 0: no limit
 };
 
-// What a worker that serves plain calls takes besides: how many it works on at a time, so that its
-// leased tasks go on. 0: no limit.
+// The additional flags of a worker that serves unary calls: limits that leave room for its leased
+// tasks. 0: no limit.
 struct CallFlags {
   int64_t max_calls = 4;
   int64_t max_calls_per_caller = 2;
 };
 
-// Each flag may also be set by an environment variable, KERNELMILL_ and its name in capitals, or by
-// the file that
-// --config names; a flag goes before its variable, and that before the file. Adds --version too.
+// Add the flags, and --version. Each flag can also be set by an environment variable, KERNELMILL_
+// and its name in capitals, or in the file of --config. The flag takes precedence over the
+// variable, and the variable over the file.
 void AddServerFlags(CLI::App& app, ServerFlags* flags);
 void AddWorkerFlags(CLI::App& app, WorkerFlags* flags);
 void AddCallFlags(CLI::App& app, CallFlags* flags);
 
-// Who the program is towards the servers that it calls: --tls-ca, --tls-cert, --tls-key,
-// --token-file.
+// Adds the flags of the program's identity: --tls-ca, --tls-cert, --tls-key, --token-file.
 void AddIdentityFlags(CLI::App& app, access::Identity* identity);
 
-// Makes a number of bytes of what the option is given: 10GB, 512MiB, 4096.
+// Makes the option accept sizes: 10GB, 512MiB, 4096.
 CLI::Option* AsBytes(CLI::Option* option);
 
-// Reads the command line. Answers the exit status where the program ends with it: 0 after --help or
-// --version, 2 where a flag is wrong, which is said on stderr.
+// Parses the command line. Returns an exit status if the program must exit: 0 after --help or
+// --version, 2 after an error, which is printed on stderr.
 std::optional<int> ParseFlags(CLI::App& app, int argc, char** argv);
 
-// INVALID_ARGUMENT: the server would take calls from other machines without TLS, and nobody said
-// --insecure.
+// Checks the listen address. INVALID_ARGUMENT: it is not a loopback address, and neither TLS nor
+// --insecure is set.
 absl::Status CheckListen(const ServerFlags& flags);
-// Whether only this machine reaches the address: a loopback one, a Unix socket.
+// Returns whether only this machine can reach the address: loopback or a Unix socket.
 bool IsLoopback(absl::string_view address);
+
+// Adds --grant-key, a flag of the coordinator and the store.
+void AddGrantKeyFlag(CLI::App& app, std::string* path);
+// Opens the grant key; null if `path` is empty. INVALID_ARGUMENT: the file is missing or invalid;
+// the message names the flag.
+absl::StatusOr<std::shared_ptr<access::GrantKey>> OpenGrantKey(const std::string& path);
 
 }  // namespace kernelmill::flags
 

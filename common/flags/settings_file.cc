@@ -20,7 +20,7 @@ constexpr char kFlag[] = "--config";
 constexpr char kVariable[] = "KERNELMILL_CONFIG";
 constexpr int64_t kMaxBytes = 1 << 20;
 
-// The file that the command line names, else the environment; empty where neither does.
+// Returns the file in the command line, or in the environment; empty if there is none.
 std::string SettingsPath(int argc, const char* const* argv) {
   for (int i = 1; i < argc; ++i) {
     absl::string_view word = argv[i];
@@ -32,7 +32,7 @@ std::string SettingsPath(int argc, const char* const* argv) {
   return variable == nullptr ? "" : variable;
 }
 
-// The options of that name, of the program and of its commands, which may share one.
+// Finds the options with this name, of the program and of all its commands.
 void FindOptions(CLI::App& app, const std::string& name, std::vector<CLI::Option*>* found) {
   CLI::Option* option = app.get_option_no_throw("--" + name);
   if (option != nullptr && !option->get_envname().empty()) found->push_back(option);
@@ -44,7 +44,7 @@ void FindOptions(CLI::App& app, const std::string& name, std::vector<CLI::Option
 absl::Status Apply(CLI::App& app, const std::string& key, const YAML::Node& value) {
   std::vector<CLI::Option*> options;
   FindOptions(app, key, &options);
-  if (options.empty() || key == &kFlag[2]) return absl::InvalidArgumentError("no such setting");
+  if (options.empty() || key == &kFlag[2]) return absl::InvalidArgumentError("unknown setting");
   std::string text;
   if (value.IsSequence()) {
     for (const YAML::Node& item : value)
@@ -53,11 +53,11 @@ absl::Status Apply(CLI::App& app, const std::string& key, const YAML::Node& valu
   } else if (value.IsScalar()) {
     text = value.Scalar();
   } else {
-    return absl::InvalidArgumentError("is neither a value nor a list of values");
+    return absl::InvalidArgumentError("must be a value or a list of values");
   }
   try {
     for (CLI::Option* option : options) option->default_val(text)->required(false);
-  } catch (const CLI::Error& error) {  // CLI11's way to say that a value is wrong
+  } catch (const CLI::Error& error) {  // CLI11 throws if the value is invalid
     return absl::InvalidArgumentError(error.what());
   }
   return absl::OkStatus();
@@ -66,7 +66,7 @@ absl::Status Apply(CLI::App& app, const std::string& key, const YAML::Node& valu
 absl::Status ApplyAll(CLI::App& app, const std::string& path, const YAML::Node& root) {
   if (root.IsNull()) return absl::OkStatus();
   if (!root.IsMap()) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ":1: not a map of settings"));
+    return absl::InvalidArgumentError(absl::StrCat(path, ":1: must be a map of settings"));
   }
   for (const auto& entry : root) {
     const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : "";
@@ -82,7 +82,7 @@ absl::Status ApplyAll(CLI::App& app, const std::string& path, const YAML::Node& 
 
 void AddSettingsFlag(CLI::App& app) {
   static std::string unused;
-  app.add_option(kFlag, unused, "a YAML file with settings by their flags' names")
+  app.add_option(kFlag, unused, "YAML file with settings; keys are the flags' names")
       ->option_text(absl::StrCat("FILE (Env:", kVariable, ")"));
 }
 
@@ -92,7 +92,7 @@ absl::Status ApplySettingsFile(CLI::App& app, int argc, const char* const* argv)
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxBytes));
   try {
     return ApplyAll(app, path, YAML::Load(text));
-  } catch (const YAML::Exception& error) {  // yaml-cpp's way to say that it is no YAML
+  } catch (const YAML::Exception& error) {  // yaml-cpp throws if it is not YAML
     return absl::InvalidArgumentError(
         absl::StrCat(path, ":", error.mark.line + 1, ": ", error.msg));
   }

@@ -9,14 +9,14 @@ class App;
 
 namespace kernelmill::flags {
 
-// Adds --config FILE, which stands beside a program's other flags.
+// Adds --config FILE.
 void AddSettingsFlag(CLI::App& app);
 
-// Takes what --config FILE or KERNELMILL_CONFIG says as the defaults of the flags: YAML whose keys
-// are their names, "cache-bytes: 1GB". Only flags that have an environment variable can be set so;
-// that variable goes before the file, and the flag before both. Call before the command line is
-// parsed. INVALID_ARGUMENT is one line, "FILE:LINE: KEY: what": an unknown key, a value that the
-// flag refuses. Else as ReadFile.
+// Reads the defaults of flags from the YAML file of --config or KERNELMILL_CONFIG. Its keys are the
+// flags' names: "cache-bytes: 1GB". Only flags with an environment variable can be set; the
+// variable takes precedence over the file, and the flag over both. Call it before the command line
+// is parsed. INVALID_ARGUMENT: an unknown key, or a value that the flag refuses; one line,
+// "FILE:LINE: KEY: what". Also returns the errors of ReadFile.
 absl::Status ApplySettingsFile(CLI::App& app, int argc, const char* const* argv);
 
 }  // namespace kernelmill::flags

@@ -71,11 +71,11 @@ std::string Row(const Family& family) {
 
 constexpr char kHead[] =
     "# Metrics\n\n"
-    "Every process serves them at `GET /metrics` ([ports](cluster.md#processes)), in Prometheus's "
-    "text format or, where\nit is asked for, in OpenMetrics with exemplars that name a job and a "
-    "task. Series are there from the start, with 0; those\nmarked * come with their first event. "
-    "Histograms are of seconds.\n\n"
-    "This page is made of the table in [families.h](../common/metrics/families.h): "
+    "Every process serves metrics at `GET /metrics` ([ports](cluster.md#processes)), in "
+    "Prometheus's text format or, if the\nclient accepts it, in OpenMetrics with exemplars that "
+    "name a job and a task. Series exist from the start, with 0, except\nthose marked *, which "
+    "appear with their first event. Histograms are in seconds.\n\n"
+    "This page is generated from the table in [families.h](../common/metrics/families.h): "
     "`KERNELMILL_WRITE_METRICS=1\nbuild/release/common/metrics/common_metrics_test` writes it.\n";
 
 }  // namespace
@@ -91,7 +91,7 @@ std::string FamiliesAsMarkdown() {
     }
     if (rows.empty()) continue;
     absl::StrAppend(&text, "\n## ", group.name,
-                    "\n\n| metric | type | labels | what it is |\n|---|---|---|---|\n", rows);
+                    "\n\n| metric | type | labels | description |\n|---|---|---|---|\n", rows);
   }
   return text;
 }

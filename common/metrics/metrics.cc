@@ -6,16 +6,18 @@
 #include <prometheus/registry.h>
 
 #include <cassert>
+#include <utility>
 
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
 
 namespace kernelmill::metrics {
 namespace {
 
 using Buckets = prometheus::Histogram::BucketBoundaries;
 
-const Buckets& BucketsOf(const Family& family) {
+const Buckets& GetBuckets(const Family& family) {
   static const auto* const kShort =
       new Buckets{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300};
   static const auto* const kLong =
@@ -59,7 +61,7 @@ void PrefillFrom(const Family& family, const LabelValues& values, size_t next, L
 
 }  // namespace
 
-// Lives as long as the process: instruments are handed out by reference.
+// Never destroyed, since instruments are returned by reference.
 const std::shared_ptr<prometheus::Registry>& ProcessRegistry() {
   static auto* registry =
       new std::shared_ptr<prometheus::Registry>(std::make_shared<prometheus::Registry>());
@@ -90,7 +92,7 @@ prometheus::Histogram& Histogram(const Family& family, const Labels& labels) {
       .Name(family.name)
       .Help(family.help)
       .Register(*ProcessRegistry())
-      .Add(labels, BucketsOf(family));
+      .Add(labels, GetBuckets(family));
 }
 
 void RaiseTo(double sum, prometheus::Counter& counter) {
@@ -100,6 +102,29 @@ void RaiseTo(double sum, prometheus::Counter& counter) {
 void Prefill(const Family& family, const LabelValues& values) {
   Labels labels;
   PrefillFrom(family, values, 0, labels);
+}
+
+Exemplars& Exemplars::OfProcess() {
+  static auto* const exemplars = new Exemplars;
+  return *exemplars;
+}
+
+void Exemplars::Put(const Family& family, const Labels& labels, Exemplar exemplar) {
+  absl::MutexLock lock(&mutex_);
+  last_[{family.name, labels}] = std::move(exemplar);
+}
+
+std::optional<Exemplar> Exemplars::Find(const std::string& family, const Labels& labels) const {
+  absl::MutexLock lock(&mutex_);
+  const auto found = last_.find({family, labels});
+  if (found == last_.end()) return std::nullopt;
+  return found->second;
+}
+
+void Observe(const Family& family, const Labels& labels, double seconds, const std::string& job,
+             const std::string& task) {
+  Histogram(family, labels).Observe(seconds);
+  Exemplars::OfProcess().Put(family, labels, {job, task, seconds, absl::Now()});
 }
 
 }  // namespace kernelmill::metrics

@@ -16,9 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "common/base/file.h"
-#include "common/metrics/bounded_label.h"
 #include "common/metrics/endpoint.h"
-#include "common/metrics/exposition.h"
 #include "common/testing/status_matchers.h"
 
 namespace kernelmill::metrics {

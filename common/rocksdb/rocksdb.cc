@@ -12,7 +12,7 @@
 namespace kernelmill {
 namespace {
 
-absl::StatusCode CodeOf(const rocksdb::Status& status) {
+absl::StatusCode ToCode(const rocksdb::Status& status) {
   if (status.IsNoSpace()) return absl::StatusCode::kResourceExhausted;
   switch (status.code()) {
     case rocksdb::Status::kNotFound:
@@ -38,7 +38,7 @@ class ProcessLogger : public rocksdb::Logger {
  public:
   ProcessLogger() : rocksdb::Logger(rocksdb::InfoLogLevel::WARN_LEVEL) {}
 
-  // The plain form carries a file's header and what has no level; there is no file here.
+  // Messages without a level are a log file's header; there is no file here.
   void Logv(const char*, va_list) override {}
   void LogHeader(const char*, va_list) override {}
 
@@ -55,12 +55,12 @@ class ProcessLogger : public rocksdb::Logger {
 
 absl::Status FromRocksStatus(const rocksdb::Status& status, absl::string_view context) {
   if (status.ok()) return absl::OkStatus();
-  return absl::Status(CodeOf(status), absl::StrCat(context, ": ", status.ToString()));
+  return absl::Status(ToCode(status), absl::StrCat(context, ": ", status.ToString()));
 }
 
 absl::Status FromOpenStatus(const rocksdb::Status& status, absl::string_view dir) {
   const std::string text = status.ToString();
-  // RocksDB has no code for this; the file's name is in the message on every platform.
+  // RocksDB has no code for a held lock, but its message always contains the file's name.
   if (status.IsIOError() && absl::StrContains(text, "/LOCK") && absl::StrContains(text, "lock ")) {
     return absl::FailedPreconditionError(
         absl::StrCat(dir, ": another process has it open (", text, ")"));

@@ -12,22 +12,23 @@
 
 namespace kernelmill {
 
-// What every user of RocksDB needs: its strings as ours, its errors as statuses, its log in ours.
+// Helpers for every user of RocksDB: conversions of strings and errors, and a logger.
 
 inline rocksdb::Slice ToSlice(absl::string_view s) { return rocksdb::Slice(s.data(), s.size()); }
 inline absl::string_view ToView(const rocksdb::Slice& s) {
   return absl::string_view(s.data(), s.size());
 }
 
-// Corruption -> DATA_LOSS; no space -> RESOURCE_EXHAUSTED; other I/O errors -> UNAVAILABLE, since
-// the caller's request is not to blame; NotFound -> NOT_FOUND.
+// Converts a status, with `context` before its message. Corruption is DATA_LOSS, no space is
+// RESOURCE_EXHAUSTED, NotFound is NOT_FOUND. Other I/O errors are UNAVAILABLE, since the caller's
+// request is not at fault.
 absl::Status FromRocksStatus(const rocksdb::Status& status, absl::string_view context);
-// As above for the opening of `dir`: a lock that is held -> FAILED_PRECONDITION.
+// Converts the status of opening `dir`: as above, and a held lock is FAILED_PRECONDITION.
 absl::Status FromOpenStatus(const rocksdb::Status& status, absl::string_view dir);
 
-// Sends RocksDB's warnings and errors to the log of the process. RocksDB's own text log would stand
-// on the very disk that it reports to be full; Debian's build, which has its assertions on, aborts
-// there.
+// Makes a logger that sends RocksDB's warnings and errors to the process's log. RocksDB's own log
+// file would be on the disk that it reports as full; Debian's build, which has assertions enabled,
+// aborts when it cannot write it.
 std::shared_ptr<rocksdb::Logger> NewProcessLogger();
 
 }  // namespace kernelmill

@@ -12,13 +12,13 @@
 namespace kernelmill::rpc {
 namespace {
 
-// For a request of up to 16 MiB to come.
+// The time for a request of up to 16 MiB to arrive.
 constexpr absl::Duration kStallBudget = absl::Seconds(60);
-// For a turn; a caller that stalls has lost its own by then.
+// The wait for a turn; longer than kStallBudget, so that stalled callers have lost theirs by then.
 constexpr absl::Duration kPatience = absl::Seconds(90);
 
-access::CallerLimits::Options LimitsOf(const std::string& what, const std::string& flag,
-                                       const CallLimits& limits) {
+access::CallerLimits::Options MakeLimits(const std::string& what, const std::string& flag,
+                                         const CallLimits& limits) {
   return {
       what, {absl::StrCat(flag, "-per-caller"), limits.each}, {flag, limits.all}, "wait for some"};
 }
@@ -33,8 +33,8 @@ StallGuard::Options GuardOptions() {
 }  // namespace
 
 LimitedCalls::LimitedCalls(const Options& options)
-    : limits_(LimitsOf("calls under way", options.flag, options.under_way)),
-      turns_(LimitsOf("calls at work", options.flag, options.at_work)),
+    : limits_(MakeLimits("calls under way", options.flag, options.under_way)),
+      turns_(MakeLimits("calls at work", options.flag, options.at_work)),
       guard_(GuardOptions()) {}
 
 absl::StatusOr<LimitedCalls::Admitted> LimitedCalls::Admit(grpc::ServerContext& context) {
@@ -42,16 +42,16 @@ absl::StatusOr<LimitedCalls::Admitted> LimitedCalls::Admit(grpc::ServerContext& 
   Admitted admitted;
   ASSIGN_OR_RETURN(admitted.place, limits_.Take(caller));
   absl::StatusOr<access::CallerLimits::Place> turn = turns_.Await(caller, kPatience);
-  if (!turn.ok()) return absl::UnavailableError("others were served first for too long");
+  if (!turn.ok()) return absl::UnavailableError("the server is busy with other calls");
   admitted.turn = *std::move(turn);
   ASSIGN_OR_RETURN(admitted.stream, guard_.Admit([&context] { context.TryCancel(); }));
   return admitted;
 }
 
 absl::Status LimitedCalls::NotRead(const StallGuard::Stream& stream) {
-  if (stream.ended()) return absl::DeadlineExceededError("the request came too slowly");
+  if (stream.ended()) return absl::DeadlineExceededError("the request arrived too slowly");
   return absl::InvalidArgumentError(
-      "the request cannot be read, or is larger than a message may be");
+      "the request cannot be read, or exceeds the message size limit");
 }
 
 }  // namespace kernelmill::rpc

@@ -17,30 +17,30 @@
 
 namespace kernelmill::rpc {
 
-// How many calls may be under way at a time, of a caller and of all. 0: no limit.
+// The largest number of calls at a time, for each caller and for all. 0: no limit.
 struct CallLimits {
   int64_t each = 0;
   int64_t all = 0;
 };
 
-// Answers the unary calls of a service whose work or requests are large, as many at a time as there
-// may be. A call beyond that is refused before its request is read, so that it costs no memory; and
-// whoever is too slow to send a request loses its place. Thread-safe; must outlive its calls.
+// A limit on concurrent unary calls whose requests or work are large. A call above the limit is
+// refused before its request is read, so that it costs no memory. A caller that sends its request
+// too slowly loses its place. Must outlive its calls. Thread-safe.
 //
-// The service derives from the WithStreamedUnaryMethod_... of each such method, for a handler that
-// runs before the request has come.
+// The service derives from WithStreamedUnaryMethod_... for each such method, so that the handler
+// runs before the request has arrived.
 class LimitedCalls {
  public:
   struct Options {
-    CallLimits under_way;  // beyond it calls are refused
-    // Of these, how many are read and worked on at a time; the others wait for their turn.
+    CallLimits under_way;  // calls above it are refused
+    // How many of these calls are read and handled at a time; the others wait for their turn.
     CallLimits at_work;
-    std::string flag = "max-calls";  // sets `under_way` of all; with "-per-caller" of each
+    std::string flag = "max-calls";  // the flag of under_way.all; with "-per-caller": of each
   };
 
   explicit LimitedCalls(const Options& options);
 
-  // Reads the request, and writes what `handle(request, &response)`, a grpc::Status, makes of it.
+  // Reads the request, calls `handle(request, &response)` and writes the response.
   template <typename Request, typename Response, typename Handle>
   grpc::Status Answer(grpc::ServerContext& context,
                       grpc::ServerUnaryStreamer<Request, Response>& call, const Handle& handle) {
@@ -64,7 +64,8 @@ class LimitedCalls {
     access::CallerLimits::Place place, turn;
     std::unique_ptr<StallGuard::Stream> stream;
   };
-  // RESOURCE_EXHAUSTED: the caller, or all callers, have as many calls as may be.
+  // Takes a place and waits for a turn. RESOURCE_EXHAUSTED: the caller, or all callers, have too
+  // many calls.
   absl::StatusOr<Admitted> Admit(grpc::ServerContext& context);
   static absl::Status NotRead(const StallGuard::Stream& stream);
 

@@ -45,7 +45,7 @@ absl::Status CheckReach(grpc::Channel& channel, const std::string& name) {
   if (channel.WaitForConnected(absl::ToChronoTime(absl::Now() + kReachDeadline))) {
     return absl::OkStatus();
   }
-  return absl::UnavailableError(absl::StrCat(name, " is out of reach"));
+  return absl::UnavailableError(absl::StrCat(name, " is unreachable"));
 }
 
 }  // namespace kernelmill::rpc

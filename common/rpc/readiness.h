@@ -14,14 +14,14 @@
 
 namespace kernelmill::rpc {
 
-// Looks now and then, while it lives, whether what a server depends on is there, tells the health
-// service (kReadyService), and logs when that changes. Nothing is done about it: calls go on.
+// A thread that regularly checks the server's dependencies, reports the result through the health
+// service (kReadyService), and logs changes. Calls are served either way.
 class Readiness {
  public:
-  // OK: ready; else why not. Called on a thread of its own.
+  // Returns OK if the server is ready, else the reason. Called on this object's thread.
   using Check = std::function<absl::Status()>;
 
-  // `server` must outlive it, and what `check` uses.
+  // `server` and everything that `check` uses must outlive it.
   Readiness(Server& server, Check check, absl::Duration interval = absl::Seconds(2));
   ~Readiness();
 
@@ -36,7 +36,8 @@ class Readiness {
   std::thread thread_;
 };
 
-// OK if a connection is there, or can be made soon. UNAVAILABLE: it cannot; `name` says to what.
+// Checks that the channel is connected or can connect soon. UNAVAILABLE: it cannot; the message has
+// `name`.
 absl::Status CheckReach(grpc::Channel& channel, const std::string& name);
 
 }  // namespace kernelmill::rpc

@@ -9,26 +9,27 @@
 
 namespace kernelmill::rpc {
 
-// How long and how often to try again: exponential backoff with full jitter.
+// A policy of retries: exponential backoff with jitter.
 struct RetryPolicy {
-  int max_attempts = 8;  // 0 is no limit
-  // From the first try to the beginning of the last.
+  int max_attempts = 8;  // 0: no limit
+  // The time from the first try to the start of the last one.
   absl::Duration max_time = absl::InfiniteDuration();
   absl::Duration first_backoff = absl::Milliseconds(50);
   absl::Duration max_backoff = absl::Seconds(5);
   double growth = 2.0;
 };
 
-// An error ends the tries with it.
+// Sleeps between tries. If it returns an error, Retry stops with that error.
 using Sleeper = std::function<absl::Status(absl::Duration)>;
 
-// Calls `attempt` until it is OK, its status is not retryable (IsRetryable), or the policy ends;
-// the last status then says why retrying ended. `attempt` makes a new ClientContext each time and
-// must be idempotent.
+// Calls `attempt` until it returns OK, an error that is not retryable (IsRetryable), or the policy
+// ends. The last status says why the retries ended. `attempt` must be idempotent and make a new
+// ClientContext each time.
 absl::Status Retry(const RetryPolicy& policy, absl::string_view what,
                    const std::function<absl::Status()>& attempt, const Sleeper& sleep = nullptr);
 
-// The pause before try number `attempt` + 1, from 1, with jitter.
+// Returns the pause after try number `attempt`, which counts from 1: between half and all of the
+// exponential backoff.
 absl::Duration Backoff(const RetryPolicy& policy, int attempt);
 
 }  // namespace kernelmill::rpc

@@ -20,7 +20,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "common/base/file.h"
-#include "common/rpc/cancellable_calls.h"
+#include "common/rpc/cancellation.h"
 #include "common/rpc/readiness.h"
 #include "common/rpc/retry.h"
 #include "common/rpc/server.h"

@@ -22,32 +22,31 @@
 #include "absl/time/clock.h"
 #include "common/base/log.h"
 #include "common/base/monotonic_waits.h"
-#include "common/rpc/call_metrics.h"
-#include "common/rpc/large_answers.h"
-#include "common/rpc/wrong_server.h"
+#include "common/rpc/interceptors.h"
 
 namespace kernelmill::rpc {
 namespace {
 
 constexpr int kMaxLargeAnswerBytes = 512 << 20;
 constexpr int kKeepaliveMs = 20'000;
-// Unfinished calls that one client connection may have; further ones wait at the client.
+// The number of unfinished calls of one connection; further calls wait at the client.
 constexpr int kMaxStreamsPerConnection = 256;
-// A client that is gone without a word is found out by pings; whoever says nothing for long comes
-// back.
+// Pings detect clients that disappeared. Idle connections are closed; clients reconnect by
+// themselves.
 constexpr int kServerKeepaliveMs = 60'000;
 constexpr int kKeepaliveTimeoutMs = 20'000;
 constexpr int kMaxIdleMs = 30 * 60'000;
-// Each connection is a descriptor. gRPC 1.51 stops listening for good when it runs out of them.
+// Each connection is a descriptor. gRPC 1.51 stops listening forever when it has no descriptor
+// left.
 constexpr rlim_t kDescriptors = 1 << 20;
 
-// What gRPC has to say, as a failed handshake, goes where all else is logged.
+// Sends gRPC's own errors, such as failed handshakes, to the process's log.
 void LogOfLibrary(gpr_log_func_args* line) {
   if (line->severity == GPR_LOG_SEVERITY_ERROR) LogWarning("grpc", {{"said", line->message}});
 }
 
-// Keeps gRPC's threads for the life of the process. Without this, whoever drops the last channel or
-// server shuts the library down and may wait 10 s there for a poller of its own (1.51).
+// Keeps the gRPC library initialized for the life of the process. Otherwise destroying the last
+// channel or server shuts it down, which may block for 10 s (1.51).
 void KeepLibrary() {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -65,8 +64,8 @@ void InstallPlugins() {
   });
 }
 
-// Takes reflection out of a server. Its library adds it to every server of a program that is linked
-// with it, whether or not the program asks (1.51).
+// Removes reflection from a server. The library adds it to every server of a program that links it
+// (1.51).
 class WithoutReflection final : public grpc::ServerBuilderOption {
  public:
   void UpdateArguments(grpc::ChannelArguments*) override {}
@@ -86,7 +85,7 @@ void RaiseDescriptorLimit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// What keeps many or idle strangers from taking all that the server has.
+// Sets the bounds that keep untrusted clients from exhausting the server.
 void BoundStrangers(const Server::Options& options, grpc::ServerBuilder* builder) {
   builder->SetResourceQuota(grpc::ResourceQuota("server")
                                 .SetMaxThreads(options.max_threads)
@@ -146,13 +145,13 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options,
         options.credentials ? options.credentials : grpc::InsecureServerCredentials(), &port);
   }
   builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
-  // Answers are bounded by those who make them, and by what the client takes.
+  // Unlimited: handlers bound their answers, and so does the client.
   builder.SetMaxSendMessageSize(-1);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   BoundStrangers(options, &builder);
   builder.experimental().SetInterceptorCreators(ServerCallMetrics());
   for (grpc::Service* service : services) builder.RegisterService(service);
-  // Health alone is not enough for gRPC to start. This answers UNIMPLEMENTED to all else.
+  // gRPC does not start with the health service only. This one answers UNIMPLEMENTED to everything.
   auto rest = std::make_unique<grpc::CallbackGenericService>();
   if (services.empty()) builder.RegisterCallbackGenericService(rest.get());
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();

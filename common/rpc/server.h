@@ -20,51 +20,54 @@ class ServerCredentials;
 class Service;
 }  // namespace grpc
 
+namespace grpc {
+class Channel;
+class ChannelCredentials;
+}  // namespace grpc
+
 namespace kernelmill::rpc {
 
 inline constexpr int kMaxMessageBytes = 16 << 20;
 
-// What grpc.health.v1 is asked for to learn whether a server can do its work now.
+// The service name in grpc.health.v1 whose status says whether a server can do its work now.
 inline constexpr char kReadyService[] = "ready";
 
-// A gRPC server with health checking (grpc.health.v1), and reflection if asked for. Thread-safe.
+// A gRPC server with health checking (grpc.health.v1) and optional reflection. Thread-safe.
 class Server {
  public:
   struct Options {
-    std::string address;      // host:port or unix:/path; empty serves in-process channels alone
-    bool reflection = false;  // list services and messages to those who ask
+    std::string address;      // host:port or unix:/path; empty: in-process channels only
+    bool reflection = false;  // serves gRPC reflection
     std::shared_ptr<grpc::ServerCredentials> credentials =
         nullptr;  // null: no TLS, and calls from anyone
-    // What strangers may take. Calls over max_threads are refused with RESOURCE_EXHAUSTED;
-    // connections give way when the memory is used up, and at once when they have not said what
-    // they are in time.
+    // Bounds for untrusted clients. Calls above max_threads are refused with RESOURCE_EXHAUSTED.
+    // Connections are closed if the memory is used up, or the handshake takes too long.
     int max_threads = 2048;
-    int64_t max_memory_bytes = int64_t{1} << 30;  // of gRPC's buffers
+    int64_t max_memory_bytes = int64_t{1} << 30;  // for gRPC's buffers
     absl::Duration handshake_timeout = absl::Seconds(10);
   };
 
-  // Starts to serve; health says SERVING. Raises the process's limit of open files as far as it
-  // may. `services` must outlive the server. UNAVAILABLE: the address cannot be bound.
+  // Starts serving, with health SERVING. Raises the process's limit of open files as far as
+  // allowed. `services` must outlive the server. UNAVAILABLE: the address cannot be bound.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const Options& options,
                                                        const std::vector<grpc::Service*>& services);
   ~Server();
 
-  // The port bound; 0 where none is.
+  // The bound port; 0 if there is none.
   int port() const { return port_; }
 
-  // A channel to this server within the process; no socket. No call may begin on it once the server
-  // has been shut down: gRPC 1.51 crashes then.
+  // Makes a channel to this server within the process, without a socket. Do not call on it after
+  // the server was shut down: gRPC 1.51 crashes.
   std::shared_ptr<grpc::Channel> InProcessChannel();
 
-  // Health says NOT_SERVING from now on; calls still work.
+  // Sets health to NOT_SERVING; calls still work.
   void StopServing();
 
-  // What health says of the service kReadyService: whether what the server depends on is there. Its
-  // own health, under "", stays what it is. SERVING from the start; NOT_SERVING after
-  // StopServing().
+  // Sets the health of kReadyService: whether the server's dependencies are available. The server's
+  // own health, under "", does not change. Ready from the start; not ready after StopServing().
   void SetReady(bool ready);
 
-  // Refuses new calls and waits for those in flight, at most `grace`; then cancels them.
+  // Refuses new calls, waits at most `grace` for running calls, then cancels them.
   void Shutdown(absl::Duration grace);
 
  private:
@@ -74,22 +77,22 @@ class Server {
   const std::unique_ptr<grpc::Server> server_;
   int port_;
   absl::Mutex mutex_;
-  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;  // by StopServing()
+  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;  // StopServing() was called
 };
 
-// A channel to `target` (host:port, unix:/path, dns:///name:port) for messages up to
-// kMaxMessageBytes, with keepalive; without TLS if there are no credentials. Never fails: calls do,
-// with UNAVAILABLE.
+// Makes a channel to `target` (host:port, unix:/path, dns:///name:port) for messages up to
+// kMaxMessageBytes, with keepalive; without credentials it uses no TLS. It never fails; calls on it
+// may, with UNAVAILABLE.
 std::shared_ptr<grpc::Channel> Connect(
     const std::string& target, std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr);
 
-// SIGTERM and SIGINT as an event to wait for. Construct it first in main(), before any thread
-// starts: it blocks both signals for this thread and those it starts. SIGPIPE is ignored.
+// SIGTERM and SIGINT as an event. Construct it first in main(), before any thread starts: it blocks
+// both signals for this thread and its child threads. It also ignores SIGPIPE.
 class TerminationSignal {
  public:
   TerminationSignal();
 
-  // Waits for a signal, at most `timeout`; true once one has come, then and ever after.
+  // Waits at most `timeout` for a signal. Returns true if one has come, now or earlier.
   bool WaitFor(absl::Duration timeout);
   // Waits for a signal.
   void Wait();
@@ -97,6 +100,12 @@ class TerminationSignal {
  private:
   std::atomic<bool> received_{false};
 };
+
+// Makes a channel to a trusted server, with answers up to 512 MiB; else as Connect(). A worker
+// needs it for its coordinator: the action of a job-wide stage names each shard, with some 350
+// bytes.
+std::shared_ptr<grpc::Channel> ConnectForLargeAnswers(
+    const std::string& target, std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr);
 
 }  // namespace kernelmill::rpc
 

@@ -26,11 +26,11 @@ absl::StatusOr<std::unique_ptr<StallGuard::Stream>> StallGuard::Admit(std::funct
   if (of_caller >= std::min(options_.max_streams, options_.max_streams_per_caller)) {
     return absl::ResourceExhaustedError(
         absl::StrCat(caller, caller.empty() ? "" : " has ", of_caller,
-                     " streams open, and may have no more (streams per caller); try again later"));
+                     " open streams, the limit for one caller is reached; try again later"));
   }
   if (static_cast<int>(streams_.size()) >= options_.max_streams) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat(options_.max_streams, " streams are open; try again later"));
+    return absl::ResourceExhaustedError(absl::StrCat(
+        options_.max_streams, " streams are open, the limit is reached; try again later"));
   }
   std::unique_ptr<Stream> stream(new Stream(this, std::move(cancel), caller));
   streams_.insert(stream.get());

@@ -16,15 +16,15 @@
 
 namespace kernelmill::rpc {
 
-// Ends streams whose other end has stopped, or goes so slowly that it holds a thread for next to
-// nothing, and bounds how many there are, of one caller and of all. Only the time that the server
-// waits for the client counts: a slow disk ends no stream. Thread-safe; must outlive its streams.
+// A guard against stalled streams: it ends streams whose client stopped or is extremely slow, since
+// each stream holds a thread. It also bounds the number of streams, for each caller and for all.
+// Only waits for the client count; a slow disk does not end a stream. Must outlive its streams.
+// Thread-safe.
 class StallGuard {
  public:
   struct Options {
-    // How long a stream may be waited for. Each wait uses it up, and each min_rate bytes that the
-    // stream moves give a second back, never more than there was. Waiting beyond it ends the
-    // stream.
+    // The waiting time of a stream. Waits use it up; each min_rate bytes that are transferred give
+    // a second back, up to the initial budget. A stream without budget is ended.
     absl::Duration stall_budget = absl::Seconds(60);
     int64_t min_rate = 16 << 10;  // bytes a second
     int max_streams = 512;        // each takes a thread
@@ -34,13 +34,13 @@ class StallGuard {
   explicit StallGuard(const Options& options);
   ~StallGuard();
 
-  // One stream under guard. Used by one thread.
+  // One guarded stream. Used by one thread.
   class Stream {
    public:
     ~Stream();
-    // Runs `wait`, which waits for the client and then has moved the bytes that it returns.
+    // Runs `wait`, which waits for the client and returns the number of transferred bytes.
     void Wait(const std::function<int64_t()>& wait);
-    // Whether the guard has ended it; its reads and writes fail from then on.
+    // Returns whether the guard ended the stream; its reads and writes then fail.
     bool ended() const;
 
    private:
@@ -51,18 +51,18 @@ class StallGuard {
     const std::function<void()> cancel_;
     const std::string caller_;
     absl::Duration left_ ABSL_GUARDED_BY(guard_->mutex_);
-    absl::Duration since_ ABSL_GUARDED_BY(guard_->mutex_);  // of the wait under way
+    absl::Duration since_ ABSL_GUARDED_BY(guard_->mutex_);  // the start of the current wait
     bool waiting_ ABSL_GUARDED_BY(guard_->mutex_) = false;
     bool ended_ ABSL_GUARDED_BY(guard_->mutex_) = false;
   };
 
-  // `cancel` makes a wait under way return; it is called from another thread, at most once, and not
-  // after the stream has gone. RESOURCE_EXHAUSTED: there are as many streams as may be, or as the
-  // caller may have.
+  // Adds a stream. `cancel` must make a running wait return; it is called from another thread, at
+  // most once, and not after the stream was destroyed. RESOURCE_EXHAUSTED: too many streams, of the
+  // caller or of all.
   absl::StatusOr<std::unique_ptr<Stream>> Admit(std::function<void()> cancel,
                                                 const std::string& caller = "");
 
-  // Streams that were ended so far.
+  // Returns how many streams the guard has ended.
   int64_t ended() const;
 
  private:

@@ -8,12 +8,12 @@
 
 namespace kernelmill::rpc {
 
-// The only conversions between absl::Status and the wire's. Codes are the same numbers; messages
-// that are not UTF-8 are repaired.
+// The only conversions between absl::Status and the statuses of gRPC and of protos. Codes have the
+// same numbers. Messages that are not UTF-8 are repaired.
 grpc::Status ToGrpcStatus(const absl::Status& status);
 absl::Status FromGrpcStatus(const grpc::Status& status);
-// Of a call that was not cancelled on this side: UNAVAILABLE also for the ways in which gRPC says
-// that the connection broke, or the server ended, while the answer was on its way.
+// Converts the status of a call that this side did not cancel. All of gRPC's statuses for a broken
+// connection, or a server that exited during the answer, become UNAVAILABLE.
 absl::Status FromCallStatus(const grpc::Status& status);
 google::rpc::Status ToProtoStatus(const absl::Status& status);
 absl::Status FromProtoStatus(const google::rpc::Status& status);

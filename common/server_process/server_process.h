@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -14,21 +15,21 @@
 
 namespace kernelmill {
 
-// What every server program does by its flags: it listens to other machines with TLS or not at all,
-// has an identity, serves metrics and gRPC, and drains.
+// The common part of every server program, controlled by its flags: TLS is required for
+// non-loopback addresses, and the process has an identity and serves metrics and gRPC.
 class ServerProcess {
  public:
-  // Reads the files of the identity, and finds out whether both addresses are free: call it before
-  // what takes long. INVALID_ARGUMENT and FAILED_PRECONDITION: a flag's value cannot be had here;
-  // the message names the flag.
+  // Reads the identity's files and checks that both addresses are free. Call it before slow work.
+  // INVALID_ARGUMENT, FAILED_PRECONDITION: a flag's value does not work here; the message names the
+  // flag.
   static absl::StatusOr<std::unique_ptr<ServerProcess>> Open(const flags::ServerFlags& flags);
 
-  // Who the process is towards the servers that it calls; null without TLS.
+  // The credentials for calls to other servers; null without TLS.
   const std::shared_ptr<grpc::ChannelCredentials>& client_credentials() const {
     return client_credentials_;
   }
 
-  // Serves metrics from now on, and the services, which must outlive the server. Call once.
+  // Starts serving metrics and the services, which must outlive the server. Call once.
   absl::StatusOr<std::unique_ptr<rpc::Server>> Serve(const std::vector<grpc::Service*>& services);
 
  private:
@@ -41,12 +42,17 @@ class ServerProcess {
   std::unique_ptr<metrics::Endpoint> metrics_;
 };
 
-// Health says NOT_SERVING while `finish` runs; then calls in flight have `grace` to end.
+// Sets health to NOT_SERVING, runs `finish`, and then gives running calls `grace` to end.
 void Drain(rpc::Server& server, absl::Duration grace, const std::function<void()>& finish);
 
-// The exit status of a server that ended with this, which is logged unless it is OK, and on a
-// terminal said in plain words: 0; 2 where its flags ask for what cannot be had; else 1.
+// Returns the exit status of a server that ended with `status`: 0 if OK, 2 if a flag is wrong, else
+// 1. Logs an error, and also prints it on a terminal.
 int ServerExitStatus(const absl::Status& status);
+
+// Checks that this process can listen on `address` (host:port, unix:/path), by trying it for a
+// moment: gRPC and civetweb do not report why they cannot. INVALID_ARGUMENT: not an address, or not
+// one of this machine. FAILED_PRECONDITION: it is in use, or not permitted.
+absl::Status CheckCanListen(const std::string& address);
 
 }  // namespace kernelmill
 

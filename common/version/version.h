@@ -5,9 +5,9 @@
 
 namespace kernelmill {
 
-// The release that this program is of, and the git commit where it was built in a checkout:
-// "0.1.0 (4d2f1c09ab3e)" or "0.1.0". Programs alone link this, so that a commit compiles one file
-// and links few.
+// Returns the release of this program, with the git commit if it was built in a checkout:
+// "0.1.0 (4d2f1c09ab3e)" or "0.1.0". Only programs link this, so that a new commit compiles one
+// file and links few programs.
 std::string Version();
 
 }  // namespace kernelmill

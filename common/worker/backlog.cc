@@ -6,11 +6,11 @@
 namespace kernelmill::worker {
 namespace {
 
-constexpr double kAheadSeconds = 0.02;  // of work for each slot, to be had without asking
+constexpr double kAheadSeconds = 0.02;  // the work for each slot that is leased ahead
 constexpr int kMaxAhead = 62;
 constexpr auto kWaits = Backlog::Clock::time_point::max();  // sorts last
 constexpr int kMaxUnsent = 1024;
-constexpr double kNewestWeight = 0.1;  // of the moving average
+constexpr double kNewestWeight = 0.1;  // the last task's weight in the moving average
 
 }  // namespace
 
@@ -20,7 +20,7 @@ int Backlog::RoomNow() const {
   const int waiting = static_cast<int>(waiting_.size());
   const int idle = slots_ - static_cast<int>(running_.size()) - waiting;
   const int wanted = static_cast<int>(std::min<double>(ahead, kMaxAhead));
-  // Asked for again once half of it is used up, so that few calls fetch many.
+  // Leases again only when half of the tasks ahead are used up, so that few calls lease many tasks.
   if (idle <= 0 && waiting > wanted / 2) return 0;
   return std::max(0, std::max(idle, 0) + wanted - std::max(waiting - slots_, 0));
 }

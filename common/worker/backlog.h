@@ -13,49 +13,49 @@
 
 namespace kernelmill::worker {
 
-// The tasks that a worker has leased and not handed in yet: those that wait for a slot, those that
-// run, and those whose results are on their way.
+// The tasks that a worker holds: waiting for a slot, running, or finished with a result that is not
+// sent yet. Thread-safe; waits use the monotonic clock.
 //
-// How many are leased ahead follows from how long tasks take: short ones are leased in batches, so
-// that no slot waits for the coordinator; of long ones none waits here that another worker could
-// run. Thread-safe; waits run on the monotonic clock.
+// The basic idea: the number of tasks leased ahead depends on how long tasks take. Short tasks are
+// leased in batches, so that no slot waits for the coordinator. Long tasks are not leased ahead, so
+// that another worker can run them.
 class Backlog {
  public:
   using Clock = std::chrono::steady_clock;
-  // `slots`: tasks that run at a time.
+  // `slots`: the number of tasks that run at a time.
   explicit Backlog(int slots) : slots_(slots) {}
 
   struct Room {
-    int tasks = 0;  // to lease; 0: the time is up, or it is closed
-    int held = 0;
+    int tasks = 0;  // how many to lease; 0: the time is up, or the backlog is closed
+    int held = 0;   // how many it holds
   };
-  // Waits until there is room for more tasks, at most `timeout`.
+  // Waits at most `timeout` until there is room for more tasks.
   Room AwaitRoom(Clock::duration timeout);
-  // A task that must run alone leaves no room until nothing is held. False: it is closed, and the
-  // task was not taken.
+  // Adds a task. After a task that must run alone there is no room until nothing is held. Returns
+  // false if the backlog is closed and the task was not added.
   bool Add(const v1::LeasedTask& task);
-  // There is no room until nothing is held.
+  // Leaves no room until nothing is held.
   void FinishFirst();
 
   struct Taken {
     v1::LeasedTask task;
     Clock::time_point start;
-    Clock::duration waited{};  // before that
+    Clock::duration waited{};  // in the backlog
     std::optional<Clock::time_point> waits_since = std::nullopt;
   };
-  // Waits for a task to run. None: it is closed.
+  // Waits for a task to run. Returns nothing if the backlog is closed.
   std::optional<Taken> Take();
-  // The task waits for what it needs, or no longer: while it does it does not run, and `start`
-  // moves on with it. Returns whether that is news.
+  // Notes whether the running task waits for the store. Waiting does not count as running time:
+  // `start` moves forward. Returns whether this is a change.
   bool SetWaiting(bool waits, Taken* taken);
-  // A task that was taken at `start` has run; its result is on its way.
+  // Notes that a task which was taken at `start` has run; its result is not sent yet.
   void Ran(Clock::time_point start);
-  // Results were handed in, or dropped.
+  // Notes that results were sent or dropped.
   void Finished(int results);
 
-  // Nothing is added or taken any more. Returns the tasks that waited.
+  // Closes the backlog and returns the waiting tasks.
   std::vector<v1::LeasedTask> Close();
-  // When the task that has run longest was taken; none: nothing runs.
+  // Returns when the longest running task was taken; nothing if no task runs.
   std::optional<Clock::time_point> LongestRunning() const;
 
  private:
@@ -71,10 +71,10 @@ class Backlog {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Waiting> waiting_;
-  std::multiset<Clock::time_point> running_;  // by start; kWaits of those that wait
+  std::multiset<Clock::time_point> running_;  // by start; kWaits for tasks that wait for the store
   int unsent_ = 0;
-  bool alone_ = false;          // until nothing is held
-  double average_seconds_ = 0;  // of the last tasks; 0: none has run
+  bool alone_ = false;          // no room until nothing is held
+  double average_seconds_ = 0;  // moving average of the running time; 0: no task has run
   bool closed_ = false;
 };
 

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kMaxBatch = 256;
 constexpr size_t kMaxBatchBytes = 4 << 20;
 
-const char* OutcomeOf(const v1::Completion& completion, const google::rpc::Status& status) {
+const char* GetOutcome(const v1::Completion& completion, const google::rpc::Status& status) {
   if (status.code() != 0) return "refused";
   if (completion.has_handback()) return "handed_back";
   if (completion.has_error()) return "error";
@@ -72,7 +72,8 @@ void CompletionSender::Send(std::vector<v1::Completion> batch) {
     const uint64_t seen = leases_.lost().generation();
     DropLost(batch);
     if (batch.empty() || Answered(batch)) return;
-    // Whatever the error, the coordinator may be another the next time: only lost leases end this.
+    // Retries after any error, since the next coordinator may accept the batch. Only lost leases
+    // end the loop.
     leases_.lost().WaitFor(seen, rpc::Backoff(backoff_, std::min(attempt, 16)));
   }
 }
@@ -83,15 +84,15 @@ bool CompletionSender::Answered(const std::vector<v1::Completion>& batch) {
   for (const v1::Completion& completion : batch) *request.add_completions() = completion;
   absl::StatusOr<v1::CompleteResponse> response = queue_.Complete(request);
   if (response.ok() && response->statuses_size() != request.completions_size()) {
-    response = absl::InternalError("answered for other completions than were sent");
+    response = absl::InternalError("the number of answers differs from the number of completions");
   }
   if (!response.ok()) {
-    LogWarning("completions not handed in",
+    LogWarning("cannot send completions; retrying",
                {{"completions", batch.size()}, {"error", response.status().ToString()}});
     return false;
   }
   for (size_t i = 0; i < batch.size(); ++i) {
-    End(batch[i], OutcomeOf(batch[i], response->statuses(static_cast<int>(i))));
+    End(batch[i], GetOutcome(batch[i], response->statuses(static_cast<int>(i))));
   }
   return true;
 }

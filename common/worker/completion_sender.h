@@ -14,32 +14,32 @@
 
 namespace kernelmill::worker {
 
-// Hands in what a worker has done: one call at a time with all that came while the one before it
-// was on its way, again and again until the coordinator has answered. What lost its lease meanwhile
-// is dropped. Thread-safe.
+// Sends a worker's completions to the coordinator. It makes one call at a time, with all
+// completions that arrived during the previous call, and retries until the coordinator answers. A
+// completion that lost its lease meanwhile is dropped. Thread-safe.
 class CompletionSender {
  public:
-  // Told of each completion what became of it: "done", "cached", "error", "handed_back", "refused"
+  // Called with the outcome of each completion: "done", "cached", "error", "handed_back", "refused"
   // or "lost".
   using Outcome = std::function<void(const v1::Completion&, const char*)>;
 
-  // `queue` and `leases` must outlive it. `backoff`: between calls to a coordinator that is
-  // unreachable; its max_attempts is not used.
+  // `queue` and `leases` must outlive it. `backoff`: the pauses while the coordinator is
+  // unreachable; max_attempts is ignored.
   CompletionSender(WorkQueue& queue, LeaseRenewer& leases, std::string worker,
                    const rpc::RetryPolicy& backoff, Outcome outcome);
 
-  // One without an outcome is dropped, as lost.
+  // Adds a completion. One without an outcome is dropped as "lost".
   void Put(v1::Completion completion);
-  // Sends until Close() was called and nothing is left to be sent.
+  // Sends completions until Close() was called and none is left.
   void Run();
   void Close();
 
  private:
   std::vector<v1::Completion> AwaitBatch();
   void Send(std::vector<v1::Completion> batch);
-  // Whether the coordinator has answered for all of them.
+  // Sends a batch. Returns whether the coordinator answered.
   bool Answered(const std::vector<v1::Completion>& batch);
-  // Removes and reports those whose lease is lost.
+  // Removes the completions whose lease is lost, and reports their outcome.
   void DropLost(std::vector<v1::Completion>& batch);
   void End(const v1::Completion& completion, const char* outcome);
 

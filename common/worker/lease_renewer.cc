@@ -8,9 +8,9 @@
 namespace kernelmill::worker {
 namespace {
 
-// How long the thread sleeps while nothing is held.
+// The thread's sleep while no lease is held.
 constexpr absl::Duration kIdle = absl::Seconds(60);
-// How long a task goes on, at most, that its job has no use for any more.
+// The longest time until a worker learns that a task was cancelled.
 constexpr std::chrono::milliseconds kLongestPeriod = std::chrono::seconds(3);
 
 }  // namespace
@@ -65,7 +65,7 @@ bool LeaseRenewer::IsLost(const v1::LeaseRef& lease) const {
   return given_up_ || at == held_.end() || at->second.token != lease.token() || at->second.lost;
 }
 
-std::stop_token LeaseRenewer::TokenOf(const v1::LeaseRef& lease) const {
+std::stop_token LeaseRenewer::GetStopToken(const v1::LeaseRef& lease) const {
   if (!IsLost(lease)) {
     absl::MutexLock lock(&mutex_);
     const auto at = held_.find(lease.task());
@@ -139,7 +139,7 @@ void LeaseRenewer::Renew(const std::vector<v1::LeaseRef>& leases, const std::str
   for (const v1::LeaseRef& lease : leases) *request.add_leases() = lease;
   const absl::StatusOr<v1::RenewResponse> response = queue_.Renew(request, waits_for);
   if (!response.ok()) {
-    LogWarning("leases not renewed", {{"error", response.status().ToString()}});
+    LogWarning("cannot renew leases; retrying", {{"error", response.status().ToString()}});
     return;
   }
   if (response->lost().empty()) return;
@@ -153,7 +153,8 @@ void LeaseRenewer::Renew(const std::vector<v1::LeaseRef>& leases, const std::str
       stops.push_back(at->second.stop);
     }
   }
-  for (std::stop_source& stop : stops) stop.request_stop();  // runs what others want to be called
+  for (std::stop_source& stop : stops)
+    stop.request_stop();  // may run callbacks, so without the lock
   lost_.Notify();
 }
 

@@ -18,27 +18,28 @@
 
 namespace kernelmill::worker {
 
-// Renews a worker's leases from one thread, each when a third of its time to live has passed and
-// every few seconds at least, so that a task which is no longer wanted is known soon; knows which
-// are lost. A coordinator that does not answer loses nothing yet: it decides when it is back.
-// Thread-safe.
+// A thread that renews a worker's leases and knows which are lost. Each lease is renewed after a
+// third of its time to live, and at least every few seconds, so that the worker soon learns of
+// cancelled tasks. If the coordinator does not answer, no lease is lost: the coordinator decides
+// when it is back. Thread-safe.
 class LeaseRenewer {
  public:
   // `queue` must outlive it.
   LeaseRenewer(WorkQueue& queue, std::string worker);
   ~LeaseRenewer();
 
-  // Keeps the lease until Release().
+  // Renews the lease until Release().
   void Hold(const v1::LeasedTask& task);
   void Release(const v1::LeaseRef& lease);
-  // Has the coordinator told, now and with each renewal, what the task waits for; empty: nothing.
+  // Tells the coordinator, now and with each renewal, what the task waits for; empty: nothing.
   void SetWaiting(const v1::LeaseRef& lease, const std::string& waits_for);
-  // Whether the lease is lost, or is not held.
+  // Returns whether the lease is lost or not held.
   bool IsLost(const v1::LeaseRef& lease) const;
-  // Of which a stop is requested when the lease is lost; at once if it is not held.
-  std::stop_token TokenOf(const v1::LeaseRef& lease) const;
+  // Returns a stop token that is triggered when the lease is lost; already triggered if it is not
+  // held.
+  std::stop_token GetStopToken(const v1::LeaseRef& lease) const;
 
-  // From now on counts every lease as lost, later ones too; returns those held, to be handed back.
+  // Marks all leases as lost, also later ones. Returns the held leases, to be handed back.
   std::vector<v1::LeaseRef> GiveUp();
 
   // Notified when leases are lost.
@@ -57,7 +58,7 @@ class LeaseRenewer {
   using Due = std::map<std::string, std::vector<v1::LeaseRef>>;  // by what they wait for
 
   void Run();
-  // The leases that are due, each due again a period later.
+  // Returns the leases that are due, and sets their next due time.
   Due TakeDue(Time now) ABSL_LOCKS_EXCLUDED(mutex_);
   absl::Duration UntilDue(Time now) ABSL_LOCKS_EXCLUDED(mutex_);
   void Renew(const std::vector<v1::LeaseRef>& leases, const std::string& waits_for);
@@ -68,7 +69,7 @@ class LeaseRenewer {
   Notifier lost_;
   mutable absl::Mutex mutex_;
   std::map<uint64_t, Held> held_ ABSL_GUARDED_BY(mutex_);  // by task
-  Time next_wake_ ABSL_GUARDED_BY(mutex_);  // of the thread, if nobody wakes it before
+  Time next_wake_ ABSL_GUARDED_BY(mutex_);                 // when the thread wakes by itself
   bool given_up_ ABSL_GUARDED_BY(mutex_) = false;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;

@@ -27,7 +27,7 @@ absl::StatusOr<cas::Digest> InputNamed(const v1::Action& action, absl::string_vi
   const std::vector<cas::Digest> digests = InputsNamed(action, name);
   if (digests.size() != 1) {
     return absl::InvalidArgumentError(
-        absl::StrCat(action.stage(), " takes one input '", name, "', not ", digests.size()));
+        absl::StrCat(action.stage(), " needs one input '", name, "', not ", digests.size()));
   }
   return digests.front();
 }
@@ -82,7 +82,7 @@ absl::StatusOr<v1::StageResult> DecodeResult(const cas::ActionResult& encoded) {
     good = file.path() == OutputPath(result, i) &&
            cas::SameDigest(file.digest(), result.outputs(i).digest());
   }
-  if (!good) return absl::DataLossError("the action cache holds something else than a result");
+  if (!good) return absl::DataLossError("the entry of the action cache is not a stage result");
   return result;
 }
 

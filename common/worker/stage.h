@@ -15,18 +15,18 @@
 namespace kernelmill::worker {
 
 // A stage of the data flow: a pure function from an action's inputs and parameters to output blobs.
-// Output bytes depend on nothing else: no clock, host, locale, map order or random number.
+// The output depends on nothing else: no clock, host, locale, map order or random number.
+// Implementations are thread-safe, since all slots share one.
 //
-// Run stores every output blob before it returns. Errors: INVALID_ARGUMENT and the other codes that
-// IsRetryable() denies are final for this action; the rest are tried again, perhaps elsewhere.
-// Implementations are thread-safe: slots share one.
+// Run stores every output blob before it returns. Errors that IsRetryable() denies, such as
+// INVALID_ARGUMENT, are final for the action; others are retried, perhaps by another worker.
 class Stage {
  public:
   virtual ~Stage() = default;
   virtual StageId id() const = 0;
   virtual absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) = 0;
-  // As Run, for a task that may be given up: once `stop` is requested nobody wants the result, and
-  // it ends within seconds, with CANCELLED. A stage whose tasks take no longer need not look.
+  // Runs the action like Run, but returns CANCELLED within seconds after `stop` is triggered. A
+  // stage whose tasks are short need not override it.
   virtual absl::StatusOr<v1::StageResult> RunUntil(const v1::Action& action, cas::BlobStore& store,
                                                    const std::stop_token& /*stop*/) {
     return Run(action, store);
@@ -35,28 +35,28 @@ class Stage {
   const StageInfo& info() const { return StageInfoOf(id()); }
 };
 
-// The action's inputs named `name`, in order.
+// Returns the action's inputs with this name, in order.
 std::vector<cas::Digest> InputsNamed(const v1::Action& action, absl::string_view name);
 
-// The only input named `name`. INVALID_ARGUMENT unless there is exactly one.
+// Returns the only input with this name. INVALID_ARGUMENT: there is not exactly one.
 absl::StatusOr<cas::Digest> InputNamed(const v1::Action& action, absl::string_view name);
 
 // Appends an output to the result.
 void AddOutput(v1::StageResult& result, absl::string_view name, const cas::Digest& digest,
                int64_t items);
 
-// Adds `value` to the counter `name`, kept sorted by name; a counter at 0 is left out.
+// Adds `value` to the counter `name`. Counters are sorted by name; counters with 0 are omitted.
 void AddCounter(v1::StageResult& result, absl::string_view name, int64_t value);
 
-// The action's key in the action cache.
+// Returns the action's key in the action cache.
 cas::Digest ActionDigest(const v1::Action& action);
 
-// A stage's result as an action cache of the Remote Execution API keeps it. Output i is an output
-// file with the path "<name>#<i>", so that the cache knows which blobs must still be there;
-// stdout_raw is the StageResult.
+// Encodes a stage's result for an action cache of the Remote Execution API. Output i is an output
+// file with the path "<name>#<i>", so that the cache knows which blobs must exist; stdout_raw is
+// the StageResult.
 cas::ActionResult EncodeResult(const v1::StageResult& result);
 
-// DATA_LOSS: not what EncodeResult makes; best taken for a miss.
+// Decodes a result. DATA_LOSS: EncodeResult did not make it; treat it as a miss.
 absl::StatusOr<v1::StageResult> DecodeResult(const cas::ActionResult& encoded);
 
 }  // namespace kernelmill::worker

@@ -27,7 +27,7 @@ constexpr StageInfo Splittable(StageInfo stage) {
   return stage;
 }
 
-// Versions are raised here and nowhere else.
+// The only place where versions are set.
 constexpr StageInfo kStages[] = {
     Uncached(CallsHost(Source(StageId::kDiscover, "discover", 1))),
     Uncached(CallsHost(Source(StageId::kPin, "pin", 1))),

@@ -16,51 +16,51 @@ enum class StageId : uint8_t {
   kFetch,
   kExtract,
   kLink,
-  kCompile,  // of jobs that compile alone
+  kCompile,  // only in jobs that compile
   kValidate,
   kSign,
   kPair,
   kResolve,
-  kSplit,  // of jobs that divide their dataset alone
+  kSplit,  // only in jobs that split their dataset
   kManifest,
 };
 inline constexpr int kStageCount = 12;
 
-// What one task of a stage works on.
+// The unit of work of one task.
 enum class StageScope : uint8_t {
   kSource,  // one source of the job
   kShard,   // one shard of files of a source
   kJob,     // the whole job: one task, or a few partitions
 };
 
-// What is lost when a task of a stage has failed for good.
+// The loss when a task has finally failed.
 enum class FailureCost : uint8_t {
-  kSource,  // its source; the job goes on
-  kFiles,   // the files of its shard; the source goes on
-  kJob,     // the job
+  kSource,  // its source is lost; the job continues
+  kFiles,   // the files of its shard are lost; the source continues
+  kJob,     // the job fails
 };
 
-// All that is known of a stage without running it.
+// The properties of a stage.
 struct StageInfo {
   StageId id = StageId::kDiscover;
   absl::string_view name;  // in actions, manifests, metrics and reports
-  // Part of every action and of the manifest. Raise it whenever the same input may give another
+  // Part of every action and of the manifest. Raise it whenever the same input may give a different
   // output.
   int version = 0;
   StageScope scope = StageScope::kJob;
   FailureCost failure_cost = FailureCost::kJob;
-  bool cacheable = true;    // the action cache may answer; false: it asks the outside world
-  bool calls_host = false;  // it calls on the source's host: the limits for each host apply
-  bool splittable = false;  // a shard that ends its workers, or is ABORTED, is halved (SubShard)
+  bool cacheable = true;    // the action cache may answer; false: it reads the outside world
+  bool calls_host = false;  // it calls the source's host, so the limits for each host apply
+  bool splittable = false;  // a shard that crashes workers, or is ABORTED, is halved (SubShard)
 };
 
-// The stage table: a row for every stage, by StageId. The coordinator plans by it, and workers say
-// by it what they can run.
+// Returns the stage table: one row for each stage, by StageId. The coordinator plans with it, and
+// workers announce the stages that they can run with it.
 absl::Span<const StageInfo> StageTable();
 
 const StageInfo& StageInfoOf(StageId stage);
 
-// Null: no stage has this name.
+// Finds a stage by name; null if no stage has this name.
 const StageInfo* FindStage(absl::string_view name);
 
 }  // namespace kernelmill::worker

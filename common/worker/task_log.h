@@ -11,16 +11,16 @@
 
 namespace kernelmill::worker {
 
-// A line of the log when a task starts and one when it has ended, with the same names as in the
-// coordinator's log (job, task, stage, worker, attempt, error), so that the lines of both join.
-// Remembers what a task is called from its lease to its end. Thread-safe.
+// Logs a line when a task starts and when it ends. The fields have the same names as in the
+// coordinator's log (job, task, stage, worker, attempt, error), so that both logs can be joined.
+// Remembers the names of a task from its lease to its end. Thread-safe.
 class TaskLog {
  public:
   explicit TaskLog(std::string worker) : worker_(std::move(worker)) {}
 
   void Leased(const v1::LeasedTask& task);
   void Started(const v1::LeasedTask& task);
-  // `outcome` as CompletionSender::Outcome has it. The last of its lease. Returns the task's stage.
+  // Logs the end of a lease and returns the task's stage. `outcome`: see CompletionSender::Outcome.
   std::string Ended(const v1::Completion& completion, const char* outcome);
 
  private:
@@ -32,7 +32,7 @@ class TaskLog {
 
   const std::string worker_;
   absl::Mutex mutex_;
-  std::map<uint64_t, Name> names_ ABSL_GUARDED_BY(mutex_);  // by the lease's token
+  std::map<uint64_t, Name> names_ ABSL_GUARDED_BY(mutex_);  // by lease token
 };
 
 }  // namespace kernelmill::worker

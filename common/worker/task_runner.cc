@@ -1,6 +1,7 @@
 #include "common/worker/task_runner.h"
 
 #include <chrono>
+#include <cstdint>
 #include <exception>
 #include <string>
 #include <utility>
@@ -8,12 +9,30 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
-#include "common/metrics/exemplars.h"
-#include "common/worker/lap_timer.h"
-#include "common/worker/stage_metrics.h"
+#include "common/metrics/metrics.h"
 #include "common/worker/task_store.h"
+#include "common/worker/worker_metrics.h"
 
 namespace kernelmill::worker {
+
+namespace {
+
+// A timer of consecutive steps. Not thread-safe.
+class LapTimer {
+ public:
+  // Returns the microseconds since the last call, or since construction.
+  int64_t Lap() {
+    const auto now = std::chrono::steady_clock::now();
+    const auto taken = std::chrono::duration_cast<std::chrono::microseconds>(now - last_);
+    last_ = now;
+    return taken.count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
 
 TaskRunner::TaskRunner(cas::BlobStore& store, const std::vector<Stage*>& stages,
                        const rpc::RetryPolicy& backoff, std::string worker)
@@ -29,7 +48,7 @@ absl::StatusOr<v1::StageResult> TaskRunner::RunStage(Stage& stage, const v1::Lea
   absl::StatusOr<v1::StageResult> result = absl::UnknownError("");
   try {
     result = stage.RunUntil(action, store, stop);
-  } catch (const std::exception& error) {  // of a library; no code of ours throws
+  } catch (const std::exception& error) {  // thrown by a library; our code does not throw
     result = absl::InternalError(absl::StrCat(action.stage(), " threw: ", error.what()));
   }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
@@ -45,8 +64,8 @@ std::optional<TaskRunner::Outcome> TaskRunner::Run(const v1::LeasedTask& task, c
   const StageInfo* const info = FindStage(action.stage());
   const auto known = info == nullptr ? stages_.end() : stages_.find(info->id);
   if (known == stages_.end() || info->version != action.stage_version()) {
-    return Outcome{absl::UnimplementedError(
-        absl::StrCat("this worker has no stage ", action.stage(), " ", action.stage_version()))};
+    return Outcome{absl::UnimplementedError(absl::StrCat(
+        "this worker does not have the stage ", action.stage(), " ", action.stage_version()))};
   }
   v1::TaskTiming timing;
   LapTimer timer;
@@ -64,13 +83,13 @@ std::optional<TaskRunner::Outcome> TaskRunner::Run(const v1::LeasedTask& task, c
       if (result.ok()) return Outcome{std::move(result), /*cached=*/true, timing};
     }
   }
-  absl::StatusOr<v1::StageResult> result = absl::CancelledError("no longer wanted");
+  absl::StatusOr<v1::StageResult> result = absl::CancelledError("the task was cancelled");
   if (!store.gave_up()) result = RunStage(*known->second, task, store, stop);
   timing.set_run_us(timer.Lap());
   if (result.ok() && info->cacheable) {
     const absl::Status told = store.PutActionResult(digest, EncodeResult(*result));
-    // The result is good all the same; the next run will not find it.
-    if (!told.ok()) LogWarning("result not cached", {{"error", told.ToString()}});
+    // The result is still valid; the next run will not find it in the cache.
+    if (!told.ok()) LogWarning("cannot cache the result", {{"error", told.ToString()}});
     timing.set_store_us(timer.Lap());
   }
   if (!result.ok() && (store.gave_up() || stop.stop_requested())) return std::nullopt;

@@ -10,32 +10,32 @@
 #include "absl/status/statusor.h"
 #include "common/cas/blob_store.h"
 #include "common/rpc/retry.h"
-#include "common/worker/patient_store.h"
 #include "common/worker/stage.h"
 #include "common/worker/stage_table.h"
+#include "common/worker/task_store.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/work.pb.h"
 
 namespace kernelmill::worker {
 
-// Runs actions: asks the action cache, else the stage, and tells the cache. A store that is away
-// (PatientStore) is waited for, as long as the caller's pause goes on: its outage must not fail
-// tasks. Thread-safe.
+// A runner of actions: looks in the action cache, else runs the stage and writes its result to the
+// cache. It waits for an unreachable store (PatientStore) as long as the caller's pause continues,
+// so that an outage does not fail tasks. Thread-safe.
 class TaskRunner {
  public:
   struct Outcome {
     absl::StatusOr<v1::StageResult> result;
     bool cached = false;
-    v1::TaskTiming timing{};  // all but how long it waited
+    v1::TaskTiming timing{};  // except the time that the task waited for a slot
   };
 
-  // `store` and `stages` must outlive it. `backoff`: between calls to a store that is away;
-  // its max_attempts is not used. `worker`: the name that results are written under.
+  // `store` and `stages` must outlive it. `backoff`: the pauses while the store is unreachable;
+  // max_attempts is ignored. `worker`: the name recorded in results.
   TaskRunner(cas::BlobStore& store, const std::vector<Stage*>& stages,
              const rpc::RetryPolicy& backoff, std::string worker);
 
-  // None: `pause` gave up, or the stage was stopped. UNIMPLEMENTED: no such stage here; INTERNAL:
-  // the stage threw.
+  // Runs the task. Returns nothing if `pause` gave up or the stage was stopped. UNIMPLEMENTED: this
+  // worker does not have the stage. INTERNAL: the stage threw an exception.
   std::optional<Outcome> Run(const v1::LeasedTask& task, const Pause& pause,
                              const std::stop_token& stop);
 

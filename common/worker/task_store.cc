@@ -1,14 +1,15 @@
 #include "common/worker/task_store.h"
 
 #include "absl/strings/str_cat.h"
+#include "common/base/log.h"
 #include "common/base/status.h"
-#include "common/cas/granted_results.h"
+#include "common/cas/blob_store.h"
 #include "common/cas/result_origin.h"
 
 namespace kernelmill::worker {
 
 absl::StatusOr<cas::ActionResult> TaskStore::GetActionResult(const cas::Digest& action) {
-  if (task_.no_cache()) return absl::NotFoundError("the task is to use no cache");
+  if (task_.no_cache()) return absl::NotFoundError("the task runs without the cache");
   ASSIGN_OR_RETURN(cas::ActionResult result, store_.GetActionResult(action));
   const cas::ResultOrigin origin = cas::OriginOf(result);
   const bool fits =
@@ -16,7 +17,7 @@ absl::StatusOr<cas::ActionResult> TaskStore::GetActionResult(const cas::Digest& 
       (origin.stage == task_.action().stage() && origin.version == task_.action().stage_version());
   if (fits) return result;
   return absl::NotFoundError(
-      absl::StrCat("what is kept is of ", origin.stage, " ", origin.version));
+      absl::StrCat("the stored result is from ", origin.stage, " ", origin.version));
 }
 
 absl::Status TaskStore::PutActionResult(const cas::Digest& action,
@@ -29,6 +30,60 @@ absl::Status TaskStore::PutActionResult(const cas::Digest& action,
   auto* const granted = dynamic_cast<cas::GrantedResults*>(&store_);
   if (granted == nullptr) return store_.PutActionResult(action, named);
   return granted->PutGrantedResult(action, named, task_.grant());
+}
+
+namespace {
+
+bool IsAway(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
+         absl::IsResourceExhausted(status);
+}
+
+const absl::Status& GetStatus(const absl::Status& status) { return status; }
+template <typename T>
+const absl::Status& GetStatus(const absl::StatusOr<T>& value) {
+  return value.status();
+}
+
+}  // namespace
+
+template <typename Call>
+auto PatientStore::Patiently(Call call) -> decltype(call()) {
+  for (int attempt = 1; !gave_up_; ++attempt) {
+    auto answer = call();
+    if (!IsAway(GetStatus(answer))) {
+      if (attempt > 1) pause_(absl::ZeroDuration(), absl::OkStatus());
+      return answer;
+    }
+    if (attempt == 1) {
+      LogWarning("waiting for the store", {{"error", GetStatus(answer).ToString()}});
+    }
+    if (!pause_(rpc::Backoff(backoff_, attempt), GetStatus(answer))) gave_up_ = true;
+  }
+  return absl::CancelledError("the task was cancelled");
+}
+
+absl::StatusOr<std::vector<cas::Digest>> PatientStore::FindMissing(
+    const std::vector<cas::Digest>& digests) {
+  return Patiently([&] { return store_.FindMissing(digests); });
+}
+
+absl::Status PatientStore::Put(const std::vector<cas::Blob>& blobs) {
+  return Patiently([&] { return store_.Put(blobs); });
+}
+
+absl::StatusOr<std::vector<std::string>> PatientStore::Get(
+    const std::vector<cas::Digest>& digests) {
+  return Patiently([&] { return store_.Get(digests); });
+}
+
+absl::StatusOr<cas::ActionResult> PatientStore::GetActionResult(const cas::Digest& action) {
+  return Patiently([&] { return store_.GetActionResult(action); });
+}
+
+absl::Status PatientStore::PutActionResult(const cas::Digest& action,
+                                           const cas::ActionResult& result) {
+  return Patiently([&] { return store_.PutActionResult(action, result); });
 }
 
 }  // namespace kernelmill::worker

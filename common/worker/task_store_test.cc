@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/cas/granted_results.h"
+#include "common/cas/blob_store.h"
 #include "common/cas/result_origin.h"
 #include "common/cas/testing/memory_blob_store.h"
 #include "common/testing/status_matchers.h"

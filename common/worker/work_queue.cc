@@ -9,12 +9,12 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "common/base/status.h"
-#include "common/rpc/cancellable_calls.h"
+#include "common/rpc/cancellation.h"
 
 namespace kernelmill::worker {
 namespace {
 
-// Of a call, beyond the time that it may wait at the server.
+// The deadline of a call, plus the time that it may wait at the server.
 constexpr absl::Duration kCallDeadline = absl::Seconds(10);
 
 class GrpcWorkQueue : public WorkQueue {

@@ -13,21 +13,21 @@ class Channel;
 
 namespace kernelmill::worker {
 
-// Metadata of a renewal: what the tasks wait for, where they do. A coordinator that does not know
-// it renews their leases all the same.
+// The metadata key of a renewal that says what the tasks wait for. Coordinators that do not know it
+// ignore it.
 inline constexpr char kWaitsForMetadata[] = "kernelmill-waits-for-bin";
 
-// The coordinator, as a worker sees it (see the Work service). Every call is one try, with a
+// The coordinator, as a worker sees it (see the Work service). Every call is a single try with a
 // deadline. Implementations are thread-safe.
 class WorkQueue {
  public:
   virtual ~WorkQueue() = default;
   virtual absl::StatusOr<v1::LeaseResponse> Lease(const v1::LeaseRequest& request) = 0;
-  // `waits_for`: what keeps the tasks from going on, for people to read; empty: nothing does.
+  // `waits_for`: what the tasks wait for, as text for people; empty: nothing.
   virtual absl::StatusOr<v1::RenewResponse> Renew(const v1::RenewRequest& request,
                                                   const std::string& waits_for) = 0;
   virtual absl::StatusOr<v1::CompleteResponse> Complete(const v1::CompleteRequest& request) = 0;
-  // Ends the calls in flight, and every later one at once, with CANCELLED.
+  // Ends running calls and all later ones with CANCELLED.
   virtual void Cancel() = 0;
 };
 

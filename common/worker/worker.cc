@@ -19,26 +19,26 @@
 namespace kernelmill::worker {
 namespace {
 
-// Stands for an infinite one, to which no time can be added.
+// Replaces an infinite grace, which cannot be added to a time.
 constexpr absl::Duration kLongestGrace = absl::Hours(24 * 365);
-// What a stage that is told to stop may take to clean up.
+// The time for a stopped stage to clean up.
 constexpr absl::Duration kStopTime = absl::Seconds(2);
 
-// Differs from run to run; nothing rests on its being hard to guess.
+// Makes an id of this run of the worker. It must be unique, not secret.
 uint64_t NewIncarnation() {
   absl::BitGen random;
   return absl::Uniform<uint64_t>(random, 1, std::numeric_limits<uint64_t>::max());
 }
 
-constexpr size_t kMaxWaitsFor = 400;  // bytes; metadata has little room
+constexpr size_t kMaxWaitsFor = 400;  // bytes, since metadata must be small
 
-// What a task that waits for the store says of it.
+// Describes what a task waits for.
 std::string WaitsFor(const absl::Status& why) {
   if (why.ok()) return "";
   return absl::StrCat("the store: ", why.message()).substr(0, kMaxWaitsFor);
 }
 
-v1::LeaseRef LeaseOf(const v1::LeasedTask& task) {
+v1::LeaseRef MakeLease(const v1::LeasedTask& task) {
   v1::LeaseRef lease;
   lease.set_task(task.task());
   lease.set_token(task.token());
@@ -139,7 +139,7 @@ void Worker::HandBackAll(const std::vector<v1::LeaseRef>& leases) {
     completion.mutable_handback();
   }
   const absl::Status told = queue_.Complete(request).status();
-  LogWarning("drain: tasks handed back", {{"tasks", leases.size()}, {"status", told.ToString()}});
+  LogWarning("drain: handed back tasks", {{"tasks", leases.size()}, {"status", told.ToString()}});
 }
 
 void Worker::LeaseTasks() {
@@ -168,7 +168,7 @@ bool Worker::LeaseInto(const Backlog::Room& room) {
   lease_request_.set_held(room.held);
   const absl::StatusOr<v1::LeaseResponse> leased = queue_.Lease(lease_request_);
   if (!leased.ok()) {
-    if (!draining_) LogWarning("no work to be had", {{"error", leased.status().ToString()}});
+    if (!draining_) LogWarning("cannot lease tasks", {{"error", leased.status().ToString()}});
     return false;
   }
   if (leased->finish_first()) backlog_.FinishFirst();
@@ -186,7 +186,7 @@ void Worker::CheckStuck() const {
   if (!start.has_value()) return;
   const auto taken = absl::FromChrono(Backlog::Clock::now() - *start);
   if (taken < options_.task_timeout) return;
-  LogError("a task hangs", {{"seconds", absl::ToDoubleSeconds(taken)}});
+  LogError("a task exceeded --task-timeout-seconds", {{"seconds", absl::ToDoubleSeconds(taken)}});
   if (options_.on_stuck) options_.on_stuck();
 }
 
@@ -203,22 +203,22 @@ void Worker::RunTasks() {
 
 void Worker::HandBack(const v1::LeasedTask& task) {
   v1::Completion completion;
-  *completion.mutable_lease() = LeaseOf(task);
+  *completion.mutable_lease() = MakeLease(task);
   completion.mutable_handback();
   sender_.Put(std::move(completion));
 }
 
 v1::Completion Worker::Work(Backlog::Taken& taken) {
   const v1::LeasedTask& task = taken.task;
-  const v1::LeaseRef lease = LeaseOf(task);
+  const v1::LeaseRef lease = MakeLease(task);
   v1::Completion completion;
   *completion.mutable_lease() = lease;
-  if (leases_.IsLost(lease)) return completion;  // while it waited
+  if (leases_.IsLost(lease)) return completion;  // lost while the task waited for a slot
   log_.Started(task);
   std::optional<TaskRunner::Outcome> outcome = runner_.Run(
       task,
       [&](absl::Duration pause, const absl::Status& why) { return PauseTask(taken, pause, why); },
-      leases_.TokenOf(lease));
+      leases_.GetStopToken(lease));
   if (!outcome.has_value()) return completion;
   completion.set_cached(outcome->cached);
   *completion.mutable_timing() = outcome->timing;
@@ -246,7 +246,7 @@ void Worker::SetWaiting(Backlog::Taken& taken, bool waits) {
 }
 
 bool Worker::PauseTask(Backlog::Taken& taken, absl::Duration pause, const absl::Status& why) {
-  const v1::LeaseRef lease = LeaseOf(taken.task);
+  const v1::LeaseRef lease = MakeLease(taken.task);
   const uint64_t seen = leases_.lost().generation();
   if (leases_.IsLost(lease)) return false;
   leases_.SetWaiting(lease, WaitsFor(why));

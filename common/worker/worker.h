@@ -24,39 +24,42 @@
 
 namespace kernelmill::worker {
 
-// A worker: leases tasks, runs them in its slots through the action cache, and hands in what came
-// out. One thread leases, ahead of need where tasks are short; one hands in, in batches; one
-// renews. An unreachable coordinator or store does not end it: it asks again, ever more
-// slowly. A result whose lease was lost meanwhile is not handed in. Thread-safe.
+// A worker: leases tasks, runs them in its slots with the action cache, and sends the results to
+// the coordinator. Thread-safe.
+//
+// Threads: one leases (ahead, if tasks are short: Backlog), one for each slot runs tasks, one sends
+// completions in batches (CompletionSender), one renews leases (LeaseRenewer). If the coordinator
+// or the store is unreachable, the worker retries with backoff. A result whose lease was lost is
+// not sent.
 class Worker {
  public:
   struct Options {
     std::string name;     // for the coordinator's logs
-    std::string version;  // of its build, likewise
+    std::string version;  // the build's version, for the coordinator's logs
     int slots = 1;        // tasks at a time
-    // How long one Lease call waits for a task. A drain waits for the call to end: a call that is
-    // broken off could take a lease with it.
+    // How long one Lease call waits for a task. A drain waits for the call to end, because a
+    // cancelled call could lose a lease.
     absl::Duration poll = absl::Seconds(2);
-    // A task that runs longer is taken to hang: as a stage that hangs heeds nobody, `on_stuck` is
-    // to end the process, so that the coordinator learns of it. Zero: no limit.
+    // A task that runs longer counts as hanging. A hanging stage cannot be stopped, so `on_stuck`
+    // must end the process; the coordinator then notices. Zero: no limit.
     absl::Duration task_timeout = absl::ZeroDuration();
     std::function<void()> on_stuck;
-    // Between calls to a coordinator or a store that is unreachable; max_attempts is not used.
+    // The pauses while the coordinator or the store is unreachable; max_attempts is ignored.
     rpc::RetryPolicy unreachable_backoff = {.max_attempts = 0, .max_backoff = absl::Seconds(3)};
   };
 
-  // `queue`, which is this worker's alone, `store` and `stages` must outlive it.
+  // `queue`, `store` and `stages` must outlive it; only this worker may use `queue`.
   Worker(const Options& options, WorkQueue& queue, cas::BlobStore& store,
          const std::vector<Stage*>& stages);
-  // Drains at once, and waits for the stages that run.
+  // Drains without grace and waits for running stages.
   ~Worker();
 
-  // Starts to lease. Call once.
+  // Starts leasing. Call once.
   void Start();
 
-  // Leases nothing more, and waits until what runs is done and handed in. After `grace` hands back
-  // what is not, ends every call, and stops the stages that can be. Returns whether all has ended;
-  // if not, stages are still running.
+  // Stops leasing and waits until running tasks are done and sent. After `grace` it hands back the
+  // rest, cancels every call, and triggers the stages' stop tokens. Returns false if a stage still
+  // runs.
   bool Drain(absl::Duration grace);
 
  private:
@@ -65,22 +68,22 @@ class Worker {
   void LeaseTasks();
   void RunTasks();
   void SendCompletions() { sender_.Run(); }
-  // Leases what there is room for; returns whether the coordinator answered.
+  // Leases as many tasks as there is room for. Returns whether the coordinator answered.
   bool LeaseInto(const Backlog::Room& room);
-  // What to hand in for the task; without an outcome if its lease was lost or a drain gave it up.
+  // Runs the task. Returns its completion, without an outcome if its lease was lost or given up.
   v1::Completion Work(Backlog::Taken& taken);
   void HandBack(const v1::LeasedTask& task);
   void Ended(const v1::Completion& completion, const char* outcome);
-  // The task waits for the store, or no longer.
+  // Notes whether the task waits for the store.
   void SetWaiting(Backlog::Taken& taken, bool waits);
-  // The task waits for the store, which answered `why`: the coordinator is told, and the time does
-  // not count as the task's. False at once if the lease is lost.
+  // Waits for the store, which answered `why`. Tells the coordinator; the time does not count as
+  // running time. Returns false at once if the lease is lost.
   bool PauseTask(Backlog::Taken& taken, absl::Duration pause, const absl::Status& why);
   void CheckStuck() const;
   bool AllIdle() const;
-  // Returns whether all is idle in the end.
+  // Waits for all threads to end. Returns whether they did.
   bool AwaitIdle(absl::Duration longest);
-  // What was given up is told to the coordinator, once.
+  // Tells the coordinator, once, that these leases are given up.
   void HandBackAll(const std::vector<v1::LeaseRef>& leases);
 
   const Options options_;
@@ -91,11 +94,12 @@ class Worker {
   LeaseRenewer leases_;
   CompletionSender sender_;
   Backlog backlog_;
-  Notifier changed_;  // draining_ was set, or a thread has ended
+  Notifier changed_;  // notified when draining_ is set or a thread ends
   std::atomic<bool> draining_{false};
   mutable absl::Mutex mutex_;
-  int threads_running_ ABSL_GUARDED_BY(mutex_) = 0;    // slots, and those that lease and hand in
-  int producers_running_ ABSL_GUARDED_BY(mutex_) = 0;  // of completions: slots, and who leases
+  int threads_running_ ABSL_GUARDED_BY(mutex_) = 0;  // slots, the leasing and the sending thread
+  int producers_running_ ABSL_GUARDED_BY(mutex_) =
+      0;  // those that make completions: without sending
   std::vector<std::thread> threads_;
 };
 

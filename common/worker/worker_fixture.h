@@ -19,7 +19,7 @@
 
 namespace kernelmill::worker {
 
-// A coordinator in a few lines. A failure set by FailNext is answered by whichever call comes next.
+// A minimal coordinator. FailNext makes the next calls fail, of any method.
 class FakeQueue : public WorkQueue {
  public:
   absl::StatusOr<v1::LeaseResponse> Lease(const v1::LeaseRequest& request) override {
@@ -96,7 +96,7 @@ class FakeQueue : public WorkQueue {
     absl::MutexLock lock(&mutex_);
     failures_ = calls;
   }
-  // While set, whoever hands something in waits for the answer.
+  // While set, Complete does not return.
   void SetSlowToTake(bool slow) {
     absl::MutexLock lock(&mutex_);
     slow_to_take_ = slow;
@@ -114,7 +114,7 @@ class FakeQueue : public WorkQueue {
     EXPECT_TRUE(mutex_.AwaitWithTimeout(absl::Condition(&enough), absl::Seconds(60)));
     return completions_;
   }
-  // One thread renews: once it asks again, it knows of the loss.
+  // Waits until a renewal after the loss. One thread renews, so the worker knows of the loss then.
   void AwaitRenewalAfterLoss() {
     absl::MutexLock lock(&mutex_);
     const auto again = [this] {
@@ -131,7 +131,7 @@ class FakeQueue : public WorkQueue {
     };
     EXPECT_TRUE(mutex_.AwaitWithTimeout(absl::Condition(&enough), absl::Seconds(60)));
   }
-  // What a renewal said that its task waits for.
+  // Waits for a renewal that says what its task waits for, and returns that.
   std::string AwaitWaitedFor() {
     absl::MutexLock lock(&mutex_);
     const auto said = [this] {
@@ -195,7 +195,7 @@ class FakeStage : public Stage {
   const StageId id_;
 };
 
-// Stores the parameters as its output.
+// A stage body that stores the parameters as its output.
 inline absl::StatusOr<v1::StageResult> Echo(const v1::Action& action, cas::BlobStore& store) {
   const auto digest = cas::PutMessage(store, action.params());
   if (!digest.ok()) return digest.status();
@@ -204,7 +204,7 @@ inline absl::StatusOr<v1::StageResult> Echo(const v1::Action& action, cas::BlobS
   return result;
 }
 
-// Of the stage that FakeStage stands for.
+// Makes an action of FakeStage's stage.
 inline v1::Action Toy(int number, StageId stage = StageId::kPair) {
   v1::Action action;
   action.set_stage(std::string(StageInfoOf(stage).name));

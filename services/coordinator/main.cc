@@ -10,7 +10,6 @@
 #include "absl/time/time.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
-#include "common/flags/grant_key_flag.h"
 #include "common/flags/server_flags.h"
 #include "common/rpc/server.h"
 #include "common/server_process/server_process.h"

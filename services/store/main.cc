@@ -1,5 +1,4 @@
-// kernelmill-store: a content-addressed store and action cache that speaks the Remote Execution API
-// v2.
+// kernelmill-store: a content-addressed store and action cache with the Remote Execution API v2.
 
 #include <malloc.h>
 #include <unistd.h>
@@ -14,7 +13,6 @@
 #include "absl/synchronization/mutex.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
-#include "common/flags/grant_key_flag.h"
 #include "common/flags/server_flags.h"
 #include "common/rpc/readiness.h"
 #include "common/rpc/server.h"
@@ -33,42 +31,42 @@ struct Flags {
 };
 
 void AddFlags(CLI::App& app, Flags* flags) {
-  app.add_option("--data", flags->store.data_dir, "the directory that holds the blobs")
+  app.add_option("--data", flags->store.data_dir, "directory of the database")
       ->envname("KERNELMILL_DATA")
       ->required();
   flags::AsBytes(app.add_option("--cache-bytes", flags->store.block_cache_bytes,
-                                "memory for the index and filters of the database, e.g. 512MB"))
+                                "memory for the database's index and filters, e.g. 512MB"))
       ->envname("KERNELMILL_CACHE_BYTES")
       ->capture_default_str();
   flags::AsBytes(app.add_option("--max-blob-bytes", flags->store.limits.max_blob_bytes,
-                                "the largest blob that is taken"))
+                                "largest blob that clients may store"))
       ->envname("KERNELMILL_MAX_BLOB_BYTES")
       ->capture_default_str();
   flags::AsBytes(app.add_option("--limit-bytes", flags->store.retention.limit_bytes,
-                                "what the database may take on the disk, e.g. 200GB; what was "
-                                "used least recently goes first. 0: no limit"))
+                                "disk space for the database, e.g. 200GB; the least recently used "
+                                "content is evicted first. 0: no limit"))
       ->envname("KERNELMILL_LIMIT_BYTES")
       ->capture_default_str();
   flags::AsBytes(app.add_option("--keep-free-bytes", flags->store.retention.keep_free_bytes,
-                                "room to leave free on the disk: with less, nothing is written "
-                                "until there is more. 0: until the disk is full"))
+                                "space that stays free on the disk; with less, writes fail. 0: "
+                                "write until the disk is full"))
       ->envname("KERNELMILL_KEEP_FREE_BYTES")
       ->capture_default_str();
   app.add_option("--max-uploads-per-caller", flags->store.uploads.max_open_per_caller,
-                 "uploads that one caller, or without TLS one host, may have open at a time")
+                 "open uploads of one caller (without TLS: of one host) at a time")
       ->envname("KERNELMILL_MAX_UPLOADS_PER_CALLER")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   flags::AsBytes(app.add_option("--max-upload-bytes-per-caller",
                                 flags->store.uploads.max_bytes_per_caller,
-                                "what they may come to together"))
+                                "total size of one caller's open uploads"))
       ->envname("KERNELMILL_MAX_UPLOAD_BYTES_PER_CALLER")
       ->capture_default_str();
   app.add_option("--backups", flags->store.backups.dir,
-                 "a directory that backups may be written to; none are without it")
+                 "directory for backups; without it, backups are refused")
       ->envname("KERNELMILL_BACKUPS");
   app.add_option("--max-backups", flags->store.backups.max_backups,
-                 "backups that there may be; a further one is refused")
+                 "largest number of backups; a further one is refused")
       ->envname("KERNELMILL_MAX_BACKUPS")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
@@ -76,7 +74,7 @@ void AddFlags(CLI::App& app, Flags* flags) {
   flags::AddServerFlags(app, &flags->server);
 }
 
-// Why the log of the database broke. Thread-safe.
+// The error with which the database's log broke; setting it wakes main(). Thread-safe.
 class LogFailure {
  public:
   void Set(const absl::Status& status) {
@@ -96,18 +94,16 @@ class LogFailure {
   absl::Status status_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Keeps freed memory for the next request instead of giving pages of it back and faulting them in
-// again: a fifth of the time of a large transfer. Few arenas, so that it is not kept many times
-// over.
+// Makes malloc keep freed memory for the next request: returning pages and faulting them in again
+// takes a fifth of the time of a large transfer. Few arenas bound the memory that is kept.
 void TuneAllocator() {
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 256 << 20);
   mallopt(M_ARENA_MAX, 4);
 }
 
-// Serves until a signal comes, then lets what is in flight finish.
-// A log that can no longer be synced ends the process: nothing is acknowledged from then on, and a
-// restart reads what is on the disk.
+// Serves until a signal comes, then drains. If the database's log breaks, the process exits at
+// once: no write succeeds any more, and a restart recovers from the disk.
 absl::Status Serve(Flags flags, rpc::TerminationSignal& signal) {
   ASSIGN_OR_RETURN(const std::unique_ptr<ServerProcess> process, ServerProcess::Open(flags.server));
   ASSIGN_OR_RETURN(flags.store.grants, flags::OpenGrantKey(flags.grant_key));
@@ -131,7 +127,7 @@ absl::Status Serve(Flags flags, rpc::TerminationSignal& signal) {
 
 int Main(int argc, char** argv) {
   TuneAllocator();
-  rpc::TerminationSignal signal;  // first: the threads of what follows inherit the blocked signals
+  rpc::TerminationSignal signal;  // first, so that later threads inherit the blocked signals
   CLI::App app("kernelmill's content store: blobs and action results over gRPC (REAPI v2)",
                "kernelmill-store");
   Flags flags;

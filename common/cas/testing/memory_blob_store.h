@@ -14,8 +14,8 @@
 
 namespace kernelmill::cas {
 
-// A content store in memory, for tests, with faults to inject. Keeps BlobStore's contract, as
-// tests/contract shows, and applies no limits. Thread-safe.
+// A content store in memory, for tests, with injectable faults and without limits. tests/contract
+// checks it against BlobStore's contract. Thread-safe.
 class MemoryBlobStore : public BlobStore {
  public:
   absl::StatusOr<std::vector<Digest>> FindMissing(const std::vector<Digest>& digests) override;
@@ -24,16 +24,17 @@ class MemoryBlobStore : public BlobStore {
   absl::StatusOr<ActionResult> GetActionResult(const Digest& action) override;
   absl::Status PutActionResult(const Digest& action, const ActionResult& result) override;
 
-  // The next `calls` calls fail with `status` and do nothing.
+  // Makes the next `calls` calls fail with `status`.
   void FailNext(int calls, const absl::Status& status);
-  // Forgets a blob; false: it was not there.
+  // Deletes a blob. Returns false if it did not exist.
   bool Drop(const Digest& digest);
-  // Damages a blob, which then reads as DATA_LOSS; false: it was not there, or has no bytes.
+  // Damages a blob, so that reading it gives DATA_LOSS. Returns false if it does not exist or is
+  // empty.
   bool Corrupt(const Digest& digest);
 
-  int64_t blobs() const;    // held
-  int64_t calls() const;    // since the beginning, failed ones included
-  int64_t results() const;  // action results held
+  int64_t blobs() const;    // stored blobs
+  int64_t calls() const;    // all calls, including failed ones
+  int64_t results() const;  // stored action results
 
  private:
   absl::Status BeginCall() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

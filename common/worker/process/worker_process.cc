@@ -1,6 +1,8 @@
 #include "common/worker/process/worker_process.h"
 
 #include <errno.h>
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -10,17 +12,19 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "build/bazel/remote/execution/v2/remote_execution.grpc.pb.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/cas/grpc_blob_store.h"
-#include "common/rpc/large_answers.h"
 #include "common/rpc/readiness.h"
 #include "common/rpc/server.h"
+#include "common/rpc/status.h"
 #include "common/server_process/server_process.h"
-#include "common/worker/process/peers.h"
 #include "common/worker/work_queue.h"
 #include "common/worker/worker.h"
+#include "kernelmill/v1/work.grpc.pb.h"
 
 namespace kernelmill::worker {
 namespace {
@@ -34,7 +38,7 @@ std::string DefaultName() {
   return absl::StrCat(host, ":", ::getpid());
 }
 
-// Serves and works until a signal comes.
+// Serves and runs tasks until a signal comes.
 absl::Status Serve(const flags::ServerFlags& flags, const flags::WorkerFlags& worker_flags,
                    const std::vector<Stage*>& stages, const MakeService& make_service,
                    rpc::TerminationSignal& termination) {
@@ -73,9 +77,9 @@ absl::Status Serve(const flags::ServerFlags& flags, const flags::WorkerFlags& wo
   Drain(*server, absl::Seconds(1),
         [&] { finished = worker.Drain(absl::Seconds(flags.drain_seconds)); });
   if (finished) return absl::OkStatus();
-  // A stage still runs that does not stop. Its task was handed back, and every blob that it
-  // has stored is whole: end without waiting for it.
-  LogWarning("ending while a stage is running");
+  // A stage does not stop. Its task was handed back, and every blob that it stored is complete, so
+  // the process can exit without it.
+  LogWarning("exiting while a stage is running");
   std::quick_exit(0);
 }
 
@@ -89,6 +93,36 @@ int RunWorkerProcess(const flags::ServerFlags& server_flags, const flags::Worker
   std::vector<Stage*> borrowed;
   for (const std::unique_ptr<Stage>& stage : stages) borrowed.push_back(stage.get());
   return ServerExitStatus(Serve(server_flags, worker_flags, borrowed, make_service, termination));
+}
+
+namespace {
+
+namespace reapi = build::bazel::remote::execution::v2;
+
+// Keeps only the errors of a wrong server.
+absl::Status OnlyWrongServer(const grpc::Status& status) {
+  const absl::Status answer = rpc::FromCallStatus(status);
+  return absl::IsUnimplemented(answer) || absl::IsFailedPrecondition(answer) ? answer
+                                                                             : absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckPeers(const std::shared_ptr<grpc::Channel>& coordinator,
+                        const std::shared_ptr<grpc::Channel>& store, absl::Duration patience) {
+  const auto deadline = [patience] { return absl::ToChronoTime(absl::Now() + patience); };
+  {
+    grpc::ClientContext context;
+    context.set_deadline(deadline());
+    v1::RenewResponse response;
+    RETURN_IF_ERROR(OnlyWrongServer(
+        v1::Work::NewStub(coordinator)->Renew(&context, v1::RenewRequest(), &response)));
+  }
+  grpc::ClientContext context;
+  context.set_deadline(deadline());
+  reapi::FindMissingBlobsResponse response;
+  return OnlyWrongServer(reapi::ContentAddressableStorage::NewStub(store)->FindMissingBlobs(
+      &context, reapi::FindMissingBlobsRequest(), &response));
 }
 
 }  // namespace kernelmill::worker

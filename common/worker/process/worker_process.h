@@ -5,6 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "common/cas/blob_store.h"
 #include "common/flags/server_flags.h"
 #include "common/worker/stage.h"
@@ -13,16 +15,26 @@ namespace grpc {
 class Service;
 }
 
+namespace grpc {
+class Channel;
+}
+
 namespace kernelmill::worker {
 
-// Makes what a worker serves beside its stages, on the store that these use too; may be empty.
+// Makes the gRPC service that a worker serves besides its stages, on the same store. May be empty.
 using MakeService = std::function<std::unique_ptr<grpc::Service>(cas::BlobStore& store)>;
 
-// What the main() of every worker does once its flags are read: serves health, its service and
-// metrics, leases tasks of the stages and runs them until SIGTERM or SIGINT, then drains. Returns
-// the exit status (ServerExitStatus). Call it before any other thread starts.
+// Runs a worker process, after its flags are parsed: serves health, its service and metrics, and
+// runs tasks of the stages until SIGTERM or SIGINT, then drains. Returns the exit status
+// (ServerExitStatus). Call it before any other thread starts.
 int RunWorkerProcess(const flags::ServerFlags& server_flags, const flags::WorkerFlags& worker_flags,
                      std::vector<std::unique_ptr<Stage>> stages, const MakeService& make_service);
+
+// Checks that the two channels lead to a coordinator and a content store. With wrong addresses a
+// worker would wait forever, or fail every task that it leases. OK if a server is unreachable for
+// `patience`, since that may pass. UNIMPLEMENTED, FAILED_PRECONDITION: it is a different server.
+absl::Status CheckPeers(const std::shared_ptr<grpc::Channel>& coordinator,
+                        const std::shared_ptr<grpc::Channel>& store, absl::Duration patience);
 
 }  // namespace kernelmill::worker
 

@@ -9,7 +9,6 @@
 #include "absl/status/statusor.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "common/metrics/bounded_label.h"
 #include "common/metrics/metrics.h"
 #include "common/toolchains/toolchains.h"
 

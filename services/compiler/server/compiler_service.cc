@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/job/compile_policy.h"
-#include "common/rpc/call_stop.h"
+#include "common/rpc/cancellation.h"
 #include "common/rpc/limited_calls.h"
 #include "common/rpc/server.h"
 #include "common/rpc/status.h"

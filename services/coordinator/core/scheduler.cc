@@ -1,16 +1,104 @@
 #include "services/coordinator/core/scheduler.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/time/time.h"
 #include "common/base/status.h"
-#include "services/coordinator/core/jobs/failure_page.h"
+#include "kernelmill/v1/crawl.pb.h"
+#include "services/coordinator/core/plan/plan.h"
+#include "services/coordinator/core/plan/task.h"
 
 namespace kernelmill::coordinator {
+
+// Which failures of a job one answer has. A page is named by the task of the last failure before
+// it, so that pages stay in order while the job runs, and when it ends between two of them.
+class FailurePage {
+ public:
+  // INVALID_ARGUMENT: a page size or token that no answer gave.
+  static absl::StatusOr<FailurePage> Of(const v1::ListFailuresRequest& request);
+
+  // Null: from the first.
+  const TaskKey* after() const { return after_.has_value() ? &*after_ : nullptr; }
+  // How many failures to hand to Answer: one more than the page has, to know whether it is the
+  // last.
+  size_t limit() const { return size_ + 1; }
+
+  // The answer with the first of them, as many as the page has and a message takes.
+  v1::ListFailuresResponse Answer(std::vector<TaskFailure> failures) const;
+
+ private:
+  FailurePage(size_t size, std::optional<TaskKey> after) : size_(size), after_(after) {}
+
+  size_t size_;
+  std::optional<TaskKey> after_;
+};
+
+namespace {
+
+constexpr int kMaxPageSize = 1000;
+// Of a page; a failure has some kilobytes at most.
+constexpr size_t kMaxPageBytes = 4 << 20;
+
+// "stage.source.shard.sub_shard", as numbers.
+std::string TokenOf(const TaskKey& task) {
+  return absl::StrCat(static_cast<int>(task.stage), ".", task.source, ".", task.shard, ".",
+                      task.sub_shard);
+}
+
+absl::StatusOr<TaskKey> TaskOf(const std::string& token) {
+  const std::vector<std::string> parts = absl::StrSplit(token, '.');
+  uint32_t stage = 0, sub_shard = 0;
+  TaskKey task;
+  if (parts.size() != 4 || !absl::SimpleAtoi(parts[0], &stage) || stage >= kStageCount ||
+      !absl::SimpleAtoi(parts[1], &task.source) || !absl::SimpleAtoi(parts[2], &task.shard) ||
+      !absl::SimpleAtoi(parts[3], &sub_shard) || sub_shard > UINT16_MAX) {
+    return absl::InvalidArgumentError("page_token: is none that an answer gave");
+  }
+  task.stage = static_cast<StageId>(stage);
+  task.sub_shard = static_cast<SubShard>(sub_shard);
+  return task;
+}
+
+}  // namespace
+
+absl::StatusOr<FailurePage> FailurePage::Of(const v1::ListFailuresRequest& request) {
+  if (request.page_size() < 0 || request.page_size() > kMaxPageSize) {
+    return absl::InvalidArgumentError(absl::StrCat("page_size: is not 0 to ", kMaxPageSize));
+  }
+  const int size = request.page_size() == 0 ? kMaxPageSize : request.page_size();
+  if (request.page_token().empty()) return FailurePage(size, std::nullopt);
+  const absl::StatusOr<TaskKey> after = TaskOf(request.page_token());
+  if (!after.ok()) return after.status();
+  return FailurePage(size, *after);
+}
+
+v1::ListFailuresResponse FailurePage::Answer(std::vector<TaskFailure> failures) const {
+  v1::ListFailuresResponse answer;
+  size_t bytes = 0;
+  for (size_t i = 0; i < failures.size(); ++i) {
+    const size_t more = failures[i].failure.ByteSizeLong();
+    const bool full = i == size_ || (i > 0 && bytes + more > kMaxPageBytes);
+    if (full) {
+      answer.set_next_page_token(TokenOf(failures[i - 1].task));
+      break;
+    }
+    bytes += more;
+    *answer.add_failures() = std::move(failures[i].failure);
+  }
+  return answer;
+}
 
 absl::StatusOr<std::unique_ptr<Scheduler>> Scheduler::Open(const Options& options,
                                                            StateStore& store, const Clock& clock) {

@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "kernelmill/v1/work.pb.h"
 #include "services/coordinator/core/scheduler.h"
+#include "services/coordinator/core/state/observation.h"
 
 namespace kernelmill::coordinator {
 
@@ -21,6 +22,12 @@ void CountCompletion(const v1::Completion& completion, const absl::Status& statu
 void ShowStats(const QueueStats& stats);
 // Likewise: workers and slots by stage and version, ready tasks of stages without a worker.
 void ShowWorkers(const Scheduler::WorkerStats& stats);
+
+// What the scheduler observes, as metrics. Its functions may be called from any thread.
+Observer MetricsObserver();
+
+// Makes the series of them, with 0.
+void PrefillObservations();
 
 }  // namespace kernelmill::coordinator
 

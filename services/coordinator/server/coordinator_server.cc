@@ -14,9 +14,7 @@
 #include "services/coordinator/core/scheduler.h"
 #include "services/coordinator/core/state/clock.h"
 #include "services/coordinator/server/coordinator_metrics.h"
-#include "services/coordinator/server/crawl_service.h"
-#include "services/coordinator/server/observations.h"
-#include "services/coordinator/server/work_service.h"
+#include "services/coordinator/server/services.h"
 
 namespace kernelmill::coordinator {
 namespace {

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/access/grants.h"
-#include "services/coordinator/server/coordinator_limits.h"
+#include "services/coordinator/server/services.h"
 
 namespace grpc {
 class Service;

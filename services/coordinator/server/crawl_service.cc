@@ -1,5 +1,3 @@
-#include "services/coordinator/server/crawl_service.h"
-
 #include <chrono>
 #include <functional>
 #include <string>
@@ -11,6 +9,7 @@
 #include "common/access/authorizer.h"
 #include "common/base/status.h"
 #include "common/rpc/status.h"
+#include "services/coordinator/server/services.h"
 
 namespace kernelmill::coordinator {
 namespace {

@@ -1,5 +1,3 @@
-#include "services/coordinator/server/work_service.h"
-
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -18,6 +16,7 @@
 #include "common/worker/stage_table.h"
 #include "common/worker/work_queue.h"
 #include "services/coordinator/server/coordinator_metrics.h"
+#include "services/coordinator/server/services.h"
 
 namespace kernelmill::coordinator {
 namespace {

@@ -8,7 +8,6 @@
 #include "absl/time/time.h"
 #include "common/base/retry_after.h"
 #include "common/job/source_host.h"
-#include "common/metrics/bounded_label.h"
 #include "common/metrics/metrics.h"
 
 namespace kernelmill::fetcher {

@@ -10,10 +10,10 @@
 namespace kernelmill::store {
 namespace {
 
-// A year: far from where durations overflow.
+// A year: far below the overflow of durations.
 constexpr int64_t kMaxTtlMs = int64_t{366} * 24 * 3600 * 1000;
 
-// std::map's comparison knows std::string alone.
+// std::map's heterogeneous lookup does not accept absl::string_view.
 std::string Key(absl::string_view name) { return std::string(name); }
 
 }  // namespace
@@ -39,27 +39,31 @@ absl::Status ActiveHolds::Load() {
 absl::Status ActiveHolds::Check(const HoldRequest& request) const {
   if (request.name.empty() || request.name.size() > limits_.name_bytes ||
       !std::all_of(request.name.begin(), request.name.end(), absl::ascii_isgraph)) {
-    return absl::InvalidArgumentError(absl::StrCat("a hold's name has 1 to ", limits_.name_bytes,
-                                                   " printable ASCII characters, no blanks"));
+    return absl::InvalidArgumentError(absl::StrCat("name: must be 1 to ", limits_.name_bytes,
+                                                   " printable ASCII characters without blanks"));
   }
   if (request.blobs.size() > limits_.blobs) {
     return absl::InvalidArgumentError(
-        absl::StrCat("a hold names at most ", limits_.blobs, " blobs"));
+        absl::StrCat("blobs: a hold can name at most ", limits_.blobs));
   }
   if (request.ttl_ms < 0 || request.ttl_ms > kMaxTtlMs) {
-    return absl::InvalidArgumentError("a hold's time is 0 (for ever) to a year");
+    return absl::InvalidArgumentError("ttl_ms: must be 0 (no end) to one year");
   }
   const auto before = entries_.find(request.name);
   if (before == entries_.end() && entries_.size() >= limits_.holds) {
-    return absl::ResourceExhaustedError(absl::StrCat("there are ", limits_.holds, " holds"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the limit of ", limits_.holds, " holds is reached; release some"));
   }
   const int64_t released = before == entries_.end() ? 0 : before->second.record.blobs;
   if (blobs_ - released + static_cast<int64_t>(request.blobs.size()) > limits_.all_blobs) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("the holds name ", blobs_, " blobs; there is no room for more"));
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "the holds name ", blobs_, " blobs, the limit is ", limits_.all_blobs, "; release some"));
   }
   return absl::OkStatus();
 }
+
+// The changes below write the record first, without mutex_, and change memory afterwards. changes_
+// keeps two changes of one hold in order.
 
 absl::Status ActiveHolds::Hold(const HoldRequest& request, Epoch now) {
   absl::MutexLock changes(&changes_);

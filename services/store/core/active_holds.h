@@ -18,49 +18,49 @@
 
 namespace kernelmill::store {
 
-// A hold as a client asks for it.
+// A hold as a client requests it.
 struct HoldRequest {
   std::string name;
   std::vector<BlobId> blobs;
   bool everything_used_from_now = false;
-  int64_t ttl_ms = 0;  // 0: until it is released
+  int64_t ttl_ms = 0;  // 0: until Release
 };
 
-// A hold as it is.
+// An existing hold, and how long it still lasts.
 struct HoldState {
   HoldRecord record;
   absl::Duration left = absl::InfiniteDuration();
 };
 
-// The holds in force: names that keep blobs from being evicted. Durable, but for how much of their
-// time is left: that starts anew with the process, on the monotonic clock. Thread-safe.
+// The active holds. A hold has a name and protects blobs from eviction: a list of blobs, or all
+// that are used from some epoch on. Holds are durable; their time to live runs on the monotonic
+// clock and restarts with the process. Thread-safe.
 class ActiveHolds {
  public:
   struct Limits {
     size_t name_bytes = 256;
-    size_t blobs = 100'000;  // of one hold
+    size_t blobs = 100'000;  // in one hold
     size_t holds = 10'000;
-    int64_t all_blobs = 20'000'000;  // of all holds
+    int64_t all_blobs = 20'000'000;  // in all holds together
   };
 
-  // `now` is monotonic. `records` must outlive this. Call Load before anything else.
+  // `now` returns monotonic time. `records` must outlive this. Call Load first.
   ActiveHolds(Holds* records, std::function<absl::Duration()> now);
   absl::Status Load();
 
-  // Makes the hold, or renews it and replaces its blobs: one that held uses before goes on to hold
-  // them from its first epoch on.
-  // INVALID_ARGUMENT: the name, the count or the time are not in order. RESOURCE_EXHAUSTED: too
-  // many holds.
+  // Creates the hold, or renews it and replaces its blobs. A renewed hold of uses keeps its first
+  // epoch. INVALID_ARGUMENT: the name, the number of blobs or the time is out of range.
+  // RESOURCE_EXHAUSTED: too many holds, or blobs in holds.
   absl::Status Hold(const HoldRequest& request, Epoch now);
-  // OK also where there is no such hold.
+  // Deletes the hold. OK if it does not exist.
   absl::Status Release(absl::string_view name);
-  // Ends those whose time is over.
+  // Deletes the holds whose time to live is over.
   absl::Status Expire();
 
-  // What was used in this epoch, or later, is held. kNoEpoch: no hold holds uses.
+  // Returns the epoch from which on all uses are held. kNoEpoch: no hold holds uses.
   Epoch HeldSince() const;
-  // Records of uses were lost: nobody can tell what was used since a hold of uses began, so that
-  // each holds everything from now on. SaveChanged makes it last.
+  // Makes every hold of uses hold everything. Call it when records of uses were lost: it is then
+  // unknown what was used since a hold began. SaveChanged makes the change durable.
   void HoldAllUses();
   absl::Status SaveChanged();
 

@@ -8,11 +8,14 @@
 namespace kernelmill::store {
 namespace {
 
-// How long a write that found no room counts for how things are.
+// How long HasRoom reports a write that found no room.
 constexpr absl::Duration kFailureLasts = absl::Seconds(5);
 
 }  // namespace
 
+// The basic idea: the size of the database is the last measurement (measured_) plus the bytes
+// admitted since then (since_). A writer passes while the sum is at most 9/8 of the limit; else it
+// wakes the collector and waits for the next measurement.
 absl::Status Admission::Admit(int64_t bytes) {
   if (disk_is_full_) {
     absl::MutexLock lock(&mutex_);
@@ -39,7 +42,7 @@ absl::Status Admission::Admit(int64_t bytes) {
     const absl::Duration left = give_up - MonotonicNow();
     if (left <= absl::ZeroDuration()) {
       return absl::ResourceExhaustedError(absl::StrCat("the store is over its limit of ", limit_,
-                                                       " bytes, and making room; try again later"));
+                                                       " bytes and is evicting; try again later"));
     }
     measured_again_.WaitFor(seen, left);
   }
@@ -57,13 +60,12 @@ void Admission::Measured(int64_t disk_bytes, const absl::Status& refusal) {
 
 void Admission::FreeMeasured(int64_t free_bytes) {
   absl::MutexLock lock(&mutex_);
-  // A little more than what was too little ends it, or it would come and go.
+  // Hysteresis: a full disk needs a quarter more to count as free again.
   const int64_t enough = full_.ok() ? keep_free_ : keep_free_ + keep_free_ / 4;
-  full_ = free_bytes >= enough
-              ? absl::OkStatus()
-              : absl::ResourceExhaustedError(absl::StrCat("the store's disk is full: ", free_bytes,
-                                                          " bytes are free, and ", enough,
-                                                          " are to be (--keep-free-bytes)"));
+  full_ = free_bytes >= enough ? absl::OkStatus()
+                               : absl::ResourceExhaustedError(absl::StrCat(
+                                     "the store's disk is full: ", free_bytes, " bytes are free, ",
+                                     enough, " must stay free (--keep-free-bytes)"));
   disk_is_full_ = !full_.ok();
 }
 

@@ -12,43 +12,43 @@
 
 namespace kernelmill::store {
 
-// Whether there is room for a write: under the limit, and on the disk. Writers may run ahead of the
-// garbage collector by an eighth of the limit; then they wait for it. Of the disk a part is left
-// free, so that the database's own work, and the eviction of content, has the room that it needs.
-// Thread-safe.
+// Decides whether a write fits: below the store's limit, and on the disk. Writers may exceed the
+// limit by an eighth; then they wait for the garbage collector. A part of the disk stays free for
+// compaction and eviction, which need room themselves. Thread-safe.
 class Admission {
  public:
-  // `limit_bytes` 0: no limit; `keep_free_bytes` 0: nothing is left free.
+  // `limit_bytes` 0: no limit. `keep_free_bytes` 0: no part stays free.
   explicit Admission(int64_t limit_bytes, absl::Duration max_wait = absl::Seconds(10),
                      int64_t keep_free_bytes = 0)
       : limit_(limit_bytes), max_wait_(max_wait), keep_free_(keep_free_bytes) {}
 
-  // Counts the bytes as written; waits for room at most `max_wait`. RESOURCE_EXHAUSTED: the disk is
-  // full, all that is there is held, or the garbage collector does not keep up.
+  // Waits for room for at most `max_wait`, and counts the bytes as written. RESOURCE_EXHAUSTED: the
+  // disk is full, nothing can be evicted, or the garbage collector is too slow.
   absl::Status Admit(int64_t bytes);
 
-  // The garbage collector has measured the disk; `refusal`, if not OK, is what writers get until
-  // the next time.
+  // Takes the garbage collector's measurement. If `refusal` is not OK, writers get it until the
+  // next measurement.
   void Measured(int64_t disk_bytes, const absl::Status& refusal);
 
-  // So much was found free on the disk.
+  // Takes the free space of the disk.
   void FreeMeasured(int64_t free_bytes);
-  // Takes note of what a write ended with: of a disk without room. Returns it.
+  // Notes the status of a write, for HasRoom, and returns it.
   absl::Status Noted(const absl::Status& written);
-  // Whether writes find room. RESOURCE_EXHAUSTED: the disk or the store is full, or was just now.
+  // Returns whether writes find room. RESOURCE_EXHAUSTED: the disk or the store is full, or a write
+  // found no room in the last seconds.
   absl::Status HasRoom() const;
 
-  // What the disk holds by now, about.
+  // Returns the estimated size of the database now.
   int64_t Estimate() const;
-  // Writers that were refused since the last call.
+  // Returns how many writers were refused since the last call.
   int64_t TakeRefused();
 
-  // Wakes the garbage collector where there is something for it to do.
+  // Notified when the garbage collector should run.
   Notifier& wake_collector() { return wake_collector_; }
   int64_t limit() const { return limit_; }
-  // The garbage collector begins where so much is taken, so that writers should not reach the limit
-  // at all, and ends where so much is left: each time, the keys of the whole database are written
-  // anew.
+  // The garbage collector starts at the high water, so that writers rarely reach the limit. It
+  // stops at the low water, which is some way below: each collection rewrites all keys of the
+  // database.
   int64_t high_water() const { return limit_ - limit_ / 16; }
   int64_t low_water() const { return limit_ - limit_ / 16 * 3; }
 
@@ -56,14 +56,14 @@ class Admission {
   const int64_t limit_;
   const absl::Duration max_wait_;
   const int64_t keep_free_;
-  std::atomic<bool> disk_is_full_{false};  // full_ is an error
+  std::atomic<bool> disk_is_full_{false};  // true if full_ is an error
   mutable absl::Mutex mutex_;
   int64_t measured_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t since_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t refused_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::Status refusal_ ABSL_GUARDED_BY(mutex_);
-  absl::Status full_ ABSL_GUARDED_BY(mutex_);    // too little is free
-  absl::Status failed_ ABSL_GUARDED_BY(mutex_);  // of the last write that found no room
+  absl::Status full_ ABSL_GUARDED_BY(mutex_);    // an error if too little is free
+  absl::Status failed_ ABSL_GUARDED_BY(mutex_);  // the last write that found no room
   absl::Duration failed_at_ ABSL_GUARDED_BY(mutex_) = -absl::InfiniteDuration();
   Notifier wake_collector_;
   Notifier measured_again_;

@@ -16,7 +16,7 @@ constexpr auto kExhausted = absl::StatusCode::kResourceExhausted;
 
 TEST(AdmissionTest, NothingIsWrittenWhileTooLittleOfTheDiskIsFree) {
   Admission admission(/*limit_bytes=*/0, absl::ZeroDuration(), /*keep_free_bytes=*/1000);
-  EXPECT_THAT(admission.Admit(1), IsOk()) << "nobody has looked yet";
+  EXPECT_THAT(admission.Admit(1), IsOk()) << "not measured yet";
   admission.FreeMeasured(1000);
   EXPECT_THAT(admission.Admit(1), IsOk());
   EXPECT_THAT(admission.HasRoom(), IsOk());

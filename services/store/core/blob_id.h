@@ -13,8 +13,8 @@
 
 namespace kernelmill::store {
 
-// A digest that was checked: the raw SHA-256 and the size of a blob. A value; cheap to copy by the
-// hundred thousand, since 32 bytes replace a string of 64.
+// A checked digest: the raw SHA-256 and the size of a blob. A value, cheap to copy by the hundred
+// thousand: 32 bytes instead of a string of 64.
 struct BlobId {
   char hash[32];
   int64_t size = 0;
@@ -25,7 +25,7 @@ struct BlobId {
   }
 };
 
-// A digest is random, so that any part of it serves as a hash of it.
+// Any part of a digest is a good hash of it, since digests are random.
 struct BlobIdHash {
   size_t operator()(const BlobId& id) const {
     size_t hash;
@@ -34,9 +34,9 @@ struct BlobIdHash {
   }
 };
 
-// INVALID_ARGUMENT: not 64 lowercase hexadecimal digits, or a negative size.
+// Converts a digest. INVALID_ARGUMENT: not 64 lowercase hexadecimal digits, or a negative size.
 absl::StatusOr<BlobId> ToBlobId(const cas::Digest& digest);
-// INVALID_ARGUMENT: one of them is malformed.
+// Converts digests, in order. INVALID_ARGUMENT: one is malformed.
 absl::StatusOr<std::vector<BlobId>> ToBlobIds(
     const google::protobuf::RepeatedPtrField<cas::Digest>& digests);
 cas::Digest ToDigest(const BlobId& id);
@@ -45,7 +45,7 @@ std::string HexHash(const BlobId& id);
 // "hash/size", for messages.
 std::string ToString(const BlobId& id);
 
-// Whether it names the blob of no bytes, which every store holds.
+// Returns whether it is the id of the empty blob, which every store has.
 bool IsEmptyBlob(const BlobId& id);
 
 }  // namespace kernelmill::store

@@ -17,7 +17,7 @@ namespace kernelmill::store {
 namespace {
 
 constexpr size_t kListAtOnce = 1024;
-constexpr size_t kForgetAtOnce = 256;  // bounds how long nobody may use what is kept
+constexpr size_t kForgetAtOnce = 256;  // bounds how long DeleteResults blocks other calls
 constexpr int64_t kBytesPerReport = 64 << 20;
 
 absl::Status CheckContent(const NewBlob& blob) {
@@ -32,9 +32,9 @@ absl::Status CheckContent(const NewBlob& blob) {
   return absl::OkStatus();
 }
 
-// The blobs that a result points to: output files, the trees and roots of output directories,
-// stdout and stderr. A result is worth an answer only while the store has all of them.
-// INVALID_ARGUMENT: one of its digests is malformed.
+// Returns the blobs that a result names: output files, trees and roots of output directories,
+// stdout and stderr. A result is served only while all of them exist. INVALID_ARGUMENT: a digest is
+// malformed.
 absl::StatusOr<std::vector<BlobId>> NamedBlobs(const cas::ActionResult& result) {
   std::vector<BlobId> named;
   const auto add = [&named](const cas::Digest& digest, const std::string& where) -> absl::Status {
@@ -48,7 +48,7 @@ absl::StatusOr<std::vector<BlobId>> NamedBlobs(const cas::ActionResult& result) 
   }
   for (const auto& directory : result.output_directories()) {
     const std::string where = absl::StrCat("output directory ", JsonString(directory.path()));
-    // A client names the tree, the root, or both.
+    // A client may name the tree, the root, or both.
     if (!directory.has_tree_digest() && !directory.has_root_directory_digest()) {
       return absl::InvalidArgumentError(absl::StrCat(where, ": no digest"));
     }
@@ -63,12 +63,12 @@ absl::StatusOr<std::vector<BlobId>> NamedBlobs(const cas::ActionResult& result) 
 }
 
 absl::Status CheckFilter(const ResultFilter& filter) {
-  if (filter.version < 0) return absl::InvalidArgumentError("version: is negative");
+  if (filter.version < 0) return absl::InvalidArgumentError("version: must not be negative");
   if (filter.version != 0 && filter.stage.empty()) {
     return absl::InvalidArgumentError("version: needs a stage");
   }
   if (filter.stage.empty() && filter.worker.empty()) {
-    return absl::InvalidArgumentError("neither a stage nor a worker is given");
+    return absl::InvalidArgumentError("give a stage or a worker");
   }
   return absl::OkStatus();
 }
@@ -85,6 +85,7 @@ bool Matches(const ResultFilter& filter, absl::string_view bytes) {
 
 enum class Condition { kGood, kDamaged, kGone };
 
+// Reads the blob and compares it with its digest.
 absl::StatusOr<Condition> Examine(Blobs& blobs, const BlobId& id) {
   Sha256Stream hash;
   int64_t size = 0;
@@ -168,7 +169,7 @@ absl::Status ContentStore::CheckBatch(absl::Span<const int64_t> sizes) const {
   for (const int64_t size : sizes) {
     if (size > room) {
       return absl::InvalidArgumentError(
-          absl::StrCat("the batch holds more than ", limits_.max_batch_bytes, " bytes"));
+          absl::StrCat("the batch is larger than ", limits_.max_batch_bytes, " bytes"));
     }
     room -= std::max<int64_t>(size, 0);
   }
@@ -196,14 +197,15 @@ std::vector<absl::Status> ContentStore::Put(absl::Span<const NewBlob> blobs) {
 
 absl::StatusOr<std::unique_ptr<BlobWriter>> ContentStore::NewWriter(const BlobId& id) {
   if (id.size > limits_.max_blob_bytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(ToString(id), ": larger than the largest blob, ", limits_.max_blob_bytes));
+    return absl::InvalidArgumentError(absl::StrCat(ToString(id), ": larger than the limit of ",
+                                                   limits_.max_blob_bytes,
+                                                   " bytes (--max-blob-bytes)"));
   }
   return std::make_unique<BlobWriter>(&lru_, id);
 }
 
 absl::Status ContentStore::Read(const BlobId& id, int64_t offset, int64_t limit, ByteSink sink) {
-  if (limit < 0) return absl::InvalidArgumentError("read limit: negative");
+  if (limit < 0) return absl::InvalidArgumentError("read_limit: must not be negative");
   if (!IsEmptyBlob(id)) RETURN_IF_ERROR(lru_.Touch(id));
   if (offset < 0 || offset > id.size) {
     return absl::OutOfRangeError(
@@ -232,7 +234,7 @@ absl::StatusOr<cas::ActionResult> ContentStore::GetActionResult(absl::string_vie
   absl::StatusOr<cas::ActionResult> result = FindActionResult(instance, action);
   ++(result.ok() ? counters_.results_found : counters_.results_missing);
   if (!absl::IsDataLoss(result.status())) return result;
-  // A miss: whoever asks makes the result again, which replaces the damaged one.
+  // Answered as a miss: the client then runs the action again, which replaces the damaged result.
   LogError("an action result is damaged", {{"error", result.status().ToString()}});
   return absl::NotFoundError(result.status().message());
 }
@@ -249,7 +251,7 @@ absl::StatusOr<cas::ActionResult> ContentStore::FindActionResult(absl::string_vi
   for (size_t i = 0; i < named.size(); ++i) {
     if (!there[i] && !IsEmptyBlob(named[i])) {
       return absl::NotFoundError(absl::StrCat("the result of ", ToString(action), " names ",
-                                              ToString(named[i]), ", which is gone"));
+                                              ToString(named[i]), ", which no longer exists"));
     }
   }
   return result;
@@ -312,14 +314,18 @@ absl::Status ContentStore::Verify(bool delete_damaged,
   return report(progress);
 }
 
-// Whether the blob is damaged.
+// Returns whether the blob is damaged.
+//
+// Two kinds of damage exist. If the storage's checksum does not match, reading fails; MarkDamaged
+// confirms that under the blob's lock, since the blob may have been evicted or put again meanwhile.
+// If the checksum matches but the digest does not, only a second examination can confirm it.
 absl::StatusOr<bool> ContentStore::VerifyBlob(const BlobId& id, bool delete_damaged) {
   ASSIGN_OR_RETURN(Condition condition, Examine(lru_.blobs(), id));
   if (condition == Condition::kGood) return false;
-  // It was evicted or mended in between, unless the store says that it is there.
+
   lru_.MarkDamaged(id, /*confirmed=*/false);
   if (condition == Condition::kDamaged && !absl::IsDataLoss(lru_.Touch(id))) {
-    // Checksums fit, its digest does not.
+    // The checksum matches, the digest does not.
     ASSIGN_OR_RETURN(condition, Examine(lru_.blobs(), id));
     if (condition != Condition::kDamaged) return false;
     lru_.MarkDamaged(id, /*confirmed=*/true);

@@ -20,35 +20,36 @@
 
 namespace kernelmill::store {
 
-// What the store takes; advertised through GetCapabilities.
+// The sizes that the store accepts; GetCapabilities advertises them.
 struct Limits {
-  // The content of one batch. Clients die at gRPC's default of 4 MiB a message, digests included.
+  // The content of one batch. It must stay below gRPC's default limit of 4 MiB a message, digests
+  // included.
   int64_t max_batch_bytes = (4 << 20) - (128 << 10);
   int64_t max_blob_bytes = int64_t{1} << 30;
 };
 
-// A blob as a client hands it in: nothing about it is checked yet. Borrows the bytes.
+// A blob as a client sends it; nothing is checked yet. Borrows the bytes.
 struct NewBlob {
   BlobId id;
   absl::string_view bytes;
 };
 
-// Which results; all that is given must hold of one. Results that say nothing of it never match.
+// A filter of results. All given fields must match; a result without the information never matches.
 struct ResultFilter {
-  std::string stage;    // empty: any; else also those of the caches that the stage keeps for itself
-  int32_t version = 0;  // of the stage; 0: any
-  std::string worker;   // that wrote it; empty: any
+  std::string stage;    // also matches the entries of the stage's own caches; empty: any
+  int32_t version = 0;  // the stage's version; 0: any
+  std::string worker;   // the worker that wrote the result; empty: any
 };
 
-// How far a verification is.
+// The progress of a verification.
 struct Verified {
   int64_t blobs = 0;
   int64_t bytes = 0;
-  std::vector<BlobId> damaged;  // in the last report alone
+  std::vector<BlobId> damaged;  // set in the last report only
   bool finished = false;
 };
 
-// What was asked for, and whether it was there.
+// Counts of lookups by result.
 struct StoreCounters {
   std::atomic<int64_t> blobs_found{0};
   std::atomic<int64_t> blobs_missing{0};
@@ -56,16 +57,16 @@ struct StoreCounters {
   std::atomic<int64_t> results_missing{0};
 };
 
-// Takes one blob in pieces and stores it if the pieces add up to its digest. Holds at most
-// kChunkBytes in memory. Not thread-safe; after an error it is of no further use. `store` must
-// outlive it.
+// Receives one blob in pieces and stores it if the pieces match its digest. Holds at most
+// kChunkBytes in memory. `store` must outlive it. Not thread-safe; unusable after an error.
 class BlobWriter {
  public:
   BlobWriter(LruStore* store, const BlobId& id) : store_(store), id_(id) {}
 
-  // INVALID_ARGUMENT: more bytes than the digest says.
+  // Adds a piece. INVALID_ARGUMENT: more bytes than the digest says.
   absl::Status Append(absl::string_view bytes);
-  // The blob is durable once this is OK. INVALID_ARGUMENT: the bytes are not those of the digest.
+  // Checks the digest and stores the blob durably. INVALID_ARGUMENT: the bytes do not match the
+  // digest.
   absl::Status Finish();
 
  private:
@@ -79,8 +80,8 @@ class BlobWriter {
   std::unique_ptr<StagedBlob> staged_;
 };
 
-// The rules of a content-addressed store and its action cache, above a Storage. Thread-safe.
-// Besides the codes below, each call passes on the errors of Storage.
+// The rules of a content-addressed store and its action cache, on top of a Storage, which it owns.
+// Each call also returns the errors of Storage. Thread-safe.
 class ContentStore {
  public:
   ContentStore(std::unique_ptr<Storage> storage, const Limits& limits,
@@ -90,46 +91,46 @@ class ContentStore {
   LruStore& lru() { return lru_; }
   const StoreCounters& counters() const { return counters_; }
 
-  // Each that is there counts as used. The empty blob is always there.
+  // Returns whether each blob exists, and records a use of those that do. The empty blob always
+  // exists.
   absl::StatusOr<std::vector<bool>> Contains(absl::Span<const BlobId> ids);
 
-  // INVALID_ARGUMENT: blobs of these sizes are too much for one batch. Negative sizes, which have
-  // errors of their own, count nothing.
+  // Checks the size of a batch. INVALID_ARGUMENT: too large. Negative sizes count as 0; ToBlobId
+  // refuses them.
   absl::Status CheckBatch(absl::Span<const int64_t> sizes) const;
 
-  // Stores the blobs that match their digests, durably; a status for each, in order.
-  // INVALID_ARGUMENT: a blob does not match or is too large.
+  // Stores the blobs that match their digests, durably. Returns a status for each, in order.
+  // INVALID_ARGUMENT: the blob does not match or is too large.
   std::vector<absl::Status> Put(absl::Span<const NewBlob> blobs);
 
-  // Begins a blob that comes in pieces. INVALID_ARGUMENT: larger than the limit.
+  // Starts a blob that arrives in pieces. INVALID_ARGUMENT: larger than the limit.
   absl::StatusOr<std::unique_ptr<BlobWriter>> NewWriter(const BlobId& id);
 
-  // Passes the bytes from `offset` on, at most `limit` (0: all). NOT_FOUND: not there; DATA_LOSS:
-  // it is damaged; OUT_OF_RANGE: the offset lies outside the blob; INVALID_ARGUMENT: a negative
-  // limit.
+  // Passes the bytes from `offset` on, at most `limit` (0: all). NOT_FOUND: the blob does not
+  // exist. DATA_LOSS: it is damaged. OUT_OF_RANGE: the offset is outside the blob.
+  // INVALID_ARGUMENT: the limit is negative.
   absl::Status Read(const BlobId& id, int64_t offset, int64_t limit, ByteSink sink);
 
-  // The whole blob.
+  // Returns the whole blob. Errors: see Read.
   absl::StatusOr<std::string> Get(const BlobId& id);
 
-  // NOT_FOUND: no result is kept for the action, or a blob that it names is gone.
+  // Returns the action's result. NOT_FOUND: no result, or a blob that it names does not exist.
   absl::StatusOr<cas::ActionResult> GetActionResult(absl::string_view instance,
                                                     const BlobId& action);
-  // INVALID_ARGUMENT: a digest in the result is malformed.
+  // Stores the action's result. INVALID_ARGUMENT: a digest in the result is malformed.
   absl::Status PutActionResult(absl::string_view instance, const BlobId& action,
                                const cas::ActionResult& result);
 
-  // Drops the results that match, so that their actions are run anew; how many. `dry_run` drops
-  // none. Between steps asks `go_on`, and stops with its error. One that is written again meanwhile
-  // may go, or stay if it matches no more. INVALID_ARGUMENT: nothing is given, or a version without
-  // a stage.
+  // Deletes the matching results, so that their actions run again. Returns how many match; a dry
+  // run only counts them. Calls `go_on` between steps and stops with its error. A result that is
+  // rewritten meanwhile may be deleted too. INVALID_ARGUMENT: the filter is empty, or has a version
+  // without a stage.
   absl::StatusOr<int64_t> ForgetResults(const ResultFilter& filter, bool dry_run,
                                         absl::FunctionRef<absl::Status()> go_on);
 
-  // Reads every blob and compares it with its digest, which also finds what went wrong before the
-  // database ever saw it. Calls `report` now and then, and at the end; it stops with the error that
-  // `report` returns. Damaged blobs are marked: they are neither found nor served from then on;
-  // with `delete_damaged`, they go.
+  // Reads every blob and compares it with its digest, which also finds damage from before the
+  // database's checksums. Calls `report` regularly and at the end, and stops with its error. Marks
+  // damaged blobs, which are then neither found nor served; `delete_damaged` deletes them.
   absl::Status Verify(bool delete_damaged, absl::FunctionRef<absl::Status(const Verified&)> report);
 
  private:

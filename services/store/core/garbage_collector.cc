@@ -41,12 +41,12 @@ void GarbageCollector::Run() {
     const uint64_t seen = wake.generation();
     const absl::StatusOr<bool> more = Pass();
     const std::string error = more.ok() ? "" : more.status().ToString();
-    if (error != last_error && !more.ok() && !stopping_) {  // each once: a full disk lasts
-      LogWarning("the garbage collector could not do its work", {{"error", error}});
+    if (error != last_error && !more.ok() && !stopping_) {  // an error that lasts is logged once
+      LogWarning("the garbage collector failed", {{"error", error}});
     }
     last_error = error;
     wake.WaitFor(seen, more.ok() && *more ? kMoreToDo : options_.interval);
-    // Writers go on waking it while they wait: a pause between passes either way.
+    // Waiting writers wake the collector again and again; pause between passes anyway.
     if (wake.generation() != seen && !stopping_) absl::SleepFor(kMoreToDo);
   }
 }
@@ -62,7 +62,7 @@ absl::StatusOr<bool> GarbageCollector::Pass() {
   return above_;
 }
 
-// First: on a full disk the rest of a pass may fail.
+// Measures the free space. It comes first in a pass: on a full disk the rest may fail.
 absl::Status GarbageCollector::MeasureFree() {
   ASSIGN_OR_RETURN(const Space space, store_->disk().Measure());
   store_->admission().FreeMeasured(space.free_bytes);
@@ -83,14 +83,15 @@ absl::Status GarbageCollector::EnforceLimit() {
     admission.Measured(disk, absl::OkStatus());
     return absl::OkStatus();
   }
-  // Room of what was evicted before, or that the log takes, comes back first: it may be enough.
+  // Earlier evictions and the log may still take room; reclaiming that may be enough.
   RETURN_IF_ERROR(store_->disk().Reclaim());
   ASSIGN_OR_RETURN(disk, Measure());
   if (disk <= admission.high_water()) {
     admission.Measured(disk, absl::OkStatus());
     return absl::OkStatus();
   }
-  // What a blob takes on the disk is not what it holds: it may be compressed, and has records.
+  // Evictions count content, the limit counts disk: compression and records make them differ. So
+  // the share of the disk above the low water is evicted as the same share of the content.
   const double content =
       std::max<double>(static_cast<double>(store_->blobs().usage().blob_bytes), 1);
   const double share = static_cast<double>(disk - admission.low_water()) / disk;
@@ -121,7 +122,8 @@ absl::Status GarbageCollector::ReportFull(int64_t disk_bytes) {
   admission.Measured(disk_bytes, full ? absl::ResourceExhaustedError(absl::StrCat(
                                             "the store is full: its database takes ", disk_bytes,
                                             " bytes, its limit is ", admission.limit(),
-                                            ", and everything in it is held or was used just now"))
+                                            ", and everything in it is held or in use; release "
+                                            "holds or raise --limit-bytes"))
                                       : absl::OkStatus());
   const absl::Duration now = MonotonicNow();
   if (!wanted || store_->HoldsKeepMoreThanRecency() ||
@@ -153,7 +155,7 @@ int64_t GarbageCollector::BytesAbove(int64_t target) const {
 }
 
 absl::StatusOr<Collected> GarbageCollector::WouldCollect(int64_t target) {
-  if (target < 0) return absl::InvalidArgumentError("the target is negative");
+  if (target < 0) return absl::InvalidArgumentError("target_bytes: must not be negative");
   const int64_t wanted = BytesAbove(target);
   if (wanted <= 0) return Collected();
   ASSIGN_OR_RETURN(const Evictable found, store_->CountEvictable(wanted));
@@ -161,9 +163,9 @@ absl::StatusOr<Collected> GarbageCollector::WouldCollect(int64_t target) {
 }
 
 absl::StatusOr<Collected> GarbageCollector::Collect(int64_t target) {
-  if (target < 0) return absl::InvalidArgumentError("the target is negative");
+  if (target < 0) return absl::InvalidArgumentError("target_bytes: must not be negative");
   absl::MutexLock lock(&pass_);
-  // All that was used before this call may go; what is used from here on is safe.
+  // After two epochs, earlier uses protect nothing; uses from here on do.
   RETURN_IF_ERROR(store_->AdvanceEpoch());
   RETURN_IF_ERROR(store_->AdvanceEpoch());
   const int64_t wanted = BytesAbove(target);
@@ -171,7 +173,7 @@ absl::StatusOr<Collected> GarbageCollector::Collect(int64_t target) {
   ASSIGN_OR_RETURN(const Collected evicted, EvictUpTo(wanted));
   if (evicted.blobs + evicted.results > 0) {
     if (const absl::Status reclaimed = store_->disk().Reclaim(); !reclaimed.ok()) {
-      LogWarning("the room of what was evicted comes back later",
+      LogWarning("cannot reclaim the disk space of evicted content yet",
                  {{"error", reclaimed.ToString()}});
     }
   }

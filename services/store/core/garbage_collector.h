@@ -14,23 +14,26 @@
 
 namespace kernelmill::store {
 
-// What was evicted.
+// Counts of evicted items.
 struct Collected {
   int64_t blobs = 0;
   int64_t results = 0;
   int64_t bytes = 0;
 };
 
-// Keeps the database under its limit in the background, ends holds whose time is over, and deletes
-// what broken uploads left. It evicts what was used longest ago until a part of the limit is free,
-// gives the room back to the disk, and measures again; where nothing may be evicted, writers are
-// told so. Thread-safe.
+// Keeps the database below its limit in the background, ends expired holds, and deletes abandoned
+// uploads. Thread-safe.
+//
+// The basic idea: when the database is above the high water (Admission), the collector reclaims
+// garbage first. If that is not enough, it evicts the least recently used items until the database
+// is below the low water, reclaims again and measures. If nothing may be evicted, it tells
+// Admission, which then refuses writers.
 class GarbageCollector {
  public:
   struct Options {
     absl::Duration interval = absl::Seconds(1);
-    // Where recency alone keeps a full store from evicting anything, the epoch, which no write
-    // moves on, advances so often.
+    // How often the epoch of a full store advances if recency alone prevents eviction. Writes,
+    // which normally advance it, are refused then.
     absl::Duration unblock_after = absl::Seconds(5);
   };
 
@@ -38,36 +41,36 @@ class GarbageCollector {
   GarbageCollector(LruStore* store, const Options& options);
   ~GarbageCollector();
 
-  // Begins to work in a thread of its own; without it, Pass does.
+  // Starts a thread that calls Pass regularly.
   void Start();
 
-  // Ends what is going on, soon, and does nothing more; for good.
+  // Stops the current pass soon, and all later ones.
   void Stop();
 
-  // One round; whether there is more to do at once.
+  // Runs one round. Returns whether more work is due at once.
   absl::StatusOr<bool> Pass();
 
-  // Evicts all that is not held until no more than `target` bytes of blobs are left; recency keeps
-  // only what is used from now on.
+  // Evicts items that are not held until at most `target` bytes of blobs are left. Recent uses
+  // protect nothing, except uses from now on. INVALID_ARGUMENT: the target is negative.
   absl::StatusOr<Collected> Collect(int64_t target);
 
-  // What Collect would evict, now. Changes nothing.
+  // Returns what Collect would evict now. Changes nothing.
   absl::StatusOr<Collected> WouldCollect(int64_t target);
 
-  // Since the start of the process.
+  // The evictions since the process started.
   Collected total() const;
 
  private:
   void Run();
   absl::Status EnforceLimit() ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_);
-  // How much is to go, to come to `target`; of 0 everything.
+  // Returns how many bytes must be evicted to reach `target`; 0 evicts everything.
   int64_t BytesAbove(int64_t target) const;
   absl::StatusOr<Collected> EvictUpTo(int64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_);
   absl::Status MeasureFree() ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_);
   absl::StatusOr<int64_t> Measure() ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_);
-  // Without a limit: broken uploads and mended blobs leave garbage, too.
+  // Reclaims garbage of a store without a limit: broken uploads and repaired blobs leave some.
   absl::Status ReclaimGarbage() ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_);
-  // Nothing may be evicted.
+  // Tells Admission that nothing may be evicted, and advances the epoch if that can help.
   absl::Status ReportFull(int64_t disk_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_);
 
   LruStore* const store_;

@@ -82,7 +82,7 @@ TEST_F(GarbageCollectorTest, WhereAllIsHeldWritersAreToldAndTheRestGoesOn) {
   for (int i = 0; i < stored; ++i) EXPECT_TRUE(IsStored(i)) << i;
   EXPECT_TRUE(store_.Find({IdOf(Blob(0))})->front());
   EXPECT_THAT(store_.PutResult("", IdOf("action"), "result"), StatusIs(kFull));
-  // What is there is not written, and so is not refused.
+  // An existing blob is not written, so it is not refused.
   EXPECT_THAT(Put(0), IsOk());
   ASSERT_THAT(store_.holds().Release("job"), IsOk());
   Pass();

@@ -11,14 +11,14 @@
 
 namespace kernelmill::store {
 
-// A write lock for each blob: two writers of one blob take turns, so that the second finds what the
-// first has stored. Thread-safe.
+// Write locks by blob: two writers of one blob take turns, so that the second finds the blob that
+// the first has stored. Thread-safe.
 class KeyLocks {
  public:
-  // Locks a set of blobs while it lives; all at once, so that no two wait for each other.
+  // A lock on a set of blobs. It takes all of them at once, so that two locks never deadlock.
   class Lock {
    public:
-    // Waits until no other lock has any of them.
+    // Waits until no other lock contains any of the blobs.
     Lock(KeyLocks* locks, absl::Span<const BlobId> ids)
         : locks_(locks), ids_(ids.begin(), ids.end()) {
       absl::MutexLock lock(&locks_->mutex_);

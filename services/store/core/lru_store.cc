@@ -9,9 +9,48 @@
 #include "common/base/status.h"
 
 namespace kernelmill::store {
+
+RecencyCache::RecencyCache(size_t max_entries)
+    : max_young_(std::max<size_t>(max_entries / kShards / 2, 1)) {}
+
+RecencyCache::Shard& RecencyCache::GetShard(const BlobId& id) {
+  return shards_[static_cast<unsigned char>(id.hash[0]) % kShards];
+}
+
+Epoch RecencyCache::Get(const BlobId& id) {
+  Shard& shard = GetShard(id);
+  absl::MutexLock lock(&shard.mutex);
+  if (const auto at = shard.young.find(id); at != shard.young.end()) return at->second;
+  const auto at = shard.old.find(id);
+  if (at == shard.old.end()) return 0;
+  const Epoch epoch = at->second;
+  Insert(shard, id, epoch);
+  return epoch;
+}
+
+void RecencyCache::Note(const BlobId& id, Epoch epoch) {
+  Shard& shard = GetShard(id);
+  absl::MutexLock lock(&shard.mutex);
+  Insert(shard, id, epoch);
+}
+
+void RecencyCache::Insert(Shard& shard, const BlobId& id, Epoch epoch) {
+  if (shard.young.size() >= max_young_ && !shard.young.contains(id)) {
+    shard.old = std::exchange(shard.young, Map());
+  }
+  shard.young[id] = epoch;
+}
+
+void RecencyCache::Erase(const BlobId& id) {
+  Shard& shard = GetShard(id);
+  absl::MutexLock lock(&shard.mutex);
+  shard.young.erase(id);
+  shard.old.erase(id);
+}
+
 namespace {
 
-constexpr size_t kMaxDamaged = 100'000;  // marks that are kept
+constexpr size_t kMaxDamaged = 100'000;  // bounds the marks in memory
 constexpr Epoch kEpochsKept = 2;         // this one and the one before
 
 int64_t BytesPerEpoch(const RetentionOptions& options) {
@@ -25,13 +64,13 @@ absl::Status NotThere(const BlobId& id) {
   return absl::NotFoundError(absl::StrCat("no blob ", ToString(id)));
 }
 
-int64_t SizeOf(absl::Span<const CheckedBlob> blobs) {
+int64_t SumSizes(absl::Span<const CheckedBlob> blobs) {
   int64_t size = 0;
   for (const CheckedBlob& blob : blobs) size += blob.id.size;
   return size;
 }
 
-std::vector<BlobId> IdsOf(absl::Span<const CheckedBlob> blobs) {
+std::vector<BlobId> GetIds(absl::Span<const CheckedBlob> blobs) {
   std::vector<BlobId> ids;
   ids.reserve(blobs.size());
   for (const CheckedBlob& blob : blobs) ids.push_back(blob.id);
@@ -98,7 +137,7 @@ absl::Status LruStore::FindAndTouch(absl::Span<const BlobId> ids, const std::vec
     if (there && last[i] < now) older.push_back({asked[i], last[i]});
   }
   if (!older.empty()) {
-    // A full disk keeps uses from being recorded, but nobody from reading.
+    // A full disk prevents the record, but not the answer: eviction stops instead.
     if (const absl::Status touched = uses_.Touch(older, now); !touched.ok()) {
       SuspendEviction(now, touched);
       return absl::OkStatus();
@@ -112,8 +151,7 @@ absl::Status LruStore::FindAndTouch(absl::Span<const BlobId> ids, const std::vec
 
 void LruStore::SuspendEviction(Epoch now, const absl::Status& why) {
   if (uses_lost_in_.exchange(now) != now) {
-    LogWarning("uses could not be recorded; nothing is evicted for a while",
-               {{"error", why.ToString()}});
+    LogWarning("cannot record uses; eviction pauses for two epochs", {{"error", why.ToString()}});
   }
   holds_.HoldAllUses();
 }
@@ -122,11 +160,11 @@ absl::Status LruStore::Touch(const BlobId& id) {
   ASSIGN_OR_RETURN(const std::vector<bool> found, Find({id}));
   if (found.front()) return absl::OkStatus();
   if (!IsDamaged(id)) return NotThere(id);
-  return absl::DataLossError(absl::StrCat(ToString(id), ": damaged; put it again to mend it"));
+  return absl::DataLossError(absl::StrCat(ToString(id), ": damaged; put it again to repair it"));
 }
 
 absl::StatusOr<std::vector<CheckedBlob>> LruStore::Missing(absl::Span<const CheckedBlob> blobs) {
-  ASSIGN_OR_RETURN(const std::vector<bool> found, Find(IdsOf(blobs)));
+  ASSIGN_OR_RETURN(const std::vector<bool> found, Find(GetIds(blobs)));
   std::vector<CheckedBlob> missing;
   absl::flat_hash_set<BlobId, BlobIdHash> seen;  // a batch may name a blob twice
   for (size_t i = 0; i < blobs.size(); ++i) {
@@ -136,13 +174,13 @@ absl::StatusOr<std::vector<CheckedBlob>> LruStore::Missing(absl::Span<const Chec
 }
 
 absl::Status LruStore::Put(absl::Span<const CheckedBlob> blobs) {
-  const KeyLocks::Lock lock_keys(&key_locks_, IdsOf(blobs));
-  // Once is the rule. Where an epoch began while the disk was at work, the blobs are asked for
-  // again: what is answered was used in the epoch of the answer.
+  const KeyLocks::Lock lock_keys(&key_locks_, GetIds(blobs));
+  // Normally one round. If an epoch began during the write, the blobs are looked up again: an
+  // answer promises a use in the epoch of the answer.
   for (;;) {
     ASSIGN_OR_RETURN(const std::vector<CheckedBlob> missing, Missing(blobs));
     if (missing.empty()) return absl::OkStatus();
-    const int64_t bytes = SizeOf(missing);
+    const int64_t bytes = SumSizes(missing);
     RETURN_IF_ERROR(admission_.Admit(bytes));
     Epoch written_at = 0;
     RETURN_IF_ERROR(Write(missing, &written_at));
@@ -159,7 +197,7 @@ absl::Status LruStore::Write(absl::Span<const CheckedBlob> blobs, Epoch* written
   }
   if (damaged.empty()) {
     RETURN_IF_ERROR(admission_.Noted(blobs_.Put(blobs, /*fresh=*/true, *written_at)));
-  } else {  // they are there, and may be old: nobody may evict them meanwhile
+  } else {  // damaged blobs exist and may be old; the lock keeps them from being evicted meanwhile
     absl::ReaderMutexLock lock(&eviction_mutex_);
     *written_at = epoch();
     RETURN_IF_ERROR(admission_.Noted(blobs_.Put(blobs, /*fresh=*/false, *written_at)));
@@ -178,11 +216,11 @@ absl::Status LruStore::Commit(StagedBlob& staged, const BlobId& id) {
   const KeyLocks::Lock lock_keys(&key_locks_, {id});
   ASSIGN_OR_RETURN(const std::vector<bool> found, Find({id}));
   if (found.front()) return absl::OkStatus();  // another upload of the same blob was faster
-  // Before the lock, which a new epoch may wait for.
+  // The slow part comes before the lock, since a new epoch waits for the lock.
   RETURN_IF_ERROR(admission_.Noted(staged.Sync()));
   Epoch written_at = 0;
   {
-    // Blobs in chunks are few and large: that a new epoch waits for one harms nobody.
+    // Blobs in chunks are few and large, so a new epoch can wait for one.
     absl::ReaderMutexLock lock(&eviction_mutex_);
     written_at = epoch();
     RETURN_IF_ERROR(admission_.Noted(staged.Commit(id, written_at)));
@@ -201,13 +239,13 @@ void LruStore::ClearDamage(const BlobId& id) {
 }
 
 bool LruStore::IsDamaged(const BlobId& id) const {
-  if (damaged() == 0) return false;  // nearly always
+  if (damaged() == 0) return false;  // the common case needs no lock
   absl::ReaderMutexLock lock(&eviction_mutex_);
   return damaged_.contains(id);
 }
 
 absl::Status LruStore::Read(const BlobId& id, int64_t offset, int64_t length, ByteSink sink) {
-  bool refused = false;  // by the reader: no fault of the blob
+  bool refused = false;  // the error is the sink's
   const absl::Status status =
       blobs_.Read(id, offset, length, [&](absl::string_view piece) -> absl::Status {
         const absl::Status taken = sink(piece);
@@ -220,9 +258,10 @@ absl::Status LruStore::Read(const BlobId& id, int64_t offset, int64_t length, By
   }
   if (absl::IsNotFound(status)) return status;
   return absl::UnavailableError(
-      absl::StrCat(ToString(id), " was evicted or mended while it was read; try again"));
+      absl::StrCat(ToString(id), " was evicted or repaired while it was read; try again"));
 }
 
+// Returns whether the blob exists but cannot be read.
 bool LruStore::IsUnreadable(const BlobId& id) {
   absl::ReaderMutexLock lock(&eviction_mutex_);
   const absl::StatusOr<std::vector<Epoch>> last = uses_.LastUses({id});
@@ -234,7 +273,7 @@ bool LruStore::IsUnreadable(const BlobId& id) {
 
 bool LruStore::MarkDamaged(const BlobId& id, bool confirmed) {
   const KeyLocks::Lock lock_keys(&key_locks_, {id});
-  // It may have been evicted, or put anew, since it was read.
+  // It may have been evicted or put again since it was read.
   if (!confirmed && !IsUnreadable(id)) return false;
   LogError("a blob is damaged", {{"blob", ToString(id)}});
   absl::MutexLock lock(&eviction_mutex_);
@@ -242,7 +281,7 @@ bool LruStore::MarkDamaged(const BlobId& id, bool confirmed) {
   damaged_count_ = damaged_.size();
   recent_.Erase(id);
   if (const absl::Status marked = blobs_.MarkDamaged(id); !marked.ok()) {
-    LogWarning("the damage could not be marked; it will be found anew after a restart",
+    LogWarning("cannot mark the damage durably; after a restart the next read finds it again",
                {{"error", marked.ToString()}});
   }
   return true;
@@ -287,13 +326,13 @@ absl::StatusOr<int64_t> LruStore::DeleteResults(absl::Span<const ResultId> resul
   std::vector<BlobId> actions;
   for (const ResultId& result : results) actions.push_back(result.action);
   const KeyLocks::Lock lock_keys(&key_locks_, actions);
-  // Exclusively: who reads a result records its use, and must not do so once it is gone.
+  // Exclusive: a reader records the use of its result, and must not do so after the deletion.
   absl::MutexLock lock(&eviction_mutex_);
   return blobs_.DeleteResults(results);
 }
 
 absl::StatusOr<std::vector<BlobId>> LruStore::Hold(const HoldRequest& request) {
-  // First the hold, then the question: what is found after the hold was saved is not evicted.
+  // The hold is saved before the lookup, so that blobs found by the lookup cannot be evicted.
   RETURN_IF_ERROR(holds_.Hold(request, epoch()));
   ASSIGN_OR_RETURN(const std::vector<bool> found, Find(request.blobs));
   std::vector<BlobId> missing;
@@ -305,17 +344,17 @@ absl::StatusOr<std::vector<BlobId>> LruStore::Hold(const HoldRequest& request) {
 
 void LruStore::CountWritten(int64_t bytes) {
   if (in_epoch_.fetch_add(bytes) + bytes < bytes_per_epoch_) return;
-  // One of the writers that come here at once will do.
+  // Only one of the concurrent writers advances the epoch.
   if (in_epoch_.exchange(0) < bytes_per_epoch_) return;
   if (const absl::Status status = AdvanceEpoch(); !status.ok()) {
-    LogWarning("the epoch of last uses did not advance", {{"error", status.ToString()}});
+    LogWarning("cannot advance the epoch of uses", {{"error", status.ToString()}});
   }
 }
 
 absl::Status LruStore::AdvanceEpoch() {
   absl::MutexLock lock(&eviction_mutex_);
   const Epoch next = epoch() + 1;
-  // Written before any use in the new epoch, so that no use is ever recorded ahead of it.
+  // Written before any use in the new epoch, so that no recorded use is later than the epoch.
   RETURN_IF_ERROR(uses_.SetEpoch({.epoch = next, .started_at = blobs_.usage().written}));
   epoch_.store(next, std::memory_order_release);
   return absl::OkStatus();

@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_SERVICES_STORE_CORE_LRU_STORE_H_
 #define KERNELMILL_SERVICES_STORE_CORE_LRU_STORE_H_
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -21,79 +23,109 @@
 #include "services/store/core/admission.h"
 #include "services/store/core/blob_id.h"
 #include "services/store/core/key_locks.h"
-#include "services/store/core/recency_cache.h"
 #include "services/store/core/storage.h"
 
 namespace kernelmill::store {
 
-// How much the store may keep, and how it tells what was used last.
-struct RetentionOptions {
-  int64_t limit_bytes = 0;  // of the database's files; 0: none
-  // A new epoch begins once per so many bytes written. 0: a 64th of the limit, or 1 GiB.
-  int64_t bytes_per_epoch = 0;
-  // Free on the disk; below it nothing is written until there is more again. 0: nothing is left.
-  int64_t keep_free_bytes = 64 << 20;
-  size_t recency_cache_entries = 1 << 19;  // some 80 bytes each
-  // How long a write waits for the garbage collector where writers are faster.
-  absl::Duration max_write_wait = absl::Seconds(10);
-  std::function<absl::Duration()> now;  // monotonic, for the lives of holds; null: the system's
+// A cache of recent uses, which answers repeated lookups without the storage. An entry says that
+// the storage has recorded a use of the blob in that epoch. Its size is bounded: each shard keeps
+// two generations and forgets the older one when the younger is full. Thread-safe.
+class RecencyCache {
+ public:
+  explicit RecencyCache(size_t max_entries);
+
+  // Returns the noted epoch; 0: no entry.
+  Epoch Get(const BlobId& id);
+  void Note(const BlobId& id, Epoch epoch);
+  void Erase(const BlobId& id);
+
+ private:
+  static constexpr size_t kShards = 64;
+  using Map = absl::flat_hash_map<BlobId, Epoch, BlobIdHash>;
+  struct alignas(64) Shard {
+    absl::Mutex mutex;
+    Map young ABSL_GUARDED_BY(mutex);
+    Map old ABSL_GUARDED_BY(mutex);
+  };
+
+  Shard& GetShard(const BlobId& id);
+  void Insert(Shard& shard, const BlobId& id, Epoch epoch)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(shard.mutex);
+
+  const size_t max_young_;
+  std::array<Shard, kShards> shards_;
 };
 
-// A Storage that evicts what was used least recently: every use is recorded with its epoch; what
-// was used in this epoch or in the one before is not evicted, nor what is held. What is known to be
-// damaged is neither found nor read, so that clients put it again. Thread-safe.
+// How much the store may keep, and how exactly it tracks uses.
+struct RetentionOptions {
+  int64_t limit_bytes = 0;  // the size of the database's files; 0: no limit
+  // Bytes written in one epoch. 0: a 64th of the limit, at most 1 GiB.
+  int64_t bytes_per_epoch = 0;
+  // The space that stays free on the disk: with less, writes fail. 0: no space.
+  int64_t keep_free_bytes = 64 << 20;
+  size_t recency_cache_entries = 1 << 19;  // some 80 bytes each
+  // How long a write waits for the garbage collector.
+  absl::Duration max_write_wait = absl::Seconds(10);
+  std::function<absl::Duration()> now;  // monotonic time, for holds; null: the system's
+};
+
+// A Storage, which it owns, with eviction of the least recently used items. Every use is recorded
+// with its epoch. Items that are held, or that were used in this epoch or the one before, are not
+// evicted. Blobs that are known to be damaged are neither found nor read, so that clients put them
+// again. Thread-safe.
 //
-// The basic idea: `eviction_mutex_` is held in shared mode from asking whether a blob is there
-// until its use is recorded in the storage, and exclusively while the epoch advances and while old
-// items are evicted. So an eviction sees the record of each use that was answered, and an epoch
-// does not end between a question and its record. New blobs need no such lock: they become visible
-// together with their record; a lock on their keys keeps two writers of one blob apart. A use that
-// was recorded in this very epoch, as `recent_` knows, needs neither lock nor storage: it cannot be
-// evicted before two epochs from now.
+// The basic idea: a client that was told "this blob exists" must still find it a while later. So
+// `eviction_mutex_` is held in shared mode from the lookup of a blob until its use is recorded, and
+// exclusively while the epoch advances and while items are evicted. An eviction then sees the
+// record of each use that was answered, and no epoch ends between a lookup and its record.
+//   * New blobs need no such lock, since they become visible together with their record. A lock on
+//     their keys (KeyLocks) separates two writers of one blob.
+//   * A use that was already recorded in this epoch, as `recent_` knows, needs neither lock nor
+//     storage: the blob cannot be evicted before two more epochs begin.
 class LruStore {
  public:
   LruStore(std::unique_ptr<Storage> storage, const RetentionOptions& options);
 
-  // Reads the holds and the marks of damage. Call it before the store is served.
+  // Reads the holds and the damage marks. Call it before the store is served.
   absl::Status Load();
 
-  // Whether each is there; those that are count as used.
+  // Returns whether each blob exists, and records a use of those that do.
   absl::StatusOr<std::vector<bool>> Find(absl::Span<const BlobId> ids);
-  // Counts as a use. NOT_FOUND; DATA_LOSS: known to be damaged.
+  // Records a use. NOT_FOUND: the blob does not exist. DATA_LOSS: it is known to be damaged.
   absl::Status Touch(const BlobId& id);
 
-  // Each at most kChunkBytes. Those that are there are not written again.
+  // Stores blobs of at most kChunkBytes each, durably; existing ones are not written again.
   absl::Status Put(absl::Span<const CheckedBlob> blobs);
   absl::StatusOr<std::unique_ptr<StagedBlob>> Stage() { return blobs_.Stage(); }
   absl::Status Append(StagedBlob& staged, absl::string_view chunk);
   absl::Status Commit(StagedBlob& staged, const BlobId& id);
 
-  // No use; see Touch. DATA_LOSS marks the blob as damaged.
+  // Passes bytes of the blob; records no use (see Touch). Marks the blob as damaged on DATA_LOSS.
   absl::Status Read(const BlobId& id, int64_t offset, int64_t length, ByteSink sink);
 
   absl::StatusOr<std::string> GetResult(absl::string_view instance, const BlobId& action);
   absl::Status PutResult(absl::string_view instance, const BlobId& action,
                          absl::string_view result);
 
-  // Deletes those that are there, durably; how many were.
+  // Deletes the results that exist, durably. Returns how many did.
   absl::StatusOr<int64_t> DeleteResults(absl::Span<const ResultId> results);
 
-  // Makes the hold; which of its blobs are not there.
+  // Makes the hold. Returns those of its blobs that do not exist.
   absl::StatusOr<std::vector<BlobId>> Hold(const HoldRequest& request);
 
   absl::Status AdvanceEpoch();
   Epoch epoch() const { return epoch_.load(std::memory_order_acquire); }
-  // One step: evicts up to `bytes` of those used longest ago that nothing keeps.
+  // Evicts up to `bytes` of the least recently used items, in one bounded step.
   absl::StatusOr<Evicted> EvictOldest(int64_t bytes);
-  // What evicting `bytes` would evict, were two epochs begun first. Changes nothing.
+  // Returns what evicting `bytes` would evict if two epochs began first. Changes nothing.
   absl::StatusOr<Evictable> CountEvictable(int64_t bytes);
-  // Whether a hold of uses keeps more than recency does.
+  // Returns whether a hold of uses protects more than recency does.
   bool HoldsKeepMoreThanRecency() const;
 
-  // Deletes a blob that is marked as damaged; OK where it no longer is.
+  // Deletes a blob that is marked as damaged. OK if it is no longer marked.
   absl::Status DeleteDamaged(const BlobId& id);
-  // Marks the blob as damaged unless it can be read after all (and the damage is not `confirmed`),
-  // or is not there; whether it is damaged.
+  // Marks the blob as damaged, unless it does not exist or can be read again. `confirmed` skips
+  // that check. Returns whether the blob is damaged.
   bool MarkDamaged(const BlobId& id, bool confirmed);
   size_t damaged() const { return damaged_count_.load(std::memory_order_acquire); }
 
@@ -110,9 +142,9 @@ class LruStore {
   void ClearDamage(const BlobId& id);
   bool IsDamaged(const BlobId& id) const;
   bool IsUnreadable(const BlobId& id);
-  // Uses could not be recorded: nothing is evicted for a while.
+  // Stops eviction for two epochs, because uses could not be recorded.
   void SuspendEviction(Epoch now, const absl::Status& why);
-  // Counts what was written, and begins a new epoch where that was enough.
+  // Counts written bytes, and starts a new epoch when enough were written.
   void CountWritten(int64_t bytes);
 
   const std::unique_ptr<Storage> storage_;
@@ -125,8 +157,8 @@ class LruStore {
   KeyLocks key_locks_;
   mutable absl::Mutex eviction_mutex_;
   std::atomic<Epoch> epoch_;
-  std::atomic<int64_t> in_epoch_;  // bytes written
-  std::atomic<Epoch> uses_lost_in_{0};
+  std::atomic<int64_t> in_epoch_;       // bytes written in this epoch
+  std::atomic<Epoch> uses_lost_in_{0};  // the last epoch in which records of uses were lost
   absl::flat_hash_set<BlobId, BlobIdHash> damaged_ ABSL_GUARDED_BY(eviction_mutex_);
   std::atomic<size_t> damaged_count_{0};
 };

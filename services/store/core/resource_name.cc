@@ -42,10 +42,10 @@ absl::StatusOr<std::vector<absl::string_view>> Split(absl::string_view name) {
 // Moves the segments before the first keyword from `rest` to the instance.
 absl::Status TakeInstance(absl::string_view name, Segments* rest, ResourceName* parsed) {
   const auto keyword = std::find_if(rest->begin(), rest->end(), IsKeyword);
-  if (keyword == rest->end()) return Malformed(name, "no 'blobs' or 'uploads' in it");
+  if (keyword == rest->end()) return Malformed(name, "must contain 'blobs' or 'uploads'");
   parsed->instance = absl::StrJoin(rest->begin(), keyword, "/");
-  // Without an instance there is no leading segment either: "/blobs/..." is not a name.
-  if (rest->front().empty()) return Malformed(name, "it begins with a slash");
+  // An empty instance has no segment at all, so "/blobs/..." is malformed.
+  if (rest->front().empty()) return Malformed(name, "must not begin with a slash");
   RETURN_IF_ERROR(CheckInstanceName(parsed->instance));
   rest->remove_prefix(keyword - rest->begin());
   return absl::OkStatus();
@@ -53,18 +53,18 @@ absl::Status TakeInstance(absl::string_view name, Segments* rest, ResourceName* 
 
 // Takes blobs/{hash}/{size} or compressed-blobs/zstd/{hash}/{size} from the front of `rest`.
 absl::Status TakeBlob(absl::string_view name, Segments* rest, ResourceName* parsed) {
-  if (rest->empty()) return Malformed(name, "no blob in it");
+  if (rest->empty()) return Malformed(name, "must contain 'blobs' or 'compressed-blobs'");
   const absl::string_view kind = rest->front();
   rest->remove_prefix(1);
   if (kind == "compressed-blobs") {
     if (rest->empty() || rest->front() != "zstd")
-      return Malformed(name, "the compressor is not zstd");
+      return Malformed(name, "the compressor must be zstd");
     rest->remove_prefix(1);
     parsed->compression = Compression::kZstd;
   } else if (kind != "blobs") {
-    return Malformed(name, "neither 'blobs' nor 'compressed-blobs' where one belongs");
+    return Malformed(name, "expected 'blobs' or 'compressed-blobs'");
   }
-  if (rest->size() < 2) return Malformed(name, "no hash and size");
+  if (rest->size() < 2) return Malformed(name, "the hash or the size is missing");
   cas::Digest digest;
   digest.set_hash(std::string((*rest)[0]));
   const absl::string_view size = (*rest)[1];
@@ -72,7 +72,7 @@ absl::Status TakeBlob(absl::string_view name, Segments* rest, ResourceName* pars
   const bool digits = !size.empty() && std::all_of(size.begin(), size.end(),
                                                    [](char c) { return c >= '0' && c <= '9'; });
   if (!digits || !absl::SimpleAtoi(size, &bytes))
-    return Malformed(name, "the size is not a number");
+    return Malformed(name, "the size must be a number");
   digest.set_size_bytes(bytes);
   ASSIGN_OR_RETURN(parsed->blob, ToBlobId(digest));
   rest->remove_prefix(2);
@@ -89,7 +89,7 @@ absl::Status CheckInstanceName(absl::string_view instance) {
   for (const absl::string_view segment : absl::StrSplit(instance, '/')) {
     if (segment.empty() || IsKeyword(segment)) {
       return absl::InvalidArgumentError(
-          absl::StrCat("instance name: ", JsonString(segment), " cannot be a segment of one"));
+          absl::StrCat("instance name: must not contain the segment ", JsonString(segment)));
     }
   }
   return absl::OkStatus();
@@ -101,7 +101,7 @@ absl::StatusOr<ResourceName> ParseReadName(absl::string_view name) {
   ResourceName parsed;
   RETURN_IF_ERROR(TakeInstance(name, &rest, &parsed));
   RETURN_IF_ERROR(TakeBlob(name, &rest, &parsed));
-  if (!rest.empty()) return Malformed(name, "something follows the size");
+  if (!rest.empty()) return Malformed(name, "unexpected text after the size");
   return parsed;
 }
 
@@ -110,14 +110,14 @@ absl::StatusOr<ResourceName> ParseWriteName(absl::string_view name) {
   Segments rest(segments);
   ResourceName parsed;
   RETURN_IF_ERROR(TakeInstance(name, &rest, &parsed));
-  if (rest.front() != "uploads" || rest.size() < 2) return Malformed(name, "not an upload");
+  if (rest.front() != "uploads" || rest.size() < 2) return Malformed(name, "expected 'uploads'");
   parsed.upload = std::string(rest[1]);
   if (parsed.upload.empty() || parsed.upload.size() > kMaxUploadIdBytes) {
-    return Malformed(name, "the upload's own name is empty or too long");
+    return Malformed(name, "the upload id is empty or too long");
   }
   rest.remove_prefix(2);
   RETURN_IF_ERROR(TakeBlob(name, &rest, &parsed));
-  return parsed;  // what follows the size is the client's own
+  return parsed;  // clients may append anything to the size
 }
 
 }  // namespace kernelmill::store

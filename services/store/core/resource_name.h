@@ -12,22 +12,28 @@ namespace kernelmill::store {
 
 enum class Compression { kNone, kZstd };
 
-// What a ByteStream resource name says.
+// A parsed ByteStream resource name.
+//
+// clang-format off
+//   read name  := {instance "/"} blob
+//   write name := {instance "/"} "uploads/" id "/" blob {"/" anything}
+//   blob       := "blobs/" hash "/" size | "compressed-blobs/zstd/" hash "/" size
+// clang-format on
 struct ResourceName {
   std::string instance;  // segments joined by '/'; may be empty
-  std::string upload;    // the client's name for this upload; empty in the name of a read
+  std::string upload;    // the client's id of this upload; empty in a read name
   Compression compression = Compression::kNone;
   BlobId blob;
 };
 
-// {instance/}blobs/{hash}/{size}, {instance/}compressed-blobs/zstd/{hash}/{size}.
-// INVALID_ARGUMENT: anything else.
+// Parses a read name. INVALID_ARGUMENT: malformed.
 absl::StatusOr<ResourceName> ParseReadName(absl::string_view name);
 
-// {instance/}uploads/{id}/blobs/{hash}/{size}{/anything}, and with compressed-blobs/zstd for blobs.
+// Parses a write name. INVALID_ARGUMENT: malformed.
 absl::StatusOr<ResourceName> ParseWriteName(absl::string_view name);
 
-// INVALID_ARGUMENT: too long, an empty segment, or a segment that is a keyword of resource names.
+// Checks an instance name. INVALID_ARGUMENT: too long, or a segment is empty or a keyword of
+// resource names.
 absl::Status CheckInstanceName(absl::string_view instance);
 
 }  // namespace kernelmill::store

@@ -18,46 +18,46 @@
 
 namespace kernelmill::store {
 
-// The ports to the database: Blobs (the content), Uses (when each was used last, and eviction),
-// Holds (what must not be evicted) and Disk (the files). The adapters implement them, and
-// testing/memory_storage.h fakes them. All are thread-safe. An OK for a write means that it
-// survives the loss of power, where nothing else is said.
+// The ports to the database: Blobs (the content), Uses (last uses, and eviction), Holds (protection
+// from eviction) and Disk (the files). adapters/rocksdb implements them; testing/memory_storage.h
+// is a fake. All are thread-safe. Unless a comment says otherwise, a write that returns OK survives
+// a loss of power.
 //
-// Errors: RESOURCE_EXHAUSTED: no room on the disk; DATA_LOSS: stored bytes are damaged;
-// UNAVAILABLE: the disk fails.
+// Errors: RESOURCE_EXHAUSTED: the disk is full. DATA_LOSS: stored bytes are damaged. UNAVAILABLE:
+// the disk fails.
 
-// Blobs up to this size are written whole; larger ones are staged in chunks of this size. Which way
-// a blob goes depends on its size alone, so that two writers of one blob always go the same way.
+// Blobs up to this size are written whole; larger blobs are staged in chunks of this size. The
+// choice depends only on the size, so that two writers of one blob always store it the same way.
 inline constexpr int64_t kChunkBytes = 4 << 20;
 
-// Takes consecutive pieces of a blob. An error stops the reader, which returns it.
+// A function that takes consecutive pieces of a blob. Its error stops the reader, which returns it.
 using ByteSink = absl::FunctionRef<absl::Status(absl::string_view)>;
 
-// The time of last uses: a counter that advances with the bytes written, never with a wall clock.
-// It begins with 1.
+// The time of last uses: a counter that starts with 1 and advances with the bytes written, not with
+// a clock.
 using Epoch = uint64_t;
-// The last use of a blob that is not there.
+// The last use of a blob that does not exist.
 inline constexpr Epoch kNoEpoch = std::numeric_limits<Epoch>::max();
 
-// A blob whose bytes were checked against its id. Borrows the bytes.
+// A blob whose bytes match its id. Borrows the bytes.
 struct CheckedBlob {
   BlobId id;
   absl::string_view bytes;
 };
 
-// An action result as it is kept.
+// A stored action result.
 struct StoredResult {
   std::string bytes;
   Epoch last_use = 0;
 };
 
-// Names a result.
+// The name of a result.
 struct ResultId {
   std::string instance;
   BlobId action;
 };
 
-// What is kept; `written` counts all content that ever was.
+// Counts of what is stored; `written` counts all bytes ever written.
 struct Usage {
   int64_t blobs = 0;
   int64_t blob_bytes = 0;
@@ -65,56 +65,57 @@ struct Usage {
   int64_t written = 0;
 };
 
-// A blob larger than kChunkBytes on its way in: invisible until Commit. Not thread-safe. What was
-// not committed is deleted with the object, or after the next opening of the store.
+// A blob larger than kChunkBytes while it is uploaded. It is invisible until Commit. Without a
+// Commit its chunks are deleted with this object, or after the next start. Not thread-safe.
 class StagedBlob {
  public:
   virtual ~StagedBlob() = default;
-  // The next kChunkBytes; only the last chunk may be shorter.
+  // Adds the next kChunkBytes; only the last chunk may be shorter.
   virtual absl::Status Append(absl::string_view chunk) = 0;
-  // Does ahead what of Commit takes long; Commit does it otherwise.
+  // Does the slow part of Commit; otherwise Commit does it.
   virtual absl::Status Sync() { return absl::OkStatus(); }
-  // Makes the blob visible, and durable, under `id`, whose hash the caller has checked; used at
-  // `now`. It replaces a blob of this id. No one else may write this id at the time.
+  // Makes the blob visible and durable under `id`, with a use at `now`. Replaces a blob with this
+  // id. The caller has checked the hash and excludes other writers of this id.
   virtual absl::Status Commit(const BlobId& id, Epoch now) = 0;
 };
 
-// The content: blobs and action results. Must outlive its StagedBlobs.
+// The content: blobs and action results. Must outlive its StagedBlobs. Thread-safe.
 class Blobs {
  public:
   virtual ~Blobs() = default;
 
-  // Keeps all blobs, each at most kChunkBytes, or none. The ids are distinct, and no one else
-  // writes them at the time. `fresh`: none of them is there; otherwise each replaces a blob of its
-  // id.
+  // Stores all blobs, each at most kChunkBytes, or none. The ids are distinct, and the caller
+  // excludes other writers of them. `fresh`: none of them exists; otherwise each may replace a
+  // blob.
   virtual absl::Status Put(absl::Span<const CheckedBlob> blobs, bool fresh, Epoch now) = 0;
   virtual absl::StatusOr<std::unique_ptr<StagedBlob>> Stage() = 0;
-  // Deletes what one upload left that a process before this one did not finish; true once there is
-  // none.
+  // Deletes the chunks of one upload that an earlier process did not finish. Returns true when no
+  // such upload is left.
   virtual absl::StatusOr<bool> DeleteAbandonedUpload() = 0;
-  // Passes `length` bytes from `offset` on, which lie within the blob. NOT_FOUND: not there.
+  // Passes `length` bytes from `offset` on; the range must be within the blob. NOT_FOUND: the blob
+  // does not exist.
   virtual absl::Status Read(const BlobId& id, int64_t offset, int64_t length, ByteSink sink) = 0;
-  // OK also where there is none. Nobody writes or touches it at the time.
+  // Deletes the blob. OK if it does not exist. The caller excludes other writes and uses of it.
   virtual absl::Status Delete(const BlobId& id) = 0;
 
-  // NOT_FOUND: none is kept.
+  // Returns the action's result. NOT_FOUND: no result.
   virtual absl::StatusOr<StoredResult> GetResult(absl::string_view instance,
                                                  const BlobId& action) = 0;
   virtual absl::Status PutResult(absl::string_view instance, const BlobId& action,
                                  absl::string_view result, Epoch now) = 0;
 
-  // At most `max` results that come after `after` (null: from the first) in an order that stays;
-  // passes each with its bytes. The last one's name; none: there were no more.
+  // Passes at most `max` results after `after` (null: from the first), in a stable order, each with
+  // its bytes. Returns the last one's name, or nothing if there are no more.
   using ResultSink = absl::FunctionRef<void(const ResultId&, absl::string_view)>;
   virtual absl::StatusOr<std::optional<ResultId>> ListResults(const ResultId* after, size_t max,
                                                               ResultSink sink) = 0;
-  // Deletes those that are there; how many were. Nobody writes or touches them at the time.
+  // Deletes the results that exist. Returns how many did. The caller excludes other writes and uses
+  // of them.
   virtual absl::StatusOr<int64_t> DeleteResults(absl::Span<const ResultId> results) = 0;
 
-  // At most `max` blobs that come after `after` (null: from the first) in the order of their
-  // hashes.
+  // Returns at most `max` blobs after `after` (null: from the first), in the order of their hashes.
   virtual absl::StatusOr<std::vector<BlobId>> List(const BlobId* after, size_t max) = 0;
-  // Blobs marked as damaged; the mark goes when the blob is put again, or deleted.
+  // Returns the blobs marked as damaged. Putting or deleting a blob removes its mark.
   virtual absl::StatusOr<std::vector<BlobId>> Damaged() = 0;
   virtual absl::Status MarkDamaged(const BlobId& id) = 0;
 
@@ -127,111 +128,115 @@ struct LastUse {
   Epoch epoch = 0;
 };
 
+// The current epoch.
 struct EpochState {
   Epoch epoch = 1;
   int64_t started_at = 0;  // Usage::written when the epoch began
-  // The power went: what was used before may not be recorded.
+  // True if records of uses may be lost, after a loss of power.
   bool uses_lost = false;
 };
 
+// One step of eviction.
 struct EvictRequest {
-  Epoch before = 0;   // only what was not used in this epoch or since
-  Epoch now = 0;      // what is held counts as used now
-  int64_t bytes = 0;  // stop after so many
+  Epoch before = 0;   // evicts only items whose last use is in an earlier epoch
+  Epoch now = 0;      // held items are recorded as used in this epoch
+  int64_t bytes = 0;  // stops after evicting this many
 };
+// The result of an eviction step.
 struct Evicted {
   std::vector<BlobId> blobs;
   int64_t results = 0;
-  int64_t bytes = 0;      // of both
-  bool finished = false;  // nothing else may be evicted
+  int64_t bytes = 0;      // blobs and results
+  bool finished = false;  // true if nothing else may be evicted
 };
 
-// What could be evicted.
+// Counts of items that could be evicted.
 struct Evictable {
   int64_t blobs = 0;
   int64_t results = 0;
-  int64_t bytes = 0;  // of both
+  int64_t bytes = 0;  // blobs and results
 };
 
-// When each blob and result was used last, and the eviction of the least recently used. Records of
-// uses, the epoch and evictions survive the process, not the loss of power: what was evicted is
-// there again then.
+// The last use of each blob and result, and the eviction of the least recently used. Records of
+// uses, the epoch and evictions survive a crash of the process, but not a loss of power, after
+// which evicted items may exist again. Thread-safe.
 class Uses {
  public:
   virtual ~Uses() = default;
 
-  // For each id when it was used last; kNoEpoch if it is not there, with that size.
+  // Returns the last use of each blob; kNoEpoch if no blob has this id, size included.
   virtual absl::StatusOr<std::vector<Epoch>> LastUses(absl::Span<const BlobId> ids) = 0;
-  // These blobs, whose last uses LastUses gave, are used now.
+  // Records a use of these blobs now. `uses` has the epochs that LastUses returned.
   virtual absl::Status Touch(absl::Span<const LastUse> uses, Epoch now) = 0;
-  // OK also where there is none.
+  // Records a use of the result. OK if it does not exist.
   virtual absl::Status TouchResult(absl::string_view instance, const BlobId& action, Epoch now) = 0;
 
-  // As it was when the storage was opened or last set.
+  // The epoch, as it was when the storage was opened or last set.
   virtual EpochState epoch() const = 0;
   virtual absl::Status SetEpoch(const EpochState& epoch) = 0;
 
-  // Evicts a bounded number of those used longest ago that no hold names. Nobody touches at the
-  // time.
+  // Evicts a bounded number of the least recently used items that no hold names. The caller
+  // excludes uses meanwhile.
   virtual absl::StatusOr<Evicted> EvictOldest(const EvictRequest& request) = 0;
-  // What repeated calls of EvictOldest would evict until `bytes` are reached. Changes nothing.
+  // Returns what repeated calls of EvictOldest would evict until `bytes` are reached. Changes
+  // nothing.
   virtual absl::StatusOr<Evictable> CountOldest(const EvictRequest& request) = 0;
 };
 
-// A hold without its blobs.
+// A hold without its list of blobs.
 struct HoldRecord {
   std::string name;
   int64_t blobs = 0;
-  bool holds_uses = false;  // nothing used in the epoch `since` or later is evicted
+  bool holds_uses = false;  // protects everything used in the epoch `since` or later
   Epoch since = 0;
-  int64_t ttl_ms = 0;  // 0: for ever
+  int64_t ttl_ms = 0;  // 0: no end
 };
 
-// The records of holds.
+// The records of holds. Thread-safe.
 class Holds {
  public:
   virtual ~Holds() = default;
-  // Replaces the hold of this name.
+  // Creates or replaces the hold of this name.
   virtual absl::Status Save(const HoldRecord& hold, absl::Span<const BlobId> blobs) = 0;
-  // Replaces its record alone; its blobs stay.
+  // Replaces the record of an existing hold; its blobs stay.
   virtual absl::Status Update(const HoldRecord& hold) = 0;
-  // OK also where there is none.
+  // Deletes the hold. OK if it does not exist.
   virtual absl::Status Delete(absl::string_view name) = 0;
   virtual absl::StatusOr<std::vector<HoldRecord>> List() = 0;
 };
 
-// The database's files, and the room beside them. An estimate, cheap.
+// An estimate of the database's size and of the disk's free space.
 struct Space {
   int64_t disk_bytes = 0;
-  int64_t garbage_bytes = 0;  // of them: what Reclaim would give back, as far as is known
+  int64_t garbage_bytes = 0;  // the part of disk_bytes that Reclaim would free, as far as known
   int64_t free_bytes = 0;
 };
 
-// What the database has done since it was opened, in bytes; for metrics.
+// The work of the database since it was opened, in bytes; for metrics.
 struct Effort {
-  double stalled_seconds = 0;  // that it held writes back
-  int64_t written = 0;         // that it was asked to write
+  double stalled_seconds = 0;  // time in which it delayed writes
+  int64_t written = 0;         // bytes that callers wrote
   int64_t flushed = 0;         // from memory to tables
   int64_t compaction_read = 0;
   int64_t compaction_written = 0;
-  int64_t pending_compaction = 0;  // has still to be rewritten; an estimate
+  int64_t pending_compaction = 0;  // still to be rewritten; an estimate
 };
 
-// The files that the database takes.
+// The database's files. Thread-safe.
 class Disk {
  public:
   virtual ~Disk() = default;
   virtual absl::StatusOr<Space> Measure() = 0;
   virtual Effort effort() = 0;
-  // Gives what was evicted or deleted back to the disk. May take long.
+  // Frees the disk space of evicted and deleted content. May take long.
   virtual absl::Status Reclaim() = 0;
-  // Writes a consistent copy into the folder `dir`, or brings the one there up to date; its bytes.
+  // Writes a consistent copy into the folder `dir`, or updates the copy there. Returns its size.
   virtual absl::StatusOr<int64_t> BackUp(const std::string& dir) = 0;
-  // From now on, Reclaim and BackUp end soon, with CANCELLED: the process is about to end.
+  // Makes Reclaim and BackUp end soon, with CANCELLED, now and later. Called before shutdown.
   virtual void Stop() = 0;
 };
 
-// One database, which owns its ports.
+// One database. It owns its ports.
 class Storage {
  public:
   virtual ~Storage() = default;

@@ -13,8 +13,8 @@ namespace {
 
 bool IsCompressed(const ResourceName& name) { return name.compression == Compression::kZstd; }
 
-std::string KeyOf(const ResourceName& name) {
-  // The instance may hold slashes, so it goes last.
+std::string MakeKey(const ResourceName& name) {
+  // The instance may contain slashes, so it comes last.
   return absl::StrCat(name.upload, "/", ToString(name.blob), IsCompressed(name) ? "/zstd/" : "/",
                       name.instance);
 }
@@ -23,8 +23,8 @@ UploadState StoredBefore(const ResourceName& name) {
   return {.committed = IsCompressed(name) ? -1 : name.blob.size, .complete = true};
 }
 
-// What a sane encoder needs for content of this size. Empty frames expand to nothing, so that the
-// declared size alone would let a stream go on for ever.
+// Returns a bound on the compressed size of content of this size. It ends endless streams of empty
+// frames, which never exceed the declared size.
 int64_t MaxCompressed(int64_t size) { return size + size / 8 + (64 << 10); }
 
 }  // namespace
@@ -39,8 +39,8 @@ uint64_t Upload::Attach() {
 }
 
 absl::Status Upload::Check(uint64_t ticket) const {
-  if (ticket != ticket_) return absl::AbortedError("another stream has taken this upload over");
-  if (finished_) return absl::AbortedError("this upload has been finished");
+  if (ticket != ticket_) return absl::AbortedError("another stream took over this upload");
+  if (finished_) return absl::AbortedError("this upload is finished");
   return failure_;
 }
 
@@ -48,8 +48,8 @@ absl::Status Upload::Append(uint64_t ticket, int64_t offset, absl::string_view b
   absl::MutexLock lock(&mutex_);
   RETURN_IF_ERROR(Check(ticket));
   if (offset < 0 || offset > received_) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("write offset ", offset, ", but ", received_, " bytes have arrived"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "write_offset ", offset, ": must be at most the ", received_, " bytes received"));
   }
   bytes.remove_prefix(std::min<int64_t>(received_ - offset, bytes.size()));
   failure_ = Take(bytes);
@@ -59,7 +59,7 @@ absl::Status Upload::Append(uint64_t ticket, int64_t offset, absl::string_view b
 absl::Status Upload::Take(absl::string_view bytes) {
   if (static_cast<int64_t>(bytes.size()) > max_received_ - received_) {
     return absl::InvalidArgumentError(
-        absl::StrCat("more than ", max_received_, " bytes for this blob"));
+        absl::StrCat("received more than ", max_received_, " bytes for this blob"));
   }
   if (decoder_ == nullptr) {
     RETURN_IF_ERROR(writer_->Append(bytes));
@@ -118,7 +118,7 @@ absl::StatusOr<std::unique_ptr<UploadStream>> Uploads::Begin(const ResourceName&
                                                              const std::string& caller) {
   ASSIGN_OR_RETURN(const bool stored, IsStored(name.blob));
   if (stored) return std::unique_ptr<UploadStream>(new UploadStream(StoredBefore(name)));
-  const std::string key = KeyOf(name);
+  const std::string key = MakeKey(name);
   absl::MutexLock lock(&mutex_);
   auto at = entries_.find(key);
   if (at == entries_.end()) {
@@ -160,13 +160,14 @@ absl::Status Uploads::CheckShare(int64_t size, const std::string& caller) const 
     bytes += entry.size;
   }
   if (open >= options_.max_open_per_caller) {
-    return absl::ResourceExhaustedError(absl::StrCat(caller, " has ", open,
-                                                     " uploads open, and may have no more (",
-                                                     "--max-uploads-per-caller); try again later"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat(caller, " has ", open,
+                     " open uploads, the limit is reached (--max-uploads-per-caller); try again "
+                     "later"));
   }
   if (open > 0 && size > options_.max_bytes_per_caller - bytes) {
     return absl::ResourceExhaustedError(absl::StrCat(
-        "the open uploads of ", caller, " come to ", bytes, " bytes, and may come to ",
+        "the open uploads of ", caller, " have ", bytes, " bytes, the limit is ",
         options_.max_bytes_per_caller, " (--max-upload-bytes-per-caller); try again later"));
   }
   return absl::OkStatus();
@@ -181,8 +182,8 @@ absl::Status Uploads::MakeRoom(int64_t size, const std::string& caller) {
   if (static_cast<int>(entries_.size()) < options_.max_open || DropOldest(nullptr)) {
     return absl::OkStatus();
   }
-  return absl::ResourceExhaustedError(
-      absl::StrCat(options_.max_open, " uploads are being written; try again later"));
+  return absl::ResourceExhaustedError(absl::StrCat(
+      options_.max_open, " uploads are active, the limit is reached; try again later"));
 }
 
 Uploads::Open Uploads::open() {
@@ -201,7 +202,7 @@ absl::StatusOr<UploadState> Uploads::Query(const ResourceName& name) {
   std::shared_ptr<Upload> upload;
   {
     absl::MutexLock lock(&mutex_);
-    const auto at = entries_.find(KeyOf(name));
+    const auto at = entries_.find(MakeKey(name));
     if (at == entries_.end()) return absl::NotFoundError("no such upload");
     upload = at->second.upload;
   }
@@ -209,7 +210,7 @@ absl::StatusOr<UploadState> Uploads::Query(const ResourceName& name) {
 }
 
 void Uploads::Detach(const std::string& key, const Upload* upload, bool drop) {
-  std::shared_ptr<Upload> dropped;  // goes after the lock: it may have chunks to delete
+  std::shared_ptr<Upload> dropped;  // destroyed after the lock, since it may delete chunks
   absl::MutexLock lock(&mutex_);
   const auto at = entries_.find(key);
   if (at == entries_.end() || at->second.upload.get() != upload) return;
@@ -239,7 +240,7 @@ UploadState UploadStream::state() const {
 absl::Status UploadStream::Append(int64_t offset, absl::string_view bytes) {
   if (next_offset_ >= 0 && offset != next_offset_) {
     return absl::InvalidArgumentError(
-        absl::StrCat("write offset ", offset, " does not follow on ", next_offset_));
+        absl::StrCat("write_offset ", offset, ": must be ", next_offset_));
   }
   RETURN_IF_ERROR(upload_->Append(ticket_, offset, bytes));
   next_offset_ = offset + static_cast<int64_t>(bytes.size());

@@ -19,41 +19,42 @@
 
 namespace kernelmill::store {
 
-// Undoes a compression piece by piece. Hands output on in small pieces, so that a sink which
-// refuses more than it expects stops an expansion early. Not thread-safe.
+// A streaming decompressor. It passes its output in small pieces, so that a sink can stop a
+// decompression bomb early. Not thread-safe.
 class Decoder {
  public:
   virtual ~Decoder() = default;
-  // INVALID_ARGUMENT: not well formed; or the sink's error.
+  // Decompresses one piece. INVALID_ARGUMENT: malformed. Also returns the sink's errors.
   virtual absl::Status Decode(absl::string_view compressed, ByteSink out) = 0;
-  // INVALID_ARGUMENT: the input ended in the middle.
+  // Ends the input. INVALID_ARGUMENT: it is incomplete.
   virtual absl::Status Finish() = 0;
 };
 
 using DecoderFactory = std::function<std::unique_ptr<Decoder>()>;
 
-// One blob on its way in through a byte stream, kept while its client may want to resume it.
+// One blob that is uploaded through byte streams. It outlives a broken stream, so that the client
+// can resume it. Thread-safe.
 //
-// Streams break without the server noticing, so a new stream may find the old one still attached:
-// each attaches with a ticket of its own, and only the latest ticket writes. Thread-safe.
+// A server may not notice that a stream broke, so the old stream can still be attached when the
+// next one comes. Each stream attaches with its own ticket, and only the latest ticket may write.
 class Upload {
  public:
-  // `decoder` is null for plain content. At most `max_received` bytes are taken from the wire.
+  // `decoder`: null for plain content. Accepts at most `max_received` bytes from the wire.
   Upload(std::unique_ptr<BlobWriter> writer, std::unique_ptr<Decoder> decoder,
          int64_t max_received);
 
-  // A ticket for a new stream; it voids the ticket before.
+  // Returns a ticket for a new stream and invalidates the previous ticket.
   uint64_t Attach();
 
-  // Takes the bytes that the client sent for `offset`; those that had arrived before are skipped.
-  // ABORTED: another stream took over. INVALID_ARGUMENT: the offset leaves a gap, or the content is
-  // wrong. An upload that has failed() can only be begun anew.
+  // Takes the bytes from `offset` on; bytes that arrived before are skipped. ABORTED: another
+  // stream took over. INVALID_ARGUMENT: the offset leaves a gap, or the content is wrong. After
+  // failed() the client must start a new upload.
   absl::Status Append(uint64_t ticket, int64_t offset, absl::string_view bytes);
 
-  // Checks the whole and stores it.
+  // Checks the whole content and stores it.
   absl::Status Finish(uint64_t ticket);
 
-  // Bytes received as they came over the wire; never goes down.
+  // Bytes received from the wire, compressed if the upload is; never decreases.
   int64_t received() const;
   bool failed() const;
 
@@ -72,27 +73,27 @@ class Upload {
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);
 };
 
-// How far an upload is, in bytes of the wire. Complete: the store has the blob; `committed` is
-// then its size, or -1 where the resource is compressed and was there before.
+// The progress of an upload.
 struct UploadState {
+  // Bytes received from the wire. If the blob existed before the upload: its size, or -1 if the
+  // resource is compressed.
   int64_t committed = 0;
-  bool complete = false;
+  bool complete = false;  // true if the store has the blob
 };
 
 class UploadStream;
 
-// The uploads in progress by resource name. Their number is bounded, and what one caller may have
-// of it, so that nobody fills it alone: where there is no room, the one that was idle longest goes,
-// of the caller itself where its own share is used up, and its client begins anew. They live in
-// memory; after a restart of the store every upload is unknown. Thread-safe; must outlive its
-// streams.
+// The uploads in progress, by resource name. Both their number and each caller's share are bounded.
+// When a bound is reached, the upload that was idle longest is dropped (the caller's own, if its
+// share is used up), and its client starts again. Uploads live in memory and do not survive a
+// restart. Must outlive its streams. Thread-safe.
 class Uploads {
  public:
   struct Options {
-    int max_open = 256;             // each holds up to kChunkBytes
-    int max_open_per_caller = 128;  // of them
-    // What a caller's open uploads may come to, by the sizes that their digests claim: it takes the
-    // disk before anybody has seen the whole. One upload is always taken.
+    int max_open = 256;  // each holds up to kChunkBytes in memory
+    int max_open_per_caller = 128;
+    // The total size of a caller's open uploads, by the sizes that their digests claim. Chunks take
+    // disk space before the digest can be checked. One upload is always accepted.
     int64_t max_bytes_per_caller = int64_t{8} << 30;
     absl::Duration max_idle = absl::Minutes(10);
     std::function<absl::Duration()> now;  // monotonic; null: the system's
@@ -101,20 +102,20 @@ class Uploads {
   // `store` must outlive this.
   Uploads(ContentStore* store, DecoderFactory zstd, Options options);
 
-  // A stream to write `name` with: on the upload of that name, a new one, or, where the store has
-  // the blob already, one that is complete. `caller`: whose share it takes. RESOURCE_EXHAUSTED: too
-  // many streams are writing, the caller's own or all together.
+  // Returns a stream that writes to the upload `name`, which is created if it does not exist. If
+  // the store already has the blob, the stream is complete. The upload counts for `caller`'s share.
+  // RESOURCE_EXHAUSTED: the caller, or all callers together, have too many active uploads.
   absl::StatusOr<std::unique_ptr<UploadStream>> Begin(const ResourceName& name,
                                                       const std::string& caller = "");
 
-  // For metrics.
+  // Counts of open uploads, for metrics.
   struct Open {
     int64_t uploads = 0;
     int64_t bytes = 0;  // by the sizes that their digests claim
   };
   Open open();
 
-  // NOT_FOUND: no such upload, and the store does not have the blob.
+  // Returns the progress of an upload. NOT_FOUND: no such upload, and the store has no such blob.
   absl::StatusOr<UploadState> Query(const ResourceName& name);
 
  private:
@@ -122,23 +123,24 @@ class Uploads {
   struct Entry {
     std::shared_ptr<Upload> upload;
     std::string caller;
-    int64_t size = 0;  // that its digest claims
-    int streams = 0;   // attached now
+    int64_t size = 0;  // by its digest
+    int streams = 0;   // attached streams
     absl::Duration last_used;
   };
 
   absl::StatusOr<bool> IsStored(const BlobId& id);
   absl::StatusOr<std::shared_ptr<Upload>> NewUpload(const ResourceName& name);
-  // Drops what was idle for too long.
+  // Drops the uploads that were idle for longer than max_idle.
   void DropIdle() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Drops the one of the caller (null: of all) that was idle longest; false: all are being written.
+  // Drops the caller's (null: anybody's) upload that was idle longest. Returns false if all have
+  // streams.
   bool DropOldest(const std::string* caller) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status MakeRoom(int64_t size, const std::string& caller)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Whether one more upload is within the caller's share. RESOURCE_EXHAUSTED: which limit it is.
+  // Checks that one more upload is within the caller's share. RESOURCE_EXHAUSTED: it is not.
   absl::Status CheckShare(int64_t size, const std::string& caller) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // A stream is done with `upload`; `drop` forgets it.
+  // Detaches a stream from `upload`; `drop` also forgets the upload.
   void Detach(const std::string& key, const Upload* upload, bool drop);
 
   ContentStore* const store_;
@@ -157,10 +159,10 @@ class UploadStream {
 
   UploadState state() const;
 
-  // The first offset may lie within what has arrived; the others must follow on. Errors as of
-  // Upload.
+  // Takes bytes. The first offset may be within the received bytes; each later one must be the end
+  // of the previous bytes. Errors: see Upload::Append.
   absl::Status Append(int64_t offset, absl::string_view bytes);
-  // The blob is durable once this is OK.
+  // Checks and stores the blob, durably.
   absl::Status Finish();
 
  private:
@@ -168,11 +170,11 @@ class UploadStream {
   UploadStream(Uploads* uploads, std::string key, std::shared_ptr<Upload> upload);
   explicit UploadStream(const UploadState& complete) : state_(complete) {}
 
-  Uploads* uploads_ = nullptr;  // null: complete from the beginning
+  Uploads* uploads_ = nullptr;  // null: the blob existed before
   std::string key_;
   std::shared_ptr<Upload> upload_;
   uint64_t ticket_ = 0;
-  int64_t next_offset_ = -1;  // -1: nothing came yet
+  int64_t next_offset_ = -1;  // -1: no bytes yet
   UploadState state_;
 };
 

@@ -25,8 +25,7 @@ absl::Status CheckName(absl::string_view name) {
   }
   if (plain) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      "a backup's name has 1 to 100 letters, digits, '.', '_' and '-', and does not begin with "
-      "'.'");
+      "name: must be 1 to 100 letters, digits, '.', '_' or '-', and must not begin with '.'");
 }
 
 }  // namespace
@@ -34,14 +33,14 @@ absl::Status CheckName(absl::string_view name) {
 absl::Status Backups::CheckFolder() const {
   if (!options_.dir.empty()) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      "the store was started without a folder for backups (--backups)");
+      "the store has no folder for backups; start it with --backups DIRECTORY");
 }
 
 absl::StatusOr<Backups::Made> Backups::Make(const std::string& name) {
   RETURN_IF_ERROR(CheckName(name));
   RETURN_IF_ERROR(CheckFolder());
   absl::MutexLock lock(&making_);
-  const std::string path = PathOf(name);
+  const std::string path = GetPath(name);
   std::error_code error;
   const bool known = fs::exists(path, error);
   if (error) return ErrnoStatus(error.value(), path);
@@ -52,21 +51,24 @@ absl::StatusOr<Backups::Made> Backups::Make(const std::string& name) {
 absl::StatusOr<int64_t> Backups::MakeNew(const std::string& name) {
   ASSIGN_OR_RETURN(const std::vector<BackupEntry> there, List());
   if (static_cast<int>(there.size()) >= options_.max_backups) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "there are ", there.size(), " backups, and may be no more than ", options_.max_backups,
-        " (--max-backups); prune them, or use one of their names"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("there are ", there.size(), " backups, the limit is ", options_.max_backups,
+                     " (--max-backups); prune some, or overwrite one by using its name"));
   }
-  const std::string half = PathOf(absl::StrCat(".", name, ".new"));
+  const std::string half = GetPath(absl::StrCat(".", name, ".new"));
   std::error_code error;
-  fs::remove_all(half, error);  // of a process that was killed
+  fs::remove_all(half, error);  // left by a process that was killed
   absl::StatusOr<int64_t> bytes = disk_->BackUp(half);
   if (bytes.ok()) {
-    fs::rename(half, PathOf(name), error);
+    fs::rename(half, GetPath(name), error);
     if (error) bytes = ErrnoStatus(error.value(), half);
   }
   if (!bytes.ok()) {
     fs::remove_all(half, error);
-    if (error) LogWarning("half a backup is left", {{"path", half}, {"error", error.message()}});
+    if (error) {
+      LogWarning("cannot delete an incomplete backup",
+                 {{"path", half}, {"error", error.message()}});
+    }
   }
   return bytes;
 }
@@ -79,7 +81,7 @@ absl::StatusOr<std::vector<BackupEntry>> Backups::List() {
     const std::string name = entry.path().filename().string();
     std::error_code gone;
     if (!CheckName(name).ok() || !entry.is_directory(gone)) continue;
-    // A folder that holds none takes room, and counts, all the same.
+    // A folder without a complete backup takes room too, so it counts.
     const BackupState state = ReadBackup(entry.path().string()).value_or(BackupState());
     backups.push_back({.name = name, .bytes = state.bytes, .made_unix_ms = state.made_unix_ms});
   }
@@ -93,10 +95,10 @@ absl::StatusOr<std::vector<BackupEntry>> Backups::List() {
 absl::StatusOr<std::vector<BackupEntry>> Backups::Prune(int keep, absl::Duration max_age,
                                                         absl::Time now) {
   if (keep < 0 || max_age < absl::ZeroDuration()) {
-    return absl::InvalidArgumentError("how many backups to keep, or their age, is negative");
+    return absl::InvalidArgumentError("keep and max_age_ms: must not be negative");
   }
   if (keep == 0 && max_age == absl::ZeroDuration()) {
-    return absl::InvalidArgumentError("neither how many backups to keep nor their age is given");
+    return absl::InvalidArgumentError("give keep or max_age_ms");
   }
   RETURN_IF_ERROR(CheckFolder());
   absl::MutexLock lock(&making_);
@@ -109,8 +111,8 @@ absl::StatusOr<std::vector<BackupEntry>> Backups::Prune(int keep, absl::Duration
         max_age > absl::ZeroDuration() && now - absl::FromUnixMillis(backup.made_unix_ms) > max_age;
     if (!too_many && !too_old) continue;
     std::error_code error;
-    fs::remove_all(PathOf(backup.name), error);
-    if (error) return ErrnoStatus(error.value(), PathOf(backup.name));
+    fs::remove_all(GetPath(backup.name), error);
+    if (error) return ErrnoStatus(error.value(), GetPath(backup.name));
     dropped.push_back(backup);
   }
   return dropped;

@@ -14,21 +14,22 @@
 
 namespace kernelmill::store {
 
+// The folder of backups and its bounds.
 struct BackupOptions {
-  std::string dir;  // a folder a backup below it; empty: none are made
+  std::string dir;  // has one folder for each backup; empty: no backups
   int max_backups = 16;
 };
 
-// A backup that is there.
+// An existing backup.
 struct BackupEntry {
   std::string name;
   int64_t bytes = 0;
   int64_t made_unix_ms = 0;
 };
 
-// The backups of a store: folders below one folder, bounded in number. A new one is made under a
-// name that begins with '.', and gets its own once it is whole: nobody sees a half of one. Nothing
-// is dropped but by Prune. Thread-safe.
+// The backups of a store: a bounded number of folders below one folder. A new backup is written
+// under a name that begins with '.' and renamed when it is complete, so that incomplete backups are
+// never listed. Only Prune deletes backups. Thread-safe.
 class Backups {
  public:
   // `disk` must outlive it.
@@ -38,27 +39,27 @@ class Backups {
     std::string path;
     int64_t bytes = 0;
   };
-  // Makes the backup, or brings the one of this name up to date. INVALID_ARGUMENT: not a name;
-  // FAILED_PRECONDITION: there is no folder for backups; RESOURCE_EXHAUSTED: there are as many as
-  // may be, or no room. An error leaves no new backup behind, and a former one as it was.
+  // Creates the backup, or updates the one with this name. INVALID_ARGUMENT: the name is invalid.
+  // FAILED_PRECONDITION: no folder for backups is set. RESOURCE_EXHAUSTED: too many backups, or the
+  // disk is full. After an error no new backup exists, and an existing one is unchanged.
   absl::StatusOr<Made> Make(const std::string& name);
 
-  // The newest first; none where there is no folder.
+  // Returns the backups, the newest first; empty if no folder is set.
   absl::StatusOr<std::vector<BackupEntry>> List();
 
-  // Drops the oldest until no more than `keep` are left (0: any number), and all older than
-  // `max_age` (zero: of any age). Returns what it dropped. INVALID_ARGUMENT: neither is given, or
-  // one is negative.
+  // Deletes the oldest backups until at most `keep` are left (0: no limit), and all older than
+  // `max_age` (0: no limit). Returns the deleted ones. INVALID_ARGUMENT: both are 0, or one is
+  // negative.
   absl::StatusOr<std::vector<BackupEntry>> Prune(int keep, absl::Duration max_age, absl::Time now);
 
  private:
   absl::Status CheckFolder() const;
   absl::StatusOr<int64_t> MakeNew(const std::string& name);
-  std::string PathOf(const std::string& name) const { return options_.dir + "/" + name; }
+  std::string GetPath(const std::string& name) const { return options_.dir + "/" + name; }
 
   const BackupOptions options_;
   Disk* const disk_;
-  absl::Mutex making_;  // one at a time
+  absl::Mutex making_;  // held while a backup is made or deleted
 };
 
 }  // namespace kernelmill::store

@@ -14,7 +14,6 @@
 #include "services/store/core/content_store.h"
 #include "services/store/core/resource_name.h"
 #include "services/store/core/uploads.h"
-#include "services/store/server/answer.h"
 #include "services/store/server/services.h"
 #include "services/store/server/store_metrics.h"
 
@@ -23,13 +22,13 @@ namespace {
 
 namespace bytestream = ::google::bytestream;
 
-// The largest piece of a stream that is sent in one message.
+// The largest content of one response message.
 constexpr size_t kMaxPieceBytes = 1 << 20;
 
 using GuardedStream = rpc::StallGuard::Stream;
 
-// Sends bytes in messages of at most kMaxPieceBytes. CANCELLED: the client has gone, or takes
-// nothing.
+// A writer that sends bytes in messages of at most kMaxPieceBytes. CANCELLED: the client
+// disconnected or stopped reading.
 class PieceWriter {
  public:
   PieceWriter(grpc::ServerWriter<bytestream::ReadResponse>* stream, GuardedStream* guarded)
@@ -44,7 +43,7 @@ class PieceWriter {
         sent = stream_->Write(message_);
         return static_cast<int64_t>(piece.size());
       });
-      if (!sent) return absl::CancelledError("the client has gone, or takes nothing");
+      if (!sent) return absl::CancelledError("the client disconnected or stopped reading");
       CountBytesOut(piece.size());
     }
     return absl::OkStatus();
@@ -73,7 +72,7 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
         return store_->Read(name.blob, request->read_offset(), request->read_limit(), send);
       }
       if (request->read_limit() != 0) {
-        return absl::InvalidArgumentError("a compressed read takes no limit");
+        return absl::InvalidArgumentError("read_limit: must be 0 for a compressed read");
       }
       ZstdEncoder encoder;
       RETURN_IF_ERROR(
@@ -87,7 +86,6 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
                      grpc::ServerReader<bytestream::WriteRequest>* stream,
                      bytestream::WriteResponse* response) override {
     return Answer([&]() -> absl::Status {
-      // Whose share of the streams and uploads it takes.
       const std::string caller = access::CallerKey(*context);
       ASSIGN_OR_RETURN(const auto guarded,
                        guard_.Admit([context] { context->TryCancel(); }, caller));
@@ -110,8 +108,8 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
   }
 
  private:
-  // Takes one stream; returns what of its upload has arrived. A stream that ends early, or breaks,
-  // leaves the upload to be resumed.
+  // Receives one stream and returns the committed size of its upload. If the stream breaks or ends
+  // early, the upload stays and can be resumed.
   absl::StatusOr<int64_t> Receive(grpc::ServerReader<bytestream::WriteRequest>* stream,
                                   GuardedStream* guarded, const std::string& caller) {
     bytestream::WriteRequest request;
@@ -123,14 +121,14 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
       });
       return more;
     };
-    if (!read()) return absl::InvalidArgumentError("a write without a message");
+    if (!read()) return absl::InvalidArgumentError("the write stream has no message");
     const std::string resource = request.resource_name();
     ASSIGN_OR_RETURN(const ResourceName name, ParseWriteName(resource));
     ASSIGN_OR_RETURN(const std::unique_ptr<UploadStream> upload, uploads_->Begin(name, caller));
     if (upload->state().complete) return upload->state().committed;
     do {
       if (!request.resource_name().empty() && request.resource_name() != resource) {
-        return absl::InvalidArgumentError("the resource name changed in the middle of a write");
+        return absl::InvalidArgumentError("resource_name: must not change within a write");
       }
       CountBytesIn(request.data().size());
       RETURN_IF_ERROR(upload->Append(request.write_offset(), request.data()));
@@ -140,7 +138,7 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
       }
     } while (read());
     if (guarded->ended())
-      return absl::CancelledError("nothing came for too long; it can be resumed");
+      return absl::CancelledError("the client sent nothing for too long; resume the upload");
     return upload->state().committed;
   }
 

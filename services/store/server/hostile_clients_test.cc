@@ -126,7 +126,7 @@ TEST_F(HostileClientsTest, StreamsOverTheBoundAreRefusedAndOtherCallsGoOn) {
   for (const auto& one : stalled) {
     EXPECT_EQ(rpc::FromGrpcStatus(one->stream->Finish()).code(), kCancelled);
   }
-  // Who is told that a stream has ended may be quicker than the handler that ends.
+  // The client may learn of the end before the handler returns.
   absl::StatusCode after = kExhausted;
   for (int i = 0; i < 250 && after == kExhausted; ++i) {
     after = Read(BlobName("other"), 0, 0, &bytes);

@@ -20,7 +20,6 @@
 #include "services/store/core/blob_id.h"
 #include "services/store/core/content_store.h"
 #include "services/store/core/resource_name.h"
-#include "services/store/server/answer.h"
 #include "services/store/server/services.h"
 #include "services/store/server/store_metrics.h"
 
@@ -30,16 +29,16 @@ namespace {
 namespace reapi = ::build::bazel::remote::execution::v2;
 using UpdateRequest = reapi::BatchUpdateBlobsRequest::Request;
 
-// A batch of empty blobs weighs nothing, but each is answered.
+// Bounds the answers of one batch, since empty blobs do not count for its size.
 constexpr int kMaxBlobsPerBatch = 1 << 16;
 
-// What every request carries. INVALID_ARGUMENT: not an instance name, or a digest function other
-// than SHA-256 (0 means: as the hash's length says).
+// Checks the fields that every request has. INVALID_ARGUMENT: the instance name is malformed, or
+// the digest function is not SHA-256 (UNKNOWN: implied by the hash's length).
 template <typename Request>
 absl::Status CheckRequest(const Request& request) {
   if (request.digest_function() != reapi::DigestFunction::UNKNOWN &&
       request.digest_function() != reapi::DigestFunction::SHA256) {
-    return absl::InvalidArgumentError("the digest function is not SHA-256");
+    return absl::InvalidArgumentError("digest_function: must be SHA256");
   }
   return CheckInstanceName(request.instance_name());
 }
@@ -47,15 +46,15 @@ absl::Status CheckRequest(const Request& request) {
 absl::Status CheckCount(int blobs) {
   if (blobs <= kMaxBlobsPerBatch) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("a batch of ", blobs, " blobs; at most ", kMaxBlobsPerBatch));
+      absl::StrCat("the batch has ", blobs, " blobs, the limit is ", kMaxBlobsPerBatch));
 }
 
-// The content of one blob of a batch, into `bytes` where it has to be decompressed. Expansion stops
-// at the size that the digest says.
+// Returns the content of one blob of a batch, decompressed into `bytes` if it is compressed.
+// Decompression stops when the content exceeds the digest's size.
 absl::StatusOr<absl::string_view> Content(const UpdateRequest& blob, std::string* bytes) {
   if (blob.compressor() == reapi::Compressor::IDENTITY) return blob.data();
   if (blob.compressor() != reapi::Compressor::ZSTD) {
-    return absl::InvalidArgumentError("the compressor is neither identity nor zstd");
+    return absl::InvalidArgumentError("compressor: must be IDENTITY or ZSTD");
   }
   const std::unique_ptr<Decoder> decoder = NewZstdDecoder();
   const size_t size = blob.digest().size_bytes();
@@ -120,7 +119,8 @@ class CasService final : public reapi::ContentAddressableStorage::Service {
   }
 
  private:
-  // A status for each blob, in the request's order; the blobs that are well-formed share one write.
+  // Answers with a status for each blob, in the request's order. All well-formed blobs share one
+  // write.
   void Update(const reapi::BatchUpdateBlobsRequest& request,
               reapi::BatchUpdateBlobsResponse* response) {
     std::vector<std::string> decompressed(request.requests_size());
@@ -163,7 +163,7 @@ class CasService final : public reapi::ContentAddressableStorage::Service {
   BlobErrors read_errors_{"BatchReadBlobs"};
 };
 
-// Hints of the request (what to inline, the priority) are not taken.
+// The ActionCache service. It ignores the request's hints (inlining, priority).
 class ActionCacheService final : public reapi::ActionCache::Service {
  public:
   ActionCacheService(ContentStore* store, std::shared_ptr<access::GrantKey> grants)
@@ -187,8 +187,9 @@ class ActionCacheService final : public reapi::ActionCache::Service {
       ASSIGN_OR_RETURN(const BlobId action, ToBlobId(request->action_digest()));
       RETURN_IF_ERROR(CheckGrant(*context, *request));
       *response = request->action_result();
-      // Who is known is named: a worker cannot write under another's name.
-      const access::Caller caller = access::CallerOf(*context);
+      // The authenticated caller's name replaces the one in the result: a worker cannot write under
+      // another worker's name.
+      const access::Caller caller = access::GetCaller(*context);
       if (caller.role.has_value()) cas::SetWorker(caller.name, response);
       RETURN_IF_ERROR(store_->PutActionResult(request->instance_name(), action, *response));
       return absl::OkStatus();
@@ -196,6 +197,7 @@ class ActionCacheService final : public reapi::ActionCache::Service {
   }
 
  private:
+  // Checks that the caller may write this result, if the store requires grants.
   absl::Status CheckGrant(const grpc::ServerContext& context,
                           const reapi::UpdateActionResultRequest& request) const {
     if (grants_ == nullptr) return absl::OkStatus();

@@ -1,11 +1,16 @@
 #ifndef KERNELMILL_SERVICES_STORE_SERVER_SERVICES_H_
 #define KERNELMILL_SERVICES_STORE_SERVER_SERVICES_H_
 
+#include <grpcpp/support/status.h>
+
 #include <memory>
 #include <string>
 
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "common/access/grants.h"
 #include "common/rpc/stall_guard.h"
+#include "common/rpc/status.h"
 #include "services/store/core/content_store.h"
 #include "services/store/core/garbage_collector.h"
 #include "services/store/core/uploads.h"
@@ -17,12 +22,17 @@ class Service;
 
 namespace kernelmill::store {
 
-// The handlers of each service: they decode a request, ask the core and encode its answer.
-// Thread-safe. What they point to must outlive them.
+// Runs a handler's body and converts its status; the only place where the store does so.
+inline grpc::Status Answer(absl::FunctionRef<absl::Status()> body) {
+  return rpc::ToGrpcStatus(body());
+}
+
+// The gRPC services. Each handler decodes a request, calls the core and encodes the answer.
+// Thread-safe. The objects passed by pointer must outlive the services.
 std::unique_ptr<grpc::Service> NewCasService(ContentStore* store);
 std::unique_ptr<grpc::Service> NewByteStreamService(ContentStore* store, Uploads* uploads,
                                                     const rpc::StallGuard::Options& streams);
-// With a key, who writes a result needs a grant for it. `grants` may be null.
+// `grants`: checks the grant of each result that is written; null: no grants are required.
 std::unique_ptr<grpc::Service> NewActionCacheService(ContentStore* store,
                                                      std::shared_ptr<access::GrantKey> grants);
 std::unique_ptr<grpc::Service> NewCapabilitiesService(const ContentStore* store);

@@ -19,7 +19,7 @@ class Counter;
 
 namespace kernelmill::store {
 
-// Counts the errors of single blobs within calls that succeed. Thread-safe.
+// A counter of errors of single blobs within successful calls. Thread-safe.
 class BlobErrors {
  public:
   explicit BlobErrors(const std::string& method);
@@ -29,15 +29,15 @@ class BlobErrors {
   std::array<prometheus::Counter*, 17> errors_;  // by canonical code
 };
 
-// A write that took so long to be durable.
+// Counts a durable write and its duration.
 void CountSync(double seconds);
 
-// Content that came in and went out, as on the wire.
+// Count content bytes received and sent, as on the wire.
 void CountBytesIn(int64_t bytes);
 void CountBytesOut(int64_t bytes);
 
-// Publishes, every few seconds while it lives, what is kept and evicted, asked for and found, on
-// its way in, and what the database does for it. All must outlive it.
+// A thread that updates the store's gauges and counters every few seconds: content, evictions,
+// lookups, open uploads, and the database's work. All arguments must outlive it.
 class RetentionMetrics {
  public:
   RetentionMetrics(ContentStore* store, const GarbageCollector* collector, Uploads* uploads);

@@ -15,21 +15,22 @@
 namespace kernelmill::store {
 namespace {
 
-// The database's own records and buffers must fit.
+// The smallest limit: the database's own records and buffers must fit.
 constexpr int64_t kLeastLimit = 16 << 20;
 
 absl::Status CheckLimits(const StoreServer::Options& options) {
   const Limits& limits = options.limits;
   if (limits.max_batch_bytes <= 0 || limits.max_batch_bytes > kChunkBytes) {
-    return absl::InvalidArgumentError(absl::StrCat("a batch may hold 1 to ", kChunkBytes,
-                                                   " bytes, not ", limits.max_batch_bytes));
+    return absl::InvalidArgumentError(absl::StrCat("max_batch_bytes: must be 1 to ", kChunkBytes,
+                                                   ", not ", limits.max_batch_bytes));
   }
   if (options.retention.limit_bytes != 0 && options.retention.limit_bytes < kLeastLimit) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the store's limit is 0 (none) or at least ", kLeastLimit, " bytes"));
+        absl::StrCat("--limit-bytes: must be 0 (no limit) or at least ", kLeastLimit));
   }
   if (limits.max_blob_bytes < limits.max_batch_bytes) {
-    return absl::InvalidArgumentError("the largest blob is smaller than the largest batch");
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--max-blob-bytes: must be at least ", limits.max_batch_bytes, ", the size of a batch"));
   }
   return absl::OkStatus();
 }
@@ -37,7 +38,7 @@ absl::Status CheckLimits(const StoreServer::Options& options) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Open(const Options& options) {
-  if (options.data_dir.empty()) return absl::InvalidArgumentError("no data directory");
+  if (options.data_dir.empty()) return absl::InvalidArgumentError("--data: must not be empty");
   RETURN_IF_ERROR(CheckLimits(options));
   ASSIGN_OR_RETURN(
       std::unique_ptr<Storage> storage,

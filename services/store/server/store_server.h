@@ -23,45 +23,42 @@ class Service;
 
 namespace kernelmill::store {
 
-// The content store as gRPC services: ContentAddressableStorage, ActionCache, Capabilities,
-// ByteStream and our own Store over a database of its own. Thread-safe.
+// The content store: its database, its garbage collector and its gRPC services
+// (ContentAddressableStorage, ActionCache, Capabilities, ByteStream, kernelmill.v1.Store), all of
+// which it owns; everything except the socket. Thread-safe.
 class StoreServer {
  public:
   struct Options {
-    std::string data_dir;  // made if it is not there; one process at a time
+    std::string data_dir;  // created if missing; one process at a time
     size_t block_cache_bytes = 64 << 20;
     BackupOptions backups;
-    std::shared_ptr<access::GrantKey> grants;  // null: who writes a result needs no grant
+    std::shared_ptr<access::GrantKey> grants;  // null: writing a result needs no grant
     Limits limits;
     RetentionOptions retention;
     GarbageCollector::Options collector;
-    // Called once, from any thread, when the database's log can no longer be synced: nothing is
-    // acknowledged from then on. May be null.
+    // Called once, from any thread, when the database's log can no longer be synced. No write
+    // succeeds from then on. May be null.
     std::function<void(const absl::Status&)> on_broken_log;
     Uploads::Options uploads;
     rpc::StallGuard::Options streams;
   };
 
-  // FAILED_PRECONDITION: another process has data_dir open, a program of another format wrote it,
-  // or a restore did not come to its end; INVALID_ARGUMENT: the limits contradict each other;
+  // Opens the store. FAILED_PRECONDITION: another process has data_dir open, a program with another
+  // format wrote it, or a restore is unfinished. INVALID_ARGUMENT: an option is out of range.
   // DATA_LOSS: the database is damaged.
   static absl::StatusOr<std::unique_ptr<StoreServer>> Open(const Options& options);
   ~StoreServer();
 
-  // Makes in `data_dir`, which is made if it is not there, the store whose backup is in
-  // `backup_dir`. No store may run on `data_dir`. NOT_FOUND: no backup there; FAILED_PRECONDITION:
-  // `data_dir` is not empty; DATA_LOSS: the backup is damaged. On an error, `data_dir` is empty
-  // again.
+  // Restores the backup in `backup_dir` into `data_dir`; see RestoreBackup for errors.
   static absl::Status Restore(const std::string& backup_dir, const std::string& data_dir);
 
-  // The process is about to end: what takes long in the background, and backups, come to an end.
-  // What is asked for is still answered.
+  // Ends background work and backups before shutdown. Calls are still answered.
   void Drain() { collector_.Stop(); }
 
-  // Whether writes find room. RESOURCE_EXHAUSTED: the disk, or the store, is full.
+  // Returns whether writes find room. RESOURCE_EXHAUSTED: the disk or the store is full.
   absl::Status HasRoom() { return store_.lru().admission().HasRoom(); }
 
-  // For rpc::Server::Start. They live as long as this, which must outlive the server.
+  // The services, for rpc::Server::Start. This must outlive the server.
   std::vector<grpc::Service*> services();
 
  private:
@@ -70,7 +67,7 @@ class StoreServer {
   ContentStore store_;
   GarbageCollector collector_;
   Uploads uploads_;
-  std::unique_ptr<RetentionMetrics> metrics_;  // uses the three
+  std::unique_ptr<RetentionMetrics> metrics_;  // uses the three members above
   std::vector<std::unique_ptr<grpc::Service>> services_;
 };
 

@@ -13,14 +13,13 @@
 #include "common/base/status.h"
 #include "kernelmill/v1/store.grpc.pb.h"
 #include "services/store/core/blob_id.h"
-#include "services/store/server/answer.h"
 #include "services/store/server/backups.h"
 #include "services/store/server/services.h"
 
 namespace kernelmill::store {
 namespace {
 
-constexpr size_t kDamagedAMessage = 10'000;  // well under the largest message
+constexpr size_t kDamagedPerMessage = 10'000;  // keeps a message well below its size limit
 
 void Fill(const BackupEntry& backup, v1::BackupInfo* info) {
   info->set_name(backup.name);
@@ -28,8 +27,8 @@ void Fill(const BackupEntry& backup, v1::BackupInfo* info) {
   info->set_made_unix_ms(backup.made_unix_ms);
 }
 
-// For the audit.
-std::string WhichResults(const v1::ForgetResultsRequest& request) {
+// Describes the request, for the audit log.
+std::string DescribeFilter(const v1::ForgetResultsRequest& request) {
   return absl::StrCat("stage '", request.stage(), "' version ", request.version(), " worker '",
                       request.worker(), "'", request.dry_run() ? ", as a trial" : "");
 }
@@ -109,7 +108,7 @@ class StoreService final : public v1::Store::Service {
       response->set_held_bytes(left > request->target_bytes() ? left : 0);
       return absl::OkStatus();
     };
-    // Who only asks changes nothing.
+    // A dry run changes nothing, so it is not audited.
     if (request->dry_run()) return Answer(collect);
     return access::Audited(*context, "CollectGarbage",
                            absl::StrCat(request->target_bytes(), " bytes"), Answer(collect));
@@ -118,11 +117,11 @@ class StoreService final : public v1::Store::Service {
   grpc::Status ForgetResults(grpc::ServerContext* context, const v1::ForgetResultsRequest* request,
                              v1::ForgetResultsResponse* response) override {
     const auto go_on = [context] {
-      return context->IsCancelled() ? absl::CancelledError("the client has gone")
+      return context->IsCancelled() ? absl::CancelledError("the client disconnected")
                                     : absl::OkStatus();
     };
     return access::Audited(
-        *context, "ForgetResults", WhichResults(*request), Answer([&]() -> absl::Status {
+        *context, "ForgetResults", DescribeFilter(*request), Answer([&]() -> absl::Status {
           ASSIGN_OR_RETURN(const int64_t results,
                            parts_.store->ForgetResults({.stage = request->stage(),
                                                         .version = request->version(),
@@ -157,7 +156,8 @@ class StoreService final : public v1::Store::Service {
   }
 
  private:
-  // Splits what is too much for one message; the last one is the one that says finished.
+  // Sends a report, in several messages if it is too large for one. Only the last one has
+  // `finished`.
   static absl::Status Send(const Verified& verified,
                            grpc::ServerWriter<v1::VerifyProgress>* stream) {
     size_t sent = 0;
@@ -165,11 +165,11 @@ class StoreService final : public v1::Store::Service {
       v1::VerifyProgress message;
       message.set_blobs(verified.blobs);
       message.set_bytes(verified.bytes);
-      for (size_t i = 0; i < kDamagedAMessage && sent < verified.damaged.size(); ++i, ++sent) {
+      for (size_t i = 0; i < kDamagedPerMessage && sent < verified.damaged.size(); ++i, ++sent) {
         *message.add_damaged() = ToDigest(verified.damaged[sent]);
       }
       message.set_finished(verified.finished && sent == verified.damaged.size());
-      if (!stream->Write(message)) return absl::CancelledError("the client has gone");
+      if (!stream->Write(message)) return absl::CancelledError("the client disconnected");
     } while (sent < verified.damaged.size());
     return absl::OkStatus();
   }

@@ -124,7 +124,7 @@ TEST_F(StoreServiceTest, ARunningJobKeepsWhatItTouches) {
   ASSERT_EQ(Hold(request, &held), kOk);
   ASSERT_EQ(Put("written"), kOk);
   CollectAll();
-  // What was used in the epoch of the hold stays as well.
+  // Items used in the epoch of the hold are kept as well.
   EXPECT_EQ(Stat().blobs(), 3);
 }
 
@@ -261,7 +261,7 @@ TEST_F(StoreServiceTest, ForgetsTheResultsThatPlainReapiClientsWrote) {
   reapi::ActionResult result;
   ASSERT_EQ(Call(*action_cache_, &reapi::ActionCache::Stub::UpdateActionResult, update, &result),
             kOk);
-  EXPECT_EQ(result.execution_metadata().worker(), "w3") << "nobody knows better without TLS";
+  EXPECT_EQ(result.execution_metadata().worker(), "w3") << "without TLS the name is not checked";
   v1::ForgetResultsRequest request;
   v1::ForgetResultsResponse response;
   EXPECT_EQ(Call(*own_, &Stub::ForgetResults, request, &response), kInvalid);

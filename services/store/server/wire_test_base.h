@@ -24,15 +24,15 @@ namespace kernelmill::store {
 namespace reapi = ::build::bazel::remote::execution::v2;
 namespace bytestream = ::google::bytestream;
 
-// A store behind a socket, and its raw stubs. For tests.
+// A store behind a socket, and raw stubs for it. For tests.
 class WireTest : public ::testing::Test {
  protected:
-  // `options` makes the store's options from a folder of the test's own.
+  // `options` makes the store's options from the test's temporary folder.
   explicit WireTest(StoreServer::Options (*options)(const std::string& dir) = DataIn)
       : options_(options) {}
   static StoreServer::Options DataIn(const std::string& dir) { return {.data_dir = dir + "/data"}; }
 
-  // The code that a call of `stub`->`method` ends with; the answer in `response`.
+  // Calls `stub`->`method` and returns the code; the answer is in `response`.
   template <typename Stub, typename Method, typename Request, typename Response>
   static absl::StatusCode Call(Stub& stub, Method method, const Request& request,
                                Response* response) {
@@ -40,7 +40,7 @@ class WireTest : public ::testing::Test {
     return rpc::FromGrpcStatus((stub.*method)(&context, request, response)).code();
   }
 
-  // Stores one blob through a batch; its own code.
+  // Stores one blob in a batch. Returns the blob's code.
   absl::StatusCode Put(const cas::Digest& digest, const std::string& bytes) {
     reapi::BatchUpdateBlobsRequest request;
     auto* blob = request.add_requests();
@@ -54,7 +54,7 @@ class WireTest : public ::testing::Test {
   }
   absl::StatusCode Put(const std::string& bytes) { return Put(cas::DigestOf(bytes), bytes); }
 
-  // Streams a resource.
+  // Reads a resource as a stream.
   absl::StatusCode Read(const std::string& name, int64_t offset, int64_t limit,
                         std::string* bytes) {
     grpc::ClientContext context;

@@ -145,7 +145,7 @@ class WithTls(Attack):
         self.refused("", action, grant, who=None, code="UNAVAILABLE")  # the handshake
         self.refused("needs the role worker", action, grant, who="client")
         self.refused("needs the role worker", action, grant, who="operator")
-        self.refused("there is no grant", action, who="extractor")
+        self.refused("the grant is missing", action, who="extractor")
         self.refused("given to worker extractor", action, grant, who="validator")
         self.refused("not signed", action, ("1" if grant[0] != "1" else "2") + grant[1:], who="extractor")
         other = "0" * 64 + "/7"
@@ -154,7 +154,7 @@ class WithTls(Attack):
         self.assertIn("refused an action result", log)
         self.assertIn("worker validator", log)
         self.assertEqual(self.finish(), self.honest)
-        self.assertNotIn("result not cached", "".join(p.log.read_text() for p in self.cluster.processes))
+        self.assertNotIn("cannot cache the result", "".join(p.log.read_text() for p in self.cluster.processes))
 
     def test_what_a_worker_with_the_grant_poisoned_is_forgotten_by_its_name(self):
         action, grant = self.lease()

@@ -25,7 +25,7 @@
 #include "common/access/credentials.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
-#include "common/cas/granted_results.h"
+#include "common/cas/blob_store.h"
 #include "common/cas/grpc_blob_store.h"
 #include "common/cas/result_origin.h"
 #include "common/rpc/server.h"

@@ -77,4 +77,4 @@ class FullDisk(unittest.TestCase):
                 self.restart_store()
                 harness.wait_until(lambda: health(worker, "ready") == "SERVING", "the worker to be ready again")
         self.assertIn('"message":"not ready"', worker.log.read_text())
-        self.assertIn("is out of reach", worker.log.read_text())
+        self.assertIn("is unreachable", worker.log.read_text())

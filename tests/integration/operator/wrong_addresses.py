@@ -88,7 +88,7 @@ class WrongAddresses(unittest.TestCase):
         try:
             done, _ = self.client("jobs", "--coordinator", f"127.0.0.1:{server.port}", reconnect=1)
             self.assertEqual(done.returncode, 3, done.stderr)
-            self.assertIn("a server with TLS does that where --tls-ca is missing", done.stderr)
+            self.assertIn("a server with TLS does that if --tls-ca is missing", done.stderr)
             identity = trusted_cluster.identity(certificates, "client")
             done, _ = self.client("jobs", "--coordinator", self.coordinator, *identity, reconnect=1)
             self.assertEqual(done.returncode, 3, done.stderr)

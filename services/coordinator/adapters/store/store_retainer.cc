@@ -32,7 +32,7 @@
 #include "common/base/status.h"
 #include "common/cas/grpc_blob_store.h"
 #include "common/manifest/manifest_blobs.h"
-#include "common/rpc/cancellable_calls.h"
+#include "common/rpc/cancellation.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/store.grpc.pb.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/string_view.h"
-#include "common/base/log_batch.h"
+#include "common/base/log.h"
 #include "common/base/text.h"
 
 namespace kernelmill::coordinator {

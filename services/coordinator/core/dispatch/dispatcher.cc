@@ -11,7 +11,7 @@
 #include "common/job/source_host.h"
 #include "common/worker/stage.h"
 #include "services/coordinator/core/dispatch/pin_history.h"
-#include "services/coordinator/core/dispatch/worker_list.h"
+#include "services/coordinator/core/dispatch/worker_registry.h"
 
 namespace kernelmill::coordinator {
 namespace {

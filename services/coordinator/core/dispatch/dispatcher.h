@@ -13,7 +13,6 @@
 #include "services/coordinator/core/dispatch/host_limits.h"
 #include "services/coordinator/core/dispatch/lease_table.h"
 #include "services/coordinator/core/dispatch/unserved_stages.h"
-#include "services/coordinator/core/dispatch/worker_census.h"
 #include "services/coordinator/core/dispatch/worker_registry.h"
 #include "services/coordinator/core/jobs/job_table.h"
 #include "services/coordinator/core/state/clock.h"

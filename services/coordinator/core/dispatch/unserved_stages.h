@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "kernelmill/v1/crawl.pb.h"
-#include "services/coordinator/core/dispatch/worker_census.h"
+#include "services/coordinator/core/dispatch/worker_registry.h"
 #include "services/coordinator/core/jobs/job.h"
 #include "services/coordinator/core/plan/task.h"
 #include "services/coordinator/core/state/clock.h"

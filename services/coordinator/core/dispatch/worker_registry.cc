@@ -1,8 +1,15 @@
 #include "services/coordinator/core/dispatch/worker_registry.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
 
+#include "absl/time/time.h"
 #include "common/base/log.h"
+#include "common/base/text.h"
 
 namespace kernelmill::coordinator {
 namespace {
@@ -59,6 +66,106 @@ void WorkerRegistry::ForgetOldest() {
   entries_.erase(std::min_element(
       entries_.begin(), entries_.end(),
       [](const auto& a, const auto& b) { return a.second.order < b.second.order; }));
+}
+
+WorkerCensus CountWorkers(const WorkerRegistry& workers, const LeaseTable& leases,
+                          Clock::Time since) {
+  std::set<WorkerId> busy;
+  for (const auto& [task, lease] : leases.leases()) busy.insert(lease.terms.holder());
+  WorkerCensus census;
+  for (const auto& [id, worker] : workers.entries()) {
+    const bool connected = worker.heard >= since;
+    const bool holds = connected && busy.count(id) > 0;
+    for (int i = 0; i < kStageCount; ++i) {
+      const int32_t version = worker.facts.stages[i];
+      if (version == 0) continue;
+      const bool same = version == StageInfoOf(static_cast<StageId>(i)).version;
+      StageWorkers::Group& group = same ? census[i].same : census[i].other;
+      ++(!connected ? group.silent : holds ? group.busy : group.idle);
+      if (connected) group.slots += worker.facts.slots;
+      if (connected && !same) ++census[i].others[version];
+    }
+  }
+  return census;
+}
+
+namespace {
+
+constexpr std::chrono::minutes kLately(15);
+constexpr size_t kMaxWorkers = 2000;
+constexpr size_t kMaxTasks = 20'000;
+constexpr size_t kMaxSourceBytes = 200;
+
+using Listed = std::pair<const WorkerId, WorkerRegistry::Entry>;
+
+std::vector<const Listed*> HeardLately(const WorkerRegistry& workers, Clock::Time since) {
+  std::vector<const Listed*> heard;
+  for (const Listed& one : workers.entries()) {
+    if (one.second.heard >= since) heard.push_back(&one);
+  }
+  if (heard.size() > kMaxWorkers) {
+    std::nth_element(
+        heard.begin(), heard.begin() + kMaxWorkers, heard.end(),
+        [](const Listed* a, const Listed* b) { return a->second.heard > b->second.heard; });
+    heard.resize(kMaxWorkers);
+  }
+  const auto by_name = [](const Listed* a, const Listed* b) {
+    return std::tie(a->first.name, a->first.caller) < std::tie(b->first.name, b->first.caller);
+  };
+  std::sort(heard.begin(), heard.end(), by_name);
+  return heard;
+}
+
+v1::WorkerInfo InfoOf(const Listed& worker) {
+  const auto& [id, entry] = worker;
+  v1::WorkerInfo info;
+  info.set_name(ToUtf8(id.name));
+  info.set_caller(ToUtf8(id.caller));
+  info.set_version(ToUtf8(entry.facts.version));
+  info.set_slots(entry.facts.slots);
+  for (int i = 0; i < kStageCount; ++i) {
+    if (entry.facts.stages[i] == 0) continue;
+    v1::StageSupport& stage = *info.add_stages();
+    stage.set_stage(std::string(StageInfoOf(static_cast<StageId>(i)).name));
+    stage.set_version(entry.facts.stages[i]);
+  }
+  return info;
+}
+
+void AddTask(uint64_t id, const LeaseTerms& terms, const JobTable& jobs, v1::WorkerInfo& info) {
+  const Job* const job = jobs.Running(JobOf(id));
+  const Job::Task* const task = job == nullptr ? nullptr : job->Find(IndexOf(id));
+  if (task == nullptr) return;
+  v1::RunningTask& running = *info.add_running();
+  running.set_job(job->id());
+  running.set_task(id);
+  running.set_stage(std::string(StageInfoOf(task->key.stage).name));
+  running.set_source(ToUtf8(job->SourceNameOf(IndexOf(id)).substr(0, kMaxSourceBytes)));
+  running.set_attempt(task->attempts + 1);
+  running.set_leased_unix_ms(terms.leased_unix_ms);
+}
+
+}  // namespace
+
+std::vector<v1::WorkerInfo> ListWorkers(const WorkerRegistry& workers, const LeaseTable& leases,
+                                        const JobTable& jobs, const Clock& clock) {
+  const Clock::Time now = clock.Now();
+  const absl::Time wall = clock.WallNow();
+  std::vector<v1::WorkerInfo> infos;
+  std::map<WorkerId, size_t> places;
+  for (const Listed* const worker : HeardLately(workers, now - kLately)) {
+    places[worker->first] = infos.size();
+    infos.push_back(InfoOf(*worker));
+    infos.back().set_last_heard_unix_ms(
+        absl::ToUnixMillis(wall - absl::FromChrono(now - worker->second.heard)));
+  }
+  size_t tasks = 0;
+  for (const auto& [id, lease] : leases.leases()) {
+    const auto at = places.find(lease.terms.holder());
+    if (at == places.end() || ++tasks > kMaxTasks) continue;
+    AddTask(id, lease.terms, jobs, infos[at->second]);
+  }
+  return infos;
 }
 
 }  // namespace kernelmill::coordinator

@@ -1,12 +1,14 @@
 #ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_JOBS_JOB_H_
 #define KERNELMILL_SERVICES_COORDINATOR_CORE_JOBS_JOB_H_
 
+#include <algorithm>
 #include <array>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <queue>
@@ -23,13 +25,36 @@
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/crawl.pb.h"
 #include "services/coordinator/core/jobs/queue_stats.h"
-#include "services/coordinator/core/jobs/ready_times.h"
 #include "services/coordinator/core/plan/plan.h"
 #include "services/coordinator/core/plan/task.h"
 #include "services/coordinator/core/state/clock.h"
 #include "services/coordinator/core/state/state_store.h"
 
 namespace kernelmill::coordinator {
+
+// Since when each task of a job could have been leased, by the wall clock: for timelines alone, and
+// apart from the tasks, of which a job may have millions. Four bytes a task, counted from the first
+// one's; what lies before that or 49 days after it is that bound. Not thread-safe.
+class ReadyTimes {
+ public:
+  // Of the next task.
+  void Add(int64_t unix_ms) {
+    if (after_ms_.empty()) first_unix_ms_ = unix_ms;
+    after_ms_.push_back(AfterFirst(unix_ms));
+  }
+  // `index`: from 1, as tasks are counted.
+  void Set(uint32_t index, int64_t unix_ms) { after_ms_[index - 1] = AfterFirst(unix_ms); }
+  int64_t Get(uint32_t index) const { return first_unix_ms_ + after_ms_[index - 1]; }
+
+ private:
+  uint32_t AfterFirst(int64_t unix_ms) const {
+    constexpr int64_t kMost = std::numeric_limits<uint32_t>::max();
+    return static_cast<uint32_t>(std::clamp<int64_t>(unix_ms - first_unix_ms_, 0, kMost));
+  }
+
+  int64_t first_unix_ms_ = 0;
+  std::deque<uint32_t> after_ms_;
+};
 
 using StageSet = std::bitset<kStageCount>;
 

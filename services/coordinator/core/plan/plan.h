@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_PLAN_PLAN_H_
 #define KERNELMILL_SERVICES_COORDINATOR_CORE_PLAN_PLAN_H_
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -15,12 +16,26 @@
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/crawl.pb.h"
 #include "kernelmill/v1/job.pb.h"
-#include "services/coordinator/core/plan/blob_ref.h"
 #include "services/coordinator/core/plan/packed_sources.h"
 #include "services/coordinator/core/plan/task.h"
 #include "services/coordinator/core/plan/uses.h"
 
 namespace kernelmill::coordinator {
+
+// A NamedDigest without its name, in a third of the memory: a job may have a million of them.
+struct BlobRef {
+  std::array<char, 32> hash{};
+  int64_t size = 0;
+  int64_t items = 0;
+};
+
+v1::NamedDigest ToNamedDigest(const BlobRef& ref, absl::string_view name);
+
+// INVALID_ARGUMENT: another name than `name`, not a digest, or no count of items.
+absl::StatusOr<BlobRef> ToBlobRef(const v1::NamedDigest& digest, absl::string_view name);
+
+// The output of a stage that promises one alone. INVALID_ARGUMENT too: it has another number.
+absl::StatusOr<BlobRef> OnlyOutput(const v1::StageResult& result, absl::string_view name);
 
 // Why an input is lost, and which task says so.
 struct TaskFailure {

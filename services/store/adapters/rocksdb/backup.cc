@@ -12,11 +12,12 @@
 #include "common/base/status.h"
 #include "common/rocksdb/rocksdb.h"
 
-// A backup is a folder of RocksDB's BackupEngine, which holds one state of the database at a time.
+// A backup is a folder of RocksDB's BackupEngine. It holds one state of the database at a time.
 //
-// A restore writes into data_dir/restoring and moves the files up once all are there and checked,
-// CURRENT last, so that a folder under which something is mounted does as well as any other. The
-// subfolder goes at the very end: while it is there, data_dir is not a database.
+// A restore writes into data_dir/restoring, checks all files, and then moves them up one by one,
+// CURRENT last. It cannot rename the whole folder, since data_dir may be a mount point. The
+// subfolder is removed last: while it exists, data_dir is not a database, and CheckRestored refuses
+// it.
 
 namespace kernelmill::store {
 namespace {
@@ -43,6 +44,7 @@ absl::StatusOr<std::unique_ptr<rocksdb::BackupEngineReadOnly>> OpenToRead(const 
   return std::unique_ptr<rocksdb::BackupEngineReadOnly>(opened);
 }
 
+// Moves the files of `from` into `to`; CURRENT last, because its presence makes `to` a database.
 absl::Status MoveUp(const fs::path& from, const fs::path& to) {
   std::error_code error;
   std::vector<fs::path> files;
@@ -65,7 +67,8 @@ absl::Status CheckEmpty(const std::string& dir) {
   const bool empty = fs::is_empty(dir, error);
   if (error) return ErrnoStatus(error.value(), dir);
   if (empty) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat(dir, ": not empty"));
+  return absl::FailedPreconditionError(
+      absl::StrCat(dir, ": not empty; restore into an empty folder"));
 }
 
 absl::Status Restore(const std::string& backup_dir, const std::string& data_dir) {
@@ -94,7 +97,7 @@ absl::Status Restore(const std::string& backup_dir, const std::string& data_dir)
 
 absl::StatusOr<int64_t> BackUp(rocksdb::DB* db, const std::string& backup_dir,
                                const std::atomic<bool>& stop) {
-  if (stop) return absl::CancelledError("the store is about to end");
+  if (stop) return absl::CancelledError("the store is shutting down");
   std::error_code error;
   fs::create_directories(backup_dir, error);
   if (error) return ErrnoStatus(error.value(), backup_dir);
@@ -106,14 +109,15 @@ absl::StatusOr<int64_t> BackUp(rocksdb::DB* db, const std::string& backup_dir,
                       backup_dir));
   const std::unique_ptr<rocksdb::BackupEngine> engine(opened);
   rocksdb::CreateBackupOptions options;
-  // What the log holds goes to tables first: the log is copied anew each time, tables are not.
+  // Moves the log's content into tables first: each backup copies the log again, but not the
+  // tables.
   options.flush_before_backup = true;
   options.progress_callback = [&] {
     if (stop) engine->StopBackup();
   };
   rocksdb::BackupID id = 0;
   const rocksdb::Status created = engine->CreateNewBackup(options, db, &id);
-  if (!created.ok() && stop) return absl::CancelledError("the store is about to end");
+  if (!created.ok() && stop) return absl::CancelledError("the store is shutting down");
   RETURN_IF_ERROR(FromRocksStatus(created, backup_dir));
   RETURN_IF_ERROR(FromRocksStatus(engine->PurgeOldBackups(1), backup_dir));
   rocksdb::BackupInfo info;
@@ -134,7 +138,7 @@ absl::StatusOr<BackupState> ReadBackup(const std::string& backup_dir) {
 
 absl::Status RestoreBackup(const std::string& backup_dir, const std::string& data_dir) {
   std::error_code error;
-  // Opening would make the folder.
+  // BackupEngine::Open would create the folder.
   if (!fs::is_directory(backup_dir, error)) {
     return absl::NotFoundError(absl::StrCat(backup_dir, ": no such folder"));
   }
@@ -150,8 +154,8 @@ absl::Status RestoreBackup(const std::string& backup_dir, const std::string& dat
 absl::Status CheckRestored(const std::string& data_dir) {
   std::error_code error;
   if (!fs::exists(fs::path(data_dir) / kRestoring, error)) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat(data_dir, ": a restore was cut short here; empty the folder and restore again"));
+  return absl::FailedPreconditionError(absl::StrCat(
+      data_dir, ": contains an unfinished restore; empty the folder and restore again"));
 }
 
 }  // namespace kernelmill::store

@@ -14,31 +14,31 @@ class DB;
 
 namespace kernelmill::store {
 
-// Writes a consistent copy of the open database into `backup_dir`, which is made if it is not
-// there, and returns the bytes that the whole backup takes. A backup of the same database that is
-// there already is brought up to date: files that have not changed are not copied again, and the
-// older state goes once the newer is whole. RESOURCE_EXHAUSTED: no room; DATA_LOSS: a file of the
-// database is damaged, and the backup is left as it was.
-// CANCELLED: `stop` has become true; the backup is left as it was then, too.
+// Writes a consistent copy of the open database into `backup_dir` and returns the size of the whole
+// backup in bytes. Creates the folder if it does not exist. An existing backup of the same database
+// is updated: unchanged files are not copied again, and the old state is deleted once the new one
+// is complete. RESOURCE_EXHAUSTED: the disk is full. DATA_LOSS: a file of the database is damaged.
+// CANCELLED: `stop` became true. After an error the existing backup is unchanged.
 absl::StatusOr<int64_t> BackUp(rocksdb::DB* db, const std::string& backup_dir,
                                const std::atomic<bool>& stop);
 
-// What a backup's folder holds: the bytes of the whole backup, and when it was made. NOT_FOUND: no
-// whole backup is there.
+// The state of one backup folder.
 struct BackupState {
   int64_t bytes = 0;
   int64_t made_unix_ms = 0;
 };
+// Reads the size and the time of the backup in `backup_dir`. NOT_FOUND: it contains no complete
+// backup.
 absl::StatusOr<BackupState> ReadBackup(const std::string& backup_dir);
 
-// Makes in `data_dir`, which is made if it is not there, the database whose backup is in
-// `backup_dir`, after checking each file against the backup's checksums. No store may run on
-// `data_dir`. NOT_FOUND: no backup there; FAILED_PRECONDITION: `data_dir` is not empty; DATA_LOSS:
-// the backup is damaged. On an error, `data_dir` is empty again; a store refuses to open what a
-// restore that was killed has left.
+// Restores the backup in `backup_dir` into `data_dir`, after checking each file against the
+// backup's checksums. Creates `data_dir` if it does not exist; no store may run on it. NOT_FOUND:
+// no backup. FAILED_PRECONDITION: `data_dir` is not empty. DATA_LOSS: the backup is damaged. After
+// an error `data_dir` is empty. If the restore is killed, the store refuses to open what it left
+// behind.
 absl::Status RestoreBackup(const std::string& backup_dir, const std::string& data_dir);
 
-// FAILED_PRECONDITION: a restore into `data_dir` has not come to its end.
+// Checks that no unfinished restore is in `data_dir`. FAILED_PRECONDITION: there is one.
 absl::Status CheckRestored(const std::string& data_dir);
 
 }  // namespace kernelmill::store

@@ -3,8 +3,11 @@
 #include <rocksdb/write_batch.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
 #include <utility>
 
+#include "absl/random/random.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/hash.h"
@@ -13,18 +16,19 @@
 #include "common/rocksdb/rocksdb.h"
 #include "services/store/adapters/rocksdb/database/packing.h"
 #include "services/store/adapters/rocksdb/database/records.h"
-#include "services/store/adapters/rocksdb/staged_blob.h"
 #include "services/store/adapters/rocksdb/uses.h"
 
 namespace kernelmill::store {
 namespace {
 
+// The largest number of damage marks that Damaged() reads, which bounds its memory.
 constexpr size_t kMaxDamaged = 1'000'000;
 
 absl::Status Broken(const BlobId& id, absl::string_view what) {
   return absl::DataLossError(absl::StrCat(ToString(id), ": ", what));
 }
 
+// Adds a blob of at most kChunkBytes: in its header if it is small, else as header and body.
 void AddWhole(Database* database, const CheckedBlob& blob, rocksdb::WriteBatch* batch) {
   const bool in_line = blob.id.size <= kMaxInlineBytes;
   if (!in_line) PackedRecord(blob.bytes).Put(database->cas(), BodyKey(blob.id), batch);
@@ -66,7 +70,7 @@ absl::StatusOr<bool> RocksDbBlobs::DeleteAbandonedUpload() {
   if (abandoned_uploads_.empty()) return true;
   RETURN_IF_ERROR(DeleteStaging(database_, abandoned_uploads_.back()));
   abandoned_uploads_.pop_back();
-  if (abandoned_uploads_.empty()) LogInfo("deleted what broken uploads had left");
+  if (abandoned_uploads_.empty()) LogInfo("deleted all abandoned uploads");
   return abandoned_uploads_.empty();
 }
 
@@ -78,11 +82,11 @@ absl::Status RocksDbBlobs::Read(const BlobId& id, int64_t offset, int64_t length
   const absl::StatusOr<Header> header = ParseHeader(ToView(value));
   if (!header.ok()) return Annotate(header.status(), ToString(id));
   if (header->size != id.size) {
-    return absl::NotFoundError(absl::StrCat(ToString(id), ": kept with another size"));
+    return absl::NotFoundError(absl::StrCat(ToString(id), ": stored with a different size"));
   }
   switch (header->place) {
     case Header::Place::kInline:
-      // Its block may have been read along with a record's, which checks itself alone.
+      // RocksDB may have cached this block for GetUnchecked, which verifies no block checksum.
       if (Sha256(header->rest) != id.raw_hash()) return Broken(id, "its content does not match");
       return sink(header->rest.substr(offset, length));
     case Header::Place::kBody:
@@ -90,11 +94,12 @@ absl::Status RocksDbBlobs::Read(const BlobId& id, int64_t offset, int64_t length
     case Header::Place::kChunks:
       return ReadChunks(id, header->rest, offset, length, sink);
   }
-  return Broken(id, "a header of an unknown kind");
+  return Broken(id, "the header has an unknown kind");
 }
 
-// Passes a part of a body without a look at its header: the one is there if and only if the other
-// is. False: there is none, or something is wrong with it; the header tells what.
+// Passes a part of a body without reading its header: one lookup instead of two. Body and header
+// are written and deleted together. Returns false if the body is missing or damaged; the caller
+// then reads the header to find out why.
 absl::StatusOr<bool> RocksDbBlobs::ReadBody(const BlobId& id, int64_t offset, int64_t length,
                                             ByteSink sink) {
   if (id.size <= kMaxInlineBytes || id.size > kChunkBytes) return false;
@@ -109,12 +114,12 @@ absl::StatusOr<bool> RocksDbBlobs::ReadBody(const BlobId& id, int64_t offset, in
   return true;
 }
 
-// Passes a part of the content in the record under `key`, which has `size` bytes.
+// Passes a part of the packed record under `key`, whose content has `size` bytes.
 absl::Status RocksDbBlobs::ReadRecord(const BlobId& id, const std::string& key, int64_t size,
                                       int64_t offset, int64_t length, ByteSink sink) {
   rocksdb::PinnableSlice value;
   const absl::Status status = database_->GetUnchecked(database_->cas(), key, &value, ToString(id));
-  if (absl::IsNotFound(status)) return Broken(id, "its header is there, its content is not");
+  if (absl::IsNotFound(status)) return Broken(id, "the content is missing, the header exists");
   RETURN_IF_ERROR(status);
   std::string buffer;
   const absl::StatusOr<absl::string_view> content = Unpack(ToView(value), size, &buffer);
@@ -175,7 +180,7 @@ absl::Status RocksDbBlobs::PutResult(absl::string_view instance, const BlobId& a
 absl::StatusOr<std::optional<ResultId>> RocksDbBlobs::ListResults(const ResultId* after, size_t max,
                                                                   ResultSink sink) {
   rocksdb::ReadOptions options;
-  options.fill_cache = false;  // all of them, once
+  options.fill_cache = false;  // a scan of all results would evict useful blocks
   const std::unique_ptr<rocksdb::Iterator> it(
       database_->db().NewIterator(options, database_->ac()));
   const std::string from =
@@ -220,7 +225,7 @@ absl::StatusOr<std::vector<BlobId>> RocksDbBlobs::Damaged() {
   return ListRecords(kDamagePrefix, std::string(kDamagePrefix), kMaxDamaged, ParseSize);
 }
 
-// The blobs whose hashes stand after `prefix` in the keys of "use", from the key `from` on.
+// Lists the keys of "use" that are `prefix` and a hash, from the key `from` on.
 absl::StatusOr<std::vector<BlobId>> RocksDbBlobs::ListRecords(
     absl::string_view prefix, const std::string& from, size_t max,
     absl::FunctionRef<absl::StatusOr<int64_t>(absl::string_view)> size_of) {
@@ -242,6 +247,108 @@ absl::Status RocksDbBlobs::MarkDamaged(const BlobId& id) {
   rocksdb::WriteBatch batch;
   batch.Put(database_->use(), DamageKey(id), EncodeSize(id.size));
   return database_->WriteLazily(batch, "marking damage");
+}
+
+namespace {
+
+// Makes a staging id. It must be unique, not secret.
+std::string NewStagingId() {
+  absl::BitGen random;
+  std::string id(16, '\0');
+  for (char& byte : id) byte = static_cast<char>(absl::Uniform<int>(random, 0, 256));
+  return id;
+}
+
+// A large blob whose chunks are written without the log, because they would go to the disk twice
+// otherwise. Sync flushes them; Commit then writes the header in one synced batch. Not thread-safe.
+class RocksDbStagedBlob : public StagedBlob {
+ public:
+  explicit RocksDbStagedBlob(Database* database) : database_(database), staging_(NewStagingId()) {}
+
+  ~RocksDbStagedBlob() override {
+    if (done_ || chunks_ == 0) return;
+    if (const absl::Status status = Drop(); !status.ok()) {
+      // The "u" record still exists, so the next start deletes the chunks.
+      LogWarning("cannot delete the chunks of a broken upload; the next start deletes them",
+                 {{"error", status.ToString()}});
+    }
+  }
+
+  absl::Status Append(absl::string_view chunk) override {
+    rocksdb::WriteBatch batch;
+    if (chunks_ == 0) batch.Put(database_->cas(), StagingKey(staging_), "");
+    PackedRecord(chunk).Put(database_->cas(), ChunkKey(staging_, chunks_), &batch);
+    // Counted even if the write fails: a part of the chunk may be on the disk.
+    ++chunks_;
+    synced_ = false;
+    return database_->WriteUnlogged(batch, "writing a chunk");
+  }
+
+  absl::Status Sync() override {
+    if (!synced_) RETURN_IF_ERROR(database_->FlushContent());
+    synced_ = true;
+    return absl::OkStatus();
+  }
+
+  absl::Status Commit(const BlobId& id, Epoch now) override {
+    rocksdb::WriteBatch batch;
+    Usage delta{.written = id.size};
+    RETURN_IF_ERROR(Sync());
+    RETURN_IF_ERROR(AddReplacement(database_, id, now, &batch, &delta));
+    batch.Put(database_->cas(), HeaderKey(id),
+              EncodeHeader({Header::Place::kChunks, id.size, staging_}));
+    batch.Delete(database_->cas(), StagingKey(staging_));
+    RETURN_IF_ERROR(database_->WriteDurably(batch, ToString(id), delta));
+    done_ = true;
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status Drop() {
+    rocksdb::WriteBatch batch;
+    for (uint32_t i = 0; i < chunks_; ++i) {
+      batch.Delete(database_->cas(), ChunkKey(staging_, i));
+    }
+    batch.Delete(database_->cas(), StagingKey(staging_));
+    return database_->WriteLazily(batch, "dropping a staged blob");
+  }
+
+  Database* const database_;
+  const std::string staging_;
+  uint32_t chunks_ = 0;
+  bool synced_ = false;
+  bool done_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<StagedBlob> NewRocksDbStagedBlob(Database* database) {
+  return std::make_unique<RocksDbStagedBlob>(database);
+}
+
+absl::StatusOr<std::vector<std::string>> ListStagings(Database* database) {
+  std::vector<std::string> stagings;
+  const std::unique_ptr<rocksdb::Iterator> it(
+      database->db().NewIterator(rocksdb::ReadOptions(), database->cas()));
+  for (it->Seek(ToSlice(kStagingPrefix));
+       it->Valid() && absl::StartsWith(ToView(it->key()), kStagingPrefix); it->Next()) {
+    stagings.emplace_back(ToView(it->key()).substr(kStagingPrefix.size()));
+  }
+  RETURN_IF_ERROR(FromRocksStatus(it->status(), "looking for unfinished uploads"));
+  return stagings;
+}
+
+absl::Status DeleteStaging(Database* database, absl::string_view staging) {
+  const std::string prefix = ChunkPrefix(staging);
+  rocksdb::WriteBatch batch;
+  const std::unique_ptr<rocksdb::Iterator> it(
+      database->db().NewIterator(rocksdb::ReadOptions(), database->cas()));
+  for (it->Seek(prefix); it->Valid() && absl::StartsWith(ToView(it->key()), prefix); it->Next()) {
+    batch.Delete(database->cas(), it->key());
+  }
+  RETURN_IF_ERROR(FromRocksStatus(it->status(), "looking for abandoned chunks"));
+  batch.Delete(database->cas(), StagingKey(staging));
+  return database->WriteLazily(batch, "deleting abandoned chunks");
 }
 
 }  // namespace kernelmill::store

@@ -21,11 +21,20 @@
 
 namespace kernelmill::store {
 
+// Starts a large blob under a new staging id. database/records.cc says how it becomes visible.
+// `database` must outlive the result.
+std::unique_ptr<StagedBlob> NewRocksDbStagedBlob(Database* database);
+
+// Returns the staging ids of all unfinished uploads.
+absl::StatusOr<std::vector<std::string>> ListStagings(Database* database);
+// Deletes the chunks and the record of one unfinished upload.
+absl::Status DeleteStaging(Database* database, absl::string_view staging);
+
 // Blobs and action results in the column families "cas" and "ac". Thread-safe.
 class RocksDbBlobs : public Blobs {
  public:
-  // `database` must outlive this. `abandoned_uploads`: the staging ids of those that no process
-  // finishes.
+  // `database` must outlive this. `abandoned_uploads`: staging ids that an earlier process left
+  // behind; DeleteAbandonedUpload deletes them.
   RocksDbBlobs(Database* database, std::vector<std::string> abandoned_uploads);
 
   absl::Status Put(absl::Span<const CheckedBlob> blobs, bool fresh, Epoch now) override;

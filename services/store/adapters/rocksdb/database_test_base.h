@@ -116,7 +116,7 @@ class DatabaseTest : public ::testing::Test {
     file.put(byte);
     ASSERT_TRUE(file.good());
   }
-  // The database as RocksDB sees it; the handles stand as in Database.
+  // The database as RocksDB sees it; the handles are in the order of Database.
   template <typename Body>
   void WithDb(Body body) {
     rocksdb::ColumnFamilyOptions with_blobs;

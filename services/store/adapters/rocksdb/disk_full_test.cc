@@ -88,8 +88,8 @@ TEST_F(DiskFullTest, WritesAreRefusedReadsGoOnAndItRecovers) {
   EXPECT_EQ(storage_->uses().LastUses({IdOf(Blob(stored))})->front(), kNoEpoch);
   for (uint64_t i = 0; i < stored; ++i) ASSERT_TRUE(Read(*storage_, Blob(i)) == Blob(i)) << i;
 
-  // RocksDB looks every few seconds whether there is room for a write buffer again; nobody has to
-  // restart it. There are 40 MiB.
+  // RocksDB looks every few seconds whether there is room for a write buffer again; no restart
+  // is needed. 40 MiB are free.
   std::filesystem::remove(filler_);
   const absl::Time give_up = absl::Now() + absl::Seconds(60);
   while (!(status = Put(*storage_, Blob(stored))).ok() && absl::Now() < give_up) {

@@ -12,10 +12,9 @@
 
 namespace kernelmill::store {
 
-// Opens, or makes, the database in `dir`, which one process at a time can have open. Opening takes
-// time for the log alone, not for the blobs kept. FAILED_PRECONDITION: another process has it open,
-// a program of another format wrote it, or a restore did not come to its end; DATA_LOSS: it is
-// damaged, and was left as it is.
+// Opens the database in `dir`, or creates it. One process at a time can have it open. Opening reads
+// the log, not the blobs. FAILED_PRECONDITION: another process has it open, a program with another
+// format wrote it, or a restore is unfinished. DATA_LOSS: it is damaged; it is left unchanged.
 absl::StatusOr<std::unique_ptr<Storage>> OpenRocksDbStorage(const std::string& dir,
                                                             const RocksDbOptions& options = {});
 

@@ -163,7 +163,7 @@ TEST_F(RocksDbStorageTest, ADatabaseOfAnotherFormatIsRefusedAndLeftAlone) {
     const auto storage = OpenRocksDbStorage(dir());
     EXPECT_THAT(storage, StatusIs(absl::StatusCode::kFailedPrecondition)) << format;
     const std::string expected =
-        absl::StrCat("the database has format \"", format, "\", this program reads format 2 alone");
+        absl::StrCat("the database has format \"", format, "\", this program reads only format 2");
     EXPECT_NE(storage.status().message().find(expected), absl::string_view::npos)
         << storage.status();
     WithDb([&](rocksdb::DB& db, const auto& handles) {
@@ -171,7 +171,7 @@ TEST_F(RocksDbStorageTest, ADatabaseOfAnotherFormatIsRefusedAndLeftAlone) {
       ASSERT_TRUE(db.Get({}, handles[0], "format", &found).ok());
       EXPECT_EQ(found, format);
       ASSERT_TRUE(db.Get({}, handles[0], "boot", &found).ok());
-      EXPECT_EQ(found, "another");  // nobody took the failed opening for a clean end
+      EXPECT_EQ(found, "another");  // the failed opening was not taken for a clean close
     });
   }
   WithDb([](rocksdb::DB& db, const auto& handles) {

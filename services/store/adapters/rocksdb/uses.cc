@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -11,8 +13,8 @@
 namespace kernelmill::store {
 namespace {
 
-constexpr size_t kEvictAtOnce = 512;     // bounds how long nobody may touch
-constexpr size_t kLookupsAtOnce = 1024;  // bounds what MultiGet pins
+constexpr size_t kEvictAtOnce = 512;     // bounds how long eviction blocks other uses
+constexpr size_t kLookupsAtOnce = 1024;  // bounds the memory that MultiGet pins
 
 absl::Status ReadSome(Database* database, absl::Span<const std::string> items,
                       std::vector<FoundUse>* uses) {
@@ -89,11 +91,11 @@ void AddContentDeletion(Database* database, const BlobId& id, rocksdb::WriteBatc
 void AddItemDeletion(Database* database, absl::string_view item, const UseValue& use,
                      rocksdb::WriteBatch* batch, Usage* delta) {
   if (IsBlobItem(item)) {
-    AddContentDeletion(database, MakeBlobId(KeyOfItem(item), use.size), batch);
+    AddContentDeletion(database, MakeBlobId(ItemKey(item), use.size), batch);
     delta->blobs -= 1;
     delta->blob_bytes -= use.size;
   } else {
-    batch->Delete(database->ac(), ToSlice(KeyOfItem(item)));
+    batch->Delete(database->ac(), ToSlice(ItemKey(item)));
     delta->results -= 1;
   }
   batch->Delete(database->use(), UseKey(item));
@@ -147,6 +149,12 @@ absl::Status RocksDbUses::SetEpoch(const EpochState& epoch) {
   return absl::OkStatus();
 }
 
+// Eviction walks the index "t" epoch item in order, that is from the least recently used item on.
+// An index entry is a hint: a crash can leave an entry whose item was used again or deleted. So
+// each entry is compared with the item's record "l", and a stale entry is deleted. A held item is
+// recorded as used now, which moves it to the end of the index; the next eviction does not meet it
+// again.
+
 absl::StatusOr<std::vector<std::string>> RocksDbUses::OldestKeys(Epoch before) {
   const std::string bound = IndexBound(before);
   const rocksdb::Slice upper(bound);
@@ -158,13 +166,13 @@ absl::StatusOr<std::vector<std::string>> RocksDbUses::OldestKeys(Epoch before) {
   for (it->Seek(from_); it->Valid() && keys.size() < kEvictAtOnce; it->Next()) {
     keys.push_back(it->key().ToString());
   }
-  RETURN_IF_ERROR(FromRocksStatus(it->status(), "looking for what was used longest ago"));
+  RETURN_IF_ERROR(FromRocksStatus(it->status(), "looking for the least recently used items"));
   return keys;
 }
 
 absl::StatusOr<bool> RocksDbUses::IsHeld(absl::string_view item) {
   if (!IsBlobItem(item)) return false;
-  const std::string prefix = HeldPrefix(KeyOfItem(item));
+  const std::string prefix = HeldPrefix(ItemKey(item));
   const std::unique_ptr<rocksdb::Iterator> it(
       database_->db().NewIterator(rocksdb::ReadOptions(), database_->hold()));
   it->Seek(prefix);
@@ -177,7 +185,7 @@ absl::StatusOr<Evicted> RocksDbUses::EvictOldest(const EvictRequest& request) {
   absl::MutexLock lock(&eviction_mutex_);
   ASSIGN_OR_RETURN(const std::vector<std::string> keys, OldestKeys(request.before));
   std::vector<std::string> items;
-  for (const std::string& key : keys) items.emplace_back(ItemOfIndexKey(key));
+  for (const std::string& key : keys) items.emplace_back(IndexKeyItem(key));
   ASSIGN_OR_RETURN(const std::vector<FoundUse> uses, ReadUses(database_, items));
   Evicted evicted;
   Usage delta;
@@ -186,7 +194,7 @@ absl::StatusOr<Evicted> RocksDbUses::EvictOldest(const EvictRequest& request) {
   for (; done < keys.size() && evicted.bytes < request.bytes; ++done) {
     const std::string& item = items[done];
     const FoundUse& use = uses[done];
-    if (!use.found || use.use.epoch != EpochOfIndexKey(keys[done])) {  // the index is a hint
+    if (!use.found || use.use.epoch != IndexKeyEpoch(keys[done])) {  // a stale entry
       batch.Delete(database_->use(), keys[done]);
       continue;
     }
@@ -198,13 +206,13 @@ absl::StatusOr<Evicted> RocksDbUses::EvictOldest(const EvictRequest& request) {
     AddItemDeletion(database_, item, use.use, &batch, &delta);
     evicted.bytes += use.use.size;
     if (IsBlobItem(item)) {
-      evicted.blobs.push_back(MakeBlobId(KeyOfItem(item), use.use.size));
+      evicted.blobs.push_back(MakeBlobId(ItemKey(item), use.use.size));
     } else {
       ++evicted.results;
     }
   }
   if (batch.Count() > 0) {
-    RETURN_IF_ERROR(database_->WriteLazily(batch, "evicting what was used longest ago", delta));
+    RETURN_IF_ERROR(database_->WriteLazily(batch, "evicting the least recently used items", delta));
   }
   if (done > 0) from_ = absl::StrCat(keys[done - 1], absl::string_view("\0", 1));
   evicted.finished = done == keys.size() && keys.size() < kEvictAtOnce;
@@ -214,11 +222,11 @@ absl::StatusOr<Evicted> RocksDbUses::EvictOldest(const EvictRequest& request) {
 absl::Status RocksDbUses::CountSome(absl::Span<const std::string> keys, const EvictRequest& request,
                                     Evictable* sum) {
   std::vector<std::string> items;
-  for (const std::string& key : keys) items.emplace_back(ItemOfIndexKey(key));
+  for (const std::string& key : keys) items.emplace_back(IndexKeyItem(key));
   ASSIGN_OR_RETURN(const std::vector<FoundUse> uses, ReadUses(database_, items));
   for (size_t i = 0; i < keys.size() && sum->bytes < request.bytes; ++i) {
     const FoundUse& use = uses[i];
-    if (!use.found || use.use.epoch != EpochOfIndexKey(keys[i])) continue;
+    if (!use.found || use.use.epoch != IndexKeyEpoch(keys[i])) continue;
     ASSIGN_OR_RETURN(const bool held, IsHeld(items[i]));
     if (held) continue;
     sum->bytes += use.use.size;
@@ -243,8 +251,98 @@ absl::StatusOr<Evictable> RocksDbUses::CountOldest(const EvictRequest& request) 
     }
     RETURN_IF_ERROR(CountSome(keys, request, &sum));
   }
-  RETURN_IF_ERROR(FromRocksStatus(it->status(), "counting what could be evicted"));
+  RETURN_IF_ERROR(FromRocksStatus(it->status(), "counting the items that could be evicted"));
   return sum;
+}
+
+absl::StatusOr<HoldValue> RocksDbHolds::Find(absl::string_view name) {
+  rocksdb::PinnableSlice value;
+  RETURN_IF_ERROR(database_->Get(database_->hold(), HoldKey(name), &value, "hold"));
+  ASSIGN_OR_RETURN(HoldValue hold, ParseHold(ToView(value)));
+  hold.record.name = std::string(name);
+  return hold;
+}
+
+// Adds the deletion of the hold's list and of its entries by blob.
+absl::Status RocksDbHolds::AddDeletion(uint64_t id, rocksdb::WriteBatch* batch) {
+  rocksdb::PinnableSlice list;
+  RETURN_IF_ERROR(database_->Get(database_->hold(), HoldListKey(id), &list, "blobs of a hold"));
+  constexpr size_t kHashBytes = sizeof(BlobId::hash);
+  for (absl::string_view rest = ToView(list); rest.size() >= kHashBytes;
+       rest.remove_prefix(kHashBytes)) {
+    batch->Delete(database_->hold(), HeldKey(rest.substr(0, kHashBytes), id));
+  }
+  batch->Delete(database_->hold(), HoldListKey(id));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<uint64_t> RocksDbHolds::NextId() {
+  if (next_id_ == 0) {
+    next_id_ = 1;
+    const std::unique_ptr<rocksdb::Iterator> it(
+        database_->db().NewIterator(rocksdb::ReadOptions(), database_->hold()));
+    for (it->Seek(ToSlice(kHoldPrefix));
+         it->Valid() && absl::StartsWith(ToView(it->key()), kHoldPrefix); it->Next()) {
+      ASSIGN_OR_RETURN(const HoldValue hold, ParseHold(ToView(it->value())));
+      next_id_ = std::max(next_id_, hold.id + 1);
+    }
+    RETURN_IF_ERROR(FromRocksStatus(it->status(), "reading the holds"));
+  }
+  return next_id_++;
+}
+
+absl::Status RocksDbHolds::Save(const HoldRecord& hold, absl::Span<const BlobId> blobs) {
+  absl::MutexLock lock(&mutex_);
+  rocksdb::WriteBatch batch;
+  const absl::StatusOr<HoldValue> before = Find(hold.name);
+  if (before.ok()) {
+    RETURN_IF_ERROR(AddDeletion(before->id, &batch));
+  } else if (!absl::IsNotFound(before.status())) {
+    return before.status();
+  }
+  ASSIGN_OR_RETURN(const uint64_t id, NextId());
+  std::string list;
+  list.reserve(blobs.size() * sizeof(BlobId::hash));
+  for (const BlobId& blob : blobs) {
+    absl::StrAppend(&list, blob.raw_hash());
+    batch.Put(database_->hold(), HeldKey(blob.raw_hash(), id), "");
+  }
+  batch.Put(database_->hold(), HoldListKey(id), list);
+  batch.Put(database_->hold(), HoldKey(hold.name), EncodeHold({.id = id, .record = hold}));
+  return database_->WriteDurably(batch, "writing a hold");
+}
+
+absl::Status RocksDbHolds::Update(const HoldRecord& hold) {
+  absl::MutexLock lock(&mutex_);
+  ASSIGN_OR_RETURN(const HoldValue before, Find(hold.name));
+  rocksdb::WriteBatch batch;
+  batch.Put(database_->hold(), HoldKey(hold.name), EncodeHold({.id = before.id, .record = hold}));
+  return database_->WriteDurably(batch, "writing a hold");
+}
+
+absl::Status RocksDbHolds::Delete(absl::string_view name) {
+  absl::MutexLock lock(&mutex_);
+  const absl::StatusOr<HoldValue> hold = Find(name);
+  if (absl::IsNotFound(hold.status())) return absl::OkStatus();
+  RETURN_IF_ERROR(hold.status());
+  rocksdb::WriteBatch batch;
+  RETURN_IF_ERROR(AddDeletion(hold->id, &batch));
+  batch.Delete(database_->hold(), HoldKey(name));
+  return database_->WriteDurably(batch, "ending a hold");
+}
+
+absl::StatusOr<std::vector<HoldRecord>> RocksDbHolds::List() {
+  std::vector<HoldRecord> holds;
+  const std::unique_ptr<rocksdb::Iterator> it(
+      database_->db().NewIterator(rocksdb::ReadOptions(), database_->hold()));
+  for (it->Seek(ToSlice(kHoldPrefix));
+       it->Valid() && absl::StartsWith(ToView(it->key()), kHoldPrefix); it->Next()) {
+    ASSIGN_OR_RETURN(HoldValue hold, ParseHold(ToView(it->value())));
+    hold.record.name = std::string(ToView(it->key()).substr(kHoldPrefix.size()));
+    holds.push_back(std::move(hold.record));
+  }
+  RETURN_IF_ERROR(FromRocksStatus(it->status(), "reading the holds"));
+  return holds;
 }
 
 }  // namespace kernelmill::store

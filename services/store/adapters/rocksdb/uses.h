@@ -3,6 +3,7 @@
 
 #include <rocksdb/write_batch.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,33 +20,33 @@
 
 namespace kernelmill::store {
 
-// A last use, where there is one.
+// The last use of an item, if the item exists.
 struct FoundUse {
   bool found = false;
   UseValue use;
 };
 
-// The last uses of these items, in order.
+// Returns the last use of each item, in order.
 absl::StatusOr<std::vector<FoundUse>> ReadUses(Database* database,
                                                absl::Span<const std::string> items);
 
-// Adds to `batch` that the item is used at `now`; `before` is its use until then.
+// Adds to `batch` that the item is used at `now`. `before` is its previous use.
 void AddUse(Database* database, absl::string_view item, const FoundUse& before, const UseValue& now,
             rocksdb::WriteBatch* batch);
 
-// Adds what a blob's new content, which is written into `batch` next, needs besides: its use, and
-// the deletion of the content that was there before. Counts it in `delta` if it is new.
+// Adds the use of a blob whose new content the caller adds next, and the deletion of its old
+// content. Counts the blob in `delta` if it is new.
 absl::Status AddReplacement(Database* database, const BlobId& id, Epoch now,
                             rocksdb::WriteBatch* batch, Usage* delta);
 
-// Adds the deletion of all of a blob but its use. Where the header is damaged, chunks
-// stay behind.
+// Adds the deletion of a blob's content, not of its use. If the header is damaged, the chunks stay
+// behind.
 void AddContentDeletion(Database* database, const BlobId& id, rocksdb::WriteBatch* batch);
-// Adds the deletion of all of a blob, or of a result.
+// Adds the deletion of a blob or a result, with its use.
 void AddItemDeletion(Database* database, absl::string_view item, const UseValue& use,
                      rocksdb::WriteBatch* batch, Usage* delta);
 
-// Last uses and their index in the column family "use". Thread-safe.
+// Last uses, and their index by epoch, in the column family "use". Thread-safe.
 class RocksDbUses : public Uses {
  public:
   // `database` must outlive this.
@@ -61,11 +62,12 @@ class RocksDbUses : public Uses {
   absl::StatusOr<Evictable> CountOldest(const EvictRequest& request) override;
 
  private:
-  // Items of the index before `before`, from where the last eviction ended.
+  // Returns the next keys of the index before the epoch `before`, from where the last eviction
+  // ended.
   absl::StatusOr<std::vector<std::string>> OldestKeys(Epoch before)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(eviction_mutex_);
   absl::StatusOr<bool> IsHeld(absl::string_view item);
-  // Adds to `sum` those of the index's keys that could be evicted.
+  // Adds to `sum` the items of these index keys that may be evicted.
   absl::Status CountSome(absl::Span<const std::string> keys, const EvictRequest& request,
                          Evictable* sum);
 
@@ -73,8 +75,32 @@ class RocksDbUses : public Uses {
   mutable absl::Mutex epoch_mutex_;
   EpochState epoch_ ABSL_GUARDED_BY(epoch_mutex_);
   absl::Mutex eviction_mutex_;
-  // Nothing stands before it: the deletions there would have to be skipped each time.
+  // Where the next eviction starts. All keys before it are deleted; starting there saves skipping
+  // their tombstones each time.
   std::string from_ ABSL_GUARDED_BY(eviction_mutex_) = IndexBound(0);
+};
+
+// The records of holds, by name and by blob, in the column family "hold". Each change is durable.
+// Thread-safe.
+class RocksDbHolds : public Holds {
+ public:
+  // `database` must outlive this.
+  explicit RocksDbHolds(Database* database) : database_(database) {}
+
+  absl::Status Save(const HoldRecord& hold, absl::Span<const BlobId> blobs) override;
+  absl::Status Update(const HoldRecord& hold) override;
+  absl::Status Delete(absl::string_view name) override;
+  absl::StatusOr<std::vector<HoldRecord>> List() override;
+
+ private:
+  // NOT_FOUND: no hold of this name.
+  absl::StatusOr<HoldValue> Find(absl::string_view name);
+  absl::Status AddDeletion(uint64_t id, rocksdb::WriteBatch* batch);
+  absl::StatusOr<uint64_t> NextId() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  Database* const database_;
+  absl::Mutex mutex_;
+  uint64_t next_id_ ABSL_GUARDED_BY(mutex_) = 0;  // 0: not read yet
 };
 
 }  // namespace kernelmill::store

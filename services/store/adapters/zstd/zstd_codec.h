@@ -10,11 +10,11 @@
 
 namespace kernelmill::store {
 
-// A zstd stream of one or more frames. Memory is bounded: frames that ask for a window beyond 8 MiB
-// (levels up to 19 do not) are refused.
+// Makes a decoder of a zstd stream of one or more frames. To bound its memory it refuses frames
+// with a window above 8 MiB; levels up to 19 stay below.
 std::unique_ptr<Decoder> NewZstdDecoder();
 
-// Compresses a stream into one zstd frame. Not thread-safe.
+// A streaming compressor that makes one zstd frame. Not thread-safe.
 class ZstdEncoder {
  public:
   ZstdEncoder();
@@ -22,9 +22,9 @@ class ZstdEncoder {
   ZstdEncoder(const ZstdEncoder&) = delete;
   ZstdEncoder& operator=(const ZstdEncoder&) = delete;
 
-  // Passes what is ready of the frame. Errors are those of `out`.
+  // Compresses bytes, and passes the part of the frame that is ready. Returns the errors of `out`.
   absl::Status Encode(absl::string_view bytes, ByteSink out);
-  // Ends the frame; a stream of no bytes is a frame too.
+  // Ends the frame. An empty stream makes a frame too.
   absl::Status Finish(ByteSink out);
 
  private:

@@ -221,7 +221,7 @@ absl::StatusOr<Evicted> MemoryStorage::EvictOldest(const EvictRequest& request) 
 
 absl::StatusOr<Evictable> MemoryStorage::CountOldest(const EvictRequest& request) {
   absl::MutexLock lock(&mutex_);
-  std::multimap<Epoch, std::pair<bool, int64_t>> items;  // whether it is a blob; its size
+  std::multimap<Epoch, std::pair<bool, int64_t>> items;  // is a blob; size
   for (const auto& [key, blob] : blobs_) {
     if (!IsHeld(key)) items.insert({blob.last, {true, ids_[key].size}});
   }

@@ -19,8 +19,8 @@
 
 namespace kernelmill::store {
 
-// A Storage in memory, for tests: all of its ports in one. Its "disk" takes what its contents take,
-// and no upload was abandoned in it. Thread-safe.
+// A Storage in memory, for tests, which is all of its ports in one. Its disk size is the size of
+// its content, and it has no abandoned uploads. Thread-safe.
 class MemoryStorage : public Storage, public Blobs, public Uses, public Holds, public Disk {
  public:
   Blobs& blobs() override { return *this; }
@@ -64,15 +64,15 @@ class MemoryStorage : public Storage, public Blobs, public Uses, public Holds, p
   absl::StatusOr<int64_t> BackUp(const std::string& dir) override;
   void Stop() override {}
 
-  // Writes fail with this status from now on; OK ends it.
+  // Makes every write fail with this status; OK makes them work again.
   void FailWrites(const absl::Status& status);
-  // Reads of this blob are DATA_LOSS until it is put again.
+  // Makes reads of this blob fail with DATA_LOSS until it is put again.
   void Damage(const BlobId& id);
-  // As if other bytes had been stored, with a checksum that fits them.
+  // Replaces the blob's bytes, with a valid checksum.
   void Falsify(const BlobId& id, const std::string& bytes);
-  int open_stages() const;  // staged blobs neither committed nor dropped
-  int touches() const;      // uses recorded
-  int look_ups() const;     // blobs asked for through LastUses
+  int open_stages() const;  // staged blobs that exist now
+  int touches() const;      // recorded uses
+  int look_ups() const;     // blobs looked up with LastUses
 
  private:
   friend class MemoryStagedBlob;
@@ -96,7 +96,7 @@ class MemoryStorage : public Storage, public Blobs, public Uses, public Holds, p
   mutable absl::Mutex mutex_;
   std::map<std::string, Item> blobs_ ABSL_GUARDED_BY(mutex_);  // by "hash/size"
   std::map<std::string, Item> results_ ABSL_GUARDED_BY(mutex_);
-  std::map<std::string, ResultId> result_ids_ ABSL_GUARDED_BY(mutex_);  // of those and former ones
+  std::map<std::string, ResultId> result_ids_ ABSL_GUARDED_BY(mutex_);  // also of deleted results
   std::map<std::string, BlobId> ids_ ABSL_GUARDED_BY(mutex_);
   std::set<std::string> marked_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, HoldEntry> holds_ ABSL_GUARDED_BY(mutex_);

@@ -18,24 +18,24 @@ class DB;
 
 namespace kernelmill::store {
 
-// The counters of a database, exact across crashes without a scan.
+// The counters of a database. They are exact after a crash, without a scan. Thread-safe.
 //
-// The basic idea: they are the sum of many slots. A writer takes a slot that no one else has and
-// puts the slot's new value into the very batch that it counts; so batches that are written at the
-// same time, in whichever order, never write the same record. There are as many slots as there ever
-// were writers at once. Thread-safe.
+// The basic idea: a counter is the sum of many slots. A writer takes a free slot and puts the
+// slot's new value into the same batch that it counts. So batches that are written at the same
+// time, in any order, never write the same record. There are as many slots as there were concurrent
+// writers.
 class Counters {
  public:
-  // One writer's change. Not thread-safe.
+  // One writer's change. It owns a slot while it lives. Not thread-safe.
   class Change {
    public:
-    // Adds the record to `batch`. A change of nothing takes no slot.
+    // Adds the slot's record to `batch`. An empty `delta` takes no slot.
     Change(Counters* counters, const Usage& delta, rocksdb::WriteBatch* batch);
     ~Change();
     Change(const Change&) = delete;
     Change& operator=(const Change&) = delete;
 
-    // The batch was written.
+    // Applies the change to the sums; call it after the batch was written.
     void Commit();
 
    private:
@@ -44,7 +44,7 @@ class Counters {
     size_t slot_;
   };
 
-  // DATA_LOSS: a record is damaged.
+  // Reads all slots. Call it once, first. DATA_LOSS: a record is damaged.
   absl::Status Load(rocksdb::DB* db, rocksdb::ColumnFamilyHandle* family);
 
   Usage sum() const;

@@ -18,26 +18,27 @@
 #include "common/base/text.h"
 #include "common/rocksdb/rocksdb.h"
 #include "services/store/adapters/rocksdb/database/records.h"
-#include "services/store/adapters/rocksdb/database/wal_tail.h"
+#include "services/store/adapters/rocksdb/database/wal.h"
 
 namespace kernelmill::store {
 namespace {
 
-constexpr char kClean[] = "clean";
+constexpr char kClean[] = "clean";  // the value of kBootKey after a clean close
 
-// `bytes`, or less where the whole database is to take little: buffers and files of a sixteenth of
-// the limit leave room for content, and come back to the disk one by one.
+// Returns `bytes`, or a sixteenth of the limit if that is less: with small buffers and files, a
+// small database has room for content, and deleting one file frees only a part of it.
 size_t Fit(const RocksDbOptions& options, int64_t bytes) {
   if (options.limit_bytes == 0) return bytes;
   return std::clamp<int64_t>(options.limit_bytes / 16, 256 << 10, bytes);
 }
 
+// Returns the options of a family that is read by exact keys, mostly keys that do not exist.
 rocksdb::ColumnFamilyOptions PointLookups(const std::shared_ptr<rocksdb::Cache>& cache) {
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = cache;
   table.cache_index_and_filter_blocks = true;  // so that the cache bounds the memory
   table.pin_l0_filter_and_index_blocks_in_cache = true;
-  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));  // most questions are answered "no"
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));  // most lookups find nothing
   table.checksum = rocksdb::kXXH3;
   table.format_version = 5;
 
@@ -49,8 +50,9 @@ rocksdb::ColumnFamilyOptions PointLookups(const std::shared_ptr<rocksdb::Cache>&
   return options;
 }
 
-// Content is written once and never merged again. Files of it are not collected in passing: that
-// would read damaged content, upon which RocksDB stops all writing. disk.cc does it.
+// Stores values in blob files, so that compaction does not rewrite them. RocksDB's own garbage
+// collection of blob files stays off: it would read damaged content and then stop all writes.
+// RocksDbDisk::Reclaim (rocksdb_storage.cc) collects them.
 void UseBlobFiles(rocksdb::ColumnFamilyOptions* options, uint64_t min_bytes, uint64_t file_bytes) {
   options->enable_blob_files = true;
   options->min_blob_size = min_bytes;
@@ -63,13 +65,13 @@ rocksdb::DBOptions TunedDbOptions(const RocksDbOptions& wanted) {
   options.create_if_missing = true;
   options.create_missing_column_families = true;
   options.paranoid_checks = true;
-  // What the log's tail may lack after a crash was never acknowledged: each acknowledged write
-  // synced the log up to its own end. Damage before the tail is another matter: the default mode,
-  // kPointInTimeRecovery, would silently drop all that follows it, acknowledged or not. This mode
-  // forgives the tail alone and refuses to open otherwise. What it takes for a tail, and what not,
-  // wal_tail.h mends.
+  // After a crash the log's tail may be incomplete. It was never acknowledged: each acknowledged
+  // write synced the log up to its own end. Damage before the tail is different: the default mode,
+  // kPointInTimeRecovery, would silently drop everything after it, acknowledged or not. This mode
+  // tolerates an incomplete tail only, and otherwise refuses to open. CheckWalTails and
+  // CutTornTails (wal.h) correct what RocksDB takes for a tail.
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
-  // A whole log file that is gone is noticed, too.
+  // RocksDB also notices when a whole log file is missing.
   options.track_and_verify_wals_in_manifest = true;
   options.verify_sst_unique_id_in_manifest = true;
   options.max_total_wal_size = Fit(wanted, 128 << 20);  // bounds the replay at start
@@ -83,19 +85,19 @@ rocksdb::DBOptions TunedDbOptions(const RocksDbOptions& wanted) {
   return options;
 }
 
-// In the order of Database: default, cas, ac, use, hold.
+// Returns the column families in the order of Database's accessors: default, cas, ac, use, hold.
 std::vector<rocksdb::ColumnFamilyDescriptor> TunedFamilies(const RocksDbOptions& wanted) {
   const std::shared_ptr<rocksdb::Cache> cache = rocksdb::NewLRUCache(wanted.block_cache_bytes);
   const rocksdb::ColumnFamilyOptions lookups = PointLookups(cache);
 
   rocksdb::ColumnFamilyOptions cas = lookups;
-  // After a full disk, RocksDB writes again once there is room for the largest buffer.
+  // After a full disk, RocksDB resumes writing when the largest buffer fits.
   cas.write_buffer_size = Fit(wanted, 32 << 20);
   cas.max_write_buffer_number = 3;
-  UseBlobFiles(&cas, 2048,
-               Fit(wanted, 256 << 20));  // above every header: kMaxInlineBytes and a few
-  cas.blob_compression_type = rocksdb::kNoCompression;  // done before, by packing.h
-  cas.level0_file_num_compaction_trigger = 8;           // a large blob's flush leaves a small file
+  // 2048 is more than any header, which has kMaxInlineBytes and a few.
+  UseBlobFiles(&cas, 2048, Fit(wanted, 256 << 20));
+  cas.blob_compression_type = rocksdb::kNoCompression;  // packing.h compresses
+  cas.level0_file_num_compaction_trigger = 8;           // each flush of a large blob adds a file
 
   rocksdb::ColumnFamilyOptions ac = lookups;
   ac.write_buffer_size = Fit(wanted, 16 << 20);
@@ -116,14 +118,14 @@ std::vector<rocksdb::ColumnFamilyDescriptor> TunedFamilies(const RocksDbOptions&
           {"hold", hold}};
 }
 
-// What a write has ended with; a full disk in the words that an operator looks for.
+// Converts the status of a write. A full disk gets the words that operators search for.
 absl::Status FromWrite(const rocksdb::Status& status, absl::string_view context) {
   const absl::Status written = FromRocksStatus(status, context);
   return absl::IsResourceExhausted(written) ? Annotate(written, "the store's disk is full")
                                             : written;
 }
 
-// Which start of the machine this is; empty where the system does not say.
+// Returns an id of the machine's current boot, or an empty string if the system has none.
 std::string BootId() {
   const absl::StatusOr<std::string> id = ReadFile("/proc/sys/kernel/random/boot_id", 100);
   return id.ok() ? std::string(absl::StripAsciiWhitespace(*id)) : "";
@@ -151,7 +153,7 @@ absl::Status Database::OpenDb(const RocksDbOptions& options) {
   ASSIGN_OR_RETURN(const WalTails tails, CheckWalTails(dir_, *sizes));
   if (tails.lost_bytes > 0) {
     tail_was_lost_ = true;
-    LogError("the end of the log is gone: the disk did not keep what it had synced",
+    LogError("the end of the write-ahead log is missing: the disk lost data that it had synced",
              {{"data", dir_}, {"lost_bytes", tails.lost_bytes}});
   }
   const SyncedSizes& found = *sizes;
@@ -161,7 +163,7 @@ absl::Status Database::OpenDb(const RocksDbOptions& options) {
   env_ = rocksdb::NewCompositeEnv(log_);
   rocksdb::DBOptions db_options = TunedDbOptions(options);
   db_options.env = env_.get();
-  // Sums alone: they are counted on each processor apart, and no clock is read for them.
+  // Counters only: they are counted per processor, without reading a clock.
   statistics_ = rocksdb::CreateDBStatistics();
   statistics_->set_stats_level(rocksdb::StatsLevel::kExceptHistogramOrTimers);
   db_options.statistics = statistics_;
@@ -174,7 +176,7 @@ absl::Status Database::OpenDb(const RocksDbOptions& options) {
     const absl::StatusOr<WalTails> cut = CutTornTails(dir_, found);
     if (!cut.ok() || cut->torn_bytes == 0) return FromOpenStatus(opened, dir_);
     tail_was_lost_ = true;
-    LogWarning("cut off a torn tail of the log, of which nothing had been acknowledged",
+    LogWarning("cut off a torn tail of the write-ahead log; no write in it was acknowledged",
                {{"data", dir_}, {"bytes", cut->torn_bytes}});
     opened = rocksdb::DB::Open(db_options, dir_, families, &families_, &db);
   }
@@ -192,12 +194,13 @@ Database::~Database() {
   }
 }
 
-// Where opening failed, what the process before left must not be taken for a clean end.
+// Notes a clean close. Not called if opening failed: the previous process may have crashed, and the
+// next one must find that out.
 void Database::NoteCleanEnd() {
   rocksdb::WriteBatch batch;
   batch.Put(main(), kBootKey, kClean);
   if (const absl::Status noted = WriteDurably(batch, "boot"); !noted.ok()) {
-    LogWarning("the end could not be noted", {{"error", noted.ToString()}});
+    LogWarning("cannot note the clean close", {{"error", noted.ToString()}});
   }
 }
 
@@ -212,8 +215,8 @@ absl::Status Database::CheckFormat() {
   RETURN_IF_ERROR(status);
   if (ToView(found) == kFormat) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
-      "the database has format ", JsonString(ToView(found)), ", this program reads format ",
-      kFormat, " alone: run the program that wrote it, or start with another data directory"));
+      "the database has format ", JsonString(ToView(found)), ", this program reads only format ",
+      kFormat, ": run the program that wrote it, or start with another data directory"));
 }
 
 absl::Status Database::ReadEpoch() {
@@ -224,16 +227,19 @@ absl::Status Database::ReadEpoch() {
   } else if (!absl::IsNotFound(status)) {
     return status;
   }
-  // A use is never ahead of the epoch, unless a torn log lost the epoch alone.
+  // A use is never later than the epoch, unless a torn log lost the epoch's record but not the
+  // use's.
   const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(rocksdb::ReadOptions(), use()));
   it->SeekForPrev(IndexBound(kNoEpoch));
   if (it->Valid() && it->key().size() > IndexBound(0).size() &&
       it->key().starts_with(ToSlice(kIndexPrefix))) {
-    epoch_.epoch = std::max(epoch_.epoch, EpochOfIndexKey(ToView(it->key())));
+    epoch_.epoch = std::max(epoch_.epoch, IndexKeyEpoch(ToView(it->key())));
   }
   return FromRocksStatus(it->status(), "reading the last use");
 }
 
+// Finds out whether uses may be lost: they are written without a sync, so a crash of the machine
+// (another boot, no clean close) or a lost tail of the log loses them. Then notes this boot.
 absl::Status Database::NoteBoot() {
   rocksdb::PinnableSlice found;
   const absl::Status status = Get(main(), kBootKey, &found, "boot");
@@ -257,7 +263,7 @@ absl::Status Database::Write(rocksdb::WriteBatch& batch, bool sync, absl::string
   const auto start = std::chrono::steady_clock::now();
   const absl::Status written = FromWrite(db_->Write(options, &batch), context);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  // Whether its own sync went well or not: the log failed, so that nobody knows what it holds.
+  // Checked even if this write's own sync succeeded: after a failure the log's content is unknown.
   RETURN_IF_ERROR(log_->status());
   RETURN_IF_ERROR(written);
   change.Commit();
@@ -282,16 +288,18 @@ absl::Status Database::WriteUnlogged(rocksdb::WriteBatch& batch, absl::string_vi
   return FromWrite(db_->Write(options, &batch), context);
 }
 
+// Group flush: each caller takes a number. One caller flushes for all numbers that are taken when
+// its flush starts; the others wait until a flush covers their number.
 absl::Status Database::FlushContent() {
   absl::MutexLock lock(&flush_mutex_);
   const uint64_t request = ++flushes_wanted_;
   while (flushing_ && flushes_done_ < request) flush_ended_.Wait(&flush_mutex_);
-  if (flushes_done_ >= request) return flushed_;  // one that began after the request met it
+  if (flushes_done_ >= request) return flushed_;  // another caller's flush covered this request
   flushing_ = true;
   const uint64_t met = flushes_wanted_;
   flush_mutex_.Unlock();
   const absl::Status status =
-      FromWrite(db_->Flush(rocksdb::FlushOptions(), cas()), "writing content out");
+      FromWrite(db_->Flush(rocksdb::FlushOptions(), cas()), "flushing content");
   flush_mutex_.Lock();
   flushing_ = false;
   flushes_done_ = met;
@@ -319,7 +327,7 @@ absl::Status Database::GetWith(const rocksdb::ReadOptions& options,
                                rocksdb::PinnableSlice* value, absl::string_view context) {
   const rocksdb::Status status = db_->Get(options, family, ToSlice(key), value);
   if (status.IsIOError() && status.subcode() == rocksdb::Status::kPathNotFound) {
-    return absl::DataLossError(absl::StrCat(context, ": a file is gone: ", status.ToString()));
+    return absl::DataLossError(absl::StrCat(context, ": a file is missing: ", status.ToString()));
   }
   return FromRocksStatus(status, context);
 }

@@ -20,16 +20,16 @@
 #include "services/store/adapters/rocksdb/database/counters.h"
 #include "services/store/adapters/rocksdb/database/options.h"
 #include "services/store/adapters/rocksdb/database/synced_sizes.h"
-#include "services/store/adapters/rocksdb/database/wal_monitor.h"
+#include "services/store/adapters/rocksdb/database/wal.h"
 #include "services/store/core/storage.h"
 
 namespace kernelmill::store {
 
-// The open database: its column families, its counters, and the few operations that the rest is
-// made of. Thread-safe.
+// The open database: its column families, its counters, and reads and writes with the three levels
+// of durability that the store needs. Thread-safe.
 class Database {
  public:
-  // Errors as of OpenRocksDbStorage.
+  // Opens the database in `dir`. Errors: see OpenRocksDbStorage.
   static absl::StatusOr<std::unique_ptr<Database>> Open(const std::string& dir,
                                                         const RocksDbOptions& options);
   ~Database();
@@ -45,30 +45,32 @@ class Database {
   rocksdb::ColumnFamilyHandle* hold() { return families_[4]; }
   const std::vector<rocksdb::ColumnFamilyHandle*>& families() const { return families_; }
 
-  // Durable once OK. Writers that wait at the same time share one sync. `delta` is counted.
+  // Writes the batch and syncs the log; concurrent writers share one sync. Adds `delta` to the
+  // counters.
   absl::Status WriteDurably(rocksdb::WriteBatch& batch, absl::string_view context,
                             const Usage& delta = {});
-  // Survives this process, not the machine, until the next durable write.
+  // Writes the batch without a sync: it survives a crash of the process, and a loss of power only
+  // after the next durable write.
   absl::Status WriteLazily(rocksdb::WriteBatch& batch, absl::string_view context,
                            const Usage& delta = {});
 
-  // Lost with this process, but for what FlushContent has written out. For large content, which
-  // would otherwise go to the disk twice.
+  // Writes the batch without the log: it is lost with the process unless FlushContent follows. For
+  // large content, which would go to the disk twice otherwise.
   absl::Status WriteUnlogged(rocksdb::WriteBatch& batch, absl::string_view context);
-  // Makes all that was written to "cas" before durable. Callers at the same time share one flush.
+  // Makes every earlier write to "cas" durable. Concurrent callers share one flush.
   absl::Status FlushContent();
 
-  // NOT_FOUND; DATA_LOSS: a checksum does not match.
+  // Reads a record. NOT_FOUND: it does not exist. DATA_LOSS: a checksum does not match.
   absl::Status Get(rocksdb::ColumnFamilyHandle* family, absl::string_view key,
                    rocksdb::PinnableSlice* value, absl::string_view context);
-  // The same, of a record that the caller checks: RocksDB looks at no checksum.
+  // Reads a record without RocksDB's checksums; the caller must check the content.
   absl::Status GetUnchecked(rocksdb::ColumnFamilyHandle* family, absl::string_view key,
                             rocksdb::PinnableSlice* value, absl::string_view context);
 
-  // Sums since it was opened.
+  // RocksDB's counters since the database was opened.
   const rocksdb::Statistics& statistics() const { return *statistics_; }
   Usage usage() const { return counters_.sum(); }
-  // As the last process left it.
+  // The epoch as the last process left it.
   const EpochState& opened_epoch() const { return epoch_; }
 
  private:
@@ -99,9 +101,9 @@ class Database {
   absl::Mutex flush_mutex_;
   absl::CondVar flush_ended_;
   uint64_t flushes_wanted_ ABSL_GUARDED_BY(flush_mutex_) = 0;
-  uint64_t flushes_done_ ABSL_GUARDED_BY(flush_mutex_) = 0;  // the requests that the last one met
+  uint64_t flushes_done_ ABSL_GUARDED_BY(flush_mutex_) = 0;  // requests that the last flush covered
   bool flushing_ ABSL_GUARDED_BY(flush_mutex_) = false;
-  absl::Status flushed_ ABSL_GUARDED_BY(flush_mutex_);  // how the last one went
+  absl::Status flushed_ ABSL_GUARDED_BY(flush_mutex_);  // the last flush's status
 };
 
 }  // namespace kernelmill::store

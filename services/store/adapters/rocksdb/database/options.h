@@ -14,17 +14,18 @@ class FileSystem;
 
 namespace kernelmill::store {
 
-// Apart from database.h, so that who opens a store does not include RocksDB.
+// How a database is opened. Separate from database.h, so that callers of OpenRocksDbStorage do not
+// include RocksDB.
 struct RocksDbOptions {
   size_t block_cache_bytes = 64 << 20;
-  // What the database is meant to take at most; 0: no limit. Buffers and files are cut to fit.
+  // The size that the database should not exceed; 0: no limit. Buffers and files are sized to fit.
   int64_t limit_bytes = 0;
-  // Called once, from any thread, when the log can no longer be written or synced. Nothing is
-  // acknowledged from then on, and the process had better end. May be null.
+  // Called once, from any thread, when the log can no longer be written or synced. No write
+  // succeeds from then on; the process should exit. May be null.
   std::function<void(const absl::Status&)> on_broken_log;
-  // Called after each write that is durable, with the seconds that it took. May be null.
+  // Called after each durable write with its duration in seconds. May be null.
   std::function<void(double)> on_synced = nullptr;
-  std::shared_ptr<rocksdb::FileSystem> file_system;  // null: the system's; for tests
+  std::shared_ptr<rocksdb::FileSystem> file_system;  // for tests; null: the operating system's
 };
 
 }  // namespace kernelmill::store

@@ -13,9 +13,9 @@
 
 namespace kernelmill::store {
 
-// Content as a record: compressed where that pays, with a checksum of its own. The log, the write
-// buffer and the blob files then all handle the smaller bytes, by the thread that brought them, and
-// reading checks them faster than RocksDB's checksum does. Borrows the content. Not thread-safe.
+// Content as a record: compressed if that pays, with its own checksum. The writer's thread
+// compresses, so the log, the write buffer and the blob files all handle fewer bytes. Checking this
+// checksum is faster than checking RocksDB's. Borrows the content. Not thread-safe.
 class PackedRecord {
  public:
   explicit PackedRecord(absl::string_view content);
@@ -27,12 +27,12 @@ class PackedRecord {
 
  private:
   std::string compressed_;
-  absl::string_view payload_;  // of compressed_, or the content
+  absl::string_view payload_;  // compressed_ or the content
   std::string head_;
 };
 
-// The `size` bytes of content in a packed record: borrowed from it, or from `buffer`. DATA_LOSS: it
-// is damaged.
+// Returns the content of a packed record, which must have `size` bytes. It is borrowed from the
+// record or from `buffer`. DATA_LOSS: the record is damaged.
 absl::StatusOr<absl::string_view> Unpack(absl::string_view record, int64_t size,
                                          std::string* buffer);
 

@@ -6,43 +6,45 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 
-// The grammar of the database. Integers in keys are big-endian, so that they sort; in values
-// little-endian. `hash` is a raw SHA-256 (32 bytes), `staging` 16 random bytes.
+// clang-format off
+// The grammar of the database. Integers are big-endian in keys, so that they sort, and little-endian
+// in values. `hash` is a raw SHA-256 (32 bytes), `staging` 16 random bytes.
 //
 // Column family "default":
-//   "format" -> the version of this grammar in decimal; "2"
-//   "clock"  -> epoch:u64 started_at:u64; the epoch of uses, and what had been written as it began
-//   "boot"   -> the boot of the machine that the database is open in, or "clean"
+//   "format" -> the version of this grammar in decimal: "2"
+//   "clock"  -> epoch:u64 started_at:u64; the epoch of uses, and Usage::written when it began
+//   "boot"   -> the boot id of the machine while the database is open; "clean" after a clean close
 //
 // Column family "cas":
-//   "h" hash              -> header; a blob's content is there if and only if its header is
+//   "h" hash              -> header; a blob's content exists if and only if its header does
 //   "b" hash              -> body: the bytes of a blob of kMaxInlineBytes < size <= kChunkBytes
-//   "c" staging index:u32 -> chunk: kChunkBytes of a larger blob, the last one may be shorter
+//   "c" staging index:u32 -> chunk: kChunkBytes of a larger blob; the last one may be shorter
 //                            bodies and chunks are packed (packing.cc)
-//   "u" staging           -> empty: chunks of this id may exist that no header names
+//   "u" staging           -> empty; chunks of this id may exist that no header names
 //   header := 'i' size:u64 bytes | 'b' size:u64 | 'c' size:u64 staging
 //
-//   A body is written in one batch with its header. Chunks go ahead of theirs, past the log: first
-//   "u" with chunk 0, then the others; they are flushed, and at last, in one synced batch, the
-//   header and the deletion of "u". Whoever opens the database deletes the chunks of every "u" that
-//   is left; no other scan is needed. Bodies and chunks go to blob files.
+//   A body is written in one batch with its header. Chunks are written before their header, without
+//   the log: first "u" with chunk 0, then the other chunks, then a flush, and last one synced batch
+//   with the header and the deletion of "u". When the database is opened, the chunks of every "u"
+//   are deleted; no other scan is needed. RocksDB stores bodies and chunks in blob files.
 //
 // Column family "ac":
 //   hash size:u64 instance -> a serialized ActionResult
 //
-// Column family "use" (small records: asking for 100,000 digests reads no content):
-//   "l" item              -> epoch:u64 size:u64; the last use. A blob or result is there if and
-//                            only if this is
-//   "t" epoch:u64 item    -> empty; the same by time: one for each "l", written with it
-//   "n" slot:u32          -> blobs:u64 blob_bytes:u64 results:u64 written:u64; a share of the
+// Column family "use" (small records, so that a lookup of 100,000 digests reads no content):
+//   "l" item              -> epoch:u64 size:u64; the last use. A blob or result exists if and only
+//                            if this record does
+//   "t" epoch:u64 item    -> empty; the index by epoch: one entry for each "l", in the same batch
+//   "n" slot:u32          -> blobs:u64 blob_bytes:u64 results:u64 written:u64; one slot of the
 //                            counters (counters.h)
-//   "d" hash              -> size:u64; the blob was found damaged
+//   "d" hash              -> size:u64; the blob is marked as damaged
 //   item := 'b' hash | 'r' key of "ac"
 //
 // Column family "hold":
 //   "n" name              -> id:u64 blobs:u64 holds_uses:u64 since:u64 ttl_ms:u64
 //   "l" id:u64            -> hash*; the blobs of the hold
-//   "b" hash id:u64       -> empty; the same by blob
+//   "b" hash id:u64       -> empty; the same list by blob
+// clang-format on
 
 namespace kernelmill::store {
 namespace {
@@ -81,7 +83,7 @@ uint64_t LoadLittleEndian64(absl::string_view bytes) {
   return value;
 }
 
-// `count` integers, and nothing else.
+// Parses a value of exactly `count` integers.
 absl::StatusOr<std::vector<int64_t>> ParseIntegers(absl::string_view value, size_t count,
                                                    absl::string_view what) {
   if (value.size() != count * kSizeBytes) {
@@ -94,7 +96,7 @@ absl::StatusOr<std::vector<int64_t>> ParseIntegers(absl::string_view value, size
   return integers;
 }
 
-char TagOf(Header::Place place) {
+char GetTag(Header::Place place) {
   switch (place) {
     case Header::Place::kInline:
       return 'i';
@@ -130,7 +132,7 @@ absl::StatusOr<ResultId> ParseResultKey(absl::string_view key) {
 }
 
 std::string EncodeHeader(const Header& header) {
-  return absl::StrCat(Key(TagOf(header.place), LittleEndian64(header.size)), header.rest);
+  return absl::StrCat(Key(GetTag(header.place), LittleEndian64(header.size)), header.rest);
 }
 
 absl::StatusOr<Header> ParseHeader(absl::string_view value) {
@@ -153,7 +155,7 @@ absl::StatusOr<Header> ParseHeader(absl::string_view value) {
       rest = kStagingBytes;
       break;
     default:
-      return absl::DataLossError("a header of an unknown kind");
+      return absl::DataLossError("a header has an unknown tag");
   }
   if (header.size < 0 || header.rest.size() != rest) {
     return absl::DataLossError("a header has the wrong length");
@@ -182,8 +184,8 @@ std::string IndexBound(Epoch epoch) { return absl::StrCat(kIndexPrefix, BigEndia
 std::string IndexKey(Epoch epoch, absl::string_view item) {
   return absl::StrCat(IndexBound(epoch), item);
 }
-Epoch EpochOfIndexKey(absl::string_view key) { return LoadBigEndian64(key.substr(1)); }
-absl::string_view ItemOfIndexKey(absl::string_view key) { return key.substr(1 + kSizeBytes); }
+Epoch IndexKeyEpoch(absl::string_view key) { return LoadBigEndian64(key.substr(1)); }
+absl::string_view IndexKeyItem(absl::string_view key) { return key.substr(1 + kSizeBytes); }
 
 std::string CounterKey(uint32_t slot) { return absl::StrCat(kCounterPrefix, BigEndian(slot, 4)); }
 

@@ -13,14 +13,15 @@
 
 namespace kernelmill::store {
 
-// Keys and values of the database; records.cc has their grammar.
+// Keys and values of the database. records.cc has the grammar. Each EncodeX makes a value, and
+// ParseX reads it; DATA_LOSS: the value is malformed.
 
 inline constexpr char kFormatKey[] = "format";
 inline constexpr char kFormat[] = "2";
 inline constexpr char kEpochKey[] = "clock";
 inline constexpr char kBootKey[] = "boot";
 
-// Blobs up to this size live in their header: one look-up less for the many small ones.
+// Blobs up to this size are stored in their header, which saves one lookup for the many small ones.
 inline constexpr int64_t kMaxInlineBytes = 1024;
 
 inline constexpr absl::string_view kHeaderPrefix = "h";
@@ -31,26 +32,25 @@ std::string ChunkKey(absl::string_view staging, uint32_t index);
 std::string ChunkPrefix(absl::string_view staging);
 std::string StagingKey(absl::string_view staging);
 std::string ResultKey(absl::string_view instance, const BlobId& action);
-// DATA_LOSS: no key of a result.
+// Parses the key of a result. DATA_LOSS: it is malformed.
 absl::StatusOr<ResultId> ParseResultKey(absl::string_view key);
 
-// Where a blob's bytes are.
+// Where a blob's bytes are stored.
 struct Header {
   enum class Place { kInline, kBody, kChunks };
   Place place = Place::kInline;
   int64_t size = 0;
-  absl::string_view rest;  // the bytes if inline; the staging id if in chunks; borrowed when parsed
+  absl::string_view rest;  // inline: the bytes; chunks: the staging id. Parsed: borrowed
 };
 
 std::string EncodeHeader(const Header& header);
-// DATA_LOSS: not a header.
 absl::StatusOr<Header> ParseHeader(absl::string_view value);
 
-// An item of the column family "use": a blob or a result.
+// Makes the item of the column family "use" for a blob or a result.
 std::string BlobItem(absl::string_view raw_hash);
 std::string ResultItem(absl::string_view result_key);
-// The raw hash or the key of the result.
-inline absl::string_view KeyOfItem(absl::string_view item) { return item.substr(1); }
+// Returns the raw hash of a blob, or the key of a result.
+inline absl::string_view ItemKey(absl::string_view item) { return item.substr(1); }
 bool IsBlobItem(absl::string_view item);
 
 inline constexpr absl::string_view kBlobUsePrefix = "lb";
@@ -64,9 +64,9 @@ absl::StatusOr<UseValue> ParseUse(absl::string_view value);
 
 inline constexpr absl::string_view kIndexPrefix = "t";
 std::string IndexKey(Epoch epoch, absl::string_view item);
-std::string IndexBound(Epoch epoch);  // before all items of this epoch
-Epoch EpochOfIndexKey(absl::string_view key);
-absl::string_view ItemOfIndexKey(absl::string_view key);
+std::string IndexBound(Epoch epoch);  // sorts before all items of this epoch
+Epoch IndexKeyEpoch(absl::string_view key);
+absl::string_view IndexKeyItem(absl::string_view key);
 
 inline constexpr absl::string_view kCounterPrefix = "n";
 std::string CounterKey(uint32_t slot);
@@ -79,7 +79,7 @@ std::string DamageKey(const BlobId& id);
 std::string EncodeSize(int64_t size);
 absl::StatusOr<int64_t> ParseSize(absl::string_view value);
 
-// The blob whose raw hash this is.
+// Makes the id of the blob with this raw hash.
 BlobId MakeBlobId(absl::string_view raw_hash, int64_t size);
 
 std::string EncodeEpoch(const EpochState& epoch);

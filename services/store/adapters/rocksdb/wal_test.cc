@@ -1,6 +1,6 @@
 // What a log that ends badly does to an opening. Each test makes its log by a process that dies.
 
-#include "services/store/adapters/rocksdb/database/wal_tail.h"
+#include "services/store/adapters/rocksdb/database/wal.h"
 
 #include <gtest/gtest.h>
 #include <rocksdb/file_system.h>

@@ -1,13 +1,61 @@
-#ifndef KERNELMILL_SERVICES_COORDINATOR_SERVER_CRAWL_SERVICE_H_
-#define KERNELMILL_SERVICES_COORDINATOR_SERVER_CRAWL_SERVICE_H_
+#ifndef KERNELMILL_SERVICES_COORDINATOR_SERVER_SERVICES_H_
+#define KERNELMILL_SERVICES_COORDINATOR_SERVER_SERVICES_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
 
 #include "common/access/caller_limits.h"
+#include "common/access/grants.h"
 #include "common/rpc/limited_calls.h"
 #include "kernelmill/v1/crawl.grpc.pb.h"
+#include "kernelmill/v1/work.grpc.pb.h"
 #include "services/coordinator/core/scheduler.h"
-#include "services/coordinator/server/coordinator_limits.h"
 
 namespace kernelmill::coordinator {
+
+// What callers may have of a coordinator at a time, all of them and each. 0: no limit.
+struct CoordinatorLimits {
+  int64_t jobs = 1000;  // that have not ended
+  int64_t jobs_per_caller = 500;
+  int64_t queued_bytes = int64_t{128} << 20;  // of these jobs' specs
+  int64_t queued_bytes_per_caller = int64_t{64} << 20;
+  // Each of these takes a thread, of which rpc::Server has 2048: some must be left to answer
+  // others.
+  int64_t waiting_leases = 1024;
+  int64_t waiting_leases_per_caller = 512;
+  int64_t watches = 512;
+  int64_t watches_per_caller = 128;
+  int64_t submits = 256;  // calls, under way
+  int64_t submits_per_caller = 64;
+
+  // Of a coordinator that has no callers but its own process.
+  static CoordinatorLimits None() { return {0, 0, 0, 0, 0, 0, 0, 0, 0, 0}; }
+};
+
+// Work over gRPC. Thread-safe; `scheduler` must outlive it. With a key, a grant goes with each
+// task, for the worker that it is leased to.
+class WorkService final : public v1::Work::Service {
+ public:
+  // `grants` may be null: none are given.
+  WorkService(Scheduler& scheduler, const CoordinatorLimits& limits,
+              std::shared_ptr<access::GrantKey> grants = nullptr);
+
+  // RESOURCE_EXHAUSTED: nothing is ready, and too many wait already.
+  grpc::Status Lease(grpc::ServerContext* context, const v1::LeaseRequest* request,
+                     v1::LeaseResponse* response) override;
+  grpc::Status Renew(grpc::ServerContext* context, const v1::RenewRequest* request,
+                     v1::RenewResponse* response) override;
+  grpc::Status Complete(grpc::ServerContext* context, const v1::CompleteRequest* request,
+                        v1::CompleteResponse* response) override;
+
+ private:
+  void AddGrant(const std::string& caller, v1::LeasedTask& task) const;
+
+  Scheduler& scheduler_;
+  access::CallerLimits waiting_;
+  const std::shared_ptr<access::GrantKey> grants_;
+};
 
 // Crawl over gRPC. Thread-safe; `scheduler` must outlive it.
 class CrawlService final : public v1::Crawl::WithStreamedUnaryMethod_Submit<v1::Crawl::Service> {
@@ -54,4 +102,4 @@ class CrawlService final : public v1::Crawl::WithStreamedUnaryMethod_Submit<v1::
 
 }  // namespace kernelmill::coordinator
 
-#endif  // KERNELMILL_SERVICES_COORDINATOR_SERVER_CRAWL_SERVICE_H_
+#endif  // KERNELMILL_SERVICES_COORDINATOR_SERVER_SERVICES_H_

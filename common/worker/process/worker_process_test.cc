@@ -1,4 +1,4 @@
-#include "common/worker/process/peers.h"
+#include "common/worker/process/worker_process.h"
 
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>

@@ -1,11 +1,12 @@
-#include "common/rpc/cancellable_calls.h"
+#include "common/rpc/cancellation.h"
 
+#include "absl/time/time.h"
 #include "common/rpc/status.h"
 
 namespace kernelmill::rpc {
 namespace {
 
-absl::Status Cancelled() { return absl::CancelledError("the calls of this client were cancelled"); }
+absl::Status Cancelled() { return absl::CancelledError("this client's calls were cancelled"); }
 
 }  // namespace
 
@@ -31,6 +32,22 @@ void CancellableCalls::CancelAll() {
 bool CancellableCalls::cancelled() const {
   absl::MutexLock lock(&mutex_);
   return cancelled_;
+}
+
+CallStop::CallStop(const grpc::ServerContext& context) {
+  thread_ = std::thread([this, &context] {
+    while (!over_.stop_requested()) {
+      const uint64_t seen = wake_.generation();
+      if (context.IsCancelled()) gone_.request_stop();
+      if (!over_.stop_requested()) wake_.WaitFor(seen, absl::Milliseconds(100));
+    }
+  });
+}
+
+CallStop::~CallStop() {
+  over_.request_stop();
+  wake_.Notify();
+  thread_.join();
 }
 
 }  // namespace kernelmill::rpc

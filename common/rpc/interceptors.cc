@@ -1,8 +1,9 @@
-#include "common/rpc/call_metrics.h"
+#include "common/rpc/interceptors.h"
 
 #include <grpcpp/support/client_interceptor.h>
 #include <grpcpp/support/interceptor.h>
 #include <grpcpp/support/server_interceptor.h>
+#include <grpcpp/support/status.h>
 #include <prometheus/counter.h>
 #include <prometheus/histogram.h>
 
@@ -14,8 +15,11 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "absl/synchronization/mutex.h"
 #include "common/access/roles.h"
 #include "common/metrics/metrics.h"
@@ -32,7 +36,7 @@ constexpr std::array<const char*, 17> kCodes = {
     "Aborted",  "OutOfRange",     "Unimplemented",    "Internal",          "Unavailable",
     "DataLoss", "Unauthenticated"};
 
-// One side's families.
+// The metric families of a server or a client.
 struct Side {
   const metrics::Family& started;
   const metrics::Family& handled;
@@ -43,7 +47,7 @@ constexpr Side kServer = {metrics::kServerStarted, metrics::kServerHandled,
 constexpr Side kClient = {metrics::kClientStarted, metrics::kClientHandled,
                           metrics::kClientSeconds};
 
-// The instruments of one method; those of all codes are there from its first call on.
+// The instruments of one method. The first call creates them for all codes.
 struct MethodInstruments {
   prometheus::Counter* started;
   std::array<prometheus::Counter*, kCodes.size()> handled;
@@ -66,12 +70,12 @@ MethodInstruments Make(const Side& side, absl::string_view method) {
   return made;
 }
 
-// Looks a method's instruments up, by its path; as bounded as the table of methods is. Thread-safe.
+// The instruments by method path, bounded by the method table. Thread-safe.
 class Instruments {
  public:
   explicit Instruments(const Side& side) : side_(side), unknown_(Make(side, "")) {}
 
-  const MethodInstruments& Of(absl::string_view method) {
+  const MethodInstruments& Get(absl::string_view method) {
     if (access::FindMethod(method) == nullptr) return unknown_;
     absl::MutexLock lock(&mutex_);
     std::unique_ptr<const MethodInstruments>& found = methods_[method];
@@ -87,8 +91,8 @@ class Instruments {
       ABSL_GUARDED_BY(mutex_);
 };
 
-// One call. Counts it as it begins and, by the status that it sees go by, as it ends; a call that
-// ends without one was cancelled.
+// The interceptor of one call. It counts the call's start, and its end with the status that passes
+// by. A call that ends without a status was cancelled.
 class CallMetrics final : public grpc::experimental::Interceptor {
  public:
   CallMetrics(const MethodInstruments& instruments, InterceptionHookPoints point)
@@ -127,7 +131,7 @@ class ServerFactory final : public grpc::experimental::ServerInterceptorFactoryI
   grpc::experimental::Interceptor* CreateServerInterceptor(
       grpc::experimental::ServerRpcInfo* info) override {
     static auto* const instruments = new Instruments(kServer);
-    return new CallMetrics(instruments->Of(info->method() == nullptr ? "" : info->method()),
+    return new CallMetrics(instruments->Get(info->method() == nullptr ? "" : info->method()),
                            InterceptionHookPoints::PRE_SEND_STATUS);
   }
 };
@@ -137,7 +141,7 @@ class ClientFactory final : public grpc::experimental::ClientInterceptorFactoryI
   grpc::experimental::Interceptor* CreateClientInterceptor(
       grpc::experimental::ClientRpcInfo* info) override {
     static auto* const instruments = new Instruments(kClient);
-    return new CallMetrics(instruments->Of(info->method() == nullptr ? "" : info->method()),
+    return new CallMetrics(instruments->Get(info->method() == nullptr ? "" : info->method()),
                            InterceptionHookPoints::POST_RECV_STATUS);
   }
 };
@@ -156,6 +160,106 @@ ClientCallMetrics() {
   std::vector<std::unique_ptr<grpc::experimental::ClientInterceptorFactoryInterface>> factories;
   factories.push_back(std::make_unique<ClientFactory>());
   return factories;
+}
+
+namespace {
+
+// A prefix of services, the server that has them, and the likely mistake.
+struct Expected {
+  absl::string_view services;  // prefix
+  absl::string_view server;
+  absl::string_view question;
+};
+
+constexpr Expected kExpected[] = {
+    {"kernelmill.v1.Crawl/", "a coordinator", "is --coordinator the store's address?"},
+    {"kernelmill.v1.Work/", "a coordinator", "is --coordinator the store's address?"},
+    {"kernelmill.v1.Store/", "a kernelmill-store", "is --store the coordinator's address?"},
+    {"build.bazel.", "a content store", "is --store the coordinator's address?"},
+    {"google.bytestream.", "a content store", "is --store the coordinator's address?"},
+};
+
+std::string UnknownService(absl::string_view target, absl::string_view method) {
+  absl::ConsumePrefix(&method, "/");
+  for (const Expected& expected : kExpected) {
+    if (!absl::StartsWith(method, expected.services)) continue;
+    return absl::StrCat(target, " answers, but is not ", expected.server,
+                        " of this version (it does not have ", method, "): ", expected.question);
+  }
+  return absl::StrCat(target, " answers, but does not have ", method);
+}
+
+class Explainer final : public grpc::experimental::Interceptor {
+ public:
+  Explainer(const std::string& target, std::string method, bool with_tls)
+      : target_(target), method_(std::move(method)), with_tls_(with_tls) {}
+
+  void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
+    if (methods->QueryInterceptionHookPoint(
+            grpc::experimental::InterceptionHookPoints::POST_RECV_STATUS)) {
+      grpc::Status* const status = methods->GetRecvStatus();
+      if (!status->ok()) *status = ExplainWrongServer(*status, target_, method_, with_tls_);
+    }
+    methods->Proceed();
+  }
+
+ private:
+  const std::string target_;
+  const std::string method_;
+  const bool with_tls_;
+};
+
+class Factory final : public grpc::experimental::ClientInterceptorFactoryInterface {
+ public:
+  Factory(std::string target, bool with_tls) : target_(std::move(target)), with_tls_(with_tls) {}
+
+  grpc::experimental::Interceptor* CreateClientInterceptor(
+      grpc::experimental::ClientRpcInfo* info) override {
+    return new Explainer(target_, info->method() == nullptr ? "" : info->method(), with_tls_);
+  }
+
+ private:
+  const std::string target_;
+  const bool with_tls_;
+};
+
+}  // namespace
+
+grpc::Status ExplainWrongServer(const grpc::Status& status, absl::string_view target,
+                                absl::string_view method, bool with_tls) {
+  const std::string said = status.error_message();
+  if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED && said.empty()) {
+    return {status.error_code(), UnknownService(target, method)};
+  }
+  if (status.error_code() != grpc::StatusCode::UNAVAILABLE) return status;
+  if (absl::StrContains(said, "Failed parsing HTTP/2") || absl::StrContains(said, "http1.x")) {
+    return {grpc::StatusCode::FAILED_PRECONDITION,
+            absl::StrCat(target,
+                         " answers, but does not speak gRPC: is it a web server, or the "
+                         "port of a server's --metrics?")};
+  }
+  if (with_tls && absl::StrContains(said, "wrong version number")) {
+    return {status.error_code(),
+            absl::StrCat(target,
+                         " answers, but without TLS: omit --tls-ca, or start it with "
+                         "--tls-cert; ",
+                         said)};
+  }
+  const bool closed = absl::StrContains(said, "Socket closed") ||
+                      absl::StrContains(said, "Connection reset by peer");
+  if (!with_tls && closed) {
+    return {status.error_code(),
+            absl::StrCat(target,
+                         " closes each connection; a server with TLS does that if "
+                         "--tls-ca is missing: ",
+                         said)};
+  }
+  return status;
+}
+
+std::unique_ptr<grpc::experimental::ClientInterceptorFactoryInterface> WrongServerExplainer(
+    const std::string& target, bool with_tls) {
+  return std::make_unique<Factory>(target, with_tls);
 }
 
 }  // namespace kernelmill::rpc

@@ -1,4 +1,4 @@
-#include "common/rpc/wrong_server.h"
+#include "common/rpc/interceptors.h"
 
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
@@ -30,11 +30,11 @@ TEST(WrongServer, OneThatDoesNotKnowTheServiceIsNamedWithWhatWasAskedOfIt) {
   EXPECT_EQ(crawl.error_code(), grpc::StatusCode::UNIMPLEMENTED);
   EXPECT_EQ(crawl.error_message(),
             address +
-                " answers, but is not a coordinator of this version (it does not know "
+                " answers, but is not a coordinator of this version (it does not have "
                 "kernelmill.v1.Crawl/Submit): is --coordinator the store's address?");
   EXPECT_THAT(call("/build.bazel.remote.execution.v2.ActionCache/GetActionResult").error_message(),
               HasSubstr("is not a content store"));
-  EXPECT_EQ(call("/x.Y/Z").error_message(), address + " answers, but does not know x.Y/Z");
+  EXPECT_EQ(call("/x.Y/Z").error_message(), address + " answers, but does not have x.Y/Z");
 }
 
 TEST(WrongServer, OneThatSpeaksNoGrpcIsNotTriedAgain) {
@@ -49,7 +49,7 @@ TEST(WrongServer, OneThatSpeaksNoGrpcIsNotTriedAgain) {
 
 TEST(WrongServer, SaysWhoLacksTls) {
   EXPECT_THAT(ExplainWrongServer(Unavailable("Socket closed"), "a:1", "", false).error_message(),
-              HasSubstr("where --tls-ca is missing"));
+              HasSubstr("if --tls-ca is missing"));
   EXPECT_EQ(ExplainWrongServer(Unavailable("Socket closed"), "a:1", "", true).error_message(),
             "Socket closed");
   EXPECT_THAT(ExplainWrongServer(Unavailable("SSL routines::wrong version number"), "a:1", "", true)

@@ -1,4 +1,4 @@
-#include "common/worker/stage_metrics.h"
+#include "common/worker/worker_metrics.h"
 
 #include <gtest/gtest.h>
 #include <prometheus/counter.h>
