@@ -19,7 +19,6 @@
 #include "absl/synchronization/mutex.h"
 #include "services/store/adapters/rocksdb/database/counters.h"
 #include "services/store/adapters/rocksdb/database/options.h"
-#include "services/store/adapters/rocksdb/database/synced_sizes.h"
 #include "services/store/adapters/rocksdb/database/wal.h"
 #include "services/store/core/storage.h"
 
