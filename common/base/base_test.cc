@@ -98,11 +98,11 @@ TEST(Text, HexHasAsManyDigitsAsAreAskedFor) {
 
 TEST(Path, BaseNameAndFolder) {
   EXPECT_EQ(BaseName("a/b/c.py"), "c.py");
-  EXPECT_EQ(FolderOf("a/b/c.py"), "a/b");
+  EXPECT_EQ(ParentFolder("a/b/c.py"), "a/b");
   EXPECT_EQ(BaseName("c.py"), "c.py");
-  EXPECT_EQ(FolderOf("c.py"), "");
+  EXPECT_EQ(ParentFolder("c.py"), "");
   EXPECT_EQ(BaseName("a/"), "");
-  EXPECT_EQ(FolderOf("/a"), "");
+  EXPECT_EQ(ParentFolder("/a"), "");
 }
 
 TEST(Clock, MonotonicNowNeverGoesBack) {

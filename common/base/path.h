@@ -13,7 +13,7 @@ inline absl::string_view BaseName(absl::string_view path) {
 }
 
 // Returns the part before the last slash: "a/b" for "a/b/c"; empty if the path has no slash.
-inline absl::string_view FolderOf(absl::string_view path) {
+inline absl::string_view ParentFolder(absl::string_view path) {
   const size_t slash = path.rfind('/');
   return slash == absl::string_view::npos ? absl::string_view() : path.substr(0, slash);
 }

@@ -27,7 +27,7 @@ void SetRetryAfter(absl::Status& status, absl::Duration wait) {
   }
 }
 
-std::optional<absl::Duration> RetryAfterOf(const absl::Status& status) {
+std::optional<absl::Duration> GetRetryAfter(const absl::Status& status) {
   const auto payload = status.GetPayload(kPayload);
   int64_t milliseconds = 0;
   if (!payload.has_value() || !absl::SimpleAtoi(std::string(*payload), &milliseconds)) {

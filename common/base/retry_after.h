@@ -18,7 +18,7 @@ void SetRetryAfter(absl::Status& status, absl::Duration wait);
 
 // Returns the wait that SetRetryAfter noted, in whole milliseconds from zero to kMaxRetryAfter;
 // nothing if there is no note.
-std::optional<absl::Duration> RetryAfterOf(const absl::Status& status);
+std::optional<absl::Duration> GetRetryAfter(const absl::Status& status);
 
 // Parses HTTP's Retry-After header: seconds, or an HTTP date as in RFC 9110. Returns at most
 // kMaxRetryAfter, zero for a date in the past, and nothing for anything else.

@@ -9,24 +9,24 @@ namespace {
 
 TEST(RetryAfter, TravelsWithTheStatusAndItsContext) {
   absl::Status status = absl::UnavailableError("busy");
-  EXPECT_EQ(RetryAfterOf(status), std::nullopt);
+  EXPECT_EQ(GetRetryAfter(status), std::nullopt);
   SetRetryAfter(status, absl::Milliseconds(1500));
-  EXPECT_EQ(RetryAfterOf(Annotate(status, "while fetching")), absl::Milliseconds(1500));
+  EXPECT_EQ(GetRetryAfter(Annotate(status, "while fetching")), absl::Milliseconds(1500));
   EXPECT_EQ(status.message(), "busy");
 }
 
 TEST(RetryAfter, IsBounded) {
   absl::Status status = absl::UnavailableError("busy");
   SetRetryAfter(status, absl::InfiniteDuration());
-  EXPECT_EQ(RetryAfterOf(status), absl::Hours(24));
+  EXPECT_EQ(GetRetryAfter(status), absl::Hours(24));
   SetRetryAfter(status, absl::Seconds(-1));
-  EXPECT_EQ(RetryAfterOf(status), absl::ZeroDuration());
+  EXPECT_EQ(GetRetryAfter(status), absl::ZeroDuration());
 }
 
 TEST(RetryAfter, NothingIsNotedInSuccess) {
   absl::Status status;
   SetRetryAfter(status, absl::Seconds(1));
-  EXPECT_EQ(RetryAfterOf(status), std::nullopt);
+  EXPECT_EQ(GetRetryAfter(status), std::nullopt);
 }
 
 const absl::Time kNow = absl::FromUnixSeconds(1'445'412'480);  // Wed, 21 Oct 2015 07:28:00 GMT

@@ -46,7 +46,7 @@ class BlobStore {
 template <typename Message>
 absl::StatusOr<Digest> PutMessage(BlobStore& store, const Message& message) {
   std::string bytes = SerializeDeterministically(message);
-  Digest digest = DigestOf(bytes);
+  Digest digest = ComputeDigest(bytes);
   RETURN_IF_ERROR(store.Put({{digest, std::move(bytes)}}));
   return digest;
 }

@@ -14,7 +14,7 @@
 
 namespace kernelmill::cas {
 
-Digest DigestOf(absl::string_view bytes) {
+Digest ComputeDigest(absl::string_view bytes) {
   Digest digest;
   digest.set_hash(Sha256Hex(bytes));
   digest.set_size_bytes(static_cast<int64_t>(bytes.size()));

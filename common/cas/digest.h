@@ -17,7 +17,7 @@ namespace kernelmill::cas {
 using Digest = ::build::bazel::remote::execution::v2::Digest;
 
 // Computes the digest of `bytes`: SHA-256 and size.
-Digest DigestOf(absl::string_view bytes);
+Digest ComputeDigest(absl::string_view bytes);
 
 // Checks a digest. INVALID_ARGUMENT: the hash is not 64 lowercase hexadecimal digits, or the size
 // is negative.

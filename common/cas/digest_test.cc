@@ -14,22 +14,22 @@ using ::kernelmill::testing::IsOk;
 using ::kernelmill::testing::StatusIs;
 
 TEST(Digest, KnownAnswer) {
-  EXPECT_EQ(ToString(DigestOf("abc")),
+  EXPECT_EQ(ToString(ComputeDigest("abc")),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad/3");
 }
 
 TEST(Digest, HashAndSizeBothCount) {
-  Digest other = DigestOf("abc");
-  EXPECT_TRUE(SameDigest(other, DigestOf("abc")));
+  Digest other = ComputeDigest("abc");
+  EXPECT_TRUE(SameDigest(other, ComputeDigest("abc")));
   other.set_size_bytes(4);
-  EXPECT_FALSE(SameDigest(other, DigestOf("abc")));
+  EXPECT_FALSE(SameDigest(other, ComputeDigest("abc")));
 }
 
 TEST(Digest, IsReadAsItIsWritten) {
-  const std::string text = ToString(DigestOf("abc"));
+  const std::string text = ToString(ComputeDigest("abc"));
   const absl::StatusOr<Digest> digest = ParseDigest(text);
   ASSERT_THAT(digest, IsOk());
-  EXPECT_TRUE(SameDigest(*digest, DigestOf("abc")));
+  EXPECT_TRUE(SameDigest(*digest, ComputeDigest("abc")));
   for (const std::string& bad : {std::string("abc"), text.substr(0, 64), text + "x", "x" + text,
                                  text.substr(0, 65) + "-3", std::string()}) {
     EXPECT_THAT(ParseDigest(bad), StatusIs(absl::StatusCode::kInvalidArgument)) << bad;
@@ -37,7 +37,7 @@ TEST(Digest, IsReadAsItIsWritten) {
 }
 
 TEST(Digest, OnlyLowercaseHexOfTheRightLengthPasses) {
-  Digest digest = DigestOf("abc");
+  Digest digest = ComputeDigest("abc");
   EXPECT_THAT(CheckDigest(digest), IsOk());
   for (const std::string& bad : {std::string(), std::string(63, 'a'), std::string(65, 'a'),
                                  std::string(64, 'A'), std::string(64, 'g')}) {

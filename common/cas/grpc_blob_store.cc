@@ -200,7 +200,7 @@ namespace reapi = ::build::bazel::remote::execution::v2;
 constexpr int64_t kBytesPerBlob = 256;
 
 bool IsEmpty(const Digest& digest) {
-  static const Digest* const kEmpty = new Digest(DigestOf(""));
+  static const Digest* const kEmpty = new Digest(ComputeDigest(""));
   return SameDigest(digest, *kEmpty);
 }
 
@@ -425,7 +425,7 @@ absl::Status GrpcBlobStore::UpdateBatch(std::vector<const Blob*> pending) {
 
 absl::StatusOr<std::vector<std::string>> GrpcBlobStore::Get(const std::vector<Digest>& digests) {
   Contents contents;
-  contents[ToString(DigestOf(""))] = "";
+  contents[ToString(ComputeDigest(""))] = "";
   const absl::Status read = ReadAll(digests, &contents);
   if (absl::IsNotFound(read)) {
     // Batches and streams are not read in the caller's order; FindMissing finds the first missing
@@ -466,7 +466,7 @@ absl::Status GrpcBlobStore::ReadAll(const std::vector<Digest>& digests, Contents
       }));
   for (const Digest* digest : large) {
     ASSIGN_OR_RETURN(std::string bytes, streams_.Read(*digest));
-    if (!SameDigest(DigestOf(bytes), *digest)) {
+    if (!SameDigest(ComputeDigest(bytes), *digest)) {
       return absl::DataLossError(absl::StrCat(ToString(*digest), ": the content does not match"));
     }
     (*contents)[ToString(*digest)] = std::move(bytes);
@@ -509,7 +509,7 @@ absl::Status GrpcBlobStore::TakeAnswer(reapi::BatchReadBlobsResponse::Response& 
   if (answer.compressor() != reapi::Compressor::IDENTITY) {
     return absl::InternalError("the server compressed a blob that was requested uncompressed");
   }
-  if (!SameDigest(DigestOf(answer.data()), answer.digest())) {
+  if (!SameDigest(ComputeDigest(answer.data()), answer.digest())) {
     return absl::DataLossError("the content does not match");
   }
   (*contents)[ToString(answer.digest())] = std::move(*answer.mutable_data());

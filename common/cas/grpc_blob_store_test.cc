@@ -110,7 +110,7 @@ class OddServer : public reapi::ContentAddressableStorage::Service,
     ++calls["GetActionResult"];
     if (fail_next-- > 0) return kDown;
     if (moves_output && !(request->inline_stdout() && inlines)) {
-      *result->mutable_stdout_digest() = DigestOf("output");
+      *result->mutable_stdout_digest() = ComputeDigest("output");
       return grpc::Status::OK;
     }
     if (moves_output) {
@@ -225,10 +225,10 @@ class GrpcBlobStoreTest : public ::testing::Test {
   }
   // A socket: gRPC 1.51's in-process transport hangs when a server answers a stream before its end.
   std::string Address() const { return absl::StrCat("unix:", sockets_.path(), "/server"); }
-  static Blob BlobOf(std::string bytes) { return {DigestOf(bytes), std::move(bytes)}; }
+  static Blob BlobOf(std::string bytes) { return {ComputeDigest(bytes), std::move(bytes)}; }
   Digest Held(const std::string& bytes) {
-    odd_.blobs[ToString(DigestOf(bytes))] = bytes;
-    return DigestOf(bytes);
+    odd_.blobs[ToString(ComputeDigest(bytes))] = bytes;
+    return ComputeDigest(bytes);
   }
 
   TempDir sockets_ = *TempDir::Create();
@@ -239,14 +239,15 @@ class GrpcBlobStoreTest : public ::testing::Test {
 
 TEST_F(GrpcBlobStoreTest, AServerThatComesBackIsTriedAgain) {
   odd_.fail_next = 3;
-  EXPECT_EQ(Client()->FindMissing({DigestOf("x")})->size(), 1u);
+  EXPECT_EQ(Client()->FindMissing({ComputeDigest("x")})->size(), 1u);
   EXPECT_EQ(sleeps_, 3);
   odd_.fail_next = 4;
-  EXPECT_THAT(Client()->FindMissing({DigestOf("x")}), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(Client()->FindMissing({ComputeDigest("x")}),
+              StatusIs(absl::StatusCode::kUnavailable));
 }
 
 TEST_F(GrpcBlobStoreTest, AMissIsNotTriedAgain) {
-  const auto result = Client("team")->GetActionResult(DigestOf("action"));
+  const auto result = Client("team")->GetActionResult(ComputeDigest("action"));
   EXPECT_THAT(result, StatusIs(absl::StatusCode::kNotFound));
   EXPECT_NE(result.status().message().find("team"), absl::string_view::npos);
   EXPECT_EQ(odd_.calls["GetActionResult"], 1);
@@ -255,17 +256,17 @@ TEST_F(GrpcBlobStoreTest, AMissIsNotTriedAgain) {
 TEST_F(GrpcBlobStoreTest, OutputThatTheServerMovedToABlobIsPutBack) {
   odd_.moves_output = true;
   odd_.inlines = true;
-  EXPECT_EQ(Client()->GetActionResult(DigestOf("action"))->stdout_raw(), "output");
+  EXPECT_EQ(Client()->GetActionResult(ComputeDigest("action"))->stdout_raw(), "output");
   EXPECT_EQ(odd_.calls["BatchReadBlobs"], 0);
   odd_.inlines = false;
-  odd_.blobs[ToString(DigestOf("output"))] = "output";
-  EXPECT_EQ(Client()->GetActionResult(DigestOf("action"))->stdout_raw(), "output");
+  odd_.blobs[ToString(ComputeDigest("output"))] = "output";
+  EXPECT_EQ(Client()->GetActionResult(ComputeDigest("action"))->stdout_raw(), "output");
   EXPECT_EQ(odd_.calls["BatchReadBlobs"], 1);
 }
 
 TEST_F(GrpcBlobStoreTest, QuestionsAreAskedInPortions) {
   std::vector<Digest> digests;
-  for (int i = 0; i < 5'001; ++i) digests.push_back(DigestOf(absl::StrCat(i)));
+  for (int i = 0; i < 5'001; ++i) digests.push_back(ComputeDigest(absl::StrCat(i)));
   EXPECT_EQ(Client()->FindMissing(digests)->size(), 5'001u);
   EXPECT_EQ(odd_.calls["FindMissingBlobs"], 3);
   EXPECT_EQ(odd_.most_digests, 2'000);
@@ -304,39 +305,39 @@ TEST_F(GrpcBlobStoreTest, AServerWithoutSha256WillNot) {
 }
 
 TEST_F(GrpcBlobStoreTest, OnlyTheBlobsThatFailedAreSentAgain) {
-  odd_.busy_once[ToString(DigestOf("busy"))] = 1;
+  odd_.busy_once[ToString(ComputeDigest("busy"))] = 1;
   ASSERT_THAT(Client()->Put({BlobOf("a"), BlobOf("busy"), BlobOf("b")}), IsOk());
-  EXPECT_EQ(odd_.writes[ToString(DigestOf("a"))], 1);
-  EXPECT_EQ(odd_.writes[ToString(DigestOf("busy"))], 2);
-  odd_.busy_once[ToString(DigestOf("busy"))] = 1;
-  EXPECT_EQ(*Client()->Get({DigestOf("a"), DigestOf("busy")}),
+  EXPECT_EQ(odd_.writes[ToString(ComputeDigest("a"))], 1);
+  EXPECT_EQ(odd_.writes[ToString(ComputeDigest("busy"))], 2);
+  odd_.busy_once[ToString(ComputeDigest("busy"))] = 1;
+  EXPECT_EQ(*Client()->Get({ComputeDigest("a"), ComputeDigest("busy")}),
             (std::vector<std::string>{"a", "busy"}));
 }
 
 TEST_F(GrpcBlobStoreTest, WhatTheServerHasIsNotSent) {
   Held(std::string(100'000, 'x'));
   ASSERT_THAT(Client()->Put({BlobOf(std::string(100'000, 'x')), BlobOf("new")}), IsOk());
-  EXPECT_EQ(odd_.writes.count(ToString(DigestOf(std::string(100'000, 'x')))), 0u);
-  EXPECT_EQ(odd_.writes[ToString(DigestOf("new"))], 1);
+  EXPECT_EQ(odd_.writes.count(ToString(ComputeDigest(std::string(100'000, 'x')))), 0u);
+  EXPECT_EQ(odd_.writes[ToString(ComputeDigest("new"))], 1);
 }
 
 TEST_F(GrpcBlobStoreTest, OtherBytesAreDataLoss) {
-  odd_.blobs[ToString(DigestOf("right"))] = "wrong";
-  EXPECT_THAT(Client()->Get({DigestOf("right")}), StatusIs(absl::StatusCode::kDataLoss));
+  odd_.blobs[ToString(ComputeDigest("right"))] = "wrong";
+  EXPECT_THAT(Client()->Get({ComputeDigest("right")}), StatusIs(absl::StatusCode::kDataLoss));
   const std::string large(5 << 20, 'x');
   odd_.read_piece = 8 << 20;
-  odd_.blobs[ToString(DigestOf(large))] = std::string(5 << 20, 'y');
-  EXPECT_THAT(Client()->Get({DigestOf(large)}), StatusIs(absl::StatusCode::kDataLoss));
-  odd_.blobs[ToString(DigestOf(large))] = large + "more";
-  EXPECT_THAT(Client()->Get({DigestOf(large)}), StatusIs(absl::StatusCode::kDataLoss));
-  odd_.blobs[ToString(DigestOf(large))] = large.substr(1);
-  EXPECT_THAT(Client()->Get({DigestOf(large)}), StatusIs(absl::StatusCode::kDataLoss));
+  odd_.blobs[ToString(ComputeDigest(large))] = std::string(5 << 20, 'y');
+  EXPECT_THAT(Client()->Get({ComputeDigest(large)}), StatusIs(absl::StatusCode::kDataLoss));
+  odd_.blobs[ToString(ComputeDigest(large))] = large + "more";
+  EXPECT_THAT(Client()->Get({ComputeDigest(large)}), StatusIs(absl::StatusCode::kDataLoss));
+  odd_.blobs[ToString(ComputeDigest(large))] = large.substr(1);
+  EXPECT_THAT(Client()->Get({ComputeDigest(large)}), StatusIs(absl::StatusCode::kDataLoss));
 }
 
 TEST_F(GrpcBlobStoreTest, AnAnswerThatIsLeftOutIsAnError) {
   Held("x");
   odd_.forgets_to_answer = true;
-  EXPECT_THAT(Client()->Get({DigestOf("x")}), StatusIs(absl::StatusCode::kInternal));
+  EXPECT_THAT(Client()->Get({ComputeDigest("x")}), StatusIs(absl::StatusCode::kInternal));
 }
 
 TEST_F(GrpcBlobStoreTest, ABrokenReadGoesOnWhereItBroke) {

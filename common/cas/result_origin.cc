@@ -25,7 +25,7 @@ void SetWorker(const std::string& worker,
   result->mutable_execution_metadata()->set_worker(worker);
 }
 
-ResultOrigin OriginOf(const build::bazel::remote::execution::v2::ActionResult& result) {
+ResultOrigin ReadOrigin(const build::bazel::remote::execution::v2::ActionResult& result) {
   ResultOrigin origin;
   origin.worker = result.execution_metadata().worker();
   if (result.stderr_raw().size() > kMaxLine) return origin;  // written by another program

@@ -23,7 +23,7 @@ void SetStage(const std::string& stage, int32_t version,
               build::bazel::remote::execution::v2::ActionResult* result);
 void SetWorker(const std::string& worker,
                build::bazel::remote::execution::v2::ActionResult* result);
-ResultOrigin OriginOf(const build::bazel::remote::execution::v2::ActionResult& result);
+ResultOrigin ReadOrigin(const build::bazel::remote::execution::v2::ActionResult& result);
 
 }  // namespace kernelmill::cas
 

@@ -11,7 +11,7 @@ TEST(ResultOrigin, IsReadAsItWasSet) {
   ActionResult result;
   SetStage("extract", 11, &result);
   SetWorker("w3 of rack 7", &result);
-  const ResultOrigin origin = OriginOf(result);
+  const ResultOrigin origin = ReadOrigin(result);
   EXPECT_EQ(origin.stage, "extract");
   EXPECT_EQ(origin.version, 11);
   EXPECT_EQ(origin.worker, "w3 of rack 7");
@@ -23,9 +23,9 @@ TEST(ResultOrigin, WhatOthersWroteToStderrNamesNoStage) {
         "error: stage extract 11", "Stage extract 11"}) {
     ActionResult result;
     result.set_stderr_raw(text);
-    EXPECT_EQ(OriginOf(result).stage, "") << text;
+    EXPECT_EQ(ReadOrigin(result).stage, "") << text;
   }
-  EXPECT_EQ(OriginOf(ActionResult()).worker, "");
+  EXPECT_EQ(ReadOrigin(ActionResult()).worker, "");
 }
 
 }  // namespace

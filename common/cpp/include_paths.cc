@@ -80,7 +80,7 @@ IncludePaths::IncludePaths(const std::vector<std::string>& paths) : paths_(paths
 std::optional<uint32_t> IncludePaths::Find(absl::string_view includer, absl::string_view path,
                                            bool angled) const {
   if (!angled) {
-    const auto found = by_path_.find(Normalized(absl::StrCat(FolderOf(includer), "/", path)));
+    const auto found = by_path_.find(Normalized(absl::StrCat(ParentFolder(includer), "/", path)));
     if (found != by_path_.end()) return found->second;
   }
   return IsKnownHeader(path) ? std::nullopt : FindBySuffix(includer, path);

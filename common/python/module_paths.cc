@@ -33,18 +33,18 @@ ModulePaths::ModulePaths(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     absl::string_view module = path;
     if (!absl::ConsumeSuffix(&module, ".py")) continue;
-    for (absl::string_view at = FolderOf(path); !at.empty() && folders.emplace(at).second;) {
-      at = FolderOf(at);
+    for (absl::string_view at = ParentFolder(path); !at.empty() && folders.emplace(at).second;) {
+      at = ParentFolder(at);
     }
     if (BaseName(module) == "__init__") {
-      packages_.emplace(FolderOf(module));
-      files_[FolderOf(module)] = path;  // before a module of the same name
+      packages_.emplace(ParentFolder(module));
+      files_[ParentFolder(module)] = path;  // before a module of the same name
     } else {
       files_.try_emplace(module, path);
     }
   }
   for (const std::string& folder : folders) {
-    const absl::string_view parent = FolderOf(folder);
+    const absl::string_view parent = ParentFolder(folder);
     if (!IsPackage(parent)) roots_[BaseName(folder)].emplace_back(parent);
   }
   for (auto& [name, parents] : roots_) std::sort(parents.begin(), parents.end());
@@ -64,7 +64,7 @@ ModulePaths::Found ModulePaths::Find(absl::string_view importer, int level,
   if (module.empty() || IsInstalledModule(module)) return {};
   const Found own = FindInOwnPackage(importer, path);
   if (own.in_source) return own;
-  const absl::string_view folder = FolderOf(importer);
+  const absl::string_view folder = ParentFolder(importer);
   if (!IsPackage(folder)) {
     std::string beside = FileAt(folder, path);
     if (!beside.empty()) return {true, std::move(beside)};
@@ -74,10 +74,10 @@ ModulePaths::Found ModulePaths::Find(absl::string_view importer, int level,
 
 ModulePaths::Found ModulePaths::FindRelative(absl::string_view importer, int level,
                                              const std::string& module) const {
-  absl::string_view folder = FolderOf(importer);
+  absl::string_view folder = ParentFolder(importer);
   for (; level > 1; --level) {
     if (folder.empty()) return {true, ""};
-    folder = FolderOf(folder);
+    folder = ParentFolder(folder);
   }
   return {true, FileAt(folder, module)};
 }

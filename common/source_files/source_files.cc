@@ -81,7 +81,7 @@ bool Has(const List& list, absl::string_view word) {
 }
 
 bool IsInLicensesFolder(absl::string_view path) {
-  return absl::EqualsIgnoreCase(BaseName(FolderOf(path)), "licenses");
+  return absl::EqualsIgnoreCase(BaseName(ParentFolder(path)), "licenses");
 }
 
 }  // namespace
@@ -105,8 +105,8 @@ Kind KindOf(absl::string_view path) {
 
 absl::string_view FolderItIsAbout(absl::string_view path) {
   const bool kept = KindOf(path) == Kind::kLicenseText || IsDep5(path);
-  const absl::string_view folder = FolderOf(ProjectPath(path));
-  return kept ? FolderOf(folder) : folder;
+  const absl::string_view folder = ParentFolder(ProjectPath(path));
+  return kept ? ParentFolder(folder) : folder;
 }
 
 absl::string_view FileOfSideTags(absl::string_view path) {

@@ -58,7 +58,7 @@ void AddCounter(v1::StageResult& result, absl::string_view name, int64_t value) 
 }
 
 cas::Digest ActionDigest(const v1::Action& action) {
-  return cas::DigestOf(cas::SerializeDeterministically(action));
+  return cas::ComputeDigest(cas::SerializeDeterministically(action));
 }
 
 cas::ActionResult EncodeResult(const v1::StageResult& result) {

@@ -32,7 +32,7 @@ class Stage {
     return Run(action, store);
   }
 
-  const StageInfo& info() const { return StageInfoOf(id()); }
+  const StageInfo& info() const { return GetStageInfo(id()); }
 };
 
 // Returns the action's inputs with this name, in order.

@@ -49,7 +49,7 @@ static_assert(sizeof(kStages) / sizeof(kStages[0]) == kStageCount);
 
 absl::Span<const StageInfo> StageTable() { return kStages; }
 
-const StageInfo& StageInfoOf(StageId stage) { return kStages[static_cast<size_t>(stage)]; }
+const StageInfo& GetStageInfo(StageId stage) { return kStages[static_cast<size_t>(stage)]; }
 
 const StageInfo* FindStage(absl::string_view name) {
   for (const StageInfo& stage : kStages) {

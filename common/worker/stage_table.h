@@ -58,7 +58,7 @@ struct StageInfo {
 // workers announce the stages that they can run with it.
 absl::Span<const StageInfo> StageTable();
 
-const StageInfo& StageInfoOf(StageId stage);
+const StageInfo& GetStageInfo(StageId stage);
 
 // Finds a stage by name; null if no stage has this name.
 const StageInfo* FindStage(absl::string_view name);

@@ -24,7 +24,7 @@ TEST(StageTableTest, EveryStageOfTheProtoHasARow) {
 
 TEST(StageTableTest, ARowIsFoundByItsIdAndByItsName) {
   for (const StageInfo& stage : StageTable()) {
-    EXPECT_EQ(&StageInfoOf(stage.id), &stage) << stage.name;
+    EXPECT_EQ(&GetStageInfo(stage.id), &stage) << stage.name;
     EXPECT_EQ(FindStage(stage.name), &stage);
     EXPECT_GE(stage.version, 1) << stage.name;
   }

@@ -12,8 +12,8 @@ using ::kernelmill::testing::StatusIs;
 
 v1::StageResult Result() {
   v1::StageResult result;
-  AddOutput(result, "tree", cas::DigestOf("a"), 1);
-  AddOutput(result, "files", cas::DigestOf("b"), 256);
+  AddOutput(result, "tree", cas::ComputeDigest("a"), 1);
+  AddOutput(result, "files", cas::ComputeDigest("b"), 256);
   AddCounter(result, "files.seen", 7);
   return result;
 }
@@ -34,7 +34,7 @@ TEST(ResultCodec, ResultsSurviveTheRoundTripAndNameTheirBlobs) {
   const cas::ActionResult encoded = EncodeResult(Result());
   ASSERT_EQ(encoded.output_files_size(), 2);
   EXPECT_EQ(encoded.output_files(1).path(), "files#1");
-  EXPECT_TRUE(cas::SameDigest(encoded.output_files(1).digest(), cas::DigestOf("b")));
+  EXPECT_TRUE(cas::SameDigest(encoded.output_files(1).digest(), cas::ComputeDigest("b")));
   const auto decoded = DecodeResult(encoded);
   ASSERT_TRUE(decoded.ok()) << decoded.status();
   EXPECT_EQ(decoded->SerializeAsString(), Result().SerializeAsString());
@@ -42,7 +42,7 @@ TEST(ResultCodec, ResultsSurviveTheRoundTripAndNameTheirBlobs) {
 
 TEST(ResultCodec, WhatDisagreesIsNoResult) {
   cas::ActionResult digest = EncodeResult(Result());
-  *digest.mutable_output_files(1)->mutable_digest() = cas::DigestOf("c");
+  *digest.mutable_output_files(1)->mutable_digest() = cas::ComputeDigest("c");
   cas::ActionResult order = EncodeResult(Result());
   order.mutable_output_files()->SwapElements(0, 1);
   cas::ActionResult fewer = EncodeResult(Result());

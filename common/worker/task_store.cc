@@ -11,7 +11,7 @@ namespace kernelmill::worker {
 absl::StatusOr<cas::ActionResult> TaskStore::GetActionResult(const cas::Digest& action) {
   if (task_.no_cache()) return absl::NotFoundError("the task runs without the cache");
   ASSIGN_OR_RETURN(cas::ActionResult result, store_.GetActionResult(action));
-  const cas::ResultOrigin origin = cas::OriginOf(result);
+  const cas::ResultOrigin origin = cas::ReadOrigin(result);
   const bool fits =
       origin.stage.empty() || !cas::SameDigest(action, action_) ||
       (origin.stage == task_.action().stage() && origin.version == task_.action().stage_version());
@@ -24,7 +24,7 @@ absl::Status TaskStore::PutActionResult(const cas::Digest& action,
                                         const cas::ActionResult& result) {
   cas::ActionResult named = result;
   cas::SetWorker(worker_, &named);
-  if (cas::OriginOf(named).stage.empty()) {
+  if (cas::ReadOrigin(named).stage.empty()) {
     cas::SetStage(task_.action().stage(), task_.action().stage_version(), &named);
   }
   auto* const granted = dynamic_cast<cas::GrantedResults*>(&store_);

@@ -39,12 +39,12 @@ class TaskStoreTest : public ::testing::Test {
   cas::ResultOrigin OriginAt(const cas::Digest& action) {
     const auto kept = store_.GetActionResult(action);
     EXPECT_THAT(kept, IsOk());
-    return cas::OriginOf(kept.value_or(cas::ActionResult()));
+    return cas::ReadOrigin(kept.value_or(cas::ActionResult()));
   }
 
   v1::LeasedTask task_;
   cas::Digest action_;
-  const cas::Digest side_ = cas::DigestOf("an entry of a cache of the stage's own");
+  const cas::Digest side_ = cas::ComputeDigest("an entry of a cache of the stage's own");
   const std::string worker_ = "w3";
   GrantingStore store_;
   TaskStore of_task_{store_, task_, action_, worker_};

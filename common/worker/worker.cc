@@ -229,7 +229,7 @@ v1::Completion Worker::Work(Backlog::Taken& taken) {
   } else {
     const absl::Status& failure = outcome->result.status();
     *completion.mutable_error() = rpc::ToProtoStatus(failure);
-    if (const std::optional<absl::Duration> wait = RetryAfterOf(failure); wait.has_value()) {
+    if (const std::optional<absl::Duration> wait = GetRetryAfter(failure); wait.has_value()) {
       completion.set_retry_after_ms(absl::ToInt64Milliseconds(*wait));
     }
   }

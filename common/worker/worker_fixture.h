@@ -207,8 +207,8 @@ inline absl::StatusOr<v1::StageResult> Echo(const v1::Action& action, cas::BlobS
 // Makes an action of FakeStage's stage.
 inline v1::Action Toy(int number, StageId stage = StageId::kPair) {
   v1::Action action;
-  action.set_stage(std::string(StageInfoOf(stage).name));
-  action.set_stage_version(StageInfoOf(stage).version);
+  action.set_stage(std::string(GetStageInfo(stage).name));
+  action.set_stage_version(GetStageInfo(stage).version);
   action.mutable_params()->mutable_pair()->set_partition(number);
   return action;
 }

@@ -218,7 +218,7 @@ TEST_F(ExporterTest, ADatasetThatDoesNotNameItsFilesCannotBeChecked) {
 TEST_F(ExporterTest, ALostBlobLeavesTheEarlierExportAsItWas) {
   ASSERT_THAT(Export(), IsOk());
   const auto before = AllFiles();
-  *manifest_.mutable_sources(1)->mutable_kernels(0) = cas::DigestOf("gone");
+  *manifest_.mutable_sources(1)->mutable_kernels(0) = cas::ComputeDigest("gone");
   EXPECT_THAT(Export(), StatusIs(absl::StatusCode::kNotFound));
   EXPECT_EQ(AllFiles(), before);
   EXPECT_EQ(std::distance(fs::directory_iterator(root_.path()), fs::directory_iterator()), 1);

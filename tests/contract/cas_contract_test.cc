@@ -93,7 +93,7 @@ class BlobStoreContract : public ::testing::TestWithParam<Param> {
       EXPECT_THAT(status, StatusIs(kInvalid));
     }
   }
-  static Blob BlobOf(std::string bytes) { return {DigestOf(bytes), std::move(bytes)}; }
+  static Blob BlobOf(std::string bytes) { return {ComputeDigest(bytes), std::move(bytes)}; }
   BlobStore& store() { return subject_->store(); }
 
   std::unique_ptr<Subject> subject_;
@@ -155,18 +155,19 @@ TEST_P(BlobStoreContract, ManySmallBlobsInOneCall) {
 
 TEST_P(BlobStoreContract, MissingOnesComeInTheOrderAsked) {
   ASSERT_THAT(store().Put({BlobOf("here")}), IsOk());
-  const auto missing = store().FindMissing(
-      {DigestOf("b"), DigestOf("here"), DigestOf("a"), DigestOf(""), DigestOf("b")});
+  const auto missing =
+      store().FindMissing({ComputeDigest("b"), ComputeDigest("here"), ComputeDigest("a"),
+                           ComputeDigest(""), ComputeDigest("b")});
   ASSERT_THAT(missing, IsOk());
   ASSERT_EQ(missing->size(), 3u);
-  EXPECT_TRUE(SameDigest((*missing)[0], DigestOf("b")));
-  EXPECT_TRUE(SameDigest((*missing)[1], DigestOf("a")));
-  EXPECT_TRUE(SameDigest((*missing)[2], DigestOf("b")));
+  EXPECT_TRUE(SameDigest((*missing)[0], ComputeDigest("b")));
+  EXPECT_TRUE(SameDigest((*missing)[1], ComputeDigest("a")));
+  EXPECT_TRUE(SameDigest((*missing)[2], ComputeDigest("b")));
 }
 
 TEST_P(BlobStoreContract, TheEmptyBlobIsAlwaysThere) {
-  EXPECT_TRUE(store().FindMissing({DigestOf("")})->empty());
-  EXPECT_EQ(store().Get({DigestOf("")})->front(), "");
+  EXPECT_TRUE(store().FindMissing({ComputeDigest("")})->empty());
+  EXPECT_EQ(store().Get({ComputeDigest("")})->front(), "");
   EXPECT_THAT(store().Put({BlobOf("")}), IsOk());
 }
 
@@ -177,19 +178,19 @@ TEST_P(BlobStoreContract, EmptyListsAreFine) {
 }
 
 TEST_P(BlobStoreContract, ADigestThatDoesNotMatchIsRefused) {
-  Digest wrong_size = DigestOf("content");
+  Digest wrong_size = ComputeDigest("content");
   wrong_size.set_size_bytes(8);
-  ExpectRefused(store().Put({{DigestOf("something else"), "content"}}));
+  ExpectRefused(store().Put({{ComputeDigest("something else"), "content"}}));
   ExpectRefused(store().Put({{wrong_size, "content"}}));
   std::string large = Content(5 << 20, 4);
-  const Digest digest = DigestOf(large);
+  const Digest digest = ComputeDigest(large);
   large[5'000'000] ^= 1;
   ExpectRefused(store().Put({{digest, large}}));
-  EXPECT_EQ(store().FindMissing({digest, DigestOf("something else"), wrong_size})->size(), 3u);
+  EXPECT_EQ(store().FindMissing({digest, ComputeDigest("something else"), wrong_size})->size(), 3u);
 }
 
 TEST_P(BlobStoreContract, MalformedDigestsAreRefused) {
-  std::vector<Digest> malformed(4, DigestOf("x"));
+  std::vector<Digest> malformed(4, ComputeDigest("x"));
   malformed[0].set_hash("abc");
   malformed[1].set_hash(std::string(64, 'A'));
   malformed[2].set_size_bytes(-1);
@@ -205,11 +206,11 @@ TEST_P(BlobStoreContract, MalformedDigestsAreRefused) {
 
 TEST_P(BlobStoreContract, TheFirstMissingBlobIsNamed) {
   ASSERT_THAT(store().Put({BlobOf("here")}), IsOk());
-  Digest large = DigestOf("large");
+  Digest large = ComputeDigest("large");
   large.set_size_bytes(50 << 20);
   for (const auto& [first, second] :
-       {std::pair(large, DigestOf("gone")), std::pair(DigestOf("gone"), large)}) {
-    const auto contents = store().Get({DigestOf("here"), first, second});
+       {std::pair(large, ComputeDigest("gone")), std::pair(ComputeDigest("gone"), large)}) {
+    const auto contents = store().Get({ComputeDigest("here"), first, second});
     EXPECT_THAT(contents, StatusIs(kNotFound));
     EXPECT_NE(contents.status().message().find(ToString(first)), absl::string_view::npos)
         << contents.status();
@@ -218,13 +219,14 @@ TEST_P(BlobStoreContract, TheFirstMissingBlobIsNamed) {
 
 TEST_P(BlobStoreContract, RepeatedDigestsAreAnsweredEachTime) {
   ASSERT_THAT(store().Put({BlobOf("twice"), BlobOf("twice"), BlobOf("once")}), IsOk());
-  const auto contents = store().Get({DigestOf("twice"), DigestOf("once"), DigestOf("twice")});
+  const auto contents =
+      store().Get({ComputeDigest("twice"), ComputeDigest("once"), ComputeDigest("twice")});
   ASSERT_THAT(contents, IsOk());
   EXPECT_EQ(*contents, (std::vector<std::string>{"twice", "once", "twice"}));
 }
 
 TEST_P(BlobStoreContract, AnActionResultIsKeptAndReplaced) {
-  const Digest action = DigestOf("action");
+  const Digest action = ComputeDigest("action");
   EXPECT_THAT(store().GetActionResult(action), StatusIs(kNotFound));
   ActionResult result;
   result.set_stdout_raw(Content(100'000, 5));
@@ -243,19 +245,19 @@ TEST_P(BlobStoreContract, AnActionResultIsKeptAndReplaced) {
 TEST_P(BlobStoreContract, AResultOfManyMegabytes) {
   ActionResult result;
   result.set_stdout_raw(Content(3'500'000, 6));
-  ASSERT_THAT(store().PutActionResult(DigestOf("action"), result), IsOk());
-  const auto found = store().GetActionResult(DigestOf("action"));
+  ASSERT_THAT(store().PutActionResult(ComputeDigest("action"), result), IsOk());
+  const auto found = store().GetActionResult(ComputeDigest("action"));
   ASSERT_THAT(found, IsOk());
   EXPECT_TRUE(found->stdout_raw() == result.stdout_raw());
 }
 
 TEST_P(BlobStoreContract, AResultThatNamesAMissingBlobIsNotFound) {
-  const Digest action = DigestOf("action");
+  const Digest action = ComputeDigest("action");
   ActionResult result;
   for (const char* name : {"output 0", "output 1"}) {
     auto* file = result.add_output_files();
     file->set_path(name);
-    *file->mutable_digest() = DigestOf(name);
+    *file->mutable_digest() = ComputeDigest(name);
   }
   ASSERT_THAT(store().PutActionResult(action, result), IsOk());
   ASSERT_THAT(store().Put({BlobOf("output 0")}), IsOk());
@@ -296,8 +298,8 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(MemoryBlobStoreFaults, TheNextCallsFailAndThenNoMore) {
   MemoryBlobStore store;
   store.FailNext(2, absl::UnavailableError("down"));
-  EXPECT_THAT(store.Put({{DigestOf("x"), "x"}}), StatusIs(absl::StatusCode::kUnavailable));
-  EXPECT_THAT(store.Get({DigestOf("")}), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(store.Put({{ComputeDigest("x"), "x"}}), StatusIs(absl::StatusCode::kUnavailable));
+  EXPECT_THAT(store.Get({ComputeDigest("")}), StatusIs(absl::StatusCode::kUnavailable));
   EXPECT_THAT(store.FindMissing({}), IsOk());
   EXPECT_EQ(store.blobs(), 0);
   EXPECT_EQ(store.calls(), 3);
@@ -305,13 +307,13 @@ TEST(MemoryBlobStoreFaults, TheNextCallsFailAndThenNoMore) {
 
 TEST(MemoryBlobStoreFaults, DroppedAndCorruptedBlobs) {
   MemoryBlobStore store;
-  ASSERT_THAT(store.Put({{DigestOf("x"), "x"}, {DigestOf("y"), "y"}}), IsOk());
-  EXPECT_TRUE(store.Drop(DigestOf("x")));
-  EXPECT_FALSE(store.Drop(DigestOf("x")));
-  EXPECT_TRUE(store.Corrupt(DigestOf("y")));
-  EXPECT_FALSE(store.Corrupt(DigestOf("z")));
-  EXPECT_THAT(store.Get({DigestOf("x")}), StatusIs(kNotFound));
-  EXPECT_THAT(store.Get({DigestOf("y")}), StatusIs(absl::StatusCode::kDataLoss));
+  ASSERT_THAT(store.Put({{ComputeDigest("x"), "x"}, {ComputeDigest("y"), "y"}}), IsOk());
+  EXPECT_TRUE(store.Drop(ComputeDigest("x")));
+  EXPECT_FALSE(store.Drop(ComputeDigest("x")));
+  EXPECT_TRUE(store.Corrupt(ComputeDigest("y")));
+  EXPECT_FALSE(store.Corrupt(ComputeDigest("z")));
+  EXPECT_THAT(store.Get({ComputeDigest("x")}), StatusIs(kNotFound));
+  EXPECT_THAT(store.Get({ComputeDigest("y")}), StatusIs(absl::StatusCode::kDataLoss));
 }
 
 }  // namespace

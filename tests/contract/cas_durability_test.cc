@@ -102,7 +102,7 @@ TEST_F(CasDurability, AcknowledgedBlobsAndResultsSurviveSigkill) {
   std::vector<Blob> blobs;
   std::vector<Digest> digests;
   for (const std::string& content : contents) {
-    digests.push_back(DigestOf(content));
+    digests.push_back(ComputeDigest(content));
     blobs.push_back({digests.back(), content});
   }
   ActionResult result;
@@ -111,7 +111,7 @@ TEST_F(CasDurability, AcknowledgedBlobsAndResultsSurviveSigkill) {
     StoreProcess process(data(), socket());
     const auto client = Client();
     ASSERT_THAT(client->Put(blobs), IsOk());
-    ASSERT_THAT(client->PutActionResult(DigestOf("action"), result), IsOk());
+    ASSERT_THAT(client->PutActionResult(ComputeDigest("action"), result), IsOk());
     EXPECT_TRUE(WIFSIGNALED(process.End(SIGKILL)));
   }
   StoreProcess process(data(), socket());
@@ -119,28 +119,28 @@ TEST_F(CasDurability, AcknowledgedBlobsAndResultsSurviveSigkill) {
   const auto read = client->Get(digests);
   ASSERT_THAT(read, IsOk());
   EXPECT_TRUE(*read == contents);
-  EXPECT_THAT(client->GetActionResult(DigestOf("action")), IsOk());
+  EXPECT_THAT(client->GetActionResult(ComputeDigest("action")), IsOk());
 }
 
 TEST_F(CasDurability, AClientInTheMiddleOfAWriteOutlivesTheStore) {
   const std::string content = Content(64 << 20, 3);
   auto process = std::make_unique<StoreProcess>(data(), socket());
   absl::Status status;
-  std::thread writer([&] { status = Client()->Put({{DigestOf(content), content}}); });
+  std::thread writer([&] { status = Client()->Put({{ComputeDigest(content), content}}); });
   // However the kill falls (within or just after the write), the blob is whole in the end.
   WaitForBytes(20 << 20);
   process->End(SIGKILL);
   process = std::make_unique<StoreProcess>(data(), socket());
   writer.join();
   ASSERT_THAT(status, IsOk());
-  const auto read = Client()->Get({DigestOf(content)});
+  const auto read = Client()->Get({ComputeDigest(content)});
   ASSERT_THAT(read, IsOk());
   EXPECT_TRUE(read->front() == content);
 }
 
 TEST_F(CasDurability, SigtermIsACleanEnd) {
   StoreProcess process(data(), socket());
-  ASSERT_THAT(Client()->FindMissing({DigestOf("x")}), IsOk());
+  ASSERT_THAT(Client()->FindMissing({ComputeDigest("x")}), IsOk());
   const int status = process.End(SIGTERM);
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
@@ -148,12 +148,12 @@ TEST_F(CasDurability, SigtermIsACleanEnd) {
 
 TEST_F(CasDurability, ASecondStoreOnTheSameDataIsRefused) {
   StoreProcess first(data(), socket());
-  ASSERT_THAT(Client()->FindMissing({DigestOf("x")}), IsOk());
+  ASSERT_THAT(Client()->FindMissing({ComputeDigest("x")}), IsOk());
   StoreProcess second(data(), dir_.path() + "/other");
   const int status = second.Wait();
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 2);
-  EXPECT_THAT(Client()->FindMissing({DigestOf("x")}), IsOk());
+  EXPECT_THAT(Client()->FindMissing({ComputeDigest("x")}), IsOk());
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ absl::Status MemoryBlobStore::BeginCall() {
 }
 
 bool MemoryBlobStore::Holds(const Digest& digest) const {
-  return SameDigest(digest, DigestOf("")) || blobs_.count(ToString(digest)) > 0;
+  return SameDigest(digest, ComputeDigest("")) || blobs_.count(ToString(digest)) > 0;
 }
 
 absl::StatusOr<std::vector<Digest>> MemoryBlobStore::FindMissing(
@@ -48,7 +48,7 @@ absl::Status MemoryBlobStore::Put(const std::vector<Blob>& blobs) {
   RETURN_IF_ERROR(BeginCall());
   for (const Blob& blob : blobs) {
     RETURN_IF_ERROR(CheckDigest(blob.digest));
-    if (!SameDigest(DigestOf(blob.bytes), blob.digest)) {
+    if (!SameDigest(ComputeDigest(blob.bytes), blob.digest)) {
       return absl::InvalidArgumentError(
           absl::StrCat(ToString(blob.digest), ": the content does not match"));
     }
@@ -66,7 +66,7 @@ absl::StatusOr<std::vector<std::string>> MemoryBlobStore::Get(const std::vector<
     if (!Holds(digest)) return absl::NotFoundError(absl::StrCat("no blob ", ToString(digest)));
     const auto at = blobs_.find(ToString(digest));
     contents.push_back(at == blobs_.end() ? "" : at->second);
-    if (!SameDigest(DigestOf(contents.back()), digest)) {
+    if (!SameDigest(ComputeDigest(contents.back()), digest)) {
       return absl::DataLossError(absl::StrCat(ToString(digest), ": the content is damaged"));
     }
   }

@@ -209,7 +209,7 @@ StageInstruments& Of(StageId stage) {
     auto* const made = new std::vector<std::unique_ptr<StageInstruments>>;
     for (int i = 0; i < worker::kStageCount; ++i) {
       made->push_back(std::make_unique<StageInstruments>(
-          std::string(worker::StageInfoOf(static_cast<StageId>(i)).name)));
+          std::string(worker::GetStageInfo(static_cast<StageId>(i)).name)));
     }
     return made;
   }();
@@ -236,7 +236,7 @@ struct Count {
   }
   void operator()(const ErrorTaken& error) const {
     metrics::Counter(metrics::kTaskErrors,
-                     {{"stage", std::string(worker::StageInfoOf(error.stage).name)},
+                     {{"stage", std::string(worker::GetStageInfo(error.stage).name)},
                       {"code", absl::StatusCodeToString(error.code)},
                       {"next", kNexts[static_cast<size_t>(error.next)]}})
         .Increment();

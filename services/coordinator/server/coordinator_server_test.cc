@@ -136,8 +136,8 @@ class CoordinatorServerTest : public ::testing::Test {
     request.set_wait_ms(wait_ms);
     for (int i = 0; i < kStageCount; ++i) {
       v1::StageName* stage = request.add_stages();
-      stage->set_stage(std::string(StageInfoOf(static_cast<StageId>(i)).name));
-      stage->set_version(StageInfoOf(static_cast<StageId>(i)).version);
+      stage->set_stage(std::string(GetStageInfo(static_cast<StageId>(i)).name));
+      stage->set_version(GetStageInfo(static_cast<StageId>(i)).version);
     }
     grpc::ClientContext context;
     return work_->Lease(&context, request, response);
@@ -253,7 +253,7 @@ TEST_F(CoordinatorServerTest, AWorkerOfAnotherVersionGetsNothing) {
   request.set_max_tasks(1);
   v1::StageName* stage = request.add_stages();
   stage->set_stage("pin");
-  stage->set_version(StageInfoOf(StageId::kPin).version + 1);
+  stage->set_version(GetStageInfo(StageId::kPin).version + 1);
   request.add_stages()->set_stage("unheard of");
   v1::LeaseResponse response;
   grpc::ClientContext context;

@@ -221,7 +221,7 @@ TEST_F(SimilarServiceTest, WrongRequestsAreToldFromMissingDatasets) {
   request_.set_threshold(0);
   *request_.mutable_dataset() = manifest_.clusters();
   EXPECT_THAT(Call(), StatusIs(absl::StatusCode::kInvalidArgument));
-  *request_.mutable_dataset() = cas::DigestOf("another");
+  *request_.mutable_dataset() = cas::ComputeDigest("another");
   EXPECT_THAT(Call(), StatusIs(absl::StatusCode::kNotFound));
   request_.clear_dataset();
   EXPECT_THAT(Call(), StatusIs(absl::StatusCode::kInvalidArgument));

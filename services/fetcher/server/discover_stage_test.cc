@@ -123,9 +123,9 @@ TEST(StorePageCache, WhatIsLostOrDamagedIsNone) {
   cas::MemoryBlobStore store;
   StorePageCache pages(store);
   pages.Keep("https://x.org/1", {"tag", "one"});
-  ASSERT_TRUE(store.Corrupt(cas::DigestOf("one")));
+  ASSERT_TRUE(store.Corrupt(cas::ComputeDigest("one")));
   EXPECT_FALSE(pages.Find("https://x.org/1").has_value());
-  ASSERT_TRUE(store.Drop(cas::DigestOf("one")));
+  ASSERT_TRUE(store.Drop(cas::ComputeDigest("one")));
   EXPECT_FALSE(pages.Find("https://x.org/1").has_value());
 }
 

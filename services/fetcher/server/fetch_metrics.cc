@@ -25,7 +25,7 @@ const char* KindOf(const v1::Source& source) {
 
 const char* ResultOf(const absl::Status& status) {
   if (status.ok()) return "ok";
-  if (RetryAfterOf(status).has_value() || absl::IsResourceExhausted(status)) return "rate_limited";
+  if (GetRetryAfter(status).has_value() || absl::IsResourceExhausted(status)) return "rate_limited";
   if (absl::IsNotFound(status)) return "not_found";
   if (absl::IsPermissionDenied(status) || absl::IsUnauthenticated(status)) return "denied";
   return absl::IsDeadlineExceeded(status) ? "timeout" : "error";
@@ -51,7 +51,7 @@ void HostRequest::End(const absl::Status& status, int64_t bytes) const {
                    {{"host", host_}, {"kind", kind_}, {"result", ResultOf(status)}})
       .Increment();
   metrics::Counter(metrics::kFetchedBytes, {{"host", host_}}).Increment(static_cast<double>(bytes));
-  const std::optional<absl::Duration> wait = RetryAfterOf(status);
+  const std::optional<absl::Duration> wait = GetRetryAfter(status);
   metrics::Counter(metrics::kHostPauseSeconds, {{"host", host_}})
       .Increment(absl::ToDoubleSeconds(wait.value_or(absl::ZeroDuration())));
 }

@@ -52,7 +52,7 @@ class ShardWriter {
   absl::Status Add(const v1::FileShard& shard) {
     cas::Blob blob;
     blob.bytes = cas::SerializeDeterministically(shard);
-    blob.digest = cas::DigestOf(blob.bytes);
+    blob.digest = cas::ComputeDigest(blob.bytes);
     worker::AddOutput(result_, "files", blob.digest, shard.files_size());
     bytes_ += blob.digest.size_bytes();
     batch_.push_back(std::move(blob));

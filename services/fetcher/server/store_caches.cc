@@ -25,14 +25,14 @@ cas::Digest FetchKey(absl::string_view url) {
   v1::CachedFetchKey key;
   key.set_git(std::string(url));
   key.set_version(kFetchVersion);
-  return cas::DigestOf(cas::SerializeDeterministically(key));
+  return cas::ComputeDigest(cas::SerializeDeterministically(key));
 }
 
 cas::Digest PageKey(const std::string& url) {
   v1::DiscoverPageKey key;
   key.set_url(url);
   key.set_version(kPageVersion);
-  return cas::DigestOf(cas::SerializeDeterministically(key));
+  return cas::ComputeDigest(cas::SerializeDeterministically(key));
 }
 
 // Stores the blob first: a result never names one that is not there.
@@ -41,7 +41,7 @@ absl::Status Put(cas::BlobStore& store, const cas::Digest& key, worker::StageId 
                  const char* name, const cas::Blob& blob, const google::protobuf::Message& about) {
   RETURN_IF_ERROR(store.Put({blob}));
   cas::ActionResult result;
-  const worker::StageInfo& info = worker::StageInfoOf(stage);
+  const worker::StageInfo& info = worker::GetStageInfo(stage);
   cas::SetStage(absl::StrCat(info.name, "/", name), info.version, &result);
   auto* file = result.add_output_files();
   file->set_path(name);
@@ -72,7 +72,7 @@ std::optional<CachedFetch> StoreFetchCache::Load(absl::string_view url) {
 }
 
 void StoreFetchCache::Save(absl::string_view url, const CachedFetch& fetch) {
-  const cas::Blob pack{cas::DigestOf(fetch.pack), fetch.pack};
+  const cas::Blob pack{cas::ComputeDigest(fetch.pack), fetch.pack};
   v1::CachedFetch about;
   about.set_commit(fetch.commit);
   *about.mutable_pack() = pack.digest;
@@ -103,7 +103,7 @@ std::optional<CachedPage> StorePageCache::Find(const std::string& url) {
 }
 
 void StorePageCache::Keep(const std::string& url, const CachedPage& page) {
-  const cas::Blob body{cas::DigestOf(page.body), page.body};
+  const cas::Blob body{cas::ComputeDigest(page.body), page.body};
   v1::DiscoverPage about;
   about.set_etag(page.etag);
   *about.mutable_body() = body.digest;

@@ -36,10 +36,10 @@ TEST_F(StoreFetchCacheTest, KeepsTheNewestOfEachUrl) {
 
 TEST_F(StoreFetchCacheTest, EvictedOrDamagedPackIsNoFetch) {
   ASSERT_TRUE(cache_.Load(kUrl).has_value());
-  ASSERT_TRUE(store_.Corrupt(cas::DigestOf(fetch_.pack)));
+  ASSERT_TRUE(store_.Corrupt(cas::ComputeDigest(fetch_.pack)));
   EXPECT_FALSE(cache_.Load(kUrl).has_value());
   cache_.Save(kUrl, fetch_);
-  ASSERT_TRUE(store_.Drop(cas::DigestOf(fetch_.pack)));
+  ASSERT_TRUE(store_.Drop(cas::ComputeDigest(fetch_.pack)));
   EXPECT_FALSE(cache_.Load(kUrl).has_value());
 }
 
@@ -49,7 +49,7 @@ TEST_F(StoreFetchCacheTest, RubbishInTheCacheIsNoFetch) {
   key.set_version(1);
   cas::ActionResult rubbish;
   rubbish.set_stdout_raw("\xff\xff");
-  const cas::Digest digest = cas::DigestOf(cas::SerializeDeterministically(key));
+  const cas::Digest digest = cas::ComputeDigest(cas::SerializeDeterministically(key));
   ASSERT_TRUE(store_.PutActionResult(digest, rubbish).ok());
   EXPECT_FALSE(cache_.Load(kUrl).has_value());
   ASSERT_TRUE(store_.PutActionResult(digest, cas::ActionResult()).ok());

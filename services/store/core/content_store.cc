@@ -76,7 +76,7 @@ absl::Status CheckFilter(const ResultFilter& filter) {
 bool Matches(const ResultFilter& filter, absl::string_view bytes) {
   cas::ActionResult result;
   if (!result.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return false;
-  const cas::ResultOrigin origin = cas::OriginOf(result);
+  const cas::ResultOrigin origin = cas::ReadOrigin(result);
   const bool of_stage = filter.stage.empty() || origin.stage == filter.stage ||
                         absl::StartsWith(origin.stage, absl::StrCat(filter.stage, "/"));
   return of_stage && (filter.version == 0 || origin.version == filter.version) &&

@@ -20,7 +20,7 @@ using ::kernelmill::testing::StatusIs;
 
 constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
-BlobId IdOf(absl::string_view bytes) { return *ToBlobId(cas::DigestOf(bytes)); }
+BlobId IdOf(absl::string_view bytes) { return *ToBlobId(cas::ComputeDigest(bytes)); }
 
 class ContentStoreTest : public ::testing::Test {
  protected:
@@ -204,7 +204,7 @@ TEST_F(ContentStoreTest, AWriterTakesNoMoreThanTheDigestSays) {
 }
 
 TEST_F(ContentStoreTest, AResultIsGoneWithTheFirstBlobThatItNames) {
-  const auto named = [](const char* content) { return cas::DigestOf(content); };
+  const auto named = [](const char* content) { return cas::ComputeDigest(content); };
   cas::ActionResult result;
   *result.add_output_files()->mutable_digest() = named("file");
   *result.add_output_directories()->mutable_tree_digest() = named("tree");

@@ -20,7 +20,7 @@ using ::kernelmill::testing::StatusIs;
 constexpr int64_t kLimit = 16'000;
 constexpr auto kFull = absl::StatusCode::kResourceExhausted;
 
-BlobId IdOf(absl::string_view bytes) { return *ToBlobId(cas::DigestOf(bytes)); }
+BlobId IdOf(absl::string_view bytes) { return *ToBlobId(cas::ComputeDigest(bytes)); }
 // A blob of 100 bytes.
 std::string Blob(int i) { return absl::StrCat("blob ", 1'000'000 + i, std::string(88, '.')); }
 

@@ -19,7 +19,7 @@ namespace {
 using ::kernelmill::testing::IsOk;
 using ::kernelmill::testing::StatusIs;
 
-BlobId IdOf(absl::string_view bytes) { return *ToBlobId(cas::DigestOf(bytes)); }
+BlobId IdOf(absl::string_view bytes) { return *ToBlobId(cas::ComputeDigest(bytes)); }
 
 class LruStoreTest : public ::testing::Test {
  protected:

@@ -16,8 +16,8 @@ using ::kernelmill::testing::StatusIs;
 
 constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
-std::string Name() { return cas::ToString(cas::DigestOf("abc")); }
-std::string Hash() { return cas::DigestOf("abc").hash(); }
+std::string Name() { return cas::ToString(cas::ComputeDigest("abc")); }
+std::string Hash() { return cas::ComputeDigest("abc").hash(); }
 
 TEST(ReadName, PlainAndCompressed) {
   auto name = ParseReadName(absl::StrCat("blobs/", Name()));

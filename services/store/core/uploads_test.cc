@@ -38,7 +38,7 @@ class UploadsTest : public ::testing::Test {
   static ResourceName Name(absl::string_view content, const std::string& upload = "u") {
     ResourceName name;
     name.upload = upload;
-    name.blob = *ToBlobId(cas::DigestOf(content));
+    name.blob = *ToBlobId(cas::ComputeDigest(content));
     return name;
   }
   Uploads Make(int max_open) {

@@ -46,7 +46,7 @@ std::string Mixed(size_t size) {
 class ByteStreamTest : public WireTest {
  protected:
   static std::string Compressed(const std::string& bytes) {
-    return absl::StrCat("compressed-blobs/zstd/", cas::ToString(cas::DigestOf(bytes)));
+    return absl::StrCat("compressed-blobs/zstd/", cas::ToString(cas::ComputeDigest(bytes)));
   }
   static std::string CompressedUpload(const std::string& bytes) {
     return absl::StrCat("uploads/upload-1/", Compressed(bytes));
@@ -80,7 +80,7 @@ TEST_F(ByteStreamTest, OffsetAndLimitCountBytes) {
 
 TEST_F(ByteStreamTest, NamesThatAreNone) {
   EXPECT_EQ(Read("nonsense", 0, 0, &bytes_), kInvalid);
-  EXPECT_EQ(Read(absl::StrCat("blobs/", cas::DigestOf("x").hash(), "/-1"), 0, 0, &bytes_),
+  EXPECT_EQ(Read(absl::StrCat("blobs/", cas::ComputeDigest("x").hash(), "/-1"), 0, 0, &bytes_),
             kInvalid);
   EXPECT_EQ(Read(BlobName("absent"), 0, 0, &bytes_), kNotFound);
   EXPECT_EQ(Write({Message(BlobName("abc"), 0, "abc", true)}, &committed_), kInvalid);
@@ -158,7 +158,7 @@ TEST_F(ByteStreamTest, WrongOffsetsAndWrongContentAreRefused) {
 
 TEST_F(ByteStreamTest, ABlobOverTheLimitIsRefusedBeforeItsBytesCome) {
   const std::string name =
-      absl::StrCat("uploads/u/blobs/", cas::DigestOf("x").hash(), "/", int64_t{1} << 40);
+      absl::StrCat("uploads/u/blobs/", cas::ComputeDigest("x").hash(), "/", int64_t{1} << 40);
   EXPECT_EQ(Write({Message(name, 0, "x", false)}, &committed_), kInvalid);
 }
 

@@ -68,7 +68,7 @@ class GrantsTest : public ::testing::Test {
     return dynamic_cast<cas::GrantedResults&>(*store).PutGrantedResult(kAction, result, grant);
   }
 
-  const cas::Digest kAction = cas::DigestOf("an action");
+  const cas::Digest kAction = cas::ComputeDigest("an action");
   TempDir dir_ = *TempDir::Create();
   std::shared_ptr<access::GrantKey> key_;
   std::unique_ptr<StoreServer> store_;
@@ -79,8 +79,8 @@ TEST_F(GrantsTest, WhoHasTheTasksGrantWritesItsResultUnderTheNameOfItsCertificat
   ASSERT_THAT(Put("w3", Sign("w3")), IsOk());
   const auto kept = As("w4")->GetActionResult(kAction);
   ASSERT_THAT(kept, IsOk());
-  EXPECT_EQ(cas::OriginOf(*kept).worker, "w3") << "whatever it calls itself";
-  EXPECT_EQ(cas::OriginOf(*kept).stage, "extract");
+  EXPECT_EQ(cas::ReadOrigin(*kept).worker, "w3") << "whatever it calls itself";
+  EXPECT_EQ(cas::ReadOrigin(*kept).stage, "extract");
 }
 
 TEST_F(GrantsTest, WithoutItNothingIsWrittenAndTheRefusalSaysWhatAndByWhom) {

@@ -156,7 +156,7 @@ TEST_F(HostileClientsTest, AMillionDigestsThatAreNoneAreRefused) {
 
 TEST_F(HostileClientsTest, SizesAndOffsetsThatMakeNoSenseAreRefused) {
   std::string bytes;
-  const std::string hash = cas::DigestOf("x").hash();
+  const std::string hash = cas::ComputeDigest("x").hash();
   for (const std::string& name :
        {absl::StrCat("blobs/", hash, "/-1"), absl::StrCat("blobs/", hash, "/99999999999999999999"),
         absl::StrCat("blobs/", hash), absl::StrCat("blobs/", std::string(1 << 20, 'a'), "/1"),

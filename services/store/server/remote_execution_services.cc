@@ -203,7 +203,7 @@ class ActionCacheService final : public reapi::ActionCache::Service {
     if (grants_ == nullptr) return absl::OkStatus();
     const auto found = context.client_metadata().find(access::kGrantMetadata);
     const bool any = found != context.client_metadata().end();
-    const cas::ResultOrigin origin = cas::OriginOf(request.action_result());
+    const cas::ResultOrigin origin = cas::ReadOrigin(request.action_result());
     const access::ResultWrite write = {.action = cas::ToString(request.action_digest()),
                                        .stage = origin.stage,
                                        .version = origin.version,

@@ -45,18 +45,18 @@ TEST_F(StoreServerTest, OneBadBlobFailsAloneInItsBatch) {
     *blob->mutable_digest() = digest;
     blob->set_data(data);
   };
-  cas::Digest wrong_size = cas::DigestOf("content");
+  cas::Digest wrong_size = cas::ComputeDigest("content");
   wrong_size.set_size_bytes(6);
-  cas::Digest malformed = cas::DigestOf("content");
+  cas::Digest malformed = cas::ComputeDigest("content");
   malformed.set_hash("xyz");
-  cas::Digest negative = cas::DigestOf("content");
+  cas::Digest negative = cas::ComputeDigest("content");
   negative.set_size_bytes(-7);
-  add(cas::DigestOf("good"), "good");
-  add(cas::DigestOf("other"), "content");
+  add(cas::ComputeDigest("good"), "good");
+  add(cas::ComputeDigest("other"), "content");
   add(wrong_size, "content");
   add(malformed, "content");
   add(negative, "content");
-  add(cas::DigestOf("fine"), "fine");
+  add(cas::ComputeDigest("fine"), "fine");
   reapi::BatchUpdateBlobsResponse response;
   ASSERT_EQ(Call(*cas_, &Cas::BatchUpdateBlobs, request, &response), kOk);
   ASSERT_EQ(response.responses_size(), 6);
@@ -70,9 +70,9 @@ TEST_F(StoreServerTest, OneBadBlobFailsAloneInItsBatch) {
 TEST_F(StoreServerTest, ABatchReadAnswersForEachBlob) {
   ASSERT_EQ(Put("here"), kOk);
   reapi::BatchReadBlobsRequest request;
-  *request.add_digests() = cas::DigestOf("here");
-  *request.add_digests() = cas::DigestOf("absent");
-  *request.add_digests() = cas::DigestOf("");
+  *request.add_digests() = cas::ComputeDigest("here");
+  *request.add_digests() = cas::ComputeDigest("absent");
+  *request.add_digests() = cas::ComputeDigest("");
   request.add_digests()->set_hash("short");
   reapi::BatchReadBlobsResponse response;
   ASSERT_EQ(Call(*cas_, &Cas::BatchReadBlobs, request, &response), kOk);
@@ -88,7 +88,7 @@ TEST_F(StoreServerTest, BatchesOverTheLimitAreRefused) {
   EXPECT_EQ(Put(std::string(4 << 20, 'x')), kInvalid);
   reapi::BatchReadBlobsRequest read;
   for (int i = 0; i < 5; ++i) {
-    *read.add_digests() = cas::DigestOf(absl::StrCat(i));
+    *read.add_digests() = cas::ComputeDigest(absl::StrCat(i));
     read.mutable_digests(i)->set_size_bytes(1 << 20);
   }
   reapi::BatchReadBlobsResponse response;
@@ -132,7 +132,7 @@ TEST_F(StoreServerTest, CompressedBlobsInABatch) {
   const auto add = [&](const std::string& of, const std::string& data,
                        reapi::Compressor::Value compressor) {
     auto* blob = request.add_requests();
-    *blob->mutable_digest() = cas::DigestOf(of);
+    *blob->mutable_digest() = cas::ComputeDigest(of);
     blob->set_data(data);
     blob->set_compressor(compressor);
   };
@@ -152,9 +152,9 @@ TEST_F(StoreServerTest, CompressedBlobsInABatch) {
 TEST_F(StoreServerTest, FindMissingTakesAHundredThousandDigestsAndRefusesMalformedOnes) {
   reapi::FindMissingBlobsRequest request;
   for (int i = 0; i < 100'000; ++i) {
-    *request.add_blob_digests() = cas::DigestOf(absl::StrCat("blob ", i));
+    *request.add_blob_digests() = cas::ComputeDigest(absl::StrCat("blob ", i));
   }
-  *request.add_blob_digests() = cas::DigestOf("");
+  *request.add_blob_digests() = cas::ComputeDigest("");
   reapi::FindMissingBlobsResponse response;
   ASSERT_EQ(Call(*cas_, &Cas::FindMissingBlobs, request, &response), kOk);
   EXPECT_EQ(response.missing_blob_digests_size(), 100'000);  // the empty blob always exists
@@ -164,7 +164,7 @@ TEST_F(StoreServerTest, FindMissingTakesAHundredThousandDigestsAndRefusesMalform
 
 TEST_F(StoreServerTest, ARequestOverTheMessageLimitIsRefused) {
   reapi::FindMissingBlobsRequest request;
-  const cas::Digest digest = cas::DigestOf("x");
+  const cas::Digest digest = cas::ComputeDigest("x");
   for (int i = 0; i < 1'000'000; ++i) *request.add_blob_digests() = digest;
   reapi::FindMissingBlobsResponse response;
   EXPECT_EQ(Call(*cas_, &Cas::FindMissingBlobs, request, &response),
@@ -185,14 +185,14 @@ TEST_F(StoreServerTest, OtherDigestFunctionsAndBadInstancesAreRefused) {
 
 TEST_F(StoreServerTest, AnActionResultHoldsWhileItsBlobsAreThere) {
   reapi::UpdateActionResultRequest update;
-  *update.mutable_action_digest() = cas::DigestOf("action");
-  *update.mutable_action_result()->add_output_files()->mutable_digest() = cas::DigestOf("out");
-  *update.mutable_action_result()->mutable_stderr_digest() = cas::DigestOf("");
+  *update.mutable_action_digest() = cas::ComputeDigest("action");
+  *update.mutable_action_result()->add_output_files()->mutable_digest() = cas::ComputeDigest("out");
+  *update.mutable_action_result()->mutable_stderr_digest() = cas::ComputeDigest("");
   reapi::ActionResult result;
   ASSERT_EQ(Call(*action_cache_, &AcStub::UpdateActionResult, update, &result), kOk);
   EXPECT_EQ(result.output_files_size(), 1);
   reapi::GetActionResultRequest get;
-  *get.mutable_action_digest() = cas::DigestOf("action");
+  *get.mutable_action_digest() = cas::ComputeDigest("action");
   EXPECT_EQ(Call(*action_cache_, &AcStub::GetActionResult, get, &result), kNotFound);
   ASSERT_EQ(Put("out"), kOk);
   EXPECT_EQ(Call(*action_cache_, &AcStub::GetActionResult, get, &result), kOk);

@@ -80,13 +80,13 @@ TEST_F(StoreServiceTest, WhatIsHeldSurvivesACollectionAndTheRestGoes) {
   v1::HoldRequest request;
   request.set_name("dataset/one");
   request.set_ttl_ms(60'000);
-  *request.add_blobs() = cas::DigestOf("held");
-  *request.add_blobs() = cas::DigestOf("absent");
-  *request.add_blobs() = cas::DigestOf("");  // always there
+  *request.add_blobs() = cas::ComputeDigest("held");
+  *request.add_blobs() = cas::ComputeDigest("absent");
+  *request.add_blobs() = cas::ComputeDigest("");  // always there
   v1::HoldResponse held;
   ASSERT_EQ(Hold(request, &held), kOk);
   ASSERT_EQ(held.missing_size(), 1);
-  EXPECT_EQ(held.missing(0).hash(), cas::DigestOf("absent").hash());
+  EXPECT_EQ(held.missing(0).hash(), cas::ComputeDigest("absent").hash());
   ASSERT_EQ(Stat().holds_size(), 1);
   EXPECT_EQ(Stat().holds(0).name(), "dataset/one");
   EXPECT_EQ(Stat().holds(0).blobs(), 3);
@@ -218,7 +218,7 @@ TEST_F(StoreServiceTest, WhatACollectionWouldDropIsToldAndStays) {
   ASSERT_EQ(Put("free"), kOk);
   v1::HoldRequest hold;
   hold.set_name("dataset/one");
-  *hold.add_blobs() = cas::DigestOf("held");
+  *hold.add_blobs() = cas::ComputeDigest("held");
   v1::HoldResponse held;
   ASSERT_EQ(Hold(hold, &held), kOk);
   v1::CollectGarbageRequest request;
@@ -255,7 +255,7 @@ TEST_F(WireTest, ALimitThatIsTooSmallIsRefused) {
 
 TEST_F(StoreServiceTest, ForgetsTheResultsThatPlainReapiClientsWrote) {
   reapi::UpdateActionResultRequest update;
-  *update.mutable_action_digest() = cas::DigestOf("an action");
+  *update.mutable_action_digest() = cas::ComputeDigest("an action");
   cas::SetStage("extract", 11, update.mutable_action_result());
   cas::SetWorker("w3", update.mutable_action_result());
   reapi::ActionResult result;

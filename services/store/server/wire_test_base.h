@@ -52,7 +52,7 @@ class WireTest : public ::testing::Test {
     if (code != absl::StatusCode::kOk || response.responses_size() != 1) return code;
     return rpc::FromProtoStatus(response.responses(0).status()).code();
   }
-  absl::StatusCode Put(const std::string& bytes) { return Put(cas::DigestOf(bytes), bytes); }
+  absl::StatusCode Put(const std::string& bytes) { return Put(cas::ComputeDigest(bytes), bytes); }
 
   // Reads a resource as a stream.
   absl::StatusCode Read(const std::string& name, int64_t offset, int64_t limit,
@@ -94,7 +94,7 @@ class WireTest : public ::testing::Test {
   }
 
   static std::string BlobName(const std::string& bytes) {
-    return absl::StrCat("blobs/", cas::ToString(cas::DigestOf(bytes)));
+    return absl::StrCat("blobs/", cas::ToString(cas::ComputeDigest(bytes)));
   }
   static std::string UploadName(const std::string& bytes, const std::string& id = "upload-1") {
     return absl::StrCat("uploads/", id, "/", BlobName(bytes));

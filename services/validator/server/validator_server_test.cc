@@ -151,7 +151,7 @@ TEST_F(ValidateStageTest, WrongActionsAreRefused) {
   no_tree.mutable_inputs()->RemoveLast();
   EXPECT_THAT(stages_[0]->Run(no_tree, store_), StatusIs(absl::StatusCode::kInvalidArgument));
   v1::Action unknown_blob = action_;
-  *unknown_blob.mutable_inputs(0)->mutable_digest() = cas::DigestOf("not stored");
+  *unknown_blob.mutable_inputs(0)->mutable_digest() = cas::ComputeDigest("not stored");
   EXPECT_THAT(stages_[0]->Run(unknown_blob, store_), StatusIs(absl::StatusCode::kNotFound));
 }
 

@@ -242,8 +242,8 @@ class BareWorker {
     lease.set_max_tasks(batch_);
     for (const StageId stage : of) {
       v1::StageName* name = lease.add_stages();
-      name->set_stage(std::string(worker::StageInfoOf(stage).name));
-      name->set_version(worker::StageInfoOf(stage).version);
+      name->set_stage(std::string(worker::GetStageInfo(stage).name));
+      name->set_version(worker::GetStageInfo(stage).version);
     }
     v1::LeaseResponse leased;
     grpc::ClientContext lease_context;

@@ -48,7 +48,8 @@ std::string SmallBlob(const LoadOptions& options, uint64_t index) {
 
 std::vector<cas::Digest> StoredDigests(const LoadOptions& options) {
   std::vector<cas::Digest> digests;
-  for (int i = 0; i < options.stored; ++i) digests.push_back(cas::DigestOf(SmallBlob(options, i)));
+  for (int i = 0; i < options.stored; ++i)
+    digests.push_back(cas::ComputeDigest(SmallBlob(options, i)));
   return digests;
 }
 
@@ -61,8 +62,9 @@ class FindLoad : public Load {
       reapi::FindMissingBlobsRequest request;
       for (int d = 0; d < kDigestsPerFind; ++d) {
         const uint64_t number = numbers.Next();
-        *request.add_blob_digests() = d < missing ? cas::DigestOf(absl::StrCat("missing ", number))
-                                                  : stored[number % stored.size()];
+        *request.add_blob_digests() = d < missing
+                                          ? cas::ComputeDigest(absl::StrCat("missing ", number))
+                                          : stored[number % stored.size()];
       }
       requests_.push_back(ToBuffer(request));
     }
@@ -91,7 +93,7 @@ class UpdateLoad : public Load {
       for (int b = 0; b < kBlobsPerBatch; ++b) {
         auto* blob = request.add_requests();
         blob->set_data(SmallBlob(options, static_cast<uint64_t>(i) * kBlobsPerBatch + b));
-        *blob->mutable_digest() = cas::DigestOf(blob->data());
+        *blob->mutable_digest() = cas::ComputeDigest(blob->data());
       }
       requests_.push_back(ToBuffer(request));
     }
@@ -141,7 +143,7 @@ class ReadLoad : public Load {
   static absl::Status Check(const grpc::ByteBuffer& answer) {
     ASSIGN_OR_RETURN(const auto response, FromBuffer<reapi::BatchReadBlobsResponse>(answer));
     for (const auto& one : response.responses()) {
-      if (!cas::SameDigest(cas::DigestOf(one.data()), one.digest())) {
+      if (!cas::SameDigest(cas::ComputeDigest(one.data()), one.digest())) {
         return absl::DataLossError(absl::StrCat("wrong content for ", cas::ToString(one.digest())));
       }
     }
@@ -166,7 +168,7 @@ class WriteLoad : public Load {
  public:
   explicit WriteLoad(const LoadOptions& options)
       : blobs_(options.kind, options.seed, kLargeBlob), message_bytes_(options.message_bytes) {
-    for (int i = 0; i < options.operations; ++i) digests_.push_back(blobs_.DigestOf(i));
+    for (int i = 0; i < options.operations; ++i) digests_.push_back(blobs_.ComputeDigest(i));
   }
 
   absl::StatusOr<int64_t> Run(int operation, Connection& connection) const override {
@@ -204,7 +206,7 @@ class StreamLoad : public Load {
     const LargeBlobs blobs(options.kind, options.seed, kLargeBlob);
     for (int i = 0; i < options.stored; ++i) {
       bytestream::ReadRequest request;
-      request.set_resource_name(absl::StrCat("blobs/", cas::ToString(blobs.DigestOf(i))));
+      request.set_resource_name(absl::StrCat("blobs/", cas::ToString(blobs.ComputeDigest(i))));
       requests_.push_back(ToBuffer(request));
     }
   }

@@ -42,7 +42,7 @@ std::string ReadAsStream(const std::shared_ptr<grpc::Channel>& channel, const st
   grpc::ClientContext context;
   context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(60)));
   google::bytestream::ReadRequest request;
-  request.set_resource_name(absl::StrCat("blobs/", cas::ToString(cas::DigestOf(made))));
+  request.set_resource_name(absl::StrCat("blobs/", cas::ToString(cas::ComputeDigest(made))));
   const auto stream = stub->Read(&context, request);
   std::string got;
   for (google::bytestream::ReadResponse piece; stream->Read(&piece);) got += piece.data();
@@ -54,7 +54,7 @@ std::string ReadInBatch(const std::shared_ptr<grpc::Channel>& channel, const std
   grpc::ClientContext context;
   context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(60)));
   reapi::BatchReadBlobsRequest request;
-  *request.add_digests() = cas::DigestOf(made);
+  *request.add_digests() = cas::ComputeDigest(made);
   reapi::BatchReadBlobsResponse response;
   const grpc::Status status = stub->BatchReadBlobs(&context, request, &response);
   if (!status.ok() || response.responses_size() != 1) {
@@ -83,7 +83,7 @@ int Put(const Words& words) {
   const auto store = cas::NewGrpcBlobStore(rpc::Connect(words[0]), options);
   for (uint64_t i = 0; i < blobs.count; ++i) {
     std::string bytes = blobs.Make(i);
-    const cas::Digest digest = cas::DigestOf(bytes);
+    const cas::Digest digest = cas::ComputeDigest(bytes);
     absl::Status status;
     // A store that is full may have room later: what is wanted here is the acknowledgement.
     while (!(status = store->Put({{digest, bytes}})).ok()) {
@@ -100,7 +100,7 @@ int Check(const Words& words) {
   const auto channel = rpc::Connect(words[0]);
   for (uint64_t i = 0; i < blobs.count; ++i) {
     const std::string made = blobs.Make(i);
-    const std::string name = cas::ToString(cas::DigestOf(made));
+    const std::string name = cas::ToString(cas::ComputeDigest(made));
     std::printf("%s %s\n", name.c_str(), ReadAsStream(channel, made).c_str());
     if (made.size() < (3 << 20)) {
       std::printf("%s %s\n", name.c_str(), ReadInBatch(channel, made).c_str());

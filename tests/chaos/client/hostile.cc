@@ -78,8 +78,8 @@ class Store {
       Read(absl::StrCat("read: ", what), digest);
       Result(absl::StrCat("result: ", what), digest);
     }
-    Update("update: other bytes than the digest", cas::DigestOf("x"), "y");
-    Update("update: a message over the limit", cas::DigestOf("x"), std::string(40 << 20, 'x'));
+    Update("update: other bytes than the digest", cas::ComputeDigest("x"), "y");
+    Update("update: a message over the limit", cas::ComputeDigest("x"), std::string(40 << 20, 'x'));
     Streams();
   }
 
@@ -129,15 +129,15 @@ class Store {
 
   void Streams() {
     const std::string blob(1000, 'b');
-    const std::string digest = cas::ToString(cas::DigestOf(blob));
+    const std::string digest = cas::ToString(cas::ComputeDigest(blob));
     const std::string uploads = "uploads/6ba7b810-9dad-41d1-80b4-00c04fd430c8/blobs/";
     for (const std::string name : {"", "blobs", "nonsense/of/a/name", "blobs/zz/1", "blobs//"}) {
       ReadStream(absl::StrCat("stream read: '", name, "'"), name, 0, 0);
       WriteStream(absl::StrCat("stream write: '", name, "'"), name, 0, blob);
     }
     const std::string held = "a blob that is there";
-    Update("", cas::DigestOf(held), held);
-    const std::string name = absl::StrCat("blobs/", cas::ToString(cas::DigestOf(held)));
+    Update("", cas::ComputeDigest(held), held);
+    const std::string name = absl::StrCat("blobs/", cas::ToString(cas::ComputeDigest(held)));
     ReadStream("stream read: a negative offset", name, -1, 0);
     ReadStream("stream read: an offset behind its end", name, 1000, 0);
     ReadStream("stream read: a negative limit", name, 0, -1);

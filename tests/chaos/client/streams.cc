@@ -46,7 +46,7 @@ struct Stalled {
     bytestream::WriteRequest request;
     request.set_resource_name(absl::StrCat("uploads/stalled-", reinterpret_cast<uintptr_t>(this),
                                            "-", contexts.size(), "/blobs/",
-                                           cas::ToString(cas::DigestOf(blob))));
+                                           cas::ToString(cas::ComputeDigest(blob))));
     request.set_data(blob.substr(0, kPieceBytes));
     writer->Write(request);
     writers.push_back(std::move(writer));
@@ -55,7 +55,7 @@ struct Stalled {
   void Read(const std::string& blob) {
     grpc::ClientContext& context = *contexts.emplace_back(std::make_unique<grpc::ClientContext>());
     bytestream::ReadRequest request;
-    request.set_resource_name(absl::StrCat("blobs/", cas::ToString(cas::DigestOf(blob))));
+    request.set_resource_name(absl::StrCat("blobs/", cas::ToString(cas::ComputeDigest(blob))));
     readers.push_back(stub->Read(&context, request));
   }
 
@@ -104,7 +104,7 @@ int Stall(const Words& words) {
   const int streams = std::atoi(words[1].c_str());
   const std::string blob = MakeBlob(77, 0, kBlobBytes);
   const auto store = cas::NewGrpcBlobStore(rpc::Connect(words[0]), {});
-  if (const absl::Status put = store->Put({{cas::DigestOf(blob), blob}}); !put.ok()) {
+  if (const absl::Status put = store->Put({{cas::ComputeDigest(blob), blob}}); !put.ok()) {
     std::fprintf(stderr, "%s\n", put.ToString().c_str());
     return 1;
   }

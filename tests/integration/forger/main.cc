@@ -114,7 +114,7 @@ absl::Status Poison(const Words& words) {
   ASSIGN_OR_RETURN(const cas::Digest action, cas::ParseDigest(words[2]));
   const v1::KernelShard shard = Foreign(*store, action);
   const std::string bytes = cas::SerializeDeterministically(shard);
-  const cas::Digest digest = cas::DigestOf(bytes);
+  const cas::Digest digest = cas::ComputeDigest(bytes);
   Tell(store->Put({{digest, bytes}}));
   v1::StageResult result;
   worker::AddOutput(result, "kernels", digest, shard.kernels_size());

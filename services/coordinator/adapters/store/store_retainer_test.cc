@@ -73,7 +73,7 @@ class FakeStore : public v1::Store::Service {
   absl::Notification hanging;
 };
 
-cas::Digest Blob(const std::string& name) { return cas::DigestOf(name); }
+cas::Digest Blob(const std::string& name) { return cas::ComputeDigest(name); }
 
 // One source with that many shards, and one that failed.
 v1::DatasetManifest Dataset(int shards) {

@@ -64,7 +64,7 @@ AttemptLog::Lines::~Lines() {
     Log(line.level, line.message,
         {{"job", line.job},
          {"task", line.task},
-         {"stage", StageInfoOf(line.stage).name},
+         {"stage", GetStageInfo(line.stage).name},
          {"source", line.source},
          {"shard", line.shard},
          {"worker", line.worker},
@@ -154,7 +154,7 @@ v1::TaskSpan OpenSpan(const Job& job, uint32_t index, const LeaseTerms* terms) {
   const Job::Task& task = *job.Find(index);
   v1::TaskSpan span;
   span.set_task(TaskId(job.sequence(), index));
-  span.set_stage(std::string(StageInfoOf(task.key.stage).name));
+  span.set_stage(std::string(GetStageInfo(task.key.stage).name));
   span.set_source(ToUtf8(job.SourceNameOf(index).substr(0, kMaxSourceBytes)));
   span.set_attempt(task.attempts + 1);
   span.set_ready_unix_ms(job.ReadyAt(index));

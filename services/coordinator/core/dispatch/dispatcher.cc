@@ -27,7 +27,7 @@ void LogOtherVersions(const LeaseQuery& query) {
   std::string stages;
   for (int i = 0; i < kStageCount; ++i) {
     const int32_t version = query.facts.stages[i];
-    const StageInfo& info = StageInfoOf(static_cast<StageId>(i));
+    const StageInfo& info = GetStageInfo(static_cast<StageId>(i));
     if (version == 0 || version == info.version) continue;
     absl::StrAppend(&stages, stages.empty() ? "" : ", ", std::string(info.name), " ", version,
                     " (not ", info.version, ")");
@@ -43,7 +43,7 @@ void LogOtherVersions(const LeaseQuery& query) {
 // The host that the task calls on; empty: none.
 std::string HostOf(const Job& job, uint32_t index) {
   const TaskKey& key = job.Find(index)->key;
-  if (!StageInfoOf(key.stage).calls_host) return "";
+  if (!GetStageInfo(key.stage).calls_host) return "";
   return job::HostOfSource(job.SourceOf(key));
 }
 

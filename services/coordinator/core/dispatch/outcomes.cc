@@ -80,7 +80,7 @@ std::optional<absl::Status> Outcomes::Complete(const v1::Completion& completion,
     dispatcher_.PauseHost(*job, index, clock_.Now() + std::chrono::milliseconds(pause_ms));
   }
   const absl::Status error = ErrorOf(completion.error());
-  if (absl::IsAborted(error) && StageInfoOf(job->Find(index)->key.stage).splittable) {
+  if (absl::IsAborted(error) && GetStageInfo(job->Find(index)->key.stage).splittable) {
     Crashed(*job, index, lease.token(), terms.alone, error, change);
   } else {
     AttemptFailed(*job, index, lease.token(), error, IsRetryable(error), change);
@@ -157,7 +157,7 @@ void Outcomes::AttemptFailed(Job& job, uint32_t index, uint64_t token, const abs
 
 // A host may not find what a task asks of it; all other stages ask the store alone.
 bool Outcomes::IsLostInput(const Job& job, uint32_t index, const absl::Status& error) {
-  return absl::IsNotFound(error) && !StageInfoOf(job.Find(index)->key.stage).calls_host;
+  return absl::IsNotFound(error) && !GetStageInfo(job.Find(index)->key.stage).calls_host;
 }
 
 void Outcomes::BeginAgain(Job& job, Change& change) {
@@ -187,7 +187,7 @@ void Outcomes::Crashed(Job& job, uint32_t index, uint64_t token, bool alone,
   const Job::Task& task = *job.Find(index);
   // What ran in company is not known to be the one that ended the worker.
   const int crashes = alone ? task.crashes + 1 : 1;
-  const bool halvable = StageInfoOf(task.key.stage).splittable && job.ItemCountOf(index) > 1;
+  const bool halvable = GetStageInfo(task.key.stage).splittable && job.ItemCountOf(index) > 1;
   const int limit = halvable ? options_.crash_limit : options_.max_attempts;
   if (!alone || crashes < limit) {
     attempts_.Retried(job, index, error);

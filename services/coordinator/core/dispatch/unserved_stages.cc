@@ -42,7 +42,7 @@ std::map<int32_t, int64_t> Newest(std::map<int32_t, int64_t> others) {
 bool UnservedStages::Update(const Queue& queue, const WorkerCensus& workers, Clock::Time now) {
   bool changed = false;
   for (int i = 0; i < kStageCount; ++i) {
-    const StageInfo& info = StageInfoOf(static_cast<StageId>(i));
+    const StageInfo& info = GetStageInfo(static_cast<StageId>(i));
     Stage& stage = stages_[i];
     // Who holds a lease works, also where the coordinator was started anew and knows no more of it.
     const bool served = workers[i].same.connected() > 0 || queue.leased[i] > 0;
@@ -70,8 +70,8 @@ void UnservedStages::AddTo(const Job& job, v1::JobStatus& status) const {
     const int64_t ready = job.ReadyCount(id);
     if (!stages_[i].said || ready == 0) continue;
     v1::Unserved& unserved = *status.add_unserved();
-    unserved.set_stage(std::string(StageInfoOf(id).name));
-    unserved.set_version(StageInfoOf(id).version);
+    unserved.set_stage(std::string(GetStageInfo(id).name));
+    unserved.set_version(GetStageInfo(id).version);
     unserved.set_tasks(ready);
     for (const auto& [version, workers] : stages_[i].others) {
       v1::OtherVersion& other = *unserved.add_others();

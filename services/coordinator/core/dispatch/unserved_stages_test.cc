@@ -18,7 +18,7 @@ class UnservedStagesTest : public SchedulerTest {
   void Ask(const std::string& worker, std::initializer_list<StageId> stages, int newer = 0) {
     LeaseQuery query = {.max_tasks = 1, .worker = {"", worker}, .facts = {.incarnation = 1}};
     for (const StageId stage : stages) {
-      query.facts.stages[static_cast<int>(stage)] = StageInfoOf(stage).version + newer;
+      query.facts.stages[static_cast<int>(stage)] = GetStageInfo(stage).version + newer;
       if (newer == 0) query.stages.set(static_cast<int>(stage));
     }
     last_ = SchedulerTest::Ask(query).tasks;
@@ -42,7 +42,7 @@ TEST_F(UnservedStagesTest, AStageWithoutAWorkerIsSaidAfterAGrace) {
   const v1::JobStatus status = Get(job);
   ASSERT_EQ(status.unserved_size(), 1) << status.ShortDebugString();
   EXPECT_EQ(status.unserved(0).stage(), "pin");
-  EXPECT_EQ(status.unserved(0).version(), StageInfoOf(StageId::kPin).version);
+  EXPECT_EQ(status.unserved(0).version(), GetStageInfo(StageId::kPin).version);
   EXPECT_EQ(status.unserved(0).tasks(), 3);
   EXPECT_EQ(status.unserved(0).others_size(), 0);
   EXPECT_EQ(scheduler_->ListJobs().at(0).unserved_size(), 1);
@@ -62,7 +62,7 @@ TEST_F(UnservedStagesTest, WorkersOfAnotherVersionAreNamed) {
   const v1::JobStatus status = Get(job);
   ASSERT_EQ(status.unserved_size(), 1) << status.ShortDebugString();
   const v1::Unserved& pin = status.unserved(0);
-  const int32_t version = StageInfoOf(StageId::kPin).version;
+  const int32_t version = GetStageInfo(StageId::kPin).version;
   EXPECT_EQ(pin.version(), version);
   ASSERT_EQ(pin.others_size(), 2) << status.ShortDebugString();
   EXPECT_EQ(pin.others(0).version(), version + 1);

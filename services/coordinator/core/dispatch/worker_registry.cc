@@ -79,7 +79,7 @@ WorkerCensus CountWorkers(const WorkerRegistry& workers, const LeaseTable& lease
     for (int i = 0; i < kStageCount; ++i) {
       const int32_t version = worker.facts.stages[i];
       if (version == 0) continue;
-      const bool same = version == StageInfoOf(static_cast<StageId>(i)).version;
+      const bool same = version == GetStageInfo(static_cast<StageId>(i)).version;
       StageWorkers::Group& group = same ? census[i].same : census[i].other;
       ++(!connected ? group.silent : holds ? group.busy : group.idle);
       if (connected) group.slots += worker.facts.slots;
@@ -126,7 +126,7 @@ v1::WorkerInfo InfoOf(const Listed& worker) {
   for (int i = 0; i < kStageCount; ++i) {
     if (entry.facts.stages[i] == 0) continue;
     v1::StageSupport& stage = *info.add_stages();
-    stage.set_stage(std::string(StageInfoOf(static_cast<StageId>(i)).name));
+    stage.set_stage(std::string(GetStageInfo(static_cast<StageId>(i)).name));
     stage.set_version(entry.facts.stages[i]);
   }
   return info;
@@ -139,7 +139,7 @@ void AddTask(uint64_t id, const LeaseTerms& terms, const JobTable& jobs, v1::Wor
   v1::RunningTask& running = *info.add_running();
   running.set_job(job->id());
   running.set_task(id);
-  running.set_stage(std::string(StageInfoOf(task->key.stage).name));
+  running.set_stage(std::string(GetStageInfo(task->key.stage).name));
   running.set_source(ToUtf8(job->SourceNameOf(IndexOf(id)).substr(0, kMaxSourceBytes)));
   running.set_attempt(task->attempts + 1);
   running.set_leased_unix_ms(terms.leased_unix_ms);

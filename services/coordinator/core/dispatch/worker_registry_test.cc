@@ -91,7 +91,7 @@ class WorkerListTest : public SchedulerTest {
                         .worker = {caller, worker},
                         .facts = {.incarnation = 7, .version = "1.2", .slots = slots}};
     for (int i = 0; i < kStageCount; ++i) {
-      query.facts.stages[i] = StageInfoOf(static_cast<StageId>(i)).version;
+      query.facts.stages[i] = GetStageInfo(static_cast<StageId>(i)).version;
     }
     return Ask(query).tasks;
   }

@@ -36,7 +36,7 @@ std::string PlanFingerprint() {
 Job::Job(uint32_t sequence, v1::JobStatus base, v1::JobSpec spec)
     : sequence_(sequence), base_(std::move(base)), plan_(std::move(spec)) {
   for (int i = 0; i < kStageCount; ++i) {
-    progress_[i].set_stage(std::string(StageInfoOf(static_cast<StageId>(i)).name));
+    progress_[i].set_stage(std::string(GetStageInfo(static_cast<StageId>(i)).name));
   }
 }
 
@@ -297,7 +297,7 @@ void Job::AddTroubled(uint32_t index, const std::string& error, v1::JobStatus& s
   const Task& task = tasks_[index - 1];
   v1::Troubled& troubled = *status.add_troubled();
   troubled.set_source(plan_.SourceNameOf(task.key));
-  troubled.set_stage(std::string(StageInfoOf(task.key.stage).name));
+  troubled.set_stage(std::string(GetStageInfo(task.key.stage).name));
   troubled.set_attempts(task.attempts);
   troubled.set_last_error(ToUtf8(error));
 }

@@ -447,7 +447,7 @@ std::string NamedFailures(const FileFailures& failures, int64_t total) {
 std::vector<TaskKey> JobPlan::Fail(const TaskKey& task, const absl::Status& error) {
   AddFailure(task, error);
   Tasks next;
-  switch (StageInfoOf(task.stage).failure_cost) {
+  switch (GetStageInfo(task.stage).failure_cost) {
     case FailureCost::kSource:
       sources_.Mutable(task.source) = Source();
       sources_.Mutable(task.source).failed = true;
@@ -501,7 +501,7 @@ void JobPlan::NoLongerAwaited(const TaskKey& task, Tasks& next) {
 }
 
 std::vector<TaskKey> JobPlan::Split(const TaskKey& task) {
-  if (!StageInfoOf(task.stage).splittable) return {};
+  if (!GetStageInfo(task.stage).splittable) return {};
   Source& state = sources_.Mutable(task.source);
   Tasks next;
   for (const SubShard sub_shard : coordinator::Split(task.sub_shard, ShardItemsOf(task))) {
@@ -538,14 +538,14 @@ void JobPlan::LoseShard(const TaskKey& task) {
 }
 
 std::string JobPlan::SourceNameOf(const TaskKey& task) const {
-  if (StageInfoOf(task.stage).scope == StageScope::kJob) return "";
+  if (GetStageInfo(task.stage).scope == StageScope::kJob) return "";
   return job::SourceName(packed_.Get(task.source));
 }
 
 v1::Failure& JobPlan::NewFailure(const TaskKey& task, absl::StatusCode code) {
   v1::Failure& failure = failures_[task];
   failure.set_source(SourceNameOf(task));
-  failure.set_stage(std::string(StageInfoOf(task.stage).name));
+  failure.set_stage(std::string(GetStageInfo(task.stage).name));
   failure.set_code(absl::StatusCodeToString(code));
   return failure;
 }
@@ -553,7 +553,7 @@ v1::Failure& JobPlan::NewFailure(const TaskKey& task, absl::StatusCode code) {
 void JobPlan::AddFailure(const TaskKey& task, const absl::Status& error) {
   v1::Failure& failure = NewFailure(task, error.code());
   failure.set_message(ToUtf8(error.message().substr(0, kMaxMessage)));
-  const StageScope scope = StageInfoOf(task.stage).scope;
+  const StageScope scope = GetStageInfo(task.stage).scope;
   if (scope == StageScope::kJob) return;
   const Source& state = sources_[task.source];
   int64_t files = 0;  // without the lost ones, which have failures of their own

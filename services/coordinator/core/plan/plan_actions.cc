@@ -54,8 +54,8 @@ void AddOptOuts(const std::vector<int>& naming, const v1::JobSpec& settings,
 
 v1::Action JobPlan::ActionFor(const TaskKey& task) const {
   v1::Action action;
-  action.set_stage(std::string(StageInfoOf(task.stage).name));
-  action.set_stage_version(StageInfoOf(task.stage).version);
+  action.set_stage(std::string(GetStageInfo(task.stage).name));
+  action.set_stage_version(GetStageInfo(task.stage).version);
   v1::StageParams& params = *action.mutable_params();
   switch (task.stage) {
     case StageId::kDiscover:

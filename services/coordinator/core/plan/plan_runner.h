@@ -18,7 +18,7 @@ namespace kernelmill::coordinator {
 
 inline std::string TaskName(const TaskKey& key) {
   const std::string part = key.sub_shard == kWholeShard ? "" : absl::StrCat("/", key.sub_shard);
-  return absl::StrCat(StageInfoOf(key.stage).name, " ", key.source, ".", key.shard, part);
+  return absl::StrCat(GetStageInfo(key.stage).name, " ", key.source, ".", key.shard, part);
 }
 
 inline std::vector<std::string> TaskNames(const std::vector<TaskKey>& keys) {

@@ -10,10 +10,10 @@
 
 namespace kernelmill::coordinator {
 
+using worker::GetStageInfo;
 using worker::kStageCount;
 using worker::StageId;
 using worker::StageInfo;
-using worker::StageInfoOf;
 
 // A part of a shard that is extracted or compiled by itself, because one of the shard's items
 // (files of an extraction, kernels of a compilation) ends the worker.

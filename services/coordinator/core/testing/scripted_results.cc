@@ -14,7 +14,7 @@ class Outputs {
   explicit Outputs(const v1::Action& action) : seed_(cas::SerializeDeterministically(action)) {}
 
   void Add(absl::string_view name, int64_t items) {
-    worker::AddOutput(result, name, cas::DigestOf(absl::StrCat(seed_, "/", ++count_)), items);
+    worker::AddOutput(result, name, cas::ComputeDigest(absl::StrCat(seed_, "/", ++count_)), items);
   }
 
   v1::StageResult result;

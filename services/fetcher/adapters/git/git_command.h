@@ -79,7 +79,7 @@ class GitCommand {
   enum class Reach { kRemote, kNothing };
   std::string CurlTrace() const { return folder_ + "/curl-trace"; }
   ChildCommand MakeChild(const GitCall& call, Reach reach) const;
-  // ClassifyGitFailure, with RetryAfterOf if the server said when to come again.
+  // ClassifyGitFailure, with GetRetryAfter if the server said when to come again.
   absl::Status Failure(const ChildResult& result) const;
   // Moves url_ to where its server redirects to.
   absl::Status FollowRedirect();

@@ -272,7 +272,7 @@ TEST_F(GitFetchCacheTest, ServerThatWantsToBeLeftAloneIsNotAskedAgainWithoutTheC
              {429, "", "", "", false, {{"Retry-After", "70"}}});
   const absl::Status fetched =
       FetchGit(url_, std::string(40, 'a'), globs_, options_, &cache_).status();
-  EXPECT_EQ(RetryAfterOf(fetched), absl::Seconds(70)) << fetched;
+  EXPECT_EQ(GetRetryAfter(fetched), absl::Seconds(70)) << fetched;
   EXPECT_EQ(server.Requests().size(), 1u);
 }
 

@@ -164,10 +164,10 @@ TEST_F(GitPinTest, BusyServerSaysWhenToComeAgain) {
     server.Set(path, {code, "", "", "", false, {{"Retry-After", "70"}}});
     const absl::StatusOr<std::string> pinned = PinGit(server.Url("/x"), "main", options_);
     EXPECT_THAT(pinned, StatusIs(absl::StatusCode::kUnavailable)) << code;
-    EXPECT_EQ(RetryAfterOf(pinned.status()), absl::Seconds(70)) << code;
+    EXPECT_EQ(GetRetryAfter(pinned.status()), absl::Seconds(70)) << code;
   }
   server.Set(path, {503, "", ""});
-  EXPECT_EQ(RetryAfterOf(PinGit(server.Url("/x"), "main", options_).status()), std::nullopt);
+  EXPECT_EQ(GetRetryAfter(PinGit(server.Url("/x"), "main", options_).status()), std::nullopt);
 }
 
 TEST_F(GitPinTest, ServerThatStallsIsGivenUp) {

@@ -284,7 +284,7 @@ TEST_F(GitSmartHttpTest, BusyServerSaysWhenToComeAgain) {
     };
     const absl::StatusOr<std::string> pinned = Pin();
     EXPECT_THAT(pinned, StatusIs(absl::StatusCode::kUnavailable)) << code;
-    EXPECT_EQ(RetryAfterOf(pinned.status()), absl::Seconds(70)) << code;
+    EXPECT_EQ(GetRetryAfter(pinned.status()), absl::Seconds(70)) << code;
   }
   EXPECT_EQ(server_.Requests().size(), 2u) << "it is not asked again by git";
 }

@@ -136,7 +136,7 @@ absl::StatusOr<std::unique_ptr<GitSnapshot>> OpenWithCached(
   absl::StatusOr<std::unique_ptr<GitSnapshot>> snapshot = Open(url, commit, cached, globs, options);
   const absl::Status& failure = snapshot.status();
   if (failure.ok() || !cached.has_value() || absl::IsDeadlineExceeded(failure) ||
-      RetryAfterOf(failure).has_value()) {
+      GetRetryAfter(failure).has_value()) {
     return snapshot;
   }
   LogInfo("fetching again without the cached fetch", {{"error", failure.ToString()}});

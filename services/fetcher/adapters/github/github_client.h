@@ -22,7 +22,7 @@ namespace kernelmill::fetcher {
 // for.
 std::optional<absl::Duration> RateLimitWait(const HttpResponse& answer, absl::Time now);
 
-// RESOURCE_EXHAUSTED, to be tried again after `wait` (RetryAfterOf), which is at `now` + `wait`.
+// RESOURCE_EXHAUSTED, to be tried again after `wait` (GetRetryAfter), which is at `now` + `wait`.
 absl::Status RateLimited(absl::string_view api, absl::Time now, absl::Duration wait);
 
 // The token in a file, without the blanks around it; an empty file, or no path, has none.

@@ -70,7 +70,7 @@ TEST(RateLimited, SaysUntilWhen) {
   const absl::Status status = RateLimited("https://api.example.org", kNow, absl::Seconds(90.5));
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted));
   EXPECT_THAT(std::string(status.message()), HasSubstr("until 2023-11-14T22:14:50Z, for 1m31s"));
-  EXPECT_EQ(RetryAfterOf(status), absl::Seconds(90.5));
+  EXPECT_EQ(GetRetryAfter(status), absl::Seconds(90.5));
 }
 
 }  // namespace

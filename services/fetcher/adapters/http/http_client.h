@@ -41,7 +41,7 @@ struct HttpResponse {
 absl::StatusOr<HttpResponse> HttpGet(const HttpRequest& request);
 
 // What an answer's code means: 2xx is OK, 404 and 410 NOT_FOUND, 401 and 403 PERMISSION_DENIED,
-// 408, 429 and 5xx UNAVAILABLE, with RetryAfterOf if the server says when to come again; others
+// 408, 429 and 5xx UNAVAILABLE, with GetRetryAfter if the server says when to come again; others
 // FAILED_PRECONDITION.
 absl::Status HttpStatus(const HttpResponse& response);
 

@@ -94,11 +94,11 @@ TEST_F(HttpClientTest, BusyServerSaysWhenToComeAgain) {
     server_.Set("/a", {code, "", "", "", false, {{"retry-after", "70"}}});
     const absl::StatusOr<HttpResponse> response = HttpGet(Request("/a"));
     ASSERT_THAT(response, IsOk());
-    EXPECT_EQ(RetryAfterOf(HttpStatus(*response)), absl::Seconds(70)) << code;
+    EXPECT_EQ(GetRetryAfter(HttpStatus(*response)), absl::Seconds(70)) << code;
     EXPECT_THAT(HttpStatus(*response), StatusIs(absl::StatusCode::kUnavailable));
   }
   server_.Set("/a", {429, "", ""});
-  EXPECT_EQ(RetryAfterOf(HttpStatus(*HttpGet(Request("/a")))), std::nullopt);
+  EXPECT_EQ(GetRetryAfter(HttpStatus(*HttpGet(Request("/a")))), std::nullopt);
 }
 
 TEST_F(HttpClientTest, HeadersGoAndCome) {

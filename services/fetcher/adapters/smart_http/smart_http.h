@@ -59,7 +59,7 @@ struct SmartHttpOptions {
 //   PERMISSION_DENIED    refused, by the server or by us
 //   FAILED_PRECONDITION  over a limit, or TLS cannot be trusted
 //   DATA_LOSS            the repository is damaged
-//   UNAVAILABLE, DEADLINE_EXCEEDED  the network, or a server that is busy, with RetryAfterOf
+//   UNAVAILABLE, DEADLINE_EXCEEDED  the network, or a server that is busy, with GetRetryAfter
 class SmartHttpRemote {
  public:
   SmartHttpRemote(std::shared_ptr<SmartHttp> shared, GitUrl url, const SmartHttpOptions& options)

@@ -28,8 +28,8 @@ bool ByPath(const Entry& a, const Entry& b) {
 absl::flat_hash_set<absl::string_view> Ancestors(const std::vector<Entry>& files) {
   absl::flat_hash_set<absl::string_view> folders = {absl::string_view()};
   for (const Entry& file : files) {
-    absl::string_view folder = FolderOf(file.path);
-    while (!folder.empty() && folders.insert(folder).second) folder = FolderOf(folder);
+    absl::string_view folder = ParentFolder(file.path);
+    while (!folder.empty() && folders.insert(folder).second) folder = ParentFolder(folder);
   }
   return folders;
 }

@@ -24,7 +24,7 @@
 
 namespace kernelmill::store {
 
-inline BlobId IdOf(absl::string_view bytes) { return *ToBlobId(cas::DigestOf(bytes)); }
+inline BlobId IdOf(absl::string_view bytes) { return *ToBlobId(cas::ComputeDigest(bytes)); }
 
 // Bytes that zstd cannot shrink, so that a damaged byte on the disk is a damaged byte of the blob.
 inline std::string Noise(size_t size, uint64_t seed) {

@@ -27,7 +27,7 @@ using ::kernelmill::testing::StatusIs;
 
 constexpr size_t kBlobBytes = 1 << 20;
 
-BlobId IdOf(absl::string_view bytes) { return *ToBlobId(cas::DigestOf(bytes)); }
+BlobId IdOf(absl::string_view bytes) { return *ToBlobId(cas::ComputeDigest(bytes)); }
 
 // The blob number `i`: a megabyte that does not shrink.
 std::string Blob(uint64_t i) {

@@ -377,7 +377,7 @@ v1::License LicenseFinder::FromElsewhere(const Subject& subject) {
     return stated_.value_or(Unknown(""));
   }
   const bool inside = !findings.empty() && vendored.has_value() &&
-                      absl::StartsWith(FolderOf(findings.front()->path), vendored->container);
+                      absl::StartsWith(ParentFolder(findings.front()->path), vendored->container);
   if (vendored.has_value() && !vendored->certain && !inside) {
     license->set_confidence(std::min(license->confidence(), kMaybeVendored));
   }

@@ -15,7 +15,7 @@ namespace {
 constexpr int kMaxAdaptations = 16;  // of one kernel
 
 absl::string_view LastTwo(absl::string_view path) {
-  const absl::string_view folder = FolderOf(path);
+  const absl::string_view folder = ParentFolder(path);
   if (folder.empty()) return path;
   return path.substr(static_cast<size_t>(BaseName(folder).data() - path.data()));
 }

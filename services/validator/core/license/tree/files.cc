@@ -155,24 +155,24 @@ std::vector<const LicenseFinding*> LicenseFiles::Above(absl::string_view path,
                                                        absl::string_view top) {
   std::vector<const LicenseFinding*> findings;
   if (folders_.empty()) return findings;
-  std::string folder(path.size() > kMaxPathBytes ? top : FolderOf(path));
+  std::string folder(path.size() > kMaxPathBytes ? top : ParentFolder(path));
   while (true) {
     const LicenseFinding* finding = InFolder(folder);
     if (finding != nullptr) findings.push_back(finding);
     if (folder.size() <= top.size()) return findings;
-    folder = std::string(FolderOf(folder));
+    folder = std::string(ParentFolder(folder));
   }
 }
 
 std::vector<std::string> LicenseFiles::Notices(absl::string_view path) const {
   std::vector<std::string> paths;
   if (notices_.empty() || path.size() > kMaxPathBytes) return paths;
-  std::string folder(FolderOf(path));
+  std::string folder(ParentFolder(path));
   while (true) {
     const auto [first, last] = notices_.equal_range(folder);
     for (auto notice = first; notice != last; ++notice) paths.push_back(notice->second);
     if (folder.empty()) return paths;
-    folder = std::string(FolderOf(folder));
+    folder = std::string(ParentFolder(folder));
   }
 }
 

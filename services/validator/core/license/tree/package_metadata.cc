@@ -229,7 +229,7 @@ PackageMetadata::PackageMetadata(const v1::SourceTree& tree) {
       std::optional<v1::License> license =
           ReadDeclared(file.path(), ReadDeclarations(file.path(), file.content()));
       if (license.has_value())
-        folders_.emplace(std::string(FolderOf(file.path())), *std::move(license));
+        folders_.emplace(std::string(ParentFolder(file.path())), *std::move(license));
     }
   }
 }
@@ -238,12 +238,12 @@ std::optional<v1::License> PackageMetadata::Nearest(absl::string_view path,
                                                     absl::string_view top) const {
   if (top.empty() && wheel_.has_value()) return wheel_;
   if (folders_.empty()) return std::nullopt;
-  std::string folder(FolderOf(path));
+  std::string folder(ParentFolder(path));
   while (true) {
     const auto found = folders_.find(folder);
     if (found != folders_.end()) return found->second;
     if (folder.size() <= top.size()) return std::nullopt;
-    folder = std::string(FolderOf(folder));
+    folder = std::string(ParentFolder(folder));
   }
 }
 

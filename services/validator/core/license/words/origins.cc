@@ -216,7 +216,7 @@ class Finder {
       return strong && others && IsSourceFile(word.text) ? std::string(word.text) : "";
     }
     if (IsOwnerAndName(word.text)) {
-      const bool known = IsProject(BaseName(word.text)) || IsProject(FolderOf(word.text));
+      const bool known = IsProject(BaseName(word.text)) || IsProject(ParentFolder(word.text));
       const bool marked = word.text.find_first_of("-0123456789") != absl::string_view::npos;
       const bool taken = known || (alone && (marked || verb == Verb::kAuthorship));
       return taken && verb != Verb::kNone && !IsOwn(word.text) ? std::string(word.text) : "";
@@ -322,7 +322,7 @@ std::vector<std::string> NamesOf(absl::string_view origin) {
   if (IsAddress(origin) || IsOwnerAndName(origin)) {
     const std::string repository = RepositoryOf(origin);
     add(BaseName(repository), kMinName);
-    add(FolderOf(repository), kMinOwner);
+    add(ParentFolder(repository), kMinOwner);
     return names;
   }
   const std::vector<Word> words = WordsOf(origin);
