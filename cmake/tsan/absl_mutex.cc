@@ -1,22 +1,21 @@
-// Lets ThreadSanitizer see the synchronization of Debian's Abseil. Linked into every program of the
-// tsan preset, and into nothing else.
+// Makes the synchronization of Debian's Abseil visible to ThreadSanitizer. Linked into every
+// program of the tsan preset only.
 //
-// Why. libabsl_synchronization.so is not instrumented and calls futex(2) directly, so that to
-// ThreadSanitizer an absl::Mutex orders nothing: every field that one guards would be a reported
-// race. Suppressing those reports would suppress the real ones as well.
+// Why: libabsl_synchronization.so is not instrumented and calls futex(2) directly. So to
+// ThreadSanitizer an absl::Mutex orders nothing, and every guarded field would be reported as a
+// race. Suppressing those reports would also suppress the real ones.
 //
-// How. This file defines the members of absl::Mutex, CondVar and Notification that lie out of line
-// in the library (but for ...WithTimeout, which call ...WithDeadline: a call that another one wraps
-// must not tell twice). A program's own definition goes before a library's, for calls from our code
-// and, through their PLTs, for calls from libgrpc and from Abseil itself. Each one tells
-// ThreadSanitizer (tsan_interface.h) what is about to happen, calls the library's own function,
-// found by dlsym(RTLD_NEXT), and tells what has happened: what Abseil does itself where it is built
-// with -fsanitize=thread. What is read and written between the two calls is ignored, which covers a
-// condition that an unlocking thread evaluates on behalf of a waiting one. --wrap would not do: it
-// would miss the libraries' calls.
+// How: this file defines the members of absl::Mutex, CondVar and Notification that are out of line
+// in the library, except ...WithTimeout, which call ...WithDeadline (an inner call must not report
+// twice). A program's definition takes precedence over a library's, for calls from our code and,
+// through the PLT, for calls from libgrpc and Abseil itself. Each function reports to
+// ThreadSanitizer (tsan_interface.h) before and after it calls the library's function
+// (dlsym(RTLD_NEXT)), as Abseil does itself when built with -fsanitize=thread. Memory accesses
+// between the two reports are ignored; that covers a condition that an unlocking thread evaluates
+// for a waiting one. The linker's --wrap would miss the libraries' calls.
 //
-// Ownership: none. Thread safety: as what it wraps. Errors: aborts if the library lacks one of
-// these functions.
+// Ownership: none. Thread safety: as the wrapped functions. Errors: aborts if the library does not
+// have one of these functions.
 #include <dlfcn.h>
 #include <sanitizer/tsan_interface.h>
 

@@ -1,27 +1,26 @@
-// Lets ThreadSanitizer see what a call through Debian's gRPC orders. Linked into every program of
-// the tsan preset, beside absl_mutex.cc.
+// Makes the ordering of calls through Debian's gRPC visible to ThreadSanitizer. Linked into every
+// program of the tsan preset, with absl_mutex.cc.
 //
-// Why. libgrpc is not instrumented and hands work from thread to thread by lock-free queues and
-// reference counts. What a caller did before a call happens before its handler, and what the
-// handler did before the caller has the answer; ThreadSanitizer knows neither when both ends are in
-// one process, as in most tests of services.
+// Why: libgrpc is not instrumented and passes work between threads by lock-free queues and
+// reference counts. Everything before a call happens before its handler, and everything in the
+// handler happens before the caller has the answer. ThreadSanitizer knows neither if both ends are
+// in one process, as in most tests of services.
 //
-// How. A program's own definitions of gRPC's few entry points go before the library's, for
-// libgrpc++'s calls as well. A client's batch releases to_servers, which every server thread
-// acquires when it is given something to do; a server's batch releases to_clients, which every
-// client acquires when a batch of its own has ended. That orders more than gRPC does (any call
-// before any later handler), but never two handlers, nor two clients, that overlap: the races
-// worth finding.
+// How: a program's definitions of gRPC's few entry points take precedence over the library's, also
+// for libgrpc++'s calls. A client's batch releases to_servers, which every server thread acquires
+// when it gets work. A server's batch releases to_clients, which every client acquires when one of
+// its batches has ended. This orders more than gRPC does (any call before any later handler), but
+// never two overlapping handlers or clients, which are the races worth finding.
 //
-// What remains, the libraries' own memory, is left out by TSAN_OPTIONS of the test preset tsan
-// (ignore_interceptors_accesses=1): libgrpc and librocksdb order it by atomics of theirs, and
-// all that ThreadSanitizer sees of it is what goes through memcpy, memcmp, recvmsg or free. The
-// price is that our own uses of these are not looked at; what the compiler emits for our code
-// is. called_from_lib would be narrower but wrong for librocksdb, whose mutexes guard our file
+// The libraries' own memory is excluded by TSAN_OPTIONS of the test preset tsan
+// (ignore_interceptors_accesses=1): libgrpc and librocksdb order it by their own atomics, and
+// ThreadSanitizer only sees the accesses through memcpy, memcmp, recvmsg or free. The price is that
+// our own calls of these functions are not checked; code that the compiler emits for us is.
+// called_from_lib would be narrower, but wrong for librocksdb, whose mutexes guard our file
 // systems. No report is suppressed.
 //
-// Ownership: none. Thread safety: as gRPC's. Errors: aborts if the library lacks one of these
-// functions.
+// Ownership: none. Thread safety: as gRPC's. Errors: aborts if the library does not have one of
+// these functions.
 #include <dlfcn.h>
 #include <grpc/grpc.h>
 #include <sanitizer/tsan_interface.h>
@@ -33,8 +32,8 @@ namespace {
 
 char to_servers;
 char to_clients;
-// Whose batch this thread started last: whoever plucks waits for the batch that it has just
-// started.
+// True if a client started this thread's last batch. A thread that plucks waits for the batch that
+// it started last.
 thread_local bool last_was_client = false;
 
 template <typename Function>

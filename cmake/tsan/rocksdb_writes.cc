@@ -1,18 +1,17 @@
-// Lets ThreadSanitizer see who writes to a RocksDB after whom. Linked into every program of the
-// tsan preset, beside absl_mutex.cc.
+// Makes the order of writers of a RocksDB visible to ThreadSanitizer. Linked into every program of
+// the tsan preset, with absl_mutex.cc.
 //
-// Why. Writers of Debian's librocksdb, which is not instrumented, take turns by atomics of
-// WriteThread. What one writer leaves for the next (the batch that groups are merged in, the state
-// of the log's file, a follower's status) is touched by code that is ours to ThreadSanitizer:
+// Why: Debian's librocksdb is not instrumented, and its writers take turns by atomics of
+// WriteThread. The data that one writer passes to the next (the batch for merged groups, the state
+// of the log file, a follower's status) is accessed by code that ThreadSanitizer counts as ours:
 // std::string's templates, inline functions of RocksDB's headers, our file systems.
 //
-// How. This file defines the members by which a writer joins a group and by which it leads and
-// leaves one; each calls the library's own, found by dlsym(RTLD_NEXT), and says what it orders:
-// joining publishes the writer's batch to who leads, leaving publishes what the leader did to who
-// is next.
+// How: this file defines the members by which a writer joins, leads and leaves a group. Each calls
+// the library's function (dlsym(RTLD_NEXT)) and reports the order: joining publishes the writer's
+// batch to the leader; leaving publishes the leader's work to the next one.
 //
-// Ownership: none. Thread safety: as RocksDB's. Errors: aborts if the library lacks one of these
-// functions.
+// Ownership: none. Thread safety: as RocksDB's. Errors: aborts if the library does not have one of
+// these functions.
 #include <dlfcn.h>
 #include <sanitizer/tsan_interface.h>
 
@@ -24,7 +23,7 @@ namespace rocksdb {
 
 class Status;
 
-// As in RocksDB's db/write_thread.h, which is not installed; all here is by reference.
+// The declaration from RocksDB's db/write_thread.h, which is not installed.
 class WriteThread {
  public:
   struct Writer;

@@ -214,7 +214,8 @@ TEST(Access, TokenGivesItsRole) {
       << "a role is not changed by writing another one before the secret";
 }
 
-// Whom a handler takes a caller for that shows `identity`, and sends a token that nobody gave it.
+// Returns the name that a handler sees of a caller with `identity` that also sends an unknown
+// token.
 std::string NameInHandler(const Identity& server, const Identity& identity) {
   class NamingService final : public v1::Crawl::Service {
    public:
@@ -358,7 +359,7 @@ TEST(Tokens, AreReadAgainWhenTheFileChanges) {
   EXPECT_TRUE(tokens->Find(token).has_value());
   ASSERT_TRUE(WriteFile(path, "nonsense").ok());
   EXPECT_THAT(Tokens::Open(path).status().ToString(),
-              AllOf(HasSubstr("INVALID_ARGUMENT"), HasSubstr(":1: not the SHA-256")));
+              AllOf(HasSubstr("INVALID_ARGUMENT"), HasSubstr(":1: must be the SHA-256")));
 }
 
 }  // namespace

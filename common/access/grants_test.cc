@@ -18,7 +18,7 @@ constexpr char kKey[] = "0123456789abcdef0123456789abcdef\n";
 class GrantsTest : public ::testing::Test {
  protected:
   static ResultWrite Write() { return {"aa/7", "extract", 11, "worker w3"}; }
-  // What the check says of a grant, on a write.
+  // Returns the error of the check of a grant for a write.
   std::string Check(const std::string& grant, const ResultWrite& write = Write()) {
     const absl::Status status = key_->Check(grant, write, now_);
     EXPECT_TRUE(status.ok() || absl::IsPermissionDenied(status)) << status;

@@ -56,7 +56,7 @@ TEST(Text, BrokenUtf8IsRepairedByteByByte) {
     EXPECT_FALSE(IsUtf8(bad)) << absl::CHexEscape(bad);
     EXPECT_TRUE(IsUtf8(ToUtf8(bad)));
     const std::string between = absl::StrCat(std::string(17, 'a'), bad, std::string(9, 'b'));
-    EXPECT_FALSE(IsUtf8(between)) << "where words of ASCII stand around it";
+    EXPECT_FALSE(IsUtf8(between)) << "between ASCII text";
     EXPECT_TRUE(IsUtf8(ToUtf8(between)));
   }
   EXPECT_EQ(ToUtf8("a\xff"

@@ -14,7 +14,7 @@
 namespace kernelmill {
 namespace {
 
-// What is written to stderr while this lives, in a pipe as a supervisor makes one.
+// Captures stderr while it lives, through a pipe like a supervisor's.
 class CapturedLog {
  public:
   CapturedLog() {

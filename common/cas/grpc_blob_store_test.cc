@@ -1,5 +1,5 @@
-// The client against a server that misbehaves in the ways real ones do. What it does with a good
-// server is in tests/contract.
+// Tests the client against a server that misbehaves as real ones do. tests/contract has the tests
+// with a good server.
 
 #include "common/cas/grpc_blob_store.h"
 
@@ -225,7 +225,7 @@ class GrpcBlobStoreTest : public ::testing::Test {
   }
   // A socket: gRPC 1.51's in-process transport hangs when a server answers a stream before its end.
   std::string Address() const { return absl::StrCat("unix:", sockets_.path(), "/server"); }
-  static Blob BlobOf(std::string bytes) { return {ComputeDigest(bytes), std::move(bytes)}; }
+  static Blob MakeBlob(std::string bytes) { return {ComputeDigest(bytes), std::move(bytes)}; }
   Digest Held(const std::string& bytes) {
     odd_.blobs[ToString(ComputeDigest(bytes))] = bytes;
     return ComputeDigest(bytes);
@@ -275,20 +275,20 @@ TEST_F(GrpcBlobStoreTest, QuestionsAreAskedInPortions) {
 TEST_F(GrpcBlobStoreTest, BatchesKeepToTheServersLimit) {
   odd_.max_batch = 10'000;
   std::vector<Blob> blobs;
-  for (int i = 0; i < 40; ++i) blobs.push_back(BlobOf(absl::StrCat(i, std::string(900, 'x'))));
+  for (int i = 0; i < 40; ++i) blobs.push_back(MakeBlob(absl::StrCat(i, std::string(900, 'x'))));
   const auto client = Client();
   ASSERT_THAT(client->Put(blobs), IsOk());
   EXPECT_LE(odd_.most_bytes, 10'000);
   EXPECT_EQ(odd_.calls["GetCapabilities"], 1);
   EXPECT_EQ(odd_.blobs.size(), 40u);
-  ASSERT_THAT(client->Put({BlobOf(std::string(10'000, 'y'))}), IsOk());  // as a stream
+  ASSERT_THAT(client->Put({MakeBlob(std::string(10'000, 'y'))}), IsOk());  // as a stream
   EXPECT_EQ(odd_.calls["Write"], 1);
 }
 
 TEST_F(GrpcBlobStoreTest, NoMessageReachesGrpcsDefaultLimit) {
   std::vector<Blob> blobs;
-  for (int i = 0; i < 40'000; ++i) blobs.push_back(BlobOf(absl::StrCat("tiny ", i)));
-  for (int i = 0; i < 12; ++i) blobs.push_back(BlobOf(std::string((1 << 20) + i, 'x')));
+  for (int i = 0; i < 40'000; ++i) blobs.push_back(MakeBlob(absl::StrCat("tiny ", i)));
+  for (int i = 0; i < 12; ++i) blobs.push_back(MakeBlob(std::string((1 << 20) + i, 'x')));
   ASSERT_THAT(Client()->Put(blobs), IsOk());
   EXPECT_LT(odd_.most_bytes, 4 << 20);
   EXPECT_GT(odd_.most_bytes, 3 << 20);  // but they are well filled
@@ -296,17 +296,17 @@ TEST_F(GrpcBlobStoreTest, NoMessageReachesGrpcsDefaultLimit) {
 
 TEST_F(GrpcBlobStoreTest, AServerWithoutCapabilitiesWillDo) {
   odd_.has_capabilities = false;
-  EXPECT_THAT(Client()->Put({BlobOf("x")}), IsOk());
+  EXPECT_THAT(Client()->Put({MakeBlob("x")}), IsOk());
 }
 
 TEST_F(GrpcBlobStoreTest, AServerWithoutSha256WillNot) {
   odd_.function = reapi::DigestFunction::BLAKE3;
-  EXPECT_THAT(Client()->Put({BlobOf("x")}), StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(Client()->Put({MakeBlob("x")}), StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
 TEST_F(GrpcBlobStoreTest, OnlyTheBlobsThatFailedAreSentAgain) {
   odd_.busy_once[ToString(ComputeDigest("busy"))] = 1;
-  ASSERT_THAT(Client()->Put({BlobOf("a"), BlobOf("busy"), BlobOf("b")}), IsOk());
+  ASSERT_THAT(Client()->Put({MakeBlob("a"), MakeBlob("busy"), MakeBlob("b")}), IsOk());
   EXPECT_EQ(odd_.writes[ToString(ComputeDigest("a"))], 1);
   EXPECT_EQ(odd_.writes[ToString(ComputeDigest("busy"))], 2);
   odd_.busy_once[ToString(ComputeDigest("busy"))] = 1;
@@ -316,7 +316,7 @@ TEST_F(GrpcBlobStoreTest, OnlyTheBlobsThatFailedAreSentAgain) {
 
 TEST_F(GrpcBlobStoreTest, WhatTheServerHasIsNotSent) {
   Held(std::string(100'000, 'x'));
-  ASSERT_THAT(Client()->Put({BlobOf(std::string(100'000, 'x')), BlobOf("new")}), IsOk());
+  ASSERT_THAT(Client()->Put({MakeBlob(std::string(100'000, 'x')), MakeBlob("new")}), IsOk());
   EXPECT_EQ(odd_.writes.count(ToString(ComputeDigest(std::string(100'000, 'x')))), 0u);
   EXPECT_EQ(odd_.writes[ToString(ComputeDigest("new"))], 1);
 }
@@ -354,7 +354,7 @@ TEST_F(GrpcBlobStoreTest, ABrokenUploadGoesOnWhereItBroke) {
   std::string large(5 << 20, 'x');
   for (size_t i = 0; i < large.size(); i += 4096) large[i] = static_cast<char>(i >> 12);
   odd_.break_writes = 1;
-  ASSERT_THAT(Client()->Put({BlobOf(large)}), IsOk());
+  ASSERT_THAT(Client()->Put({MakeBlob(large)}), IsOk());
   EXPECT_EQ(odd_.calls["QueryWriteStatus"], 1);
   EXPECT_EQ(odd_.write_offsets, (std::vector<int64_t>{0, 1 << 20}));
   EXPECT_TRUE(odd_.received == large);
@@ -364,18 +364,18 @@ TEST_F(GrpcBlobStoreTest, AnUploadThatTheServerForgotBeginsAnew) {
   const std::string large(5 << 20, 'x');
   odd_.break_writes = 1;
   odd_.forgets_uploads = true;
-  ASSERT_THAT(Client()->Put({BlobOf(large)}), IsOk());
+  ASSERT_THAT(Client()->Put({MakeBlob(large)}), IsOk());
   EXPECT_EQ(odd_.write_offsets, (std::vector<int64_t>{0, 0}));
   EXPECT_TRUE(odd_.received == large);
 }
 
 TEST_F(GrpcBlobStoreTest, AServerThatAnswersEarlyHasTheBlobAlready) {
   odd_.has_it_already = true;
-  EXPECT_THAT(Client()->Put({BlobOf(std::string(20 << 20, 'x'))}), IsOk());
+  EXPECT_THAT(Client()->Put({MakeBlob(std::string(20 << 20, 'x'))}), IsOk());
 }
 
 TEST_F(GrpcBlobStoreTest, InstanceNamesLeadTheResourceName) {
-  ASSERT_THAT(Client("a/b")->Put({BlobOf(std::string(5 << 20, 'x'))}), IsOk());
+  ASSERT_THAT(Client("a/b")->Put({MakeBlob(std::string(5 << 20, 'x'))}), IsOk());
   EXPECT_EQ(odd_.resource.rfind("a/b/uploads/", 0), 0u) << odd_.resource;
 }
 

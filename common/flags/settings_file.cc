@@ -20,7 +20,7 @@ constexpr char kFlag[] = "--config";
 constexpr char kVariable[] = "KERNELMILL_CONFIG";
 constexpr int64_t kMaxBytes = 1 << 20;
 
-// Returns the file in the command line, or in the environment; empty if there is none.
+// Returns the file in the command line, or in the environment, or "".
 std::string SettingsPath(int argc, const char* const* argv) {
   for (int i = 1; i < argc; ++i) {
     absl::string_view word = argv[i];

@@ -88,7 +88,7 @@ TEST(OpenMetrics, NamesJobAndTaskInTheBucketOfTheLastObservation) {
                           ::testing::EndsWith("# EOF\n")));
 }
 
-// What the endpoint answers, header and body; empty where it closes the connection without a word.
+// Returns the endpoint's answer, header and body; "" if it closes the connection.
 std::string Ask(int port, const std::string& request) {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address = {};

@@ -40,7 +40,7 @@ TEST(CancellableCalls, WhatEndsAfterCancelAllIsCancelledAndNothingIsMadeAnyMore)
   grpc::ClientContext first, second, third, fourth;
   EXPECT_TRUE(calls.Make(first, [] { return grpc::Status::OK; }).ok());
   EXPECT_THAT(calls.Make(second, [&] { return broken; }), StatusIs(absl::StatusCode::kUnavailable))
-      << "nobody here cancelled it";
+      << "it was not cancelled here";
   EXPECT_THAT(calls.Make(third,
                          [&] {
                            std::thread(&CancellableCalls::CancelAll, &calls).join();
@@ -225,8 +225,8 @@ TEST(StallGuard, OneCallerDoesNotTakeTheStreamsOfOthers) {
   EXPECT_TRUE(guard.Admit([] {}, "mallory").ok());
 }
 
-// What health says of a service.
-std::string HealthOf(const std::shared_ptr<grpc::Channel>& channel, const std::string& service) {
+// Returns the health of a service.
+std::string GetHealth(const std::shared_ptr<grpc::Channel>& channel, const std::string& service) {
   grpc::GenericStub stub(channel);
   grpc::ClientContext context;
   grpc::CompletionQueue queue;
@@ -254,7 +254,7 @@ std::string HealthOf(const std::shared_ptr<grpc::Channel>& channel, const std::s
   return bytes == "\x08\x01" ? "SERVING" : bytes == "\x08\x02" ? "NOT_SERVING" : "UNKNOWN";
 }
 
-TEST(Readiness, HealthOfTheReadyServiceFollowsTheCheckAndTheServersOwnDoesNot) {
+TEST(Readiness, GetHealthTheReadyServiceFollowsTheCheckAndTheServersOwnDoesNot) {
   const auto server = *Server::Start({}, {});
   const auto channel = server->InProcessChannel();
   std::atomic<bool> ready = false;
@@ -263,10 +263,10 @@ TEST(Readiness, HealthOfTheReadyServiceFollowsTheCheckAndTheServersOwnDoesNot) {
       absl::Milliseconds(5));
   const auto says = [&](const std::string& service, const std::string& expected) {
     const absl::Time give_up = absl::Now() + absl::Seconds(30);
-    while (HealthOf(channel, service) != expected && absl::Now() < give_up) {
+    while (GetHealth(channel, service) != expected && absl::Now() < give_up) {
       absl::SleepFor(absl::Milliseconds(5));
     }
-    EXPECT_EQ(HealthOf(channel, service), expected) << service;
+    EXPECT_EQ(GetHealth(channel, service), expected) << service;
   };
   says(kReadyService, "NOT_SERVING");
   says("", "SERVING");

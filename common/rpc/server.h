@@ -53,7 +53,7 @@ class Server {
                                                        const std::vector<grpc::Service*>& services);
   ~Server();
 
-  // The bound port; 0 if there is none.
+  // The bound port, or 0.
   int port() const { return port_; }
 
   // Makes a channel to this server within the process, without a socket. Do not call on it after

@@ -11,7 +11,7 @@
 namespace kernelmill::worker {
 namespace {
 
-// Of the stages, `sign` alone has no parameters.
+// Only stage `sign` has no parameters.
 TEST(StageTableTest, EveryStageOfTheProtoHasARow) {
   const google::protobuf::OneofDescriptor& params = *v1::StageParams::descriptor()->oneof_decl(0);
   std::set<std::string> of_proto = {"sign"};
@@ -19,7 +19,7 @@ TEST(StageTableTest, EveryStageOfTheProtoHasARow) {
   std::set<std::string> of_table;
   for (const StageInfo& stage : StageTable()) of_table.insert(std::string(stage.name));
   EXPECT_EQ(of_table, of_proto);
-  EXPECT_EQ(of_table.size(), static_cast<size_t>(kStageCount)) << "a name stands twice";
+  EXPECT_EQ(of_table.size(), static_cast<size_t>(kStageCount)) << "two rows have one name";
 }
 
 TEST(StageTableTest, ARowIsFoundByItsIdAndByItsName) {
@@ -31,8 +31,9 @@ TEST(StageTableTest, ARowIsFoundByItsIdAndByItsName) {
   EXPECT_EQ(FindStage("bake"), nullptr);
 }
 
-// What asks the outside world may answer differently the next time, and calls on a host.
-TEST(StageTableTest, WhatIsNotCachedCallsOnAHost) {
+// A stage that asks the outside world may get a different answer the next time, so it is not
+// cached and it calls a host.
+TEST(StageTableTest, AStageThatIsNotCachedCallsAHost) {
   for (const StageInfo& stage : StageTable()) {
     if (!stage.cacheable) EXPECT_TRUE(stage.calls_host) << stage.name;
     if (stage.splittable) EXPECT_EQ(stage.scope, StageScope::kShard) << stage.name;

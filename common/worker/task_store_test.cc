@@ -85,7 +85,7 @@ TEST_F(TaskStoreTest, ATaskThatIsToUseNoCacheFindsNothingAndReplacesWhatIsThere)
 TEST_F(TaskStoreTest, WhatAnotherStageMadeIsNoResultOfTheAction) {
   cas::ActionResult kept;
   ASSERT_THAT(store_.PutActionResult(action_, kept), IsOk());
-  EXPECT_THAT(of_task_.GetActionResult(action_), IsOk()) << "of a worker of before";
+  EXPECT_THAT(of_task_.GetActionResult(action_), IsOk()) << "from an older worker";
   for (const auto& [stage, version] :
        {std::pair("fetch/pack", 5), std::pair("fetch", 4), std::pair("extract", 5)}) {
     cas::SetStage(stage, version, &kept);

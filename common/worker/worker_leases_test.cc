@@ -66,11 +66,11 @@ TEST_F(WorkerLeasesTest, ALostLeaseStopsItsStageAndFreesTheSlot) {
   EndlessStage stage;
   const auto worker = Start(stage);
   queue_.Lose(1);
-  queue_.Add(Toy(1), 1);  // of a long time to live: it is looked after more often
+  queue_.Add(Toy(1), 1);  // a long lease; it is renewed more often
   queue_.Add(Toy(2), 2);
   const std::vector<v1::Completion> completions = queue_.AwaitCompletions(1);
   ASSERT_TRUE(worker->Drain(absl::Seconds(60)));
-  ASSERT_EQ(queue_.completions().size(), 1u) << "nobody asks what came of the other";
+  ASSERT_EQ(queue_.completions().size(), 1u) << "the lost one is not sent";
   EXPECT_EQ(completions[0].lease().token(), 2u);
   EXPECT_EQ(store_.results(), 1);
 }
@@ -124,7 +124,7 @@ TEST_F(WorkerLeasesTest, DrainHandsBackWhatDoesNotFinishInTime) {
 }
 
 TEST_F(WorkerLeasesTest, ManyShortTasksTakeFewCalls) {
-  // What ends during a call goes with the next one, so that the first call is made to last.
+  // Tasks that end during a call go with the next call, so the first call is made slow.
   constexpr int kTasks = 1000;  // fewer than a worker holds while none can be handed in
   std::atomic<int> ran = 0;
   FakeStage stage([&](const v1::Action& action, cas::BlobStore& store) {

@@ -40,7 +40,7 @@ TEST_F(WorkerWaitsTest, AnUnreachableStoreFailsNoTask) {
   const auto worker = Start(stage);
   queue_.Add(Toy(1), 1);
   EXPECT_TRUE(queue_.AwaitCompletions(1)[0].has_result());
-  EXPECT_EQ(stage.runs, 1) << "what it has done is not done again";
+  EXPECT_EQ(stage.runs, 1) << "the work is not repeated";
   EXPECT_EQ(store_.results(), 1);
 }
 

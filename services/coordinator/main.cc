@@ -21,7 +21,7 @@ namespace {
 
 using coordinator::CoordinatorServer;
 
-// Serves until a signal comes (OK) or the state cannot be kept any more.
+// Serves until a signal comes (OK) or the state can no longer be stored.
 absl::Status Serve(const flags::ServerFlags& flags, CoordinatorServer::Options options,
                    const std::string& grant_key, rpc::TerminationSignal& termination) {
   ASSIGN_OR_RETURN(options.grants, flags::OpenGrantKey(grant_key));
@@ -40,32 +40,32 @@ absl::Status Serve(const flags::ServerFlags& flags, CoordinatorServer::Options o
   return coordinator->status();
 }
 
-// What callers may have at a time. 0 is no limit.
+// Adds the flags of the limits on callers. 0: no limit.
 void AddLimitFlags(CLI::App& app, coordinator::CoordinatorLimits* limits) {
   const auto count = CLI::Range(int64_t{0}, int64_t{1'000'000});
-  app.add_option("--max-jobs", limits->jobs, "jobs that have not ended; a further one is refused")
+  app.add_option("--max-jobs", limits->jobs, "unfinished jobs; further jobs are refused")
       ->envname("KERNELMILL_MAX_JOBS")
       ->check(count)
       ->capture_default_str();
-  app.add_option("--max-jobs-per-caller", limits->jobs_per_caller, "likewise, of one caller")
+  app.add_option("--max-jobs-per-caller", limits->jobs_per_caller, "the same limit for one caller")
       ->envname("KERNELMILL_MAX_JOBS_PER_CALLER")
       ->check(count)
       ->capture_default_str();
   flags::AsBytes(app.add_option("--max-queued-bytes", limits->queued_bytes,
-                                "what jobs that have not ended have in their specs"))
+                                "total size of the specs of unfinished jobs"))
       ->envname("KERNELMILL_MAX_QUEUED_BYTES")
       ->capture_default_str();
   flags::AsBytes(app.add_option("--max-queued-bytes-per-caller", limits->queued_bytes_per_caller,
-                                "likewise, of one caller"))
+                                "the same limit for one caller"))
       ->envname("KERNELMILL_MAX_QUEUED_BYTES_PER_CALLER")
       ->capture_default_str();
   app.add_option("--max-waiting-leases", limits->waiting_leases,
-                 "calls of workers that wait for a task")
+                 "worker calls that wait for a task")
       ->envname("KERNELMILL_MAX_WAITING_LEASES")
       ->check(count)
       ->capture_default_str();
   app.add_option("--max-waiting-leases-per-caller", limits->waiting_leases_per_caller,
-                 "likewise, of one caller")
+                 "the same limit for one caller")
       ->envname("KERNELMILL_MAX_WAITING_LEASES_PER_CALLER")
       ->check(count)
       ->capture_default_str();
@@ -73,15 +73,17 @@ void AddLimitFlags(CLI::App& app, coordinator::CoordinatorLimits* limits) {
       ->envname("KERNELMILL_MAX_WATCHES")
       ->check(count)
       ->capture_default_str();
-  app.add_option("--max-watches-per-caller", limits->watches_per_caller, "likewise, of one caller")
+  app.add_option("--max-watches-per-caller", limits->watches_per_caller,
+                 "the same limit for one caller")
       ->envname("KERNELMILL_MAX_WATCHES_PER_CALLER")
       ->check(count)
       ->capture_default_str();
-  app.add_option("--max-submits", limits->submits, "jobs that are being handed in")
+  app.add_option("--max-submits", limits->submits, "jobs that are being submitted at a time")
       ->envname("KERNELMILL_MAX_SUBMITS")
       ->check(count)
       ->capture_default_str();
-  app.add_option("--max-submits-per-caller", limits->submits_per_caller, "likewise, of one caller")
+  app.add_option("--max-submits-per-caller", limits->submits_per_caller,
+                 "the same limit for one caller")
       ->envname("KERNELMILL_MAX_SUBMITS_PER_CALLER")
       ->check(count)
       ->capture_default_str();
@@ -98,43 +100,43 @@ int Main(int argc, char** argv) {
   std::string grant_key;
   flags::AddGrantKeyFlag(app, &grant_key);
   CoordinatorServer::Options options;
-  app.add_option("--data", options.data_dir, "the folder that jobs and tasks are kept in")
+  app.add_option("--data", options.data_dir, "directory of the jobs and tasks")
       ->envname("KERNELMILL_DATA")
       ->required();
   double lease_ttl_seconds = 30;
   app.add_option("--lease-ttl-seconds", lease_ttl_seconds,
-                 "how long a worker may be silent before its tasks go to another")
+                 "how long a worker may be silent before its tasks are given to another")
       ->envname("KERNELMILL_LEASE_TTL_SECONDS")
       ->check(CLI::Range(0.01, 86400.0))
       ->capture_default_str();
-  app.add_option("--max-attempts", options.max_attempts, "attempts at a task before it has failed")
+  app.add_option("--max-attempts", options.max_attempts, "attempts after which a task fails")
       ->envname("KERNELMILL_MAX_ATTEMPTS")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app.add_option("--crash-limit", options.crash_limit,
-                 "how often a shard of files may end its worker before it is halved")
+                 "how often a shard of files may crash its worker before it is halved")
       ->envname("KERNELMILL_CRASH_LIMIT")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
   app.add_option("--host-limit", options.host_limit,
-                 "sources of one git host that are fetched at a time; 0 for no limit")
+                 "sources of one git host to fetch at a time; 0 for no limit")
       ->envname("KERNELMILL_HOST_LIMIT")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
   AddLimitFlags(app, &options.limits);
   app.add_option("--store", options.store,
-                 "the store that is to keep what unfinished jobs use and kept datasets consist of")
+                 "the store; it holds the blobs of unfinished jobs and of existing datasets")
       ->envname("KERNELMILL_STORE");
   double retention_hours = 0;
   app.add_option("--job-retention-hours", retention_hours,
-                 "how long an ended job and its dataset are kept; 0 for ever")
+                 "how long an ended job and its dataset are kept; 0 for no limit")
       ->envname("KERNELMILL_JOB_RETENTION_HOURS")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
   if (const auto exit_status = flags::ParseFlags(app, argc, argv)) return *exit_status;
   ConfigureLog("coordinator", flags.log_level);
-  // Results of ten thousand shards come in bursts, each on whichever thread serves it. With an
-  // arena for every thread what is freed stays in most of them, and the memory doubles.
+  // Results of ten thousand shards arrive in bursts on many threads. With an arena for each thread,
+  // freed memory would stay in most arenas and double the memory use.
   mallopt(M_ARENA_MAX, 2);
   options.lease_ttl = absl::Seconds(lease_ttl_seconds);
   options.job_retention = absl::Hours(1) * retention_hours;

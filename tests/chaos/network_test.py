@@ -40,7 +40,7 @@ class Partitions(workload.ChaosTest):
             submission.wait_until_leased("extract")
             self.network.cut(self.of("extractor-1"), self.of("coordinator"))
             cluster.add_worker("extractor").start()
-            harness.wait_until(lambda: "was not heard of" in cluster.coordinator.tail(), "the lease to run out",
+            harness.wait_until(lambda: "was silent until the lease expired" in cluster.coordinator.tail(), "the lease to run out",
                                clusters.DEADLINE)
             self.network.heal()
             harness.wait_until(lambda: clusters.lost_leases(cluster.nodes["extractor-1"]),

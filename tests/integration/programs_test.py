@@ -65,7 +65,7 @@ class Programs(unittest.TestCase):
             done = harness.run(harness.BIN / f"kernelmill-{role}", "--listen", "0.0.0.0:2", "--metrics", "", *needed,
                                check=False, env=environment)
             self.assertEqual(done.returncode, 2, done.stderr)
-            self.assertIn("--listen 0.0.0.0:2 is open to other machines", done.stderr, role)
+            self.assertIn("--listen 0.0.0.0:2 is reachable from other machines", done.stderr, role)
 
     def test_an_unreachable_cluster_is_named_with_the_flags_that_set_it(self):
         address = f"127.0.0.1:{harness.free_port()}"

@@ -22,20 +22,22 @@
 
 namespace kernelmill::coordinator {
 
-// Which failures of a job one answer has. A page is named by the task of the last failure before
-// it, so that pages stay in order while the job runs, and when it ends between two of them.
+namespace {
+
+// One page of a job's failures. Its token is the task of the last failure before the page, so that
+// pages stay consistent while the job runs, and when it ends between two pages.
 class FailurePage {
  public:
-  // INVALID_ARGUMENT: a page size or token that no answer gave.
-  static absl::StatusOr<FailurePage> Of(const v1::ListFailuresRequest& request);
+  // Parses a request. INVALID_ARGUMENT: the page size or the token is invalid.
+  static absl::StatusOr<FailurePage> Parse(const v1::ListFailuresRequest& request);
 
-  // Null: from the first.
+  // The last task before the page; null for the first page.
   const TaskKey* after() const { return after_.has_value() ? &*after_ : nullptr; }
-  // How many failures to hand to Answer: one more than the page has, to know whether it is the
-  // last.
+  // The number of failures that Answer needs: one more than the page has, to find out whether it is
+  // the last page.
   size_t limit() const { return size_ + 1; }
 
-  // The answer with the first of them, as many as the page has and a message takes.
+  // Makes the answer with as many of the failures as fit into the page and into a message.
   v1::ListFailuresResponse Answer(std::vector<TaskFailure> failures) const;
 
  private:
@@ -45,41 +47,37 @@ class FailurePage {
   std::optional<TaskKey> after_;
 };
 
-namespace {
-
 constexpr int kMaxPageSize = 1000;
-// Of a page; a failure has some kilobytes at most.
+// Bounds a page; a failure has some kilobytes at most.
 constexpr size_t kMaxPageBytes = 4 << 20;
 
-// "stage.source.shard.sub_shard", as numbers.
-std::string TokenOf(const TaskKey& task) {
+// Returns the token "stage.source.shard.sub_shard", in numbers.
+std::string ToToken(const TaskKey& task) {
   return absl::StrCat(static_cast<int>(task.stage), ".", task.source, ".", task.shard, ".",
                       task.sub_shard);
 }
 
-absl::StatusOr<TaskKey> TaskOf(const std::string& token) {
+absl::StatusOr<TaskKey> ParseToken(const std::string& token) {
   const std::vector<std::string> parts = absl::StrSplit(token, '.');
   uint32_t stage = 0, sub_shard = 0;
   TaskKey task;
   if (parts.size() != 4 || !absl::SimpleAtoi(parts[0], &stage) || stage >= kStageCount ||
       !absl::SimpleAtoi(parts[1], &task.source) || !absl::SimpleAtoi(parts[2], &task.shard) ||
       !absl::SimpleAtoi(parts[3], &sub_shard) || sub_shard > UINT16_MAX) {
-    return absl::InvalidArgumentError("page_token: is none that an answer gave");
+    return absl::InvalidArgumentError("page_token: must be a token from an earlier answer");
   }
   task.stage = static_cast<StageId>(stage);
   task.sub_shard = static_cast<SubShard>(sub_shard);
   return task;
 }
 
-}  // namespace
-
-absl::StatusOr<FailurePage> FailurePage::Of(const v1::ListFailuresRequest& request) {
+absl::StatusOr<FailurePage> FailurePage::Parse(const v1::ListFailuresRequest& request) {
   if (request.page_size() < 0 || request.page_size() > kMaxPageSize) {
-    return absl::InvalidArgumentError(absl::StrCat("page_size: is not 0 to ", kMaxPageSize));
+    return absl::InvalidArgumentError(absl::StrCat("page_size: must be 0 to ", kMaxPageSize));
   }
   const int size = request.page_size() == 0 ? kMaxPageSize : request.page_size();
   if (request.page_token().empty()) return FailurePage(size, std::nullopt);
-  const absl::StatusOr<TaskKey> after = TaskOf(request.page_token());
+  const absl::StatusOr<TaskKey> after = ParseToken(request.page_token());
   if (!after.ok()) return after.status();
   return FailurePage(size, *after);
 }
@@ -91,7 +89,7 @@ v1::ListFailuresResponse FailurePage::Answer(std::vector<TaskFailure> failures) 
     const size_t more = failures[i].failure.ByteSizeLong();
     const bool full = i == size_ || (i > 0 && bytes + more > kMaxPageBytes);
     if (full) {
-      answer.set_next_page_token(TokenOf(failures[i - 1].task));
+      answer.set_next_page_token(ToToken(failures[i - 1].task));
       break;
     }
     bytes += more;
@@ -99,6 +97,8 @@ v1::ListFailuresResponse FailurePage::Answer(std::vector<TaskFailure> failures) 
   }
   return answer;
 }
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<Scheduler>> Scheduler::Open(const Options& options,
                                                            StateStore& store, const Clock& clock) {
@@ -172,7 +172,7 @@ absl::StatusOr<v1::JobStatus> Scheduler::GetJob(const std::string& id) {
   uint64_t ticket = 0;
   {
     absl::MutexLock lock(&mutex_);
-    ASSIGN_OR_RETURN(sequence, jobs_.SequenceOf(id));
+    ASSIGN_OR_RETURN(sequence, jobs_.FindSequence(id));
     if (const Job* const job = jobs_.Running(sequence)) {
       v1::JobStatus status = job->Status();
       dispatcher_.unserved().AddTo(*job, status);
@@ -180,19 +180,19 @@ absl::StatusOr<v1::JobStatus> Scheduler::GetJob(const std::string& id) {
     }
     ticket = jobs_.EndTicket(sequence);
   }
-  // That a job has ended is told once it is kept: a crash must not take it back.
+  // The end of a job is reported only after it is stored, so that a crash cannot undo it.
   RETURN_IF_ERROR(commits_.Wait(ticket, /*sync=*/true));
   return store_.Status(sequence);
 }
 
 absl::StatusOr<v1::ListFailuresResponse> Scheduler::ListFailures(
     const v1::ListFailuresRequest& request) {
-  ASSIGN_OR_RETURN(const FailurePage page, FailurePage::Of(request));
+  ASSIGN_OR_RETURN(const FailurePage page, FailurePage::Parse(request));
   uint32_t sequence = 0;
   uint64_t ticket = 0;
   {
     absl::MutexLock lock(&mutex_);
-    ASSIGN_OR_RETURN(sequence, jobs_.SequenceOf(request.job()));
+    ASSIGN_OR_RETURN(sequence, jobs_.FindSequence(request.job()));
     if (const Job* const job = jobs_.Running(sequence)) {
       return page.Answer(job->Failures(page.after(), page.limit()));
     }
@@ -209,7 +209,7 @@ absl::StatusOr<uint32_t> Scheduler::WaitForEnd(const std::string& id) {
   uint64_t ticket = 0;
   {
     absl::MutexLock lock(&mutex_);
-    ASSIGN_OR_RETURN(sequence, jobs_.SequenceOf(id));
+    ASSIGN_OR_RETURN(sequence, jobs_.FindSequence(id));
     if (jobs_.Running(sequence) != nullptr) {
       return absl::FailedPreconditionError(absl::StrCat("job ", id, " is running"));
     }
@@ -219,8 +219,8 @@ absl::StatusOr<uint32_t> Scheduler::WaitForEnd(const std::string& id) {
   return sequence;
 }
 
-absl::Status Scheduler::ReadLockOf(uint32_t sequence,
-                                   absl::FunctionRef<bool(const v1::JobSpec&)> visit) {
+absl::Status Scheduler::ReadJobLock(uint32_t sequence,
+                                    absl::FunctionRef<bool(const v1::JobSpec&)> visit) {
   bool any = false;
   RETURN_IF_ERROR(store_.ForEachLockPart(sequence, [&](const v1::JobSpec& part) {
     any = true;
@@ -228,7 +228,7 @@ absl::Status Scheduler::ReadLockOf(uint32_t sequence,
   }));
   if (any) return absl::OkStatus();
   ASSIGN_OR_RETURN(v1::JobSpec spec, store_.Spec(sequence));
-  for (const v1::JobSpec& part : PartsOf(std::move(spec))) {
+  for (const v1::JobSpec& part : SplitSpec(std::move(spec))) {
     if (!visit(part)) break;
   }
   return absl::OkStatus();
@@ -237,14 +237,14 @@ absl::Status Scheduler::ReadLockOf(uint32_t sequence,
 absl::Status Scheduler::ReadLock(const std::string& id,
                                  absl::FunctionRef<bool(const v1::JobSpec&)> write) {
   ASSIGN_OR_RETURN(const uint32_t sequence, WaitForEnd(id));
-  return ReadLockOf(sequence, write);
+  return ReadJobLock(sequence, write);
 }
 
 absl::StatusOr<uint64_t> Scheduler::JobVersion(const std::string& id) {
   absl::MutexLock lock(&mutex_);
-  ASSIGN_OR_RETURN(const uint32_t sequence, jobs_.SequenceOf(id));
+  ASSIGN_OR_RETURN(const uint32_t sequence, jobs_.FindSequence(id));
   const Job* const job = jobs_.Running(sequence);
-  // Both only grow, and so does their sum with a change of either.
+  // Both numbers only increase, so their sum increases with each change of either.
   return job == nullptr ? 0 : job->version() + dispatcher_.unserved().version();
 }
 
@@ -253,7 +253,7 @@ std::vector<v1::JobStatus> Scheduler::ListJobs() {
   std::vector<v1::JobStatus> jobs = jobs_.List();
   for (v1::JobStatus& status : jobs) {
     if (status.state() != v1::JOB_STATE_RUNNING) continue;
-    dispatcher_.unserved().AddTo(*jobs_.Running(*jobs_.SequenceOf(status.job())), status);
+    dispatcher_.unserved().AddTo(*jobs_.Running(*jobs_.FindSequence(status.job())), status);
   }
   return jobs;
 }
@@ -268,7 +268,7 @@ absl::StatusOr<v1::JobStatus> Scheduler::Cancel(const std::string& id) {
   AttemptLog::Lines lines;
   {
     absl::MutexLock lock(&mutex_);
-    ASSIGN_OR_RETURN(const uint32_t sequence, jobs_.SequenceOf(id));
+    ASSIGN_OR_RETURN(const uint32_t sequence, jobs_.FindSequence(id));
     if (Job* const job = jobs_.Running(sequence)) {
       Change change = NewChange();
       outcomes_.Cancel(*job, change);
@@ -276,7 +276,7 @@ absl::StatusOr<v1::JobStatus> Scheduler::Cancel(const std::string& id) {
       Append(std::move(change));
     }
   }
-  return GetJob(id);  // which waits until its end is kept
+  return GetJob(id);  // waits until the job's end is stored
 }
 
 absl::StatusOr<v1::JobStatus> Scheduler::Retry(const std::string& id, const std::string& caller,
@@ -286,9 +286,9 @@ absl::StatusOr<v1::JobStatus> Scheduler::Retry(const std::string& id, const std:
   if (before.state() == v1::JOB_STATE_RUNNING) return before;
   v1::JobSpec pinned;
   const absl::StatusOr<uint32_t> sequence = WaitForEnd(id);
-  if (absl::IsFailedPrecondition(sequence.status())) return GetJob(id);  // somebody was faster
+  if (absl::IsFailedPrecondition(sequence.status())) return GetJob(id);  // another call retried it
   RETURN_IF_ERROR(sequence.status());
-  RETURN_IF_ERROR(ReadLockOf(*sequence, [&](const v1::JobSpec& part) {
+  RETURN_IF_ERROR(ReadJobLock(*sequence, [&](const v1::JobSpec& part) {
     pinned.MergeFrom(part);
     return true;
   }));
@@ -296,7 +296,7 @@ absl::StatusOr<v1::JobStatus> Scheduler::Retry(const std::string& id, const std:
   {
     absl::MutexLock lock(&mutex_);
     Change change = NewChange();
-    if (jobs_.HasEnded(*sequence)) {  // nobody else was faster
+    if (jobs_.HasEnded(*sequence)) {  // false if another call has retried it meanwhile
       RETURN_IF_ERROR(
           jobs_.RunAgain(*sequence, before, std::move(pinned), caller, no_cache, change));
     }
@@ -311,7 +311,7 @@ absl::Status Scheduler::Delete(const std::string& id) {
   uint64_t ticket = 0;
   {
     absl::MutexLock lock(&mutex_);
-    ASSIGN_OR_RETURN(const uint32_t sequence, jobs_.SequenceOf(id));
+    ASSIGN_OR_RETURN(const uint32_t sequence, jobs_.FindSequence(id));
     Change change = NewChange();
     RETURN_IF_ERROR(jobs_.Delete(sequence, change));
     ticket = Append(std::move(change));
@@ -361,7 +361,7 @@ absl::StatusOr<std::vector<v1::LeaseRef>> Scheduler::Renew(const std::vector<v1:
   dispatcher_.HearAgain(worker);
   outcomes_.Expire(change);
   attempts_.MoveTo(lines);
-  Append(std::move(change));  // kept with the next change that somebody waits for
+  Append(std::move(change));  // stored with the next change that a thread waits for
   std::vector<v1::LeaseRef> lost = dispatcher_.Renew(leases, worker.caller);
   if (dispatcher_.SetWaiting(leases, worker.caller, waits_for)) changed_.Notify();
   return lost;
@@ -382,7 +382,7 @@ absl::StatusOr<std::vector<absl::Status>> Scheduler::Complete(
       taken.push_back(outcomes_.Complete(completion, worker, change));
     }
     attempts_.MoveTo(lines);
-    // Of changes made before too: a repeated completion answers for them.
+    // Waits for earlier changes too, since a repeated completion confirms an earlier one.
     ticket = Append(std::move(change));
   }
   RETURN_IF_ERROR(commits_.Wait(ticket, sync_completions_));
@@ -413,7 +413,7 @@ void Scheduler::Tick() {
     attempts_.MoveTo(lines);
     ticket = Append(std::move(change));
   }
-  // An error stays in status(), where the owner looks.
+  // The owner checks status().
   if (status().ok()) commits_.Wait(ticket, /*sync=*/false).IgnoreError();
 }
 
@@ -445,7 +445,7 @@ absl::StatusOr<Scheduler::TimelinePage> Scheduler::Timeline(const std::string& i
   uint64_t ticket = 0;
   {
     absl::MutexLock lock(&mutex_);
-    ASSIGN_OR_RETURN(sequence, jobs_.SequenceOf(id));
+    ASSIGN_OR_RETURN(sequence, jobs_.FindSequence(id));
     if (jobs_.Running(sequence) == nullptr) {
       ticket = jobs_.EndTicket(sequence);
     } else {
@@ -455,7 +455,7 @@ absl::StatusOr<Scheduler::TimelinePage> Scheduler::Timeline(const std::string& i
   }
   RETURN_IF_ERROR(commits_.Wait(ticket, /*sync=*/false));
   RETURN_IF_ERROR(store_.ForEachSpan(TaskId(sequence, first), [&](const v1::TaskSpan& span) {
-    if (IndexOf(span.task()) >= end) {
+    if (TaskIndex(span.task()) >= end) {
       page.next = end;
       return false;
     }

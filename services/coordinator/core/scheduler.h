@@ -25,100 +25,100 @@
 
 namespace kernelmill::coordinator {
 
-// What the Crawl and Work services do, without gRPC: takes the lock, lets JobTable, Dispatcher and
-// Outcomes decide, and stores what they changed before it answers. Thread-safe.
+// The logic of the Crawl and Work services, without gRPC: takes the lock, lets JobTable, Dispatcher
+// and Outcomes (which it owns) decide, and stores their changes before it answers. Thread-safe.
 //
-// Locks: mutex_ is held whenever one of the three is called, and guards all of their state. Under
-// it the store is read, and changes are queued; nobody waits for a write with it held. The commit
-// queue and the notifiers have locks of their own, under which nothing else is called.
+// Locks: mutex_ guards the state of these three and is held during every call to them. The store is
+// read, and changes are queued, under mutex_; no thread waits for a write while it holds mutex_.
+// The commit queue and the notifiers have their own locks and call nothing under them.
 //
-// Durability: what a call answers is kept before it answers. When the store fails, every later call
-// fails with that error (status()); memory is then ahead of the disk, and the process must be
-// started again.
+// Durability: a change is stored before the call that made it answers. If the store fails, every
+// later call fails with that error (status()); memory is then ahead of the disk, and the process
+// must restart.
 class Scheduler {
  public:
   struct Options {
     JobTable::Options jobs;
     Dispatcher::Options dispatch;
     Outcomes::Options outcomes;
-    // Completions survive a loss of power. Off for a coordinator that lives and dies with the one
-    // job that it runs.
+    // Makes completions survive a loss of power. Off for an embedded coordinator, which lives only
+    // as long as its job.
     bool sync_completions = true;
     Observer observer;
   };
 
-  // Takes up the state kept. `store` and `clock` must outlive the scheduler.
+  // Loads the stored state. `store` and `clock` must outlive the scheduler.
   static absl::StatusOr<std::unique_ptr<Scheduler>> Open(const Options& options, StateStore& store,
                                                          const Clock& clock);
 
-  // Accepts a job of the caller, as access::CallerLimits knows it; returns its id.
-  // INVALID_ARGUMENT: the spec or the priority is wrong; RESOURCE_EXHAUSTED: too much has not
-  // ended. A request id that was seen before returns the job that it made; an empty one is always
-  // new. `no_cache`, as the Crawl service has it.
+  // Starts a job for the caller (a key of access::CallerLimits) and returns its id. If the request
+  // id is known, returns the job that it made; an empty request id is always new. `no_cache`: see
+  // the Crawl service. INVALID_ARGUMENT: the spec or the priority is invalid. RESOURCE_EXHAUSTED:
+  // too many unfinished jobs.
   absl::StatusOr<std::string> Submit(v1::JobSpec spec, const std::string& request_id,
                                      int32_t priority = 0, const std::string& caller = "",
                                      bool no_cache = false);
-  // As the Crawl service has them.
+  // See the Crawl service.
   absl::StatusOr<v1::JobStatus> Cancel(const std::string& id);
   absl::StatusOr<v1::JobStatus> Retry(const std::string& id, const std::string& caller = "",
                                       bool no_cache = false);
   absl::Status Delete(const std::string& id);
-  // With the first failures alone. NOT_FOUND: no such job.
+  // Returns the job's status, with the first failures only. NOT_FOUND: no such job.
   absl::StatusOr<v1::JobStatus> GetJob(const std::string& id);
-  // As the Crawl service has it.
+  // See the Crawl service.
   absl::StatusOr<v1::ListFailuresResponse> ListFailures(const v1::ListFailuresRequest& request);
-  // Passes the lock in parts, as the Crawl service streams it, until `write` returns false.
+  // Passes the lock in parts, as the Crawl service streams them, until `write` returns false.
   absl::Status ReadLock(const std::string& id, absl::FunctionRef<bool(const v1::JobSpec&)> write);
-  // A number that grows with every change of the job; 0 once it has ended. NOT_FOUND: no such job.
+  // Returns a number that increases with every change of the job; 0 if it has ended. NOT_FOUND: no
+  // such job.
   absl::StatusOr<uint64_t> JobVersion(const std::string& id);
-  // The newest first, without failures and counters; of troubled tasks those that wait.
+  // Returns all jobs, the newest first, without failures and counters; their troubled tasks are
+  // only the waiting ones.
   std::vector<v1::JobStatus> ListJobs();
   std::vector<JobSummary> JobSummaries() const;
 
-  // Leases ready tasks. UNAVAILABLE: draining.
+  // Leases ready tasks. UNAVAILABLE: the coordinator is draining.
   absl::StatusOr<Leases> Lease(const LeaseQuery& query);
-  // Extends leases; returns those that are lost. `waits_for`: what keeps the tasks from going on;
-  // empty: nothing does.
+  // Extends leases and returns the lost ones. `waits_for`: what the tasks wait for; empty: nothing.
   absl::StatusOr<std::vector<v1::LeaseRef>> Renew(const std::vector<v1::LeaseRef>& leases,
                                                   const WorkerId& worker = {},
                                                   const std::string& waits_for = "");
-  // Takes results; one status each (see Work.Complete).
+  // Takes completions and returns a status for each (see Work.Complete).
   absl::StatusOr<std::vector<absl::Status>> Complete(const std::vector<v1::Completion>& completions,
                                                      const WorkerId& worker = {});
 
-  // Takes back the leases that have run out and readies the tasks whose pause is over. Call it
-  // often.
+  // Takes back expired leases, and makes the tasks ready whose pause is over. Call it often.
   void Tick();
-  // Deletes the ended jobs whose retention is over at `now`, by the wall clock. Call it now and
-  // then.
+  // Deletes the ended jobs whose retention has expired at `now`, by the wall clock. Call it
+  // regularly.
   absl::Status DeleteOldJobs(absl::Time now);
-  // No more leases from now on; all else goes on.
+  // Stops granting leases; everything else continues.
   void Drain();
   bool draining() const;
 
-  // OK, or why the state cannot be kept any more.
+  // OK, or the error with which the store failed.
   absl::Status status() const { return commits_.status(); }
 
-  // Notified when tasks have become ready, when any job has changed, and by Drain().
+  // Notified when tasks become ready, or any job changes; and by Drain().
   const Notifier& ready() const { return ready_; }
   const Notifier& changed() const { return changed_; }
 
-  // As Crawl.ListWorkers answers.
+  // See Crawl.ListWorkers.
   std::vector<v1::WorkerInfo> ListWorkers() const;
 
   struct TimelinePage {
     std::vector<v1::TaskSpan> spans;  // by task and attempt
-    uint32_t next = 0;  // the index of the task that the next page begins with; 0: none
+    uint32_t next = 0;  // the index of the first task of the next page; 0: no more pages
   };
-  // What is known of when the job's tasks waited and ran, from the task with that index (from 1)
-  // on, some tasks at a time. Attempts that are just ending may be missing. NOT_FOUND: no such job.
+  // Returns a page of the job's timeline, from the task with index `first` (the first is 1) on.
+  // Attempts that are just ending may be missing. NOT_FOUND: no such job.
   absl::StatusOr<TimelinePage> Timeline(const std::string& id, uint32_t first);
 
   // For metrics.
   QueueStats Stats() const;
   struct WorkerStats {
     WorkerCensus workers;
-    StageCounts unserved{};  // ready tasks of stages without a worker
+    StageCounts unserved{};  // ready tasks of unserved stages
   };
   WorkerStats CountWorkers() const;
 
@@ -127,13 +127,14 @@ class Scheduler {
 
   absl::Status Load();
   Change NewChange() const;
-  // Returns once the job's end is kept; its sequence number. FAILED_PRECONDITION: it is running.
+  // Waits until the job's end is stored, and returns its sequence number. FAILED_PRECONDITION: it
+  // is running.
   absl::StatusOr<uint32_t> WaitForEnd(const std::string& id);
-  // The spec of an ended job with its pins, as far as it has any.
-  absl::Status ReadLockOf(uint32_t sequence, absl::FunctionRef<bool(const v1::JobSpec&)> visit);
-  // Queues the change to be stored; returns its ticket, or of an empty one that of the last.
+  // Passes the spec of an ended job, with its pins if it has any.
+  absl::Status ReadJobLock(uint32_t sequence, absl::FunctionRef<bool(const v1::JobSpec&)> visit);
+  // Queues the change and returns its ticket; for an empty change the last ticket.
   uint64_t Append(Change change) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The answer to a completion of a job that has ended.
+  // Returns the answer to a completion for a job that has ended.
   absl::Status StatusOfStored(const v1::LeaseRef& lease);
 
   const bool sync_completions_;

@@ -47,8 +47,8 @@ TEST_F(SchedulerTest, WhatASearchFoundSurvivesARestart) {
   EXPECT_EQ(Lock(job).sources_size(), 3);
 }
 
-// The sources of all failures, a page at a time.
-std::vector<std::string> PagesOf(Scheduler& scheduler, v1::ListFailuresRequest request) {
+// Returns the sources of all failures, read a page at a time.
+std::vector<std::string> ReadPages(Scheduler& scheduler, v1::ListFailuresRequest request) {
   std::vector<std::string> sources;
   do {
     const auto page = scheduler.ListFailures(request);
@@ -60,7 +60,7 @@ std::vector<std::string> PagesOf(Scheduler& scheduler, v1::ListFailuresRequest r
   return sources;
 }
 
-TEST_F(SchedulerTest, PagesOfFailuresAreTheSameWhileTheJobRunsAndAfterItsEnd) {
+TEST_F(SchedulerTest, ReadPagesFailuresAreTheSameWhileTheJobRunsAndAfterItsEnd) {
   const std::string job = Submit(GitJob(7));
   std::vector<std::string> expected;
   for (int i = 0; i < 5; ++i) {
@@ -70,18 +70,18 @@ TEST_F(SchedulerTest, PagesOfFailuresAreTheSameWhileTheJobRunsAndAfterItsEnd) {
   }
   v1::ListFailuresRequest request;
   request.set_job(job);
-  EXPECT_EQ(PagesOf(*scheduler_, request), expected);
+  EXPECT_EQ(ReadPages(*scheduler_, request), expected);
   request.set_page_size(2);
-  EXPECT_EQ(PagesOf(*scheduler_, request), expected);
+  EXPECT_EQ(ReadPages(*scheduler_, request), expected);
   const auto first = scheduler_->ListFailures(request);
   ASSERT_THAT(first, IsOk());
   EXPECT_THAT(scheduler_->ReadLock(job, [](const v1::JobSpec&) { return true; }),
               StatusIs(absl::StatusCode::kFailedPrecondition));
   RunAll();
   EXPECT_EQ(Get(job).failure_count(), 5);
-  EXPECT_EQ(PagesOf(*scheduler_, request), expected);
-  request.set_page_token(first->next_page_token());  // of the time before
-  EXPECT_EQ(PagesOf(*scheduler_, request),
+  EXPECT_EQ(ReadPages(*scheduler_, request), expected);
+  request.set_page_token(first->next_page_token());  // from before the failures
+  EXPECT_EQ(ReadPages(*scheduler_, request),
             std::vector<std::string>(expected.begin() + 2, expected.end()));
   for (const char* token : {"x", "1.2.3", "99.0.0.1", "1.0.0.99999999"}) {
     request.set_page_token(token);

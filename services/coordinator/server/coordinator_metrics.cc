@@ -24,7 +24,7 @@
 namespace kernelmill::coordinator {
 namespace {
 
-const char* OutcomeOf(const v1::Completion& completion, const absl::Status& status) {
+const char* GetOutcome(const v1::Completion& completion, const absl::Status& status) {
   if (absl::IsFailedPrecondition(status)) return "stale";
   if (!status.ok()) return "refused";
   if (completion.has_handback()) return "handed_back";
@@ -78,7 +78,7 @@ void ShowHostTasks(const std::string& host, const HostStats::Tasks& tasks) {
 }
 
 void ShowHosts(const HostStats& hosts) {
-  static auto* const mutex = new absl::Mutex;  // a process may have several coordinators
+  static auto* const mutex = new absl::Mutex;  // for several coordinators in one process
   absl::MutexLock lock(mutex);
   static auto* const label = new metrics::BoundedLabel(50);
   static auto* const shown = new std::map<std::string, HostStats::Tasks>;
@@ -123,7 +123,8 @@ void CountLeases(size_t tasks) {
 }
 
 void CountCompletion(const v1::Completion& completion, const absl::Status& status) {
-  metrics::Counter(metrics::kCompletions, {{"outcome", OutcomeOf(completion, status)}}).Increment();
+  metrics::Counter(metrics::kCompletions, {{"outcome", GetOutcome(completion, status)}})
+      .Increment();
 }
 
 void ShowStats(const QueueStats& stats) {
@@ -163,7 +164,7 @@ constexpr std::array<const char*, 3> kNexts = {"retry", "split", "failed"};
 constexpr std::array<const char*, 3> kLostBy = {"expired", "worker_ended", "cancelled"};
 constexpr std::chrono::milliseconds kExemplarPause(100);
 
-// A histogram by stage, with an exemplar now and then: thousands of tasks may begin in a second.
+// A histogram of one stage, with few exemplars, since thousands of tasks may begin in a second.
 class StageTimes {
  public:
   StageTimes(const metrics::Family& family, const std::string& stage)
@@ -186,7 +187,7 @@ class StageTimes {
   std::atomic<int64_t> next_exemplar_{0};
 };
 
-// What is counted for every task, looked up once.
+// The instruments of a stage that are used for every task, looked up once.
 struct StageInstruments {
   explicit StageInstruments(const std::string& stage)
       : queue(metrics::kQueueSeconds, stage), lease(metrics::kLeaseSeconds, stage) {
@@ -204,7 +205,7 @@ struct StageInstruments {
   std::array<prometheus::Counter*, kLostBy.size()> lost{};
 };
 
-StageInstruments& Of(StageId stage) {
+StageInstruments& GetInstruments(StageId stage) {
   static const auto* const all = [] {
     auto* const made = new std::vector<std::unique_ptr<StageInstruments>>;
     for (int i = 0; i < worker::kStageCount; ++i) {
@@ -216,22 +217,22 @@ StageInstruments& Of(StageId stage) {
   return *(*all)[static_cast<size_t>(stage)];
 }
 
-const char* NameOf(v1::JobState state) {
+const char* ToName(v1::JobState state) {
   if (state == v1::JOB_STATE_DONE) return "done";
   return state == v1::JOB_STATE_CANCELLED ? "cancelled" : "failed";
 }
 
 struct Count {
   void operator()(const LeaseBegan& began) const {
-    Of(began.task.stage).queue.Observe(began.task, began.ready_seconds);
+    GetInstruments(began.task.stage).queue.Observe(began.task, began.ready_seconds);
   }
   void operator()(const LeaseOver& over) const {
-    StageInstruments& stage = Of(over.task.stage);
+    StageInstruments& stage = GetInstruments(over.task.stage);
     stage.lease.Observe(over.task, over.seconds);
     if (over.lost != LostBy::kNot) stage.lost[static_cast<size_t>(over.lost) - 1]->Increment();
   }
   void operator()(const ResultTaken& taken) const {
-    Of(taken.stage).results[static_cast<size_t>(taken.origin)]->Increment();
+    GetInstruments(taken.stage).results[static_cast<size_t>(taken.origin)]->Increment();
     if (taken.dataset != nullptr) worker::CountDataset(taken.stage, *taken.dataset);
   }
   void operator()(const ErrorTaken& error) const {
@@ -245,8 +246,8 @@ struct Count {
     metrics::Counter(metrics::kQuarantinedFiles).Increment();
   }
   void operator()(const JobOver& job) const {
-    metrics::Counter(metrics::kJobsEnded, {{"state", NameOf(job.state)}}).Increment();
-    metrics::Histogram(metrics::kJobSeconds, {{"state", NameOf(job.state)}}).Observe(job.seconds);
+    metrics::Counter(metrics::kJobsEnded, {{"state", ToName(job.state)}}).Increment();
+    metrics::Histogram(metrics::kJobSeconds, {{"state", ToName(job.state)}}).Observe(job.seconds);
   }
 };
 
@@ -261,7 +262,7 @@ Observer MetricsObserver() {
 void PrefillObservations() {
   std::vector<std::string> stages;
   for (const worker::StageInfo& info : worker::StageTable()) stages.emplace_back(info.name);
-  Of(StageId::kPin);  // and with it those of all stages
+  GetInstruments(StageId::kPin);  // creates those of all stages
   metrics::Prefill(metrics::kTaskErrors,
                    {{"stage", stages},
                     {"code",

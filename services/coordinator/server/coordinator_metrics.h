@@ -10,23 +10,24 @@
 
 namespace kernelmill::coordinator {
 
-// The coordinator's metrics (kernelmill_coordinator_*). Thread-safe.
+// The coordinator's metrics (kernelmill_coordinator_*). All functions are thread-safe, unless a
+// comment says otherwise.
 
-// Makes what counts events, with 0. Call once, before the first event.
+// Creates the series that count events, with 0. Call it once, before the first event.
 void PrefillMetrics();
 void CountLeases(size_t tasks);
-// A completion and what became of it.
+// Counts a completion and its outcome.
 void CountCompletion(const v1::Completion& completion, const absl::Status& status);
-// Sets the gauges: jobs by state, tasks by stage and state and by host, leases held, and how old
-// the oldest are. Called by one thread at a time.
+// Sets the gauges of jobs, tasks, hosts, leases, and the ages of the oldest ones. Only one thread
+// at a time may call it.
 void ShowStats(const QueueStats& stats);
-// Likewise: workers and slots by stage and version, ready tasks of stages without a worker.
+// Sets the gauges of workers, slots and unserved tasks. Only one thread at a time may call it.
 void ShowWorkers(const Scheduler::WorkerStats& stats);
 
-// What the scheduler observes, as metrics. Its functions may be called from any thread.
+// Makes the observer that counts the scheduler's observations. Its functions are thread-safe.
 Observer MetricsObserver();
 
-// Makes the series of them, with 0.
+// Creates the series of the observations, with 0.
 void PrefillObservations();
 
 }  // namespace kernelmill::coordinator

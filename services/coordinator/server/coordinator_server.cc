@@ -19,30 +19,31 @@
 namespace kernelmill::coordinator {
 namespace {
 
-// How late a lease that has run out may be noticed.
+// The interval of checks for expired leases.
 constexpr absl::Duration kTick = absl::Milliseconds(50);
 constexpr int kTicksPerStats = 20;
 constexpr int kTicksPerCleaning = 20 * 60;
 
 absl::Status CheckOptions(const CoordinatorServer::Options& options) {
-  if (options.data_dir.empty()) return absl::InvalidArgumentError("data_dir: is empty");
+  if (options.data_dir.empty()) return absl::InvalidArgumentError("data_dir: must not be empty");
   if (options.lease_ttl < absl::Milliseconds(10) || options.lease_ttl > absl::Hours(24)) {
-    return absl::InvalidArgumentError("lease_ttl: is not between 10 ms and 24 h");
+    return absl::InvalidArgumentError("lease_ttl: must be 10 ms to 24 h");
   }
-  if (options.max_attempts < 1) return absl::InvalidArgumentError("max_attempts: is below 1");
+  if (options.max_attempts < 1)
+    return absl::InvalidArgumentError("max_attempts: must be at least 1");
   if (options.crash_limit < 1 || options.crash_limit > 100) {
-    return absl::InvalidArgumentError("crash_limit: is not 1 to 100");
+    return absl::InvalidArgumentError("crash_limit: must be 1 to 100");
   }
-  if (options.host_limit < 0) return absl::InvalidArgumentError("host_limit: is negative");
+  if (options.host_limit < 0) return absl::InvalidArgumentError("host_limit: must not be negative");
   const CoordinatorLimits& limits = options.limits;
   for (const int64_t limit :
        {limits.jobs, limits.jobs_per_caller, limits.queued_bytes, limits.queued_bytes_per_caller,
         limits.waiting_leases, limits.waiting_leases_per_caller, limits.watches,
         limits.watches_per_caller, limits.submits, limits.submits_per_caller}) {
-    if (limit < 0) return absl::InvalidArgumentError("limits: one is negative");
+    if (limit < 0) return absl::InvalidArgumentError("limits: must not be negative");
   }
   if (options.retry_backoff < absl::ZeroDuration() || options.retry_backoff > absl::Hours(1)) {
-    return absl::InvalidArgumentError("retry_backoff: is not between 0 and 1 h");
+    return absl::InvalidArgumentError("retry_backoff: must be 0 to 1 h");
   }
   return absl::OkStatus();
 }
@@ -91,7 +92,7 @@ struct CoordinatorServer::Parts {
         ShowWorkers(scheduler->CountWorkers());
       }
       if (tick % kTicksPerCleaning == 0) {
-        // An error stays in status(), where the owner looks.
+        // The owner checks status().
         scheduler->DeleteOldJobs(absl::Now()).IgnoreError();
       }
       stop.WaitFor(0, kTick);

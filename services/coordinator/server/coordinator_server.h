@@ -17,7 +17,7 @@ class Service;
 
 namespace kernelmill::coordinator {
 
-// The coordinator whole, but for the socket: its state in a directory, the services Work and Crawl,
+// The coordinator without its socket. Owns the state in its directory, the services Work and Crawl,
 // and the thread that takes back leases. Used by main() and by the embedded cluster. Thread-safe.
 class CoordinatorServer {
  public:
@@ -30,29 +30,29 @@ class CoordinatorServer {
     int host_limit = 4;
     CoordinatorLimits limits;
     absl::Duration job_retention = absl::ZeroDuration();
-    // The store that is to keep what jobs need, host:port or unix:/path. Empty: none is told.
+    // The store that holds the blobs of jobs, host:port or unix:/path. Empty: no holds are made.
     std::string store;
-    // Towards it; null without TLS.
+    // The credentials for the store; null without TLS.
     std::shared_ptr<grpc::ChannelCredentials> store_credentials;
-    // Signs who may write which result; the store has the same. Null: no grants are given.
+    // Signs grants; the store has the same key. Null: tasks get no grants.
     std::shared_ptr<access::GrantKey> grants;
-    // For an embedded cluster, which ends with its job: what had not ended before is ABANDONED, and
-    // task results are not synced.
+    // For an embedded cluster, which ends with its job: earlier unfinished jobs are ABANDONED, and
+    // completions are not synced.
     bool abandon_unfinished = false;
   };
 
-  // INVALID_ARGUMENT: an option is out of range; DATA_LOSS, FAILED_PRECONDITION,
-  // RESOURCE_EXHAUSTED: see RocksDbStateStore.
+  // Opens the coordinator. INVALID_ARGUMENT: an option is out of range. DATA_LOSS,
+  // FAILED_PRECONDITION, RESOURCE_EXHAUSTED: see RocksDbStateStore.
   static absl::StatusOr<std::unique_ptr<CoordinatorServer>> Open(const Options& options);
-  // The server that serves services() must have been shut down.
+  // The server that serves services() must be shut down before.
   ~CoordinatorServer();
 
   std::vector<grpc::Service*> services();
 
-  // Lease and Watch answer UNAVAILABLE from now on, those that wait at once; all else goes on.
+  // Makes Lease and Watch return UNAVAILABLE, also the waiting calls; everything else continues.
   void Drain();
 
-  // OK, or why the state cannot be kept any more: then end the process and start it again.
+  // OK, or the error with which the state could no longer be stored; the process must then restart.
   absl::Status status() const;
 
  private:

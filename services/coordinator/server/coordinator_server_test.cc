@@ -177,7 +177,7 @@ TEST_F(CoordinatorServerTest, ASecondRunIsAllCachedAndGivesTheSameDataset) {
   const v1::JobStatus second = Watch(Submit(GitJob(5))).back();
   ASSERT_EQ(second.state(), v1::JOB_STATE_DONE);
   EXPECT_EQ(second.dataset().hash(), first.dataset().hash());
-  EXPECT_EQ(Runs() - runs, 5) << "nothing but pin may run again";
+  EXPECT_EQ(Runs() - runs, 5) << "only pin may run again";
   for (int i = static_cast<int>(StageId::kFetch); i < kStageCount; ++i) {
     EXPECT_EQ(second.stages(i).cached(), second.stages(i).total()) << second.stages(i).stage();
   }

@@ -14,19 +14,21 @@
 namespace kernelmill::coordinator {
 namespace {
 
-// The shortest time between two statuses of a running job; also how soon a gone client is noticed.
+// The shortest time between two statuses of a running job, and the interval of checks for
+// disconnected clients.
 constexpr std::chrono::milliseconds kPause(200);
-// Jobs that are taken in at a time: for one of 16 MiB, some 300 MB are needed meanwhile.
+// The number of submissions handled at a time: one of 16 MiB needs some 300 MB meanwhile.
 constexpr int64_t kSubmits = 3;
 constexpr int64_t kSubmitsOfCaller = 2;
 
-// Returns once the job is at another version than `seen` and `not_before` has come, or has ended.
+// Waits until the job's version differs from `seen` and `not_before` has passed, or the job has
+// ended.
 absl::Status WaitForChange(Scheduler& scheduler, const grpc::ServerContext& context,
                            const std::string& job, uint64_t seen,
                            std::chrono::steady_clock::time_point not_before) {
   while (true) {
     const uint64_t generation = scheduler.changed().generation();
-    if (context.IsCancelled()) return absl::CancelledError("the watcher has gone");
+    if (context.IsCancelled()) return absl::CancelledError("the client disconnected");
     if (scheduler.draining()) return absl::UnavailableError("the coordinator is draining");
     ASSIGN_OR_RETURN(const uint64_t version, scheduler.JobVersion(job));
     const bool rested = std::chrono::steady_clock::now() >= not_before;
@@ -35,28 +37,28 @@ absl::Status WaitForChange(Scheduler& scheduler, const grpc::ServerContext& cont
   }
 }
 
-// Calls `write` with the job's status now and after changes, until it has ended or `write` fails.
+// Calls `write` with the job's status now and after changes, until the job ends or `write` fails.
 absl::Status WatchJob(Scheduler& scheduler, const grpc::ServerContext& context,
                       const std::string& job,
                       const std::function<bool(const v1::JobStatus&)>& write) {
   while (true) {
     ASSIGN_OR_RETURN(const uint64_t version, scheduler.JobVersion(job));
     ASSIGN_OR_RETURN(const v1::JobStatus status, scheduler.GetJob(job));
-    if (!write(status)) return absl::CancelledError("the watcher has gone");
+    if (!write(status)) return absl::CancelledError("the client disconnected");
     if (status.state() != v1::JOB_STATE_RUNNING) return absl::OkStatus();
     RETURN_IF_ERROR(
         WaitForChange(scheduler, context, job, version, std::chrono::steady_clock::now() + kPause));
   }
 }
 
-// Calls `write` with the job's timeline, a page at a time.
+// Calls `write` with each page of the job's timeline.
 absl::Status WriteTimeline(Scheduler& scheduler, const std::string& job,
                            const std::function<bool(const v1::TimelinePart&)>& write) {
   for (uint32_t first = 1; first != 0;) {
     ASSIGN_OR_RETURN(Scheduler::TimelinePage page, scheduler.Timeline(job, first));
     v1::TimelinePart part;
     for (v1::TaskSpan& span : page.spans) *part.add_spans() = std::move(span);
-    if (!write(part)) return absl::CancelledError("the reader has gone");
+    if (!write(part)) return absl::CancelledError("the client disconnected");
     first = page.next;
   }
   return absl::OkStatus();
@@ -69,7 +71,7 @@ CrawlService::CrawlService(Scheduler& scheduler, const CoordinatorLimits& limits
       watches_({"watches",
                 {"max-watches-per-caller", limits.watches_per_caller},
                 {"max-watches", limits.watches},
-                "end some, or ask now and then instead"}),
+                "end some, or poll with GetJob instead"}),
       submits_({.under_way = {limits.submits_per_caller, limits.submits},
                 .at_work = {kSubmitsOfCaller, kSubmits},
                 .flag = "max-submits"}) {}

@@ -14,34 +14,33 @@
 
 namespace kernelmill::coordinator {
 
-// What callers may have of a coordinator at a time, all of them and each. 0: no limit.
+// The limits on the callers of a coordinator, for all together and for each. 0: no limit.
 struct CoordinatorLimits {
-  int64_t jobs = 1000;  // that have not ended
+  int64_t jobs = 1000;  // unfinished
   int64_t jobs_per_caller = 500;
-  int64_t queued_bytes = int64_t{128} << 20;  // of these jobs' specs
+  int64_t queued_bytes = int64_t{128} << 20;  // the size of these jobs' specs
   int64_t queued_bytes_per_caller = int64_t{64} << 20;
-  // Each of these takes a thread, of which rpc::Server has 2048: some must be left to answer
-  // others.
+  // Each of these calls takes a thread. Their sum must stay below the 2048 threads of rpc::Server,
+  // so that other calls are answered.
   int64_t waiting_leases = 1024;
   int64_t waiting_leases_per_caller = 512;
   int64_t watches = 512;
   int64_t watches_per_caller = 128;
-  int64_t submits = 256;  // calls, under way
+  int64_t submits = 256;  // running calls
   int64_t submits_per_caller = 64;
 
-  // Of a coordinator that has no callers but its own process.
+  // No limits, for a coordinator that only its own process calls.
   static CoordinatorLimits None() { return {0, 0, 0, 0, 0, 0, 0, 0, 0, 0}; }
 };
 
-// Work over gRPC. Thread-safe; `scheduler` must outlive it. With a key, a grant goes with each
-// task, for the worker that it is leased to.
+// The Work service over gRPC. `scheduler` must outlive it. Thread-safe.
 class WorkService final : public v1::Work::Service {
  public:
-  // `grants` may be null: none are given.
+  // `grants`: signs a grant for each leased task; null: tasks get no grants.
   WorkService(Scheduler& scheduler, const CoordinatorLimits& limits,
               std::shared_ptr<access::GrantKey> grants = nullptr);
 
-  // RESOURCE_EXHAUSTED: nothing is ready, and too many wait already.
+  // RESOURCE_EXHAUSTED: no task is ready, and too many calls wait already.
   grpc::Status Lease(grpc::ServerContext* context, const v1::LeaseRequest* request,
                      v1::LeaseResponse* response) override;
   grpc::Status Renew(grpc::ServerContext* context, const v1::RenewRequest* request,
@@ -57,18 +56,18 @@ class WorkService final : public v1::Work::Service {
   const std::shared_ptr<access::GrantKey> grants_;
 };
 
-// Crawl over gRPC. Thread-safe; `scheduler` must outlive it.
+// The Crawl service over gRPC. `scheduler` must outlive it. Thread-safe.
 class CrawlService final : public v1::Crawl::WithStreamedUnaryMethod_Submit<v1::Crawl::Service> {
  public:
   CrawlService(Scheduler& scheduler, const CoordinatorLimits& limits);
 
-  // A few at a time, since a large job takes several times as much memory on its way in as it does
-  // then.
+  // Handles few submissions at a time, since a large job takes several times its memory during the
+  // submission.
   grpc::Status StreamedSubmit(
       grpc::ServerContext* context,
       grpc::ServerUnaryStreamer<v1::SubmitRequest, v1::SubmitResponse>* call) override;
-  // RESOURCE_EXHAUSTED: too many are watching. Ends with UNAVAILABLE when the coordinator drains:
-  // watch again, elsewhere.
+  // RESOURCE_EXHAUSTED: too many watches. UNAVAILABLE: the coordinator is draining; watch again at
+  // its successor.
   grpc::Status Watch(grpc::ServerContext* context, const v1::WatchRequest* request,
                      grpc::ServerWriter<v1::JobStatus>* writer) override;
   grpc::Status GetJob(grpc::ServerContext* context, const v1::GetJobRequest* request,

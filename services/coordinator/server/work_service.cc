@@ -25,37 +25,42 @@ constexpr int kMaxTasks = 64;
 constexpr int kMaxWaitMs = 30'000;
 constexpr int kMaxBatch = 4096;
 constexpr size_t kMaxName = 256;
-// How soon a waiting call notices that its client has gone.
+// The interval at which a waiting call checks for a disconnected client.
 constexpr absl::Duration kGlance = absl::Milliseconds(200);
 
 absl::Status CheckLease(const v1::LeaseRequest& request) {
-  if (request.stages().empty()) return absl::InvalidArgumentError("stages: is empty");
-  if (request.stages_size() > kMaxBatch) return absl::InvalidArgumentError("stages: too many");
+  if (request.stages().empty()) return absl::InvalidArgumentError("stages: must not be empty");
+  if (request.stages_size() > kMaxBatch) {
+    return absl::InvalidArgumentError(absl::StrCat("stages: at most ", kMaxBatch));
+  }
   if (request.max_tasks() < 1 || request.max_tasks() > kMaxTasks) {
-    return absl::InvalidArgumentError(absl::StrCat("max_tasks: is not 1 to ", kMaxTasks));
+    return absl::InvalidArgumentError(absl::StrCat("max_tasks: must be 1 to ", kMaxTasks));
   }
   if (request.worker().size() > kMaxName) {
-    return absl::InvalidArgumentError(absl::StrCat("worker: longer than ", kMaxName, " bytes"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("worker: must have at most ", kMaxName, " bytes"));
   }
   if (request.version().size() > kMaxName) {
-    return absl::InvalidArgumentError(absl::StrCat("version: longer than ", kMaxName, " bytes"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("version: must have at most ", kMaxName, " bytes"));
   }
-  if (request.slots() < 0) return absl::InvalidArgumentError("slots: is negative");
-  if (request.held() < 0) return absl::InvalidArgumentError("held: is negative");
+  if (request.slots() < 0) return absl::InvalidArgumentError("slots: must not be negative");
+  if (request.held() < 0) return absl::InvalidArgumentError("held: must not be negative");
   if (request.wait_ms() < 0 || request.wait_ms() > kMaxWaitMs) {
-    return absl::InvalidArgumentError(absl::StrCat("wait_ms: is not 0 to ", kMaxWaitMs));
+    return absl::InvalidArgumentError(absl::StrCat("wait_ms: must be 0 to ", kMaxWaitMs));
   }
   return absl::OkStatus();
 }
 
 absl::Status CheckBatch(int size) {
   if (size <= kMaxBatch) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("more than ", kMaxBatch, " in a request"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("the request has more than ", kMaxBatch, " items"));
 }
 
-// The stages that this build plans with, in the version that it plans with. A worker of another
-// build gets no task of a stage that differs.
-StageSet StagesOf(const v1::LeaseRequest& request) {
+// Returns the worker's stages whose version is this build's. A worker of another build gets no
+// tasks of stages with a different version.
+StageSet GetStages(const v1::LeaseRequest& request) {
   StageSet stages;
   for (const v1::StageName& name : request.stages()) {
     const worker::StageInfo* const stage = worker::FindStage(name.stage());
@@ -66,8 +71,9 @@ StageSet StagesOf(const v1::LeaseRequest& request) {
   return stages;
 }
 
-// What it has of the stages that this build knows; of one in several versions the one that fits.
-StageVersions VersionsOf(const v1::LeaseRequest& request) {
+// Returns the worker's versions of the known stages; of several versions of a stage the one that
+// this build uses.
+StageVersions GetVersions(const v1::LeaseRequest& request) {
   StageVersions versions{};
   for (const v1::StageName& name : request.stages()) {
     const worker::StageInfo* const stage = worker::FindStage(name.stage());
@@ -78,36 +84,36 @@ StageVersions VersionsOf(const v1::LeaseRequest& request) {
   return versions;
 }
 
-// What the renewed tasks wait for, as their worker says.
+// Returns what the renewed tasks wait for, as their worker says.
 std::string WaitsFor(const grpc::ServerContext& context) {
   const auto found = context.client_metadata().find(worker::kWaitsForMetadata);
   if (found == context.client_metadata().end()) return "";
   return std::string(found->second.data(), found->second.size());
 }
 
-LeaseQuery QueryOf(const v1::LeaseRequest& request, const grpc::ServerContext& context) {
-  return {.stages = StagesOf(request),
+LeaseQuery MakeQuery(const v1::LeaseRequest& request, const grpc::ServerContext& context) {
+  return {.stages = GetStages(request),
           .max_tasks = request.max_tasks(),
           .held = request.held(),
           .worker = {access::CallerName(context), request.worker()},
           .facts = {.incarnation = request.incarnation(),
                     .version = request.version(),
                     .slots = request.slots(),
-                    .stages = VersionsOf(request)}};
+                    .stages = GetVersions(request)}};
 }
 
-// Waits for tasks; an empty answer once the time is up. Each call that waits takes a thread, and a
-// place of `waiting`; one that finds a task needs none.
+// Waits for tasks; returns no tasks when the time is up. Each waiting call takes a thread and a
+// place in `waiting`; a call that finds a task at once needs no place.
 absl::StatusOr<Leases> WaitForTasks(Scheduler& scheduler, access::CallerLimits& waiting,
                                     const grpc::ServerContext& context,
                                     const v1::LeaseRequest& request) {
-  const LeaseQuery query = QueryOf(request, context);
+  const LeaseQuery query = MakeQuery(request, context);
   const auto deadline =
       std::chrono::steady_clock::now() + std::chrono::milliseconds(request.wait_ms());
   std::optional<access::CallerLimits::Place> place;
   while (true) {
-    // Before leasing, or tasks would be leased to nobody.
-    if (context.IsCancelled()) return absl::CancelledError("the worker has gone");
+    // Checked before leasing; otherwise tasks would be leased to a disconnected worker.
+    if (context.IsCancelled()) return absl::CancelledError("the worker disconnected");
     const uint64_t seen = scheduler.ready().generation();
     ASSIGN_OR_RETURN(Leases leases, scheduler.Lease(query));
     const auto left = deadline - std::chrono::steady_clock::now();
@@ -140,10 +146,10 @@ absl::StatusOr<v1::CompleteResponse> CompleteAll(Scheduler& scheduler,
 WorkService::WorkService(Scheduler& scheduler, const CoordinatorLimits& limits,
                          std::shared_ptr<access::GrantKey> grants)
     : scheduler_(scheduler),
-      waiting_({"leases that wait for a task",
+      waiting_({"waiting lease calls",
                 {"max-waiting-leases-per-caller", limits.waiting_leases_per_caller},
                 {"max-waiting-leases", limits.waiting_leases},
-                "ask again later"}),
+                "try again later"}),
       grants_(std::move(grants)) {}
 
 grpc::Status WorkService::Lease(grpc::ServerContext* context, const v1::LeaseRequest* request,

@@ -20,7 +20,7 @@ using ::kernelmill::testing::StatusIs;
 
 constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
-BlobId IdOf(absl::string_view bytes) { return *ToBlobId(cas::ComputeDigest(bytes)); }
+BlobId MakeId(absl::string_view bytes) { return *ToBlobId(cas::ComputeDigest(bytes)); }
 
 class ContentStoreTest : public ::testing::Test {
  protected:
@@ -39,14 +39,14 @@ class ContentStoreTest : public ::testing::Test {
 };
 
 TEST_F(ContentStoreTest, ABlobThatDoesNotMatchFailsAlone) {
-  BlobId wrong_size = IdOf("good");
+  BlobId wrong_size = MakeId("good");
   wrong_size.size = 5;
   const std::vector<absl::Status> statuses =
-      store_.Put({{IdOf("good"), "good"}, {IdOf("other"), "evil!"}, {wrong_size, "good"}});
+      store_.Put({{MakeId("good"), "good"}, {MakeId("other"), "evil!"}, {wrong_size, "good"}});
   EXPECT_THAT(statuses[0], IsOk());
   EXPECT_THAT(statuses[1], StatusIs(kInvalid));
   EXPECT_THAT(statuses[2], StatusIs(kInvalid));
-  EXPECT_EQ(*store_.Contains({IdOf("good"), IdOf("other")}), (std::vector<bool>{true, false}));
+  EXPECT_EQ(*store_.Contains({MakeId("good"), MakeId("other")}), (std::vector<bool>{true, false}));
 }
 
 // Results by stage, version and worker, as kernelmill's workers and others write them.
@@ -59,14 +59,14 @@ class ForgetTest : public ContentStoreTest {
     Add("a cache of extract", "extract/pack", 11, "a");
     Add("extractor", "extractor", 11, "b");
     Add("without a stage", "", 0, "a");
-    Add("of another program", "", 0, "");
+    Add("from another program", "", 0, "");
   }
   void Add(const std::string& action, const std::string& stage, int version,
            const std::string& worker) {
     cas::ActionResult result;
     if (!stage.empty()) cas::SetStage(stage, version, &result);
     if (!worker.empty()) cas::SetWorker(worker, &result);
-    EXPECT_THAT(store_.PutActionResult("", IdOf(action), result), IsOk());
+    EXPECT_THAT(store_.PutActionResult("", MakeId(action), result), IsOk());
     actions_.push_back(action);
   }
   int64_t Forget(const ResultFilter& filter, bool dry_run = false) {
@@ -77,7 +77,7 @@ class ForgetTest : public ContentStoreTest {
   std::vector<std::string> Left() {
     std::vector<std::string> left;
     for (const std::string& action : actions_) {
-      if (store_.GetActionResult("", IdOf(action)).ok()) left.push_back(action);
+      if (store_.GetActionResult("", MakeId(action)).ok()) left.push_back(action);
     }
     return left;
   }
@@ -90,7 +90,7 @@ TEST_F(ForgetTest, ByStageAndItsCachesButNothingThatDoesNotSay) {
   EXPECT_EQ(Left().size(), actions_.size());
   EXPECT_EQ(Forget({.stage = "extract"}), 4);
   EXPECT_EQ(Left(),
-            (std::vector<std::string>{"extractor", "without a stage", "of another program"}));
+            (std::vector<std::string>{"extractor", "without a stage", "from another program"}));
   EXPECT_EQ(Forget({.stage = "extract"}), 0);
 }
 
@@ -102,7 +102,7 @@ TEST_F(ForgetTest, ByVersion) {
 TEST_F(ForgetTest, ByWorkerAlsoWhereTheStageIsNotTold) {
   EXPECT_EQ(Forget({.worker = "a"}), 4);
   EXPECT_EQ(Left(),
-            (std::vector<std::string>{"extract 11 of b", "extractor", "of another program"}));
+            (std::vector<std::string>{"extract 11 of b", "extractor", "from another program"}));
 }
 
 TEST_F(ForgetTest, AllThatIsGivenMustHold) {
@@ -132,24 +132,24 @@ TEST_F(ForgetTest, NothingGivenOrAVersionAloneIsRefused) {
 }
 
 TEST_F(ContentStoreTest, AFullDiskFailsTheBlobsNotTheReads) {
-  ASSERT_THAT(store_.Put({{IdOf("a"), "a"}}).front(), IsOk());
+  ASSERT_THAT(store_.Put({{MakeId("a"), "a"}}).front(), IsOk());
   storage_->FailWrites(absl::ResourceExhaustedError("full"));
-  EXPECT_THAT(store_.Put({{IdOf("b"), "b"}}).front(),
+  EXPECT_THAT(store_.Put({{MakeId("b"), "b"}}).front(),
               StatusIs(absl::StatusCode::kResourceExhausted));
-  EXPECT_EQ(*store_.Get(IdOf("a")), "a");
+  EXPECT_EQ(*store_.Get(MakeId("a")), "a");
 }
 
 TEST_F(ContentStoreTest, TheEmptyBlobIsThereUnwritten) {
-  EXPECT_EQ(*store_.Contains({IdOf("")}), std::vector<bool>{true});
-  EXPECT_EQ(*store_.Get(IdOf("")), "");
+  EXPECT_EQ(*store_.Contains({MakeId("")}), std::vector<bool>{true});
+  EXPECT_EQ(*store_.Get(MakeId("")), "");
   absl::Status status;
-  EXPECT_EQ(Collect(IdOf(""), 0, 0, &status), "");
+  EXPECT_EQ(Collect(MakeId(""), 0, 0, &status), "");
   EXPECT_THAT(status, IsOk());
 }
 
 TEST_F(ContentStoreTest, ReadsHonourOffsetAndLimit) {
-  ASSERT_THAT(store_.Put({{IdOf("0123456789"), "0123456789"}}).front(), IsOk());
-  const BlobId id = IdOf("0123456789");
+  ASSERT_THAT(store_.Put({{MakeId("0123456789"), "0123456789"}}).front(), IsOk());
+  const BlobId id = MakeId("0123456789");
   absl::Status status;
   EXPECT_EQ(Collect(id, 3, 4, &status), "3456");
   EXPECT_EQ(Collect(id, 8, 100, &status), "89");
@@ -161,7 +161,7 @@ TEST_F(ContentStoreTest, ReadsHonourOffsetAndLimit) {
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kOutOfRange));
   Collect(id, 0, -1, &status);
   EXPECT_THAT(status, StatusIs(kInvalid));
-  Collect(IdOf("absent"), 99, 0, &status);
+  Collect(MakeId("absent"), 99, 0, &status);
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kNotFound));
 }
 
@@ -175,30 +175,30 @@ TEST_F(ContentStoreTest, TheBatchLimitCannotBeCheated) {
 TEST_F(ContentStoreTest, ALargeBlobIsInvisibleUntilItIsWholeAndRight) {
   const std::string content(kChunkBytes * 2 + 7, 'x');
   {
-    auto writer = store_.NewWriter(IdOf(content));
+    auto writer = store_.NewWriter(MakeId(content));
     ASSERT_THAT(writer, IsOk());
     ASSERT_THAT((*writer)->Append(content.substr(0, kChunkBytes + 3)), IsOk());
     EXPECT_EQ(storage_->open_stages(), 1);
-    EXPECT_EQ(*store_.Contains({IdOf(content)}), std::vector<bool>{false});
+    EXPECT_EQ(*store_.Contains({MakeId(content)}), std::vector<bool>{false});
     ASSERT_THAT((*writer)->Append(content.substr(kChunkBytes + 3)), IsOk());
     ASSERT_THAT((*writer)->Finish(), IsOk());
   }
   EXPECT_EQ(storage_->open_stages(), 0);
-  EXPECT_EQ(*store_.Get(IdOf(content)), content);
+  EXPECT_EQ(*store_.Get(MakeId(content)), content);
 
   std::string other = content;
   other.back() = 'y';
-  auto writer = store_.NewWriter(IdOf(other));
+  auto writer = store_.NewWriter(MakeId(other));
   ASSERT_THAT((*writer)->Append(content), IsOk());
   EXPECT_THAT((*writer)->Finish(), StatusIs(kInvalid));
-  EXPECT_EQ(*store_.Contains({IdOf(other)}), std::vector<bool>{false});
+  EXPECT_EQ(*store_.Contains({MakeId(other)}), std::vector<bool>{false});
 }
 
 TEST_F(ContentStoreTest, AWriterTakesNoMoreThanTheDigestSays) {
-  auto writer = store_.NewWriter(IdOf("abc"));
+  auto writer = store_.NewWriter(MakeId("abc"));
   EXPECT_THAT((*writer)->Append("ab"), IsOk());
   EXPECT_THAT((*writer)->Append("cd"), StatusIs(kInvalid));
-  BlobId huge = IdOf("abc");
+  BlobId huge = MakeId("abc");
   huge.size = (12 << 20) + 1;
   EXPECT_THAT(store_.NewWriter(huge), StatusIs(kInvalid));
 }
@@ -210,25 +210,25 @@ TEST_F(ContentStoreTest, AResultIsGoneWithTheFirstBlobThatItNames) {
   *result.add_output_directories()->mutable_tree_digest() = named("tree");
   *result.mutable_stdout_digest() = named("out");
   *result.mutable_stderr_digest() = named("err");
-  const BlobId action = IdOf("action");
+  const BlobId action = MakeId("action");
   ASSERT_THAT(store_.PutActionResult("", action, result), IsOk());
   for (const char* content : {"file", "tree", "out", "err"}) {
     EXPECT_THAT(store_.GetActionResult("", action), StatusIs(absl::StatusCode::kNotFound));
-    ASSERT_THAT(store_.Put({{IdOf(content), content}}).front(), IsOk());
+    ASSERT_THAT(store_.Put({{MakeId(content), content}}).front(), IsOk());
   }
   EXPECT_THAT(store_.GetActionResult("", action), IsOk());
   for (const char* content : {"file", "tree", "out", "err"}) {
-    storage_->Damage(IdOf(content));
-    EXPECT_THAT(store_.Get(IdOf(content)), StatusIs(absl::StatusCode::kDataLoss));
-    ASSERT_THAT(store_.lru().DeleteDamaged(IdOf(content)), IsOk());
+    storage_->Damage(MakeId(content));
+    EXPECT_THAT(store_.Get(MakeId(content)), StatusIs(absl::StatusCode::kDataLoss));
+    ASSERT_THAT(store_.lru().DeleteDamaged(MakeId(content)), IsOk());
     EXPECT_THAT(store_.GetActionResult("", action), StatusIs(absl::StatusCode::kNotFound))
         << content;
-    ASSERT_THAT(store_.Put({{IdOf(content), content}}).front(), IsOk());
+    ASSERT_THAT(store_.Put({{MakeId(content), content}}).front(), IsOk());
   }
 }
 
 TEST_F(ContentStoreTest, ADamagedBlobIsDataLossAndMissingUntilItIsPutAgain) {
-  const BlobId id = IdOf("precious");
+  const BlobId id = MakeId("precious");
   ASSERT_THAT(store_.Put({{id, "precious"}}).front(), IsOk());
   storage_->Damage(id);
   EXPECT_THAT(store_.Get(id), StatusIs(absl::StatusCode::kDataLoss));
@@ -244,7 +244,7 @@ TEST_F(ContentStoreTest, ADamagedBlobIsDataLossAndMissingUntilItIsPutAgain) {
 
 TEST_F(ContentStoreTest, ALargeDamagedBlobIsMendedByAnUpload) {
   const std::string content(kChunkBytes + 1, 'x');
-  const BlobId id = IdOf(content);
+  const BlobId id = MakeId(content);
   const auto upload = [&] {
     auto writer = store_.NewWriter(id);
     return (*writer)->Append(content).ok() && (*writer)->Finish().ok();
@@ -257,26 +257,26 @@ TEST_F(ContentStoreTest, ALargeDamagedBlobIsMendedByAnUpload) {
 }
 
 TEST_F(ContentStoreTest, AReaderThatGivesUpDamagesNothing) {
-  ASSERT_THAT(store_.Put({{IdOf("fine"), "fine"}}).front(), IsOk());
-  EXPECT_THAT(store_.Read(IdOf("fine"), 0, 0,
+  ASSERT_THAT(store_.Put({{MakeId("fine"), "fine"}}).front(), IsOk());
+  EXPECT_THAT(store_.Read(MakeId("fine"), 0, 0,
                           [](absl::string_view) { return absl::DataLossError("the line"); }),
               StatusIs(absl::StatusCode::kDataLoss));
-  EXPECT_EQ(*store_.Contains({IdOf("fine")}), std::vector<bool>{true});
+  EXPECT_EQ(*store_.Contains({MakeId("fine")}), std::vector<bool>{true});
 }
 
 TEST_F(ContentStoreTest, InstancesKeepResultsApart) {
-  ASSERT_THAT(store_.PutActionResult("a", IdOf("action"), {}), IsOk());
-  EXPECT_THAT(store_.GetActionResult("a", IdOf("action")), IsOk());
-  EXPECT_THAT(store_.GetActionResult("b", IdOf("action")), StatusIs(absl::StatusCode::kNotFound));
+  ASSERT_THAT(store_.PutActionResult("a", MakeId("action"), {}), IsOk());
+  EXPECT_THAT(store_.GetActionResult("a", MakeId("action")), IsOk());
+  EXPECT_THAT(store_.GetActionResult("b", MakeId("action")), StatusIs(absl::StatusCode::kNotFound));
 }
 
 TEST_F(ContentStoreTest, AResultWithAMalformedDigestIsRefused) {
   cas::ActionResult result;
   result.add_output_files()->mutable_digest()->set_hash("short");
-  EXPECT_THAT(store_.PutActionResult("", IdOf("action"), result), StatusIs(kInvalid));
+  EXPECT_THAT(store_.PutActionResult("", MakeId("action"), result), StatusIs(kInvalid));
   cas::ActionResult bare;
   bare.add_output_directories()->set_path("no digest at all");
-  EXPECT_THAT(store_.PutActionResult("", IdOf("action"), bare), StatusIs(kInvalid));
+  EXPECT_THAT(store_.PutActionResult("", MakeId("action"), bare), StatusIs(kInvalid));
 }
 
 class VerifyTest : public ContentStoreTest {
@@ -284,7 +284,7 @@ class VerifyTest : public ContentStoreTest {
   void SetUp() override {
     for (int i = 0; i < 3000; ++i) {
       const std::string bytes = absl::StrCat("blob ", i);
-      ASSERT_THAT(store_.Put({{IdOf(bytes), bytes}}).front(), IsOk());
+      ASSERT_THAT(store_.Put({{MakeId(bytes), bytes}}).front(), IsOk());
     }
   }
   Verified Verify(bool delete_damaged) {
@@ -310,23 +310,23 @@ TEST_F(VerifyTest, GoodBlobsAreCountedAndLeftAlone) {
 }
 
 TEST_F(VerifyTest, ABadChecksumAndABadDigestAreFoundAndNoLongerServed) {
-  storage_->Damage(IdOf("blob 5"));
-  storage_->Falsify(IdOf("blob 6"), "blob 7");
+  storage_->Damage(MakeId("blob 5"));
+  storage_->Falsify(MakeId("blob 6"), "blob 7");
   const Verified verified = Verify(/*delete_damaged=*/false);
   EXPECT_EQ(verified.damaged.size(), 2u);
   EXPECT_EQ(storage_->usage().blobs, 3000);  // told to change nothing
-  EXPECT_THAT(lru().Touch(IdOf("blob 6")), StatusIs(absl::StatusCode::kDataLoss));
-  EXPECT_EQ(*lru().Find({IdOf("blob 5"), IdOf("blob 6"), IdOf("blob 7")}),
+  EXPECT_THAT(lru().Touch(MakeId("blob 6")), StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_EQ(*lru().Find({MakeId("blob 5"), MakeId("blob 6"), MakeId("blob 7")}),
             (std::vector<bool>{false, false, true}));
-  ASSERT_THAT(store_.Put({{IdOf("blob 6"), "blob 6"}}).front(), IsOk());
+  ASSERT_THAT(store_.Put({{MakeId("blob 6"), "blob 6"}}).front(), IsOk());
   EXPECT_EQ(Verify(/*delete_damaged=*/false).damaged.size(), 1u);
 }
 
 TEST_F(VerifyTest, DeletedOnesAreGone) {
-  storage_->Damage(IdOf("blob 5"));
-  EXPECT_EQ(Verify(/*delete_damaged=*/true).damaged, std::vector<BlobId>{IdOf("blob 5")});
+  storage_->Damage(MakeId("blob 5"));
+  EXPECT_EQ(Verify(/*delete_damaged=*/true).damaged, std::vector<BlobId>{MakeId("blob 5")});
   EXPECT_EQ(storage_->usage().blobs, 2999);
-  EXPECT_THAT(lru().Touch(IdOf("blob 5")), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(lru().Touch(MakeId("blob 5")), StatusIs(absl::StatusCode::kNotFound));
   EXPECT_TRUE(Verify(/*delete_damaged=*/true).damaged.empty());
 }
 

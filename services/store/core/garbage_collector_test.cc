@@ -20,7 +20,7 @@ using ::kernelmill::testing::StatusIs;
 constexpr int64_t kLimit = 16'000;
 constexpr auto kFull = absl::StatusCode::kResourceExhausted;
 
-BlobId IdOf(absl::string_view bytes) { return *ToBlobId(cas::ComputeDigest(bytes)); }
+BlobId MakeId(absl::string_view bytes) { return *ToBlobId(cas::ComputeDigest(bytes)); }
 // A blob of 100 bytes.
 std::string Blob(int i) { return absl::StrCat("blob ", 1'000'000 + i, std::string(88, '.')); }
 
@@ -32,9 +32,9 @@ class GarbageCollectorTest : public ::testing::Test {
   }
   absl::Status Put(int i) {
     const std::string bytes = Blob(i);
-    return store_.Put({{IdOf(bytes), bytes}});
+    return store_.Put({{MakeId(bytes), bytes}});
   }
-  bool IsStored(int i) { return storage_->LastUses({IdOf(Blob(i))})->front() != kNoEpoch; }
+  bool IsStored(int i) { return storage_->LastUses({MakeId(Blob(i))})->front() != kNoEpoch; }
   // Passes until there is nothing more to do at once.
   void Pass() {
     for (int i = 0; i < 100; ++i) {
@@ -80,8 +80,8 @@ TEST_F(GarbageCollectorTest, WhereAllIsHeldWritersAreToldAndTheRestGoesOn) {
   EXPECT_NE(status.message().find("held"), absl::string_view::npos) << status;
   EXPECT_GE(stored, 159);
   for (int i = 0; i < stored; ++i) EXPECT_TRUE(IsStored(i)) << i;
-  EXPECT_TRUE(store_.Find({IdOf(Blob(0))})->front());
-  EXPECT_THAT(store_.PutResult("", IdOf("action"), "result"), StatusIs(kFull));
+  EXPECT_TRUE(store_.Find({MakeId(Blob(0))})->front());
+  EXPECT_THAT(store_.PutResult("", MakeId("action"), "result"), StatusIs(kFull));
   // An existing blob is not written, so it is not refused.
   EXPECT_THAT(Put(0), IsOk());
   ASSERT_THAT(store_.holds().Release("job"), IsOk());
@@ -94,7 +94,7 @@ TEST_F(GarbageCollectorTest, AStoreThatRecencyAloneKeepsFullComesFree) {
   // Everybody asks for everything: all was used just now. No write goes through that would move
   // the epoch on.
   for (int round = 0; round < 20; ++round) {
-    for (int i = 0; i < 155; ++i) ASSERT_THAT(store_.Find({IdOf(Blob(i))}), IsOk());
+    for (int i = 0; i < 155; ++i) ASSERT_THAT(store_.Find({MakeId(Blob(i))}), IsOk());
   }
   int refused = 0;
   for (int i = 155; i < 400; ++i) {
@@ -116,7 +116,7 @@ TEST_F(GarbageCollectorTest, WritersThatAreFasterWaitForTheCollector) {
   collector.Start();
   for (int i = 0; i < 1000; ++i) {
     const std::string bytes = Blob(i);
-    ASSERT_THAT(store.Put({{IdOf(bytes), bytes}}), IsOk());
+    ASSERT_THAT(store.Put({{MakeId(bytes), bytes}}), IsOk());
     // One blob may be on its way while the collector measures.
     ASSERT_LE(storage->Measure()->disk_bytes, kLimit + kLimit / 8 + 100);
   }
@@ -124,8 +124,8 @@ TEST_F(GarbageCollectorTest, WritersThatAreFasterWaitForTheCollector) {
 
 TEST_F(GarbageCollectorTest, CollectEvictsAllThatIsNotHeldOrDownToItsTarget) {
   for (int i = 0; i < 50; ++i) ASSERT_THAT(Put(i), IsOk());
-  ASSERT_THAT(store_.PutResult("", IdOf("action"), "result"), IsOk());
-  ASSERT_THAT(store_.Hold({.name = "kept", .blobs = {IdOf(Blob(7))}}), IsOk());
+  ASSERT_THAT(store_.PutResult("", MakeId("action"), "result"), IsOk());
+  ASSERT_THAT(store_.Hold({.name = "kept", .blobs = {MakeId(Blob(7))}}), IsOk());
   const auto some = collector_.Collect(3000);
   ASSERT_THAT(some, IsOk());
   EXPECT_LE(storage_->usage().blob_bytes, 3000);

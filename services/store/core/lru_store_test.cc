@@ -19,15 +19,15 @@ namespace {
 using ::kernelmill::testing::IsOk;
 using ::kernelmill::testing::StatusIs;
 
-BlobId IdOf(absl::string_view bytes) { return *ToBlobId(cas::ComputeDigest(bytes)); }
+BlobId MakeId(absl::string_view bytes) { return *ToBlobId(cas::ComputeDigest(bytes)); }
 
 class LruStoreTest : public ::testing::Test {
  protected:
-  absl::Status Put(const std::string& bytes) { return store_.Put({{IdOf(bytes), bytes}}); }
-  bool Holds(const std::string& bytes) { return store_.Find({IdOf(bytes)})->front(); }
+  absl::Status Put(const std::string& bytes) { return store_.Put({{MakeId(bytes), bytes}}); }
+  bool Holds(const std::string& bytes) { return store_.Find({MakeId(bytes)})->front(); }
   // Asks the storage itself, which is no use.
   bool IsStored(const std::string& bytes) {
-    return storage_->LastUses({IdOf(bytes)})->front() != kNoEpoch;
+    return storage_->LastUses({MakeId(bytes)})->front() != kNoEpoch;
   }
   void NextEpoch(int times = 1) {
     for (int i = 0; i < times; ++i) ASSERT_THAT(store_.AdvanceEpoch(), IsOk());
@@ -64,20 +64,20 @@ TEST_F(LruStoreTest, EachKindOfUseKeeps) {
   for (const char* bytes : {"found", "read", "written", "named", "unused"}) {
     ASSERT_THAT(Put(bytes), IsOk());
   }
-  ASSERT_THAT(store_.PutResult("", IdOf("action"), "result"), IsOk());
-  ASSERT_THAT(store_.PutResult("", IdOf("unused action"), "result"), IsOk());
+  ASSERT_THAT(store_.PutResult("", MakeId("action"), "result"), IsOk());
+  ASSERT_THAT(store_.PutResult("", MakeId("unused action"), "result"), IsOk());
   NextEpoch(2);
   EXPECT_TRUE(Holds("found"));
-  EXPECT_THAT(store_.Touch(IdOf("read")), IsOk());
+  EXPECT_THAT(store_.Touch(MakeId("read")), IsOk());
   EXPECT_THAT(Put("written"), IsOk());
-  EXPECT_THAT(store_.GetResult("", IdOf("action")), IsOk());
+  EXPECT_THAT(store_.GetResult("", MakeId("action")), IsOk());
   EvictAll();
   EXPECT_TRUE(IsStored("found"));
   EXPECT_TRUE(IsStored("read"));
   EXPECT_TRUE(IsStored("written"));
   EXPECT_FALSE(IsStored("unused"));
-  EXPECT_THAT(store_.GetResult("", IdOf("action")), IsOk());
-  EXPECT_THAT(store_.GetResult("", IdOf("unused action")), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(store_.GetResult("", MakeId("action")), IsOk());
+  EXPECT_THAT(store_.GetResult("", MakeId("unused action")), StatusIs(absl::StatusCode::kNotFound));
 }
 
 TEST_F(LruStoreTest, WhatWasUsedLongestAgoGoesFirst) {
@@ -122,9 +122,9 @@ TEST_F(LruStoreTest, TheEpochAdvancesWithTheBytesWritten) {
 TEST_F(LruStoreTest, AHoldKeepsItsBlobsUntilItIsReleased) {
   ASSERT_THAT(Put("held"), IsOk());
   ASSERT_THAT(Put("free"), IsOk());
-  const auto missing = store_.Hold({.name = "job", .blobs = {IdOf("held"), IdOf("absent")}});
+  const auto missing = store_.Hold({.name = "job", .blobs = {MakeId("held"), MakeId("absent")}});
   ASSERT_THAT(missing, IsOk());
-  EXPECT_EQ(*missing, std::vector<BlobId>{IdOf("absent")});
+  EXPECT_EQ(*missing, std::vector<BlobId>{MakeId("absent")});
   NextEpoch(3);
   EvictAll();
   EXPECT_TRUE(IsStored("held"));
@@ -188,7 +188,7 @@ TEST_F(LruStoreTest, WritersOfOneBlobStoreItOnce) {
     writers.emplace_back([&] {
       for (int round = 0; round < 50; ++round) {
         const std::string content = absl::StrCat("round ", round, bytes);
-        failed += !store_.Put({{IdOf(content), content}, {IdOf(content), content}}).ok();
+        failed += !store_.Put({{MakeId(content), content}, {MakeId(content), content}}).ok();
       }
     });
   }
@@ -231,9 +231,9 @@ TEST_F(LruStoreTest, ForgettingWhatWasUsedLatelyCostsOnlyALookUp) {
   LruStore store(std::unique_ptr<Storage>(storage), {.recency_cache_entries = 64});
   for (int i = 0; i < 1000; ++i) {
     const std::string bytes = absl::StrCat(i);
-    ASSERT_THAT(store.Put({{IdOf(bytes), bytes}}), IsOk());
+    ASSERT_THAT(store.Put({{MakeId(bytes), bytes}}), IsOk());
   }
-  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(store.Find({IdOf(absl::StrCat(i))})->front());
+  for (int i = 0; i < 1000; ++i) EXPECT_TRUE(store.Find({MakeId(absl::StrCat(i))})->front());
   EXPECT_GT(storage->look_ups(), 1500);  // bounded: most had to be asked for
   EXPECT_EQ(storage->touches(), 0);      // and none recorded again in its epoch
 }

@@ -26,7 +26,7 @@ constexpr auto kOk = absl::StatusCode::kOk;
 constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 constexpr auto kNotFound = absl::StatusCode::kNotFound;
 
-absl::StatusCode CodeOf(const google::rpc::Status& status) {
+absl::StatusCode GetCode(const google::rpc::Status& status) {
   return rpc::FromProtoStatus(status).code();
 }
 
@@ -62,7 +62,7 @@ TEST_F(StoreServerTest, OneBadBlobFailsAloneInItsBatch) {
   ASSERT_EQ(response.responses_size(), 6);
   const absl::StatusCode expected[] = {kOk, kInvalid, kInvalid, kInvalid, kInvalid, kOk};
   for (int i = 0; i < 6; ++i) {
-    EXPECT_EQ(CodeOf(response.responses(i).status()), expected[i]) << i;
+    EXPECT_EQ(GetCode(response.responses(i).status()), expected[i]) << i;
     EXPECT_TRUE(cas::SameDigest(response.responses(i).digest(), request.requests(i).digest()));
   }
 }
@@ -78,10 +78,10 @@ TEST_F(StoreServerTest, ABatchReadAnswersForEachBlob) {
   ASSERT_EQ(Call(*cas_, &Cas::BatchReadBlobs, request, &response), kOk);
   ASSERT_EQ(response.responses_size(), 4);
   EXPECT_EQ(response.responses(0).data(), "here");
-  EXPECT_EQ(CodeOf(response.responses(0).status()), kOk);
-  EXPECT_EQ(CodeOf(response.responses(1).status()), kNotFound);
-  EXPECT_EQ(CodeOf(response.responses(2).status()), kOk);
-  EXPECT_EQ(CodeOf(response.responses(3).status()), kInvalid);
+  EXPECT_EQ(GetCode(response.responses(0).status()), kOk);
+  EXPECT_EQ(GetCode(response.responses(1).status()), kNotFound);
+  EXPECT_EQ(GetCode(response.responses(2).status()), kOk);
+  EXPECT_EQ(GetCode(response.responses(3).status()), kInvalid);
 }
 
 TEST_F(StoreServerTest, BatchesOverTheLimitAreRefused) {
@@ -142,8 +142,8 @@ TEST_F(StoreServerTest, CompressedBlobsInABatch) {
   add("deflated", "deflated", reapi::Compressor::DEFLATE);
   reapi::BatchUpdateBlobsResponse response;
   ASSERT_EQ(Call(*cas_, &Cas::BatchUpdateBlobs, request, &response), kOk);
-  EXPECT_EQ(CodeOf(response.responses(0).status()), kOk);
-  for (int i = 1; i < 4; ++i) EXPECT_EQ(CodeOf(response.responses(i).status()), kInvalid) << i;
+  EXPECT_EQ(GetCode(response.responses(0).status()), kOk);
+  for (int i = 1; i < 4; ++i) EXPECT_EQ(GetCode(response.responses(i).status()), kInvalid) << i;
   std::string bytes;
   EXPECT_EQ(Read(BlobName(content), 0, 0, &bytes), kOk);
   EXPECT_EQ(bytes, content);

@@ -36,7 +36,7 @@ std::string Verdict(const absl::Status& status, const std::string& got, const st
   return got == made ? "OK" : "WRONG";
 }
 
-// No retry and no check in between: what the store itself says and sends.
+// Reads without retry and without checks, to see the store's own answers.
 std::string ReadAsStream(const std::shared_ptr<grpc::Channel>& channel, const std::string& made) {
   const auto stub = google::bytestream::ByteStream::NewStub(channel);
   grpc::ClientContext context;
@@ -85,7 +85,7 @@ int Put(const Words& words) {
     std::string bytes = blobs.Make(i);
     const cas::Digest digest = cas::ComputeDigest(bytes);
     absl::Status status;
-    // A store that is full may have room later: what is wanted here is the acknowledgement.
+    // Retries, since a full store may have room later; only the acknowledgement matters here.
     while (!(status = store->Put({{digest, bytes}})).ok()) {
       std::printf("%s %s\n", cas::ToString(digest).c_str(), status.ToString().c_str());
       absl::SleepFor(absl::Milliseconds(100));

@@ -1,5 +1,5 @@
-// A coordinator's stand-in that makes liars of honest workers: what they hand in is changed on its
-// way, as a worker that went bad would hand it in.
+// A proxy of the coordinator that falsifies the results of honest workers, as a malicious worker
+// would.
 
 #include <grpcpp/client_context.h>
 #include <grpcpp/server_context.h>
@@ -29,13 +29,13 @@
 namespace kernelmill::chaos {
 namespace {
 
-// The lies about results; each changes nothing of the stages that it is not about.
+// The falsifications; each only changes the results of its stage.
 class Liar {
  public:
   Liar(cas::BlobStore* store, Words words)
       : store_(*store), what_(words[0]), words_(std::move(words)) {}
 
-  // Whether the result of the stage is a lie now.
+  // Falsifies the stage's result. Returns whether it did.
   absl::StatusOr<bool> Lie(const std::string& stage, v1::StageResult* result) {
     if (what_ == "pin" && stage == "pin") {
       result->mutable_pinned()->set_git(words_[1]);
@@ -104,11 +104,11 @@ class Forger : public v1::Work::Service {
   grpc::Status Complete(grpc::ServerContext* context, const v1::CompleteRequest* request,
                         v1::CompleteResponse* response) override {
     v1::CompleteRequest forged = *request;
-    std::map<int, std::string> lies;  // stages, by the completion
+    std::map<int, std::string> lies;  // the stages of falsified completions, by index
     for (int i = 0; i < forged.completions_size(); ++i) {
       v1::Completion& completion = *forged.mutable_completions(i);
       if (!completion.has_result()) continue;
-      const std::string stage = StageOf(completion.lease().task());
+      const std::string stage = GetTaskStage(completion.lease().task());
       const absl::StatusOr<bool> lied = liar_.Lie(stage, completion.mutable_result());
       if (!lied.ok()) std::printf("could not lie: %s\n", lied.status().ToString().c_str());
       if (lied.ok() && *lied) lies[i] = stage;
@@ -124,7 +124,7 @@ class Forger : public v1::Work::Service {
   }
 
  private:
-  std::string StageOf(uint64_t task) {
+  std::string GetTaskStage(uint64_t task) {
     absl::MutexLock lock(&mutex_);
     return stages_[task];
   }
@@ -132,7 +132,7 @@ class Forger : public v1::Work::Service {
   const std::unique_ptr<v1::Work::Stub> stub_;
   Liar& liar_;
   absl::Mutex mutex_;
-  std::map<uint64_t, std::string> stages_ ABSL_GUARDED_BY(mutex_);  // of leased tasks
+  std::map<uint64_t, std::string> stages_ ABSL_GUARDED_BY(mutex_);  // the stages of leased tasks
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A stranger that guesses the tokens of leases which others hold.
+// A client that guesses the tokens of other workers' leases.
 
 #include <grpcpp/client_context.h>
 #include <grpcpp/security/credentials.h>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr uint64_t kBatch = 64;
 
-// Hands in an error for the task under each of these tokens; adds the answers up by code.
+// Sends an error for the task with each of these tokens, and counts the answers by code.
 absl::Status GuessBatch(v1::Work::Stub& stub, uint64_t task, uint64_t first, uint64_t count,
                         std::map<std::string, int>& answers) {
   v1::CompleteRequest request;

@@ -1,4 +1,4 @@
-// Requests that no client of ours would send.
+// Invalid requests, which no real client sends.
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 #include <grpcpp/create_channel.h>
@@ -29,7 +29,7 @@ namespace bytestream = ::google::bytestream;
 constexpr int kMillion = 1'000'000;
 constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 
-// Without the limit that our own clients keep to.
+// Makes a channel without the clients' limit on message sizes.
 std::shared_ptr<grpc::Channel> Connect(const std::string& address) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxSendMessageSize(-1);
@@ -92,7 +92,7 @@ class Store {
     Tell(what, cas_->FindMissingBlobs(&context, request, &response));
   }
 
-  // Of a batch that is taken, the status of its one blob.
+  // Returns the status of the batch's only blob, if the batch is accepted.
   void Update(const std::string& what, const reapi::Digest& digest, const std::string& bytes) {
     Context context;
     reapi::BatchUpdateBlobsRequest request;
@@ -227,7 +227,7 @@ void AttackWork(const std::shared_ptr<grpc::Channel>& channel) {
   Tell("renew: a million", work->Renew(&third, renewals, &renewed));
 }
 
-void SubmitOf(v1::Crawl::Stub& crawl, const std::string& what, const v1::SubmitRequest& request) {
+void SendSubmit(v1::Crawl::Stub& crawl, const std::string& what, const v1::SubmitRequest& request) {
   Context context;
   v1::SubmitResponse response;
   Tell(what, crawl.Submit(&context, request, &response));
@@ -236,18 +236,18 @@ void SubmitOf(v1::Crawl::Stub& crawl, const std::string& what, const v1::SubmitR
 void AttackCrawl(const std::shared_ptr<grpc::Channel>& channel) {
   const auto crawl = v1::Crawl::NewStub(channel);
   v1::SubmitRequest request;
-  SubmitOf(*crawl, "submit: nothing", request);
+  SendSubmit(*crawl, "submit: nothing", request);
   request.mutable_spec()->set_name("x");
-  SubmitOf(*crawl, "submit: no source", request);
+  SendSubmit(*crawl, "submit: no source", request);
   for (int i = 0; i < kMillion; ++i) request.mutable_spec()->add_sources();
-  SubmitOf(*crawl, "submit: a million sources", request);
+  SendSubmit(*crawl, "submit: a million sources", request);
   request.mutable_spec()->clear_sources();
   request.mutable_spec()->add_sources()->set_git("https://example.org/a");
   request.set_request_id(std::string(1 << 20, 'r'));
-  SubmitOf(*crawl, "submit: an endless request id", request);
+  SendSubmit(*crawl, "submit: an endless request id", request);
   request.set_request_id("");
   request.mutable_spec()->set_name(std::string(40 << 20, 'n'));
-  SubmitOf(*crawl, "submit: a message over the limit", request);
+  SendSubmit(*crawl, "submit: a message over the limit", request);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Many calls of one kind at a time.
+// Many concurrent calls of one kind.
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 #include <grpcpp/create_channel.h>
@@ -25,7 +25,7 @@
 namespace kernelmill::chaos {
 namespace {
 
-// A server takes 256 calls of one connection at a time; further ones would wait in the client.
+// A server accepts 256 concurrent calls on one connection; further calls would wait in the client.
 constexpr int kCallsPerConnection = 200;
 
 std::string FromEnvironment(const char* name) {
@@ -51,7 +51,7 @@ struct Request {
   std::string bytes;
 };
 
-Request SubmitOf(int sources, size_t source_bytes) {
+Request MakeSubmit(int sources, size_t source_bytes) {
   v1::SubmitRequest request;
   request.mutable_spec()->set_name("storm");
   for (int i = 0; i < sources; ++i) {
@@ -62,7 +62,7 @@ Request SubmitOf(int sources, size_t source_bytes) {
   return {"/kernelmill.v1.Crawl/Submit", request.SerializeAsString()};
 }
 
-Request LeaseOf(const std::string& stage, int wait_ms) {
+Request MakeLease(const std::string& stage, int wait_ms) {
   v1::LeaseRequest request;
   request.set_worker("storm");
   request.set_max_tasks(1);
@@ -74,7 +74,7 @@ Request LeaseOf(const std::string& stage, int wait_ms) {
   return {"/kernelmill.v1.Work/Lease", request.SerializeAsString()};
 }
 
-Request ExtractOf(size_t bytes, int files) {
+Request MakeExtract(size_t bytes, int files) {
   constexpr char kFunction[] = "@triton.jit\ndef kernel_%(x_ptr, n):\n    tl.store(x_ptr, n + %)\n";
   v1::ExtractRequest request;
   for (int f = 0; f < files; ++f) {
@@ -89,19 +89,19 @@ Request ExtractOf(size_t bytes, int files) {
   return {"/kernelmill.v1.Extractor/Extract", request.SerializeAsString()};
 }
 
-Request WatchOf(const std::string& job) {
+Request MakeWatch(const std::string& job) {
   v1::WatchRequest request;
   request.set_job(job);
   return {"/kernelmill.v1.Crawl/Watch", request.SerializeAsString()};
 }
 
-Request RequestOf(const Words& words) {
+Request MakeRequest(const Words& words) {
   const std::string &kind = words[3], &first = words[4];
   const int second = std::atoi(words[5].c_str());
-  if (kind == "submits") return SubmitOf(std::atoi(first.c_str()), second);
-  if (kind == "leases") return LeaseOf(first, second);
-  if (kind == "extracts") return ExtractOf(std::strtoull(first.c_str(), nullptr, 10), second);
-  if (kind == "watches") return WatchOf(first);
+  if (kind == "submits") return MakeSubmit(std::atoi(first.c_str()), second);
+  if (kind == "leases") return MakeLease(first, second);
+  if (kind == "extracts") return MakeExtract(std::strtoull(first.c_str(), nullptr, 10), second);
+  if (kind == "watches") return MakeWatch(first);
   std::fprintf(stderr, "chaos_client: no such storm: %s\n", kind.c_str());
   std::exit(2);
 }
@@ -129,7 +129,7 @@ class Calls {
     call->reader->Finish(&call->answer, &call->status, call);
   }
 
-  // Waits for one to be answered, and writes how.
+  // Waits for one answer and writes it.
   void Await() {
     void* tag = nullptr;
     bool ok = false;
@@ -141,7 +141,7 @@ class Calls {
   }
 
  private:
-  // On a connection of its own: channels to one address share theirs otherwise.
+  // Uses a separate connection; channels to one address normally share one.
   std::unique_ptr<grpc::GenericStub> NewStub() {
     grpc::ChannelArguments arguments;
     arguments.SetInt("chaos.connection", started_);
@@ -152,7 +152,7 @@ class Calls {
   }
 
   const std::string address_, method_;
-  const grpc::Slice slice_;  // which all calls share
+  const grpc::Slice slice_;  // shared by all calls
   const grpc::ByteBuffer body_;
   const std::shared_ptr<grpc::ChannelCredentials> credentials_ = Credentials();
   std::vector<std::unique_ptr<grpc::GenericStub>> stubs_;
@@ -166,7 +166,7 @@ int Storm(const Words& words) {
   const int count = std::atoi(words[1].c_str());
   const int at_once = std::min(count, std::atoi(words[2].c_str()));
   rpc::Connect(words[0]);  // configures the library
-  Calls calls(words[0], RequestOf(words));
+  Calls calls(words[0], MakeRequest(words));
   for (int i = 0; i < at_once; ++i) calls.Start();
   std::puts("begun");
   for (int ended = 0; ended < count; ++ended) {

@@ -27,7 +27,7 @@ constexpr size_t kBlobBytes = 8 << 20;
 constexpr size_t kPieceBytes = 64 << 10;
 constexpr int kStreamsPerConnection = 50;
 
-// A connection of its own: channels to one address share theirs otherwise.
+// Makes a separate connection; channels to one address normally share one.
 std::shared_ptr<grpc::Channel> NewConnection(const std::string& address, int number) {
   grpc::ChannelArguments arguments;
   arguments.SetInt("chaos.connection", number);
@@ -35,7 +35,7 @@ std::shared_ptr<grpc::Channel> NewConnection(const std::string& address, int num
   return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
 }
 
-// Streams of one connection that are open and go nowhere.
+// The open, stalled streams of one connection.
 struct Stalled {
   explicit Stalled(std::shared_ptr<grpc::Channel> channel)
       : stub(bytestream::ByteStream::NewStub(std::move(channel))) {}
@@ -73,7 +73,7 @@ int Health(const Words& words) {
   grpc::ClientContext context;
   context.set_deadline(absl::ToChronoTime(absl::Now() + absl::Seconds(5)));
   grpc::CompletionQueue queue;
-  // HealthCheckRequest: field 1 is the service; empty stands for none.
+  // HealthCheckRequest: field 1 is the service; empty: not set.
   const std::string& service = words[1];
   const grpc::Slice asked(service.empty()
                               ? std::string()
@@ -124,7 +124,7 @@ int Stall(const Words& words) {
   std::puts("stalled");
   while (std::getchar() != EOF) {
   }
-  std::_Exit(0);  // without a word to the server, as a client that crashed
+  std::_Exit(0);  // without closing the streams, like a crashed client
 }
 
 }  // namespace kernelmill::chaos

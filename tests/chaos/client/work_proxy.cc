@@ -1,6 +1,6 @@
-// A coordinator's stand-in that loses answers and repeats, delays and forges completions. What it
-// checks is what Work promises: the same completion again is answered as before, a token that is
-// not held is refused, and nothing of it changes what becomes of the job.
+// A proxy of the coordinator that loses answers, and repeats, delays and forges completions. It
+// checks the promises of Work: a repeated completion gets the same answer, a token that is not held
+// is refused, and the job's result does not change.
 
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
@@ -50,7 +50,7 @@ class Proxy : public v1::Work::Service {
                         v1::CompleteResponse* response) override {
     const grpc::Status lost(grpc::StatusCode::UNAVAILABLE, "the answer was lost on the way");
     switch (Roll(6)) {
-      case 0: {  // taken, but the worker never hears of it
+      case 0: {  // accepted, but the answer is lost
         const grpc::Status status = Forward(*request, response);
         if (status.ok()) Count("answer lost");
         return status.ok() ? lost : status;
@@ -64,11 +64,11 @@ class Proxy : public v1::Work::Service {
         if (again.ok()) ExpectSame(first, *response);
         return again;
       }
-      case 2:  // held back: others overtake it
+      case 2:  // delayed, so that others overtake it
         Hold(*request);
         Count("held back");
         return lost;
-      case 3:  // after those that were held back, in the wrong order
+      case 3:  // after the delayed ones, in the wrong order
         for (v1::CompleteRequest held; TakeNewest(&held);) {
           v1::CompleteResponse ignored;
           if (Forward(held, &ignored).ok()) Count("out of order");
@@ -83,7 +83,7 @@ class Proxy : public v1::Work::Service {
     }
   }
 
-  // Writes what was done; returns the exit status.
+  // Writes the actions and returns the exit status.
   int Report() {
     absl::MutexLock lock(&mutex_);
     for (const auto& [what, times] : counts_) std::printf("%s: %d\n", what.c_str(), times);
@@ -111,14 +111,13 @@ class Proxy : public v1::Work::Service {
     return stub_->Complete(&context, request, response);
   }
 
-  // Sends it and remembers what was accepted.
+  // Sends the completion and remembers it if it was accepted.
   grpc::Status Forward(const v1::CompleteRequest& request, v1::CompleteResponse* response) {
     const grpc::Status status = Send(request, response);
     if (!status.ok() || response->statuses_size() != request.completions_size()) return status;
     absl::MutexLock lock(&mutex_);
     for (int i = 0; i < request.completions_size(); ++i) {
-      // An error or a handback ends the lease without an end of the task: it may be leased anew,
-      // and then the old token is stale.
+      // After an error or a handback the task may be leased again; the old token is stale then.
       if (response->statuses(i).code() != 0 || !request.completions(i).has_result()) continue;
       accepted_.push_back(request.completions(i));
       if (accepted_.size() > kRemembered) accepted_.pop_front();
@@ -147,7 +146,7 @@ class Proxy : public v1::Work::Service {
     return true;
   }
 
-  // One that was accepted long ago comes again, once with its result and once as a failure.
+  // Repeats an old accepted completion, once with its result and once as a failure.
   void ReplayOld() {
     v1::CompleteRequest request;
     {
@@ -167,7 +166,7 @@ class Proxy : public v1::Work::Service {
     }
   }
 
-  // Tokens that nobody was given.
+  // Sends tokens that were never granted.
   void Forge(const v1::CompleteRequest& request) {
     v1::CompleteRequest forged;
     for (const v1::Completion& completion : request.completions()) {

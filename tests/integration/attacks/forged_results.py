@@ -134,7 +134,7 @@ class ForgedResults(unittest.TestCase):
             self.assert_nothing_foreign(out)
             commit = {record["commit"] for record in harness.ledger(out)}
             self.assertEqual(commit, {commits["good"]})
-            self.assertIn("pin of another source than", cluster.coordinator.log.read_text())
+            self.assertIn("pin: expected the source", cluster.coordinator.log.read_text())
 
 
 if __name__ == "__main__":

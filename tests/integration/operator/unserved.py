@@ -65,7 +65,7 @@ class Unserved(unittest.TestCase):
         self.assertRegex(self.cluster.client("report", job).stdout, line)
         harness.wait_until(lambda: self.metric("kernelmill_coordinator_unserved_tasks", stage="extract"),
                            "the metric", 10)
-        said = self.log("no worker for a stage with ready tasks")
+        said = self.log("no worker runs this stage; start one")
         self.assertEqual([entry["stage"] for entry in said], ["extract"], "once, not at each look")
         self.cluster.start_worker("extractor")
         self.assertEqual(watch.wait(60), 0, out.read_text())
@@ -95,7 +95,7 @@ class Unserved(unittest.TestCase):
         self.assertEqual(len(listed), 5)
         self.assertEqual(self.metric("kernelmill_coordinator_workers", stage="extract", version="other", state="idle"), 2)
         self.assertEqual(self.metric("kernelmill_coordinator_worker_slots", stage="extract", version="other"), 6)
-        told = self.log("a worker has other versions of stages")
+        told = self.log("a worker has different versions of stages")
         self.assertEqual(sorted(entry["worker"] for entry in told), ["next-0", "next-1"])
         self.assertRegex(told[0]["stages"], r"extract 1000 \(not \d+\)")
         for worker in workers:

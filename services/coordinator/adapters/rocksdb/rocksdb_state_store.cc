@@ -1,37 +1,40 @@
-// What is kept, key -> value. Numbers are big-endian; <job> is a job's sequence number in 4 bytes,
-// <task> a task's id in 8, of which the first 4 are its job.
+// clang-format off
+// The grammar of the database. Numbers are big-endian, with their size in bytes after the colon. `job`
+// is a job's sequence number (4 bytes), `task` a task's id (8 bytes, the first 4 are its job).
 //
-//   "m/format"      -> "2", the version of this grammar
-//   "m/sequence"    -> 4 bytes: the largest sequence number that a job ever had
-//   "r/"<job>       -> the client's request id, where it gave one
-//   "c/"<job>       -> who submitted it, where that is known
-//   "p/"<job>       -> the stage versions that the job's tasks were planned with, as text
-//   "s/"<job>       -> JobSpec, with defaults
-//   "j/"<job>       -> JobStatus: as it was submitted; once ended, as it ended, with its first
-//                      failures
-//   "f/"<job>stage:1 source:4 shard:4 sub_shard:2
-//                   -> Failure of that task, once the job has ended
-//   "l/"<job>number:4
-//                   -> JobSpec: a part of its lock, once it has ended (PartsOf)
-//   "t/"<task>      -> state:1 stage:1 cached:1 crashes:1 sub_shard:2 source:4 shard:4 attempts:4
-//                      token:8 rest
-//                      rest: of a DONE task StageResult; else google.rpc.Status, of the last error,
-//                      if there was one
-//   "a/"<task><attempt:4>  -> TaskSpan without its task, of an attempt that ended
-//   "v/"<sha256>    -> how the last attempt to pin a git repository's ref went; the key is the
-//   SHA-256, in
-//                      hexadecimal, of its URL, a line feed and the ref. Value: Unix seconds:8
-//                      status code:1 URL's size:4 ref's size:4 URL ref commit
+//   "m/format"         -> "2"; the version of this grammar
+//   "m/sequence"       -> sequence:4; the largest sequence number ever used
+//   "r/" job           -> the client's request id, if it gave one
+//   "c/" job           -> the submitting caller, if known
+//   "p/" job           -> the PlanFingerprint of the job's tasks
+//   "s/" job           -> JobSpec, with defaults
+//   "j/" job           -> JobStatus: at submission; after the end the final one, with its first failures
+//   "f/" job stage:1 source:4 shard:4 sub_shard:2
+//                      -> Failure of that task; written when the job ends
+//   "l/" job number:4  -> JobSpec: a part of the job's lock (SplitSpec); written when the job ends
+//   "t/" task          -> state:1 stage:1 cached:1 crashes:1 sub_shard:2 source:4 shard:4 attempts:4
+//                         token:8 rest
+//                         rest: StageResult of a DONE task; google.rpc.Status of the last error of
+//                         any other task, if there is one
+//   "a/" task attempt:4
+//                      -> TaskSpan without its task, for an ended attempt
+//   "v/" hash          -> seconds:8 code:1 git_size:4 ref_size:4 git ref commit; the last attempt to
+//                         pin a git ref: Unix seconds and status code
+//                         hash: hexadecimal SHA-256 of git "\n" ref
+// clang-format on
 //
-// Format 1 had neither crashes nor sub-shards. Its tasks are dropped, so that the jobs that had not
-// ended are planned anew; the action cache answers for what they had done.
+// Format 1 had neither crashes nor sub-shards. Opening it drops its tasks, so that its unfinished
+// jobs
+// are planned again; the action cache answers for the work they had done.
 //
-// Earlier builds kept all failures and the lock in the row of the status, tens of megabytes for a
-// job of 100,000 sources. Such rows are cut up when the state is opened; the format is the same, as
-// those builds can read what this one writes.
+// Earlier builds stored all failures and the lock in the status, tens of megabytes for a job with
+// 100,000 sources. Opening the database splits such rows. The format number stays, since those
+// builds
+// can read the new rows.
 //
-// Every Change is one part of one WriteBatch: a task's result and the tasks that follow from it are
-// kept together or not at all.
+// All of a Change is in one WriteBatch: a task's result is stored together with the tasks that
+// follow
+// from it, or not at all.
 
 #include "services/coordinator/adapters/rocksdb/rocksdb_state_store.h"
 
@@ -69,18 +72,17 @@ rocksdb::Status PutJob(const JobRow& row, rocksdb::WriteBatch* batch) {
   return status;
 }
 
-// The tasks of a job, their attempts, and how it ended.
+// Deletes the tasks of a job, their attempts, and the job's end.
 rocksdb::Status DeleteRun(uint32_t job, rocksdb::WriteBatch* batch) {
   rocksdb::Status status;
   for (const char* prefix : {"t/", "f/", "l/"}) {
     if (status.ok()) status = batch->DeleteRange(JobKey(prefix, job), JobKey(prefix, job + 1));
   }
   if (!status.ok()) return status;
-  return batch->DeleteRange(SpanKeyOf(TaskId(job, 0), 0), SpanKeyOf(TaskId(job + 1, 0), 0));
+  return batch->DeleteRange(SpanKey(TaskId(job, 0), 0), SpanKey(TaskId(job + 1, 0), 0));
 }
 
-}  // namespace
-
+// Adds the end of a job.
 rocksdb::Status PutEnd(const EndedJob& job, rocksdb::WriteBatch* batch) {
   rocksdb::Status status = batch->Put(JobKey("j/", job.sequence), job.status.SerializeAsString());
   for (const TaskFailure& failure : job.failures) {
@@ -97,6 +99,7 @@ rocksdb::Status PutEnd(const EndedJob& job, rocksdb::WriteBatch* batch) {
   return status;
 }
 
+// Adds all rows that the change writes and deletes, except the largest sequence number.
 rocksdb::Status PutChange(const Change& change, rocksdb::WriteBatch* batch) {
   rocksdb::Status status;
   for (const uint32_t job : change.erased) {
@@ -120,21 +123,19 @@ rocksdb::Status PutChange(const Change& change, rocksdb::WriteBatch* batch) {
   }
   for (const TaskRow& task : change.tasks) {
     if (!status.ok()) return status;
-    status = batch->Put(TaskKeyOf(task.id), EncodeTask(task));
+    status = batch->Put(TaskRowKey(task.id), EncodeTask(task));
   }
   for (const v1::TaskSpan& span : change.spans) {
     if (!status.ok()) return status;
     const auto attempt = static_cast<uint32_t>(span.attempt());
-    status = batch->Put(SpanKeyOf(span.task(), attempt), EncodeSpan(span));
+    status = batch->Put(SpanKey(span.task(), attempt), EncodeSpan(span));
   }
   for (const PinRecord& pin : change.pins) {
     if (!status.ok()) return status;
-    status = batch->Put(PinKeyOf(pin.git, pin.ref), EncodePin(pin));
+    status = batch->Put(PinKey(pin.git, pin.ref), EncodePin(pin));
   }
   return status;
 }
-
-namespace {
 
 constexpr char kFormatKey[] = "m/format";
 constexpr char kFormat[] = "2";
@@ -143,8 +144,8 @@ constexpr char kSequenceKey[] = "m/sequence";
 rocksdb::Options OpenOptions() {
   rocksdb::Options options;
   options.create_if_missing = true;
-  // A torn tail was never acknowledged and is dropped; damage in the middle of the log is refused.
-  // (The default drops all that follows the damage, acknowledged or not.)
+  // Drops a torn tail, which was never acknowledged, and refuses damage in the middle of the log.
+  // (The default would drop everything after the damage, acknowledged or not.)
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
   options.paranoid_checks = true;
   options.write_buffer_size = 16 << 20;
@@ -153,10 +154,10 @@ rocksdb::Options OpenOptions() {
   return options;
 }
 
-// Takes failures and lock out of a status that has all of them. Which tasks the failures are of was
-// not kept; their order was, and is what a TaskKey stands for here.
+// Moves failures and lock out of a status that an earlier build wrote. That build did not store the
+// tasks of the failures, only their order; the TaskKeys made here keep the order.
 void CutUp(EndedJob* job) {
-  job->lock = PartsOf(std::move(*job->status.mutable_lock()));
+  job->lock = SplitSpec(std::move(*job->status.mutable_lock()));
   job->status.clear_lock();
   google::protobuf::RepeatedPtrField<v1::Failure> all;
   all.Swap(job->status.mutable_failures());
@@ -208,7 +209,8 @@ absl::Status RocksDbStateStore::CheckFormat() {
   RETURN_IF_ERROR(format.status());
   if (*format == kFormat) return absl::OkStatus();
   if (*format == "1") return Upgrade();
-  return absl::FailedPreconditionError("the state was written by a newer build");
+  return absl::FailedPreconditionError(
+      "a newer build wrote this state; start that build, or use another data directory");
 }
 
 absl::Status RocksDbStateStore::Upgrade() {
@@ -237,12 +239,12 @@ absl::Status RocksDbStateStore::SplitWholeEnds() {
         !job.status.ParseFromArray(at->value().data(), static_cast<int>(at->value().size()))) {
       return absl::DataLossError("a job is not readable");
     }
-    if (!job.status.has_lock()) continue;  // it runs, was abandoned, or is cut up
+    if (!job.status.has_lock()) continue;  // it runs, was abandoned, or is already split
     CutUp(&job);
     rocksdb::WriteBatch batch;
     rocksdb::Status put;
     for (const char* prefix : {"f/", "l/"}) {
-      // An earlier build may have run again what this one had ended.
+      // An earlier build may have rerun a job that this build had ended and split.
       if (put.ok()) {
         put = batch.DeleteRange(JobKey(prefix, job.sequence), JobKey(prefix, job.sequence + 1));
       }
@@ -269,7 +271,7 @@ absl::Status RocksDbStateStore::Write(const std::vector<Change>& changes, bool s
   for (const Change& change : changes) {
     RETURN_IF_ERROR(FromRocksStatus(PutChange(change, &batch), "batch"));
     for (const JobRow& job : change.jobs) {
-      if (job.sequence <= last_sequence_) continue;  // it runs again
+      if (job.sequence <= last_sequence_) continue;  // the job runs again
       last_sequence_ = job.sequence;
       std::string last;
       AppendFixed32(&last, last_sequence_);
@@ -278,7 +280,7 @@ absl::Status RocksDbStateStore::Write(const std::vector<Change>& changes, bool s
   }
   rocksdb::WriteOptions options;
   options.sync = sync;
-  // A batch that is empty would not reach the log, and would sync nothing.
+  // RocksDB does not write an empty batch to the log, so it would not sync either.
   if (changes.empty()) return sync ? FromRocksStatus(db_->SyncWAL(), "sync") : absl::OkStatus();
   return FromRocksStatus(db_->Write(options, &batch), "write");
 }
@@ -331,8 +333,8 @@ absl::Status RocksDbStateStore::ForEachSpan(uint64_t first_task,
   rocksdb::ReadOptions options;
   options.fill_cache = false;
   std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(options));
-  const std::string prefix = JobKey("a/", JobOf(first_task));
-  at->Seek(SpanKeyOf(first_task, 0));
+  const std::string prefix = JobKey("a/", TaskJob(first_task));
+  at->Seek(SpanKey(first_task, 0));
   for (; at->Valid() && at->key().starts_with(prefix); at->Next()) {
     absl::string_view key(at->key().data() + 2, at->key().size() - 2);
     uint64_t task = 0;
@@ -365,7 +367,7 @@ absl::StatusOr<std::vector<TaskFailure>> RocksDbStateStore::Failures(uint32_t jo
                                                                      const TaskKey* after,
                                                                      size_t limit) {
   const std::string prefix = JobKey("f/", job);
-  // No key begins with another, so that the next one follows this with a byte added.
+  // All keys have the same size, so the next key is after this key plus one byte.
   const std::string from = after == nullptr ? prefix : prefix + EncodeTaskKey(*after) + '\0';
   std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(rocksdb::ReadOptions()));
   std::vector<TaskFailure> failures;
@@ -398,12 +400,12 @@ absl::Status RocksDbStateStore::ForEachLockPart(uint32_t job,
 
 absl::StatusOr<PinRecord> RocksDbStateStore::LastPin(const std::string& git,
                                                      const std::string& ref) {
-  ASSIGN_OR_RETURN(const std::string value, Read(PinKeyOf(git, ref)));
+  ASSIGN_OR_RETURN(const std::string value, Read(PinKey(git, ref)));
   return DecodePin(value);
 }
 
 absl::StatusOr<TaskRow> RocksDbStateStore::Task(uint64_t id) {
-  ASSIGN_OR_RETURN(const std::string value, Read(TaskKeyOf(id)));
+  ASSIGN_OR_RETURN(const std::string value, Read(TaskRowKey(id)));
   return DecodeTask(id, value);
 }
 

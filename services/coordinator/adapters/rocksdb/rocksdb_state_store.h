@@ -17,11 +17,11 @@ class DB;
 
 namespace kernelmill::coordinator {
 
-// The coordinator's state in a RocksDB of its own. Thread-safe.
+// The coordinator's state in its own RocksDB. Thread-safe.
 //
-// Errors: DATA_LOSS: a checksum or a row is wrong; it refuses to open then, except that a torn end
-// of the log, which was never acknowledged, is cut off. RESOURCE_EXHAUSTED: the disk is full.
-// FAILED_PRECONDITION: another process has it open.
+// Errors: DATA_LOSS: a checksum or a row is wrong; a damaged database is not opened, except that a
+// torn end of the log, which was never acknowledged, is dropped. RESOURCE_EXHAUSTED: the disk is
+// full. FAILED_PRECONDITION: another process has the database open, or a newer build wrote it.
 class RocksDbStateStore : public StateStore {
  public:
   static absl::StatusOr<std::unique_ptr<RocksDbStateStore>> Open(const std::string& directory);
@@ -46,14 +46,14 @@ class RocksDbStateStore : public StateStore {
   explicit RocksDbStateStore(std::unique_ptr<rocksdb::DB> db);
   absl::Status CheckFormat();
   absl::Status Upgrade();
-  // Cuts up the ends of jobs that an earlier build kept in one row each.
+  // Splits the ends of jobs that an earlier build stored in one row each.
   absl::Status SplitWholeEnds();
   absl::StatusOr<std::string> Read(const std::string& key);
-  // Empty where there is no such key.
+  // Reads a value; empty if the key does not exist.
   absl::StatusOr<std::string> ReadOrEmpty(const std::string& key);
 
   std::unique_ptr<rocksdb::DB> db_;
-  uint32_t last_sequence_ = 0;  // for Write alone
+  uint32_t last_sequence_ = 0;  // only used by Write
 };
 
 }  // namespace kernelmill::coordinator

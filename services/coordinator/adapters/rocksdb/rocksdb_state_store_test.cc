@@ -17,7 +17,7 @@
 namespace kernelmill::coordinator {
 namespace {
 
-std::vector<TaskRow> TasksOf(StateStore& store, uint32_t job) {
+std::vector<TaskRow> ReadTasks(StateStore& store, uint32_t job) {
   std::vector<TaskRow> rows;
   EXPECT_TRUE(store
                   .ForEachTask(job,
@@ -99,7 +99,7 @@ TEST_F(RocksDbStateStoreTest, EverythingIsThereAfterAReopening) {
   EXPECT_EQ(jobs[1].caller, "client 2");
   EXPECT_EQ(jobs[1].spec.name(), "") << "specs may be large";
   EXPECT_EQ(store_->Spec(2)->name(), "job");
-  const std::vector<TaskRow> tasks = TasksOf(*store_, 1);
+  const std::vector<TaskRow> tasks = ReadTasks(*store_, 1);
   ASSERT_EQ(tasks.size(), 2u);
   EXPECT_EQ(tasks[0].key, change.tasks[0].key);
   EXPECT_EQ(tasks[0].state, TaskState::kDone);
@@ -127,7 +127,7 @@ TEST_F(RocksDbStateStoreTest, AnEndedJobIsListedBrieflyAndReadInFull) {
   EXPECT_EQ(store_->Status(1)->failures(0).message(), "why");
 }
 
-v1::JobSpec LockOf(StateStore& store, uint32_t job) {
+v1::JobSpec ReadLock(StateStore& store, uint32_t job) {
   v1::JobSpec lock;
   EXPECT_THAT(store.ForEachLockPart(job,
                                     [&](const v1::JobSpec& part) {
@@ -152,7 +152,7 @@ TEST_F(RocksDbStateStoreTest, FailuresAreReadInPagesAndTheLockInParts) {
   Change change;
   change.jobs = {Job(1), Job(2)};
   EndedJob end = {
-      .sequence = 1, .status = change.jobs[0].status, .lock = PartsOf(ManySources(9000))};
+      .sequence = 1, .status = change.jobs[0].status, .lock = SplitSpec(ManySources(9000))};
   for (const int source : {300, 2, 1}) {
     end.failures.push_back({{.stage = StageId::kPin, .source = source}, {}});
     end.failures.back().failure.set_source(absl::StrCat(source));
@@ -164,8 +164,8 @@ TEST_F(RocksDbStateStoreTest, FailuresAreReadInPagesAndTheLockInParts) {
   change.ended = {end, other};
   ASSERT_THAT(store_->Write({change}, true), IsOk());
   Open();
-  EXPECT_EQ(LockOf(*store_, 1).SerializeAsString(), ManySources(9000).SerializeAsString());
-  EXPECT_EQ(LockOf(*store_, 2).sources_size(), 0);
+  EXPECT_EQ(ReadLock(*store_, 1).SerializeAsString(), ManySources(9000).SerializeAsString());
+  EXPECT_EQ(ReadLock(*store_, 2).sources_size(), 0);
   const std::vector<TaskFailure> first = *store_->Failures(1, nullptr, 2);
   ASSERT_EQ(first.size(), 2u);
   EXPECT_EQ(first[0].failure.source(), "1");
@@ -178,7 +178,7 @@ TEST_F(RocksDbStateStoreTest, FailuresAreReadInPagesAndTheLockInParts) {
   again.erased = {1};
   ASSERT_THAT(store_->Write({again}, true), IsOk());
   EXPECT_TRUE(store_->Failures(1, nullptr, 10)->empty());
-  EXPECT_EQ(LockOf(*store_, 1).sources_size(), 0);
+  EXPECT_EQ(ReadLock(*store_, 1).sources_size(), 0);
   EXPECT_EQ(store_->Failures(2, nullptr, 10)->size(), 1u);
 }
 
@@ -198,7 +198,7 @@ TEST_F(RocksDbStateStoreTest, AnEndThatAnEarlierBuildKeptInOneRowIsCutUp) {
     EXPECT_EQ(status.failures_size(), 100);
     EXPECT_EQ(status.failure_count(), 1500);
     EXPECT_FALSE(status.has_lock());
-    EXPECT_EQ(LockOf(*store_, 1).SerializeAsString(), ManySources(4000).SerializeAsString());
+    EXPECT_EQ(ReadLock(*store_, 1).SerializeAsString(), ManySources(4000).SerializeAsString());
     const std::vector<TaskFailure> failures = *store_->Failures(1, nullptr, 2000);
     ASSERT_EQ(failures.size(), 1500u);
     for (int i = 0; i < 1500; ++i) ASSERT_EQ(failures[i].failure.source(), absl::StrCat(i));
@@ -213,8 +213,8 @@ TEST_F(RocksDbStateStoreTest, ErasingAJobsTasksSparesOtherJobsAndNewTasks) {
   again.erased = {1};
   again.tasks = {Task(1, 1)};
   ASSERT_THAT(store_->Write({again}, true), IsOk());
-  EXPECT_EQ(TasksOf(*store_, 1).size(), 1u);
-  EXPECT_EQ(TasksOf(*store_, 2).size(), 1u);
+  EXPECT_EQ(ReadTasks(*store_, 1).size(), 1u);
+  EXPECT_EQ(ReadTasks(*store_, 2).size(), 1u);
 }
 
 TEST_F(RocksDbStateStoreTest, ASecondProcessIsRefused) {
@@ -222,7 +222,7 @@ TEST_F(RocksDbStateStoreTest, ASecondProcessIsRefused) {
               StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
-// What a crash leaves: a copy of the files of an open database.
+// Copies the files of an open database, as a crash would leave them.
 void CopyFiles(const std::string& from, const std::string& to) {
   std::filesystem::remove_all(to);
   std::filesystem::copy(from, to);
@@ -244,7 +244,7 @@ TEST_F(RocksDbStateStoreTest, ATornTailIsCutOffButDamageBeforeItIsRefused) {
   {
     const auto torn = RocksDbStateStore::Open(copy);
     ASSERT_THAT(torn.status(), IsOk());
-    EXPECT_EQ(TasksOf(**torn, 1).size(), 49u);
+    EXPECT_EQ(ReadTasks(**torn, 1).size(), 49u);
   }
   CopyFiles(dir_->path(), copy);
   {
@@ -324,7 +324,7 @@ TEST_F(RocksDbStateStoreTest, AttemptsAreKeptInOrderAndGoWithTheirJob) {
     std::string text;
     EXPECT_THAT(store_->ForEachSpan(first,
                                     [&](const v1::TaskSpan& span) {
-                                      absl::StrAppend(&text, IndexOf(span.task()), "/",
+                                      absl::StrAppend(&text, TaskIndex(span.task()), "/",
                                                       span.attempt(), " ", span.outcome(), ";");
                                       return true;
                                     }),

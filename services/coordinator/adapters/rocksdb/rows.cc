@@ -134,7 +134,7 @@ bool TakeTaskKey(absl::string_view* in, TaskKey* task) {
   return true;
 }
 
-std::string PinKeyOf(const std::string& git, const std::string& ref) {
+std::string PinKey(const std::string& git, const std::string& ref) {
   return absl::StrCat("v/", Sha256Hex(absl::StrCat(git, "\n", ref)));
 }
 
@@ -171,13 +171,13 @@ std::string JobKey(absl::string_view prefix, uint32_t job) {
   return key;
 }
 
-std::string TaskKeyOf(uint64_t id) {
+std::string TaskRowKey(uint64_t id) {
   std::string key = "t/";
   AppendFixed64(&key, id);
   return key;
 }
 
-std::string SpanKeyOf(uint64_t task, uint32_t attempt) {
+std::string SpanKey(uint64_t task, uint32_t attempt) {
   std::string key = "a/";
   AppendFixed64(&key, task);
   AppendFixed32(&key, attempt);

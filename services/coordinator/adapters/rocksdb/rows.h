@@ -10,33 +10,34 @@
 
 namespace kernelmill::coordinator {
 
-// Numbers as keys and values hold them: big-endian, so that keys sort by them.
+// Append a number to a key or value, big-endian, so that keys sort by it.
 void AppendFixed32(std::string* out, uint32_t value);
 void AppendFixed64(std::string* out, uint64_t value);
-// Cut the number off the front of `in`. False: it is too short.
+// Remove a number from the front of `in`. Return false if `in` is too short.
 bool TakeFixed32(absl::string_view* in, uint32_t* value);
 bool TakeFixed64(absl::string_view* in, uint64_t* value);
 
-// Keys of a job's rows, of a task, and of an attempt of it.
+// Make the keys of a job's rows, of a task, and of an attempt.
 std::string JobKey(absl::string_view prefix, uint32_t job);
-std::string TaskKeyOf(uint64_t id);
-std::string SpanKeyOf(uint64_t task, uint32_t attempt);
+std::string TaskRowKey(uint64_t id);
+std::string SpanKey(uint64_t task, uint32_t attempt);
 
-// A task's value, as the grammar in rocksdb_state_store.cc has it. DATA_LOSS: it is none.
+// Convert a task's value; rocksdb_state_store.cc has the grammar. DATA_LOSS: the value is
+// malformed.
 std::string EncodeTask(const TaskRow& row);
 absl::StatusOr<TaskRow> DecodeTask(uint64_t id, absl::string_view value);
 
-// Likewise an attempt's. All of its text is in UTF-8.
+// Convert an attempt's value. All of its text must be UTF-8. DATA_LOSS: the value is malformed.
 std::string EncodeSpan(const v1::TaskSpan& span);
 absl::StatusOr<v1::TaskSpan> DecodeSpan(uint64_t task, absl::string_view value);
 
-// The bytes of a task's place in its job, which sort as the places do.
+// Encodes a TaskKey so that the bytes sort like the keys.
 std::string EncodeTaskKey(const TaskKey& task);
-// Cuts the place off the front of `in`. False: it is none.
+// Removes a TaskKey from the front of `in`. Returns false if it is malformed.
 bool TakeTaskKey(absl::string_view* in, TaskKey* task);
 
-// Likewise a pin record's key and value.
-std::string PinKeyOf(const std::string& git, const std::string& ref);
+// Make the key of a pin record, and convert its value. DATA_LOSS: the value is malformed.
+std::string PinKey(const std::string& git, const std::string& ref);
 std::string EncodePin(const PinRecord& pin);
 absl::StatusOr<PinRecord> DecodePin(absl::string_view value);
 

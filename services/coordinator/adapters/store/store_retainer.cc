@@ -1,8 +1,8 @@
-// Names of holds:
+// The names of holds:
 //
 //   job/JOB@OWNER           a run
 //   dataset/JOB@OWNER       a dataset: its first 50,000 blobs
-//   dataset/JOB@OWNER#N     the N-th 50,000, from 2
+//   dataset/JOB@OWNER#N     the N-th 50,000 blobs, from 2
 #include "services/coordinator/adapters/store/store_retainer.h"
 
 #include <grpcpp/channel.h>
@@ -41,7 +41,7 @@ namespace {
 
 constexpr absl::Duration kCallDeadline = absl::Seconds(30);
 constexpr absl::Duration kReadDeadline = absl::Seconds(10);
-// Well below what one request may have, and 4 MiB.
+// Well below the store's limit for one hold, and 4 MiB.
 constexpr size_t kBlobsPerHold = 50'000;
 
 constexpr size_t kOwnerDigits = 8;
@@ -62,8 +62,8 @@ class StoreRetainer : public Retainer {
       return stub_->Stat(&context, v1::StatRequest(), &stat);
     }));
     Held held;
-    std::map<std::string, int> parts;   // the highest number
-    std::map<std::string, int> listed;  // how many are there
+    std::map<std::string, int> parts;   // the highest part number
+    std::map<std::string, int> listed;  // the number of existing parts
     for (const v1::HoldInfo& hold : stat.holds()) {
       absl::string_view name = hold.name();
       if (absl::ConsumePrefix(&name, "job/") && absl::ConsumeSuffix(&name, suffix_)) {
@@ -111,7 +111,7 @@ class StoreRetainer : public Retainer {
     RETURN_IF_ERROR(ReleaseParts(job, part));
     if (missing == 0) return absl::OkStatus();
     return absl::DataLossError(absl::StrCat(missing, " of the ", blobs.size(), " blobs of dataset ",
-                                            cas::ToString(digest), " are gone"));
+                                            cas::ToString(digest), " are missing"));
   }
 
   absl::Status ReleaseDataset(const std::string& job) override { return ReleaseParts(job, 0); }
@@ -125,7 +125,8 @@ class StoreRetainer : public Retainer {
     return part == 1 ? name : absl::StrCat(name, "#", part);
   }
 
-  // Takes "JOB@OWNER" or "JOB@OWNER#N" apart; false where it is not this owner's.
+  // Parses "JOB@OWNER" or "JOB@OWNER#N" into `name` and `part`. Returns false if the owner is
+  // another.
   bool IsOurs(absl::string_view* name, int* part) const {
     const size_t mark = name->rfind('#');
     if (mark != absl::string_view::npos && absl::SimpleAtoi(name->substr(mark + 1), part)) {
@@ -178,7 +179,8 @@ class StoreRetainer : public Retainer {
   const std::unique_ptr<cas::BlobStore> blobs_;
   const std::string suffix_;
   absl::Mutex mutex_;
-  std::map<std::string, int> parts_ ABSL_GUARDED_BY(mutex_);  // of held datasets, at most
+  // The largest number of parts that each held dataset may have.
+  std::map<std::string, int> parts_ ABSL_GUARDED_BY(mutex_);
   rpc::CancellableCalls calls_;
 };
 
@@ -188,7 +190,8 @@ absl::StatusOr<std::string> OwnerName(const std::string& data_dir) {
   const std::string path = data_dir + "/owner";
   absl::StatusOr<std::string> kept = ReadFile(path, 1024);
   if (kept.ok() && !IsOwnerName(*kept)) {
-    return absl::DataLossError(absl::StrCat(path, ": not ", kOwnerDigits, " hexadecimal digits"));
+    return absl::DataLossError(
+        absl::StrCat(path, ": must contain ", kOwnerDigits, " hexadecimal digits"));
   }
   if (!absl::IsNotFound(kept.status())) return kept;
   std::random_device random;

@@ -14,18 +14,19 @@ class Channel;
 
 namespace kernelmill::coordinator {
 
-// What tells this coordinator's holds from those of others that use the same store: eight random
-// hexadecimal digits, made once and kept in the file `owner` of its data folder, which must exist.
-// DATA_LOSS: the file holds something else; errors of files.
+// Returns the owner name of this coordinator, which distinguishes its holds from those of others
+// that share the store: eight random hexadecimal digits, made once and stored in the file `owner`
+// of the data folder, which must exist. DATA_LOSS: the file contains something else. Also returns
+// errors of files.
 absl::StatusOr<std::string> OwnerName(const std::string& data_dir);
 
-// Holds in the kernelmill.v1.Store behind `channel`, in the name of `owner` (OwnerName). Calls are
-// made once, with a deadline. List() is to be called first: it tells what a ReleaseDataset of an
-// earlier run's has to release.
+// Makes a Retainer with holds in the kernelmill.v1.Store behind `channel`, for `owner` (OwnerName).
+// Each call is made once, with a deadline. Call List() first: ReleaseDataset needs its result to
+// release the holds of an earlier process.
 std::unique_ptr<Retainer> NewStoreRetainer(std::shared_ptr<grpc::Channel> channel,
                                            const std::string& owner);
 
-// The same, with manifests read from `blobs`.
+// The same, but reads manifests from `blobs`.
 std::unique_ptr<Retainer> NewStoreRetainer(std::shared_ptr<grpc::Channel> channel,
                                            std::unique_ptr<cas::BlobStore> blobs,
                                            const std::string& owner);

@@ -112,7 +112,7 @@ class StoreRetainerTest : public ::testing::Test {
   FakeStore store_;
   std::unique_ptr<rpc::Server> server_;
   std::unique_ptr<Retainer> retainer_;
-  cas::MemoryBlobStore* blobs_ = nullptr;  // of the last retainer
+  cas::MemoryBlobStore* blobs_ = nullptr;  // the last retainer's
 };
 
 TEST_F(StoreRetainerTest, ARunHoldsWhatIsUsedFromNowOnForAWhile) {

@@ -12,9 +12,9 @@ namespace kernelmill::coordinator {
 namespace {
 
 constexpr size_t kMaxSourceBytes = 200;
-constexpr int64_t kLongestUs = int64_t{366} * 24 * 3600 * 1'000'000;  // that is believed
+constexpr int64_t kLongestUs = int64_t{366} * 24 * 3600 * 1'000'000;  // the longest plausible time
 
-// A worker may say anything.
+// Clamps a worker's timing, which may be anything.
 v1::TaskTiming Believable(const v1::TaskTiming& told) {
   const auto within = [](int64_t us) { return std::clamp<int64_t>(us, 0, kLongestUs); };
   v1::TaskTiming timing;
@@ -25,14 +25,14 @@ v1::TaskTiming Believable(const v1::TaskTiming& told) {
   return timing;
 }
 
-const char* MessageOf(const AttemptEnd& end) {
+const char* GetMessage(const AttemptEnd& end) {
   const absl::string_view outcome = end.outcome;
   if (outcome == "lost") return "attempt lost";
   if (outcome == "handed_back") return "task handed back";
   return end.error.ok() ? "task done" : "attempt failed";
 }
 
-TaskRef RefOf(const Job& job, uint32_t index) {
+TaskRef MakeRef(const Job& job, uint32_t index) {
   return {job.Find(index)->key.stage, TaskId(job.sequence(), index), job.id()};
 }
 
@@ -46,8 +46,9 @@ LostBy WhyLost(const AttemptEnd& end) {
   return absl::IsAborted(end.error) ? LostBy::kWorkerEnded : LostBy::kExpired;
 }
 
-// Of the stages that say what became of files and kernels, what they counted.
-std::shared_ptr<const v1::StageResult> DatasetOf(StageId stage, const v1::StageResult& result) {
+// Returns the counters of the stages that decide the fate of files and kernels; null for others.
+std::shared_ptr<const v1::StageResult> CopyDatasetCounters(StageId stage,
+                                                           const v1::StageResult& result) {
   if (stage != StageId::kResolve && stage != StageId::kManifest) return nullptr;
   auto counted = std::make_shared<v1::StageResult>();
   *counted->mutable_counters() = result.counters();
@@ -60,7 +61,7 @@ AttemptLog::Lines::~Lines() {
   for (const Observation& observation : observations_) observer_->happened(observation);
   const LogBatch batch;
   for (const Line& line : lines_) {
-    // A field that does not apply is there all the same, and empty: every line has the same ones.
+    // Fields that do not apply are empty, so that every line has the same fields.
     Log(line.level, line.message,
         {{"job", line.job},
          {"task", line.task},
@@ -81,7 +82,7 @@ void AttemptLog::Add(LogLevel level, const char* message, const Job& job, uint32
   lines_.push_back({.level = level,
                     .message = message,
                     .job = job.id(),
-                    .source = job.SourceNameOf(index),
+                    .source = job.GetSourceName(index),
                     .worker = worker,
                     .error = error.ok() ? "" : error.ToString(),
                     .task = TaskId(job.sequence(), index),
@@ -93,19 +94,20 @@ void AttemptLog::Add(LogLevel level, const char* message, const Job& job, uint32
 
 void AttemptLog::Leased(const Job& job, uint32_t index, const LeaseTerms& terms) {
   Add(LogLevel::kInfo, "task leased", job, index, terms.name, nullptr, absl::OkStatus());
-  Observe(LeaseBegan{RefOf(job, index), SecondsBetween(job.ReadyAt(index), terms.leased_unix_ms)});
+  Observe(
+      LeaseBegan{MakeRef(job, index), SecondsBetween(job.ReadyAt(index), terms.leased_unix_ms)});
 }
 
 void AttemptLog::Ended(const Job& job, uint32_t index, const LeaseTerms& terms,
                        const AttemptEnd& end, Change& change) {
   const LogLevel level = end.error.ok() ? LogLevel::kInfo : LogLevel::kWarning;
-  Add(level, MessageOf(end), job, index, terms.name, end.outcome, end.error);
+  Add(level, GetMessage(end), job, index, terms.name, end.outcome, end.error);
   v1::TaskSpan span = OpenSpan(job, index, &terms);
   span.set_ended_unix_ms(std::max({change.unix_ms, span.ready_unix_ms(), span.leased_unix_ms()}));
   span.set_outcome(end.outcome);
   if (terms.leased_unix_ms > 0) {
-    Observe(LeaseOver{RefOf(job, index), SecondsBetween(terms.leased_unix_ms, span.ended_unix_ms()),
-                      WhyLost(end)});
+    Observe(LeaseOver{MakeRef(job, index),
+                      SecondsBetween(terms.leased_unix_ms, span.ended_unix_ms()), WhyLost(end)});
   }
   if (end.timing.ByteSizeLong() > 0) *span.mutable_timing() = Believable(end.timing);
   change.spans.push_back(std::move(span));
@@ -123,7 +125,7 @@ void AttemptLog::Decided(const Job& job, uint32_t index, const absl::Status& err
 void AttemptLog::Succeeded(const Job& job, uint32_t index, Origin origin,
                            const v1::StageResult& result) {
   const StageId stage = job.Find(index)->key.stage;
-  Observe(ResultTaken{stage, origin, DatasetOf(stage, result)});
+  Observe(ResultTaken{stage, origin, CopyDatasetCounters(stage, result)});
 }
 
 void AttemptLog::Retried(const Job& job, uint32_t index, const absl::Status& error) {
@@ -140,9 +142,9 @@ void AttemptLog::JobEnded(const v1::JobStatus& status) {
 }
 
 void AttemptLog::Split(const Job& job, uint32_t index, const absl::Status& error) {
-  Add(LogLevel::kWarning, "a shard is split", job, index, "", "split", error);
+  Add(LogLevel::kWarning, "task split", job, index, "", "split", error);
   Decided(job, index, error, Next::kSplit);
-  if (job.ItemCountOf(index) == 1) Observe(FileQuarantined{});
+  if (job.CountItems(index) == 1) Observe(FileQuarantined{});
 }
 
 void AttemptLog::GivenUp(const Job& job, uint32_t index, const absl::Status& error) {
@@ -155,7 +157,7 @@ v1::TaskSpan OpenSpan(const Job& job, uint32_t index, const LeaseTerms* terms) {
   v1::TaskSpan span;
   span.set_task(TaskId(job.sequence(), index));
   span.set_stage(std::string(GetStageInfo(task.key.stage).name));
-  span.set_source(ToUtf8(job.SourceNameOf(index).substr(0, kMaxSourceBytes)));
+  span.set_source(ToUtf8(job.GetSourceName(index).substr(0, kMaxSourceBytes)));
   span.set_attempt(task.attempts + 1);
   span.set_ready_unix_ms(job.ReadyAt(index));
   if (terms == nullptr) return span;

@@ -17,20 +17,19 @@
 
 namespace kernelmill::coordinator {
 
-// How an attempt at a task ended; as TaskSpan.outcome has them.
+// The end of an attempt at a task.
 struct AttemptEnd {
-  const char* outcome = "done";
-  absl::Status error{};     // OK: it did not fail
-  v1::TaskTiming timing{};  // as the worker measured it
+  const char* outcome = "done";  // see TaskSpan.outcome
+  absl::Status error{};          // OK: it did not fail
+  v1::TaskTiming timing{};       // measured by the worker
 };
 
-// What happens to each task, for people and metrics: a line of the log for every step, with the
-// same names as in the workers' logs (job, task, stage, worker, attempt, error), and a span of the
-// job's timeline for every attempt that ended, and observations. Nothing is decided by it.
+// A record of what happens to each task, for people and metrics: a log line for every step, with
+// the same field names as in the workers' logs (job, task, stage, worker, attempt, error); a span
+// of the job's timeline for every ended attempt; and observations. No decision depends on it.
 //
-// Called under the scheduler's lock, under which no line is written and nothing observed: they are
-// gathered, and the scheduler takes them to hand them on once it has let go of the lock. Not
-// thread-safe.
+// It is called under the scheduler's lock, so it only collects lines and observations. The
+// scheduler takes them (MoveTo) and writes them after it has released the lock. Not thread-safe.
 class AttemptLog {
  public:
   struct Line {
@@ -40,9 +39,9 @@ class AttemptLog {
     uint64_t task;
     int32_t shard, attempt;
     StageId stage;
-    const char* outcome;  // null: it goes on
+    const char* outcome;  // null: the attempt continues
   };
-  // Lines and observations that are handed on when they go.
+  // Collected lines and observations; the destructor writes them.
   class Lines {
    public:
     Lines() = default;
@@ -57,15 +56,15 @@ class AttemptLog {
     const Observer* observer_ = nullptr;
   };
 
-  // `observer` must outlive this and its lines; null: nobody observes.
+  // `observer` must outlive this and its lines. May be null.
   explicit AttemptLog(const Observer* observer = nullptr) : observer_(observer) {}
 
   void Leased(const Job& job, uint32_t index, const LeaseTerms& terms);
-  // The attempt that the task is at has ended; call it before the job is told. The span goes into
-  // `change`.
+  // Notes the end of the task's current attempt and adds its span to `change`. Call it before the
+  // job is changed.
   void Ended(const Job& job, uint32_t index, const LeaseTerms& terms, const AttemptEnd& end,
              Change& change);
-  // Takes the last Ended() back: what came was no result, and nobody was told.
+  // Takes the last Ended() back, because the result turned out to be invalid.
   void Retract(Change& change) {
     lines_.pop_back();
     change.spans.pop_back();
@@ -73,18 +72,18 @@ class AttemptLog {
       observations_.pop_back();
     }
   }
-  // The task is done. Call it before the job may end.
+  // Notes that the task is done. Call it before the job may end.
   void Succeeded(const Job& job, uint32_t index, Origin origin, const v1::StageResult& result);
-  // What was decided after an attempt that failed or was lost. Split: of one file, it is
-  // quarantined.
+  // Note the decision after an attempt that failed or was lost. Splitting a single item quarantines
+  // it.
   void Retried(const Job& job, uint32_t index, const absl::Status& error);
   void Split(const Job& job, uint32_t index, const absl::Status& error);
   void GivenUp(const Job& job, uint32_t index, const absl::Status& error);
-  // The task has failed from the beginning: its source's history says so.
+  // Notes that the task failed without an attempt, because of its source's pin history.
   void FailedBefore(const Job& job, uint32_t index, const absl::Status& error);
   void JobEnded(const v1::JobStatus& status);
 
-  // Hands over what was gathered.
+  // Moves the collected lines and observations to `lines`.
   void MoveTo(Lines& lines) {
     lines.lines_.swap(lines_);
     lines.observations_.swap(observations_);
@@ -103,7 +102,7 @@ class AttemptLog {
   std::vector<Observation> observations_;
 };
 
-// The task's next attempt, which waits or runs, as a span; `terms` null: it waits.
+// Makes the span of the task's current attempt, which runs, or waits if `terms` is null.
 v1::TaskSpan OpenSpan(const Job& job, uint32_t index, const LeaseTerms* terms);
 
 }  // namespace kernelmill::coordinator

@@ -28,7 +28,7 @@ class AttemptLogTest : public SchedulerTest {
     EXPECT_EQ(tasks.size(), 1u);
     return tasks.empty() ? v1::LeasedTask() : tasks[0];
   }
-  std::vector<v1::TaskSpan> TimelineOf(const std::string& job) {
+  std::vector<v1::TaskSpan> ReadTimeline(const std::string& job) {
     std::vector<v1::TaskSpan> spans;
     for (uint32_t first = 1; first != 0;) {
       auto page = scheduler_->Timeline(job, first);
@@ -46,18 +46,18 @@ class AttemptLogTest : public SchedulerTest {
 TEST_F(AttemptLogTest, ATaskIsFollowedFromItsCreationToItsEnd) {
   const int64_t begin = WallMs();
   const std::string job = Submit(GitJob(1));
-  ASSERT_THAT(TimelineOf(job), SizeIs(1));
-  EXPECT_EQ(TimelineOf(job)[0].leased_unix_ms(), 0);
-  EXPECT_EQ(TimelineOf(job)[0].outcome(), "");
+  ASSERT_THAT(ReadTimeline(job), SizeIs(1));
+  EXPECT_EQ(ReadTimeline(job)[0].leased_unix_ms(), 0);
+  EXPECT_EQ(ReadTimeline(job)[0].outcome(), "");
   clock_.Advance(seconds(2));
   const v1::LeasedTask task = LeaseAs("w");
-  EXPECT_EQ(TimelineOf(job)[0].outcome(), "running");
+  EXPECT_EQ(ReadTimeline(job)[0].outcome(), "running");
   clock_.Advance(seconds(3));
   v1::Completion completion = Done(task);
   completion.mutable_timing()->set_run_us(2'900'000);
   completion.mutable_timing()->set_lookup_us(-5);
   ASSERT_TRUE(Complete(completion).ok());
-  const v1::TaskSpan span = TimelineOf(job)[0];
+  const v1::TaskSpan span = ReadTimeline(job)[0];
   EXPECT_EQ(span.task(), task.task());
   EXPECT_EQ(span.stage(), "pin");
   EXPECT_EQ(span.source(), "r0");
@@ -69,8 +69,8 @@ TEST_F(AttemptLogTest, ATaskIsFollowedFromItsCreationToItsEnd) {
   EXPECT_EQ(span.ended_unix_ms(), begin + 5000);
   EXPECT_EQ(span.timing().run_us(), 2'900'000);
   EXPECT_EQ(span.timing().lookup_us(), 0) << "a worker may say anything";
-  ASSERT_THAT(TimelineOf(job), SizeIs(2)) << "and the fetch waits";
-  EXPECT_EQ(TimelineOf(job)[1].ready_unix_ms(), begin + 5000);
+  ASSERT_THAT(ReadTimeline(job), SizeIs(2)) << "and the fetch waits";
+  EXPECT_EQ(ReadTimeline(job)[1].ready_unix_ms(), begin + 5000);
 }
 
 TEST_F(AttemptLogTest, EveryAttemptHasASpan) {
@@ -82,7 +82,7 @@ TEST_F(AttemptLogTest, EveryAttemptHasASpan) {
   const v1::LeasedTask second = LeaseAs("b");
   clock_.Advance(seconds(31));  // its lease runs out
   scheduler_->Tick();
-  const std::vector<v1::TaskSpan> spans = TimelineOf(job);
+  const std::vector<v1::TaskSpan> spans = ReadTimeline(job);
   ASSERT_THAT(spans, SizeIs(3));
   EXPECT_EQ(spans[0].outcome(), "failed");
   EXPECT_EQ(spans[0].ended_unix_ms(), failed);
@@ -101,7 +101,7 @@ TEST_F(AttemptLogTest, ATaskHandedBackKeepsOneSpanAnAttempt) {
     completion.mutable_handback();
     ASSERT_TRUE(Complete(completion).ok());
   }
-  std::vector<v1::TaskSpan> spans = TimelineOf(job);
+  std::vector<v1::TaskSpan> spans = ReadTimeline(job);
   ASSERT_THAT(spans, SizeIs(2));
   EXPECT_EQ(spans[0].outcome(), "handed_back");
   EXPECT_EQ(spans[1].attempt(), 1);
@@ -110,10 +110,10 @@ TEST_F(AttemptLogTest, ATaskHandedBackKeepsOneSpanAnAttempt) {
 TEST_F(AttemptLogTest, WhatEndedOutlivesARestartAndGoesWithTheJob) {
   const std::string job = Submit(GitJob(2));
   RunAll();
-  const std::vector<v1::TaskSpan> before = TimelineOf(job);
+  const std::vector<v1::TaskSpan> before = ReadTimeline(job);
   ASSERT_GT(before.size(), 10u);
   Open();
-  const std::vector<v1::TaskSpan> after = TimelineOf(job);
+  const std::vector<v1::TaskSpan> after = ReadTimeline(job);
   ASSERT_EQ(after.size(), before.size());
   for (size_t i = 0; i < after.size(); ++i) {
     EXPECT_EQ(after[i].SerializeAsString(), before[i].SerializeAsString());
@@ -135,7 +135,7 @@ TEST_F(AttemptLogTest, WhoHeldALeaseOverARestartIsNamed) {
   Open();
   clock_.Advance(seconds(1));
   ASSERT_TRUE(scheduler_->Complete({Done(task)}, {"", "w"}).ok());
-  const v1::TaskSpan span = TimelineOf(job)[0];
+  const v1::TaskSpan span = ReadTimeline(job)[0];
   EXPECT_EQ(span.worker(), "w");
   EXPECT_EQ(span.outcome(), "done");
   EXPECT_GT(span.leased_unix_ms(), 0);
@@ -144,19 +144,19 @@ TEST_F(AttemptLogTest, WhoHeldALeaseOverARestartIsNamed) {
 
 TEST_F(AttemptLogTest, ALongTimelineComesInPagesInOrder) {
   const std::string job = Submit(GitJob(2500));
-  const std::vector<v1::TaskSpan> waiting = TimelineOf(job);
+  const std::vector<v1::TaskSpan> waiting = ReadTimeline(job);
   ASSERT_THAT(waiting, SizeIs(2500));
-  for (size_t i = 0; i < waiting.size(); ++i) EXPECT_EQ(IndexOf(waiting[i].task()), i + 1);
+  for (size_t i = 0; i < waiting.size(); ++i) EXPECT_EQ(TaskIndex(waiting[i].task()), i + 1);
   ASSERT_TRUE(scheduler_->Cancel(job).ok());
-  EXPECT_THAT(TimelineOf(job), SizeIs(0)) << "nothing had been leased";
+  EXPECT_THAT(ReadTimeline(job), SizeIs(0)) << "nothing had been leased";
 }
 
 TEST_F(AttemptLogTest, WhatRanWhenTheJobWasCancelledIsLost) {
   const std::string job = Submit(GitJob(1));
   LeaseAs("w");
   ASSERT_TRUE(scheduler_->Cancel(job).ok());
-  ASSERT_THAT(TimelineOf(job), SizeIs(1));
-  EXPECT_EQ(TimelineOf(job)[0].outcome(), "lost");
+  ASSERT_THAT(ReadTimeline(job), SizeIs(1));
+  EXPECT_EQ(ReadTimeline(job)[0].outcome(), "lost");
 }
 
 TEST_F(AttemptLogTest, EveryStepIsALineWithTheSameNames) {

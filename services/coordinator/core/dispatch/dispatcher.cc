@@ -16,13 +16,13 @@
 namespace kernelmill::coordinator {
 namespace {
 
-// Between two looks for stages without a worker.
+// The pause between two checks for stages without a worker.
 constexpr std::chrono::milliseconds kLookPause(500);
-// A worker that is silent for this long, and for a lease's time to live, is not connected. Idle
-// ones ask again every few seconds, and busy ones renew their leases.
+// A worker counts as disconnected after the longer of this silence and a lease's time to live. Idle
+// workers ask again every few seconds, and busy ones renew their leases.
 constexpr std::chrono::seconds kShortestSilence(5);
 
-// Says once of each run of a worker which of its stages it will get no tasks of.
+// Logs, once for each run of a worker, its stages whose version differs: it gets no tasks of them.
 void LogOtherVersions(const LeaseQuery& query) {
   std::string stages;
   for (int i = 0; i < kStageCount; ++i) {
@@ -33,28 +33,28 @@ void LogOtherVersions(const LeaseQuery& query) {
                     " (not ", info.version, ")");
   }
   if (stages.empty()) return;
-  LogWarning("a worker has other versions of stages, and gets none of their tasks",
+  LogWarning("a worker has different versions of stages and gets no tasks of them",
              {{"worker", query.worker.name},
               {"caller", query.worker.caller},
               {"version", query.facts.version},
               {"stages", stages}});
 }
 
-// The host that the task calls on; empty: none.
-std::string HostOf(const Job& job, uint32_t index) {
+// Returns the host that the task uses; empty if it uses none.
+std::string GetHost(const Job& job, uint32_t index) {
   const TaskKey& key = job.Find(index)->key;
   if (!GetStageInfo(key.stage).calls_host) return "";
-  return job::HostOfSource(job.SourceOf(key));
+  return job::HostOfSource(job.GetSource(key));
 }
 
-// Of one answer to a worker. The actions of pair, resolve, split and manifest name every shard of
-// the job, tens of megabytes for 100,000 sources: such a one goes with no other.
+// Bounds one answer to a worker. The actions of pair, resolve, split and manifest name every shard
+// of the job, which takes tens of megabytes for 100,000 sources: such an action is sent alone.
 constexpr size_t kMaxLeaseBytes = 4 << 20;
 
-LeaseTerms TermsOf(const Job& job, uint32_t index, const v1::Action& action, std::string host) {
+LeaseTerms MakeTerms(const Job& job, uint32_t index, const v1::Action& action, std::string host) {
   LeaseTerms terms;
   terms.alone = job.Find(index)->crashes > 0;
-  // A task that is to use no cache must not share what a worker found there.
+  // A task without caching must not share a result that a worker found in the cache.
   terms.action =
       absl::StrCat(worker::ActionDigest(action).hash(), job.no_cache() ? " without cache" : "");
   terms.host = std::move(host);
@@ -68,8 +68,7 @@ void Dispatcher::RestoreLeases() {
   for (const auto& [sequence, job] : jobs_.running()) {
     for (const uint32_t index : job->LeasedTasks()) {
       const uint64_t task = TaskId(sequence, index);
-      LeaseTerms terms =
-          coordinator::TermsOf(*job, index, job->ActionOf(index), HostOf(*job, index));
+      LeaseTerms terms = MakeTerms(*job, index, job->MakeAction(index), GetHost(*job, index));
       terms.leased_unix_ms = absl::ToUnixMillis(clock_.WallNow());
       in_flight_.Lead(terms.action, task, job->Find(index)->key.stage);
       hosts_.Take(terms.host, task, now);
@@ -136,11 +135,11 @@ bool Dispatcher::LeaseOne(const LeaseQuery& query, Job& job, uint32_t index, uin
   if (PinFromHistory(job, index, change)) return false;
   const Clock::Time now = clock_.Now();
   const uint64_t id = TaskId(job.sequence(), index);
-  // Before the action is made: of 100,000 repositories of one host all but a few wait here.
-  std::string host = HostOf(job, index);
+  // Checked before the action is made: of 100,000 repositories of one host, most wait here.
+  std::string host = GetHost(job, index);
   if (!hosts_.Take(host, id, now)) return false;
-  v1::Action action = job.ActionOf(index);
-  LeaseTerms terms = coordinator::TermsOf(job, index, action, std::move(host));
+  v1::Action action = job.MakeAction(index);
+  LeaseTerms terms = MakeTerms(job, index, action, std::move(host));
   terms.worker = run;
   terms.caller = query.worker.caller;
   terms.name = query.worker.name;
@@ -166,15 +165,15 @@ bool Dispatcher::LeaseOne(const LeaseQuery& query, Job& job, uint32_t index, uin
   return true;
 }
 
-// The wall clock decides here, as the history outlives the process. What it decides is stored as
-// the task's outcome, so that it is decided once.
+// The wall clock decides here, because the history outlives the process. The decision is stored as
+// the task's outcome, so that it is made only once.
 bool Dispatcher::PinFromHistory(Job& job, uint32_t index, Change& change) {
   const std::optional<v1::Source> source = job.SourceToPin(index);
   if (!source.has_value() || !source->has_git() || !job.settings().has_visits()) return false;
   const absl::StatusOr<PinRecord> last = store_.LastPin(source->git(), source->ref());
   if (!last.ok() || !IsRecent(*last, job.settings().visits(), clock_.WallNow())) return false;
   const absl::StatusOr<v1::StageResult> pinned = ResultFrom(*last, *source);
-  if (!pinned.ok() && job.runs() > 1) return false;  // who asks for a retry wants it tried
+  if (!pinned.ok() && job.runs() > 1) return false;  // a retry of the job asks the host again
   attempts_.Ended(job, index, {}, {"recent", pinned.status()}, change);
   if (pinned.ok()) {
     if (!job.Succeeded(index, *pinned, /*cached=*/true, change).ok()) return false;
@@ -200,8 +199,8 @@ bool Dispatcher::SetWaiting(const std::vector<v1::LeaseRef>& leases, const std::
                             const std::string& waits_for) {
   bool news = false;
   for (const v1::LeaseRef& lease : leases) {
-    Job* const job = Holds(lease, caller) ? jobs_.Running(JobOf(lease.task())) : nullptr;
-    if (job != nullptr) news |= job->SetWaiting(IndexOf(lease.task()), waits_for);
+    Job* const job = Holds(lease, caller) ? jobs_.Running(TaskJob(lease.task())) : nullptr;
+    if (job != nullptr) news |= job->SetWaiting(TaskIndex(lease.task()), waits_for);
   }
   return news;
 }
@@ -227,21 +226,21 @@ std::vector<EndedLease> Dispatcher::TakeExpired() {
   return ended;
 }
 
-std::vector<EndedLease> Dispatcher::TakeLeasesOf(uint64_t run) {
-  std::vector<EndedLease> ended = leases_.TakeOf(run);
+std::vector<EndedLease> Dispatcher::TakeWorkerLeases(uint64_t run) {
+  std::vector<EndedLease> ended = leases_.TakeByWorker(run);
   FreeAndRequeue(ended);
   return ended;
 }
 
-void Dispatcher::ReleaseLeasesOf(const Job& job) {
+void Dispatcher::ReleaseJobLeases(const Job& job) {
   for (const uint32_t index : job.LeasedTasks()) {
     for (const uint64_t follower : ReleaseLease(TaskId(job.sequence(), index))) Requeue(follower);
   }
 }
 
 void Dispatcher::Requeue(uint64_t task) {
-  if (Job* const job = jobs_.Running(JobOf(task))) {
-    job->Requeue(IndexOf(task));
+  if (Job* const job = jobs_.Running(TaskJob(task))) {
+    job->Requeue(TaskIndex(task));
     ready_.Notify();
   }
 }
@@ -291,7 +290,8 @@ void Dispatcher::AddTo(QueueStats& stats) const {
   hosts_.AddTo(stats.hosts, clock_.Now());
   for (int i = 0; i < kStageCount; ++i) {
     StageTasks& tasks = stats.tasks[i];
-    // Those of jobs that have ended meanwhile may be among them, until their leaders end.
+    // Followers of jobs that have ended still count until their leaders end, so the numbers are
+    // clamped.
     const int64_t open = std::max<int64_t>(
         tasks.total - tasks.done - tasks.failed - tasks.leased - tasks.ready - tasks.backing_off,
         0);
@@ -306,7 +306,7 @@ std::vector<v1::TaskSpan> Dispatcher::OpenSpans(const Job& job, uint32_t first,
   for (uint32_t index = first; index < end && job.Find(index) != nullptr; ++index) {
     const TaskState state = job.Find(index)->state;
     if (state != TaskState::kReady && state != TaskState::kLeased) continue;
-    spans.push_back(OpenSpan(job, index, TermsOf(TaskId(job.sequence(), index))));
+    spans.push_back(OpenSpan(job, index, FindTerms(TaskId(job.sequence(), index))));
   }
   return spans;
 }
@@ -316,7 +316,7 @@ std::vector<v1::WorkerInfo> Dispatcher::Workers() const {
 }
 
 void Dispatcher::PauseHost(const Job& job, uint32_t index, Clock::Time until) {
-  hosts_.Pause(HostOf(job, index), until);
+  hosts_.Pause(GetHost(job, index), until);
 }
 
 }  // namespace kernelmill::coordinator

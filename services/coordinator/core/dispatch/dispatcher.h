@@ -20,7 +20,7 @@
 
 namespace kernelmill::coordinator {
 
-// A worker's request for tasks; the fields as those of v1::LeaseRequest.
+// A worker's request for tasks; the fields are those of v1::LeaseRequest.
 struct LeaseQuery {
   StageSet stages;
   int max_tasks = 1;
@@ -30,32 +30,32 @@ struct LeaseQuery {
 };
 
 struct Leases {
-  std::vector<v1::LeasedTask> tasks;  // maybe none
-  bool finish_first = false;          // as v1::LeaseResponse has it
+  std::vector<v1::LeasedTask> tasks;  // may be empty
+  bool finish_first = false;          // see v1::LeaseResponse
 };
 
-// Who runs what: which job and which of its tasks comes next, who holds a lease on what until when,
-// how many tasks call on one host, and which tasks wait for an equal one.
+// The dispatcher decides which task a worker gets next, and keeps the leases. Not thread-safe: the
+// scheduler's mutex guards it.
 //
-//   which job       the highest priority; of these one with a task that must run alone; else the
-//                   one with the fewest leases, and of equals the next in turn
-//   which task      the one that was created first, of the stages that the worker has
-//   which host      a few tasks at a time, and none while it asks to be left alone (HostLimits)
-//   equal actions   once at a time, whatever jobs they are of; later ones follow the first, and
-//                   share its result (InFlightActions). Those that use no cache are apart
-//
-// Not thread-safe: the scheduler's mutex guards it.
+// clang-format off
+//   job            the highest priority; among equals one with a task that must run alone; else the
+//                  job with the fewest leases, and among equals the next in turn
+//   task           the earliest created task of the stages that the worker has
+//   host           a few tasks at a time, and none while the host requests a pause (HostLimits)
+//   equal actions  run once at a time, across all jobs; later ones wait for the first one and share
+//                  its result (InFlightActions). Actions without caching only share with each other
+// clang-format on
 class Dispatcher {
  public:
   struct Options {
     Clock::Duration lease_ttl = std::chrono::seconds(30);
-    // Tasks that call on one git host, or on the package index, at a time. 0: no limit.
+    // The number of tasks that use one git host, or the package index, at a time. 0: no limit.
     int host_limit = 4;
-    // How long a stage is without a worker before that is said.
+    // How long a stage must be without a worker before it is reported.
     Clock::Duration unserved_grace = std::chrono::seconds(5);
   };
 
-  // All must outlive it. `ready` is notified when tasks have become ready.
+  // All arguments must outlive it. `ready` is notified when tasks become ready.
   Dispatcher(const Options& options, JobTable& jobs, StateStore& store, const Clock& clock,
              Notifier& ready, AttemptLog& attempts)
       : jobs_(jobs),
@@ -67,76 +67,78 @@ class Dispatcher {
         hosts_(options.host_limit),
         unserved_(options.unserved_grace) {}
 
-  // Takes up the leases that the running jobs have from before a restart: who holds one may go on;
-  // the others run out.
+  // Restores the leases of running jobs after a restart. Workers that still hold one can continue;
+  // the other leases expire.
   void RestoreLeases();
 
-  // Takes note that the worker runs; says which of its runs have begun and ended.
+  // Notes that a worker asks for tasks. Returns which of its runs began and ended.
   WorkerRegistry::Runs Hear(const LeaseQuery& query);
   // Leases ready tasks to the worker's run.
   Leases Lease(const LeaseQuery& query, uint64_t run, Change& change);
-  // Likewise when it renews leases or hands in results.
+  // Notes that a worker renews leases or sends results.
   void HearAgain(const WorkerId& worker) { workers_.HearAgain(worker, clock_.Now()); }
-  // Extends the caller's leases; returns those that it does not hold any more.
+  // Extends the caller's leases. Returns those that it no longer holds.
   std::vector<v1::LeaseRef> Renew(const std::vector<v1::LeaseRef>& leases,
                                   const std::string& caller);
-  // Takes note of what the tasks wait for whose lease the caller holds; returns whether any is
-  // news.
+  // Notes what the tasks wait for whose leases the caller holds. Returns whether anything changed.
   bool SetWaiting(const std::vector<v1::LeaseRef>& leases, const std::string& caller,
                   const std::string& waits_for);
   bool Holds(const v1::LeaseRef& lease, const std::string& caller) const {
     return leases_.Holds(lease.task(), lease.token(), caller);
   }
 
-  // Of a task that is leased; null: it is not.
-  const LeaseTerms* TermsOf(uint64_t task) const { return leases_.TermsOf(task); }
-  // Ends the task's lease and frees the place at its host. Returns the tasks that wait for its
-  // result: they get it, or are to be requeued.
+  // Finds the terms of a leased task; null if it is not leased.
+  const LeaseTerms* FindTerms(uint64_t task) const { return leases_.FindTerms(task); }
+  // Ends the task's lease and frees its place at the host. Returns the tasks that wait for its
+  // result; the caller gives it to them or requeues them.
   std::vector<uint64_t> ReleaseLease(uint64_t task);
-  // Ends the leases that have run out, or those of a worker's run. Who waited is requeued.
+  // End and return the expired leases, or those of a worker's run. Requeues the tasks that waited
+  // for their results.
   std::vector<EndedLease> TakeExpired();
-  std::vector<EndedLease> TakeLeasesOf(uint64_t run);
-  // Ends the leases of a job that has ended. Who waited is requeued.
-  void ReleaseLeasesOf(const Job& job);
+  std::vector<EndedLease> TakeWorkerLeases(uint64_t run);
+  // Ends the leases of a job that has ended. Requeues the tasks that waited for their results.
+  void ReleaseJobLeases(const Job& job);
 
-  // Back to the ready tasks, if the task waits and its job still runs.
+  // Makes the task ready again, if it waits and its job still runs.
   void Requeue(uint64_t task);
-  // Readies the tasks whose pause is over, or whose host has a place again.
+  // Makes the tasks ready whose pause is over, or whose host has a free place.
   void ReadyDue();
-  // The host that the task calls on is left alone until then.
+  // Gives the task's host no new tasks until `until`.
   void PauseHost(const Job& job, uint32_t index, Clock::Time until);
 
-  // No more leases from now on.
+  // Grants no more leases.
   void Drain() { draining_ = true; }
   bool draining() const { return draining_; }
 
-  // Adds the leases, the hosts, and what the tasks that JobTable counted wait for.
+  // Adds the counts of leases and hosts, and why the tasks that JobTable counted wait.
   void AddTo(QueueStats& stats) const;
 
-  // Looks, now and then, which stages have ready tasks and no worker. Returns whether what
-  // unserved() says has changed.
+  // Checks, at most every kLookPause, which stages have ready tasks but no worker. Returns whether
+  // unserved() changed.
   bool LookForWorkers();
   const UnservedStages& unserved() const { return unserved_; }
-  // Ready tasks of the stages that unserved() has.
+  // Returns the number of ready tasks of each unserved stage.
   StageCounts UnservedTasks() const;
   WorkerCensus Census() const;
-  // The attempts that wait or run, of the job's tasks with these indices, `end` not included.
+  // Returns the spans of the job's waiting and running attempts, of the tasks from `first` to
+  // before `end`.
   std::vector<v1::TaskSpan> OpenSpans(const Job& job, uint32_t first, uint32_t end) const;
-  // As Crawl.ListWorkers answers.
+  // Returns the answer of Crawl.ListWorkers.
   std::vector<v1::WorkerInfo> Workers() const;
 
  private:
   struct Choice {
     Job* job = nullptr;  // null: nothing is ready
-    bool alone = false;  // it has a task that must run alone, which goes first
+    bool alone = false;  // it has a task that must run alone, which comes first
   };
   Choice ChooseJob(const StageSet& stages) const;
   void LeaseShared(const LeaseQuery& query, uint64_t run, Leases& leases, Change& change);
-  // Adds the task to `leases`. False: it has to wait for another task, or for its host, or needs no
-  // worker.
+  // Leases the task and adds it to `leases`. Returns false if it must wait for an equal task or its
+  // host, or needs no worker.
   bool LeaseOne(const LeaseQuery& query, Job& job, uint32_t index, uint64_t run, Leases& leases,
                 Change& change);
-  // Pins the source from its pin history, if the job's policy says so. False: it is to be asked.
+  // Pins the source from its pin history, if the job's visits policy allows it. Returns false if a
+  // worker must ask the host.
   bool PinFromHistory(Job& job, uint32_t index, Change& change);
   UnservedStages::Queue CountTasks() const;
   std::vector<uint64_t> Free(const LeaseTerms& terms);
@@ -152,8 +154,8 @@ class Dispatcher {
   HostLimits hosts_;
   WorkerRegistry workers_;
   UnservedStages unserved_;
-  Clock::Time next_look_;     // of LookForWorkers()
-  uint32_t last_served_ = 0;  // the job that the last task was leased from
+  Clock::Time next_look_;     // the next check of LookForWorkers()
+  uint32_t last_served_ = 0;  // the job of the last leased task
   bool draining_ = false;
 };
 

@@ -227,7 +227,7 @@ TEST_F(DispatcherTest, AHostThatAsksForItIsLeftAloneAndTheOthersAreNot) {
   ASSERT_EQ(others.size(), 1u);
   EXPECT_EQ(others[0].action().params().pin().source().git(), "https://b.org/1");
   EXPECT_THAT(Complete(Done(others[0])), IsOk());
-  RunAll();  // all of b.org, but for what waits for the whole job
+  RunAll();  // all of b.org, except tasks that wait for the whole job
   clock_.Advance(std::chrono::seconds(59));
   scheduler_->Tick();
   EXPECT_TRUE(Lease(64).empty());

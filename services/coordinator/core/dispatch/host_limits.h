@@ -12,26 +12,26 @@
 
 namespace kernelmill::coordinator {
 
-// How many tasks call on one host at a time, and since when none may. The empty host has no limit
-// and no pause. Not thread-safe.
+// The limits on the tasks that use one host at a time, and the pauses that hosts request. The empty
+// host has no limit and no pause. Not thread-safe.
 class HostLimits {
  public:
   // 0: no limit.
   explicit HostLimits(int limit) : limit_(limit) {}
 
-  // Takes a place for the task. False: all are taken, or the host wants to be left alone, and the
-  // task waits for TakeRunnable().
+  // Takes a place for the task. Returns false if all are taken or the host is paused; the task then
+  // waits for TakeRunnable().
   bool Take(const std::string& host, uint64_t task, Clock::Time now);
   void Release(const std::string& host);
-  // The host is left alone until then, or longer if that was said before.
+  // Pauses the host until `until`, or longer if an earlier pause is longer.
   void Pause(const std::string& host, Clock::Time until);
-  // Removes and returns tasks that wait, as many as there are places: the longest waiting first.
-  // They have no place yet.
+  // Removes and returns as many waiting tasks as there are free places, the longest waiting first.
+  // They do not have a place yet.
   std::vector<uint64_t> TakeRunnable(Clock::Time now);
   void AddTo(HostStats& stats, Clock::Time now) const;
 
  private:
-  // Forgets a pause that is over.
+  // Returns whether the host is paused; forgets a pause that is over.
   bool IsPaused(const std::string& host, Clock::Time now);
 
   const int limit_;

@@ -5,7 +5,7 @@
 namespace kernelmill::coordinator {
 
 uint64_t RandomToken() {
-  static std::random_device device;  // of libstdc++: the processor's or the kernel's
+  static std::random_device device;  // libstdc++ uses the processor's or the kernel's generator
   static_assert(std::random_device::max() == 0xffffffff);
   while (true) {
     const uint64_t token = (uint64_t{device()} << 32) | device();
@@ -61,7 +61,7 @@ std::vector<EndedLease> LeaseTable::TakeExpired(Clock::Time now) {
   return ended;
 }
 
-std::vector<EndedLease> LeaseTable::TakeOf(uint64_t worker) {
+std::vector<EndedLease> LeaseTable::TakeByWorker(uint64_t worker) {
   std::vector<EndedLease> ended;
   for (const auto& [task, lease] : leases_) {
     if (lease.terms.worker == worker) ended.push_back({task, {}});

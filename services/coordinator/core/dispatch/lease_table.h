@@ -16,15 +16,15 @@
 
 namespace kernelmill::coordinator {
 
-// What is remembered with a lease.
+// The facts about a lease, besides its token.
 struct LeaseTerms {
-  uint64_t worker = 0;  // the worker's run, as WorkerRegistry names it
-  bool alone = false;   // the worker runs nothing beside it
-  std::string action;   // that it leads; empty: none
-  std::string host;     // at which it has a place; empty: none
-  std::string caller;   // that it was leased to, as LeaseQuery has it; empty: whoever has the token
-  std::string name;     // of the worker; empty: it gave none, or the lease is from before a restart
-  int64_t leased_unix_ms = 0;  // or when it was taken up after a restart
+  uint64_t worker = 0;         // the worker's run (WorkerRegistry)
+  bool alone = false;          // the worker runs no other task meanwhile
+  std::string action;          // the action that the task leads (InFlightActions); empty: none
+  std::string host;            // the host at which it has a place; empty: none
+  std::string caller;          // the caller that holds it; empty: anyone with the token
+  std::string name;            // the worker's name; empty: unknown, e.g. after a restart
+  int64_t leased_unix_ms = 0;  // when it was leased, or restored after a restart
 
   WorkerId holder() const { return {caller, name}; }
 };
@@ -34,12 +34,14 @@ struct EndedLease {
   LeaseTerms terms;
 };
 
-// Gives a token that nobody can guess, never 0; from the kernel's random numbers.
+// Returns an unguessable token, never 0, from the kernel's random numbers.
 uint64_t RandomToken();
 
-// Who may complete which task, and until when. Every lease has a token, the fence: no other lease
-// has the same, and nobody can guess it, so that only who was given it can hand in the result. Not
-// thread-safe.
+// The leases: which worker may complete which task, until when. Not thread-safe.
+//
+// The basic idea of fencing: every lease has its own random token. A completion must have the token
+// of the task's current lease. So a worker whose lease expired, or that never had one, cannot
+// complete a task that was leased again.
 class LeaseTable {
  public:
   struct Lease {
@@ -50,29 +52,29 @@ class LeaseTable {
 
   explicit LeaseTable(Clock::Duration ttl) : ttl_(ttl) {}
 
-  // Leases the task anew, for the full time to live; returns the token.
+  // Leases the task for the full time to live, and returns the token.
   uint64_t Grant(uint64_t task, Clock::Time now, LeaseTerms terms = {});
-  // Takes up a lease that an earlier run granted, for the full time to live.
+  // Restores a lease that an earlier process granted, for the full time to live.
   void Restore(uint64_t task, uint64_t token, Clock::Time now, LeaseTerms terms = {});
-  // Extends a lease. False: the caller does not hold it.
+  // Extends a lease. Returns false if the caller does not hold it.
   bool Renew(uint64_t task, uint64_t token, const std::string& caller, Clock::Time now);
-  // Null: it is not leased.
-  const LeaseTerms* TermsOf(uint64_t task) const {
+  // Finds the terms of a lease; null if the task is not leased.
+  const LeaseTerms* FindTerms(uint64_t task) const {
     const auto at = leases_.find(task);
     return at == leases_.end() ? nullptr : &at->second.terms;
   }
-  // Whether the token is the task's, and the caller the one that it was leased to.
+  // Returns whether the token is the current lease's, and the caller its holder.
   bool Holds(uint64_t task, uint64_t token, const std::string& caller) const;
-  // Ends a lease; none is no error.
+  // Ends a lease and returns its terms; default terms if the task is not leased.
   LeaseTerms Release(uint64_t task);
-  // Removes and returns the leases that have run out, the oldest deadline first.
+  // Removes and returns the expired leases, the earliest deadline first.
   std::vector<EndedLease> TakeExpired(Clock::Time now);
-  // Likewise those of a worker's run.
-  std::vector<EndedLease> TakeOf(uint64_t worker);
+  // Removes and returns the leases of a worker's run.
+  std::vector<EndedLease> TakeByWorker(uint64_t worker);
 
   size_t size() const { return leases_.size(); }
   Clock::Duration ttl() const { return ttl_; }
-  // By task.
+  // The leases by task.
   const std::map<uint64_t, Lease>& leases() const { return leases_; }
 
  private:
@@ -83,11 +85,12 @@ class LeaseTable {
   std::set<std::pair<Clock::Time, uint64_t>> deadlines_;
 };
 
-// Equal actions are run once at a time, whatever jobs they are of: the first task leads, and those
-// that come while it is leased follow it, to share its result. Not thread-safe.
+// The actions that are running. Equal actions run once at a time, across all jobs: the first task
+// leads, and tasks that come while it is leased follow it and share its result. Not thread-safe.
 class InFlightActions {
  public:
-  // The task leads its action, which is of that stage; or follows the one that does (false).
+  // Makes the task lead its action and returns true; or makes it follow the leader and returns
+  // false.
   bool Lead(const std::string& action, uint64_t task, StageId stage) {
     const auto [at, leads] = actions_.try_emplace(action, Action{stage, {}});
     if (leads) return true;
@@ -96,7 +99,7 @@ class InFlightActions {
     return false;
   }
 
-  // The leader's lease has ended, one way or the other. Returns who followed.
+  // Ends the action, after its leader's lease has ended in any way. Returns the followers.
   std::vector<uint64_t> End(const std::string& action) {
     const auto at = actions_.find(action);
     if (at == actions_.end()) return {};
@@ -106,7 +109,7 @@ class InFlightActions {
     return followers;
   }
 
-  // Tasks of the stage that follow one.
+  // Returns the number of followers in the stage.
   int64_t Followers(StageId stage) const { return following_[static_cast<size_t>(stage)]; }
 
  private:

@@ -46,7 +46,7 @@ TEST(LeaseTable, IsHeldByTheCallerThatItWasGrantedTo) {
   EXPECT_FALSE(table.Holds(7, token, "worker b"));
   EXPECT_FALSE(table.Renew(7, token, "", kNow));
   table.Restore(8, token, kNow);
-  EXPECT_TRUE(table.Holds(8, token, "worker b")) << "who held it before a restart is not known";
+  EXPECT_TRUE(table.Holds(8, token, "worker b")) << "the worker from before a restart is not known";
 }
 
 TEST(LeaseTable, OnlyTheLastTokenHolds) {
@@ -89,7 +89,7 @@ TEST(LeaseTable, AWorkersLeasesEndWithIt) {
   table.Grant(7, kNow, {.worker = 1});
   table.Grant(8, kNow, {.worker = 2});
   table.Renew(9, table.Grant(9, kNow, {.worker = 1, .alone = true, .host = "h"}), "", kNow);
-  const std::vector<EndedLease> ended = table.TakeOf(1);
+  const std::vector<EndedLease> ended = table.TakeByWorker(1);
   EXPECT_THAT(Tasks(ended), UnorderedElementsAre(7, 9));
   EXPECT_TRUE(ended[1].terms.alone) << "a renewal must keep the terms";
   EXPECT_EQ(ended[1].terms.host, "h");

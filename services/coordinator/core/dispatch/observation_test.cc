@@ -35,7 +35,9 @@ class ObservationTest : public SchedulerTest {
     }
     return all;
   }
-  StageTasks TasksOf(StageId stage) { return scheduler_->Stats().tasks[static_cast<int>(stage)]; }
+  StageTasks CountTasks(StageId stage) {
+    return scheduler_->Stats().tasks[static_cast<int>(stage)];
+  }
 
   std::vector<Observation> happened_;
 };
@@ -63,8 +65,8 @@ TEST_F(ObservationTest, AnErrorSaysWhatWasDecided) {
   Open();
   Submit(GitJob(1));
   ASSERT_TRUE(Complete(Error(LeaseOne(), absl::StatusCode::kUnavailable)).ok());
-  EXPECT_EQ(TasksOf(StageId::kPin).backing_off, 1);
-  EXPECT_EQ(TasksOf(StageId::kPin).ready, 0);
+  EXPECT_EQ(CountTasks(StageId::kPin).backing_off, 1);
+  EXPECT_EQ(CountTasks(StageId::kPin).ready, 0);
   clock_.Advance(seconds(3));
   ASSERT_TRUE(Complete(Error(LeaseOne(), absl::StatusCode::kUnavailable)).ok());
   const std::vector<ErrorTaken> errors = All<ErrorTaken>();
@@ -95,8 +97,8 @@ TEST_F(ObservationTest, ResultsSayWhereTheyAreFromAndWhatTheDatasetHas) {
   Submit(GitJob(1));  // the same
   const std::vector<v1::LeasedTask> tasks = Lease(2);
   ASSERT_THAT(tasks, SizeIs(1));
-  EXPECT_EQ(TasksOf(StageId::kPin).sharing, 1);
-  EXPECT_EQ(TasksOf(StageId::kPin).leased, 1);
+  EXPECT_EQ(CountTasks(StageId::kPin).sharing, 1);
+  EXPECT_EQ(CountTasks(StageId::kPin).leased, 1);
   v1::Completion cached = Done(tasks[0]);
   cached.set_cached(true);
   ASSERT_TRUE(Complete(cached).ok());
@@ -105,7 +107,7 @@ TEST_F(ObservationTest, ResultsSayWhereTheyAreFromAndWhatTheDatasetHas) {
   EXPECT_EQ(first[0].origin, Origin::kCache);
   EXPECT_EQ(first[0].dataset, nullptr);
   EXPECT_EQ(first[1].origin, Origin::kShared);
-  EXPECT_EQ(TasksOf(StageId::kPin).sharing, 0);
+  EXPECT_EQ(CountTasks(StageId::kPin).sharing, 0);
   RunAll();
   int told = 0;
   for (const ResultTaken& taken : All<ResultTaken>()) told += taken.dataset != nullptr ? 1 : 0;
@@ -125,8 +127,8 @@ TEST_F(ObservationTest, TasksThatWaitForTheirHostAreTold) {
   clock_.Advance(seconds(2));
   ASSERT_THAT(Lease(3), SizeIs(1));
   const QueueStats stats = scheduler_->Stats();
-  EXPECT_EQ(TasksOf(StageId::kPin).waiting_for_host, 2);
-  EXPECT_EQ(TasksOf(StageId::kPin).ready, 0);
+  EXPECT_EQ(CountTasks(StageId::kPin).waiting_for_host, 2);
+  EXPECT_EQ(CountTasks(StageId::kPin).ready, 0);
   ASSERT_THAT(stats.hosts.tasks, SizeIs(1));
   EXPECT_EQ(stats.hosts.tasks.begin()->first, "host");
   EXPECT_EQ(stats.hosts.tasks.begin()->second.running, 1);
@@ -137,9 +139,9 @@ TEST_F(ObservationTest, TheHeadOfTheQueueSaysSinceWhenItIsReady) {
   Submit(GitJob(1));
   const int64_t begin = scheduler_->Stats().unix_ms;
   clock_.Advance(seconds(7));
-  EXPECT_EQ(TasksOf(StageId::kPin).ready, 1);
-  EXPECT_EQ(TasksOf(StageId::kPin).ready_since_ms, begin);
-  EXPECT_EQ(TasksOf(StageId::kExtract).ready_since_ms, 0);
+  EXPECT_EQ(CountTasks(StageId::kPin).ready, 1);
+  EXPECT_EQ(CountTasks(StageId::kPin).ready_since_ms, begin);
+  EXPECT_EQ(CountTasks(StageId::kExtract).ready_since_ms, 0);
 }
 
 }  // namespace

@@ -12,26 +12,27 @@ namespace kernelmill::coordinator {
 namespace {
 
 constexpr int kMaxBackoffFactor = 30;
-// Of a job that begins again by itself. A store that loses more meanwhile needs its operator.
+// How often a job runs at most, with automatic restarts. A store that keeps losing blobs needs an
+// operator.
 constexpr int32_t kMaxRuns = 3;
-constexpr int64_t kMaxPauseMs = int64_t{24} * 60 * 60 * 1000;  // of a host, at its wish
+constexpr int64_t kMaxPauseMs = int64_t{24} * 60 * 60 * 1000;  // bounds the pause of a host
 
-// The wire's status as ours; an error that says OK is one all the same.
-absl::Status ErrorOf(const google::rpc::Status& error) {
+// Converts a worker's error; an error with the code OK becomes INTERNAL.
+absl::Status ToError(const google::rpc::Status& error) {
   const auto code = static_cast<absl::StatusCode>(error.code());
-  if (code == absl::StatusCode::kOk) return absl::InternalError("an error without a code");
+  if (code == absl::StatusCode::kOk) return absl::InternalError("the error has no code");
   return absl::Status(code, error.message());
 }
 
-// How the attempt ended that the worker hands in.
-AttemptEnd EndOf(const v1::Completion& completion) {
+// Returns the end of the attempt that the completion reports.
+AttemptEnd MakeEnd(const v1::Completion& completion) {
   AttemptEnd end;
   end.timing = completion.timing();
   if (completion.has_handback()) {
     end.outcome = "handed_back";
   } else if (completion.has_error()) {
     end.outcome = "failed";
-    end.error = ErrorOf(completion.error());
+    end.error = ToError(completion.error());
   } else if (completion.cached()) {
     end.outcome = "cached";
   }
@@ -44,19 +45,19 @@ std::optional<absl::Status> Outcomes::Complete(const v1::Completion& completion,
                                                const WorkerId& worker, Change& change) {
   const v1::LeaseRef& lease = completion.lease();
   if (completion.outcome_case() == v1::Completion::OUTCOME_NOT_SET) {
-    return absl::InvalidArgumentError("a completion without an outcome");
+    return absl::InvalidArgumentError("outcome: must be set");
   }
-  Job* const job = jobs_.Running(JobOf(lease.task()));
-  const uint32_t index = IndexOf(lease.task());
+  Job* const job = jobs_.Running(TaskJob(lease.task()));
+  const uint32_t index = TaskIndex(lease.task());
   if (!dispatcher_.Holds(lease, worker.caller)) {
-    if (jobs_.HasEnded(JobOf(lease.task()))) return std::nullopt;
+    if (jobs_.HasEnded(TaskJob(lease.task()))) return std::nullopt;
     const Job::Task* const task = job == nullptr ? nullptr : job->Find(index);
     return task == nullptr ? StatusOfRepeated(lease, TaskState::kReady, /*token=*/0)
                            : StatusOfRepeated(lease, task->state, task->token);
   }
-  LeaseTerms terms = *dispatcher_.TermsOf(lease.task());
-  if (terms.name.empty()) terms.name = worker.name;  // leased before a restart
-  attempts_.Ended(*job, index, terms, EndOf(completion), change);
+  LeaseTerms terms = *dispatcher_.FindTerms(lease.task());
+  if (terms.name.empty()) terms.name = worker.name;  // restored after a restart
+  attempts_.Ended(*job, index, terms, MakeEnd(completion), change);
   const std::vector<uint64_t> followers = dispatcher_.ReleaseLease(lease.task());
   absl::Status taken;
   if (completion.has_result()) {
@@ -65,8 +66,8 @@ std::optional<absl::Status> Outcomes::Complete(const v1::Completion& completion,
   }
   for (const uint64_t follower : followers) dispatcher_.Requeue(follower);
   if (!taken.ok()) {
-    const auto error = absl::InternalError(absl::StrCat("not a result: ", taken.message()));
-    attempts_.Retract(change);  // it was no end
+    const auto error = absl::InternalError(absl::StrCat("invalid result: ", taken.message()));
+    attempts_.Retract(change);
     attempts_.Ended(*job, index, terms, {"failed", error, completion.timing()}, change);
     AttemptFailed(*job, index, lease.token(), error, /*again=*/true, change);
     return taken;
@@ -79,7 +80,7 @@ std::optional<absl::Status> Outcomes::Complete(const v1::Completion& completion,
   if (pause_ms > 0) {
     dispatcher_.PauseHost(*job, index, clock_.Now() + std::chrono::milliseconds(pause_ms));
   }
-  const absl::Status error = ErrorOf(completion.error());
+  const absl::Status error = ToError(completion.error());
   if (absl::IsAborted(error) && GetStageInfo(job->Find(index)->key.stage).splittable) {
     Crashed(*job, index, lease.token(), terms.alone, error, change);
   } else {
@@ -94,29 +95,29 @@ absl::Status Outcomes::StatusOfRepeated(const v1::LeaseRef& lease, TaskState sta
     return absl::OkStatus();
   }
   return absl::FailedPreconditionError(
-      absl::StrCat("task ", lease.task(), ": the lease ", lease.token(), " is not held"));
+      absl::StrCat("task ", lease.task(), ": the lease ", lease.token(), " is no longer held"));
 }
 
 absl::Status Outcomes::Succeeded(uint64_t task, const std::vector<uint64_t>& followers,
                                  const v1::StageResult& result, bool cached, Change& change) {
-  Job* job = jobs_.Running(JobOf(task));
-  std::optional<PinRecord> pin;  // of the source as it was asked for
-  if (const std::optional<v1::Source> source = job->SourceToPin(IndexOf(task))) {
-    pin = PinRecordOf(*source, result, clock_.WallNow());
+  Job* job = jobs_.Running(TaskJob(task));
+  std::optional<PinRecord> pin;  // made before the job replaces the source by its pinned form
+  if (const std::optional<v1::Source> source = job->SourceToPin(TaskIndex(task))) {
+    pin = MakePinRecord(*source, result, clock_.WallNow());
   }
-  RETURN_IF_ERROR(job->Succeeded(IndexOf(task), result, cached, change));
-  attempts_.Succeeded(*job, IndexOf(task), cached ? Origin::kCache : Origin::kRun, result);
+  RETURN_IF_ERROR(job->Succeeded(TaskIndex(task), result, cached, change));
+  attempts_.Succeeded(*job, TaskIndex(task), cached ? Origin::kCache : Origin::kRun, result);
   if (pin.has_value()) change.pins.push_back(*pin);
   EndIfOver(*job, change);
   for (const uint64_t follower : followers) {
-    job = jobs_.Running(JobOf(follower));
-    // Its job may have ended, or be run anew, since it began to follow.
-    const Job::Task* waiting = job == nullptr ? nullptr : job->Find(IndexOf(follower));
+    job = jobs_.Running(TaskJob(follower));
+    // Its job may have ended or restarted since it began to follow.
+    const Job::Task* waiting = job == nullptr ? nullptr : job->Find(TaskIndex(follower));
     if (waiting == nullptr || waiting->state != TaskState::kReady) continue;
-    attempts_.Ended(*job, IndexOf(follower), {}, {"cached"}, change);
-    // An equal action of another job, whose plan may hold the result to something else.
-    if (job->Succeeded(IndexOf(follower), result, /*cached=*/true, change).ok()) {
-      attempts_.Succeeded(*job, IndexOf(follower), Origin::kShared, result);
+    attempts_.Ended(*job, TaskIndex(follower), {}, {"cached"}, change);
+    // Another job's plan may check the result differently, so this may fail.
+    if (job->Succeeded(TaskIndex(follower), result, /*cached=*/true, change).ok()) {
+      attempts_.Succeeded(*job, TaskIndex(follower), Origin::kShared, result);
     } else {
       dispatcher_.Requeue(follower);
     }
@@ -135,10 +136,11 @@ Clock::Time Outcomes::RetryAt(int attempts) {
 void Outcomes::AttemptFailed(Job& job, uint32_t index, uint64_t token, const absl::Status& error,
                              bool again, Change& change) {
   const Job::Task& task = *job.Find(index);
-  // Those that ended with the worker have a limit of their own.
+  // Crashes have their own limit, so they do not count here.
   const int errors = std::max(task.attempts - task.crashes, 0) + 1;
   if (IsLostInput(job, index, error) && job.runs() < kMaxRuns) {
-    LogWarning("the store has lost an input", {{"job", job.id()}, {"error", error.ToString()}});
+    LogWarning("the store lost an input; restarting the job",
+               {{"job", job.id()}, {"error", error.ToString()}});
     attempts_.Retried(job, index, error);
     BeginAgain(job, change);
     return;
@@ -155,29 +157,29 @@ void Outcomes::AttemptFailed(Job& job, uint32_t index, uint64_t token, const abs
   EndIfOver(job, change);
 }
 
-// A host may not find what a task asks of it; all other stages ask the store alone.
+// In stages that use a host, NOT_FOUND is the host's answer. All other stages only read the store.
 bool Outcomes::IsLostInput(const Job& job, uint32_t index, const absl::Status& error) {
   return absl::IsNotFound(error) && !GetStageInfo(job.Find(index)->key.stage).calls_host;
 }
 
 void Outcomes::BeginAgain(Job& job, Change& change) {
-  dispatcher_.ReleaseLeasesOf(job);
+  dispatcher_.ReleaseJobLeases(job);
   jobs_.BeginAgain(job, change);
 }
 
 void Outcomes::Fail(Job& job, uint32_t index, uint64_t token, const absl::Status& error,
                     Change& change) {
   if (const std::optional<v1::Source> source = job.SourceToPin(index)) {
-    if (auto pin = PinRecordOf(*source, error, clock_.WallNow())) change.pins.push_back(*pin);
+    if (auto pin = MakePinRecord(*source, error, clock_.WallNow())) change.pins.push_back(*pin);
   }
   attempts_.GivenUp(job, index, error);
   job.Failed(index, token, error, change);
 }
 
 void Outcomes::AttemptCrashed(const EndedLease& lease, const absl::Status& error, Change& change) {
-  Job* const job = jobs_.Running(JobOf(lease.task));
-  if (job == nullptr) return;  // another of the ended leases ended the job
-  const uint32_t index = IndexOf(lease.task);
+  Job* const job = jobs_.Running(TaskJob(lease.task));
+  if (job == nullptr) return;  // an earlier lease of this loop ended the job
+  const uint32_t index = TaskIndex(lease.task);
   attempts_.Ended(*job, index, lease.terms, {"lost", error}, change);
   Crashed(*job, index, /*token=*/0, lease.terms.alone, error, change);
 }
@@ -185,9 +187,9 @@ void Outcomes::AttemptCrashed(const EndedLease& lease, const absl::Status& error
 void Outcomes::Crashed(Job& job, uint32_t index, uint64_t token, bool alone,
                        const absl::Status& error, Change& change) {
   const Job::Task& task = *job.Find(index);
-  // What ran in company is not known to be the one that ended the worker.
+  // A crash in company does not tell which task caused it, so it counts once at most.
   const int crashes = alone ? task.crashes + 1 : 1;
-  const bool halvable = GetStageInfo(task.key.stage).splittable && job.ItemCountOf(index) > 1;
+  const bool halvable = GetStageInfo(task.key.stage).splittable && job.CountItems(index) > 1;
   const int limit = halvable ? options_.crash_limit : options_.max_attempts;
   if (!alone || crashes < limit) {
     attempts_.Retried(job, index, error);
@@ -214,12 +216,12 @@ void Outcomes::SplitOrFail(Job& job, uint32_t index, uint64_t token, const absl:
 void Outcomes::EndIfOver(Job& job, Change& change) {
   if (!job.ended()) return;
   for (const uint32_t index : job.LeasedTasks()) {
-    const LeaseTerms* const terms = dispatcher_.TermsOf(TaskId(job.sequence(), index));
+    const LeaseTerms* const terms = dispatcher_.FindTerms(TaskId(job.sequence(), index));
     if (terms == nullptr) continue;
-    attempts_.Ended(job, index, *terms, {"lost", absl::CancelledError("its job has ended")},
+    attempts_.Ended(job, index, *terms, {"lost", absl::CancelledError("the job has ended")},
                     change);
   }
-  dispatcher_.ReleaseLeasesOf(job);
+  dispatcher_.ReleaseJobLeases(job);
   jobs_.End(job, change);
   attempts_.JobEnded(change.ended.back().status);
 }
@@ -231,16 +233,16 @@ void Outcomes::Cancel(Job& job, Change& change) {
 
 void Outcomes::WorkerEnded(uint64_t run, Change& change) {
   if (run == 0) return;
-  for (const EndedLease& lease : dispatcher_.TakeLeasesOf(run)) {
-    AttemptCrashed(lease, absl::AbortedError("its worker ended in the middle of it"), change);
+  for (const EndedLease& lease : dispatcher_.TakeWorkerLeases(run)) {
+    AttemptCrashed(lease, absl::AbortedError("the worker ended while it ran the task"), change);
   }
 }
 
 void Outcomes::Expire(Change& change) {
   for (const EndedLease& lease : dispatcher_.TakeExpired()) {
-    AttemptCrashed(
-        lease, absl::DeadlineExceededError("its worker was not heard of before the lease ran out"),
-        change);
+    AttemptCrashed(lease,
+                   absl::DeadlineExceededError("the worker was silent until the lease expired"),
+                   change);
   }
   dispatcher_.ReadyDue();
 }

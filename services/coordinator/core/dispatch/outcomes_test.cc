@@ -52,7 +52,7 @@ TEST_F(OutcomesTest, ATaskThatWaitsIsShownAndCostsNoAttempt) {
   EXPECT_THAT(Complete(Done(task)), IsOk());
   EXPECT_EQ(Get(job).troubled_size(), 0) << "it is done";
   EXPECT_EQ(scheduler_->Renew(lease, {}, "the store: full")->size(), 1u);
-  EXPECT_EQ(Get(job).troubled_size(), 0) << "who does not hold the lease says nothing";
+  EXPECT_EQ(Get(job).troubled_size(), 0) << "a worker without the lease is not heard";
 }
 
 TEST_F(OutcomesTest, ALeaseThatRanOutIsStaleEvenBeforeAnotherHasTheTask) {
@@ -185,7 +185,7 @@ TEST_F(OutcomesTest, WhatIsNotAResultIsRefusedAndAnotherWorkerIsAsked) {
   v1::Completion lie = Done(task);
   lie.mutable_result()->mutable_pinned()->set_git("https://evil.example/r0");
   EXPECT_THAT(Complete(lie), StatusIs(absl::StatusCode::kInvalidArgument));
-  EXPECT_THAT(Complete(Done(task)), IsOk()) << "of a lease that is over: nothing comes of it";
+  EXPECT_THAT(Complete(Done(task)), IsOk()) << "the lease is over, so this changes nothing";
   EXPECT_TRUE(Lease().empty()) << "after a pause";
   clock_.Advance(seconds(1));
   task = LeaseOne();
@@ -211,7 +211,8 @@ TEST_F(OutcomesTest, WhereAllWorkersLieTheTaskFails) {
   RunAll();
   ASSERT_EQ(Get(job).failures_size(), 1);
   EXPECT_EQ(Get(job).failures(0).code(), "INTERNAL");
-  EXPECT_THAT(Get(job).failures(0).message(), HasSubstr("gave up after 3 attempts: not a result"));
+  EXPECT_THAT(Get(job).failures(0).message(),
+              HasSubstr("gave up after 3 attempts: invalid result"));
 }
 
 TEST_F(OutcomesTest, AForgedPinIsNotRemembered) {

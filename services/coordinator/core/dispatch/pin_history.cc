@@ -16,17 +16,18 @@ PinRecord Begin(const v1::Source& source, absl::Time now) {
 
 }  // namespace
 
-std::optional<PinRecord> PinRecordOf(const v1::Source& source, const v1::StageResult& result,
-                                     absl::Time now) {
+std::optional<PinRecord> MakePinRecord(const v1::Source& source, const v1::StageResult& result,
+                                       absl::Time now) {
   if (!source.has_git()) return std::nullopt;
   PinRecord record = Begin(source, now);
   record.commit = result.pinned().ref();
   return record;
 }
 
-std::optional<PinRecord> PinRecordOf(const v1::Source& source, const absl::Status& error,
-                                     absl::Time now) {
-  // Many servers say of a repository that is not there that it wants a password.
+std::optional<PinRecord> MakePinRecord(const v1::Source& source, const absl::Status& error,
+                                       absl::Time now) {
+  // PERMISSION_DENIED is included, since many servers ask for a password if a repository does not
+  // exist.
   const bool its_own = absl::IsNotFound(error) || absl::IsUnavailable(error) ||
                        absl::IsDeadlineExceeded(error) || absl::IsPermissionDenied(error);
   if (!source.has_git() || !its_own) return std::nullopt;
@@ -48,15 +49,15 @@ bool IsRecent(const PinRecord& last, const v1::VisitPolicy& policy, absl::Time n
 absl::StatusOr<v1::StageResult> ResultFrom(const PinRecord& last, const v1::Source& source) {
   if (last.code != absl::StatusCode::kOk) {
     const absl::string_view how =
-        last.code == absl::StatusCode::kNotFound ? "was not there" : "could not be reached";
+        last.code == absl::StatusCode::kNotFound ? "was missing" : "was unreachable";
     return absl::Status(
         last.code,
         absl::StrCat("not visited: it ", how, " at ",
                      absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", last.when, absl::UTCTimeZone()),
-                     ", and the job's visits say to leave it alone for a while"));
+                     ", and the job's `visits` do not allow another try yet"));
   }
   v1::StageResult result;
-  *result.mutable_pinned() = job::FetchPart(source);  // as a worker would hand it in
+  *result.mutable_pinned() = job::FetchPart(source);  // as in a worker's result
   result.mutable_pinned()->set_ref(last.commit);
   return result;
 }

@@ -12,23 +12,24 @@
 
 namespace kernelmill::coordinator {
 
-// A job with a policy for it (`visits` in the job file) does not ask a repository again that was
-// asked lately: its source is pinned from the record of the last time.
+// The pin history: a job with a visits policy (`visits` in the job file) does not ask a repository
+// again that was asked recently. Its source is pinned from the record of the last attempt.
 
-// What is recorded of a pin that has come out; none where it says nothing of the repository: of
-// other sources than git, and of failures that are not the repository's.
-std::optional<PinRecord> PinRecordOf(const v1::Source& source, const v1::StageResult& result,
-                                     absl::Time now);
-std::optional<PinRecord> PinRecordOf(const v1::Source& source, const absl::Status& error,
-                                     absl::Time now);
+// Make the record of a pin that succeeded or failed. Return nothing for sources other than git, and
+// for failures that are not the repository's.
+std::optional<PinRecord> MakePinRecord(const v1::Source& source, const v1::StageResult& result,
+                                       absl::Time now);
+std::optional<PinRecord> MakePinRecord(const v1::Source& source, const absl::Status& error,
+                                       absl::Time now);
 
-// How long the policy leaves the repository alone after such an outcome.
+// Returns how long the policy does not ask the repository again after this outcome.
 absl::Duration CooldownAfter(const PinRecord& last, const v1::VisitPolicy& policy);
 
-// Whether the record stands in for asking again. One of the future does not: the clock was set.
+// Returns whether the record is recent enough to be used. A record from the future is not: the
+// clock was set back.
 bool IsRecent(const PinRecord& last, const v1::VisitPolicy& policy, absl::Time now);
 
-// What pinning the source comes out with if the record stands in for it: a result, or why the
+// Returns the outcome of the pin according to the record: a result, or an error that says why the
 // repository is not asked.
 absl::StatusOr<v1::StageResult> ResultFrom(const PinRecord& last, const v1::Source& source);
 

@@ -42,15 +42,15 @@ v1::StageResult PinnedTo(const std::string& commit) {
 
 TEST(PinRecord, CooldownsAreThoseOfSoftwareHeritageByDefault) {
   const v1::VisitPolicy policy = DefaultPolicy();
-  EXPECT_EQ(CooldownAfter(*PinRecordOf(Git(), PinnedTo("c"), kNow), policy), absl::Hours(12));
-  EXPECT_EQ(CooldownAfter(*PinRecordOf(Git(), absl::UnavailableError(""), kNow), policy),
+  EXPECT_EQ(CooldownAfter(*MakePinRecord(Git(), PinnedTo("c"), kNow), policy), absl::Hours(12));
+  EXPECT_EQ(CooldownAfter(*MakePinRecord(Git(), absl::UnavailableError(""), kNow), policy),
             absl::Hours(24 * 14));
-  EXPECT_EQ(CooldownAfter(*PinRecordOf(Git(), absl::NotFoundError(""), kNow), policy),
+  EXPECT_EQ(CooldownAfter(*MakePinRecord(Git(), absl::NotFoundError(""), kNow), policy),
             absl::Hours(24 * 31));
 }
 
 TEST(PinRecord, ARecordIsRecentUntilItsCooldownIsOver) {
-  const PinRecord last = *PinRecordOf(Git(), PinnedTo("c"), kNow);
+  const PinRecord last = *MakePinRecord(Git(), PinnedTo("c"), kNow);
   const v1::VisitPolicy policy = DefaultPolicy();
   EXPECT_TRUE(IsRecent(last, policy, kNow));
   EXPECT_TRUE(IsRecent(last, policy, kNow + absl::Hours(12) - absl::Seconds(1)));
@@ -58,30 +58,30 @@ TEST(PinRecord, ARecordIsRecentUntilItsCooldownIsOver) {
 }
 
 TEST(PinRecord, ARecordOfTheFutureDoesNotCount) {
-  const PinRecord last = *PinRecordOf(Git(), PinnedTo("c"), kNow);
+  const PinRecord last = *MakePinRecord(Git(), PinnedTo("c"), kNow);
   EXPECT_FALSE(IsRecent(last, DefaultPolicy(), kNow - absl::Seconds(1)));
 }
 
 TEST(PinRecord, NoCooldownMeansThatItIsNeverRecent) {
   v1::VisitPolicy policy = DefaultPolicy();
   policy.set_success_hours(0);
-  EXPECT_FALSE(IsRecent(*PinRecordOf(Git(), PinnedTo("c"), kNow), policy, kNow));
+  EXPECT_FALSE(IsRecent(*MakePinRecord(Git(), PinnedTo("c"), kNow), policy, kNow));
 }
 
 TEST(PinRecord, OnlyGitAndOnlyWhatIsTheRepositorysDoing) {
   v1::Source package;
   package.set_package("a==1");
-  EXPECT_FALSE(PinRecordOf(package, v1::StageResult(), kNow).has_value());
-  EXPECT_FALSE(PinRecordOf(Git(), absl::ResourceExhaustedError("our disk"), kNow).has_value());
-  EXPECT_FALSE(PinRecordOf(Git(), absl::InvalidArgumentError("malformed"), kNow).has_value());
+  EXPECT_FALSE(MakePinRecord(package, v1::StageResult(), kNow).has_value());
+  EXPECT_FALSE(MakePinRecord(Git(), absl::ResourceExhaustedError("our disk"), kNow).has_value());
+  EXPECT_FALSE(MakePinRecord(Git(), absl::InvalidArgumentError("malformed"), kNow).has_value());
 }
 
 TEST(PinRecord, ARecentRecordPinsToItsCommitOrSaysWhyNot) {
-  const auto pinned = ResultFrom(*PinRecordOf(Git(), PinnedTo("c"), kNow), Git());
+  const auto pinned = ResultFrom(*MakePinRecord(Git(), PinnedTo("c"), kNow), Git());
   ASSERT_THAT(pinned, IsOk());
   EXPECT_EQ(pinned->pinned().ref(), "c");
   EXPECT_EQ(pinned->pinned().git(), Git().git());
-  const auto gone = ResultFrom(*PinRecordOf(Git(), absl::NotFoundError(""), kNow), Git());
+  const auto gone = ResultFrom(*MakePinRecord(Git(), absl::NotFoundError(""), kNow), Git());
   EXPECT_THAT(gone, StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(std::string(gone.status().message()), ::testing::HasSubstr("2023-11-14T22:13:20Z"));
 }

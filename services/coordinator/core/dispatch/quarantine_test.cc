@@ -19,7 +19,7 @@ using ::testing::ElementsAre;
 // read the file.
 class QuarantineTest : public SchedulerTest {
  protected:
-  // Whether an extraction, of a shard or a part of it, reads file `poison_`.
+  // Returns whether an extraction of a shard or a part of it reads file `poison_`.
   bool Ends(const v1::Action& action) const {
     if (action.stage() != "extract" || action.params().extract().quarantine_reason() != "")
       return false;
@@ -59,7 +59,7 @@ class QuarantineTest : public SchedulerTest {
 };
 
 TEST_F(QuarantineTest, AShardIsHalvedUntilTheFileThatEndsItsWorkerStandsAlone) {
-  stages_.shards = {{"r0", 1}};  // of 10 files
+  stages_.shards = {{"r0", 1}};  // with 10 files
   for (const bool reopen : {false, true}) {
     reopen_ = reopen;
     actions_.clear();
@@ -86,7 +86,7 @@ TEST_F(QuarantineTest, AShardIsHalvedUntilTheFileThatEndsItsWorkerStandsAlone) {
   }
 }
 
-// What its compilers die of is ABORTED: their worker lives.
+// A kernel that kills its compilers is reported as ABORTED, because the worker survives.
 TEST_F(QuarantineTest, AShardIsHalvedUntilTheKernelThatEndsItsCompilersStandsAlone) {
   v1::JobSpec spec = GitJob(1);
   spec.mutable_compile()->add_targets("cuda:90");

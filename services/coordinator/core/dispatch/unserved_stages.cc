@@ -8,9 +8,9 @@
 namespace kernelmill::coordinator {
 namespace {
 
-constexpr size_t kMaxOthers = 16;  // versions that are named
+constexpr size_t kMaxOthers = 16;  // bounds the versions in a report
 
-// "2 of version 6, 1 of version 8"; "0" if there is none.
+// Returns "2 of version 6, 1 of version 8"; "0" if there are no others.
 std::string OthersText(const std::map<int32_t, int64_t>& others) {
   std::string text;
   for (const auto& [version, workers] : others) {
@@ -20,10 +20,10 @@ std::string OthersText(const std::map<int32_t, int64_t>& others) {
 }
 
 void LogUnserved(const StageInfo& stage, int64_t tasks, const std::map<int32_t, int64_t>& others) {
-  LogWarning("no worker for a stage with ready tasks", {{"stage", stage.name},
-                                                        {"version", stage.version},
-                                                        {"tasks", tasks},
-                                                        {"other_workers", OthersText(others)}});
+  LogWarning("no worker runs this stage; start one", {{"stage", stage.name},
+                                                      {"version", stage.version},
+                                                      {"tasks", tasks},
+                                                      {"other_workers", OthersText(others)}});
 }
 
 void LogServed(const StageInfo& stage, bool by_worker) {
@@ -31,7 +31,7 @@ void LogServed(const StageInfo& stage, bool by_worker) {
           {{"stage", stage.name}, {"version", stage.version}});
 }
 
-// The newest versions.
+// Keeps the newest versions.
 std::map<int32_t, int64_t> Newest(std::map<int32_t, int64_t> others) {
   while (others.size() > kMaxOthers) others.erase(others.begin());
   return others;
@@ -44,7 +44,8 @@ bool UnservedStages::Update(const Queue& queue, const WorkerCensus& workers, Clo
   for (int i = 0; i < kStageCount; ++i) {
     const StageInfo& info = GetStageInfo(static_cast<StageId>(i));
     Stage& stage = stages_[i];
-    // Who holds a lease works, also where the coordinator was started anew and knows no more of it.
+    // A lease means that a worker runs the stage, even if a restarted coordinator has not heard
+    // from it yet.
     const bool served = workers[i].same.connected() > 0 || queue.leased[i] > 0;
     if (served || queue.ready[i] == 0) {
       if (stage.said) LogServed(info, served);

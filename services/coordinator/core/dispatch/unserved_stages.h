@@ -14,9 +14,9 @@
 
 namespace kernelmill::coordinator {
 
-// Why nothing moves: the stages that have ready tasks, of which none is leased, and no connected
-// worker that could run them. Said after a grace, so that a cluster that starts, and workers that
-// find a restarted coordinator again, do not cry. Not thread-safe.
+// The unserved stages: they have ready tasks, no leased task, and no connected worker that can run
+// them. A stage is reported after a grace period, so that a starting cluster, or a restarted
+// coordinator, causes no false alarms. Not thread-safe.
 class UnservedStages {
  public:
   explicit UnservedStages(Clock::Duration grace) : grace_(grace) {}
@@ -25,20 +25,20 @@ class UnservedStages {
     StageCounts ready{};
     StageCounts leased{};
   };
-  // Looks again; logs stages that are unserved from now on, or no longer. Returns whether what
-  // AddTo() says has changed.
+  // Updates the stages, and logs those that became unserved or served. Returns whether AddTo()'s
+  // result changed.
   bool Update(const Queue& queue, const WorkerCensus& workers, Clock::Time now);
-  // Adds the unserved stages that the job has ready tasks of.
+  // Adds the unserved stages in which the job has ready tasks.
   void AddTo(const Job& job, v1::JobStatus& status) const;
   bool IsUnserved(StageId stage) const { return stages_[static_cast<int>(stage)].said; }
-  // Grows with every change of what AddTo() says.
+  // Increases with every change of AddTo()'s result.
   uint64_t version() const { return version_; }
 
  private:
   struct Stage {
     std::optional<Clock::Time> since;
-    bool said = false;
-    std::map<int32_t, int64_t> others;  // connected workers, by version
+    bool said = false;                  // reported
+    std::map<int32_t, int64_t> others;  // connected workers of other versions, by version
   };
 
   const Clock::Duration grace_;

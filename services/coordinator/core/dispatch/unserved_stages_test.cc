@@ -14,7 +14,7 @@ using std::chrono::seconds;
 
 class UnservedStagesTest : public SchedulerTest {
  protected:
-  // Has a worker ask for tasks of `stages`, of which it has other versions if `newer` is not 0.
+  // Makes a worker ask for tasks of `stages`, whose versions it adds `newer` to.
   void Ask(const std::string& worker, std::initializer_list<StageId> stages, int newer = 0) {
     LeaseQuery query = {.max_tasks = 1, .worker = {"", worker}, .facts = {.incarnation = 1}};
     for (const StageId stage : stages) {
@@ -27,7 +27,7 @@ class UnservedStagesTest : public SchedulerTest {
     clock_.Advance(time);
     scheduler_->Tick();
   }
-  int UnservedOf(const std::string& job) { return Get(job).unserved_size(); }
+  int CountUnserved(const std::string& job) { return Get(job).unserved_size(); }
 
   std::vector<v1::LeasedTask> last_;
 };
@@ -35,7 +35,7 @@ class UnservedStagesTest : public SchedulerTest {
 TEST_F(UnservedStagesTest, AStageWithoutAWorkerIsSaidAfterAGrace) {
   const std::string job = Submit(GitJob(3));
   Pass(seconds(1));
-  EXPECT_EQ(UnservedOf(job), 0) << "within the grace";
+  EXPECT_EQ(CountUnserved(job), 0) << "within the grace";
   const uint64_t before = *scheduler_->JobVersion(job);
   const uint64_t notified = scheduler_->changed().generation();
   Pass(seconds(5));
@@ -46,7 +46,7 @@ TEST_F(UnservedStagesTest, AStageWithoutAWorkerIsSaidAfterAGrace) {
   EXPECT_EQ(status.unserved(0).tasks(), 3);
   EXPECT_EQ(status.unserved(0).others_size(), 0);
   EXPECT_EQ(scheduler_->ListJobs().at(0).unserved_size(), 1);
-  EXPECT_GT(*scheduler_->JobVersion(job), before) << "who watches is told";
+  EXPECT_GT(*scheduler_->JobVersion(job), before) << "watchers must hear of it";
   EXPECT_GT(scheduler_->changed().generation(), notified);
   EXPECT_EQ(scheduler_->CountWorkers().unserved[static_cast<int>(StageId::kPin)], 3);
 }
@@ -75,11 +75,11 @@ TEST_F(UnservedStagesTest, AWorkerThatAsksServesItAtOnce) {
   const std::string job = Submit(GitJob(2));
   Pass(seconds(1));
   Pass(seconds(6));
-  ASSERT_EQ(UnservedOf(job), 1);
+  ASSERT_EQ(CountUnserved(job), 1);
   Ask("w", {StageId::kPin});
   ASSERT_EQ(last_.size(), 1u);
   Pass(seconds(1));
-  EXPECT_EQ(UnservedOf(job), 0);
+  EXPECT_EQ(CountUnserved(job), 0);
 }
 
 TEST_F(UnservedStagesTest, AWorkerThatFellSilentServesNothing) {
@@ -94,12 +94,12 @@ TEST_F(UnservedStagesTest, AWorkerThatFellSilentServesNothing) {
     ASSERT_TRUE(lost.ok());
     EXPECT_TRUE(lost->empty());
     scheduler_->Tick();
-    EXPECT_EQ(UnservedOf(job), 0) << "it renews, and so is there";
+    EXPECT_EQ(CountUnserved(job), 0) << "it renews, and so is there";
   }
   Pass(seconds(31));
-  EXPECT_EQ(UnservedOf(job), 0) << "within the grace";
+  EXPECT_EQ(CountUnserved(job), 0) << "within the grace";
   Pass(seconds(6));
-  EXPECT_EQ(UnservedOf(job), 1);
+  EXPECT_EQ(CountUnserved(job), 1);
 }
 
 TEST_F(UnservedStagesTest, WhoHoldsALeaseFromBeforeARestartServesItsStage) {
@@ -109,16 +109,16 @@ TEST_F(UnservedStagesTest, WhoHoldsALeaseFromBeforeARestartServesItsStage) {
   Open();
   Pass(seconds(1));
   Pass(seconds(20));
-  EXPECT_EQ(UnservedOf(job), 0);
+  EXPECT_EQ(CountUnserved(job), 0);
 }
 
 TEST_F(UnservedStagesTest, AJobThatHasEndedHasNone) {
   const std::string job = Submit(GitJob(1));
   Pass(seconds(1));
   Pass(seconds(6));
-  ASSERT_EQ(UnservedOf(job), 1);
+  ASSERT_EQ(CountUnserved(job), 1);
   ASSERT_TRUE(scheduler_->Cancel(job).ok());
-  EXPECT_EQ(UnservedOf(job), 0);
+  EXPECT_EQ(CountUnserved(job), 0);
   Pass(seconds(1));
   EXPECT_EQ(scheduler_->CountWorkers().unserved[static_cast<int>(StageId::kPin)], 0);
 }

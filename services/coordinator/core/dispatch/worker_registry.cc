@@ -14,7 +14,7 @@
 namespace kernelmill::coordinator {
 namespace {
 
-constexpr size_t kRemembered = 16;  // incarnations of one name
+constexpr size_t kRemembered = 16;  // earlier incarnations of one name
 
 }  // namespace
 
@@ -24,14 +24,14 @@ WorkerRegistry::Runs WorkerRegistry::Hear(const WorkerId& worker, const WorkerFa
   Entry& entry = at->second;
   entry.order = ++order_;
   entry.heard = now;
-  const Runs runs = RunsOf(entry, worker, facts.incarnation, fresh);
+  const Runs runs = UpdateRun(entry, worker, facts.incarnation, fresh);
   entry.facts = facts;
   if (entries_.size() > max_workers_) ForgetOldest();
   return runs;
 }
 
-WorkerRegistry::Runs WorkerRegistry::RunsOf(Entry& entry, const WorkerId& worker,
-                                            uint64_t incarnation, bool fresh) {
+WorkerRegistry::Runs WorkerRegistry::UpdateRun(Entry& entry, const WorkerId& worker,
+                                               uint64_t incarnation, bool fresh) {
   if (incarnation == 0 || worker.name.empty()) return {0, 0, fresh};
   const uint64_t before = entry.facts.incarnation;
   if (fresh || before == 0) {
@@ -42,7 +42,7 @@ WorkerRegistry::Runs WorkerRegistry::RunsOf(Entry& entry, const WorkerId& worker
   if (before == incarnation) return {entry.run, 0, false};
   if (std::find(entry.incarnations.begin(), entry.incarnations.end(), incarnation) !=
       entry.incarnations.end()) {
-    LogWarning("several workers have one name: give each its own (--name)",
+    LogWarning("several workers have the same name; give each its own (--name)",
                {{"worker", worker.name}});
     entry.shared = true;
     entry.run = 0;
@@ -116,7 +116,7 @@ std::vector<const Listed*> HeardLately(const WorkerRegistry& workers, Clock::Tim
   return heard;
 }
 
-v1::WorkerInfo InfoOf(const Listed& worker) {
+v1::WorkerInfo MakeInfo(const Listed& worker) {
   const auto& [id, entry] = worker;
   v1::WorkerInfo info;
   info.set_name(ToUtf8(id.name));
@@ -133,14 +133,14 @@ v1::WorkerInfo InfoOf(const Listed& worker) {
 }
 
 void AddTask(uint64_t id, const LeaseTerms& terms, const JobTable& jobs, v1::WorkerInfo& info) {
-  const Job* const job = jobs.Running(JobOf(id));
-  const Job::Task* const task = job == nullptr ? nullptr : job->Find(IndexOf(id));
+  const Job* const job = jobs.Running(TaskJob(id));
+  const Job::Task* const task = job == nullptr ? nullptr : job->Find(TaskIndex(id));
   if (task == nullptr) return;
   v1::RunningTask& running = *info.add_running();
   running.set_job(job->id());
   running.set_task(id);
   running.set_stage(std::string(GetStageInfo(task->key.stage).name));
-  running.set_source(ToUtf8(job->SourceNameOf(IndexOf(id)).substr(0, kMaxSourceBytes)));
+  running.set_source(ToUtf8(job->GetSourceName(TaskIndex(id)).substr(0, kMaxSourceBytes)));
   running.set_attempt(task->attempts + 1);
   running.set_leased_unix_ms(terms.leased_unix_ms);
 }
@@ -155,7 +155,7 @@ std::vector<v1::WorkerInfo> ListWorkers(const WorkerRegistry& workers, const Lea
   std::map<WorkerId, size_t> places;
   for (const Listed* const worker : HeardLately(workers, now - kLately)) {
     places[worker->first] = infos.size();
-    infos.push_back(InfoOf(*worker));
+    infos.push_back(MakeInfo(*worker));
     infos.back().set_last_heard_unix_ms(
         absl::ToUnixMillis(wall - absl::FromChrono(now - worker->second.heard)));
   }

@@ -72,7 +72,7 @@ TEST(WorkerRegistry, RenewalsAndResultsCountAsHeard) {
   Hear(registry, "a", 1);
   registry.HearAgain({"", "a"}, kNow + std::chrono::seconds(7));
   registry.HearAgain({"", "stranger"}, kNow);
-  ASSERT_EQ(registry.entries().size(), 1u) << "who never asked stays unknown";
+  ASSERT_EQ(registry.entries().size(), 1u) << "a worker that never asked stays unknown";
   EXPECT_EQ(registry.entries().begin()->second.heard, kNow + std::chrono::seconds(7));
 }
 
@@ -95,7 +95,7 @@ class WorkerListTest : public SchedulerTest {
     }
     return Ask(query).tasks;
   }
-  StageWorkers CountOf(StageId stage) {
+  StageWorkers CountWorkers(StageId stage) {
     return scheduler_->CountWorkers().workers[static_cast<int>(stage)];
   }
 };
@@ -150,13 +150,13 @@ TEST_F(WorkerListTest, WorkersAreCountedAsIdleBusyAndSilent) {
   AskAs("busy", 1);
   AskAs("idle", 1);
   AskAs("idle too", 1, /*slots=*/3);
-  EXPECT_EQ(CountOf(StageId::kPin).same.busy, 1);
-  EXPECT_EQ(CountOf(StageId::kPin).same.idle, 2);
-  EXPECT_EQ(CountOf(StageId::kPin).same.slots, 7);
+  EXPECT_EQ(CountWorkers(StageId::kPin).same.busy, 1);
+  EXPECT_EQ(CountWorkers(StageId::kPin).same.idle, 2);
+  EXPECT_EQ(CountWorkers(StageId::kPin).same.slots, 7);
   clock_.Advance(seconds(31));
   AskAs("idle", 0);
-  EXPECT_EQ(CountOf(StageId::kPin).same.silent, 2);
-  EXPECT_EQ(CountOf(StageId::kPin).same.connected(), 1);
+  EXPECT_EQ(CountWorkers(StageId::kPin).same.silent, 2);
+  EXPECT_EQ(CountWorkers(StageId::kPin).same.connected(), 1);
 }
 
 }  // namespace

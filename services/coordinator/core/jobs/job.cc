@@ -13,11 +13,11 @@ namespace kernelmill::coordinator {
 
 namespace {
 
-// Of the tasks that are tried again, how many keep their last error in memory, and how much of it.
+// Bounds on the errors in memory: how many retried tasks keep their last error, and how much of it.
 constexpr size_t kMaxErrors = 10'000;
 constexpr size_t kMaxErrorBytes = 500;
 constexpr int kMaxTroubledShown = 100;
-// How the error of a task that waits begins: it holds its lease, and no attempt has failed.
+// The prefix of the error text of a waiting task. It holds its lease, and no attempt has failed.
 constexpr char kWaitsFor[] = "waits for ";
 
 }  // namespace
@@ -48,10 +48,10 @@ void Job::Create(const std::vector<TaskKey>& keys, uint8_t crashes, Change& chan
     if (crashes > 0) ++suspects_;
     ready_times_.Add(change.unix_ms);
     const auto index = static_cast<uint32_t>(tasks_.size());
-    v1::StageProgress& progress = ProgressOf(tasks_.back());
+    v1::StageProgress& progress = GetProgress(tasks_.back());
     progress.set_total(progress.total() + 1);
     Push(index);
-    change.tasks.push_back(RowOf(index));
+    change.tasks.push_back(MakeRow(index));
   }
 }
 
@@ -79,7 +79,7 @@ void Job::Requeue(uint32_t index) {
   if (At(index).state == TaskState::kReady) Push(index);
 }
 
-TaskRow Job::RowOf(uint32_t index) const {
+TaskRow Job::MakeRow(uint32_t index) const {
   const Task& task = tasks_[index - 1];
   TaskRow row;
   row.id = TaskId(sequence_, index);
@@ -98,7 +98,7 @@ const Job::Task* Job::Find(uint32_t index) const {
 
 void Job::SetState(uint32_t index, TaskState state) {
   Task& task = At(index);
-  v1::StageProgress& progress = ProgressOf(task);
+  v1::StageProgress& progress = GetProgress(task);
   const auto count = [&](TaskState of, int by) {
     if (of == TaskState::kLeased) progress.set_running(progress.running() + by);
     if (of == TaskState::kLeased) leased_ += by;
@@ -124,7 +124,7 @@ void Job::Leased(uint32_t index, uint64_t token, Change& change) {
   Task& task = At(index);
   SetState(index, TaskState::kLeased);
   task.token = token;
-  change.tasks.push_back(RowOf(index));
+  change.tasks.push_back(MakeRow(index));
 }
 
 bool Job::SetWaiting(uint32_t index, const std::string& waits_for) {
@@ -144,7 +144,7 @@ void Job::HandedBack(uint32_t index, Change& change) {
   SetState(index, TaskState::kReady);
   ready_times_.Set(index, change.unix_ms);
   Push(index);
-  change.tasks.push_back(RowOf(index));
+  change.tasks.push_back(MakeRow(index));
 }
 
 void Job::AttemptLost(uint32_t index, uint64_t token, const absl::Status& error, Crash crash,
@@ -159,7 +159,7 @@ void Job::AttemptLost(uint32_t index, uint64_t token, const absl::Status& error,
   NoteError(index, error);
   ready_times_.Set(index, change.unix_ms);
   ready_.PushLater(task.key.stage, index, task.crashes > 0, retry_at);
-  change.tasks.push_back(RowOf(index));
+  change.tasks.push_back(MakeRow(index));
 }
 
 absl::Status Job::Succeeded(uint32_t index, const v1::StageResult& result, bool cached,
@@ -168,8 +168,8 @@ absl::Status Job::Succeeded(uint32_t index, const v1::StageResult& result, bool 
   ASSIGN_OR_RETURN(const std::vector<TaskKey> next, plan_.Succeed(task.key, result));
   SetState(index, TaskState::kDone);
   errors_.erase(index);
-  if (cached) ProgressOf(task).set_cached(ProgressOf(task).cached() + 1);
-  TaskRow row = RowOf(index);
+  if (cached) GetProgress(task).set_cached(GetProgress(task).cached() + 1);
+  TaskRow row = MakeRow(index);
   row.cached = cached;
   row.result = result;
   change.tasks.push_back(std::move(row));
@@ -183,7 +183,7 @@ void Job::Failed(uint32_t index, uint64_t token, const absl::Status& error, Chan
   errors_.erase(index);
   ++task.attempts;
   task.token = token;
-  TaskRow row = RowOf(index);
+  TaskRow row = MakeRow(index);
   row.error = error;
   change.tasks.push_back(std::move(row));
   Create(plan_.Fail(task.key, error), 0, change);
@@ -195,12 +195,14 @@ bool Job::Split(uint32_t index, const absl::Status& error, uint8_t crashes, Chan
   if (parts.empty()) return false;
   SetState(index, TaskState::kSplit);
   errors_.erase(index);
-  TaskRow row = RowOf(index);
+  TaskRow row = MakeRow(index);
   row.error = error;
   change.tasks.push_back(std::move(row));
   for (const TaskKey& part : parts) {
-    // A quarantined file is not read any more; what cannot be halved further has all its chances.
-    const bool single = plan_.ItemCountOf(part) == 1;
+    // A quarantined item is not run again, so it starts with 0 crashes. A single item can only be
+    // quarantined next, so it starts with 1 and has all its attempts. Larger parts start with
+    // `crashes`.
+    const bool single = plan_.CountItems(part) == 1;
     const uint8_t begin = part.sub_shard & kQuarantined ? 0 : single ? 1 : crashes;
     Create({part}, begin, change);
   }
@@ -224,9 +226,10 @@ std::optional<v1::Source> Job::SourceToPin(uint32_t index) const {
   return plan_.SourceAt(key.source);
 }
 
-// The basic idea: rows stand in the order in which their tasks were created, and a task is created
-// by an outcome of one before it. So a single pass in that order meets every task after the plan
-// has asked for it again. What the plan asks for and what was kept must be the same set.
+// The basic idea: rows are in the order in which their tasks were created, and a task is created by
+// the outcome of an earlier task. So one pass in that order meets each task after the plan has
+// asked for it again. The plan's tasks and the stored rows must be the same set; otherwise another
+// build wrote the rows, and the job is planned again.
 absl::StatusOr<bool> Job::Replay(absl::FunctionRef<absl::Status(RowVisitor)> rows,
                                  int64_t unix_ms) {
   const std::vector<TaskKey> first = plan_.Start();
@@ -238,7 +241,7 @@ absl::StatusOr<bool> Job::Replay(absl::FunctionRef<absl::Status(RowVisitor)> row
 }
 
 bool Job::ReplayRow(const TaskRow& row, int64_t unix_ms, absl::flat_hash_set<TaskKey>& asked) {
-  if (ended() || IndexOf(row.id) != tasks_.size() + 1 || asked.erase(row.key) == 0) return false;
+  if (ended() || TaskIndex(row.id) != tasks_.size() + 1 || asked.erase(row.key) == 0) return false;
   tasks_.push_back({.key = row.key,
                     .attempts = static_cast<uint16_t>(row.attempts),
                     .state = TaskState::kReady,
@@ -248,7 +251,7 @@ bool Job::ReplayRow(const TaskRow& row, int64_t unix_ms, absl::flat_hash_set<Tas
   if (row.crashes > 0) ++suspects_;
   const auto index = static_cast<uint32_t>(tasks_.size());
   Task& task = tasks_.back();
-  ProgressOf(task).set_total(ProgressOf(task).total() + 1);
+  GetProgress(task).set_total(GetProgress(task).total() + 1);
   SetState(index, row.state);
   const bool open = row.state == TaskState::kReady || row.state == TaskState::kLeased;
   if (open && !row.error.ok()) NoteError(index, row.error);
@@ -259,7 +262,7 @@ bool Job::ReplayRow(const TaskRow& row, int64_t unix_ms, absl::flat_hash_set<Tas
     absl::StatusOr<std::vector<TaskKey>> after = plan_.Succeed(row.key, row.result);
     if (!after.ok()) return false;
     next = *std::move(after);
-    if (row.cached) ProgressOf(task).set_cached(ProgressOf(task).cached() + 1);
+    if (row.cached) GetProgress(task).set_cached(GetProgress(task).cached() + 1);
   } else if (row.state == TaskState::kFailed) {
     next = plan_.Fail(row.key, row.error);
   } else if (row.state == TaskState::kSplit) {
@@ -296,7 +299,7 @@ void Job::AddTroubled(uint32_t index, const std::string& error, v1::JobStatus& s
   if (status.troubled_size() >= kMaxTroubledShown) return;
   const Task& task = tasks_[index - 1];
   v1::Troubled& troubled = *status.add_troubled();
-  troubled.set_source(plan_.SourceNameOf(task.key));
+  troubled.set_source(plan_.GetSourceName(task.key));
   troubled.set_stage(std::string(GetStageInfo(task.key.stage).name));
   troubled.set_attempts(task.attempts);
   troubled.set_last_error(ToUtf8(error));
@@ -317,7 +320,7 @@ EndedJob Job::TakeEnd() {
   end.sequence = sequence_;
   end.status = Status();
   end.failures = plan_.TakeFailures();
-  end.lock = PartsOf(plan_.Spec());
+  end.lock = SplitSpec(plan_.Spec());
   return end;
 }
 

@@ -32,12 +32,12 @@
 
 namespace kernelmill::coordinator {
 
-// Since when each task of a job could have been leased, by the wall clock: for timelines alone, and
-// apart from the tasks, of which a job may have millions. Four bytes a task, counted from the first
-// one's; what lies before that or 49 days after it is that bound. Not thread-safe.
+// When each task of a job became ready, by the wall clock; only for timelines. It is separate from
+// the tasks because a job may have millions: four bytes per task, milliseconds since the first
+// task. Times before that, or more than 49 days later, become that bound. Not thread-safe.
 class ReadyTimes {
  public:
-  // Of the next task.
+  // Adds the time at which the next task becomes ready.
   void Add(int64_t unix_ms) {
     if (after_ms_.empty()) first_unix_ms_ = unix_ms;
     after_ms_.push_back(AfterFirst(unix_ms));
@@ -58,22 +58,22 @@ class ReadyTimes {
 
 using StageSet = std::bitset<kStageCount>;
 
-// The tasks of one job that wait for a worker, by stage; the earliest created goes first, so that a
-// task which comes back keeps its place. Tasks that must run alone wait apart. Four bytes a task.
-// Not thread-safe.
+// The ready tasks of one job, by stage. The earliest created task comes first, so that a requeued
+// task keeps its place. Tasks that must run alone have their own queues. Four bytes per task. Not
+// thread-safe.
 class ReadyQueue {
  public:
   void Push(StageId stage, uint32_t index, bool alone) {
     (alone ? alone_ : shared_)[static_cast<int>(stage)].push(index);
   }
 
-  // Keeps the task back until `when`.
+  // Adds a task that becomes ready at `when`.
   void PushLater(StageId stage, uint32_t index, bool alone, Clock::Time when) {
     later_.insert({when, {stage, index, alone}});
     ++later_count_[static_cast<size_t>(stage)];
   }
 
-  // Moves the tasks whose time has come, and returns them.
+  // Makes the tasks ready whose time has come, and returns them.
   std::vector<uint32_t> Promote(Clock::Time now) {
     std::vector<uint32_t> promoted;
     while (!later_.empty() && later_.begin()->first <= now) {
@@ -86,9 +86,9 @@ class ReadyQueue {
     return promoted;
   }
 
-  // The earliest task of one of the stages, of those that may run beside others.
+  // Removes and returns the earliest task of these stages that may run beside others.
   std::optional<uint32_t> Pop(const StageSet& stages) { return PopFrom(shared_, stages); }
-  // Likewise, of those that must run alone.
+  // Removes and returns the earliest task of these stages that must run alone.
   std::optional<uint32_t> PopAlone(const StageSet& stages) { return PopFrom(alone_, stages); }
   bool HasAlone(const StageSet& stages) const { return Any(alone_, stages); }
   bool HasShared(const StageSet& stages) const { return Any(shared_, stages); }
@@ -96,9 +96,9 @@ class ReadyQueue {
     const auto i = static_cast<int>(stage);
     return static_cast<int64_t>(shared_[i].size() + alone_[i].size());
   }
-  // Those that are kept back.
+  // Returns the number of tasks that are not ready yet.
   int64_t LaterCount(StageId stage) const { return later_count_[static_cast<size_t>(stage)]; }
-  // The earliest of the stage's, of both kinds, 0 for none: at most two.
+  // Returns the earliest task of the stage of both kinds, or 0.
   std::array<uint32_t, 2> Heads(StageId stage) const {
     const auto i = static_cast<size_t>(stage);
     return {shared_[i].empty() ? 0 : shared_[i].top(), alone_[i].empty() ? 0 : alone_[i].top()};
@@ -132,61 +132,63 @@ class ReadyQueue {
   std::array<int64_t, kStageCount> later_count_{};
 };
 
-// The stage versions and compilers that this build plans with. A job that another build planned is
-// planned anew; the action cache then answers for the stages that did not change.
+// Returns the stage versions and compilers of this build, as text. A job that was planned with
+// another fingerprint is planned again; the action cache answers for the unchanged stages.
 std::string PlanFingerprint();
 
-// One running job: its plan, its tasks and their states. Every change is also added to the `change`
-// that the caller hands in, to be kept. Not thread-safe.
+// One running job: its plan, its tasks and their states. JobTable owns it. Every change is also
+// added to the caller's `change`, which is then stored. Not thread-safe.
 class Job {
  public:
-  // `base` has job, name and submitted_unix_ms.
+  // `base` must have job, name and submitted_unix_ms.
   Job(uint32_t sequence, v1::JobStatus base, v1::JobSpec spec);
 
   // Creates the first tasks.
   void Start(Change& change);
-  // Rebuilds the job from the rows that `rows` passes, in the order of their ids. False: they do
-  // not fit this plan, and the job must be started anew in a new object. No row is changed. What is
-  // ready counts as ready since `unix_ms`.
+  // Rebuilds the job from its rows, which `rows` passes in the order of their ids. Returns false if
+  // they do not fit this plan; the caller must then start the job in a new object. Changes no row.
+  // Ready tasks count as ready since `unix_ms`.
   using RowVisitor = absl::FunctionRef<bool(const TaskRow&)>;
   absl::StatusOr<bool> Replay(absl::FunctionRef<absl::Status(RowVisitor)> rows, int64_t unix_ms);
 
-  // The earliest ready task of one of the stages, to be leased with Leased() or given back with
-  // Requeue(). PopAlone: of those that must run alone.
+  // Remove and return the earliest ready task of these stages; PopAlone: of those that must run
+  // alone. The caller must call Leased() or Requeue() for it.
   std::optional<uint32_t> PopReady(const StageSet& stages) { return ready_.Pop(stages); }
   std::optional<uint32_t> PopAlone(const StageSet& stages) { return ready_.PopAlone(stages); }
   bool HasAlone(const StageSet& stages) const { return ready_.HasAlone(stages); }
   bool HasShared(const StageSet& stages) const { return ready_.HasShared(stages); }
-  // Tasks of the stage that PopReady and PopAlone could give.
+  // Returns the number of tasks of the stage that PopReady and PopAlone can return.
   int64_t ReadyCount(StageId stage) const { return ready_.Count(stage); }
-  // Adds the stage's tasks by state; those that are open and neither ready, leased nor kept back
-  // wait for what the job does not know of.
+  // Adds the stage's tasks by state. Open tasks in none of these states wait in the Dispatcher, for
+  // a host or an equal task.
   void AddTo(StageId stage, StageTasks& tasks) const;
-  // Tasks that must run alone and have not ended.
+  // The number of unfinished tasks that must run alone.
   int64_t suspects() const { return suspects_; }
   void Requeue(uint32_t index);
 
   void Leased(uint32_t index, uint64_t token, Change& change);
-  // What the leased task waits for, as its worker says; empty: nothing. Returns whether that is
-  // news. Forgotten with the lease, and with the process.
+  // Notes what the leased task waits for, as its worker says; empty: nothing. Returns whether this
+  // is a change. It is forgotten with the lease and not stored.
   bool SetWaiting(uint32_t index, const std::string& waits_for);
-  // Back to ready: at once, the attempt not counted.
+  // Makes the task ready again at once. The attempt does not count.
   void HandedBack(uint32_t index, Change& change);
-  // The attempt ended without a result; `token` is that of the completion, 0 if there was none.
-  // Ready again at `retry_at`. `crashed`: its worker ended with it, `alone` or not.
+  // Notes an attempt that ended without a result; the task is ready again at `retry_at`. `token` is
+  // the token of the completion, or 0. `crash`: whether the worker crashed, and whether it was
+  // running other tasks too.
   enum class Crash { kNone, kInCompany, kAlone };
   void AttemptLost(uint32_t index, uint64_t token, const absl::Status& error, Crash crash,
                    Clock::Time retry_at, Change& change);
-  // INVALID_ARGUMENT: the result is not what the stage promises; nothing has changed.
+  // Takes the task's result. INVALID_ARGUMENT: the result is not what the stage promises; nothing
+  // has changed.
   absl::Status Succeeded(uint32_t index, const v1::StageResult& result, bool cached,
                          Change& change);
   void Failed(uint32_t index, uint64_t token, const absl::Status& error, Change& change);
-  // Puts the halves of its sub-shard in the task's place, each with `crashes` to begin with if it
-  // can be split further. False: it cannot be split; nothing has changed.
+  // Replaces the task by the halves of its sub-shard; a half that can be split further starts with
+  // `crashes`. Returns false if the task cannot be split; nothing has changed.
   bool Split(uint32_t index, const absl::Status& error, uint8_t crashes, Change& change);
-  // Ends the job. Its leases are the caller's to release.
+  // Ends the job. The caller must release its leases.
   void Cancel();
-  // Readies the tasks whose pause is over; returns whether there were any.
+  // Makes the tasks ready whose pause is over. Returns whether there were any.
   bool Promote(Clock::Time now, int64_t unix_ms);
 
   struct Task {
@@ -196,73 +198,74 @@ class Job {
     uint8_t crashes = 0;  // as TaskRow's
     uint64_t token = 0;   // as TaskRow's
   };
-  // Null: no such task.
+  // Finds a task; null if it does not exist.
   const Task* Find(uint32_t index) const;
-  v1::Action ActionOf(uint32_t index) const { return plan_.ActionFor(tasks_[index - 1].key); }
-  // The source that the task pins; nothing if it is no pin.
+  v1::Action MakeAction(uint32_t index) const { return plan_.ActionFor(tasks_[index - 1].key); }
+  // Returns the source that the task pins; nothing if it is not a pin task.
   std::optional<v1::Source> SourceToPin(uint32_t index) const;
-  v1::Source SourceOf(const TaskKey& task) const { return plan_.SourceAt(task.source); }
-  // As reports name its source; empty: of the whole job.
-  std::string SourceNameOf(uint32_t index) const {
-    return plan_.SourceNameOf(tasks_[index - 1].key);
+  v1::Source GetSource(const TaskKey& task) const { return plan_.SourceAt(task.source); }
+  // Returns the name of the task's source in reports; empty for job-wide tasks.
+  std::string GetSourceName(uint32_t index) const {
+    return plan_.GetSourceName(tasks_[index - 1].key);
   }
-  // How many files an extraction has.
-  int32_t ItemCountOf(uint32_t index) const { return plan_.ItemCountOf(tasks_[index - 1].key); }
-  // Since when the task could have been leased, by the wall clock.
+  // Returns how many files or kernels the task works on.
+  int32_t CountItems(uint32_t index) const { return plan_.CountItems(tasks_[index - 1].key); }
+  // Returns when the task became ready, by the wall clock.
   int64_t ReadyAt(uint32_t index) const { return ready_times_.Get(index); }
-  // The tasks that hold a lease, for a restart.
+  // Returns the leased tasks.
   std::vector<uint32_t> LeasedTasks() const;
   const std::array<v1::StageProgress, kStageCount>& progress() const { return progress_; }
   size_t task_count() const { return tasks_.size(); }
   int leased() const { return leased_; }
   int32_t priority() const { return base_.priority(); }
-  // Its tasks are run anew, whatever the action cache has.
+  // True if tasks run without looking in the action cache.
   bool no_cache() const { return base_.no_cache(); }
-  // How often the job was begun: 1, and 1 more with each retry.
+  // How often the job was started: 1, plus 1 for each retry.
   int32_t runs() const { return base_.runs(); }
-  // All of the spec but its sources.
+  // The spec without its sources.
   const v1::JobSpec& settings() const { return plan_.settings(); }
 
   uint32_t sequence() const { return sequence_; }
   const std::string& id() const { return base_.job(); }
   int64_t submitted_unix_ms() const { return base_.submitted_unix_ms(); }
   bool ended() const { return plan_.state() != v1::JOB_STATE_RUNNING; }
-  // Grows with every change.
+  // Increases with every change.
   uint64_t version() const { return version_; }
-  // With the first failures alone, and without the lock: cheap, however many sources there are.
+  // Returns the status, with the first failures only and without the lock, so that it is small.
   v1::JobStatus Status() const;
-  // Without failures, counters and dataset; of troubled tasks those that wait.
+  // Returns the status without failures, counters and dataset; its troubled tasks are only the
+  // waiting ones.
   v1::JobStatus Summary() const;
-  // As JobPlan has them.
+  // Returns failures; see JobPlan::Failures.
   std::vector<TaskFailure> Failures(const TaskKey* after, size_t limit) const {
     return plan_.Failures(after, limit);
   }
-  // How it ended; the job is of no further use.
+  // Returns the end of the job; the object is unusable afterwards.
   EndedJob TakeEnd();
 
  private:
   Task& At(uint32_t index) { return tasks_[index - 1]; }
-  v1::StageProgress& ProgressOf(const Task& task) {
+  v1::StageProgress& GetProgress(const Task& task) {
     return progress_[static_cast<int>(task.key.stage)];
   }
-  TaskRow RowOf(uint32_t index) const;
+  TaskRow MakeRow(uint32_t index) const;
   void Push(uint32_t index);
   void Create(const std::vector<TaskKey>& keys, uint8_t crashes, Change& change);
-  // Takes up one row; adds the tasks that the plan asks for on account of it to `asked`.
+  // Takes one row, and adds the tasks that the plan asks for because of it to `asked`.
   bool ReplayRow(const TaskRow& row, int64_t unix_ms, absl::flat_hash_set<TaskKey>& asked);
   void AddTroubled(uint32_t index, const std::string& error, v1::JobStatus& status) const;
   void NoteError(uint32_t index, const absl::Status& error);
-  // Moves the task's count from its state to `state`. It waits for nothing any more.
+  // Changes the task's state and the counts by state. The task no longer waits.
   void SetState(uint32_t index, TaskState state);
 
   const uint32_t sequence_;
   const v1::JobStatus base_;
   JobPlan plan_;
-  std::deque<Task> tasks_;  // by index - 1, in the order of their creation; 24 bytes each
+  std::deque<Task> tasks_;  // by index - 1, in the order of creation; 24 bytes each
   ReadyTimes ready_times_;
-  // Why the last attempt failed, of tasks that are tried again; not of all where there are many.
+  // The last error of tasks that are retried; at most kMaxErrors of them.
   std::map<uint32_t, absl::Status> errors_;
-  std::map<uint32_t, std::string> waiting_;  // leased tasks that wait: for what
+  std::map<uint32_t, std::string> waiting_;  // the reason why a leased task waits
   int leased_ = 0;
   int64_t suspects_ = 0;
   ReadyQueue ready_;

@@ -18,18 +18,18 @@ namespace {
 constexpr size_t kMaxRequestId = 256;
 constexpr int32_t kMaxPriority = 100;
 
-// For people to read, and for the retention of ended jobs.
+// Returns the wall clock's time, for display and for the retention of ended jobs.
 int64_t WallMillis() { return absl::ToUnixMillis(absl::Now()); }
 
 access::CallerLimits::Options JobLimits(const JobTable::Options& options) {
-  return {"jobs that have not ended",
+  return {"unfinished jobs",
           {"max-jobs-per-caller", options.max_jobs_per_caller},
           {"max-jobs", options.max_unfinished_jobs},
           "wait for some, or cancel them"};
 }
 
 access::CallerLimits::Options ByteLimits(const JobTable::Options& options) {
-  return {"bytes in jobs that have not ended",
+  return {"bytes in unfinished jobs",
           {"max-queued-bytes-per-caller", options.max_queued_bytes_per_caller},
           {"max-queued-bytes", options.max_queued_bytes},
           "wait for some, or cancel them"};
@@ -86,7 +86,7 @@ absl::Status JobTable::Resume(JobRow row, Change& change) {
       return absl::OkStatus();
     }
   }
-  LogWarning("job is planned anew: another build planned it", {{"job", row.status.job()}});
+  LogWarning("planning a job again, because another build planned it", {{"job", row.status.job()}});
   change.erased.push_back(row.sequence);
   Start(std::move(row), change);
   return absl::OkStatus();
@@ -122,11 +122,11 @@ absl::Status JobTable::CheckSubmission(const v1::JobSpec& spec, const std::strin
   RETURN_IF_ERROR(job::CheckJobSpec(spec));
   if (priority < -kMaxPriority || priority > kMaxPriority) {
     return absl::InvalidArgumentError(
-        absl::StrCat("priority: is not ", -kMaxPriority, " to ", kMaxPriority));
+        absl::StrCat("priority: must be ", -kMaxPriority, " to ", kMaxPriority));
   }
   if (request_id.size() > kMaxRequestId) {
     return absl::InvalidArgumentError(
-        absl::StrCat("request_id: longer than ", kMaxRequestId, " bytes"));
+        absl::StrCat("request_id: must have at most ", kMaxRequestId, " bytes"));
   }
   return absl::OkStatus();
 }
@@ -135,7 +135,7 @@ absl::StatusOr<std::string> JobTable::Submit(v1::JobSpec spec, const std::string
                                              int32_t priority, const std::string& caller,
                                              bool no_cache, Change& change) {
   const auto known = requests_.find(request_id);
-  if (!request_id.empty() && known != requests_.end()) return IdOf(known->second);
+  if (!request_id.empty() && known != requests_.end()) return GetId(known->second);
   JobRow row;
   row.request_id = request_id;
   row.caller = caller;
@@ -192,10 +192,11 @@ void JobTable::BeginAgain(Job& job, Change& change) {
   const bool no_cache = job.no_cache();
   const EndedJob before = job.TakeEnd();
   for (const v1::JobSpec& part : before.lock) row.spec.MergeFrom(part);
-  // What this change has of the run that is dropped would be written after it is.
-  std::erase_if(change.tasks, [&](const TaskRow& task) { return JobOf(task.id) == row.sequence; });
+  // Rows of the dropped run in this change would be written after the run is erased; remove them.
+  std::erase_if(change.tasks,
+                [&](const TaskRow& task) { return TaskJob(task.id) == row.sequence; });
   std::erase_if(change.spans,
-                [&](const v1::TaskSpan& span) { return JobOf(span.task()) == row.sequence; });
+                [&](const v1::TaskSpan& span) { return TaskJob(span.task()) == row.sequence; });
   StartAgain(std::move(row), before.status, no_cache, change);
 }
 
@@ -221,7 +222,7 @@ void JobTable::SetEndTicket(uint32_t sequence, uint64_t ticket) {
 }
 
 void JobTable::Forget(uint32_t sequence, Change& change) {
-  const std::string id = IdOf(sequence);
+  const std::string id = GetId(sequence);
   ended_.erase(sequence);
   ids_.erase(id);
   std::erase_if(requests_, [&](const auto& request) { return request.second == sequence; });
@@ -232,7 +233,7 @@ void JobTable::Forget(uint32_t sequence, Change& change) {
 absl::Status JobTable::Delete(uint32_t sequence, Change& change) {
   if (running_.count(sequence) > 0) {
     return absl::FailedPreconditionError(
-        absl::StrCat("job ", IdOf(sequence), " is running; cancel it first"));
+        absl::StrCat("job ", GetId(sequence), " is running; cancel it first"));
   }
   Forget(sequence, change);
   return absl::OkStatus();
@@ -248,13 +249,13 @@ void JobTable::DeleteOld(absl::Time now, Change& change) {
   for (const uint32_t sequence : old) Forget(sequence, change);
 }
 
-absl::StatusOr<uint32_t> JobTable::SequenceOf(const std::string& id) const {
+absl::StatusOr<uint32_t> JobTable::FindSequence(const std::string& id) const {
   const auto at = ids_.find(id);
   if (at == ids_.end()) return absl::NotFoundError(absl::StrCat("no job ", JsonString(id)));
   return at->second;
 }
 
-std::string JobTable::IdOf(uint32_t sequence) const {
+std::string JobTable::GetId(uint32_t sequence) const {
   const Job* const job = Running(sequence);
   return job != nullptr ? job->id() : ended_.at(sequence).summary.job();
 }

@@ -11,16 +11,16 @@
 
 namespace kernelmill::coordinator {
 
-// Counts for metrics; all are kept as things change, so that none needs a walk over tasks.
+// Counts for metrics. They are updated with each change, so that reading them walks over no tasks.
 
-// The tasks of one stage in the running jobs. Those that are split count as done.
+// The tasks of one stage in the running jobs. Split tasks count as done.
 struct StageTasks {
   int64_t total = 0, done = 0, failed = 0, leased = 0;
   int64_t ready = 0;
-  int64_t backing_off = 0;       // until their pause is over
-  int64_t waiting_for_host = 0;  // for a place there, or that its pause is over
-  int64_t sharing = 0;           // they follow an equal task
-  int64_t ready_since_ms = 0;    // by the wall clock: the first in the queue; 0: none is
+  int64_t backing_off = 0;       // wait for the next attempt
+  int64_t waiting_for_host = 0;  // wait for a place at their host, or for the end of its pause
+  int64_t sharing = 0;           // wait for the result of an equal task
+  int64_t ready_since_ms = 0;    // when the first queued task became ready, wall clock; 0: none
 };
 
 struct HostStats {
@@ -28,17 +28,17 @@ struct HostStats {
     int64_t running = 0, waiting = 0;
   };
   std::map<std::string, Tasks> tasks;  // by host
-  int64_t paused = 0;                  // hosts that want to be left alone
+  int64_t paused = 0;                  // hosts that requested a pause
 };
 
 struct QueueStats {
-  int64_t unix_ms = 0;  // when it was counted
+  int64_t unix_ms = 0;  // the time of counting
   std::map<v1::JobState, int64_t> jobs;
   std::array<StageTasks, kStageCount> tasks;
   HostStats hosts;
   int64_t leases = 0;
   int64_t suspects = 0;       // tasks that must run alone
-  int64_t oldest_job_ms = 0;  // when the oldest running job was submitted; 0: none runs
+  int64_t oldest_job_ms = 0;  // when the oldest running job was submitted; 0: no job runs
 };
 
 }  // namespace kernelmill::coordinator

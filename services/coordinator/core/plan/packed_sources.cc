@@ -5,7 +5,7 @@
 namespace kernelmill::coordinator {
 
 PackedSources::PackedSources(v1::JobSpec& spec) {
-  // Out of the spec, as a message keeps what is cleared for later use.
+  // Moved out of the spec, since a message keeps the memory of cleared fields.
   const auto sources = std::move(*spec.mutable_sources());
   spec.mutable_sources()->Clear();
   packed_.reserve(sources.size());

@@ -9,23 +9,23 @@
 
 namespace kernelmill::coordinator {
 
-// The sources of a job, serialized: a job may have 100,000, and each takes four times as much
-// memory as a message. Not thread-safe.
+// The sources of a job, serialized: a job may have 100,000, and a message takes four times as much
+// memory. Not thread-safe.
 class PackedSources {
  public:
   PackedSources() = default;
-  // Takes those of the spec, which has none then.
+  // Moves the sources out of `spec`.
   explicit PackedSources(v1::JobSpec& spec);
 
   int32_t size() const { return static_cast<int32_t>(packed_.size()); }
   v1::Source Get(int32_t index) const;
-  // Whether its role is that; asked of each of a job's million shards.
+  // Returns whether the source is a holdout. Fast, since it is called for each of a million shards.
   bool IsHoldout(int32_t index) const { return holdouts_[index]; }
-  // Whether its files go into the dataset, whole.
+  // Returns whether whole files of the source go into the dataset.
   bool KeepsFiles(int32_t index) const { return keeps_files_[index]; }
   void Set(int32_t index, const v1::Source& source);
   void Add(const v1::Source& source);
-  // Adds all of them to the spec.
+  // Adds all sources to the spec.
   void CopyTo(v1::JobSpec& spec) const;
 
  private:

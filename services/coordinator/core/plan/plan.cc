@@ -1,4 +1,4 @@
-// The part of JobPlan that takes failures: what each costs, and what is told of it.
+// JobPlan as a state machine: results, then failures. plan_actions.cc has the actions of tasks.
 
 #include "services/coordinator/core/plan/plan.h"
 
@@ -41,11 +41,12 @@ v1::NamedDigest ToNamedDigest(const BlobRef& ref, absl::string_view name) {
 absl::StatusOr<BlobRef> ToBlobRef(const v1::NamedDigest& digest, absl::string_view name) {
   if (digest.name() != name) {
     return absl::InvalidArgumentError(
-        absl::StrCat("output ", JsonString(digest.name()), " where '", name, "' belongs"));
+        absl::StrCat("output ", JsonString(digest.name()), ": expected '", name, "'"));
   }
   RETURN_IF_ERROR(Annotate(cas::CheckDigest(digest.digest()), name));
   if (digest.items() < 0 || digest.items() > kMaxItems) {
-    return absl::InvalidArgumentError(absl::StrCat(name, ": ", digest.items(), " items"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": items must be 0 to ", kMaxItems, ", not ", digest.items()));
   }
   BlobRef ref;
   const std::string raw = absl::HexStringToBytes(digest.digest().hash());
@@ -58,29 +59,29 @@ absl::StatusOr<BlobRef> ToBlobRef(const v1::NamedDigest& digest, absl::string_vi
 absl::StatusOr<BlobRef> OnlyOutput(const v1::StageResult& result, absl::string_view name) {
   if (result.outputs_size() != 1) {
     return absl::InvalidArgumentError(
-        absl::StrCat(result.outputs_size(), " outputs where one '", name, "' belongs"));
+        absl::StrCat(result.outputs_size(), " outputs, expected one '", name, "'"));
   }
   return ToBlobRef(result.outputs(0), name);
 }
 
 namespace {
 
-// A partition reads every signature of the job; so there are a few as soon as they are worth it,
-// and more only where one's share of the bands would take much memory: 32 bytes a kernel and band.
+// Each partition reads every signature of the job. So medium jobs have a few partitions, and more
+// are used only if one partition's bands would take much memory: 32 bytes per kernel and band.
 constexpr int64_t kKernelsPerSmallPartition = 2000;
 constexpr int64_t kSmallPartitions = 4;
 constexpr int64_t kKernelsPerPartition = 262144;
 constexpr int64_t kMaxPartitions = 64;
 
-// The tree of halves has a place for that many (task.h), and the fetcher cuts far smaller ones.
+// The tree of halves (task.h) has room for this many; the fetcher makes much smaller shards.
 constexpr int64_t kMaxFilesPerShard = 16384;
-constexpr int kMaxIrShards = 4096;  // of one shard of kernels
+constexpr int kMaxIrShards = 4096;  // for one shard of kernels
 
-// What is said of each kernel of a shard is said of as many as it has.
+// Checks that an output with one item per kernel has as many items as the shard has kernels.
 absl::Status CheckAsMany(int64_t kernels, const BlobRef& of_them, absl::string_view name) {
   if (of_them.items == kernels) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat(of_them.items, " ", name, " of ", kernels, " kernels"));
+      absl::StrCat(name, ": has ", of_them.items, " items for ", kernels, " kernels"));
 }
 
 }  // namespace
@@ -177,9 +178,8 @@ absl::Status JobPlan::Discovered(int32_t source, const v1::StageResult& result, 
   return absl::OkStatus();
 }
 
-// A search that failed stays, as a source that failed, so that another run of the job searches
-// again. What the job names by itself is not taken again from what was found, nor is what was found
-// twice.
+// Replaces each search by the repositories that it found, without those that the job already has. A
+// failed search stays as a failed source, so that a retry of the job searches again.
 void JobPlan::SearchesOver(Tasks& next) {
   std::set<std::string> known;
   for (int32_t i = 0; i < packed_.size(); ++i) known.insert(packed_.Get(i).git());
@@ -215,13 +215,15 @@ absl::Status JobPlan::Pinned(int32_t source, const v1::StageResult& result, Task
 }
 
 absl::Status JobPlan::Fetched(int32_t source, const v1::StageResult& result, Tasks& next) {
-  if (result.outputs().empty()) return absl::InvalidArgumentError("fetch without a tree");
+  if (result.outputs().empty())
+    return absl::InvalidArgumentError("fetch: output 'tree' is missing");
   ASSIGN_OR_RETURN(const BlobRef tree, ToBlobRef(result.outputs(0), "tree"));
   std::vector<BlobRef> files(result.outputs_size() - 1);
   for (size_t k = 0; k < files.size(); ++k) {
     ASSIGN_OR_RETURN(files[k], ToBlobRef(result.outputs(k + 1), "files"));
     if (files[k].items < 1 || files[k].items > kMaxFilesPerShard) {
-      return absl::InvalidArgumentError(absl::StrCat("a shard of ", files[k].items, " files"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "files: a shard must have 1 to ", kMaxFilesPerShard, " files, not ", files[k].items));
     }
   }
   AddUnfetched(source, result);
@@ -261,15 +263,15 @@ void JobPlan::ExtractionOver(int32_t source, Tasks& next) {
   }
 }
 
-// What it has now is what its users get, whatever becomes of it: so that their modules do not
-// depend on whether they were linked before it failed.
+// The users of the source get exactly the shards that it has now, even if it fails later. So their
+// modules do not depend on whether they were linked before or after the failure.
 void JobPlan::Settle(int32_t source, Tasks& next) {
   if (!uses_.IsUsed(source)) return;
   UsedShards shards;
   const Source& state = sources_[source];
   for (int32_t k = 0; k < state.shards(); ++k) {
     if (state.lost[k]) continue;
-    for (const BlobRef& ref : KernelsOf(state, k)) shards.kernels.push_back(ref);
+    for (const BlobRef& ref : GetKernels(state, k)) shards.kernels.push_back(ref);
   }
   shards.tree = state.tree;
   for (const int32_t user : uses_.Settle(source, std::move(shards))) {
@@ -285,14 +287,14 @@ absl::Status JobPlan::Linked(int32_t source, const v1::StageResult& result, Task
   }
   if (result.outputs_size() != static_cast<int>(alive.size())) {
     return absl::InvalidArgumentError(
-        absl::StrCat("link made ", result.outputs_size(), " shards of ", alive.size()));
+        absl::StrCat("link: made ", result.outputs_size(), " shards, expected ", alive.size()));
   }
   std::vector<BlobRef> linked(state.files.size());
   for (size_t i = 0; i < alive.size(); ++i) {
     ASSIGN_OR_RETURN(linked[alive[i]], ToBlobRef(result.outputs(static_cast<int>(i)), "kernels"));
   }
   state.linked = std::move(linked);
-  state.kernels = {};  // nothing asks for them any more
+  state.kernels = {};  // no later action needs them
   state.signatures.resize(state.files.size());
   state.shingles.resize(state.files.size());
   if (!IsHoldout(source)) state.verdicts.resize(state.files.size());
@@ -310,13 +312,15 @@ absl::Status JobPlan::Linked(int32_t source, const v1::StageResult& result, Task
 }
 
 absl::Status JobPlan::Compiled(const TaskKey& task, const v1::StageResult& result, Tasks& next) {
-  if (result.outputs().empty()) return absl::InvalidArgumentError("compile without 'compiled'");
+  if (result.outputs().empty()) {
+    return absl::InvalidArgumentError("compile: output 'compiled' is missing");
+  }
   Source& state = sources_.Mutable(task.source);
   ASSIGN_OR_RETURN(const BlobRef compiled, ToBlobRef(result.outputs(0), "compiled"));
-  RETURN_IF_ERROR(CheckAsMany(ItemCountOf(task), compiled, "compiled"));
+  RETURN_IF_ERROR(CheckAsMany(CountItems(task), compiled, "compiled"));
   const int kept = result.outputs_size() - 1;
   if (kept > (settings_.compile().keep().empty() ? 0 : kMaxIrShards)) {
-    return absl::InvalidArgumentError(absl::StrCat("compile made ", kept, " 'ir'"));
+    return absl::InvalidArgumentError(absl::StrCat("compile: made too many 'ir' outputs: ", kept));
   }
   std::vector<BlobRef> ir(kept);
   for (int i = 0; i < kept; ++i) {
@@ -334,7 +338,7 @@ absl::Status JobPlan::Compiled(const TaskKey& task, const v1::StageResult& resul
   state.compiled.resize(state.files.size());
   state.compiled[task.shard] = compiled;
   if (!ir.empty()) state.ir[task.shard] = std::move(ir);
-  // Its place among what the barrier waits for goes over to the validation.
+  // checks_open_ stays: the barrier now waits for the validation instead of the compilation.
   next.push_back({.stage = StageId::kValidate, .source = task.source, .shard = task.shard});
   return absl::OkStatus();
 }
@@ -343,7 +347,7 @@ bool JobPlan::CompiledPart(const TaskKey& task, const BlobRef& compiled, std::ve
   Source& state = sources_.Mutable(task.source);
   CompiledParts& parts = state.compiled_parts[task.shard];
   const auto kernels = static_cast<int32_t>(state.linked[task.shard].items);
-  const int32_t first = ItemsOf(task.sub_shard, kernels).first;
+  const int32_t first = GetItems(task.sub_shard, kernels).first;
   parts.compiled[first] = compiled;
   parts.ir[first] = std::move(ir);
   if (--parts.open > 0 || parts.failed) return false;
@@ -366,7 +370,7 @@ absl::Status JobPlan::Validated(const TaskKey& task, const v1::StageResult& resu
 absl::Status JobPlan::Signed(const TaskKey& task, const v1::StageResult& result) {
   if (result.outputs_size() != 2) {
     return absl::InvalidArgumentError(
-        absl::StrCat(result.outputs_size(), " outputs where 'signatures' and 'shingles' belong"));
+        absl::StrCat(result.outputs_size(), " outputs, expected 'signatures' and 'shingles'"));
   }
   Source& state = sources_.Mutable(task.source);
   ASSIGN_OR_RETURN(const BlobRef signatures, ToBlobRef(result.outputs(0), "signatures"));
@@ -400,7 +404,7 @@ absl::Status JobPlan::JobLevel(const TaskKey& task, const v1::StageResult& resul
 
 void JobPlan::PassBarriers(Tasks& next) {
   if (state_ != v1::JOB_STATE_RUNNING) return;
-  // Also the verdicts: a shard whose validation fails is lost, and must not be in the pairs.
+  // Waits for verdicts too: a shard whose validation failed is lost and must not be in the pairs.
   if (!pairing_ && searches_open_ == 0 && sources_unlinked_ == 0 && checks_open_ == 0) {
     int64_t kernels = 0;
     ForEachLinked(
@@ -423,15 +427,15 @@ namespace {
 using worker::FailureCost;
 using worker::StageScope;
 
-constexpr int kNamedFiles = 10;  // or pairs, in the message of a failure
-// Of one failure's message, so that a page of them fits into an answer whatever a worker said.
+constexpr int kNamedFiles = 10;  // files or pairs named in a failure's message
+// Bounds a failure's message, so that a page of failures fits into an answer.
 constexpr size_t kMaxMessage = 4096;
-// How the manifest stage names a gate, where it names a pair "pairs[3]".
+// The prefix with which the manifest stage names a gate; it names a pair "pairs[3]".
 constexpr absl::string_view kGatePrefix = "gates.";
 
 using FileFailures = google::protobuf::RepeatedPtrField<v1::FileFailure>;
 
-// The first of a result's failures, each with its reason, of `total`.
+// Returns the first failures of a result, each with its reason, and "..." if `total` is larger.
 std::string NamedFailures(const FileFailures& failures, int64_t total) {
   std::string names;
   for (int i = 0; i < std::min(failures.size(), kNamedFiles); ++i) {
@@ -504,7 +508,7 @@ std::vector<TaskKey> JobPlan::Split(const TaskKey& task) {
   if (!GetStageInfo(task.stage).splittable) return {};
   Source& state = sources_.Mutable(task.source);
   Tasks next;
-  for (const SubShard sub_shard : coordinator::Split(task.sub_shard, ShardItemsOf(task))) {
+  for (const SubShard sub_shard : coordinator::Split(task.sub_shard, CountShardItems(task))) {
     next.push_back(task);
     next.back().sub_shard = sub_shard;
   }
@@ -520,31 +524,31 @@ std::vector<TaskKey> JobPlan::Split(const TaskKey& task) {
   return next;
 }
 
-int32_t JobPlan::ShardItemsOf(const TaskKey& task) const {
+int32_t JobPlan::CountShardItems(const TaskKey& task) const {
   const Source& state = sources_[task.source];
   const std::vector<BlobRef>& shards = task.stage == StageId::kCompile ? state.linked : state.files;
   return static_cast<int32_t>(shards[task.shard].items);
 }
 
-int32_t JobPlan::ItemCountOf(const TaskKey& task) const {
-  return ItemsOf(task.sub_shard, ShardItemsOf(task)).count;
+int32_t JobPlan::CountItems(const TaskKey& task) const {
+  return GetItems(task.sub_shard, CountShardItems(task)).count;
 }
 
 void JobPlan::LoseShard(const TaskKey& task) {
   Source& state = sources_.Mutable(task.source);
-  if (state.lost[task.shard]) return;  // by another sub-shard or stage
+  if (state.lost[task.shard]) return;  // another sub-shard or stage lost it
   state.lost[task.shard] = true;
   state.lost_files += state.files[task.shard].items;
 }
 
-std::string JobPlan::SourceNameOf(const TaskKey& task) const {
+std::string JobPlan::GetSourceName(const TaskKey& task) const {
   if (GetStageInfo(task.stage).scope == StageScope::kJob) return "";
   return job::SourceName(packed_.Get(task.source));
 }
 
 v1::Failure& JobPlan::NewFailure(const TaskKey& task, absl::StatusCode code) {
   v1::Failure& failure = failures_[task];
-  failure.set_source(SourceNameOf(task));
+  failure.set_source(GetSourceName(task));
   failure.set_stage(std::string(GetStageInfo(task.stage).name));
   failure.set_code(absl::StatusCodeToString(code));
   return failure;
@@ -556,7 +560,7 @@ void JobPlan::AddFailure(const TaskKey& task, const absl::Status& error) {
   const StageScope scope = GetStageInfo(task.stage).scope;
   if (scope == StageScope::kJob) return;
   const Source& state = sources_[task.source];
-  int64_t files = 0;  // without the lost ones, which have failures of their own
+  int64_t files = 0;  // without lost shards, which have their own failures
   for (int32_t k = 0; k < state.shards(); ++k) {
     const bool concerned = scope == StageScope::kSource || k == task.shard;
     if (concerned && !state.lost[k]) files += state.files[k].items;
@@ -568,14 +572,14 @@ void JobPlan::AddQuarantined(const TaskKey& task, const v1::StageResult& result)
   v1::Failure& failure = NewFailure(task, absl::StatusCode::kAborted);
   if (!result.failures().empty()) failure.set_path(result.failures(0).path());
   if (task.stage == StageId::kExtract) {
-    failure.set_message("quarantined: its extraction ended the worker again and again");
+    failure.set_message("quarantined: its extraction crashed the worker repeatedly");
     failure.set_files(1);
     return;
   }
-  // No file is lost: the kernel stays, and what compilers say of it is unknown.
+  // No file is lost: the kernel stays, without compile results.
   const std::string kernel = result.failures().empty() ? "?" : result.failures(0).reason();
   failure.set_message(ToUtf8(absl::StrCat("quarantined: compiling ", kernel,
-                                          " ended its compiler or the worker again and again")
+                                          " crashed its compiler or the worker repeatedly")
                                  .substr(0, kMaxMessage)));
 }
 
@@ -588,7 +592,7 @@ void JobPlan::AddUnfetched(int32_t source, const v1::StageResult& result) {
       failure.set_files(failure.files() + counter.value());
     }
   }
-  failure.set_message(ToUtf8(absl::StrCat("files that could not be had:",
+  failure.set_message(ToUtf8(absl::StrCat("files that could not be fetched:",
                                           NamedFailures(result.failures(), failure.files()))
                                  .substr(0, kMaxMessage)));
   failure.set_path(result.failures(0).path());
@@ -602,7 +606,7 @@ void JobPlan::AddShortfalls(const TaskKey& task, const v1::StageResult& result) 
       *pairs.Add() = shortfall;
       continue;
     }
-    ++gate.shard;  // the stage has one task, whose own failure is of shard 0
+    ++gate.shard;  // shard 0 is the key of the task's own failure
     v1::Failure& failure = NewFailure(gate, absl::StatusCode::kFailedPrecondition);
     failure.set_path(shortfall.path());
     failure.set_message(ToUtf8(shortfall.reason().substr(0, kMaxMessage)));
@@ -611,7 +615,7 @@ void JobPlan::AddShortfalls(const TaskKey& task, const v1::StageResult& result) 
   v1::Failure& failure = NewFailure(task, absl::StatusCode::kNotFound);
   const bool reviews = absl::StartsWith(pairs.rbegin()->path(), "reviews");
   failure.set_message(
-      ToUtf8(absl::StrCat(reviews ? "pairs and reviews that name nothing in the dataset:"
+      ToUtf8(absl::StrCat(reviews ? "pairs and reviews that match nothing in the dataset:"
                                   : "pairs that could not be made:",
                           NamedFailures(pairs, pairs.size()))
                  .substr(0, kMaxMessage)));

@@ -22,7 +22,7 @@
 
 namespace kernelmill::coordinator {
 
-// A NamedDigest without its name, in a third of the memory: a job may have a million of them.
+// A NamedDigest without its name, in a third of the memory: a job may have a million.
 struct BlobRef {
   std::array<char, 32> hash{};
   int64_t size = 0;
@@ -31,116 +31,119 @@ struct BlobRef {
 
 v1::NamedDigest ToNamedDigest(const BlobRef& ref, absl::string_view name);
 
-// INVALID_ARGUMENT: another name than `name`, not a digest, or no count of items.
+// Converts an output. INVALID_ARGUMENT: its name is not `name`, or its digest or number of items is
+// invalid.
 absl::StatusOr<BlobRef> ToBlobRef(const v1::NamedDigest& digest, absl::string_view name);
 
-// The output of a stage that promises one alone. INVALID_ARGUMENT too: it has another number.
+// Converts the only output of a stage. INVALID_ARGUMENT: as above, or there is not exactly one.
 absl::StatusOr<BlobRef> OnlyOutput(const v1::StageResult& result, absl::string_view name);
 
-// Why an input is lost, and which task says so.
+// A failure in a report, and the task that failed.
 struct TaskFailure {
   TaskKey task;
   v1::Failure failure;
 };
 
-// How many failures a job's status names.
+// The number of failures in a job's status.
 inline constexpr int kFailuresInStatus = 100;
 
-// The task graph of one job, as a pure state machine: outcomes of tasks go in, the tasks that they
-// make possible come out. No I/O, no clock; not thread-safe.
+// The task graph of one job, as a pure state machine: it takes outcomes of tasks and returns the
+// tasks that become possible. No I/O, no clock. Not thread-safe.
 //
-//   once for the job: all discover, each of which becomes the sources that it found
-//   for each source:  [pin] -> fetch -> extract(k) -> link -> [compile(k)] -> validate(k)
-//                                                          -> sign(k)
-//   of a source that uses others: link waits for their extractions too (uses.h)
-//   once for the job: all sign -> pair(p) -> with all validate -> resolve -> [split] -> manifest
+// clang-format off
+//   once per job:    all discover; each is replaced by the sources that it found
+//   for each source: [pin] -> fetch -> extract(k) -> link -> [compile(k)] -> validate(k)
+//                                                         -> sign(k)
+//                    link also waits for the extractions of the sources that it uses (uses.h)
+//   once per job:    all sign and validate -> pair(p) -> resolve -> [split] -> manifest
+// clang-format on
 //
-// Which tasks come, and every action, depend on the spec and on the results alone, never on the
-// order in which results arrive: inputs stand in the order of (source, shard). Feeding the same
-// outcomes again, in any order in which each task was possible, rebuilds the same state.
+// The tasks and their actions depend only on the spec and the results, not on the order in which
+// results arrive: inputs are in the order of (source, shard). Feeding the same outcomes again, in
+// any order in which the tasks are possible, rebuilds the same state; Job::Replay relies on that.
 //
-// What a failure costs is in the stage table (FailureCost).
+// The stage table (FailureCost) says what a failure costs.
 class JobPlan {
  public:
-  // `spec` has its defaults written out (job::WithDefaults).
+  // `spec` must have its defaults filled in (job::WithDefaults).
   explicit JobPlan(v1::JobSpec spec);
 
-  // The first tasks. Call once, before all else.
+  // Returns the first tasks. Call it once, first.
   std::vector<TaskKey> Start();
 
-  // Takes the result of a task that came out of Start(), Succeed() or Fail(), once.
-  // INVALID_ARGUMENT: it is not what the stage promises; then nothing has changed, and the task is
-  // best failed.
+  // Takes the result of a task, once, and returns the next tasks. INVALID_ARGUMENT: the result is
+  // not what the stage promises; nothing has changed, and the caller should fail the task.
   absl::StatusOr<std::vector<TaskKey>> Succeed(const TaskKey& task, const v1::StageResult& result);
 
-  // Takes the final failure of a task.
+  // Takes the final failure of a task and returns the next tasks.
   std::vector<TaskKey> Fail(const TaskKey& task, const absl::Status& error);
 
-  // The tasks that take the place of one that ends its worker again and again: its halves, or its
-  // one file or kernel quarantined. Empty: it cannot be split, and is best failed; then nothing has
-  // changed.
+  // Replaces a task that crashes its workers, and returns the replacements: its halves, or its
+  // single file or kernel as quarantined. Empty: it cannot be split; nothing has changed, and the
+  // caller should fail the task.
   std::vector<TaskKey> Split(const TaskKey& task);
 
-  // How many files an extraction has, or kernels a compilation.
-  int32_t ItemCountOf(const TaskKey& task) const;
+  // Returns how many files an extraction has, or kernels a compilation.
+  int32_t CountItems(const TaskKey& task) const;
 
-  // Ends the job where it stands.
+  // Ends the job now.
   void Cancel() { state_ = v1::JOB_STATE_CANCELLED; }
 
-  // What a worker is to run for the task.
+  // Returns the action that a worker runs for the task.
   v1::Action ActionFor(const TaskKey& task) const;
 
-  // RUNNING, DONE, FAILED or CANCELLED. No outcome may be fed once it has ended.
+  // RUNNING, DONE, FAILED or CANCELLED. After the end no outcome may be fed.
   v1::JobState state() const { return state_; }
 
-  // Writes the first failures (in the order of the data flow) and their number, counters, and the
+  // Writes the first failures (in the order of the data flow), their number, the counters, and the
   // dataset if DONE.
   void FillStatus(v1::JobStatus& status) const;
-  // At most `limit` failures, in the order of the data flow: from the first, or those after `after`
-  // unless it is null.
+  // Returns at most `limit` failures after `after` (null: from the first), in the order of the data
+  // flow.
   std::vector<TaskFailure> Failures(const TaskKey* after, size_t limit) const;
   int64_t failure_count() const { return static_cast<int64_t>(failures_.size()); }
-  // All failures, of a job that has ended; they are gone from here.
+  // Moves all failures out of a job that has ended.
   std::vector<TaskFailure> TakeFailures();
 
-  // As records and reports name the task's source; empty for a stage of the whole job.
-  std::string SourceNameOf(const TaskKey& task) const;
+  // Returns the name of the task's source in records and reports; empty for a job-wide stage.
+  std::string GetSourceName(const TaskKey& task) const;
 
-  // The spec without its sources, which are packed.
+  // The spec without its sources.
   const v1::JobSpec& settings() const { return settings_; }
   v1::Source SourceAt(int32_t index) const { return packed_.Get(index); }
-  // The spec whole, with the pins that are known.
+  // Returns the whole spec, with the known pins.
   v1::JobSpec Spec() const;
 
  private:
-  // What came of a shard that is compiled in parts.
+  // The results of a shard that is compiled in parts.
   struct CompiledParts {
-    int32_t open = 1;                            // tasks
-    bool failed = false;                         // a part, and so the shard
-    std::map<int32_t, BlobRef> compiled;         // by the first kernel
+    int32_t open = 1;                            // unfinished tasks
+    bool failed = false;                         // a part failed, and with it the shard
+    std::map<int32_t, BlobRef> compiled;         // by the first kernel of the part
     std::map<int32_t, std::vector<BlobRef>> ir;  // likewise
   };
-  // A source's shards, an array for each kind of blob, made when the first of it comes: a job may
-  // have a million shards, most of which wait.
+  // The state of a source: an array of shards for each kind of blob, allocated with the first blob
+  // of that kind. A job may have a million shards, most of them waiting.
   struct Source {
     bool failed = false;
     int32_t extracts_open = 0;
     int64_t lost_files = 0;
     BlobRef tree;
     std::vector<BlobRef> files, kernels, linked, compiled, verdicts, signatures, shingles;
-    std::vector<bool> lost;  // the stages that follow do not see the shard
-    std::map<int32_t, std::map<SubShard, BlobRef>> split;  // the kernels of shards that are split
-    std::map<int32_t, std::vector<BlobRef>> ir;            // of shards that have any
-    std::map<int32_t, CompiledParts> compiled_parts;       // of shards that are split
+    std::vector<bool> lost;                                // shards that later stages do not see
+    std::map<int32_t, std::map<SubShard, BlobRef>> split;  // the kernels of split shards
+    std::map<int32_t, std::vector<BlobRef>> ir;            // by shard, if there are any
+    std::map<int32_t, CompiledParts> compiled_parts;       // of split shards
 
     int32_t shards() const { return static_cast<int32_t>(files.size()); }
   };
-  // What others get of a source that they use: as extracted.
+  // The shards that the users of a source get: as extracted.
   struct UsedShards {
     BlobRef tree;
     std::vector<BlobRef> kernels;
   };
-  // Of all sources, made when the first thing is known of one: most of a large job's wait.
+  // The states of all sources, each allocated with its first change: most sources of a large job
+  // wait.
   class SourceStates {
    public:
     explicit SourceStates(size_t size = 0) : states_(size) {}
@@ -163,50 +166,49 @@ class JobPlan {
   };
   using Tasks = std::vector<TaskKey>;
 
-  // Succeed, by stage.
+  // Succeed() by stage.
   absl::Status Discovered(int32_t source, const v1::StageResult& result, Tasks& next);
   absl::Status Pinned(int32_t source, const v1::StageResult& result, Tasks& next);
   absl::Status Fetched(int32_t source, const v1::StageResult& result, Tasks& next);
   absl::Status Extracted(const TaskKey& task, const v1::StageResult& result, Tasks& next);
   absl::Status Linked(int32_t source, const v1::StageResult& result, Tasks& next);
   absl::Status Compiled(const TaskKey& task, const v1::StageResult& result, Tasks& next);
-  // Takes a part's outputs; returns whether it was the last, and all are there.
+  // Takes a part's outputs. Returns whether it was the last one and no part failed.
   bool CompiledPart(const TaskKey& task, const BlobRef& compiled, std::vector<BlobRef> ir);
   absl::Status Validated(const TaskKey& task, const v1::StageResult& result);
   absl::Status Signed(const TaskKey& task, const v1::StageResult& result);
   absl::Status JobLevel(const TaskKey& task, const v1::StageResult& result, Tasks& next);
 
-  // The last search has ended: what was found takes its place among the sources.
+  // Replaces the searches by what they found, after the last search has ended.
   void SearchesOver(Tasks& next);
-  // The first task of every source that is not a search.
+  // Adds the first task of every source.
   void BeginSources(Tasks& next);
-  // The last extraction of the source has ended, one way or the other.
+  // Handles the end of the source's last extraction, with success or failure.
   void ExtractionOver(int32_t source, Tasks& next);
-  // Its extraction is over, or nothing will come of the source: who uses it need not wait for it
-  // any more.
+  // Releases the links that wait for this source: its extraction is over, or the source failed.
   void Settle(int32_t source, Tasks& next);
-  // Takes a task that failed out of what the barriers wait for.
+  // Removes a failed task from the counts of the barriers.
   void NoLongerAwaited(const TaskKey& task, Tasks& next);
-  // The shard's files are lost from here on.
+  // Marks the task's shard as lost.
   void LoseShard(const TaskKey& task);
-  // The file or the kernel of the task is quarantined.
+  // Adds the failure of a quarantined file or kernel.
   void AddQuarantined(const TaskKey& task, const v1::StageResult& result);
-  // Files that the fetch could not get.
+  // Adds the failure of files that could not be fetched.
   void AddUnfetched(int32_t source, const v1::StageResult& result);
-  // What the dataset was to have and has not: pairs that the job names and that could not be made;
-  // and, a failure each, gates that it misses.
+  // Adds the failures of a dataset that lacks something: one for all requested pairs that could not
+  // be made, and one for each missed gate.
   void AddShortfalls(const TaskKey& task, const v1::StageResult& result);
-  // Adds the tasks of the job-wide stages whose barriers have opened.
+  // Adds the tasks of job-wide stages whose barriers are open.
   void PassBarriers(Tasks& next);
   v1::Failure& NewFailure(const TaskKey& task, absl::StatusCode code);
   void AddFailure(const TaskKey& task, const absl::Status& error);
-  // Of the whole shard that the task is of.
-  int32_t ShardItemsOf(const TaskKey& task) const;
+  // Returns the number of items of the task's whole shard.
+  int32_t CountShardItems(const TaskKey& task) const;
   bool IsHoldout(int32_t source) const;
   bool Compiles() const { return settings_.has_compile(); }
 
-  // ActionFor, by stage (plan_actions.cc).
-  std::vector<BlobRef> KernelsOf(const Source& source, int32_t shard) const;
+  // ActionFor() by stage (plan_actions.cc).
+  std::vector<BlobRef> GetKernels(const Source& source, int32_t shard) const;
   void FillExtract(const TaskKey& task, v1::Action& action) const;
   void FillLink(int32_t source, v1::Action& action) const;
   void FillCompile(const TaskKey& task, v1::Action& action) const;
@@ -216,17 +218,17 @@ class JobPlan {
   void FillSplit(v1::Action& action) const;
   void FillManifest(v1::Action& action) const;
   void AddIr(v1::Action& action) const;
-  // Calls `visit(source's index, source, shard's index)` for every shard that was linked, in order.
+  // Calls `visit(source index, source, shard index)` for every linked shard, in order.
   template <typename Visit>
   void ForEachLinked(Visit visit) const;
 
   v1::JobSpec settings_;
   job::OptOutIndex opt_outs_;
-  PackedSources packed_;  // take on their pins as these become known
+  PackedSources packed_;  // with the pins that are known
   v1::JobState state_ = v1::JOB_STATE_RUNNING;
   SourceStates sources_;
   Uses<UsedShards> uses_;
-  std::map<int32_t, std::vector<std::string>> found_;  // by search, until the last one has ended
+  std::map<int32_t, std::vector<std::string>> found_;  // by search, until the last search has ended
   std::vector<BlobRef> pairs_;
   BlobRef clusters_;
   BlobRef splits_;
@@ -234,10 +236,10 @@ class JobPlan {
   std::map<TaskKey, v1::Failure> failures_;
   std::map<std::string, int64_t> counters_;
 
-  // What the barriers wait for.
+  // Counts that the barriers wait for.
   int32_t searches_open_ = 0;
   int32_t sources_unlinked_ = 0;
-  int64_t checks_open_ = 0;  // validate, with the compile before it, and sign
+  int64_t checks_open_ = 0;  // sign, and validate with its compile
   int32_t pairs_open_ = 0;
   bool pairing_ = false;
   bool resolving_ = false;
@@ -252,7 +254,7 @@ void JobPlan::ForEachLinked(Visit visit) const {
   }
 }
 
-// Partitions of the pair stage for that many kernels: a function of the data, not of the workers.
+// Returns the number of partitions of the pair stage; it depends on the data, not on the workers.
 int32_t PairPartitions(int64_t kernels);
 
 }  // namespace kernelmill::coordinator

@@ -1,6 +1,7 @@
-// The other half of JobPlan: what a worker is told to run. Inputs always stand in the order of
-// (source, shard), so that an action's digest does not depend on the order in which results came
-// in.
+// The part of JobPlan that makes the actions of tasks. Inputs are always in the order of (source,
+// shard), so that an action's digest does not depend on the order in which results arrived. Fields
+// that only newer job files can set are left unset otherwise, so that the digests of older jobs
+// stay.
 
 #include <algorithm>
 #include <string>
@@ -19,8 +20,8 @@ void AddInput(v1::Action& action, absl::string_view name, const BlobRef& ref) {
   *action.add_inputs() = ToNamedDigest(ref, name);
 }
 
-// Those that the job has: `split` only where it `divides` its dataset, `compile` only where it
-// `compiles`, so that whoever does neither has the manifest that there was before one could.
+// Adds the job's stages: `split` only if it `divides` its dataset, and `compile` only if it
+// `compiles`. So jobs that do neither have the same manifest as before these stages existed.
 void AddStages(v1::ManifestParams& params, bool divides, bool compiles) {
   std::vector<std::pair<std::string, int>> stages;
   for (const StageInfo& stage : worker::StageTable()) {
@@ -36,7 +37,8 @@ void AddStages(v1::ManifestParams& params, bool divides, bool compiles) {
   }
 }
 
-// Of the entries that name the source what they name in it; others would change its results' keys.
+// Adds only the opt-out entries that name this source, since others would change the action's
+// digest.
 void AddOptOuts(const std::vector<int>& naming, const v1::JobSpec& settings,
                 v1::ValidateParams& params) {
   for (const int i : naming) {
@@ -44,7 +46,7 @@ void AddOptOuts(const std::vector<int>& naming, const v1::JobSpec& settings,
     entry->set_path(settings.opt_out(i).path());
     entry->set_sha256(settings.opt_out(i).sha256());
     if (!entry->path().empty() || !entry->sha256().empty()) continue;
-    params.clear_opt_out();  // all of it
+    params.clear_opt_out();  // this entry names the whole source
     params.add_opt_out();
     return;
   }
@@ -105,21 +107,21 @@ void JobPlan::FillExtract(const TaskKey& task, v1::Action& action) const {
     action.mutable_params()->mutable_extract()->set_keep_files(true);
   }
   if (task.sub_shard == kWholeShard) return;
-  const ItemRange range = ItemsOf(task.sub_shard, static_cast<int32_t>(files.items));
+  const ItemRange range = GetItems(task.sub_shard, static_cast<int32_t>(files.items));
   v1::ExtractParams& params = *action.mutable_params()->mutable_extract();
   params.set_first(range.first);
   params.set_count(range.count);
   if (task.sub_shard & kQuarantined) params.set_quarantine_reason("crash");
 }
 
-// In the order of the files.
-std::vector<BlobRef> JobPlan::KernelsOf(const Source& source, int32_t shard) const {
+// Returns the kernels of a shard: one blob, or one for each sub-shard, in the order of the files.
+std::vector<BlobRef> JobPlan::GetKernels(const Source& source, int32_t shard) const {
   const auto split = source.split.find(shard);
   if (split == source.split.end()) return {source.kernels[shard]};
   const auto files = static_cast<int32_t>(source.files[shard].items);
   std::map<int32_t, BlobRef> by_first;
   for (const auto& [sub_shard, ref] : split->second)
-    by_first[ItemsOf(sub_shard, files).first] = ref;
+    by_first[GetItems(sub_shard, files).first] = ref;
   std::vector<BlobRef> kernels;
   for (const auto& [first, ref] : by_first) kernels.push_back(ref);
   return kernels;
@@ -131,7 +133,7 @@ void JobPlan::FillLink(int32_t source, v1::Action& action) const {
   std::vector<int32_t> inputs;
   for (int32_t k = 0; k < state.shards(); ++k) {
     if (state.lost[k]) continue;
-    const std::vector<BlobRef> kernels = KernelsOf(state, k);
+    const std::vector<BlobRef> kernels = GetKernels(state, k);
     for (const BlobRef& ref : kernels) AddInput(action, "kernels", ref);
     inputs.push_back(static_cast<int32_t>(kernels.size()));
   }
@@ -140,8 +142,8 @@ void JobPlan::FillLink(int32_t source, v1::Action& action) const {
     for (const int32_t count : inputs) params.add_parts(count);
   }
   for (const int32_t used : uses_.Of(source)) {
-    const UsedShards& shards = uses_.ShardsOf(used);
-    if (shards.kernels.empty()) continue;  // it failed: as if it was not used
+    const UsedShards& shards = uses_.GetShards(used);
+    if (shards.kernels.empty()) continue;  // a failed source is ignored
     AddInput(action, "used_tree", shards.tree);
     for (const BlobRef& ref : shards.kernels) AddInput(action, "used_kernels", ref);
     v1::UsedSource& named = *action.mutable_params()->mutable_link()->add_uses();
@@ -155,7 +157,7 @@ void JobPlan::FillCompile(const TaskKey& task, v1::Action& action) const {
   v1::CompileParams& params = *action.mutable_params()->mutable_compile();
   params = job::CompileParamsOf(settings_.compile());
   if (task.sub_shard == kWholeShard) return;
-  const ItemRange range = ItemsOf(task.sub_shard, ShardItemsOf(task));
+  const ItemRange range = GetItems(task.sub_shard, CountShardItems(task));
   params.set_first(range.first);
   params.set_count(range.count);
   if (task.sub_shard & kQuarantined) params.set_quarantine_reason("crash");
@@ -216,7 +218,7 @@ void JobPlan::FillResolve(v1::Action& action) const {
   });
   for (const BlobRef& pairs : pairs_) AddInput(action, "pairs", pairs);
   if (!settings_.reviews().empty()) {
-    // Decisions name kernels by what their trees and shards alone have.
+    // Reviews name kernels by data that only trees and linked shards have.
     *params.mutable_reviews() = settings_.reviews();
     int32_t last = -1;
     ForEachLinked([&](int32_t s, const Source& source, int32_t) {

@@ -45,7 +45,7 @@ TEST(PlanActions, ActionsSayWhatEachStagePromises) {
   EXPECT_EQ(manifest.params().manifest().sources(0).source().category(), "tutorials");
   EXPECT_EQ(manifest.params().manifest().sources(1).shards(), 2);
   EXPECT_EQ(manifest.params().manifest().stages_size(), kStageCount - 2)
-      << "all but compile and split";
+      << "all except compile and split";
 }
 
 TEST(PlanActions, PairsGoIntoTheManifestAndThoseThatCouldNotBeMadeAreAFailureOfADoneJob) {
@@ -127,7 +127,7 @@ TEST(PlanActions, AJobThatDividesItsDatasetHasAStageForItAndNoOtherJob) {
   EXPECT_TRUE(cas::SameDigest(manifest.inputs(manifest.inputs_size() - 1).digest(),
                               run.results["split 0.0"].outputs(0).digest()));
   EXPECT_EQ(manifest.params().manifest().splits().test(), 0.1);
-  EXPECT_EQ(manifest.params().manifest().stages_size(), kStageCount - 1) << "all but compile";
+  EXPECT_EQ(manifest.params().manifest().stages_size(), kStageCount - 1) << "all except compile";
   // Nothing before it knows that the dataset will be divided.
   for (const char* task : {"fetch 0.0", "extract 0.1", "sign 0.0", "pair 0.0", "resolve 0.0"}) {
     EXPECT_EQ(run.actions[task].SerializeAsString(), whole.actions[task].SerializeAsString());
@@ -189,8 +189,7 @@ TEST(PlanActions, TheManifestGetsTheFilesOfEachShardOfKernels) {
   run.splits = {"extract 0.1"};
   run.fails["validate 0.0"] = absl::InternalError("lost");
   run.RunAll();
-  // Of the first source a shard is lost, and one was taken apart: its files are one shard all the
-  // same.
+  // The first source lost a shard, and another one was split: its files still count as one shard.
   EXPECT_THAT(InputNames(run.actions["manifest 0.0"]),
               ElementsAre("tree", "tree", "files", "files", "files", "kernels", "kernels",
                           "kernels", "verdicts", "clusters"));

@@ -25,7 +25,7 @@ v1::JobSpec JobWithHoldout() {
   return spec;
 }
 
-std::vector<std::string> StagesOf(const v1::Action& manifest) {
+std::vector<std::string> GetStages(const v1::Action& manifest) {
   std::vector<std::string> stages;
   for (const auto& stage : manifest.params().manifest().stages()) stages.push_back(stage.stage());
   return stages;
@@ -52,7 +52,7 @@ TEST(PlanCompile, AJobThatCompilesDoesSoBetweenLinkAndValidateAndNotForHoldouts)
       cas::SameDigest(validate.inputs(3).digest(), run.results["compile 0.1"].outputs(0).digest()));
   EXPECT_EQ(run.seen.count("compile 1.0"), 0u) << "a holdout";
   const v1::Action& manifest = run.actions["manifest 0.0"];
-  EXPECT_THAT(StagesOf(manifest), ::testing::Contains("compile"));
+  EXPECT_THAT(GetStages(manifest), ::testing::Contains("compile"));
   EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(
       manifest.params().manifest().compile(), params));
   EXPECT_EQ(manifest.params().manifest().sources(0).ir_size(), 0) << "nothing is kept";
@@ -64,7 +64,7 @@ TEST(PlanCompile, AJobThatDoesNotCompileHasTheActionsOfOldAndWhatDoesNotDependOn
   EXPECT_EQ(plain.seen.count("compile 0.0"), 0u);
   EXPECT_THAT(InputNames(plain.actions["validate 0.0"]), ElementsAre("kernels", "files", "tree"));
   EXPECT_FALSE(plain.actions["manifest 0.0"].params().manifest().has_compile());
-  EXPECT_THAT(StagesOf(plain.actions["manifest 0.0"]),
+  EXPECT_THAT(GetStages(plain.actions["manifest 0.0"]),
               ::testing::Not(::testing::Contains("compile")));
   v1::JobSpec spec = JobWithHoldout();
   spec.mutable_compile();

@@ -34,7 +34,7 @@ TEST(PlanFailures, FilesThatCouldNotBeFetchedAreAFailureAndTheRestGoesOn) {
   EXPECT_EQ(status.failures(0).path(), "a.py");
   EXPECT_EQ(status.failures(0).code(), "DATA_LOSS");
   EXPECT_EQ(status.failures(0).message(),
-            "files that could not be had: a.py (missing_object), ...");
+            "files that could not be fetched: a.py (missing_object), ...");
 }
 
 TEST(PlanFailures, AFailedSourceDoesNotStopTheOthers) {

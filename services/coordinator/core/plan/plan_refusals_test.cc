@@ -16,7 +16,7 @@ namespace {
 
 using ::kernelmill::testing::StatusIs;
 
-// A worker may hand in anything. What it gets wrong on purpose must change nothing.
+// A worker may send any result. One that is wrong on purpose must change nothing.
 class RefusedResult : public ::testing::Test {
  protected:
   explicit RefusedResult(const v1::JobSpec& spec = GitJob(1)) : run(spec) {
@@ -26,7 +26,7 @@ class RefusedResult : public ::testing::Test {
   void StepTo(StageId stage) {
     while (run.open[0].stage != stage) run.Step(0);
   }
-  // What the first open task would make.
+  // Returns a correct result of the first open task.
   v1::StageResult Good() { return run.stages.Run(run.plan.ActionFor(run.open[0])); }
   void ExpectRefused(const v1::StageResult& result) {
     EXPECT_THAT(run.plan.Succeed(run.open[0], result),

@@ -33,11 +33,11 @@ inline std::vector<std::string> InputNames(const v1::Action& action) {
   return names;
 }
 
-// Runs a plan with scripted stages; tasks named in `fails` fail with that error instead.
+// A runner of a plan with scripted stages, for tests. Tasks named in `fails` fail with that error.
 struct PlanRunner {
   explicit PlanRunner(const v1::JobSpec& spec) : plan(job::WithDefaults(spec)) {}
 
-  // Runs the task `open[i]`, and opens what follows.
+  // Runs the task `open[i]` and adds the tasks that follow.
   void Step(size_t i) {
     const TaskKey task = open[i];
     open.erase(open.begin() + static_cast<long>(i));
@@ -64,7 +64,7 @@ struct PlanRunner {
     open.insert(open.end(), tasks.begin(), tasks.end());
   }
 
-  // Runs all, in an order that `seed` picks; 0 is the order of creation.
+  // Runs all tasks, in an order that depends on `seed`; 0: in the order of creation.
   void RunAll(int seed = 0) {
     std::mt19937 random(seed);
     Open(plan.Start());
@@ -82,7 +82,7 @@ struct PlanRunner {
   JobPlan plan;
   ScriptedStages stages;
   std::map<std::string, absl::Status> fails;
-  std::set<std::string> splits;  // tasks that are taken apart instead
+  std::set<std::string> splits;  // tasks that are split instead
   std::vector<TaskKey> open;
   std::set<std::string> seen;
   std::map<std::string, v1::Action> actions;

@@ -28,7 +28,7 @@ v1::JobSpec SearchJob() {
   return spec;
 }
 
-std::vector<std::string> GitsOf(const v1::JobSpec& spec) {
+std::vector<std::string> ListGits(const v1::JobSpec& spec) {
   std::vector<std::string> gits;
   for (const v1::Source& source : spec.sources()) gits.push_back(source.git());
   return gits;
@@ -40,7 +40,7 @@ TEST(PlanSearch, WhatSearchesFindTakesTheirPlacesEachRepositoryOnce) {
     run.stages.found = {{"a", {Url("r1"), Url("x"), Url("y")}}, {"b", {Url("y"), Url("z")}}};
     run.RunAll(seed);
     EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
-    EXPECT_THAT(GitsOf(run.plan.Spec()),
+    EXPECT_THAT(ListGits(run.plan.Spec()),
                 ElementsAre("r0", Url("x"), Url("y"), Url("r1"), Url("z")));
     EXPECT_EQ(run.actions.count("pin 4.0"), 1u);
     EXPECT_EQ(run.actions["manifest 0.0"].params().manifest().sources_size(), 5);

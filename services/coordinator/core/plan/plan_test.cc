@@ -102,7 +102,7 @@ TEST(JobPlan, ActionsDoNotDependOnTheOrderOfCompletions) {
   for (int seed = 1; seed <= 20; ++seed) EXPECT_EQ(run_with(seed), expected) << seed;
 }
 
-std::vector<std::string> LinkInputsOf(const PlanRunner& run, int source) {
+std::vector<std::string> ListLinkInputs(const PlanRunner& run, int source) {
   return InputNames(run.actions.at(absl::StrCat("link ", source, ".0")));
 }
 
@@ -120,9 +120,10 @@ TEST(JobPlan, ALinkWaitsForTheExtractionsOfWhatItsSourceUsesInAnyOrder) {
     run.splits = {"extract 1.1"};
     run.RunAll(seed);
     EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
-    EXPECT_THAT(LinkInputsOf(run, 2), ElementsAre("tree", "kernels", "used_tree", "used_kernels",
-                                                  "used_kernels", "used_kernels", "used_kernels"));
-    EXPECT_THAT(LinkInputsOf(run, 0),
+    EXPECT_THAT(ListLinkInputs(run, 2),
+                ElementsAre("tree", "kernels", "used_tree", "used_kernels", "used_kernels",
+                            "used_kernels", "used_kernels"));
+    EXPECT_THAT(ListLinkInputs(run, 0),
                 ElementsAre("tree", "kernels", "kernels", "used_tree", "used_kernels",
                             "used_kernels", "used_kernels", "used_kernels"));
     const v1::LinkParams& params = run.actions.at("link 2.0").params().link();
@@ -150,7 +151,7 @@ TEST(JobPlan, AUsedSourceThatFailsOrIsOptedOutIsAsIfItWasNotUsed) {
     run.RunAll();
     EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
     EXPECT_FALSE(run.actions.at("link 0.0").params().has_link());
-    EXPECT_THAT(LinkInputsOf(run, 0), ::testing::Not(::testing::Contains("used_tree")));
+    EXPECT_THAT(ListLinkInputs(run, 0), ::testing::Not(::testing::Contains("used_tree")));
   }
 }
 

@@ -19,13 +19,14 @@ constexpr int kMaxCounters = 1000;
 constexpr size_t kMaxCounterName = 256;
 constexpr int64_t kMaxCount = int64_t{1} << 52;
 constexpr int kMaxFailures = 100;
-constexpr size_t kMaxPath = 64 << 10;  // longer than any file system takes
+constexpr size_t kMaxPath = 64 << 10;  // longer than any file system allows
 constexpr size_t kMaxReason = 4096;
 
-// A URL of the web that a job file might have named in the search's place.
+// Checks that a job file could name the URL instead of the search.
 absl::Status CheckFoundUrl(const v1::Source& search, const std::string& url) {
   if (!absl::StartsWith(url, "https://") && !absl::StartsWith(url, "http://")) {
-    return absl::InvalidArgumentError(absl::StrCat("found ", JsonString(url)));
+    return absl::InvalidArgumentError(
+        absl::StrCat("found: must be a URL with http or https, not ", JsonString(url)));
   }
   v1::JobSpec spec;
   spec.set_name("found");
@@ -38,7 +39,7 @@ absl::Status CheckFoundUrl(const v1::Source& search, const std::string& url) {
 absl::Status CheckPinned(const v1::Source& asked, const v1::StageResult& result) {
   const v1::Source& pinned = result.pinned();
   if (!job::IsPinned(pinned)) {
-    return absl::InvalidArgumentError(absl::StrCat("pin left the source open: ref ",
+    return absl::InvalidArgumentError(absl::StrCat("pin: the source is not pinned: ref ",
                                                    JsonString(pinned.ref()), ", sha256 ",
                                                    JsonString(pinned.sha256())));
   }
@@ -52,20 +53,21 @@ absl::Status CheckPinned(const v1::Source& asked, const v1::StageResult& result)
       cas::SerializeDeterministically(job::FetchPart(asked))) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(absl::StrCat("pin of another source than ",
-                                                 JsonString(job::SourceName(asked)), ": ",
+  return absl::InvalidArgumentError(absl::StrCat("pin: expected the source ",
+                                                 JsonString(job::SourceName(asked)), ", not ",
                                                  JsonString(job::SourceName(pinned))));
 }
 
 absl::Status CheckFound(const v1::Source& search, const v1::StageResult& result) {
   if (result.found_size() > search.discover().limit()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(result.found_size(), " repositories found, of ", search.discover().limit()));
+    return absl::InvalidArgumentError(absl::StrCat("found: has ", result.found_size(),
+                                                   " repositories, the limit is ",
+                                                   search.discover().limit()));
   }
   for (int i = 0; i < result.found_size(); ++i) {
     RETURN_IF_ERROR(CheckFoundUrl(search, result.found(i)));
     if (i > 0 && result.found(i - 1) >= result.found(i)) {
-      return absl::InvalidArgumentError(absl::StrCat("found[", i, "]: not in order"));
+      return absl::InvalidArgumentError(absl::StrCat("found[", i, "]: must be sorted"));
     }
   }
   return absl::OkStatus();
@@ -73,15 +75,15 @@ absl::Status CheckFound(const v1::Source& search, const v1::StageResult& result)
 
 absl::Status CheckReport(const v1::StageResult& result) {
   if (result.counters_size() > kMaxCounters || result.failures_size() > kMaxFailures) {
-    return absl::InvalidArgumentError(absl::StrCat(result.counters_size(), " counters and ",
-                                                   result.failures_size(), " failures, of ",
-                                                   kMaxCounters, " and ", kMaxFailures));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the result has ", result.counters_size(), " counters and ", result.failures_size(),
+        " failures, the limits are ", kMaxCounters, " and ", kMaxFailures));
   }
   for (const v1::Counter& counter : result.counters()) {
     if (counter.name().empty() || counter.name().size() > kMaxCounterName) {
-      return absl::InvalidArgumentError("the name of a counter is empty or too long");
+      return absl::InvalidArgumentError("a counter's name is empty or too long");
     }
-    // Negative where a stage corrects what one before it counted.
+    // A stage may correct an earlier stage's counter with a negative value.
     if (counter.value() < -kMaxCount || counter.value() > kMaxCount) {
       return absl::InvalidArgumentError(
           absl::StrCat("counter ", JsonString(counter.name()), " is ", counter.value()));

@@ -7,18 +7,17 @@
 
 namespace kernelmill::coordinator {
 
-// What a plan does not take a worker's word for. All answer INVALID_ARGUMENT, and what is wrong.
+// Checks of results that a plan does not trust a worker for. All return INVALID_ARGUMENT.
 
-// The pin of `asked` and nothing else: a 40-digit commit for git, a SHA-256 for the rest, and every
-// other field as the worker was given it. Else a worker could put another repository in a job's
-// place.
+// Checks a pin: a 40-digit commit for git, a SHA-256 for other sources, and every other field as in
+// `asked`. Otherwise a worker could replace a job's repository by another one.
 absl::Status CheckPinned(const v1::Source& asked, const v1::StageResult& result);
 
-// At most as many repositories as the search may find, each a URL that a job file might name, each
-// once and in order.
+// Checks the result of a search: at most its limit of repositories, each a URL that a job file
+// could name, sorted and without duplicates.
 absl::Status CheckFound(const v1::Source& search, const v1::StageResult& result);
 
-// Counters and failures of a number and a size that a status can carry.
+// Checks that counters and failures are few and small enough for a status.
 absl::Status CheckReport(const v1::StageResult& result);
 
 }  // namespace kernelmill::coordinator

@@ -29,8 +29,8 @@ v1::Source Asked(const std::string& kind) {
   return source;
 }
 
-// What a worker that tells the truth hands in.
-v1::StageResult PinOf(const v1::Source& asked) {
+// Returns the result of an honest worker.
+v1::StageResult MakePin(const v1::Source& asked) {
   v1::StageResult result;
   *result.mutable_pinned() = job::FetchPart(asked);
   if (asked.has_git()) {
@@ -44,19 +44,19 @@ v1::StageResult PinOf(const v1::Source& asked) {
 TEST(CheckPinned, OnlyThePinMayDiffer) {
   for (const char* kind : {"git", "package", "path"}) {
     const v1::Source asked = Asked(kind);
-    EXPECT_THAT(CheckPinned(asked, PinOf(asked)), IsOk());
-    v1::StageResult of_another = PinOf(asked);
+    EXPECT_THAT(CheckPinned(asked, MakePin(asked)), IsOk());
+    v1::StageResult of_another = MakePin(asked);
     of_another.mutable_pinned()->set_package("evil==1");
     of_another.mutable_pinned()->set_sha256(kHash);
     EXPECT_THAT(CheckPinned(asked, of_another), StatusIs(absl::StatusCode::kInvalidArgument));
-    v1::StageResult with_both = PinOf(asked);
+    v1::StageResult with_both = MakePin(asked);
     with_both.mutable_pinned()->set_ref(kCommit);
     with_both.mutable_pinned()->set_sha256(kHash);
     EXPECT_THAT(CheckPinned(asked, with_both), StatusIs(absl::StatusCode::kInvalidArgument));
-    v1::StageResult renamed = PinOf(asked);
+    v1::StageResult renamed = MakePin(asked);
     renamed.mutable_pinned()->set_name("b");
     EXPECT_THAT(CheckPinned(asked, renamed), StatusIs(absl::StatusCode::kInvalidArgument));
-    v1::StageResult wider = PinOf(asked);
+    v1::StageResult wider = MakePin(asked);
     wider.mutable_pinned()->clear_include();
     EXPECT_THAT(CheckPinned(asked, wider), StatusIs(absl::StatusCode::kInvalidArgument));
   }

@@ -15,16 +15,16 @@ using worker::kStageCount;
 using worker::StageId;
 using worker::StageInfo;
 
-// A part of a shard that is extracted or compiled by itself, because one of the shard's items
-// (files of an extraction, kernels of a compilation) ends the worker.
+// A part of a shard that is extracted or compiled separately, because one of the shard's items
+// (files of an extraction, kernels of a compilation) crashes the worker.
 //
-// The basic idea: halve whatever ends its worker until the item that does it stands alone, and
-// quarantine that item: it is not touched any more, but recorded as failed. A sub-shard is named by
-// its place in the tree of halves, not by when it was made, so that sub-shards, and with them all
-// actions, do not depend on the order in which workers ended.
+// The basic idea: a part that crashes its worker is halved until the item at fault is alone. That
+// item is quarantined: it is recorded as failed and not run again. A sub-shard is named by its
+// place in the tree of halves, not by the time of its creation. So sub-shards, and with them all
+// actions, do not depend on the order of crashes.
 //
-// 1 is the whole shard, 2n and 2n + 1 are the halves of n; kQuarantined is added for a quarantined
-// item.
+// The number 1 is the whole shard; 2n and 2n + 1 are the halves of n. kQuarantined is added for a
+// quarantined item.
 using SubShard = uint16_t;
 inline constexpr SubShard kWholeShard = 1;
 inline constexpr SubShard kQuarantined = 0x8000;
@@ -34,15 +34,15 @@ struct ItemRange {
   int32_t count = 0;
 };
 
-// Which of the shard's `items` the sub-shard has.
-ItemRange ItemsOf(SubShard sub_shard, int32_t items);
-// What takes the place of a sub-shard that ended its worker for good: its halves, or its one item
-// quarantined. None: it cannot be split further.
+// Returns the range of the shard's items that the sub-shard has.
+ItemRange GetItems(SubShard sub_shard, int32_t items);
+// Returns the replacements of a sub-shard that crashes its workers: its halves, or its single item
+// as quarantined. Empty if it cannot be split further.
 std::vector<SubShard> Split(SubShard sub_shard, int32_t items);
 
-// Which task of a job: a stage, the source by its place in the job, and the shard of that source
-// (for pair, the partition). What a stage does not have is 0; only splittable stages have
-// sub-shards.
+// The name of a task within its job: the stage, the index of the source, and the shard of the
+// source (for pair: the partition). Fields that do not apply to a stage are 0; only splittable
+// stages have sub-shards.
 struct TaskKey {
   StageId stage = StageId::kDiscover;
   SubShard sub_shard = kWholeShard;

@@ -18,7 +18,7 @@ TEST(SubShard, HalvesCoverTheShardOnceDownToSingleFiles) {
     while (!open.empty()) {
       const SubShard part = open.back();
       open.pop_back();
-      const ItemRange range = ItemsOf(part, files);
+      const ItemRange range = GetItems(part, files);
       ASSERT_GE(range.count, 1) << files;
       if (range.count == 1) {
         ++covered[range.first];
@@ -26,8 +26,8 @@ TEST(SubShard, HalvesCoverTheShardOnceDownToSingleFiles) {
       }
       int32_t next = range.first;
       for (const SubShard half : Split(part, files)) {
-        EXPECT_EQ(ItemsOf(half, files).first, next);
-        next += ItemsOf(half, files).count;
+        EXPECT_EQ(GetItems(half, files).first, next);
+        next += GetItems(half, files).count;
         open.push_back(half);
       }
       EXPECT_EQ(next, range.first + range.count);

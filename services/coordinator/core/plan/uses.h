@@ -15,12 +15,12 @@
 
 namespace kernelmill::coordinator {
 
-// Which sources of a job use which (Source.uses), and what their links wait for.
+// The uses between the sources of a job (Source.uses), and the links that wait for them. Not
+// thread-safe.
 //
-// The link of a source begins once its own extraction is over and each source that it uses is
-// settled: extracted, or failed. Nothing waits for a link; so sources may use each other. Only what
-// is said here of a settled source is handed to its users: `Shards`, which are none where it
-// failed.
+// The link of a source starts when its own extraction is over and each source that it uses is
+// settled: extracted or failed. Nothing waits for a link, so sources may use each other. The users
+// of a source get its `Shards` as of the time when it was settled; empty if it failed.
 template <typename Shards>
 class Uses {
  public:
@@ -29,24 +29,25 @@ class Uses {
     users_[used].push_back(user);
   }
 
-  // In the order of Source.uses.
+  // Returns the sources that `user` uses, in the order of Source.uses.
   const std::vector<int32_t>& Of(int32_t user) const {
     static const auto& none = *new std::vector<int32_t>();
     const auto found = of_.find(user);
     return found == of_.end() ? none : found->second;
   }
   bool IsUsed(int32_t source) const { return users_.contains(source); }
-  const Shards& ShardsOf(int32_t used) const { return settled_.at(used); }
+  const Shards& GetShards(int32_t used) const { return settled_.at(used); }
 
-  // The source's own extraction is over: whether its link may begin. If not, Settle will say when.
+  // Returns whether the link of a source may start, after its own extraction is over. If not,
+  // Settle returns it later.
   bool MayBegin(int32_t user) {
     if (AllSettled(user)) return true;
     waiting_.insert(user);
     return false;
   }
 
-  // Returns the sources whose links have waited for this alone, in order. Once settled it stays as
-  // it was.
+  // Settles a source, and returns the sources whose links can start now, in order. Settling again
+  // changes nothing.
   std::vector<int32_t> Settle(int32_t used, Shards shards) {
     std::vector<int32_t> ready;
     if (!settled_.emplace(used, std::move(shards)).second) return ready;
@@ -70,8 +71,8 @@ class Uses {
   std::set<int32_t> waiting_;
 };
 
-// Those of a job. A source that an entry of the opt-out list names, wholly or in part, lends
-// nothing: so validate, which is given the entries of a module's own source, misses none.
+// Finds the uses of a job. A source that an opt-out entry names, even in part, cannot be used by
+// others: validate only gets the opt-out entries of a module's own source.
 template <typename Shards>
 Uses<Shards> FindUses(const PackedSources& sources, const job::OptOutIndex& opt_outs) {
   Uses<Shards> uses;

@@ -11,37 +11,37 @@
 
 namespace kernelmill::coordinator {
 
-// Keeps the store from dropping what jobs need. A job has two holds: one for its run, one for its
-// dataset. They are made in the name of one coordinator: others that share the store have theirs.
+// The port to the store's holds, which protect the blobs of jobs from eviction. A job has two
+// holds: one for its run, and one for its dataset. Holds belong to one coordinator; others that
+// share the store have their own. Implementations are thread-safe.
 //
-// Errors, of all calls: UNIMPLEMENTED: the store keeps no holds; UNAVAILABLE and the other codes
-// that IsRetryable() allows: not now. What is made is durable. Every call may be repeated.
-// Implementations are thread-safe.
+// Holds are durable, and every call may be repeated. Errors of all calls: UNIMPLEMENTED: the store
+// has no holds. Retryable codes (IsRetryable): try again later.
 class Retainer {
  public:
-  // The jobs that have a hold, by kind.
+  // The jobs that have holds.
   struct Held {
     std::vector<std::string> runs;
     std::vector<std::string> datasets;
-    std::vector<std::string> incomplete;  // of the datasets: somebody has released a part
+    std::vector<std::string> incomplete;  // datasets with a released part
   };
 
   virtual ~Retainer() = default;
 
   virtual absl::StatusOr<Held> List() = 0;
 
-  // Everything that is written, found or read from now on, by whomever; ends by itself `ttl` after
-  // it was last renewed by the same call.
+  // Holds everything that any client writes, finds or reads from now on. The hold expires `ttl`
+  // after the last such call for the job.
   virtual absl::Status HoldRun(const std::string& job, absl::Duration ttl) = 0;
   virtual absl::Status ReleaseRun(const std::string& job) = 0;
 
-  // The DatasetManifest and every blob that it names: all that an export reads. NOT_FOUND: the
-  // manifest is not in the store. DATA_LOSS: what is left of the dataset is held, but it is not
-  // whole.
+  // Holds the DatasetManifest and every blob that it names, which is everything that an export
+  // reads. NOT_FOUND: the manifest is not in the store. DATA_LOSS: blobs are missing; the others
+  // are held.
   virtual absl::Status HoldDataset(const std::string& job, const cas::Digest& manifest) = 0;
   virtual absl::Status ReleaseDataset(const std::string& job) = 0;
 
-  // Ends the call that is running and every later one with CANCELLED.
+  // Ends the running call and all later ones with CANCELLED.
   virtual void Cancel() = 0;
 };
 

@@ -13,10 +13,9 @@
 namespace kernelmill::coordinator {
 namespace {
 
-// Applies `release` to every job of `held` that is not in `wanted`, and forgets those that it
-// releases.
+// Calls `release` for every job in `held` that is not in `wanted`, and removes it from `held`.
 template <typename Held, typename Release>
-absl::Status ReleaseAllBut(const std::set<std::string>& wanted, Held& held, Release release) {
+absl::Status ReleaseUnwanted(const std::set<std::string>& wanted, Held& held, Release release) {
   for (auto at = held.begin(); at != held.end();) {
     if (wanted.contains(at->first)) {
       ++at;
@@ -28,7 +27,7 @@ absl::Status ReleaseAllBut(const std::set<std::string>& wanted, Held& held, Rele
   return absl::OkStatus();
 }
 
-// Makes `known` have those of `listed`, new ones with `value`.
+// Makes the keys of `known` equal to `listed`; new keys get `value`.
 template <typename Value>
 void KeepListed(const std::vector<std::string>& listed, const Value& value,
                 std::map<std::string, Value>& known) {
@@ -48,18 +47,18 @@ absl::Duration Retention::Step() {
   if (now < not_before_) return absl::FromChrono(not_before_ - now);
   const absl::Status status = Reconcile();
   if (status.ok()) {
-    if (std::exchange(failures_, 0) > 0) LogInfo("the store holds what jobs need again");
+    if (std::exchange(failures_, 0) > 0) LogInfo("the store accepts holds again");
     return options_.look_every;
   }
   if (absl::IsUnimplemented(status)) {
     unsupported_ = true;
-    LogWarning("this store keeps no holds: what it may drop is its operator's matter",
+    LogWarning("the store does not support holds; it may evict blobs that jobs need",
                {{"error", status.message()}});
     return absl::InfiniteDuration();
   }
   if (absl::IsCancelled(status)) return absl::InfiniteDuration();
   if (++failures_ == 1) {
-    LogWarning("the store does not take holds; will try again", {{"error", status.ToString()}});
+    LogWarning("cannot update holds in the store; retrying", {{"error", status.ToString()}});
   }
   const absl::Duration pause = rpc::Backoff(
       {.first_backoff = options_.first_backoff, .max_backoff = options_.max_backoff}, failures_);
@@ -80,7 +79,7 @@ absl::Status Retention::ReadHolds() {
   ASSIGN_OR_RETURN(const Retainer::Held held, retainer_.List());
   KeepListed(held.runs, clock_.Now(), runs_);
   KeepListed(held.datasets, cas::Digest(), datasets_);
-  for (const std::string& job : held.incomplete) datasets_[job] = cas::Digest();  // anew
+  for (const std::string& job : held.incomplete) datasets_[job] = cas::Digest();  // hold again
   read_holds_at_ = clock_.Now() + absl::ToChronoNanoseconds(options_.read_holds_every);
   return absl::OkStatus();
 }
@@ -90,9 +89,8 @@ absl::Status Retention::StatusAfter(const absl::Status& status, const std::strin
       absl::IsCancelled(status)) {
     return status;
   }
-  // Nothing that another try could mend; one job's trouble should not be that of the others.
-  LogWarning("the store does not hold what a job needs",
-             {{"job", job}, {"error", status.ToString()}});
+  // A final error for this job; the holds of other jobs continue.
+  LogWarning("cannot hold the blobs of a job", {{"job", job}, {"error", status.ToString()}});
   return absl::OkStatus();
 }
 
@@ -130,12 +128,12 @@ absl::Status Retention::HoldDatasets(const HeldJobs& jobs) {
 
 absl::Status Retention::ReleaseRest(const HeldJobs& jobs) {
   std::set<std::string> wanted(jobs.running.begin(), jobs.running.end());
-  RETURN_IF_ERROR(ReleaseAllBut(wanted, runs_, [this](const std::string& job) {
+  RETURN_IF_ERROR(ReleaseUnwanted(wanted, runs_, [this](const std::string& job) {
     return StatusAfter(retainer_.ReleaseRun(job), job);
   }));
   for (const HeldJobs::Dataset& dataset : jobs.datasets) wanted.insert(dataset.job);
   std::erase_if(unholdable_, [&](const auto& dataset) { return !wanted.contains(dataset.first); });
-  return ReleaseAllBut(wanted, datasets_, [this](const std::string& job) {
+  return ReleaseUnwanted(wanted, datasets_, [this](const std::string& job) {
     return StatusAfter(retainer_.ReleaseDataset(job), job);
   });
 }

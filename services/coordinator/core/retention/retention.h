@@ -18,63 +18,63 @@
 
 namespace kernelmill::coordinator {
 
-// What the store is to hold at one moment.
+// The jobs for which the store must hold blobs now.
 struct HeldJobs {
   struct Dataset {
     std::string job;
     cas::Digest manifest;
   };
-  std::vector<std::string> running;  // have not ended
-  std::vector<Dataset> datasets;     // of the jobs that are DONE and not deleted
+  std::vector<std::string> running;  // unfinished jobs
+  std::vector<Dataset> datasets;     // datasets of jobs that are DONE and not deleted
 };
 
-// Brings the store's holds in line with the jobs, whatever has happened to either: jobs that came,
-// ended or were deleted, a store that was unreachable, a coordinator that was killed between two
-// steps.
+// Keeps the store's holds consistent with the jobs, after any event: jobs were submitted, ended or
+// deleted, the store was unreachable, or the coordinator was killed between two steps. Not
+// thread-safe.
 //
-// The basic idea: what ought to be held is a function of the jobs, and what is held is asked of the
-// store now and then, and known in between. Each step takes the difference. A dataset is held
-// before the hold of the run that made it goes, and stays held while a retry runs, so that nothing
-// of it is loose at any time.
+// The basic idea: the required holds are a function of the jobs. The existing holds are read from
+// the store from time to time, and tracked in between. Each step applies the difference. A dataset
+// is held before the hold of its run is released, and stays held while a retry runs, so that its
+// blobs are protected at every moment.
 //
-// An unreachable store is tried again, with backoff; one that keeps no holds is said so in the log
-// once, and left alone. Not thread-safe.
+// An unreachable store is retried with backoff. A store without holds is logged once, and then
+// ignored.
 class Retention {
  public:
   struct Options {
     absl::Duration run_ttl = absl::Hours(1);
     absl::Duration renew_every = absl::Minutes(5);
-    absl::Duration read_holds_every =
-        absl::Minutes(5);  // and after each time that the store was unreachable
-    absl::Duration look_every = absl::Seconds(1);  // at the jobs
+    absl::Duration read_holds_every = absl::Minutes(5);  // also after each failure
+    absl::Duration look_every = absl::Seconds(1);        // the pause between two steps
     absl::Duration first_backoff = absl::Seconds(1);
     absl::Duration max_backoff = absl::Minutes(1);
   };
   using JobsNow = std::function<HeldJobs()>;
 
-  // `retainer` and `clock` must outlive it. `jobs` is called in every step: it should be cheap.
+  // `retainer` and `clock` must outlive it. `jobs` is called in every step and should be fast.
   Retention(const Options& options, Retainer& retainer, JobsNow jobs, const Clock& clock)
       : options_(options), retainer_(retainer), jobs_(std::move(jobs)), clock_(clock) {}
 
-  // Makes, renews and ends holds as the jobs need it now. Answers how long the next step can wait.
+  // Creates, renews and releases holds as the jobs require. Returns how long the next step can
+  // wait.
   absl::Duration Step();
 
-  // Ends a step that is running, and makes later ones do nothing. From any thread.
+  // Ends the running step, and makes later ones do nothing. May be called from any thread.
   void Cancel() { retainer_.Cancel(); }
 
  private:
   absl::Status Reconcile();
-  // Forgets holds that the store has lost (it may have been restored from a backup), and learns of
-  // those that an earlier coordinator made.
+  // Reads the holds from the store: it may have lost some (restored from a backup), and an earlier
+  // process may have made others.
   absl::Status ReadHolds();
-  // Those that have not ended, and those whose dataset is still to be held.
+  // Holds the runs of unfinished jobs, and of jobs whose dataset is not held yet.
   absl::Status HoldRuns(const HeldJobs& jobs);
   absl::Status HoldDatasets(const HeldJobs& jobs);
   absl::Status ReleaseRest(const HeldJobs& jobs);
-  // It is held, or never will be.
+  // Returns whether the dataset is held or cannot be held.
   bool IsHeldOrLost(const HeldJobs::Dataset& dataset) const;
-  // What to do about a hold that could not be made or ended: OK: nothing, it was logged; else the
-  // step ends with this status.
+  // Decides about a failed call for one job. Returns OK if the error was logged and other jobs
+  // continue; otherwise the step ends with the returned status.
   absl::Status StatusAfter(const absl::Status& status, const std::string& job) const;
 
   const Options options_;
@@ -84,22 +84,21 @@ class Retention {
 
   bool unsupported_ = false;
   Clock::Time read_holds_at_{};
-  std::map<std::string, Clock::Time> runs_;      // held, and when to renew
-  std::map<std::string, cas::Digest> datasets_;  // held; an empty digest: of a time before this one
+  std::map<std::string, Clock::Time> runs_;        // held runs, and when to renew them
+  std::map<std::string, cas::Digest> datasets_;    // held datasets; empty digest: not known yet
   std::map<std::string, cas::Digest> unholdable_;  // datasets that cannot be held, or only in part
-  int failures_ = 0;                               // one after the other
-  Clock::Time not_before_{};                       // of the next try
+  int failures_ = 0;                               // consecutive failures
+  Clock::Time not_before_{};                       // the earliest time of the next try
 };
 
-// Steps a Retention on a thread of its own, for as long as it lives: a store that hangs holds up
-// nothing else. Thread-safe.
+// A thread that steps a Retention, so that a hanging store blocks nothing else. Thread-safe.
 class RetentionThread {
  public:
-  // `retention` must outlive it, and be used by nobody else.
+  // `retention` must outlive it; only this thread may use it.
   explicit RetentionThread(Retention& retention);
   ~RetentionThread();
 
-  // The jobs have changed: step now.
+  // Steps now, because the jobs changed.
   void Wake() { changed_.Notify(); }
 
  private:

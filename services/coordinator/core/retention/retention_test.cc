@@ -56,7 +56,7 @@ class FakeRetainer : public Retainer {
   }
   void Cancel() override { fail_all = absl::CancelledError("stopped"); }
 
-  // Those since the last time, but for the listings.
+  // Returns the calls since the last time, without the listings.
   std::vector<std::string> TakeCalls() {
     std::vector<std::string> taken = std::exchange(calls, {});
     taken.erase(std::remove(taken.begin(), taken.end(), "list"), taken.end());

@@ -8,16 +8,16 @@
 
 namespace kernelmill::coordinator {
 
-// Thread-safe.
+// The clocks of the coordinator, which tests replace. Thread-safe.
 class Clock {
  public:
   using Time = std::chrono::steady_clock::time_point;
   using Duration = std::chrono::steady_clock::duration;
 
   virtual ~Clock() = default;
-  // Monotonic time: leases do not notice when somebody sets the wall clock.
+  // Returns monotonic time, so that setting the wall clock does not affect leases.
   virtual Time Now() const { return std::chrono::steady_clock::now(); }
-  // The wall clock, for what outlives the process: when refs were pinned.
+  // Returns the wall clock's time, for records that outlive the process.
   virtual absl::Time WallNow() const { return absl::Now(); }
 };
 

@@ -33,7 +33,7 @@ absl::Status CommitQueue::Wait(uint64_t ticket, bool sync) {
       changed_.Wait(&mutex_);
       continue;
     }
-    // This thread writes for all. A batch without changes still syncs those before it.
+    // This thread writes for all. An empty batch still syncs the earlier writes.
     writing_ = true;
     std::vector<Change> batch = std::exchange(queue_, {});
     const uint64_t up_to = appended_;
@@ -45,14 +45,15 @@ absl::Status CommitQueue::Wait(uint64_t ticket, bool sync) {
       synced_to_disk_(
           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
-    batch.clear();  // without the lock: the end of a large job is a hundred thousand failures
+    batch
+        .clear();  // without the lock, since the end of a large job has a hundred thousand failures
     mutex_.Lock();
     writing_ = false;
     if (written.ok()) {
       written_ = up_to;
       if (with_sync) synced_ = up_to;
     } else {
-      status_ = Annotate(written, "the coordinator's state cannot be kept");
+      status_ = Annotate(written, "cannot store the coordinator's state");
     }
     changed_.SignalAll();
   }

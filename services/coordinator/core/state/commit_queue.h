@@ -13,25 +13,28 @@
 
 namespace kernelmill::coordinator {
 
-// Group commit: changes are queued in the order in which they were made, and one of the threads
-// that wait for them writes all that is queued in one go, so that one sync serves many. What is on
-// disk is thus at all times a prefix of what happened in memory. Thread-safe.
+// A queue of changes with group commit. Thread-safe.
 //
-// The first write that fails ends it: every wait, then and later, returns that error. Memory is
-// then ahead of the disk, so the owner must stop and start again from the disk.
+// The basic idea: changes are queued in the order in which they were made. One of the threads that
+// wait for them writes the whole queue at once, so that one sync serves many threads. So the disk
+// always has a prefix of the changes in memory.
+//
+// After the first failed write every wait, also later ones, returns its error. Memory is then ahead
+// of the disk, and the owner must restart from the disk.
 class CommitQueue {
  public:
-  // `synced`: told, with no lock held, of each write with a sync how long it took; may be null.
+  // `synced`: called after each write with a sync, without locks, with the duration. May be null.
   explicit CommitQueue(StateStore& store, std::function<void(double seconds)> synced = nullptr)
       : store_(store), synced_to_disk_(std::move(synced)) {}
 
-  // Queues a change; returns its ticket. An empty change has the ticket of the last one queued.
+  // Queues a change and returns its ticket; for an empty change the last ticket.
   uint64_t Append(Change change);
-  // The ticket of the last change queued.
+  // Returns the ticket of the last queued change.
   uint64_t last() const;
-  // Returns once the changes up to `ticket` are kept; `sync`: against a loss of power too.
+  // Waits until the changes up to `ticket` are stored; `sync`: so that they survive a loss of
+  // power.
   absl::Status Wait(uint64_t ticket, bool sync);
-  // OK, or why nothing can be written any more.
+  // OK, or the error of the first failed write.
   absl::Status status() const;
 
  private:

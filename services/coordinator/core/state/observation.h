@@ -14,7 +14,7 @@
 
 namespace kernelmill::coordinator {
 
-// What happens to tasks and jobs, for metrics. Nothing is decided by it.
+// Observations of tasks and jobs, for metrics. No decision depends on them.
 
 struct TaskRef {
   worker::StageId stage;
@@ -22,14 +22,14 @@ struct TaskRef {
   std::string job;
 };
 
-// A lease of the task began; it was ready for so long before.
+// A lease of the task began, after the task was ready for some time.
 struct LeaseBegan {
   TaskRef task;
   double ready_seconds = 0;
 };
 
 enum class LostBy : uint8_t { kNot, kExpired, kWorkerEnded, kCancelled };
-// A lease of the task ended, so long after it began: with a word of its worker, or lost.
+// A lease of the task ended, with a completion or lost.
 struct LeaseOver {
   TaskRef task;
   double seconds = 0;
@@ -41,19 +41,19 @@ enum class Origin : uint8_t { kRun, kCache, kShared, kHistory };
 struct ResultTaken {
   worker::StageId stage;
   Origin origin = Origin::kRun;
-  // The counters of a stage that says what became of the job's files and kernels; else null.
+  // The counters, if the stage decides the fate of files and kernels; else null.
   std::shared_ptr<const v1::StageResult> dataset;
 };
 
 enum class Next : uint8_t { kRetry, kSplit, kFailed };
-// An attempt failed, or was lost; what was decided then.
+// An attempt failed or was lost, and the next step.
 struct ErrorTaken {
   worker::StageId stage;
   absl::StatusCode code = absl::StatusCode::kUnknown;
   Next next = Next::kRetry;
 };
 
-// A file is not read any more, as it ended its workers.
+// A file or kernel was quarantined, because it crashed its workers.
 struct FileQuarantined {};
 
 struct JobOver {
@@ -64,10 +64,11 @@ struct JobOver {
 using Observation =
     std::variant<LeaseBegan, LeaseOver, ResultTaken, ErrorTaken, FileQuarantined, JobOver>;
 
-// Who wants to hear of it; called with no lock held, from any thread. Either may be null.
+// The receiver of observations. Its functions are called without locks, from any thread; each may
+// be null.
 struct Observer {
   std::function<void(const Observation&)> happened = nullptr;
-  // What was decided was written and synced, which took so long.
+  // Called after changes were written and synced, with the duration.
   std::function<void(double seconds)> synced = nullptr;
 };
 

@@ -3,12 +3,12 @@
 namespace kernelmill::coordinator {
 namespace {
 
-// Well below what a message may have; one source has some kilobytes at most.
+// Well below the size limit of a message; one source has some kilobytes at most.
 constexpr size_t kPartBytes = 1 << 20;
 
 }  // namespace
 
-std::vector<v1::JobSpec> PartsOf(v1::JobSpec spec) {
+std::vector<v1::JobSpec> SplitSpec(v1::JobSpec spec) {
   google::protobuf::RepeatedPtrField<v1::Source> sources;
   sources.Swap(spec.mutable_sources());
   std::vector<v1::JobSpec> parts;

@@ -18,77 +18,78 @@
 
 namespace kernelmill::coordinator {
 
-// A task's id: its job's sequence number in the upper 32 bits, its place in the job (from 1) in the
-// lower.
+// The id of a task has its job's sequence number in the upper 32 bits, and its index in the job
+// (from 1) in the lower 32 bits.
 inline uint64_t TaskId(uint32_t job, uint32_t index) { return uint64_t{job} << 32 | index; }
-inline uint32_t JobOf(uint64_t task) { return static_cast<uint32_t>(task >> 32); }
-inline uint32_t IndexOf(uint64_t task) { return static_cast<uint32_t>(task); }
+inline uint32_t TaskJob(uint64_t task) { return static_cast<uint32_t>(task >> 32); }
+inline uint32_t TaskIndex(uint64_t task) { return static_cast<uint32_t>(task); }
 
 enum class TaskState : uint8_t {
   kReady = 0,
   kLeased = 1,
   kDone = 2,
   kFailed = 3,
-  kSplit = 4,  // the halves of its sub-shard have taken its place
+  kSplit = 4,  // replaced by the halves of its sub-shard
 };
 
-// A task as it is kept.
+// A stored task.
 struct TaskRow {
   uint64_t id = 0;
   TaskKey key;
   TaskState state = TaskState::kReady;
-  bool cached = false;    // DONE: the result came from the action cache
-  uint32_t attempts = 0;  // that ended without a result
-  // 0: none. Else its worker ended in the middle of it: once in company, and further times when it
-  // ran alone. It runs alone from then on.
+  bool cached = false;    // DONE: the result is from the action cache
+  uint32_t attempts = 0;  // attempts that ended without a result
+  // Crashes of its worker: 1 for any number of crashes in company, plus 1 for each crash while it
+  // ran alone. After a crash the task always runs alone.
   uint8_t crashes = 0;
-  // LEASED: of the lease. Else: of the last completion that was taken; 0 is none.
+  // LEASED: the lease's token. Otherwise the token of the last completion that was taken; 0: none.
   uint64_t token = 0;
-  v1::StageResult result;  // of DONE
-  absl::Status error;      // of FAILED and SPLIT; else of the last attempt, OK if there was none
+  v1::StageResult result;  // DONE: the result
+  absl::Status error;      // FAILED, SPLIT: the reason. Otherwise the last attempt's error, or OK
 };
 
+// A stored job.
 struct JobRow {
   uint32_t sequence = 0;
   std::string request_id;  // empty: none
-  std::string caller;      // who submitted it, as access::CallerLimits knows callers; may be empty
-  std::string plan;        // the stage versions that its tasks were planned with
-  v1::JobSpec spec;        // with defaults; the pins of an earlier run in a job that runs again
-  v1::JobStatus status;    // as it was submitted, or as it ended
+  std::string caller;      // the submitter, a key of access::CallerLimits; may be empty
+  std::string plan;        // the PlanFingerprint of its tasks
+  v1::JobSpec spec;        // with defaults, and in a retried job with the pins of the earlier run
+  v1::JobStatus status;    // the status at submission or at the end
 };
 
-// A spec in parts that each fit into a message: all but the sources, then these, some at a time, in
-// order. Merged they are the spec.
-std::vector<v1::JobSpec> PartsOf(v1::JobSpec spec);
+// Splits a spec into parts that each fit into a message: first everything except the sources, then
+// the sources in order. Merging the parts gives the spec.
+std::vector<v1::JobSpec> SplitSpec(v1::JobSpec spec);
 
-// How a job ended. A job may have 100,000 sources: `status` is what answers tell of it, and stays
-// small; the rest is read in parts.
+// The end of a job. A job may have 100,000 sources, so `status` is small and the rest is read in
+// parts.
 struct EndedJob {
   uint32_t sequence = 0;
   v1::JobStatus status;               // with its first failures
-  std::vector<TaskFailure> failures;  // all, in order
-  std::vector<v1::JobSpec> lock;      // the spec with its pins, in parts; none: it was abandoned
+  std::vector<TaskFailure> failures;  // all failures, in order
+  std::vector<v1::JobSpec> lock;      // the spec with its pins, in parts; empty: abandoned
 };
 
-// How the last attempt to pin a git repository's ref went.
+// The last attempt to pin a ref of a git repository.
 struct PinRecord {
-  std::string git, ref;  // as the source has them
-  absl::Time when;       // by the wall clock, in whole seconds
+  std::string git, ref;  // the fields of the source
+  absl::Time when;       // wall clock, in whole seconds
   absl::StatusCode code = absl::StatusCode::kOk;
-  std::string commit;  // if OK
+  std::string commit;  // set if `code` is OK
 };
 
-// What changes together: all of it is kept, or nothing.
+// A set of changes that is stored atomically.
 struct Change {
-  int64_t unix_ms = 0;            // when, by the wall clock: for timelines
-  std::vector<JobRow> jobs;       // new ones, or replanned
-  std::vector<uint32_t> erased;   // jobs whose tasks are all dropped, before `tasks` are put
-  std::vector<uint32_t> deleted;  // jobs of which nothing stays
+  int64_t unix_ms = 0;            // the time of the change, wall clock; for timelines
+  std::vector<JobRow> jobs;       // new or replanned jobs
+  std::vector<uint32_t> erased;   // jobs whose tasks are all deleted, before `tasks` are written
+  std::vector<uint32_t> deleted;  // jobs that are deleted completely
   std::vector<EndedJob> ended;
   std::vector<TaskRow> tasks;
   std::vector<PinRecord> pins;
-  // Attempts that ended. One takes the place of an earlier one at the same task with the same
-  // number, which was handed back.
+  // Ended attempts. An attempt replaces an earlier one of the same task and number, which was
+  // handed back.
   std::vector<v1::TaskSpan> spans;
 
   bool empty() const {
@@ -97,40 +98,40 @@ struct Change {
   }
 };
 
-// Where the coordinator's state outlives it. Write is called by one thread at a time; the rest is
-// thread-safe. Implementations: adapters/rocksdb, and a fake in core/testing.
+// The port to the durable state of the coordinator. Only one thread at a time may call Write; the
+// other calls are thread-safe. Implementations: adapters/rocksdb, and a fake in core/testing.
 class StateStore {
  public:
   virtual ~StateStore() = default;
 
-  // Keeps the changes, in order and atomically. `sync`: they survive a loss of power once this
-  // returns; else a crash of the process only. After an error nothing more may be written.
+  // Stores the changes, in order and atomically. They survive a crash of the process, and with
+  // `sync` also a loss of power. After an error, Write must not be called again.
   virtual absl::Status Write(const std::vector<Change>& changes, bool sync) = 0;
 
-  // All jobs by sequence, without their specs, which may be large; the status of an ended one
-  // without failures and counters.
+  // Returns all jobs by sequence, without their specs, which may be large. The status of an ended
+  // job has no failures and counters.
   virtual absl::StatusOr<std::vector<JobRow>> Jobs() = 0;
-  // The largest sequence number that a job ever had, deleted ones included.
+  // Returns the largest sequence number ever used, also by deleted jobs.
   virtual absl::StatusOr<uint32_t> LastSequence() = 0;
-  // Passes a job's tasks by id, until there is none or `visit` returns false.
+  // Passes a job's tasks, by id, until `visit` returns false.
   virtual absl::Status ForEachTask(uint32_t job, absl::FunctionRef<bool(const TaskRow&)> visit) = 0;
-  // Likewise the attempts that ended, by task, from that one on, and number.
+  // Passes the ended attempts of the job, by task (from `first_task` on) and number, until `visit`
+  // returns false.
   virtual absl::Status ForEachSpan(uint64_t first_task,
                                    absl::FunctionRef<bool(const v1::TaskSpan&)> visit) = 0;
-  // The spec of a job, ended or not. NOT_FOUND: no such job.
+  // Returns the spec of a job, ended or not. NOT_FOUND: no such job.
   virtual absl::StatusOr<v1::JobSpec> Spec(uint32_t job) = 0;
-  // As the job was submitted, or as it ended. NOT_FOUND: no such job, no such task.
+  // Returns the status at the job's submission or end. NOT_FOUND: no such job.
   virtual absl::StatusOr<v1::JobStatus> Status(uint32_t job) = 0;
-  // At most `limit` failures of an ended job: from the first, or those after `after` unless it is
-  // null.
+  // Returns at most `limit` failures of an ended job after `after` (null: from the first).
   virtual absl::StatusOr<std::vector<TaskFailure>> Failures(uint32_t job, const TaskKey* after,
                                                             size_t limit) = 0;
-  // Passes the parts of an ended job's lock, until there is no more or `visit` returns false.
-  // Nothing is passed where it has none.
+  // Passes the parts of an ended job's lock, if it has one, until `visit` returns false.
   virtual absl::Status ForEachLockPart(uint32_t job,
                                        absl::FunctionRef<bool(const v1::JobSpec&)> visit) = 0;
+  // Returns a task. NOT_FOUND: no such task.
   virtual absl::StatusOr<TaskRow> Task(uint64_t id) = 0;
-  // NOT_FOUND: nobody tried to pin the ref.
+  // Returns the last attempt to pin the ref. NOT_FOUND: no attempt.
   virtual absl::StatusOr<PinRecord> LastPin(const std::string& git, const std::string& ref) = 0;
 };
 

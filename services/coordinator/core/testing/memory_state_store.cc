@@ -54,7 +54,7 @@ absl::Status MemoryStateStore::ForEachTask(uint32_t job,
                                            absl::FunctionRef<bool(const TaskRow&)> visit) {
   absl::MutexLock lock(&mutex_);
   for (auto at = now_.tasks.lower_bound(TaskId(job, 0));
-       at != now_.tasks.end() && JobOf(at->first) == job; ++at) {
+       at != now_.tasks.end() && TaskJob(at->first) == job; ++at) {
     if (!visit(at->second)) break;
   }
   return absl::OkStatus();
@@ -64,7 +64,7 @@ absl::Status MemoryStateStore::ForEachSpan(uint64_t first_task,
                                            absl::FunctionRef<bool(const v1::TaskSpan&)> visit) {
   absl::MutexLock lock(&mutex_);
   for (auto at = now_.spans.lower_bound({first_task, 0});
-       at != now_.spans.end() && JobOf(at->first.first) == JobOf(first_task); ++at) {
+       at != now_.spans.end() && TaskJob(at->first.first) == TaskJob(first_task); ++at) {
     if (!visit(at->second)) break;
   }
   return absl::OkStatus();

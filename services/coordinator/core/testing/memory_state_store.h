@@ -16,7 +16,7 @@
 
 namespace kernelmill::coordinator {
 
-// A StateStore in memory that tells synced writes from others and can fail. Thread-safe.
+// A StateStore in memory, for tests, that can lose unsynced writes and fail. Thread-safe.
 class MemoryStateStore : public StateStore {
  public:
   absl::Status Write(const std::vector<Change>& changes, bool sync) override;
@@ -34,9 +34,9 @@ class MemoryStateStore : public StateStore {
   absl::StatusOr<TaskRow> Task(uint64_t id) override;
   absl::StatusOr<PinRecord> LastPin(const std::string& git, const std::string& ref) override;
 
-  // Every later write fails with `error`, and keeps nothing.
+  // Makes every later write fail with `error` and store nothing.
   void FailWrites(const absl::Status& error);
-  // The machine loses power: what was written since the last synced write is gone.
+  // Simulates a loss of power: drops everything written after the last synced write.
   void LosePower();
 
  private:
@@ -56,7 +56,7 @@ class MemoryStateStore : public StateStore {
   absl::Status error_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Stands still until it is told to go on. Not thread-safe.
+// A clock that only moves when a test advances it. Not thread-safe.
 class FakeClock : public Clock {
  public:
   Time Now() const override { return now_; }

@@ -15,7 +15,7 @@
 
 namespace kernelmill::coordinator {
 
-// A scheduler on a store in memory and a clock that stands still, and the one worker that it has.
+// A scheduler with a store in memory, a fake clock, and one worker.
 class SchedulerTest : public ::testing::Test {
  protected:
   void Open() {
@@ -68,7 +68,7 @@ class SchedulerTest : public ::testing::Test {
     return statuses.ok() ? statuses->at(0) : statuses.status();
   }
 
-  // Runs tasks until there is none.
+  // Runs tasks until no task is left.
   void RunAll() {
     for (std::vector<v1::LeasedTask> tasks = Lease(); !tasks.empty(); tasks = Lease()) {
       EXPECT_THAT(Complete(Done(tasks[0])), kernelmill::testing::IsOk());
@@ -80,7 +80,7 @@ class SchedulerTest : public ::testing::Test {
     return status.value_or(v1::JobStatus());
   }
 
-  // All of it; fails the test if the job has not ended.
+  // Returns the whole lock; fails the test if the job has not ended.
   v1::JobSpec Lock(const std::string& job) {
     v1::JobSpec lock;
     EXPECT_THAT(scheduler_->ReadLock(job,

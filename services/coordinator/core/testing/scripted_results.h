@@ -10,17 +10,17 @@
 
 namespace kernelmill::coordinator {
 
-// A job of as many git sources, "r0" and so on, not pinned, without defaults.
+// Makes a job with `sources` git sources, "r0" and so on, not pinned, without defaults.
 v1::JobSpec GitJob(int sources);
 
-// A search for the code, as a source.
+// Makes a source that searches for the code.
 v1::Source SearchFor(const std::string& code);
 
-// What pretended stages make of an action: a pure function of it. Digests are hashes of the action
-// and the output's place; no blob stands behind them. A fetch makes `shards` of its source's name
-// (default 2) with 10 files each; a search finds `found` of its code; a manifest cannot make the
-// first of the job's pairs where `unmade` says why, and misses `missed_gates`; a compile makes an
-// "ir" a form that is kept; everything else has `kernels` items.
+// Fake stages: their results are a pure function of the action. Digests are hashes of the action
+// and the output's index, without blobs. A fetch makes shards[source] shards (default 2) with 10
+// files each. A search finds found[code]. A manifest fails to make the job's first pair if `unmade`
+// is set, and misses `missed_gates`. A compile makes one "ir" for each kept form. Everything else
+// has `kernels` items.
 struct ScriptedStages {
   std::map<std::string, int> shards;
   std::map<std::string, std::vector<std::string>> found;

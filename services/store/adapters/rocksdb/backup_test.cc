@@ -30,8 +30,8 @@ TEST_F(BackupTest, ABackupHoldsAllAndServingGoesOn) {
   auto storage = Open();
   ASSERT_THAT(Put(*storage, {small_, body_}, 4), IsOk());
   ASSERT_THAT(PutLarge(*storage, large_), IsOk());
-  ASSERT_THAT(storage->blobs().PutResult("i", IdOf("action"), "result", 4), IsOk());
-  ASSERT_THAT(storage->holds().Save({.name = "kept", .blobs = 1}, {IdOf(body_)}), IsOk());
+  ASSERT_THAT(storage->blobs().PutResult("i", MakeId("action"), "result", 4), IsOk());
+  ASSERT_THAT(storage->holds().Save({.name = "kept", .blobs = 1}, {MakeId(body_)}), IsOk());
   const auto bytes = storage->disk().BackUp(backup());
   ASSERT_THAT(bytes, IsOk());
   EXPECT_GT(*bytes, static_cast<int64_t>(large_.size()));
@@ -43,10 +43,10 @@ TEST_F(BackupTest, ABackupHoldsAllAndServingGoesOn) {
   EXPECT_EQ(*ReadAll(**copy, small_), small_);
   EXPECT_EQ(*ReadAll(**copy, body_), body_);
   EXPECT_TRUE(*ReadAll(**copy, large_) == large_);
-  EXPECT_EQ((*copy)->blobs().GetResult("i", IdOf("action"))->bytes, "result");
+  EXPECT_EQ((*copy)->blobs().GetResult("i", MakeId("action"))->bytes, "result");
   EXPECT_EQ((*copy)->holds().List()->size(), 1u);
   EXPECT_EQ((*copy)->blobs().usage().blobs, 3);
-  EXPECT_EQ((*copy)->uses().LastUses({IdOf(small_)})->front(), 4u);
+  EXPECT_EQ((*copy)->uses().LastUses({MakeId(small_)})->front(), 4u);
   EXPECT_FALSE(HasBlob(**copy, "after"));
 }
 

@@ -24,7 +24,7 @@
 
 namespace kernelmill::store {
 
-inline BlobId IdOf(absl::string_view bytes) { return *ToBlobId(cas::ComputeDigest(bytes)); }
+inline BlobId MakeId(absl::string_view bytes) { return *ToBlobId(cas::ComputeDigest(bytes)); }
 
 // Bytes that zstd cannot shrink, so that a damaged byte on the disk is a damaged byte of the blob.
 inline std::string Noise(size_t size, uint64_t seed) {
@@ -49,17 +49,17 @@ inline absl::StatusOr<std::string> ReadPart(Storage& storage, const BlobId& id, 
 }
 
 inline absl::StatusOr<std::string> ReadAll(Storage& storage, absl::string_view content) {
-  return ReadPart(storage, IdOf(content), 0, content.size());
+  return ReadPart(storage, MakeId(content), 0, content.size());
 }
 
 inline bool HasBlob(Storage& storage, absl::string_view content) {
-  return storage.uses().LastUses({IdOf(content)})->front() != kNoEpoch;
+  return storage.uses().LastUses({MakeId(content)})->front() != kNoEpoch;
 }
 
 // Keeps blobs, as used in the epoch `now`.
 inline absl::Status Put(Storage& storage, const std::vector<std::string>& contents, Epoch now = 1) {
   std::vector<CheckedBlob> blobs;
-  for (const std::string& content : contents) blobs.push_back({IdOf(content), content});
+  for (const std::string& content : contents) blobs.push_back({MakeId(content), content});
   return storage.blobs().Put(blobs, /*fresh=*/false, now);
 }
 
@@ -72,7 +72,7 @@ inline absl::Status PutLarge(Storage& storage, const std::string& content, Epoch
         (*staged)->Append(absl::string_view(content).substr(at, kChunkBytes));
     if (!status.ok()) return status;
   }
-  return (*staged)->Commit(IdOf(content), now);
+  return (*staged)->Commit(MakeId(content), now);
 }
 
 // Tells the process of InKilledProcess where its parent's database is.

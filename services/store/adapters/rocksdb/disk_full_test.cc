@@ -27,7 +27,7 @@ using ::kernelmill::testing::StatusIs;
 
 constexpr size_t kBlobBytes = 1 << 20;
 
-BlobId IdOf(absl::string_view bytes) { return *ToBlobId(cas::ComputeDigest(bytes)); }
+BlobId MakeId(absl::string_view bytes) { return *ToBlobId(cas::ComputeDigest(bytes)); }
 
 // The blob number `i`: a megabyte that does not shrink.
 std::string Blob(uint64_t i) {
@@ -40,12 +40,12 @@ std::string Blob(uint64_t i) {
 }
 
 absl::Status Put(Storage& storage, const std::string& bytes) {
-  return storage.blobs().Put({{IdOf(bytes), bytes}}, /*fresh=*/true, 1);
+  return storage.blobs().Put({{MakeId(bytes), bytes}}, /*fresh=*/true, 1);
 }
 
 std::string Read(Storage& storage, const std::string& like) {
   std::string bytes;
-  EXPECT_THAT(storage.blobs().Read(IdOf(like), 0, like.size(),
+  EXPECT_THAT(storage.blobs().Read(MakeId(like), 0, like.size(),
                                    [&](absl::string_view piece) {
                                      bytes.append(piece.data(), piece.size());
                                      return absl::OkStatus();
@@ -85,7 +85,7 @@ TEST_F(DiskFullTest, WritesAreRefusedReadsGoOnAndItRecovers) {
   ASSERT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted));
   ASSERT_GT(stored, 4u);
   EXPECT_THAT(Put(*storage_, Blob(stored)), StatusIs(absl::StatusCode::kResourceExhausted));
-  EXPECT_EQ(storage_->uses().LastUses({IdOf(Blob(stored))})->front(), kNoEpoch);
+  EXPECT_EQ(storage_->uses().LastUses({MakeId(Blob(stored))})->front(), kNoEpoch);
   for (uint64_t i = 0; i < stored; ++i) ASSERT_TRUE(Read(*storage_, Blob(i)) == Blob(i)) << i;
 
   // RocksDB looks every few seconds whether there is room for a write buffer again; no restart

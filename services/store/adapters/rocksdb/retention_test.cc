@@ -1,4 +1,4 @@
-// What the database does for retention, below the rules of the core.
+// Tests what the database does for retention; the core's own rules have their tests in the core.
 
 #include <gtest/gtest.h>
 
@@ -32,10 +32,10 @@ TEST_F(RetentionTest, EvictionLeavesNoRecordOfAnyKind) {
     const auto storage = Open();
     ASSERT_THAT(Put(*storage, {"small", Noise(5000, 2)}, 3), IsOk());
     ASSERT_THAT(PutLarge(*storage, large, 4), IsOk());
-    ASSERT_THAT(storage->blobs().PutResult("i", IdOf("action"), "result", 5), IsOk());
-    ASSERT_THAT(storage->uses().Touch({{IdOf("small"), 3}}, 6), IsOk());
-    ASSERT_THAT(storage->uses().TouchResult("i", IdOf("action"), 7), IsOk());
-    ASSERT_THAT(storage->blobs().MarkDamaged(IdOf("small")), IsOk());
+    ASSERT_THAT(storage->blobs().PutResult("i", MakeId("action"), "result", 5), IsOk());
+    ASSERT_THAT(storage->uses().Touch({{MakeId("small"), 3}}, 6), IsOk());
+    ASSERT_THAT(storage->uses().TouchResult("i", MakeId("action"), 7), IsOk());
+    ASSERT_THAT(storage->blobs().MarkDamaged(MakeId("small")), IsOk());
     const auto evicted = storage->uses().EvictOldest({.before = 100, .now = 100, .bytes = 1 << 30});
     ASSERT_THAT(evicted, IsOk());
     EXPECT_EQ(evicted->blobs.size(), 3u);
@@ -60,7 +60,7 @@ TEST_F(RetentionTest, CountersAreExactAfterAKillInTheMiddleOfMuchWriting) {
       writers.emplace_back([&, w] {
         for (int i = 0; i < 50; ++i) {
           const std::string bytes = Noise(100 + i, w % 2 * 1000 + i);  // each by two of them
-          if (!store.Put({{IdOf(bytes), bytes}}).ok()) _exit(4);
+          if (!store.Put({{MakeId(bytes), bytes}}).ok()) _exit(4);
         }
       });
     }
@@ -79,7 +79,7 @@ TEST_F(RetentionTest, TheEpochAndTheHoldsSurviveAKill) {
     return storage.uses().SetEpoch({.epoch = 9, .started_at = 4}).ok() &&
            storage.holds()
                .Save({.name = "a", .blobs = 1, .holds_uses = true, .since = 5, .ttl_ms = 7},
-                     {IdOf("x")})
+                     {MakeId("x")})
                .ok() &&
            storage.holds().Save({.name = "b"}, {}).ok() && storage.holds().Delete("b").ok();
   });
@@ -111,12 +111,12 @@ TEST_F(RetentionTest, TheDatabaseStaysUnderItsLimitOnTheDisk) {
   GarbageCollector collector(&store, {.interval = absl::Milliseconds(50)});
   collector.Start();
   const std::string kept = Noise(3 << 20, 1'000'000);
-  ASSERT_THAT(store.Put({{IdOf(kept), kept}}), IsOk());
-  ASSERT_THAT(store.Hold({.name = "kept", .blobs = {IdOf(kept)}}), IsOk());
+  ASSERT_THAT(store.Put({{MakeId(kept), kept}}), IsOk());
+  ASSERT_THAT(store.Hold({.name = "kept", .blobs = {MakeId(kept)}}), IsOk());
   int64_t most = 0;
   for (int i = 0; i < 200; ++i) {  // 200 MiB, some in chunks
     const std::string bytes = Noise(i % 20 == 0 ? 5 << 20 : 1 << 20, i);
-    BlobWriter writer(&store, IdOf(bytes));
+    BlobWriter writer(&store, MakeId(bytes));
     ASSERT_THAT(writer.Append(bytes), IsOk());
     ASSERT_THAT(writer.Finish(), IsOk()) << i;
     most = std::max(most, storage->disk().Measure()->disk_bytes);
@@ -145,7 +145,7 @@ TEST_F(RetentionTest, ADamagedBlobOnTheDiskIsFoundAndMendedByPuttingItAgain) {
   }
   ContentStore store(Open(), Limits{});
   for (const std::string* content : {&body, &large}) {
-    const BlobId id = IdOf(*content);
+    const BlobId id = MakeId(*content);
     EXPECT_TRUE(store.Contains({id})->front());
     EXPECT_THAT(store.Get(id), StatusIs(absl::StatusCode::kDataLoss));
     EXPECT_FALSE(store.Contains({id})->front());
@@ -164,11 +164,11 @@ TEST_F(RetentionTest, DamageIsRememberedAcrossARestartUntilItIsDeleted) {
   FlipByte(Files(".blob").at(0), 50'000);
   {
     ContentStore store(Open(), Limits{});
-    EXPECT_THAT(store.Get(IdOf(body)), StatusIs(absl::StatusCode::kDataLoss));
+    EXPECT_THAT(store.Get(MakeId(body)), StatusIs(absl::StatusCode::kDataLoss));
   }
   ContentStore store(Open(), Limits{});
   ASSERT_THAT(store.lru().Load(), IsOk());
-  EXPECT_FALSE(store.Contains({IdOf(body)})->front());
+  EXPECT_FALSE(store.Contains({MakeId(body)})->front());
   std::vector<BlobId> damaged;
   ASSERT_THAT(store.Verify(/*delete_damaged=*/true,
                            [&](const Verified& verified) {
@@ -176,7 +176,7 @@ TEST_F(RetentionTest, DamageIsRememberedAcrossARestartUntilItIsDeleted) {
                              return absl::OkStatus();
                            }),
               IsOk());
-  EXPECT_EQ(damaged, std::vector<BlobId>{IdOf(body)});
+  EXPECT_EQ(damaged, std::vector<BlobId>{MakeId(body)});
   EXPECT_EQ(store.lru().blobs().usage().blobs, 0);
 }
 

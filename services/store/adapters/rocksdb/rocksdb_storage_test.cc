@@ -29,7 +29,7 @@ TEST_F(RocksDbStorageTest, EverySizeComesBackWholeAndInParts) {
     const std::string content = Noise(size, size);
     ASSERT_THAT(Put(*storage, {content}), IsOk());
     EXPECT_EQ(*ReadAll(*storage, content), content);
-    EXPECT_EQ(*ReadPart(*storage, IdOf(content), size / 2, size - size / 2),
+    EXPECT_EQ(*ReadPart(*storage, MakeId(content), size / 2, size - size / 2),
               content.substr(size / 2));
   }
 }
@@ -37,7 +37,7 @@ TEST_F(RocksDbStorageTest, EverySizeComesBackWholeAndInParts) {
 TEST_F(RocksDbStorageTest, AHashWithAnotherSizeIsNotThere) {
   const auto storage = Open();
   ASSERT_THAT(Put(*storage, {"abc"}), IsOk());
-  BlobId other = IdOf("abc");
+  BlobId other = MakeId("abc");
   other.size = 4;
   EXPECT_EQ(storage->uses().LastUses({other})->front(), kNoEpoch);
   EXPECT_THAT(ReadPart(*storage, other, 0, 4), StatusIs(absl::StatusCode::kNotFound));
@@ -51,11 +51,11 @@ TEST_F(RocksDbStorageTest, ALargeBlobIsReadAcrossItsChunks) {
     EXPECT_FALSE(HasBlob(*storage, content));
     ASSERT_THAT((*staged)->Append(absl::string_view(content).substr(at, kChunkBytes)), IsOk());
   }
-  ASSERT_THAT((*staged)->Commit(IdOf(content), 1), IsOk());
+  ASSERT_THAT((*staged)->Commit(MakeId(content), 1), IsOk());
   EXPECT_EQ(*ReadAll(*storage, content), content);
-  EXPECT_EQ(*ReadPart(*storage, IdOf(content), kChunkBytes - 2, 4),
+  EXPECT_EQ(*ReadPart(*storage, MakeId(content), kChunkBytes - 2, 4),
             content.substr(kChunkBytes - 2, 4));
-  EXPECT_EQ(*ReadPart(*storage, IdOf(content), 2 * kChunkBytes + 4, 1),
+  EXPECT_EQ(*ReadPart(*storage, MakeId(content), 2 * kChunkBytes + 4, 1),
             content.substr(2 * kChunkBytes + 4));
 }
 
@@ -77,7 +77,7 @@ TEST_F(RocksDbStorageTest, AHundredThousandQuestionsAreOneCall) {
   const auto storage = Open();
   ASSERT_THAT(Put(*storage, {"7", "99999"}), IsOk());
   std::vector<BlobId> ids;
-  for (int i = 0; i < 100'000; ++i) ids.push_back(IdOf(absl::StrCat(i)));
+  for (int i = 0; i < 100'000; ++i) ids.push_back(MakeId(absl::StrCat(i)));
   const std::vector<Epoch> last = *storage->uses().LastUses(ids);
   ASSERT_EQ(last.size(), ids.size());
   EXPECT_EQ(last[7], 1u);
@@ -93,14 +93,14 @@ TEST_F(RocksDbStorageTest, WhatWasAcknowledgedSurvivesSigkill) {
     return Put(storage, {"small", body}).ok() &&
            (*staged)->Append(large.substr(0, kChunkBytes)).ok() &&
            (*staged)->Append(large.substr(kChunkBytes)).ok() &&
-           (*staged)->Commit(IdOf(large), 1).ok() &&
-           storage.blobs().PutResult("i", IdOf("action"), "result", 1).ok();
+           (*staged)->Commit(MakeId(large), 1).ok() &&
+           storage.blobs().PutResult("i", MakeId("action"), "result", 1).ok();
   });
   const auto storage = Open();
   EXPECT_EQ(*ReadAll(*storage, "small"), "small");
   EXPECT_EQ(*ReadAll(*storage, body), body);
   EXPECT_EQ(*ReadAll(*storage, large), large);
-  EXPECT_EQ(storage->blobs().GetResult("i", IdOf("action"))->bytes, "result");
+  EXPECT_EQ(storage->blobs().GetResult("i", MakeId("action"))->bytes, "result");
 }
 
 TEST_F(RocksDbStorageTest, ABlobCutShortBySigkillIsNeverVisibleAndItsChunksGo) {

@@ -1,4 +1,4 @@
-// What every Storage does: asked of the fake that the core's tests rest on, and of the real one.
+// Checks the contract of Storage against the fake that the core's tests use and the real one.
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ struct Make {
 class StorageContract : public ::testing::TestWithParam<Make> {
  protected:
   Epoch LastUse(absl::string_view content) {
-    return storage_->uses().LastUses({IdOf(content)})->front();
+    return storage_->uses().LastUses({MakeId(content)})->front();
   }
   Evicted EvictAll(Epoch before, Epoch now) {
     Evicted all;
@@ -53,12 +53,12 @@ class StorageContract : public ::testing::TestWithParam<Make> {
 TEST_P(StorageContract, BlobsAreKeptWithTheirLastUse) {
   EXPECT_EQ(LastUse("a"), kNoEpoch);
   EXPECT_THAT(
-      storage_->blobs().Read(IdOf("a"), 0, 1, [](absl::string_view) { return absl::OkStatus(); }),
+      storage_->blobs().Read(MakeId("a"), 0, 1, [](absl::string_view) { return absl::OkStatus(); }),
       StatusIs(absl::StatusCode::kNotFound));
-  ASSERT_THAT(storage_->blobs().Put({{IdOf("a"), "a"}, {IdOf("bb"), "bb"}}, /*fresh=*/true, 3),
+  ASSERT_THAT(storage_->blobs().Put({{MakeId("a"), "a"}, {MakeId("bb"), "bb"}}, /*fresh=*/true, 3),
               IsOk());
   EXPECT_EQ(LastUse("a"), 3u);
-  ASSERT_THAT(storage_->uses().Touch({{IdOf("a"), 3}}, 5), IsOk());
+  ASSERT_THAT(storage_->uses().Touch({{MakeId("a"), 3}}, 5), IsOk());
   EXPECT_EQ(LastUse("a"), 5u);
   EXPECT_EQ(LastUse("bb"), 3u);
   EXPECT_EQ(*ReadAll(*storage_, "bb"), "bb");
@@ -84,7 +84,7 @@ TEST_P(StorageContract, AStagedBlobAppearsWithItsCommitAlone) {
   ASSERT_THAT((*staged)->Append(absl::string_view(content).substr(0, kChunkBytes)), IsOk());
   ASSERT_THAT((*staged)->Append(absl::string_view(content).substr(kChunkBytes)), IsOk());
   EXPECT_EQ(LastUse(content), kNoEpoch);
-  ASSERT_THAT((*staged)->Commit(IdOf(content), 6), IsOk());
+  ASSERT_THAT((*staged)->Commit(MakeId(content), 6), IsOk());
   EXPECT_EQ(LastUse(content), 6u);
   EXPECT_TRUE(*ReadAll(*storage_, content) == content);
   ASSERT_THAT(PutLarge(*storage_, content, 7), IsOk());
@@ -93,24 +93,24 @@ TEST_P(StorageContract, AStagedBlobAppearsWithItsCommitAlone) {
 }
 
 TEST_P(StorageContract, ResultsAreKeptByInstance) {
-  ASSERT_THAT(storage_->blobs().PutResult("x", IdOf("action"), "one", 2), IsOk());
-  ASSERT_THAT(storage_->blobs().PutResult("y", IdOf("action"), "two", 3), IsOk());
-  ASSERT_THAT(storage_->blobs().PutResult("x", IdOf("action"), "three", 4), IsOk());
-  EXPECT_EQ(storage_->blobs().GetResult("x", IdOf("action"))->bytes, "three");
-  EXPECT_EQ(storage_->blobs().GetResult("x", IdOf("action"))->last_use, 4u);
-  EXPECT_THAT(storage_->blobs().GetResult("", IdOf("action")),
+  ASSERT_THAT(storage_->blobs().PutResult("x", MakeId("action"), "one", 2), IsOk());
+  ASSERT_THAT(storage_->blobs().PutResult("y", MakeId("action"), "two", 3), IsOk());
+  ASSERT_THAT(storage_->blobs().PutResult("x", MakeId("action"), "three", 4), IsOk());
+  EXPECT_EQ(storage_->blobs().GetResult("x", MakeId("action"))->bytes, "three");
+  EXPECT_EQ(storage_->blobs().GetResult("x", MakeId("action"))->last_use, 4u);
+  EXPECT_THAT(storage_->blobs().GetResult("", MakeId("action")),
               StatusIs(absl::StatusCode::kNotFound));
   EXPECT_EQ(storage_->blobs().usage().results, 2);
-  ASSERT_THAT(storage_->uses().TouchResult("y", IdOf("action"), 8), IsOk());
+  ASSERT_THAT(storage_->uses().TouchResult("y", MakeId("action"), 8), IsOk());
   EXPECT_EQ(EvictAll(8, 9).results, 1);
-  EXPECT_THAT(storage_->blobs().GetResult("x", IdOf("action")),
+  EXPECT_THAT(storage_->blobs().GetResult("x", MakeId("action")),
               StatusIs(absl::StatusCode::kNotFound));
-  EXPECT_EQ(storage_->blobs().GetResult("y", IdOf("action"))->bytes, "two");
+  EXPECT_EQ(storage_->blobs().GetResult("y", MakeId("action"))->bytes, "two");
 }
 
 TEST_P(StorageContract, AllResultsAreListedOnceAndThoseThatAreNamedGo) {
   for (int i = 0; i < 25; ++i) {
-    ASSERT_THAT(storage_->blobs().PutResult(i % 2 == 0 ? "" : "other", IdOf(absl::StrCat(i)),
+    ASSERT_THAT(storage_->blobs().PutResult(i % 2 == 0 ? "" : "other", MakeId(absl::StrCat(i)),
                                             absl::StrCat("result ", i), 1),
                 IsOk());
   }
@@ -130,15 +130,16 @@ TEST_P(StorageContract, AllResultsAreListedOnceAndThoseThatAreNamedGo) {
   }
   ASSERT_EQ(all.size(), 25u);
   EXPECT_EQ(seen.size(), 25u);
-  EXPECT_TRUE(seen.contains(absl::StrCat("other ", HexHash(IdOf("7")), " result 7")));
-  const std::vector<ResultId> gone = {{"other", IdOf("7")}, {"", IdOf("8")}, {"", IdOf("none")}};
+  EXPECT_TRUE(seen.contains(absl::StrCat("other ", HexHash(MakeId("7")), " result 7")));
+  const std::vector<ResultId> gone = {
+      {"other", MakeId("7")}, {"", MakeId("8")}, {"", MakeId("none")}};
   EXPECT_EQ(*storage_->blobs().DeleteResults(gone), 2);
   EXPECT_EQ(*storage_->blobs().DeleteResults(gone), 0);
   EXPECT_EQ(*storage_->blobs().DeleteResults({}), 0);
   EXPECT_EQ(storage_->blobs().usage().results, 23);
-  EXPECT_THAT(storage_->blobs().GetResult("other", IdOf("7")),
+  EXPECT_THAT(storage_->blobs().GetResult("other", MakeId("7")),
               StatusIs(absl::StatusCode::kNotFound));
-  EXPECT_THAT(storage_->blobs().GetResult("other", IdOf("9")), IsOk());
+  EXPECT_THAT(storage_->blobs().GetResult("other", MakeId("9")), IsOk());
   EXPECT_EQ(EvictAll(9, 9).results, 23) << "no record of what is gone is left";
 }
 
@@ -160,21 +161,22 @@ TEST_P(StorageContract, TheOldestGoFirstAndNoMoreThanAskedFor) {
 
 TEST_P(StorageContract, WhatAHoldNamesIsPassedOverAndCountsAsUsed) {
   ASSERT_THAT(Put(*storage_, {"held", "free"}, 1), IsOk());
-  ASSERT_THAT(storage_->holds().Save({.name = "one", .blobs = 1}, {IdOf("held")}), IsOk());
-  ASSERT_THAT(storage_->holds().Save({.name = "two", .blobs = 1}, {IdOf("held")}), IsOk());
-  EXPECT_EQ(EvictAll(10, 20).blobs, std::vector<BlobId>{IdOf("free")});
+  ASSERT_THAT(storage_->holds().Save({.name = "one", .blobs = 1}, {MakeId("held")}), IsOk());
+  ASSERT_THAT(storage_->holds().Save({.name = "two", .blobs = 1}, {MakeId("held")}), IsOk());
+  EXPECT_EQ(EvictAll(10, 20).blobs, std::vector<BlobId>{MakeId("free")});
   EXPECT_EQ(LastUse("held"), 20u);
   ASSERT_THAT(storage_->holds().Delete("one"), IsOk());
   EXPECT_EQ(EvictAll(30, 40).blobs.size(), 0u);
-  ASSERT_THAT(storage_->holds().Save({.name = "two", .blobs = 1}, {IdOf("another")}), IsOk());
-  EXPECT_EQ(EvictAll(50, 60).blobs, std::vector<BlobId>{IdOf("held")});
+  ASSERT_THAT(storage_->holds().Save({.name = "two", .blobs = 1}, {MakeId("another")}), IsOk());
+  EXPECT_EQ(EvictAll(50, 60).blobs, std::vector<BlobId>{MakeId("held")});
 }
 
 TEST_P(StorageContract, HoldsAreListedReplacedAndEnded) {
   ASSERT_THAT(
       storage_->holds().Save({.name = "a", .holds_uses = true, .since = 7, .ttl_ms = 5}, {}),
       IsOk());
-  ASSERT_THAT(storage_->holds().Save({.name = "b", .blobs = 2}, {IdOf("x"), IdOf("y")}), IsOk());
+  ASSERT_THAT(storage_->holds().Save({.name = "b", .blobs = 2}, {MakeId("x"), MakeId("y")}),
+              IsOk());
   ASSERT_THAT(storage_->holds().Update({.name = "a", .holds_uses = true, .since = 0, .ttl_ms = 5}),
               IsOk());
   const auto holds = storage_->holds().List();
@@ -205,13 +207,13 @@ TEST_P(StorageContract, AllBlobsAreListedOnce) {
 TEST_P(StorageContract, AMarkOfDamageGoesWithTheBlobOrItsRenewal) {
   ASSERT_THAT(Put(*storage_, {"a", "b", "c"}), IsOk());
   for (const char* content : {"a", "b", "c"}) {
-    ASSERT_THAT(storage_->blobs().MarkDamaged(IdOf(content)), IsOk());
+    ASSERT_THAT(storage_->blobs().MarkDamaged(MakeId(content)), IsOk());
   }
   EXPECT_EQ(storage_->blobs().Damaged()->size(), 3u);
   ASSERT_THAT(Put(*storage_, {"a"}, 9), IsOk());
-  ASSERT_THAT(storage_->blobs().Delete(IdOf("b")), IsOk());
-  ASSERT_THAT(storage_->blobs().Delete(IdOf("b")), IsOk());
-  EXPECT_EQ(*storage_->blobs().Damaged(), std::vector<BlobId>{IdOf("c")});
+  ASSERT_THAT(storage_->blobs().Delete(MakeId("b")), IsOk());
+  ASSERT_THAT(storage_->blobs().Delete(MakeId("b")), IsOk());
+  EXPECT_EQ(*storage_->blobs().Damaged(), std::vector<BlobId>{MakeId("c")});
   EXPECT_EQ(LastUse("b"), kNoEpoch);
   EXPECT_EQ(storage_->blobs().usage().blobs, 2);
 }
@@ -219,7 +221,7 @@ TEST_P(StorageContract, AMarkOfDamageGoesWithTheBlobOrItsRenewal) {
 TEST_P(StorageContract, ReclaimingLeavesWhatIsThere) {
   const std::string content = Noise(100'000, 1);
   ASSERT_THAT(Put(*storage_, {content, Noise(200'000, 2), Noise(200'000, 3)}, 5), IsOk());
-  ASSERT_THAT(storage_->uses().Touch({{IdOf(content), 5}}, 9), IsOk());
+  ASSERT_THAT(storage_->uses().Touch({{MakeId(content), 5}}, 9), IsOk());
   ASSERT_THAT(storage_->disk().Reclaim(), IsOk());
   const int64_t before = storage_->disk().Measure()->disk_bytes;
   EXPECT_GE(before, 500'000);

@@ -75,8 +75,8 @@ class RocksDbUses : public Uses {
   mutable absl::Mutex epoch_mutex_;
   EpochState epoch_ ABSL_GUARDED_BY(epoch_mutex_);
   absl::Mutex eviction_mutex_;
-  // Where the next eviction starts. All keys before it are deleted; starting there saves skipping
-  // their tombstones each time.
+  // The key at which the next eviction starts. All keys before it are deleted; starting there saves
+  // skipping their tombstones each time.
   std::string from_ ABSL_GUARDED_BY(eviction_mutex_) = IndexBound(0);
 };
 

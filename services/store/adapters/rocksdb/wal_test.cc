@@ -1,4 +1,5 @@
-// What a log that ends badly does to an opening. Each test makes its log by a process that dies.
+// Opens databases whose write-ahead log has a bad end. In each test a process that dies writes the
+// log.
 
 #include "services/store/adapters/rocksdb/database/wal.h"
 
@@ -38,7 +39,7 @@ class WalTailTest : public DatabaseTest {
       // Uses are written, not synced.
       bool ok = true;
       for (Epoch epoch = 1; epoch < kLastUse; ++epoch) {
-        ok = ok && storage.uses().Touch({{IdOf(Acknowledged(0)), epoch}}, epoch + 1).ok();
+        ok = ok && storage.uses().Touch({{MakeId(Acknowledged(0)), epoch}}, epoch + 1).ok();
       }
       return ok;
     });
@@ -159,7 +160,7 @@ TEST_F(WalTailTest, AKilledProcessLosesNoUses) {
   MakeLog();
   const auto storage = Open();
   EXPECT_FALSE(storage->uses().epoch().uses_lost);
-  EXPECT_EQ(storage->uses().LastUses({IdOf(Acknowledged(0))})->front(), kLastUse);
+  EXPECT_EQ(storage->uses().LastUses({MakeId(Acknowledged(0))})->front(), kLastUse);
 }
 
 // Files whose syncs can be told to fail.
@@ -203,7 +204,7 @@ TEST_F(WalTailTest, ASyncThatFailsOnceEndsAllWritingAndSaysSo) {
   EXPECT_THAT(broken, StatusIs(absl::StatusCode::kUnavailable));
   files->failing = false;  // as with the kernel: the next sync says that all is well
   EXPECT_THAT(Put(*storage, {"after"}), StatusIs(absl::StatusCode::kUnavailable));
-  EXPECT_THAT(storage->uses().Touch({{IdOf("before"), 1}}, 2),
+  EXPECT_THAT(storage->uses().Touch({{MakeId("before"), 1}}, 2),
               StatusIs(absl::StatusCode::kUnavailable));
   EXPECT_EQ(*ReadAll(*storage, "before"), "before");
   storage.reset();

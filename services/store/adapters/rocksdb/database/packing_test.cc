@@ -15,7 +15,7 @@ using ::kernelmill::testing::IsOk;
 using ::kernelmill::testing::StatusIs;
 
 // The value that a record would be written with.
-std::string RecordOf(const std::string& content) {
+std::string MakeRecord(const std::string& content) {
   struct Value : rocksdb::WriteBatch::Handler {
     void Put(const rocksdb::Slice&, const rocksdb::Slice& value) override {
       bytes = value.ToString();
@@ -49,7 +49,7 @@ TEST(Packing, WhatIsPackedIsUnpacked) {
   for (const size_t size : {1025u, 4096u, 70'000u, 4u << 20}) {
     for (const std::string& content : {Random(size), Text(size), std::string(size, '\0'),
                                        Random(size / 2) + Text(size - size / 2)}) {
-      const std::string record = RecordOf(content);
+      const std::string record = MakeRecord(content);
       std::string buffer;
       const auto unpacked = Unpack(record, size, &buffer);
       ASSERT_THAT(unpacked, IsOk());
@@ -59,14 +59,14 @@ TEST(Packing, WhatIsPackedIsUnpacked) {
 }
 
 TEST(Packing, TextShrinksAndRandomBytesHardlyGrow) {
-  EXPECT_LT(RecordOf(Text(4096)).size(), 2048u);
-  EXPECT_LT(RecordOf(Random(100'000) + Text(100'000)).size(), 150'000u);
-  EXPECT_EQ(RecordOf(Random(4096)).size(), 4096u + 9);
+  EXPECT_LT(MakeRecord(Text(4096)).size(), 2048u);
+  EXPECT_LT(MakeRecord(Random(100'000) + Text(100'000)).size(), 150'000u);
+  EXPECT_EQ(MakeRecord(Random(4096)).size(), 4096u + 9);
 }
 
 TEST(Packing, EveryFlippedByteIsNoticed) {
   for (const std::string& content : {Random(1500), Text(1500)}) {
-    const std::string record = RecordOf(content);
+    const std::string record = MakeRecord(content);
     for (size_t i = 0; i < record.size(); ++i) {
       std::string damaged = record;
       damaged[i] ^= 0x10;
@@ -79,8 +79,9 @@ TEST(Packing, EveryFlippedByteIsNoticed) {
 
 TEST(Packing, ARecordOfAnotherSizeIsDamage) {
   std::string buffer;
-  EXPECT_THAT(Unpack(RecordOf(Text(2000)), 1999, &buffer), StatusIs(absl::StatusCode::kDataLoss));
-  EXPECT_THAT(Unpack(RecordOf(Random(2000)), 1990, &buffer), StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_THAT(Unpack(MakeRecord(Text(2000)), 1999, &buffer), StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_THAT(Unpack(MakeRecord(Random(2000)), 1990, &buffer),
+              StatusIs(absl::StatusCode::kDataLoss));
   EXPECT_THAT(Unpack("short", 2000, &buffer), StatusIs(absl::StatusCode::kDataLoss));
 }
 

@@ -35,7 +35,7 @@ std::string ResultKey(absl::string_view instance, const BlobId& action);
 // Parses the key of a result. DATA_LOSS: it is malformed.
 absl::StatusOr<ResultId> ParseResultKey(absl::string_view key);
 
-// Where a blob's bytes are stored.
+// Describes where a blob's bytes are stored.
 struct Header {
   enum class Place { kInline, kBody, kChunks };
   Place place = Place::kInline;
