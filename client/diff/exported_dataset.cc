@@ -14,8 +14,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "common/base/hex.h"
 #include "common/base/status.h"
+#include "common/base/text.h"
 #include "common/job/job_file_tree.h"
 #include "dataset/output/output_dir.h"
 

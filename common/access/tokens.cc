@@ -12,9 +12,9 @@
 #include "absl/time/clock.h"
 #include "common/base/file.h"
 #include "common/base/hash.h"
-#include "common/base/hex.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
+#include "common/base/text.h"
 
 namespace kernelmill::access {
 namespace {

@@ -9,7 +9,6 @@
 #include "common/base/clock.h"
 #include "common/base/file.h"
 #include "common/base/hash.h"
-#include "common/base/hex.h"
 #include "common/base/path.h"
 #include "common/base/status.h"
 #include "common/base/text.h"

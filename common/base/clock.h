@@ -13,6 +13,10 @@ inline absl::Duration MonotonicNow() {
   return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
 }
 
+// Links clock.cc into the program, so that timed waits of Abseil, and those of gRPC with it, are
+// right even when the wall clock is set. Calling it does nothing.
+void KeepWaitsMonotonic();
+
 }  // namespace kernelmill
 
 #endif  // KERNELMILL_COMMON_BASE_CLOCK_H_

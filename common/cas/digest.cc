@@ -9,7 +9,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/hash.h"
-#include "common/base/hex.h"
 #include "common/base/text.h"
 
 namespace kernelmill::cas {

@@ -8,8 +8,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "common/base/hex.h"
 #include "common/base/status.h"
+#include "common/base/text.h"
 #include "common/job/field_check.h"
 #include "common/job/source_spec.h"
 

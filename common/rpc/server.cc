@@ -20,8 +20,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "common/base/clock.h"
 #include "common/base/log.h"
-#include "common/base/monotonic_waits.h"
 #include "common/rpc/interceptors.h"
 
 namespace kernelmill::rpc {

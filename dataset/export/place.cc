@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
-#include "common/base/hex.h"
+#include "common/base/text.h"
 #include "common/base/url.h"
 #include "dataset/output/json.h"
 

@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "common/base/hex.h"
 #include "common/base/status.h"
+#include "common/base/text.h"
 #include "dataset/output/output_dir.h"
 
 namespace kernelmill::client {

@@ -7,8 +7,8 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
-#include "common/base/hex.h"
 #include "common/base/path.h"
+#include "common/base/text.h"
 #include "common/base/url.h"
 #include "common/text/html_text.h"
 

@@ -24,17 +24,14 @@
 // clang-format on
 //
 // Format 1 had neither crashes nor sub-shards. Opening it drops its tasks, so that its unfinished
-// jobs
-// are planned again; the action cache answers for the work they had done.
+// jobs are planned again; the action cache answers for the work they had done.
 //
 // Earlier builds stored all failures and the lock in the status, tens of megabytes for a job with
 // 100,000 sources. Opening the database splits such rows. The format number stays, since those
-// builds
-// can read the new rows.
+// builds can read the new rows.
 //
 // All of a Change is in one WriteBatch: a task's result is stored together with the tasks that
-// follow
-// from it, or not at all.
+// follow from it, or not at all.
 
 #include "services/coordinator/adapters/rocksdb/rocksdb_state_store.h"
 

@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "common/base/log.h"
 #include "common/base/text.h"
+#include "services/coordinator/core/dispatch/lease_table.h"
 
 namespace kernelmill::coordinator {
 namespace {

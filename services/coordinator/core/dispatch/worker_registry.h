@@ -11,12 +11,13 @@
 #include <vector>
 
 #include "kernelmill/v1/crawl.pb.h"
-#include "services/coordinator/core/dispatch/lease_table.h"
 #include "services/coordinator/core/jobs/job_table.h"
 #include "services/coordinator/core/plan/task.h"
 #include "services/coordinator/core/state/clock.h"
 
 namespace kernelmill::coordinator {
+
+class LeaseTable;
 
 // A worker's version of each stage, by StageId; 0: it cannot run the stage.
 using StageVersions = std::array<int32_t, kStageCount>;

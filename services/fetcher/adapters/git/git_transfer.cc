@@ -9,8 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "common/base/hex.h"
 #include "common/base/status.h"
+#include "common/base/text.h"
 #include "services/fetcher/adapters/git/git_command.h"
 #include "services/fetcher/adapters/git/object_database.h"
 

@@ -15,7 +15,6 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "common/base/hex.h"
 #include "common/base/path.h"
 #include "common/base/status.h"
 #include "common/base/text.h"

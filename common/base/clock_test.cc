@@ -1,4 +1,4 @@
-#include "common/base/monotonic_waits.h"
+#include "common/base/clock.h"
 
 #include <gtest/gtest.h>
 #include <linux/futex.h>

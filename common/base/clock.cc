@@ -5,7 +5,7 @@
 // which Abseil calls futex, and converts such deadlines to the monotonic clock. All other system
 // calls pass through unchanged.
 
-#include "common/base/monotonic_waits.h"
+#include "common/base/clock.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
