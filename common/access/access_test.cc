@@ -38,7 +38,7 @@ using ::testing::HasSubstr;
 
 constexpr char kSecret[] = "0123456789abcdefghij";
 
-// Certificates of one authority for every role, made by the script that operators use.
+// Has certificates of one authority for every role, made by the script for operators.
 class Certificates {
  public:
   explicit Certificates(const std::string& extra = "") : dir_(*TempDir::Create()) { Make(extra); }
@@ -63,7 +63,7 @@ class Certificates {
   TempDir dir_;
 };
 
-// Answers every call with UNIMPLEMENTED: what gets so far was let through.
+// Answers every call with UNIMPLEMENTED, which shows that the call was admitted.
 class Cluster {
  public:
   explicit Cluster(const Identity& identity)
@@ -76,13 +76,13 @@ class Cluster {
 
   std::string address() const { return absl::StrCat("127.0.0.1:", server_->port()); }
 
-  // How a call of the method ends, with an empty request.
+  // Returns the status of a call with an empty request.
   grpc::Status Call(const Identity& identity, absl::string_view method) const {
     return Call(rpc::Connect(address(), *ChannelCredentials(identity)), method);
   }
   static grpc::Status Call(const std::shared_ptr<grpc::Channel>& channel,
                            absl::string_view method) {
-    // Watching health never ends: that the time is up says that it was let through.
+    // Watching health never ends, so DEADLINE_EXCEEDED shows that the call was admitted.
     const bool endless = absl::EndsWith(method, "/Watch") && absl::StrContains(method, "health");
     return kernelmill::testing::GenericCall(channel, std::string(method),
                                             absl::Seconds(endless ? 1 : 20));
@@ -287,7 +287,7 @@ TEST(Access, NewCertificatesAreTakenUpWithoutARestart) {
   EXPECT_NE(status.error_code(), grpc::StatusCode::UNAVAILABLE) << status.error_message();
 }
 
-// Notes what its callers are counted under.
+// Records the names under which its callers are counted.
 class NotingService final : public v1::Crawl::Service {
  public:
   grpc::Status ListJobs(grpc::ServerContext* context, const v1::ListJobsRequest*,

@@ -13,7 +13,7 @@
 namespace kernelmill {
 namespace {
 
-// That a wait ends in time when the clock is set is shown by tests/chaos/clock_test.py.
+// tests/chaos/clock_test.py shows that waits end in time when the clock is set.
 TEST(MonotonicWaits, AWaitForTheWallClockTakesAsLongAsItShould) {
   KeepWaitsMonotonic();
   uint32_t word = 1;

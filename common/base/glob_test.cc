@@ -70,7 +70,7 @@ TEST(Glob, BraceExpansionIsBounded) {
   EXPECT_THAT(Glob::Compile(nested), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
-// A matcher that tries every way to share the path among the stars would not end in this universe.
+// A matcher that tries all assignments of the path to the stars would never end.
 TEST(Glob, ManyStarsEndSoon) {
   std::string glob, folders;
   for (int i = 0; i < 200; ++i) glob += "*a";

@@ -51,7 +51,7 @@ TEST_P(InOrderTest, NoMoreThanTheWindowIsUnderWay) {
                     return absl::OkStatus();
                   }),
               IsOk());
-  // The one that is taken has left its place, so that one more may have begun.
+  // The taken item made room, so one more may have begun.
   EXPECT_LE(most, 6u);
 }
 

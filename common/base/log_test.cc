@@ -26,7 +26,7 @@ class CapturedLog {
       for (ssize_t n; (n = ::read(ends_[0], bytes, sizeof(bytes))) > 0;) text_.append(bytes, n);
     });
   }
-  // The lines, without the last line's end.
+  // Returns the lines, without the end of the last line.
   std::vector<std::string> End() {
     ::dup2(before_, STDERR_FILENO);
     ::close(ends_[1]);

@@ -36,7 +36,7 @@ using ::kernelmill::testing::StatusIs;
 
 const grpc::Status kDown(grpc::StatusCode::UNAVAILABLE, "down");
 
-// A server of another make. Its faults are plain members, set before the calls.
+// A server with faults, which tests set before the calls.
 class OddServer : public reapi::ContentAddressableStorage::Service,
                   public reapi::Capabilities::Service,
                   public reapi::ActionCache::Service,
@@ -345,7 +345,7 @@ TEST_F(GrpcBlobStoreTest, ABrokenReadGoesOnWhereItBroke) {
   const auto contents = Client()->Get({Held(large)});
   ASSERT_THAT(contents, IsOk());
   EXPECT_TRUE(contents->front() == large);
-  // More breaks than the policy has tries, but each brought it further.
+  // It breaks more often than the policy retries, but every attempt makes progress.
   ASSERT_EQ(odd_.read_offsets.size(), 10u);
   for (int64_t i = 0; i < 10; ++i) EXPECT_EQ(odd_.read_offsets[i], i << 20);
 }

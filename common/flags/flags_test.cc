@@ -16,7 +16,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-// A variable of the environment, for as long as it lives.
+// Sets an environment variable while it lives.
 class Variable {
  public:
   Variable(std::string name, const std::string& value) : name_(std::move(name)) {

@@ -146,7 +146,7 @@ TEST(Server, RaisesTheLimitOfOpenFiles) {
   EXPECT_EQ(after.rlim_cur, std::min<rlim_t>(before.rlim_max, 1 << 20));
 }
 
-// A wait that the guard can end.
+// Waits until the guard ends it.
 struct Stoppable {
   std::promise<void> stop;
   std::function<void()> cancel() {
@@ -280,7 +280,7 @@ TEST(Readiness, GetHealthTheReadyServiceFollowsTheCheckAndTheServersOwnDoesNot) 
   says(kReadyService, "NOT_SERVING");
 }
 
-// How a call of reflection ends.
+// Returns the status of a reflection call.
 grpc::Status AskForServices(Server& server) {
   return kernelmill::testing::GenericCall(
       server.InProcessChannel(), "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",

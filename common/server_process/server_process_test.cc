@@ -85,7 +85,7 @@ class Listener {
   explicit Listener(int family) : fd_(::socket(family, SOCK_STREAM, 0)) {}
   ~Listener() { ::close(fd_); }
 
-  // The port.
+  // Returns the port.
   int OnLoopback() {
     sockaddr_in address = {};
     address.sin_family = AF_INET;

@@ -17,7 +17,7 @@ namespace {
 using ::kernelmill::testing::IsOk;
 using ::kernelmill::testing::StatusIs;
 
-// Keeps what grants came with results.
+// Records the grants that came with results.
 class GrantingStore : public cas::MemoryBlobStore, public cas::GrantedResults {
  public:
   absl::Status PutGrantedResult(const cas::Digest& action, const cas::ActionResult& result,

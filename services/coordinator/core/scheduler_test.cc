@@ -113,7 +113,8 @@ TEST_F(SchedulerTest, ARestartAtAnyMomentLosesNothingAndChangesNothing) {
     ++done;
     store_.LosePower();
     Open();
-    // The others' leases were not synced: gone, or still good. Either way the tasks are there.
+    // The leases of the others were not synced, so they may be lost. The tasks must exist in any
+    // case.
     for (size_t i = 1; i < tasks.size(); ++i) {
       const absl::Status status = Complete(Done(tasks[i]));
       if (status.ok()) ++done;

@@ -30,7 +30,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// One of the stages, pretended: its outputs are real blobs that depend on the action alone.
+// A fake stage, whose outputs are real blobs that only depend on the action.
 class ToyStage : public worker::Stage {
  public:
   explicit ToyStage(StageId id) : id_(id) {}
@@ -117,7 +117,7 @@ class CoordinatorServerTest : public ::testing::Test {
     return response.job();
   }
 
-  // Watches until the stream ends; returns what came.
+  // Watches until the stream ends; returns its messages.
   std::vector<v1::JobStatus> Watch(const std::string& job) {
     v1::WatchRequest request;
     request.set_job(job);
@@ -149,7 +149,7 @@ class CoordinatorServerTest : public ::testing::Test {
     return runs;
   }
 
-  // A server with these limits, in place of the one that is there.
+  // Replaces the server by one with these limits.
   void Restart(const CoordinatorLimits& limits) {
     StopServer();
     limits_ = limits;

@@ -49,7 +49,7 @@ TEST_F(ContentStoreTest, ABlobThatDoesNotMatchFailsAlone) {
   EXPECT_EQ(*store_.Contains({MakeId("good"), MakeId("other")}), (std::vector<bool>{true, false}));
 }
 
-// Results by stage, version and worker, as kernelmill's workers and others write them.
+// Has results of several stages, versions and workers, and of other programs.
 class ForgetTest : public ContentStoreTest {
  protected:
   ForgetTest() {

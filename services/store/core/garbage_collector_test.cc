@@ -21,7 +21,7 @@ constexpr int64_t kLimit = 16'000;
 constexpr auto kFull = absl::StatusCode::kResourceExhausted;
 
 BlobId MakeId(absl::string_view bytes) { return *ToBlobId(cas::ComputeDigest(bytes)); }
-// A blob of 100 bytes.
+// Makes a blob of 100 bytes.
 std::string Blob(int i) { return absl::StrCat("blob ", 1'000'000 + i, std::string(88, '.')); }
 
 class GarbageCollectorTest : public ::testing::Test {
@@ -35,7 +35,7 @@ class GarbageCollectorTest : public ::testing::Test {
     return store_.Put({{MakeId(bytes), bytes}});
   }
   bool IsStored(int i) { return storage_->LastUses({MakeId(Blob(i))})->front() != kNoEpoch; }
-  // Passes until there is nothing more to do at once.
+  // Runs passes until nothing is left to do at once.
   void Pass() {
     for (int i = 0; i < 100; ++i) {
       const auto more = collector_.Pass();
@@ -91,8 +91,7 @@ TEST_F(GarbageCollectorTest, WhereAllIsHeldWritersAreToldAndTheRestGoesOn) {
 
 TEST_F(GarbageCollectorTest, AStoreThatRecencyAloneKeepsFullComesFree) {
   for (int i = 0; i < 155; ++i) ASSERT_THAT(Put(i), IsOk());
-  // Everybody asks for everything: all was used just now. No write goes through that would move
-  // the epoch on.
+  // Everything was used just now, and no write is accepted that would advance the epoch.
   for (int round = 0; round < 20; ++round) {
     for (int i = 0; i < 155; ++i) ASSERT_THAT(store_.Find({MakeId(Blob(i))}), IsOk());
   }
@@ -117,7 +116,7 @@ TEST_F(GarbageCollectorTest, WritersThatAreFasterWaitForTheCollector) {
   for (int i = 0; i < 1000; ++i) {
     const std::string bytes = Blob(i);
     ASSERT_THAT(store.Put({{MakeId(bytes), bytes}}), IsOk());
-    // One blob may be on its way while the collector measures.
+    // One blob may be in transit while the collector measures.
     ASSERT_LE(storage->Measure()->disk_bytes, kLimit + kLimit / 8 + 100);
   }
 }

@@ -25,7 +25,7 @@ class LruStoreTest : public ::testing::Test {
  protected:
   absl::Status Put(const std::string& bytes) { return store_.Put({{MakeId(bytes), bytes}}); }
   bool Holds(const std::string& bytes) { return store_.Find({MakeId(bytes)})->front(); }
-  // Asks the storage itself, which is no use.
+  // Asks the storage itself, which does not count as a use.
   bool IsStored(const std::string& bytes) {
     return storage_->LastUses({MakeId(bytes)})->front() != kNoEpoch;
   }
@@ -148,7 +148,7 @@ TEST_F(LruStoreTest, AHoldOfUsesKeepsAllThatIsUsedWhileItLives) {
   EXPECT_FALSE(IsStored("old, unused"));
   EXPECT_TRUE(IsStored("old, found"));
   EXPECT_TRUE(IsStored("new"));
-  // Renewing it does not move its beginning.
+  // A renewal does not change its start.
   ASSERT_THAT(store_.Hold({.name = "job", .everything_used_from_now = true, .ttl_ms = 1000}),
               IsOk());
   NextEpoch(5);
@@ -197,7 +197,7 @@ TEST_F(LruStoreTest, WritersOfOneBlobStoreItOnce) {
   EXPECT_EQ(storage_->usage().blobs, 50);
 }
 
-// An OK, or "not missing", is never followed by the eviction of the blob in that epoch or the next.
+// After an OK or "not missing" the blob is not evicted in that epoch or the next.
 TEST_F(LruStoreTest, WhatWasAnsweredIsThereWhileOthersEvict) {
   std::atomic<bool> stop{false};
   std::atomic<int> broken{0};
@@ -215,7 +215,7 @@ TEST_F(LruStoreTest, WhatWasAnsweredIsThereWhileOthersEvict) {
         const auto before = store_.epoch();
         const bool kept = i % 2 == 0 ? Put(bytes).ok() : Holds(bytes);
         const bool stored = IsStored(bytes);
-        // Two more epochs in between, and it may be gone by right.
+        // If two more epochs passed, it may have been evicted.
         if (kept && !stored && store_.epoch() < before + 2) ++broken;
       }
     });

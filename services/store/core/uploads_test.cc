@@ -20,7 +20,7 @@ using ::kernelmill::testing::StatusIs;
 constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 constexpr auto kNotFound = absl::StatusCode::kNotFound;
 
-// "Compression" that doubles each byte: enough to see who counts which bytes.
+// A "compression" that doubles each byte, which shows which bytes are counted.
 class HalvingDecoder : public Decoder {
  public:
   absl::Status Decode(absl::string_view compressed, ByteSink out) override {
@@ -177,7 +177,7 @@ TEST_F(UploadsTest, IdleUploadsAreForgottenInTime) {
   EXPECT_THAT(uploads.Query(Name("abc", "old")), StatusIs(kNotFound));
 }
 
-// Uploads of two bytes each.
+// Makes uploads of two bytes each.
 class UploadShareTest : public UploadsTest {
  protected:
   Uploads MakeShared(int per_caller, int64_t bytes = 1000) {

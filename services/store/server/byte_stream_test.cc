@@ -1,4 +1,4 @@
-// The rules of ByteStream, asked with raw stubs.
+// Tests the rules of ByteStream with raw stubs.
 
 #include <gtest/gtest.h>
 #include <zstd.h>
@@ -27,7 +27,7 @@ std::string Compress(const std::string& bytes) {
   return out;
 }
 
-// At most `limit` bytes of what a frame holds.
+// Returns at most `limit` bytes of a frame's content.
 std::string Decompress(const std::string& compressed, size_t limit) {
   std::string out(limit, '\0');
   const size_t size = ZSTD_decompress(out.data(), out.size(), compressed.data(), compressed.size());
@@ -104,7 +104,7 @@ TEST_F(ByteStreamTest, TheEmptyBlobReadsAndWrites) {
 
 TEST_F(ByteStreamTest, AWriteOfWhatIsThereReturnsAtOnce) {
   ASSERT_EQ(Put("content"), kOk);
-  // Without finish_write: the answer does not wait for it.
+  // Sent without finish_write; the answer does not wait for it.
   EXPECT_EQ(Write({Message(UploadName("content"), 0, "con", false)}, &committed_), kOk);
   EXPECT_EQ(committed_, 7);
   EXPECT_EQ(Write({Message(CompressedUpload("content"), 0, "anything", false)}, &committed_), kOk);
@@ -129,7 +129,7 @@ TEST_F(ByteStreamTest, ABrokenWriteIsQueriedAndResumed) {
     bytestream::WriteResponse response;
     const auto stream = stream_->Write(&context, &response);
     ASSERT_TRUE(stream->Write(Message(name, 0, content.substr(0, 30'000), false)));
-    // The store may not have taken the message yet when the line breaks; wait until it has.
+    // The store may not have read the message yet when the connection breaks; wait until it has.
     while (Query(name, &status) != kOk || status.committed_size() == 0) {
     }
     context.TryCancel();

@@ -1,4 +1,4 @@
-// A store that asks for grants, and its callers' names, over TLS.
+// Tests a store that requires grants, and the names of its callers, over TLS.
 
 #include "common/access/grants.h"
 

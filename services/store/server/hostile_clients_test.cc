@@ -1,5 +1,5 @@
-// Clients that stall, drip, flood, or ask for what makes no sense: they lose their streams, and the
-// others notice nothing.
+// Tests that clients which stall, drip, flood or send invalid requests lose their streams without
+// harm to other clients.
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ class HostileClientsTest : public WireTest {
     server_ = *rpc::Server::Start({.address = address_}, store_->services());
   }
 
-  // An upload that was begun, and not gone on with.
+  // An upload that was begun and then stalled.
   struct Stalled {
     grpc::ClientContext context;
     bytestream::WriteResponse response;
@@ -90,7 +90,7 @@ TEST_F(HostileClientsTest, AReaderThatTakesNothingIsEnded) {
     messages.push_back(Message(at == 0 ? UploadName(large) : "", at, large.substr(at, 8 << 20),
                                at + (8 << 20) == large.size()));
   }
-  // On a busy machine this client itself may be too slow; it goes on where it was ended.
+  // On a busy machine this client itself may be too slow; it resumes where it was stopped.
   absl::StatusCode written = kCancelled;
   for (int i = 0; i < 50 && written == kCancelled; ++i) written = Write(messages, &committed);
   ASSERT_EQ(written, kOk);
@@ -111,7 +111,7 @@ TEST_F(HostileClientsTest, StreamsOverTheBoundAreRefusedAndOtherCallsGoOn) {
   std::vector<std::unique_ptr<Stalled>> stalled;
   for (int i = 0; i < kMaxStreams; ++i) {
     stalled.push_back(Stall(absl::StrCat(content_, i), absl::StrCat("upload-", i)));
-    // It is under way once the server knows of it.
+    // Wait until the server has received it.
     bytestream::QueryWriteStatusRequest query;
     query.set_resource_name(UploadName(absl::StrCat(content_, i), absl::StrCat("upload-", i)));
     bytestream::QueryWriteStatusResponse found;

@@ -1,5 +1,5 @@
-// The unary rules of the Remote Execution API, asked with raw stubs: those that our own client
-// hides.
+// Tests the unary methods of the Remote Execution API with raw stubs, where our own client hides
+// the answers.
 
 #include "services/store/server/store_server.h"
 

@@ -1,4 +1,4 @@
-// Our own Store service, asked with raw stubs.
+// Tests our own Store service with raw stubs.
 
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ class StoreServiceTest : public WireTest {
     EXPECT_EQ(Call(*own_, &Stub::CollectGarbage, v1::CollectGarbageRequest(), &response), kOk);
     return response;
   }
-  // The last message; `damaged` of all.
+  // The last message, with `damaged` of all messages.
   v1::VerifyProgress Verify(const v1::VerifyRequest& request) {
     grpc::ClientContext context;
     const auto stream = own_->Verify(&context, request);
@@ -124,7 +124,7 @@ TEST_F(StoreServiceTest, ARunningJobKeepsWhatItTouches) {
   ASSERT_EQ(Hold(request, &held), kOk);
   ASSERT_EQ(Put("written"), kOk);
   CollectAll();
-  // Items used in the epoch of the hold are kept as well.
+  // Items used in the epoch of the hold are kept too.
   EXPECT_EQ(Stat().blobs(), 3);
 }
 

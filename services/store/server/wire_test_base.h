@@ -24,7 +24,7 @@ namespace kernelmill::store {
 namespace reapi = ::build::bazel::remote::execution::v2;
 namespace bytestream = ::google::bytestream;
 
-// A store behind a socket, and raw stubs for it. For tests.
+// A store behind a socket, and raw stubs for it.
 class WireTest : public ::testing::Test {
  protected:
   // `options` makes the store's options from the test's temporary folder.

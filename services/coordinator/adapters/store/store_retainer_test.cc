@@ -36,7 +36,7 @@ using ::testing::IsEmpty;
 using ::testing::Key;
 using ::testing::SizeIs;
 
-// Keeps holds as told; blobs whose hash is in `gone` are missing.
+// Keeps holds as a store does; blobs whose hash is in `gone` are missing.
 class FakeStore : public v1::Store::Service {
  public:
   grpc::Status Hold(grpc::ServerContext* context, const v1::HoldRequest* request,
@@ -75,7 +75,7 @@ class FakeStore : public v1::Store::Service {
 
 cas::Digest Blob(const std::string& name) { return cas::ComputeDigest(name); }
 
-// One source with that many shards, and one that failed.
+// Makes a job with one source of that many shards, and one source that failed.
 v1::DatasetManifest Dataset(int shards) {
   v1::DatasetManifest manifest;
   *manifest.mutable_clusters() = Blob("clusters");
@@ -153,18 +153,18 @@ TEST_F(StoreRetainerTest, ALargeDatasetIsHeldInPartsThatAllGo) {
   }
   EXPECT_EQ(hashes.size(), 120'003u);
   EXPECT_THAT(retainer_->List()->incomplete, IsEmpty());
-  // An operator has released a part, or the last.
+  // An operator released a part, or all of it.
   for (const char* part : {"dataset/j@aaaaaaaa#2", "dataset/j@aaaaaaaa#3"}) {
     store_.holds.erase(part);
     EXPECT_THAT(retainer_->List()->incomplete, ElementsAre("j")) << part;
     ASSERT_THAT(retainer_->HoldDataset("j", large), IsOk());
     EXPECT_THAT(retainer_->List()->incomplete, IsEmpty()) << part;
   }
-  // A retry made a smaller one.
+  // A retry made a smaller dataset.
   ASSERT_THAT(retainer_->HoldDataset("j", Put(Dataset(1))), IsOk());
   EXPECT_THAT(store_.holds, ElementsAre(Key("dataset/j@aaaaaaaa")));
   ASSERT_THAT(retainer_->HoldDataset("j", large), IsOk());
-  // As after a restart.
+  // Simulates a restart.
   retainer_ = New("aaaaaaaa");
   const auto held = retainer_->List();
   ASSERT_THAT(held, IsOk());

@@ -233,7 +233,7 @@ TEST_F(OutcomesTest, AForgedPinIsNotRemembered) {
   EXPECT_NE(Lock(second).sources(0).ref(), std::string(40, 'e'));
 }
 
-// A lie about an action that two jobs ask for costs neither of them.
+// A false result of an action that two jobs need harms neither of them.
 TEST_F(OutcomesTest, WhoFollowsALiarIsToldTheTruthLater) {
   const std::string a = Submit(GitJob(1)), b = Submit(GitJob(1));
   v1::Completion lie = For(LeaseOne());

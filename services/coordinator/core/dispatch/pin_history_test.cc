@@ -86,7 +86,7 @@ TEST(PinRecord, ARecentRecordPinsToItsCommitOrSaysWhyNot) {
   EXPECT_THAT(std::string(gone.status().message()), ::testing::HasSubstr("2023-11-14T22:13:20Z"));
 }
 
-// Whole jobs.
+// Tests with whole jobs.
 class PinHistoryTest : public SchedulerTest {
  protected:
   static v1::JobSpec JobWithPinHistory() {

@@ -15,8 +15,8 @@ using ::kernelmill::testing::IsOk;
 using std::chrono::seconds;
 using ::testing::ElementsAre;
 
-// A worker that ends on one file of the source: runs all tasks, and ends at extractions that
-// read the file.
+// A worker that crashes on one file of the source. It runs all tasks and crashes in extractions
+// that read the file.
 class QuarantineTest : public SchedulerTest {
  protected:
   // Returns whether an extraction of a shard or a part of it reads file `poison_`.

@@ -128,7 +128,7 @@ TEST(PlanActions, AJobThatDividesItsDatasetHasAStageForItAndNoOtherJob) {
                               run.results["split 0.0"].outputs(0).digest()));
   EXPECT_EQ(manifest.params().manifest().splits().test(), 0.1);
   EXPECT_EQ(manifest.params().manifest().stages_size(), kStageCount - 1) << "all except compile";
-  // Nothing before it knows that the dataset will be divided.
+  // No earlier stage knows that the dataset will be split.
   for (const char* task : {"fetch 0.0", "extract 0.1", "sign 0.0", "pair 0.0", "resolve 0.0"}) {
     EXPECT_EQ(run.actions[task].SerializeAsString(), whole.actions[task].SerializeAsString());
   }
@@ -172,7 +172,7 @@ TEST(PlanActions, OfWhatIsOptedOutASourceHearsWhatIsNamedInItAlone) {
               cas::SerializeDeterministically(before.actions[task]))
         << task;
   }
-  // The texts, by which modules that hold an opted-out kernel are found.
+  // The texts are needed to find modules that contain an opted-out kernel.
   const auto kernels = [](const v1::Action& action) {
     const std::vector<std::string> names = InputNames(action);
     return std::count(names.begin(), names.end(), "kernels");

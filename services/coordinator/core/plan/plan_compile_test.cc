@@ -18,7 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Two sources of two shards each, the second a holdout.
+// A job with two sources of two shards each; the second is a holdout.
 v1::JobSpec JobWithHoldout() {
   v1::JobSpec spec = GitJob(2);
   spec.mutable_sources(1)->set_role(v1::SOURCE_ROLE_HOLDOUT);

@@ -66,7 +66,7 @@ TEST(PlanFailures, AShardThatCannotBeExtractedIsLeftOutAndItsFilesAreCounted) {
   run.RunAll();
   EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
   EXPECT_THAT(InputNames(run.actions["link 0.0"]), ElementsAre("tree", "kernels", "kernels"));
-  // The third shard's files go with the second linked shard.
+  // The third shard's files belong to the second linked shard.
   EXPECT_TRUE(cas::SameDigest(run.actions["validate 0.2"].inputs(0).digest(),
                               run.results["link 0.0"].outputs(1).digest()));
   EXPECT_TRUE(cas::SameDigest(run.actions["validate 0.2"].inputs(1).digest(),

@@ -32,7 +32,7 @@ class RefusedResult : public ::testing::Test {
     EXPECT_THAT(run.plan.Succeed(run.open[0], result),
                 StatusIs(absl::StatusCode::kInvalidArgument));
   }
-  // Each of the lies about the first open task's result is refused, and the truth taken after all.
+  // Every false result of the first open task is refused, and the true one is accepted afterwards.
   void ExpectAllRefused(const std::vector<std::function<void(v1::StageResult&)>>& lies) {
     for (size_t i = 0; i < lies.size(); ++i) {
       SCOPED_TRACE(absl::StrCat("lie ", i));

@@ -19,7 +19,7 @@ using ::testing::IsEmpty;
 
 std::string Url(const std::string& name) { return "https://example.org/" + name; }
 
-// r0, a search for "a", r1, a search for "b".
+// A job with the sources r0, a search for "a", r1, and a search for "b".
 v1::JobSpec SearchJob() {
   v1::JobSpec spec = GitJob(1);
   *spec.add_sources() = SearchFor("a");

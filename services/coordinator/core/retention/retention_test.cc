@@ -25,8 +25,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// Holds as a store would keep them; `calls` tells what was asked, in order. Its expiry is left to
-// the test.
+// Keeps holds as a store does, and records its calls in order. The test decides when holds expire.
 class FakeRetainer : public Retainer {
  public:
   absl::StatusOr<Held> List() override {
@@ -164,7 +163,7 @@ TEST_F(RetentionTest, ARetryKeepsTheDatasetUntilThereIsANewOne) {
   EXPECT_THAT(retainer_.datasets, ElementsAre("a"));
 }
 
-// Killed at any moment, with jobs that ended or were deleted meanwhile.
+// The coordinator is killed at any moment; meanwhile jobs end or are deleted.
 TEST_F(RetentionTest, ANewCoordinatorTakesOverWhatTheOldOneHeld) {
   retainer_.runs = {"deleted", "ended", "running"};
   retainer_.datasets = {"deleted2", "kept"};
@@ -178,7 +177,7 @@ TEST_F(RetentionTest, ANewCoordinatorTakesOverWhatTheOldOneHeld) {
   EXPECT_EQ(retainer_.calls.front(), "list");
 }
 
-// As after a restore of the store from a backup.
+// Simulates that the store was restored from a backup.
 TEST_F(RetentionTest, AHoldThatTheStoreHasLostIsMadeAgain) {
   Retention retention = NewRetention();
   Done("a", "d1");
@@ -218,7 +217,7 @@ TEST_F(RetentionTest, AnUnreachableStoreIsTriedAgainWithBackoff) {
     const absl::Duration pause = retention.Step();
     EXPECT_GE(pause, absl::Milliseconds(500));
     EXPECT_LE(pause, absl::Minutes(1));
-    // Woken early, it does not ask.
+    // When it is woken early, it does not ask.
     EXPECT_LE(retention.Step(), pause);
     Pass(pause);
     waited += pause;
@@ -257,7 +256,7 @@ TEST_F(RetentionTest, OneDatasetThatIsGoneDoesNotHoldUpTheOthers) {
   EXPECT_THAT(retainer_.TakeCalls(), ElementsAre("hold dataset a d3", "release dataset b"));
 }
 
-// Blocks in List until it is cancelled, as a store that hangs would.
+// Blocks in List until it is cancelled, as a hanging store would.
 class HangingRetainer : public FakeRetainer {
  public:
   absl::StatusOr<Held> List() override {

@@ -26,7 +26,7 @@ namespace kernelmill::store {
 
 inline BlobId MakeId(absl::string_view bytes) { return *ToBlobId(cas::ComputeDigest(bytes)); }
 
-// Bytes that zstd cannot shrink, so that a damaged byte on the disk is a damaged byte of the blob.
+// Makes incompressible bytes, so that a damaged byte on the disk is a damaged byte of the blob.
 inline std::string Noise(size_t size, uint64_t seed) {
   std::string bytes(size, '\0');
   for (char& byte : bytes) {
@@ -56,14 +56,14 @@ inline bool HasBlob(Storage& storage, absl::string_view content) {
   return storage.uses().LastUses({MakeId(content)})->front() != kNoEpoch;
 }
 
-// Keeps blobs, as used in the epoch `now`.
+// Stores blobs, used in the epoch `now`.
 inline absl::Status Put(Storage& storage, const std::vector<std::string>& contents, Epoch now = 1) {
   std::vector<CheckedBlob> blobs;
   for (const std::string& content : contents) blobs.push_back({MakeId(content), content});
   return storage.blobs().Put(blobs, /*fresh=*/false, now);
 }
 
-// As Put, for one blob that comes in chunks.
+// Stores one blob in chunks.
 inline absl::Status PutLarge(Storage& storage, const std::string& content, Epoch now = 1) {
   auto staged = storage.blobs().Stage();
   if (!staged.ok()) return staged.status();
@@ -86,8 +86,8 @@ class DatabaseTest : public ::testing::Test {
     EXPECT_THAT(storage, ::kernelmill::testing::IsOk());
     return storage.ok() ? *std::move(storage) : nullptr;
   }
-  // Runs `body` on the open storage in a process that dies by SIGKILL at its end, destructors
-  // unrun. That process starts this test anew, up to here: call this first.
+  // Runs `body` on the open storage in a process that kills itself at the end, without running
+  // destructors. That process runs this test from its start up to here, so call this first.
   template <typename Body>
   void InKilledProcess(Body body) {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
@@ -116,7 +116,7 @@ class DatabaseTest : public ::testing::Test {
     file.put(byte);
     ASSERT_TRUE(file.good());
   }
-  // The database as RocksDB sees it; the handles are in the order of Database.
+  // The raw RocksDB database; the handles are in the order of Database.
   template <typename Body>
   void WithDb(Body body) {
     rocksdb::ColumnFamilyOptions with_blobs;

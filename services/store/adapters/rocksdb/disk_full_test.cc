@@ -1,4 +1,4 @@
-// A full disk, on a tmpfs that is small enough to fill. Needs the right to mount one.
+// Tests a full disk, with a small tmpfs. Needs the right to mount one.
 
 #include <gtest/gtest.h>
 #include <sys/mount.h>
@@ -29,7 +29,7 @@ constexpr size_t kBlobBytes = 1 << 20;
 
 BlobId MakeId(absl::string_view bytes) { return *ToBlobId(cas::ComputeDigest(bytes)); }
 
-// The blob number `i`: a megabyte that does not shrink.
+// Makes blob `i`, an incompressible megabyte.
 std::string Blob(uint64_t i) {
   std::string bytes(kBlobBytes, '\0');
   for (char& byte : bytes) {
@@ -88,8 +88,8 @@ TEST_F(DiskFullTest, WritesAreRefusedReadsGoOnAndItRecovers) {
   EXPECT_EQ(storage_->uses().LastUses({MakeId(Blob(stored))})->front(), kNoEpoch);
   for (uint64_t i = 0; i < stored; ++i) ASSERT_TRUE(Read(*storage_, Blob(i)) == Blob(i)) << i;
 
-  // RocksDB looks every few seconds whether there is room for a write buffer again; no restart
-  // is needed. 40 MiB are free.
+  // RocksDB checks every few seconds for room for a write buffer, so no restart is needed. 40 MiB
+  // are free.
   std::filesystem::remove(filler_);
   const absl::Time give_up = absl::Now() + absl::Seconds(60);
   while (!(status = Put(*storage_, Blob(stored))).ok() && absl::Now() < give_up) {

@@ -121,7 +121,7 @@ TEST_F(RetentionTest, TheDatabaseStaysUnderItsLimitOnTheDisk) {
     ASSERT_THAT(writer.Finish(), IsOk()) << i;
     most = std::max(most, storage->disk().Measure()->disk_bytes);
   }
-  // While content is copied it exists twice; see Admission for the eighth.
+  // Copied content exists twice for a while; see Admission for the eighth.
   EXPECT_LE(most, kLimit * 3 / 2);
   EXPECT_GT(collector.total().bytes, 100 << 20);
   EXPECT_TRUE(*ReadAll(*storage, kept) == kept);

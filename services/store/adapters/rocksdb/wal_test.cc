@@ -30,13 +30,13 @@ constexpr Epoch kLastUse = 700;
 
 class WalTailTest : public DatabaseTest {
  protected:
-  // A log that ends with writes that were never synced, as a copy to try things on.
+  // Returns a copy of a log that ends with unsynced writes.
   void MakeLog() {
     InKilledProcess([](Storage& storage) {
       for (int i = 0; i < kAcknowledged; ++i) {
         if (!Put(storage, {Acknowledged(i)}).ok()) return false;
       }
-      // Uses are written, not synced.
+      // Uses are written without a sync.
       bool ok = true;
       for (Epoch epoch = 1; epoch < kLastUse; ++epoch) {
         ok = ok && storage.uses().Touch({{MakeId(Acknowledged(0)), epoch}}, epoch + 1).ok();
@@ -129,7 +129,7 @@ TEST_F(WalTailTest, DamageInTheLastAcknowledgedRecordIsNotTakenForATornWrite) {
     FlipByte(log(), synced_ - before_end);
     ExpectRefused(absl::StrCat("flipped ", before_end, " before the end"));
   }
-  // A length that points past the end of the file looks like a record that was cut short.
+  // A length that points past the end of the file looks like a truncated record.
   Renew();
   fs::resize_file(log(), synced_);
   Overwrite(synced_ / 32768 * 32768 + 4, "\xff\x7f");
@@ -144,7 +144,7 @@ TEST_F(WalTailTest, ADatabaseThatDoesNotKnowItsSyncedSizesIsNotCut) {
   ExpectRefused("without the sizes");
 }
 
-// A disk that did not keep what it had synced: nothing brings it back, the rest is served.
+// The disk lost synced data. It cannot be recovered; the rest is served.
 TEST_F(WalTailTest, ALogThatLostAcknowledgedWritesOpensWithTheRest) {
   MakeLog();
   Renew();
@@ -163,7 +163,7 @@ TEST_F(WalTailTest, AKilledProcessLosesNoUses) {
   EXPECT_EQ(storage->uses().LastUses({MakeId(Acknowledged(0))})->front(), kLastUse);
 }
 
-// Files whose syncs can be told to fail.
+// Files whose syncs fail on demand.
 class FailingFiles : public rocksdb::FileSystemWrapper {
  public:
   FailingFiles() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}

@@ -82,7 +82,7 @@ TEST(ZstdDecoder, AWindowTooLargeToHoldIsRefused) {
   ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 0);
   const std::string bytes = Mixed(1000);
   std::string compressed(ZSTD_compressBound(bytes.size()), '\0');
-  // As a stream: one that says its size up front would get a window no larger than that.
+  // Compressed as a stream, because a frame with a known size gets a window of at most that size.
   ZSTD_inBuffer input = {bytes.data(), bytes.size(), 0};
   ZSTD_outBuffer output = {compressed.data(), compressed.size(), 0};
   ZSTD_compressStream2(context, &output, &input, ZSTD_e_flush);

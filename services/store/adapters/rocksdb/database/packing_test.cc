@@ -14,7 +14,7 @@ namespace {
 using ::kernelmill::testing::IsOk;
 using ::kernelmill::testing::StatusIs;
 
-// The value that a record would be written with.
+// Returns the stored value of the record.
 std::string MakeRecord(const std::string& content) {
   struct Value : rocksdb::WriteBatch::Handler {
     void Put(const rocksdb::Slice&, const rocksdb::Slice& value) override {
