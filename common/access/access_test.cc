@@ -245,7 +245,7 @@ TEST(Access, ATokenThatNobodyLookedUpNamesNobody) {
   ASSERT_TRUE(WriteFile(certificates.File("tokens"), "# none\n").ok());
   server.tokens = certificates.File("tokens");
   EXPECT_THAT(NameInHandler(server, certificates.Of("client")),
-              HasSubstr("neither a certificate with a role nor a token"));
+              HasSubstr("neither a certificate with a role nor a known token"));
 }
 
 TEST(Access, ForeignCertificateIsRefusedByBothSides) {

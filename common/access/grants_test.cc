@@ -39,7 +39,7 @@ TEST_F(GrantsTest, LetItsCallerWriteTheResultOfItsAction) {
   EXPECT_EQ(Check(key_->Sign(grant_)), "");
 }
 
-TEST_F(GrantsTest, NoneIsRefused) { EXPECT_THAT(Check(""), HasSubstr("no grant")); }
+TEST_F(GrantsTest, NoneIsRefused) { EXPECT_THAT(Check(""), HasSubstr("the grant is missing")); }
 
 TEST_F(GrantsTest, OfAnotherKeyIsRefused) {
   const std::string other = dir_.path() + "/other.key";
@@ -75,7 +75,7 @@ TEST_F(GrantsTest, OfAnotherCallerIsRefusedAndNamesIt) {
   EXPECT_THAT(Check(key_->Sign(grant_), write), HasSubstr("given to worker w3"));
   Grant without = grant_;
   without.caller = "";
-  EXPECT_THAT(Check(key_->Sign(without)), HasSubstr("given to nobody"));
+  EXPECT_THAT(Check(key_->Sign(without)), HasSubstr("given to an unnamed caller"));
 }
 
 TEST_F(GrantsTest, OfAnotherActionIsRefusedAndNamesIt) {

@@ -91,7 +91,7 @@ TEST_F(GrantsTest, WithoutItNothingIsWrittenAndTheRefusalSaysWhatAndByWhom) {
                 AllOf(HasSubstr(kAction.hash()), HasSubstr(absl::StrCat("by worker ", worker))));
     return std::string(status.message());
   };
-  EXPECT_THAT(refused("w3", ""), HasSubstr("no grant"));
+  EXPECT_THAT(refused("w3", ""), HasSubstr("the grant is missing"));
   EXPECT_THAT(refused("w4", Sign("w3")), HasSubstr("given to worker w3"));
   EXPECT_THAT(refused("w3", Sign("w3", -absl::Hours(1))), HasSubstr("expired"));
   std::string forged = Sign("w3");
