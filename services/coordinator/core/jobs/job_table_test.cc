@@ -104,7 +104,7 @@ TEST_F(JobTableTest, ACallerWithTooManyJobsIsRefusedAndOthersAreNot) {
   const auto second = scheduler_->Submit(GitJob(1), "", 0, "client a");
   EXPECT_THAT(second, StatusIs(absl::StatusCode::kResourceExhausted));
   EXPECT_THAT(std::string(second.status().message()),
-              HasSubstr("--max-jobs-per-caller is 1: client a has 1 jobs"));
+              HasSubstr("--max-jobs-per-caller is 1: client a has 1 unfinished jobs"));
   EXPECT_THAT(scheduler_->Submit(GitJob(1), "", 0, "client b"), IsOk());
 }
 
