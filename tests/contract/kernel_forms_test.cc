@@ -23,7 +23,7 @@ std::string Found(const std::string& path, const std::string& text) {
   v1::FileShard files;
   files.add_files()->set_path(path);
   files.mutable_files(0)->set_content(text);
-  const extractor::TreeSitterParser parser;
+  const python::TreeSitterParser parser;
   const absl::StatusOr<v1::KernelShard> shard = extractor::ExtractKernels(files, parser);
   if (!shard.ok()) return shard.status().ToString();
   std::vector<std::string> found;

@@ -11,13 +11,16 @@
 #include "common/cas/digest.h"
 #include "common/json/json_documents.h"
 #include "common/json/json_strings.h"
+#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
-#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
 #include "tests/fuzz/checks.h"
 
 namespace kernelmill::extractor {
+
+using python::TreeSitterParser;
+
 namespace {
 
 // The file's name decides which language it is read as.

@@ -10,15 +10,18 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "common/cas/digest.h"
+#include "common/python/syntax/text_lines.h"
+#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
-#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
 #include "services/extractor/core/link/link.h"
-#include "common/python/syntax/text_lines.h"
 #include "tests/fuzz/checks.h"
 
 namespace kernelmill::extractor {
+
+using python::TreeSitterParser;
+
 namespace {
 
 std::string PathOf(char choice) {

@@ -3,13 +3,19 @@
 #include <cstdint>
 #include <string>
 
-#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "common/python/parse/plain/plain_parser.h"
 #include "common/python/syntax/syntax_tree.h"
 #include "common/python/syntax/text_lines.h"
+#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "tests/fuzz/checks.h"
 
 namespace kernelmill::extractor {
+
+using python::NodeId;
+using python::SyntaxNode;
+using python::TextForParser;
+using python::TreeSitterParser;
+
 namespace {
 
 constexpr size_t kMaxNodes = 1'000'000;

@@ -5,7 +5,7 @@
 #include "absl/strings/match.h"
 #include "common/python/evaluate/evaluator.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 namespace {
 
 // What makes a record, by the last part of its name, and what its first parameters are called.
@@ -350,4 +350,4 @@ Evaluator::Result Evaluator::Filter(const Value& function, const Value& items) {
   return Value::List(std::move(kept));
 }
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python

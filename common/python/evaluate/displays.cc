@@ -6,7 +6,7 @@
 #include "absl/strings/str_replace.h"
 #include "common/python/evaluate/evaluator.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 namespace {
 
 // A number of Python: 64, 1_000, 0x40, 1e-6.
@@ -151,4 +151,4 @@ bool Evaluator::RunClauses(NodeId clause, NodeId body, Value::Items& items) {
   return true;
 }
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python

@@ -5,7 +5,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 namespace {
 
 // Elements of a dictionary: they are looked for one after another.
@@ -318,4 +318,4 @@ bool Evaluator::SetItem(Value& of, const Value& key, const Value& value) {
   return Step();
 }
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python

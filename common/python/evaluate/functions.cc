@@ -4,7 +4,7 @@
 #include "common/base/text.h"
 #include "common/python/evaluate/evaluator.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 namespace {
 
 // Decorators that leave what a function returns as it is.
@@ -264,4 +264,4 @@ Evaluator::Flow Evaluator::Define(NodeId node) {
   return Flow::kNext;
 }
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python

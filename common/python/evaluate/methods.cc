@@ -1,6 +1,6 @@
 #include "common/python/evaluate/evaluator.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 
 namespace {
 
@@ -75,4 +75,4 @@ Evaluator::Result Evaluator::CallListMethod(absl::string_view name, Value& of,
   return Value::None();
 }
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python

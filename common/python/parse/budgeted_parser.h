@@ -8,7 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "common/python/parse/python_parser.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 
 // A parser that reads no more bytes than it was given, however often it is asked: the same texts
 // end it at the same one on every machine, which a clock would not. Not thread-safe.
@@ -35,6 +35,6 @@ class BudgetedParser : public PythonParser {
   mutable uint64_t left_;
 };
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python
 
 #endif  // KERNELMILL_COMMON_PYTHON_PARSE_BUDGETED_PARSER_H_

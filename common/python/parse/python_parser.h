@@ -5,7 +5,7 @@
 #include "absl/strings/string_view.h"
 #include "common/python/syntax/syntax_tree.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 
 // Parses Python, errors and all. The port that adapters/tree_sitter fills. Thread-safe.
 //
@@ -19,6 +19,6 @@ class PythonParser {
   virtual absl::StatusOr<SyntaxTree> Parse(absl::string_view text) const = 0;
 };
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python
 
 #endif  // KERNELMILL_COMMON_PYTHON_PARSE_PYTHON_PARSER_H_

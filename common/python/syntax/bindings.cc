@@ -7,7 +7,7 @@
 #include "common/python/syntax/imports.h"
 #include "common/python/syntax/python_names.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 namespace {
 
 // Scopes deeper than this are not searched to their end: CPython itself nests far fewer.
@@ -344,4 +344,4 @@ std::vector<absl::string_view> Bindings::TextsOf(const std::vector<NameId>& name
   return texts;
 }
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python

@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "common/python/syntax/syntax_tree.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 
 // Where the names of a file are bound and read, by Python's scopes: functions, lambdas, classes and
 // comprehensions; decorators, defaults and annotations belong to the scope around the function.
@@ -99,6 +99,6 @@ class Bindings {
   absl::flat_hash_map<uint64_t, SymbolId> symbol_ids_;  // by Key
 };
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python
 
 #endif  // KERNELMILL_COMMON_PYTHON_SYNTAX_BINDINGS_H_

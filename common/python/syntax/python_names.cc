@@ -4,7 +4,7 @@
 
 #include "absl/container/flat_hash_set.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 namespace {
 
 // From CPython 3.11: dir(builtins) with what every module has.
@@ -175,4 +175,4 @@ bool IsBuiltin(absl::string_view name) {
   return builtins.contains(name);
 }
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python

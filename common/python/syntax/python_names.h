@@ -3,11 +3,11 @@
 
 #include "absl/strings/string_view.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 
 // Whether every module of CPython 3.11 has the name without binding it.
 bool IsBuiltin(absl::string_view name);
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python
 
 #endif  // KERNELMILL_COMMON_PYTHON_SYNTAX_PYTHON_NAMES_H_

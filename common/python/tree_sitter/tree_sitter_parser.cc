@@ -16,7 +16,7 @@
 
 extern "C" const TSLanguage* tree_sitter_python(void);
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 namespace {
 
 class ParseBudget;
@@ -229,4 +229,4 @@ absl::StatusOr<SyntaxTree> TreeSitterParser::Parse(absl::string_view text) const
   return SyntaxTree(text, *std::move(nodes), ts_node_has_error(root));
 }
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python

@@ -8,7 +8,7 @@
 #include "absl/time/time.h"
 #include "common/python/parse/python_parser.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 
 // PythonParser on tree-sitter, which plain text (see plain_parser.h) need not go through.
 // Thread-safe: every parse has a parser of its own.
@@ -36,6 +36,6 @@ class TreeSitterParser : public PythonParser {
   Options options_;
 };
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python
 
 #endif  // KERNELMILL_COMMON_PYTHON_TREE_SITTER_TREE_SITTER_PARSER_H_

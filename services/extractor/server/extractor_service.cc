@@ -8,17 +8,21 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
+#include "common/python/parse/parsed_text.h"
+#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "common/rpc/limited_calls.h"
 #include "common/rpc/status.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "kernelmill/v1/stages.grpc.pb.h"
-#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
 #include "services/extractor/core/link/link.h"
-#include "common/python/parse/parsed_text.h"
 
 namespace kernelmill::extractor {
+
+using python::ParsedText;
+using python::TreeSitterParser;
+
 namespace {
 
 constexpr int kMaxFiles = 256;

@@ -18,15 +18,18 @@
 #include "common/cas/blob_store.h"
 #include "common/dsl/languages.h"
 #include "common/metrics/metrics.h"
+#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
-#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
 #include "services/extractor/core/link/kernel_shards.h"
 #include "services/extractor/core/link/link.h"
 
 namespace kernelmill::extractor {
+
+using python::TreeSitterParser;
+
 namespace {
 
 std::string LanguageName(v1::Dsl dsl) {

@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "kernelmill/v1/source.pb.h"
 #include "common/python/tree_sitter/tree_sitter_parser.h"
+#include "kernelmill/v1/source.pb.h"
 #include "services/extractor/core/extract/extract.h"
 #include "services/extractor/core/link/link.h"
 
 namespace kernelmill::extractor {
+
+using python::TreeSitterParser;
 
 v1::KernelShard ExtractFiles(const std::vector<NamedText>& texts) {
   v1::FileShard files;

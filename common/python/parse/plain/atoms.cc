@@ -1,7 +1,7 @@
 // What operators stand between: names, literals, displays, and what follows them.
 #include "common/python/parse/plain/parser.h"
 
-namespace kernelmill::extractor::python {
+namespace kernelmill::python {
 
 bool Parser::Postfix() {
   const Begin begin = Here();
@@ -280,4 +280,4 @@ bool Parser::Comprehension() {
   return true;
 }
 
-}  // namespace kernelmill::extractor::python
+}  // namespace kernelmill::python

@@ -1,7 +1,7 @@
 // Statements with blocks, but for definitions.
 #include "common/python/parse/plain/parser.h"
 
-namespace kernelmill::extractor::python {
+namespace kernelmill::python {
 namespace {
 
 // The scanner keeps an indentation in a byte.
@@ -160,4 +160,4 @@ bool Parser::With() {
   return true;
 }
 
-}  // namespace kernelmill::extractor::python
+}  // namespace kernelmill::python

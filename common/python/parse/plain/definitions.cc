@@ -1,7 +1,7 @@
 // Classes, functions, and the annotations of parameters and variables.
 #include "common/python/parse/plain/parser.h"
 
-namespace kernelmill::extractor::python {
+namespace kernelmill::python {
 namespace {
 
 // The place of the first character from `at` on that is no blank, line end or part of a comment.
@@ -176,4 +176,4 @@ bool Parser::GenericType() {
   return true;
 }
 
-}  // namespace kernelmill::extractor::python
+}  // namespace kernelmill::python

@@ -2,7 +2,7 @@
 // than one way to read.
 #include "common/python/parse/plain/parser.h"
 
-namespace kernelmill::extractor::python {
+namespace kernelmill::python {
 namespace {
 
 constexpr int kUnary = 20;
@@ -284,4 +284,4 @@ bool Parser::FirstElement() {
          (is_name && tree_.BindSplatToName(begin.place));
 }
 
-}  // namespace kernelmill::extractor::python
+}  // namespace kernelmill::python

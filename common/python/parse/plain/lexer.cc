@@ -5,7 +5,7 @@
 #include "common/code/bytes.h"
 #include "common/code/python.h"
 
-namespace kernelmill::extractor::python {
+namespace kernelmill::python {
 namespace {
 
 // Names that are not ASCII are left to tree-sitter.
@@ -294,4 +294,4 @@ void Lexer::ReadPunctuation(uint32_t at) {
   Set(Token::kUnknown, at, at);
 }
 
-}  // namespace kernelmill::extractor::python
+}  // namespace kernelmill::python

@@ -7,7 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "common/python/syntax/syntax_tree.h"
 
-namespace kernelmill::extractor::python {
+namespace kernelmill::python {
 
 enum class Token : uint8_t {
   kUnknown,  // not for us: the text is left to another parser
@@ -152,6 +152,6 @@ class Lexer {
   bool one_line_ = false;
 };
 
-}  // namespace kernelmill::extractor::python
+}  // namespace kernelmill::python
 
 #endif  // KERNELMILL_COMMON_PYTHON_PARSE_PLAIN_LEXER_H_

@@ -8,7 +8,7 @@
 #include "common/python/parse/plain/tree_builder.h"
 #include "common/python/syntax/syntax_tree.h"
 
-namespace kernelmill::extractor::python {
+namespace kernelmill::python {
 
 // The recursive descent of ParsePlain. Each function begins at the first token of what it is named
 // for and ends after the last; false: not understood, and the parser is of no use any more.
@@ -177,6 +177,6 @@ class Parser {
   bool printing_ = false;  // the arguments are those of a name that begins with print
 };
 
-}  // namespace kernelmill::extractor::python
+}  // namespace kernelmill::python
 
 #endif  // KERNELMILL_COMMON_PYTHON_PARSE_PLAIN_PARSER_H_

@@ -6,7 +6,7 @@
 #include "common/base/text.h"
 #include "common/python/parse/plain/parser.h"
 
-namespace kernelmill::extractor::python {
+namespace kernelmill::python {
 namespace {
 
 bool Has(absl::string_view text, char c) {
@@ -65,4 +65,4 @@ bool Parser::Closing(Token token) {
   return true;
 }
 
-}  // namespace kernelmill::extractor::python
+}  // namespace kernelmill::python

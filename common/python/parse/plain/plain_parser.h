@@ -7,7 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "common/python/syntax/syntax_tree.h"
 
-namespace kernelmill::extractor::python {
+namespace kernelmill::python {
 
 // The nodes of a text's tree, exactly as tree-sitter's Python would have them, if the text is plain
 // Python; nothing where it is not, or where this parser is not sure. Linear in the text.
@@ -23,6 +23,6 @@ namespace kernelmill::extractor::python {
 // what stands before the next token is added as late as that token begins something.
 std::optional<std::vector<SyntaxNode>> ParsePlain(absl::string_view text, size_t max_nodes);
 
-}  // namespace kernelmill::extractor::python
+}  // namespace kernelmill::python
 
 #endif  // KERNELMILL_COMMON_PYTHON_PARSE_PLAIN_PLAIN_PARSER_H_

@@ -11,10 +11,10 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "common/python/parse/plain/plain_parser.h"
+#include "common/python/tree_sitter/tree_sitter_parser.h"
 
-namespace kernelmill::extractor::python {
+namespace kernelmill::python {
 namespace {
 
 constexpr int kTexts = 20'000;
@@ -235,4 +235,4 @@ TEST(PlainParserGrammarTest, WhatItReadsTreeSitterReadsAlike) {
 }
 
 }  // namespace
-}  // namespace kernelmill::extractor::python
+}  // namespace kernelmill::python

@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "common/python/tree_sitter/tree_sitter_parser.h"
 
-namespace kernelmill::extractor::python {
+namespace kernelmill::python {
 namespace {
 
 constexpr size_t kMaxNodes = 1'000'000;
@@ -154,4 +154,4 @@ TEST(PlainParserTest, DeepNestingIsLeftToTreeSitter) {
 }
 
 }  // namespace
-}  // namespace kernelmill::extractor::python
+}  // namespace kernelmill::python

@@ -3,7 +3,7 @@
 
 #include "common/python/parse/plain/parser.h"
 
-namespace kernelmill::extractor::python {
+namespace kernelmill::python {
 
 bool Parser::Module() {
   lexer_.NextLine();
@@ -311,4 +311,4 @@ bool Parser::FromImport() {
   return true;
 }
 
-}  // namespace kernelmill::extractor::python
+}  // namespace kernelmill::python

@@ -3,7 +3,7 @@
 #include "common/code/python.h"
 #include "common/python/parse/plain/parser.h"
 
-namespace kernelmill::extractor::python {
+namespace kernelmill::python {
 namespace {
 
 struct Literal {
@@ -237,4 +237,4 @@ bool Parser::FormatSpecifier(char quote) {
   return true;
 }
 
-}  // namespace kernelmill::extractor::python
+}  // namespace kernelmill::python

@@ -1,6 +1,6 @@
 #include "common/python/parse/plain/tree_builder.h"
 
-namespace kernelmill::extractor::python {
+namespace kernelmill::python {
 namespace {
 
 constexpr int kMaxPatternDepth = 32;
@@ -99,4 +99,4 @@ std::vector<SyntaxNode> TreeBuilder::InPreOrder() const {
   return ordered;
 }
 
-}  // namespace kernelmill::extractor::python
+}  // namespace kernelmill::python

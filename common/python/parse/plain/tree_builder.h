@@ -7,7 +7,7 @@
 
 #include "common/python/syntax/syntax_tree.h"
 
-namespace kernelmill::extractor::python {
+namespace kernelmill::python {
 
 // Takes the nodes of a tree in post-order and gives them back in pre-order.
 //
@@ -63,6 +63,6 @@ class TreeBuilder {
   std::vector<Node> nodes_;
 };
 
-}  // namespace kernelmill::extractor::python
+}  // namespace kernelmill::python
 
 #endif  // KERNELMILL_COMMON_PYTHON_PARSE_PLAIN_TREE_BUILDER_H_

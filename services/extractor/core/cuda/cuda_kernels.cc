@@ -11,14 +11,17 @@
 #include "common/base/hash.h"
 #include "common/cpp/headers.h"
 #include "common/dsl/languages.h"
+#include "common/python/syntax/text_lines.h"
 #include "services/extractor/core/cuda/brackets.h"
 #include "services/extractor/core/cuda/functions.h"
 #include "services/extractor/core/cuda/lexer.h"
 #include "services/extractor/core/cuda/parameters.h"
 #include "services/extractor/core/cuda/uses.h"
-#include "common/python/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
+
+using python::IndentationOf;
+
 namespace {
 
 using absl::string_view;

@@ -5,10 +5,18 @@
 
 #include "absl/strings/match.h"
 #include "common/base/text.h"
-#include "services/extractor/core/describe/docstring.h"
 #include "common/python/syntax/calls.h"
+#include "services/extractor/core/describe/docstring.h"
 
 namespace kernelmill::extractor {
+
+using python::Argument;
+using python::Arguments;
+using python::EvaluatedFile;
+using python::Field;
+using python::Kind;
+using python::kNoNode;
+
 namespace {
 
 constexpr size_t kMaxValueBytes = 1024;  // of one, as text

@@ -8,12 +8,18 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "common/python/evaluate/evaluator.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/extractor/core/describe/kernels.h"
 #include "services/extractor/core/detect/functions.h"
-#include "common/python/evaluate/evaluator.h"
 
 namespace kernelmill::extractor {
+
+using python::Evaluator;
+using python::NodeId;
+using python::StatementsByName;
+using python::SyntaxTree;
+using python::Value;
 
 // Reads what the decorators of a file's kernels say of tuning.
 //

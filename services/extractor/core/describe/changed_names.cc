@@ -7,6 +7,11 @@
 #include "common/python/syntax/calls.h"
 
 namespace kernelmill::extractor {
+
+using python::Field;
+using python::Kind;
+using python::kNoNode;
+
 namespace {
 
 // Targets within targets deeper than this are not looked at.

@@ -9,6 +9,10 @@
 
 namespace kernelmill::extractor {
 
+using python::Bindings;
+using python::NodeId;
+using python::SyntaxTree;
+
 // The names whose objects a statement of the module changes without binding them, itself or in its
 // blocks, but not in functions there. Such a statement belongs to the name's definition:
 //   x[...] = v   x[...] += v              an element, also of an element: x[i][j] = v

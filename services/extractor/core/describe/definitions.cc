@@ -10,6 +10,13 @@
 #include "services/extractor/core/describe/changed_names.h"
 
 namespace kernelmill::extractor {
+
+using python::Field;
+using python::Kind;
+using python::kNoNode;
+using python::NodeId;
+using python::SyntaxTree;
+
 namespace {
 
 // Beyond that the text of a file that none of its own kernels uses is not handed on: what other

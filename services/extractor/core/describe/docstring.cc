@@ -5,6 +5,10 @@
 #include "common/code/python.h"
 
 namespace kernelmill::extractor {
+
+using python::Field;
+using python::Kind;
+
 namespace {
 
 // A string literal that CPython takes for documentation: no f-string and no bytes.

@@ -10,6 +10,10 @@
 
 namespace kernelmill::extractor {
 
+using python::kNoNode;
+using python::NodeId;
+using python::SyntaxTree;
+
 // Where a function's body stands.
 struct Body {
   NodeId docstring = kNoNode;  // the string expression

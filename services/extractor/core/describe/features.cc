@@ -11,6 +11,11 @@
 #include "common/base/text.h"
 
 namespace kernelmill::extractor {
+
+using python::Field;
+using python::Kind;
+using python::kNoNode;
+
 namespace {
 
 using Patterns = std::initializer_list<absl::string_view>;  // '*' at an end stands for anything

@@ -11,6 +11,10 @@
 
 namespace kernelmill::extractor {
 
+using python::ImportMap;
+using python::NodeId;
+using python::SyntaxTree;
+
 // Tells which parts of Triton's language the functions of a text name, called or not, and which
 // options they give to calls. The words are those of the table in the source. Remembers the names
 // that it has come by, which are few and come again and again. Refers to its arguments. Not

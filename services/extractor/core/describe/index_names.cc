@@ -7,6 +7,11 @@
 #include "common/base/text.h"
 
 namespace kernelmill::extractor {
+
+using python::Field;
+using python::Kind;
+using python::kNoNode;
+
 namespace {
 
 bool Matters(Kind kind) {

@@ -12,6 +12,11 @@
 
 namespace kernelmill::extractor {
 
+using python::Call;
+using python::Calls;
+using python::NodeId;
+using python::SyntaxTree;
+
 // Which expressions of a subtree are indices: those that program_id, arange or the variable of a
 // loop over a range is in, directly or through names assigned above; not what is loaded, or drawn
 // at random, by one, but what a load is given.

@@ -7,6 +7,12 @@
 #include "common/python/syntax/calls.h"
 
 namespace kernelmill::extractor {
+
+using python::Arguments;
+using python::Field;
+using python::Kind;
+using python::kNoNode;
+
 namespace {
 
 // Functions deeper within others than this are not searched to their end.

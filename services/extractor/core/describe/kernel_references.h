@@ -9,11 +9,15 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
-#include "services/extractor/core/detect/functions.h"
 #include "common/python/syntax/local_names.h"
 #include "common/python/syntax/syntax_tree.h"
+#include "services/extractor/core/detect/functions.h"
 
 namespace kernelmill::extractor {
+
+using python::LocalNames;
+using python::NodeId;
+using python::SyntaxTree;
 
 // A kernel's name and the function that it is defined in, kNoNode outside any: kernels of one name
 // and place are not told apart.

@@ -13,6 +13,13 @@
 #include "services/extractor/core/describe/parameters.h"
 
 namespace kernelmill::extractor {
+
+using python::Call;
+using python::Field;
+using python::IndentationOf;
+using python::Kind;
+using python::kNoNode;
+
 namespace {
 
 // Bytes of the file, not of the parser's copy.

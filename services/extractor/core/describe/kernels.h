@@ -6,17 +6,23 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
-#include "kernelmill/v1/kernel.pb.h"
-#include "services/extractor/core/describe/features.h"
-#include "services/extractor/core/describe/launcher.h"
-#include "services/extractor/core/detect/functions.h"
 #include "common/python/syntax/bindings.h"
 #include "common/python/syntax/calls.h"
 #include "common/python/syntax/imports.h"
 #include "common/python/syntax/syntax_tree.h"
 #include "common/python/syntax/text_lines.h"
+#include "kernelmill/v1/kernel.pb.h"
+#include "services/extractor/core/describe/features.h"
+#include "services/extractor/core/describe/launcher.h"
+#include "services/extractor/core/detect/functions.h"
 
 namespace kernelmill::extractor {
+
+using python::Bindings;
+using python::Calls;
+using python::ImportMap;
+using python::NodeId;
+using python::SyntaxTree;
 
 class ParameterRoles;
 class TuningReader;

@@ -6,6 +6,13 @@
 #include "common/base/text.h"
 
 namespace kernelmill::extractor {
+
+using python::Argument;
+using python::Arguments;
+using python::Call;
+using python::Field;
+using python::Kind;
+
 namespace {
 
 // What the name of a function has in it that launches the kernel that it is given, or the name of

@@ -10,14 +10,19 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
-#include "kernelmill/v1/kernel.pb.h"
-#include "services/extractor/core/describe/kernel_references.h"
-#include "services/extractor/core/detect/functions.h"
 #include "common/python/syntax/calls.h"
 #include "common/python/syntax/syntax_tree.h"
 #include "common/python/syntax/text_lines.h"
+#include "kernelmill/v1/kernel.pb.h"
+#include "services/extractor/core/describe/kernel_references.h"
+#include "services/extractor/core/detect/functions.h"
 
 namespace kernelmill::extractor {
+
+using python::Calls;
+using python::kNoNode;
+using python::NodeId;
+using python::SyntaxTree;
 
 // Who launches what in a text. A launch is one of
 //

@@ -9,6 +9,11 @@
 #include "services/extractor/core/describe/memory_calls.h"
 
 namespace kernelmill::extractor {
+
+using python::Argument;
+using python::Field;
+using python::Kind;
+
 namespace {
 
 // Addresses of more parts are not searched to their end: a hostile file could have each stand in

@@ -9,11 +9,18 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
-#include "services/extractor/core/describe/index_names.h"
 #include "common/python/syntax/calls.h"
 #include "common/python/syntax/syntax_tree.h"
+#include "services/extractor/core/describe/index_names.h"
 
 namespace kernelmill::extractor {
+
+using python::Arguments;
+using python::Call;
+using python::Calls;
+using python::kNoNode;
+using python::NodeId;
+using python::SyntaxTree;
 
 // What a kernel's body does with the names of its parameters.
 enum class Usage : uint8_t {

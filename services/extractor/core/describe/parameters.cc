@@ -14,6 +14,14 @@
 #include "services/extractor/core/describe/name_words.h"
 
 namespace kernelmill::extractor {
+
+using python::Call;
+using python::Field;
+using python::Kind;
+using python::kNoNode;
+using python::SyntaxNode;
+using python::SyntaxTree;
+
 namespace {
 
 struct Role {

@@ -6,14 +6,16 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "common/python/syntax/syntax_tree.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/extractor/core/describe/kernel_references.h"
 #include "services/extractor/core/describe/kernels.h"
 #include "services/extractor/core/describe/parameter_usage.h"
 #include "services/extractor/core/detect/functions.h"
-#include "common/python/syntax/syntax_tree.h"
 
 namespace kernelmill::extractor {
+
+using python::NodeId;
 
 // The parameters of all kernels of a file, each with its role and the rule that gave it: the first
 // of

@@ -13,14 +13,23 @@
 #include "common/base/text.h"
 #include "common/dsl/languages.h"
 #include "common/python/standard_modules.h"
-#include "services/extractor/core/detect/jit_wrappers.h"
 #include "common/python/syntax/calls.h"
 #include "common/python/syntax/imports.h"
 #include "common/python/syntax/local_names.h"
 #include "common/python/syntax/python_names.h"
 #include "common/python/syntax/text_lines.h"
+#include "services/extractor/core/detect/jit_wrappers.h"
 
 namespace kernelmill::extractor {
+
+using python::Call;
+using python::Calls;
+using python::Field;
+using python::ImportMap;
+using python::IsBuiltin;
+using python::Kind;
+using python::LocalNames;
+
 namespace {
 
 // Deeper names are cut off: a hostile file could otherwise make them of any length.

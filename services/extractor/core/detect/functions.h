@@ -5,11 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "kernelmill/v1/kernel.pb.h"
 #include "common/python/parse/parsed_text.h"
 #include "common/python/syntax/syntax_tree.h"
+#include "kernelmill/v1/kernel.pb.h"
 
 namespace kernelmill::extractor {
+
+using python::kNoNode;
+using python::NodeId;
+using python::ParsedText;
+using python::SyntaxTree;
 
 // A function that is a kernel, or a helper of kernels, of one of the DSLs.
 struct JitFunction {

@@ -11,6 +11,13 @@
 #include "common/python/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
+
+using python::Field;
+using python::Kind;
+using python::kNoNode;
+using python::NodeId;
+using python::SyntaxTree;
+
 namespace {
 
 constexpr absl::string_view kCompile = "async_compile.triton";

@@ -8,6 +8,8 @@
 
 namespace kernelmill::extractor {
 
+using python::ParsedText;
+
 // A string that a file hands to TorchInductor as the source of a kernel, a module of its own:
 // async_compile.triton(name, '''...'''), or without the name.
 struct GeneratedString {

@@ -9,13 +9,16 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "common/base/hash.h"
-#include "kernelmill/v1/source.pb.h"
-#include "common/python/tree_sitter/tree_sitter_parser.h"
-#include "services/extractor/core/extract/extract.h"
 #include "common/python/syntax/text_lines.h"
+#include "common/python/tree_sitter/tree_sitter_parser.h"
+#include "kernelmill/v1/source.pb.h"
+#include "services/extractor/core/extract/extract.h"
 #include "services/extractor/testing/extract_for_test.h"
 
 namespace kernelmill::extractor {
+
+using python::TreeSitterParser;
+
 namespace {
 
 using ::testing::Each;

@@ -3,6 +3,11 @@
 #include "common/dsl/languages.h"
 
 namespace kernelmill::extractor {
+
+using python::Field;
+using python::Kind;
+using python::kNoNode;
+
 namespace {
 
 // Definitions that lead from one to the next further than this are not followed to their end.

@@ -6,13 +6,20 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "kernelmill/v1/kernel.pb.h"
 #include "common/python/syntax/calls.h"
 #include "common/python/syntax/imports.h"
 #include "common/python/syntax/local_names.h"
 #include "common/python/syntax/syntax_tree.h"
+#include "kernelmill/v1/kernel.pb.h"
 
 namespace kernelmill::extractor {
+
+using python::Call;
+using python::Calls;
+using python::ImportMap;
+using python::LocalNames;
+using python::NodeId;
+using python::SyntaxTree;
 
 // Turns the function that it is called with into a kernel: triton.jit, or what the file wraps
 // around it.

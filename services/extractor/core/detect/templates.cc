@@ -14,6 +14,15 @@
 #include "common/python/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
+
+using python::Field;
+using python::IndentationOf;
+using python::Kind;
+using python::kNoNode;
+using python::LocalNames;
+using python::NodeId;
+using python::SyntaxTree;
+
 namespace {
 
 constexpr absl::string_view kFileEnd = ".jinja";

@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "kernelmill/v1/kernel.pb.h"
 #include "common/python/parse/parsed_text.h"
 #include "common/python/syntax/text_lines.h"
+#include "kernelmill/v1/kernel.pb.h"
 
 namespace kernelmill::extractor {
+
+using python::ParsedText;
 
 // A source of kernels that is Python only once it is filled in: in a string that a file hands to
 // PyTorch's TritonTemplate, or a whole file of Jinja.

@@ -11,6 +11,9 @@
 #include "common/python/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
+
+using python::IndentationOf;
+
 namespace {
 
 constexpr size_t kShortestFence = 3;

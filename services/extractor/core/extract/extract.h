@@ -7,11 +7,13 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "common/python/parse/python_parser.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
-#include "common/python/parse/python_parser.h"
 
 namespace kernelmill::extractor {
+
+using python::PythonParser;
 
 struct ExtractOptions {
   // Larger files that may hold kernels are not read: "too_large".

@@ -5,12 +5,14 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "common/python/parse/python_parser.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/core/extract/extract.h"
-#include "common/python/parse/python_parser.h"
 
 namespace kernelmill::extractor {
+
+using python::PythonParser;
 
 enum class CodeLanguage : uint8_t { kPython, kCuda };
 

@@ -2,12 +2,14 @@
 #define KERNELMILL_SERVICES_EXTRACTOR_CORE_EXTRACT_FILE_EXTRACTOR_H_
 
 #include "absl/status/status.h"
+#include "common/python/parse/python_parser.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/core/extract/extract.h"
-#include "common/python/parse/python_parser.h"
 
 namespace kernelmill::extractor {
+
+using python::PythonParser;
 
 // Adds a Python file's kernels, those in its strings too, and what they use of it; `entry` is the
 // file's. RESOURCE_EXHAUSTED: it is not to be extracted; the message is the reason.

@@ -2,12 +2,14 @@
 #define KERNELMILL_SERVICES_EXTRACTOR_CORE_EXTRACT_JSON_FILE_H_
 
 #include "absl/status/status.h"
+#include "common/python/parse/python_parser.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/core/extract/extract.h"
-#include "common/python/parse/python_parser.h"
 
 namespace kernelmill::extractor {
+
+using python::PythonParser;
 
 // Lists a .json or .jsonl file in the shard and adds the kernels of the code that its strings hold,
 // and what they use of it. Each string is a module of its own, which imports nothing from the files

@@ -1,17 +1,19 @@
 // Hostile text: bounds on work and memory, and no stack that grows with nesting.
-#include "common/python/tree_sitter/tree_sitter_parser.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "common/testing/status_matchers.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/core/extract/extract.h"
 #include "services/extractor/testing/extract_for_test.h"
 
 namespace kernelmill::extractor {
+
+using python::TreeSitterParser;
+
 namespace {
 
 using ::kernelmill::testing::StatusIs;

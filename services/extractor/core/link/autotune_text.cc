@@ -9,6 +9,9 @@
 #include "services/extractor/core/link/decorators.h"
 
 namespace kernelmill::extractor {
+
+using python::Value;
+
 namespace {
 
 constexpr size_t kMaxBytes = 32u << 10;

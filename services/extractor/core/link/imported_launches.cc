@@ -9,6 +9,10 @@
 #include "common/python/syntax/imports.h"
 
 namespace kernelmill::extractor {
+
+using python::NodeId;
+using python::SyntaxTree;
+
 namespace {
 
 constexpr absl::string_view kWildcard = "*";

@@ -4,10 +4,13 @@
 #include <iterator>
 #include <utility>
 
-#include "services/extractor/core/link/autotune_text.h"
 #include "common/python/syntax/python_names.h"
+#include "services/extractor/core/link/autotune_text.h"
 
 namespace kernelmill::extractor {
+
+using python::IsBuiltin;
+
 namespace {
 
 constexpr char kTriton[] = "triton";

@@ -5,12 +5,15 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "kernelmill/v1/source.pb.h"
 #include "common/python/tree_sitter/tree_sitter_parser.h"
+#include "kernelmill/v1/source.pb.h"
 #include "services/extractor/core/extract/extract.h"
 #include "services/extractor/testing/extract_for_test.h"
 
 namespace kernelmill::extractor {
+
+using python::TreeSitterParser;
+
 namespace {
 
 TEST(LinkedModuleTest, HoldsWhatTheKernelUsesAndNothingElse) {

@@ -7,6 +7,9 @@
 #include "common/python/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
+
+using python::IndentationOf;
+
 namespace {
 
 bool BelowOther(const v1::Definition* a, const v1::Definition* b) {

@@ -16,11 +16,14 @@
 #include "absl/strings/strip.h"
 #include "common/code/python_layout.h"
 #include "common/cpp/headers.h"
+#include "common/python/syntax/text_lines.h"
 #include "services/extractor/core/link/cuda/cuda_closure.h"
 #include "services/extractor/core/link/cuda/known_names.h"
-#include "common/python/syntax/text_lines.h"
 
 namespace kernelmill::extractor::cuda {
+
+using python::IndentationOf;
+
 namespace {
 
 using absl::string_view;
