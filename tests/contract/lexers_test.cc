@@ -9,8 +9,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "common/code/lexer.h"
+#include "common/python/parse/python_parser.h"
 #include "common/python/syntax/syntax_tree.h"
-#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "services/deduplicator/core/sign/tokenizer.h"
 #include "services/extractor/core/cuda/lexer.h"
 
@@ -39,9 +39,9 @@ std::string OfDeduplicator(absl::string_view source, code::Language language) {
 
 // The string literals of the tree, those within others aside.
 std::string OfTree(absl::string_view source, bool plain_first) {
-  python::TreeSitterParser::Options options;
+  python::StandardParser::Options options;
   options.plain_first = plain_first;
-  const auto tree = python::TreeSitterParser(options).Parse(source);
+  const auto tree = python::StandardParser(options).Parse(source);
   EXPECT_TRUE(tree.ok() && !tree->has_errors()) << absl::CEscape(source);
   Texts texts;
   for (python::NodeId node = 0; tree.ok() && node < tree->size();) {

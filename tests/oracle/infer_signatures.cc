@@ -20,7 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
-#include "common/python/tree_sitter/tree_sitter_parser.h"
+#include "common/python/parse/python_parser.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/compiler/core/signature/infer.h"
@@ -64,26 +64,27 @@ void PrintSignature(const v1::KernelSignature& signature) {
   }
 }
 
-void PrintKernel(const v1::Kernel& kernel) {
+absl::Status PrintKernel(const v1::Kernel& kernel) {
   std::printf("kernel %s:%d %s\n", kernel.path().c_str(), kernel.first_line(),
               kernel.name().c_str());
   for (const v1::Parameter& parameter : kernel.parameters()) {
     std::printf("role %s %s %s\n", parameter.name().c_str(),
                 v1::ParameterRole_Name(parameter.role()).c_str(), parameter.rule().c_str());
   }
-  if (kernel.module().empty()) return;
-  const compiler::Inference inference = compiler::InferSignature(kernel);
+  if (kernel.module().empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const compiler::Inference inference, compiler::InferSignature(kernel));
   if (!inference.missing.empty()) std::printf("missing %s\n", inference.missing.c_str());
   for (const v1::KernelSignature& signature : inference.tries) PrintSignature(signature);
+  return absl::OkStatus();
 }
 
 absl::Status Run(const std::string& path) {
   ASSIGN_OR_RETURN(const std::string pack, ReadFile(path, int64_t{1} << 30));
   ASSIGN_OR_RETURN(const v1::FileShard files, Unpack(pack));
   ASSIGN_OR_RETURN(const v1::KernelShard extracted,
-                   extractor::ExtractKernels(files, python::TreeSitterParser()));
+                   extractor::ExtractKernels(files, python::StandardParser()));
   ASSIGN_OR_RETURN(const v1::KernelShard linked, extractor::LinkSource(extracted));
-  for (const v1::Kernel& kernel : linked.kernels()) PrintKernel(kernel);
+  for (const v1::Kernel& kernel : linked.kernels()) RETURN_IF_ERROR(PrintKernel(kernel));
   return absl::OkStatus();
 }
 

@@ -33,6 +33,9 @@ class Bindings {
   // wildcard import.
   std::vector<absl::string_view> BoundNames(NodeId root) const;
 
+  // Whether any scope binds the name, be it by an import.
+  bool BindsAnywhere(absl::string_view name) const;
+
   // Whether the module's own scope binds the name by anything but an import.
   bool Defines(absl::string_view name) const;
 
@@ -98,6 +101,9 @@ class Bindings {
   std::vector<Symbol> symbols_;
   absl::flat_hash_map<uint64_t, SymbolId> symbol_ids_;  // by Key
 };
+
+// Whether every module of CPython 3.11 has the name without binding it.
+bool IsBuiltin(absl::string_view name);
 
 }  // namespace kernelmill::python
 

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/python/parse/parsed_text.h"
-#include "common/python/tree_sitter/tree_sitter_parser.h"
+#include "common/python/parse/python_parser.h"
 #include "common/rpc/limited_calls.h"
 #include "common/rpc/status.h"
 #include "kernelmill/v1/kernel.pb.h"
@@ -21,7 +21,7 @@
 namespace kernelmill::extractor {
 
 using python::ParsedText;
-using python::TreeSitterParser;
+using python::StandardParser;
 
 namespace {
 
@@ -66,13 +66,13 @@ class ExtractorService final
   }
 
   rpc::LimitedCalls calls_;
-  TreeSitterParser parser_;
+  StandardParser parser_;
 };
 
 }  // namespace
 
 absl::StatusOr<int> FirstErrorLine(absl::string_view text) {
-  const TreeSitterParser parser;
+  const StandardParser parser;
   const auto parsed = ParsedText::Parse(text, parser);
   if (absl::IsResourceExhausted(parsed.status())) return 0;
   RETURN_IF_ERROR(parsed.status());

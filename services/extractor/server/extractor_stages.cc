@@ -18,7 +18,7 @@
 #include "common/cas/blob_store.h"
 #include "common/dsl/languages.h"
 #include "common/metrics/metrics.h"
-#include "common/python/tree_sitter/tree_sitter_parser.h"
+#include "common/python/parse/python_parser.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
@@ -28,7 +28,7 @@
 
 namespace kernelmill::extractor {
 
-using python::TreeSitterParser;
+using python::StandardParser;
 
 namespace {
 
@@ -122,7 +122,7 @@ class ExtractStage : public worker::Stage {
     }
   }
 
-  TreeSitterParser parser_;
+  StandardParser parser_;
 };
 
 // "tree", "kernels"* of one source, of each that it uses "used_tree", "used_kernels"* ->

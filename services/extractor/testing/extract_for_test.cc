@@ -3,14 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
-#include "common/python/tree_sitter/tree_sitter_parser.h"
+#include "common/python/parse/python_parser.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/core/extract/extract.h"
 #include "services/extractor/core/link/link.h"
 
 namespace kernelmill::extractor {
 
-using python::TreeSitterParser;
+using python::StandardParser;
 
 v1::KernelShard ExtractFiles(const std::vector<NamedText>& texts) {
   v1::FileShard files;
@@ -19,7 +19,7 @@ v1::KernelShard ExtractFiles(const std::vector<NamedText>& texts) {
     file.set_path(path);
     file.set_content(text);
   }
-  const TreeSitterParser parser;
+  const StandardParser parser;
   auto shard = ExtractKernels(files, parser);
   EXPECT_TRUE(shard.ok()) << shard.status();
   return shard.ok() ? *std::move(shard) : v1::KernelShard();

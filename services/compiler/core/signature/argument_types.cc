@@ -5,11 +5,18 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "common/python/usage/triton_calls.h"
 #include "services/compiler/core/signature/element_types.h"
 #include "services/compiler/core/signature/names.h"
-#include "services/compiler/core/signature/usage/calls.h"
 
 namespace kernelmill::compiler {
+
+using python::ArgumentUsage;
+using python::FunctionParameter;
+using python::IsFloatLiteral;
+using python::NamesPointer;
+using python::Need;
+
 namespace {
 
 constexpr absl::string_view kFloatPointer = "*?";

@@ -9,12 +9,19 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/code/python.h"
+#include "common/python/usage/triton_calls.h"
 #include "services/compiler/core/signature/element_types.h"
 #include "services/compiler/core/signature/names.h"
 #include "services/compiler/core/signature/rules.h"
-#include "services/compiler/core/signature/usage/calls.h"
 
 namespace kernelmill::compiler {
+
+using python::BitsOf;
+using python::ConstexprUsage;
+using python::FunctionParameter;
+using python::IsFloatLiteral;
+using python::SizeEquation;
+
 namespace {
 
 using Kind = Expression::Kind;
@@ -22,11 +29,10 @@ using Kind = Expression::Kind;
 // How the module writes a type of Triton's language: "tl.float32".
 std::string TypeInModule(const KernelFacts& facts, absl::string_view element) {
   std::string prefix;
-  for (const auto& [name, dotted] : facts.module.imports()) {
+  for (const auto& [name, dotted] : facts.imports.Origins()) {
     const bool language =
         dotted == "triton.language" || dotted == "triton.experimental.gluon.language";
-    // The least name, since the map has no order.
-    if (language && (prefix.empty() || name < prefix)) prefix = std::string(name);
+    if (language && prefix.empty()) prefix = std::string(name);
   }
   if (prefix.empty()) prefix = "__import__('triton').language";
   return absl::StrCat(prefix, ".", LanguageType(element));
@@ -330,7 +336,7 @@ HeuristicTexts ReadHeuristics(const std::vector<const Expression*>& decorators) 
   HeuristicTexts texts;
   for (const Expression* decorator : decorators) {
     if (decorator->kind != Kind::kCall || LastName(*decorator) != "heuristics") continue;
-    const Expression* values = Argument(*decorator, "values", 0);
+    const Expression* values = FindArgument(*decorator, "values", 0);
     if (values == nullptr || values->kind != Kind::kDictionary) continue;
     for (size_t i = 0; i + 1 < values->parts.size(); i += 2) {
       const Expression& key = *values->parts[i];

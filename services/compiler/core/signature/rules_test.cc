@@ -370,8 +370,8 @@ TEST(TypeRulesTest, WhatIsADescriptorInOneCaseAloneIsAPointer) {
 TEST(RulesTest, AKernelThatTheModuleLacksIsMissing) {
   v1::Kernel kernel = KernelOf("x", {"tl.store(x, 1)"});
   kernel.set_name("other");
-  EXPECT_EQ(InferSignature(kernel).missing, "function");
-  EXPECT_THAT(InferSignature(kernel).tries, IsEmpty());
+  EXPECT_EQ(InferSignature(kernel)->missing, "function");
+  EXPECT_THAT(InferSignature(kernel)->tries, IsEmpty());
 }
 
 }  // namespace

@@ -30,7 +30,9 @@ inline v1::Kernel Launched(v1::Kernel kernel, const std::string& host) {
 
 // "type rule" of an argument, "value rule" of a constexpr or an option, of the try with that place.
 inline std::string Told(const v1::Kernel& kernel, const std::string& name, size_t attempt = 0) {
-  const Inference inference = InferSignature(kernel);
+  const absl::StatusOr<Inference> inferred = InferSignature(kernel);
+  if (!inferred.ok()) return inferred.status().ToString();
+  const Inference& inference = *inferred;
   if (attempt >= inference.tries.size()) return absl::StrCat("missing ", inference.missing);
   const v1::KernelSignature& made = inference.tries[attempt];
   for (const auto& each : made.arguments()) {

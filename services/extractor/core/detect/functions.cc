@@ -12,11 +12,11 @@
 #include "absl/strings/str_join.h"
 #include "common/base/text.h"
 #include "common/dsl/languages.h"
-#include "common/python/standard_modules.h"
+#include "common/python/module_paths.h"
+#include "common/python/syntax/bindings.h"
 #include "common/python/syntax/calls.h"
 #include "common/python/syntax/imports.h"
 #include "common/python/syntax/local_names.h"
-#include "common/python/syntax/python_names.h"
 #include "common/python/syntax/text_lines.h"
 #include "services/extractor/core/detect/jit_wrappers.h"
 

@@ -9,15 +9,15 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "common/base/hash.h"
+#include "common/python/parse/python_parser.h"
 #include "common/python/syntax/text_lines.h"
-#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/core/extract/extract.h"
 #include "services/extractor/testing/extract_for_test.h"
 
 namespace kernelmill::extractor {
 
-using python::TreeSitterParser;
+using python::StandardParser;
 
 namespace {
 
@@ -253,9 +253,9 @@ TEST(GeneratedStringsTest, StringsBeyondTheLimitFailTheFile) {
   file.set_content(absl::StrCat(Compile(Source()), Compile("no kernel"), Compile(Source())));
   ExtractOptions options;
   options.max_strings = 2;
-  EXPECT_EQ(ExtractKernels(files, TreeSitterParser(), options)->kernels_size(), 2);
+  EXPECT_EQ(ExtractKernels(files, StandardParser(), options)->kernels_size(), 2);
   options.max_strings = 1;
-  EXPECT_EQ(ExtractKernels(files, TreeSitterParser(), options)->files(0).failed(),
+  EXPECT_EQ(ExtractKernels(files, StandardParser(), options)->files(0).failed(),
             "too_many_strings");
 }
 
@@ -267,7 +267,7 @@ TEST(GeneratedStringsTest, TheOriginIsOfTheFilesPathAndTheCommentsAbove) {
       absl::StrCat("# kernel path: /tmp/torchinductor_me/ab/cab.py\n"
                    "# Topologically Sorted Source Nodes: [add], Original ATen: []\n",
                    Compile(Source()), "\n\n", Compile(Source())));
-  const auto shard = ExtractKernels(files, TreeSitterParser());
+  const auto shard = ExtractKernels(files, StandardParser());
   ASSERT_TRUE(shard.ok());
   ASSERT_EQ(shard->kernels_size(), 2);
   const v1::InductorOrigin& origin = shard->kernels(0).inductor();

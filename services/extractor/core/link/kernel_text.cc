@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "common/python/syntax/python_names.h"
+#include "common/python/syntax/bindings.h"
 #include "services/extractor/core/link/autotune_text.h"
 
 namespace kernelmill::extractor {

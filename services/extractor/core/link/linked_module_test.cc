@@ -5,14 +5,14 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "common/python/tree_sitter/tree_sitter_parser.h"
+#include "common/python/parse/python_parser.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/core/extract/extract.h"
 #include "services/extractor/testing/extract_for_test.h"
 
 namespace kernelmill::extractor {
 
-using python::TreeSitterParser;
+using python::StandardParser;
 
 namespace {
 
@@ -109,7 +109,7 @@ TEST(LinkedModuleTest, TheSameFilesGiveTheSameBytesInAnyOrder) {
   }
   v1::FileShard backward;
   for (int i = forward.files_size(); i-- > 0;) *backward.add_files() = forward.files(i);
-  const TreeSitterParser parser;
+  const StandardParser parser;
   std::string bytes[2];
   for (int i = 0; i < 2; ++i) {
     auto shard = ExtractKernels(i == 0 ? forward : backward, parser);
