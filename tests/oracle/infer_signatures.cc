@@ -16,14 +16,18 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/python/parse/python_parser.h"
+#include "common/python/usage/usage_rules.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/compiler/core/signature/infer.h"
+#include "services/compiler/core/signature/rules.h"
 #include "services/extractor/core/extract/extract.h"
 #include "services/extractor/core/link/link.h"
 
@@ -48,6 +52,30 @@ absl::StatusOr<v1::FileShard> Unpack(absl::string_view pack) {
   return shard;
 }
 
+// Fails on a rule that the table of rules does not have.
+absl::Status CheckRule(absl::string_view rule, bool known) {
+  return known ? absl::OkStatus() : absl::InternalError(absl::StrCat("unknown rule ", rule));
+}
+
+// A role's rule: "helper:..." has that of the helper's parameter.
+absl::Status CheckRoleRule(absl::string_view rule) {
+  const absl::string_view own = absl::StripPrefix(rule, "helper:");
+  const python::UsageRuleInfo* usage = python::FindUsageRule(own);
+  const bool other =
+      own == "none" || absl::StartsWith(own, "annotation:") || absl::StartsWith(own, "name:");
+  return CheckRule(rule, other || (usage != nullptr && usage->role[0] != '\0'));
+}
+
+absl::Status CheckRules(const v1::KernelSignature& signature) {
+  for (const v1::ArgumentType& argument : signature.arguments())
+    RETURN_IF_ERROR(CheckRule(argument.rule(), compiler::IsKnownRule(argument.rule())));
+  for (const v1::ConstexprValue& value : signature.constexprs())
+    RETURN_IF_ERROR(CheckRule(value.rule(), compiler::IsKnownRule(value.rule())));
+  for (const v1::CompileOption& option : signature.options())
+    RETURN_IF_ERROR(CheckRule(option.rule(), compiler::IsKnownRule(option.rule())));
+  return absl::OkStatus();
+}
+
 void PrintSignature(const v1::KernelSignature& signature) {
   std::printf("try %d\n", signature.attempt());
   for (const v1::ArgumentType& argument : signature.arguments()) {
@@ -68,13 +96,17 @@ absl::Status PrintKernel(const v1::Kernel& kernel) {
   std::printf("kernel %s:%d %s\n", kernel.path().c_str(), kernel.first_line(),
               kernel.name().c_str());
   for (const v1::Parameter& parameter : kernel.parameters()) {
+    RETURN_IF_ERROR(CheckRoleRule(parameter.rule()));
     std::printf("role %s %s %s\n", parameter.name().c_str(),
                 v1::ParameterRole_Name(parameter.role()).c_str(), parameter.rule().c_str());
   }
   if (kernel.module().empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const compiler::Inference inference, compiler::InferSignature(kernel));
   if (!inference.missing.empty()) std::printf("missing %s\n", inference.missing.c_str());
-  for (const v1::KernelSignature& signature : inference.tries) PrintSignature(signature);
+  for (const v1::KernelSignature& signature : inference.tries) {
+    RETURN_IF_ERROR(CheckRules(signature));
+    PrintSignature(signature);
+  }
   return absl::OkStatus();
 }
 

@@ -1,5 +1,8 @@
 #include "common/python/usage/triton_calls.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -7,7 +10,7 @@
 namespace kernelmill::python {
 namespace {
 
-CallTraits Numbers(absl::string_view rule, bool gives_index, bool shape = false) {
+CallTraits Numbers(UsageRule rule, bool gives_index, bool shape = false) {
   CallTraits traits;
   traits.numbers = true;
   traits.rule = rule;
@@ -26,12 +29,12 @@ CallTraits Passes(bool two = false, bool shape = false) {
 
 absl::flat_hash_map<absl::string_view, CallTraits> MakeTraits() {
   absl::flat_hash_map<absl::string_view, CallTraits> table;
-  table["arange"] = Numbers("usage:range", true, true);
-  table["range"] = table["static_range"] = Numbers("usage:range", true);
-  table["cdiv"] = Numbers("usage:cdiv", true);
+  table["arange"] = Numbers(UsageRule::kRange, true, true);
+  table["range"] = table["static_range"] = Numbers(UsageRule::kRange, true);
+  table["cdiv"] = Numbers(UsageRule::kCdiv, true);
   for (absl::string_view name :
        {"rand", "randn", "randint", "rand4x", "randn4x", "randint4x", "philox"}) {
-    table[name] = Numbers("usage:random", name.find("int") != absl::string_view::npos);
+    table[name] = Numbers(UsageRule::kRandom, name.find("int") != absl::string_view::npos);
   }
   CallTraits index;
   index.gives_index = true;
@@ -131,6 +134,36 @@ bool IsFloatLiteral(absl::string_view number) {
 bool NamesPointer(absl::string_view name) {
   const std::string lower = absl::AsciiStrToLower(name);
   return absl::StrContains(lower, "ptr") || absl::StrContains(lower, "pointer");
+}
+
+bool Accesses(absl::string_view function) {
+  const absl::string_view stem = function.substr(0, function.find('_'));
+  if (stem == "ld" || stem == "st") return true;
+  return function == "load" || function == "store" || absl::EndsWith(function, "_load") ||
+         absl::EndsWith(function, "_store") || absl::StrContains(function, "atomic_") ||
+         absl::StartsWith(function, "async_copy") || absl::EndsWith(function, "load_to_shared");
+}
+
+bool MakesDescriptor(absl::string_view function) {
+  return function == "make_block_ptr" || absl::EndsWith(function, "make_tensor_descriptor");
+}
+
+bool HandsOn(absl::string_view function) {
+  static constexpr absl::string_view kNames[] = {
+      "advance",       "broadcast_to",   "cast",       "make_block_ptr",
+      "max_constancy", "max_contiguous", "multiple_of"};
+  return std::find(std::begin(kNames), std::end(kNames), function) != std::end(kNames);
+}
+
+bool IsView(absl::string_view method) {
+  static constexpr absl::string_view kNames[] = {
+      "_reinterpret", "advance", "bitcast", "broadcast_to", "cast", "expand_dims", "index",
+      "permute",      "reshape", "slice",   "subslice",     "to",   "trans",       "view"};
+  return std::find(std::begin(kNames), std::end(kNames), method) != std::end(kNames);
+}
+
+bool IsRange(absl::string_view function) {
+  return function == "range" || absl::EndsWith(function, "_range");
 }
 
 }  // namespace kernelmill::python

@@ -50,7 +50,7 @@ void UsageFinder::Walk(Scope& scope, const Expression& expression) {
       // x.dtype.element_ty: only pointers and descriptors have one.
       if (expression.name == "element_ty" && expression.parts[0]->kind == Expression::kAttribute &&
           expression.parts[0]->name == "dtype") {
-        Require(scope, *expression.parts[0]->parts[0], 1, Need::kAny, "usage:element_type");
+        Require(scope, *expression.parts[0]->parts[0], 1, Need::kAny, UsageRule::kElementType);
       }
       break;
     case Expression::kSubscript:
@@ -115,7 +115,7 @@ void UsageFinder::VisitCall(Scope& scope, const Expression& call) {
     return VisitDescriptor(scope, call);
   }
   if (callee.kind == Expression::kAttribute && (name == "__lshift__" || name == "__rshift__")) {
-    Require(scope, *callee.parts[0], 0, Need::kBits, "usage:bitwise");
+    Require(scope, *callee.parts[0], 0, Need::kBits, UsageRule::kBitwise);
   }
   const CallTraits traits = TraitsOf(name);
   for (size_t i = 1; i < call.parts.size(); ++i) {
@@ -123,7 +123,7 @@ void UsageFinder::VisitCall(Scope& scope, const Expression& call) {
     const Expression& value = part->kind == Expression::kKeyword ? *part->parts[0] : *part;
     if (traits.numbers) NeedNumbers(scope, value, traits.rule);
     if (traits.floats && part->kind != Expression::kKeyword) {
-      Require(scope, value, 0, Need::kFloat, "usage:math");
+      Require(scope, value, 0, Need::kFloat, UsageRule::kMath);
     }
   }
   if (traits.shape) {
@@ -141,7 +141,7 @@ void UsageFinder::VisitCall(Scope& scope, const Expression& call) {
   }
   if (name == "where") {
     if (const Expression* condition = FindArgument(call, "condition", 0)) {
-      Require(scope, *condition, 0, Need::kBool, "usage:condition");
+      Require(scope, *condition, 0, Need::kBool, UsageRule::kCondition);
     }
   }
   if ((name == "zeros" || name == "full")) {
@@ -160,7 +160,7 @@ void UsageFinder::VisitHelper(Scope& scope, const Expression& call, const Functi
     const ArgumentUsage& asked = usage.arguments[i];
     for (size_t level = 0; level < ArgumentUsage::kLevels; ++level) {
       const ArgumentUsage::Level& at = asked.levels[level];
-      if (!at.rule.empty()) Require(scope, *argument, level, at.need, at.rule);
+      if (at.rule != UsageRule::kNoRule) Require(scope, *argument, level, at.need, at.rule);
     }
     if (argument->kind == Expression::kName) {
       const int at = scope.function.Find(argument->name);
@@ -217,19 +217,19 @@ void UsageFinder::VisitBinary(Scope& scope, const Expression& expression) {
     }
   }
   if (sign == "//" || sign == "<<" || sign == ">>") {
-    const absl::string_view rule = sign == "//" ? "usage:divides" : "usage:bitwise";
+    const UsageRule rule = sign == "//" ? UsageRule::kDivides : UsageRule::kBitwise;
     const Need need = sign == "//" ? Need::kIndex : Need::kBits;
     Require(scope, left, 0, need, rule);
     Require(scope, right, 0, need, rule);
   } else if (sign == "%") {
-    Require(scope, left, 0, Need::kInt, "usage:divides");
-    Require(scope, right, 0, Need::kInt, "usage:divides");
+    Require(scope, left, 0, Need::kInt, UsageRule::kDivides);
+    Require(scope, right, 0, Need::kInt, UsageRule::kDivides);
   } else if (sign == "&" || sign == "|" || sign == "^") {
     const bool boolean =
         ClassOf(scope, left) == Class::kBool || ClassOf(scope, right) == Class::kBool;
     const Need need = boolean ? Need::kBool : Need::kBits;
-    Require(scope, left, 0, need, boolean ? "usage:mask" : "usage:bitwise");
-    Require(scope, right, 0, need, boolean ? "usage:mask" : "usage:bitwise");
+    Require(scope, left, 0, need, boolean ? UsageRule::kMask : UsageRule::kBitwise);
+    Require(scope, right, 0, need, boolean ? UsageRule::kMask : UsageRule::kBitwise);
   } else if (sign == "*" || sign == "/" || sign == "+" || sign == "-") {
     // Of scalars alone: what floats are multiplied with.
     for (size_t i = 0; i < 2; ++i) {
@@ -237,7 +237,7 @@ void UsageFinder::VisitBinary(Scope& scope, const Expression& expression) {
       if (expression.parts[i]->kind == Expression::kName &&
           ClassOf(scope, other) == Class::kFloat &&
           scope.function.Find(expression.parts[i]->name) >= 0) {
-        Require(scope, *expression.parts[i], 0, Need::kStoredFloat, "usage:arithmetic");
+        Require(scope, *expression.parts[i], 0, Need::kStoredFloat, UsageRule::kArithmetic);
       }
     }
   }
@@ -274,7 +274,7 @@ void UsageFinder::VisitCompare(Scope& scope, const Expression& expression) {
     const bool literal = other.kind == Expression::kNumber;
     if (ordered == literal || ClassOf(scope, other) != Class::kInt) continue;
     Require(scope, *expression.parts[i], 0, ordered ? Need::kInt : Need::kStoredInt,
-            "usage:compared");
+            UsageRule::kCompared);
   }
 }
 
@@ -292,7 +292,7 @@ void UsageFinder::VisitCondition(Scope& scope, const Expression& expression) {
     for (const Expression* part : expression.parts) VisitCondition(scope, *part);
   } else if (expression.kind == Expression::kName) {
     if (ConstexprUsage* usage = ConstexprOf(scope, expression)) usage->condition = true;
-    Require(scope, expression, 0, Need::kBool, "usage:condition");
+    Require(scope, expression, 0, Need::kBool, UsageRule::kCondition);
   }
 }
 
@@ -316,7 +316,7 @@ void UsageFinder::VisitShape(Scope& scope, const Expression& expression) {
 }
 
 // Integers: each part of a list.
-void UsageFinder::NeedNumbers(Scope& scope, const Expression& expression, absl::string_view rule) {
+void UsageFinder::NeedNumbers(Scope& scope, const Expression& expression, UsageRule rule) {
   if (expression.kind == Expression::kSequence) {
     for (const Expression* part : expression.parts) NeedNumbers(scope, *part, rule);
     return;
@@ -330,7 +330,7 @@ void UsageFinder::NeedNumbers(Scope& scope, const Expression& expression, absl::
 // Of UsageFinder: a need is followed back to the parameters that a value is made of.
 
 void UsageFinder::Require(Scope& scope, const Expression& expression, size_t level, Need need,
-                          absl::string_view rule) {
+                          UsageRule rule) {
   if (--steps_left_ < 0 || level >= ArgumentUsage::kLevels) return;
   const auto& parts = expression.parts;
   switch (expression.kind) {
@@ -359,7 +359,7 @@ void UsageFinder::Require(Scope& scope, const Expression& expression, size_t lev
         (LeadsToPointer(scope, *parts[1]) ||
          (ClassOf(scope, *parts[0]) == Class::kInt && ClassOf(scope, *parts[1]) != Class::kInt));
     Require(scope, *parts[right ? 1 : 0], level, need, rule);
-    return Require(scope, *parts[right ? 0 : 1], 0, Need::kIndex, "usage:offset");
+    return Require(scope, *parts[right ? 0 : 1], 0, Need::kIndex, UsageRule::kOffset);
   }
   // Floats come of floats and integers alike, and so do true quotients.
   const bool passes =
@@ -372,7 +372,7 @@ void UsageFinder::Require(Scope& scope, const Expression& expression, size_t lev
 }
 
 void UsageFinder::RequireName(Scope& scope, absl::string_view name, size_t level, Need need,
-                              absl::string_view rule) {
+                              UsageRule rule) {
   if (!scope.followed.insert(absl::StrCat(name, " ", level, " ", static_cast<int>(need))).second) {
     return;
   }
@@ -381,7 +381,7 @@ void UsageFinder::RequireName(Scope& scope, absl::string_view name, size_t level
     ArgumentUsage& usage = scope.usage.arguments[static_cast<size_t>(at)];
     usage.pointer |= level > 0;
     ArgumentUsage::Level& known = usage.levels[level];
-    if (known.rule.empty() || need > known.need) known = {need, rule};
+    if (known.rule == UsageRule::kNoRule || need > known.need) known = {need, rule};
   }
   const auto values = scope.function.values.find(name);
   if (values == scope.function.values.end()) return;
@@ -390,7 +390,7 @@ void UsageFinder::RequireName(Scope& scope, absl::string_view name, size_t level
 }
 
 void UsageFinder::RequireOfCall(Scope& scope, const Expression& call, size_t level, Need need,
-                                absl::string_view rule) {
+                                UsageRule rule) {
   const Expression& callee = *call.parts[0];
   const absl::string_view name = LastName(call);
   const bool method =
@@ -441,7 +441,7 @@ void UsageFinder::RequireOfCall(Scope& scope, const Expression& call, size_t lev
 
 // What a helper gives back is made of its parameters: their arguments need what that needs.
 void UsageFinder::RequireOfReturn(Scope& scope, const Expression& call, const Function& helper,
-                                  size_t level, Need need, absl::string_view rule) {
+                                  size_t level, Need need, UsageRule rule) {
   if (calls_ >= kMaxCalls) return;
   ++calls_;
   FunctionUsage usage;
@@ -457,7 +457,7 @@ void UsageFinder::RequireOfReturn(Scope& scope, const Expression& call, const Fu
     if (argument == nullptr) continue;
     for (size_t at = 0; at < ArgumentUsage::kLevels; ++at) {
       const ArgumentUsage::Level& asked = usage.arguments[i].levels[at];
-      if (!asked.rule.empty()) Require(scope, *argument, at, asked.need, asked.rule);
+      if (asked.rule != UsageRule::kNoRule) Require(scope, *argument, at, asked.need, asked.rule);
     }
   }
 }
@@ -514,14 +514,14 @@ void UsageFinder::VisitDotScaled(Scope& scope, const Expression& call) {
     const size_t first = 3 * side;
     const std::string name(kSides[side]);
     const Expression* scale = FindArgument(call, name + "_scale", first + 1);
-    if (scale != nullptr) Require(scope, *scale, 0, Need::kUint8, "usage:dot_scaled");
+    if (scale != nullptr) Require(scope, *scale, 0, Need::kUint8, UsageRule::kDotScaled);
     const Expression* format = FindArgument(call, name + "_format", first + 2);
     const Expression* value = FindArgument(call, name, first);
     // Of a format that is given as a constexpr bytes are numbers too, packed ones or of float8.
     const bool bytes = format != nullptr && (absl::StrContains(format->text, "e2m1") ||
                                              ConstexprOf(scope, *format) != nullptr);
     if (value != nullptr && bytes) {
-      Require(scope, *value, 0, Need::kUint8, "usage:dot_scaled");
+      Require(scope, *value, 0, Need::kUint8, UsageRule::kDotScaled);
     }
   }
 }
@@ -544,7 +544,7 @@ void UsageFinder::VisitDot(Scope& scope, const Expression& call, const Expressio
   if (!integers) return;
   for (size_t i = 0; i < 2; ++i) {
     const Expression* operand = FindArgument(call, i == 0 ? "input" : "other", i);
-    if (operand != nullptr) Require(scope, *operand, 0, Need::kInt8, "usage:dot");
+    if (operand != nullptr) Require(scope, *operand, 0, Need::kInt8, UsageRule::kDot);
   }
 }
 
@@ -604,7 +604,7 @@ void UsageFinder::VisitAssertion(Scope& scope, const Expression& condition) {
       const Need need = type == "uint32"    ? Need::kUint32
                         : type == "float32" ? Need::kFloat32
                                             : Need::kAny;
-      if (need != Need::kAny) Require(scope, *left.parts[0], 0, need, "usage:asserted");
+      if (need != Need::kAny) Require(scope, *left.parts[0], 0, need, UsageRule::kAsserted);
     }
     if (usage != nullptr && usage->element.empty() && BitsOf(type) > 0) usage->element = type;
   }
@@ -620,7 +620,7 @@ void UsageFinder::VisitAlternatives(Scope& scope) {
     const absl::string_view name =
         made.kind == Expression::kCall ? LastName(made) : absl::string_view();
     if (name == "to" && made.text == absl::StrCat(statement.target->name, ".to(tl.int64)")) {
-      Require(scope, *statement.target, 0, Need::kInt64, "usage:alternative");
+      Require(scope, *statement.target, 0, Need::kInt64, UsageRule::kAlternative);
     }
     if (name != "zeros" && name != "full") continue;
     const Expression* type = FindArgument(made, "dtype", name == "full" ? 2 : 1);
@@ -628,7 +628,7 @@ void UsageFinder::VisitAlternatives(Scope& scope) {
     for (const Expression* other : scope.function.values.find(statement.target->name)->second) {
       const bool loaded = other->kind == Expression::kCall &&
                           MemoryAccessOf(LastName(*other)) == MemoryAccess::kLoad;
-      if (loaded) Require(scope, *other, 0, Need::kFloat32, "usage:alternative");
+      if (loaded) Require(scope, *other, 0, Need::kFloat32, UsageRule::kAlternative);
     }
   }
 }
@@ -662,7 +662,7 @@ bool UsageFinder::VisitMemory(Scope& scope, const Expression& call, absl::string
         }
       }
     }
-    if (offsets != nullptr) NeedNumbers(scope, *offsets, "usage:offset");
+    if (offsets != nullptr) NeedNumbers(scope, *offsets, UsageRule::kOffset);
   } else {
     address = call.parts.size() > 1 ? FindArgument(call, "pointer", 0) : nullptr;
     if (address == nullptr) address = FindArgument(call, "ptr", 0);
@@ -681,14 +681,14 @@ bool UsageFinder::VisitMemory(Scope& scope, const Expression& call, absl::string
     if (stored == Class::kFloat) need = Need::kStoredFloat;
   }
   Require(scope, *address, 1, need,
-          access == MemoryAccess::kLoad || need == Need::kAny ? "usage:address"
-          : access == MemoryAccess::kStore                    ? "usage:stored"
-                                                              : "usage:atomic");
+          access == MemoryAccess::kLoad || need == Need::kAny ? UsageRule::kAddress
+          : access == MemoryAccess::kStore                    ? UsageRule::kStored
+                                                              : UsageRule::kAtomic);
   const Expression* mask = FindArgument(call, "mask", access == MemoryAccess::kLoad ? 1 : 2);
   if (mask != nullptr && mask->kind != Expression::kKeyword &&
       callee.kind == Expression::kAttribute && access != MemoryAccess::kCompareAndSwap &&
       !IsMethodOfValue(scope.function, callee)) {
-    Require(scope, *mask, 0, Need::kBool, "usage:mask");
+    Require(scope, *mask, 0, Need::kBool, UsageRule::kMask);
   }
   return true;
 }
@@ -730,7 +730,7 @@ absl::string_view UsageFinder::StepOf(Scope& scope, const Expression& offset, in
 
 void UsageFinder::VisitDescriptor(Scope& scope, const Expression& call) {
   if (const Expression* base = FindArgument(call, "base", 0)) {
-    Require(scope, *base, 1, Need::kAny, "usage:address");
+    Require(scope, *base, 1, Need::kAny, UsageRule::kAddress);
   }
   static constexpr std::pair<absl::string_view, size_t> kLists[] = {
       {"shape", 1}, {"strides", 2}, {"offsets", 3}};
@@ -738,7 +738,7 @@ void UsageFinder::VisitDescriptor(Scope& scope, const Expression& call) {
     if (keyword == "offsets" && LastName(call) == "make_tensor_descriptor") continue;
     const Expression* list = FindArgument(call, keyword, position);
     if (list == nullptr) continue;
-    NeedNumbers(scope, *list, "usage:shape");
+    NeedNumbers(scope, *list, UsageRule::kShape);
     if (keyword == "strides" && LastName(call) == "make_tensor_descriptor" &&
         list->kind == Expression::kSequence && !list->parts.empty() &&
         list->parts.back()->kind == Expression::kName) {
@@ -765,20 +765,21 @@ void UsageFinder::VisitCast(Scope& scope, const Expression& call) {
   if (value == nullptr || type == nullptr) return;
   if (ConstexprUsage* usage = ConstexprOf(scope, *type)) usage->dtype = true;
   if (type->kind == Expression::kCall && LastName(*type) == "pointer_type") {
-    return Require(scope, *value, 0, Need::kInt64, "usage:made_pointer");
+    return Require(scope, *value, 0, Need::kInt64, UsageRule::kMadePointer);
   }
   const Expression* bitcast = FindArgument(call, "bitcast", method ? 2 : 3);
   if (bitcast == nullptr || bitcast->text != "True") return;
   const int bits = BitsOf(LastName(*type));
   // Whose bits are read as an integer's is a float more often than not.
   const bool to_integer = absl::StrContains(LastName(*type), "int");
-  if (bits == 32 && to_integer) return Require(scope, *value, 0, Need::kBits32, "usage:float_bits");
+  if (bits == 32 && to_integer)
+    return Require(scope, *value, 0, Need::kBits32, UsageRule::kFloatBits);
   const Need need = bits == 8    ? Need::kInt8
                     : bits == 16 ? Need::kInt16
                     : bits == 32 ? Need::kInt32
                     : bits == 64 ? Need::kInt64
                                  : Need::kAny;
-  if (need != Need::kAny) Require(scope, *value, 0, need, "usage:bitcast");
+  if (need != Need::kAny) Require(scope, *value, 0, need, UsageRule::kBitcast);
 }
 
 // Of UsageFinder: what a value is, as far as its expression tells.

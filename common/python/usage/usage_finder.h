@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "common/python/syntax/functions.h"
 #include "common/python/usage/sizes.h"
+#include "common/python/usage/usage_rules.h"
 
 namespace kernelmill::python {
 
@@ -51,7 +52,7 @@ struct ArgumentUsage {
   static constexpr size_t kLevels = 3;
   struct Level {
     Need need = Need::kAny;
-    absl::string_view rule;  // of rules.h; empty: nothing is asked
+    UsageRule rule = UsageRule::kNoRule;  // kNoRule: nothing is asked
   };
   std::array<Level, kLevels> levels;
   bool pointer = false;       // memory is accessed there
@@ -150,16 +151,13 @@ class UsageFinder {
   void AddEquation(Scope& scope, SizeEquation equation);
   void AddEquationsOf(Scope& scope, const Expression& call, const Function& helper,
                       const std::vector<SizeEquation>& theirs);
-  void NeedNumbers(Scope& scope, const Expression& expression, absl::string_view rule);
+  void NeedNumbers(Scope& scope, const Expression& expression, UsageRule rule);
 
-  void Require(Scope& scope, const Expression& expression, size_t level, Need need,
-               absl::string_view rule);
-  void RequireName(Scope& scope, absl::string_view name, size_t level, Need need,
-                   absl::string_view rule);
-  void RequireOfCall(Scope& scope, const Expression& call, size_t level, Need need,
-                     absl::string_view rule);
+  void Require(Scope& scope, const Expression& expression, size_t level, Need need, UsageRule rule);
+  void RequireName(Scope& scope, absl::string_view name, size_t level, Need need, UsageRule rule);
+  void RequireOfCall(Scope& scope, const Expression& call, size_t level, Need need, UsageRule rule);
   void RequireOfReturn(Scope& scope, const Expression& call, const Function& helper, size_t level,
-                       Need need, absl::string_view rule);
+                       Need need, UsageRule rule);
   ConstexprUsage* ConstexprOf(Scope& scope, const Expression& expression);
 
   // What a value is, as far as the expression tells.

@@ -74,7 +74,7 @@ std::string LeastCertain(const v1::KernelSignature& signature, absl::string_view
   int least = 3;
   const auto offer = [&](absl::string_view what, absl::string_view name, absl::string_view rule) {
     const bool named = absl::StrContains(message, absl::StrCat("'", name, "'"));
-    const int certainty = named ? -1 : static_cast<int>(CertaintyOf(rule));
+    const int certainty = named ? -1 : static_cast<int>(GetCertainty(rule));
     if (certainty >= least) return;
     least = certainty;
     found = absl::StrCat(what, ":", name);
@@ -92,7 +92,7 @@ std::string LeastCertain(const v1::KernelSignature& signature, absl::string_view
   return found;
 }
 
-bool IsGuessed(absl::string_view rule) { return CertaintyOf(rule) == Certainty::kGuessed; }
+bool IsGuessed(absl::string_view rule) { return GetCertainty(rule) == Certainty::kGuessed; }
 
 bool HasGuessedConstexpr(const v1::KernelSignature& signature) {
   return std::any_of(signature.constexprs().begin(), signature.constexprs().end(),

@@ -21,9 +21,11 @@ namespace kernelmill::compiler {
 using python::FunctionParameter;
 using python::ImportMap;
 using python::ParsedText;
+using python::RuleName;
 using python::StandardParser;
 using python::TuplePlaces;
 using python::UsageFinder;
+using python::UsageRule;
 
 namespace {
 
@@ -85,8 +87,8 @@ class TryMaker {
       if (types_[i].type.empty()) {
         InferredValue value = InferConstexpr(facts_, heuristics_, types_, i, variant);
         const int64_t places = PlacesOf(i, variant);
-        if (places > 1 && CertaintyOf(value.rule) == Certainty::kGuessed)
-          value = {TupleOf(value.value, places), "usage:tuple"};
+        if (places > 1 && GetCertainty(value.rule) == Certainty::kGuessed)
+          value = {TupleOf(value.value, places), RuleName(UsageRule::kTuple)};
         AddConstexpr(name, value, made, missing);
       } else if (types_[i].always_none || (types_[i].optional && !variant.optional)) {
         AddConstexpr(name, {"None", "launch:none"}, made, missing);
@@ -147,7 +149,7 @@ class TryMaker {
     added->set_type(inferred.type == "*?" ? absl::StrCat("*", variant.element) : inferred.type);
     if (const int64_t places = PlacesOf(place, variant); places > 0) {
       added->set_type(TupleOf(added->type(), places));
-      added->set_rule("usage:tuple");
+      added->set_rule(RuleName(UsageRule::kTuple));
     }
     if (inferred.type == "tensordesc") {
       added->set_type(DescriptorType(place, variant));

@@ -374,5 +374,14 @@ TEST(RulesTest, AKernelThatTheModuleLacksIsMissing) {
   EXPECT_THAT(InferSignature(kernel)->tries, IsEmpty());
 }
 
+TEST(RulesTest, UnknownNamesAreNoRules) {
+  for (const absl::string_view name : {"usage:cdiv", "launch:none", "name:block", "role:size"})
+    EXPECT_TRUE(IsKnownRule(name)) << name;
+  // A record's rule alone, misspelled ones, and prefixes.
+  for (const absl::string_view name :
+       {"usage:descriptor", "usage:cdviv", "launch:nome", "usage:", ""})
+    EXPECT_FALSE(IsKnownRule(name)) << name;
+}
+
 }  // namespace
 }  // namespace kernelmill::compiler

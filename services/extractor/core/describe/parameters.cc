@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "common/python/syntax/functions.h"
 #include "services/extractor/core/describe/name_words.h"
 
 namespace kernelmill::extractor {
@@ -19,8 +21,10 @@ using python::Call;
 using python::Field;
 using python::Kind;
 using python::kNoNode;
+using python::RuleName;
 using python::SyntaxNode;
 using python::SyntaxTree;
+using python::UsageRule;
 
 namespace {
 
@@ -28,23 +32,6 @@ struct Role {
   v1::ParameterRole role;
   std::string rule;
 };
-
-// The name that a parameter binds: x, x=1, x: T, x: T = 1, *x, **x. kNoNode for '*' and '/' alone.
-NodeId ParameterName(const SyntaxTree& tree, NodeId parameter) {
-  while (tree.KindOf(parameter) != Kind::kIdentifier) {
-    NodeId inner = tree.Child(parameter, Field::kName);
-    for (NodeId child = tree.FirstChild(parameter); inner == kNoNode && child != kNoNode;
-         child = tree.NextSibling(child)) {
-      const Kind kind = tree.KindOf(child);
-      const bool holds_name = kind == Kind::kIdentifier || kind == Kind::kListSplatPattern ||
-                              kind == Kind::kDictionarySplatPattern;
-      if (holds_name && tree[child].field != Field::kType) inner = child;
-    }
-    if (inner == kNoNode) return kNoNode;
-    parameter = inner;
-  }
-  return parameter;
-}
 
 // What stands by that edge, as the file has it.
 std::string TextBy(const ParsedFile& file, NodeId node, Field field) {
@@ -59,37 +46,20 @@ bool PointsByAnnotation(absl::string_view annotation) {
          absl::StrContains(annotation, "TensorDescriptor");
 }
 
-struct UsageRule {
-  Usage usage;
-  v1::ParameterRole role;
-  const char* rule;
-};
+// The rules that give a role, in the order in which they are asked.
+constexpr UsageRule kPointerRules[] = {UsageRule::kDescriptor, UsageRule::kAddress,
+                                       UsageRule::kReference};
+constexpr UsageRule kStrideRules[] = {UsageRule::kStrides};
+constexpr UsageRule kSizeRules[] = {UsageRule::kShape, UsageRule::kCdiv, UsageRule::kRange,
+                                    UsageRule::kCompared, UsageRule::kDivides};
 
-constexpr UsageRule kPointerUsages[] = {
-    {Usage::kDescriptor, v1::PARAMETER_ROLE_POINTER, "usage:descriptor"},
-    {Usage::kAddress, v1::PARAMETER_ROLE_POINTER, "usage:address"},
-    {Usage::kReference, v1::PARAMETER_ROLE_POINTER, "usage:reference"},
-};
-constexpr UsageRule kStrideUsages[] = {
-    {Usage::kStrides, v1::PARAMETER_ROLE_STRIDE, "usage:strides"},
-};
-constexpr UsageRule kSizeUsages[] = {
-    {Usage::kShape, v1::PARAMETER_ROLE_SIZE, "usage:shape"},
-    {Usage::kCdiv, v1::PARAMETER_ROLE_SIZE, "usage:cdiv"},
-    {Usage::kRange, v1::PARAMETER_ROLE_SIZE, "usage:range"},
-    {Usage::kCompared, v1::PARAMETER_ROLE_SIZE, "usage:compared"},
-    {Usage::kDivides, v1::PARAMETER_ROLE_SIZE, "usage:divides"},
-};
-
-template <size_t n>
-bool ByUsage(const UsageRule (&rules)[n], const ParameterUsage& uses, absl::string_view name,
-             Role* role) {
-  for (const UsageRule& rule : rules) {
-    if (!uses.Has(name, rule.usage)) continue;
-    *role = {rule.role, rule.rule};
-    return true;
-  }
-  return false;
+bool ByUsage(std::span<const UsageRule> rules, const ParameterPlaces& uses, absl::string_view name,
+             v1::ParameterRole as, Role* role) {
+  const auto holds = [&](UsageRule rule) { return uses.Has(name, rule); };
+  const auto found = std::find_if(rules.begin(), rules.end(), holds);
+  if (found == rules.end()) return false;
+  *role = {as, RuleName(*found)};
+  return true;
 }
 
 // Roles that a fragment of the name says.
@@ -133,11 +103,12 @@ bool IsDimension(absl::string_view name) {
 }
 
 // Of what an index is multiplied by.
-bool ByFactor(const ParameterUsage& uses, absl::string_view name, Role* role) {
-  if (!uses.Has(name, Usage::kMultiplies)) return false;
+bool ByFactor(const ParameterPlaces& uses, absl::string_view name, Role* role) {
+  if (!uses.Has(name, UsageRule::kMultiplies)) return false;
   const bool stride = absl::StartsWith(name, "s_");
   if (!stride && !IsDimension(name)) return false;
-  *role = {stride ? v1::PARAMETER_ROLE_STRIDE : v1::PARAMETER_ROLE_SIZE, "usage:multiplies"};
+  *role = {stride ? v1::PARAMETER_ROLE_STRIDE : v1::PARAMETER_ROLE_SIZE,
+           RuleName(UsageRule::kMultiplies)};
   return true;
 }
 
@@ -149,7 +120,7 @@ bool ShowsPointer(const v1::Parameter& parameter) {
          !absl::StartsWith(absl::StripPrefix(parameter.rule(), kHelperRule), "name:");
 }
 
-Role RoleOf(const v1::Parameter& parameter, const ParameterUsage& uses) {
+Role RoleOf(const v1::Parameter& parameter, const ParameterPlaces& uses) {
   const std::string& name = parameter.name();
   Role role = {v1::PARAMETER_ROLE_OTHER, "none"};
   if (absl::StrContains(parameter.annotation(), "constexpr")) {
@@ -159,11 +130,11 @@ Role RoleOf(const v1::Parameter& parameter, const ParameterUsage& uses) {
     return {v1::PARAMETER_ROLE_POINTER, "annotation:pointer"};
   }
   const std::vector<Fragments::Found> fragments = FragmentsIn(name);
-  ByUsage(kPointerUsages, uses, name, &role) ||
+  ByUsage(kPointerRules, uses, name, v1::PARAMETER_ROLE_POINTER, &role) ||
       ByName(fragments, kNamedStride, v1::PARAMETER_ROLE_STRIDE, &role) ||
-      ByUsage(kStrideUsages, uses, name, &role) ||
+      ByUsage(kStrideRules, uses, name, v1::PARAMETER_ROLE_STRIDE, &role) ||
       ByName(fragments, kNamedPointer, v1::PARAMETER_ROLE_POINTER, &role) ||
-      ByUsage(kSizeUsages, uses, name, &role) ||
+      ByUsage(kSizeRules, uses, name, v1::PARAMETER_ROLE_SIZE, &role) ||
       ByName(fragments, kNamedSize, v1::PARAMETER_ROLE_SIZE, &role) ||
       ByWholeName({"M", "N", "n"}, name, v1::PARAMETER_ROLE_SIZE, &role) ||
       ByFactor(uses, name, &role);
@@ -203,8 +174,8 @@ void ParameterRoles::AddFunction(const ParsedFile& file, const KernelReferences&
     const std::vector<NodeId> called = references.FunctionsCalled(call.node);
     return called.size() == 1 && places_.contains(called.front());
   };
-  ParameterUsage uses(tree, file.calls, function.definition, names, function.dsl == v1::DSL_PALLAS,
-                      is_helper);
+  ParameterPlaces uses(tree, file.calls, function.definition, names, function.dsl == v1::DSL_PALLAS,
+                       is_helper);
   for (v1::Parameter& parameter : parameters) {
     Role role = RoleOf(parameter, uses);
     parameter.set_role(role.role);
@@ -216,8 +187,8 @@ void ParameterRoles::AddFunction(const ParsedFile& file, const KernelReferences&
 
 void ParameterRoles::AddEdges(const ParsedFile& file, const KernelReferences& references,
                               size_t function,
-                              const std::vector<ParameterUsage::HandedOn>& handed_on) {
-  for (const ParameterUsage::HandedOn& given : handed_on) {
+                              const std::vector<ParameterPlaces::HandedOn>& handed_on) {
+  for (const ParameterPlaces::HandedOn& given : handed_on) {
     const size_t helper = places_.at(references.FunctionsCalled(given.call).front());
     const Parameters& parameters = functions_[helper];
     const NodeId called = file.tree.StripParentheses(file.calls.At(given.call).function);

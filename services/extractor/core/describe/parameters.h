@@ -7,15 +7,16 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "common/python/syntax/syntax_tree.h"
+#include "common/python/usage/parameter_places.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/extractor/core/describe/kernel_references.h"
 #include "services/extractor/core/describe/kernels.h"
-#include "services/extractor/core/describe/parameter_usage.h"
 #include "services/extractor/core/detect/functions.h"
 
 namespace kernelmill::extractor {
 
 using python::NodeId;
+using python::ParameterPlaces;
 
 // The parameters of all kernels of a file, each with its role and the rule that gave it: the first
 // of
@@ -45,8 +46,8 @@ using python::NodeId;
 //   any        helper:RULE             a helper that it is given to as it is has it in that role
 //   other      none
 //
-// Usage is that in the kernel's own body (ParameterUsage). Helpers are the kernels of the file that
-// it calls, and what these call, up to kMaxRounds deep. Refers to nothing once it is made.
+// Usage is that in the kernel's own body (ParameterPlaces). Helpers are the kernels of the file
+// that it calls, and what these call, up to kMaxRounds deep. Refers to nothing once it is made.
 class ParameterRoles {
  public:
   static constexpr int kMaxRounds = 8;
@@ -73,13 +74,13 @@ class ParameterRoles {
   void AddFunction(const ParsedFile& file, const KernelReferences& references,
                    const JitFunction& function);
   void AddEdges(const ParsedFile& file, const KernelReferences& references, size_t function,
-                const std::vector<ParameterUsage::HandedOn>& handed_on);
+                const std::vector<ParameterPlaces::HandedOn>& handed_on);
   void FollowEdges();
   size_t Find(size_t function, absl::string_view parameter) const;
 
   absl::flat_hash_map<NodeId, size_t> places_;  // of functions, by definition
   std::vector<Parameters> functions_;
-  std::vector<std::vector<ParameterUsage::HandedOn>> handed_on_;
+  std::vector<std::vector<ParameterPlaces::HandedOn>> handed_on_;
   size_t handed_on_left_ = kMaxHandedOn;
   std::vector<Edge> edges_;
 };
