@@ -48,6 +48,9 @@ class ModulePaths {
 // Whether a module, dotted, comes with Triton, torch, JAX or Python.
 bool IsInstalledModule(absl::string_view module);
 
+// Whether CPython 3.11's standard library has a top-level module of the name.
+bool IsStandardModule(absl::string_view name);
+
 }  // namespace kernelmill::python
 
 #endif  // KERNELMILL_COMMON_PYTHON_MODULE_PATHS_H_

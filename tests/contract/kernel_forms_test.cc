@@ -10,7 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "common/base/text.h"
 #include "common/dsl/languages.h"
-#include "common/python/tree_sitter/tree_sitter_parser.h"
+#include "common/python/parse/python_parser.h"
 #include "services/extractor/core/extract/extract.h"
 #include "services/fetcher/core/selection/file_policy.h"
 
@@ -23,7 +23,7 @@ std::string Found(const std::string& path, const std::string& text) {
   v1::FileShard files;
   files.add_files()->set_path(path);
   files.mutable_files(0)->set_content(text);
-  const extractor::TreeSitterParser parser;
+  const python::StandardParser parser;
   const absl::StatusOr<v1::KernelShard> shard = extractor::ExtractKernels(files, parser);
   if (!shard.ok()) return shard.status().ToString();
   std::vector<std::string> found;

@@ -9,10 +9,10 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "common/code/lexer.h"
-#include "services/deduplicator/core/sign/tokenizer.h"
-#include "common/python/tree_sitter/tree_sitter_parser.h"
-#include "services/extractor/core/cuda/lexer.h"
+#include "common/python/parse/python_parser.h"
 #include "common/python/syntax/syntax_tree.h"
+#include "services/deduplicator/core/sign/tokenizer.h"
+#include "services/extractor/core/cuda/lexer.h"
 
 namespace kernelmill {
 namespace {
@@ -39,13 +39,13 @@ std::string OfDeduplicator(absl::string_view source, code::Language language) {
 
 // The string literals of the tree, those within others aside.
 std::string OfTree(absl::string_view source, bool plain_first) {
-  extractor::TreeSitterParser::Options options;
+  python::StandardParser::Options options;
   options.plain_first = plain_first;
-  const auto tree = extractor::TreeSitterParser(options).Parse(source);
+  const auto tree = python::StandardParser(options).Parse(source);
   EXPECT_TRUE(tree.ok() && !tree->has_errors()) << absl::CEscape(source);
   Texts texts;
-  for (extractor::NodeId node = 0; tree.ok() && node < tree->size();) {
-    const bool is_string = tree->KindOf(node) == extractor::Kind::kString;
+  for (python::NodeId node = 0; tree.ok() && node < tree->size();) {
+    const bool is_string = tree->KindOf(node) == python::Kind::kString;
     if (is_string) texts.push_back(tree->TextOf(node));
     node = is_string ? (*tree)[node].subtree_end : node + 1;
   }

@@ -11,8 +11,8 @@
 #include "absl/strings/str_replace.h"
 #include "common/base/file.h"
 #include "common/base/text.h"
+#include "common/python/parse/python_parser.h"
 #include "common/testing/status_matchers.h"
-#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
 
 namespace kernelmill {
@@ -25,7 +25,7 @@ int CheckedKernels(const std::string& path, const std::string& text) {
   v1::FileShard files;
   files.add_files()->set_path(path);
   files.mutable_files(0)->set_content(text);
-  const extractor::TreeSitterParser parser;
+  const python::StandardParser parser;
   const absl::StatusOr<v1::KernelShard> shard = extractor::ExtractKernels(files, parser);
   EXPECT_THAT(shard, IsOk()) << path;
   if (!shard.ok()) return 0;

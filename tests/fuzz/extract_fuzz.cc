@@ -11,13 +11,16 @@
 #include "common/cas/digest.h"
 #include "common/json/json_documents.h"
 #include "common/json/json_strings.h"
+#include "common/python/parse/python_parser.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
-#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
 #include "tests/fuzz/checks.h"
 
 namespace kernelmill::extractor {
+
+using python::StandardParser;
+
 namespace {
 
 // The file's name decides which language it is read as.
@@ -73,7 +76,7 @@ void Extract(const uint8_t* data, size_t size) {
   v1::SourceFile& file = *files.add_files();
   file.set_path(std::string(NameOf(data[0])));
   file.set_content(std::string(reinterpret_cast<const char*>(data + 1), size - 1));
-  const TreeSitterParser parser;
+  const StandardParser parser;
   const auto shard = ExtractKernels(files, parser);
   if (absl::IsDeadlineExceeded(shard.status())) return;
   Check(shard.ok());

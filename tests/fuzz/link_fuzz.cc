@@ -10,15 +10,18 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "common/cas/digest.h"
+#include "common/python/parse/python_parser.h"
+#include "common/python/syntax/text_lines.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
-#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
 #include "services/extractor/core/link/link.h"
-#include "common/python/syntax/text_lines.h"
 #include "tests/fuzz/checks.h"
 
 namespace kernelmill::extractor {
+
+using python::StandardParser;
+
 namespace {
 
 std::string PathOf(char choice) {
@@ -45,7 +48,7 @@ bool ExtractAndLink(const std::map<std::string, std::string>& texts, v1::KernelS
     file.set_path(path);
     file.set_content(text);
   }
-  auto extracted = ExtractKernels(files, TreeSitterParser());
+  auto extracted = ExtractKernels(files, StandardParser());
   if (absl::IsDeadlineExceeded(extracted.status())) return false;
   Check(extracted.ok());
   auto linked = LinkSource(*extracted);

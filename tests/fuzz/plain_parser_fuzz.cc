@@ -3,13 +3,19 @@
 #include <cstdint>
 #include <string>
 
-#include "common/python/tree_sitter/tree_sitter_parser.h"
-#include "common/python/parse/plain/plain_parser.h"
+#include "common/python/parse/plain_parser.h"
+#include "common/python/parse/python_parser.h"
 #include "common/python/syntax/syntax_tree.h"
 #include "common/python/syntax/text_lines.h"
 #include "tests/fuzz/checks.h"
 
 namespace kernelmill::extractor {
+
+using python::NodeId;
+using python::StandardParser;
+using python::SyntaxNode;
+using python::TextForParser;
+
 namespace {
 
 constexpr size_t kMaxNodes = 1'000'000;
@@ -24,9 +30,9 @@ void Compare(const std::string& bytes) {
   const std::string text = TextForParser(bytes).value_or(bytes);
   const auto nodes = python::ParsePlain(text, kMaxNodes);
   if (!nodes) return;
-  TreeSitterParser::Options options;
+  StandardParser::Options options;
   options.plain_first = false;
-  const auto tree = TreeSitterParser(options).Parse(text);
+  const auto tree = StandardParser(options).Parse(text);
   if (!tree.ok()) return;  // text that only tree-sitter finds too much work
   Check(!tree->has_errors() && tree->size() == nodes->size());
   for (NodeId node = 0; node < tree->size(); ++node) Check(Same((*tree)[node], (*nodes)[node]));

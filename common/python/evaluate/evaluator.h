@@ -17,7 +17,7 @@
 #include "common/python/syntax/imports.h"
 #include "common/python/syntax/syntax_tree.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 
 // The names of a call, a comprehension or a lambda.
 struct Frame {
@@ -147,6 +147,6 @@ class Evaluator {
   absl::flat_hash_set<absl::string_view> pending_;        // of these what is being looked up
 };
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python
 
 #endif  // KERNELMILL_COMMON_PYTHON_EVALUATE_EVALUATOR_H_

@@ -5,7 +5,7 @@
 
 #include "absl/strings/match.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 namespace {
 
 // Deeper blocks are not looked through.
@@ -123,4 +123,4 @@ void StatementsByName::AddStatement(NodeId statement, ByName& names) const {
   if (kind == Kind::kOther && absl::StartsWith(tree_.TextOf(statement), "del")) add_all(statement);
 }
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python

@@ -8,7 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "common/python/syntax/syntax_tree.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 
 // Which statements give a name what it stands for at some place of a file.
 //
@@ -36,6 +36,6 @@ class StatementsByName {
   absl::flat_hash_map<NodeId, ByName> blocks_;
 };
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python
 
 #endif  // KERNELMILL_COMMON_PYTHON_EVALUATE_STATEMENTS_BY_NAME_H_

@@ -7,7 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 namespace {
 
 using Type = Value::Type;
@@ -377,4 +377,4 @@ std::optional<bool> Compare(absl::string_view sign, const Value& a, const Value&
   return std::nullopt;
 }
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python

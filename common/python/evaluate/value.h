@@ -11,7 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "common/python/syntax/syntax_tree.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 
 struct Frame;
 struct Record;
@@ -86,6 +86,6 @@ std::optional<Value> Arithmetic(absl::string_view sign, const Value& a, const Va
                                 int64_t& steps);
 std::optional<bool> Compare(absl::string_view sign, const Value& a, const Value& b, int64_t& steps);
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python
 
 #endif  // KERNELMILL_COMMON_PYTHON_EVALUATE_VALUE_H_

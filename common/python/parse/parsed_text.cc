@@ -12,7 +12,7 @@
 #include "common/code/python.h"
 #include "common/python/syntax/text_lines.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 namespace {
 
 bool BeginsDefinition(absl::string_view line) {
@@ -126,4 +126,4 @@ std::optional<std::string> ReplaceUnclosedBrackets(absl::string_view text) {
   return copy;
 }
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python

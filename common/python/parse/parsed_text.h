@@ -13,7 +13,7 @@
 #include "common/python/syntax/syntax_tree.h"
 #include "common/python/syntax/text_lines.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 
 // A text of Python, read around its errors: a file's, or a string's in it. Immutable; refers to the
 // text.
@@ -54,6 +54,6 @@ class ParsedText {
 // the brackets open there were left open.
 std::optional<std::string> ReplaceUnclosedBrackets(absl::string_view text);
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python
 
 #endif  // KERNELMILL_COMMON_PYTHON_PARSE_PARSED_TEXT_H_

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 namespace {
 
 TEST(BracketRepairTest, ReplacesWhatWasLeftOpenBeforeADefinition) {
@@ -32,4 +32,4 @@ TEST(BracketRepairTest, EndsAtTheEndOfTheText) {
 }
 
 }  // namespace
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python

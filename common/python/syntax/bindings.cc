@@ -4,10 +4,11 @@
 #include <array>
 #include <iterator>
 
+#include "absl/container/flat_hash_set.h"
 #include "common/python/syntax/imports.h"
-#include "common/python/syntax/python_names.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
+
 namespace {
 
 // Scopes deeper than this are not searched to their end: CPython itself nests far fewer.
@@ -302,6 +303,14 @@ bool Bindings::IsPythons(const Symbol& symbol) const {
   return symbol.binder == kNoScope && IsBuiltin(names_[symbol.name].text);
 }
 
+bool Bindings::BindsAnywhere(absl::string_view name) const {
+  const auto known = name_ids_.find(name);
+  return known != name_ids_.end() &&
+         std::any_of(symbols_.begin(), symbols_.end(), [&](const Symbol& symbol) {
+           return symbol.name == known->second && symbol.bound;
+         });
+}
+
 bool Bindings::Defines(absl::string_view name) const {
   const auto known = name_ids_.find(name);
   const Symbol* symbol = known == name_ids_.end() ? nullptr : Find(0, known->second);
@@ -344,4 +353,174 @@ std::vector<absl::string_view> Bindings::TextsOf(const std::vector<NameId>& name
   return texts;
 }
 
-}  // namespace kernelmill::extractor
+namespace {
+
+// From CPython 3.11: dir(builtins) with what every module has.
+constexpr absl::string_view kBuiltins[] = {
+    "ArithmeticError",
+    "AssertionError",
+    "AttributeError",
+    "BaseException",
+    "BaseExceptionGroup",
+    "BlockingIOError",
+    "BrokenPipeError",
+    "BufferError",
+    "BytesWarning",
+    "ChildProcessError",
+    "ConnectionAbortedError",
+    "ConnectionError",
+    "ConnectionRefusedError",
+    "ConnectionResetError",
+    "DeprecationWarning",
+    "EOFError",
+    "Ellipsis",
+    "EncodingWarning",
+    "EnvironmentError",
+    "Exception",
+    "ExceptionGroup",
+    "FileExistsError",
+    "FileNotFoundError",
+    "FloatingPointError",
+    "FutureWarning",
+    "GeneratorExit",
+    "IOError",
+    "ImportError",
+    "ImportWarning",
+    "IndentationError",
+    "IndexError",
+    "InterruptedError",
+    "IsADirectoryError",
+    "KeyError",
+    "KeyboardInterrupt",
+    "LookupError",
+    "MemoryError",
+    "ModuleNotFoundError",
+    "NameError",
+    "NotADirectoryError",
+    "NotImplemented",
+    "NotImplementedError",
+    "OSError",
+    "OverflowError",
+    "PendingDeprecationWarning",
+    "PermissionError",
+    "ProcessLookupError",
+    "RecursionError",
+    "ReferenceError",
+    "ResourceWarning",
+    "RuntimeError",
+    "RuntimeWarning",
+    "StopAsyncIteration",
+    "StopIteration",
+    "SyntaxError",
+    "SyntaxWarning",
+    "SystemError",
+    "SystemExit",
+    "TabError",
+    "TimeoutError",
+    "TypeError",
+    "UnboundLocalError",
+    "UnicodeDecodeError",
+    "UnicodeEncodeError",
+    "UnicodeError",
+    "UnicodeTranslateError",
+    "UnicodeWarning",
+    "UserWarning",
+    "ValueError",
+    "Warning",
+    "ZeroDivisionError",
+    "__annotations__",
+    "__build_class__",
+    "__builtins__",
+    "__class__",
+    "__debug__",
+    "__dict__",
+    "__doc__",
+    "__file__",
+    "__import__",
+    "__loader__",
+    "__name__",
+    "__package__",
+    "__spec__",
+    "abs",
+    "aiter",
+    "all",
+    "anext",
+    "any",
+    "ascii",
+    "bin",
+    "bool",
+    "breakpoint",
+    "bytearray",
+    "bytes",
+    "callable",
+    "chr",
+    "classmethod",
+    "compile",
+    "complex",
+    "delattr",
+    "dict",
+    "dir",
+    "divmod",
+    "enumerate",
+    "eval",
+    "exec",
+    "exit",
+    "filter",
+    "float",
+    "format",
+    "frozenset",
+    "getattr",
+    "globals",
+    "hasattr",
+    "hash",
+    "help",
+    "hex",
+    "id",
+    "input",
+    "int",
+    "isinstance",
+    "issubclass",
+    "iter",
+    "len",
+    "list",
+    "locals",
+    "map",
+    "max",
+    "memoryview",
+    "min",
+    "next",
+    "object",
+    "oct",
+    "open",
+    "ord",
+    "pow",
+    "print",
+    "property",
+    "quit",
+    "range",
+    "repr",
+    "reversed",
+    "round",
+    "set",
+    "setattr",
+    "slice",
+    "sorted",
+    "staticmethod",
+    "str",
+    "sum",
+    "super",
+    "tuple",
+    "type",
+    "vars",
+    "zip",
+};
+
+}  // namespace
+
+bool IsBuiltin(absl::string_view name) {
+  static const auto& builtins =
+      *new absl::flat_hash_set<absl::string_view>(std::begin(kBuiltins), std::end(kBuiltins));
+  return builtins.contains(name);
+}
+
+}  // namespace kernelmill::python

@@ -9,7 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "common/python/syntax/syntax_tree.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 
 // Where the names of a file are bound and read, by Python's scopes: functions, lambdas, classes and
 // comprehensions; decorators, defaults and annotations belong to the scope around the function.
@@ -32,6 +32,9 @@ class Bindings {
   // Names that the subtree binds in the scope that it stands in, sorted, each once; "*" for a
   // wildcard import.
   std::vector<absl::string_view> BoundNames(NodeId root) const;
+
+  // Whether any scope binds the name, be it by an import.
+  bool BindsAnywhere(absl::string_view name) const;
 
   // Whether the module's own scope binds the name by anything but an import.
   bool Defines(absl::string_view name) const;
@@ -99,6 +102,9 @@ class Bindings {
   absl::flat_hash_map<uint64_t, SymbolId> symbol_ids_;  // by Key
 };
 
-}  // namespace kernelmill::extractor
+// Whether every module of CPython 3.11 has the name without binding it.
+bool IsBuiltin(absl::string_view name);
+
+}  // namespace kernelmill::python
 
 #endif  // KERNELMILL_COMMON_PYTHON_SYNTAX_BINDINGS_H_

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 namespace {
 
 bool IsBefore(const Call& call, NodeId node) { return call.node < node; }
@@ -75,4 +75,4 @@ NodeId FindArgument(const Arguments& arguments, absl::string_view keyword, size_
   return found;
 }
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python

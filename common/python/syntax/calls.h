@@ -13,7 +13,7 @@
 #include "common/python/syntax/imports.h"
 #include "common/python/syntax/syntax_tree.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 
 struct Call {
   NodeId node;
@@ -60,6 +60,6 @@ Arguments ArgumentsOf(const SyntaxTree& tree, NodeId call);
 // kNoNode if there is neither.
 NodeId FindArgument(const Arguments& arguments, absl::string_view keyword, size_t position);
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python
 
 #endif  // KERNELMILL_COMMON_PYTHON_SYNTAX_CALLS_H_

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 namespace {
 
 // How many levels of CPython's tree a node adds above its statements, by itself.
@@ -268,4 +268,4 @@ std::vector<std::string> ImportedModules(const SyntaxTree& tree, NodeId statemen
   return modules;
 }
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python

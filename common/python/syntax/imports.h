@@ -7,10 +7,10 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
-#include "kernelmill/v1/kernel.pb.h"
 #include "common/python/syntax/syntax_tree.h"
+#include "kernelmill/v1/kernel.pb.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 
 // What a file's names stand for by its imports, wherever in the file they are. Of two imports that
 // bind a name the deeper nested one counts, then the later: the order in which CPython's ast.walk
@@ -61,6 +61,6 @@ google::protobuf::RepeatedPtrField<v1::ImportedName> ImportedNames(const SyntaxT
 // The modules that an import statement loads, dotted; a relative one with its dots.
 std::vector<std::string> ImportedModules(const SyntaxTree& tree, NodeId statement);
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python
 
 #endif  // KERNELMILL_COMMON_PYTHON_SYNTAX_IMPORTS_H_

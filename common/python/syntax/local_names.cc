@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 namespace {
 
 // Deeper scopes and blocks are not searched to their end: CPython itself nests far fewer.
@@ -153,4 +153,4 @@ std::vector<NodeId> LocalNames::FunctionsNamed(absl::string_view name, NodeId at
   return meant;
 }
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python

@@ -11,7 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "common/python/syntax/syntax_tree.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 
 // What the names of a file stand for by its own functions, classes, plain assignments and
 // parameters, by Python's scopes. Imports and other bindings are not looked at. Immutable; refers
@@ -52,6 +52,6 @@ class LocalNames {
   absl::flat_hash_map<Key, Bound> bound_;
 };
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python
 
 #endif  // KERNELMILL_COMMON_PYTHON_SYNTAX_LOCAL_NAMES_H_

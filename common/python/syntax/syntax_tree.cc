@@ -6,7 +6,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_join.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 
 #define KM_ENTRY(name, text) {text, Enum::name},
 
@@ -140,4 +140,4 @@ std::string DottedImportName(const SyntaxTree& tree, NodeId node) {
   return absl::StrJoin(parts, ".");
 }
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python

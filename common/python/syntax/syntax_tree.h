@@ -10,7 +10,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 
 // What the core knows of Python's syntax: kinds of nodes and of edges, by the grammar's names.
 // Named nodes of other kinds are kOther, punctuation and keywords kToken.
@@ -196,6 +196,6 @@ std::string DottedExpression(const SyntaxTree& tree, NodeId node);
 // The same for a dotted_name of an import statement.
 std::string DottedImportName(const SyntaxTree& tree, NodeId node);
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python
 
 #endif  // KERNELMILL_COMMON_PYTHON_SYNTAX_SYNTAX_TREE_H_

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 namespace {
 
 using Nodes = std::vector<NodeId>;
@@ -42,4 +42,4 @@ TEST(SyntaxTreeTest, NoNodesAreListedOfAnEmptyTree) {
 }
 
 }  // namespace
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python

@@ -1,6 +1,6 @@
 #include "common/python/syntax/text_lines.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 namespace {
 
 // Rewrites text[begin, end), which is indentation, as form feeds (which stand for nothing) and tabs
@@ -52,4 +52,4 @@ size_t IndentationOf(absl::string_view text) {
   return end == absl::string_view::npos ? text.size() : end;
 }
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python

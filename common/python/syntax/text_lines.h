@@ -8,7 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "common/code/line_index.h"
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 
 // A text of the same length in which a lone \r is \n and indentation that mixes blanks and tabs has
 // the width that CPython gives it (a tab goes to the next multiple of 8), for a parser that counts
@@ -18,6 +18,6 @@ std::optional<std::string> TextForParser(absl::string_view text);
 // How many blanks and tabs `text` begins with.
 size_t IndentationOf(absl::string_view text);
 
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python
 
 #endif  // KERNELMILL_COMMON_PYTHON_SYNTAX_TEXT_LINES_H_

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace kernelmill::extractor {
+namespace kernelmill::python {
 namespace {
 
 TEST(TextForParserTest, LeavesOrdinaryTextAlone) {
@@ -25,4 +25,4 @@ TEST(TextForParserTest, GivesMixedIndentationCPythonsWidth) {
 }
 
 }  // namespace
-}  // namespace kernelmill::extractor
+}  // namespace kernelmill::python

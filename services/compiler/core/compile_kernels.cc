@@ -32,13 +32,10 @@ class KernelCompiler {
  public:
   KernelCompiler(const v1::Kernel& kernel, const v1::CompileParams& params, Compiler& compiler,
                  const std::stop_token& stop)
-      : kernel_(kernel),
-        params_(params),
-        compiler_(compiler),
-        stop_(stop),
-        inference_(InferSignature(kernel)) {}
+      : kernel_(kernel), params_(params), compiler_(compiler), stop_(stop) {}
 
   absl::StatusOr<Compiled> Compile() {
+    ASSIGN_OR_RETURN(inference_, InferSignature(kernel_));
     for (const v1::Toolchain& toolchain : params_.toolchains()) {
       absl::StatusOr<KernelReport> report = compiler_.Compile(JobOf(toolchain));
       if (!report.ok()) return report.status();
@@ -121,7 +118,7 @@ class KernelCompiler {
   const v1::CompileParams& params_;
   Compiler& compiler_;
   const std::stop_token& stop_;
-  const Inference inference_;
+  Inference inference_;
   std::vector<std::string> signatures_;  // serialized, in the order of the kernel's
   Compiled made_;
 };

@@ -6,8 +6,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "common/python/parse/parsed_text.h"
+#include "common/python/syntax/bindings.h"
 #include "services/compiler/core/signature/rules.h"
-#include "services/compiler/core/signature/syntax/functions.h"
 
 namespace kernelmill::compiler {
 namespace {
@@ -73,7 +74,7 @@ std::string LeastCertain(const v1::KernelSignature& signature, absl::string_view
   int least = 3;
   const auto offer = [&](absl::string_view what, absl::string_view name, absl::string_view rule) {
     const bool named = absl::StrContains(message, absl::StrCat("'", name, "'"));
-    const int certainty = named ? -1 : static_cast<int>(CertaintyOf(rule));
+    const int certainty = named ? -1 : static_cast<int>(GetCertainty(rule));
     if (certainty >= least) return;
     least = certainty;
     found = absl::StrCat(what, ":", name);
@@ -91,7 +92,7 @@ std::string LeastCertain(const v1::KernelSignature& signature, absl::string_view
   return found;
 }
 
-bool IsGuessed(absl::string_view rule) { return CertaintyOf(rule) == Certainty::kGuessed; }
+bool IsGuessed(absl::string_view rule) { return GetCertainty(rule) == Certainty::kGuessed; }
 
 bool HasGuessedConstexpr(const v1::KernelSignature& signature) {
   return std::any_of(signature.constexprs().begin(), signature.constexprs().end(),
@@ -117,6 +118,12 @@ void SetUnknown(std::string missing, v1::CompileResult& result) {
 }
 
 }  // namespace
+
+// Whether any scope of the module binds the name; true as well of a module that no parser reads.
+bool Binds(absl::string_view module, absl::string_view name) {
+  const auto parsed = python::ParsedText::Parse(module, python::StandardParser());
+  return !parsed.ok() || python::Bindings((*parsed)->tree()).BindsAnywhere(name);
+}
 
 bool NoSignatureHelps(absl::string_view message) {
   // What stands in for a package that is not installed beside the compiler: it is ours.
@@ -157,7 +164,7 @@ void JudgeFailure(absl::string_view module, const v1::KernelSignature& signature
   const bool told = !HasGuessedConstexpr(signature);
   // A name may be bound under a flag alone.
   if (const absl::string_view name = Undefined(message); !name.empty()) {
-    if (told || !ModuleFunctions(module).Binds(name)) return;
+    if (told || !Binds(module, name)) return;
   }
   if (told && !HasArgument(signature, "tensordesc") && ContainsAny(message, kShapes)) return;
   if (HasGuess(signature)) return SetUnknown(LeastCertain(signature, result.message()), result);

@@ -8,36 +8,42 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
+#include "common/python/parse/parsed_text.h"
+#include "common/python/parse/python_parser.h"
 #include "common/rpc/limited_calls.h"
 #include "common/rpc/status.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "kernelmill/v1/stages.grpc.pb.h"
-#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
 #include "services/extractor/core/link/link.h"
-#include "common/python/parse/parsed_text.h"
 
 namespace kernelmill::extractor {
+
+using python::ParsedText;
+using python::StandardParser;
+
 namespace {
 
+// Bounds of one call. Larger sources are jobs.
 constexpr int kMaxFiles = 256;
 constexpr size_t kMaxBytes = 8u << 20;
 
 absl::Status CheckLimits(const v1::ExtractRequest& request) {
   if (request.files_size() > kMaxFiles) {
     return absl::InvalidArgumentError(
-        absl::StrCat("at most ", kMaxFiles, " files at a time, not ", request.files_size()));
+        absl::StrCat("files: must be at most ", kMaxFiles, ", not ", request.files_size()));
   }
   size_t bytes = 0;
   for (const v1::SourceFile& file : request.files()) bytes += file.content().size();
   if (bytes > kMaxBytes) {
     return absl::InvalidArgumentError(
-        absl::StrCat("at most ", kMaxBytes, " bytes at a time, not ", bytes));
+        absl::StrCat("files: must have at most ", kMaxBytes, " bytes in all, not ", bytes));
   }
   return absl::OkStatus();
 }
 
+// Answers each call with a parser that all calls share; parsers are thread-safe.
 class ExtractorService final
     : public v1::Extractor::WithStreamedUnaryMethod_Extract<v1::Extractor::Service> {
  public:
@@ -62,13 +68,13 @@ class ExtractorService final
   }
 
   rpc::LimitedCalls calls_;
-  TreeSitterParser parser_;
+  StandardParser parser_;
 };
 
 }  // namespace
 
 absl::StatusOr<int> FirstErrorLine(absl::string_view text) {
-  const TreeSitterParser parser;
+  const StandardParser parser;
   const auto parsed = ParsedText::Parse(text, parser);
   if (absl::IsResourceExhausted(parsed.status())) return 0;
   RETURN_IF_ERROR(parsed.status());

@@ -18,15 +18,18 @@
 #include "common/cas/blob_store.h"
 #include "common/dsl/languages.h"
 #include "common/metrics/metrics.h"
+#include "common/python/parse/python_parser.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
-#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
 #include "services/extractor/core/link/kernel_shards.h"
 #include "services/extractor/core/link/link.h"
 
 namespace kernelmill::extractor {
+
+using python::StandardParser;
+
 namespace {
 
 std::string LanguageName(v1::Dsl dsl) {
@@ -36,6 +39,8 @@ std::string LanguageName(v1::Dsl dsl) {
   return "other";
 }
 
+// Creates the metrics of all languages with 0, so that a graph does not begin with the first
+// kernel.
 void PrefillKernels() {
   for (const dsl::Language& language : dsl::Languages()) {
     if (language.dsl == v1::DSL_UNSPECIFIED) continue;
@@ -43,7 +48,7 @@ void PrefillKernels() {
   }
 }
 
-// "files" -> "kernels": of all files, or of the piece that the parameters name.
+// The stage "files" -> "kernels", for all files or for the piece that the parameters name.
 class ExtractStage : public worker::Stage {
  public:
   worker::StageId id() const override { return worker::StageId::kExtract; }
@@ -77,6 +82,7 @@ class ExtractStage : public worker::Stage {
     return ExtractPiece(files, piece, parser_, options);
   }
 
+  // Reports the files of a quarantined piece, which the coordinator shows to the user.
   static void ListFailures(const v1::KernelShard& kernels, v1::StageResult& result) {
     for (const v1::ExtractedFile& file : kernels.files()) {
       v1::FileFailure* failure = result.add_failures();
@@ -85,6 +91,8 @@ class ExtractStage : public worker::Stage {
     }
   }
 
+  // Counts files, strings and kernels for the job's report and for the worker's metrics. Counters
+  // are not part of the stage's output.
   static void Count(const v1::KernelShard& kernels, v1::StageResult& result) {
     for (const v1::ExtractedFile& file : kernels.files()) {
       if (!file.failed().empty()) {
@@ -102,7 +110,7 @@ class ExtractStage : public worker::Stage {
         worker::AddCounter(result, absl::StrCat("functions.other.", dsl.name()), dsl.functions());
       }
     }
-    std::map<v1::Dsl, int64_t> by_language;  // looking a metric up takes longer than a kernel
+    std::map<v1::Dsl, int64_t> by_language;  // one metric lookup per kernel would be slow
     int64_t whole_files = 0;
     for (const v1::Kernel& kernel : kernels.kernels()) {
       if (kernel.form() == v1::KERNEL_FORM_FILE) {
@@ -119,11 +127,11 @@ class ExtractStage : public worker::Stage {
     }
   }
 
-  TreeSitterParser parser_;
+  StandardParser parser_;
 };
 
-// "tree", "kernels"* of one source, of each that it uses "used_tree", "used_kernels"* ->
-// "kernels"*, one a shard of the source, in the same order.
+// The stage "tree", "kernels"* of a source and "used_tree", "used_kernels"* of each used source ->
+// "kernels"*, one for each shard of the source, in the same order.
 class LinkStage : public worker::Stage {
  public:
   worker::StageId id() const override { return worker::StageId::kLink; }
@@ -131,7 +139,7 @@ class LinkStage : public worker::Stage {
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
     ASSIGN_OR_RETURN(const cas::Digest tree_digest, worker::InputNamed(action, "tree"));
     const std::vector<cas::Digest> inputs = worker::InputsNamed(action, "kernels");
-    ASSIGN_OR_RETURN(const std::vector<Shard> shards, ShardsOf(action.params().link(), inputs));
+    ASSIGN_OR_RETURN(const std::vector<Shard> shards, GroupShards(action.params().link(), inputs));
     ASSIGN_OR_RETURN(const v1::SourceTree tree,
                      cas::GetMessage<v1::SourceTree>(store, tree_digest));
     ASSIGN_OR_RETURN(const std::vector<UsedSourceShards> used, UsedSources(action, store));
@@ -148,11 +156,13 @@ class LinkStage : public worker::Stage {
   }
 
  private:
-  // The inputs that a shard is made of, one behind another.
+  // The inputs that make up one shard: its pieces in order.
   using Shard = absl::Span<const cas::Digest>;
 
-  static absl::StatusOr<std::vector<Shard>> ShardsOf(const v1::LinkParams& params,
-                                                     absl::Span<const cas::Digest> inputs) {
+  // Groups the inputs into shards: one input each, or as many as the parameters say. Returns
+  // INVALID_ARGUMENT if the numbers do not fit the inputs.
+  static absl::StatusOr<std::vector<Shard>> GroupShards(const v1::LinkParams& params,
+                                                        absl::Span<const cas::Digest> inputs) {
     std::vector<Shard> shards;
     if (params.parts().empty()) {
       for (size_t i = 0; i < inputs.size(); ++i) shards.push_back(inputs.subspan(i, 1));
@@ -160,7 +170,7 @@ class LinkStage : public worker::Stage {
     }
     int64_t sum = 0;
     for (const int pieces : params.parts()) {
-      if (pieces < 1) return absl::InvalidArgumentError("a shard of no pieces");
+      if (pieces < 1) return absl::InvalidArgumentError("link.parts: each must be at least 1");
       if (sum + pieces <= static_cast<int64_t>(inputs.size())) {
         shards.push_back(inputs.subspan(static_cast<size_t>(sum), static_cast<size_t>(pieces)));
       }
@@ -168,10 +178,10 @@ class LinkStage : public worker::Stage {
     }
     if (sum == static_cast<int64_t>(inputs.size())) return shards;
     return absl::InvalidArgumentError(
-        absl::StrCat("shards of ", sum, " pieces together, but ", inputs.size(), " inputs"));
+        absl::StrCat("link.parts: must add up to the ", inputs.size(), " inputs, not ", sum));
   }
 
-  // INVALID_ARGUMENT: the inputs are not those that the parameters name.
+  // Returns INVALID_ARGUMENT if the inputs are not those that the parameters name.
   static absl::StatusOr<std::vector<UsedSourceShards>> UsedSources(const v1::Action& action,
                                                                    cas::BlobStore& store) {
     const std::vector<cas::Digest> trees = worker::InputsNamed(action, "used_tree");
@@ -179,14 +189,15 @@ class LinkStage : public worker::Stage {
     const auto& uses = action.params().link().uses();
     int64_t sum = 0;
     for (const v1::UsedSource& use : uses) {
-      if (use.kernels() < 0) return absl::InvalidArgumentError("a used source of less than none");
+      if (use.kernels() < 0)
+        return absl::InvalidArgumentError("link.uses.kernels: must not be negative");
       sum += use.kernels();
     }
     if (static_cast<size_t>(uses.size()) != trees.size() ||
         sum != static_cast<int64_t>(kernels.size())) {
-      return absl::InvalidArgumentError(absl::StrCat(uses.size(), " used sources of ", sum,
-                                                     " shards together, but ", trees.size(),
-                                                     " and ", kernels.size(), " inputs"));
+      return absl::InvalidArgumentError(absl::StrCat("link.uses: must match the ", trees.size(),
+                                                     " used trees and ", kernels.size(),
+                                                     " shards, not ", uses.size(), " and ", sum));
     }
     std::vector<UsedSourceShards> used;
     size_t first = 0;
@@ -205,6 +216,7 @@ class LinkStage : public worker::Stage {
     return used;
   }
 
+  // Reads the pieces of a shard as one.
   static absl::StatusOr<v1::KernelShard> Join(cas::BlobStore& store, Shard pieces) {
     ASSIGN_OR_RETURN(v1::KernelShard shard, cas::GetMessage<v1::KernelShard>(store, pieces[0]));
     for (const cas::Digest& piece : pieces.subspan(1)) {

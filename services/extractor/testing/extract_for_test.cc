@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "common/python/parse/python_parser.h"
 #include "kernelmill/v1/source.pb.h"
-#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
 #include "services/extractor/core/link/link.h"
 
 namespace kernelmill::extractor {
+
+using python::StandardParser;
 
 v1::KernelShard ExtractFiles(const std::vector<NamedText>& texts) {
   v1::FileShard files;
@@ -17,7 +19,7 @@ v1::KernelShard ExtractFiles(const std::vector<NamedText>& texts) {
     file.set_path(path);
     file.set_content(text);
   }
-  const TreeSitterParser parser;
+  const StandardParser parser;
   auto shard = ExtractKernels(files, parser);
   EXPECT_TRUE(shard.ok()) << shard.status();
   return shard.ok() ? *std::move(shard) : v1::KernelShard();
@@ -39,7 +41,7 @@ v1::KernelShard ExtractAndLink(const std::vector<NamedText>& texts) {
 
 v1::KernelShard ExtractAndLink(absl::string_view text) { return Link(Extract(text)); }
 
-v1::Kernel KernelNamed(const v1::KernelShard& shard, absl::string_view name) {
+v1::Kernel FindKernel(const v1::KernelShard& shard, absl::string_view name) {
   v1::Kernel found;
   for (const v1::Kernel& kernel : shard.kernels()) {
     if (kernel.name() == name) found = kernel;
@@ -49,7 +51,7 @@ v1::Kernel KernelNamed(const v1::KernelShard& shard, absl::string_view name) {
 }
 
 v1::Kernel Linked(const std::vector<NamedText>& texts, absl::string_view name) {
-  return KernelNamed(ExtractAndLink(texts), name);
+  return FindKernel(ExtractAndLink(texts), name);
 }
 
 std::vector<std::string> Unresolved(const v1::Kernel& kernel) {

@@ -20,9 +20,9 @@
 #include "common/base/hash.h"
 #include "common/base/status.h"
 #include "common/cas/digest.h"
+#include "common/python/parse/python_parser.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
-#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
 #include "services/fetcher/core/selection/file_policy.h"
 
@@ -56,9 +56,9 @@ int64_t Scan(const std::vector<v1::FileShard>& shards) {
 }
 
 int64_t Parse(const std::vector<v1::FileShard>& shards) {
-  extractor::TreeSitterParser::Options options;
+  python::StandardParser::Options options;
   options.plain_first = false;
-  const extractor::TreeSitterParser parser(options);
+  const python::StandardParser parser(options);
   int64_t nodes = 0;
   for (const v1::FileShard& shard : shards) {
     const auto tree = parser.Parse(shard.files(0).content());
@@ -68,7 +68,7 @@ int64_t Parse(const std::vector<v1::FileShard>& shards) {
 }
 
 absl::StatusOr<int64_t> Extract(const std::vector<v1::FileShard>& shards) {
-  const extractor::TreeSitterParser parser;
+  const python::StandardParser parser;
   int64_t kernels = 0;
   for (const v1::FileShard& shard : shards) {
     ASSIGN_OR_RETURN(const v1::KernelShard extracted, extractor::ExtractKernels(shard, parser));
@@ -78,7 +78,7 @@ absl::StatusOr<int64_t> Extract(const std::vector<v1::FileShard>& shards) {
 }
 
 absl::Status PrintDigests(const std::vector<v1::FileShard>& shards) {
-  const extractor::TreeSitterParser parser;
+  const python::StandardParser parser;
   for (const v1::FileShard& shard : shards) {
     ASSIGN_OR_RETURN(const v1::KernelShard extracted, extractor::ExtractKernels(shard, parser));
     std::printf("%s %s\n", Sha256Hex(cas::SerializeDeterministically(extracted)).c_str(),

@@ -5,11 +5,20 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "common/python/usage/triton_calls.h"
 #include "services/compiler/core/signature/element_types.h"
 #include "services/compiler/core/signature/names.h"
-#include "services/compiler/core/signature/usage/calls.h"
 
 namespace kernelmill::compiler {
+
+using python::ArgumentUsage;
+using python::FunctionParameter;
+using python::IsFloatLiteral;
+using python::NamesPointer;
+using python::Need;
+using python::RuleName;
+using python::UsageRule;
+
 namespace {
 
 constexpr absl::string_view kFloatPointer = "*?";
@@ -17,6 +26,8 @@ constexpr absl::string_view kFloatPointer = "*?";
 InferredType Of(absl::string_view type, absl::string_view rule) {
   return {std::string(type), std::string(rule), false, false};
 }
+
+InferredType Of(absl::string_view type, UsageRule rule) { return Of(type, RuleName(rule)); }
 
 // The type that an annotation writes: tl.int32, "*fp32", tl.pointer_type(tl.float32).
 std::string AnnotatedType(absl::string_view annotation) {
@@ -57,7 +68,7 @@ std::string ElementByUsage(const ArgumentUsage::Level& level) {
     case Need::kFloat32:
       return "fp32";
     case Need::kBool:
-      return level.rule == "usage:mask" ? "i1" : "";
+      return level.rule == UsageRule::kMask ? "i1" : "";
     default:
       return "";
   }
@@ -69,7 +80,7 @@ InferredType InferPointer(const KernelFacts& facts, size_t place) {
   const ArgumentUsage::Level& element = usage.levels[1];
   const std::optional<NameRule> by_name = ElementByName(parameter.name);
   if (!usage.element.empty()) {
-    return Of(absl::StrCat("*", TritonType(usage.element)), "usage:asserted");
+    return Of(absl::StrCat("*", TritonType(usage.element)), UsageRule::kAsserted);
   }
   // A scale among packed integers: names are not told apart by where they stand.
   const bool packed = element.need == Need::kBits || element.need == Need::kIndex;
@@ -79,21 +90,21 @@ InferredType InferPointer(const KernelFacts& facts, size_t place) {
     const bool named = element.need == Need::kBits && by_name && by_name->value == "i64";
     return Of(absl::StrCat("*", named ? "i64" : type), element.rule);
   }
-  if (!usage.levels[2].rule.empty()) return Of("*i64", "usage:made_pointer");
+  if (usage.levels[2].rule != UsageRule::kNoRule) return Of("*i64", UsageRule::kMadePointer);
   const bool integer = by_name && by_name->value[0] == 'i' && by_name->value != "i1";
   if (element.need == Need::kIndex || element.need == Need::kInt) {
     return Of(integer ? absl::StrCat("*", by_name->value) : "*i32", element.rule);
   }
   if (element.need == Need::kFloat)
-    return Of(by_name && by_name->value == "fp32" ? "*fp32" : kFloatPointer, "usage:math");
+    return Of(by_name && by_name->value == "fp32" ? "*fp32" : kFloatPointer, UsageRule::kMath);
   if (by_name && !(by_name->value == "i1" && element.need == Need::kStoredFloat)) {
     return Of(absl::StrCat("*", by_name->value), by_name->rule);
   }
   if (element.need == Need::kBits32) return Of(kFloatPointer, element.rule);
-  if (element.need == Need::kStoredInt) return Of("*i32", "usage:stored");
-  if (element.need == Need::kStoredInt64) return Of("*i64", "usage:stored");
-  if (element.need == Need::kStoredBool) return Of("*i1", "usage:stored");
-  if (element.need == Need::kBool) return Of("*i1", "usage:condition");
+  if (element.need == Need::kStoredInt) return Of("*i32", UsageRule::kStored);
+  if (element.need == Need::kStoredInt64) return Of("*i64", UsageRule::kStored);
+  if (element.need == Need::kStoredBool) return Of("*i1", UsageRule::kStored);
+  if (element.need == Need::kBool) return Of("*i1", UsageRule::kCondition);
   return Of(kFloatPointer, "guess:float");
 }
 

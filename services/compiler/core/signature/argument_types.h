@@ -4,19 +4,26 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "common/python/syntax/functions.h"
+#include "common/python/syntax/imports.h"
+#include "common/python/usage/usage_finder.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/compiler/core/signature/inductor.h"
 #include "services/compiler/core/signature/launch.h"
-#include "services/compiler/core/signature/syntax/functions.h"
-#include "services/compiler/core/signature/usage/usage.h"
 
 namespace kernelmill::compiler {
+
+using python::Expression;
+using python::Function;
+using python::FunctionUsage;
+using python::ModuleFunctions;
 
 // What is known of a kernel, for the rules to choose from. Refers to all of it.
 struct KernelFacts {
   const v1::Kernel& kernel;
   const ModuleFunctions& module;
-  const Function& function;  // of the module
+  const python::ImportMap& imports;  // of the module
+  const Function& function;          // of the module
   const FunctionUsage& usage;
   const Launch& launch;
   const InductorMeta* inductor = nullptr;  // null: none

@@ -9,12 +9,21 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/code/python.h"
+#include "common/python/usage/triton_calls.h"
 #include "services/compiler/core/signature/element_types.h"
 #include "services/compiler/core/signature/names.h"
 #include "services/compiler/core/signature/rules.h"
-#include "services/compiler/core/signature/usage/calls.h"
 
 namespace kernelmill::compiler {
+
+using python::BitsOf;
+using python::ConstexprUsage;
+using python::FunctionParameter;
+using python::IsFloatLiteral;
+using python::RuleName;
+using python::SizeEquation;
+using python::UsageRule;
+
 namespace {
 
 using Kind = Expression::Kind;
@@ -22,11 +31,10 @@ using Kind = Expression::Kind;
 // How the module writes a type of Triton's language: "tl.float32".
 std::string TypeInModule(const KernelFacts& facts, absl::string_view element) {
   std::string prefix;
-  for (const auto& [name, dotted] : facts.module.imports()) {
+  for (const auto& [name, dotted] : facts.imports.Origins()) {
     const bool language =
         dotted == "triton.language" || dotted == "triton.experimental.gluon.language";
-    // The least name, since the map has no order.
-    if (language && (prefix.empty() || name < prefix)) prefix = std::string(name);
+    if (language && prefix.empty()) prefix = std::string(name);
   }
   if (prefix.empty()) prefix = "__import__('triton').language";
   return absl::StrCat(prefix, ".", LanguageType(element));
@@ -86,9 +94,9 @@ InferredValue Dtype(const KernelFacts& facts, const ConstexprUsage& usage, const
   const auto compared = std::find_if(usage.compared.begin(), usage.compared.end(),
                                      [](const Expression* other) { return IsType(*other); });
   if (variant.flags && !variant.optional && compared != usage.compared.end())
-    return {std::string((*compared)->text), "usage:dtype"};
+    return {std::string((*compared)->text), RuleName(UsageRule::kDtype)};
   const bool shifted = usage.integer && !variant.flags;
-  return {TypeInModule(facts, shifted ? "i32" : variant.element), "usage:dtype"};
+  return {TypeInModule(facts, shifted ? "i32" : variant.element), RuleName(UsageRule::kDtype)};
 }
 
 // A value of which a literal tells what kind it is: "relu", 3, tl.float16.
@@ -96,9 +104,9 @@ std::optional<InferredValue> ByComparison(const KernelFacts& facts, const Conste
                                           const Variant& variant) {
   for (const Expression* other : usage.compared) {
     if (other->kind == Kind::kString || other->kind == Kind::kName)
-      return InferredValue{std::string(other->text), "usage:compared"};
+      return InferredValue{std::string(other->text), RuleName(UsageRule::kCompared)};
     if (other->kind == Kind::kConstant) {
-      return InferredValue{variant.flags ? "True" : "False", "usage:compared", true};
+      return InferredValue{variant.flags ? "True" : "False", RuleName(UsageRule::kCompared), true};
     }
     if (IsType(*other)) {
       return Dtype(facts, usage, variant);
@@ -117,7 +125,7 @@ constexpr int64_t kLargeSize = 8192;
 InferredValue Smaller(InferredValue value, const Variant& variant) {
   int64_t number = 0;
   const bool large = absl::SimpleAtoi(value.value, &number) && number > kSmallSize;
-  if (!variant.small || !large || CertaintyOf(value.rule) != Certainty::kGuessed) return value;
+  if (!variant.small || !large || GetCertainty(value.rule) != Certainty::kGuessed) return value;
   return {absl::StrCat(kSmallSize), "guess:small"};
 }
 
@@ -141,33 +149,33 @@ bool IsNoPowerOfTwo(absl::string_view literal) {
 InferredValue ByUsage(const KernelFacts& facts, size_t place, const Variant& variant) {
   const absl::string_view name = facts.function.parameters[place].name;
   const ConstexprUsage& usage = facts.usage.constexprs[place];
-  if (usage.called) return {"None", "usage:called"};
-  if (!usage.asserted.empty()) return {std::string(usage.asserted), "usage:equals"};
-  if (usage.place) return {"0", "usage:tuple"};
-  if (usage.order >= 0) return {absl::StrCat(usage.order), "usage:order"};
+  if (usage.called) return {"None", RuleName(UsageRule::kCalled)};
+  if (!usage.asserted.empty()) return {std::string(usage.asserted), RuleName(UsageRule::kEquals)};
+  if (usage.place) return {"0", RuleName(UsageRule::kTuple)};
+  if (usage.order >= 0) return {absl::StrCat(usage.order), RuleName(UsageRule::kOrder)};
   if (usage.dtype || (IsDtype(name) && !usage.number && usage.compared.empty())) {
     return Dtype(facts, usage, variant);
   }
   if (!usage.keyword.empty()) {
     if (std::optional<std::string> value = ConstexprByKeyword(usage.keyword))
-      return {*std::move(value), "usage:keyword"};
+      return {*std::move(value), RuleName(UsageRule::kKeyword)};
   }
   if (std::optional<InferredValue> value = ByComparison(facts, usage, variant))
     return *std::move(value);
   const bool number = usage.shape || usage.number || usage.unrolled;
   if (usage.condition && !number)
-    return {variant.flags ? "True" : "False", "usage:condition", true};
-  if (usage.none_checked && !number) return {"None", "usage:none"};
-  if (usage.unrolled && !usage.shape) return {"2", "usage:unrolled"};
+    return {variant.flags ? "True" : "False", RuleName(UsageRule::kCondition), true};
+  if (usage.none_checked && !number) return {"None", RuleName(UsageRule::kComparedWithNone)};
+  if (usage.unrolled && !usage.shape) return {"2", RuleName(UsageRule::kUnrolled)};
   const std::optional<NameRule> by_name = ConstexprByName(name);
   if (usage.shape && facts.usage.three_dimensional && !IsAtMost(by_name, kSmallSize))
-    return {absl::StrCat(kSmallSize), "usage:three_dimensional"};
+    return {absl::StrCat(kSmallSize), RuleName(UsageRule::kThreeDimensional)};
   const auto is_guess = [&](const Expression* choice) {
     return by_name && choice->text == by_name->value;
   };
   if (usage.choices.size() > 1 && !usage.shape &&
       std::none_of(usage.choices.begin(), usage.choices.end(), is_guess)) {
-    return {std::string(usage.choices.front()->text), "usage:compared"};
+    return {std::string(usage.choices.front()->text), RuleName(UsageRule::kCompared)};
   }
   if (by_name) {
     const bool flag = by_name->value == "True" || by_name->value == "False";
@@ -175,8 +183,9 @@ InferredValue ByUsage(const KernelFacts& facts, size_t place, const Variant& var
     if (!flag && !(fraction && usage.integer)) return {by_name->value, by_name->rule};
     if (flag && !number) return {variant.flags ? "True" : by_name->value, by_name->rule, true};
   }
-  if (usage.shape) return {"64", "usage:size"};
-  if (!usage.compared.empty()) return {std::string(usage.compared[0]->text), "usage:compared"};
+  if (usage.shape) return {"64", RuleName(UsageRule::kSize)};
+  if (!usage.compared.empty())
+    return {std::string(usage.compared[0]->text), RuleName(UsageRule::kCompared)};
   return {"16", "guess:int"};
 }
 
@@ -217,7 +226,7 @@ InferredValue AtLeast(InferredValue value, int64_t least) {
   if (least <= 0 || !absl::SimpleAtoi(value.value, &number) || number >= least) return value;
   int64_t power = 1;
   while (power < least) power *= 2;
-  return {absl::StrCat(power), "usage:divided"};
+  return {absl::StrCat(power), RuleName(UsageRule::kDivided)};
 }
 
 // By what the launch, the parameter and the body say.
@@ -284,7 +293,7 @@ int64_t NumberOf(const InferredValue& value) {
 }
 
 bool IsGuessed(const InferredValue& value) {
-  return CertaintyOf(value.rule) == Certainty::kGuessed;
+  return GetCertainty(value.rule) == Certainty::kGuessed;
 }
 
 // What a product of numbers and constexprs is; 0: not known.
@@ -319,7 +328,7 @@ std::optional<InferredValue> ByReshape(const KernelFacts& facts, const Heuristic
   for (const SizeEquation& equation : facts.usage.equations) {
     const std::optional<int64_t> size =
         ValueThatHolds(equation, name, place_of, guessed, number_of);
-    if (size) return InferredValue{absl::StrCat(*size), "usage:reshape"};
+    if (size) return InferredValue{absl::StrCat(*size), RuleName(UsageRule::kReshape)};
   }
   return std::nullopt;
 }
@@ -330,7 +339,7 @@ HeuristicTexts ReadHeuristics(const std::vector<const Expression*>& decorators) 
   HeuristicTexts texts;
   for (const Expression* decorator : decorators) {
     if (decorator->kind != Kind::kCall || LastName(*decorator) != "heuristics") continue;
-    const Expression* values = Argument(*decorator, "values", 0);
+    const Expression* values = FindArgument(*decorator, "values", 0);
     if (values == nullptr || values->kind != Kind::kDictionary) continue;
     for (size_t i = 0; i + 1 < values->parts.size(); i += 2) {
       const Expression& key = *values->parts[i];
@@ -355,7 +364,7 @@ InferredValue InferConstexpr(const KernelFacts& facts, const HeuristicTexts& heu
   if (of == nullptr || number <= 0) return value;
   const int64_t unit = Evaluate(facts, heuristics, types, *of, variant);
   if (unit <= 0 || unit > kMostMultiple || number % unit == 0) return value;
-  return {absl::StrCat((number + unit - 1) / unit * unit), "usage:multiple"};
+  return {absl::StrCat((number + unit - 1) / unit * unit), RuleName(UsageRule::kMultiple)};
 }
 
 }  // namespace kernelmill::compiler

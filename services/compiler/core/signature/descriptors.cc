@@ -9,6 +9,9 @@
 #include "absl/strings/str_join.h"
 
 namespace kernelmill::compiler {
+
+using python::Statement;
+
 namespace {
 
 using Sizes = std::vector<int64_t>;  // of a block, by dimension; 0: not known

@@ -33,7 +33,7 @@ std::string ParameterOf(const Expression& key, const Function& kernel) {
 void ReadDivisibility(const Expression& configs, const Function& kernel, InductorMeta& meta) {
   for (const Expression* config : configs.parts) {
     if (config->kind == Kind::kCall) {
-      if (const Expression* places = Argument(*config, "divisible_by_16", 0)) {
+      if (const Expression* places = FindArgument(*config, "divisible_by_16", 0)) {
         for (const Expression* place : places->parts)
           meta.divisible_by_16.insert(ParameterOf(*place, kernel));
       }
@@ -51,7 +51,7 @@ std::optional<InductorMeta> ReadInductorMeta(const std::vector<const Expression*
                                              const Function& kernel) {
   for (const Expression* decorator : decorators) {
     if (decorator->kind != Kind::kCall) continue;
-    const Expression* triton_meta = Argument(*decorator, "triton_meta", 99);
+    const Expression* triton_meta = FindArgument(*decorator, "triton_meta", 99);
     const Expression* signature = triton_meta ? Entry(*triton_meta, "signature") : nullptr;
     if (signature == nullptr || signature->kind != Kind::kDictionary) continue;
     InductorMeta meta;

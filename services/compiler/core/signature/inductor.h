@@ -6,9 +6,12 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "services/compiler/core/signature/syntax/functions.h"
+#include "common/python/syntax/functions.h"
 
 namespace kernelmill::compiler {
+
+using python::Expression;
+using python::Function;
 
 // What TorchInductor writes beside a kernel of its own: triton_meta={'signature': ..., 'constants':
 // ..., 'configs': ...}, by names or, as older versions do, by places of parameters.

@@ -9,15 +9,53 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/base/status.h"
+#include "common/python/parse/parsed_text.h"
 #include "services/compiler/core/signature/argument_types.h"
 #include "services/compiler/core/signature/constexpr_values.h"
 #include "services/compiler/core/signature/descriptors.h"
 #include "services/compiler/core/signature/rules.h"
 
 namespace kernelmill::compiler {
+
+using python::FunctionParameter;
+using python::ImportMap;
+using python::ParsedText;
+using python::RuleName;
+using python::StandardParser;
+using python::TuplePlaces;
+using python::UsageFinder;
+using python::UsageRule;
+
 namespace {
 
 constexpr absl::string_view kOptions[] = {"maxnreg", "num_ctas", "num_stages", "num_warps"};
+
+// A text of a record and its functions; no functions if the text is beyond the parser's bounds.
+class ReadText {
+ public:
+  // DEADLINE_EXCEEDED: see InferSignature.
+  static absl::StatusOr<ReadText> Read(absl::string_view text) {
+    absl::StatusOr<std::unique_ptr<const ParsedText>> parsed =
+        ParsedText::Parse(text, StandardParser());
+    if (absl::IsResourceExhausted(parsed.status())) {
+      parsed = ParsedText::Parse("", StandardParser());
+    }
+    RETURN_IF_ERROR(parsed.status());
+    return ReadText(*std::move(parsed));
+  }
+
+  const ModuleFunctions& functions() const { return *functions_; }
+  const ImportMap& imports() const { return parsed_->imports(); }
+
+ private:
+  explicit ReadText(std::unique_ptr<const ParsedText> parsed)
+      : parsed_(std::move(parsed)),
+        functions_(std::make_unique<ModuleFunctions>(parsed_->tree())) {}
+
+  std::unique_ptr<const ParsedText> parsed_;
+  std::unique_ptr<const ModuleFunctions> functions_;
+};
 
 std::vector<absl::string_view> NamesOf(const Function& function) {
   std::vector<absl::string_view> names;
@@ -49,8 +87,8 @@ class TryMaker {
       if (types_[i].type.empty()) {
         InferredValue value = InferConstexpr(facts_, heuristics_, types_, i, variant);
         const int64_t places = PlacesOf(i, variant);
-        if (places > 1 && CertaintyOf(value.rule) == Certainty::kGuessed)
-          value = {TupleOf(value.value, places), "usage:tuple"};
+        if (places > 1 && GetCertainty(value.rule) == Certainty::kGuessed)
+          value = {TupleOf(value.value, places), RuleName(UsageRule::kTuple)};
         AddConstexpr(name, value, made, missing);
       } else if (types_[i].always_none || (types_[i].optional && !variant.optional)) {
         AddConstexpr(name, {"None", "launch:none"}, made, missing);
@@ -111,7 +149,7 @@ class TryMaker {
     added->set_type(inferred.type == "*?" ? absl::StrCat("*", variant.element) : inferred.type);
     if (const int64_t places = PlacesOf(place, variant); places > 0) {
       added->set_type(TupleOf(added->type(), places));
-      added->set_rule("usage:tuple");
+      added->set_rule(RuleName(UsageRule::kTuple));
     }
     if (inferred.type == "tensordesc") {
       added->set_type(DescriptorType(place, variant));
@@ -186,23 +224,30 @@ std::vector<Variant> Variants(const v1::Kernel& kernel, absl::string_view number
 
 }  // namespace
 
-Inference InferSignature(const v1::Kernel& kernel) {
+absl::StatusOr<Inference> InferSignature(const v1::Kernel& kernel) {
   Inference inference;
-  const ModuleFunctions module(kernel.module());
-  const ModuleFunctions source(kernel.source());
+  ASSIGN_OR_RETURN(const ReadText read_module, ReadText::Read(kernel.module()));
+  ASSIGN_OR_RETURN(const ReadText source, ReadText::Read(kernel.source()));
+  ASSIGN_OR_RETURN(const ReadText launcher, ReadText::Read(kernel.launcher().text()));
+  const ModuleFunctions& module = read_module.functions();
   const Function* function = module.Find(kernel.name());
-  const Function* written = source.Find(kernel.name());
+  const Function* written = source.functions().Find(kernel.name());
   if (function == nullptr) {
     inference.missing = "function";
     return inference;
   }
   UsageFinder finder(module);
-  const Launch launch(kernel.launcher().text(), kernel.name(), NamesOf(*function));
+  const Launch launch(launcher.functions(), kernel.name(), NamesOf(*function));
   const std::vector<const Expression*>& decorators =
       written == nullptr ? function->decorators : written->decorators;
   const std::optional<InductorMeta> inductor = ReadInductorMeta(decorators, *function);
-  const KernelFacts facts{
-      kernel, module, *function, finder.Of(*function), launch, inductor ? &*inductor : nullptr};
+  const KernelFacts facts{kernel,
+                          module,
+                          read_module.imports(),
+                          *function,
+                          finder.Of(*function),
+                          launch,
+                          inductor ? &*inductor : nullptr};
   const TryMaker maker(facts, decorators);
   std::vector<std::string> seen;
   const absl::string_view number = NumberOfHeuristics(facts, maker.heuristics());

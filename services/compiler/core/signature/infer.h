@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "kernelmill/v1/compile.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 
@@ -19,8 +20,12 @@ struct Inference {
 
 constexpr size_t kMaxTries = 15;
 
-// By the rules of rules.h. Deterministic. Linear in the record but for the bounds of UsageFinder.
-Inference InferSignature(const v1::Kernel& kernel);
+// Infers by the rules of rules.h. Deterministic. Linear in the record, up to the bounds of
+// UsageFinder.
+//
+// DEADLINE_EXCEEDED: the clock ran out on this machine over a text of the record; another try may
+// succeed. A module that no parser reads within its bounds misses its "function".
+absl::StatusOr<Inference> InferSignature(const v1::Kernel& kernel);
 
 }  // namespace kernelmill::compiler
 

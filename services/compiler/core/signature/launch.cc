@@ -6,10 +6,15 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "common/python/usage/triton_calls.h"
 #include "services/compiler/core/signature/element_types.h"
-#include "services/compiler/core/signature/usage/calls.h"
 
 namespace kernelmill::compiler {
+
+using python::FunctionParameter;
+using python::IsFloatLiteral;
+using python::Statement;
+
 namespace {
 
 using Kind = Expression::Kind;
@@ -90,9 +95,9 @@ std::string Calculate(absl::string_view sign, absl::string_view left, absl::stri
 
 }  // namespace
 
-Launch::Launch(absl::string_view launcher_text, absl::string_view kernel,
+Launch::Launch(const ModuleFunctions& host, absl::string_view kernel,
                const std::vector<absl::string_view>& parameters)
-    : host_(launcher_text) {
+    : host_(host) {
   for (const Match match : {Match::kName, Match::kGridOfAll, Match::kGrid}) {
     const Wanted wanted{match, kernel, parameters};
     for (const Function& function : host_.all()) FindLaunch(function, wanted);
@@ -310,7 +315,7 @@ HostValue Launch::EvaluateCall(const Expression& call, int depth) const {
       {"randint", "i32"}};
   const bool on_tensor = callee.kind == Kind::kAttribute && callee.parts[0]->text != "math" &&
                          callee.parts[0]->text != "torch";
-  if (const Expression* type = Argument(call, "dtype", 99)) {
+  if (const Expression* type = FindArgument(call, "dtype", 99)) {
     const HostValue given = Evaluate(*type, depth + 1);
     if (!given.dtype.empty()) return OfType(absl::StrCat("*", TritonType(given.dtype)));
     return HostValue();
@@ -330,7 +335,7 @@ HostValue Launch::EvaluateCall(const Expression& call, int depth) const {
   if (absl::StrContains(callee.text, "TensorDescriptor")) {
     HostValue value = OfType("tensordesc");
     const bool of_tensor = name == "from_tensor";
-    const Expression* block = Argument(call, "block_shape", of_tensor ? 1 : 3);
+    const Expression* block = FindArgument(call, "block_shape", of_tensor ? 1 : 3);
     if (block != nullptr && block->kind == Kind::kName && function_ != nullptr) {
       const auto values = function_->values.find(block->name);
       const bool once = values != function_->values.end() && values->second.size() == 1;

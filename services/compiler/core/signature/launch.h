@@ -7,9 +7,13 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
-#include "services/compiler/core/signature/syntax/functions.h"
+#include "common/python/syntax/functions.h"
 
 namespace kernelmill::compiler {
+
+using python::Expression;
+using python::Function;
+using python::ModuleFunctions;
 
 // What host code says of a value that it gives to a kernel.
 struct HostValue {
@@ -36,7 +40,7 @@ struct HostValue {
 class Launch {
  public:
   // `parameters`: the kernel's, in order.
-  Launch(absl::string_view launcher_text, absl::string_view kernel,
+  Launch(const ModuleFunctions& host, absl::string_view kernel,
          const std::vector<absl::string_view>& parameters);
 
   // What is given for a parameter, or for an option such as num_warps; null: nothing that is known.
@@ -67,7 +71,7 @@ class Launch {
   HostValue EvaluateCall(const Expression& call, int depth) const;
   HostValue EvaluateBinary(const Expression& expression, int depth) const;
 
-  const ModuleFunctions host_;
+  const ModuleFunctions& host_;
   const Function* function_ = nullptr;
   const Expression* call_ = nullptr;
   absl::flat_hash_map<std::string, const Expression*> given_;

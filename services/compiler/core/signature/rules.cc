@@ -4,21 +4,69 @@
 #include <iterator>
 
 #include "absl/strings/match.h"
+#include "common/python/usage/usage_rules.h"
 
 namespace kernelmill::compiler {
 
-Certainty CertaintyOf(absl::string_view rule) {
-  static constexpr absl::string_view kRead[] = {"inductor", "annotation", "launch:none",
-                                                "autotune", "heuristics", "launch"};
-  static constexpr absl::string_view kTold[] = {
-      "usage:bitcast", "usage:made_pointer", "usage:bitwise",  "usage:offset",   "usage:range",
-      "usage:divides", "usage:shape",        "usage:cdiv",     "usage:random",   "usage:mask",
-      "usage:atomic",  "usage:alternative",  "usage:math",     "usage:asserted", "usage:dot_scaled",
-      "usage:dot",     "launch:type",        "launch:present", "default",        "unit_stride"};
-  const auto is = [&](absl::string_view one) { return one == rule; };
-  if (std::any_of(std::begin(kRead), std::end(kRead), is)) return Certainty::kRead;
-  if (std::any_of(std::begin(kTold), std::end(kTold), is)) return Certainty::kTold;
-  return Certainty::kGuessed;
+using python::FindUsageRule;
+using python::UsageRuleInfo;
+
+namespace {
+
+struct Rule {
+  absl::string_view name;
+  Certainty certainty;
+};
+
+// All rules but "usage:..."; the names that end in ':' are followed by a fragment or a role.
+constexpr Rule kRules[] = {
+    {"inductor", Certainty::kRead},
+    {"annotation", Certainty::kRead},
+    {"launch:none", Certainty::kRead},
+    {"autotune", Certainty::kRead},
+    {"heuristics", Certainty::kRead},
+    {"launch", Certainty::kRead},
+    {"launch:type", Certainty::kTold},
+    {"launch:present", Certainty::kTold},
+    {"default", Certainty::kTold},
+    {"unit_stride", Certainty::kTold},
+    {"launch:dtype", Certainty::kGuessed},
+    {"launch:likely", Certainty::kGuessed},
+    {"descriptor", Certainty::kGuessed},
+    {"heuristics:small", Certainty::kGuessed},
+    {"heuristics:flag", Certainty::kGuessed},
+    {"guess:float", Certainty::kGuessed},
+    {"guess:int", Certainty::kGuessed},
+    {"guess:small", Certainty::kGuessed},
+    {"name:", Certainty::kGuessed},
+    {"role:", Certainty::kGuessed},
+};
+
+const Rule* FindRule(absl::string_view name) {
+  const auto* found = std::find_if(std::begin(kRules), std::end(kRules), [&](const Rule& rule) {
+    const bool prefix = absl::EndsWith(rule.name, ":");
+    return prefix ? absl::StartsWith(name, rule.name) : name == rule.name;
+  });
+  return found == std::end(kRules) ? nullptr : found;
+}
+
+// Null if the compiler does not infer by it.
+const UsageRuleInfo* FindInferring(absl::string_view name) {
+  const UsageRuleInfo* usage = FindUsageRule(name);
+  return usage == nullptr || absl::string_view(usage->inferred).empty() ? nullptr : usage;
+}
+
+}  // namespace
+
+Certainty GetCertainty(absl::string_view rule) {
+  if (const UsageRuleInfo* usage = FindInferring(rule))
+    return usage->told ? Certainty::kTold : Certainty::kGuessed;
+  const Rule* found = FindRule(rule);
+  return found == nullptr ? Certainty::kGuessed : found->certainty;
+}
+
+bool IsKnownRule(absl::string_view rule) {
+  return FindInferring(rule) != nullptr || FindRule(rule) != nullptr;
 }
 
 bool HasSmallSizes(const v1::KernelSignature& signature) {

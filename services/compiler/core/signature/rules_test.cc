@@ -370,8 +370,17 @@ TEST(TypeRulesTest, WhatIsADescriptorInOneCaseAloneIsAPointer) {
 TEST(RulesTest, AKernelThatTheModuleLacksIsMissing) {
   v1::Kernel kernel = KernelOf("x", {"tl.store(x, 1)"});
   kernel.set_name("other");
-  EXPECT_EQ(InferSignature(kernel).missing, "function");
-  EXPECT_THAT(InferSignature(kernel).tries, IsEmpty());
+  EXPECT_EQ(InferSignature(kernel)->missing, "function");
+  EXPECT_THAT(InferSignature(kernel)->tries, IsEmpty());
+}
+
+TEST(RulesTest, UnknownNamesAreNoRules) {
+  for (const absl::string_view name : {"usage:cdiv", "launch:none", "name:block", "role:size"})
+    EXPECT_TRUE(IsKnownRule(name)) << name;
+  // A record's rule alone, misspelled ones, and prefixes.
+  for (const absl::string_view name :
+       {"usage:descriptor", "usage:cdviv", "launch:nome", "usage:", ""})
+    EXPECT_FALSE(IsKnownRule(name)) << name;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "services/compiler/core/signature/infer.h"
+#include "services/compiler/core/signature/rules.h"
 
 // For the tests of the rules: a kernel of a few lines, and what is told of it.
 namespace kernelmill::compiler {
@@ -28,11 +29,29 @@ inline v1::Kernel Launched(v1::Kernel kernel, const std::string& host) {
   return kernel;
 }
 
+// The first rule of a signature that rules.h does not have; empty if it has all of them.
+inline std::string FindUnknownRule(const v1::KernelSignature& signature) {
+  for (const auto& each : signature.arguments()) {
+    if (!IsKnownRule(each.rule())) return each.rule();
+  }
+  for (const auto& each : signature.constexprs()) {
+    if (!IsKnownRule(each.rule())) return each.rule();
+  }
+  for (const auto& each : signature.options()) {
+    if (!IsKnownRule(each.rule())) return each.rule();
+  }
+  return "";
+}
+
 // "type rule" of an argument, "value rule" of a constexpr or an option, of the try with that place.
 inline std::string Told(const v1::Kernel& kernel, const std::string& name, size_t attempt = 0) {
-  const Inference inference = InferSignature(kernel);
+  const absl::StatusOr<Inference> inferred = InferSignature(kernel);
+  if (!inferred.ok()) return inferred.status().ToString();
+  const Inference& inference = *inferred;
   if (attempt >= inference.tries.size()) return absl::StrCat("missing ", inference.missing);
   const v1::KernelSignature& made = inference.tries[attempt];
+  if (const std::string rule = FindUnknownRule(made); !rule.empty())
+    return absl::StrCat("unknown rule ", rule);
   for (const auto& each : made.arguments()) {
     if (each.name() == name) return absl::StrCat(each.type(), " ", each.rule());
   }

@@ -98,7 +98,7 @@ TEST(SizeRulesTest, SeveralSizesThatHeuristicsMakeAreSmaller) {
       "@triton.heuristics({'A': lambda args: args['n'], 'B': lambda args: args['n']})\n"
       "@triton.jit\ndef k(x, n, A: tl.constexpr, B: tl.constexpr):\n    pass\n");
   EXPECT_THAT(Told(kernel, "A"), ::testing::HasSubstr("'n': 128, "));
-  EXPECT_TRUE(CertaintyOf("heuristics:small") == Certainty::kGuessed);
+  EXPECT_TRUE(GetCertainty("heuristics:small") == Certainty::kGuessed);
 }
 
 }  // namespace

@@ -5,13 +5,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "services/extractor/core/cuda/names.h"
-#include "services/extractor/core/cuda/reserved_words.h"
 
 namespace kernelmill::extractor::cuda {
 namespace {
 
 using absl::string_view;
 
+// Reads a text from the front to the end; see FindDeclarations. at_ is the first token that no
+// declaration has taken yet.
 class Scanner {
  public:
   Scanner(const Code& code, const Brackets& brackets) : code_(code), brackets_(brackets) {
@@ -43,7 +44,7 @@ class Scanner {
     }
   }
 
-  // True: a namespace's head, or a short name for one, was read.
+  // Reads the head of a namespace, or a short name for one. Returns false at anything else.
   bool ReadNamespace() {
     constexpr uint32_t kMaxHead = 64;
     uint32_t at = at_;
@@ -74,6 +75,8 @@ class Scanner {
     return true;
   }
 
+  // Enters the namespace whose '{' is at `brace`. A brace without a partner is skipped, since its
+  // end is not known. An inner namespace ends with the one around it, whatever its own brace says.
   bool Enter(uint32_t brace, const std::string& name) {
     const uint32_t close = brackets_.match[brace];
     if (close == kNoToken) {
@@ -101,7 +104,7 @@ class Scanner {
     return declaration;
   }
 
-  // `last` ends it; one that binds nothing, and that nothing else is known of, is none.
+  // Ends the declaration at `last`. Drops one that declares, owns and refers to nothing.
   void Finish(Declaration declaration, uint32_t last) {
     declaration.last = std::min(last, code_.size() - 1);
     at_ = declaration.last + 1;
@@ -110,6 +113,7 @@ class Scanner {
     if (useful) found_.all.push_back(std::move(declaration));
   }
 
+  // Returns the next ';' outside brackets; the last token of the namespace without one.
   uint32_t SemicolonFrom(uint32_t at) const {
     const uint32_t limit = Limit();
     for (; at < limit && code_.tokens[at].mark != ';'; ++at) {
@@ -119,20 +123,22 @@ class Scanner {
     return std::min(at, limit - 1);
   }
 
-  // What has been seen of the declaration that is being read.
+  // Notes about the declaration that is being read.
   struct Seen {
     uint32_t head;  // the first token after template headers
     uint32_t class_key = kNoToken;
-    uint32_t name = kNoToken;  // before parameters
-    uint32_t open = kNoToken;  // the parameters
+    uint32_t name = kNoToken;  // the word before the parameters
+    uint32_t open = kNoToken;  // the parentheses of the parameters
     uint32_t close = kNoToken;
     uint32_t body = kNoToken;  // '{' of a class or an enum
     bool is_enum = false;
-    bool assigned = false;
-    bool initializers = false;
-    bool frozen = false;
+    bool assigned = false;      // a '=' was met: the rest is a value
+    bool initializers = false;  // in a constructor's member initializers
+    bool frozen = false;        // parentheses from here on hold no parameters
   };
 
+  // Reads one declaration from at_ on. using, typedef and static_assert end with a semicolon. All
+  // others are read token by token, until one of the readers below sets `last`.
   void ReadDeclaration() {
     Declaration declaration = Begin(Declaration::kVariable);
     Seen seen;
@@ -156,6 +162,8 @@ class Scanner {
     Finish(std::move(declaration), std::max(last, declaration.first));
   }
 
+  // Returns the token after the template headers. An empty header, template <>, is a
+  // specialization.
   uint32_t AfterTemplates(uint32_t at, Declaration& declaration) const {
     while (code_.Is(at, "template") && code_.Is(at + 1, "<")) {
       const AngleSearch end = FindAngleEnd(code_, brackets_, at + 1);
@@ -166,8 +174,8 @@ class Scanner {
     return at;
   }
 
-  // Reads the token at `at`, or brackets; sets `last` where the declaration ends. Returns where to
-  // go on.
+  // Reads the token or the brackets at `at`. Sets `last` if the declaration ends there. Returns the
+  // token to continue at.
   uint32_t Read(uint32_t at, Seen& seen, uint32_t& last) {
     const char mark = code_.tokens[at].mark;
     if (mark == ';') {
@@ -200,6 +208,8 @@ class Scanner {
     return close == kNoToken || close < at ? at + 1 : close + 1;
   }
 
+  // Jumps over template arguments. A search that fails is not repeated for the '<' that it passed,
+  // which would fail at the same token: that keeps the scan linear.
   uint32_t ReadAngle(uint32_t at) {
     if (at < no_arguments_before_ || !code_.IsWord(at - 1)) return at + 1;
     const AngleSearch end = FindAngleEnd(code_, brackets_, at);
@@ -208,8 +218,10 @@ class Scanner {
     return at + 1;
   }
 
+  // Reads a word: notes class keys, enum and operator, and skips attributes with their parentheses.
   uint32_t ReadWord(uint32_t at, Seen& seen, uint32_t& last) {
     const string_view word = code_[at];
+    // NAME(...) and then another declaration: a macro's use without a semicolon.
     const bool invoked = seen.open != kNoToken && at == seen.close + 1 && seen.name == seen.head &&
                          !IsTrailer(word) && !code_.Is(at + 1, "{");
     if (invoked) {
@@ -228,6 +240,7 @@ class Scanner {
     return at + 1;
   }
 
+  // Reads operator+, operator() or a conversion operator up to the parentheses of its parameters.
   uint32_t ReadOperator(uint32_t at, Seen& seen) const {
     constexpr uint32_t kMaxOperator = 64;
     uint32_t open = at + 1;
@@ -245,8 +258,8 @@ class Scanner {
     return seen.close + 1;
   }
 
-  // The last word before parentheses counts, because macros with arguments stand before a type; but
-  // one right after parameters is a trailing macro.
+  // The last word before parentheses is the function's name, because macros with arguments may come
+  // before the type. A word right after parameters is a trailing macro, though.
   uint32_t ReadParentheses(uint32_t at, Seen& seen) const {
     const uint32_t close = brackets_.match[at];
     if (close == kNoToken || close < at) return at + 1;
@@ -267,13 +280,15 @@ class Scanner {
     return close + 1;
   }
 
+  // Reads braces: of a value, a class, a member initializer or a body. Only a body ends the
+  // declaration; a class goes on to the variables and the semicolon after it.
   uint32_t ReadBrace(uint32_t at, Seen& seen, uint32_t& last) const {
     const uint32_t close = brackets_.match[at];
     if (close == kNoToken || close < at) {
       last = at;
       return at + 1;
     }
-    if (seen.assigned) return close + 1;
+    if (seen.assigned) return close + 1;  // x = {...}
     if (seen.class_key != kNoToken && seen.open == kNoToken && seen.body == kNoToken) {
       seen.body = at;
       seen.frozen = true;
@@ -281,6 +296,7 @@ class Scanner {
     }
     if (seen.open != kNoToken) {
       const string_view before = code_[at - 1];
+      // member{...} of a constructor's initializers is no body.
       const bool member = seen.initializers && (code_.IsWord(at - 1) || before == ">");
       if (member) return close + 1;
       last = close;
@@ -291,6 +307,7 @@ class Scanner {
     return close + 1;
   }
 
+  // Decides by the notes what was declared.
   void Describe(const Seen& seen, uint32_t last, Declaration& declaration) const {
     if (seen.open != kNoToken && !(seen.body != kNoToken)) {
       return DescribeFunction(seen, last, declaration);
@@ -301,8 +318,11 @@ class Scanner {
     AddDeclarators(seen.head, last, declaration);
   }
 
+  // A name before parentheses that nothing comes before and no body follows is a macro's
+  // invocation. A '=' makes it a variable, except for `= default`, `= delete` and `= 0` after the
+  // parameters.
   void DescribeFunction(const Seen& seen, uint32_t last, Declaration& declaration) const {
-    if (seen.assigned && seen.name > seen.head) {  // a declaration with a value, or `= default`
+    if (seen.assigned && seen.name > seen.head) {  // a variable with a value, or `= default`
       const bool no_function =
           code_.tokens[seen.close + 1 < last ? seen.close + 1 : last].mark != '=' &&
           !code_.IsWord(seen.close + 1);
@@ -324,12 +344,14 @@ class Scanner {
     }
   }
 
-  // struct X; and nothing else.
+  // Returns whether the declaration is `struct X;` and nothing else.
   bool IsForwardDeclaration(const Seen& seen, uint32_t last) const {
     return seen.class_key != kNoToken && seen.class_key <= seen.head + 1 && !seen.assigned &&
            last == seen.class_key + 2 && code_.IsWord(last - 1);
   }
 
+  // A class or enum also declares its enumerators, and the variables between its '}' and the
+  // semicolon.
   void DescribeType(const Seen& seen, uint32_t last, Declaration& declaration) const {
     declaration.kind = Declaration::kType;
     const uint32_t end = seen.body == kNoToken ? last : seen.body;
@@ -344,6 +366,7 @@ class Scanner {
     declaration.kind = Declaration::kType;
   }
 
+  // An enumerator is a word right after '{' or ','.
   void AddEnumerators(uint32_t open, uint32_t close, Declaration& declaration) const {
     for (uint32_t at = open + 1; at < close; ++at) {
       const char before = code_.tokens[at - 1].mark;
@@ -355,7 +378,7 @@ class Scanner {
     }
   }
 
-  // Words before '=', '[', '{', ',' or ';' outside of brackets.
+  // Adds the words before '=', '[', '{', ',' and ';' outside brackets, which name variables.
   void AddDeclarators(uint32_t at, uint32_t last, Declaration& declaration) const {
     bool value = false;
     for (; at <= last; ++at) {

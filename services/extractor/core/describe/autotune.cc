@@ -5,14 +5,22 @@
 
 #include "absl/strings/match.h"
 #include "common/base/text.h"
-#include "services/extractor/core/describe/docstring.h"
 #include "common/python/syntax/calls.h"
+#include "services/extractor/core/describe/docstring.h"
 
 namespace kernelmill::extractor {
+
+using python::Argument;
+using python::Arguments;
+using python::EvaluatedFile;
+using python::Field;
+using python::Kind;
+using python::kNoNode;
+
 namespace {
 
-constexpr size_t kMaxValueBytes = 1024;  // of one, as text
-constexpr size_t kEntryBytes = 64;       // what holds a name and a value, about
+constexpr size_t kMaxValueBytes = 1024;  // length of one value's text
+constexpr size_t kEntryBytes = 64;       // approximate overhead of a name and a value
 
 }  // namespace
 
@@ -30,7 +38,7 @@ void TuningReader::AddTuning(const JitFunction& function, v1::Kernel& kernel) {
   }
 }
 
-// Whether it is one.
+// Returns false if the decorator is no autotuner.
 bool TuningReader::ReadAutotune(NodeId decorator, v1::Autotune& autotune) {
   const std::string name = Callee(decorator);
   const Arguments arguments = ArgumentsOf(tree_, decorator);
@@ -51,6 +59,7 @@ bool TuningReader::ReadAutotune(NodeId decorator, v1::Autotune& autotune) {
   return true;
 }
 
+// Evaluates an expression with the steps that are left for the file.
 std::optional<Value> TuningReader::Evaluate(NodeId expression) {
   const int64_t given = std::min(Evaluator::kMaxSteps, steps_left_);
   int64_t steps = given;
@@ -70,6 +79,7 @@ bool TuningReader::ReadConfigs(NodeId expression, v1::Autotune& autotune) {
   return true;
 }
 
+// Reads an evaluated Config(...): its kwargs, which are a dictionary, and its other arguments.
 bool TuningReader::ReadConfig(const Value& value, v1::Autotune::Config& config) {
   if (value.type != Value::Type::kRecord) return false;
   for (const auto& [name, argument] : value.record->arguments) {
@@ -87,6 +97,7 @@ bool TuningReader::ReadConfig(const Value& value, v1::Autotune::Config& config) 
   return true;
 }
 
+// Sets a named value as text. Returns false if the value or the file's sum exceeds its bound.
 bool TuningReader::SetText(absl::string_view name, const Value& value, v1::NamedText& text) {
   std::optional<std::string> repr = Repr(value, kMaxValueBytes);
   if (!repr.has_value()) return false;
@@ -98,6 +109,7 @@ bool TuningReader::SetText(absl::string_view name, const Value& value, v1::Named
   return true;
 }
 
+// Reads the key, a sequence of strings.
 bool TuningReader::ReadKey(NodeId expression, v1::Autotune& autotune) {
   const std::optional<Value> names = Evaluate(expression);
   if (!names.has_value() || !names->IsSequence() || names->items->size() > kMaxConfigs) {
@@ -125,7 +137,7 @@ void TuningReader::ReadHeuristics(NodeId decorator, v1::Kernel& kernel) const {
   }
 }
 
-// Of {'A': f} or dict(A=f); false where a name in it is not literal.
+// Reads the names of {'A': f} or dict(A=f). Returns false if one of them is not literal.
 bool TuningReader::ReadNames(NodeId dictionary, v1::Heuristics& heuristics) const {
   if (tree_.KindOf(dictionary) != Kind::kDictionary) {
     if (Callee(dictionary) != "dict") return false;
@@ -142,12 +154,12 @@ bool TuningReader::ReadNames(NodeId dictionary, v1::Heuristics& heuristics) cons
     if (key != kNoNode) key = tree_.StripParentheses(key);
     if (key == kNoNode || tree_.KindOf(key) != Kind::kString) return false;
     if (tree_.Child(key, Kind::kInterpolation) != kNoNode) return false;
-    heuristics.add_names(DocstringText(tree_, file_.text, key));
+    heuristics.add_names(StringText(tree_, file_.text, key));
   }
   return true;
 }
 
-// The called name as written; empty if that is no dotted name or nothing is called.
+// Returns the called name as written; empty if nothing is called, or not by a dotted name.
 std::string TuningReader::Callee(NodeId decorator) const {
   const NodeId call = tree_.StripParentheses(decorator);
   if (tree_.KindOf(call) != Kind::kCall) return "";

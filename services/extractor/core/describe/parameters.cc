@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,9 +12,20 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "common/python/syntax/functions.h"
 #include "services/extractor/core/describe/name_words.h"
 
 namespace kernelmill::extractor {
+
+using python::Call;
+using python::Field;
+using python::Kind;
+using python::kNoNode;
+using python::RuleName;
+using python::SyntaxNode;
+using python::SyntaxTree;
+using python::UsageRule;
+
 namespace {
 
 struct Role {
@@ -21,24 +33,7 @@ struct Role {
   std::string rule;
 };
 
-// The name that a parameter binds: x, x=1, x: T, x: T = 1, *x, **x. kNoNode for '*' and '/' alone.
-NodeId ParameterName(const SyntaxTree& tree, NodeId parameter) {
-  while (tree.KindOf(parameter) != Kind::kIdentifier) {
-    NodeId inner = tree.Child(parameter, Field::kName);
-    for (NodeId child = tree.FirstChild(parameter); inner == kNoNode && child != kNoNode;
-         child = tree.NextSibling(child)) {
-      const Kind kind = tree.KindOf(child);
-      const bool holds_name = kind == Kind::kIdentifier || kind == Kind::kListSplatPattern ||
-                              kind == Kind::kDictionarySplatPattern;
-      if (holds_name && tree[child].field != Field::kType) inner = child;
-    }
-    if (inner == kNoNode) return kNoNode;
-    parameter = inner;
-  }
-  return parameter;
-}
-
-// What stands by that edge, as the file has it.
+// Returns the text of a node's child, as written in the file.
 std::string TextBy(const ParsedFile& file, NodeId node, Field field) {
   const NodeId child = file.tree.Child(node, field);
   if (child == kNoNode) return "";
@@ -51,40 +46,23 @@ bool PointsByAnnotation(absl::string_view annotation) {
          absl::StrContains(annotation, "TensorDescriptor");
 }
 
-struct UsageRule {
-  Usage usage;
-  v1::ParameterRole role;
-  const char* rule;
-};
+// The rules that give a role, in the order in which they are asked.
+constexpr UsageRule kPointerRules[] = {UsageRule::kDescriptor, UsageRule::kAddress,
+                                       UsageRule::kReference};
+constexpr UsageRule kStrideRules[] = {UsageRule::kStrides};
+constexpr UsageRule kSizeRules[] = {UsageRule::kShape, UsageRule::kCdiv, UsageRule::kRange,
+                                    UsageRule::kCompared, UsageRule::kDivides};
 
-constexpr UsageRule kPointerUsages[] = {
-    {Usage::kDescriptor, v1::PARAMETER_ROLE_POINTER, "usage:descriptor"},
-    {Usage::kAddress, v1::PARAMETER_ROLE_POINTER, "usage:address"},
-    {Usage::kReference, v1::PARAMETER_ROLE_POINTER, "usage:reference"},
-};
-constexpr UsageRule kStrideUsages[] = {
-    {Usage::kStrides, v1::PARAMETER_ROLE_STRIDE, "usage:strides"},
-};
-constexpr UsageRule kSizeUsages[] = {
-    {Usage::kShape, v1::PARAMETER_ROLE_SIZE, "usage:shape"},
-    {Usage::kCdiv, v1::PARAMETER_ROLE_SIZE, "usage:cdiv"},
-    {Usage::kRange, v1::PARAMETER_ROLE_SIZE, "usage:range"},
-    {Usage::kCompared, v1::PARAMETER_ROLE_SIZE, "usage:compared"},
-    {Usage::kDivides, v1::PARAMETER_ROLE_SIZE, "usage:divides"},
-};
-
-template <size_t n>
-bool ByUsage(const UsageRule (&rules)[n], const ParameterUsage& uses, absl::string_view name,
-             Role* role) {
-  for (const UsageRule& rule : rules) {
-    if (!uses.Has(name, rule.usage)) continue;
-    *role = {rule.role, rule.rule};
-    return true;
-  }
-  return false;
+bool ByUsage(std::span<const UsageRule> rules, const ParameterPlaces& uses, absl::string_view name,
+             v1::ParameterRole as, Role* role) {
+  const auto holds = [&](UsageRule rule) { return uses.Has(name, rule); };
+  const auto found = std::find_if(rules.begin(), rules.end(), holds);
+  if (found == rules.end()) return false;
+  *role = {as, RuleName(*found)};
+  return true;
 }
 
-// Roles that a fragment of the name says.
+// The role that a fragment of a name gives; the order of the lists in FragmentsIn.
 enum NamedRole : size_t { kNamedStride, kNamedPointer, kNamedSize, kNamedPlace };
 
 std::vector<Fragments::Found> FragmentsIn(absl::string_view name) {
@@ -94,12 +72,12 @@ std::vector<Fragments::Found> FragmentsIn(absl::string_view name) {
        {"size", "len_", "length", "numel", "_num_", "_dim_", "_rows_", "_cols_", "_elements_",
         "_count_", "seqlen", "_ctx_", "heads_", "headdim", "channels_"},
        {"offset", "_offs_", "_start_", "_idx_", "_index_", "_padding_"}});
-  return fragments.FindIn(WordsOf(name));
+  return fragments.FindIn(SplitWords(name));
 }
 
 bool ByName(const std::vector<Fragments::Found>& found, NamedRole named, v1::ParameterRole as,
             Role* role) {
-  // The start of something, or a place in it, is no size of it.
+  // An offset or an index is not a size, even if its name contains one.
   const bool is_place = !found.empty() && found.back().list == kNamedPlace;
   if (named == kNamedSize && is_place) return false;
   for (const auto& [list, fragment] : found) {
@@ -117,31 +95,32 @@ bool ByWholeName(std::initializer_list<absl::string_view> names, absl::string_vi
   return true;
 }
 
-// As dimensions often are: T, HV, NC2.
+// Returns whether a name is short and in capitals, as dimensions often are: T, HV, NC2.
 bool IsDimension(absl::string_view name) {
   constexpr size_t kMaxLetters = 3;
   return name.size() <= kMaxLetters && !name.empty() && absl::ascii_isupper(name[0]) &&
          std::none_of(name.begin(), name.end(), absl::ascii_islower);
 }
 
-// Of what an index is multiplied by.
-bool ByFactor(const ParameterUsage& uses, absl::string_view name, Role* role) {
-  if (!uses.Has(name, Usage::kMultiplies)) return false;
+// Sets the role of a parameter that an index is multiplied by.
+bool ByFactor(const ParameterPlaces& uses, absl::string_view name, Role* role) {
+  if (!uses.Has(name, UsageRule::kMultiplies)) return false;
   const bool stride = absl::StartsWith(name, "s_");
   if (!stride && !IsDimension(name)) return false;
-  *role = {stride ? v1::PARAMETER_ROLE_STRIDE : v1::PARAMETER_ROLE_SIZE, "usage:multiplies"};
+  *role = {stride ? v1::PARAMETER_ROLE_STRIDE : v1::PARAMETER_ROLE_SIZE,
+           RuleName(UsageRule::kMultiplies)};
   return true;
 }
 
 constexpr absl::string_view kHelperRule = "helper:";
 
-// Whether the rule shows that the parameter is a pointer, whatever it is called.
+// Returns whether the parameter is a pointer by anything but its name.
 bool ShowsPointer(const v1::Parameter& parameter) {
   return parameter.role() == v1::PARAMETER_ROLE_POINTER &&
          !absl::StartsWith(absl::StripPrefix(parameter.rule(), kHelperRule), "name:");
 }
 
-Role RoleOf(const v1::Parameter& parameter, const ParameterUsage& uses) {
+Role FindRole(const v1::Parameter& parameter, const ParameterPlaces& uses) {
   const std::string& name = parameter.name();
   Role role = {v1::PARAMETER_ROLE_OTHER, "none"};
   if (absl::StrContains(parameter.annotation(), "constexpr")) {
@@ -151,11 +130,11 @@ Role RoleOf(const v1::Parameter& parameter, const ParameterUsage& uses) {
     return {v1::PARAMETER_ROLE_POINTER, "annotation:pointer"};
   }
   const std::vector<Fragments::Found> fragments = FragmentsIn(name);
-  ByUsage(kPointerUsages, uses, name, &role) ||
+  ByUsage(kPointerRules, uses, name, v1::PARAMETER_ROLE_POINTER, &role) ||
       ByName(fragments, kNamedStride, v1::PARAMETER_ROLE_STRIDE, &role) ||
-      ByUsage(kStrideUsages, uses, name, &role) ||
+      ByUsage(kStrideRules, uses, name, v1::PARAMETER_ROLE_STRIDE, &role) ||
       ByName(fragments, kNamedPointer, v1::PARAMETER_ROLE_POINTER, &role) ||
-      ByUsage(kSizeUsages, uses, name, &role) ||
+      ByUsage(kSizeRules, uses, name, v1::PARAMETER_ROLE_SIZE, &role) ||
       ByName(fragments, kNamedSize, v1::PARAMETER_ROLE_SIZE, &role) ||
       ByWholeName({"M", "N", "n"}, name, v1::PARAMETER_ROLE_SIZE, &role) ||
       ByFactor(uses, name, &role);
@@ -173,6 +152,8 @@ ParameterRoles::ParameterRoles(const ParsedFile& file, const KernelReferences& r
   FollowEdges();
 }
 
+// Reads the parameters of one function with the roles that its own code gives, and notes the
+// arguments that it passes to helpers.
 void ParameterRoles::AddFunction(const ParsedFile& file, const KernelReferences& references,
                                  const JitFunction& function) {
   const SyntaxTree& tree = file.tree;
@@ -195,10 +176,10 @@ void ParameterRoles::AddFunction(const ParsedFile& file, const KernelReferences&
     const std::vector<NodeId> called = references.FunctionsCalled(call.node);
     return called.size() == 1 && places_.contains(called.front());
   };
-  ParameterUsage uses(tree, file.calls, function.definition, names, function.dsl == v1::DSL_PALLAS,
-                      is_helper);
+  ParameterPlaces uses(tree, file.calls, function.definition, names, function.dsl == v1::DSL_PALLAS,
+                       is_helper);
   for (v1::Parameter& parameter : parameters) {
-    Role role = RoleOf(parameter, uses);
+    Role role = FindRole(parameter, uses);
     parameter.set_role(role.role);
     parameter.set_rule(std::move(role.rule));
   }
@@ -206,10 +187,12 @@ void ParameterRoles::AddFunction(const ParsedFile& file, const KernelReferences&
   handed_on_left_ -= std::min(handed_on_left_, handed_on_.back().size());
 }
 
+// Turns noted arguments into edges from the function's parameter to the helper's. A method's first
+// parameter is the object.
 void ParameterRoles::AddEdges(const ParsedFile& file, const KernelReferences& references,
                               size_t function,
-                              const std::vector<ParameterUsage::HandedOn>& handed_on) {
-  for (const ParameterUsage::HandedOn& given : handed_on) {
+                              const std::vector<ParameterPlaces::HandedOn>& handed_on) {
+  for (const ParameterPlaces::HandedOn& given : handed_on) {
     const size_t helper = places_.at(references.FunctionsCalled(given.call).front());
     const Parameters& parameters = functions_[helper];
     const NodeId called = file.tree.StripParentheses(file.calls.At(given.call).function);
@@ -229,7 +212,7 @@ size_t ParameterRoles::Find(size_t function, absl::string_view parameter) const 
   return static_cast<size_t>(found - parameters.begin());
 }
 
-// From the helpers to who calls them, until nothing changes.
+// Passes roles from the helpers' parameters to their callers' until nothing changes.
 void ParameterRoles::FollowEdges() {
   bool changed = true;
   for (int round = 0; round < kMaxRounds && changed; ++round) {

@@ -9,13 +9,16 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "common/base/hash.h"
-#include "kernelmill/v1/source.pb.h"
-#include "common/python/tree_sitter/tree_sitter_parser.h"
-#include "services/extractor/core/extract/extract.h"
+#include "common/python/parse/python_parser.h"
 #include "common/python/syntax/text_lines.h"
+#include "kernelmill/v1/source.pb.h"
+#include "services/extractor/core/extract/extract.h"
 #include "services/extractor/testing/extract_for_test.h"
 
 namespace kernelmill::extractor {
+
+using python::StandardParser;
+
 namespace {
 
 using ::testing::Each;
@@ -59,8 +62,8 @@ std::vector<std::string> Skipped(const v1::KernelShard& shard) {
   return skipped;
 }
 
-// That each kernel is what the file has where it says it stands, line for line and byte for byte.
-void ExpectSpansOf(const std::string& text, const v1::KernelShard& shard) {
+// Expects each kernel at its place in the file, line for line and byte for byte.
+void ExpectSpans(const std::string& text, const v1::KernelShard& shard) {
   const LineIndex lines(text);
   for (const v1::Kernel& kernel : shard.kernels()) {
     const size_t begin = lines.Begin(kernel.first_line());
@@ -74,7 +77,7 @@ TEST(GeneratedStringsTest, AKernelIsASpanOfTheFileAroundItsString) {
   const std::string text = absl::StrCat("import torch\n", Compile(Source()), "x = 1\n");
   const v1::KernelShard shard = Extract(text);
   ASSERT_THAT(Places(shard), ElementsAre("triton_poi_fused_add_0 9-16"));
-  ExpectSpansOf(text, shard);
+  ExpectSpans(text, shard);
   const v1::Kernel& kernel = shard.kernels(0);
   EXPECT_EQ(kernel.source(), kKernel);
   EXPECT_EQ(kernel.string_begin(), text.find("'''") + 3);
@@ -96,11 +99,11 @@ TEST(GeneratedStringsTest, AnyQuotesPrefixAndLineEnds) {
     const std::string text = Compile(Source(), open, close);
     const v1::KernelShard shard = Extract(text);
     EXPECT_EQ(shard.kernels_size(), 1) << open;
-    ExpectSpansOf(text, shard);
+    ExpectSpans(text, shard);
     const std::string windows = absl::StrReplaceAll(text, {{"\n", "\r\n"}});
     const v1::KernelShard windows_shard = Extract(windows);
     EXPECT_EQ(windows_shard.kernels_size(), 1) << open;
-    ExpectSpansOf(windows, windows_shard);
+    ExpectSpans(windows, windows_shard);
   }
 }
 
@@ -124,7 +127,7 @@ TEST(GeneratedStringsTest, EachStringHasItsOwnImportsAndDefinitions) {
   const v1::KernelShard shard = ExtractAndLink(text);
   ASSERT_THAT(Places(shard),
               ElementsAre("triton_poi_fused_add_0 12-19", "helper 25-27", "k 28-30"));
-  ExpectSpansOf(text, shard);
+  ExpectSpans(text, shard);
   EXPECT_EQ(shard.kernels(0).module(),
             absl::StrCat("import triton\nimport triton.language as tl\n"
                          "from torch._inductor.runtime import triton_helpers, triton_heuristics\n"
@@ -146,7 +149,7 @@ TEST(GeneratedStringsTest, KernelsOfTheFileAndOfItsStringsComeInTheOrderOfLines)
   const v1::KernelShard shard = ExtractAndLink(text);
   EXPECT_THAT(Places(shard), ElementsAre("own 2-4", "triton_poi_fused_add_0 12-19", "own 21-23",
                                          "triton_poi_fused_add_0 31-38"));
-  ExpectSpansOf(text, shard);
+  ExpectSpans(text, shard);
   EXPECT_EQ(shard.kernels(0).string_begin(), 0);
   EXPECT_EQ(shard.kernels(0).module(), "import triton\n\n" + own);
   EXPECT_EQ(shard.files(0).kernels(), 4);
@@ -165,7 +168,7 @@ TEST(GeneratedStringsTest, WhatOnlyLooksLikeACallIsNone) {
         absl::StrCat("k = async_compile.triton('k', source)\n# ", commented, "\n")}) {
     const v1::KernelShard shard = Extract(text);
     EXPECT_THAT(Places(shard), IsEmpty()) << text;
-    // What is handed to something else is text that a program writes kernels with, at most.
+    // Strings that are given to anything else can at most be listed as emitted code.
     EXPECT_THAT(Skipped(shard), Each(EndsWith(" emitted"))) << text;
   }
 }
@@ -179,7 +182,7 @@ TEST(GeneratedStringsTest, AStringWithinAStringIsText) {
   ASSERT_EQ(shard.kernels_size(), 1);
   EXPECT_EQ(shard.kernels(0).name(), "k");
   EXPECT_EQ(shard.kernels(0).docstring(), "Says \"hello\".");
-  ExpectSpansOf(text, shard);
+  ExpectSpans(text, shard);
 }
 
 TEST(GeneratedStringsTest, EscapesAreNotGuessedAt) {
@@ -191,7 +194,7 @@ TEST(GeneratedStringsTest, EscapesAreNotGuessedAt) {
     EXPECT_THAT(Skipped(shard), ElementsAre("2 not_verbatim")) << line;
     const std::string raw = Compile(content, "r'''");
     EXPECT_EQ(Extract(raw).kernels_size(), 1) << line;
-    ExpectSpansOf(raw, Extract(raw));
+    ExpectSpans(raw, Extract(raw));
   }
   EXPECT_EQ(Extract(Compile(absl::StrCat("\n# \\d \\( \\ \n", Source()))).kernels_size(), 1);
 }
@@ -228,7 +231,7 @@ TEST(GeneratedStringsTest, AStringThatDoesNotParseLeavesTheRestAlone) {
   EXPECT_TRUE(shard.files(0).parse_errors());
   EXPECT_FALSE(shard.kernels(0).parse_error());
   EXPECT_FALSE(shard.kernels(1).parse_error());
-  ExpectSpansOf(text, shard);
+  ExpectSpans(text, shard);
 }
 
 TEST(GeneratedStringsTest, AStringBeyondTheParsersBoundsIsSkippedAlone) {
@@ -250,9 +253,9 @@ TEST(GeneratedStringsTest, StringsBeyondTheLimitFailTheFile) {
   file.set_content(absl::StrCat(Compile(Source()), Compile("no kernel"), Compile(Source())));
   ExtractOptions options;
   options.max_strings = 2;
-  EXPECT_EQ(ExtractKernels(files, TreeSitterParser(), options)->kernels_size(), 2);
+  EXPECT_EQ(ExtractKernels(files, StandardParser(), options)->kernels_size(), 2);
   options.max_strings = 1;
-  EXPECT_EQ(ExtractKernels(files, TreeSitterParser(), options)->files(0).failed(),
+  EXPECT_EQ(ExtractKernels(files, StandardParser(), options)->files(0).failed(),
             "too_many_strings");
 }
 
@@ -264,7 +267,7 @@ TEST(GeneratedStringsTest, TheOriginIsOfTheFilesPathAndTheCommentsAbove) {
       absl::StrCat("# kernel path: /tmp/torchinductor_me/ab/cab.py\n"
                    "# Topologically Sorted Source Nodes: [add], Original ATen: []\n",
                    Compile(Source()), "\n\n", Compile(Source())));
-  const auto shard = ExtractKernels(files, TreeSitterParser());
+  const auto shard = ExtractKernels(files, StandardParser());
   ASSERT_TRUE(shard.ok());
   ASSERT_EQ(shard->kernels_size(), 2);
   const v1::InductorOrigin& origin = shard->kernels(0).inductor();

@@ -9,13 +9,16 @@
 #include "absl/strings/str_replace.h"
 #include "common/base/hash.h"
 #include "common/base/text.h"
-#include "kernelmill/v1/source.pb.h"
-#include "common/python/tree_sitter/tree_sitter_parser.h"
-#include "services/extractor/core/extract/extract.h"
 #include "common/python/parse/python_parser.h"
+#include "kernelmill/v1/source.pb.h"
+#include "services/extractor/core/extract/extract.h"
 #include "services/extractor/testing/extract_for_test.h"
 
 namespace kernelmill::extractor {
+
+using python::StandardParser;
+using python::SyntaxTree;
+
 namespace {
 
 using ::testing::ElementsAre;
@@ -234,17 +237,17 @@ TEST(JsonFileTest, StringsAreReadUpToTheLimit) {
   file.set_content(absl::StrCat(good, "\n", good, "\n", good, "\n", good, "\n"));
   ExtractOptions options;
   options.max_json_strings = 2;
-  auto shard = ExtractKernels(files, TreeSitterParser(), options);
+  auto shard = ExtractKernels(files, StandardParser(), options);
   ASSERT_TRUE(shard.ok());
   EXPECT_THAT(Places(*shard), ElementsAre("kernel /1 6-8", "kernel /2 6-8"));
   EXPECT_THAT(Skipped(*shard), ElementsAre("3 too_many_strings"));
   options.max_json_bytes = 100;
-  shard = ExtractKernels(files, TreeSitterParser(), options);
+  shard = ExtractKernels(files, StandardParser(), options);
   ASSERT_TRUE(shard.ok());
   EXPECT_EQ(shard->files(0).failed(), "too_large");
   options = {};
   options.max_file_bytes = 20;
-  shard = ExtractKernels(files, TreeSitterParser(), options);
+  shard = ExtractKernels(files, StandardParser(), options);
   ASSERT_TRUE(shard.ok());
   EXPECT_EQ(shard->files(0).failed(), "");
   EXPECT_THAT(Skipped(*shard), SizeIs(4));
@@ -266,11 +269,11 @@ TEST(JsonFileTest, TheRestOfAFileIsNotReadOnceItsBudgetIsSpent) {
   ExtractOptions options;
   options.json_parse_bytes = 0;
   options.json_parse_bytes_per_byte = 1;
-  const auto shard = ExtractKernels(files, TreeSitterParser(), options);
+  const auto shard = ExtractKernels(files, StandardParser(), options);
   ASSERT_TRUE(shard.ok());
   EXPECT_THAT(Skipped(*shard), ElementsAre("1 work_budget"));
   options.json_parse_bytes_per_byte = 1'000'000;
-  const auto whole = ExtractKernels(files, TreeSitterParser(), options);
+  const auto whole = ExtractKernels(files, StandardParser(), options);
   ASSERT_TRUE(whole.ok());
   EXPECT_THAT(Skipped(*whole), IsEmpty());
   EXPECT_EQ(whole->kernels_size(), 20 * 8);
@@ -286,7 +289,7 @@ class CountingParser : public PythonParser {
   uint64_t bytes() const { return bytes_; }
 
  private:
-  TreeSitterParser parser_;
+  StandardParser parser_;
   mutable uint64_t bytes_ = 0;
 };
 

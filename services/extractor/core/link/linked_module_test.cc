@@ -5,12 +5,15 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "common/python/parse/python_parser.h"
 #include "kernelmill/v1/source.pb.h"
-#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
 #include "services/extractor/testing/extract_for_test.h"
 
 namespace kernelmill::extractor {
+
+using python::StandardParser;
+
 namespace {
 
 TEST(LinkedModuleTest, HoldsWhatTheKernelUsesAndNothingElse) {
@@ -106,7 +109,7 @@ TEST(LinkedModuleTest, TheSameFilesGiveTheSameBytesInAnyOrder) {
   }
   v1::FileShard backward;
   for (int i = forward.files_size(); i-- > 0;) *backward.add_files() = forward.files(i);
-  const TreeSitterParser parser;
+  const StandardParser parser;
   std::string bytes[2];
   for (int i = 0; i < 2; ++i) {
     auto shard = ExtractKernels(i == 0 ? forward : backward, parser);
@@ -118,8 +121,8 @@ TEST(LinkedModuleTest, TheSameFilesGiveTheSameBytesInAnyOrder) {
   EXPECT_EQ(bytes[0], bytes[1]);
 }
 
-// What is one definition, or one import, of many names takes time in proportion to them: each of
-// these took minutes.
+// The time for one definition, or one import, with many names is linear in the names: each of these
+// took minutes.
 TEST(LinkedModuleTest, ManyStatementsOnALineAndManyNamesOfAnImport) {
   std::string line;
   std::string import = "from .x import (a";

@@ -1,0 +1,712 @@
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "common/base/text.h"
+#include "common/python/parse/plain_parser.h"
+
+namespace kernelmill::python {
+
+namespace {
+
+bool Has(absl::string_view text, char c) {
+  return !text.empty() && std::memchr(text.data(), c, text.size()) != nullptr;
+}
+
+bool HasLoneReturn(absl::string_view text) {
+  for (size_t at = text.find('\r'); at != absl::string_view::npos; at = text.find('\r', at + 1)) {
+    if (at + 1 == text.size() || text[at + 1] != '\n') return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<std::vector<SyntaxNode>> ParsePlain(absl::string_view text, size_t max_nodes) {
+  if (text.size() > std::numeric_limits<uint32_t>::max() / 2 || Has(text, '\0') ||
+      Has(text, '\f') || HasLoneReturn(text) || !IsUtf8(text)) {
+    return std::nullopt;
+  }
+  PlainParser parser(text);
+  if (!parser.Module() || parser.tree().here() > max_nodes) return std::nullopt;
+  return parser.tree().InPreOrder();
+}
+
+void PlainParser::AddExtras() {
+  for (const Extra& extra : lexer_.extras()) {
+    tree_.AddLeaf(extra.kind, extra.start, extra.end);
+    end_ = extra.end;
+  }
+  lexer_.extras().clear();
+}
+
+bool PlainParser::Expect(Token token) {
+  if (!Is(token)) return false;
+  Take();
+  return true;
+}
+
+bool PlainParser::TakeName(Field field) {
+  if (!IsName()) return false;
+  Take(Kind::kIdentifier, field);
+  return true;
+}
+
+bool PlainParser::Opening() {
+  lexer_.Open();
+  Take();
+  return true;
+}
+
+bool PlainParser::Closing(Token token) {
+  if (!Is(token)) return false;
+  lexer_.Shut();
+  Take();
+  return true;
+}
+
+// Simple statements, imports among them, and the lines that they stand on.
+
+bool PlainParser::Module() {
+  lexer_.NextLine();
+  if (lexer_.indent() != 0) return false;
+  const uint32_t start = lexer_.extras().empty() ? lexer_.start() : lexer_.extras().front().start;
+  while (!Is(Token::kEnd)) {
+    if (lexer_.indent() != 0 || !Statement()) return false;
+  }
+  AddExtras();
+  if (tree_.here() == 0) return false;
+  tree_.Close(Kind::kModule, 0, start, static_cast<uint32_t>(text_.size()));
+  return true;
+}
+
+bool PlainParser::Statement() {
+  switch (token()) {
+    case Token::kIf:
+    case Token::kFor:
+    case Token::kWhile:
+    case Token::kTry:
+    case Token::kWith:
+    case Token::kDef:
+    case Token::kClass:
+    case Token::kAt:
+    case Token::kAsync: {
+      const Depth depth(*this);
+      return depth.ok && CompoundStatement();
+    }
+    default:
+      return SimpleStatements();
+  }
+}
+
+bool PlainParser::CompoundStatement() {
+  switch (token()) {
+    case Token::kIf:
+      return If();
+    case Token::kFor:
+      return For();
+    case Token::kWhile:
+      return While();
+    case Token::kTry:
+      return Try();
+    case Token::kWith:
+      return With();
+    case Token::kDef:
+      return Function();
+    case Token::kClass:
+      return Class();
+    case Token::kAt:
+      return Decorated();
+    default:
+      break;
+  }
+  // After `async` a name as good as never stands; its node begins there.
+  const size_t next = text_.find_first_not_of(" \t", lexer_.end());
+  const absl::string_view rest =
+      next == absl::string_view::npos ? absl::string_view() : text_.substr(next, 4);
+  if (rest == "def ") return Function();
+  if (rest == "for ") return For();
+  return rest == "with" && With();
+}
+
+// Up to and with the line end.
+bool PlainParser::SimpleStatements() {
+  for (;;) {
+    if (!SimpleStatement()) return false;
+    if (!Is(Token::kSemicolon)) break;
+    Take();
+    if (Is(Token::kNewline)) break;
+  }
+  return EndOfLine();
+}
+
+// A newline is a token without length, right after the comment of its line. Behind a list without
+// brackets tree-sitter may take a line that begins with one for a part of it.
+bool PlainParser::EndOfLine() {
+  if (!Is(Token::kNewline)) return false;
+  AddExtras();
+  lexer_.NextLine();
+  return !std::exchange(listed_, false) || !Is(Token::kLeftBracket);
+}
+
+bool PlainParser::SimpleStatement() {
+  switch (token()) {
+    case Token::kImport:
+      return ImportStatement();
+    case Token::kFrom:
+      return FromImport();
+    case Token::kReturn:
+      return Keyword(Kind::kReturnStatement, &PlainParser::ExpressionList);
+    case Token::kDel:
+      return Keyword(Kind::kOther, &PlainParser::ExpressionList);
+    case Token::kPass:
+    case Token::kBreak:
+    case Token::kContinue:
+      return Keyword(Kind::kOther, nullptr);
+    case Token::kGlobal:
+      return Keyword(Kind::kGlobalStatement, &PlainParser::Names);
+    case Token::kNonlocal:
+      return Keyword(Kind::kNonlocalStatement, &PlainParser::Names);
+    case Token::kAssert:
+      return Keyword(Kind::kOther, &PlainParser::Assert);
+    case Token::kRaise:
+      return Keyword(Kind::kOther, &PlainParser::Raise);
+    default:
+      return ExpressionStatement();
+  }
+}
+
+// A word and its operands, which `return` and `raise` may do without.
+bool PlainParser::Keyword(Kind kind, bool (PlainParser::*operands)()) {
+  const Begin begin = Here();
+  const bool bare = Is(Token::kReturn) || Is(Token::kRaise);
+  Take();
+  const bool ends = bare && (Is(Token::kNewline) || Is(Token::kSemicolon));
+  if (operands != nullptr && !ends && !(this->*operands)()) return false;
+  Close(kind, begin);
+  return true;
+}
+
+bool PlainParser::Names() {
+  if (!TakeName()) return false;
+  while (Is(Token::kComma)) {
+    Take();
+    if (!TakeName()) return false;
+  }
+  return true;
+}
+
+bool PlainParser::Assert() {
+  if (!Expression()) return false;
+  if (!Is(Token::kComma)) return true;
+  Take();
+  return Expression();
+}
+
+bool PlainParser::Raise() {
+  if (!Expression()) return false;
+  if (!Is(Token::kFrom)) return true;
+  Take();
+  return Expression();
+}
+
+bool PlainParser::Yield() {
+  const Begin begin = Here();
+  Take();
+  if (Is(Token::kFrom)) {
+    Take();
+    if (!Expression()) return false;
+  } else if (!Is(Token::kRightParen) && !Is(Token::kNewline) && !Is(Token::kSemicolon)) {
+    if (!ExpressionList()) return false;
+  }
+  Close(Kind::kOther, begin);
+  return true;
+}
+
+bool PlainParser::ExpressionStatement() {
+  const Begin begin = Here();
+  if (Is(Token::kYield)) {
+    if (!Yield()) return false;
+    Close(Kind::kExpressionStatement, begin);
+    return true;
+  }
+  // `match` and `type` begin statements of their own: what may be one is left alone.
+  if (Is(Token::kMatch) || Is(Token::kType)) {
+    const size_t next = text_.find_first_not_of(" \t", lexer_.end());
+    const char c = next == absl::string_view::npos ? '\n' : text_[next];
+    if (c != '=' && c != '.' && c != ':') return false;
+  }
+  // A comma at the line's end is not for us: tree-sitter may go on with the next line. Nor are
+  // splats, but of names that are assigned to or stand behind something.
+  const bool splat = Is(Token::kStar);
+  if (!(splat ? SplatOfName() : Expression())) return false;
+  const bool list = Is(Token::kComma);
+  listed_ = listed_ || list;
+  while (Is(Token::kComma)) {
+    Take();
+    if (Is(Token::kLambda)) return false;  // may be read as a name with an annotation
+    if (Is(Token::kAssign)) break;
+    if (!(Is(Token::kStar) ? SplatOfName() : Expression())) return false;
+  }
+  if (splat && !(list && Is(Token::kAssign))) return false;
+  if (Is(Token::kAssign) || Is(Token::kAugmentedAssign) || (Is(Token::kColon) && !list)) {
+    if (list) Close(Kind::kExpressionList, begin);
+    if (!Assignment(begin)) return false;
+  }
+  Close(Kind::kExpressionStatement, begin);
+  return true;
+}
+
+// From the sign after the left side on.
+bool PlainParser::Assignment(Begin begin) {
+  const Depth depth(*this);
+  if (!depth.ok || !tree_.MakePattern()) return false;
+  tree_.SetField(Field::kLeft);
+  const bool augmented = Is(Token::kAugmentedAssign);
+  if (augmented) {
+    Take(Kind::kToken, Field::kOperator);
+  } else {
+    if (Is(Token::kColon)) {
+      Take();
+      if (!Type(Field::kType)) return false;
+      if (!Is(Token::kAssign)) {
+        Close(Kind::kAssignment, begin);
+        return true;
+      }
+    }
+    if (!Expect(Token::kAssign)) return false;
+  }
+  if (!RightHandSide()) return false;
+  tree_.SetField(Field::kRight);
+  Close(augmented ? Kind::kAugmentedAssignment : Kind::kAssignment, begin);
+  return true;
+}
+
+bool PlainParser::RightHandSide() {
+  const Begin begin = Here();
+  if (Is(Token::kYield)) return Yield();
+  if (!ExpressionList()) return false;
+  // What stands in a list may be targets of an assignment that never comes: whether tree-sitter
+  // reads splats within its elements so hangs on what follows.
+  if (tree_.last_kind() == Kind::kExpressionList && tree_.HasSplatsInElements()) return false;
+  return !Is(Token::kAssign) || Assignment(begin);
+}
+
+bool PlainParser::DottedName(Field field) {
+  const Begin begin = Here();
+  if (!TakeName()) return false;
+  while (Is(Token::kDot)) {
+    Take();
+    if (!TakeName()) return false;
+  }
+  Close(Kind::kDottedName, begin, field);
+  return true;
+}
+
+bool PlainParser::ImportedName() {
+  const Begin begin = Here();
+  if (!DottedName(Field::kName)) return false;
+  if (!Is(Token::kAs)) return true;
+  Take();
+  if (!TakeName(Field::kAlias)) return false;
+  Close(Kind::kAliasedImport, begin, Field::kName);
+  return true;
+}
+
+bool PlainParser::ImportList() {
+  if (!ImportedName()) return false;
+  while (Is(Token::kComma)) {
+    Take();
+    if (Is(Token::kRightParen)) return true;
+    if (!ImportedName()) return false;
+  }
+  return true;
+}
+
+bool PlainParser::ImportStatement() {
+  const Begin begin = Here();
+  Take();
+  if (!ImportList()) return false;
+  Close(Kind::kImportStatement, begin);
+  return true;
+}
+
+// Dots and maybe a name. Three dots are one token elsewhere.
+bool PlainParser::RelativeModule() {
+  if (!Is(Token::kDot) && !Is(Token::kEllipsis)) return false;
+  const Begin begin = Here();
+  while (Is(Token::kDot) || Is(Token::kEllipsis)) {
+    for (uint32_t at = lexer_.start(); at < lexer_.end(); ++at) {
+      tree_.AddLeaf(Kind::kToken, at, at + 1);
+    }
+    end_ = lexer_.end();
+    lexer_.Next();
+    if (!lexer_.extras().empty()) return false;
+  }
+  Close(Kind::kOther, begin);
+  if (!Is(Token::kImport) && !DottedName(Field::kNone)) return false;
+  Close(Kind::kRelativeImport, begin, Field::kModuleName);
+  return true;
+}
+
+bool PlainParser::FromImport() {
+  const Begin begin = Here();
+  Take();
+  const bool future = Word() == "__future__";
+  if (future) {
+    Take();
+  } else if (!(Is(Token::kName) || IsName() ? DottedName(Field::kModuleName) : RelativeModule())) {
+    return false;
+  }
+  if (!Expect(Token::kImport)) return false;
+  if (Is(Token::kStar) && !future) {
+    const Begin star = Here();
+    Take();
+    Close(Kind::kWildcardImport, star);
+  } else if (Is(Token::kLeftParen)) {
+    Opening();
+    if (!ImportList() || !Closing(Token::kRightParen)) return false;
+  } else if (!ImportList()) {
+    return false;
+  }
+  Close(future ? Kind::kFutureImportStatement : Kind::kImportFromStatement, begin);
+  return true;
+}
+
+// Statements with blocks, but for definitions.
+
+namespace {
+
+// The scanner keeps an indentation in a byte.
+constexpr int kMaxIndent = 127;
+
+}  // namespace
+
+// After a colon: statements on the line, or an indented block. Comments before its first statement
+// stand outside it.
+bool PlainParser::Suite(Field field) {
+  if (!Expect(Token::kColon)) return false;
+  if (!Is(Token::kNewline)) {
+    const Begin begin = Here();
+    if (!SimpleStatements()) return false;
+    Close(Kind::kBlock, begin, field);
+    return true;
+  }
+  lexer_.NextLine();
+  const int indent = lexer_.indent();
+  if (indent <= indents_.back() || indent > kMaxIndent) return false;
+  indents_.push_back(indent);
+  lexer_.set_block_indent(indent);
+  const Begin begin = Here();
+  while (lexer_.indent() == indent && !Is(Token::kEnd)) {
+    if (!Statement()) return false;
+  }
+  if (lexer_.indent() > indent) return false;
+  Dedent(indent);
+  Close(Kind::kBlock, begin, field);
+  return true;
+}
+
+// The end of a block is a token without length too, which comes after the comments that are
+// indented like the block.
+void PlainParser::Dedent(int indent) {
+  std::vector<Extra>& extras = lexer_.extras();
+  size_t count = 0;
+  for (; count < extras.size() && extras[count].indent >= indent; ++count) {
+    tree_.AddLeaf(extras[count].kind, extras[count].start, extras[count].end);
+    end_ = extras[count].end;
+  }
+  extras.erase(extras.begin(), extras.begin() + static_cast<ptrdiff_t>(count));
+  indents_.pop_back();
+  lexer_.set_block_indent(indents_.back());
+}
+
+bool PlainParser::If() {
+  const Begin begin = Here();
+  Take();
+  if (!Expression() || !Suite(Field::kNone)) return false;
+  while (Is(Token::kElif) && AtIndent()) {
+    const Begin clause = Here();
+    Take();
+    if (!Expression() || !Suite(Field::kNone)) return false;
+    Close(Kind::kElifClause, clause);
+  }
+  if (!Else()) return false;
+  Close(Kind::kIfStatement, begin);
+  return true;
+}
+
+// Where there is one.
+bool PlainParser::Else() {
+  if (!Is(Token::kElse) || !AtIndent()) return true;
+  const Begin begin = Here();
+  Take();
+  if (!Suite(Field::kBody)) return false;
+  Close(Kind::kElseClause, begin);
+  return true;
+}
+
+bool PlainParser::For() {
+  const Begin begin = Here();
+  if (Is(Token::kAsync)) Take();
+  if (!Expect(Token::kFor) || !TargetList()) return false;
+  tree_.SetField(Field::kLeft);
+  if (!Expect(Token::kIn) || !ExpressionList()) return false;
+  tree_.SetField(Field::kRight);
+  if (!Suite(Field::kBody) || !Else()) return false;
+  Close(Kind::kForStatement, begin);
+  return true;
+}
+
+bool PlainParser::While() {
+  const Begin begin = Here();
+  Take();
+  if (!Expression() || !Suite(Field::kBody) || !Else()) return false;
+  Close(Kind::kWhileStatement, begin);
+  return true;
+}
+
+bool PlainParser::Try() {
+  const Begin begin = Here();
+  Take();
+  if (!Suite(Field::kBody)) return false;
+  bool caught = false;
+  for (; Is(Token::kExcept) && AtIndent(); caught = true) {
+    if (!Except()) return false;
+  }
+  if (caught && !Else()) return false;
+  if (Is(Token::kFinally) && AtIndent()) {
+    const Begin clause = Here();
+    Take();
+    if (!Suite(Field::kNone)) return false;
+    Close(Kind::kFinallyClause, clause);
+  } else if (!caught) {
+    return false;
+  }
+  Close(Kind::kTryStatement, begin);
+  return true;
+}
+
+bool PlainParser::Except() {
+  const Begin begin = Here();
+  Take();
+  if (!Is(Token::kColon)) {
+    const Begin value = Here();
+    if (!Condition()) return false;
+    if (Is(Token::kAs) && !As(value)) return false;
+    tree_.SetField(Field::kValue);
+  }
+  if (!Suite(Field::kNone)) return false;
+  Close(Kind::kExceptClause, begin);
+  return true;
+}
+
+// What stands before it is there.
+bool PlainParser::As(Begin begin) {
+  Take();
+  const Begin target = Here();
+  if (!Postfix()) return false;
+  Close(Kind::kAsPatternTarget, target, Field::kAlias);
+  Close(Kind::kAsPattern, begin);
+  return true;
+}
+
+// Parentheses may be the statement's or the expression's: not for us.
+bool PlainParser::With() {
+  const Begin begin = Here();
+  if (Is(Token::kAsync)) Take();
+  if (!Expect(Token::kWith)) return false;
+  const Begin clause = Here();
+  if (Is(Token::kLeftParen)) return false;
+  for (;;) {
+    const Begin item = Here();
+    if (!Condition()) return false;
+    if (Is(Token::kAs) && !As(item)) return false;
+    tree_.SetField(Field::kValue);
+    Close(Kind::kOther, item);
+    if (!Is(Token::kComma)) break;
+    Take();
+  }
+  Close(Kind::kOther, clause);
+  if (!Suite(Field::kBody)) return false;
+  Close(Kind::kWithStatement, begin);
+  return true;
+}
+
+// Classes, functions, and the annotations of parameters and variables.
+
+namespace {
+
+// The place of the first character from `at` on that is no blank, line end or part of a comment.
+size_t SkipLineEnds(absl::string_view text, size_t at) {
+  for (;;) {
+    at = text.find_first_not_of(" \t\r\n\\", at);
+    if (at == absl::string_view::npos || text[at] != '#') return at;
+    at = text.find('\n', at);
+  }
+}
+
+bool IsBracketAt(absl::string_view text, size_t at) {
+  return at != absl::string_view::npos && text[at] == '[';
+}
+
+}  // namespace
+
+bool PlainParser::Decorated() {
+  const Begin begin = Here();
+  while (Is(Token::kAt)) {
+    const Begin decorator = Here();
+    Take();
+    if (!Expression() || !EndOfLine() || !AtIndent()) return false;
+    Close(Kind::kDecorator, decorator);
+    // A comment left of the block may end it there.
+    for (const Extra& extra : lexer_.extras()) {
+      if (extra.indent < indents_.back()) return false;
+    }
+  }
+  if (Is(Token::kClass) ? !Class() : !Function()) return false;
+  tree_.SetField(Field::kDefinition);
+  Close(Kind::kDecoratedDefinition, begin);
+  return true;
+}
+
+bool PlainParser::Class() {
+  const Begin begin = Here();
+  Take();
+  if (!TakeName(Field::kName)) return false;
+  if (Is(Token::kLeftParen)) {
+    const Begin bases = Here();
+    Opening();
+    if (!Elements(Token::kRightParen, &PlainParser::Argument) || !Closing(Token::kRightParen)) {
+      return false;
+    }
+    Close(Kind::kArgumentList, bases);
+  }
+  if (!Suite(Field::kBody)) return false;
+  Close(Kind::kClassDefinition, begin);
+  return true;
+}
+
+bool PlainParser::Function() {
+  const Begin begin = Here();
+  if (Is(Token::kAsync)) Take();
+  if (!Expect(Token::kDef) || !TakeName(Field::kName)) return false;
+  const Begin parameters = Here();
+  if (!Is(Token::kLeftParen)) return false;
+  Opening();
+  if (!ParameterList(Token::kRightParen, true) || !Closing(Token::kRightParen)) return false;
+  Close(Kind::kParameters, parameters, Field::kParameters);
+  if (Is(Token::kArrow)) {
+    Take();
+    if (!Type(Field::kNone)) return false;
+  }
+  if (!Suite(Field::kBody)) return false;
+  Close(Kind::kFunctionDefinition, begin);
+  return true;
+}
+
+bool PlainParser::ParameterList(Token end, bool typed) {
+  while (!Is(end)) {
+    if (!Parameter(typed)) return false;
+    if (!Is(Token::kComma)) return Is(end);
+    Take();
+  }
+  return true;
+}
+
+bool PlainParser::Parameter(bool typed) {
+  if (Is(Token::kStar) || Is(Token::kDoubleStar) || Is(Token::kSlash)) {
+    return SplatParameter(typed);
+  }
+  const Begin begin = Here();
+  if (!Is(Token::kName) && !Is(Token::kType) && !Is(Token::kMatch)) return false;
+  Take(Kind::kIdentifier);
+  const bool has_type = typed && Is(Token::kColon);
+  if (has_type) {
+    Take();
+    if (!Type(Field::kType)) return false;
+  }
+  if (!Is(Token::kAssign)) {
+    if (has_type) Close(Kind::kTypedParameter, begin);
+    return true;
+  }
+  if (has_type) {
+    tree_.SetFieldAt(begin.place, Field::kName);
+  } else {
+    tree_.SetField(Field::kName);
+  }
+  Take();
+  if (!Expression()) return false;
+  tree_.SetField(Field::kValue);
+  Close(has_type ? Kind::kTypedDefaultParameter : Kind::kDefaultParameter, begin);
+  return true;
+}
+
+// *args, **kwargs, and the * and / that only separate others.
+bool PlainParser::SplatParameter(bool typed) {
+  const Begin begin = Here();
+  const bool star = Is(Token::kStar);
+  const bool slash = Is(Token::kSlash);
+  Take();
+  if (slash || (star && Is(Token::kComma))) {
+    Close(Kind::kOther, begin);
+    return true;
+  }
+  if (!TakeName()) return false;
+  Close(star ? Kind::kListSplatPattern : Kind::kDictionarySplatPattern, begin);
+  if (!typed || !Is(Token::kColon)) return true;
+  Take();
+  if (!Type(Field::kType)) return false;
+  Close(Kind::kTypedParameter, begin);
+  return true;
+}
+
+// Whether the name that comes next has a subscript, which makes it a generic_type.
+bool PlainParser::IsGeneric() const {
+  return IsTypeName() && IsBracketAt(text_, text_.find_first_not_of(" \t", lexer_.end()));
+}
+
+// Whether a bracket follows the name on another line: tree-sitter goes on with it in other places
+// than elsewhere.
+bool PlainParser::IsGenericBeyondLine() const {
+  return IsTypeName() && !IsGeneric() && IsBracketAt(text_, SkipLineEnds(text_, lexer_.end()));
+}
+
+// An annotation.
+bool PlainParser::Type(Field field) {
+  const Depth depth(*this);
+  const Begin begin = Here();
+  if (!depth.ok || IsGenericBeyondLine()) return false;
+  if (!IsGeneric()) {
+    if (!Expression()) return false;
+  } else {
+    if (!GenericType()) return false;
+    if (Is(Token::kPipe)) {
+      Close(Kind::kType, begin);
+      Take();
+      const Begin other = Here();
+      if (!(IsGeneric() ? GenericType() : Postfix())) return false;
+      Close(Kind::kType, other);
+      Close(Kind::kOther, begin);
+    }
+    if (!AtOperandEnd() && !Is(Token::kColon)) return false;
+  }
+  Close(Kind::kType, begin, field);
+  return true;
+}
+
+bool PlainParser::GenericType() {
+  const Begin begin = Here();
+  Take(Kind::kIdentifier);
+  const Begin parameter = Here();
+  Opening();
+  if (Is(Token::kRightBracket) || !Elements(Token::kRightBracket, &PlainParser::TypeElement) ||
+      !Closing(Token::kRightBracket)) {
+    return false;
+  }
+  Close(Kind::kTypeParameter, parameter);
+  Close(Kind::kOther, begin);
+  return true;
+}
+
+}  // namespace kernelmill::python
