@@ -72,7 +72,7 @@ absl::Status MemoryStorage::Touch(absl::Span<const LastUse> uses, Epoch now) {
     ++touches_;
     const auto at = blobs_.find(ToString(use.id));
     if (at == blobs_.end() || at->second.last != use.epoch) {
-      return absl::InternalError("a use of what is not there as it was");
+      return absl::InternalError("the used item has changed");
     }
     at->second.last = now;
   }
