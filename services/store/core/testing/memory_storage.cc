@@ -72,7 +72,7 @@ absl::Status MemoryStorage::Touch(absl::Span<const LastUse> uses, Epoch now) {
     ++touches_;
     const auto at = blobs_.find(ToString(use.id));
     if (at == blobs_.end() || at->second.last != use.epoch) {
-      return absl::InternalError("a use of what is not there as it was");
+      return absl::InternalError("the used item has changed");
     }
     at->second.last = now;
   }
@@ -84,7 +84,7 @@ absl::Status MemoryStorage::Put(absl::Span<const CheckedBlob> blobs, bool fresh,
   RETURN_IF_ERROR(write_status_);
   for (const CheckedBlob& blob : blobs) {
     if (fresh && blobs_.count(ToString(blob.id)) > 0) {
-      return absl::InternalError("a blob is said to be new, and is not");
+      return absl::InternalError("a blob that was counted as new already exists");
     }
     Store(blob.id, blob.bytes, now);
   }
