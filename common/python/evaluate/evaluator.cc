@@ -14,7 +14,7 @@ namespace {
 
 // Elements of a dictionary: they are looked for one after another.
 constexpr size_t kMaxDictItems = 512;
-// Of an argument that is not known.
+// The bytes of an argument that is not known.
 constexpr size_t kMaxText = 1024;
 
 bool IsTargetList(Kind kind) {
@@ -112,7 +112,7 @@ Evaluator::Result Evaluator::Name(absl::string_view name) {
   const std::optional<std::vector<NodeId>> statements = file_.statements.Find(name, at_);
   if (!statements.has_value()) return known_[name] = std::nullopt;
   if (!pending_.insert(name).second) return std::nullopt;
-  Result value = OfStatements(name, *statements);
+  Result value = RunStatements(name, *statements);
   pending_.erase(name);
   return known_[name] = std::move(value);
 }
@@ -204,7 +204,7 @@ Evaluator::Result Evaluator::Subscript(NodeId node) {
   return (*of->items)[static_cast<size_t>(key->integer + (key->integer < 0 ? size : 0))];
 }
 
-// of[a:b], either of which may be missing.
+// Returns of[a:b]; a or b may be missing.
 Evaluator::Result Evaluator::Slice(const Value& of, NodeId node) {
   const auto size = static_cast<int64_t>(of.items->size());
   int64_t bounds[2] = {0, size};
@@ -226,7 +226,7 @@ Evaluator::Result Evaluator::Slice(const Value& of, NodeId node) {
                                       : Value::Items());
 }
 
-// What a record was given.
+// An argument of a record.
 Evaluator::Result Evaluator::Attribute(NodeId node) {
   const NodeId name = tree_.Child(node, Field::kAttribute);
   const NodeId object = tree_.Child(node, Field::kObject);
@@ -477,7 +477,7 @@ bool IsTransparent(absl::string_view decorator) {
 }  // namespace
 
 Evaluator::Result Evaluator::CallFunction(const Value& function, const CallArguments& arguments) {
-  constexpr int kCost = 8;  // of nesting: a call takes more of the stack than an expression
+  constexpr int kCost = 8;  // nesting: a call takes more of the stack than an expression
   if (function.type != Value::Type::kFunction || !Step()) return std::nullopt;
   Frame* const around = frame_;
   frames_.push_back({{}, function.closure});
@@ -530,9 +530,9 @@ bool Evaluator::BindParameters(NodeId parameters, const CallArguments& arguments
   return position == arguments.positional.size() && used == arguments.keywords.size();
 }
 
-// What the name is once these have run, outside any function of the file.
-Evaluator::Result Evaluator::OfStatements(absl::string_view name,
-                                          const std::vector<NodeId>& statements) {
+// Returns the value of the name after these statements ran, outside all functions of the file.
+Evaluator::Result Evaluator::RunStatements(absl::string_view name,
+                                           const std::vector<NodeId>& statements) {
   Frame* const around = frame_;
   frames_.push_back({{}, nullptr});
   Frame& frame = frames_.back();

@@ -205,7 +205,7 @@ std::optional<bool> Equal(const Value& a, const Value& b, int depth, int64_t& st
   return true;
 }
 
-// Whether a < b: of numbers, strings, and tuples or lists of them.
+// Returns whether a < b, for numbers, strings, and tuples or lists of them.
 std::optional<bool> Less(const Value& a, const Value& b, int depth, int64_t& steps) {
   constexpr int kMaxDepth = 16;
   if (depth > kMaxDepth || !Charge(steps, 1)) return std::nullopt;

@@ -8,8 +8,8 @@
 namespace kernelmill::python {
 namespace {
 
-// Whether its decorators make it a kernel or a helper of kernels: one of Triton's, or a wrapper's
-// that is named for it.
+// Returns whether its decorators make it a kernel or a helper of kernels: Triton's own decorators,
+// or wrappers that are named for them.
 bool IsJit(const Function& function) {
   return std::any_of(
       function.decorators.begin(), function.decorators.end(),
@@ -29,7 +29,7 @@ std::vector<NodeId> HeadNodes(const SyntaxTree& tree, NodeId statement) {
   return nodes;
 }
 
-// What the items of a with statement open: a and c of `with a as b, c:`.
+// Returns the expressions that a with statement opens: a and c of `with a as b, c:`.
 std::vector<NodeId> OpenedNodes(const SyntaxTree& tree, NodeId with) {
   std::vector<NodeId> opened;
   for (const NodeId clause : HeadNodes(tree, with)) {
