@@ -55,6 +55,8 @@ std::optional<Value> OfInts(absl::string_view name, const Value::Items& given) {
 
 }  // namespace
 
+// Functions and lambdas of the file first, then records, methods of values, and built-in functions
+// by their resolved names.
 Evaluator::Result Evaluator::Call(NodeId node) {
   const NodeId function = tree_.Child(node, Field::kFunction);
   if (function == kNoNode) return std::nullopt;
@@ -81,6 +83,7 @@ Evaluator::Result Evaluator::Call(NodeId node) {
   return arguments.has_value() ? CallBuiltin(resolved, *arguments) : std::nullopt;
 }
 
+// *x and **x are unpacked; one that is unknown makes the call unknown.
 std::optional<Evaluator::CallArguments> Evaluator::ReadArguments(NodeId call) {
   CallArguments read;
   const NodeId list = tree_.Child(call, Field::kArguments);
@@ -116,6 +119,8 @@ std::optional<Evaluator::CallArguments> Evaluator::ReadArguments(NodeId call) {
   return read;
 }
 
+// A record keeps an unknown argument as its text, so that a configuration is still known by its
+// others.
 Evaluator::Result Evaluator::MakeRecord(NodeId call) {
   Value made;
   made.type = Type::kRecord;

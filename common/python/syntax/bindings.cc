@@ -83,6 +83,8 @@ void SortUnique(std::vector<Name>& names) {
 
 }  // namespace
 
+// Scopes come before what is in them in pre-order, so that one pass fills all tables; binders are
+// found afterwards, when each scope knows all its names.
 Bindings::Bindings(const SyntaxTree& tree) : tree_(tree) {
   scope_of_.resize(tree.size(), 0);
   target_.resize(tree.size(), false);
@@ -92,6 +94,8 @@ Bindings::Bindings(const SyntaxTree& tree) : tree_(tree) {
   for (Symbol& symbol : symbols_) FindBinder(symbol);
 }
 
+// A node has its parent's scope, unless the parent is one of the few kinds that change it for some
+// of their children.
 void Bindings::EnterNode(NodeId node) {
   if (tree_.KindOf(node) == Kind::kToken) return;  // neither named nor looked below
   const NodeId parent = tree_[node].parent;
@@ -120,6 +124,8 @@ void Bindings::OpenScope(NodeId node, ScopeKind kind) {
   scopes_.push_back({node, scope_of_[node], kind});
 }
 
+// A function's body and parameters are inside it; its name, decorators, defaults and annotations
+// are not.
 Bindings::ScopeId Bindings::FindChildScope(NodeId node) const {
   const NodeId parent = tree_[node].parent;
   const Kind kind = tree_.KindOf(parent);
@@ -221,6 +227,7 @@ void Bindings::AddPartOfDottedName(NodeId node) {
   }
 }
 
+// A walrus in a comprehension binds in the scope around the comprehension.
 void Bindings::Bind(NodeId node) {
   ScopeId scope = scope_of_[node];
   if (tree_.KindOf(tree_[node].parent) == Kind::kNamedExpression) {
@@ -243,6 +250,7 @@ void Bindings::Declare(NodeId node) {
   symbols_[InternSymbol(node, scope_of_[node])].declared = true;
 }
 
+// Most names occur several times in a row in one scope, so that the last symbol is tried first.
 Bindings::SymbolId Bindings::InternSymbol(NodeId node, ScopeId scope) {
   const NameId name = InternName(tree_.TextOf(node));
   SymbolId& last = names_[name].last;

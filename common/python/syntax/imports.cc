@@ -163,6 +163,7 @@ ImportMap::ImportMap(const SyntaxTree& tree) {
   for (const NodeId statement : ImportsBreadthFirst(tree)) Add(tree, statement);
 }
 
+// Later statements replace what earlier ones bound: they come in the order of ImportsBreadthFirst.
 void ImportMap::Add(const SyntaxTree& tree, NodeId statement) {
   if (tree.KindOf(statement) == Kind::kImportStatement) {
     for (const ImportedName& imported : ListImportedNames(tree, statement)) {

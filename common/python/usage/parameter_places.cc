@@ -64,6 +64,8 @@ class IndexNames {
   std::vector<Assignment> open_;  // the assignments whose value the walk is in
 };
 
+// An assignment makes its target an index once the walk has left the value, so that x = x + 1 reads
+// the old x.
 IndexNames::IndexNames(const SyntaxTree& tree, const Calls& calls, NodeId root)
     : tree_(tree), calls_(calls) {
   auto call = calls.In(root).begin();
@@ -81,6 +83,8 @@ IndexNames::IndexNames(const SyntaxTree& tree, const Calls& calls, NodeId root)
   }
 }
 
+// Sources inside a load do not count, unless `node` itself is inside it: there it is part of an
+// address. Both are counts up to a place, so that no subtree is walked twice.
 bool IndexNames::IsIndex(NodeId node) const {
   const auto before = [](const Source& source, NodeId at) { return source.node < at; };
   const auto first = std::lower_bound(sources_.begin(), sources_.end(), node, before);
@@ -208,6 +212,9 @@ bool IsList(Kind kind) {
 
 }  // namespace
 
+// Three passes over the nodes of the body: the values of local names and which names are numbers;
+// the addresses and regions of calls; last the names that addresses begin with and those inside
+// regions.
 ParameterPlaces::ParameterPlaces(const SyntaxTree& tree, const Calls& calls, NodeId definition,
                                  const std::vector<absl::string_view>& parameters, bool is_pallas)
     : tree_(tree), calls_(calls), body_(tree.Child(definition, Field::kBody)) {
@@ -271,6 +278,7 @@ void ParameterPlaces::AddValue(NodeId target, NodeId value) {
   values.push_back(value);
 }
 
+// A name that is multiplied or ordered is a number there, and no pointer.
 void ParameterPlaces::VisitOperator(NodeId node) {
   const bool is_comparison = tree_.KindOf(node) == Kind::kComparisonOperator;
   if (is_comparison ? !Orders(tree_, node) : IsSum(tree_, node)) return;
@@ -280,6 +288,7 @@ void ParameterPlaces::VisitOperator(NodeId node) {
   }
 }
 
+// Memory calls give addresses; cdiv and loops give regions, in which every name counts.
 void ParameterPlaces::VisitCall(const Call& call) {
   const absl::string_view function = LastPart(call.name);
   if (call.name.empty() && call.function != kNoNode) {

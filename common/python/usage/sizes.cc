@@ -59,6 +59,8 @@ std::optional<Product> Multiply(const Product& left, const Product& right) {
   return made;
 }
 
+// Each name may change by one equation only, or two guesses would correct each other for ever: the
+// last guessed parameter gives way.
 std::optional<int64_t> FindValueThatHolds(
     const SizeEquation& equation, absl::string_view name,
     const std::function<int(absl::string_view)>& place_of,
@@ -123,6 +125,7 @@ std::vector<const Expression*> ListSizes(const Expression& call, size_t first) {
 
 }  // namespace
 
+// A size is a product if it is made of numbers, constexprs and names of these with one value.
 std::optional<Product> UsageFinder::FindSize(Scope& scope, const Expression& size, int depth) {
   if (--steps_left_ < 0 || depth > 12) return std::nullopt;
   if (size.kind == Expression::kBinary && size.name == "*") {
@@ -153,6 +156,9 @@ std::optional<UsageFinder::Shape> UsageFinder::MakeShape(
   return shape;
 }
 
+// Bottom up, like Classify: arange and zeros say a shape, operators broadcast their operands', and
+// subscripts with None add dimensions. A parameter of a helper has no shape: callers give it
+// several.
 std::optional<UsageFinder::Shape> UsageFinder::FindShape(Scope& scope, const Expression& expression,
                                                          int depth) {
   if (--steps_left_ < 0 || depth > 24) return std::nullopt;
@@ -199,6 +205,7 @@ std::optional<UsageFinder::Shape> UsageFinder::FindShape(Scope& scope, const Exp
   }
 }
 
+// Constructors and reshapes list the shape; elementwise functions keep that of their first operand.
 std::optional<UsageFinder::Shape> UsageFinder::FindCallShape(Scope& scope, const Expression& call,
                                                              int depth) {
   const Expression& callee = *call.parts[0];
@@ -241,6 +248,7 @@ void UsageFinder::AddEquation(Scope& scope, SizeEquation equation) {
     scope.usage.equations.push_back(std::move(equation));
 }
 
+// Adds the equation of a reshape whose shapes are both known.
 void UsageFinder::VisitReshape(Scope& scope, const Expression& call) {
   const bool method = IsMethodOfValue(scope.function, *call.parts[0]);
   if (!method && call.parts.size() < 2) return;

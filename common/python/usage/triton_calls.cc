@@ -27,6 +27,8 @@ CallTraits Passes(bool two = false, bool shape = false) {
   return traits;
 }
 
+// The functions of triton.language that say anything about types, sizes or addresses. One that is
+// missing here passes nothing on and needs nothing.
 absl::flat_hash_map<absl::string_view, CallTraits> MakeTraits() {
   absl::flat_hash_map<absl::string_view, CallTraits> table;
   table["arange"] = Numbers(UsageRule::kRange, true, true);
@@ -87,6 +89,7 @@ absl::flat_hash_map<absl::string_view, CallTraits> MakeTraits() {
 
 }  // namespace
 
+// Functions, and methods of descriptors of the same name.
 MemoryAccess GetMemoryAccess(absl::string_view function) {
   if (function == "load" || function == "_experimental_descriptor_load" ||
       function == "buffer_load" || function == "load_tensor_descriptor") {
@@ -110,6 +113,7 @@ CallTraits GetCallTraits(absl::string_view function) {
   return found == table.end() ? CallTraits{} : found->second;
 }
 
+// x.T is a value, as x is; every other attribute is taken for a module.
 bool IsMethodOfValue(const Function& function, const Expression& callee) {
   if (callee.kind != Expression::kAttribute) return false;
   const Expression* of = callee.parts[0];

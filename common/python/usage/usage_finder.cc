@@ -11,6 +11,8 @@
 
 namespace kernelmill::python {
 
+// Walks the statements once. An entry exists before the walk, so that a function that calls itself
+// finds what is known so far and the recursion ends; kMaxCalls bounds chains of helpers.
 const FunctionUsage& UsageFinder::FindUsage(const Function& function) {
   std::unique_ptr<FunctionUsage>& known = known_[&function];
   if (known != nullptr) return *known;
@@ -31,6 +33,8 @@ const FunctionUsage& UsageFinder::FindUsage(const Function& function) {
   return usage;
 }
 
+// Visits an expression and all its parts: each operation requires something of its own operands,
+// and Require follows that back to the parameters.
 void UsageFinder::Walk(Scope& scope, const Expression& expression) {
   if (--steps_left_ < 0) return;
   switch (expression.kind) {
@@ -95,6 +99,8 @@ void UsageFinder::VisitPlace(Scope& scope, const Expression& of, const Expressio
   if (FindConstexpr(scope, end) != nullptr) places.constexpr_name = end.name;
 }
 
+// Requires what a called function needs of its arguments. Helpers of the module come first, since
+// they may have the name of one of Triton's functions.
 void UsageFinder::VisitCall(Scope& scope, const Expression& call) {
   const Expression& callee = *call.parts[0];
   const absl::string_view name = LastName(call);
@@ -150,6 +156,9 @@ void UsageFinder::VisitCall(Scope& scope, const Expression& call) {
   }
 }
 
+// Carries the uses that a helper has of its parameters over to the arguments of the call: needs go
+// to whatever an argument is made of, flags of constexprs to an argument that is a parameter
+// itself.
 void UsageFinder::VisitHelper(Scope& scope, const Expression& call, const Function& helper) {
   const FunctionUsage& usage = FindUsage(helper);
   scope.usage.three_dimensional |= usage.three_dimensional;
@@ -202,6 +211,9 @@ void UsageFinder::VisitHelper(Scope& scope, const Expression& call, const Functi
   }
 }
 
+// Operators tell types by what Python and Triton accept: // and shifts take integers, & and | of
+// comparisons are masks and otherwise bits. + - * / take anything; only next to a float they tell
+// that a scalar may be one.
 void UsageFinder::VisitBinary(Scope& scope, const Expression& expression) {
   const absl::string_view sign = expression.name;
   const Expression& left = *expression.parts[0];
@@ -243,6 +255,8 @@ void UsageFinder::VisitBinary(Scope& scope, const Expression& expression) {
   }
 }
 
+// A constexpr that is compared has one of the values that it is compared with. An argument that is
+// compared with an index is an integer.
 void UsageFinder::VisitCompare(Scope& scope, const Expression& expression) {
   for (size_t i = 0; i < 2; ++i) {
     const Expression& one = *expression.parts[i];
@@ -285,6 +299,7 @@ bool UsageFinder::IsModuleConstant(const Scope& scope, const Expression& name) c
          module_.module_level().values.contains(name.name);
 }
 
+// A name that decides alone is a flag; in a comparison it is not.
 void UsageFinder::VisitCondition(Scope& scope, const Expression& expression) {
   if (--steps_left_ < 0) return;
   if (expression.kind == Expression::kBoolean ||
@@ -329,6 +344,9 @@ void UsageFinder::NeedNumbers(Scope& scope, const Expression& expression, UsageR
 
 // A need is followed back to the parameters that the value is made of.
 
+// Follows a need down an expression. `level` 0 is the value itself; 1 is what is loaded from there,
+// so that the expression is an address: its need goes to the pointer in the sum, and the rest of
+// the sum are offsets.
 void UsageFinder::Require(Scope& scope, const Expression& expression, size_t level, Need need,
                           UsageRule rule) {
   if (--steps_left_ < 0 || level >= ArgumentUsage::kLevels) return;
@@ -371,6 +389,8 @@ void UsageFinder::Require(Scope& scope, const Expression& expression, size_t lev
     Require(scope, *part, 0, need == Need::kBits ? Need::kIndex : need, rule);
 }
 
+// Keeps the need if the name is a parameter, and follows it into all values of the name. The set of
+// followed needs ends cycles such as x = x + 1.
 void UsageFinder::RequireName(Scope& scope, absl::string_view name, size_t level, Need need,
                               UsageRule rule) {
   if (!scope.followed.insert(absl::StrCat(name, " ", level, " ", static_cast<int>(need))).second) {
@@ -389,6 +409,8 @@ void UsageFinder::RequireName(Scope& scope, absl::string_view name, size_t level
   for (const Expression* value : values->second) Require(scope, *value, level, need, rule);
 }
 
+// Follows a need of a call's result: a load passes it to the address, one level deeper; a helper to
+// what it returns; a cast ends it, except for pointers.
 void UsageFinder::RequireFromCall(Scope& scope, const Expression& call, size_t level, Need need,
                                   UsageRule rule) {
   const Expression& callee = *call.parts[0];
@@ -728,6 +750,8 @@ absl::string_view UsageFinder::FindStep(Scope& scope, const Expression& offset, 
   return step.empty() ? FindStep(scope, *offset.parts[1], depth + 1) : step;
 }
 
+// Shapes, strides and offsets are integers; block shapes are sizes. The last stride of a tensor
+// descriptor has to be 1.
 void UsageFinder::VisitDescriptor(Scope& scope, const Expression& call) {
   if (const Expression* base = FindArgument(call, "base", 0)) {
     Require(scope, *base, 1, Need::kAny, UsageRule::kAddress);
@@ -790,6 +814,8 @@ ConstexprUsage* UsageFinder::FindConstexpr(Scope& scope, const Expression& expre
   return at < 0 ? nullptr : &scope.usage.constexprs[static_cast<size_t>(at)];
 }
 
+// Bottom up, where Require goes top down. A name has the class of its values, a float if one is a
+// float; the class of a name that is being classified is unknown, which ends cycles.
 UsageFinder::Class UsageFinder::Classify(Scope& scope, const Expression& expression, int depth) {
   if (--steps_left_ < 0 || depth > 40) return Class::kUnknown;
   const auto& parts = expression.parts;
@@ -848,6 +874,7 @@ UsageFinder::Class UsageFinder::Classify(Scope& scope, const Expression& express
   }
 }
 
+// Casts and constructors say the class by their dtype; most other functions by their traits.
 UsageFinder::Class UsageFinder::ClassifyCall(Scope& scope, const Expression& call, int depth) {
   const Expression& callee = *call.parts[0];
   const absl::string_view name = LastName(call);
@@ -900,6 +927,8 @@ bool UsageFinder::IsLoaded(const Scope& scope, const Expression& value) const {
                      [&](const Expression* one) { return is_load(*one); });
 }
 
+// A guess before all needs are known: a parameter counts as a pointer if one was found already, or
+// if its name says so.
 bool UsageFinder::LeadsToPointer(Scope& scope, const Expression& expression, int depth) {
   if (--steps_left_ < 0 || depth > 20) return false;
   if (expression.kind == Expression::kName) {

@@ -84,6 +84,8 @@ std::string ElementByUsage(const ArgumentUsage::Level& level) {
   }
 }
 
+// Needs of what is loaded come before names, and names before guesses: code cannot be wrong about a
+// type that it would not compile with.
 InferredType InferPointer(const KernelFacts& facts, size_t place) {
   const FunctionParameter& parameter = facts.function.parameters[place];
   const ArgumentUsage& usage = facts.usage.arguments[place];
@@ -153,6 +155,8 @@ std::optional<InferredType> ByDefault(const FunctionParameter& parameter) {
   return std::nullopt;
 }
 
+// Memory accesses decide; next the launch, which sees the tensor; the record's role and the name
+// only if the body does not calculate with the value.
 bool IsPointer(const KernelFacts& facts, size_t place, const HostValue& given) {
   const ArgumentUsage& usage = facts.usage.arguments[place];
   if (usage.pointer || absl::StartsWith(given.type, "*")) return true;
@@ -166,6 +170,7 @@ bool IsPointer(const KernelFacts& facts, size_t place, const HostValue& given) {
 
 }  // namespace
 
+// TorchInductor's own description is complete, so that it comes first.
 InferredType InferType(const KernelFacts& facts, size_t place) {
   const FunctionParameter& parameter = facts.function.parameters[place];
   const ArgumentUsage& usage = facts.usage.arguments[place];
@@ -238,6 +243,7 @@ void ReadDivisibility(const Expression& configs, const Function& kernel, Inducto
 
 }  // namespace
 
+// Newer versions key all three dictionaries by names, older ones by places.
 std::optional<InductorMeta> ReadInductorMeta(const std::vector<const Expression*>& decorators,
                                              const Function& kernel) {
   for (const Expression* decorator : decorators) {

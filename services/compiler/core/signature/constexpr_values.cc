@@ -145,6 +145,8 @@ bool IsNoPowerOfTwo(absl::string_view literal) {
   return absl::SimpleAtoi(literal, &number) && (number <= 0 || (number & (number - 1)) != 0);
 }
 
+// From what leaves no choice (a called function, an assertion) to what is a convention (names,
+// sizes).
 InferredValue ByUsage(const KernelFacts& facts, size_t place, const Variant& variant) {
   const absl::string_view name = facts.function.parameters[place].name;
   const ConstexprUsage& usage = facts.usage.constexprs[place];
@@ -349,6 +351,8 @@ HeuristicTexts ReadHeuristics(const std::vector<const Expression*>& decorators) 
   return texts;
 }
 
+// Equations and multiples correct guesses only: a value that the launch or the configuration gives
+// is never changed.
 InferredValue InferConstexpr(const KernelFacts& facts, const HeuristicTexts& heuristics,
                              const std::vector<InferredType>& types, size_t place,
                              const Variant& variant) {

@@ -223,6 +223,11 @@ std::vector<Variant> Variants(const v1::Kernel& kernel, absl::string_view number
 
 }  // namespace
 
+// The basic idea: the module, the record's source and the launcher are each read once. Every
+// parameter has a type or a value by the first rule that holds (rules.h). The rest is guessed, and
+// the guesses are varied: each variant (element type of pointers, flags, arguments that may be
+// None, configuration, small sizes) makes a try, the likeliest first. Tries that come out the same
+// are kept once. The compiler takes the first that compiles.
 absl::StatusOr<Inference> InferSignature(const v1::Kernel& kernel) {
   Inference inference;
   ASSIGN_OR_RETURN(const ReadText read_module, ReadText::Read(kernel.module()));

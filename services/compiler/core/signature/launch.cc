@@ -95,6 +95,7 @@ std::string Calculate(absl::string_view sign, absl::string_view left, absl::stri
 
 }  // namespace
 
+// Looks for a launch by name in all functions before it takes one by its grid.
 Launch::Launch(const ModuleFunctions& host, absl::string_view kernel,
                const std::vector<absl::string_view>& parameters)
     : host_(host) {
@@ -131,6 +132,8 @@ const Expression* Launch::FindCall(const Expression& expression, const Wanted& w
   return nullptr;
 }
 
+// Launches through another name (a wrapper's parameter, a dictionary of kernels) are recognised by
+// their grid and by the number of their arguments.
 bool Launch::IsWanted(const Expression& call, const Wanted& wanted) {
   const Expression& launched = *call.parts[0];
   if (wanted.match == Match::kName) return LastName(*launched.parts[0]) == wanted.kernel;
@@ -147,6 +150,7 @@ bool Launch::IsWanted(const Expression& call, const Wanted& wanted) {
                                            : given <= wanted.parameters.size();
 }
 
+// Positional arguments after *args have no known place.
 void Launch::ReadArguments(const std::vector<absl::string_view>& parameters) {
   size_t position = 0;
   bool counted = true;  // the number of arguments before is known
@@ -183,6 +187,9 @@ absl::string_view Launch::GivenAs(absl::string_view text) const {
   return least;
 }
 
+// Tells what an expression is without running it: a literal where there is one, else a type as
+// PyTorch and Python give it. Unknown operands are common, and what is known of the others still
+// counts.
 HostValue Launch::Evaluate(const Expression& expression, int depth) const {
   HostValue value;
   if (depth > kMaxDepth) return value;
@@ -253,6 +260,9 @@ const Expression* Launch::FindElement(const Expression& of, const Expression& in
   return at < list.parts.size() ? list.parts[at] : nullptr;
 }
 
+// Joins all values of a local name with what the host function's own parameter says. A default is
+// only likely, since a caller may give another value; a constant or a string is taken, since it
+// selects a mode.
 HostValue Launch::EvaluateName(absl::string_view name, int depth) const {
   HostValue value;
   bool any = false;
@@ -305,6 +315,23 @@ HostValue Launch::EvaluateBinary(const Expression& expression, int depth) const 
   return value;
 }
 
+// A descriptor that the host makes: TensorDescriptor(x, shape, strides, block_shape), or
+// from_tensor(x, block_shape).
+HostValue Launch::EvaluateDescriptor(const Expression& call) const {
+  HostValue value = MakeTyped("tensordesc");
+  const size_t position = LastName(call) == "from_tensor" ? 1 : 3;
+  const Expression* block = FindArgument(call, "block_shape", position);
+  if (block != nullptr && block->kind == Kind::kName && function_ != nullptr) {
+    const auto values = function_->values.find(block->name);
+    const bool once = values != function_->values.end() && values->second.size() == 1;
+    block = once ? values->second[0] : nullptr;
+  }
+  if (block != nullptr && block->kind == Kind::kSequence) value.block = block;
+  return value;
+}
+
+// Constructors say their type by dtype=; conversions by their name; other methods of a tensor give
+// a tensor of its type.
 HostValue Launch::EvaluateCall(const Expression& call, int depth) const {
   const absl::string_view name = LastName(call);
   const Expression& callee = *call.parts[0];
@@ -333,18 +360,7 @@ HostValue Launch::EvaluateCall(const Expression& call, int depth) const {
   for (const auto& [function, type] : kGives) {
     if (name == function) return MakeTyped(type);
   }
-  if (absl::StrContains(callee.text, "TensorDescriptor")) {
-    HostValue value = MakeTyped("tensordesc");
-    const bool of_tensor = name == "from_tensor";
-    const Expression* block = FindArgument(call, "block_shape", of_tensor ? 1 : 3);
-    if (block != nullptr && block->kind == Kind::kName && function_ != nullptr) {
-      const auto values = function_->values.find(block->name);
-      const bool once = values != function_->values.end() && values->second.size() == 1;
-      block = once ? values->second[0] : nullptr;
-    }
-    if (block != nullptr && block->kind == Kind::kSequence) value.block = block;
-    return value;
-  }
+  if (absl::StrContains(callee.text, "TensorDescriptor")) return EvaluateDescriptor(call);
   if ((name == "to" || name == "view" || name == "type") && call.parts.size() > 1) {
     for (size_t i = 1; i < call.parts.size(); ++i) {
       const HostValue given = Evaluate(*call.parts[i], depth + 1);

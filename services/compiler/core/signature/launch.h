@@ -70,6 +70,7 @@ class Launch {
   HostValue EvaluateName(absl::string_view name, int depth) const;
   const Expression* FindElement(const Expression& of, const Expression& index) const;
   HostValue EvaluateCall(const Expression& call, int depth) const;
+  HostValue EvaluateDescriptor(const Expression& call) const;
   HostValue EvaluateBinary(const Expression& expression, int depth) const;
 
   const ModuleFunctions& host_;

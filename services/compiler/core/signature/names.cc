@@ -48,6 +48,7 @@ std::optional<NameRule> FindFirst(absl::string_view name,
 
 }  // namespace
 
+// In order: the first fragment that a name has counts, so that longer and surer ones come first.
 std::optional<NameRule> ElementByName(absl::string_view name) {
   if (absl::StrContains(Words(name), "grad")) return std::nullopt;  // a float, whatever it is of
   return FindFirst(
