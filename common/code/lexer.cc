@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "common/code/brackets.h"
 #include "common/code/bytes.h"
 #include "common/code/c.h"
 #include "common/code/python.h"
@@ -60,8 +61,8 @@ class PythonLexer {
     const char c = text_[at_];
     const bool ends_statement = c == ';' && depth_ == 0;
     begins_statement_ |= ends_statement;
-    if (c == '(' || c == '[' || c == '{') ++depth_;
-    if ((c == ')' || c == ']' || c == '}') && depth_ > 0) --depth_;
+    if (IsOpeningBracket(c)) ++depth_;
+    if (IsClosingBracket(c) && depth_ > 0) --depth_;
     Take(EndOfPythonOperator(text_, at_), Token::kOperator);
     begins_statement_ = ends_statement;
   }

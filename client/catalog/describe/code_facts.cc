@@ -13,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "common/code/brackets.h"
 #include "common/code/lexer.h"
 #include "common/code/python.h"
 
@@ -78,9 +79,6 @@ void AddOnce(std::string entry, std::vector<std::string>* list) {
   if (std::find(list->begin(), list->end(), entry) == list->end()) list->push_back(entry);
 }
 
-bool Opens(absl::string_view text) { return text == "(" || text == "[" || text == "{"; }
-bool Closes(absl::string_view text) { return text == ")" || text == "]" || text == "}"; }
-
 // The text from one token to before another, on one line; nothing where it is long.
 std::string TextOf(const Tokens& tokens, size_t begin, size_t end) {
   std::string text;
@@ -90,7 +88,9 @@ std::string TextOf(const Tokens& tokens, size_t begin, size_t end) {
     const bool apart =
         last != nullptr && tokens[i].text.data() != last->text.data() + last->text.size();
     // What stood on lines of its own: "( x, )" is "(x,)".
-    if (apart && !Opens(last->text) && !Closes(tokens[i].text)) text += ' ';
+    if (apart && !code::IsOpeningBracket(last->text) && !code::IsClosingBracket(tokens[i].text)) {
+      text += ' ';
+    }
     absl::StrAppend(&text, tokens[i].text);
     last = &tokens[i];
   }
@@ -101,30 +101,10 @@ bool Is(const Tokens& tokens, size_t i, absl::string_view text) {
   return i < tokens.size() && tokens[i].text == text;
 }
 
-// Where the bracket at `open` closes; the list's end if nowhere.
-size_t Closing(const Tokens& tokens, size_t open) {
-  int depth = 0;
-  for (size_t i = open; i < tokens.size(); ++i) {
-    if (tokens[i].kind != Token::kOperator) continue;
-    depth += Opens(tokens[i].text) - Closes(tokens[i].text);
-    if (depth == 0) return i;
-  }
-  return tokens.size();
-}
-
-// Where the statement that `begin` is in ends, and the first comma or colon outside brackets of it.
+// Returns one past the last token of the statement that `begin` is in.
 size_t StatementEnd(const Tokens& tokens, size_t begin) {
   size_t end = begin + 1;
   while (end < tokens.size() && !tokens[end].begins_statement) ++end;
-  return end;
-}
-size_t OutsideBrackets(const Tokens& tokens, size_t begin, size_t end, absl::string_view mark) {
-  int depth = 0;
-  for (size_t i = begin; i < end; ++i) {
-    if (tokens[i].kind != Token::kOperator) continue;
-    if (depth == 0 && tokens[i].text == mark) return i;
-    depth += Opens(tokens[i].text) - Closes(tokens[i].text);
-  }
   return end;
 }
 
@@ -145,7 +125,7 @@ std::vector<std::string> DtypesIn(const Tokens& tokens, bool cuda) {
 
 // The type that the call whose bracket opens at `open` names.
 void AddAccumulator(const Tokens& tokens, size_t open, std::vector<std::string>* types) {
-  const size_t close = Closing(tokens, open);
+  const size_t close = code::FindClosingBracket(tokens, open);
   for (size_t i = open; i < close; ++i) {
     const auto at = Dtypes().find(tokens[i].text);
     if (at != Dtypes().end() && tokens[i - 1].text == ".") {
@@ -156,7 +136,7 @@ void AddAccumulator(const Tokens& tokens, size_t open, std::vector<std::string>*
 
 // The argument of the call whose bracket opens at `open`, without "axis=".
 std::string AxisOf(const Tokens& tokens, size_t open) {
-  const size_t close = Closing(tokens, open);
+  const size_t close = code::FindClosingBracket(tokens, open);
   const std::string text = TextOf(tokens, open + 1, close);
   return std::string(absl::StripPrefix(absl::StripPrefix(text, "axis="), "axis = "));
 }
@@ -175,7 +155,7 @@ void ReadKernelText(const Tokens& tokens, CodeFacts* facts) {
       AddOnce(std::string(tokens[i - 4].text), &facts->store_casts);
     } else if (text == "for" && tokens[i].begins_statement) {
       const size_t end = StatementEnd(tokens, i);
-      const size_t colon = OutsideBrackets(tokens, i, end, ":");
+      const size_t colon = code::FindOutsideBrackets(tokens, i, end, ":");
       size_t in = i;
       while (in < colon && tokens[in].text != "in") ++in;
       AddOnce(TextOf(tokens, in + 1, colon), &facts->loops);
@@ -187,7 +167,7 @@ void ReadKernelText(const Tokens& tokens, CodeFacts* facts) {
 size_t BodyOf(const Tokens& tokens) {
   size_t i = 0;
   while (i < tokens.size() && tokens[i].text != "def") ++i;
-  return std::min(tokens.size(), OutsideBrackets(tokens, i, tokens.size(), ":") + 1);
+  return std::min(tokens.size(), code::FindOutsideBrackets(tokens, i, tokens.size(), ":") + 1);
 }
 
 // The comment that stands before the first statement, where it is about all of the body and not
@@ -229,7 +209,7 @@ std::optional<size_t> FindLaunch(const Tokens& tokens, const std::string& name) 
   std::vector<size_t> others;
   for (size_t i = 0; i + 1 < tokens.size(); ++i) {
     if (tokens[i].kind != Token::kName || !Is(tokens, i + 1, "[")) continue;
-    const size_t close = Closing(tokens, i + 1);
+    const size_t close = code::FindClosingBracket(tokens, i + 1);
     if (!Is(tokens, close + 1, "(")) continue;
     if (tokens[i].text == name) return i + 1;
     others.push_back(i + 1);
@@ -250,7 +230,7 @@ std::string ValueOf(const Tokens& tokens, absl::string_view name) {
       value = TextOf(tokens, i + 2, end);
       ++count;
     } else if (tokens[i].text == "def" && Is(tokens, i + 1, name)) {
-      size_t back = OutsideBrackets(tokens, i, tokens.size(), ":") + 1;
+      size_t back = code::FindOutsideBrackets(tokens, i, tokens.size(), ":") + 1;
       if (!Is(tokens, back, "return")) continue;
       value = TextOf(tokens, back + 1, StatementEnd(tokens, back));
       ++count;
@@ -262,7 +242,7 @@ std::string ValueOf(const Tokens& tokens, absl::string_view name) {
 std::string GridOf(const Tokens& tokens, const std::string& kernel) {
   const std::optional<size_t> open = FindLaunch(tokens, kernel);
   if (!open.has_value()) return "";
-  const size_t close = Closing(tokens, *open);
+  const size_t close = code::FindClosingBracket(tokens, *open);
   const bool one_name = close == *open + 2 && tokens[*open + 1].kind == Token::kName;
   return one_name ? ValueOf(tokens, tokens[*open + 1].text) : TextOf(tokens, *open + 1, close);
 }
@@ -284,10 +264,11 @@ void ReadConditions(const Tokens& tokens, CodeFacts* facts) {
     if (!tokens[i].begins_statement) continue;
     const size_t end = StatementEnd(tokens, i);
     if (tokens[i].text == "assert") {
-      AddOnce(TextOf(tokens, i + 1, OutsideBrackets(tokens, i + 1, end, ",")),
+      AddOnce(TextOf(tokens, i + 1, code::FindOutsideBrackets(tokens, i + 1, end, ",")),
               &facts->requirements);
     } else if (tokens[i].text == "if" && Is(tokens, end, "raise")) {
-      AddOnce(TextOf(tokens, i + 1, OutsideBrackets(tokens, i + 1, end, ":")), &facts->refusals);
+      AddOnce(TextOf(tokens, i + 1, code::FindOutsideBrackets(tokens, i + 1, end, ":")),
+              &facts->refusals);
     }
   }
   for (const std::string& condition : facts->refusals) AddBounds(tokens, condition, 1, facts);

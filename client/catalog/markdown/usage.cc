@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "common/base/text.h"
+#include "common/code/brackets.h"
 #include "common/code/lexer.h"
 
 namespace kernelmill::client {
@@ -47,8 +48,7 @@ std::string Arguments(const Tokens& tokens) {
   bool skipping = false;  // an annotation, or what a call has no word for
   for (++i; i < tokens.size(); ++i) {
     const absl::string_view text = tokens[i].text;
-    depth += text == "(" || text == "[" || text == "{";
-    depth -= text == ")" || text == "]" || text == "}";
+    depth += code::BracketDepthChange(text);
     if (depth == 0) break;
     if (tokens[i].kind == Token::kComment) continue;
     if (depth == 1 && text == ",") {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "common/code/brackets.h"
 
 namespace kernelmill::deduplicator {
 namespace {
@@ -18,12 +19,6 @@ constexpr size_t kReach = 1024;
 bool IsName(const Token& token) { return token.kind == Token::kName; }
 
 bool Is(const Token& token, string_view text) { return token.text == text; }
-
-int DepthChange(const Token& token) {
-  if (token.kind != Token::kOperator) return 0;
-  if (Is(token, "(") || Is(token, "[") || Is(token, "{")) return 1;
-  return Is(token, ")") || Is(token, "]") || Is(token, "}") ? -1 : 0;
-}
 
 // "=", "+=", ":=", but no comparison.
 bool IsAssignment(const Token& token) {
@@ -53,7 +48,7 @@ class PythonLocals {
   void Step(size_t i) {
     const Token& token = tokens_[i];
     if (token.begins_statement) BeginStatement(i);
-    depth_ += DepthChange(token);
+    depth_ += code::BracketDepthChange(token.text);
     if (IsName(token)) {
       Keyword(i);
     } else if (Is(token, ":=")) {
@@ -119,7 +114,7 @@ class PythonLocals {
     const size_t limit = std::min(tokens_.size(), first + kReach);
     for (size_t i = first + (depth == 0 ? 1 : 0); i < limit; ++i) {
       if (at == depth && Is(tokens_[i], end)) return;
-      at += DepthChange(tokens_[i]);
+      at += code::BracketDepthChange(tokens_[i].text);
       if (at < depth) return;
       if (at != depth) continue;
       if (expected && IsName(tokens_[i])) {
@@ -181,7 +176,7 @@ std::vector<bool> MarkKeywords(absl::Span<const Token> tokens) {
   bool in_signature = false;
   for (size_t i = 0; i + 1 < tokens.size(); ++i) {
     if (tokens[i].begins_statement) depth = 0;
-    depth += DepthChange(tokens[i]);
+    depth += code::BracketDepthChange(tokens[i].text);
     if (Is(tokens[i], "def")) in_signature = true;
     if (depth == 0 && Is(tokens[i], ")")) in_signature = false;
     if (!in_signature && depth > 0) marks[i] = IsName(tokens[i]) && Is(tokens[i + 1], "=");

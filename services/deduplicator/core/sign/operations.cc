@@ -11,6 +11,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "common/base/hash.h"
+#include "common/code/brackets.h"
 
 namespace kernelmill::deduplicator {
 namespace {
@@ -35,18 +36,12 @@ bool Has(const string_view (&words)[n], string_view word) {
 
 bool Is(const Token& token, string_view text) { return token.text == text; }
 
-// Past the colon that ends the first `def`'s signature; 0 where there is none.
+// Returns one past the colon that ends the first `def`'s signature; 0 if there is none.
 size_t BodyOf(absl::Span<const Token> tokens) {
-  size_t i = 0;
-  while (i < tokens.size() && !Is(tokens[i], "def")) ++i;
-  int depth = 0;
-  for (; i < tokens.size(); ++i) {
-    const string_view text = tokens[i].text;
-    if (text == "(" || text == "[" || text == "{") ++depth;
-    if (text == ")" || text == "]" || text == "}") --depth;
-    if (text == ":" && depth == 0) return i + 1;
-  }
-  return 0;
+  size_t def = 0;
+  while (def < tokens.size() && !Is(tokens[def], "def")) ++def;
+  const size_t colon = code::FindOutsideBrackets(tokens, def, tokens.size(), ":");
+  return colon < tokens.size() ? colon + 1 : 0;
 }
 
 // The operator of `x += y` and the like is that of `x + y`.

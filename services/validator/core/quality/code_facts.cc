@@ -8,6 +8,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/text.h"
+#include "common/code/brackets.h"
 #include "common/code/lexer.h"
 
 namespace kernelmill::validator {
@@ -101,7 +102,7 @@ class Reader {
     const Token& token = tokens_[i];
     if (token.kind == Token::kName) ReadName(i);
     const char c = token.kind == Token::kOperator && token.text.size() == 1 ? token.text[0] : '\0';
-    if (c == ')' || c == ']' || c == '}') {
+    if (code::IsClosingBracket(c)) {
       if (!frames_.empty()) Close();
       return;
     }
@@ -110,7 +111,7 @@ class Reader {
       return;
     }
     if (!frames_.empty()) NoteArgument(i);
-    if (c == '(' || c == '[' || c == '{') {
+    if (code::IsOpeningBracket(c)) {
       const bool inside = !frames_.empty() && frames_.back().tile;
       frames_.emplace_back();
       if (c == '(') frames_.back().call.callee = CalleeBefore(tokens_, i);
