@@ -36,7 +36,7 @@ inline int BracketDepthChange(absl::string_view token) {
 size_t FindClosingBracket(absl::Span<const Token> tokens, size_t open);
 
 // Returns the index of the first `mark` of [begin, end) that is outside all brackets opened since
-// `begin`; `end` if there is none. `mark` is no bracket.
+// `begin`; `end` if there is no such token. `mark` is no bracket.
 size_t FindOutsideBrackets(absl::Span<const Token> tokens, size_t begin, size_t end,
                            absl::string_view mark);
 

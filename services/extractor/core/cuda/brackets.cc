@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "common/code/brackets.h"
 
 namespace kernelmill::extractor::cuda {
 namespace {
@@ -33,7 +34,7 @@ class Matcher {
   }
 
  private:
-  // An opening bracket; the first stands for none.
+  // An opening bracket. opens_[0] is a sentinel for "no bracket is open".
   struct Open {
     uint32_t token;
     uint32_t outer;  // the bracket around it
@@ -43,24 +44,24 @@ class Matcher {
   };
 
   struct Conditional {
-    uint32_t at;          // the token after #if
-    uint32_t start;       // the innermost open bracket there
-    uint32_t main;        // and at the end of the branch that counts
-    Condition condition;  // of the #if
-    bool was_other;
-    bool chosen = false;   // the branch that counts has begun
-    bool in_main = false;  // and has not ended
+    uint32_t at;           // the token after #if
+    uint32_t start;        // the innermost open bracket there
+    uint32_t main;         // the innermost open bracket at the end of the main branch
+    Condition condition;   // the #if's
+    bool was_other;        // other_ at the #if
+    bool chosen = false;   // the main branch has begun
+    bool in_main = false;  // the main branch has begun and has not ended
     bool has_else = false;
-    int branches = 0;  // that have ended
-    uint32_t first_depth = 0;
-    uint32_t last_depth = 0;
-    bool differ = false;
+    int branches = 0;          // that have ended
+    uint32_t first_depth = 0;  // open brackets at the end of the first branch
+    uint32_t last_depth = 0;   // and at the end of the latest one
+    bool differ = false;       // two branches ended at different depths
   };
   using Key = std::pair<absl::string_view, bool>;
 
   void Read(uint32_t token) {
     const char mark = code_.tokens[token].mark;
-    if (mark == '(' || mark == '[' || mark == '{') {
+    if (code::IsOpeningBracket(mark)) {
       Push(token, mark);
     } else if (mark == '}') {
       CloseBrace(token);
@@ -80,7 +81,7 @@ class Matcher {
     top_ = self;
   }
 
-  // A bracket that several branches close belongs to what the main line says, else to the first.
+  // Several branches may close one bracket. The main branch's partner wins, otherwise the first's.
   void Pop(uint32_t token) {
     const uint32_t open = opens_[top_].token;
     top_ = opens_[top_].outer;
@@ -91,13 +92,15 @@ class Matcher {
     brackets_.match[token] = open;
   }
 
-  // '}' ends whatever was left open within its '{'.
+  // '}' closes the nearest '{', and ends all that was left open within it: a missing ')' must not
+  // swallow the rest of the file.
   void CloseBrace(uint32_t token) {
     if (opens_[top_].kind != '{') brackets_.errors.push_back(token);
     top_ = opens_[top_].brace;
     if (top_ != 0) Pop(token);
   }
 
+  // A ')' or ']' closes only its own bracket, except that it ends an unclosed `<<<` within.
   void CloseOther(uint32_t token, char open) {
     const bool after_launch = opens_[top_].kind == '<' && opens_[opens_[top_].outer].kind == open;
     if (after_launch) {
@@ -120,7 +123,7 @@ class Matcher {
     Conditional& conditional = conditionals_.back();
     EndBranch(conditional);
     if (directive.kind != Directive::kEndif) return BeginBranch(directive, conditional);
-    if (!conditional.has_else) {  // a last branch, without a text
+    if (!conditional.has_else) {  // an #else without text is implied
       conditional.in_main = !conditional.chosen;
       EndBranch(conditional);
     }
@@ -137,7 +140,7 @@ class Matcher {
     other_ = conditional.was_other || !conditional.in_main;
   }
 
-  // What is not known holds, here and wherever it is asked again.
+  // A condition that is asked for the first time is assumed to hold, here and at all later #ifs.
   bool Holds(const Directive& directive) {
     if (directive.kind == Directive::kElse) return true;
     const Condition& asked = directive.condition;
@@ -169,7 +172,7 @@ class Matcher {
         {conditional.at, before, conditional.condition, negated ? -difference : difference});
   }
 
-  // Those of a condition that do not make up for one another in the whole text.
+  // Adds errors for conditions whose differences do not add up to 0 in the whole text.
   void AddLeftOver() {
     absl::flat_hash_map<Key, int> sums;
     const auto key = [](const Uneven& uneven) {
@@ -188,14 +191,14 @@ class Matcher {
   std::vector<Open> opens_;
   uint32_t top_ = 0;
   std::vector<Conditional> conditionals_;
-  bool other_ = false;                    // in a branch that does not count
-  absl::flat_hash_map<Key, bool> known_;  // what was asked before, and its answer
+  bool other_ = false;                    // in a branch that is not the main one
+  absl::flat_hash_map<Key, bool> known_;  // conditions asked before, and their answers
 };
 
 }  // namespace
 
 bool Brackets::HasErrorIn(uint32_t first, uint32_t last) const {
-  constexpr int kMaxUneven = 64;  // more of them in a function are an error
+  constexpr int kMaxUneven = 64;  // in one function; more count as an error, to bound the time
   const auto error = std::lower_bound(errors.begin(), errors.end(), first);
   if (error != errors.end() && *error <= last) return true;
   auto at = std::lower_bound(uneven.begin(), uneven.end(), first,

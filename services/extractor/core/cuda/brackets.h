@@ -13,32 +13,35 @@ inline constexpr uint32_t kNoToken = 0xffffffff;
 // A conditional whose two branches open differently many brackets.
 struct Uneven {
   uint32_t at;      // the token after #if
-  uint32_t before;  // and the one after #endif
+  uint32_t before;  // the token after #endif
   Condition condition;
-  int difference;  // of the branch where the condition holds to the one where it does not
+  int difference;  // brackets open if the condition holds, minus those open if it does not
 };
 
-// Which brackets belong together: (), [], {} and a launch's <<< >>>. Refers to the text.
+// The pairs of brackets of a text: (), [], {} and a launch's <<< >>>. Refers to the text.
 struct Brackets {
-  // Of a bracket's token the other bracket's; kNoToken of one that has none, and of other tokens.
+  // For a bracket's token, the token of its partner; kNoToken for a bracket without a partner, and
+  // for all other tokens.
   std::vector<uint32_t> match;
   // Tokens at which brackets do not fit; sorted.
   std::vector<uint32_t> errors;
-  // In the order of the text. Those of one condition that make up for one another are no errors.
+  // In the order of the text. Differences of one condition that add up to 0 are no errors.
   std::vector<Uneven> uneven;
 
-  // Whether an error lies at a token of [first, last], or conditionals in there do not make up for
-  // one another.
+  // Returns whether [first, last] holds an error, or conditionals whose differences do not add up
+  // to 0 within it.
   bool HasErrorIn(uint32_t first, uint32_t last) const;
 };
 
-// Linear in time, whatever the nesting.
+// Pairs the brackets of a text. Linear in time, whatever the nesting.
 //
-// The basic idea: every branch of a conditional starts with the brackets that were open at its #if;
-// what follows #endif goes on from the branch that counts, which is the first unless an earlier #if
-// asked the same. So alternatives that open the same brackets count once, functions within any
-// branch are whole, and a loop that one #ifdef opens another one may close. The open brackets form
-// a list linked from the inside out, never changed: going back to an #if's costs nothing.
+// The basic idea: the branch that a compiler will see is not known, so each branch of an #if starts
+// with the brackets that are open at the #if. The text after #endif continues from one of them, the
+// main branch: the first branch whose condition holds, where a condition holds unless an earlier
+// #if assumed its opposite. So alternatives that open the same brackets count once, functions
+// within any branch are whole, and a loop that one #ifdef opens may be closed in another. The open
+// brackets form a list, linked from the inside out and never changed, so that going back to those
+// of an #if costs nothing.
 Brackets MatchBrackets(const Code& code);
 
 }  // namespace kernelmill::extractor::cuda

@@ -6,10 +6,11 @@
 namespace kernelmill::extractor::cuda {
 namespace {
 
-// Deeper places are found no further out: a hostile text could nest without end.
+// Bounds the walk from a place outwards: a hostile text could nest conditionals without end.
 constexpr uint32_t kMaxDepth = 64;
 
-// Whether the first and the last directive hold the whole text: #ifndef X, #define X ... #endif.
+// Returns whether the first and the last directive enclose the whole text: #ifndef X, #define X ...
+// #endif.
 bool HasIncludeGuard(const Code& code) {
   if (code.directives.size() < 2 || code.macros.empty()) return false;
   const Directive& first = code.directives.front();
@@ -63,7 +64,7 @@ Conditionals::Place Conditionals::At(uint32_t offset) const {
 }
 
 std::vector<ByteSpan> Conditionals::Lines(const Place& place) const {
-  constexpr size_t kMaxBranches = 16;  // of a longer chain the first ones and its own
+  constexpr size_t kMaxBranches = 16;  // a longer chain is cut to its first lines and the last one
   const std::vector<ByteSpan>& lines = all_[place.conditional].lines;
   const size_t count = std::min<size_t>(place.branch + 1, kMaxBranches);
   std::vector<ByteSpan> led(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(count));
@@ -71,17 +72,19 @@ std::vector<ByteSpan> Conditionals::Lines(const Place& place) const {
   return led;
 }
 
-uint32_t Conditionals::DepthOf(Place place) const {
+uint32_t Conditionals::CountDepth(Place place) const {
   uint32_t depth = 0;
   for (; place.conditional != kNone && depth < kMaxDepth; place = Around(place)) ++depth;
   return depth;
 }
 
+// Leaves conditionals at both ends until both are in the same branch, the deeper end first, and
+// widens the span by each conditional that it leaves.
 ByteSpan Conditionals::Whole(ByteSpan span) const {
   Place begin = At(span.begin);
   Place end = At(span.end);
-  uint32_t begin_depth = DepthOf(begin);
-  uint32_t end_depth = DepthOf(end);
+  uint32_t begin_depth = CountDepth(begin);
+  uint32_t end_depth = CountDepth(end);
   const auto leave = [&](Place& place, uint32_t& depth) {
     const Conditional& left = all_[place.conditional];
     span.begin = std::min(span.begin, left.lines[0].begin);

@@ -8,18 +8,19 @@
 
 namespace kernelmill::extractor::cuda {
 
-// Bytes of a text.
+// Bytes [begin, end) of a text.
 struct ByteSpan {
   uint32_t begin = 0;
   uint32_t end = 0;
 };
 
-// Which branches of #if ... #endif a place of a text stands in. An include guard is none of them.
+// The branches of #if ... #endif around each place of a text. An include guard does not count as a
+// conditional: the whole text is in it. Immutable.
 class Conditionals {
  public:
   static constexpr uint32_t kNone = 0xffffffff;
 
-  // A branch of a conditional; outside of all of them the conditional is kNone.
+  // A branch of a conditional; `conditional` is kNone outside all conditionals.
   struct Place {
     uint32_t conditional = kNone;
     uint32_t branch = 0;
@@ -32,25 +33,25 @@ class Conditionals {
   explicit Conditionals(const Code& code);
 
   Place At(uint32_t offset) const;
-  // The branch that a conditional stands in.
+  // Returns the branch around the conditional of `place`.
   Place Around(const Place& place) const { return all_[place.conditional].around; }
-  // The lines that lead into a branch: its #if, and #elif or #else up to its own.
+  // Returns the lines that lead into a branch: its #if, and each #elif or #else up to the branch.
   std::vector<ByteSpan> Lines(const Place& place) const;
-  // `span` with the whole of each conditional that it begins or ends in the midst of.
+  // Widens `span` to hold all of each conditional that it begins or ends within.
   ByteSpan Whole(ByteSpan span) const;
 
  private:
   struct Conditional {
     Place around;
-    std::vector<ByteSpan> lines;  // of each branch
+    std::vector<ByteSpan> lines;  // each branch's #if, #elif or #else
     uint32_t end;                 // of the #endif's line
   };
   struct Change {
     uint32_t offset;
-    Place place;  // from there on
+    Place place;  // from `offset` on
   };
 
-  uint32_t DepthOf(Place place) const;
+  uint32_t CountDepth(Place place) const;
 
   std::vector<Conditional> all_;
   std::vector<Change> changes_;  // in the order of the text

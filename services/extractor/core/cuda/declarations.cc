@@ -5,13 +5,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "services/extractor/core/cuda/names.h"
-#include "services/extractor/core/cuda/reserved_words.h"
 
 namespace kernelmill::extractor::cuda {
 namespace {
 
 using absl::string_view;
 
+// Reads a text from the front to the end; see FindDeclarations. at_ is the first token that no
+// declaration has taken yet.
 class Scanner {
  public:
   Scanner(const Code& code, const Brackets& brackets) : code_(code), brackets_(brackets) {
@@ -43,7 +44,7 @@ class Scanner {
     }
   }
 
-  // True: a namespace's head, or a short name for one, was read.
+  // Reads the head of a namespace, or a short name for one. Returns false at anything else.
   bool ReadNamespace() {
     constexpr uint32_t kMaxHead = 64;
     uint32_t at = at_;
@@ -101,7 +102,7 @@ class Scanner {
     return declaration;
   }
 
-  // `last` ends it; one that binds nothing, and that nothing else is known of, is none.
+  // Ends the declaration at `last`. Drops one that declares, owns and refers to nothing.
   void Finish(Declaration declaration, uint32_t last) {
     declaration.last = std::min(last, code_.size() - 1);
     at_ = declaration.last + 1;
@@ -119,18 +120,18 @@ class Scanner {
     return std::min(at, limit - 1);
   }
 
-  // What has been seen of the declaration that is being read.
+  // Notes about the declaration that is being read.
   struct Seen {
     uint32_t head;  // the first token after template headers
     uint32_t class_key = kNoToken;
-    uint32_t name = kNoToken;  // before parameters
-    uint32_t open = kNoToken;  // the parameters
+    uint32_t name = kNoToken;  // the word before the parameters
+    uint32_t open = kNoToken;  // the parentheses of the parameters
     uint32_t close = kNoToken;
     uint32_t body = kNoToken;  // '{' of a class or an enum
     bool is_enum = false;
-    bool assigned = false;
-    bool initializers = false;
-    bool frozen = false;
+    bool assigned = false;      // a '=' was met: the rest is a value
+    bool initializers = false;  // in a constructor's member initializers
+    bool frozen = false;        // parentheses from here on hold no parameters
   };
 
   void ReadDeclaration() {
@@ -166,8 +167,8 @@ class Scanner {
     return at;
   }
 
-  // Reads the token at `at`, or brackets; sets `last` where the declaration ends. Returns where to
-  // go on.
+  // Reads the token or the brackets at `at`. Sets `last` if the declaration ends there. Returns the
+  // token to continue at.
   uint32_t Read(uint32_t at, Seen& seen, uint32_t& last) {
     const char mark = code_.tokens[at].mark;
     if (mark == ';') {
@@ -200,6 +201,8 @@ class Scanner {
     return close == kNoToken || close < at ? at + 1 : close + 1;
   }
 
+  // Jumps over template arguments. A search that fails is not repeated for the '<' that it passed,
+  // which would fail at the same token: that keeps the scan linear.
   uint32_t ReadAngle(uint32_t at) {
     if (at < no_arguments_before_ || !code_.IsWord(at - 1)) return at + 1;
     const AngleSearch end = FindAngleEnd(code_, brackets_, at);
@@ -210,6 +213,7 @@ class Scanner {
 
   uint32_t ReadWord(uint32_t at, Seen& seen, uint32_t& last) {
     const string_view word = code_[at];
+    // NAME(...) and then another declaration: a macro's use without a semicolon.
     const bool invoked = seen.open != kNoToken && at == seen.close + 1 && seen.name == seen.head &&
                          !IsTrailer(word) && !code_.Is(at + 1, "{");
     if (invoked) {
@@ -245,8 +249,8 @@ class Scanner {
     return seen.close + 1;
   }
 
-  // The last word before parentheses counts, because macros with arguments stand before a type; but
-  // one right after parameters is a trailing macro.
+  // The last word before parentheses is the function's name, because macros with arguments may come
+  // before the type. A word right after parameters is a trailing macro, though.
   uint32_t ReadParentheses(uint32_t at, Seen& seen) const {
     const uint32_t close = brackets_.match[at];
     if (close == kNoToken || close < at) return at + 1;
@@ -273,7 +277,7 @@ class Scanner {
       last = at;
       return at + 1;
     }
-    if (seen.assigned) return close + 1;
+    if (seen.assigned) return close + 1;  // x = {...}
     if (seen.class_key != kNoToken && seen.open == kNoToken && seen.body == kNoToken) {
       seen.body = at;
       seen.frozen = true;
@@ -281,6 +285,7 @@ class Scanner {
     }
     if (seen.open != kNoToken) {
       const string_view before = code_[at - 1];
+      // member{...} of a constructor's initializers is no body.
       const bool member = seen.initializers && (code_.IsWord(at - 1) || before == ">");
       if (member) return close + 1;
       last = close;
@@ -302,7 +307,7 @@ class Scanner {
   }
 
   void DescribeFunction(const Seen& seen, uint32_t last, Declaration& declaration) const {
-    if (seen.assigned && seen.name > seen.head) {  // a declaration with a value, or `= default`
+    if (seen.assigned && seen.name > seen.head) {  // a variable with a value, or `= default`
       const bool no_function =
           code_.tokens[seen.close + 1 < last ? seen.close + 1 : last].mark != '=' &&
           !code_.IsWord(seen.close + 1);
@@ -324,7 +329,7 @@ class Scanner {
     }
   }
 
-  // struct X; and nothing else.
+  // Returns whether the declaration is `struct X;` and nothing else.
   bool IsForwardDeclaration(const Seen& seen, uint32_t last) const {
     return seen.class_key != kNoToken && seen.class_key <= seen.head + 1 && !seen.assigned &&
            last == seen.class_key + 2 && code_.IsWord(last - 1);
@@ -344,6 +349,7 @@ class Scanner {
     declaration.kind = Declaration::kType;
   }
 
+  // An enumerator is a word right after '{' or ','.
   void AddEnumerators(uint32_t open, uint32_t close, Declaration& declaration) const {
     for (uint32_t at = open + 1; at < close; ++at) {
       const char before = code_.tokens[at - 1].mark;
@@ -355,7 +361,7 @@ class Scanner {
     }
   }
 
-  // Words before '=', '[', '{', ',' or ';' outside of brackets.
+  // Adds the words before '=', '[', '{', ',' and ';' outside brackets, which name variables.
   void AddDeclarators(uint32_t at, uint32_t last, Declaration& declaration) const {
     bool value = false;
     for (; at <= last; ++at) {

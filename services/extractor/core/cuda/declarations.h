@@ -10,18 +10,19 @@
 
 namespace kernelmill::extractor::cuda {
 
-// A namespace, or extern "C": what holds declarations. The first of a text is the global one.
+// A namespace or extern "C", which hold declarations. The first one of a text is the global
+// namespace.
 struct Namespace {
   uint32_t outer = 0;
-  // After those around it; of unnamed and inline ones and of extern "C" that of the one around.
+  // The full name: n::m. Unnamed and inline namespaces and extern "C" have that of the one around.
   std::string qualified;
   std::string opening;  // as written, without the brace: "namespace a::b"
 };
 
-// What a namespace holds.
+// A declaration at namespace level.
 struct Declaration {
   enum Kind : uint8_t {
-    kFunction,    // a definition or none, and what looks like one
+    kFunction,    // with or without a body, and what looks like one
     kType,        // class, struct, union, enum
     kVariable,    // constants too
     kAlias,       // using x = ..., typedef
@@ -34,11 +35,11 @@ struct Declaration {
   uint32_t first = kNoToken;  // tokens
   uint32_t last = kNoToken;
   uint32_t space = 0;              // index of its namespace
-  std::vector<std::string> names;  // that it binds there: "f", "operator+", enumerators
-  std::string owner;               // of a member that is defined outside of its class: C, n::C
-  std::string target;
-  uint32_t parameters = kNoToken;  // '(' of a function's
-  bool specializes = false;        // template <>
+  std::vector<std::string> names;  // that it declares: "f", "operator+", enumerators
+  std::string owner;               // the class of a member that is defined outside it: C, n::C
+  std::string target;              // the name that a kUsing, kDirective or kShortName refers to
+  uint32_t parameters = kNoToken;  // the '(' of a function's parameters
+  bool specializes = false;        // begins with template <>
 };
 
 struct Declarations {
@@ -46,11 +47,14 @@ struct Declarations {
   std::vector<Declaration> all;  // in the order of the text
 };
 
-// Finds what the namespaces of a text declare; static_assert and explicit instantiations are left
-// out. Linear in time, without recursion.
+// Finds the declarations in the namespaces of a text, except static_assert and explicit
+// instantiations. Linear in time, without recursion.
 //
-// The basic idea: a declaration ends with its semicolon, or with the brace of its body. On the way
-// there brackets are jumped over, so that nothing within classes and functions is looked at.
+// The basic idea: a declaration ends with its semicolon or with the brace of its body. The scanner
+// walks there token by token, notes what it meets on the way (a class key, the last name before
+// parentheses, '='), and jumps over brackets, so that it never looks into classes and functions. At
+// the end these notes tell what kind of declaration it was. No types are known, so a variable that
+// is initialized as `T x(y);` counts as a function.
 Declarations FindDeclarations(const Code& code, const Brackets& brackets);
 
 }  // namespace kernelmill::extractor::cuda

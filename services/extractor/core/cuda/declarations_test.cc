@@ -35,13 +35,13 @@ std::vector<std::string> Found(absl::string_view text) {
 
 std::vector<std::string> Used(absl::string_view text) {
   std::vector<std::string> paths;
-  for (const UsedName& used : WordsOfDeclaration(text).used) paths.push_back(used.path);
+  for (const UsedName& used : ReadDeclarationWords(text).used) paths.push_back(used.path);
   return paths;
 }
 
 std::vector<std::string> UsedByMacro(absl::string_view rest) {
   std::vector<std::string> paths;
-  for (const UsedName& used : WordsOfMacro(rest, rest[0] == '(').used) paths.push_back(used.path);
+  for (const UsedName& used : ReadMacroWords(rest, rest[0] == '(').used) paths.push_back(used.path);
   return paths;
 }
 

@@ -1,41 +1,268 @@
 #include "services/extractor/core/cuda/functions.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <set>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "services/extractor/core/cuda/launch_finder.h"
+#include "absl/strings/string_view.h"
 #include "services/extractor/core/cuda/names.h"
-#include "services/extractor/core/cuda/reserved_words.h"
-#include "services/extractor/core/cuda/scopes.h"
 
 namespace kernelmill::extractor::cuda {
 namespace {
 
 using absl::string_view;
 
+// A hostile file could otherwise make names of any length.
+constexpr size_t kMaxQualifiedName = 512;
+
+// The scopes around the current token of a pass from the front to the end of a text: namespaces and
+// classes, which hold declarations, and bodies of functions.
+class Scopes {
+ public:
+  enum Kind : uint8_t { kDeclarations, kBody };
+
+  Scopes();
+
+  // Enters a scope that ends with the '}' at `last`. `name` may be empty, or several names joined
+  // by
+  // "::". `function` is the caller's number for the function whose body it is.
+  void Enter(Kind kind, uint32_t last, std::string name, uint32_t function = kNoToken);
+
+  // Leaves the scopes that end at or before `token`. Returns whether the outermost body was one.
+  bool LeaveUpTo(uint32_t token);
+
+  bool InBody() const { return scopes_.back().kind == kBody; }
+  // Returns whether any scope around is a body.
+  bool WithinBody() const { return outermost_body_ != 0; }
+  // The caller's number for the innermost scope, if it is a body.
+  uint32_t function() const { return scopes_.back().function; }
+
+  // Returns `name` behind the names of the scopes around: n::C::name. Leaves out the outermost
+  // names if the result would be long.
+  std::string Qualify(string_view name) const;
+
+ private:
+  struct Scope {
+    Kind kind;
+    uint32_t last;
+    uint32_t named;  // index of the nearest scope with a name, from this one outwards; 0 if none
+    uint32_t function;
+    std::string name;
+  };
+
+  std::vector<Scope> scopes_;  // the first is the file
+  size_t outermost_body_ = 0;  // index; 0: no body is around
+};
+
+Scopes::Scopes() { scopes_.push_back({kDeclarations, kNoToken, 0, kNoToken, ""}); }
+
+void Scopes::Enter(Kind kind, uint32_t last, std::string name, uint32_t function) {
+  const auto self = static_cast<uint32_t>(scopes_.size());
+  if (kind == kBody && !WithinBody()) outermost_body_ = self;
+  const uint32_t named = name.empty() ? scopes_.back().named : self;
+  scopes_.push_back({kind, last, named, function, std::move(name)});
+}
+
+bool Scopes::LeaveUpTo(uint32_t token) {
+  while (scopes_.back().last <= token) scopes_.pop_back();
+  if (!WithinBody() || outermost_body_ < scopes_.size()) return false;
+  outermost_body_ = 0;
+  return true;
+}
+
+std::string Scopes::Qualify(string_view name) const {
+  std::vector<string_view> names = {name};
+  size_t size = name.size();
+  for (uint32_t at = scopes_.back().named; at != 0; at = scopes_[at - 1].named) {
+    size += scopes_[at].name.size() + 2;
+    if (size > kMaxQualifiedName) break;
+    names.push_back(scopes_[at].name);
+  }
+  std::string joined;
+  for (auto part = names.rbegin(); part != names.rend(); ++part) {
+    absl::StrAppend(&joined, joined.empty() ? "" : "::", *part);
+  }
+  return joined;
+}
+
+// Collects the launches of a text, while Finder reads it from the front to the end.
+//
+// The basic idea: most launches name their kernel. The others launch a variable or what a function
+// returned, so the finder also notes, for the outermost function around, where the values begin
+// that variables are given, and which names the function returns. When a variable is launched, each
+// word of its values becomes a launch, and at the end each name that a launched function returns.
+// That finds too much rather than too little: a name that is no kernel's matches none later on.
+class LaunchFinder {
+ public:
+  // Adds launches, and the functions around them, to `findings`. All arguments except `macros` must
+  // outlive it.
+  LaunchFinder(const Code& code, const Brackets& brackets, LaunchMacros macros, Findings* findings);
+
+  // Call these when the body of an outermost function begins and ends.
+  void EnterHost(Function host);
+  void LeaveHost();
+
+  // Reads the launch whose `<<<` is at `at`.
+  void AddLaunch(uint32_t at);
+  // Read a word in a body: one before '=', one before '(', and `return`.
+  void AddValue(uint32_t at) { values_[code_[at]].push_back(at + 2); }
+  void AddCall(uint32_t at);
+  void AddReturn(uint32_t at) { AddReturned(ReturnedName(code_, at)); }
+
+  // At the end of the text, adds a launch for each name that a launched function returns.
+  void FollowReturned();
+
+ private:
+  void AddReturned(string_view name);
+  void Launched(string_view name, uint32_t first, uint32_t last);
+  uint32_t HostIndex();
+
+  const Code& code_;
+  const Brackets& brackets_;
+  LaunchMacros macros_;
+  Findings& findings_;
+  bool in_host_ = false;
+  Function host_;  // the outermost function around
+  uint32_t host_index_ = kNoToken;
+  uint32_t given_left_;  // how many more words of values may count as launched; bounds the time
+  absl::flat_hash_map<std::string, std::set<std::string>> returned_;  // by a function's name
+  // For each variable of the outermost body the tokens at which its values begin.
+  absl::flat_hash_map<string_view, std::vector<uint32_t>> values_;
+};
+
+LaunchFinder::LaunchFinder(const Code& code, const Brackets& brackets, LaunchMacros macros,
+                           Findings* findings)
+    : code_(code),
+      brackets_(brackets),
+      macros_(std::move(macros)),
+      findings_(*findings),
+      given_left_(code.size()) {
+  macros_.Add(code);
+}
+
+void LaunchFinder::EnterHost(Function host) {
+  in_host_ = true;
+  host_ = std::move(host);
+}
+
+void LaunchFinder::LeaveHost() {
+  in_host_ = false;
+  host_ = Function();
+  host_index_ = kNoToken;
+  values_.clear();
+}
+
+void LaunchFinder::AddLaunch(uint32_t at) {
+  const uint32_t close = brackets_.match[at];
+  const uint32_t name = NameBefore(code_, brackets_, at);
+  if (close == kNoToken || name == kNoToken) return;
+  const uint32_t first = QualifiedBegin(code_, brackets_, name);
+  const bool called = code_.Is(close + 1, "(") && brackets_.match[close + 1] != kNoToken;
+  Launched(code_[name], first, called ? brackets_.match[close + 1] : close);
+}
+
+// Reads NAME(...), which may be a macro that launches, or a function that launches its argument.
+void LaunchFinder::AddCall(uint32_t at) {
+  constexpr uint32_t kFirstArguments = 3;
+  const string_view word = code_[at];
+  const MacroLaunches* macro = macros_.Find(word);
+  const bool calls = IsLaunchCall(word);
+  const uint32_t close = brackets_.match[at + 1];
+  if ((macro == nullptr && !calls) || close == kNoToken || close < at) return;
+  const std::vector<string_view> arguments = NamedArguments(code_, brackets_, at + 1);
+  for (uint32_t i = 0; i < arguments.size(); ++i) {
+    const bool given =
+        (calls && i < kFirstArguments) || (macro != nullptr && macro->arguments.contains(i));
+    if (given && !arguments[i].empty()) Launched(arguments[i], at, close);
+  }
+  if (macro == nullptr) return;
+  for (const std::string& name : macro->names) Launched(name, at, close);
+  for (const std::string& name : macro->returned) AddReturned(name);
+  for (const uint32_t index : macro->macros) {
+    const MacroLaunches* given =
+        index < arguments.size() ? macros_.Find(arguments[index]) : nullptr;
+    if (given == nullptr) continue;
+    for (const std::string& name : given->names) Launched(name, at, close);
+    for (const std::string& name : given->returned) AddReturned(name);
+  }
+}
+
+// Notes that the outermost function around returns `name`, perhaps a kernel that its caller
+// launches.
+void LaunchFinder::AddReturned(string_view name) {
+  constexpr size_t kMaxReturned = 64;
+  if (name.empty() || !in_host_) return;
+  std::set<std::string>& returned = returned_[host_.name];
+  if (returned.size() < kMaxReturned) returned.insert(std::string(name));
+}
+
+void LaunchFinder::FollowReturned() {
+  const size_t count = findings_.launches.size();
+  for (size_t i = 0; i < count && given_left_ > 0; ++i) {
+    const auto returned = returned_.find(findings_.launches[i].name);
+    if (returned == returned_.end()) continue;
+    for (const std::string& name : returned->second) {
+      if (given_left_ == 0) break;
+      --given_left_;
+      Launch launch = findings_.launches[i];
+      launch.name = name;
+      findings_.launches.push_back(std::move(launch));
+    }
+  }
+}
+
+void LaunchFinder::Launched(string_view name, uint32_t first, uint32_t last) {
+  const uint32_t host = HostIndex();
+  findings_.launches.push_back({std::string(name), first, last, host});
+  const auto values = values_.find(name);
+  if (values == values_.end()) return;
+  constexpr size_t kMaxValues = 8;
+  constexpr uint32_t kMaxTokens = 64;
+  const size_t count = std::min(kMaxValues, values->second.size());
+  for (size_t i = 0; i < count; ++i) {
+    const uint32_t begin = values->second[i];
+    for (uint32_t at = begin; at < std::min(code_.size(), begin + kMaxTokens); ++at) {
+      if (code_.tokens[at].mark == ';' || given_left_ == 0) break;
+      if (!code_.IsWord(at) || IsKeyword(code_[at]) || code_[at] == name) continue;
+      --given_left_;
+      findings_.launches.push_back({std::string(code_[at]), first, last, host});
+    }
+  }
+}
+
+uint32_t LaunchFinder::HostIndex() {
+  if (in_host_ && host_index_ == kNoToken) {
+    host_index_ = static_cast<uint32_t>(findings_.hosts.size());
+    findings_.hosts.push_back(host_);
+  }
+  return host_index_;
+}
+
 bool IsAccess(string_view word) {
   return word == "public" || word == "private" || word == "protected";
 }
 
-// C10_LAUNCH_BOUNDS_2(...) and its like too.
+// Returns whether the word is __launch_bounds__ or a macro for it, such as C10_LAUNCH_BOUNDS_2.
 bool IsLaunchBounds(string_view word) {
   return word == "__launch_bounds__" || absl::StrContains(word, "LAUNCH_BOUNDS");
 }
 
-// What has been seen of the declaration that is being read.
+// Notes about the declaration that is being read.
 struct Declaration {
   uint32_t first = 0;
   bool global = false;
   bool device = false;
   bool is_namespace = false;
-  bool assigned = false;      // '=' or enum: its braces hold values
-  bool frozen = false;        // what follows cannot be the declarator
-  bool initializers = false;  // of a constructor's members
-  bool recovered = false;     // stands in a body, where it cannot
+  bool assigned = false;      // after '=' or enum: braces hold values
+  bool frozen = false;        // the declarator's name cannot follow any more
+  bool initializers = false;  // in a constructor's member initializers
+  bool recovered = false;     // in a body, where it cannot be: a '}' is missing
   uint32_t class_key = kNoToken;
-  uint32_t name_begin = kNoToken;  // of the declarator: '~', `operator` or a word
+  uint32_t name_begin = kNoToken;  // the declarator's name: '~', `operator` or a word
   uint32_t name_end = kNoToken;
   Enclosed parameters;
   std::vector<Enclosed> templates;
@@ -43,6 +270,7 @@ struct Declaration {
   Enclosed launch_bounds;
 };
 
+// The pass over the tokens; see FindFunctions. Each step moves at_ forward.
 class Finder {
  public:
   Finder(const Code& code, const Brackets& brackets, LaunchMacros macros)
@@ -91,7 +319,7 @@ class Finder {
     }
   }
 
-  // In a body.
+  // Reads a word in a body.
   void ReadInBody(string_view word) {
     if (word == "__global__") {
       declaration_.recovered = true;
@@ -106,7 +334,7 @@ class Finder {
     }
   }
 
-  // Among declarations: marks.
+  // Reads punctuation among declarations.
   void ReadMark(string_view mark) {
     if (mark == "(" && IsCurried()) {
       declaration_.parameters = {at_, brackets_.match[at_]};
@@ -127,14 +355,14 @@ class Finder {
     ++at_;
   }
 
-  // The second parentheses of NAME(macro argument)(parameters).
+  // Returns whether at_ is at the second parentheses of NAME(macro argument)(parameters).
   bool IsCurried() const {
     const Enclosed& parameters = declaration_.parameters;
     return parameters.found() && !declaration_.frozen && at_ == parameters.close + 1 &&
            brackets_.match[at_] != kNoToken;
   }
 
-  // Among declarations: words.
+  // Reads a word among declarations.
   void ReadDeclared(string_view word) {
     if (StartsAnother(word)) Restart(at_);
     if (word == "template") return ReadTemplate();
@@ -153,7 +381,8 @@ class Finder {
     ++at_;
   }
 
-  // Whether the declaration so far was a macro's use without a semicolon: NAME(...), then a type.
+  // Returns whether the declaration so far was a macro's use without a semicolon, so that `word`
+  // begins another: NAME(...) and then a type.
   bool StartsAnother(string_view word) const {
     const Enclosed& parameters = declaration_.parameters;
     return parameters.found() && at_ == parameters.close + 1 &&
@@ -218,8 +447,8 @@ class Finder {
     at_ = close == kNoToken ? at_ + 2 : close + 1;
   }
 
-  // A word before '(': the declarator, unless another one follows. The last one counts, because
-  // macros with arguments stand before a type; but one right after parameters is a trailing macro.
+  // Reads a word before '(', the declarator. A later one replaces it, because macros with arguments
+  // may come before the type. A word right after parameters is a trailing macro, though.
   void ReadDeclarator() {
     const uint32_t open = at_ + 1;
     const Enclosed& parameters = declaration_.parameters;
@@ -233,8 +462,9 @@ class Finder {
     SetDeclarator(destructor ? at_ - 1 : at_, open);
   }
 
-  // A word before '<': template arguments, if they end. Where they do not, none before that place
-  // do.
+  // Reads a word before '<', and the template arguments if the '<' is not a comparison. A search
+  // for their end that fails is not repeated for the '<' that it passed, which would fail at the
+  // same token: that keeps the pass linear.
   void ReadArguments() {
     const uint32_t open = at_ + 1;
     if (open < no_arguments_before_) {
@@ -277,7 +507,7 @@ class Finder {
     Restart(++at_);
   }
 
-  // Whether the brace is of a constructor's initializer: member{...}.
+  // Returns whether the brace belongs to a constructor's initializer: member{...}.
   bool OpensMember() const {
     if (!declaration_.initializers) return false;
     const string_view before = code_[at_ - 1];
@@ -313,7 +543,7 @@ class Finder {
     if (is_host) launches_.EnterHost(std::move(function));
   }
 
-  // A kernel in a body: something is missing between them.
+  // A definition in a body means that a '}' is missing between them: the body's end is wrong.
   void MarkBodyAround() {
     const uint32_t around = scopes_.function();
     if (around != kNoToken) findings_.functions[around].parse_error = true;
@@ -333,7 +563,7 @@ class Finder {
     return text;
   }
 
-  // "C::" of C<T>::f.
+  // Returns "C::" for C<T>::f.
   std::string DeclaratorScope() const {
     const uint32_t begin = QualifiedBegin(code_, brackets_, declaration_.name_begin);
     if (begin == declaration_.name_begin) return "";

@@ -11,7 +11,7 @@
 
 namespace kernelmill::extractor::cuda {
 
-// Two brackets and what stands between.
+// A pair of brackets.
 struct Enclosed {
   uint32_t open = kNoToken;
   uint32_t close = kNoToken;
@@ -21,7 +21,7 @@ struct Enclosed {
 
 // The definition of a function.
 struct Function {
-  uint32_t first = kNoToken;  // of its template header, attributes or type, whichever is first
+  uint32_t first = kNoToken;  // its template header, attributes or type, whichever comes first
   uint32_t body = kNoToken;   // '{'
   uint32_t last = kNoToken;   // '}'
   std::string name;           // "k", "operator()", "~C"
@@ -34,15 +34,15 @@ struct Function {
   bool parse_error = false;
 };
 
-// name<<<...>>>(...) or name<...><<<...>>>(...); also a call or a macro that launches the kernel it
-// is given or that it names (launch_macros.h). Of a local name that is given a kernel's, as in
-// `auto f = a ? k<1> : k<2>;`, the words that it is given, and what functions of the text return
-// that are among these.
+// A launch: name<<<...>>>(...), name<...><<<...>>>(...), or a call or macro that launches a kernel
+// (launch_macros.h). A launched variable, as after `auto f = a ? k<1> : k<2>;`, gives a launch for
+// each word of its value, since any of them may be the kernel. If such a word is a function of the
+// text, there is a launch for each name that the function returns as well.
 struct Launch {
-  std::string name;  // the last part of it
+  std::string name;  // the last part of the kernel's name
   uint32_t first = kNoToken;
   uint32_t last = kNoToken;
-  uint32_t host = kNoToken;  // index among the hosts; kNoToken outside of all functions
+  uint32_t host = kNoToken;  // index among the hosts; kNoToken outside all functions
 };
 
 struct Findings {
@@ -51,17 +51,19 @@ struct Findings {
   std::vector<Function> hosts;      // outermost functions that launch
 };
 
-// Finds what a text defines and launches; lambdas and what a macro's definition holds are no
-// functions. Of macros, those of the same text that stand for a qualifier and other words are
-// known. Linear in time, without recursion.
+// Finds the functions of a text and its launches. Lambdas and the definitions of macros hold no
+// functions. Macros of this text that stand for a qualifier are known. Linear in time, without
+// recursion.
 //
-// The basic idea: one pass over the tokens that knows whether it stands among declarations (in a
-// namespace or a class) or in a function's body. Among declarations it remembers what it has seen
-// of the current one (template headers, qualifiers, the last name before parentheses), jumps over
-// brackets, and asks at '{' what the declaration was. In a body it looks for local classes and
-// launches alone, and for `__global__`, which cannot stand there: a '}' before it is missing.
+// The basic idea: one pass over the tokens, which is always either among declarations (in a
+// namespace or a class) or in a function's body. Among declarations it notes what it has seen of
+// the current one (template headers, qualifiers, the last name before parentheses), jumps over
+// brackets, and decides at '{' what was declared. In a body it looks only for local classes, for
+// launches, and for
+// `__global__`: since no kernel can be defined in a body, a '}' must be missing before it, and the
+// pass goes on as if among declarations.
 //
-// `macros`: those of the text are known without.
+// `macros` are those of included files; macros of the text itself are added.
 Findings FindFunctions(const Code& code, const Brackets& brackets, LaunchMacros macros = {});
 
 }  // namespace kernelmill::extractor::cuda

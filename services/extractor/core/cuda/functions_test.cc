@@ -29,14 +29,16 @@ class Found {
     }
     return names;
   }
-  std::string TextOf(const Function& function) const { return Text(function.first, function.last); }
+  std::string GetText(const Function& function) const {
+    return Text(function.first, function.last);
+  }
   std::string Text(uint32_t first, uint32_t last) const {
     const size_t begin = code_.tokens[first].begin;
     return text_.substr(begin, code_.tokens[last].end - begin);
   }
   std::string Only() const {
     EXPECT_EQ(findings_.functions.size(), 1u) << text_;
-    return findings_.functions.empty() ? "" : TextOf(findings_.functions[0]);
+    return findings_.functions.empty() ? "" : GetText(findings_.functions[0]);
   }
   const Findings& findings() const { return findings_; }
 
@@ -171,7 +173,7 @@ TEST(CudaFunctionsTest, AlternativeHeadersOfOneBodyAreOneFunction) {
       "#ifdef A\ntemplate <int N> __global__ void k(int a) {\n#else\n__global__ void k() {\n"
       "#endif\n  f();\n}\n__device__ void l() {}\n");
   EXPECT_THAT(found.Names(), ElementsAre("g k", "d l"));
-  EXPECT_EQ(found.TextOf(found.findings().functions[0]),
+  EXPECT_EQ(found.GetText(found.findings().functions[0]),
             "template <int N> __global__ void k(int a) {\n#else\n__global__ void k() {\n#endif\n"
             "  f();\n}");
 }
@@ -208,7 +210,7 @@ TEST(CudaFunctionsTest, LaunchesAreFoundWithTheirHosts) {
   EXPECT_EQ(first.host, 0u);
   EXPECT_EQ(found.findings().launches[1].host, 0u);
   EXPECT_EQ(found.findings().hosts[0].qualname, "n::run");
-  EXPECT_THAT(found.TextOf(found.findings().hosts[0]), ::testing::StartsWith("void run(int n) {"));
+  EXPECT_THAT(found.GetText(found.findings().hosts[0]), ::testing::StartsWith("void run(int n) {"));
 }
 
 std::string Repeated(const std::string& text, int times) {

@@ -6,20 +6,20 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
+#include "common/code/brackets.h"
 #include "services/extractor/core/cuda/names.h"
-#include "services/extractor/core/cuda/reserved_words.h"
 
 namespace kernelmill::extractor::cuda {
 namespace {
 
 using absl::string_view;
 
-constexpr size_t kMaxArguments = 16;     // of a call that are looked at
-constexpr size_t kMaxNames = 64;         // that one macro launches
-constexpr uint32_t kFirstArguments = 3;  // one of which is the kernel
+constexpr size_t kMaxArguments = 16;     // read of a call
+constexpr size_t kMaxNames = 64;         // launched by one macro
+constexpr uint32_t kFirstArguments = 3;  // one of them is the kernel of a launching call
 
-// "(a, b) text": the parameters.
-std::vector<string_view> ParametersOf(string_view rest) {
+// Returns the parameters of a macro whose definition continues with `rest`: "(a, b) text".
+std::vector<string_view> SplitParameters(string_view rest) {
   std::vector<string_view> parameters;
   const size_t close = rest.find(')');
   if (rest.empty() || rest[0] != '(' || close == string_view::npos) return parameters;
@@ -44,10 +44,9 @@ std::vector<absl::string_view> NamedArguments(const Code& code, const Brackets& 
   if (close == kNoToken || close < open) return names;
   names.emplace_back();
   bool named = false;
-  int depth = 0;  // of angles
   for (uint32_t at = open + 1; at < close; ++at) {
     const char mark = code.tokens[at].mark;
-    if (mark == ',' && depth == 0) {
+    if (mark == ',') {
       if (names.size() >= kMaxArguments) return names;
       names.emplace_back();
       named = false;
@@ -66,9 +65,11 @@ std::vector<absl::string_view> NamedArguments(const Code& code, const Brackets& 
       }
       continue;
     }
-    // What is not the name's own parentheses, as in (k<T>) or NAME(k), hides commas.
-    const bool opens = mark == '(' || mark == '[' || mark == '{';
-    if (opens && named && brackets.match[at] != kNoToken) at = brackets.match[at];
+    // Brackets before the name may hold it, as in (k<T>) and NAME(k). Those after it hold commas
+    // that separate no arguments.
+    if (code::IsOpeningBracket(mark) && named && brackets.match[at] != kNoToken) {
+      at = brackets.match[at];
+    }
   }
   return names;
 }
@@ -95,8 +96,10 @@ void LaunchMacros::Add(const Code& code) {
   }
 }
 
+// Reads the macro's text like a function's body. A name that is a parameter of the macro is noted
+// by its number, so that each use of the macro can look up its own argument.
 void LaunchMacros::AddOne(const Macro& macro) {
-  const std::vector<string_view> parameters = ParametersOf(macro.rest);
+  const std::vector<string_view> parameters = SplitParameters(macro.rest);
   const Code body = Lex(macro.rest);
   const Brackets brackets = MatchBrackets(body);
   MacroLaunches launches;
@@ -139,7 +142,7 @@ void LaunchMacros::AddOne(const Macro& macro) {
   const bool useful = !launches.names.empty() || !launches.arguments.empty() ||
                       !launches.macros.empty() || !launches.returned.empty();
   if (!useful) return;
-  // Of several definitions any may hold where the macro is used.
+  // A macro may have several definitions, in branches of #if: any of them may hold at its use.
   MacroLaunches& all = macros_[std::string(macro.name)];
   all.names.merge(launches.names);
   all.arguments.merge(launches.arguments);

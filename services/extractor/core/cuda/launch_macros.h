@@ -13,27 +13,27 @@
 
 namespace kernelmill::extractor::cuda {
 
-// What a macro launches: kernels by name, and those that it is given, by the argument's number;
-// what macros launch that it is given; and names that it returns, which may be kernels.
+// The kernels that a macro launches.
 struct MacroLaunches {
-  std::set<std::string> names;
-  std::set<uint32_t> arguments;
-  std::set<uint32_t> macros;
-  std::set<std::string> returned;
+  std::set<std::string> names;     // kernels that its text names
+  std::set<uint32_t> arguments;    // numbers of arguments that are kernels
+  std::set<uint32_t> macros;       // numbers of arguments that are macros, which launch in turn
+  std::set<std::string> returned;  // names that it returns, which may be kernels
 };
 
-// Calls that launch without <<< >>>: of macros whose name has LAUNCH in it, but for those about
-// errors and launch bounds, of cudaLaunchKernel and its like, and of hipLaunchKernelGGL. One of
-// their first arguments names the kernel.
+// Returns whether a call of the word launches without <<< >>>: cudaLaunchKernel and its like,
+// hipLaunchKernelGGL, and macros with LAUNCH in their name, except those about errors and launch
+// bounds. One of the first arguments names the kernel.
 bool IsLaunchCall(absl::string_view word);
 
-// Macros that launch, in their own text or through one another.
+// The macros that launch kernels, in their own text or by invoking one another.
 class LaunchMacros {
  public:
-  // Those of a text; what they invoke must have been added before.
+  // Adds the macros of a text. Macros that these invoke must be added before: a name that is
+  // unknown by then launches nothing.
   void Add(const Code& code);
 
-  // Null: it launches nothing.
+  // Returns null for a macro that launches nothing.
   const MacroLaunches* Find(absl::string_view name) const;
   bool empty() const { return macros_.empty(); }
 
@@ -43,11 +43,13 @@ class LaunchMacros {
   absl::flat_hash_map<std::string, MacroLaunches> macros_;
 };
 
-// The name after the `return` at `at`, without '&' and namespaces; empty where there is none.
+// Returns the name after the `return` at `at`, without '&' and namespaces; empty if it returns
+// anything else.
 absl::string_view ReturnedName(const Code& code, uint32_t at);
 
-// The arguments of the call whose '(' is at `open`: of each the name that it begins with, without
-// casts, '&' and namespaces; empty where there is none. The first few.
+// Returns for each argument of the call whose '(' is at `open` the name that the argument begins
+// with, without casts, '&' and namespaces; empty if it begins with no name. Only the first few
+// arguments are read.
 std::vector<absl::string_view> NamedArguments(const Code& code, const Brackets& brackets,
                                               uint32_t open);
 

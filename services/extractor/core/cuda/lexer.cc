@@ -25,12 +25,13 @@ class Lexer {
   }
 
  private:
-  // What is known of an #if whose #endif has not come.
+  // The current branch of an #if whose #endif has not come. Only #if 0, #if 1 and the like are
+  // decided here: the branches of all others stay in the text.
   enum State : uint8_t {
-    kOpen,   // nothing: each branch counts
-    kNever,  // no branch so far was taken; this one is not
-    kTaken,  // this branch is taken
-    kDone,   // one before was
+    kOpen,   // the condition is not known: each branch stays
+    kNever,  // this branch is left out, and so were all before it
+    kTaken,  // this branch stays, all others are left out
+    kDone,   // an earlier branch was taken: this one is left out
   };
 
   void Step() {
@@ -65,7 +66,8 @@ class Lexer {
     }
   }
 
-  // {% begins a statement of Jinja, and so may }} before a name end a value of it: neither is C++.
+  // Jinja begins statements with {% and ends values with }}. C++ has no {% (except in the digraphs
+  // %> and %:), and no }} right before a name.
   bool IsJinja(char c) const {
     const char next = code::ByteAt(text_, at_ + 1);
     const char after = code::ByteAt(text_, at_ + 2);
@@ -93,8 +95,8 @@ class Lexer {
     Take(end, Token::kWord);
   }
 
-  // The end of the preprocessor line at `at`: comments and strings in it may hold what would end
-  // it.
+  // Returns the end of the preprocessor line at `at`. Comments and strings in it may hold line
+  // ends.
   size_t DirectiveEnd(size_t at) const {
     while (at < text_.size() && !code::IsNewline(text_[at])) {
       if (const size_t comment = code::EndOfCComment(text_, at); comment > at) {
@@ -118,9 +120,9 @@ class Lexer {
     line_begin_ = static_cast<uint32_t>(at_);
     line_end_ = static_cast<uint32_t>(end);
     if (word == "if" || word == "ifdef" || word == "ifndef") {
-      OpenCondition(word == "if" ? ValueOf(line) : kOpen, ConditionOf(word, line));
+      OpenCondition(word == "if" ? Evaluate(line) : kOpen, ReadCondition(word, line));
     } else if (word == "elif" || word == "elifdef" || word == "elifndef") {
-      NextBranch(Directive::kElif, ConditionOf(word.substr(2), line));
+      NextBranch(Directive::kElif, ReadCondition(word.substr(2), line));
     } else if (word == "else") {
       NextBranch(Directive::kElse, {});
     } else if (word == "endif") {
@@ -152,8 +154,10 @@ class Lexer {
     code_.includes.push_back({line_begin_, line_end_, line.substr(1, end - 1), angled});
   }
 
-  // `word` is if, ifdef or ifndef. Of `#if` alone defined(X) and !defined(X) are taken apart.
-  static Condition ConditionOf(string_view word, string_view line) {
+  // Reads what follows `word`: if, ifdef or ifndef. `#if defined(X)` asks the same as `#ifdef X`,
+  // and
+  // `#if !defined(X)` the opposite. Longer expressions are kept as they are.
+  static Condition ReadCondition(string_view word, string_view line) {
     Condition condition;
     if (const size_t comment = std::min(line.find("//"), line.find("/*"));
         comment != string_view::npos) {
@@ -176,7 +180,8 @@ class Lexer {
     return {asked, /*of_definition=*/true, negated};
   }
 
-  // Of a macro without parameters whose text is no code by itself.
+  // A macro without parameters that is defined as words with a qualifier among them stands for that
+  // qualifier: #define MY_KERNEL extern "C" __global__. One with a body in it does not.
   void ReadDefinition(string_view definition) {
     const size_t size = WordLength(definition);
     const string_view name = definition.substr(0, size);
@@ -194,7 +199,7 @@ class Lexer {
 
   static size_t WordLength(string_view text) { return code::EndOfCName(text, 0); }
 
-  static State ValueOf(string_view expression) {
+  static State Evaluate(string_view expression) {
     const string_view word = expression.substr(0, WordLength(expression));
     const string_view rest = absl::StripLeadingAsciiWhitespace(expression.substr(word.size()));
     if (!rest.empty() && rest[0] != '/') return kOpen;
@@ -242,10 +247,10 @@ class Lexer {
   Code code_;
   size_t at_ = 0;
   bool line_start_ = true;
-  uint32_t line_begin_ = 0;  // of the directive that is being read
+  uint32_t line_begin_ = 0;  // the current directive's line
   uint32_t line_end_ = 0;
   std::vector<State> conditions_;
-  size_t skipped_ = 0;  // how many of them leave the text out
+  size_t skipped_ = 0;  // how many of conditions_ leave the text out
 };
 
 }  // namespace

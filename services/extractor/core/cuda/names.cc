@@ -3,18 +3,25 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "services/extractor/core/cuda/reserved_words.h"
+#include "common/code/brackets.h"
 
 namespace kernelmill::extractor::cuda {
+
+using absl::string_view;
+
 namespace {
 
-// Beyond these many tokens nothing is looked for backwards: it could be repeated at every token.
+using WordSet = absl::flat_hash_set<string_view>;
+
+// Bounds on what is searched for backwards. A search backwards may start at every token, so that an
+// unbounded one would take quadratic time.
 constexpr uint32_t kMaxArguments = 256;
 constexpr int kMaxParts = 64;
 constexpr size_t kMaxName = 512;
 
-// How many template argument lists a token opens (if positive) or closes.
+// Returns how many template argument lists a token opens (if positive) or closes.
 int AngleChange(const Code& code, uint32_t at) {
   const Token& token = code.tokens[at];
   if (token.kind != Token::kPunctuation) return 0;
@@ -22,15 +29,14 @@ int AngleChange(const Code& code, uint32_t at) {
   return code[at] == ">>" ? -2 : code[at] == ">>>" ? -3 : 0;
 }
 
-bool IsOpen(char mark) { return mark == '(' || mark == '[' || mark == '{'; }
-
-// The '<' of the template arguments that end with the token before `end`; kNoToken if none does.
+// Returns the '<' of the template arguments that end with the token before `end`; kNoToken if no
+// such one is there.
 uint32_t AngleBegin(const Code& code, const Brackets& brackets, uint32_t end) {
   const uint32_t stop = end > kMaxArguments ? end - kMaxArguments : 0;
   int depth = 0;
   for (uint32_t at = end; at > stop;) {
     const char mark = code.tokens[--at].mark;
-    if (mark == ';' || IsOpen(mark)) return kNoToken;
+    if (mark == ';' || code::IsOpeningBracket(mark)) return kNoToken;
     const uint32_t match = brackets.match[at];
     if (match != kNoToken) {
       if (match > at) return kNoToken;
@@ -45,17 +51,125 @@ uint32_t AngleBegin(const Code& code, const Brackets& brackets, uint32_t end) {
 
 }  // namespace
 
+bool IsClassKey(string_view word) { return word == "class" || word == "struct" || word == "union"; }
+
+bool IsTypeWord(string_view word) {
+  static const auto& words =
+      *new WordSet{"auto", "bool", "char",  "char16_t", "char32_t", "char8_t", "double", "float",
+                   "int",  "long", "short", "signed",   "unsigned", "void",    "wchar_t"};
+  return words.contains(word);
+}
+
+bool IsSpecifier(string_view word) {
+  static const auto& words = *new WordSet{"const",        "constexpr",    "consteval",
+                                          "constinit",    "extern",       "friend",
+                                          "inline",       "mutable",      "register",
+                                          "static",       "thread_local", "typedef",
+                                          "typename",     "virtual",      "volatile",
+                                          "explicit",     "__restrict",   "__restrict__",
+                                          "__device__",   "__host__",     "__forceinline__",
+                                          "__inline__",   "__noinline__", "__shared__",
+                                          "__constant__", "__managed__",  "__grid_constant__",
+                                          "__global__",   "restrict"};
+  return words.contains(word);
+}
+
+bool IsExpressionWord(string_view word) {
+  static const auto& words = *new WordSet{
+      "return",  "else",      "do",       "case",      "throw",    "new",      "delete",   "sizeof",
+      "alignof", "alignas",   "decltype", "co_return", "co_await", "co_yield", "and",      "or",
+      "not",     "operator",  "typeof",   "typeid",    "noexcept", "requires", "template", "public",
+      "private", "protected", "if",       "while",     "for",      "switch",   "default",  "asm",
+      "__asm__", "__asm",     "break",    "continue",  "namespace"};
+  return words.contains(word);
+}
+
+bool IsReserved(string_view word) {
+  static const auto& words = *new WordSet{"catch",
+                                          "const_cast",
+                                          "dynamic_cast",
+                                          "false",
+                                          "final",
+                                          "goto",
+                                          "nullptr",
+                                          "override",
+                                          "static_assert",
+                                          "static_cast",
+                                          "reinterpret_cast",
+                                          "this",
+                                          "true",
+                                          "try",
+                                          "using",
+                                          "concept",
+                                          "export",
+                                          "defined"};
+  return IsTypeWord(word) || IsSpecifier(word) || IsExpressionWord(word) || IsClassKey(word) ||
+         word == "enum" || words.contains(word);
+}
+
+bool IsTrailer(string_view word) {
+  return word == "const" || word == "volatile" || word == "noexcept" || word == "override" ||
+         word == "final" || word == "requires" || word == "try" || word == "throw" ||
+         word == "__attribute__";
+}
+
+bool IsAttribute(string_view word) {
+  static const auto& words = *new WordSet{"__align__",
+                                          "__attribute",
+                                          "__attribute__",
+                                          "__block_size__",
+                                          "__cluster_dims__",
+                                          "__declspec",
+                                          "__launch_bounds__",
+                                          "__maxnreg__",
+                                          "__typeof__",
+                                          "alignas",
+                                          "asm",
+                                          "decltype",
+                                          "explicit",
+                                          "noexcept",
+                                          "requires",
+                                          "static_assert",
+                                          "throw",
+                                          "typeof"};
+  return words.contains(word);
+}
+
+bool IsKeyword(string_view word) {
+  static const auto& words = *new WordSet{"alignas",     "alignof",     "asm",
+                                          "__asm__",     "auto",        "bool",
+                                          "case",        "catch",       "char",
+                                          "const",       "constexpr",   "co_return",
+                                          "co_await",    "decltype",    "defined",
+                                          "delete",      "do",          "double",
+                                          "else",        "float",       "for",
+                                          "goto",        "if",          "int",
+                                          "long",        "new",         "noexcept",
+                                          "operator",    "return",      "short",
+                                          "signed",      "sizeof",      "static_assert",
+                                          "switch",      "throw",       "typedef",
+                                          "typeid",      "typename",    "typeof",
+                                          "unsigned",    "using",       "void",
+                                          "volatile",    "while",       "__attribute__",
+                                          "template",    "requires",    "this",
+                                          "const_cast",  "static_cast", "reinterpret_cast",
+                                          "dynamic_cast"};
+  return words.contains(word);
+}
+
+// '<' may just as well compare. The search gives up at tokens that template arguments cannot hold.
 AngleSearch FindAngleEnd(const Code& code, const Brackets& brackets, uint32_t open, uint32_t most) {
+  // Braces in arguments make a value, mostly {}. A longer block is a body: the '<' compared.
+  constexpr uint32_t kMaxBracedValue = 16;
   int depth = 0;
   uint32_t at = open;
   const uint32_t end = most < code.size() - open ? open + most : code.size();
   for (; at < end; ++at) {
     const char mark = code.tokens[at].mark;
     if (mark == ';' || mark == '}' || mark == ')' || mark == ']') break;
-    if (IsOpen(mark)) {
+    if (code::IsOpeningBracket(mark)) {
       const uint32_t close = brackets.match[at];
-      // Braces in arguments make a value, {} mostly; a long block is a body that was run into.
-      if (close == kNoToken || (mark == '{' && close > at + 16)) break;
+      if (close == kNoToken || (mark == '{' && close > at + kMaxBracedValue)) break;
       at = close;
       continue;
     }
@@ -101,7 +215,7 @@ bool ClassName(const Code& code, const Brackets& brackets, uint32_t key, uint32_
   for (uint32_t at = key + 1; at <= std::min(brace, key + kMaxHead); ++at) {
     const absl::string_view token = code[at];
     if (token == "{" || token == ":" || token == "<" || token == "final") return true;
-    if (IsOpen(code.tokens[at].mark)) {  // of an attribute
+    if (code::IsOpeningBracket(code.tokens[at].mark)) {  // an attribute's
       if (brackets.match[at] == kNoToken) return false;
       at = brackets.match[at];
     } else if (code.IsWord(at)) {

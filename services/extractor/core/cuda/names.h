@@ -8,29 +8,57 @@
 #include "services/extractor/core/cuda/brackets.h"
 #include "services/extractor/core/cuda/lexer.h"
 
+// Words of C++ and the names that they make up. Without a parser a keyword's role depends on who
+// asks, so there are several overlapping lists of words.
 namespace kernelmill::extractor::cuda {
 
-// Of `<` at `open`: where its `>` stands. `token` is where the search ended, `found` whether there.
-// No further than `most` tokens on are looked at.
+// Returns whether the word is class, struct or union.
+bool IsClassKey(absl::string_view word);
+
+// Returns whether the word is a type by itself or part of one: unsigned, auto, float.
+bool IsTypeWord(absl::string_view word);
+
+// Returns whether the word may come before a type, or between a type and a name: const, __shared__.
+bool IsSpecifier(absl::string_view word);
+
+// Returns whether an expression follows the word, so that it is no type: return, sizeof, case.
+bool IsExpressionWord(absl::string_view word);
+
+// Returns whether the word names nothing: all of the above, `enum`, and the other keywords.
+bool IsReserved(absl::string_view word);
+
+// Returns whether the word may follow a function's parameters, or a macro's arguments within a
+// declaration: const, noexcept.
+bool IsTrailer(absl::string_view word);
+
+// Returns whether the word takes parentheses and is not the declared name: alignas, __declspec.
+bool IsAttribute(absl::string_view word);
+
+// Returns whether the word takes parentheses and calls nothing: if, sizeof, int.
+bool IsKeyword(absl::string_view word);
+
+// The result of a search for the '>' of a '<'.
 struct AngleSearch {
-  uint32_t token;
+  uint32_t token;  // the '>', or the token at which the search ended
   bool found;
 };
+
+// Finds the '>' that closes the '<' at `open`. Looks at `most` tokens at most.
 AngleSearch FindAngleEnd(const Code& code, const Brackets& brackets, uint32_t open,
                          uint32_t most = kNoToken);
 
-// The word before the template arguments that end before `end`, or the word at end - 1. kNoToken:
-// neither is there.
+// Returns the word at end - 1, or the word before the template arguments that end there: f of f and
+// of f<T>. kNoToken if neither is there.
 uint32_t NameBefore(const Code& code, const Brackets& brackets, uint32_t end);
 
-// The first token of a::b<c>:: before the name at `name`; `name` itself if it is not qualified.
+// Returns the first token of the qualified name whose last part is at `name`: a of a::b<c>::f.
 uint32_t QualifiedBegin(const Code& code, const Brackets& brackets, uint32_t name);
 
-// The words of [begin, end) outside template arguments, joined by "::".
+// Returns the words of [begin, end) outside template arguments, joined by "::".
 std::string JoinedWords(const Code& code, const Brackets& brackets, uint32_t begin, uint32_t end);
 
-// The name of the class that the declaration from its class key at `key` to the '{' at `brace`
-// defines; empty if it has none. False: it does not define one.
+// Reads the declaration of a class from its class key at `key` to the '{' at `brace`. Returns false
+// if it defines no class. Sets `name`, which is empty for an unnamed class.
 bool ClassName(const Code& code, const Brackets& brackets, uint32_t key, uint32_t brace,
                std::string& name);
 

@@ -8,10 +8,10 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "common/code/brackets.h"
 #include "services/extractor/core/cuda/brackets.h"
 #include "services/extractor/core/cuda/lexer.h"
 #include "services/extractor/core/cuda/names.h"
-#include "services/extractor/core/cuda/reserved_words.h"
 
 namespace kernelmill::extractor::cuda {
 namespace {
@@ -19,18 +19,20 @@ namespace {
 using absl::string_view;
 using WordSet = absl::flat_hash_set<string_view>;
 
-// What a class key may be, or `enum`.
+// Returns whether the word begins the definition of a type: class, struct, union or enum.
 bool IsTypeKey(string_view word) { return IsClassKey(word) || word == "enum"; }
 
 bool IsPointerMark(string_view token) { return token == "*" || token == "&" || token == "&&"; }
 
-// Whether a macro is called so.
+// Returns whether the word looks like a macro: no small letters.
 bool IsShouted(string_view word) {
   return word.size() > 2 && std::none_of(word.begin(), word.end(), [](char c) {
            return absl::ascii_islower(static_cast<unsigned char>(c));
          });
 }
 
+// Reads a text from the front to the end; see ReadDeclarationWords. groups_ holds the brackets
+// around the current token, which tell whether declarations are possible there.
 class Reader {
  public:
   Reader(string_view text, absl::flat_hash_set<string_view> declared)
@@ -50,37 +52,37 @@ class Reader {
   }
 
  private:
-  // Brackets around, or the text.
+  // A pair of brackets around the current token, or the whole text.
   struct Group {
-    char open;
-    bool parameters;  // of a function
-    bool block;       // of statements or members
-    bool enumerators;
-    bool declares;     // its current statement
-    bool in_function;  // a body is around
+    char open;         // '\0' for the text
+    bool parameters;   // holds a function's parameters
+    bool block;        // holds statements or members
+    bool enumerators;  // is the body of an enum
+    bool declares;     // the current statement in it has declared a name
+    bool in_function;  // is a function's body, or within one
     bool of_class = false;
   };
 
   bool Is(uint32_t at, string_view word) const { return code_.Is(at, word); }
   string_view Token(uint32_t at) const { return at < code_.size() ? code_[at] : string_view(); }
-  // Of `at` one more than there are before: nothing.
+  // Returns the token `steps` before `at`; empty if the text begins earlier.
   string_view Before(uint32_t at, uint32_t steps) const {
     return at >= steps ? code_[at - steps] : string_view();
   }
 
   void ReadMark() {
     const char mark = code_.tokens[at_].mark;
-    const bool bracket =
-        mark == '(' || mark == ')' || mark == '[' || mark == ']' || mark == '{' || mark == '}';
-    if (bracket && brackets_.match[at_] == kNoToken) return;  // of a branch that does not count
+    const bool bracket = code::IsOpeningBracket(mark) || code::IsClosingBracket(mark);
+    if (bracket && brackets_.match[at_] == kNoToken)
+      return;                               // in a branch that is not the main one
     if (mark == '[' && Is(at_ + 1, "[")) {  // [[attributes]], whose words are the compiler's
       at_ = std::max(at_, brackets_.match[at_]);
       return;
     }
-    if (mark == '(' || mark == '[' || mark == '{') {
-      groups_.push_back(GroupOf(mark));
+    if (code::IsOpeningBracket(mark)) {
+      groups_.push_back(MakeGroup(mark));
       if (mark == '{') BeginStatement();
-    } else if (mark == ')' || mark == ']' || mark == '}') {
+    } else if (code::IsClosingBracket(mark)) {
       if (mark == '}' && groups_.back().of_class) after_class_ = at_;
       if (groups_.size() > 1) groups_.pop_back();
       if (mark == '}' && groups_.back().block && !Is(at_ + 1, ",")) BeginStatement();
@@ -104,7 +106,7 @@ class Reader {
     returns_ = false;
   }
 
-  Group GroupOf(char mark) const {
+  Group MakeGroup(char mark) const {
     Group group = {mark, false, false, false, false, groups_.back().in_function};
     if (mark == '(') {
       group.parameters = OpensParameters();
@@ -142,7 +144,8 @@ class Reader {
     const string_view word = code_[at_];
     if (IsTypeKey(word)) {
       const string_view after = Token(at_ + 2);
-      if (after == "," || after == ">" || after == ">>" || after == "=") return;  // of a template
+      // `class T` of a template header defines no class.
+      if (after == "," || after == ">" || after == ">>" || after == "=") return;
       const bool scoped = word != "enum" && Before(at_, 1) == "enum";
       if (word == "enum" || scoped) enum_key_ = true;
       class_key_ = true;
@@ -161,11 +164,11 @@ class Reader {
       groups_.back().declares = true;
       return;
     }
-    if (OpensLoop()) DeclareArguments();
+    if (IsLoopMacro()) DeclareArguments();
     uses_.push_back(at_);
   }
 
-  // __attribute__((word)): its words are the compiler's.
+  // The words in __attribute__((word)) are the compiler's.
   bool IsCompilersAttribute(string_view word) const {
     return (word == "__attribute__" || word == "__attribute" || word == "__declspec") &&
            Is(at_ + 1, "(");
@@ -179,18 +182,19 @@ class Reader {
     return before == "template" && (Before(at_, 2) == "." || Before(at_, 2) == "->");
   }
 
-  // asm("..." : [name] "r"(x))
+  // Returns whether the word names an operand: asm("..." : [name] "r"(x)).
   bool IsOperandName() const {
     return Before(at_, 1) == "[" && Is(at_ + 1, "]") && at_ + 2 < code_.size() &&
            code_.tokens[at_ + 2].kind == Token::kString;
   }
 
-  // using n::operator""_x: its uses are parts of numbers and strings.
+  // Returns whether the word is the suffix of operator""_x, whose uses are parts of numbers and
+  // strings.
   bool IsLiteralSuffix() const {
     return Before(at_, 2) == "operator" && code_.tokens[at_ - 1].kind == Token::kString;
   }
 
-  // b of a::b and A<x>::b.
+  // Returns whether the word is not the first of a qualified name: b of a::b and A<x>::b.
   bool ContinuesPath() const {
     uint32_t at = at_;
     if (Before(at, 1) == "template" || Before(at, 1) == "~") --at;
@@ -200,6 +204,7 @@ class Reader {
            code_[at - 2] == ">>" || code_[at - 2] == ")";
   }
 
+  // Returns whether the word at at_ is declared there: the rules of ReadDeclarationWords.
   bool Declares() const {
     const string_view before = Before(at_, 1);
     const string_view after = Token(at_ + 1);
@@ -230,7 +235,7 @@ class Reader {
     return FollowsType();
   }
 
-  // (&x)[4], (*x)[4] and (*x)(int), after a type.
+  // Returns whether x is declared in (&x)[4], (*x)[4] or (*x)(int), after a type.
   bool IsNested(string_view before, string_view after) const {
     if (!IsPointerMark(before) || Before(at_, 2) != "(" || after != ")") return false;
     if (!Is(at_ + 2, "[") && !(Is(at_ + 2, "(") && before == "*")) return false;
@@ -251,7 +256,7 @@ class Reader {
            after == "{" || after == ":" || after == ")" || after == ">" || after.empty();
   }
 
-  // auto [a, b] = ...; [x = ...] of a lambda.
+  // Returns whether the word is declared in `auto [a, b] = ...` or in a lambda's [x = ...].
   bool IsBinding(string_view before, string_view after) const {
     if (before != "[" && before != ",") return false;
     if (after == "=") return true;
@@ -264,7 +269,7 @@ class Reader {
     return type == "auto";
   }
 
-  // Whether a type ends before the word, at a place where a declaration may begin.
+  // Returns whether a type ends before the word, with which a declaration may begin there.
   bool FollowsType() const {
     constexpr int kMaxMarks = 8;
     uint32_t at = at_;
@@ -301,7 +306,7 @@ class Reader {
     return open != kNoToken && open > 0 && code_[open - 1] == "decltype";
   }
 
-  // Of the type that ends before `end`: whether a declaration may begin with it.
+  // Returns whether a declaration may begin with the type that ends before `end`.
   bool MayBegin(uint32_t end) const {
     const uint32_t name = NameBefore(code_, brackets_, end);
     if (name == kNoToken) return false;
@@ -329,8 +334,8 @@ class Reader {
 
   bool InTemplateHeader() const { return groups_.size() == 1 || groups_.back().block; }
 
-  // FOR_EACH(i, n) {: a macro that may declare what it is given.
-  bool OpensLoop() const {
+  // Returns whether the word is a macro that may declare its arguments: FOR_EACH(i, n) {.
+  bool IsLoopMacro() const {
     if (!IsShouted(code_[at_]) || !Is(at_ + 1, "(")) return false;
     const string_view before = Before(at_, 1);
     const uint32_t close = brackets_.match[at_ + 1];
@@ -349,6 +354,7 @@ class Reader {
     }
   }
 
+  // Reads the qualified name that begins at `at`.
   UsedName NameAt(uint32_t at) const {
     constexpr int kMaxParts = 8;
     constexpr uint32_t kMaxArguments = 128;
@@ -401,16 +407,16 @@ class Reader {
   std::vector<uint32_t> uses_;
   uint32_t at_ = 0;
   std::vector<Group> groups_;
-  bool class_key_ = false;  // of the current statement
-  bool enum_key_ = false;
-  bool returns_ = false;                 // ) -> type
-  uint32_t angles_end_ = 0;              // of the template arguments that were met
-  uint32_t after_class_ = kNoToken - 1;  // the last '}' of a class
+  bool class_key_ = false;               // the current statement has a class key or enum
+  bool enum_key_ = false;                // the current statement has an enum
+  bool returns_ = false;                 // the current statement has `) -> type`
+  uint32_t angles_end_ = 0;              // the last '>' of template arguments so far
+  uint32_t after_class_ = kNoToken - 1;  // the last '}' of a class so far
   std::vector<std::string> opened_;
 };
 
-// The words of a macro's parameter list.
-WordSet ParametersOf(string_view list) {
+// Returns the words of a macro's parameter list.
+WordSet ReadParameters(string_view list) {
   WordSet parameters = {"__VA_ARGS__", "__VA_OPT__"};
   const Code code = Lex(list);
   for (uint32_t at = 0; at < code.size(); ++at) {
@@ -421,16 +427,16 @@ WordSet ParametersOf(string_view list) {
 
 }  // namespace
 
-Words WordsOfDeclaration(absl::string_view text) { return Reader(text, {}).Run(); }
+Words ReadDeclarationWords(absl::string_view text) { return Reader(text, {}).Run(); }
 
-Words WordsOfMacro(absl::string_view rest, bool takes_arguments) {
+Words ReadMacroWords(absl::string_view rest, bool takes_arguments) {
   WordSet parameters;
   if (takes_arguments) {
     const size_t close = std::min(rest.find(')'), rest.size() - 1);
-    parameters = ParametersOf(rest.substr(0, close + 1));
+    parameters = ReadParameters(rest.substr(0, close + 1));
     rest.remove_prefix(close + 1);
   }
-  // What is pasted is no word of its own.
+  // Pasted words count as declared, so that they are not used.
   const Code code = Lex(rest);
   for (uint32_t at = 1; at < code.size(); ++at) {
     if (code[at - 1] == "##" && code.IsWord(at)) parameters.insert(code[at]);

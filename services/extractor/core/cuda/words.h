@@ -13,28 +13,30 @@ namespace kernelmill::extractor::cuda {
 struct UsedName {
   std::string path;
   bool global = false;   // ::n::f
-  bool invoked = false;  // at every place '(' follows: nothing less would expand a macro
+  bool invoked = false;  // '(' follows at a use; only then can it be a macro with arguments
 };
 
-// The names of a declaration or of a macro's text.
+// The names in the text of a declaration or of a macro.
 struct Words {
   std::vector<UsedName> used;                 // sorted, each once; no keywords, no x of a.x
-  absl::flat_hash_set<std::string> declared;  // in it: parameters, variables, members, labels
-  std::vector<std::string> asked;             // words of conditionals in it
-  std::vector<std::string> opened;            // namespaces, by "using namespace" in it
+  absl::flat_hash_set<std::string> declared;  // parameters, variables, members, labels
+  std::vector<std::string> asked;             // words of its #if lines
+  std::vector<std::string> opened;            // namespaces, by "using namespace"
 };
 
-// Of the text of a declaration. Linear in time.
+// Reads the text of a declaration. Linear in time.
 //
-// The basic idea: a word is declared where it follows a type. What a type is nobody knows who reads
-// one text; but a word after another word is one, and so is what stands after * or & where a
-// statement or a parameter begins and what stands before it is a name. Of what is used under a name
-// that the same text declares nothing is said: all places of it count as the declared one.
-Words WordsOfDeclaration(absl::string_view text);
+// The basic idea: a word that follows a type is declared; all other words are used. One text alone
+// does not tell which words are types, so the place decides. A word right after another word is
+// declared: `T x`. A word after '*' or '&' is declared if a statement or a parameter begins with
+// the name before it: `T *x` is a declaration at the start of a statement and a product elsewhere.
+// The scope of a declared name is not followed: a name that is declared anywhere in the text is not
+// used.
+Words ReadDeclarationWords(absl::string_view text);
 
-// Of what follows a macro's name in its definition. Its parameters are declared, and words that are
-// pasted together are neither.
-Words WordsOfMacro(absl::string_view rest, bool takes_arguments);
+// Reads what follows a macro's name in its definition. The macro's parameters are declared. Words
+// that ## pastes together are neither declared nor used.
+Words ReadMacroWords(absl::string_view rest, bool takes_arguments);
 
 }  // namespace kernelmill::extractor::cuda
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/container/flat_hash_set.h"
+#include "common/code/brackets.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 using absl::string_view;
 using Words = absl::flat_hash_set<string_view>;
 
-// Of both languages: a name of one is rarely the other's keyword.
+// Keywords of both languages in one list: a keyword of one is rarely a name in the other.
 const Words& Keywords() {
   static const auto& words = *new Words(
       {"if",     "else",   "elif",   "for",   "while",  "not",      "and",      "or",
@@ -28,45 +29,24 @@ bool BeginsBlock(string_view word) {
   return words.contains(word);
 }
 
-bool IsOpen(string_view token) { return token == "(" || token == "[" || token == "{"; }
-bool IsClose(string_view token) { return token == ")" || token == "]" || token == "}"; }
-
 }  // namespace
 
 CodeText::CodeText(string_view text, code::Language language)
     : text_(text), language_(language), tokens_(code::Lex(text, language)) {
   std::erase_if(tokens_,
                 [](const code::Token& token) { return token.kind == code::Token::kComment; });
-  MatchBrackets();
+  closes_ = code::MatchBrackets(tokens_);
 }
 
 bool CodeText::IsName(size_t at) const {
   return tokens_[at].kind == code::Token::kName && !Keywords().contains(tokens_[at].text);
 }
 
-size_t CodeText::CloseOf(size_t open, size_t end) const {
+size_t CodeText::FindClose(size_t open, size_t end) const {
   return std::min(closes_[open], end > 0 ? end - 1 : 0);
 }
 
-// Brackets of a kind that does not fit close nothing; what is not closed ends with the text.
-void CodeText::MatchBrackets() {
-  closes_.resize(tokens_.size());
-  std::vector<size_t> open;
-  for (size_t at = 0; at < tokens_.size(); ++at) {
-    closes_[at] = at;
-    const string_view token = tokens_[at].text;
-    if (tokens_[at].kind != code::Token::kOperator) continue;
-    if (IsOpen(token)) {
-      closes_[at] = tokens_.size();
-      open.push_back(at);
-    } else if (IsClose(token) && !open.empty()) {
-      closes_[open.back()] = at;
-      open.pop_back();
-    }
-  }
-}
-
-size_t CodeText::ColumnOf(size_t at) const {
+size_t CodeText::Column(size_t at) const {
   const size_t place = static_cast<size_t>(tokens_[at].text.data() - text_.data());
   size_t begin = place;
   while (begin > 0 && (text_[begin - 1] == ' ' || text_[begin - 1] == '\t')) --begin;
@@ -79,11 +59,11 @@ std::vector<TokenSpan> CodeText::Statements(TokenSpan span) const {
   const auto end_at = [&](size_t end) {
     if (end > begin) statements.push_back({begin, end});
   };
-  size_t inner = 0;  // end of the brackets that `at` stands in
+  size_t inner = 0;  // end of the brackets around `at`
   for (size_t at = span.begin; at < span.end; ++at) {
     const string_view token = tokens_[at].text;
     if (is_c()) {
-      if (token == "(" || token == "[") inner = std::max(inner, CloseOf(at, span.end));
+      if (token == "(" || token == "[") inner = std::max(inner, FindClose(at, span.end));
       const bool separates = token == "{" || token == "}" || (token == ";" && at >= inner);
       if (!separates) continue;
       end_at(at);
@@ -95,7 +75,7 @@ std::vector<TokenSpan> CodeText::Statements(TokenSpan span) const {
       begin = token == ";" ? at + 1 : at;
       inner = at;
     }
-    if (IsOpen(token)) inner = std::max(inner, CloseOf(at, span.end));
+    if (code::IsOpeningBracket(token)) inner = std::max(inner, FindClose(at, span.end));
     if (token == ":" && at > inner && begin < at && BeginsBlock(tokens_[begin].text)) {
       end_at(at);
       begin = at + 1;
@@ -115,6 +95,8 @@ absl::flat_hash_map<string_view, TokenSpan> CodeText::Functions() const {
   return functions;
 }
 
+// A Python function ends at the next statement that is indented no further than its `def`. The
+// functions whose end has not come yet are on a stack, the innermost last.
 void CodeText::AddPythonFunctions(absl::flat_hash_map<string_view, TokenSpan>& functions) const {
   struct Open {
     size_t column;
@@ -129,8 +111,8 @@ void CodeText::AddPythonFunctions(absl::flat_hash_map<string_view, TokenSpan>& f
   };
   for (size_t at = 0; at < tokens_.size(); ++at) {
     if (!BeginsStatement(at) || tokens_[at].text == ";") continue;
-    const size_t column = ColumnOf(at);
-    if (!IsClose(tokens_[at].text)) close_to(column, at);
+    const size_t column = Column(at);
+    if (!code::IsClosingBracket(tokens_[at].text)) close_to(column, at);
     size_t def = at;
     if (tokens_[def].text == "async" && def + 1 < tokens_.size()) ++def;
     if (tokens_[def].text != "def" || def + 1 >= tokens_.size()) continue;
@@ -139,6 +121,7 @@ void CodeText::AddPythonFunctions(absl::flat_hash_map<string_view, TokenSpan>& f
   close_to(0, tokens_.size());
 }
 
+// A C function is a name, parameters, a few qualifiers such as const, and a body.
 void CodeText::AddCFunctions(absl::flat_hash_map<string_view, TokenSpan>& functions) const {
   constexpr size_t kMaxQualifiers = 3;  // between the parameters and the body
   for (size_t at = 0; at + 1 < tokens_.size(); ++at) {
@@ -152,11 +135,11 @@ void CodeText::AddCFunctions(absl::flat_hash_map<string_view, TokenSpan>& functi
     if (body >= tokens_.size() || tokens_[body].text != "{") continue;
     const size_t end = std::min(closes_[body] + 1, tokens_.size());
     functions.try_emplace(tokens_[at].text, TokenSpan{at + 1, end});
-    at = end - 1;  // no function stands in another
+    at = end - 1;  // C has no functions in functions
   }
 }
 
-// name<...>(
+// Returns whether the name begins a call with template arguments: name<...>(
 bool CodeText::IsTemplateCall(size_t name, size_t end) const {
   constexpr size_t kMaxArguments = 40;
   int depth = 0;
@@ -175,7 +158,7 @@ void CodeText::CountCalls(TokenSpan span, CallCounts& calls) const {
   for (size_t at = span.begin; at + 1 < span.end; ++at) {
     const string_view next = tokens_[at + 1].text;
     if (tokens_[at].text == "@" && at > span.begin && !BeginsStatement(at)) {
-      const bool operand = IsName(at - 1) || IsClose(tokens_[at - 1].text);
+      const bool operand = IsName(at - 1) || code::IsClosingBracket(tokens_[at - 1].text);
       if (operand && !is_c()) ++calls["@"];
     } else if (IsName(at) && !(at > span.begin && tokens_[at - 1].text == "def") &&
                (next == "(" || (next == "<" && is_c() && IsTemplateCall(at, span.end)))) {

@@ -16,12 +16,12 @@ struct TokenSpan {
   size_t end = 0;
 };
 
-// How often what is called, by the last part of its name; "@" stands for Python's operator.
+// The number of calls of each function, by the last part of its name; "@" is Python's operator.
 using CallCounts = absl::flat_hash_map<absl::string_view, int>;
 
-// A text as tokens without comments, with what can be told of it without a grammar: brackets that
-// match, statements, functions, calls. Total on any text, in linear time. Views point into `text`,
-// which outlives it.
+// The tokens of a Python or C text without comments, and what they tell without a grammar: matching
+// brackets, statements, functions, calls. Total on any text, in linear time. All views point into
+// the text, which outlives this object. Immutable.
 class CodeText {
  public:
   CodeText(absl::string_view text, code::Language language);
@@ -31,22 +31,24 @@ class CodeText {
   absl::string_view operator[](size_t at) const { return tokens_[at].text; }
   TokenSpan all() const { return {0, tokens_.size()}; }
 
-  // A name that is no keyword.
+  // Returns whether the token is a name and no keyword.
   bool IsName(size_t at) const;
-  // Of an opening bracket the place of the one that closes it, before `end`; else the last place.
-  size_t CloseOf(size_t open, size_t end) const;
+  // Returns the token before `end` that closes the bracket at `open`; end - 1 if none does.
+  size_t FindClose(size_t open, size_t end) const;
 
-  // In order. Of Python the header of a block is one by itself: "if x:".
+  // Returns the statements in order. The header of a Python block, as in "if x:", is a statement of
+  // its own.
   std::vector<TokenSpan> Statements(TokenSpan span) const;
-  // By name, of two of a name the first: the span after the name, in Python with what stands
-  // indented below it, in C up to the closing brace. Those of C do not overlap.
+  // Returns the span of each function after its name: in Python up to the end of its indented
+  // block, in C up to its closing brace. The first of several functions with one name is kept. C
+  // functions do not overlap.
   absl::flat_hash_map<absl::string_view, TokenSpan> Functions() const;
+  // Adds the calls within a span.
   void CountCalls(TokenSpan span, CallCounts& calls) const;
 
  private:
   bool BeginsStatement(size_t at) const { return tokens_[at].begins_statement; }
-  size_t ColumnOf(size_t at) const;
-  void MatchBrackets();
+  size_t Column(size_t at) const;
   void AddPythonFunctions(absl::flat_hash_map<absl::string_view, TokenSpan>& functions) const;
   void AddCFunctions(absl::flat_hash_map<absl::string_view, TokenSpan>& functions) const;
   bool IsTemplateCall(size_t name, size_t end) const;
@@ -54,7 +56,7 @@ class CodeText {
   const absl::string_view text_;
   const code::Language language_;
   std::vector<code::Token> tokens_;
-  std::vector<size_t> closes_;  // of opening brackets; of others their own place
+  std::vector<size_t> closes_;  // see code::MatchBrackets
 };
 
 }  // namespace kernelmill::extractor

@@ -16,7 +16,7 @@ bool IsUpper(char c) { return absl::ascii_isupper(static_cast<unsigned char>(c))
 bool IsLower(char c) { return absl::ascii_islower(static_cast<unsigned char>(c)); }
 bool IsDigit(char c) { return absl::ascii_isdigit(static_cast<unsigned char>(c)); }
 
-// Whether a word begins at `at` that continues no other.
+// Returns whether the letter or digit at `at` begins a word rather than continuing one.
 bool BeginsWord(absl::string_view name, size_t at) {
   if (at == 0) return true;
   const char before = name[at - 1];

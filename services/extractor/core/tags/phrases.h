@@ -10,27 +10,27 @@
 
 namespace kernelmill::extractor {
 
-// The words of a name or of prose, in small letters: "LayerNorm_2d", "layerNorm 2D" and
-// "layer_norm_2d" are layer, norm, 2, d. Words end at whatever is no letter or digit, before a
-// capital that begins a word, and between letters and digits. So many words at most.
+// Splits a name or prose into words, in small letters: "LayerNorm_2d", "layerNorm 2D" and
+// "layer_norm_2d" are layer, norm, 2, d. A word ends at any byte but a letter or digit, before a
+// capital that begins a word, and between letters and digits. Returns the first 64 words at most.
 std::vector<std::string> NameWords(absl::string_view name);
 
-// Phrases, each some whole words that are written together: "layernorm" is what stands in
-// layer_norm, LayerNorm and layernorm, and in no playernorms. Each has numbers, which mean
-// something to whoever adds them. Once all are added, immutable.
+// A set of phrases to search names for. A phrase is one or more whole words, written together:
+// "layernorm" is in layer_norm, LayerNorm and layernorm, but not in playernorms. The caller gives
+// each phrase numbers and knows what they mean. Immutable once all phrases are added.
 class Phrases {
  public:
   struct Found {
-    absl::string_view phrase;  // of this object
+    absl::string_view phrase;  // points into this object
     const std::vector<int>* numbers;
   };
 
-  // Without a number a phrase hides what its words would mean without it: "fbgemm" is no gemm.
+  // A phrase without a number hides the phrases within it: "fbgemm" is no gemm.
   void Add(absl::string_view phrase);
   void Add(absl::string_view phrase, int number);
 
-  // Those that stand in the words. A word belongs to one phrase: the longest first, then the first.
-  // A phrase of at least four letters is found with an "s" behind it too.
+  // Finds the phrases in the words. A word belongs to one phrase: to the longest, and among equals
+  // to the first. A phrase of at least four letters is found with an "s" at its end as well.
   std::vector<Found> FindIn(const std::vector<std::string>& words) const;
 
  private:

@@ -9,37 +9,40 @@
 
 namespace kernelmill::extractor {
 
-// The vocabulary of operation tags, as data: tag_table.cc has it, tags.h says how it is used.
+// The vocabulary of operation tags, as data. tags.h explains how it is used.
 //
-// Phrases are whole words, run together: "layernorm" is layer_norm, LayerNorm and layernorm
+// Phrases are whole words, written together: "layernorm" is layer_norm, LayerNorm and layernorm
 // (phrases.h).
 
-// What the code, helpers included, must show before a phrase gives a tag. Python alone; of a kernel
-// that calls what its module does not have nothing is asked.
+// A condition on a kernel's code, helpers included, for a phrase to give a tag. Checked for Python
+// only, and not for kernels whose module lacks something that they use.
 enum class Needs : uint8_t {
   kNothing,
-  kProduct,    // a dot, a sum, or what is summed up in a loop
+  kProduct,    // a dot, a sum, or an accumulation in a loop
   kNoProduct,  // no dot
   kReduction,
-  kSelection,  // of the largest or smallest
-  kScores,    // a dot, a reduction or an exponential: attention's; of C too, but for the name's own
-  kConstant,  // a store of what is not loaded
+  kSelection,  // picks the largest or smallest
+  kScores,     // attention: a dot, a reduction or an exponential. Checked for C as well, except for
+               // phrases in the kernel's own name
+  kConstant,   // a store of a value that was not loaded
 };
 
+// A tag and what gives it.
 struct TagRule {
   using List = std::initializer_list<absl::string_view>;
 
   absl::string_view tag;
-  List words = {};       // in any of the names, the docstring's first sentence or the path
-  List own_words = {};   // in the kernel's own name alone: elsewhere they may mean anything
-  List parameters = {};  // in the name of a parameter
-  List calls = {};       // last parts of what is called, helpers included; '*' ends a prefix
-  List weak_calls = {};  // the same, where nothing else gave a tag
-  List unless =
-      {};  // beside a phrase, and without a dot, these words say that it is about something else
+  List words = {};       // phrases in any name, the docstring's first sentence or the path
+  List own_words = {};   // phrases in the kernel's own name only; elsewhere they may mean anything
+  List parameters = {};  // phrases in the name of a parameter
+  List calls = {};       // last parts of called names, helpers included; '*' ends a prefix
+  List weak_calls = {};  // the same, but only if nothing else gave a tag
+  // Words beside a phrase that make it mean something else, if the kernel has no dot.
+  List unless = {};
   Needs needs = Needs::kNothing;
-  absl::string_view also = {};  // a broader tag that comes with it
-  // Says how rather than what, as gather does: does not end the search for what the kernel is.
+  absl::string_view also = {};  // a broader tag that comes with this one
+  // The tag says how the kernel works rather than what it does, as gather does. It does not end the
+  // search for tags in further names.
   bool generic = false;
 };
 
@@ -49,7 +52,7 @@ absl::Span<const TagRule> TagRules();
 // Phrases that hide the words that they are made of: fbgemm is no gemm.
 TagRule::List OtherPhrases();
 
-// Words of a direction, which is the tag "backward" or no tag.
+// Words for a direction. A kernel gets the tag "backward" or none.
 TagRule::List BackwardWords();
 TagRule::List ForwardWords();
 

@@ -1,10 +1,13 @@
 #include "services/extractor/core/tags/tags.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -14,21 +17,151 @@
 #include "absl/types/span.h"
 #include "common/base/path.h"
 #include "common/base/text.h"
-#include "services/extractor/core/tags/call_kinds.h"
-#include "services/extractor/core/tags/kernel_facts.h"
+#include "common/code/lexer.h"
+#include "services/extractor/core/tags/code_text.h"
 #include "services/extractor/core/tags/phrases.h"
 #include "services/extractor/core/tags/tag_table.h"
+#include "services/extractor/core/tags/value_flow.h"
 
 namespace kernelmill::extractor {
 namespace {
 
 using absl::string_view;
 
+// The facts about the code of a linked kernel, and of the helpers that it reaches in its module.
+struct KernelFacts {
+  bool is_c = false;
+  // A name that the kernel uses is not in its module, and may do anything.
+  bool incomplete = false;
+  // Last parts of the names of all called functions, those of helpers included; sorted, each once.
+  std::vector<std::string> calls;
+  uint32_t call_kinds = 0;   // a CallKind set of all calls
+  int dots = 0;              // calls of the kind kDot
+  bool only_places = false;  // all calls are stores, casts, or make indices
+  bool has_loop = false;
+  bool has_while = false;
+  std::vector<ValueFlow::Store> stores;
+  std::vector<ValueFlow::Store> atomics;
+  bool loads = false;
+  bool root_of_sum = false;
+
+  bool Calls(uint32_t kinds) const { return (call_kinds & kinds) != 0; }
+};
+
+// Returns the kernel's text after its signature. A Python text is returned whole, because its
+// decorators are statements that BodyStatements skips.
+string_view BodyText(const v1::Kernel& kernel) {
+  string_view text = kernel.source();
+  if (kernel.dsl() != v1::DSL_CUDA) return text;
+  const size_t signature = text.find(kernel.signature());
+  if (signature == string_view::npos) return text;
+  return text.substr(signature + kernel.signature().size());
+}
+
+// Returns the statements after the kernel's own "def".
+std::vector<TokenSpan> BodyStatements(const CodeText& code) {
+  std::vector<TokenSpan> statements = code.Statements(code.all());
+  if (code.is_c()) return statements;
+  const auto def = std::find_if(statements.begin(), statements.end(), [&](TokenSpan statement) {
+    return code[statement.begin] == "def" || code[statement.begin] == "async";
+  });
+  if (def != statements.end()) statements.erase(statements.begin(), def + 1);
+  return statements;
+}
+
+// Returns the traits that a helper's result has, if the helper makes these calls.
+ValueTraits HelperTraits(const CallCounts& calls) {
+  ValueTraits traits = 0;
+  for (const auto& [name, count] : calls) {
+    const uint32_t kinds = GetCallKinds(name);
+    if ((kinds & (kDot | kLoad)) != 0) traits |= kLoaded | kIndex;
+    if ((kinds & kReduce) != 0) traits |= kReduced;
+    if ((kinds & kScan) != 0) traits |= kScanned;
+    if ((kinds & kRandomCall) != 0) traits |= kRandom;
+  }
+  return traits;
+}
+
+// The helpers that a kernel reaches by calls within its module. Follow() walks the call graph with
+// a list of pending names; each helper is read once, so that recursion ends.
+class Reach {
+ public:
+  Reach(const CodeText& module, string_view kernel) : module_(module), kernel_(kernel) {}
+
+  // Starts at the kernel's own calls, and adds those of all helpers to them.
+  void Follow(CallCounts& calls) {
+    const auto functions = module_.Functions();
+    std::vector<string_view> pending;
+    for (const auto& [name, count] : calls) pending.push_back(name);
+    while (!pending.empty()) {
+      const string_view name = pending.back();
+      pending.pop_back();
+      const auto function = functions.find(name);
+      if (name == kernel_ || function == functions.end() || !seen_.insert(name).second) continue;
+      CallCounts called;
+      module_.CountCalls(function->second, called);
+      helpers_[name] = HelperTraits(called);
+      for (const auto& [callee, count] : called) {
+        pending.push_back(callee);
+        calls[callee] += count;
+      }
+    }
+  }
+
+  const absl::flat_hash_map<string_view, ValueTraits>& helpers() const { return helpers_; }
+
+ private:
+  const CodeText& module_;
+  const string_view kernel_;
+  absl::flat_hash_set<string_view> seen_;
+  absl::flat_hash_map<string_view, ValueTraits> helpers_;
+};
+
+void AddCalls(const CallCounts& calls, KernelFacts& facts) {
+  facts.only_places = true;
+  for (const auto& [name, count] : calls) {
+    const uint32_t kinds = GetCallKinds(name);
+    facts.call_kinds |= kinds;
+    if ((kinds & kDot) != 0) facts.dots += count;
+    if ((kinds & (kStore | kCast | kPlace)) == 0) facts.only_places = false;
+    facts.calls.emplace_back(name);
+  }
+  std::sort(facts.calls.begin(), facts.calls.end());
+}
+
+KernelFacts ReadFacts(const v1::Kernel& kernel) {
+  const code::Language language = code::LanguageOf(kernel.dsl());
+  const CodeText code(BodyText(kernel), language);
+  const CodeText module(kernel.module(), language);
+  KernelFacts facts;
+  facts.is_c = code.is_c();
+  facts.incomplete = !facts.is_c && kernel.free_names_size() > 0;
+  const std::vector<TokenSpan> body = BodyStatements(code);
+  CallCounts calls;
+  if (!body.empty()) code.CountCalls({body.front().begin, code.size()}, calls);
+  Reach reach(module, kernel.name());
+  reach.Follow(calls);
+  AddCalls(calls, facts);
+  for (size_t at = 0; at < code.size(); ++at) {
+    facts.has_while |= code[at] == "while";
+    facts.has_loop |= code[at] == "while" || code[at] == "for";
+  }
+  absl::flat_hash_set<string_view> parameters;
+  for (const v1::Parameter& parameter : kernel.parameters()) parameters.insert(parameter.name());
+  const ValueFlow flow(code, body, parameters, reach.helpers());
+  facts.stores = flow.stores();
+  facts.atomics = flow.atomics();
+  facts.loads = flow.loads();
+  facts.root_of_sum = flow.root_of_sum();
+  return facts;
+}
+
 bool Has(TagRule::List list, string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-// A name's phrases have the rule's place, or kOwn more where the kernel's own name alone counts.
+// NamePhrases numbers a phrase by the index of its rule, plus kOwn if the phrase counts in the
+// kernel's own name only.
 constexpr int kOwn = 1000;
 
 const Phrases& NamePhrases() {
@@ -59,27 +192,27 @@ const Phrases& ParameterPhrases() {
   return phrases;
 }
 
-// Without the "<locals>" of functions in functions; one at least.
-std::vector<string_view> PartsOf(string_view qualname) {
+// Splits a Python qualname at its points, without "<locals>". Returns one part at least.
+std::vector<string_view> SplitQualname(string_view qualname) {
   std::vector<string_view> parts = absl::StrSplit(qualname, '.');
   std::erase(parts, "<locals>");
   if (parts.empty()) parts.emplace_back();
   return parts;
 }
 
-// Of C++ the last name: those before it are namespaces.
+// Returns the last name of a qualified C++ name.
 string_view WithoutNamespaces(string_view name) {
   const size_t colon = name.rfind("::");
   return colon == string_view::npos ? name : name.substr(colon + 2);
 }
 
-string_view LauncherOf(const v1::Kernel& kernel) {
+string_view LauncherName(const v1::Kernel& kernel) {
   if (kernel.has_launcher()) return WithoutNamespaces(kernel.launcher().qualname());
   if (kernel.cuda().launches().empty()) return "";
   return WithoutNamespaces(kernel.cuda().launches(0).host_function());
 }
 
-string_view StemOf(string_view path) {
+string_view Stem(string_view path) {
   const string_view name = BaseName(path);
   return name.substr(0, name.find('.'));
 }
@@ -96,10 +229,11 @@ string_view FirstSentence(string_view text) {
   return text;
 }
 
+// Tags one kernel, step by step; tags.h has the order. The first reason that a tag gets is kept.
 class Tagger {
  public:
   explicit Tagger(const v1::Kernel& kernel)
-      : kernel_(kernel), facts_(FactsOf(kernel)), rules_(TagRules()), reasons_(rules_.size()) {}
+      : kernel_(kernel), facts_(ReadFacts(kernel)), rules_(TagRules()), reasons_(rules_.size()) {}
 
   void Run() {
     AddFromNames();
@@ -110,22 +244,22 @@ class Tagger {
     AddDirection();
   }
 
-  // By the place of a rule; empty where it gives no tag.
+  // For each rule the reason of its tag; empty if the kernel does not get the tag.
   const std::vector<std::string>& reasons() const { return reasons_; }
 
  private:
-  size_t PlaceOf(string_view tag) const {
+  size_t FindRule(string_view tag) const {
     const auto found =
         std::lower_bound(rules_.begin(), rules_.end(), tag,
                          [](const TagRule& rule, string_view name) { return rule.tag < name; });
     return static_cast<size_t>(found - rules_.begin());
   }
-  bool Tagged(string_view tag) const { return !reasons_[PlaceOf(tag)].empty(); }
+  bool Tagged(string_view tag) const { return !reasons_[FindRule(tag)].empty(); }
   bool AnyTag() const {
     return std::any_of(reasons_.begin(), reasons_.end(),
                        [](const std::string& reason) { return !reason.empty(); });
   }
-  // Whether it is known what the kernel is, and not only how it works.
+  // Returns whether a tag says what the kernel does, and not only how.
   bool SubjectKnown() const {
     for (size_t i = 0; i < rules_.size(); ++i) {
       if (!reasons_[i].empty() && !rules_[i].generic) return true;
@@ -133,13 +267,13 @@ class Tagger {
     return false;
   }
   void Give(string_view tag, string_view reason) {
-    std::string& held = reasons_[PlaceOf(tag)];
+    std::string& held = reasons_[FindRule(tag)];
     if (held.empty()) held = std::string(reason);
   }
 
   void AddFromNames() {
     AddFromName("name", kernel_.name());
-    // Many kernels read such a cache; one that is named for it is about nothing else.
+    // Many kernels read a key-value cache. A kernel that is named for it does nothing else.
     if (SubjectKnown() || Tagged("kv_cache")) return;
     for (const auto& [where, text] : OtherNames()) {
       AddFromName(where, text);
@@ -150,7 +284,7 @@ class Tagger {
   std::vector<std::pair<string_view, std::string>> OtherNames() const {
     std::vector<std::pair<string_view, std::string>> names;
     if (!facts_.is_c) {
-      std::vector<string_view> around = PartsOf(kernel_.qualname());
+      std::vector<string_view> around = SplitQualname(kernel_.qualname());
       around.pop_back();
       std::string text;
       for (auto part = around.rbegin(); part != around.rend(); ++part) {
@@ -159,11 +293,11 @@ class Tagger {
       names.emplace_back("around", std::move(text));
     }
     std::string launcher;
-    for (const string_view part : PartsOf(LauncherOf(kernel_))) {
+    for (const string_view part : SplitQualname(LauncherName(kernel_))) {
       absl::StrAppend(&launcher, part, " ");
     }
     names.emplace_back("launcher", std::move(launcher));
-    names.emplace_back("file", std::string(StemOf(kernel_.path())));
+    names.emplace_back("file", std::string(Stem(kernel_.path())));
     names.emplace_back("docstring", std::string(FirstSentence(kernel_.docstring())));
     const std::vector<string_view> path = absl::StrSplit(kernel_.path(), '/');
     for (size_t up = 2; up <= 3 && up < path.size(); ++up) {
@@ -188,6 +322,7 @@ class Tagger {
     }
   }
 
+  // Returns whether the kernel's code allows the tag of a rule whose phrase was found in `words`.
   bool Holds(const TagRule& rule, const std::vector<std::string>& words, bool own) const {
     const bool other = std::any_of(words.begin(), words.end(),
                                    [&](const std::string& word) { return Has(rule.unless, word); });
@@ -220,7 +355,7 @@ class Tagger {
       for (const Phrases::Found& found : ParameterPhrases().FindIn(NameWords(parameter.name()))) {
         for (const int number : *found.numbers) {
           const string_view tag = rules_[static_cast<size_t>(number)].tag;
-          // A probability of dropout is handed on to kernels that need it for its scale alone.
+          // Kernels that only scale by the dropout's probability take it as well.
           if (tag == "dropout" && !facts_.Calls(kRandomCall)) continue;
           Give(tag, absl::StrCat("parameter:", found.phrase));
         }
@@ -233,8 +368,8 @@ class Tagger {
     for (size_t i = 0; i < rules_.size(); ++i) {
       if (!reasons_[i].empty()) continue;
       const TagRule& rule = rules_[i];
-      // What is scanned but for addresses is no part of the operation; C++ classes have methods of
-      // any name.
+      // A scan that only computes addresses is no part of the operation. `sort` is the name of many
+      // methods of C++ classes.
       if (rule.tag == "scan" && known && !AnyValue(kScanned)) continue;
       if (rule.tag == "sort" && facts_.is_c) continue;
       AddFromCalls(rule.calls, reasons_[i]);
@@ -279,7 +414,7 @@ class Tagger {
     AddElementwise();
   }
 
-  // A dot explains itself unless the operation is one that is made of dots.
+  // Tags a kernel with a dot as a matmul, unless it has the tag of an operation made of dots.
   void AddProduct() {
     static constexpr string_view kMadeOfDots[] = {
         "attention",  "batched_gemm",   "convolution",      "fft",    "grouped_gemm", "hadamard",
@@ -293,7 +428,7 @@ class Tagger {
     Give("matmul", "structure:dot");
   }
 
-  // Of a kernel of which nothing is known.
+  // Tags a kernel that has no tag by the values that flow into its stores and addresses.
   void AddDataMovement() {
     if (kernel_.dsl() == v1::DSL_PALLAS && facts_.Calls(kCopyCall) && !AnyValue(kComputed)) {
       return Give("copy", "structure:copies");
@@ -322,7 +457,8 @@ class Tagger {
     }
   }
 
-  // Beside an activation or the layout of its tensors, since those say something else.
+  // Adds "elementwise" to a kernel without tags. Activations and jagged layouts do not count,
+  // because a kernel can be elementwise as well as those.
   void AddElementwise() {
     for (size_t i = 0; i < rules_.size(); ++i) {
       const string_view tag = rules_[i].tag;
@@ -343,11 +479,11 @@ class Tagger {
     }
   }
 
-  // The first name that says a direction decides.
+  // The first of the names with a word for a direction decides.
   void AddDirection() {
-    const std::vector<string_view> launcher = PartsOf(LauncherOf(kernel_));
+    const std::vector<string_view> launcher = SplitQualname(LauncherName(kernel_));
     const std::pair<string_view, string_view> names[] = {
-        {"name", kernel_.name()}, {"launcher", launcher.back()}, {"file", StemOf(kernel_.path())}};
+        {"name", kernel_.name()}, {"launcher", launcher.back()}, {"file", Stem(kernel_.path())}};
     for (const auto& [where, text] : names) {
       const std::vector<std::string> words = NameWords(text);
       for (const std::string& word : words) {

@@ -18,7 +18,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::vector<std::string> TagsOf(const v1::Kernel& kernel) {
+std::vector<std::string> GetTags(const v1::Kernel& kernel) {
   std::vector<std::string> tags;
   for (const v1::Tag& tag : kernel.tags()) {
     tags.push_back(absl::StrCat(tag.name(), " ", tag.rule()));
@@ -32,12 +32,12 @@ std::vector<std::string> TagsIn(absl::string_view text, absl::string_view name =
   const v1::KernelShard shard = ExtractAndLink(
       {{path, absl::StrCat("import triton\nimport triton.language as tl\nimport torch\n", text)}});
   for (const v1::Kernel& kernel : shard.kernels()) {
-    if (kernel.name() == name) return TagsOf(kernel);
+    if (kernel.name() == name) return GetTags(kernel);
   }
   return {"no kernel"};
 }
 
-// Of a kernel with that name and that body.
+// A kernel with this name and this body.
 std::vector<std::string> Tags(absl::string_view name, absl::string_view body = "pass",
                               absl::string_view parameters = "x, y", std::string path = "a.py") {
   return TagsIn(absl::StrCat("@triton.jit\ndef ", name, "(", parameters, "):\n    ", body, "\n"),
@@ -47,7 +47,7 @@ std::vector<std::string> Tags(absl::string_view name, absl::string_view body = "
 std::vector<std::string> CudaTags(absl::string_view text) {
   const v1::KernelShard shard = ExtractAndLink({{"ops/a.cu", std::string(text)}});
   return shard.kernels_size() == 0 ? std::vector<std::string>{"no kernel"}
-                                   : TagsOf(shard.kernels(0));
+                                   : GetTags(shard.kernels(0));
 }
 
 TEST(TagTableTest, IsSortedAndItsBroaderTagsAreInIt) {

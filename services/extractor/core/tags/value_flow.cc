@@ -1,9 +1,12 @@
 #include "services/extractor/core/tags/value_flow.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <string>
 
-#include "services/extractor/core/tags/call_kinds.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
+#include "common/code/brackets.h"
 #include "services/extractor/core/tags/phrases.h"
 
 namespace kernelmill::extractor {
@@ -11,7 +14,157 @@ namespace {
 
 using absl::string_view;
 
-constexpr int kMaxDepth = 48;  // of brackets; nothing is known of what is deeper
+// Names of functions of one kind, in all kernel languages.
+struct Entry {
+  CallKind kind;
+  std::initializer_list<string_view> names;
+};
+
+const Entry kEntries[] = {
+    {kLoad,
+     {"load", "descriptor_load", "_experimental_descriptor_load", "ldg", "__ldg", "buffer_load",
+      "ld", "load_tile", "vload", "async_copy_global_to_shared"}},
+    {kStore,
+     {"store", "descriptor_store", "_experimental_descriptor_store", "buffer_store", "st",
+      "store_tile", "swap"}},
+    {kDot,
+     {"dot",
+      "dot_scaled",
+      "dot_fma",
+      "dot_general",
+      "dot_precise_without_tf32",
+      "b_dot",
+      "safe_dot",
+      "async_dot",
+      "async_dot_scaled",
+      "ragged_dot",
+      "matmul",
+      "matmul_ogs",
+      "einsum",
+      "warpgroup_mma",
+      "tcgen05_mma",
+      "tcgen05_mma_scaled",
+      "mma_v2",
+      "mfma",
+      "mfma_scaled",
+      "wmma",
+      "wmma_scaled",
+      "wgmma",
+      "mma",
+      "mma_sync",
+      "mma16816",
+      "@"}},
+    {kReduce,
+     {"sum",
+      "max",
+      "min",
+      "reduce",
+      "argmax",
+      "argmin",
+      "xor_sum",
+      "prod",
+      "mean",
+      "nanmean",
+      "any",
+      "all",
+      "var",
+      "reduce_or",
+      "reduce_and",
+      "reduce_max",
+      "reduce_sum",
+      "reduce_by",
+      "__shfl_xor_sync",
+      "__shfl_down_sync",
+      "__shfl_xor",
+      "__shfl_down",
+      "shfl_xor",
+      "shfl_down_sync",
+      "__reduce_add_sync",
+      "warp_reduce",
+      "warp_reduce_sum",
+      "warpReduce",
+      "warpReduceSum",
+      "warpReduceMax",
+      "warpReduceAllSum",
+      "WarpReduceSum",
+      "block_reduce",
+      "blockReduce",
+      "blockReduceSum",
+      "blockReduceMax",
+      "BlockReduce",
+      "Reduce",
+      "Sum"}},
+    {kSum, {"sum", "reduce"}},
+    {kMax, {"max", "maximum", "fmaxf", "reduce_max"}},
+    {kScan,
+     {"cumsum", "cumprod", "cummax", "associative_scan", "InclusiveSum", "ExclusiveSum",
+      "inclusive_scan", "exclusive_scan"}},
+    {kRandomCall,
+     {"rand", "randn", "randint", "rand4x", "randn4x", "randint4x", "philox", "curand_uniform",
+      "curand_uniform4", "curand4", "curand_init", "prng_random_bits", "stateful_uniform"}},
+    {kExp,
+     {"exp", "exp2", "fast_expf", "__expf", "expf", "exp2f", "safe_exp", "fast_exp", "exp_approx"}},
+    {kRoot, {"rsqrt", "sqrt", "sqrt_rn", "rsqrtf", "sqrtf", "__frsqrt_rn"}},
+    {kSelect,
+     {"topk", "sort", "argsort", "max", "min", "argmax", "argmin", "maximum", "reduce",
+      "associative_scan", "bitonic_merge"}},
+    {kAtomicUpdate,
+     {"atomic_add", "atomic_max", "atomic_or", "buffer_atomic_add", "atomicAdd", "atomicMax",
+      "atomicMin", "atomicInc", "gpuAtomicAdd", "gpuAtomicAddNoReturn", "fastAtomicAdd"}},
+    {kCopyCall,
+     {"async_copy", "sync_copy", "make_async_copy", "copy_smem_to_gmem", "copy_gmem_to_smem",
+      "async_copy_smem_to_gmem"}},
+    {kCast,
+     {"to",        "cast",        "astype",         "type",     "static_cast", "broadcast_to",
+      "broadcast", "expand_dims", "reshape",        "view",     "trans",       "permute",
+      "transpose", "squeeze",     "unsqueeze",      "ravel",    "expand",      "flatten",
+      "item",      "T",           "convert_layout", "constexpr"}},
+    {kPlace, {"program_id",     "num_programs", "axis_index",
+              "arange",         "iota",         "broadcasted_iota",
+              "cdiv",           "multiple_of",  "max_contiguous",
+              "zeros",          "zeros_like",   "ones",
+              "ones_like",      "full",         "full_like",
+              "make_block_ptr", "advance",      "make_tensor_descriptor",
+              "range",          "static_range", "len",
+              "float",          "int",          "ds",
+              "dslice",         "when",         "static_assert",
+              "device_assert",  "assume"}},
+};
+
+// A kind of all functions whose names begin with a prefix.
+struct Prefix {
+  CallKind kind;
+  string_view prefix;
+};
+
+const Prefix kPrefixes[] = {
+    {kCrossLane, "shfl"},       {kCrossLane, "__shfl"},    {kCrossLane, "ballot"},
+    {kCrossLane, "__ballot"},   {kCrossLane, "atomic"},    {kCrossLane, "my_pe"},
+    {kCrossLane, "n_pes"},      {kCrossLane, "num_ranks"}, {kCrossLane, "rank"},
+    {kCrossLane, "while_loop"}, {kCrossLane, "fori_loop"}, {kCrossLane, "cond"},
+};
+
+}  // namespace
+
+uint32_t GetCallKinds(string_view name) {
+  static const auto& kinds = *[] {
+    auto* by_name = new absl::flat_hash_map<string_view, uint32_t>;
+    for (const Entry& entry : kEntries) {
+      for (const string_view word : entry.names) (*by_name)[word] |= entry.kind;
+    }
+    return by_name;
+  }();
+  const auto found = kinds.find(name);
+  uint32_t all = found == kinds.end() ? 0 : found->second;
+  for (const Prefix& entry : kPrefixes) {
+    if (absl::StartsWith(name, entry.prefix)) all |= entry.kind;
+  }
+  return all;
+}
+
+namespace {
+
+constexpr int kMaxDepth = 48;  // brackets around code; deeper code has no traits
 
 bool Computes(string_view token) {
   static const auto& operators = *new absl::flat_hash_set<string_view>(
@@ -26,7 +179,7 @@ bool Augments(string_view token) {
   return operators.contains(token);
 }
 
-bool IsOfSegments(string_view parameter) {
+bool HoldsSegments(string_view parameter) {
   static const auto& words = *new absl::flat_hash_set<string_view>(
       {"offset",  "offsets", "seqlen", "seqlens", "len",    "lens",  "length",
        "lengths", "cu",      "cum",    "start",   "starts", "begin", "end",
@@ -36,9 +189,7 @@ bool IsOfSegments(string_view parameter) {
                      [&](const std::string& word) { return words.contains(word); });
 }
 
-bool Opens(string_view token) { return token == "(" || token == "[" || token == "{"; }
-
-// What a call brings by itself, its arguments' traits being `arguments`.
+// Returns the traits that a call of these kinds adds to those of its arguments.
 ValueTraits OwnTraits(uint32_t kinds, ValueTraits arguments) {
   ValueTraits traits = 0;
   if ((kinds & kDot) != 0) traits |= kLoaded;
@@ -55,7 +206,7 @@ ValueFlow::ValueFlow(const CodeText& code, const std::vector<TokenSpan>& body,
                      const absl::flat_hash_map<string_view, ValueTraits>& helpers)
     : code_(code), parameters_(parameters), helpers_(helpers) {
   for (const string_view parameter : parameters) {
-    if (IsOfSegments(parameter)) segments_.insert(parameter);
+    if (HoldsSegments(parameter)) segments_.insert(parameter);
   }
   for (const bool first : {true, false}) {
     first_pass_ = first;
@@ -65,7 +216,7 @@ ValueFlow::ValueFlow(const CodeText& code, const std::vector<TokenSpan>& body,
   }
 }
 
-ValueTraits ValueFlow::ValueOf(string_view name) const {
+ValueTraits ValueFlow::GetTraits(string_view name) const {
   const auto found = values_.find(name);
   return found == values_.end() ? 0 : found->second;
 }
@@ -74,7 +225,7 @@ bool ValueFlow::IsSubscripted(string_view name) const {
   return code_.is_c() || parameters_.contains(name);
 }
 
-// As its first name does.
+// Returns whether the first name of an expression is a parameter that holds segments.
 bool ValueFlow::NamesSegments(TokenSpan expression) const {
   for (size_t at = expression.begin; at < expression.end; ++at) {
     if (code_.IsName(at)) return segments_.contains(code_[at]);
@@ -82,39 +233,41 @@ bool ValueFlow::NamesSegments(TokenSpan expression) const {
   return false;
 }
 
+// An assignment is split at its first '=' outside brackets. All other statements are expressions.
 void ValueFlow::Run(TokenSpan statement) {
   if (!code_.is_c() && code_[statement.begin] == "for") return RunLoopHeader(statement);
   for (size_t at = statement.begin; at < statement.end; ++at) {
     const string_view token = code_[at];
-    if (Opens(token)) {
-      at = code_.CloseOf(at, statement.end);
+    if (code::IsOpeningBracket(token)) {
+      at = code_.FindClose(at, statement.end);
       continue;
     }
     const bool augmented = Augments(token);
     if (token != "=" && !augmented) continue;
     const TokenSpan left = {statement.begin, at};
     const TokenSpan right = {at + 1, statement.end};
-    ValueTraits traits = TraitsOf(right, 0);
+    ValueTraits traits = ReadExpression(right, 0);
     if (augmented && (traits & kLoaded) != 0) traits |= kComputed;
     if ((augmented || UsesTarget(left, right)) && Accumulates(left, traits)) {
       traits |= kAccumulated;
     }
     return Assign(left, traits);
   }
-  TraitsOf(statement, 0);
+  ReadExpression(statement, 0);
 }
 
 void ValueFlow::RunLoopHeader(TokenSpan statement) {
   size_t in = statement.begin;
   while (in < statement.end && code_[in] != "in") ++in;
   if (in == statement.end) return;
-  const ValueTraits traits = TraitsOf({in + 1, statement.end}, 0);
+  const ValueTraits traits = ReadExpression({in + 1, statement.end}, 0);
   for (size_t at = statement.begin; at < in; ++at) {
     if (code_.IsName(at)) values_[code_[at]] |= traits;
   }
 }
 
-// x = x * decay + y is the same as an augmented assignment.
+// Returns whether the assigned name is on the right as well: x = x * decay + y accumulates just as
+// an augmented assignment does.
 bool ValueFlow::UsesTarget(TokenSpan left, TokenSpan right) const {
   if (left.end != left.begin + 1) return false;
   for (size_t at = right.begin; at < right.end; ++at) {
@@ -123,10 +276,10 @@ bool ValueFlow::UsesTarget(TokenSpan left, TokenSpan right) const {
   return false;
 }
 
-// Computed of loaded values, into a name that had none.
+// Returns whether a value computed from loaded ones is added to a name that held no loaded value.
 bool ValueFlow::Accumulates(TokenSpan left, ValueTraits traits) const {
   return first_pass_ && left.end == left.begin + 1 && (traits & kComputed) != 0 &&
-         (ValueOf(code_[left.begin]) & kLoaded) == 0;
+         (GetTraits(code_[left.begin]) & kLoaded) == 0;
 }
 
 void ValueFlow::Assign(TokenSpan left, ValueTraits traits) {
@@ -134,7 +287,7 @@ void ValueFlow::Assign(TokenSpan left, ValueTraits traits) {
   if (AssignElement(left, traits)) return;
   if (code_.is_c()) {
     if (code_[left.begin] == "*") {
-      stores_.push_back({TraitsOf({left.begin + 1, left.end}, 0), traits});
+      stores_.push_back({ReadExpression({left.begin + 1, left.end}, 0), traits});
       return;
     }
     for (size_t at = left.end; at > left.begin; --at) {
@@ -149,7 +302,7 @@ void ValueFlow::Assign(TokenSpan left, ValueTraits traits) {
   }
 }
 
-// An assignment to a subscript, which is a store.
+// Reads an assignment to a subscript, which is a store. Returns false at any other target.
 bool ValueFlow::AssignElement(TokenSpan left, ValueTraits traits) {
   size_t open = left.begin;
   while (open < left.end && code_[open] != "[") ++open;
@@ -157,14 +310,16 @@ bool ValueFlow::AssignElement(TokenSpan left, ValueTraits traits) {
   const string_view name = code_[open - 1];
   const bool at_view = name == "at" && open >= left.begin + 2 && code_[open - 2] == ".";
   if (!IsSubscripted(name) && !at_view) return false;
-  const size_t close = code_.CloseOf(open, left.end);
-  const ValueTraits address = TraitsOf({open + 1, close}, 1);
-  stores_.push_back({static_cast<ValueTraits>(address | ValueOf(name)), traits});
+  const size_t close = code_.FindClose(open, left.end);
+  const ValueTraits address = ReadExpression({open + 1, close}, 1);
+  stores_.push_back({static_cast<ValueTraits>(address | GetTraits(name)), traits});
   contents_[name] |= traits;
   return true;
 }
 
-ValueTraits ValueFlow::TraitsOf(TokenSpan expression, int depth) {
+// Returns the traits of an expression, and notes its loads and stores. `depth` counts brackets
+// around it, which the recursion follows.
+ValueTraits ValueFlow::ReadExpression(TokenSpan expression, int depth) {
   if (depth > kMaxDepth) return 0;
   ValueTraits traits = 0;
   bool computes = false;
@@ -174,7 +329,7 @@ ValueTraits ValueFlow::TraitsOf(TokenSpan expression, int depth) {
       if (IsDereference(at, expression.begin, expression.end)) {
         loads_ = true;
         traits |= kLoaded | kIndex;
-        if ((ValueOf(code_[at + 1]) & kIndex) != 0) traits |= kGathered;
+        if ((GetTraits(code_[at + 1]) & kIndex) != 0) traits |= kGathered;
         ++at;
       } else if (Computes(token)) {
         computes = true;
@@ -182,29 +337,29 @@ ValueTraits ValueFlow::TraitsOf(TokenSpan expression, int depth) {
       continue;
     }
     const string_view next = at + 1 < expression.end ? code_[at + 1] : "";
-    if (next == "=") {  // of a keyword argument
+    if (next == "=") {  // a keyword argument's name
       ++at;
     } else if (next == "(") {
-      const size_t close = code_.CloseOf(at + 1, expression.end);
-      const Called called = TraitsOfCall(at, {at + 2, close}, expression.begin, depth);
+      const size_t close = code_.FindClose(at + 1, expression.end);
+      const Called called = ReadCall(at, {at + 2, close}, expression.begin, depth);
       traits |= called.traits;
       computes |= called.computes;
       at = close;
     } else if (next == "[" && IsSubscripted(token)) {
-      const size_t close = code_.CloseOf(at + 1, expression.end);
-      traits |= TraitsOfSubscript(at, close, depth);
+      const size_t close = code_.FindClose(at + 1, expression.end);
+      traits |= ReadSubscript(at, close, depth);
       at = close;
     } else if (at == expression.begin || code_[at - 1] != ".") {
-      traits |= ValueOf(token);
+      traits |= GetTraits(token);
     }
   }
   if (computes && (traits & kLoaded) != 0) traits |= kComputed;
   return traits;
 }
 
-ValueTraits ValueFlow::TraitsOfSubscript(size_t name, size_t close, int depth) {
+ValueTraits ValueFlow::ReadSubscript(size_t name, size_t close, int depth) {
   loads_ = true;
-  const ValueTraits address = TraitsOf({name + 2, close}, depth + 1) | ValueOf(code_[name]);
+  const ValueTraits address = ReadExpression({name + 2, close}, depth + 1) | GetTraits(code_[name]);
   const auto content = contents_.find(code_[name]);
   ValueTraits traits = kLoaded;
   if (!segments_.contains(code_[name])) traits |= kIndex;
@@ -213,23 +368,24 @@ ValueTraits ValueFlow::TraitsOfSubscript(size_t name, size_t close, int depth) {
   return traits;
 }
 
-ValueFlow::Called ValueFlow::TraitsOfCall(size_t name, TokenSpan arguments, size_t begin,
-                                          int depth) {
+// Arguments are read first, one by one: a load needs the traits of its address, a store those of
+// its address and its value.
+ValueFlow::Called ValueFlow::ReadCall(size_t name, TokenSpan arguments, size_t begin, int depth) {
   const string_view function = code_[name];
-  const uint32_t kinds = CallKindsOf(function);
+  const uint32_t kinds = GetCallKinds(function);
   std::vector<ValueTraits> each;
   for (size_t from = arguments.begin, at = from; at <= arguments.end; ++at) {
-    if (at < arguments.end && Opens(code_[at])) {
-      at = code_.CloseOf(at, arguments.end);
+    if (at < arguments.end && code::IsOpeningBracket(code_[at])) {
+      at = code_.FindClose(at, arguments.end);
       continue;
     }
     if (at < arguments.end && code_[at] != ",") continue;
-    each.push_back(TraitsOf({from, at}, depth + 1));
+    each.push_back(ReadExpression({from, at}, depth + 1));
     from = at + 1;
   }
   if (each.empty()) each.push_back(0);  // the text ends at the bracket
   const bool method = name >= begin + 2 && code_[name - 1] == ".";
-  const ValueTraits receiver = method ? ValueOf(code_[name - 2]) : 0;
+  const ValueTraits receiver = method ? GetTraits(code_[name - 2]) : 0;
   if ((kinds & kLoad) != 0) {
     loads_ = true;
     ValueTraits traits = kLoaded;
@@ -262,7 +418,7 @@ ValueFlow::Called ValueFlow::TraitsOfCall(size_t name, TokenSpan arguments, size
   return called;
 }
 
-// Of C: a '*' that takes what a name points to.
+// Returns whether a '*' of C dereferences the name after it, and does not multiply.
 bool ValueFlow::IsDereference(size_t star, size_t begin, size_t end) const {
   if (!code_.is_c() || code_[star] != "*" || star + 1 >= end || !code_.IsName(star + 1)) {
     return false;

@@ -195,8 +195,8 @@ const Words& Source::WordsOf(const ItemRef& ref) const {
   if (words == nullptr) {
     const Item& item = at(ref);
     words =
-        std::make_unique<const Words>(item.is_macro ? WordsOfMacro(item.rest, item.takes_arguments)
-                                                    : WordsOfDeclaration(TextOf(ref)));
+        std::make_unique<const Words>(item.is_macro ? ReadMacroWords(item.rest, item.takes_arguments)
+                                                    : ReadDeclarationWords(TextOf(ref)));
   }
   return *words;
 }
