@@ -55,7 +55,7 @@ class PiecesTest : public ExtractorStagesTest {
     AddInput(linking_, "tree", tree);
   }
 
-  v1::Action PieceOf(int first, int count, const std::string& quarantine_reason = "") {
+  v1::Action MakePiece(int first, int count, const std::string& quarantine_reason = "") {
     v1::Action action;
     AddInput(action, "files", files_);
     v1::ExtractParams& params = *action.mutable_params()->mutable_extract();
@@ -106,7 +106,7 @@ TEST_F(PiecesTest, HoldTogetherWhatTheWholeShardDoesHoweverItIsSplit) {
     std::vector<v1::NamedDigest> pieces;
     for (int first = 0, end = 1; end <= size; ++end) {
       if (end < size && (cuts >> (end - 1) & 1) == 0) continue;
-      const v1::StageResult piece = Extracted(PieceOf(first, end - first));
+      const v1::StageResult piece = Extracted(MakePiece(first, end - first));
       pieces.push_back(piece.outputs(0));
       for (const v1::Counter& counter : piece.counters()) {
         worker::AddCounter(sum, counter.name(), counter.value());
@@ -126,15 +126,15 @@ TEST_F(PiecesTest, HoldTogetherWhatTheWholeShardDoesHoweverItIsSplit) {
 }
 
 TEST_F(PiecesTest, AQuarantinedFileIsListedAndTheRestGoesOn) {
-  const v1::StageResult aside = Extracted(PieceOf(3, 1, "killed_worker"));
+  const v1::StageResult aside = Extracted(MakePiece(3, 1, "killed_worker"));
   ASSERT_EQ(aside.failures_size(), 1);
   EXPECT_EQ(aside.failures(0).path(), "c.py");
   EXPECT_EQ(aside.failures(0).reason(), "killed_worker");
   ASSERT_EQ(aside.counters_size(), 1);
   EXPECT_EQ(aside.counters(0).name(), "files.failed.killed_worker");
   EXPECT_EQ(aside.counters(0).value(), 1);
-  const v1::StageResult before = Extracted(PieceOf(0, 3));
-  const v1::StageResult after = Extracted(PieceOf(4, 3));
+  const v1::StageResult before = Extracted(MakePiece(0, 3));
+  const v1::StageResult after = Extracted(MakePiece(4, 3));
   EXPECT_EQ(before.failures_size() + after.failures_size(), 0);
   const auto linked = Link({before.outputs(0), aside.outputs(0), after.outputs(0)});
   ASSERT_THAT(linked, IsOk());
@@ -162,12 +162,12 @@ TEST_F(PiecesTest, OnesThatAreNotInTheShardAreRefused) {
                                         {2, -1}, {1, INT32_MAX}, {INT32_MAX, INT32_MAX}};
   for (const auto& [first, count] : kWrong) {
     for (const char* aside : {"", "killed_worker"}) {
-      EXPECT_THAT(extract().Run(PieceOf(first, count, aside), store_),
+      EXPECT_THAT(extract().Run(MakePiece(first, count, aside), store_),
                   StatusIs(absl::StatusCode::kInvalidArgument))
           << first << " " << count;
     }
   }
-  EXPECT_THAT(extract().Run(PieceOf(0, 1, "no word"), store_),
+  EXPECT_THAT(extract().Run(MakePiece(0, 1, "no word"), store_),
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
 

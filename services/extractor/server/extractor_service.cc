@@ -31,17 +31,18 @@ constexpr size_t kMaxBytes = 8u << 20;
 absl::Status CheckLimits(const v1::ExtractRequest& request) {
   if (request.files_size() > kMaxFiles) {
     return absl::InvalidArgumentError(
-        absl::StrCat("at most ", kMaxFiles, " files at a time, not ", request.files_size()));
+        absl::StrCat("files: must be at most ", kMaxFiles, ", not ", request.files_size()));
   }
   size_t bytes = 0;
   for (const v1::SourceFile& file : request.files()) bytes += file.content().size();
   if (bytes > kMaxBytes) {
     return absl::InvalidArgumentError(
-        absl::StrCat("at most ", kMaxBytes, " bytes at a time, not ", bytes));
+        absl::StrCat("files: must have at most ", kMaxBytes, " bytes in all, not ", bytes));
   }
   return absl::OkStatus();
 }
 
+// Answers each call with a parser that all calls share; parsers are thread-safe.
 class ExtractorService final
     : public v1::Extractor::WithStreamedUnaryMethod_Extract<v1::Extractor::Service> {
  public:

@@ -8,16 +8,18 @@
 #include "common/rpc/limited_calls.h"
 
 namespace grpc {
+
 class Service;
 }
 
 namespace kernelmill::extractor {
 
-// kernelmill.v1.Extractor: extraction and linking as one plain call. Thread-safe.
+// Makes the service kernelmill.v1.Extractor: extraction and linking in one call. Thread-safe.
 std::unique_ptr<grpc::Service> NewExtractorService(const rpc::CallLimits& limits = {});
 
-// The line on which a text first is no Python; 0 where it is, and where it is too much to read.
-// Extract says the same of files that may hold kernels alone. Errors: see PythonParser.
+// Returns the first line with a syntax error in a Python text; 0 if the text has no error, or
+// exceeds the parser's bounds. Extract finds the same, but only in files that may hold kernels.
+// Errors: see PythonParser.
 absl::StatusOr<int> FirstErrorLine(absl::string_view text);
 
 }  // namespace kernelmill::extractor

@@ -96,13 +96,13 @@ class Ends {
   }
 
   grpc::CompletionQueue& queue() { return queue_; }
-  // Whether the operation of that name came to something.
+  // Waits for the operation, and returns whether it succeeded.
   bool Await(void* name) {
     while (ended_.count(name) == 0) EXPECT_TRUE(Next());
     return ended_.extract(name).mapped();
   }
-  // Which of the two ends first.
-  void* AwaitOneOf(void* a, void* b) {
+  // Waits for either operation, and returns the one that ends first.
+  void* AwaitEither(void* a, void* b) {
     while (ended_.count(a) + ended_.count(b) == 0) EXPECT_TRUE(Next());
     return ended_.count(a) > 0 ? a : b;
   }
@@ -166,7 +166,7 @@ TEST(LimitedExtractorTest, ACallBeyondTheLimitIsRefusedByNameAndALaterOneIsNot) 
   Ends ends;
   HeldCall a(channel, ends);
   HeldCall b(channel, ends);
-  const bool a_is_refused = ends.AwaitOneOf(a.answered(), b.answered()) == a.answered();
+  const bool a_is_refused = ends.AwaitEither(a.answered(), b.answered()) == a.answered();
   HeldCall& refused = a_is_refused ? a : b;
   HeldCall& holder = a_is_refused ? b : a;
   EXPECT_FALSE(ends.Await(refused.answered()));

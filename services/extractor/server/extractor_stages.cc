@@ -46,7 +46,7 @@ void PrefillKernels() {
   }
 }
 
-// "files" -> "kernels": of all files, or of the piece that the parameters name.
+// The stage "files" -> "kernels", for all files or for the piece that the parameters name.
 class ExtractStage : public worker::Stage {
  public:
   worker::StageId id() const override { return worker::StageId::kExtract; }
@@ -105,7 +105,7 @@ class ExtractStage : public worker::Stage {
         worker::AddCounter(result, absl::StrCat("functions.other.", dsl.name()), dsl.functions());
       }
     }
-    std::map<v1::Dsl, int64_t> by_language;  // looking a metric up takes longer than a kernel
+    std::map<v1::Dsl, int64_t> by_language;  // one metric lookup per kernel would be slow
     int64_t whole_files = 0;
     for (const v1::Kernel& kernel : kernels.kernels()) {
       if (kernel.form() == v1::KERNEL_FORM_FILE) {
@@ -125,8 +125,8 @@ class ExtractStage : public worker::Stage {
   StandardParser parser_;
 };
 
-// "tree", "kernels"* of one source, of each that it uses "used_tree", "used_kernels"* ->
-// "kernels"*, one a shard of the source, in the same order.
+// The stage "tree", "kernels"* of a source and "used_tree", "used_kernels"* of each used source ->
+// "kernels"*, one for each shard of the source, in the same order.
 class LinkStage : public worker::Stage {
  public:
   worker::StageId id() const override { return worker::StageId::kLink; }
@@ -134,7 +134,7 @@ class LinkStage : public worker::Stage {
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
     ASSIGN_OR_RETURN(const cas::Digest tree_digest, worker::InputNamed(action, "tree"));
     const std::vector<cas::Digest> inputs = worker::InputsNamed(action, "kernels");
-    ASSIGN_OR_RETURN(const std::vector<Shard> shards, ShardsOf(action.params().link(), inputs));
+    ASSIGN_OR_RETURN(const std::vector<Shard> shards, GroupShards(action.params().link(), inputs));
     ASSIGN_OR_RETURN(const v1::SourceTree tree,
                      cas::GetMessage<v1::SourceTree>(store, tree_digest));
     ASSIGN_OR_RETURN(const std::vector<UsedSourceShards> used, UsedSources(action, store));
@@ -151,11 +151,11 @@ class LinkStage : public worker::Stage {
   }
 
  private:
-  // The inputs that a shard is made of, one behind another.
+  // The inputs that make up one shard: its pieces in order.
   using Shard = absl::Span<const cas::Digest>;
 
-  static absl::StatusOr<std::vector<Shard>> ShardsOf(const v1::LinkParams& params,
-                                                     absl::Span<const cas::Digest> inputs) {
+  static absl::StatusOr<std::vector<Shard>> GroupShards(const v1::LinkParams& params,
+                                                        absl::Span<const cas::Digest> inputs) {
     std::vector<Shard> shards;
     if (params.parts().empty()) {
       for (size_t i = 0; i < inputs.size(); ++i) shards.push_back(inputs.subspan(i, 1));
@@ -163,7 +163,7 @@ class LinkStage : public worker::Stage {
     }
     int64_t sum = 0;
     for (const int pieces : params.parts()) {
-      if (pieces < 1) return absl::InvalidArgumentError("a shard of no pieces");
+      if (pieces < 1) return absl::InvalidArgumentError("link.parts: each must be at least 1");
       if (sum + pieces <= static_cast<int64_t>(inputs.size())) {
         shards.push_back(inputs.subspan(static_cast<size_t>(sum), static_cast<size_t>(pieces)));
       }
@@ -171,10 +171,10 @@ class LinkStage : public worker::Stage {
     }
     if (sum == static_cast<int64_t>(inputs.size())) return shards;
     return absl::InvalidArgumentError(
-        absl::StrCat("shards of ", sum, " pieces together, but ", inputs.size(), " inputs"));
+        absl::StrCat("link.parts: must add up to the ", inputs.size(), " inputs, not ", sum));
   }
 
-  // INVALID_ARGUMENT: the inputs are not those that the parameters name.
+  // Returns INVALID_ARGUMENT if the inputs are not those that the parameters name.
   static absl::StatusOr<std::vector<UsedSourceShards>> UsedSources(const v1::Action& action,
                                                                    cas::BlobStore& store) {
     const std::vector<cas::Digest> trees = worker::InputsNamed(action, "used_tree");
@@ -182,14 +182,15 @@ class LinkStage : public worker::Stage {
     const auto& uses = action.params().link().uses();
     int64_t sum = 0;
     for (const v1::UsedSource& use : uses) {
-      if (use.kernels() < 0) return absl::InvalidArgumentError("a used source of less than none");
+      if (use.kernels() < 0)
+        return absl::InvalidArgumentError("link.uses.kernels: must not be negative");
       sum += use.kernels();
     }
     if (static_cast<size_t>(uses.size()) != trees.size() ||
         sum != static_cast<int64_t>(kernels.size())) {
-      return absl::InvalidArgumentError(absl::StrCat(uses.size(), " used sources of ", sum,
-                                                     " shards together, but ", trees.size(),
-                                                     " and ", kernels.size(), " inputs"));
+      return absl::InvalidArgumentError(absl::StrCat("link.uses: must match the ", trees.size(),
+                                                     " used trees and ", kernels.size(),
+                                                     " shards, not ", uses.size(), " and ", sum));
     }
     std::vector<UsedSourceShards> used;
     size_t first = 0;

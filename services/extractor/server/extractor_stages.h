@@ -8,7 +8,7 @@
 
 namespace kernelmill::extractor {
 
-// The stages "extract" and "link".
+// Makes the stages "extract" and "link", in this order.
 std::vector<std::unique_ptr<worker::Stage>> NewExtractorStages();
 
 }  // namespace kernelmill::extractor

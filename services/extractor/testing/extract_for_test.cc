@@ -41,7 +41,7 @@ v1::KernelShard ExtractAndLink(const std::vector<NamedText>& texts) {
 
 v1::KernelShard ExtractAndLink(absl::string_view text) { return Link(Extract(text)); }
 
-v1::Kernel KernelNamed(const v1::KernelShard& shard, absl::string_view name) {
+v1::Kernel FindKernel(const v1::KernelShard& shard, absl::string_view name) {
   v1::Kernel found;
   for (const v1::Kernel& kernel : shard.kernels()) {
     if (kernel.name() == name) found = kernel;
@@ -51,7 +51,7 @@ v1::Kernel KernelNamed(const v1::KernelShard& shard, absl::string_view name) {
 }
 
 v1::Kernel Linked(const std::vector<NamedText>& texts, absl::string_view name) {
-  return KernelNamed(ExtractAndLink(texts), name);
+  return FindKernel(ExtractAndLink(texts), name);
 }
 
 std::vector<std::string> Unresolved(const v1::Kernel& kernel) {

@@ -13,31 +13,30 @@ namespace kernelmill::extractor {
 // A file's path and its text.
 using NamedText = std::pair<std::string, std::string>;
 
-// The shard that the files make; unlinked.
+// Extracts the files as one shard, which is not linked.
 v1::KernelShard ExtractFiles(const std::vector<NamedText>& texts);
 
-// Of one file.
+// Extracts one file.
 v1::KernelShard Extract(absl::string_view text);
 
-// The same, linked as a source of its own.
+// Extract, and link as a source of its own.
 v1::KernelShard ExtractAndLink(const std::vector<NamedText>& texts);
 v1::KernelShard ExtractAndLink(absl::string_view text);
 v1::KernelShard Link(const v1::KernelShard& shard);
 
-// The last kernel of that name, which an earlier one is no longer; fails the test where there is
-// none.
-v1::Kernel KernelNamed(const v1::KernelShard& shard, absl::string_view name);
+// Returns the last kernel with that name. Fails the test without one.
+v1::Kernel FindKernel(const v1::KernelShard& shard, absl::string_view name);
 
-// Of the files, linked.
+// Returns a kernel of the linked files.
 v1::Kernel Linked(const std::vector<NamedText>& texts, absl::string_view name = "k");
 
-// "name reason" of each name that the kernel's module lacks.
+// Returns "name reason" for each name that the kernel's module lacks.
 std::vector<std::string> Unresolved(const v1::Kernel& kernel);
 
-// "qualname FORM DSL found_by" of every kernel.
+// Returns "qualname FORM DSL found_by" for each kernel.
 std::vector<std::string> Forms(const v1::KernelShard& shard);
 
-// "qualname first-last" of every kernel.
+// Returns "qualname first-last" for each kernel.
 std::vector<std::string> Places(const v1::KernelShard& shard);
 
 }  // namespace kernelmill::extractor

@@ -10,6 +10,9 @@
 namespace kernelmill::extractor::cuda {
 namespace {
 
+// The pass over tokens and directives; see MatchBrackets. top_ is the innermost open bracket. Each
+// open bracket knows its outer one, so that the open brackets at any earlier place are still there:
+// a branch goes back to those of its #if by setting top_.
 class Matcher {
  public:
   explicit Matcher(const Code& code) : code_(code) {
@@ -114,6 +117,8 @@ class Matcher {
     }
   }
 
+  // Follows a directive: begins or ends a branch. An #endif continues with the brackets that were
+  // open at the end of the main branch.
   void Follow(const Directive& directive) {
     if (directive.kind == Directive::kIf) {
       conditionals_.push_back({directive.before, top_, top_, directive.condition, other_});
@@ -149,6 +154,7 @@ class Matcher {
     return value != asked.negated;
   }
 
+  // Notes the depth at the end of a branch, and goes back to the brackets at the #if.
   void EndBranch(Conditional& conditional) {
     const uint32_t depth = opens_[top_].depth;
     if (conditional.in_main) conditional.main = top_;
@@ -158,6 +164,8 @@ class Matcher {
     top_ = conditional.start;
   }
 
+  // Notes a conditional whose branches end at different depths. Two branches may be balanced by
+  // another conditional on the same condition; more than two are an error.
   void AddUneven(const Conditional& conditional, uint32_t before) {
     if (!conditional.differ) return;
     if (conditional.branches != 2) {
@@ -201,6 +209,8 @@ bool Brackets::HasErrorIn(uint32_t first, uint32_t last) const {
   constexpr int kMaxUneven = 64;  // in one function; more count as an error, to bound the time
   const auto error = std::lower_bound(errors.begin(), errors.end(), first);
   if (error != errors.end() && *error <= last) return true;
+  // A function is fine if its uneven conditionals balance one another: a brace that one #ifdef
+  // opens, the next #ifdef on the same condition closes.
   auto at = std::lower_bound(uneven.begin(), uneven.end(), first,
                              [](const Uneven& a, uint32_t token) { return a.at < token; });
   absl::flat_hash_map<std::pair<absl::string_view, bool>, int> sums;

@@ -36,6 +36,8 @@ Conditionals::Conditionals(const Code& code) {
   const bool guarded = HasIncludeGuard(code);
   const size_t end = code.directives.size() - (guarded ? 1 : 0);
   Place place;
+  // Each directive changes the place of all that follows it. The changes are in the order of the
+  // text, so that At() is a binary search.
   for (size_t i = guarded ? 1 : 0; i < end; ++i) {
     const Directive& directive = code.directives[i];
     if (directive.kind == Directive::kIf) {

@@ -257,6 +257,7 @@ absl::flat_hash_set<string_view> ComparedWords(const Code& code, const Function&
   return words;
 }
 
+// A role, and the rule that gave it.
 struct Role {
   v1::ParameterRole role;
   std::string rule;
@@ -272,7 +273,7 @@ Role FindRole(const v1::Parameter& parameter, const absl::flat_hash_set<string_v
        {"size",   "len_",   "length",   "numel",   "_num_",      "num_",    "_dim_",
         "_dims_", "_rows_", "_cols_",   "columns", "_elements_", "_count_", "height",
         "width",  "batch",  "channels", "_m_",     "_n_",        "_k_",     "total"}});
-  const std::vector<Fragments::Found> found = fragments.FindIn(WordsOf(parameter.name()));
+  const std::vector<Fragments::Found> found = fragments.FindIn(SplitWords(parameter.name()));
   if (!found.empty() && found[0].list == 0) {
     return {v1::PARAMETER_ROLE_STRIDE, absl::StrCat("name:", found[0].fragment)};
   }
@@ -322,6 +323,8 @@ class CudaFile {
     for (const cuda::Launch& launch : found_.launches) launches_[launch.name].push_back(&launch);
   }
 
+  // Returns whether the records of all functions stay within max_bytes. Each record repeats the
+  // text of the functions within it.
   bool InBounds() const {
     size_t sum = 0;
     for (const cuda::Function& function : found_.functions) {
@@ -356,6 +359,7 @@ class CudaFile {
         Bytes(code_.tokens[brackets.open].end, code_.tokens[brackets.close].end - 1));
   }
 
+  // Fills in the record of one function.
   void Describe(const cuda::Function& function, v1::Kernel& kernel) {
     AddPlace(function, kernel);
     kernel.set_name(function.name);

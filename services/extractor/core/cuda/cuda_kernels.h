@@ -44,8 +44,8 @@ namespace cuda {
 //   size     name:FRAGMENT        an integer with a size's name: n, rows, num_heads and so on
 //   other    none
 //
-// A type is an integer by its words: int, size_t, uint32_t, index_t and so on. Usage is searched for
-// in the function's own body. The parameters of a template header go to
+// A type is an integer by its words: int, size_t, uint32_t, index_t and so on. Usage is searched
+// for in the function's own body. The parameters of a template header go to
 // CudaFunction.template_parameters instead.
 // clang-format on
 void AddCudaParameters(const Code& code, const Brackets& brackets, const Function& function,

@@ -75,6 +75,8 @@ class Scanner {
     return true;
   }
 
+  // Enters the namespace whose '{' is at `brace`. A brace without a partner is skipped, since its
+  // end is not known. An inner namespace ends with the one around it, whatever its own brace says.
   bool Enter(uint32_t brace, const std::string& name) {
     const uint32_t close = brackets_.match[brace];
     if (close == kNoToken) {
@@ -111,6 +113,7 @@ class Scanner {
     if (useful) found_.all.push_back(std::move(declaration));
   }
 
+  // Returns the next ';' outside brackets; the last token of the namespace without one.
   uint32_t SemicolonFrom(uint32_t at) const {
     const uint32_t limit = Limit();
     for (; at < limit && code_.tokens[at].mark != ';'; ++at) {
@@ -134,6 +137,8 @@ class Scanner {
     bool frozen = false;        // parentheses from here on hold no parameters
   };
 
+  // Reads one declaration from at_ on. using, typedef and static_assert end with a semicolon. All
+  // others are read token by token, until one of the readers below sets `last`.
   void ReadDeclaration() {
     Declaration declaration = Begin(Declaration::kVariable);
     Seen seen;
@@ -157,6 +162,8 @@ class Scanner {
     Finish(std::move(declaration), std::max(last, declaration.first));
   }
 
+  // Returns the token after the template headers. An empty header, template <>, is a
+  // specialization.
   uint32_t AfterTemplates(uint32_t at, Declaration& declaration) const {
     while (code_.Is(at, "template") && code_.Is(at + 1, "<")) {
       const AngleSearch end = FindAngleEnd(code_, brackets_, at + 1);
@@ -211,6 +218,7 @@ class Scanner {
     return at + 1;
   }
 
+  // Reads a word: notes class keys, enum and operator, and skips attributes with their parentheses.
   uint32_t ReadWord(uint32_t at, Seen& seen, uint32_t& last) {
     const string_view word = code_[at];
     // NAME(...) and then another declaration: a macro's use without a semicolon.
@@ -232,6 +240,7 @@ class Scanner {
     return at + 1;
   }
 
+  // Reads operator+, operator() or a conversion operator up to the parentheses of its parameters.
   uint32_t ReadOperator(uint32_t at, Seen& seen) const {
     constexpr uint32_t kMaxOperator = 64;
     uint32_t open = at + 1;
@@ -271,6 +280,8 @@ class Scanner {
     return close + 1;
   }
 
+  // Reads braces: of a value, a class, a member initializer or a body. Only a body ends the
+  // declaration; a class goes on to the variables and the semicolon after it.
   uint32_t ReadBrace(uint32_t at, Seen& seen, uint32_t& last) const {
     const uint32_t close = brackets_.match[at];
     if (close == kNoToken || close < at) {
@@ -296,6 +307,7 @@ class Scanner {
     return close + 1;
   }
 
+  // Decides by the notes what was declared.
   void Describe(const Seen& seen, uint32_t last, Declaration& declaration) const {
     if (seen.open != kNoToken && !(seen.body != kNoToken)) {
       return DescribeFunction(seen, last, declaration);
@@ -306,6 +318,9 @@ class Scanner {
     AddDeclarators(seen.head, last, declaration);
   }
 
+  // A name before parentheses that nothing comes before and no body follows is a macro's
+  // invocation. A '=' makes it a variable, except for `= default`, `= delete` and `= 0` after the
+  // parameters.
   void DescribeFunction(const Seen& seen, uint32_t last, Declaration& declaration) const {
     if (seen.assigned && seen.name > seen.head) {  // a variable with a value, or `= default`
       const bool no_function =
@@ -335,6 +350,8 @@ class Scanner {
            last == seen.class_key + 2 && code_.IsWord(last - 1);
   }
 
+  // A class or enum also declares its enumerators, and the variables between its '}' and the
+  // semicolon.
   void DescribeType(const Seen& seen, uint32_t last, Declaration& declaration) const {
     declaration.kind = Declaration::kType;
     const uint32_t end = seen.body == kNoToken ? last : seen.body;

@@ -215,6 +215,7 @@ void LaunchFinder::FollowReturned() {
   }
 }
 
+// Adds a launch of `name`, and one of each word in the values that a variable of this name has.
 void LaunchFinder::Launched(string_view name, uint32_t first, uint32_t last) {
   const uint32_t host = HostIndex();
   findings_.launches.push_back({std::string(name), first, last, host});
@@ -234,6 +235,7 @@ void LaunchFinder::Launched(string_view name, uint32_t first, uint32_t last) {
   }
 }
 
+// Returns the index of the function around, which becomes a host with its first launch.
 uint32_t LaunchFinder::HostIndex() {
   if (in_host_ && host_index_ == kNoToken) {
     host_index_ = static_cast<uint32_t>(findings_.hosts.size());
@@ -296,6 +298,7 @@ class Finder {
     declaration_.first = first;
   }
 
+  // Reads the token at at_. Semicolons and closing brackets end the declaration that is being read.
   void Step() {
     const char mark = code_.tokens[at_].mark;
     if (mark == ';' || mark == '}' || mark == ')' || mark == ']') {
@@ -390,6 +393,8 @@ class Finder {
            !code_.Is(at_ + 1, "{");
   }
 
+  // Reads a template header. Several in a row belong to one declaration; one after anything else
+  // begins a new declaration.
   void ReadTemplate() {
     const bool another = declaration_.after_templates == at_;
     if (!another && at_ != declaration_.first) {
@@ -409,6 +414,7 @@ class Finder {
     at_ = end.found ? end.token + 1 : std::max(end.token, at_ + 2);
   }
 
+  // Reads operator+, operator() or a conversion operator up to the parentheses of its parameters.
   void ReadOperator() {
     constexpr uint32_t kMaxOperator = 64;
     uint32_t open = at_ + 1;
@@ -484,6 +490,8 @@ class Finder {
     if (declares) SetDeclarator(name, at_);
   }
 
+  // Decides at '{' what it opens: a class, a value that is skipped, a function's body or a
+  // namespace. In a body only local classes are entered; other braces belong to statements.
   void OpenBrace() {
     const uint32_t close = brackets_.match[at_];
     if (close == kNoToken) return Restart(++at_);
@@ -521,6 +529,8 @@ class Finder {
     return JoinedWords(code_, brackets_, begin + 1, at_);
   }
 
+  // Enters a function's body. Only kernels and device functions are kept, but every outermost
+  // function is a host that launches may be in.
   void EnterFunction(uint32_t close) {
     Function function;
     function.first = declaration_.first;
@@ -549,6 +559,7 @@ class Finder {
     if (around != kNoToken) findings_.functions[around].parse_error = true;
   }
 
+  // Returns the function's own name as written: k, ~C, operator(), operator new.
   std::string DeclaratorText() const {
     std::string text;
     const uint32_t begin = declaration_.name_begin;

@@ -74,6 +74,7 @@ std::vector<absl::string_view> NamedArguments(const Code& code, const Brackets& 
   return names;
 }
 
+// Only a plain name counts: of `return f(x)` the value is not known.
 absl::string_view ReturnedName(const Code& code, uint32_t at) {
   constexpr uint32_t kMaxTokens = 16;
   for (uint32_t next = at + 1; next < std::min(code.size(), at + kMaxTokens); ++next) {

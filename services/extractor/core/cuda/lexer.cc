@@ -15,6 +15,8 @@ namespace {
 
 using absl::string_view;
 
+// One pass over the bytes. Text that #if 0 leaves out is lexed as well, because its directives are
+// nested, but its tokens are dropped while skipped_ is positive.
 class Lexer {
  public:
   explicit Lexer(string_view text) : text_(text) { code_.text = text; }
@@ -84,6 +86,7 @@ class Lexer {
     at_ = end;
   }
 
+  // A word right before a quote may be a string's prefix: R"(...)", u8"...".
   void ReadWord() {
     const size_t end = code::EndOfCName(text_, at_);
     if (const char quote = code::ByteAt(text_, end); code::IsQuote(quote)) {
@@ -221,6 +224,8 @@ class Lexer {
     conditions_.push_back(state);
   }
 
+  // Changes the state at an #elif or #else. After #if 0, an #elif begins a conditional of its own,
+  // whose #if was never written; after a taken branch, all others are left out.
   void NextBranch(Directive::Kind kind, const Condition& condition) {
     if (conditions_.empty()) return;
     State& state = conditions_.back();

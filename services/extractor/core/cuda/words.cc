@@ -70,6 +70,7 @@ class Reader {
     return at >= steps ? code_[at - steps] : string_view();
   }
 
+  // Reads punctuation: enters and leaves groups, and ends statements.
   void ReadMark() {
     const char mark = code_.tokens[at_].mark;
     const bool bracket = code::IsOpeningBracket(mark) || code::IsClosingBracket(mark);
@@ -106,6 +107,9 @@ class Reader {
     returns_ = false;
   }
 
+  // Returns the group that an opening bracket begins. Braces hold statements or members if the
+  // token before them may precede a block: after a class key, a parameter list or another
+  // statement. Other braces hold a value.
   Group MakeGroup(char mark) const {
     Group group = {mark, false, false, false, false, groups_.back().in_function};
     if (mark == '(') {
@@ -124,6 +128,8 @@ class Reader {
     return group;
   }
 
+  // Returns whether '(' opens a function's parameters: outside bodies after a name, in bodies
+  // before '{' as of a lambda, but not after if, while, for and switch.
   bool OpensParameters() const {
     const string_view before = Before(at_, 1);
     if (before == "]" || before == "catch") return true;
@@ -140,6 +146,7 @@ class Reader {
            after == "override";
   }
 
+  // Decides whether the word is declared, used, or neither, as a keyword or a member is.
   void ReadWord() {
     const string_view word = code_[at_];
     if (IsTypeKey(word)) {
@@ -379,6 +386,7 @@ class Reader {
     return used;
   }
 
+  // Turns the places of uses into names, without those that are declared anywhere in the text.
   Words Collect() const {
     Words words;
     std::map<std::pair<std::string, bool>, bool> found;

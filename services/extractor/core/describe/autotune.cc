@@ -19,8 +19,8 @@ using python::kNoNode;
 
 namespace {
 
-constexpr size_t kMaxValueBytes = 1024;  // of one, as text
-constexpr size_t kEntryBytes = 64;       // what holds a name and a value, about
+constexpr size_t kMaxValueBytes = 1024;  // length of one value's text
+constexpr size_t kEntryBytes = 64;       // approximate overhead of a name and a value
 
 }  // namespace
 
@@ -38,7 +38,7 @@ void TuningReader::AddTuning(const JitFunction& function, v1::Kernel& kernel) {
   }
 }
 
-// Whether it is one.
+// Returns false if the decorator is no autotuner.
 bool TuningReader::ReadAutotune(NodeId decorator, v1::Autotune& autotune) {
   const std::string name = Callee(decorator);
   const Arguments arguments = ArgumentsOf(tree_, decorator);
@@ -59,6 +59,7 @@ bool TuningReader::ReadAutotune(NodeId decorator, v1::Autotune& autotune) {
   return true;
 }
 
+// Evaluates an expression with the steps that are left for the file.
 std::optional<Value> TuningReader::Evaluate(NodeId expression) {
   const int64_t given = std::min(Evaluator::kMaxSteps, steps_left_);
   int64_t steps = given;
@@ -95,6 +96,7 @@ bool TuningReader::ReadConfig(const Value& value, v1::Autotune::Config& config) 
   return true;
 }
 
+// Sets a named value as text. Returns false if the value or the file's sum exceeds its bound.
 bool TuningReader::SetText(absl::string_view name, const Value& value, v1::NamedText& text) {
   std::optional<std::string> repr = Repr(value, kMaxValueBytes);
   if (!repr.has_value()) return false;
@@ -133,7 +135,7 @@ void TuningReader::ReadHeuristics(NodeId decorator, v1::Kernel& kernel) const {
   }
 }
 
-// Of {'A': f} or dict(A=f); false where a name in it is not literal.
+// Reads the names of {'A': f} or dict(A=f). Returns false if one of them is not literal.
 bool TuningReader::ReadNames(NodeId dictionary, v1::Heuristics& heuristics) const {
   if (tree_.KindOf(dictionary) != Kind::kDictionary) {
     if (Callee(dictionary) != "dict") return false;
@@ -150,12 +152,12 @@ bool TuningReader::ReadNames(NodeId dictionary, v1::Heuristics& heuristics) cons
     if (key != kNoNode) key = tree_.StripParentheses(key);
     if (key == kNoNode || tree_.KindOf(key) != Kind::kString) return false;
     if (tree_.Child(key, Kind::kInterpolation) != kNoNode) return false;
-    heuristics.add_names(DocstringText(tree_, file_.text, key));
+    heuristics.add_names(StringText(tree_, file_.text, key));
   }
   return true;
 }
 
-// The called name as written; empty if that is no dotted name or nothing is called.
+// Returns the called name as written; empty if nothing is called, or not by a dotted name.
 std::string TuningReader::Callee(NodeId decorator) const {
   const NodeId call = tree_.StripParentheses(decorator);
   if (tree_.KindOf(call) != Kind::kCall) return "";

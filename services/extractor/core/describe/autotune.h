@@ -21,23 +21,24 @@ using python::StatementsByName;
 using python::SyntaxTree;
 using python::Value;
 
-// Reads what the decorators of a file's kernels say of tuning.
+// Reads autotuners and heuristics from the decorators of a file's kernels.
 //
-// Autotune is the outermost of triton.autotune and of what is called with `configs=`, as
-// repositories' own wrappers are. Its configurations are resolved where the file alone tells them:
-// a list of Config(...) calls, or an expression that comes to one (Evaluator says which do). Each
-// value is then as Python's repr() has it; one that the file does not tell, such as a function or
-// what the machine decides, stays as it is written. Where it is the list itself that the file does
-// not tell, since it is imported, or depends on the machine (torch.version.hip, os.environ,
-// is_hip()), the expression is kept as it is written, and nothing is resolved. The key likewise.
+// The autotuner of a kernel is the outermost decorator that is triton.autotune, or is called with
+// `configs=`, as repositories' own wrappers are. Its configurations are resolved if the file alone
+// determines them: a list of Config(...) calls, or an expression that evaluates to one (see
+// Evaluator). Each value is recorded as Python's repr() writes it. A single value that the file
+// does not determine, such as a function or a property of the machine, is kept as written. If the
+// list itself is not determined, because it is imported or depends on the machine
+// (torch.version.hip, os.environ, is_hip()), nothing is resolved and the whole expression is kept
+// as written. The same applies to the key.
 //
-// A file's decorators may together cost kMaxFileSteps of evaluation; what they come to is bounded
-// too, and what is beyond is not resolved. Not thread-safe; refers to the file.
+// The evaluations for one file may take kMaxFileSteps in all, and their results have a bound as
+// well. Expressions over a bound are not resolved. Not thread-safe; refers to the file.
 class TuningReader {
  public:
-  static constexpr size_t kMaxConfigs = 4096;  // of one decorator
+  static constexpr size_t kMaxConfigs = 4096;  // in one decorator
   static constexpr int64_t kMaxFileSteps = 20 * Evaluator::kMaxSteps;
-  static constexpr size_t kMaxFileBytes = 16 << 20;  // of all names and values, and what holds them
+  static constexpr size_t kMaxFileBytes = 16 << 20;  // for all names and values, with overhead
 
   explicit TuningReader(const ParsedFile& file);
 

@@ -1,4 +1,4 @@
-// What decorators say of tuning.
+// Autotuners and heuristics in decorators.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -128,7 +128,7 @@ TEST(AutotuneTest, NamesOfTheModuleAreFollowed) {
   EXPECT_THAT(
       Evaluated("W = [1, 2]\nW.append(4)\n", "[triton.Config({}, num_warps=w) for w in W[2:]]"),
       ElementsAre(";num_warps=4"));
-  // What the machine decides, here or above, and what stands below, is not known.
+  // Values that depend on the machine, here or above, and values below are not known.
   EXPECT_THAT(Evaluated("W = [1]\nif torch.version.hip:\n    W = [2]\n",
                         "[triton.Config({}, num_warps=w) for w in W]"),
               ElementsAre("?"));

@@ -7,10 +7,12 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "services/extractor/core/describe/changed_names.h"
+#include "absl/strings/match.h"
+#include "common/python/syntax/calls.h"
 
 namespace kernelmill::extractor {
 
+using python::Bindings;
 using python::Field;
 using python::Kind;
 using python::kNoNode;
@@ -19,8 +21,157 @@ using python::SyntaxTree;
 
 namespace {
 
-// Beyond that the text of a file that none of its own kernels uses is not handed on: what other
-// files' kernels import is short, and what is long is host code.
+// Bounds the depth of assignment targets within targets.
+constexpr int kMaxDepth = 64;
+
+// Returns whether a method of this name changes its object.
+bool Mutates(absl::string_view method) {
+  static constexpr absl::string_view kMethods[] = {"add",    "append",     "extend",
+                                                   "insert", "setdefault", "update"};
+  return std::find(std::begin(kMethods), std::end(kMethods), method) != std::end(kMethods);
+}
+
+bool IsTargetList(Kind kind) {
+  switch (kind) {
+    case Kind::kPatternList:
+    case Kind::kTuplePattern:
+    case Kind::kListPattern:
+    case Kind::kListSplatPattern:
+    case Kind::kTuple:
+    case Kind::kList:
+    case Kind::kExpressionList:
+    case Kind::kParenthesizedExpression:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Collects the names whose objects expression statements change.
+class ChangeFinder {
+ public:
+  ChangeFinder(const SyntaxTree& tree, const Bindings& bindings)
+      : tree_(tree), bindings_(bindings) {}
+
+  // Reads an expression statement.
+  void Add(NodeId statement) {
+    NodeId inner = tree_.FirstChild(statement);
+    if (inner == kNoNode) return;
+    if (tree_.KindOf(inner) == Kind::kCall) return AddCall(inner);
+    // a = b = v is an assignment on the right side of another.
+    for (int depth = 0; depth < kMaxDepth && inner != kNoNode; ++depth) {
+      const NodeId left = tree_.Child(inner, Field::kLeft);
+      const NodeId right = tree_.Child(inner, Field::kRight);
+      if (left == kNoNode || right == kNoNode) return;  // x.a: int
+      AddTarget(left, 0);
+      inner = right;
+    }
+  }
+
+  const std::vector<absl::string_view>& names() const { return names_; }
+
+ private:
+  void AddTarget(NodeId target, int depth) {
+    const Kind kind = tree_.KindOf(target);
+    if (kind == Kind::kAttribute || kind == Kind::kSubscript) return AddChain(target);
+    if (!IsTargetList(kind) || depth > kMaxDepth) return;
+    for (NodeId child = tree_.FirstChild(target); child != kNoNode;
+         child = tree_.NextSibling(child)) {
+      AddTarget(child, depth + 1);
+    }
+  }
+
+  void AddCall(NodeId call) {
+    const NodeId function = tree_.Child(call, Field::kFunction);
+    if (function == kNoNode) return;
+    if (tree_.KindOf(function) == Kind::kAttribute) {
+      const NodeId method = tree_.Child(function, Field::kAttribute);
+      const NodeId object = tree_.Child(function, Field::kObject);
+      if (method != kNoNode && object != kNoNode && Mutates(tree_.TextOf(method))) {
+        AddChain(object);
+      }
+    } else if (tree_.KindOf(function) == Kind::kIdentifier && tree_.TextOf(function) == "setattr") {
+      const NodeId object = FindArgument(ArgumentsOf(tree_, call), "", 0);
+      if (object != kNoNode) AddChain(object, true);
+    }
+  }
+
+  // Adds the x of x.a[0].b.
+  void AddChain(NodeId node, bool of_attribute = false) {
+    for (int depth = 0; depth < kMaxDepth && node != kNoNode; ++depth) {
+      const Kind kind = tree_.KindOf(node);
+      if (kind == Kind::kIdentifier) {
+        const absl::string_view name = tree_.TextOf(node);
+        if (!of_attribute || bindings_.Defines(name)) names_.push_back(name);
+        return;
+      }
+      if (kind != Kind::kAttribute && kind != Kind::kSubscript) return;
+      of_attribute = of_attribute || kind == Kind::kAttribute;
+      node = tree_.Child(node, kind == Kind::kAttribute ? Field::kObject : Field::kValue);
+    }
+  }
+
+  const SyntaxTree& tree_;
+  const Bindings& bindings_;
+  std::vector<absl::string_view> names_;
+};
+
+// Returns whether the statement is `if __name__ == ...`.
+bool IsMainGuard(const SyntaxTree& tree, NodeId statement) {
+  if (tree.KindOf(statement) != Kind::kIfStatement) return false;
+  NodeId condition = tree.FirstChild(statement);
+  while (condition != kNoNode && IsLayout(tree.KindOf(condition))) {
+    condition = tree.NextSibling(condition);
+  }
+  return condition != kNoNode && absl::StartsWith(tree.TextOf(condition), "__name__");
+}
+
+// clang-format off
+// Returns the names whose objects a statement of the module changes without binding them, itself or
+// in its blocks, but not in functions there. Such a statement belongs to the name's definition:
+//   x[...] = v   x[...] += v              an element, also of an element: x[i][j] = v
+//   x.append(v)  and others in Mutates    also of an element: x[i].append(v)
+//   x.a = v      x.a: T = v    x.a += v   an attribute, also x.a[...] = v and x.a.append(v)
+//   setattr(x, "a", v)
+// An attribute counts only if the text's module level itself defines x, as a function, a class or a
+// value. If x is imported, the statement is a setting of another module for the host
+// (torch.backends.x.y = v, os.environ["X"] = "1").
+//
+// A statement that only hands x on does not change it: table[name] = x, library.impl("x", x) and
+// register(x) belong to no definition of x. Statements under `if __name__ == ...` do not run on an
+// import. The result may hold a name twice.
+// clang-format on
+std::vector<absl::string_view> FindChangedNames(const SyntaxTree& tree, const Bindings& bindings,
+                                                NodeId statement) {
+  ChangeFinder finder(tree, bindings);
+  if (tree.KindOf(statement) == Kind::kExpressionStatement) {
+    finder.Add(statement);
+    return finder.names();
+  }
+  // Functions, classes and main guards are skipped. Both lists of nodes are in the order of the
+  // text, so that one pass is enough.
+  std::vector<NodeId> skipped;
+  for (const Kind each : {Kind::kFunctionDefinition, Kind::kClassDefinition}) {
+    const auto nodes = tree.Of(each, statement);
+    skipped.insert(skipped.end(), nodes.begin(), nodes.end());
+  }
+  for (const NodeId node : tree.Of(Kind::kIfStatement, statement)) {
+    if (IsMainGuard(tree, node)) skipped.push_back(node);
+  }
+  std::sort(skipped.begin(), skipped.end());
+  NodeId skipped_end = 0;
+  auto next = skipped.begin();
+  for (const NodeId node : tree.Of(Kind::kExpressionStatement, statement)) {
+    for (; next != skipped.end() && *next < node; ++next) {
+      skipped_end = std::max(skipped_end, tree[*next].subtree_end);
+    }
+    if (node >= skipped_end) finder.Add(node);
+  }
+  return finder.names();
+}
+
+// Bounds on definitions that none of the file's own kernels uses: one definition, and all of a
+// file. Kernels import short definitions from other files; long ones are host code.
 constexpr size_t kMaxImportableDefinition = 32u << 10;
 constexpr size_t kMaxImportableFile = 1u << 20;
 
@@ -35,14 +186,14 @@ struct Statement {
   int first_line;
   int last_line;
   Lines block;               // see Definition.block_first_line
-  bool in_function = false;  // an import there
+  bool in_function = false;  // an import in a function around a kernel
 };
 
 bool IsSkipped(Kind kind) {
   return kind == Kind::kToken || kind == Kind::kComment || kind == Kind::kLineContinuation;
 }
 
-// A statement with blocks of its own that opens no scope.
+// Returns whether a statement of this kind has blocks and opens no scope.
 bool IsCompound(Kind kind) {
   switch (kind) {
     case Kind::kIfStatement:
@@ -57,7 +208,7 @@ bool IsCompound(Kind kind) {
   }
 }
 
-// What stands between a compound statement and its statements.
+// Returns whether nodes of this kind lie between a compound statement and its inner statements.
 bool IsBlockLike(Kind kind) {
   switch (kind) {
     case Kind::kBlock:
@@ -74,12 +225,14 @@ bool IsBlockLike(Kind kind) {
   }
 }
 
+// Finds the statements that may be definitions: one pass over the tree that steps over functions
+// and classes, and into compound statements only if they hold a kernel.
 class StatementFinder {
  public:
   StatementFinder(const ParsedFile& file, const std::vector<JitFunction>& functions)
       : file_(file), tree_(file.tree), functions_(functions) {}
 
-  // Every statement that may be a definition, sorted by line.
+  // Returns every statement that may be a definition, sorted by line.
   std::vector<Statement> Statements() {
     std::vector<Statement> found;
     NodeId node = 1;
@@ -90,7 +243,7 @@ class StatementFinder {
       const Kind kind = tree_.KindOf(node);
       const bool taken_apart = IsCompound(kind) && HoldsKernel(node);
       if (taken_apart && node >= block_end) {
-        block = LinesOf(node);
+        block = GetLines(node);
         block_end = tree_[node].subtree_end;
         blocks_.push_back({node, block.first, block.last, block});
       }
@@ -105,11 +258,11 @@ class StatementFinder {
     return found;
   }
 
-  // The statements that were taken apart, as wholes; those within others left out.
+  // The statements that are there in parts, as wholes; without those within others.
   const std::vector<Statement>& blocks() const { return blocks_; }
 
  private:
-  Lines LinesOf(NodeId node) const {
+  Lines GetLines(NodeId node) const {
     return {file_.lines.LineOf(tree_[node].start),
             file_.lines.LineOf(tree_[tree_.LastToken(node)].end - 1)};
   }
@@ -121,9 +274,10 @@ class StatementFinder {
     return first != functions_.end() && first->decorated < tree_[node].subtree_end;
   }
 
-  // Expressions in the head of an opened statement come by here as well; they begin no line.
+  // Adds a statement that begins a line or shares one with the last. Expressions in the head of an
+  // opened statement come by here as well, but they do neither.
   void Add(Statement statement, std::vector<Statement>& found) const {
-    const auto [first, last] = LinesOf(statement.node);
+    const auto [first, last] = GetLines(statement.node);
     statement.first_line = first;
     statement.last_line = last;
     if ((!found.empty() && found.back().last_line == first) || BeginsLine(statement.node, first)) {
@@ -138,8 +292,8 @@ class StatementFinder {
     return before.find_first_not_of(" \t\f") == absl::string_view::npos;
   }
 
-  // Imports in the functions around a kernel, which it sees as free names. Each function is looked
-  // through once, however many kernels it holds.
+  // Adds imports in the functions around a kernel, which the kernel sees as free names. Each
+  // function is read once, however many kernels it holds.
   void AddInnerImports(std::vector<Statement>& found) const {
     absl::flat_hash_set<NodeId> seen;
     for (const JitFunction& function : functions_) {
@@ -159,7 +313,7 @@ class StatementFinder {
   std::vector<Statement> blocks_;
 };
 
-v1::Definition::Kind KindOf(const SyntaxTree& tree, NodeId node) {
+v1::Definition::Kind GetKind(const SyntaxTree& tree, NodeId node) {
   const Kind kind = tree.KindOf(node);
   if (IsImport(kind)) return v1::Definition::KIND_IMPORT;
   if (kind == Kind::kClassDefinition) return v1::Definition::KIND_CLASS;
@@ -183,7 +337,7 @@ void AddModules(const SyntaxTree& tree, NodeId root, std::vector<std::string>& m
   }
 }
 
-// Each once.
+// Sorts the values and drops repetitions.
 template <typename Value>
 void SetSorted(std::vector<Value>& values, google::protobuf::RepeatedPtrField<std::string>& field) {
   std::sort(values.begin(), values.end());
@@ -192,7 +346,7 @@ void SetSorted(std::vector<Value>& values, google::protobuf::RepeatedPtrField<st
   for (Value& value : values) *field.Add() = std::string(std::move(value));
 }
 
-// The strings in an assignment to __all__.
+// Adds the strings in an assignment to __all__.
 void AddExported(const SyntaxTree& tree, NodeId root, v1::Definition& definition) {
   for (const NodeId node : tree.Of(Kind::kString, root)) {
     absl::string_view text = tree.TextOf(node);
@@ -201,8 +355,8 @@ void AddExported(const SyntaxTree& tree, NodeId root, v1::Definition& definition
   }
 }
 
-// What import statements bind that the statement is, or has in its blocks. `bound` are the names
-// that it binds, sorted: not those in functions there.
+// Adds the names that a statement imports, itself or in its blocks. `bound` are the names that it
+// binds, sorted; names that functions in it bind are not among them.
 void AddImported(const SyntaxTree& tree, NodeId statement,
                  const std::vector<absl::string_view>& bound, v1::Definition& definition) {
   const Kind kind = tree.KindOf(statement);
@@ -218,7 +372,7 @@ void AddImported(const SyntaxTree& tree, NodeId statement,
   }
 }
 
-// One definition of the statements [first, last), which share lines.
+// Makes one definition of the statements [first, last), which share lines.
 v1::Definition Describe(const ParsedFile& file, const Statement* first, const Statement* last) {
   v1::Definition definition;
   std::vector<absl::string_view> names;
@@ -234,7 +388,7 @@ v1::Definition Describe(const ParsedFile& file, const Statement* first, const St
     Append(file.bindings.FreeNames(at->node, simple), uses);
     std::vector<absl::string_view> changed;
     if (simple || IsCompound(file.tree.KindOf(at->node))) {
-      changed = ChangedNames(file.tree, file.bindings, at->node);
+      changed = FindChangedNames(file.tree, file.bindings, at->node);
     }
     Append(changed, names);
     AddModules(file.tree, at->node, modules);
@@ -243,7 +397,7 @@ v1::Definition Describe(const ParsedFile& file, const Statement* first, const St
               std::find(bound.begin(), bound.end(), "__all__") != bound.end();
     if (exports) AddExported(file.tree, at->node, definition);
     if (at->in_function) definition.set_in_function(true);
-    kind = std::max(kind, KindOf(file.tree, at->node));
+    kind = std::max(kind, GetKind(file.tree, at->node));
     last_line = std::max(last_line, at->last_line);
   }
   const size_t begin = file.lines.Begin(first->first_line);
@@ -260,6 +414,7 @@ v1::Definition Describe(const ParsedFile& file, const Statement* first, const St
   return definition;
 }
 
+// Returns all definitions of a file.
 std::vector<v1::Definition> AllDefinitions(const ParsedFile& file,
                                            const std::vector<JitFunction>& functions) {
   StatementFinder finder(file, functions);
@@ -289,10 +444,10 @@ std::vector<v1::Definition> AllDefinitions(const ParsedFile& file,
   return definitions;
 }
 
-// The names that the statement binds that makes a kernel of the function, as the g of
-// g = triton.jit(f). `all` is sorted by line.
-std::vector<absl::string_view> NamesOfApplied(const ParsedFile& file, const JitFunction& function,
-                                              const std::vector<v1::Definition>& all) {
+// Returns the names bound by the statement that makes the function a kernel: g of g =
+// triton.jit(f). `all` is sorted by line.
+std::vector<absl::string_view> AppliedNames(const ParsedFile& file, const JitFunction& function,
+                                            const std::vector<v1::Definition>& all) {
   if (function.applied_by == kNoNode) return {};
   const int line = file.lines.LineOf(file.tree[function.applied_by].start);
   const auto below =
@@ -304,7 +459,8 @@ std::vector<absl::string_view> NamesOfApplied(const ParsedFile& file, const JitF
   return {statement.names().begin(), statement.names().end()};
 }
 
-// Marks the definitions that the kernels use.
+// Marks the definitions that the kernels use: from the kernels' free names on, each name leads to
+// its definitions, and these to the names that they use.
 void MarkUsed(const ParsedFile& file, const std::vector<JitFunction>& functions,
               std::vector<v1::Definition>& all) {
   absl::flat_hash_map<absl::string_view, std::vector<size_t>> by_name;
@@ -316,7 +472,7 @@ void MarkUsed(const ParsedFile& file, const std::vector<JitFunction>& functions,
     Append(file.bindings.FreeNames(function.decorated), names);
     const NodeId name = file.tree.Child(function.definition, Field::kName);
     if (name != kNoNode) names.push_back(file.tree.TextOf(name));
-    Append(NamesOfApplied(file, function, all), names);
+    Append(AppliedNames(file, function, all), names);
   }
   absl::flat_hash_set<absl::string_view> seen;
   while (!names.empty()) {
@@ -335,9 +491,10 @@ void MarkUsed(const ParsedFile& file, const std::vector<JitFunction>& functions,
 
 }  // namespace
 
-std::vector<v1::Definition> DefinitionsFor(const ParsedFile& file,
-                                           const std::vector<JitFunction>& functions,
-                                           Wanted wanted) {
+// Definitions that the kernels use are always kept. All others must fit into the bounds.
+std::vector<v1::Definition> FindDefinitions(const ParsedFile& file,
+                                            const std::vector<JitFunction>& functions,
+                                            Wanted wanted) {
   std::vector<v1::Definition> all = AllDefinitions(file, functions);
   if (!functions.empty()) MarkUsed(file, functions, all);
   size_t left = wanted == Wanted::kImportable ? kMaxImportableFile : 0;

@@ -9,24 +9,24 @@
 
 namespace kernelmill::extractor {
 
-// Which definitions are wanted.
+// The definitions that a caller wants.
 enum class Wanted {
-  kUsedByKernels,  // those alone
-  kImportable,     // also what other files may import, as far as it is small
+  kUsedByKernels,  // only those that the file's kernels use
+  kImportable,     // also those that other files may import, unless they are long
 };
 
-// The file's bindings that its kernels use, directly or through one another, and with kImportable
-// the others of its module level; in the order of the text.
+// Finds the definitions that the file's kernels use, directly or through one another, and with
+// kImportable the other ones of its module level; in the order of the text.
 //
-// A definition is a statement of the module: an import, an assignment, a function, a class, one
-// that changes what a name stands for (changed_names.h), or a whole if, try, with or loop that
-// binds names. One of the latter that holds a kernel is there as a whole, and taken apart: what
-// stands in its blocks counts as statements of the module for the kernels in it
-// (Definition.block_first_line). Imports in the functions around a kernel are definitions too.
-// Statements that share a line are one.
-std::vector<v1::Definition> DefinitionsFor(const ParsedFile& file,
-                                           const std::vector<JitFunction>& functions,
-                                           Wanted wanted);
+// A definition is a statement of the module: an import, an assignment, a function, a class, a
+// statement that changes the object of a name (FindChangedNames in the .cc), or a whole if, try,
+// with or loop that binds names. If one of the latter holds a kernel, it is there twice: as a
+// whole, and in parts, where the statements of its blocks count as statements of the module for the
+// kernels in it (Definition.block_first_line). Imports in the functions around a kernel are
+// definitions as well. Statements that share a line are one definition.
+std::vector<v1::Definition> FindDefinitions(const ParsedFile& file,
+                                            const std::vector<JitFunction>& functions,
+                                            Wanted wanted);
 
 }  // namespace kernelmill::extractor
 

@@ -11,7 +11,8 @@ using python::Kind;
 
 namespace {
 
-// A string literal that CPython takes for documentation: no f-string and no bytes.
+// Returns whether CPython takes a string literal for documentation: f-strings and bytes do not
+// count.
 bool IsPlainString(const SyntaxTree& tree, NodeId string) {
   const NodeId start = tree.Child(string, Kind::kStringStart);
   if (tree.KindOf(string) != Kind::kString || start == kNoNode) return false;
@@ -28,7 +29,7 @@ bool IsDocstring(const SyntaxTree& tree, NodeId expression) {
   return true;
 }
 
-// The first child that is a statement; kNoNode in a broken block.
+// Returns the first statement of a block; kNoNode in a broken block.
 NodeId FirstStatement(const SyntaxTree& tree, NodeId block) {
   for (NodeId child = tree.FirstChild(block); child != kNoNode; child = tree.NextSibling(child)) {
     if (!IsLayout(tree.KindOf(child))) return child;
@@ -36,7 +37,7 @@ NodeId FirstStatement(const SyntaxTree& tree, NodeId block) {
   return kNoNode;
 }
 
-NodeId DocstringOf(const SyntaxTree& tree, NodeId statement) {
+NodeId FindDocstring(const SyntaxTree& tree, NodeId statement) {
   if (tree.KindOf(statement) != Kind::kExpressionStatement) return kNoNode;
   const NodeId first = tree.FirstChild(statement);
   if (first == kNoNode || tree[first].subtree_end != tree[statement].subtree_end) return kNoNode;
@@ -46,6 +47,8 @@ NodeId DocstringOf(const SyntaxTree& tree, NodeId statement) {
 
 }  // namespace
 
+// The body begins on the line of its first statement if that is on the line of the head's end; else
+// on the next line, so that comments before the first statement belong to the body.
 Body ReadBody(const SyntaxTree& tree, const LineIndex& lines, NodeId definition) {
   Body result;
   result.begin = tree[definition].end;
@@ -53,14 +56,14 @@ Body ReadBody(const SyntaxTree& tree, const LineIndex& lines, NodeId definition)
   if (block == kNoNode) return result;
   const NodeId first = FirstStatement(tree, block);
   if (first == kNoNode) return result;
-  // What ends the part before the body: the colon or the docstring.
+  // The end of the part before the body, which is the colon or the docstring.
   size_t head_end = tree[definition].start;
   for (NodeId child = tree.FirstChild(definition); child != block;
        child = tree.NextSibling(child)) {
     if (tree.KindOf(child) != Kind::kComment) head_end = tree[child].end;
   }
   NodeId body = first;
-  result.docstring = DocstringOf(tree, first);
+  result.docstring = FindDocstring(tree, first);
   if (result.docstring != kNoNode) {
     head_end = tree[tree.LastToken(first)].end;
     body = tree.NextSibling(first);
@@ -72,10 +75,10 @@ Body ReadBody(const SyntaxTree& tree, const LineIndex& lines, NodeId definition)
   return result;
 }
 
-std::string DocstringText(const SyntaxTree& tree, absl::string_view text, NodeId docstring) {
+std::string StringText(const SyntaxTree& tree, absl::string_view text, NodeId literal) {
   std::string content;
-  if (docstring == kNoNode) return content;
-  for (NodeId node = docstring; node < tree[docstring].subtree_end; ++node) {
+  if (literal == kNoNode) return content;
+  for (NodeId node = literal; node < tree[literal].subtree_end; ++node) {
     if (tree.KindOf(node) != Kind::kString) continue;
     const NodeId start = tree.Child(node, Kind::kStringStart);
     const NodeId end = tree.Child(node, Kind::kStringEnd);

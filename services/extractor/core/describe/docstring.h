@@ -14,18 +14,19 @@ using python::kNoNode;
 using python::NodeId;
 using python::SyntaxTree;
 
-// Where a function's body stands.
+// The body of a function.
 struct Body {
   NodeId docstring = kNoNode;  // the string expression
-  // The first byte of the line on which the statements, or comments before them, start; after any
-  // docstring. The end of the text's last body line where nothing follows the docstring.
+  // The first byte of the line on which the statements, or comments before them, start; after the
+  // docstring if there is one. If nothing follows the docstring, the end of the body's last line.
   size_t begin = 0;
 };
 
 Body ReadBody(const SyntaxTree& tree, const LineIndex& lines, NodeId definition);
 
-// What stands between the quotes in `text`, the file's own bytes; parts joined. Empty for kNoNode.
-std::string DocstringText(const SyntaxTree& tree, absl::string_view text, NodeId docstring);
+// Returns the text between the quotes of a string literal, with its parts joined. `text` has the
+// file's own bytes. Empty for kNoNode.
+std::string StringText(const SyntaxTree& tree, absl::string_view text, NodeId literal);
 
 }  // namespace kernelmill::extractor
 

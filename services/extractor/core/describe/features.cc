@@ -18,8 +18,9 @@ using python::kNoNode;
 
 namespace {
 
-using Patterns = std::initializer_list<absl::string_view>;  // '*' at an end stands for anything
+using Patterns = std::initializer_list<absl::string_view>;  // '*' at an end matches anything
 
+// A row of the table: a feature, and what uses it.
 struct Feature {
   absl::string_view word;
   Patterns names;    // last parts of names of the language
@@ -67,26 +68,26 @@ const Feature kFeatures[] = {
     {"warp_specialization", {"warp_specialize"}, {"warp_specialize"}},
 };
 
-static_assert(std::size(kFeatures) <= 64, "a set of them is one number");
+static_assert(std::size(kFeatures) <= 64, "a set of rows must fit into uint64_t");
 
-// A pattern with '*'.
+// Returns whether a pattern with '*' matches the name.
 bool Matches(absl::string_view pattern, absl::string_view name) {
   if (absl::ConsumePrefix(&pattern, "*")) return absl::EndsWith(name, pattern);
   return absl::ConsumeSuffix(&pattern, "*") && absl::StartsWith(name, pattern);
 }
 
-// Patterns of the table, and the places in it of those that a word matches.
+// The patterns of one column of the table. Finds the rows whose patterns match a word.
 class Matcher {
  public:
   explicit Matcher(Patterns Feature::*patterns) {
-    for (size_t place = 0; place < std::size(kFeatures); ++place) {
-      for (const absl::string_view pattern : kFeatures[place].*patterns) {
-        Add(pattern, uint64_t{1} << place);
+    for (size_t row = 0; row < std::size(kFeatures); ++row) {
+      for (const absl::string_view pattern : kFeatures[row].*patterns) {
+        Add(pattern, uint64_t{1} << row);
       }
     }
   }
 
-  uint64_t PlacesOf(absl::string_view word) const {
+  uint64_t FindRows(absl::string_view word) const {
     const auto whole = words_.find(word);
     uint64_t found = whole == words_.end() ? 0 : whole->second;
     for (const auto& [pattern, place] : open_) {
@@ -118,28 +119,28 @@ const Matcher& Options() {
   return options;
 }
 
-// Of places in the table; sorted.
-std::vector<absl::string_view> WordsOf(uint64_t places) {
+// Returns the words of a set of rows; sorted.
+std::vector<absl::string_view> ToWords(uint64_t rows) {
   std::vector<absl::string_view> words;
-  for (size_t place = 0; place < std::size(kFeatures); ++place) {
-    if ((places >> place & 1) != 0) words.push_back(kFeatures[place].word);
+  for (size_t row = 0; row < std::size(kFeatures); ++row) {
+    if ((rows >> row & 1) != 0) words.push_back(kFeatures[row].word);
   }
   return words;
 }
 
-// Modules within the language count as well: libdevice.exp.
-uint64_t PlacesOfName(absl::string_view resolved) {
+// Returns the rows for a resolved name. Modules of the language count as well: libdevice.exp.
+uint64_t FindNameRows(absl::string_view resolved) {
   if (!absl::StartsWith(resolved, "triton.")) return 0;
   uint64_t found = 0;
   for (absl::string_view rest = resolved; !rest.empty();) {
     const absl::string_view last = LastPart(rest);
-    found |= Names().PlacesOf(last);
+    found |= Names().FindRows(last);
     rest.remove_suffix(std::min(rest.size(), last.size() + 1));
   }
   return found;
 }
 
-// A dotted name as a whole, not its parts: they are below it. No name of a keyword either.
+// Returns whether the node is a whole dotted name, and not a part of one or a keyword's name.
 bool IsWholeName(const SyntaxTree& tree, NodeId node) {
   return tree.KindOf(tree[node].parent) != Kind::kAttribute && tree[node].field != Field::kName;
 }
@@ -149,22 +150,22 @@ bool IsWholeName(const SyntaxTree& tree, NodeId node) {
 FeatureFinder::FeatureFinder(const SyntaxTree& tree, const ImportMap& imports)
     : tree_(tree), imports_(imports), heads_(imports.NamesBelow("triton")) {}
 
-std::vector<absl::string_view> FeatureFinder::FeaturesOf(NodeId root) {
+std::vector<absl::string_view> FeatureFinder::FindFeatures(NodeId root) {
   Set found = 0;
   for (const NodeId node : tree_.Of(Kind::kAttribute, root)) {
-    if (IsWholeName(tree_, node) && MayBeOfLanguage(node)) found |= OfName(node);
+    if (IsWholeName(tree_, node) && MayBeOfLanguage(node)) found |= ReadName(node);
   }
   for (const NodeId node : tree_.Of(Kind::kIdentifier, root)) {
-    if (IsHead(tree_.TextOf(node)) && IsWholeName(tree_, node)) found |= OfName(node);
+    if (IsHead(tree_.TextOf(node)) && IsWholeName(tree_, node)) found |= ReadName(node);
   }
   for (const NodeId node : tree_.Of(Kind::kKeywordArgument, root)) {
     const NodeId name = tree_.Child(node, Field::kName);
-    if (name != kNoNode) found |= Options().PlacesOf(tree_.TextOf(name));
+    if (name != kNoNode) found |= Options().FindRows(tree_.TextOf(name));
   }
-  return WordsOf(found);
+  return ToWords(found);
 }
 
-// False where its first part says that it is not.
+// Returns false if the first part of the name shows that it is not of the language.
 bool FeatureFinder::MayBeOfLanguage(NodeId name) const {
   for (; tree_.KindOf(name) == Kind::kAttribute; ++name) {
     if (tree_.IsLeaf(name) || tree_[name + 1].field != Field::kObject) return true;
@@ -176,22 +177,22 @@ bool FeatureFinder::IsHead(absl::string_view text) const {
   return std::find(heads_.begin(), heads_.end(), text) != heads_.end();
 }
 
-// Long names are none of the language's, and not worth to be known.
-FeatureFinder::Set FeatureFinder::OfName(NodeId name) {
+// Long names are not of the language, so they are not cached.
+FeatureFinder::Set FeatureFinder::ReadName(NodeId name) {
   constexpr size_t kMaxKnown = 128;
   const absl::string_view text = tree_.TextOf(name);
-  if (text.size() > kMaxKnown) return FindOfName(name);
+  if (text.size() > kMaxKnown) return ResolveName(name);
   const auto [known, inserted] = known_.try_emplace(text, 0);
-  if (inserted) known->second = FindOfName(name);
+  if (inserted) known->second = ResolveName(name);
   return known->second;
 }
 
-FeatureFinder::Set FeatureFinder::FindOfName(NodeId name) const {
-  return PlacesOfName(imports_.Resolve(DottedExpression(tree_, name)));
+FeatureFinder::Set FeatureFinder::ResolveName(NodeId name) const {
+  return FindNameRows(imports_.Resolve(DottedExpression(tree_, name)));
 }
 
-std::vector<absl::string_view> FeaturesOfName(absl::string_view resolved) {
-  return WordsOf(PlacesOfName(resolved));
+std::vector<absl::string_view> FindFeatures(absl::string_view resolved) {
+  return ToWords(FindNameRows(resolved));
 }
 
 }  // namespace kernelmill::extractor

@@ -15,33 +15,32 @@ using python::ImportMap;
 using python::NodeId;
 using python::SyntaxTree;
 
-// Tells which parts of Triton's language the functions of a text name, called or not, and which
-// options they give to calls. The words are those of the table in the source. Remembers the names
-// that it has come by, which are few and come again and again. Refers to its arguments. Not
-// thread-safe.
+// Finds the features of Triton's language that the functions of a text use: names of the language,
+// called or not, and options of calls. The table in features.cc has the words. Caches names,
+// because a text has few and repeats them. Refers to its arguments. Not thread-safe.
 class FeatureFinder {
  public:
   FeatureFinder(const SyntaxTree& tree, const ImportMap& imports);
 
-  // Of all that stands below `root`; sorted, each once.
-  std::vector<absl::string_view> FeaturesOf(NodeId root);
+  // Returns the features below `root`; sorted, each once.
+  std::vector<absl::string_view> FindFeatures(NodeId root);
 
  private:
-  using Set = uint64_t;  // of places in the table
+  using Set = uint64_t;  // bits of rows in the table
 
   bool MayBeOfLanguage(NodeId name) const;
   bool IsHead(absl::string_view text) const;
-  Set OfName(NodeId name);
-  Set FindOfName(NodeId name) const;
+  Set ReadName(NodeId name);
+  Set ResolveName(NodeId name) const;
 
   const SyntaxTree& tree_;
   const ImportMap& imports_;
-  const std::vector<absl::string_view> heads_;  // what names of the language begin with
+  const std::vector<absl::string_view> heads_;  // first parts of the text's names for the language
   absl::flat_hash_map<absl::string_view, Set> known_;
 };
 
-// Of a name that is resolved to the end, "triton.language.dot"; sorted.
-std::vector<absl::string_view> FeaturesOfName(absl::string_view resolved);
+// Returns the features of a resolved name, "triton.language.dot"; sorted.
+std::vector<absl::string_view> FindFeatures(absl::string_view resolved);
 
 }  // namespace kernelmill::extractor
 

@@ -12,11 +12,11 @@ namespace kernelmill::extractor {
 namespace {
 
 constexpr absl::string_view kOutputCode = "/output_code.py";
-// Many kernels may share one comment: a hostile file could otherwise make much of little.
+// Bounds the lines that are read for one kernel, since many kernels may share one comment.
 constexpr int kMaxLines = 4096;
-constexpr size_t kMaxValue = 8192;  // longer ones are cut off
+constexpr size_t kMaxValue = 8192;  // longer values are cut
 constexpr absl::string_view kKernelPath = "kernel path: ";
-// After nothing, "Topologically Sorted " or "Unsorted ", as versions of PyTorch differ.
+// Versions of PyTorch write nothing, "Topologically Sorted " or "Unsorted " before it.
 constexpr absl::string_view kSourceNodes = "Source Nodes: ";
 
 bool IsNumber(absl::string_view text) {
@@ -28,8 +28,8 @@ bool IsWords(absl::string_view text) {
                      [](char c) { return absl::ascii_isalpha(c) || c == ' '; });
 }
 
-// What a comment says after `key`, if nothing but words stands before that. The first to speak
-// counts.
+// Sets the value to the comment's text after `key`, if there are only words before the key. The
+// first comment with a value counts.
 void Take(absl::string_view comment, absl::string_view key, std::string* value) {
   const size_t at = comment.find(key);
   if (at == absl::string_view::npos || !IsWords(comment.substr(0, at)) || !value->empty()) return;

@@ -15,14 +15,14 @@ using python::kNoNode;
 
 namespace {
 
-// Functions deeper within others than this are not searched to their end.
+// Bounds the walk outwards through nested functions.
 constexpr int kMaxDepth = 256;
-// Expressions that are looked at for one.
+// The most expressions that are followed for one.
 constexpr size_t kMaxSteps = 256;
-// Values of an attribute, or methods of a name, beyond which it is not followed.
+// An attribute with more values, or a name with more methods, is not followed.
 constexpr size_t kMaxValues = 16;
 
-// By node: the innermost function that it stands in, kNoNode outside any.
+// Returns for each node the innermost function around it; kNoNode outside any.
 std::vector<NodeId> FunctionsAround(const SyntaxTree& tree) {
   std::vector<NodeId> around(tree.size(), kNoNode);
   for (NodeId node = 1; node < tree.size(); ++node) {
@@ -38,7 +38,7 @@ NodeId FirstOperand(const SyntaxTree& tree, NodeId node) {
   return child;
 }
 
-// What stands between the quotes of a literal string; empty for anything else.
+// Returns the text between the quotes of a literal string; empty for anything else.
 absl::string_view LiteralKey(const SyntaxTree& tree, NodeId node) {
   if (node == kNoNode || tree.KindOf(node) != Kind::kString) return "";
   const NodeId start = tree.Child(node, Kind::kStringStart);
@@ -49,15 +49,16 @@ absl::string_view LiteralKey(const SyntaxTree& tree, NodeId node) {
   return tree.text().substr(tree[start].end, tree[end].start - tree[start].end);
 }
 
-// The expression between a subscript's brackets, if it is one.
-NodeId IndexOf(const SyntaxTree& tree, NodeId subscript) {
+// Returns the first expression between a subscript's brackets.
+NodeId FindIndex(const SyntaxTree& tree, NodeId subscript) {
   const NodeId value = tree.Child(subscript, Field::kValue);
   NodeId index = value == kNoNode ? kNoNode : tree.NextSibling(value);
   while (index != kNoNode && IsLayout(tree.KindOf(index))) index = tree.NextSibling(index);
   return index;
 }
 
-// What the loop around a name goes over that gives the name its value; kNoNode if there is none.
+// Returns the expression that the loop around a name iterates over, if it is the loop that binds
+// the name; else kNoNode.
 NodeId LoopedOver(const SyntaxTree& tree, NodeId name) {
   constexpr int kMaxBlocks = 64;
   NodeId node = tree[name].parent;
@@ -74,8 +75,8 @@ NodeId LoopedOver(const SyntaxTree& tree, NodeId name) {
   return kNoNode;
 }
 
-// Whether an assignment is a statement of a class's body.
-bool IsOfClass(const SyntaxTree& tree, NodeId assignment) {
+// Returns whether an assignment is a statement of a class's body.
+bool IsInClassBody(const SyntaxTree& tree, NodeId assignment) {
   const NodeId statement = tree[assignment].parent;
   const NodeId block = statement == kNoNode ? kNoNode : tree[statement].parent;
   const NodeId owner = block == kNoNode ? kNoNode : tree[block].parent;
@@ -84,9 +85,10 @@ bool IsOfClass(const SyntaxTree& tree, NodeId assignment) {
 
 }  // namespace
 
+// The state of one Follow().
 struct KernelReferences::Search {
   KernelReference found;
-  // Kernels that a nearer value of their name hides, unless that comes to nothing.
+  // Kernels hidden by a nearer value of their name. They count if nothing else is found.
   std::vector<KernelKey> hidden;
   std::vector<NodeId> pending;
   absl::flat_hash_set<NodeId> seen;
@@ -95,13 +97,13 @@ struct KernelReferences::Search {
 KernelReferences::KernelReferences(const SyntaxTree& tree,
                                    const std::vector<JitFunction>& functions)
     : tree_(tree), names_(tree), around_(FunctionsAround(tree)) {
-  for (const JitFunction& function : functions) kernels_.insert(KeyOf(function.definition));
+  for (const JitFunction& function : functions) kernels_.insert(MakeKey(function.definition));
   for (const NodeId node : tree.Of(Kind::kAssignment)) {
     const NodeId left = tree.Child(node, Field::kLeft);
     const NodeId right = tree.Child(node, Field::kRight);
     if (left == kNoNode || right == kNoNode) continue;
     NodeId name = tree.Child(left, Field::kAttribute);
-    if (tree.KindOf(left) == Kind::kIdentifier && IsOfClass(tree, node)) name = left;
+    if (tree.KindOf(left) == Kind::kIdentifier && IsInClassBody(tree, node)) name = left;
     if (name != kNoNode) attributes_[tree.TextOf(name)].push_back(right);
   }
   for (const NodeId node : tree.Of(Kind::kFunctionDefinition)) {
@@ -116,12 +118,12 @@ KernelReferences::KernelReferences(const SyntaxTree& tree,
   }
 }
 
-KernelKey KernelReferences::KeyOf(NodeId definition) const {
+KernelKey KernelReferences::MakeKey(NodeId definition) const {
   const NodeId name = tree_.Child(definition, Field::kName);
   return {name == kNoNode ? "" : std::string(tree_.TextOf(name)), around_[definition]};
 }
 
-std::optional<KernelKey> KernelReferences::KernelNamed(absl::string_view name, NodeId at) const {
+std::optional<KernelKey> KernelReferences::FindKernel(absl::string_view name, NodeId at) const {
   NodeId scope = around_[at];
   for (int depth = 0; depth < kMaxDepth; ++depth) {
     KernelKey key(name, scope);
@@ -132,13 +134,15 @@ std::optional<KernelKey> KernelReferences::KernelNamed(absl::string_view name, N
   return std::nullopt;
 }
 
-KernelReference KernelReferences::Of(NodeId expression) const {
+// Hidden kernels count only if nothing else is found: `k = wrap(k)` hides the kernel k, but leads
+// to it.
+KernelReference KernelReferences::Follow(NodeId expression) const {
   Search search;
   search.pending.push_back(expression);
   while (!search.pending.empty() && search.seen.size() < kMaxSteps) {
     const NodeId node = tree_.StripParentheses(search.pending.back());
     search.pending.pop_back();
-    if (search.seen.insert(node).second) Follow(node, search);
+    if (search.seen.insert(node).second) FollowNode(node, search);
   }
   const KernelReference& found = search.found;
   if (found.kernels.empty() && found.imports.empty() && found.parameters.empty()) {
@@ -147,7 +151,7 @@ KernelReference KernelReferences::Of(NodeId expression) const {
   return std::move(search.found);
 }
 
-void KernelReferences::Follow(NodeId node, Search& search) const {
+void KernelReferences::FollowNode(NodeId node, Search& search) const {
   switch (tree_.KindOf(node)) {
     case Kind::kIdentifier:
     case Kind::kAttribute:
@@ -165,7 +169,7 @@ void KernelReferences::Follow(NodeId node, Search& search) const {
       FollowElements(node, "", search);
       return;
     case Kind::kConditionalExpression: {
-      // The branches; what is asked stands between them.
+      // Push the branches; the condition is between them.
       int part = 0;
       for (NodeId child = tree_.FirstChild(node); child != kNoNode;
            child = tree_.NextSibling(child)) {
@@ -189,6 +193,9 @@ void KernelReferences::Follow(NodeId node, Search& search) const {
   }
 }
 
+// A parameter is kept for the caller to follow. Any other name leads to a kernel of the text, to
+// its values, or to an import; a name that a loop binds leads to the elements that the loop
+// iterates over.
 void KernelReferences::FollowName(NodeId node, Search& search) const {
   const std::string dotted = DottedExpression(tree_, node);
   if (dotted.empty()) return;
@@ -210,7 +217,7 @@ void KernelReferences::FollowName(NodeId node, Search& search) const {
     }
     return;
   }
-  std::optional<KernelKey> kernel = KernelNamed(name, node);
+  std::optional<KernelKey> kernel = FindKernel(name, node);
   std::span<const NodeId> values;
   if (plain) {
     values = names_.ValuesOf(name, node);
@@ -219,11 +226,11 @@ void KernelReferences::FollowName(NodeId node, Search& search) const {
     values = assigned->second;
   }
   bool hidden = !values.empty() && plain;
-  bool maybe_import = values.empty();  // or where an import that may fail stands beside k = None
+  bool maybe_import = values.empty();  // or `k = None` beside an import that may fail
   for (const NodeId value : values) {
     const Kind kind = tree_.KindOf(value);
     if (kind == Kind::kFunctionDefinition) {
-      if (kernel.has_value() && KeyOf(value) == *kernel) hidden = false;
+      if (kernel.has_value() && MakeKey(value) == *kernel) hidden = false;
     } else if (kind == Kind::kNoneLiteral) {
       maybe_import = true;
     } else if (kind != Kind::kClassDefinition) {
@@ -243,13 +250,13 @@ void KernelReferences::FollowName(NodeId node, Search& search) const {
   }
 }
 
-// What is looked up in a table, or a kernel with its grid.
+// A subscript looks up a table, or gives a kernel its grid.
 void KernelReferences::FollowSubscript(NodeId node, Search& search) const {
   search.found.looked_up = true;
   const NodeId value = tree_.Child(node, Field::kValue);
   if (value == kNoNode) return;
   const NodeId table = tree_.StripParentheses(value);
-  const absl::string_view key = LiteralKey(tree_, IndexOf(tree_, node));
+  const absl::string_view key = LiteralKey(tree_, FindIndex(tree_, node));
   if (key.empty() || tree_.KindOf(table) != Kind::kIdentifier) {
     search.pending.push_back(table);
     return;
@@ -266,7 +273,8 @@ void KernelReferences::FollowSubscript(NodeId node, Search& search) const {
   if (values.empty()) search.pending.push_back(table);
 }
 
-// The elements of a display; of a dictionary with `key` but for those under other literal keys.
+// Pushes the elements of a display. With `key`, elements of a dictionary under other literal keys
+// are left out.
 void KernelReferences::FollowElements(NodeId node, absl::string_view key, Search& search) const {
   search.found.looked_up = true;
   for (NodeId child = tree_.FirstChild(node); child != kNoNode; child = tree_.NextSibling(child)) {
@@ -283,6 +291,8 @@ void KernelReferences::FollowElements(NodeId node, absl::string_view key, Search
   }
 }
 
+// A call leads to what table.get() looks up, to the values that a function of the text returns, and
+// to its first argument.
 void KernelReferences::FollowCall(NodeId node, Search& search) const {
   NodeId function = tree_.Child(node, Field::kFunction);
   if (function == kNoNode) return;

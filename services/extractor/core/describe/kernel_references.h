@@ -19,46 +19,53 @@ using python::LocalNames;
 using python::NodeId;
 using python::SyntaxTree;
 
-// A kernel's name and the function that it is defined in, kNoNode outside any: kernels of one name
-// and place are not told apart.
+// A kernel's name and the function that it is defined in, kNoNode outside any. Kernels with the
+// same key are not distinguished.
 using KernelKey = std::pair<std::string, NodeId>;
 
-// What an expression that is launched, or handed on, may stand for.
+// All that an expression may mean when it is launched or handed on.
 struct KernelReference {
-  std::vector<KernelKey> kernels;    // of the text
-  std::vector<std::string> imports;  // dotted names, as written, that nothing of the text binds
-  // Parameters of functions around it: the function, and the parameter's name.
+  std::vector<KernelKey> kernels;    // kernels of the text
+  std::vector<std::string> imports;  // dotted names, as written, that the text does not bind
+  // Parameters of functions around the expression: the function, and the parameter's name.
   std::vector<std::pair<NodeId, absl::string_view>> parameters;
-  bool looked_up = false;  // in a display, or with a subscript
+  bool looked_up = false;  // it goes through a display or a subscript
 };
 
-// Tells which kernels an expression may be.
+// Finds the kernels that an expression of a text may be.
 //
-// The basic idea: a name is a kernel of the text by its last part, in the innermost function around
-// that defines one so called; else it is whatever its scope, or any assignment to an attribute of
-// its name, gives it. From there on it is: either branch of a condition and of `or`, a dictionary's
-// or list's elements (of a subscript by a literal string those under that key), what a call is
-// given first, as in partial(k), wrap_triton(k) and triton.autotune(...)(k), and what a function of
-// the text returns. Nothing is executed: all that may be meant is meant. Bounded in steps.
+// The basic idea: follow the expression backwards to the values that it may have, with a list of
+// pending expressions, until only kernels, imports and parameters are left. Nothing is executed, so
+// all possible values count:
+//   - a name is the kernel with this last part in the innermost function around that defines one;
+//   else
+//     it has the values that its scope, or any assignment to an attribute of this name, gives it;
+//   - a condition, and `or`, has the values of both branches;
+//   - a dictionary or list has its elements; a subscript by a literal string only those under this
+//   key;
+//   - a call has its first argument, as in partial(k), wrap_triton(k) and triton.autotune(...)(k),
+//   and
+//     all that the called function of the text returns.
+// The number of steps is bounded. Immutable; refers to the tree.
 class KernelReferences {
  public:
   KernelReferences(const SyntaxTree& tree, const std::vector<JitFunction>& functions);
 
-  KernelReference Of(NodeId expression) const;
+  KernelReference Follow(NodeId expression) const;
 
-  // The functions of the text that a call may call, methods by their names.
+  // Returns the functions of the text that a call may call; methods are found by their names.
   std::vector<NodeId> FunctionsCalled(NodeId call) const;
 
-  KernelKey KeyOf(NodeId definition) const;
-  // The innermost function that a node stands in; kNoNode outside any.
+  KernelKey MakeKey(NodeId definition) const;
+  // Returns the innermost function around a node; kNoNode outside any.
   NodeId FunctionAround(NodeId node) const { return around_[node]; }
   const LocalNames& names() const { return names_; }
 
  private:
   struct Search;
 
-  std::optional<KernelKey> KernelNamed(absl::string_view name, NodeId at) const;
-  void Follow(NodeId node, Search& search) const;
+  std::optional<KernelKey> FindKernel(absl::string_view name, NodeId at) const;
+  void FollowNode(NodeId node, Search& search) const;
   void FollowName(NodeId node, Search& search) const;
   void FollowSubscript(NodeId node, Search& search) const;
   void FollowCall(NodeId node, Search& search) const;
@@ -68,7 +75,7 @@ class KernelReferences {
   const LocalNames names_;
   const std::vector<NodeId> around_;
   absl::flat_hash_set<KernelKey> kernels_;
-  // Values that attributes are assigned, and functions in classes, by the attribute's name.
+  // Values that attributes are assigned, and functions in classes, by name.
   absl::flat_hash_map<absl::string_view, std::vector<NodeId>> attributes_;
   absl::flat_hash_map<absl::string_view, std::vector<NodeId>> methods_;
 };

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "common/base/hash.h"
 #include "common/base/text.h"
+#include "common/code/brackets.h"
 #include "services/extractor/core/describe/autotune.h"
 #include "services/extractor/core/describe/docstring.h"
 #include "services/extractor/core/describe/parameters.h"
@@ -22,12 +23,13 @@ using python::kNoNode;
 
 namespace {
 
-// Bytes of the file, not of the parser's copy.
+// Returns bytes of the file, not of the parser's copy.
 absl::string_view Bytes(const ParsedFile& file, size_t begin, size_t end) {
   return file.text.substr(begin, end - begin);
 }
 
-// From `def`, or `async`, to the colon. To the parameters' end where broken code has no colon.
+// Returns the text from `def`, or `async`, to the colon; in broken code without a colon to the end
+// of the parameters.
 absl::string_view Signature(const ParsedFile& file, NodeId definition) {
   const SyntaxTree& tree = file.tree;
   size_t end = tree[definition].start;
@@ -40,8 +42,8 @@ absl::string_view Signature(const ParsedFile& file, NodeId definition) {
   return Bytes(file, tree[definition].start, end);
 }
 
-// Resolved dotted names that the body calls; sorted, each once.
-std::vector<absl::string_view> CallsOf(const ParsedFile& file, NodeId definition) {
+// Returns the resolved dotted names that the body calls; sorted, each once.
+std::vector<absl::string_view> ListCalls(const ParsedFile& file, NodeId definition) {
   std::vector<absl::string_view> calls;
   const NodeId body = file.tree.Child(definition, Field::kBody);
   if (body == kNoNode) return calls;
@@ -53,7 +55,8 @@ std::vector<absl::string_view> CallsOf(const ParsedFile& file, NodeId definition
   return calls;
 }
 
-// Leaves but comments; a string is one token, what its braces hold apart.
+// Counts the leaves of the tree without comments. A string is one token; code in its braces is
+// counted separately.
 int CountTokens(const SyntaxTree& tree, NodeId root) {
   int tokens = 0;
   NodeId node = root;
@@ -71,13 +74,14 @@ int CountTokens(const SyntaxTree& tree, NodeId root) {
   return tokens;
 }
 
-// Whether the parser found an error below `root`, or was spared one: a bracket that was replaced.
+// Returns whether the parser found an error below `root`, or would have found one: ParsedText
+// replaces brackets that nothing closes.
 bool HasError(const ParsedFile& file, NodeId root) {
   const SyntaxTree& tree = file.tree;
   const bool repaired = tree.text().data() != file.text.data();
   for (size_t at = tree[root].start; repaired && at < tree[root].end; ++at) {
     const char c = file.text[at];
-    if ((c == '(' || c == '[' || c == '{') && tree.text()[at] != c) return true;
+    if (code::IsOpeningBracket(c) && tree.text()[at] != c) return true;
   }
   if (!tree.has_errors()) return false;
   for (NodeId node = root; node < tree[root].subtree_end; ++node) {
@@ -92,13 +96,13 @@ bool Stores(absl::string_view call) {
 }
 
 void AddLauncher(const Launches& launches, const JitFunction& function, v1::Kernel& kernel) {
-  std::optional<v1::Launcher> launcher = launches.LauncherOf(function.definition);
+  std::optional<v1::Launcher> launcher = launches.FindLauncher(function.definition);
   if (!launcher.has_value()) return;
   *kernel.mutable_launcher() = *std::move(launcher);
   kernel.mutable_launcher()->set_path(kernel.path());
 }
 
-// Whether a call's function, itself called or not, is Triton's: triton.autotune(...)(f).
+// Returns whether a call calls a function of Triton, or the result of one: triton.autotune(...)(f).
 bool CallsTriton(const ParsedFile& file, NodeId call) {
   NodeId function = file.tree.Child(call, Field::kFunction);
   if (function != kNoNode && file.tree.KindOf(function) == Kind::kCall) {
@@ -108,8 +112,9 @@ bool CallsTriton(const ParsedFile& file, NodeId call) {
          absl::StartsWith(file.imports.Resolve(DottedExpression(file.tree, function)), "triton.");
 }
 
-// As Kernel.applied_line: of f = triton.jit(f), also within other calls of Triton's.
-int LineOfApplication(const ParsedFile& file, const JitFunction& function) {
+// Returns Kernel.applied_line: the line of f = triton.jit(f), also within other calls of Triton. 0
+// if the statement has another form.
+int ApplicationLine(const ParsedFile& file, const JitFunction& function) {
   constexpr int kMaxCalls = 16;
   const SyntaxTree& tree = file.tree;
   NodeId value = function.applied_by;
@@ -146,7 +151,7 @@ void AddPlace(const ParsedFile& file, const JitFunction& function, v1::Kernel& k
 }  // namespace
 
 NodeId StatementAround(const SyntaxTree& tree, NodeId call) {
-  constexpr int kMaxDepth = 64;  // of a statement that a program would write
+  constexpr int kMaxDepth = 64;  // real statements are nested less
   NodeId node = call;
   for (int depth = 0; depth < kMaxDepth && node != kNoNode; ++depth) {
     const Kind kind = tree.KindOf(node);
@@ -170,8 +175,8 @@ absl::flat_hash_set<std::string> UsedByOthers(const std::vector<v1::Kernel>& ker
   return used;
 }
 
-v1::KernelRole RoleOf(const v1::Kernel& kernel, bool launched, bool in_kernel,
-                      const absl::flat_hash_set<std::string>& used) {
+v1::KernelRole DecideRole(const v1::Kernel& kernel, bool launched, bool in_kernel,
+                          const absl::flat_hash_set<std::string>& used) {
   if (kernel.dsl() == v1::DSL_PALLAS) {
     return in_kernel ? v1::KERNEL_ROLE_DEVICE : v1::KERNEL_ROLE_KERNEL;
   }
@@ -187,8 +192,7 @@ v1::KernelRole RoleOf(const v1::Kernel& kernel, bool launched, bool in_kernel,
 }
 
 v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
-                          const Launches& launches, const ParameterRoles& parameters,
-                          FeatureFinder& features, TuningReader& tuning) {
+                          const KernelReaders& readers) {
   const SyntaxTree& tree = file.tree;
   v1::Kernel kernel;
   AddPlace(file, function, kernel);
@@ -201,28 +205,28 @@ v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
   if (function.applied_by != kNoNode) {
     const NodeId statement = StatementAround(tree, function.applied_by);
     kernel.set_applied_by(std::string(Bytes(file, tree[statement].start, tree[statement].end)));
-    kernel.set_applied_line(LineOfApplication(file, function));
+    kernel.set_applied_line(ApplicationLine(file, function));
   }
   kernel.set_signature(std::string(Signature(file, function.definition)));
   for (const NodeId decorator : function.decorators) {
     kernel.add_decorators(std::string(Bytes(file, tree[decorator].start, tree[decorator].end)));
   }
-  parameters.AddParameters(function, kernel);
-  tuning.AddTuning(function, kernel);
-  for (const absl::string_view call : CallsOf(file, function.definition)) {
+  readers.parameters.AddParameters(function, kernel);
+  readers.tuning.AddTuning(function, kernel);
+  for (const absl::string_view call : ListCalls(file, function.definition)) {
     kernel.add_calls(std::string(call));
   }
   for (const absl::string_view free : file.bindings.FreeNames(function.decorated)) {
     kernel.add_free_names(std::string(free));
   }
-  for (const absl::string_view feature : features.FeaturesOf(function.definition)) {
+  for (const absl::string_view feature : readers.features.FindFeatures(function.definition)) {
     kernel.add_features(std::string(feature));
   }
-  AddLauncher(launches, function, kernel);
+  AddLauncher(readers.launches, function, kernel);
   kernel.set_tokens(CountTokens(tree, function.decorated));
   kernel.set_parse_error(HasError(file, function.decorated));
   const Body body = ReadBody(tree, file.lines, function.definition);
-  kernel.set_docstring(DocstringText(tree, file.text, body.docstring));
+  kernel.set_docstring(StringText(tree, file.text, body.docstring));
   const size_t end = static_cast<size_t>(kernel.first_byte()) + kernel.source().size();
   kernel.set_body_offset(
       static_cast<int32_t>(std::min(body.begin, end) - static_cast<size_t>(kernel.first_byte())));

@@ -27,8 +27,8 @@ using python::SyntaxTree;
 class ParameterRoles;
 class TuningReader;
 
-// What is known of a file once it is parsed; all that is needed to describe its kernels. `text` is
-// the file's own bytes, of the tree's text's length (see TextForParser).
+// A parsed file: all that is needed to describe its kernels. `text` has the file's own bytes; it is
+// as long as the tree's text, which may differ from it (see TextForParser).
 struct ParsedFile {
   absl::string_view path;
   absl::string_view text;
@@ -39,25 +39,33 @@ struct ParsedFile {
   const Bindings& bindings;
 };
 
-// The simple statement around a call that makes a kernel of a function; the call itself where the
+// Returns the simple statement around a call that makes a function a kernel; the call itself if the
 // statement is compound.
 NodeId StatementAround(const SyntaxTree& tree, NodeId call);
 
-// What all kernels of a text call or name, as in gl.warp_specialize([(helper, args)]), to tell
-// which of them are helpers. Recursion does not count.
+// Returns the names that the kernels of a text call or mention, as in gl.warp_specialize([(helper,
+// args)]), except a kernel's own name. Kernels among them are helpers.
 absl::flat_hash_set<std::string> UsedByOthers(const std::vector<v1::Kernel>& kernels);
 
-// Kernels are launched, or they do what only a launched one does: ask for their program_id or
-// store. Device functions are used by others, are methods (of an object that only device code
-// has), or stand in another kernel; what is neither is taken for one as well. A Pallas function
-// that stands in no other is a kernel.
-v1::KernelRole RoleOf(const v1::Kernel& kernel, bool launched, bool in_kernel,
-                      const absl::flat_hash_set<std::string>& used);
+// Decides whether a function is a kernel or a device function. A launched function is a kernel. A
+// function that others use, and a method (of an object that only device code has), is a device
+// function. All others are kernels if they do what only a launched function does, which is to ask
+// for their program_id or to store; else device functions. A Pallas function is a kernel unless it
+// is in another one.
+v1::KernelRole DecideRole(const v1::Kernel& kernel, bool launched, bool in_kernel,
+                          const absl::flat_hash_set<std::string>& used);
 
-// The whole record of one kernel but for its role and what the link stage adds.
+// The readers of a file that all its kernels share, since each remembers what it has read.
+struct KernelReaders {
+  const Launches& launches;
+  const ParameterRoles& parameters;
+  FeatureFinder& features;
+  TuningReader& tuning;
+};
+
+// Makes the record of one kernel, except its role and the fields that the link stage sets.
 v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
-                          const Launches& launches, const ParameterRoles& parameters,
-                          FeatureFinder& features, TuningReader& tuning);
+                          const KernelReaders& readers);
 
 }  // namespace kernelmill::extractor
 

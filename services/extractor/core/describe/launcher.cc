@@ -4,29 +4,30 @@
 #include <iterator>
 
 #include "common/base/text.h"
+#include "services/extractor/core/describe/kernels.h"
 
 namespace kernelmill::extractor {
 
 using python::Argument;
 using python::Arguments;
 using python::Call;
+using python::Calls;
 using python::Field;
 using python::Kind;
 
 namespace {
 
-// What the name of a function has in it that launches the kernel that it is given, or the name of
-// something that it is given with it.
+// Words in the name of a function that launches its argument, or in the name of another argument.
 constexpr absl::string_view kLaunchWord[] = {"launch", "Launch", "LAUNCH"};
 constexpr absl::string_view kGridWord[] = {"grid", "Grid", "GRID"};
-// A parameter is looked for through so many functions that hand it on.
+// The most functions that a launched parameter is followed through.
 constexpr int kMaxRounds = 8;
-// Of one function that are looked for.
+// The most launched parameters of one function.
 constexpr size_t kMaxParameters = 8;
-// Functions deeper within others than this are not searched to their end.
+// Bounds the walk outwards through nested functions.
 constexpr int kMaxDepth = 256;
 
-// What is launched as k.run(...) or k.warmup(...); kNoNode if nothing is.
+// Returns the k of k.run(...) or k.warmup(...); kNoNode if it is no launch.
 NodeId RunObject(const SyntaxTree& tree, NodeId call, NodeId attribute) {
   const NodeId method = tree.Child(attribute, Field::kAttribute);
   if (method == kNoNode) return kNoNode;
@@ -39,7 +40,7 @@ NodeId RunObject(const SyntaxTree& tree, NodeId call, NodeId attribute) {
   return launches ? tree.Child(attribute, Field::kObject) : kNoNode;
 }
 
-// In lower or upper case, or as a word of CamelCase.
+// Returns whether a name contains a word in lower case, upper case or CamelCase.
 bool Says(absl::string_view name, const absl::string_view (&words)[3]) {
   return std::any_of(std::begin(words), std::end(words), [name](absl::string_view word) {
     return name.find(word) != absl::string_view::npos;
@@ -48,7 +49,7 @@ bool Says(absl::string_view name, const absl::string_view (&words)[3]) {
 
 bool IsName(Kind kind) { return kind == Kind::kIdentifier || kind == Kind::kAttribute; }
 
-// The innermost expression that a call's arguments name as a grid: grid=..., f(k, grid).
+// Returns whether a call has an argument called a grid: grid=..., f(k, grid).
 bool IsGivenGrid(const SyntaxTree& tree, const Arguments& arguments) {
   return std::any_of(arguments.begin(), arguments.end(), [&](const Argument& argument) {
     return Says(argument.keyword, kGridWord) ||
@@ -56,9 +57,10 @@ bool IsGivenGrid(const SyntaxTree& tree, const Arguments& arguments) {
   });
 }
 
-// Where a parameter of that name stands among those that a call gives; methods' first is the
-// object. Nothing if there is none.
-std::optional<size_t> PositionOf(const SyntaxTree& tree, NodeId function, absl::string_view name) {
+// Returns the position of a parameter among the arguments of a call. A method's first parameter,
+// the object, is not counted. nullopt if there is no such parameter.
+std::optional<size_t> FindPosition(const SyntaxTree& tree, NodeId function,
+                                   absl::string_view name) {
   const NodeId parameters = tree.Child(function, Field::kParameters);
   if (parameters == kNoNode) return std::nullopt;
   size_t position = 0;
@@ -79,8 +81,8 @@ std::optional<size_t> PositionOf(const SyntaxTree& tree, NodeId function, absl::
   return std::nullopt;
 }
 
-// The first and last line of a function, its decorators counted in.
-v1::Launcher PlaceOf(const SyntaxTree& tree, const LineIndex& lines, NodeId function) {
+// Returns the lines of a function, including its decorators.
+v1::Launcher GetPlace(const SyntaxTree& tree, const LineIndex& lines, NodeId function) {
   const NodeId parent = tree[function].parent;
   const bool decorated = parent != kNoNode && tree.KindOf(parent) == Kind::kDecoratedDefinition;
   v1::Launcher place;
@@ -89,7 +91,7 @@ v1::Launcher PlaceOf(const SyntaxTree& tree, const LineIndex& lines, NodeId func
   return place;
 }
 
-// A statement of the module has none.
+// Sets the qualified name. A statement of the module has none.
 void SetName(const SyntaxTree& tree, NodeId host, v1::Launcher& launcher) {
   if (tree.KindOf(host) == Kind::kFunctionDefinition) {
     launcher.set_qualname(QualifiedName(tree, host));
@@ -104,14 +106,14 @@ absl::string_view TextAt(absl::string_view text, const LineIndex& lines,
 
 }  // namespace
 
-// Goes by all calls of the text.
+// Finds the launches among all calls of the text; see the class comment.
 class Launches::Finder {
  public:
   Finder(const SyntaxTree& tree, const Calls& calls, const std::vector<JitFunction>& functions,
          const KernelReferences& references, Launches& launches)
       : tree_(tree), calls_(calls), references_(references), launches_(launches) {
     for (const JitFunction& function : functions) {
-      // A candidate that launches something is no jit function.
+      // A candidate may turn out to be no jit function, so its launches count.
       if (function.imported_decorators.empty()) jit_.insert(function.definition);
     }
     for (const JitFunction& function : functions) AddPallas(function);
@@ -121,7 +123,8 @@ class Launches::Finder {
     for (int round = 0; round < kMaxRounds && !new_parameters_.empty(); ++round) FollowParameters();
   }
 
-  // Of a kernel that no function launches: the module's statements that do.
+  // Returns the hosts of each kernel. A kernel that no function launches has statements of the
+  // module.
   HostsByKey TakeHosts() {
     for (auto& [key, statements] : statements_) hosts_.try_emplace(key, std::move(statements));
     return std::move(hosts_);
@@ -132,69 +135,73 @@ class Launches::Finder {
 
   void AddPallas(const JitFunction& function) {
     if (function.dsl != v1::DSL_PALLAS) return;
-    const KernelKey key = references_.KeyOf(function.definition);
+    const KernelKey key = references_.MakeKey(function.definition);
     pallas_.insert(key);
     const NodeId at = function.applied_by != kNoNode ? function.applied_by : function.decorated;
-    // core_map calls what it decorates, which often has no name that could be called.
+    // core_map calls the function that it decorates, which often has no name to be called by.
     const bool runs = LastPart(function.found_by) == "core_map" || key.first == "_";
     if (function.applied_by != kNoNode || runs) AddHost(key, at);
   }
 
+  // Reads a call in each of the forms that launch; see the table of the class comment.
   void AddLaunch(const Call& call) {
     const NodeId function = tree_.StripParentheses(call.function);
     const Kind kind = tree_.KindOf(function);
     if (kind == Kind::kSubscript) {
       const NodeId launched = tree_.Child(function, Field::kValue);
-      if (launched != kNoNode) Add(references_.Of(launched), call.node);
+      if (launched != kNoNode) Add(references_.Follow(launched), call.node);
       return;
     }
     const Arguments arguments = ArgumentsOf(tree_, call.node);
     if (kind == Kind::kAttribute) {
       const NodeId object = RunObject(tree_, call.node, function);
-      if (object != kNoNode) Add(references_.Of(object), call.node);
+      if (object != kNoNode) Add(references_.Follow(object), call.node);
     }
     if (kind == Kind::kIdentifier) AddBoundLaunch(function, call.node);
     if (!pallas_.empty()) AddPallasArguments(arguments, call.node);
     const bool launches = Says(LastPart(call.name), kLaunchWord) || IsGivenGrid(tree_, arguments);
     if (!launches) return;
-    // A function of the text says itself what it launches.
+    // If the text defines the function, FollowParameters knows what it launches.
     if (!references_.FunctionsCalled(call.node).empty()) return;
     for (const Argument& argument : arguments) {
-      if (IsName(tree_.KindOf(argument.value))) Add(references_.Of(argument.value), call.node);
+      if (IsName(tree_.KindOf(argument.value))) Add(references_.Follow(argument.value), call.node);
     }
   }
 
-  // jax.vmap(k)(x): a Pallas kernel that is made already is a function like any other.
+  // A Pallas kernel made by a decorator is a function like any other, also as an argument:
+  // jax.vmap(k)(x).
   void AddPallasArguments(const Arguments& arguments, NodeId call) {
     for (const Argument& argument : arguments) {
       const NodeId name = argument.value;
       if (tree_.KindOf(name) != Kind::kIdentifier) continue;
       for (const NodeId value : references_.names().ValuesOf(tree_.TextOf(name), name)) {
         if (tree_.KindOf(value) != Kind::kFunctionDefinition) continue;
-        const KernelKey key = references_.KeyOf(value);
+        const KernelKey key = references_.MakeKey(value);
         if (pallas_.contains(key)) AddHost(key, call);
       }
     }
   }
 
-  // f(...) after f = k[grid], or of a Pallas kernel f.
+  // Reads f(...) after f = k[grid], or for a Pallas kernel f.
   void AddBoundLaunch(NodeId name, NodeId call) {
     for (const NodeId given : references_.names().ValuesOf(tree_.TextOf(name), name)) {
       const NodeId value = tree_.StripParentheses(given);
       if (tree_.KindOf(value) == Kind::kFunctionDefinition) {
-        const KernelKey key = references_.KeyOf(value);
+        const KernelKey key = references_.MakeKey(value);
         if (pallas_.contains(key)) AddHost(key, call);
         continue;
       }
       if (tree_.KindOf(value) != Kind::kSubscript) continue;
       const NodeId kernel = tree_.Child(value, Field::kValue);
       if (kernel == kNoNode) continue;
-      // Of a table it would be what it holds that is called.
-      const KernelReference reference = references_.Of(kernel);
+      // If the subscript looks up a table, f is an element of it and no launch.
+      const KernelReference reference = references_.Follow(kernel);
       if (!reference.looked_up) Add(reference, call);
     }
   }
 
+  // Adds launches of all kernels that an expression may be. Imported ones are left to the link
+  // stage; parameters are followed in the next round.
   void Add(const KernelReference& reference, NodeId call) {
     for (const KernelKey& key : reference.kernels) AddHost(key, call);
     const NodeId host = references_.FunctionAround(call);
@@ -231,7 +238,7 @@ class Launches::Finder {
     return node;
   }
 
-  // Whoever calls a function with a kernel for a parameter that it launches, launches that.
+  // Adds a launch for each call that gives a function an argument which it launches.
   void FollowParameters() {
     absl::flat_hash_map<NodeId, std::vector<absl::string_view>> by_function;
     for (const auto& [function, name] : new_parameters_) {
@@ -246,10 +253,10 @@ class Launches::Finder {
         if (launched == by_function.end()) continue;
         const Arguments arguments = ArgumentsOf(tree_, call.node);
         for (const absl::string_view name : launched->second) {
-          const std::optional<size_t> position = PositionOf(tree_, function, name);
+          const std::optional<size_t> position = FindPosition(tree_, function, name);
           if (!position.has_value()) continue;
           const NodeId given = FindArgument(arguments, name, *position);
-          if (given != kNoNode) Add(references_.Of(given), call.node);
+          if (given != kNoNode) Add(references_.Follow(given), call.node);
         }
       }
     }
@@ -263,23 +270,22 @@ class Launches::Finder {
   absl::flat_hash_set<KernelKey> pallas_;
   HostsByKey hosts_;
   HostsByKey statements_;
-  absl::flat_hash_set<Parameter> parameters_;  // that are launched
-  std::vector<Parameter> new_parameters_;      // of these, whose calls were not looked at yet
+  absl::flat_hash_set<Parameter> parameters_;  // launched parameters
+  std::vector<Parameter> new_parameters_;      // those whose calls were not followed yet
 };
 
-Launches::Launches(absl::string_view text, const SyntaxTree& tree, const LineIndex& lines,
-                   const Calls& calls, const KernelReferences& references,
+Launches::Launches(const ParsedFile& file, const KernelReferences& references,
                    const std::vector<JitFunction>& functions)
-    : text_(text), tree_(tree), lines_(lines) {
+    : text_(file.text), tree_(file.tree), lines_(file.lines) {
   for (const JitFunction& kernel : functions) {
-    keys_[kernel.definition] = references.KeyOf(kernel.definition);
+    keys_[kernel.definition] = references.MakeKey(kernel.definition);
   }
-  for (auto& [key, hosts] : Finder(tree, calls, functions, references, *this).TakeHosts()) {
+  for (auto& [key, hosts] : Finder(tree_, file.calls, functions, references, *this).TakeHosts()) {
     std::sort(hosts.begin(), hosts.end());
     hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
     choices_[key] = Choose(hosts);
   }
-  size_t left = kMaxOverlap * text.size();
+  size_t left = kMaxOverlap * text_.size();
   for (const JitFunction& kernel : functions) {
     const Choice* choice = ChoiceFor(kernel.definition);
     if (choice == nullptr || choice->size > std::min(kMaxText, left)) continue;
@@ -297,7 +303,7 @@ Launches::Choice Launches::Choose(const std::vector<NodeId>& hosts) const {
   Choice choice;
   choice.count = static_cast<int>(hosts.size());
   for (const NodeId host : hosts) {
-    const size_t size = TextAt(text_, lines_, PlaceOf(tree_, lines_, host)).size();
+    const size_t size = TextAt(text_, lines_, GetPlace(tree_, lines_, host)).size();
     if (choice.host != kNoNode && size > kMaxText) continue;
     choice.host = host;
     choice.size = size;
@@ -314,17 +320,17 @@ const Launches::Choice* Launches::ChoiceFor(NodeId definition) const {
 }
 
 v1::Launcher Launches::HostAt(NodeId host) const {
-  v1::Launcher launcher = PlaceOf(tree_, lines_, host);
+  v1::Launcher launcher = GetPlace(tree_, lines_, host);
   SetName(tree_, host, launcher);
   const absl::string_view text = TextAt(text_, lines_, launcher);
   if (text.size() <= kMaxText) launcher.set_text(std::string(text));
   return launcher;
 }
 
-std::optional<v1::Launcher> Launches::LauncherOf(NodeId definition) const {
+std::optional<v1::Launcher> Launches::FindLauncher(NodeId definition) const {
   const Choice* choice = ChoiceFor(definition);
   if (choice == nullptr) return std::nullopt;
-  v1::Launcher launcher = PlaceOf(tree_, lines_, choice->host);
+  v1::Launcher launcher = GetPlace(tree_, lines_, choice->host);
   SetName(tree_, choice->host, launcher);
   launcher.set_count(choice->count);
   if (with_text_.contains(definition)) {

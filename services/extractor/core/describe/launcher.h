@@ -10,7 +10,6 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
-#include "common/python/syntax/calls.h"
 #include "common/python/syntax/syntax_tree.h"
 #include "common/python/syntax/text_lines.h"
 #include "kernelmill/v1/kernel.pb.h"
@@ -19,44 +18,51 @@
 
 namespace kernelmill::extractor {
 
-using python::Calls;
 using python::kNoNode;
 using python::NodeId;
 using python::SyntaxTree;
 
-// Who launches what in a text. A launch is one of
+struct ParsedFile;  // kernels.h
+
+// clang-format off
+// The launches of a text, and the launchers of its kernels. A launch is one of
 //
-//   form                       where
+//   form                       if
 //   k[grid](...)               k is a kernel, or may be one (KernelReferences): f = a if c else b,
 //                              KERNELS["a"], partial(k), wrap_triton(k), triton.autotune(...)(k)
-//   f(...)                     f = k[grid] stands above
-//   k.run(...), k.warmup(...)  with a grid or a stream, as TorchInductor writes it
-//   launch(k, ...)             a function of the text that launches that parameter, in any of these
-//                              forms; or another one whose name says that it launches, or that is
-//                              given something called a grid
-//   pl.pallas_call(k, ...)     and whatever else makes a Pallas kernel of a function; of one that a
-//                              decorator makes, k(...) and what k is handed to, as jax.vmap(k)
+//   f(...)                     f = k[grid] is above
+//   k.run(...), k.warmup(...)  there is a grid or a stream, as TorchInductor writes it
+//   launch(k, ...)             a function of the text launches this parameter, in any of these
+//                              forms; or another function has launch in its name, or an argument
+//                              called grid
+//   pl.pallas_call(k, ...)     it, or anything else, makes a function a Pallas kernel; for one made
+//                              by a decorator, k(...) and calls with k as an argument: jax.vmap(k)
+//
+// The basic idea: one pass over all calls finds the launches, and each launch's expression is
+// followed to the kernels that it may be. If it leads to a parameter of the function around, that
+// function launches whatever it is given, so the calls of the function become launches of their
+// arguments in the next round. The rounds end when no new parameters come up.
 //
 // The launcher of a kernel is the smallest function around the launch, unless that is a jit
-// function itself. Of a kernel that only statements outside any function launch it is such a
+// function itself. If only statements outside any function launch the kernel, it is such a
 // statement of the module, which has no name.
 //
-// Texts of launchers are whole lines of `text`. Those above kMaxText bytes are left out, and so are
-// those that would make all of them together more than kMaxOverlap times the text: one function may
-// launch many kernels. Immutable; refers to the text and what is known of it.
+// Texts of launchers are whole lines of `text`. A text over kMaxText bytes is left out. One
+// function may launch many kernels, so texts are also left out once all together exceed kMaxOverlap
+// times the text. Immutable; refers to its arguments.
+// clang-format on
 class Launches {
  public:
   static constexpr size_t kMaxText = 16 << 10;
   static constexpr size_t kMaxOverlap = 8;
 
-  Launches(absl::string_view text, const SyntaxTree& tree, const LineIndex& lines,
-           const Calls& calls, const KernelReferences& references,
+  Launches(const ParsedFile& file, const KernelReferences& references,
            const std::vector<JitFunction>& functions);
 
-  // Whether the kernel of that definition is launched, be it outside any function.
+  // Returns whether the kernel is launched, in a function or outside any.
   bool IsLaunched(NodeId definition) const;
 
-  // A launch of what the text does not define, by its dotted name as written.
+  // A launch of a kernel that the text does not define, by its dotted name as written.
   struct Other {
     std::string dotted;
     NodeId host;  // the smallest function around
@@ -64,18 +70,19 @@ class Launches {
   // In the order of the text.
   const std::vector<Other>& others() const { return others_; }
 
-  // The place and text of a host function; the text is empty where it is over kMaxText.
+  // Returns the place and text of a host function. The text is empty if it is over kMaxText.
   v1::Launcher HostAt(NodeId host) const;
 
-  // The launcher of the kernel of that definition, but for its path; nothing if no function is one.
-  std::optional<v1::Launcher> LauncherOf(NodeId definition) const;
+  // Returns the launcher of a kernel without its path; nullopt if nothing launches it.
+  std::optional<v1::Launcher> FindLauncher(NodeId definition) const;
 
  private:
-  // Of the host functions that launch a name, the first whose text is in bounds, else the first.
+  // The host function that is chosen for a kernel: the first whose text is in bounds, else the
+  // first.
   struct Choice {
     NodeId host = kNoNode;
-    size_t size = 0;  // of its text
-    int count = 0;    // of host functions
+    size_t size = 0;  // length of its text
+    int count = 0;    // number of all host functions
   };
 
   using HostsByKey = absl::flat_hash_map<KernelKey, std::vector<NodeId>>;
@@ -92,7 +99,7 @@ class Launches {
   absl::flat_hash_set<KernelKey> launched_;
   absl::flat_hash_map<KernelKey, Choice> choices_;
   std::vector<Other> others_;
-  absl::flat_hash_set<NodeId> with_text_;  // definitions of kernels whose launcher is in bounds
+  absl::flat_hash_set<NodeId> with_text_;  // definitions of kernels whose launcher's text is kept
 };
 
 }  // namespace kernelmill::extractor

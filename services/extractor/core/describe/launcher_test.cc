@@ -1,4 +1,4 @@
-// Who launches a kernel.
+// Launchers of kernels.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -21,12 +21,12 @@ v1::Kernel First(absl::string_view text) {
   return shard.kernels_size() > 0 ? shard.kernels(0) : v1::Kernel();
 }
 
-v1::Launcher LauncherOf(absl::string_view rest) {
+v1::Launcher FindLauncher(absl::string_view rest) {
   return First(absl::StrCat("@triton.jit\ndef k(x): tl.store(x, 1)\n", rest)).launcher();
 }
 
 TEST(LauncherTest, IsTheSmallestFunctionAroundTheLaunch) {
-  const v1::Launcher launcher = LauncherOf(
+  const v1::Launcher launcher = FindLauncher(
       "class F(torch.autograd.Function):\n"
       "    @staticmethod\n"
       "    def forward(ctx, x):  # \xff\n"
@@ -52,11 +52,12 @@ TEST(LauncherTest, OtherFormsOfLaunching) {
   for (const std::string launch :
        {"m.k[1, 2](x)", "wrap_triton(k)[grid](x)", "(k)[grid](x)", "k.run(x, grid=grid)",
         "k.run(x, stream=s)", "k.warmup(x, grid=(1,))", "wrap(k, x)[grid](x)"}) {
-    EXPECT_EQ(LauncherOf(absl::StrCat("def f(x):\n    ", launch, "\n")).qualname(), "f") << launch;
+    EXPECT_EQ(FindLauncher(absl::StrCat("def f(x):\n    ", launch, "\n")).qualname(), "f")
+        << launch;
   }
   for (const std::string other :
        {"k(x)", "k.run(x)", "k[x]", "other[grid](k)", "wrap(x, k)[grid](x)", "show(k)"}) {
-    EXPECT_EQ(LauncherOf(absl::StrCat("def f(x):\n    ", other, "\n")).count(), 0) << other;
+    EXPECT_EQ(FindLauncher(absl::StrCat("def f(x):\n    ", other, "\n")).count(), 0) << other;
   }
 }
 
@@ -70,45 +71,45 @@ TEST(LauncherTest, OtherNamesOfAKernelLaunchIt) {
         "t = [other, k]\n    t[0][grid](x)", "for g in (other, k): g[grid](x)",
         "if x: g = other\n    else: g = k\n    g[grid](x)", "(g := k)[grid](x)",
         "k = triton.autotune(configs=[])(k)\n    k[grid](x)"}) {
-    EXPECT_EQ(LauncherOf(absl::StrCat("def f(x):\n    ", body, "\n")).qualname(), "f") << body;
+    EXPECT_EQ(FindLauncher(absl::StrCat("def f(x):\n    ", body, "\n")).qualname(), "f") << body;
   }
   for (const std::string body :
        {"g = k\n    g = h\n    g(x)", "t = {'a': k, 'b': other}\n    t['b'][grid](x)",
         "g = f(k)\n    g(x)", "k = other\n    k[grid](x)", "f = lambda k: k[grid](x)",
         "t = {'a': k}\n    g = t['a']\n    g(x)"}) {
-    EXPECT_EQ(LauncherOf(absl::StrCat("def f(x):\n    ", body, "\n")).count(), 0) << body;
+    EXPECT_EQ(FindLauncher(absl::StrCat("def f(x):\n    ", body, "\n")).count(), 0) << body;
   }
 }
 
 TEST(LauncherTest, AttributesAndResultsOfFunctionsMayBeKernels) {
-  EXPECT_EQ(LauncherOf("class C:\n    def __init__(self): self.g = k\n"
-                       "    def run(self, x): self.g[grid](x)\n")
+  EXPECT_EQ(FindLauncher("class C:\n    def __init__(self): self.g = k\n"
+                         "    def run(self, x): self.g[grid](x)\n")
                 .qualname(),
             "C.run");
-  EXPECT_EQ(LauncherOf("class C:\n    g = k\n    def run(self, x): self.g[grid](x)\n").qualname(),
+  EXPECT_EQ(FindLauncher("class C:\n    g = k\n    def run(self, x): self.g[grid](x)\n").qualname(),
             "C.run");
-  EXPECT_EQ(LauncherOf("def get(x):\n    if x: return other\n    return k\n"
-                       "def run(x):\n    g = get(x)\n    g[grid](x)\n")
+  EXPECT_EQ(FindLauncher("def get(x):\n    if x: return other\n    return k\n"
+                         "def run(x):\n    g = get(x)\n    g[grid](x)\n")
                 .qualname(),
             "run");
-  EXPECT_EQ(LauncherOf("TABLE = {'a': k}\ndef run(x): TABLE[x][grid](x)\n").qualname(), "run");
+  EXPECT_EQ(FindLauncher("TABLE = {'a': k}\ndef run(x): TABLE[x][grid](x)\n").qualname(), "run");
 }
 
 TEST(LauncherTest, AFunctionThatLaunchesItsParameterLaunchesWhatItIsGiven) {
-  EXPECT_EQ(LauncherOf("def run(x): start(x, k)\n"
-                       "def start(x, kernel): inner(grid=1, g=kernel, x=x)\n"
-                       "def inner(g, grid, x): g[grid](x)\n")
+  EXPECT_EQ(FindLauncher("def run(x): start(x, k)\n"
+                         "def start(x, kernel): inner(grid=1, g=kernel, x=x)\n"
+                         "def inner(g, grid, x): g[grid](x)\n")
                 .qualname(),
             "run");
-  EXPECT_EQ(LauncherOf("class C:\n    def start(self, kernel, x): kernel[1](x)\n"
-                       "    def run(self, x): self.start(k, x)\n")
+  EXPECT_EQ(FindLauncher("class C:\n    def start(self, kernel, x): kernel[1](x)\n"
+                         "    def run(self, x): self.start(k, x)\n")
                 .qualname(),
             "C.run");
-  EXPECT_EQ(LauncherOf("def run(x): look(k)\ndef look(kernel): return kernel.name\n").count(), 0);
-  // What is not of the text is judged by its name and what it is given.
-  EXPECT_EQ(LauncherOf("def run(x): lib.launch_chunked(k, (1,), x)\n").qualname(), "run");
-  EXPECT_EQ(LauncherOf("def run(x): lib.start(x, kernel=k, grid=(1,))\n").qualname(), "run");
-  EXPECT_EQ(LauncherOf("def run(x): lib.start(x, k)\n").count(), 0);
+  EXPECT_EQ(FindLauncher("def run(x): look(k)\ndef look(kernel): return kernel.name\n").count(), 0);
+  // A function that the text does not define is judged by its name and its arguments.
+  EXPECT_EQ(FindLauncher("def run(x): lib.launch_chunked(k, (1,), x)\n").qualname(), "run");
+  EXPECT_EQ(FindLauncher("def run(x): lib.start(x, kernel=k, grid=(1,))\n").qualname(), "run");
+  EXPECT_EQ(FindLauncher("def run(x): lib.start(x, k)\n").count(), 0);
 }
 
 TEST(LauncherTest, PallasKernelsAreLaunchedWhereTheyAreMadeOrCalled) {
@@ -135,8 +136,8 @@ TEST(LauncherTest, PallasKernelsAreLaunchedWhereTheyAreMadeOrCalled) {
 }
 
 TEST(LauncherTest, ADecoratedLauncherIsNoKernel) {
-  EXPECT_EQ(LauncherOf("from lib.jit.guard import guard\n"
-                       "@guard(a=1)\ndef run(x): k[grid](x)\n")
+  EXPECT_EQ(FindLauncher("from lib.jit.guard import guard\n"
+                         "@guard(a=1)\ndef run(x): k[grid](x)\n")
                 .qualname(),
             "run");
 }
@@ -148,14 +149,14 @@ TEST(LauncherTest, MethodsAreDeviceFunctions) {
 }
 
 TEST(LauncherTest, OutsideAnyFunctionItIsAStatementOfTheModule) {
-  const v1::Launcher launcher = LauncherOf("if x:\n    # run\n    k[(1,)](x)\n");
+  const v1::Launcher launcher = FindLauncher("if x:\n    # run\n    k[(1,)](x)\n");
   EXPECT_EQ(launcher.qualname(), "");
   EXPECT_EQ(launcher.text(), "if x:\n    # run\n    k[(1,)](x)\n");
-  EXPECT_EQ(LauncherOf("k[(1,)](x)\ndef f(): k[(1,)](x)\n").qualname(), "f");
+  EXPECT_EQ(FindLauncher("k[(1,)](x)\ndef f(): k[(1,)](x)\n").qualname(), "f");
 }
 
 TEST(LauncherTest, NoFunctionIsOneInAKernel) {
-  EXPECT_EQ(LauncherOf("@triton.jit\ndef h(x):\n    k[(1,)](x)\n").count(), 0);
+  EXPECT_EQ(FindLauncher("@triton.jit\ndef h(x):\n    k[(1,)](x)\n").count(), 0);
 }
 
 TEST(LauncherTest, AKernelInAFunctionIsLaunchedThereAlone) {
@@ -175,10 +176,10 @@ TEST(LauncherTest, AKernelInAFunctionIsLaunchedThereAlone) {
 TEST(LauncherTest, TheFirstInBoundsIsTaken) {
   const std::string large =
       absl::StrCat("def large(x):\n    k[1](x)\n    y = '", std::string(16 << 10, 'y'), "'\n");
-  const v1::Launcher second = LauncherOf(large + "def small(x):\n    k[1](x)\n");
+  const v1::Launcher second = FindLauncher(large + "def small(x):\n    k[1](x)\n");
   EXPECT_EQ(second.qualname(), "small");
   EXPECT_EQ(second.count(), 2);
-  const v1::Launcher only = LauncherOf(large);
+  const v1::Launcher only = FindLauncher(large);
   EXPECT_EQ(only.qualname(), "large");
   EXPECT_EQ(only.text(), "");
   EXPECT_EQ(only.first_line(), 5);

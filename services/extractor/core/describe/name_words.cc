@@ -8,7 +8,7 @@
 
 namespace kernelmill::extractor {
 
-std::string WordsOf(absl::string_view name) {
+std::string SplitWords(absl::string_view name) {
   std::string words = "_";
   words.reserve(name.size() + 8);
   for (size_t i = 0; i < name.size(); ++i) {
@@ -26,7 +26,7 @@ std::string WordsOf(absl::string_view name) {
 Fragments::Fragments(const std::vector<List>& lists) {
   for (size_t list = 0; list < lists.size(); ++list) {
     for (const absl::string_view text : lists[list]) {
-      buckets_[BucketOf(text)].push_back(fragments_.size());
+      buckets_[GetBucket(text)].push_back(fragments_.size());
       fragments_.push_back({list, text});
     }
   }
@@ -35,7 +35,7 @@ Fragments::Fragments(const std::vector<List>& lists) {
 std::vector<Fragments::Found> Fragments::FindIn(absl::string_view words) const {
   std::vector<size_t> places;
   for (; words.size() >= 2; words.remove_prefix(1)) {
-    for (const size_t place : buckets_[BucketOf(words)]) {
+    for (const size_t place : buckets_[GetBucket(words)]) {
       if (absl::StartsWith(words, fragments_[place].text)) places.push_back(place);
     }
   }

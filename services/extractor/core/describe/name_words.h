@@ -12,11 +12,12 @@
 
 namespace kernelmill::extractor {
 
-// "_words_of_a_name_", in small letters; capitals within a word begin one of their own. What is
-// looked for in it may begin or end with '_', which is where a word does.
-std::string WordsOf(absl::string_view name);
+// Returns the words of a name as "_words_of_a_name_", in small letters. A capital within a word
+// begins a new one. A fragment that begins or ends with '_' matches only where a word begins or
+// ends.
+std::string SplitWords(absl::string_view name);
 
-// Lists of fragments of names, all of which are looked for in one pass over a name. Immutable.
+// Lists of name fragments, which are all searched for in one pass over a name. Immutable.
 class Fragments {
  public:
   using List = std::initializer_list<absl::string_view>;
@@ -26,10 +27,10 @@ class Fragments {
     absl::string_view fragment;  // without the '_' at its ends
   };
 
-  // Fragments are of two letters at least, and string literals.
+  // Fragments are string literals of at least two letters.
   explicit Fragments(const std::vector<List>& lists);
 
-  // Of each list the first fragment that stands in `words`, if one does; in the lists' order.
+  // Returns for each list the first of its fragments that is in `words`, in the order of the lists.
   std::vector<Found> FindIn(absl::string_view words) const;
 
  private:
@@ -38,12 +39,13 @@ class Fragments {
     absl::string_view text;
   };
 
-  static uint8_t BucketOf(absl::string_view text) {
+  static uint8_t GetBucket(absl::string_view text) {
     return static_cast<uint8_t>(text[0] * 7 + text[1]);
   }
 
   std::vector<Fragment> fragments_;
-  std::array<std::vector<size_t>, 256> buckets_;  // places of fragments, by their first letters
+  std::array<std::vector<size_t>, 256>
+      buckets_;  // indexes of fragments, by their first two letters
 };
 
 }  // namespace kernelmill::extractor

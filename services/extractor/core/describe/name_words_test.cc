@@ -11,7 +11,7 @@ namespace {
 
 std::string Found(const Fragments& fragments, absl::string_view name) {
   std::string all;
-  for (const auto& [list, fragment] : fragments.FindIn(WordsOf(name))) {
+  for (const auto& [list, fragment] : fragments.FindIn(SplitWords(name))) {
     absl::StrAppend(&all, list, ":", fragment, " ");
   }
   return all;

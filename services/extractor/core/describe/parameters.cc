@@ -33,7 +33,7 @@ struct Role {
   std::string rule;
 };
 
-// What stands by that edge, as the file has it.
+// Returns the text of a node's child, as written in the file.
 std::string TextBy(const ParsedFile& file, NodeId node, Field field) {
   const NodeId child = file.tree.Child(node, field);
   if (child == kNoNode) return "";
@@ -62,7 +62,7 @@ bool ByUsage(std::span<const UsageRule> rules, const ParameterPlaces& uses, absl
   return true;
 }
 
-// Roles that a fragment of the name says.
+// The role that a fragment of a name gives; the order of the lists in FragmentsIn.
 enum NamedRole : size_t { kNamedStride, kNamedPointer, kNamedSize, kNamedPlace };
 
 std::vector<Fragments::Found> FragmentsIn(absl::string_view name) {
@@ -72,12 +72,12 @@ std::vector<Fragments::Found> FragmentsIn(absl::string_view name) {
        {"size", "len_", "length", "numel", "_num_", "_dim_", "_rows_", "_cols_", "_elements_",
         "_count_", "seqlen", "_ctx_", "heads_", "headdim", "channels_"},
        {"offset", "_offs_", "_start_", "_idx_", "_index_", "_padding_"}});
-  return fragments.FindIn(WordsOf(name));
+  return fragments.FindIn(SplitWords(name));
 }
 
 bool ByName(const std::vector<Fragments::Found>& found, NamedRole named, v1::ParameterRole as,
             Role* role) {
-  // The start of something, or a place in it, is no size of it.
+  // An offset or an index is not a size, even if its name contains one.
   const bool is_place = !found.empty() && found.back().list == kNamedPlace;
   if (named == kNamedSize && is_place) return false;
   for (const auto& [list, fragment] : found) {
@@ -95,14 +95,14 @@ bool ByWholeName(std::initializer_list<absl::string_view> names, absl::string_vi
   return true;
 }
 
-// As dimensions often are: T, HV, NC2.
+// Returns whether a name is short and in capitals, as dimensions often are: T, HV, NC2.
 bool IsDimension(absl::string_view name) {
   constexpr size_t kMaxLetters = 3;
   return name.size() <= kMaxLetters && !name.empty() && absl::ascii_isupper(name[0]) &&
          std::none_of(name.begin(), name.end(), absl::ascii_islower);
 }
 
-// Of what an index is multiplied by.
+// Sets the role of a parameter that an index is multiplied by.
 bool ByFactor(const ParameterPlaces& uses, absl::string_view name, Role* role) {
   if (!uses.Has(name, UsageRule::kMultiplies)) return false;
   const bool stride = absl::StartsWith(name, "s_");
@@ -114,13 +114,13 @@ bool ByFactor(const ParameterPlaces& uses, absl::string_view name, Role* role) {
 
 constexpr absl::string_view kHelperRule = "helper:";
 
-// Whether the rule shows that the parameter is a pointer, whatever it is called.
+// Returns whether the parameter is a pointer by anything but its name.
 bool ShowsPointer(const v1::Parameter& parameter) {
   return parameter.role() == v1::PARAMETER_ROLE_POINTER &&
          !absl::StartsWith(absl::StripPrefix(parameter.rule(), kHelperRule), "name:");
 }
 
-Role RoleOf(const v1::Parameter& parameter, const ParameterPlaces& uses) {
+Role FindRole(const v1::Parameter& parameter, const ParameterPlaces& uses) {
   const std::string& name = parameter.name();
   Role role = {v1::PARAMETER_ROLE_OTHER, "none"};
   if (absl::StrContains(parameter.annotation(), "constexpr")) {
@@ -152,6 +152,8 @@ ParameterRoles::ParameterRoles(const ParsedFile& file, const KernelReferences& r
   FollowEdges();
 }
 
+// Reads the parameters of one function with the roles that its own code gives, and notes the
+// arguments that it passes to helpers.
 void ParameterRoles::AddFunction(const ParsedFile& file, const KernelReferences& references,
                                  const JitFunction& function) {
   const SyntaxTree& tree = file.tree;
@@ -177,7 +179,7 @@ void ParameterRoles::AddFunction(const ParsedFile& file, const KernelReferences&
   ParameterPlaces uses(tree, file.calls, function.definition, names, function.dsl == v1::DSL_PALLAS,
                        is_helper);
   for (v1::Parameter& parameter : parameters) {
-    Role role = RoleOf(parameter, uses);
+    Role role = FindRole(parameter, uses);
     parameter.set_role(role.role);
     parameter.set_rule(std::move(role.rule));
   }
@@ -185,6 +187,8 @@ void ParameterRoles::AddFunction(const ParsedFile& file, const KernelReferences&
   handed_on_left_ -= std::min(handed_on_left_, handed_on_.back().size());
 }
 
+// Turns noted arguments into edges from the function's parameter to the helper's. A method's first
+// parameter is the object.
 void ParameterRoles::AddEdges(const ParsedFile& file, const KernelReferences& references,
                               size_t function,
                               const std::vector<ParameterPlaces::HandedOn>& handed_on) {
@@ -208,7 +212,7 @@ size_t ParameterRoles::Find(size_t function, absl::string_view parameter) const 
   return static_cast<size_t>(found - parameters.begin());
 }
 
-// From the helpers to who calls them, until nothing changes.
+// Passes roles from the helpers' parameters to their callers' until nothing changes.
 void ParameterRoles::FollowEdges() {
   bool changed = true;
   for (int round = 0; round < kMaxRounds && changed; ++round) {

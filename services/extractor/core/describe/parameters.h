@@ -18,18 +18,18 @@ namespace kernelmill::extractor {
 using python::NodeId;
 using python::ParameterPlaces;
 
-// The parameters of all kernels of a file, each with its role and the rule that gave it: the first
-// of
+// clang-format off
+// The parameters of all kernels of a file, each with its role and the first rule that gives it:
 //
 //   role       rule                    holds if
 //   constexpr  annotation:constexpr    its annotation names constexpr
 //   pointer    annotation:pointer      its annotation names a pointer or a descriptor
 //   pointer    usage:descriptor        its methods load or store
 //   pointer    usage:address           memory is accessed at an address that begins with it
-//   pointer    usage:reference         of Pallas: it is subscripted, or copied from or to
+//   pointer    usage:reference         in Pallas: it is subscripted, or copied from or to
 //   pointer    helper:RULE             a helper takes it, or an address that begins with it, for a
 //                                      pointer, by one of the rules above
-//   stride     name:stride             its name says so
+//   stride     name:stride             its name contains stride
 //   stride     usage:strides           it is in a block pointer's or tensor descriptor's strides
 //   pointer    name:FRAGMENT           its name has ptr, pointer, desc, smem or the like in it
 //   size       usage:shape             it is in a block pointer's or tensor descriptor's shape
@@ -37,21 +37,22 @@ using python::ParameterPlaces;
 //   size       usage:range             it is in a bound or step of a loop
 //   size       usage:compared          it bounds an index, as in a mask
 //   size       usage:divides           an index is divided by it: i // x, i % x
-//   size       name:FRAGMENT           its name says so: N, n_elements, seq_len, numel and so on;
-//   not
-//                                      of a place: dim_offset, row_start
+//   size       name:FRAGMENT           it has a size's name: N, n_elements, seq_len, numel and so
+//                                      on; but not a place's name: dim_offset, row_start
 //   size       usage:multiplies        an index is multiplied by it, and its name is that of a
 //                                      dimension: up to three capitals
 //   stride     usage:multiplies        the same, and its name begins with a word "s"
-//   any        helper:RULE             a helper that it is given to as it is has it in that role
+//   any        helper:RULE             a helper that it is passed to unchanged has it in this role
 //   other      none
 //
-// Usage is that in the kernel's own body (ParameterPlaces). Helpers are the kernels of the file
-// that it calls, and what these call, up to kMaxRounds deep. Refers to nothing once it is made.
+// Usage is searched for in the kernel's own body (ParameterPlaces). Helpers are the kernels of the
+// file that it calls, and those that these call, up to kMaxRounds deep. Refers to nothing after
+// construction.
+// clang-format on
 class ParameterRoles {
  public:
   static constexpr int kMaxRounds = 8;
-  // Of a file: what is handed on beyond is not followed.
+  // The most arguments of a file that are followed into helpers.
   static constexpr size_t kMaxHandedOn = 1 << 16;
 
   ParameterRoles(const ParsedFile& file, const KernelReferences& references,
@@ -62,7 +63,7 @@ class ParameterRoles {
 
  private:
   using Parameters = std::vector<v1::Parameter>;
-  // What a function hands on to a parameter of another.
+  // An argument that a function passes to a parameter of another.
   struct Edge {
     size_t from_function;
     size_t from;
@@ -78,7 +79,7 @@ class ParameterRoles {
   void FollowEdges();
   size_t Find(size_t function, absl::string_view parameter) const;
 
-  absl::flat_hash_map<NodeId, size_t> places_;  // of functions, by definition
+  absl::flat_hash_map<NodeId, size_t> places_;  // indexes of functions, by definition
   std::vector<Parameters> functions_;
   std::vector<std::vector<ParameterPlaces::HandedOn>> handed_on_;
   size_t handed_on_left_ = kMaxHandedOn;

@@ -145,7 +145,7 @@ TEST(ParametersTest, HelpersTellWhatTheyTakeAParameterFor) {
   EXPECT_THAT(RolesWith("x, y", "    return f(x, y)",
                         "@triton.jit\ndef f(a, b): return f(b, a) + tl.load(a)\n"),
               ElementsAre("x POINTER helper:usage:address", "y POINTER helper:usage:address"));
-  // What is not of the file, and a value that was loaded, tell nothing.
+  // Functions of other files, and loaded values, tell nothing.
   EXPECT_THAT(RolesWith("x, y", "    return other(x) + take(lib.f(y), 1, 1, 1, 8)", helpers),
               ElementsAre("x OTHER none", "y OTHER none"));
 }

@@ -1,5 +1,5 @@
 // One test for each row of the reference on what Triton kernels look like in real code (the row's
-// words stand above it), and for those of the reference on faults that are about source files.
+// words are above it), and for those of the reference on faults that are about source files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::string RoleOf(const v1::KernelShard& shard, const std::string& name) {
+std::string GetRole(const v1::KernelShard& shard, const std::string& name) {
   for (const v1::Kernel& kernel : shard.kernels()) {
     if (kernel.name() == name) return v1::KernelRole_Name(kernel.role()).substr(12);
   }
@@ -56,7 +56,7 @@ TEST(DetectionRowsTest, PointwiseDynamicOverAJitFunction) {
       "@pointwise_dynamic(promotion_methods=[(0, 'DEFAULT')])\n"
       "@triton.jit\ndef gelu(x):\n    return x\n");
   EXPECT_THAT(Forms(shard), ElementsAre("gelu DECORATED TRITON triton.jit"));
-  EXPECT_EQ(RoleOf(shard, "gelu"), "DEVICE");
+  EXPECT_EQ(GetRole(shard, "gelu"), "DEVICE");
 }
 
 // `@gluon.jit`, `@gluon.constexpr_function`, `@constexpr_function`, `@tl.core._aggregate`, methods
@@ -98,7 +98,7 @@ TEST(DetectionRowsTest, CallForms) {
   EXPECT_EQ(shard.kernels(0).applied_by(), "_forward = triton.jit(_forward)");
   EXPECT_EQ(shard.kernels(1).applied_by(),
             "backward = triton.heuristics({\n    'A': 1})(triton.jit(_backward))");
-  EXPECT_EQ(RoleOf(shard, "_backward"), "KERNEL");  // launched as backward
+  EXPECT_EQ(GetRole(shard, "_backward"), "KERNEL");  // launched as backward
 }
 
 TEST(DetectionRowsTest, CallFormsFollowScopesAndSpareParameters) {
@@ -213,10 +213,10 @@ TEST(DetectionRowsTest, RolesSayWhatIsLaunchedAndWhatIsCalled) {
       "@triton.jit\ndef helper(x):\n    return helper(x)\n"
       "@triton.jit\ndef alone(x):\n    tl.program_id(0)\n"
       "launched[(1,)](x)\n");
-  EXPECT_EQ(RoleOf(shard, "launched"), "KERNEL");
-  EXPECT_EQ(RoleOf(shard, "write"), "DEVICE");  // although it stores
-  EXPECT_EQ(RoleOf(shard, "helper"), "DEVICE");
-  EXPECT_EQ(RoleOf(shard, "alone"), "KERNEL");
+  EXPECT_EQ(GetRole(shard, "launched"), "KERNEL");
+  EXPECT_EQ(GetRole(shard, "write"), "DEVICE");  // although it stores
+  EXPECT_EQ(GetRole(shard, "helper"), "DEVICE");
+  EXPECT_EQ(GetRole(shard, "alone"), "KERNEL");
 }
 
 // Pallas: undecorated functions passed to `pl.pallas_call` / `plgpu.kernel`, nested `@pl.when`
@@ -252,7 +252,7 @@ TEST(DetectionRowsTest, PallasFunctionsThatAreArguments) {
                           "decorated WRAPPED PALLAS jax.experimental.pallas.pallas_call",
                           "mapped DECORATED PALLAS jax.experimental.pallas.core_map"));
   EXPECT_EQ(shard.kernels(0).applied_by(), "return pl.pallas_call(add, out_shape=x)(x)");
-  EXPECT_EQ(RoleOf(shard, "add"), "KERNEL");
+  EXPECT_EQ(GetRole(shard, "add"), "KERNEL");
 }
 
 // other DSLs, to label and not to mix in: `@cute.jit`, `@tilelang.jit`, `@flyc.jit`

@@ -60,7 +60,7 @@ TEST(DetectionTest, TheDeeperImportWinsThenTheLater) {
                              "except ImportError:\n    from numba import jit\n"
                              "@jit\ndef a(): pass\n")),
               IsEmpty());
-  // An elif stands deeper than what is in the if before it, and as deep as an if in its else.
+  // An elif is deeper than the statements in the if before it, and as deep as an if in its else.
   EXPECT_THAT(Places(Extract("if x:\n    if y:\n        from triton import jit\n"
                              "elif z:\n    from numba import jit\n"
                              "else:\n    from torch import jit\n"

@@ -32,18 +32,19 @@ using python::LocalNames;
 
 namespace {
 
-// Deeper names are cut off: a hostile file could otherwise make them of any length.
+// Bounds the length of a qualified name, which a hostile file could nest to any length.
 constexpr size_t kMaxQualifiedName = 4096;
 
-// torch._inductor.runtime.triton_heuristics.pointwise and its like: PyTorch 2.0 had them in
-// triton_ops.autotune, and makers of other hardware have their own below another _inductor.
+// Returns whether the name is a heuristic of TorchInductor, such as
+// torch._inductor.runtime.triton_heuristics.pointwise. PyTorch 2.0 has them in triton_ops.autotune,
+// and vendors of other hardware have their own below another _inductor.
 bool IsInductorHeuristic(absl::string_view resolved) {
   return absl::StrContains(resolved, "._inductor.") &&
          (absl::StrContains(resolved, ".triton_heuristics.") ||
           absl::StrContains(resolved, ".triton_ops.autotune."));
 }
 
-// The dotted name of a decorator, called or not; empty if it is none.
+// Returns the dotted name of a decorator, called or not; empty for any other expression.
 std::string DottedDecorator(const SyntaxTree& tree, NodeId expression) {
   NodeId node = tree.StripParentheses(expression);
   if (tree.KindOf(node) == Kind::kCall) {
@@ -53,13 +54,13 @@ std::string DottedDecorator(const SyntaxTree& tree, NodeId expression) {
   return DottedExpression(tree, node);
 }
 
-// What it is by the file's imports.
+// Resolves the name of a decorator by the file's imports.
 std::string ResolveDecorator(const SyntaxTree& tree, const ImportMap& imports, NodeId expression) {
   const std::string dotted = DottedDecorator(tree, expression);
   return dotted.empty() ? "" : imports.Resolve(dotted);
 }
 
-// The expression after '@'; kNoNode in broken code.
+// Returns the expression after '@'; kNoNode in broken code.
 NodeId DecoratorExpression(const SyntaxTree& tree, NodeId decorator) {
   for (NodeId child = tree.FirstChild(decorator); child != kNoNode;
        child = tree.NextSibling(child)) {
@@ -71,7 +72,7 @@ NodeId DecoratorExpression(const SyntaxTree& tree, NodeId decorator) {
   return kNoNode;
 }
 
-std::vector<NodeId> DecoratorsOf(const SyntaxTree& tree, NodeId decorated) {
+std::vector<NodeId> ListDecorators(const SyntaxTree& tree, NodeId decorated) {
   std::vector<NodeId> expressions;
   for (NodeId child = tree.FirstChild(decorated); child != kNoNode;
        child = tree.NextSibling(child)) {
@@ -82,15 +83,15 @@ std::vector<NodeId> DecoratorsOf(const SyntaxTree& tree, NodeId decorated) {
   return expressions;
 }
 
-// Whether a name that another file defines may make kernels: Python's own and other libraries' do
-// not.
+// Returns whether the name comes from a file that may define wrappers: not from Python or a
+// library.
 bool IsOfAProject(absl::string_view origin) {
   const absl::string_view root = origin.substr(0, origin.find('.'));
   return !origin.empty() && !python::IsStandardModule(root) && !dsl::IsLibrary(root);
 }
 
-// Whether a name stands for a package whose jit makes kernels: triton, also from a file of the
-// source.
+// Returns whether the name is a package with a jit that makes kernels: triton, also as imported
+// through a file of the source.
 bool NamesAPackageOfJit(absl::string_view origin) {
   const auto has_jit = [](absl::string_view package) {
     return dsl::ExtractedDslOf(absl::StrCat(package, ".jit")) != v1::DSL_UNSPECIFIED;
@@ -101,10 +102,10 @@ bool NamesAPackageOfJit(absl::string_view origin) {
           (has_jit(last) || has_jit(absl::StrCat("triton.experimental.", last))));
 }
 
-// Of more imports of '*' in a file the first are not looked at for a name.
+// The most imports of '*' in a file that count for a name; the last ones do.
 constexpr size_t kMaxWildcards = 8;
 
-// The strings of an assignment to __all__.
+// Returns the strings in an assignment to __all__.
 absl::flat_hash_set<std::string> StringsIn(const SyntaxTree& tree, NodeId value) {
   absl::flat_hash_set<std::string> strings;
   for (const NodeId node : tree.Of(Kind::kString, value)) {
@@ -119,6 +120,7 @@ bool NamesAJit(absl::string_view dotted) {
   return absl::StrContains(absl::AsciiStrToLower(dotted), "jit");
 }
 
+// Finds the functions of one text; see FindFunctions.
 class Finder {
  public:
   explicit Finder(const ParsedText& text)
@@ -146,6 +148,7 @@ class Finder {
   }
 
  private:
+  // Reads a decorated function: a kernel by its decorators, one of another DSL, or a candidate.
   void LookAtDecorators(NodeId decorated) {
     const NodeId definition = tree_.Child(decorated, Field::kDefinition);
     if (definition == kNoNode || tree_.KindOf(definition) != Kind::kFunctionDefinition) return;
@@ -162,14 +165,14 @@ class Finder {
     }
   }
 
-  // What is the same for all forms.
+  // Fills in the fields that are the same for all forms.
   JitFunction Describe(NodeId definition) const {
     JitFunction function;
     function.definition = function.decorated = definition;
     const NodeId parent = tree_[definition].parent;
     if (parent != kNoNode && tree_.KindOf(parent) == Kind::kDecoratedDefinition) {
       function.decorated = parent;
-      function.decorators = DecoratorsOf(tree_, parent);
+      function.decorators = ListDecorators(tree_, parent);
     }
     function.first_line = lines_.LineOf(tree_[definition].start);
     for (const NodeId decorator : function.decorators) {
@@ -184,7 +187,7 @@ class Finder {
   static bool IsDecorated(const std::vector<std::string>& resolved, JitFunction& function) {
     for (const std::string& name : resolved) {
       const v1::Dsl dsl = dsl::ExtractedDslOf(name);
-      // Of several the first counts, but what is Gluon's stays Gluon's.
+      // The first DSL counts, except that a decorator of Gluon wins over Triton's.
       if (dsl == v1::DSL_UNSPECIFIED || (!function.found_by.empty() && dsl != v1::DSL_GLUON)) {
         continue;
       }
@@ -197,7 +200,7 @@ class Finder {
 
   bool IsWrapped(JitFunction& function) {
     for (const NodeId decorator : function.decorators) {
-      const std::optional<JitWrapper> wrapper = wrappers_.Of(decorator);
+      const std::optional<JitWrapper> wrapper = wrappers_.Read(decorator);
       if (!wrapper || wrapper->own) continue;
       function.dsl = wrapper->dsl;
       function.found_by = wrapper->name;
@@ -217,19 +220,22 @@ class Finder {
     return false;
   }
 
+  // Returns whether a decorator from another file may make the function a kernel: it has jit in its
+  // name, or the function calls Triton.
   bool IsCandidate(JitFunction& function) const {
     const bool works = UsesTriton(function.definition);
     for (const NodeId decorator : function.decorators) {
       const std::string dotted = DottedDecorator(tree_, decorator);
-      std::string origin = OriginOf(dotted, decorator);
+      std::string origin = FindOrigin(dotted, decorator);
       if (!IsOfAProject(origin) || !(works || NamesAJit(origin))) continue;
       function.imported_decorators.push_back(std::move(origin));
     }
     return !function.imported_decorators.empty();
   }
 
-  // What the file imports the name as: the name itself where only an import of '*' can bring it.
-  std::string OriginOf(const std::string& dotted, NodeId at) const {
+  // Returns the dotted name that the file imports the name as; the name itself if only an import of
+  // '*' can bring it.
+  std::string FindOrigin(const std::string& dotted, NodeId at) const {
     if (dotted.empty()) return "";
     std::string origin = imports_.Origin(dotted);
     const bool bare = dotted.find('.') == std::string::npos && !IsBuiltin(dotted);
@@ -246,14 +252,14 @@ class Finder {
     });
   }
 
-  // f = triton.jit(f), pl.pallas_call(f, ...)
+  // Reads a call that may make a kernel: f = triton.jit(f), pl.pallas_call(f, ...).
   void LookAtCall(const Call& call) {
     const NodeId argument = wrappers_.FunctionArgument(call.node);
     if (argument == kNoNode || call.function == kNoNode ||
         tree_.KindOf(argument) != Kind::kIdentifier) {
       return;
     }
-    const std::optional<JitWrapper> wrapper = wrappers_.OfCalled(call);
+    const std::optional<JitWrapper> wrapper = wrappers_.ReadCalled(call);
     if (!wrapper) return;
     for (const NodeId definition : wrappers_.FunctionsMeant(argument)) {
       if (kernels_.contains(definition)) continue;
@@ -267,6 +273,8 @@ class Finder {
     }
   }
 
+  // Returns the names of wrappers, and of packages with a jit, that other files may import from
+  // this one.
   std::vector<v1::JitName> NamesForOthers() {
     std::map<std::string, v1::JitName> names;
     for (const auto& [name, origin] : imports_.Origins()) {
@@ -279,7 +287,7 @@ class Finder {
       if (dsl == v1::DSL_UNSPECIFIED) found.set_imported(std::string(origin));
     }
     for (const auto& [name, value] : names_.OfModule()) {
-      const std::optional<JitWrapper> wrapper = wrappers_.OfValue(value);
+      const std::optional<JitWrapper> wrapper = wrappers_.ReadValue(value);
       if (!wrapper) continue;
       v1::JitName& found = names[std::string(name)];
       found.clear_imported();
@@ -299,7 +307,7 @@ class Finder {
     return sorted;
   }
 
-  // What others may have from the file by way of its own imports of '*'.
+  // Adds the modules whose names other files may import through this file's imports of '*'.
   void AddWildcards(std::vector<v1::JitName>& names) const {
     const std::vector<std::string>& wildcards = imports_.wildcards();
     const size_t skipped = wildcards.size() - std::min(wildcards.size(), kMaxWildcards);

@@ -16,33 +16,40 @@ using python::NodeId;
 using python::ParsedText;
 using python::SyntaxTree;
 
-// A function that is a kernel, or a helper of kernels, of one of the DSLs.
+// A function that is a kernel or a helper of kernels, in one of the DSLs.
 struct JitFunction {
-  NodeId definition = kNoNode;  // function_definition
-  NodeId decorated = kNoNode;   // the decorated_definition around it, if there is one; else itself
+  NodeId definition = kNoNode;     // function_definition
+  NodeId decorated = kNoNode;      // the decorated_definition around it, else the function itself
   std::vector<NodeId> decorators;  // their expressions, outermost first
   v1::Dsl dsl = v1::DSL_UNSPECIFIED;
   v1::KernelForm form = v1::KERNEL_FORM_UNSPECIFIED;
-  std::string found_by;         // as v1::Kernel
-  NodeId applied_by = kNoNode;  // the call that makes it one, if no decorator does
+  std::string found_by;         // see v1::Kernel
+  NodeId applied_by = kNoNode;  // the call that makes it a kernel, if no decorator does
   int first_line = 0;           // the first decorator's expression or `def`, whichever is first
-  int last_line = 0;  // of the last statement's last token; comments after it are not counted in
+  int last_line = 0;       // the line of the last statement's last token, without later comments
   bool generated = false;  // by TorchInductor: one of its heuristics is a decorator
-  // Of a candidate: the decorators that might make it one, dotted as imported.
+  // For a candidate, the decorators that might make it a kernel, dotted as imported.
   std::vector<std::string> imported_decorators;
 };
 
+// All functions of a text that are kernels or may be; in the order of the text.
 struct FoundFunctions {
   std::vector<JitFunction> kernels;
-  std::vector<JitFunction> candidates;    // decorated with what another file may define
-  std::vector<v1::JitName> names;         // that other files may import; without a path
-  std::map<std::string, int> other_dsls;  // functions of DSLs that are not extracted, by name
+  std::vector<JitFunction> candidates;    // their decorators may be wrappers from another file
+  std::vector<v1::JitName> names;         // wrappers that other files may import; without a path
+  std::map<std::string, int> other_dsls;  // counts of functions in DSLs that are not extracted
 };
 
-// Every such function, however deep in classes, functions and blocks, in the order of the text.
+// Finds every such function, at any depth of classes, functions and blocks.
+//
+// The basic idea: a kernel is made by its decorators, or by a call that takes the function:
+// f = triton.jit(f), pl.pallas_call(f, ...). A decorator or called function counts if it resolves
+// to a DSL's own name, or is a wrapper of this file (JitWrappers). A decorator that is imported
+// from another file of the project may be a wrapper as well: its function is a candidate, which the
+// link stage decides on.
 FoundFunctions FindFunctions(const ParsedText& text);
 
-// A function's name after those of the classes and functions around it: Outer.inner.name.
+// Returns a function's name behind those of the classes and functions around it: Outer.inner.name.
 std::string QualifiedName(const SyntaxTree& tree, NodeId definition);
 
 }  // namespace kernelmill::extractor

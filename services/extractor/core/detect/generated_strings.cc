@@ -21,7 +21,7 @@ using python::SyntaxTree;
 namespace {
 
 constexpr absl::string_view kCompile = "async_compile.triton";
-constexpr absl::string_view kSourceName = "source_code";  // the parameter's
+constexpr absl::string_view kSourceName = "source_code";  // the parameter's name
 
 bool IsCompileCall(const SyntaxTree& tree, NodeId node) {
   if (tree.KindOf(node) != Kind::kCall) return false;
@@ -31,8 +31,8 @@ bool IsCompileCall(const SyntaxTree& tree, NodeId node) {
   return dotted == kCompile || absl::EndsWith(dotted, ".async_compile.triton");
 }
 
-// The expression that a call is given as its source; kNoNode if none is seen. It is the second of
-// the positional ones, or the only one: PyTorch 2.0 gave no name.
+// Returns the source argument of a call; kNoNode without one. It is the second positional argument,
+// or the only one: PyTorch 2.0 passes no name.
 NodeId SourceArgument(const SyntaxTree& tree, NodeId call) {
   const NodeId arguments = tree.Child(call, Field::kArguments);
   if (arguments == kNoNode) return kNoNode;
@@ -54,7 +54,7 @@ NodeId SourceArgument(const SyntaxTree& tree, NodeId call) {
   return name_or_source;
 }
 
-// Whether Python takes a backslash of the text, outside raw strings, for more than itself.
+// Returns whether the text has an escape sequence, outside raw strings.
 bool HasEscape(absl::string_view text) {
   constexpr absl::string_view kEscaped = "\n\r\\'\"abfnrtvxNuU01234567";
   for (size_t at = text.find('\\'); at != absl::string_view::npos; at = text.find('\\', at + 1)) {
@@ -69,7 +69,7 @@ bool IsVerbatim(absl::string_view quotes, absl::string_view content) {
   return prefix->raw || !HasEscape(content);
 }
 
-// By node: the statement that it stands in, itself if it is one.
+// Returns for each node the statement around it, or the node itself if it is a statement.
 std::vector<NodeId> Statements(const SyntaxTree& tree) {
   std::vector<NodeId> statements(tree.size(), 0);
   for (NodeId node = 1; node < tree.size(); ++node) {
@@ -81,15 +81,14 @@ std::vector<NodeId> Statements(const SyntaxTree& tree) {
   return statements;
 }
 
-// Where the content of a literal, or of the first and last of several, begins and ends. Equal in
-// broken code.
+// The content of a literal, or of several from the first to the last. Empty in broken code.
 struct Content {
   size_t begin = 0;
   size_t end = 0;
-  absl::string_view quotes;  // of the first, with its prefix
+  absl::string_view quotes;  // the first literal's, with its prefix
 };
 
-Content ContentOf(const SyntaxTree& tree, NodeId literal) {
+Content GetContent(const SyntaxTree& tree, NodeId literal) {
   Content content;
   for (NodeId node = literal; node < tree[literal].subtree_end; ++node) {
     if (tree.KindOf(node) == Kind::kStringStart && content.quotes.empty()) {
@@ -103,9 +102,11 @@ Content ContentOf(const SyntaxTree& tree, NodeId literal) {
   return content;
 }
 
+// Returns whether only blanks are between the place and the beginning of a line, in the string or
+// in the file.
 bool BeginsALine(absl::string_view text, size_t at) {
   while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t')) --at;
-  // Within quotes, after a line end or after one that is written as an escape.
+  // A line also begins after the quotes, and after the escape sequence of a line end.
   return at == 0 || text[at - 1] == '\n' || text[at - 1] == '\r' || text[at - 1] == '"' ||
          text[at - 1] == '\'' || (at > 1 && text[at - 1] == 'n' && text[at - 2] == '\\');
 }
@@ -136,7 +137,7 @@ std::vector<GeneratedString> FindGeneratedStrings(const ParsedText& file) {
     const NodeId literal = tree.StripParentheses(argument);
     const bool concatenated = tree.KindOf(literal) == Kind::kConcatenatedString;
     if (tree.KindOf(literal) != Kind::kString && !concatenated) continue;
-    const Content content = ContentOf(tree, literal);
+    const Content content = GetContent(tree, literal);
     if (content.begin >= content.end) continue;
     const absl::string_view bytes = file.text().substr(content.begin, content.end - content.begin);
     found.push_back({content.begin, content.end, file.lines().LineOf(tree[literal].start),

@@ -10,24 +10,25 @@ namespace kernelmill::extractor {
 
 using python::ParsedText;
 
-// A string that a file hands to TorchInductor as the source of a kernel, a module of its own:
+// A string that a file gives to TorchInductor as a kernel's source, which is a module of its own:
 // async_compile.triton(name, '''...'''), or without the name.
 struct GeneratedString {
-  size_t begin;  // of the content, in the file
+  size_t begin;  // [begin, end) is the string's content in the file
   size_t end;
-  int line;            // on which the literal begins
-  int statement_line;  // on which the statement around it begins
-  // Whether the bytes are the text that the literal stands for: they are not where it has escapes,
+  int line;            // the first line of the literal
+  int statement_line;  // the first line of the statement around it
+  // True if the bytes in the file are the string's value. They are not if the literal has escapes,
   // a prefix other than r or u, or several parts.
   bool verbatim;
 };
 
-// All of them in the order of the text. A source that is no literal is none.
+// Finds all such strings in the order of the text. Sources that are no literals are left out.
 std::vector<GeneratedString> FindGeneratedStrings(const ParsedText& file);
 
-// The lines of strings that a program writes kernels with: a line of such a string begins with
-// Triton's or Gluon's decorator, as in code.writeline("@triton.jit"), and it is no docstring. What
-// is written is not known, so that it is labelled and not extracted. Ascending.
+// Returns the lines of strings with which a program writes kernels: a line of the string begins
+// with the decorator of Triton or Gluon, as in code.writeline("@triton.jit"), and the string is no
+// docstring. The text that will be written is not known, so these are listed and not extracted.
+// Ascending.
 std::vector<int> FindEmittedCode(const ParsedText& file);
 
 }  // namespace kernelmill::extractor

@@ -62,8 +62,8 @@ std::vector<std::string> Skipped(const v1::KernelShard& shard) {
   return skipped;
 }
 
-// That each kernel is what the file has where it says it stands, line for line and byte for byte.
-void ExpectSpansOf(const std::string& text, const v1::KernelShard& shard) {
+// Expects each kernel at its place in the file, line for line and byte for byte.
+void ExpectSpans(const std::string& text, const v1::KernelShard& shard) {
   const LineIndex lines(text);
   for (const v1::Kernel& kernel : shard.kernels()) {
     const size_t begin = lines.Begin(kernel.first_line());
@@ -77,7 +77,7 @@ TEST(GeneratedStringsTest, AKernelIsASpanOfTheFileAroundItsString) {
   const std::string text = absl::StrCat("import torch\n", Compile(Source()), "x = 1\n");
   const v1::KernelShard shard = Extract(text);
   ASSERT_THAT(Places(shard), ElementsAre("triton_poi_fused_add_0 9-16"));
-  ExpectSpansOf(text, shard);
+  ExpectSpans(text, shard);
   const v1::Kernel& kernel = shard.kernels(0);
   EXPECT_EQ(kernel.source(), kKernel);
   EXPECT_EQ(kernel.string_begin(), text.find("'''") + 3);
@@ -99,11 +99,11 @@ TEST(GeneratedStringsTest, AnyQuotesPrefixAndLineEnds) {
     const std::string text = Compile(Source(), open, close);
     const v1::KernelShard shard = Extract(text);
     EXPECT_EQ(shard.kernels_size(), 1) << open;
-    ExpectSpansOf(text, shard);
+    ExpectSpans(text, shard);
     const std::string windows = absl::StrReplaceAll(text, {{"\n", "\r\n"}});
     const v1::KernelShard windows_shard = Extract(windows);
     EXPECT_EQ(windows_shard.kernels_size(), 1) << open;
-    ExpectSpansOf(windows, windows_shard);
+    ExpectSpans(windows, windows_shard);
   }
 }
 
@@ -127,7 +127,7 @@ TEST(GeneratedStringsTest, EachStringHasItsOwnImportsAndDefinitions) {
   const v1::KernelShard shard = ExtractAndLink(text);
   ASSERT_THAT(Places(shard),
               ElementsAre("triton_poi_fused_add_0 12-19", "helper 25-27", "k 28-30"));
-  ExpectSpansOf(text, shard);
+  ExpectSpans(text, shard);
   EXPECT_EQ(shard.kernels(0).module(),
             absl::StrCat("import triton\nimport triton.language as tl\n"
                          "from torch._inductor.runtime import triton_helpers, triton_heuristics\n"
@@ -149,7 +149,7 @@ TEST(GeneratedStringsTest, KernelsOfTheFileAndOfItsStringsComeInTheOrderOfLines)
   const v1::KernelShard shard = ExtractAndLink(text);
   EXPECT_THAT(Places(shard), ElementsAre("own 2-4", "triton_poi_fused_add_0 12-19", "own 21-23",
                                          "triton_poi_fused_add_0 31-38"));
-  ExpectSpansOf(text, shard);
+  ExpectSpans(text, shard);
   EXPECT_EQ(shard.kernels(0).string_begin(), 0);
   EXPECT_EQ(shard.kernels(0).module(), "import triton\n\n" + own);
   EXPECT_EQ(shard.files(0).kernels(), 4);
@@ -168,7 +168,7 @@ TEST(GeneratedStringsTest, WhatOnlyLooksLikeACallIsNone) {
         absl::StrCat("k = async_compile.triton('k', source)\n# ", commented, "\n")}) {
     const v1::KernelShard shard = Extract(text);
     EXPECT_THAT(Places(shard), IsEmpty()) << text;
-    // What is handed to something else is text that a program writes kernels with, at most.
+    // Strings that are given to anything else can at most be listed as emitted code.
     EXPECT_THAT(Skipped(shard), Each(EndsWith(" emitted"))) << text;
   }
 }
@@ -182,7 +182,7 @@ TEST(GeneratedStringsTest, AStringWithinAStringIsText) {
   ASSERT_EQ(shard.kernels_size(), 1);
   EXPECT_EQ(shard.kernels(0).name(), "k");
   EXPECT_EQ(shard.kernels(0).docstring(), "Says \"hello\".");
-  ExpectSpansOf(text, shard);
+  ExpectSpans(text, shard);
 }
 
 TEST(GeneratedStringsTest, EscapesAreNotGuessedAt) {
@@ -194,7 +194,7 @@ TEST(GeneratedStringsTest, EscapesAreNotGuessedAt) {
     EXPECT_THAT(Skipped(shard), ElementsAre("2 not_verbatim")) << line;
     const std::string raw = Compile(content, "r'''");
     EXPECT_EQ(Extract(raw).kernels_size(), 1) << line;
-    ExpectSpansOf(raw, Extract(raw));
+    ExpectSpans(raw, Extract(raw));
   }
   EXPECT_EQ(Extract(Compile(absl::StrCat("\n# \\d \\( \\ \n", Source()))).kernels_size(), 1);
 }
@@ -231,7 +231,7 @@ TEST(GeneratedStringsTest, AStringThatDoesNotParseLeavesTheRestAlone) {
   EXPECT_TRUE(shard.files(0).parse_errors());
   EXPECT_FALSE(shard.kernels(0).parse_error());
   EXPECT_FALSE(shard.kernels(1).parse_error());
-  ExpectSpansOf(text, shard);
+  ExpectSpans(text, shard);
 }
 
 TEST(GeneratedStringsTest, AStringBeyondTheParsersBoundsIsSkippedAlone) {

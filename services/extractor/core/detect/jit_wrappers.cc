@@ -10,7 +10,7 @@ using python::kNoNode;
 
 namespace {
 
-// Definitions that lead from one to the next further than this are not followed to their end.
+// The most definitions that are followed from one to the next.
 constexpr int kMaxSteps = 24;
 
 NodeId FirstExpression(const SyntaxTree& tree, NodeId node) {
@@ -20,13 +20,13 @@ NodeId FirstExpression(const SyntaxTree& tree, NodeId node) {
   return kNoNode;
 }
 
-// What the DSLs and their wrappers call the parameter that takes the function.
+// Returns whether DSLs and their wrappers use this name for the parameter that takes the function.
 bool TakesFunction(absl::string_view parameter) {
   return parameter == "fn" || parameter == "kernel" || parameter == "body" || parameter == "f" ||
          parameter == "func";
 }
 
-// The first argument by position, or the one of a name that takes a function.
+// Returns the first positional argument, or the keyword argument that takes the function.
 NodeId FirstArgument(const SyntaxTree& tree, NodeId call) {
   const NodeId arguments = tree.Child(call, Field::kArguments);
   if (arguments == kNoNode || tree.KindOf(arguments) != Kind::kArgumentList) return kNoNode;
@@ -45,36 +45,37 @@ NodeId FirstArgument(const SyntaxTree& tree, NodeId call) {
 
 }  // namespace
 
-std::optional<JitWrapper> JitWrappers::Of(NodeId expression, int depth) {
+std::optional<JitWrapper> JitWrappers::Read(NodeId expression, int depth) {
   if (depth > kMaxSteps) return std::nullopt;
   const NodeId node = tree_.StripParentheses(expression);
-  if (tree_.KindOf(node) == Kind::kCall) return OfCall(node, depth + 1);
+  if (tree_.KindOf(node) == Kind::kCall) return ReadCall(node, depth + 1);
   const std::string dotted = DottedExpression(tree_, node);
   if (dotted.empty()) return std::nullopt;
-  return OfName(dotted, imports_.Resolve(dotted), node, depth + 1);
+  return ReadName(dotted, imports_.Resolve(dotted), node, depth + 1);
 }
 
-std::optional<JitWrapper> JitWrappers::OfCalled(const Call& call, int depth) {
-  if (call.name.empty()) return Of(call.function, depth);
+std::optional<JitWrapper> JitWrappers::ReadCalled(const Call& call, int depth) {
+  if (call.name.empty()) return Read(call.function, depth);
   if (depth > kMaxSteps) return std::nullopt;
-  return OfName(call.name, call.resolved, tree_.StripParentheses(call.function), depth + 1);
+  return ReadName(call.name, call.resolved, tree_.StripParentheses(call.function), depth + 1);
 }
 
-std::optional<JitWrapper> JitWrappers::OfName(absl::string_view dotted, absl::string_view resolved,
-                                              NodeId at, int depth) {
+std::optional<JitWrapper> JitWrappers::ReadName(absl::string_view dotted,
+                                                absl::string_view resolved, NodeId at, int depth) {
   const v1::Dsl dsl = dsl::ExtractedDslOf(resolved);
   if (dsl != v1::DSL_UNSPECIFIED) return JitWrapper{dsl, std::string(resolved), true};
   if (dotted.find('.') != absl::string_view::npos) return std::nullopt;
   for (const NodeId value : names_.ValuesOf(dotted, at)) {
-    const std::optional<JitWrapper> wrapper = OfValue(value, depth);
+    const std::optional<JitWrapper> wrapper = ReadValue(value, depth);
     if (wrapper) return JitWrapper{wrapper->dsl, std::string(dotted), false};
   }
   return std::nullopt;
 }
 
-// A wrapper that is called without a function is one still: triton.jit(debug=True). Triton's own
-// take nothing else by position; Pallas's may be given a mesh.
-std::optional<JitWrapper> JitWrappers::OfCall(NodeId node, int depth) {
+// A wrapper that is called without a function returns a wrapper: triton.jit(debug=True). With a
+// function it returns a kernel, which is no wrapper. A positional argument of Triton's own wrappers
+// is always the function; one of Pallas's may be a mesh.
+std::optional<JitWrapper> JitWrappers::ReadCall(NodeId node, int depth) {
   const Call& call = calls_.At(node);
   if (call.function == kNoNode ||
       tree_.KindOf(tree_.StripParentheses(call.function)) == Kind::kCall) {
@@ -82,34 +83,35 @@ std::optional<JitWrapper> JitWrappers::OfCall(NodeId node, int depth) {
   }
   if (IsPartial(call)) {
     const NodeId inner = FirstArgument(tree_, node);
-    std::optional<JitWrapper> wrapper = inner == kNoNode ? std::nullopt : Of(inner, depth);
+    std::optional<JitWrapper> wrapper = inner == kNoNode ? std::nullopt : Read(inner, depth);
     if (wrapper) wrapper->own = false;
     return wrapper;
   }
-  std::optional<JitWrapper> wrapper = OfCalled(call, depth);
+  std::optional<JitWrapper> wrapper = ReadCalled(call, depth);
   const NodeId argument = FunctionArgument(node);
   if (!wrapper || argument == kNoNode) return wrapper;
   const bool given = (wrapper->own && wrapper->dsl != v1::DSL_PALLAS) || IsFunction(argument);
   return given ? std::nullopt : wrapper;
 }
 
-// Whether it is the name of a function of the file, or of a parameter, which may be one.
+// Returns whether the expression is the name of a function of the file, or of a parameter, which
+// may be a function.
 bool JitWrappers::IsFunction(NodeId expression) const {
   return tree_.KindOf(expression) == Kind::kIdentifier &&
          (names_.IsParameter(tree_.TextOf(expression), expression) ||
           !names_.FunctionsNamed(tree_.TextOf(expression), expression).empty());
 }
 
-std::optional<JitWrapper> JitWrappers::OfValue(NodeId value, int depth) {
+std::optional<JitWrapper> JitWrappers::ReadValue(NodeId value, int depth) {
   const auto known = values_.find(value);
   if (known != values_.end()) return known->second;
-  values_[value] = std::nullopt;  // while it is looked for: what leads back to itself leads nowhere
-  std::optional<JitWrapper> found = FindInValue(value, depth);
+  values_[value] = std::nullopt;  // for the time of the search, so that a circle ends
+  std::optional<JitWrapper> found = ResolveValue(value, depth);
   values_[value] = found;
   return found;
 }
 
-std::optional<JitWrapper> JitWrappers::FindInValue(NodeId value, int depth) {
+std::optional<JitWrapper> JitWrappers::ResolveValue(NodeId value, int depth) {
   value = tree_.StripParentheses(value);
   switch (tree_.KindOf(value)) {
     case Kind::kFunctionDefinition:
@@ -121,21 +123,22 @@ std::optional<JitWrapper> JitWrappers::FindInValue(NodeId value, int depth) {
       return body == kNoNode ? std::nullopt : InResult(body, depth);
     }
     case Kind::kCall: {
-      std::optional<JitWrapper> wrapper = Of(value, depth);
-      return wrapper ? wrapper : OfFirstArgument(value, depth);
+      std::optional<JitWrapper> wrapper = Read(value, depth);
+      return wrapper ? wrapper : ReadFirstArgument(value, depth);
     }
     default:
-      return Of(value, depth);
+      return Read(value, depth);
   }
 }
 
-// What some function makes of a wrapper, or of a lambda that returns one: attempt(triton.jit).
-std::optional<JitWrapper> JitWrappers::OfFirstArgument(NodeId call, int depth) {
+// Reads a call that takes a wrapper, or a lambda that returns one, and may return it:
+// attempt(triton.jit).
+std::optional<JitWrapper> JitWrappers::ReadFirstArgument(NodeId call, int depth) {
   const NodeId argument = FirstArgument(tree_, call);
   if (argument == kNoNode) return std::nullopt;
-  if (tree_.KindOf(argument) != Kind::kLambda) return Of(argument, depth);
+  if (tree_.KindOf(argument) != Kind::kLambda) return Read(argument, depth);
   const NodeId body = tree_.Child(argument, Field::kBody);
-  return body == kNoNode ? std::nullopt : Of(body, depth);
+  return body == kNoNode ? std::nullopt : Read(body, depth);
 }
 
 std::optional<JitWrapper> JitWrappers::InFunction(NodeId function, int depth) {
@@ -148,12 +151,13 @@ std::optional<JitWrapper> JitWrappers::InFunction(NodeId function, int depth) {
   return std::nullopt;
 }
 
+// A class whose constructor, or any method, applies a wrapper to a parameter works as a wrapper.
 std::optional<JitWrapper> JitWrappers::InClass(NodeId definition, int depth) {
   const NodeId bases = tree_.Child(definition, Kind::kArgumentList);
   if (bases != kNoNode) {
     for (NodeId base = tree_.FirstChild(bases); base != kNoNode; base = tree_.NextSibling(base)) {
       if (IsLayout(tree_.KindOf(base)) || tree_.KindOf(base) == Kind::kCall) continue;
-      std::optional<JitWrapper> wrapper = Of(base, depth);
+      std::optional<JitWrapper> wrapper = Read(base, depth);
       if (wrapper) return wrapper;
     }
   }
@@ -161,10 +165,11 @@ std::optional<JitWrapper> JitWrappers::InClass(NodeId definition, int depth) {
   return body == kNoNode ? std::nullopt : AppliedWithin(body, depth);
 }
 
-// What is returned is a wrapper, what one makes of a parameter, or a name for such a thing.
+// Reads a returned expression: a wrapper, the result of applying one to a parameter, or a name for
+// either.
 std::optional<JitWrapper> JitWrappers::InResult(NodeId expression, int depth) {
   if (depth > kMaxSteps) return std::nullopt;
-  std::optional<JitWrapper> wrapper = Of(expression, depth + 1);
+  std::optional<JitWrapper> wrapper = Read(expression, depth + 1);
   if (!wrapper) wrapper = AppliedWithin(expression, depth + 1);
   const NodeId node = tree_.StripParentheses(expression);
   if (wrapper || tree_.KindOf(node) != Kind::kIdentifier) return wrapper;
@@ -176,16 +181,18 @@ std::optional<JitWrapper> JitWrappers::InResult(NodeId expression, int depth) {
   return std::nullopt;
 }
 
+// Finds a wrapper that is applied to a parameter anywhere below `root`.
 std::optional<JitWrapper> JitWrappers::AppliedWithin(NodeId root, int depth) {
   for (const Call& call : calls_.In(root)) {
     if (call.function == kNoNode || !TakesParameter(call.node)) continue;
-    std::optional<JitWrapper> wrapper = OfCalled(call, depth);
+    std::optional<JitWrapper> wrapper = ReadCalled(call, depth);
     if (wrapper) return wrapper;
   }
   return std::nullopt;
 }
 
-// Whether the function that it passes is a parameter of a function around, or all of them.
+// Returns whether the call passes a parameter of a function around it, or all its parameters
+// (*args).
 bool JitWrappers::TakesParameter(NodeId call) const {
   const NodeId argument = FunctionArgument(call);
   if (argument == kNoNode) return false;
@@ -213,7 +220,7 @@ std::vector<NodeId> JitWrappers::FunctionsMeant(NodeId expression) const {
     if (tree_.KindOf(at) != Kind::kIdentifier) break;
     std::vector<NodeId> functions = names_.FunctionsNamed(tree_.TextOf(at), at);
     if (!functions.empty()) return functions;
-    // The last that it was assigned above, or the first of all.
+    // Follow the last assignment above; without one, the first below.
     NodeId value = kNoNode;
     for (const NodeId candidate : names_.ValuesOf(tree_.TextOf(at), at)) {
       if (value == kNoNode || candidate < at) value = candidate;

@@ -21,54 +21,60 @@ using python::LocalNames;
 using python::NodeId;
 using python::SyntaxTree;
 
-// Turns the function that it is called with into a kernel: triton.jit, or what the file wraps
-// around it.
+// A callable that turns its argument, a function, into a kernel: triton.jit, or a wrapper that the
+// file defines around it.
 struct JitWrapper {
   v1::Dsl dsl = v1::DSL_UNSPECIFIED;
-  std::string name;  // dotted, resolved through imports: a DSL's own or the file's
-  bool own = false;  // the DSL's own, bare or called, with no definition of the file between
+  std::string name;  // the DSL's own dotted name, resolved through imports; or the file's name
+  bool own =
+      false;  // it is the DSL's own, bare or called, without a definition of the file between
 };
 
-// Tells which expressions of a file are wrappers. Refers to its arguments. Not thread-safe.
+// Finds out which expressions of a file are wrappers. Refers to its arguments. Not thread-safe,
+// because it caches results.
 //
-// The basic idea: a name is one if it is a DSL's own (triton.jit), or if the file defines it as
-// something that leads there: another name for one, what functools.partial or some call makes of
-// one, a function or lambda that returns one or what one makes of a parameter, a class that derives
-// from one or makes a kernel of a parameter. Names are followed through the file's scopes, a
-// bounded number of steps; nothing is executed, so that of several definitions one that leads there
-// is enough.
+// The basic idea: an expression is a wrapper if it is a DSL's own name (triton.jit), or if it leads
+// to a wrapper through the definitions of the file:
+//   - a name that is assigned a wrapper;
+//   - functools.partial of a wrapper, or another call with a wrapper as its first argument;
+//   - a function or lambda that returns a wrapper, or returns the result of applying one to a
+//   parameter;
+//   - a class that derives from a wrapper, or that applies one to a parameter.
+// Names are followed through the file's scopes for a bounded number of steps. Nothing is executed,
+// so if a name has several definitions, one that leads to a wrapper is enough. A definition that
+// leads back to itself is no wrapper.
 class JitWrappers {
  public:
   JitWrappers(const SyntaxTree& tree, const ImportMap& imports, const Calls& calls,
               const LocalNames& names)
       : tree_(tree), imports_(imports), calls_(calls), names_(names) {}
 
-  // What an expression is when a function is passed to it: as a decorator or as what is called.
-  std::optional<JitWrapper> Of(NodeId expression) { return Of(expression, 0); }
+  // Reads an expression that is used as a decorator or called. nullopt if it is no wrapper.
+  std::optional<JitWrapper> Read(NodeId expression) { return Read(expression, 0); }
 
-  // The same for what a call calls; `call.function` is there.
-  std::optional<JitWrapper> OfCalled(const Call& call) { return OfCalled(call, 0); }
+  // Reads the function of a call, which must have one.
+  std::optional<JitWrapper> ReadCalled(const Call& call) { return ReadCalled(call, 0); }
 
-  // What a function, a class or an assigned expression is, by its node.
-  std::optional<JitWrapper> OfValue(NodeId value) { return OfValue(value, 0); }
+  // Reads the node of a function, a class or an assigned expression.
+  std::optional<JitWrapper> ReadValue(NodeId value) { return ReadValue(value, 0); }
 
-  // The expression that a call passes as the function, inside any functools.partial; kNoNode if
-  // there is none.
+  // Returns the expression that a call passes as the function, inside any functools.partial;
+  // kNoNode if it passes no argument.
   NodeId FunctionArgument(NodeId call) const;
 
-  // The functions that an expression may be, inside any functools.partial: by its own name, or by
-  // one that such an expression is assigned to.
+  // Returns the functions that an expression may be, inside any functools.partial: by its own name,
+  // or through assignments.
   std::vector<NodeId> FunctionsMeant(NodeId expression) const;
 
  private:
-  std::optional<JitWrapper> Of(NodeId expression, int depth);
-  std::optional<JitWrapper> OfCalled(const Call& call, int depth);
-  std::optional<JitWrapper> OfName(absl::string_view dotted, absl::string_view resolved, NodeId at,
-                                   int depth);
-  std::optional<JitWrapper> OfCall(NodeId node, int depth);
-  std::optional<JitWrapper> OfValue(NodeId value, int depth);
-  std::optional<JitWrapper> FindInValue(NodeId value, int depth);
-  std::optional<JitWrapper> OfFirstArgument(NodeId call, int depth);
+  std::optional<JitWrapper> Read(NodeId expression, int depth);
+  std::optional<JitWrapper> ReadCalled(const Call& call, int depth);
+  std::optional<JitWrapper> ReadName(absl::string_view dotted, absl::string_view resolved,
+                                     NodeId at, int depth);
+  std::optional<JitWrapper> ReadCall(NodeId node, int depth);
+  std::optional<JitWrapper> ReadValue(NodeId value, int depth);
+  std::optional<JitWrapper> ResolveValue(NodeId value, int depth);
+  std::optional<JitWrapper> ReadFirstArgument(NodeId call, int depth);
   std::optional<JitWrapper> InFunction(NodeId function, int depth);
   std::optional<JitWrapper> InClass(NodeId definition, int depth);
   std::optional<JitWrapper> InResult(NodeId expression, int depth);
@@ -82,7 +88,7 @@ class JitWrappers {
   const ImportMap& imports_;
   const Calls& calls_;
   const LocalNames& names_;
-  absl::flat_hash_map<NodeId, std::optional<JitWrapper>> values_;
+  absl::flat_hash_map<NodeId, std::optional<JitWrapper>> values_;  // cached results of ReadValue
 };
 
 }  // namespace kernelmill::extractor

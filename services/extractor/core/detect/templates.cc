@@ -26,9 +26,9 @@ using python::SyntaxTree;
 namespace {
 
 constexpr absl::string_view kFileEnd = ".jinja";
-constexpr absl::string_view kOps = "tl.";  // what is written for Triton uses its language
+constexpr absl::string_view kOps = "tl.";  // a template for Triton uses its language
 
-// TritonTemplate(name, grid, source): an argument by its name or its position.
+// Returns an argument of TritonTemplate(name, grid, source) by its name or its position.
 NodeId ArgumentNode(const SyntaxTree& tree, NodeId call, absl::string_view name, int position) {
   const NodeId arguments = tree.Child(call, Field::kArguments);
   if (arguments == kNoNode) return kNoNode;
@@ -45,8 +45,9 @@ NodeId ArgumentNode(const SyntaxTree& tree, NodeId call, absl::string_view name,
   return kNoNode;
 }
 
-// The content of the literals below `root`, from the first one's begin to the last one's end.
-absl::string_view LiteralsOf(const SyntaxTree& tree, NodeId root) {
+// Returns the content of the literals below `root`, from the first one's begin to the last one's
+// end.
+absl::string_view GetLiterals(const SyntaxTree& tree, NodeId root) {
   size_t begin = 0;
   size_t end = 0;
   for (NodeId node = root; node < tree[root].subtree_end; ++node) {
@@ -56,8 +57,8 @@ absl::string_view LiteralsOf(const SyntaxTree& tree, NodeId root) {
   return begin < end ? tree.text().substr(begin, end - begin) : absl::string_view();
 }
 
-// The expression itself, or what its name was last assigned above.
-NodeId ValueOf(const SyntaxTree& tree, const LocalNames& names, NodeId expression) {
+// Returns the expression itself, or the value that its name was last assigned above.
+NodeId FindValue(const SyntaxTree& tree, const LocalNames& names, NodeId expression) {
   const NodeId node = tree.StripParentheses(expression);
   if (tree.KindOf(node) != Kind::kIdentifier) return node;
   NodeId value = node;
@@ -79,6 +80,8 @@ bool IsTemplateCall(const ParsedText& file, NodeId node, std::string* found_by) 
 
 }  // namespace
 
+// A record needs whole lines of its own, so that of templates that share a line only the first is
+// kept.
 std::vector<KernelTemplate> FindTemplates(const ParsedText& file) {
   std::vector<KernelTemplate> found;
   if (!MayHoldTemplates(file.text())) return found;
@@ -89,12 +92,12 @@ std::vector<KernelTemplate> FindTemplates(const ParsedText& file) {
     if (!IsTemplateCall(file, node, &found_by)) continue;
     const NodeId argument = ArgumentNode(tree, node, "source", 2);
     if (argument == kNoNode) continue;
-    const absl::string_view source = LiteralsOf(tree, ValueOf(tree, names, argument));
+    const absl::string_view source = GetLiterals(tree, FindValue(tree, names, argument));
     if (!absl::StrContains(source, kOps)) continue;
     const size_t begin = static_cast<size_t>(source.data() - tree.text().data());
     const NodeId name = ArgumentNode(tree, node, "name", 0);
     found.push_back({begin, file.lines().LineOf(begin), file.lines().LineOf(begin + source.size()),
-                     name == kNoNode ? "" : std::string(LiteralsOf(tree, name)),
+                     name == kNoNode ? "" : std::string(GetLiterals(tree, name)),
                      std::move(found_by)});
   }
   std::stable_sort(found.begin(), found.end(),
@@ -111,12 +114,12 @@ std::vector<KernelTemplate> FindTemplates(const ParsedText& file) {
 }
 
 bool IsTemplateFile(absl::string_view path, absl::string_view text) {
-  // What has no marker the fetcher would not have brought.
+  // The fetcher leaves out files without a marker, so the same file is ignored here.
   return absl::EndsWith(path, kFileEnd) && absl::StrContains(text, kOps) &&
          dsl::HasMarkerOf(v1::DSL_TRITON, text);
 }
 
-KernelTemplate TemplateOfFile(absl::string_view path, const LineIndex& lines) {
+KernelTemplate MakeFileTemplate(absl::string_view path, const LineIndex& lines) {
   const absl::string_view file = BaseName(path);
   return {0, 1, lines.count(), std::string(file.substr(0, file.find('.'))),
           std::string(kFileEnd.substr(1))};

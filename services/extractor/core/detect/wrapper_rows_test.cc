@@ -100,7 +100,7 @@ TEST(WrapperRowsTest, AWrapperOfAFileThatAnImportDoesNotLoadIsNone) {
   // The importer's own package is p: that another tree has a p with the module does not matter.
   EXPECT_THAT(forms({"third_party/p/launch.py"}, "p/k.py", "from p.launch import my_jit\n"),
               IsEmpty());
-  // Of two folders that may be on the path nobody knows which is.
+  // If two folders may be on the path, neither counts.
   EXPECT_THAT(forms({"x/p/launch.py", "y/p/launch.py"}, "k.py", "from p.launch import my_jit\n"),
               IsEmpty());
   // torch is the installed one, whatever the source has beside.

@@ -8,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
+#include "common/code/brackets.h"
 #include "common/python/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
@@ -21,8 +22,8 @@ constexpr size_t kShortestFence = 3;
 // A line that opens or closes a block.
 struct Fence {
   char mark = '\0';
-  size_t size = 0;         // 0: the line is no fence
-  absl::string_view info;  // what stands after the marks
+  size_t size = 0;         // 0 if the line is no fence
+  absl::string_view info;  // the text after the marks
 };
 
 Fence FenceOn(absl::string_view line) {
@@ -43,7 +44,8 @@ bool IsOneOf(absl::string_view word, std::initializer_list<absl::string_view> wo
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-FencedLanguage LanguageOf(absl::string_view info) {
+// Reads the language of a fence from its first word.
+FencedLanguage ReadLanguage(absl::string_view info) {
   const std::string word =
       absl::AsciiStrToLower(info.substr(0, std::min(info.find_first_of(" \t{,:"), info.size())));
   if (word.empty()) return FencedLanguage::kUnnamed;
@@ -62,6 +64,8 @@ void Blank(size_t begin, size_t end, std::string& text) {
   }
 }
 
+// Returns whether a line is an import statement. English sentences begin with "from" and "import"
+// as well, so the number of words must fit.
 bool IsImportLine(absl::string_view line) {
   if (!absl::StartsWith(line, "import ") && !absl::StartsWith(line, "from ")) return false;
   const std::vector<absl::string_view> words =
@@ -77,11 +81,8 @@ bool BeginsDefinition(absl::string_view line) {
   return defines && line.find_first_of("(:") != absl::string_view::npos;
 }
 
-bool ClosesBracket(absl::string_view line) {
-  return line[0] == ')' || line[0] == ']' || line[0] == '}';
-}
-
-// Whether the lines of a text are code, one after the other.
+// Decides line by line whether a text is code. A definition lasts as long as its lines are indented
+// further than its first one.
 class LineSorter {
  public:
   bool IsCode(absl::string_view line) {
@@ -94,7 +95,8 @@ class LineSorter {
       column_ = column;
       return true;
     }
-    if (in_definition_ && (column > column_ || (column == column_ && ClosesBracket(content)))) {
+    if (in_definition_ &&
+        (column > column_ || (column == column_ && code::IsClosingBracket(content[0])))) {
       return true;
     }
     in_definition_ = false;
@@ -103,11 +105,12 @@ class LineSorter {
 
  private:
   bool in_definition_ = false;
-  size_t column_ = 0;  // of the definition
+  size_t column_ = 0;  // the definition's indentation
 };
 
 }  // namespace
 
+// Outside a block any fence opens one. Within a block only the fence that closes it counts.
 std::vector<FencedBlock> FindFencedBlocks(absl::string_view text) {
   std::vector<FencedBlock> blocks;
   const LineIndex lines(text);
@@ -119,7 +122,7 @@ std::vector<FencedBlock> FindFencedBlocks(absl::string_view text) {
     if (fence.size == 0) continue;
     if (open.size == 0) {
       open = fence;
-      blocks.push_back({begin, end, text.size(), text.size(), LanguageOf(fence.info)});
+      blocks.push_back({begin, end, text.size(), text.size(), ReadLanguage(fence.info)});
     } else if (Closes(fence, open)) {
       open = {};
       blocks.back().end = begin;

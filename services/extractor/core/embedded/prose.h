@@ -12,31 +12,32 @@ namespace kernelmill::extractor {
 
 enum class FencedLanguage : uint8_t { kPython, kCuda, kUnnamed, kOther };
 
-// The lines between two fences of Markdown, ```python and ```, without these.
+// The lines between two Markdown fences, ```python and ```.
 struct FencedBlock {
-  size_t fence;  // where the opening fence's line begins
-  size_t begin;
+  size_t fence;  // the beginning of the opening fence's line
+  size_t begin;  // [begin, end) are the lines between the fences
   size_t end;
   size_t fence_end;  // after the closing fence's line
   FencedLanguage language;
 };
 
-// All blocks in order. As in CommonMark, a fence is three or more of ` or ~ and is closed by as
-// many, or by the end of the text; unlike there it may be indented by any number of blanks.
+// Finds all blocks in order. As in CommonMark, a fence is three or more of ` or ~, and is closed by
+// at least as many, or by the end of the text. Unlike there, it may be indented by any number of
+// blanks.
 std::vector<FencedBlock> FindFencedBlocks(absl::string_view text);
 
-// The text with blanks for all but the blocks of that language; line ends stay. So places in it are
-// places in the text, and the blocks are one program, as the cells of a notebook are.
+// Replaces everything except the blocks of one language by blanks. Line ends stay, so offsets and
+// lines are those of the text, and the blocks are one program, like the cells of a notebook.
 std::string InsideFences(absl::string_view text, const std::vector<FencedBlock>& blocks,
                          FencedLanguage language);
 
-// The text with blanks for the blocks and their fences.
+// Replaces the blocks and their fences by blanks.
 std::string OutsideFences(absl::string_view text, const std::vector<FencedBlock>& blocks);
 
-// A text in which prose and Python stand side by side, with blanks for what looks like prose: all
-// but import statements and the definitions of functions and classes, with their decorators. One
-// apostrophe of prose can make a parser take all that follows for a string. Line ends stay, so that
-// places are places in the text.
+// Replaces prose between Python code by blanks: all lines except import statements and definitions
+// of functions and classes, with their decorators. A parser cannot skip prose by itself, because
+// one apostrophe can make it take all the rest for a string. Line ends stay, so offsets and lines
+// are those of the text.
 std::string WithoutProse(absl::string_view text);
 
 }  // namespace kernelmill::extractor

@@ -31,20 +31,20 @@ std::vector<const v1::SourceFile*> SortedByPath(const v1::FileShard& files) {
   return sorted;
 }
 
-absl::StatusOr<std::vector<const v1::SourceFile*>> FilesOf(const v1::FileShard& files,
-                                                           const Piece& piece) {
+absl::StatusOr<std::vector<const v1::SourceFile*>> ChooseFiles(const v1::FileShard& files,
+                                                               const Piece& piece) {
   const int size = files.files_size();
   if (piece.first < 0 || piece.count < 1 || piece.first > size ||
       piece.count > size - piece.first) {
-    return absl::InvalidArgumentError(absl::StrCat(piece.count, " files from ", piece.first,
-                                                   " on are no piece of a shard of ", size));
+    return absl::InvalidArgumentError(absl::StrCat(
+        piece.count, " files from ", piece.first, ": must be within the shard's ", size, " files"));
   }
   const std::vector<const v1::SourceFile*> sorted = SortedByPath(files);
   const auto begin = sorted.begin() + piece.first;
   return std::vector<const v1::SourceFile*>(begin, begin + piece.count);
 }
 
-// The whole file. It is no kernel, and ExtractedFile.kernels does not count it.
+// Makes the record of a whole file. It is no kernel, and ExtractedFile.kernels does not count it.
 v1::Kernel WholeFile(const v1::SourceFile& file) {
   v1::Kernel whole;
   whole.set_form(v1::KERNEL_FORM_FILE);
@@ -71,7 +71,8 @@ absl::StatusOr<v1::KernelShard> ExtractFiles(const std::vector<const v1::SourceF
   return shard;
 }
 
-// Of letters a to z, digits and '_': it becomes part of a counter's name.
+// Returns whether the reason consists of a to z, digits and '_'. It becomes part of a counter's
+// name.
 bool IsReasonWord(absl::string_view reason) {
   return !reason.empty() && reason.size() <= kMaxReason &&
          std::all_of(reason.begin(), reason.end(), [](char c) {
@@ -90,7 +91,7 @@ absl::StatusOr<v1::KernelShard> ExtractKernels(const v1::FileShard& files,
 absl::StatusOr<v1::KernelShard> ExtractPiece(const v1::FileShard& files, const Piece& piece,
                                              const PythonParser& parser,
                                              const ExtractOptions& options) {
-  ASSIGN_OR_RETURN(const std::vector<const v1::SourceFile*> chosen, FilesOf(files, piece));
+  ASSIGN_OR_RETURN(const std::vector<const v1::SourceFile*> chosen, ChooseFiles(files, piece));
   return ExtractFiles(chosen, parser, options);
 }
 
@@ -98,9 +99,9 @@ absl::StatusOr<v1::KernelShard> ListAsFailed(const v1::FileShard& files, const P
                                              const std::string& reason) {
   if (!IsReasonWord(reason)) {
     return absl::InvalidArgumentError(
-        absl::StrCat(JsonString(reason), " is not a word for why files failed"));
+        absl::StrCat("reason ", JsonString(reason), ": must consist of a to z, 0 to 9 and _"));
   }
-  ASSIGN_OR_RETURN(const std::vector<const v1::SourceFile*> chosen, FilesOf(files, piece));
+  ASSIGN_OR_RETURN(const std::vector<const v1::SourceFile*> chosen, ChooseFiles(files, piece));
   v1::KernelShard shard;
   for (const v1::SourceFile* file : chosen) NameFile(*file, shard).set_failed(reason);
   return shard;

@@ -16,30 +16,37 @@ using python::PythonParser;
 
 enum class CodeLanguage : uint8_t { kPython, kCuda };
 
-// Adds the kernels of a text of that language to the shard, and what they use of it, and what is
-// said of the text to `entry`. RESOURCE_EXHAUSTED: it is not to be extracted; the message is the
+// The means to read a text: a parser and the bounds.
+struct CodeReader {
+  const PythonParser& parser;
+  const ExtractOptions& options;
+};
+
+// Adds the kernels of a text to the shard, and the definitions that they use; and the facts about
+// the text to `entry`. Returns RESOURCE_EXHAUSTED if the text exceeds a bound; the message is the
 // reason.
 //
-// A string that the file hands to TorchInductor as a kernel's source is parsed as a file of its
-// own, with its own imports: what it holds has string_begin set, and places in the file around it.
-// Only kernels whose lines are the string's alone and stand in the file as they run are taken, so
-// that a kernel's text is a span of the file there as well; others are listed in skipped_strings.
+// A string that the file gives to TorchInductor as a kernel's source is parsed as a file of its
+// own, with its own imports. Its kernels have string_begin set, and places in the file around it. A
+// kernel's text must be a span of the file there as well, so only kernels are taken whose lines
+// belong to the string alone and are in the file exactly as they run. Others are listed in
+// skipped_strings.
 absl::Status ExtractCode(const v1::SourceFile& source, CodeLanguage language,
-                         const PythonParser& parser, const ExtractOptions& options,
-                         v1::ExtractedFile& entry, v1::KernelShard& shard);
+                         const CodeReader& reader, v1::ExtractedFile& entry,
+                         v1::KernelShard& shard);
 
-// Lists the file in the shard and adds what ExtractCode finds. The path's extension tells whether
-// it is C++, which is read for CUDA; all other files are read as Python.
+// Lists the file in the shard and adds what ExtractCode finds. Files with a C++ extension are read
+// for CUDA, all others as Python.
 absl::Status ExtractFile(const v1::SourceFile& source, const PythonParser& parser,
                          const ExtractOptions& options, v1::KernelShard& shard);
 
-// Lists the file with what its bytes say, whatever language they are.
+// Lists the file with the facts that its bytes give in any language.
 v1::ExtractedFile& ListFile(const v1::SourceFile& source, v1::KernelShard& shard);
 
-// Lists the file with what can be said of it without looking into it.
+// Lists the file with its path, size and hash only.
 v1::ExtractedFile& NameFile(const v1::SourceFile& source, v1::KernelShard& shard);
 
-// Whether a text of Python can hold a kernel at all. Cheap: most files cannot.
+// Returns whether a Python text can hold a kernel. Cheap; most files cannot.
 bool MayHoldKernels(absl::string_view text);
 
 }  // namespace kernelmill::extractor

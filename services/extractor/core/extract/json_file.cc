@@ -30,7 +30,7 @@ using python::ParsedText;
 
 namespace {
 
-// Longer strings are no chats: they are read as one program, whatever stands around it.
+// A longer string is no chat and is read as one program, with all text around it.
 constexpr size_t kMostProse = 256u << 10;
 
 bool MayHoldCode(absl::string_view text) { return MayHoldKernels(text) || MayHoldCuda(text); }
@@ -39,12 +39,14 @@ bool MayHaveFences(absl::string_view text) {
   return Contains(text, "```") || Contains(text, "~~~");
 }
 
-// Broken code between fences may go on behind them, where blanks stand for prose.
+// Returns whether the kernel's source is a span of the string. Broken code in a block may go on
+// behind the fence, where prose was replaced by blanks.
 bool IsSpan(const v1::Kernel& kernel, absl::string_view text) {
   return text.substr(static_cast<size_t>(kernel.first_byte()), kernel.source().size()) ==
          kernel.source();
 }
 
+// Reads the strings of one JSON file; see ExtractJsonFile. Refers to its arguments.
 class JsonFileExtractor {
  public:
   JsonFileExtractor(const v1::SourceFile& source, const PythonParser& parser,
@@ -71,12 +73,12 @@ class JsonFileExtractor {
   }
 
  private:
-  // Where a string stands.
+  // The place of a string.
   struct Place {
-    size_t begin;  // of its content, in the file
+    size_t begin;  // begin of its content in the file
     int line;
     std::string pointer;
-    absl::string_view text;  // what the string stands for
+    absl::string_view text;  // the unescaped string
   };
 
   absl::Status ReadDocument(const json::Document& document) {
@@ -101,7 +103,7 @@ class JsonFileExtractor {
     return absl::OkStatus();
   }
 
-  // Nothing is read from the string on that begins on the line.
+  // Ends the file at the string that begins on the line.
   void End(int line, absl::string_view reason) {
     ended_ = true;
     Skip(line, reason);
@@ -119,7 +121,7 @@ class JsonFileExtractor {
     entry_.set_first_error_line(line);
   }
 
-  // A file of nothing but broken lines need not have all of them listed.
+  // Lists a string that is not extracted, up to a bound: a file may consist of broken lines.
   void Skip(int line, absl::string_view reason) {
     if (entry_.skipped_strings_size() >= static_cast<int>(options_.max_strings)) return;
     v1::SkippedString& skipped = *entry_.add_skipped_strings();
@@ -127,7 +129,7 @@ class JsonFileExtractor {
     skipped.set_reason(std::string(reason));
   }
 
-  // A string that is not to be extracted is listed; the others are none the worse for it.
+  // Adds one string. A string that exceeds a bound is listed and does not affect the others.
   absl::Status AddString(const std::string& text, const Place& place) {
     const absl::Status added = ReadString(text, place);
     if (parser_.IsSpent()) {
@@ -150,6 +152,8 @@ class JsonFileExtractor {
     return ReadText(text, place);
   }
 
+  // Reads the blocks of each language as one text, with the prose blanked out. If no block may hold
+  // a kernel, reads the prose instead.
   absl::Status ReadFenced(const std::string& text, const std::vector<FencedBlock>& blocks,
                           const Place& place) {
     bool found = false;
@@ -165,7 +169,8 @@ class JsonFileExtractor {
     return found ? absl::OkStatus() : ReadText(OutsideFences(text, blocks), place);
   }
 
-  // Blocks that are no program together are read each by itself, unless there are very many.
+  // Reads all blocks of a language as one program. If that is no valid program, reads each block by
+  // itself, unless there are very many.
   absl::Status ReadBlocks(const std::string& text, const std::string& inside,
                           const std::vector<FencedBlock>& blocks, FencedLanguage language,
                           const Place& place) {
@@ -192,7 +197,8 @@ class JsonFileExtractor {
     if (!MayHoldCode(text) && !dsl::MayHoldCounted(text)) return absl::OkStatus();
     ASSIGN_OR_RETURN(Findings python, FindIn(text, CodeLanguage::kPython));
     if (!python.is_python) {
-      // Prose may hide kernels, and so may broken code; whichever hides fewer.
+      // Prose can hide kernels from the parser, but blanking it out can hide kernels in broken
+      // code. The way that finds more kernels is used.
       if (text.size() <= kMostProse) {
         ASSIGN_OR_RETURN(Findings bare, FindIn(WithoutProse(text), CodeLanguage::kPython));
         if (bare.shard.kernels_size() > python.shard.kernels_size()) python = std::move(bare);
@@ -216,6 +222,7 @@ class JsonFileExtractor {
     return parsed.status();
   }
 
+  // The result of reading a text in one way.
   struct Findings {
     v1::ExtractedFile entry;
     v1::KernelShard shard;
@@ -227,20 +234,20 @@ class JsonFileExtractor {
     code.set_path(path_);
     code.set_content(text);
     Findings found;
-    RETURN_IF_ERROR(ExtractCode(code, language, parser_, options_, found.entry, found.shard));
+    RETURN_IF_ERROR(ExtractCode(code, language, {parser_, options_}, found.entry, found.shard));
     if (language == CodeLanguage::kCuda) {
       parser_.Spend(text.size());
     } else if (MayHoldKernels(text) || dsl::MayHoldCounted(text)) {
-      // Its own errors have a line; those of strings in it have none.
+      // Errors of the text itself have a line; those of strings in it do not.
       found.is_python = found.entry.first_error_line() == 0;
-    } else {  // it was not parsed
+    } else {  // ExtractCode did not parse it
       ASSIGN_OR_RETURN(found.is_python, IsPython(text));
     }
     return absl::StatusOr<Findings>(std::move(found));
   }
 
-  // What others import, or are imported by, is left: a string is no file of the source. Nor does
-  // prose that is no Python say anything of the file.
+  // Takes kernels and definitions over into the shard. Names for other files are dropped, because a
+  // string is no file of the source. Parse errors count for the file only if there are kernels.
   void Adopt(const Place& place, Findings& found) {
     const v1::ExtractedFile& entry = found.entry;
     for (v1::Kernel& kernel : *found.shard.mutable_kernels()) {
@@ -271,7 +278,7 @@ class JsonFileExtractor {
   const LineIndex lines_;
   v1::ExtractedFile& entry_;
   v1::KernelShard& shard_;
-  size_t strings_ = 0;  // that may hold kernels
+  size_t strings_ = 0;  // number of strings that may hold kernels
   bool ended_ = false;  // the rest is not read
   std::map<std::string, int> other_dsls_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "common/code/brackets.h"
 #include "common/code/lexer.h"
 #include "common/code/python.h"
 #include "services/extractor/core/link/statements.h"
@@ -14,15 +15,12 @@ using absl::string_view;
 using code::Token;
 using Words = absl::flat_hash_set<std::string>;
 
-bool IsKeyword(const Tokens& tokens, size_t at) {
-  return at > 0 && Is(tokens, at + 1, "=") && (Is(tokens, at - 1, "(") || Is(tokens, at - 1, ","));
-}
-
+// Adds the names that the tokens [begin, end) may read.
 void AddWords(const Tokens& tokens, size_t begin, size_t end, Words& words) {
   for (size_t at = begin; at < end; ++at) {
     const Token& token = tokens[at];
     if (token.kind == Token::kString && code::HasFields(token.text)) {
-      const Tokens inner = LexedCode(code::PythonStringContent(token.text));
+      const Tokens inner = LexCode(code::PythonStringContent(token.text));
       for (const Token& word : inner) {
         if (word.kind == Token::kName) words.emplace(word.text);
       }
@@ -54,7 +52,7 @@ size_t EndOfLine(string_view text, size_t at) {
   return std::min(at + 1, text.size());
 }
 
-// Of the tokens [at, end), the first of which is '@'.
+// Reads the decorator of tokens [at, end), which begin with '@'.
 Decorator ReadDecorator(string_view text, const Tokens& tokens, size_t at, size_t end) {
   Decorator decorator;
   const size_t sign = Offset(text, tokens[at].text.data());
@@ -79,14 +77,13 @@ Decorator ReadDecorator(string_view text, const Tokens& tokens, size_t at, size_
   return decorator;
 }
 
-bool Opens(string_view token) { return token == "(" || token == "[" || token == "{"; }
-bool Closes(string_view token) { return token == ")" || token == "]" || token == "}"; }
-
 }  // namespace
 
-std::optional<DecoratedFunction> TakeApart(string_view function) {
+// A decorator is a statement for the lexer, so that the text is read statement by statement up to
+// its def.
+std::optional<DecoratedFunction> ReadDecoratedFunction(string_view function) {
   if (function.find('@') == string_view::npos) return std::nullopt;
-  const Tokens tokens = LexedCode(function);
+  const Tokens tokens = LexCode(function);
   DecoratedFunction parts;
   size_t at = 0;
   while (Is(tokens, at, "@")) {
@@ -102,24 +99,25 @@ std::optional<DecoratedFunction> TakeApart(string_view function) {
   return parts;
 }
 
-Words NamesReadIn(string_view text) {
-  const Tokens tokens = LexedCode(text);
+Words ReadNames(string_view text) {
+  const Tokens tokens = LexCode(text);
   Words words;
   AddWords(tokens, 0, tokens.size(), words);
   return words;
 }
 
-std::string KeywordArgument(string_view call, string_view keyword) {
-  const Tokens tokens = LexedCode(call);
+// The argument is at depth 1, and ends with the comma or the bracket at this depth.
+std::string FindKeywordArgument(string_view call, string_view keyword) {
+  const Tokens tokens = LexCode(call);
   int depth = 0;
   for (size_t at = 0; at < tokens.size(); ++at) {
-    depth += Opens(tokens[at].text) ? 1 : Closes(tokens[at].text) ? -1 : 0;
+    depth += code::BracketDepthChange(tokens[at].text);
     if (depth != 1 || tokens[at].text != keyword || !IsKeyword(tokens, at)) continue;
     const size_t first = at + 2;
     size_t end = first;
     for (; end < tokens.size(); ++end) {
-      if (depth == 1 && (Is(tokens, end, ",") || Closes(tokens[end].text))) break;
-      depth += Opens(tokens[end].text) ? 1 : Closes(tokens[end].text) ? -1 : 0;
+      if (depth == 1 && (Is(tokens, end, ",") || code::IsClosingBracket(tokens[end].text))) break;
+      depth += code::BracketDepthChange(tokens[end].text);
     }
     if (end == first || end >= tokens.size()) return "";
     const string_view last = tokens[end - 1].text;
@@ -129,7 +127,7 @@ std::string KeywordArgument(string_view call, string_view keyword) {
   return "";
 }
 
-std::string Edited(string_view text, const std::vector<TextEdit>& edits) {
+std::string ApplyEdits(string_view text, const std::vector<TextEdit>& edits) {
   std::string edited;
   size_t at = 0;
   for (const TextEdit& edit : edits) {

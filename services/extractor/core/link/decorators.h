@@ -11,13 +11,13 @@
 
 namespace kernelmill::extractor {
 
-// A decorator as a function's text has it.
+// A decorator in a function's text.
 struct Decorator {
   std::string text;    // without '@' and comments after it, as written
-  std::string callee;  // the dotted name that it begins with; empty where it begins otherwise
+  std::string callee;  // the dotted name that it begins with; empty if it begins otherwise
   size_t begin = 0;    // of `text`, in the function's text
   size_t line_begin = 0;
-  size_t line_end = 0;  // with its line end: the whole lines that it stands on
+  size_t line_end = 0;  // [line_begin, line_end) are its whole lines, with the last line end
   int first_line = 0;   // from 0, in the function's text
   int last_line = 0;
   absl::flat_hash_set<std::string> words;  // names that it may read
@@ -25,33 +25,32 @@ struct Decorator {
   size_t end() const { return begin + text.size(); }
 };
 
-// A function's text taken apart: its decorators, outermost first, and what may be read by the rest.
+// The parts of a decorated function's text.
 struct DecoratedFunction {
   std::string name;
-  std::vector<Decorator> decorators;
-  absl::flat_hash_set<std::string> words;  // of the signature and the body
+  std::vector<Decorator> decorators;       // outermost first
+  absl::flat_hash_set<std::string> words;  // names that the signature and the body may read
 };
 
-// Nothing where the text is no function that is decorated, or has something else before it.
-std::optional<DecoratedFunction> TakeApart(absl::string_view function);
+// Returns nullopt if the text is no decorated function, or has something else before it.
+std::optional<DecoratedFunction> ReadDecoratedFunction(absl::string_view function);
 
-// Every name of a text that may be read there: not those of members and of keyword arguments, but
+// Returns every name that a text may read: without members and names of keyword arguments, but with
 // all words within f-strings.
-absl::flat_hash_set<std::string> NamesReadIn(absl::string_view text);
+absl::flat_hash_set<std::string> ReadNames(absl::string_view text);
 
-// What a call's text gives for a keyword argument, as written; empty where it gives none by that
-// name.
-std::string KeywordArgument(absl::string_view call, absl::string_view keyword);
+// Returns the value of a keyword argument in a call's text, as written; empty without the argument.
+std::string FindKeywordArgument(absl::string_view call, absl::string_view keyword);
 
-// Bytes [begin, end) of a text and what comes in their place.
+// A replacement for bytes [begin, end) of a text.
 struct TextEdit {
   size_t begin = 0;
   size_t end = 0;
   std::string replacement;
 };
 
-// `edits` do not overlap, and stand in order.
-std::string Edited(absl::string_view text, const std::vector<TextEdit>& edits);
+// `edits` are in order and do not overlap.
+std::string ApplyEdits(absl::string_view text, const std::vector<TextEdit>& edits);
 
 }  // namespace kernelmill::extractor
 

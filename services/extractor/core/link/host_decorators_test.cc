@@ -110,7 +110,8 @@ TEST(HostDecoratorsTest, AFunctionThatIsNoKernelKeepsItsDecorators) {
 }
 
 TEST(HostDecoratorsTest, ATextIsTakenApartByItsStatements) {
-  const auto parts = TakeApart("@a.b(c=d,\n  e=[1])  # f\n@g\nasync def h(i=j): return k\n");
+  const auto parts =
+      ReadDecoratedFunction("@a.b(c=d,\n  e=[1])  # f\n@g\nasync def h(i=j): return k\n");
   ASSERT_TRUE(parts.has_value());
   EXPECT_EQ(parts->name, "h");
   ASSERT_EQ(parts->decorators.size(), 2u);
@@ -120,14 +121,14 @@ TEST(HostDecoratorsTest, ATextIsTakenApartByItsStatements) {
   EXPECT_TRUE(parts->decorators[0].words.contains("d"));
   EXPECT_FALSE(parts->decorators[0].words.contains("c"));
   EXPECT_TRUE(parts->words.contains("k"));
-  EXPECT_EQ(KeywordArgument("a(b=c(d, e=f), g=[1, 2])", "g"), "[1, 2]");
-  EXPECT_EQ(KeywordArgument("a(b=c(d, e=f), g=[1, 2])", "e"), "");
-  EXPECT_FALSE(TakeApart("x = 1  # @\n").has_value());
+  EXPECT_EQ(FindKeywordArgument("a(b=c(d, e=f), g=[1, 2])", "g"), "[1, 2]");
+  EXPECT_EQ(FindKeywordArgument("a(b=c(d, e=f), g=[1, 2])", "e"), "");
+  EXPECT_FALSE(ReadDecoratedFunction("x = 1  # @\n").has_value());
 }
 
 class UsedSourceTest : public ::testing::Test {
  protected:
-  static v1::SourceTree TreeOf(const v1::KernelShard& shard) {
+  static v1::SourceTree MakeTree(const v1::KernelShard& shard) {
     v1::SourceTree tree;
     for (const v1::ExtractedFile& file : shard.files()) tree.add_files()->set_path(file.path());
     return tree;
@@ -141,7 +142,7 @@ class UsedSourceTest : public ::testing::Test {
     for (const auto& [name, files] : {std::pair("lib", lib), std::pair("other", other)}) {
       if (files.empty()) continue;
       const v1::KernelShard there = ExtractFiles(files);
-      used.push_back({name, TreeOf(there), {1, [there](size_t) { return there; }}});
+      used.push_back({name, MakeTree(there), {1, [there](size_t) { return there; }}});
     }
     v1::KernelShard linked;
     const auto write = [&linked](v1::KernelShard written) {
@@ -149,8 +150,8 @@ class UsedSourceTest : public ::testing::Test {
       return absl::OkStatus();
     };
     const auto read = [&shard](size_t) { return shard; };
-    EXPECT_TRUE(LinkSource(TreeOf(shard), {1, read}, used, write).ok());
-    return KernelNamed(linked, "k");
+    EXPECT_TRUE(LinkSource(MakeTree(shard), {1, read}, used, write).ok());
+    return FindKernel(linked, "k");
   }
 };
 

@@ -6,19 +6,19 @@
 
 namespace kernelmill::extractor {
 
-std::vector<std::string> PathsOf(const v1::SourceTree& tree) {
+std::vector<std::string> ListPaths(const v1::SourceTree& tree) {
   std::vector<std::string> paths;
   for (const v1::FileEntry& file : tree.files()) paths.push_back(file.path());
   return paths;
 }
 
-ImportPaths::ImportPaths(const v1::SourceTree& tree) : own_(PathsOf(tree)) {}
+ImportPaths::ImportPaths(const v1::SourceTree& tree) : own_(ListPaths(tree)) {}
 
 void ImportPaths::AddUsed(const std::string& name, const v1::SourceTree& tree) {
-  used_.push_back({name, python::ModulePaths(PathsOf(tree))});
+  used_.push_back({name, python::ModulePaths(ListPaths(tree))});
 }
 
-std::string ImportPaths::PathOfUsed(size_t used, absl::string_view path) {
+std::string ImportPaths::MakeUsedPath(size_t used, absl::string_view path) {
   return absl::StrCat("/", used, "/", path);
 }
 
@@ -34,13 +34,15 @@ size_t ImportPaths::SplitUsed(absl::string_view& path) const {
   return used;
 }
 
-ImportPaths::Place ImportPaths::PlaceOf(const std::string& path) const {
+ImportPaths::Place ImportPaths::FindPlace(const std::string& path) const {
   absl::string_view there = path;
   const size_t used = SplitUsed(there);
   if (used == absl::string_view::npos) return {"", path};
   return {used_[used].name, std::string(there)};
 }
 
+// A file of a used source is looked up in its own source only. For a file of the source, used
+// sources come last, and never for relative imports and installed modules.
 ImportPaths::Found ImportPaths::Find(absl::string_view importer, int level,
                                      absl::string_view module) const {
   absl::string_view there = importer;
@@ -48,7 +50,7 @@ ImportPaths::Found ImportPaths::Find(absl::string_view importer, int level,
   const python::ModulePaths& paths = of == absl::string_view::npos ? own_ : used_[of].paths;
   python::ModulePaths::Found found = paths.Find(there, level, module);
   if (of != absl::string_view::npos) {
-    if (!found.path.empty()) found.path = PathOfUsed(of, found.path);
+    if (!found.path.empty()) found.path = MakeUsedPath(of, found.path);
     return {found.in_source, std::move(found.path)};
   }
   if (found.in_source || level > 0 || python::IsInstalledModule(module)) {
@@ -56,7 +58,7 @@ ImportPaths::Found ImportPaths::Find(absl::string_view importer, int level,
   }
   for (size_t used = 0; used < used_.size(); ++used) {
     found = used_[used].paths.Find("", 0, module);
-    if (!found.path.empty()) return {true, PathOfUsed(used, found.path)};
+    if (!found.path.empty()) return {true, MakeUsedPath(used, found.path)};
   }
   return {};
 }

@@ -11,39 +11,40 @@
 
 namespace kernelmill::extractor {
 
-// The paths of a tree's files.
-std::vector<std::string> PathsOf(const v1::SourceTree& tree);
+// Returns the paths of a tree's files.
+std::vector<std::string> ListPaths(const v1::SourceTree& tree);
 
-// Which file an import loads: of the source, or of one that it uses (v1::Source.uses).
+// The files that imports load, in a source and its used sources (v1::Source.uses).
 //
-// A used source's files have paths of their own here, /0/fla/ops/utils.py, which no path of a
-// source can be: those never begin with '/'. What the source has itself comes first; then the used
-// ones in their order, for absolute imports. The files of a used source import from that one alone.
-// Immutable.
+// A file of a used source gets a path that no file of the source can have: /0/fla/ops/utils.py
+// begins with '/'. An import is looked up in the source itself first. If that fails and the import
+// is absolute, it is looked up in the used sources in their order. Files of a used source import
+// only from their own source. Thread-safe once all used sources are added.
 class ImportPaths {
  public:
   struct Found {
-    bool in_source = false;  // of the source or a used one
-    std::string path;        // as python::ModulePaths has it
+    bool in_source = false;  // in the source or a used one
+    std::string path;        // see python::ModulePaths::Found
   };
 
   explicit ImportPaths(const v1::SourceTree& tree);
 
-  // The used sources come in their order.
+  // Call it for the used sources in their order.
   void AddUsed(const std::string& name, const v1::SourceTree& tree);
 
+  // Finds the file that an import in the file `importer` loads.
   Found Find(absl::string_view importer, int level, absl::string_view module) const;
 
   const python::ModulePaths& own() const { return own_; }
 
-  // The path here of a file of the used source that was added as the `used`-th.
-  static std::string PathOfUsed(size_t used, absl::string_view path);
-  // Which source a path is of, and the path there; of the source itself the name is empty.
+  // Returns the path here for a file of the used source with the number `used`.
+  static std::string MakeUsedPath(size_t used, absl::string_view path);
+  // A source's name, empty for the source itself, and a path within it.
   struct Place {
     std::string source;
     std::string path;
   };
-  Place PlaceOf(const std::string& path) const;
+  Place FindPlace(const std::string& path) const;
 
  private:
   struct Used {
@@ -51,7 +52,7 @@ class ImportPaths {
     python::ModulePaths paths;
   };
 
-  // Nothing (npos) of the source itself; else `path` is without what stands before it.
+  // Returns the number of the used source, and removes it from `path`; npos for the source itself.
   size_t SplitUsed(absl::string_view& path) const;
 
   const python::ModulePaths own_;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr absl::string_view kWildcard = "*";
 
-// What each name of a file is imported as; of several imports the last counts.
+// The import of each name of a file; the last one counts.
 using ImportsByName = absl::flat_hash_map<std::string, v1::ImportedName>;
 
 ImportsByName AllImports(const SyntaxTree& tree) {
@@ -32,7 +32,8 @@ ImportsByName AllImports(const SyntaxTree& tree) {
   return imports;
 }
 
-// What is imported as the first name of `dotted`, with the others after it: its last is the member.
+// Returns the import of a whole dotted name, given the import of its first part: k of m.sub.k
+// becomes a member of the module that m.sub means.
 v1::ImportedName Followed(v1::ImportedName imported, absl::string_view dotted) {
   const size_t last = dotted.rfind('.');
   if (last == absl::string_view::npos) return imported;
@@ -47,6 +48,7 @@ v1::ImportedName Followed(v1::ImportedName imported, absl::string_view dotted) {
   return imported;
 }
 
+// Returns whether launcher `a` is preferred: one with a text, then the first by path and line.
 bool ComesBefore(const v1::Launcher& a, const v1::Launcher& b) {
   return std::forward_as_tuple(a.text().empty(), a.path(), a.first_line(), a.last_line()) <
          std::forward_as_tuple(b.text().empty(), b.path(), b.first_line(), b.last_line());
@@ -106,7 +108,7 @@ void ImportedLaunches::ResolveUses(SourceScope& scope) {
     const size_t last = name.rfind('.');
     const Origin* origin = nullptr;
     if (last == std::string::npos) {
-      origin = scope.Find(scope.TextOf(path, 0), name);
+      origin = scope.Find(scope.GetDefinitions(path, 0), name);
     } else {
       TextDefinitions importer;
       importer.path = path;
@@ -121,6 +123,8 @@ void ImportedLaunches::ResolveUses(SourceScope& scope) {
   uses_.clear();
 }
 
+// Finds the kernel that each launch means. Each launching function counts, and the preferred one
+// becomes the launcher.
 void ImportedLaunches::Resolve(SourceScope& scope) {
   ResolveUses(scope);
   for (v1::ImportedLaunch& launch : launches_) {
@@ -129,7 +133,7 @@ void ImportedLaunches::Resolve(SourceScope& scope) {
     TextDefinitions importer;
     importer.path = host.path();
     const Origin* origin = kernel.member().empty()
-                               ? scope.Find(scope.TextOf(host.path(), 0), kernel.name())
+                               ? scope.Find(scope.GetDefinitions(host.path(), 0), kernel.name())
                                : scope.FindImported(importer, kernel);
     if (origin == nullptr || origin->text->path == host.path()) continue;
     v1::Launcher& chosen = launchers_[{origin->text->path, origin->name}];
@@ -141,7 +145,7 @@ void ImportedLaunches::Resolve(SourceScope& scope) {
 }
 
 void ImportedLaunches::FillIn(v1::KernelShard& shard) const {
-  // Other files see the last of a name.
+  // If a file has several kernels with one name, other files see the last.
   absl::flat_hash_map<std::pair<std::string, std::string>, v1::Kernel*> visible;
   for (v1::Kernel& kernel : *shard.mutable_kernels()) {
     if (kernel.string_begin() > 0 || kernel.name() != kernel.qualname()) continue;

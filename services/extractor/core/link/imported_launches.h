@@ -14,28 +14,30 @@
 
 namespace kernelmill::extractor {
 
-// The file's host functions that launch what its import statements, wherever in it, may bind: each
-// function once for each name. Their texts together are not larger than the file; those beyond that
-// are empty.
+// Finds the file's host functions that launch a name which an import statement, anywhere in the
+// file, may bind. Each function comes once for each name. All their texts together are at most as
+// large as the file; further texts are empty.
 std::vector<v1::ImportedLaunch> FindImportedLaunches(const ParsedFile& file,
                                                      const Launches& launches);
 
-// Who launches, or uses, the kernels of a source from other files than their own.
+// The launches and uses of a source's kernels from other files than their own. Call Add and AddUses
+// for everything, then Resolve, then FillIn.
 class ImportedLaunches {
  public:
-  // Texts of host functions beyond so many bytes are dropped, in the order of their coming.
+  // The texts of host functions over `max_bytes` in all are dropped, in the order of Add.
   explicit ImportedLaunches(size_t max_bytes) : left_(max_bytes) {}
 
   void Add(v1::ImportedLaunch launch);
 
-  // What a kernel calls or names may be a helper of another file.
+  // Notes the names that a kernel uses: each may be a helper in another file.
   void AddUses(const v1::Kernel& kernel);
 
-  // Once all are added: finds out what they launch and use.
+  // Finds out what the launches and uses refer to.
   void Resolve(SourceScope& scope);
 
-  // Gives those of the shard's kernels a launcher that have none and are launched elsewhere. They
-  // are no device functions then. Those that nothing launches, but kernels of other files use, are.
+  // Gives a launcher to kernels of the shard that have none and are launched in another file: they
+  // are kernels, not device functions. A kernel without launches that kernels of other files use
+  // becomes a device function.
   void FillIn(v1::KernelShard& shard) const;
 
  private:
@@ -45,11 +47,11 @@ class ImportedLaunches {
 
   size_t left_;
   std::vector<v1::ImportedLaunch> launches_;
-  // By a kernel's path and name: with its count.
+  // The launcher of each kernel, with the count, by the kernel's path and name.
   absl::flat_hash_map<PathAndName, v1::Launcher> launchers_;
-  // Names, and dotted names of what is called, by the path of the file that uses them; then what
-  // they stand for.
+  // Names and dotted calls, each with the path of the file that uses it.
   absl::flat_hash_set<PathAndName> uses_;
+  // The definitions that they lead to.
   absl::flat_hash_set<PathAndName> used_;
 };
 

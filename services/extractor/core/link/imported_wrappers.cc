@@ -11,9 +11,9 @@
 namespace kernelmill::extractor {
 namespace {
 
-// Names that files import from one another further than this are not followed to their end.
+// Bounds on following one name: the files that it may pass through, and the names that are looked
+// at, since each file may import '*' from many others.
 constexpr int kMaxSteps = 16;
-// Nor are more names than this looked at for one: files may import '*' from many.
 constexpr int kMaxLookups = 256;
 constexpr absl::string_view kWildcard = "*";
 
@@ -29,6 +29,8 @@ void ImportedWrappers::Add(const v1::KernelShard& shard) {
   }
 }
 
+// Follows the name from file to file, until one of them knows its DSL. Each file has what the name
+// is imported as there, which is the name to look up in the next file.
 v1::Dsl ImportedWrappers::Find(absl::string_view path, absl::string_view imported) const {
   std::string importer(path);
   std::string name(imported);
@@ -41,7 +43,7 @@ v1::Dsl ImportedWrappers::Find(absl::string_view path, absl::string_view importe
       name = found->imported();
       continue;
     }
-    // utils.triton.jit: what utils has under the name of triton.
+    // utils.triton.jit may be the jit of the `triton` that utils imports.
     const size_t last = name.rfind('.');
     if (last == std::string::npos) return v1::DSL_UNSPECIFIED;
     found = Lookup(importer, absl::string_view(name).substr(0, last), lookups);
@@ -54,9 +56,9 @@ v1::Dsl ImportedWrappers::Find(absl::string_view path, absl::string_view importe
   return v1::DSL_UNSPECIFIED;
 }
 
-// The file's own, or what the last of its imports of '*' brings that has it.
-const v1::JitName* ImportedWrappers::Named(const std::string& path, absl::string_view name,
-                                           int& steps) const {
+// Returns the file's own name, or the one that the last import of '*' with that name brings.
+const v1::JitName* ImportedWrappers::FindName(const std::string& path, absl::string_view name,
+                                              int& steps) const {
   if (--steps < 0) return nullptr;
   const auto found = names_.find({path, std::string(name)});
   if (found != names_.end()) return &found->second;
@@ -69,6 +71,8 @@ const v1::JitName* ImportedWrappers::Named(const std::string& path, absl::string
   return nullptr;
 }
 
+// Looks a dotted name up from the file at `path`: the last part is a name in the module that the
+// others mean.
 const v1::JitName* ImportedWrappers::Lookup(const std::string& path, absl::string_view imported,
                                             int& steps) const {
   const size_t dots = std::min(imported.find_first_not_of('.'), imported.size());
@@ -76,9 +80,9 @@ const v1::JitName* ImportedWrappers::Lookup(const std::string& path, absl::strin
   const size_t last = dotted.rfind('.');
   const absl::string_view name = last == absl::string_view::npos ? dotted : dotted.substr(last + 1);
   const absl::string_view module = last == absl::string_view::npos ? "" : dotted.substr(0, last);
-  if (dots == 0 && module.empty()) return Named(path, name, steps);
+  if (dots == 0 && module.empty()) return FindName(path, name, steps);
   const std::string file = paths_.Find(path, static_cast<int>(dots), module).path;
-  return file.empty() ? nullptr : Named(file, name, steps);
+  return file.empty() ? nullptr : FindName(file, name, steps);
 }
 
 int ImportedWrappers::DecideCandidates(v1::KernelShard& shard) const {

@@ -12,30 +12,30 @@
 
 namespace kernelmill::extractor {
 
-// The names with which files of a source wrap a DSL's jit, for its files that import them. Refers
-// to `paths`.
+// The names under which files of a source wrap a DSL's jit, for other files that import them. Add()
+// all shards first. Refers to `paths`.
 class ImportedWrappers {
  public:
   explicit ImportedWrappers(const python::ModulePaths& paths) : paths_(paths) {}
 
-  // Adds what the shard's files define.
+  // Adds the wrappers that the shard's files define.
   void Add(const v1::KernelShard& shard);
 
-  // Makes kernels of the shard's candidates that are decorated with a wrapper, and drops the
-  // others, and the shard's own names. Returns how many became kernels.
+  // Turns the shard's candidates that are decorated with a wrapper into kernels. Drops all other
+  // candidates, and the shard's own names. Returns how many became kernels.
   int DecideCandidates(v1::KernelShard& shard) const;
 
  private:
-  // The DSL that a dotted name leads to, as it is imported in the file at `path`, through files
-  // that import it in turn; DSL_UNSPECIFIED if to none.
+  // Returns the DSL that a dotted name in the file at `path` leads to, through all files that
+  // import it from one another; DSL_UNSPECIFIED if it leads to no jit.
   v1::Dsl Find(absl::string_view path, absl::string_view imported) const;
-  // `steps` are those left: how many names are looked at.
+  // `steps` is the number of names that may still be looked at.
   const v1::JitName* Lookup(const std::string& path, absl::string_view imported, int& steps) const;
-  const v1::JitName* Named(const std::string& path, absl::string_view name, int& steps) const;
+  const v1::JitName* FindName(const std::string& path, absl::string_view name, int& steps) const;
 
   const python::ModulePaths& paths_;
   absl::flat_hash_map<std::pair<std::string, std::string>, v1::JitName> names_;  // by path and name
-  // By path: the modules that the file imports '*' from, as JitName.imported without the '*'.
+  // The modules that each file imports '*' from, by path; like JitName.imported without the '*'.
   absl::flat_hash_map<std::string, std::vector<std::string>> wildcards_;
 };
 

@@ -8,8 +8,9 @@
 namespace kernelmill::extractor {
 namespace {
 
-// Lines of a kernel in a JSON file are those of its string, which comes first there.
-int64_t StringOf(const v1::Kernel& kernel) {
+// Returns the place of the kernel's string in a JSON file. The lines of such kernels count from the
+// beginning of the string.
+int64_t StringBegin(const v1::Kernel& kernel) {
   return kernel.has_json_pointer() ? kernel.string_begin() : 0;
 }
 
@@ -17,14 +18,14 @@ bool IsWholeFile(const v1::Kernel& kernel) { return kernel.form() == v1::KERNEL_
 
 }  // namespace
 
-// Stable, so that sorting the pieces and then all of them is the same as sorting all at once, even
-// where two files of a hostile tree share a path.
+// Stable, so that sorting the pieces and then all of them gives the same as sorting all at once,
+// even if two files of a hostile tree share a path.
 void SortKernels(v1::KernelShard& shard) {
   std::stable_sort(shard.mutable_kernels()->begin(), shard.mutable_kernels()->end(),
                    [](const v1::Kernel& a, const v1::Kernel& b) {
                      if (a.path() != b.path()) return a.path() < b.path();
                      if (IsWholeFile(a) != IsWholeFile(b)) return IsWholeFile(a);
-                     if (StringOf(a) != StringOf(b)) return StringOf(a) < StringOf(b);
+                     if (StringBegin(a) != StringBegin(b)) return StringBegin(a) < StringBegin(b);
                      return a.first_line() < b.first_line();
                    });
 }

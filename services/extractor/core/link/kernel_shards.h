@@ -7,17 +7,17 @@
 
 namespace kernelmill::extractor {
 
-// Puts the kernels in the order of their paths and lines, those of a JSON file in the order of its
-// strings first, and a whole file before all of its own; what stands on one line keeps its order.
+// Sorts the kernels by path and line. Kernels of a JSON file are sorted by string before line. A
+// whole file comes before its kernels. Kernels on one line keep their order.
 void SortKernels(v1::KernelShard& shard);
 
-// Takes the whole files out of the shard's kernels: linking is not about them.
+// Takes the whole files out of the shard's kernels, since linking does not concern them.
 std::vector<v1::Kernel> TakeWholeFiles(v1::KernelShard& shard);
 
-// Puts them back where SortKernels has them.
+// Puts them back in the order of SortKernels.
 void PutWholeFiles(std::vector<v1::Kernel> files, v1::KernelShard& shard);
 
-// Appends what was extracted of the next piece to what was of those before it.
+// Appends the extracted next piece to the pieces before it.
 void JoinPieces(v1::KernelShard next, v1::KernelShard& shard);
 
 }  // namespace kernelmill::extractor

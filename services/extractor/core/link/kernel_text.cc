@@ -1,21 +1,103 @@
 #include "services/extractor/core/link/kernel_text.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "common/python/evaluate/value.h"
 #include "common/python/syntax/bindings.h"
-#include "services/extractor/core/link/autotune_text.h"
+#include "services/extractor/core/link/decorators.h"
 
 namespace kernelmill::extractor {
 
 using python::IsBuiltin;
+using python::Value;
 
 namespace {
 
+constexpr size_t kMaxBytes = 32u << 10;  // length of an autotuner's replacement
+constexpr size_t kMaxName = 1024;
+
+// Returns whether triton.Config takes the option beside its kwargs, in the versions that compile
+// modules.
+bool IsOption(absl::string_view name) {
+  static constexpr absl::string_view kOptions[] = {"num_warps", "num_stages", "num_ctas", "maxnreg",
+                                                   "pre_hook"};
+  return std::find(std::begin(kOptions), std::end(kOptions), name) != std::end(kOptions);
+}
+
+// Returns the Python literal of a string; empty if it is too long.
+std::string Quoted(const std::string& text) {
+  return Repr(Value::String(text), kMaxName).value_or("");
+}
+
+std::optional<std::string> ConfigText(const v1::Autotune::Config& config) {
+  std::string text = "triton.Config({";
+  absl::string_view separator = "";
+  for (const v1::NamedText& pair : config.kwargs()) {
+    const std::string name = Quoted(pair.name());
+    if (name.empty()) return std::nullopt;
+    absl::StrAppend(&text, separator, name, ": ", pair.text());
+    separator = ", ";
+  }
+  text += "}";
+  for (const v1::NamedText& option : config.options()) {
+    if (!IsOption(option.name())) return std::nullopt;
+    absl::StrAppend(&text, ", ", option.name(), "=", option.text());
+  }
+  return text + ")";
+}
+
+// Returns the value of the autotuner's `key`; nullopt if it is not known.
+std::optional<std::string> KeyText(const v1::Autotune& autotune, absl::string_view original) {
+  if (!autotune.key_expression().empty()) return autotune.key_expression();
+  const bool is_given = !autotune.key().empty() || !FindKeywordArgument(original, "key").empty();
+  if (!is_given) return std::nullopt;
+  std::string text = "[";
+  for (const std::string& name : autotune.key()) {
+    const std::string quoted = Quoted(name);
+    if (quoted.empty()) return std::nullopt;
+    absl::StrAppend(&text, text.size() > 1 ? ", " : "", quoted);
+  }
+  return text + "]";
+}
+
+// Returns the text that replaces an autotuner which the module cannot have:
+// triton.autotune(configs=
+// [...], key=[...]) with the known configurations as literals. Without them the kernel's
+// meta-parameters would have no value at all, so this is nearer to what the repository runs than a
+// kernel without an autotuner. `original` is the decorator's text. Its reset_to_zero and
+// restore_value, which decide what the kernel computes while it is tuned, are kept if they are
+// literals. All other arguments are dropped, since they are about measuring, pruning and caching.
+// Returns nullopt if the configurations or the key are not known, if triton.Config does not take
+// one of their options, or if the text is long.
+std::optional<std::string> AutotuneText(const v1::Autotune& autotune, absl::string_view original) {
+  if (!autotune.resolved() || autotune.configs().empty()) return std::nullopt;
+  const std::optional<std::string> key = KeyText(autotune, original);
+  if (!key) return std::nullopt;
+  std::string text = "triton.autotune(\n    configs=[\n";
+  for (const v1::Autotune::Config& config : autotune.configs()) {
+    const std::optional<std::string> call = ConfigText(config);
+    if (!call || text.size() > kMaxBytes) return std::nullopt;
+    absl::StrAppend(&text, "        ", *call, ",\n");
+  }
+  absl::StrAppend(&text, "    ],\n    key=", *key, ",\n");
+  for (const absl::string_view keyword : {"reset_to_zero", "restore_value"}) {
+    const std::string given = FindKeywordArgument(original, keyword);
+    if (!given.empty() && ReadNames(given).empty()) {
+      absl::StrAppend(&text, "    ", keyword, "=", given, ",\n");
+    }
+  }
+  text += ")";
+  if (text.size() > kMaxBytes) return std::nullopt;
+  return text;
+}
+
 constexpr char kTriton[] = "triton";
 
-// Whether an expression may have the word without anything that defines it.
+// Returns whether an expression may contain the word without a definition of it.
 bool IsPythonWord(absl::string_view word) {
   static constexpr absl::string_view kWords[] = {"True", "False", "None", "if", "else", "and",
                                                  "or",   "not",   "in",   "is", "for",  "lambda"};
@@ -30,12 +112,12 @@ KernelTexts::KernelTexts(SourceScope& scope, const v1::Kernel& kernel,
     : kernel_(kernel),
       text_(statement == nullptr ? kernel.source() : statement->text()),
       first_line_(statement == nullptr ? kernel.first_line() : statement->first_line()) {
-  parts_ = TakeApart(text_);
+  parts_ = ReadDecoratedFunction(text_);
   if (!parts_) return;
-  const TextDefinitions& text = scope.TextOf(kernel.path(), kernel.string_begin());
-  droppable_ = scope.DroppableOf(text, *parts_, kernel.found_by());
+  const TextDefinitions& text = scope.GetDefinitions(kernel.path(), kernel.string_begin());
+  droppable_ = scope.GetDroppable(text, *parts_, kernel.found_by());
   FindAutotuner();
-  // Another decorator can only be written where triton means Triton.
+  // The replacement says `triton`, so that name must mean Triton here.
   if (autotuner_ < droppable_.size() && scope.ResolvedName(text, kTriton) != kTriton) {
     autotuner_ = static_cast<size_t>(-1);
   }
@@ -53,6 +135,8 @@ void KernelTexts::FindAutotuner() {
   }
 }
 
+// Applies the ways as edits of the kernel's text. The free names are those that the remaining text
+// may read, plus the words of a replacement.
 KernelText KernelTexts::Write(const std::vector<Way>& ways) const {
   const bool as_written =
       std::all_of(ways.begin(), ways.end(), [](Way way) { return way == Way::kKept; });
@@ -72,14 +156,14 @@ KernelText KernelTexts::Write(const std::vector<Way>& ways) const {
     edits.push_back({decorator.begin, decorator.end(), autotune_text_});
     replaced = true;
   }
-  KernelText written = {Edited(text_, edits), {}};
+  KernelText written = {ApplyEdits(text_, edits), {}};
   for (const std::string& name : kernel_.free_names()) {
     if (words.contains(name)) written.names.push_back(name);
   }
   if (!replaced) return written;
   absl::flat_hash_set<std::string> known(written.names.begin(), written.names.end());
   std::vector<std::string> more;
-  for (const std::string& word : NamesReadIn(autotune_text_)) {
+  for (const std::string& word : ReadNames(autotune_text_)) {
     if (!IsPythonWord(word) && known.insert(word).second) more.push_back(word);
   }
   std::sort(more.begin(), more.end());

@@ -13,24 +13,24 @@
 
 namespace kernelmill::extractor {
 
-// The ways to write a kernel into its module: its decorators above the jit
-// (SourceScope::DroppableOf) can each be kept, be dropped or, where it is the autotuner, have
-// another one in their place (AutotuneText). Refers to the scope and the kernel.
+// The ways to write a kernel into its module: each decorator above the jit
+// (SourceScope::GetDroppable) can be kept or dropped, and an autotuner can be replaced by one with
+// the known configurations. Refers to the scope and the kernel. Immutable.
 class KernelTexts {
  public:
   enum class Way : uint8_t { kKept, kReplaced, kDropped };
 
-  // `statement` is the kernel's own; null where its source is all of it.
+  // `statement` is the kernel's own; null if its source is all of it.
   KernelTexts(SourceScope& scope, const v1::Kernel& kernel, const v1::Definition* statement);
 
-  // How many decorators there are to decide on.
+  // The number of decorators to decide on.
   size_t size() const { return droppable_.size(); }
   bool CanBeReplaced(size_t decorator) const { return decorator == autotuner_; }
 
-  // Of as many ways.
+  // `ways` has one for each of them.
   KernelText Write(const std::vector<Way>& ways) const;
 
-  // Tells the record what became of them.
+  // Adds the decorators that were dropped and replaced to the record.
   void Report(const std::vector<Way>& ways, v1::Kernel& kernel) const;
 
  private:
@@ -45,8 +45,8 @@ class KernelTexts {
   std::string autotune_text_;
 };
 
-// What the record says of a decorator that the module goes without, of a function whose text begins
-// on that line.
+// Returns the record of a decorator that the module lacks, for a function whose text begins on
+// `first_line`.
 v1::DroppedDecorator ToDropped(const SourceScope::Droppable& droppable, const std::string& function,
                                int first_line);
 

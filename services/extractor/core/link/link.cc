@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
 #include "common/base/status.h"
+#include "services/extractor/core/describe/features.h"
 #include "services/extractor/core/link/cuda/cuda_launchers.h"
 #include "services/extractor/core/link/cuda/cuda_module.h"
 #include "services/extractor/core/link/cuda/source.h"
@@ -16,13 +20,78 @@
 #include "services/extractor/core/link/imported_wrappers.h"
 #include "services/extractor/core/link/kernel_shards.h"
 #include "services/extractor/core/link/module.h"
-#include "services/extractor/core/link/reexports.h"
 #include "services/extractor/core/link/source_scope.h"
 #include "services/extractor/core/tags/tags.h"
 
 namespace kernelmill::extractor {
 namespace {
 
+// The dotted names outside the source for dotted names that the kernel's file alone cannot resolve
+// further: "triton.language" for the tl of `from .utils import tl`.
+using Truths = absl::flat_hash_map<std::string, std::string>;
+
+// Returns the dotted name that the file's own imports give the name, as in Kernel.calls.
+std::string KnownAs(const TextDefinitions& text, const SourceScope& scope,
+                    const std::string& name) {
+  const auto bindings = text.by_name.find(name);
+  if (bindings == text.by_name.end()) return name;
+  for (const v1::Definition* definition : bindings->second) {
+    const v1::ImportedName* imported = scope.ImportedWithin(*definition, name);
+    if (imported != nullptr && imported->level() == 0) return DottedName(*imported);
+  }
+  return name;
+}
+
+constexpr size_t kMaxImportedName = 256;  // real names are shorter; bounds the time
+
+void RewriteCalls(const Truths& truths, v1::Kernel& kernel) {
+  std::set<std::string> calls;
+  for (const std::string& call : kernel.calls()) {
+    std::string resolved = call;
+    for (size_t dot = call.find('.'); dot < kMaxImportedName; dot = call.find('.', dot + 1)) {
+      const auto found = truths.find(call.substr(0, dot));
+      if (found != truths.end()) resolved = absl::StrCat(found->second, call.substr(dot));
+    }
+    const auto whole = truths.find(call);
+    calls.insert(whole == truths.end() ? std::move(resolved) : whole->second);
+  }
+  kernel.mutable_calls()->Assign(calls.begin(), calls.end());
+}
+
+void AddFeatures(const MemberReads& reads, const Truths& by_name, v1::Kernel& kernel) {
+  std::set<std::string> features(kernel.features().begin(), kernel.features().end());
+  const auto add = [&features](const std::string& resolved) {
+    for (const absl::string_view feature : FindFeatures(resolved)) features.emplace(feature);
+  };
+  for (const auto& [name, truth] : by_name) {
+    add(truth);
+    const std::vector<std::string>* chains = reads.Find(name);
+    for (size_t i = 0; chains != nullptr && i < chains->size(); ++i) {
+      add(absl::StrCat(truth, ".", (*chains)[i]));
+    }
+  }
+  kernel.mutable_features()->Assign(features.begin(), features.end());
+}
+
+// Corrects the calls and features of a kernel that gets Triton, or another installed package,
+// through a file of the source: `from .utils import tl`. Its calls say triton.language.load
+// afterwards. The extraction of the kernel's file could not know that.
+void ResolveReexports(SourceScope& scope, v1::Kernel& kernel) {
+  const TextDefinitions& text = scope.GetDefinitions(kernel.path(), kernel.string_begin());
+  Truths by_name;
+  Truths by_call;
+  for (const std::string& name : kernel.free_names()) {
+    std::string truth = scope.InstalledName(text, name);
+    if (truth.empty()) continue;
+    by_call[KnownAs(text, scope, name)] = truth;
+    by_name[name] = std::move(truth);
+  }
+  if (by_name.empty()) return;
+  RewriteCalls(by_call, kernel);
+  AddFeatures(MemberReads(kernel.source()), by_name, kernel);
+}
+
+// Makes the modules of a shard's kernels, within the shard's bound on text that is read.
 void FillInModules(SourceScope& scope, const cuda::Source& cuda, const LinkOptions& options,
                    v1::KernelShard& shard) {
   size_t left = options.max_shard_bytes;
@@ -49,7 +118,8 @@ void SetRequirement(const v1::SourceTree& tree, v1::KernelShard& shard) {
   }
 }
 
-// What of a whole source decides on each of its shards.
+// Everything about a whole source that decides on each of its shards: first Add() each shard, then
+// Resolve() once, then Link() each shard.
 class Linker {
  public:
   Linker(const v1::SourceTree& tree, const LinkOptions& options)
@@ -64,6 +134,9 @@ class Linker {
     }
   }
 
+  // Adds what a shard has for others: definitions, wrappers, launches and uses. Its kernels are
+  // dropped here and read again in Link(), so that a source's kernels do not have to fit into
+  // memory together.
   void Add(v1::KernelShard shard) {
     TakeWholeFiles(shard);
     wrappers_.Add(shard);
@@ -77,14 +150,14 @@ class Linker {
     for (const v1::Kernel& kernel : shard.kernels()) launches_.AddUses(kernel);
   }
 
-  // After the source's own shards: those of one that it uses.
+  // Adds the shards of a used source. Call it after Add() for all of the source's own.
   absl::Status AddUsed(const UsedSourceShards& used) {
     for (size_t i = 0; i < used.shards.count; ++i) {
       ASSIGN_OR_RETURN(v1::KernelShard shard, used.shards.read(i));
       for (v1::Definition& definition : *shard.mutable_definitions()) {
         const bool is_python = definition.kind() != v1::Definition::KIND_UNSPECIFIED;
         if (!is_python || definition.string_begin() > 0 || !MayHold(definition)) continue;
-        definition.set_path(ImportPaths::PathOfUsed(used_, definition.path()));
+        definition.set_path(ImportPaths::MakeUsedPath(used_, definition.path()));
         definitions_.push_back(std::move(definition));
       }
     }
@@ -93,7 +166,7 @@ class Linker {
     return absl::OkStatus();
   }
 
-  // Once all shards are added.
+  // Call it once all shards are added.
   void Resolve() {
     scope_.emplace(std::move(definitions_), paths_);
     cuda_.emplace(std::move(cuda_texts_));
@@ -101,7 +174,8 @@ class Linker {
     launches_.Resolve(*scope_);
   }
 
-  // Returns how many candidates became kernels, without those that were dropped.
+  // Links the kernels of a shard. Returns how many candidates became kernels, without those that
+  // were dropped.
   int Link(v1::KernelShard& shard) {
     std::vector<v1::Kernel> files = TakeWholeFiles(shard);
     const int decided = wrappers_.DecideCandidates(shard) - DropUnselected(shard);
@@ -120,7 +194,7 @@ class Linker {
   }
 
  private:
-  // Counts what only other files may use.
+  // Returns whether a definition that only other files may use still fits, and counts it.
   bool MayHold(const v1::Definition& definition) {
     const size_t size = definition.text().size();
     if (size > importable_left_) return false;
@@ -128,7 +202,7 @@ class Linker {
     return true;
   }
 
-  // Drops the kernels of files that are there for others alone; returns how many these are.
+  // Drops the kernels of support files. Returns how many these were.
   int DropUnselected(v1::KernelShard& shard) const {
     auto& kernels = *shard.mutable_kernels();
     const int before = kernels.size();
@@ -149,8 +223,8 @@ class Linker {
   ImportedWrappers wrappers_;
   ImportedLaunches launches_;
   size_t importable_left_;
-  size_t used_ = 0;                           // sources
-  absl::flat_hash_set<std::string> support_;  // paths of files that are there for others alone
+  size_t used_ = 0;                           // number of used sources
+  absl::flat_hash_set<std::string> support_;  // files that are in the tree only for others' sake
   std::vector<v1::Definition> definitions_;
   std::vector<v1::Definition> cuda_texts_;
   std::optional<SourceScope> scope_;

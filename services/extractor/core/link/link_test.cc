@@ -126,7 +126,7 @@ TEST(LinkTest, DefinitionsOfOtherFilesAreNotUsedUnlessImported) {
 }
 
 // An import of `name` as another file has it; `module` is of the same folder.
-void AddImportOf(v1::KernelShard& shard, const std::string& module, const std::string& name) {
+void AddImport(v1::KernelShard& shard, const std::string& module, const std::string& name) {
   v1::Definition& definition =
       AddDefinition(shard, v1::Definition::KIND_IMPORT, 1,
                     absl::StrCat("from .", module, " import ", name, "\n"), {name});
@@ -143,7 +143,7 @@ TEST(LinkTest, DefinitionsOfOtherFilesComeByImportAndFromAllShards) {
   AddDefinition(other, v1::Definition::KIND_CONSTANT, 7, "A = 1\n", {"A"}).set_path("b.py");
   v1::KernelShard shard;
   AddKernel(shard, 10, "def k(): A\n", {"A"});
-  AddImportOf(shard, "b", "A");
+  AddImport(shard, "b", "A");
   v1::SourceTree tree;
   for (const char* path : {"a.py", "b.py"}) tree.add_files()->set_path(path);
   const auto read = [&](size_t i) { return i == 0 ? other : shard; };
@@ -165,7 +165,7 @@ TEST(LinkTest, DefinitionsOfOtherFilesComeByImportAndFromAllShards) {
 TEST(LinkTest, WhatOtherFilesHaveIsLeftOutBeyondTheLimit) {
   v1::KernelShard shard;
   AddKernel(shard, 10, "def k(): A\n", {"A", "B"});
-  AddImportOf(shard, "b", "A");
+  AddImport(shard, "b", "A");
   AddDefinition(shard, v1::Definition::KIND_CONSTANT, 2, "B = 1\n", {"B"});
   AddDefinition(shard, v1::Definition::KIND_CONSTANT, 1,
                 absl::StrCat("A = '", std::string(2000, 'x'), "'\n"), {"A"})
@@ -182,12 +182,12 @@ TEST(LinkTest, LongChainsOfFilesAndRingsOfImportsEnd) {
   constexpr int kFiles = 5000;
   v1::KernelShard shard;
   AddKernel(shard, 10, "def k(): N0\n", {"N0"});
-  AddImportOf(shard, "f0", "N0");
+  AddImport(shard, "f0", "N0");
   shard.add_files()->set_path("a.py");
   for (int i = 0; i < kFiles; ++i) {
     const std::string path = absl::StrCat("f", i, ".py");
     const std::string next = absl::StrCat("N", (i + 1) % kFiles);
-    AddImportOf(shard, absl::StrCat("f", (i + 1) % kFiles), next);
+    AddImport(shard, absl::StrCat("f", (i + 1) % kFiles), next);
     shard.mutable_definitions()->rbegin()->set_path(path);
     AddDefinition(shard, v1::Definition::KIND_FUNCTION, 2, absl::StrCat("def N", i, "(): pass\n"),
                   {absl::StrCat("N", i)}, {next})

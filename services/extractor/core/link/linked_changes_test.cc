@@ -1,4 +1,4 @@
-// Statements that change what a name stands for, and those that only name it.
+// Statements that change the object of a name, and those that only name it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

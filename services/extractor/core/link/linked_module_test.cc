@@ -121,8 +121,8 @@ TEST(LinkedModuleTest, TheSameFilesGiveTheSameBytesInAnyOrder) {
   EXPECT_EQ(bytes[0], bytes[1]);
 }
 
-// What is one definition, or one import, of many names takes time in proportion to them: each of
-// these took minutes.
+// The time for one definition, or one import, with many names is linear in the names: each of these
+// took minutes.
 TEST(LinkedModuleTest, ManyStatementsOnALineAndManyNamesOfAnImport) {
   std::string line;
   std::string import = "from .x import (a";

@@ -1,5 +1,5 @@
-// What becomes of each name that a kernel needs: modules of the source, names that lead out of it,
-// what is too large, what stays unresolved.
+// The names that a kernel needs: modules of the source, names that lead out of it, definitions that
+// are too large, names that stay unresolved.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -114,7 +114,7 @@ TEST(LinkedNamesTest, StatementsThatChangeAListOrADictionaryComeAlong) {
   EXPECT_THAT(kernel.module(), HasSubstr("T = []\n\nT.append(1)\n\nif triton.fast():\n    "
                                          "T.append(2)\n\nD = {}\n\nD.update(a=1)\n\n"));
   EXPECT_THAT(Unresolved(kernel), IsEmpty());
-  // What is added may be what cannot be had.
+  // An added element may be missing itself.
   EXPECT_THAT(
       Unresolved(Linked({{"a.py", absl::StrCat(kTriton, "from b import T\n", Kernel("T[0]"))},
                          {"b.py", "import gone\nT = []\nT.append(gone.x)\n"}})),

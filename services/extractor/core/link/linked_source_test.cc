@@ -21,7 +21,7 @@ constexpr char kKernel[] = "@triton.jit\ndef k(x): return f(x)\n";
 constexpr char kHelper[] = "@triton.jit\ndef f(x): return x\n";
 
 // "path first-last" of every piece; "generated" for the others.
-std::vector<std::string> PiecesOf(const v1::Kernel& kernel) {
+std::vector<std::string> GetPieces(const v1::Kernel& kernel) {
   std::vector<std::string> pieces;
   for (const v1::ModulePiece& piece : kernel.pieces()) {
     pieces.push_back(piece.generated() ? "generated"
@@ -42,7 +42,7 @@ TEST(LinkedSourceTest, ARelativeImportIsReplacedByWhatItNames) {
   EXPECT_EQ(kernel.module(),
             "import triton\n\nN = 1\n\nM = N + 1\n\n@triton.jit\ndef f(x): return x + M\n\n"
             "@triton.jit\ndef k(x): return f(x)\n");
-  EXPECT_THAT(PiecesOf(kernel),
+  EXPECT_THAT(GetPieces(kernel),
               ElementsAre("p/a.py 1-1", "p/b.py 3-3", "p/b.py 4-4", "p/b.py 6-7", "p/a.py 3-4"));
   EXPECT_THAT(kernel.imports(), ElementsAre("import triton\n"));
   EXPECT_THAT(kernel.free_names(), IsEmpty());
@@ -88,7 +88,7 @@ TEST(LinkedSourceTest, AnImportUnderAnotherNameBecomesAGeneratedLine) {
                                     {"b.py", File("", "@triton.jit\ndef g(x): return x\n")}});
   EXPECT_EQ(kernel.module(),
             absl::StrCat("import triton\n\n@triton.jit\ndef g(x): return x\n\nf = g\n\n", kKernel));
-  EXPECT_THAT(PiecesOf(kernel), ElementsAre("a.py 1-1", "b.py 2-3", "generated", "a.py 3-4"));
+  EXPECT_THAT(GetPieces(kernel), ElementsAre("a.py 1-1", "b.py 2-3", "generated", "a.py 3-4"));
   EXPECT_TRUE(kernel.self_contained());
 }
 
@@ -249,7 +249,7 @@ TEST(LinkedSourceTest, TheStatementThatMakesAFunctionAKernelComesAfterIt) {
                                      "k = triton.jit(\n    k)\nk[1,](2)\n"}});
   EXPECT_EQ(kernel.module(),
             "import triton\n\nN = 1\n\ndef k(x): return x + N\n\nk = triton.jit(\n    k)\n");
-  EXPECT_THAT(PiecesOf(kernel), ElementsAre("a.py 1-1", "a.py 3-3", "a.py 2-2", "a.py 4-5"));
+  EXPECT_THAT(GetPieces(kernel), ElementsAre("a.py 1-1", "a.py 3-3", "a.py 2-2", "a.py 4-5"));
   EXPECT_TRUE(kernel.self_contained());
   EXPECT_EQ(kernel.source(), "def k(x): return x + N\n");
 }

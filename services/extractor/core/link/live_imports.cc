@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/code/brackets.h"
 #include "common/python/module_paths.h"
 #include "services/extractor/core/link/statements.h"
 
@@ -14,9 +15,10 @@ namespace {
 
 using code::Token;
 
-// Blocks in one another that are looked into; the imports of deeper ones are all needed.
+// Bounds the recursion into blocks. All imports of deeper blocks are needed.
 constexpr int kMaxDepth = 50;
 
+// Tokens [begin, end).
 struct Span {
   size_t begin = 0;
   size_t end = 0;
@@ -29,17 +31,11 @@ struct Import {
   bool members = false;            // from m import x: x may be absent
 };
 
-bool Opens(const Token& token) {
-  return token.text == "(" || token.text == "[" || token.text == "{";
-}
-
-bool Closes(const Token& token) {
-  return token.text == ")" || token.text == "]" || token.text == "}";
-}
-
+// Reads the imports of a text; see LiveImports. Blocks are told apart by the columns of their
+// statements.
 class Reader {
  public:
-  Reader(absl::string_view text, LiveImports& found) : tokens_(LexedCode(text)), found_(found) {
+  Reader(absl::string_view text, LiveImports& found) : tokens_(LexCode(text)), found_(found) {
     columns_.reserve(tokens_.size());
     size_t line = 0;
     size_t end = text.find('\n');
@@ -56,7 +52,7 @@ class Reader {
   void Read() { ReadStatements({0, tokens_.size()}, 0); }
 
  private:
-  // The statements of a span, those of blocks in it too.
+  // Reads the statements of a span, also those in its blocks.
   void ReadStatements(Span span, int depth) {
     for (size_t at = span.begin; at < span.end;) {
       const size_t end = std::min(EndOfStatement(tokens_, at), span.end);
@@ -79,7 +75,8 @@ class Reader {
     found_.needed.insert(found_.needed.end(), import.modules.begin(), import.modules.end());
   }
 
-  // One past the clause whose head is at `at`: its block's statements stand further to the right.
+  // Returns the token after the clause whose head is at `at`. Its block's statements are further to
+  // the right than the head.
   size_t EndOfClause(size_t at, size_t end) const {
     size_t next = EndOfStatement(tokens_, at);
     while (next < end && (columns_[next] > columns_[at] || tokens_[next - 1].text == ";")) {
@@ -88,19 +85,15 @@ class Reader {
     return std::min(next, end);
   }
 
-  // The block of a clause: what comes after its head's colon.
-  Span BlockOf(size_t at, size_t end) const {
-    int depth = 0;
-    for (; at < end; ++at) {
-      depth += Opens(tokens_[at]) ? 1 : Closes(tokens_[at]) ? -1 : 0;
-      if (depth == 0 && tokens_[at].text == ":") return {at + 1, end};
-    }
-    return {end, end};
+  // Returns the block of a clause: all after the colon of its head.
+  Span FindBlock(size_t at, size_t end) const {
+    const size_t colon = code::FindOutsideBrackets(tokens_, at, end, ":");
+    return {std::min(colon + 1, end), end};
   }
 
-  // Whether the head of a handler takes an ImportError.
-  bool Takes(size_t at, size_t end) const {
-    const size_t colon = BlockOf(at, end).begin;
+  // Returns whether the handler catches an ImportError.
+  bool Catches(size_t at, size_t end) const {
+    const size_t colon = FindBlock(at, end).begin;
     if (colon == at + 2) return true;  // except:
     for (size_t i = at + 1; i < colon; ++i) {
       for (absl::string_view name :
@@ -111,12 +104,13 @@ class Reader {
     return false;
   }
 
+  // Reads a try statement with all its clauses. Returns the token after it.
   size_t ReadTry(size_t at, size_t end, int depth) {
     const size_t column = columns_[at];
     std::vector<Span> handlers;
     std::vector<Span> others;  // else, finally
     size_t next = EndOfClause(at, end);
-    const Span body = BlockOf(at, next);
+    const Span body = FindBlock(at, next);
     bool guards = false;
     while (next < end && columns_[next] == column &&
            (Is(tokens_, next, "except") || Is(tokens_, next, "else") ||
@@ -124,8 +118,8 @@ class Reader {
       const size_t clause = next;
       next = EndOfClause(clause, end);
       const bool handler = Is(tokens_, clause, "except");
-      guards |= handler && Takes(clause, next);
-      (handler ? handlers : others).push_back(BlockOf(clause, next));
+      guards |= handler && Catches(clause, next);
+      (handler ? handlers : others).push_back(FindBlock(clause, next));
     }
     guards &= std::none_of(handlers.begin(), handlers.end(),
                            [this](const Span& handler) { return Raises(handler); });
@@ -158,8 +152,7 @@ class Reader {
     }
   }
 
-  // Where the first import of the span stands of a module that is not at hand; its end if there is
-  // none.
+  // Returns the first import of a module that is not at hand; the span's end if all are.
   size_t FirstAbsent(Span span) const {
     size_t found = span.end;
     ForImports(span, [&](size_t at, const Import& import) {
@@ -170,7 +163,7 @@ class Reader {
     return found;
   }
 
-  // Whether the span imports something, and modules alone.
+  // Returns whether the span imports anything, and only whole modules.
   bool CannotFail(Span span) const {
     bool any = false;
     bool members = false;
@@ -181,7 +174,7 @@ class Reader {
     return any && !members;
   }
 
-  // What the statements of a span bind is lost, but for what every handler binds.
+  // Marks the names that a span binds as lost, except those that every handler binds.
   void Lose(Span span, const std::vector<Span>& handlers) {
     for (const std::string& name : Bound(span, /*to_none=*/true)) {
       const bool kept = std::all_of(handlers.begin(), handlers.end(), [&](const Span& handler) {
@@ -191,8 +184,7 @@ class Reader {
     }
   }
 
-  // Names that statements of the span assign or import; `to_none`: also those that are assigned
-  // None.
+  // Returns the names that statements of the span bind. `to_none` includes those assigned None.
   absl::flat_hash_set<std::string> Bound(Span span, bool to_none) const {
     absl::flat_hash_set<std::string> names;
     ForImports(span, [&](size_t, const Import& import) {
@@ -210,7 +202,7 @@ class Reader {
     return names;
   }
 
-  // The import statement of tokens [at, end).
+  // Reads the import statement of tokens [at, end).
   Import ImportAt(size_t at, size_t end) const {
     Import import;
     import.members = Is(tokens_, at, "from");
@@ -226,7 +218,7 @@ class Reader {
       std::string dotted;
       absl::string_view name;
       for (; at < end && !Is(tokens_, at, ",") && !Is(tokens_, at, "as"); ++at) {
-        if (Opens(tokens_[at]) || Closes(tokens_[at]) || Is(tokens_, at, ";")) continue;
+        if (code::BracketDepthChange(tokens_[at].text) != 0 || Is(tokens_, at, ";")) continue;
         if (name.empty()) name = tokens_[at].text;
         absl::StrAppend(&dotted, tokens_[at].text);
       }
@@ -247,7 +239,7 @@ class Reader {
   LiveImports& found_;
 };
 
-LiveImports ImportsOf(const v1::Definition& definition) {
+LiveImports ReadImports(const v1::Definition& definition) {
   LiveImports live;
   const bool all_at_hand =
       std::all_of(definition.modules().begin(), definition.modules().end(), IsAtHand);
@@ -258,17 +250,18 @@ LiveImports ImportsOf(const v1::Definition& definition) {
   Reader(definition.text(), live).Read();
   std::sort(live.needed.begin(), live.needed.end());
   live.needed.erase(std::unique(live.needed.begin(), live.needed.end()), live.needed.end());
-  // What a function binds is its own.
+  // Names that a function binds are not bound in the module.
   if (definition.kind() != v1::Definition::KIND_CONSTANT) live.lost.clear();
   return live;
 }
 
+// Returns whether the definition loads files from its own folder.
 bool LoadsFiles(const v1::Definition& definition) {
   const absl::string_view text = definition.text();
   const bool may = absl::StrContains(text, "spec_from_file_location") ||
                    absl::StrContains(text, "import_module");
   if (!may || definition.kind() == v1::Definition::KIND_IMPORT) return false;
-  const Tokens tokens = LexedCode(text);
+  const Tokens tokens = LexCode(text);
   const auto has = [&tokens](absl::string_view word) {
     return std::any_of(tokens.begin(), tokens.end(), [word](const Token& token) {
       return token.kind == Token::kName && token.text == word;
@@ -283,8 +276,8 @@ bool IsAtHand(absl::string_view module) {
   return python::IsInstalledModule(module) || module.substr(0, module.find('.')) == "packaging";
 }
 
-LiveImports LiveImportsOf(const v1::Definition& definition) {
-  LiveImports live = ImportsOf(definition);
+LiveImports FindLiveImports(const v1::Definition& definition) {
+  LiveImports live = ReadImports(definition);
   if (LoadsFiles(definition)) live.needed.emplace_back(kOwnPlace);
   return live;
 }

@@ -10,29 +10,31 @@
 
 namespace kernelmill::extractor {
 
-// Whether a module, dotted, is there wherever Triton is used: python::IsInstalledModule, and
-// packaging, by which modules tell Triton's version.
+// Returns whether a dotted module is installed wherever Triton is used: python::IsInstalledModule,
+// and packaging, with which modules find out Triton's version.
 bool IsAtHand(absl::string_view module);
 
-// What the imports of a statement come to where IsAtHand's modules are installed and no others.
+// The effect of a statement's imports if only IsAtHand's modules are installed.
 //
-// The basic idea: a statement that a name is bound in the branches of comes whole, and not all of
-// it runs. Of try: import x, with a handler that takes an ImportError and does not raise, an x that
-// is not at hand is not needed: the handler runs, and what the rest of the block would have bound
-// is lost but for names that the handler binds, to something else than None. Where the block
-// imports nothing but modules at hand, the handler does not run: what it imports is not needed. A
-// member of a module, as in from m import x, may be absent even so, and then both count.
+// The basic idea: a module takes in statements as a whole, such as a `try` in whose branches a name
+// is bound, but not all branches run. Take `try: import x` with a handler that catches ImportError
+// and does not raise. If x is not at hand, it is not needed: the handler runs, and the names that
+// the rest of the block would have bound are lost, except those that the handler binds to something
+// other than None. If the block imports only modules at hand, the handler does not run, and its
+// imports are not needed. A member of a module, as in `from m import x`, may be absent even if m is
+// installed, so then both branches count.
 //
-// What loads files of its own place by names that it computes (importlib.import_module in a
-// statement that reads __file__, spec_from_file_location) needs the source's files: kOwnPlace.
+// A statement that loads files by computed names from its own folder (importlib.import_module
+// together with __file__, or spec_from_file_location) needs the source's files: kOwnPlace.
 struct LiveImports {
   std::vector<std::string> needed;  // dotted modules, relative ones with their dots; each once
-  absl::flat_hash_set<std::string> lost;  // names, of a statement of the module level
+  absl::flat_hash_set<std::string>
+      lost;  // names that a statement of the module level does not bind
 };
 
 inline constexpr char kOwnPlace[] = ".";  // as in from . import x
 
-LiveImports LiveImportsOf(const v1::Definition& definition);
+LiveImports FindLiveImports(const v1::Definition& definition);
 
 }  // namespace kernelmill::extractor
 

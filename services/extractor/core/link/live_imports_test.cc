@@ -24,7 +24,7 @@ LiveImports Live(const std::string& text, const std::vector<std::string>& module
   definition.set_kind(kind);
   definition.set_text(text);
   for (const std::string& module : modules) definition.add_modules(module);
-  return LiveImportsOf(definition);
+  return FindLiveImports(definition);
 }
 
 TEST(LiveImportsTest, AHandlerIsNotRunWhereTheBlockImportsModulesThatAreAtHand) {

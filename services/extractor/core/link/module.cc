@@ -1,29 +1,231 @@
 #include "services/extractor/core/link/module.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "common/code/lexer.h"
+#include "common/code/python.h"
 #include "common/code/python_layout.h"
+#include "common/python/module_paths.h"
 #include "services/extractor/core/link/closure.h"
-#include "services/extractor/core/link/host_machinery.h"
 #include "services/extractor/core/link/kernel_text.h"
 #include "services/extractor/core/link/prompt_context.h"
-#include "services/extractor/core/link/unresolved.h"
 
 namespace kernelmill::extractor {
 namespace {
 
+// The names and modules that keep a module from being complete, and why
+// (v1::UnresolvedName.reason), by name: names that nothing in it defines, and modules that its
+// statements import and that are not installed with Triton, torch, JAX or Python.
+using UnresolvedNames = std::map<std::string, absl::string_view>;
+
+// Collects the unresolved names of one module.
+class Collector {
+ public:
+  Collector(const SourceScope& scope, const Closure& closure)
+      : scope_(scope), closure_(closure), has_wildcards_(!closure.Wildcards().empty()) {
+    for (const Closure::Missing& missing : closure.missing()) Add(missing.name, missing.reason);
+  }
+
+  // Adds the modules that a definition needs and that are not at hand. Names of import statements
+  // are not added a second time if they are missing already.
+  void AddAbsentModules(const v1::Definition& definition) {
+    const std::vector<std::string>& absent = scope_.GetAbsentModules(definition);
+    if (absent.empty()) return;
+    if (!IsImport(definition) || definition.imported().empty()) {
+      for (const std::string& module : absent) AddModule(definition, module);
+      return;
+    }
+    // A statement that imports from the source stays only for names that are listed already.
+    const TextDefinitions& text =
+        scope_.GetDefinitions(definition.path(), definition.string_begin());
+    const bool for_listed = std::any_of(
+        definition.imported().begin(), definition.imported().end(),
+        [this](const v1::ImportedName& each) { return closure_.IsMissing(each.name()); });
+    for (const v1::ImportedName& imported : definition.imported()) {
+      if (for_listed && scope_.IsOwn(text, imported)) continue;
+      const bool listed =
+          imported.name() == "*" ? has_wildcards_ : closure_.IsMissing(imported.name());
+      if (listed) continue;
+      AddModule(definition, absl::StrCat(std::string(static_cast<size_t>(imported.level()), '.'),
+                                         imported.module()));
+    }
+  }
+
+  const UnresolvedNames& reasons() const { return reasons_; }
+
+ private:
+  void Add(const std::string& name, absl::string_view reason) {
+    reasons_.try_emplace(name, reason);
+  }
+
+  void AddModule(const v1::Definition& definition, const std::string& module) {
+    if (IsAtHand(module)) return;
+    v1::ImportedName imported;
+    const size_t dots = std::min(module.find_first_not_of('.'), module.size());
+    imported.set_level(static_cast<int32_t>(dots));
+    imported.set_module(module.substr(dots));
+    const TextDefinitions& text =
+        scope_.GetDefinitions(definition.path(), definition.string_begin());
+    const bool own = dots > 0 || scope_.IsOwn(text, imported);
+    Add(module, own ? Closure::kRepositoryImport : Closure::kPackageImport);
+  }
+
+  const SourceScope& scope_;
+  const Closure& closure_;
+  const bool has_wildcards_;
+  UnresolvedNames reasons_;
+};
+
+// Returns what the module of this closure lacks. `statement` is the kernel's own; null if the
+// kernel's source is all of it.
+UnresolvedNames FindUnresolvedNames(const SourceScope& scope, const Closure& closure,
+                                    const v1::Definition* statement) {
+  Collector names(scope, closure);
+  if (statement != nullptr) names.AddAbsentModules(*statement);
+  if (closure.applied() != nullptr) names.AddAbsentModules(*closure.applied());
+  for (const v1::Definition* definition : closure.imports()) names.AddAbsentModules(*definition);
+  for (const Closure::Part& part : closure.parts()) {
+    if (part.definition != nullptr) names.AddAbsentModules(*part.definition);
+  }
+  return names.reasons();
+}
+
+// Sets the kernel's unresolved_names, free_names and self_contained.
+void SetUnresolvedNames(const UnresolvedNames& names, const Closure& closure, v1::Kernel& kernel) {
+  kernel.clear_unresolved_names();
+  for (const auto& [name, reason] : names) {
+    v1::UnresolvedName& unresolved = *kernel.add_unresolved_names();
+    unresolved.set_name(name);
+    unresolved.set_reason(std::string(reason));
+  }
+  kernel.set_self_contained(names.empty());
+  kernel.clear_free_names();
+  for (const Closure::Missing& missing : closure.missing()) kernel.add_free_names(missing.name);
+}
+
+using Names = absl::flat_hash_set<absl::string_view>;
+
+// Host machinery is the part of a module that only runs on the host: definitions that the kernel
+// reaches through names of its decorators, or of the statement that makes it a kernel, and not
+// through its signature and body. A list of configurations and a function that prunes it are small,
+// and tell how the kernel is tuned; but a repository's own autotuner is not needed to compile it.
+// So a name is left out of the module if its machinery is larger than both of these bounds.
+constexpr size_t kMaxMachineryBytes = 4u << 10;
+constexpr size_t kMaxMachineryOfSource = 4;  // times the kernel's source
+
+// Bounds the time: each name is weighed by itself. Real kernels have fewer decorators.
+constexpr size_t kMaxNames = 32;
+
+// Returns all words of the signature and the body.
+Names DeviceWords(const v1::Kernel& kernel) {
+  const absl::string_view source = kernel.source();
+  const size_t signature = std::min(source.find(kernel.signature()), source.size());
+  Names words;
+  for (const code::Token& token : code::Lex(source.substr(signature), code::Language::kPython)) {
+    if (token.kind == code::Token::kName) words.insert(token.text);
+    if (token.kind != code::Token::kString || !code::HasFields(token.text)) continue;
+    const absl::string_view content = code::PythonStringContent(token.text);
+    for (const code::Token& inner : code::Lex(content, code::Language::kPython)) {
+      if (inner.kind == code::Token::kName) words.insert(inner.text);
+    }
+  }
+  return words;
+}
+
+// The parts of a module as a graph, with an edge from a part to each part that it uses. Refers to
+// the parts.
+class Parts {
+ public:
+  explicit Parts(const std::vector<Closure::Part>& parts) : parts_(parts) {
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (parts[i].definition == nullptr) {
+        by_name_[Head(parts[i].name)].push_back(i);
+        continue;
+      }
+      for (const std::string& name : parts[i].definition->names()) by_name_[name].push_back(i);
+    }
+  }
+
+  // Marks the parts that the name leads to. Returns the bytes of those that were not marked before.
+  size_t Mark(absl::string_view name, std::vector<bool>& marked) const {
+    size_t bytes = 0;
+    std::vector<absl::string_view> pending = {name};
+    Names seen;
+    while (!pending.empty()) {
+      const absl::string_view next = pending.back();
+      pending.pop_back();
+      if (!seen.insert(next).second) continue;
+      const auto found = by_name_.find(next);
+      if (found == by_name_.end()) continue;
+      for (const size_t part : found->second) {
+        if (marked[part]) continue;
+        marked[part] = true;
+        if (parts_[part].definition == nullptr) {
+          pending.push_back(Head(parts_[part].value));
+          continue;
+        }
+        bytes += parts_[part].definition->text().size();
+        for (const std::string& use : parts_[part].definition->uses()) pending.push_back(use);
+      }
+    }
+    return bytes;
+  }
+
+ private:
+  static absl::string_view Head(absl::string_view name) { return name.substr(0, name.find('.')); }
+
+  const std::vector<Closure::Part>& parts_;
+  absl::flat_hash_map<absl::string_view, std::vector<size_t>> by_name_;
+};
+
+// Returns the names that are left out because their machinery is too large. First marks all that
+// the kernel's own code reaches, then weighs each other name by what only it adds to that.
+absl::flat_hash_set<std::string> OversizedMachinery(const Closure& closure,
+                                                    const v1::Kernel& kernel) {
+  const size_t limit = std::max(kMaxMachineryBytes, kMaxMachineryOfSource * kernel.source().size());
+  size_t bytes = 0;
+  for (const Closure::Part& part : closure.parts()) {
+    if (part.definition != nullptr) bytes += part.definition->text().size();
+  }
+  absl::flat_hash_set<std::string> oversized;
+  if (bytes <= limit) return oversized;
+  const Names words = DeviceWords(kernel);
+  const Parts parts(closure.parts());
+  std::vector<bool> device(closure.parts().size(), false);
+  std::vector<absl::string_view> host;
+  for (const std::string& name : kernel.free_names()) {
+    if (words.contains(name)) {
+      parts.Mark(name, device);
+    } else {
+      host.push_back(name);
+    }
+  }
+  if (closure.applied() != nullptr) {
+    host.insert(host.end(), closure.applied()->uses().begin(), closure.applied()->uses().end());
+  }
+  for (size_t i = 0; i < std::min(host.size(), kMaxNames); ++i) {
+    std::vector<bool> marked = device;
+    if (parts.Mark(host[i], marked) > limit) oversized.emplace(host[i]);
+  }
+  return oversized;
+}
+
 using Way = KernelTexts::Way;
 using Ways = std::vector<Way>;
 
-// `text` as it may stand at module level, with a line end. Where it cannot be dedented it is a
-// block.
+// Returns `text` as a statement of the module level, with a line end. A text that cannot be
+// dedented becomes the block of an `if True:`.
 std::string AtModuleLevel(absl::string_view text) {
   std::optional<std::string> statement = code::AtModuleLevel(text);
   if (statement) return *std::move(statement);
@@ -31,8 +233,8 @@ std::string AtModuleLevel(absl::string_view text) {
   return absl::StrCat("if True:\n", lines, absl::EndsWith(lines, "\n") ? "" : "\n");
 }
 
-// The kernel's own statement, if its text is the kernel's: with the '@' lines that stand before its
-// span in odd layouts. Else null.
+// Returns the kernel's own statement, which may begin with '@' lines before the kernel's span in
+// odd layouts; null if the definition around is larger than the kernel.
 const v1::Definition* OwnStatement(const v1::Kernel& kernel, const v1::Definition* around) {
   const bool same = around != nullptr && around->kind() == v1::Definition::KIND_FUNCTION &&
                     around->last_line() == kernel.last_line() &&
@@ -40,7 +242,7 @@ const v1::Definition* OwnStatement(const v1::Kernel& kernel, const v1::Definitio
   return same ? around : nullptr;
 }
 
-// Puts a module together, and keeps account of what it is made of.
+// Writes a module, and notes in the kernel's record which pieces it consists of.
 class ModuleWriter {
  public:
   ModuleWriter(const SourceScope& scope, v1::Kernel& kernel) : scope_(scope), kernel_(kernel) {
@@ -69,7 +271,7 @@ class ModuleWriter {
     assignment.set_generated(true);
   }
 
-  // Either may be null: `statement` where the kernel's own lines are all of it.
+  // `statement` is null if the kernel's own lines are all of it. `applied` may be null.
   void Finish(absl::string_view text, const v1::Definition* statement,
               const v1::Definition* applied) {
     Separate();
@@ -89,9 +291,9 @@ class ModuleWriter {
   }
 
   void AddDefinition(const v1::Definition& definition) {
-    module_ += AtModuleLevel(scope_.RestOf(definition));
+    module_ += AtModuleLevel(scope_.GetText(definition));
     AddPart(definition, definition.kind());
-    for (const SourceScope::Droppable& each : scope_.DroppedOf(definition)) {
+    for (const SourceScope::Droppable& each : scope_.GetDropped(definition)) {
       *kernel_.add_dropped_decorators() =
           ToDropped(each, definition.names(0), definition.first_line());
     }
@@ -100,7 +302,7 @@ class ModuleWriter {
   template <typename Span>
   void AddPart(const Span& span, v1::Definition::Kind kind) {
     v1::ModulePiece& part = *kernel_.add_pieces();
-    ImportPaths::Place place = scope_.paths().PlaceOf(span.path());
+    ImportPaths::Place place = scope_.paths().FindPlace(span.path());
     part.set_path(std::move(place.path));
     part.set_used_source(std::move(place.source));
     part.set_generated(span.path().empty());
@@ -114,6 +316,13 @@ class ModuleWriter {
   std::string module_;
 };
 
+// Makes the module of one kernel.
+//
+// The basic idea: close the kernel's text as it is written. If that lacks nothing and holds no
+// large machinery, it is the module. Otherwise try each decorator above the jit by itself, beside a
+// kernel without all the others: it is kept if the module lacks no more than without it, else
+// replaced if it is an autotuner with known configurations, else dropped. Then close the resulting
+// text once more.
 class ModuleMaker {
  public:
   ModuleMaker(SourceScope& scope, size_t max_bytes, v1::Kernel& kernel)
@@ -145,6 +354,7 @@ class ModuleMaker {
     return closure;
   }
 
+  // Chooses for each decorator whether it is kept, replaced or dropped; see the class comment.
   Ways Choose(const KernelTexts& texts, const v1::Definition* statement) {
     const Ways bare(texts.size(), Way::kDropped);
     Ways chosen = bare;
@@ -168,7 +378,7 @@ class ModuleMaker {
     return chosen;
   }
 
-  // Of machinery that is too large the module is made again without it.
+  // Fills in the module, again without machinery that turns out to be too large.
   void FillInBounded(const KernelText& text, const v1::Definition* statement) {
     const Closure whole = Close(text);
     const absl::flat_hash_set<std::string> oversized = OversizedMachinery(whole, kernel_);
@@ -179,6 +389,7 @@ class ModuleMaker {
     }
   }
 
+  // Writes the module and the fields about it.
   void FillIn(const KernelText& text, const Closure& closure, const v1::Definition* statement) {
     ModuleWriter writer(scope_, kernel_);
     for (const v1::Definition* definition : closure.imports()) writer.AddImport(*definition);

@@ -8,13 +8,14 @@
 
 namespace kernelmill::extractor {
 
-// Sets the kernel's module and what the record says of it: pieces, imports, free and unresolved
-// names, dropped_decorators, replaced_texts, self_contained, prompt_context. Returns how many bytes
-// were looked through.
+// Sets the kernel's module and the record's fields about it: pieces, imports, free and unresolved
+// names, dropped_decorators, replaced_texts, self_contained, prompt_context. Returns the number of
+// bytes that were read.
 //
-// A decorator above the kernel's jit stays where all that it needs can be had in bounds. Each is
-// asked alone: with it and without it the module must lack the same names. An autotuner that cannot
-// stay is replaced by its configurations, where these are known; any other is dropped.
+// A decorator above the kernel's jit stays if all that it needs can be had within bounds: the
+// module must lack the same names with it as without it. Each decorator is tried alone. An
+// autotuner that cannot stay is replaced by its configurations if these are known; any other
+// decorator is dropped.
 size_t MakeModule(SourceScope& scope, size_t max_bytes, v1::Kernel& kernel);
 
 }  // namespace kernelmill::extractor

@@ -1,9 +1,13 @@
 #include "services/extractor/core/link/source_scope.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/text.h"
+#include "common/dsl/languages.h"
 #include "common/python/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
@@ -16,7 +20,8 @@ bool BelowOther(const v1::Definition* a, const v1::Definition* b) {
   return a->first_line() < b->first_line();
 }
 
-// What other files see of a statement that was taken apart is the whole of it.
+// Returns whether other files can see the definition. If a statement is there in parts and as a
+// whole, they see the whole.
 bool IsImportable(const v1::Definition& definition) {
   if (definition.string_begin() > 0 || definition.in_function()) return false;
   return definition.block_first_line() == 0 || IsWholeBlock(definition);
@@ -30,13 +35,13 @@ void AddExported(const v1::Definition& definition, TextDefinitions& text) {
   text.exported.insert(definition.exported().begin(), definition.exported().end());
 }
 
-// Whether one import alone in the blocks of a statement binds the name.
+// Returns whether exactly one import in the blocks of a statement binds the name.
 bool IsOneImport(const v1::Definition& definition, const std::string& name) {
   return std::count_if(definition.imported().begin(), definition.imported().end(),
                        [&](const v1::ImportedName& each) { return each.name() == name; }) == 1;
 }
 
-// Whether a wildcard import of the file brings the name, if the file has it.
+// Returns whether a wildcard import of the file brings the name, provided that the file has it.
 bool Exports(const TextDefinitions& text, const std::string& name) {
   if (text.has_all) return text.all_known && text.exported.contains(name);
   return !absl::StartsWith(name, "_");
@@ -55,6 +60,9 @@ bool IsWholeBlock(const v1::Definition& definition) {
          definition.block_last_line() == definition.last_line();
 }
 
+// The order matters: decorators that may be dropped must be known before definitions are checked,
+// since these are checked without them; and only when it is known what closes can such decorators
+// be taken back.
 SourceScope::SourceScope(std::vector<v1::Definition> definitions, const ImportPaths& paths)
     : definitions_(std::move(definitions)), paths_(paths) {
   for (const v1::Definition& definition : definitions_) AddToText(definition);
@@ -68,11 +76,13 @@ SourceScope::SourceScope(std::vector<v1::Definition> definitions, const ImportPa
       }
     }
   }
-  FindDroppable();
+  FindDroppableDecorators();
   FindOpen();
   KeepWhatCloses();
 }
 
+// Puts a definition into the indexes of its text. A whole statement that is also there in parts is
+// importable, but its parts are what kernels of the file see.
 void SourceScope::AddToText(const v1::Definition& definition) {
   auto& entry = texts_[std::make_pair(definition.path(), definition.string_begin())];
   if (entry == nullptr) entry = std::make_unique<TextDefinitions>();
@@ -82,7 +92,7 @@ void SourceScope::AddToText(const v1::Definition& definition) {
     imported_[std::make_pair(&definition, absl::string_view(imported.name()))] = &imported;
   }
   text.string_begin = definition.string_begin();
-  LiveImports live = LiveImportsOf(definition);
+  LiveImports live = FindLiveImports(definition);
   std::erase_if(live.needed, [](const std::string& module) { return IsAtHand(module); });
   if (!live.needed.empty() || !live.lost.empty()) {
     absent_[&definition] =
@@ -103,7 +113,7 @@ void SourceScope::AddToText(const v1::Definition& definition) {
   }
 }
 
-const std::vector<std::string>& SourceScope::AbsentModulesOf(
+const std::vector<std::string>& SourceScope::GetAbsentModules(
     const v1::Definition& definition) const {
   static const auto& none = *new std::vector<std::string>();
   const auto found = absent_.find(&definition);
@@ -126,7 +136,8 @@ const v1::ImportedName* SourceScope::ImportedWithin(const v1::Definition& defini
   return found == imported_.end() ? nullptr : found->second;
 }
 
-const TextDefinitions& SourceScope::TextOf(const std::string& path, int64_t string_begin) const {
+const TextDefinitions& SourceScope::GetDefinitions(const std::string& path,
+                                                   int64_t string_begin) const {
   static const auto& none = *new TextDefinitions();
   const auto found = texts_.find(std::make_pair(path, string_begin));
   return found == texts_.end() ? none : *found->second;
@@ -143,7 +154,7 @@ const Origin* SourceScope::Find(const TextDefinitions& text, const std::string& 
 
 const Origin* SourceScope::FindImported(const TextDefinitions& text,
                                         const v1::ImportedName& imported) {
-  const TextDefinitions* file = FileOf(text, imported);
+  const TextDefinitions* file = FindFile(text, imported);
   return file == nullptr || imported.member().empty() ? nullptr : Find(*file, imported.member());
 }
 
@@ -152,22 +163,22 @@ bool SourceScope::IsOwn(const TextDefinitions& text, const v1::ImportedName& imp
          paths_.Find(text.path, imported.level(), imported.module()).in_source;
 }
 
-const Definitions& SourceScope::BindingsOf(const Origin& origin) {
+const Definitions& SourceScope::GetBindings(const Origin& origin) {
   static const auto& none = *new Definitions();
   const auto found = origin.text->importable.find(origin.name);
   return found == origin.text->importable.end() ? none : found->second;
 }
 
 bool SourceScope::Closes(const Origin& origin) const {
-  const Definitions& bindings = BindingsOf(origin);
+  const Definitions& bindings = GetBindings(origin);
   return std::none_of(bindings.begin(), bindings.end(), [&](const v1::Definition* d) {
     return open_.contains(d) || Loses(*d, origin.name);
   });
 }
 
-// The file that an import statement of the text loads, if anything is known of it.
-const TextDefinitions* SourceScope::FileOf(const TextDefinitions& text,
-                                           const v1::ImportedName& imported) const {
+// Returns the file that an import statement of the text loads; null if it has no definitions.
+const TextDefinitions* SourceScope::FindFile(const TextDefinitions& text,
+                                             const v1::ImportedName& imported) const {
   return FileAt(paths_.Find(text.path, imported.level(), imported.module()).path);
 }
 
@@ -176,11 +187,13 @@ const TextDefinitions* SourceScope::FileAt(const std::string& path) const {
   return path.empty() || found == texts_.end() ? nullptr : found->second.get();
 }
 
+// Finds a name's origin, with a cache. The entry is null during the search, so a circle of imports
+// ends with null.
 const Origin* SourceScope::FindWithin(const TextDefinitions& text, const std::string& name,
                                       int depth) {
   if (depth > kMaxDepth) return nullptr;
   const auto [at, inserted] = origins_.try_emplace(Key(&text, name), nullptr);
-  if (!inserted) return at->second.get();  // null also where files import it from one another
+  if (!inserted) return at->second.get();  // null also for files that import it in a circle
   std::optional<Origin> origin = Resolve(text, name, depth);
   if (!origin) return nullptr;
   auto& entry = origins_[Key(&text, name)];
@@ -188,9 +201,9 @@ const Origin* SourceScope::FindWithin(const TextDefinitions& text, const std::st
   return entry.get();
 }
 
-// Equal where import statements load the same.
-std::string SourceScope::KeyOf(const TextDefinitions& text,
-                               const v1::ImportedName& imported) const {
+// Returns a key that is equal for import statements that bind the same object.
+std::string SourceScope::MakeKey(const TextDefinitions& text,
+                                 const v1::ImportedName& imported) const {
   if (!IsOwn(text, imported)) return DottedName(imported);
   const std::string path = paths_.Find(text.path, imported.level(), imported.module()).path;
   if (path.empty() && imported.level() == 0) return DottedName(imported);
@@ -198,6 +211,9 @@ std::string SourceScope::KeyOf(const TextDefinitions& text,
   return absl::StrCat(path, ":", imported.member());
 }
 
+// Resolves a name of the module level. A name that is imported from the source leads on to the
+// other file. A name that is imported from elsewhere, and only once, has its dotted name as the
+// key, so that two files that import it alike mean the same.
 std::optional<Origin> SourceScope::Resolve(const TextDefinitions& text, const std::string& name,
                                            int depth) {
   const auto found = text.importable.find(name);
@@ -210,10 +226,10 @@ std::optional<Origin> SourceScope::Resolve(const TextDefinitions& text, const st
     if (imported == nullptr) continue;
     if (!IsImport(*definition) || !IsOwn(text, *imported)) {
       const bool one = bindings.size() == 1 && IsOneImport(*definition, name);
-      if (one) origin.key = absl::StrCat("=", KeyOf(text, *imported));
+      if (one) origin.key = absl::StrCat("=", MakeKey(text, *imported));
       continue;
     }
-    const TextDefinitions* file = FileOf(text, *imported);
+    const TextDefinitions* file = FindFile(text, *imported);
     if (bindings.size() > 1 || file == nullptr || imported->member().empty()) return std::nullopt;
     const Origin* there = FindWithin(*file, imported->member(), depth + 1);
     if (there == nullptr) return std::nullopt;
@@ -222,14 +238,15 @@ std::optional<Origin> SourceScope::Resolve(const TextDefinitions& text, const st
   return origin;
 }
 
-// The last wildcard import counts that brings the name. Of a module that is not known any may.
+// Resolves a name by the last wildcard import that brings it. Gives up at a module that is not
+// known, because it may bring any name.
 std::optional<Origin> SourceScope::ResolveWildcards(const TextDefinitions& text,
                                                     const std::string& name, int depth) {
   const auto found = text.importable.find("*");
   if (found == text.importable.end() || name == "*") return std::nullopt;
   for (auto at = found->second.rbegin(); at != found->second.rend(); ++at) {
     const v1::ImportedName* imported = ImportedAs(**at, "*");
-    const TextDefinitions* file = imported == nullptr ? nullptr : FileOf(text, *imported);
+    const TextDefinitions* file = imported == nullptr ? nullptr : FindFile(text, *imported);
     if (file == nullptr) return std::nullopt;
     if (!Exports(*file, name)) continue;
     const Origin* there = FindWithin(*file, name, depth + 1);
@@ -238,6 +255,9 @@ std::optional<Origin> SourceScope::ResolveWildcards(const TextDefinitions& text,
   return std::nullopt;
 }
 
+// Marks definitions that lack something themselves as open, and notes the users of each. Then walks
+// from each open definition to its users until no more become open. Each definition is visited
+// once.
 void SourceScope::FindOpen() {
   absl::flat_hash_map<const v1::Definition*, Definitions> users;
   Definitions pending;
@@ -246,15 +266,15 @@ void SourceScope::FindOpen() {
   };
   for (const v1::Definition& definition : definitions_) {
     if (!IsImportable(definition)) continue;
-    if (!AbsentModulesOf(definition).empty()) open(&definition);
-    const TextDefinitions& text = TextOf(definition.path(), 0);
-    for (const std::string& use : UsesOf(text, definition)) {
+    if (!GetAbsentModules(definition).empty()) open(&definition);
+    const TextDefinitions& text = GetDefinitions(definition.path(), 0);
+    for (const std::string& use : GetUses(text, definition)) {
       const Origin* origin = Find(text, use);
       if (origin == nullptr) {
         open(&definition);
         break;
       }
-      for (const v1::Definition* needed : BindingsOf(*origin)) {
+      for (const v1::Definition* needed : GetBindings(*origin)) {
         users[needed].push_back(&definition);
         if (Loses(*needed, origin->name)) open(&definition);
       }
@@ -267,6 +287,272 @@ void SourceScope::FindOpen() {
     if (found == users.end()) continue;
     for (const v1::Definition* user : found->second) open(user);
   }
+}
+
+namespace {
+
+bool IsPackage(const TextDefinitions& text) {
+  return text.path == "__init__.py" || absl::EndsWith(text.path, "/__init__.py");
+}
+
+}  // namespace
+
+const TextDefinitions* SourceScope::FindModule(const TextDefinitions& text,
+                                               const std::string& name) {
+  return FindModuleWithin(text, name, 0);
+}
+
+const TextDefinitions* SourceScope::ImportedModule(const TextDefinitions& text,
+                                                   const v1::ImportedName& imported) {
+  return ImportedModuleWithin(text, imported, 0);
+}
+
+const TextDefinitions* SourceScope::FindModuleWithin(const TextDefinitions& text,
+                                                     const std::string& name, int depth) {
+  const auto bindings = text.importable.find(name);
+  if (bindings == text.importable.end() || bindings->second.size() != 1) return nullptr;
+  const v1::ImportedName* imported = ImportedAs(*bindings->second.front(), name);
+  if (imported == nullptr || depth > kMaxDepth) return nullptr;
+  const auto [at, inserted] = modules_.try_emplace(Key(&text, name), nullptr);
+  if (!inserted) return at->second;  // null also for files that import it in a circle
+  const TextDefinitions* module = ImportedModuleWithin(text, *imported, depth);
+  modules_[Key(&text, name)] = module;
+  return module;
+}
+
+// A name in a package's __init__.py takes precedence over a file of that name in the package.
+const TextDefinitions* SourceScope::ImportedModuleWithin(const TextDefinitions& text,
+                                                         const v1::ImportedName& imported,
+                                                         int depth) {
+  if (!IsOwn(text, imported)) return nullptr;
+  const TextDefinitions* file = FindFile(text, imported);
+  const std::string& member = imported.member();
+  if (member.empty()) {
+    return ModuleAt(paths_.Find(text.path, imported.level(), imported.module()).path);
+  }
+  if (file != nullptr && file != &text) {  // a package that imports from itself means its own files
+    if (file->importable.contains(member)) return FindModuleWithin(*file, member, depth + 1);
+    if (FindWithin(*file, member, 0) != nullptr) return nullptr;
+  }
+  const bool bare = imported.module().empty();
+  const std::string dotted = bare ? member : absl::StrCat(imported.module(), ".", member);
+  return ModuleAt(paths_.Find(text.path, imported.level(), dotted).path);
+}
+
+// Returns an empty module for a file without definitions, since its submodules can be had.
+const TextDefinitions* SourceScope::ModuleAt(const std::string& path) {
+  const TextDefinitions* known = FileAt(path);
+  if (known != nullptr || path.empty()) return known;
+  auto& bare = bare_modules_[path];
+  if (bare == nullptr)
+    bare = std::make_unique<const TextDefinitions>(TextDefinitions{.path = path});
+  return bare.get();
+}
+
+// Walks along the chain from module to module, until a part names an object.
+std::optional<SourceScope::Member> SourceScope::FindMember(const TextDefinitions& module,
+                                                           absl::string_view chain) {
+  const TextDefinitions* at = &module;
+  size_t begin = 0;
+  for (int depth = 0; depth < kMaxDepth; ++depth) {
+    const size_t end = std::min(chain.find('.', begin), chain.size());
+    const std::string part(chain.substr(begin, end - begin));
+    const Origin* origin = FindWithin(*at, part, 0);
+    if (origin != nullptr) return Member{std::string(chain.substr(0, end)), origin};
+    const TextDefinitions* next = FindModule(*at, part);
+    if (next == nullptr && IsPackage(*at) && !at->importable.contains(part)) {
+      next = ModuleAt(paths_.Find(at->path, 1, part).path);
+    }
+    if (next == nullptr || end == chain.size()) return std::nullopt;
+    at = next;
+    begin = end + 1;
+  }
+  return std::nullopt;
+}
+
+const MemberReads& SourceScope::GetReads(const v1::Definition& definition) {
+  auto& reads = reads_[&definition];
+  if (reads == nullptr) reads = std::make_unique<const MemberReads>(GetText(definition));
+  return *reads;
+}
+
+std::vector<std::string> SourceScope::GetUses(const TextDefinitions& text,
+                                              const v1::Definition& definition) {
+  const Names& names = GetNames(definition);
+  const bool has_modules = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return FindModule(text, name) != nullptr;
+  });
+  if (!has_modules) return {names.begin(), names.end()};
+  return MembersRead(text, names, GetReads(definition));
+}
+
+std::vector<std::string> SourceScope::MembersRead(const TextDefinitions& text, const Names& uses,
+                                                  const MemberReads& reads) {
+  std::vector<std::string> read;
+  for (const std::string& use : uses) {
+    const TextDefinitions* module = FindModule(text, use);
+    const std::vector<std::string>* chains = module == nullptr ? nullptr : reads.Find(use);
+    std::vector<std::string> members;
+    for (size_t i = 0; chains != nullptr && i < chains->size(); ++i) {
+      const std::optional<Member> member = FindMember(*module, (*chains)[i]);
+      if (!member) break;
+      members.push_back(absl::StrCat(use, ".", member->name));
+    }
+    if (chains == nullptr || members.size() != chains->size()) {
+      read.push_back(use);
+    } else {
+      std::move(members.begin(), members.end(), std::back_inserter(read));
+    }
+  }
+  return read;
+}
+
+// Follows the name through the files of the source to the import of an installed module.
+std::string SourceScope::InstalledName(const TextDefinitions& text, const std::string& name) {
+  const Origin* origin = nullptr;
+  const auto bindings = text.by_name.find(name);
+  if (bindings == text.by_name.end()) {
+    origin = Find(text, name);  // a wildcard may bring it
+  } else if (bindings->second.size() <= kMaxBindings) {
+    for (const v1::Definition* definition : bindings->second) {
+      const v1::ImportedName* imported = ImportedWithin(*definition, name);
+      if (imported != nullptr && IsOwn(text, *imported)) origin = FindImported(text, *imported);
+      if (origin != nullptr) break;
+    }
+  }
+  if (origin == nullptr) return "";
+  for (const v1::Definition* definition : GetBindings(*origin)) {
+    const v1::ImportedName* imported = ImportedWithin(*definition, origin->name);
+    if (imported == nullptr || IsOwn(*origin->text, *imported)) continue;
+    std::string dotted = DottedName(*imported);
+    if (python::IsInstalledModule(dotted)) return dotted;
+  }
+  return "";
+}
+
+std::string SourceScope::ResolvedName(const TextDefinitions& text, const std::string& dotted) {
+  const std::string head = dotted.substr(0, dotted.find('.'));
+  const auto bindings = text.by_name.find(head);
+  if (bindings != text.by_name.end() && bindings->second.size() <= kMaxBindings) {
+    for (const v1::Definition* definition : bindings->second) {
+      const v1::ImportedName* imported = ImportedWithin(*definition, head);
+      if (imported == nullptr || IsOwn(text, *imported)) continue;
+      // `import a.b` binds a, and code says a.b.
+      const bool bare =
+          imported->member().empty() && absl::StartsWith(imported->module(), head + ".");
+      return bare ? dotted : DottedName(*imported) + dotted.substr(head.size());
+    }
+  }
+  const std::string installed = InstalledName(text, head);
+  return installed.empty() ? "" : installed + dotted.substr(head.size());
+}
+
+std::vector<SourceScope::Droppable> SourceScope::GetDroppable(const TextDefinitions& text,
+                                                              const DecoratedFunction& function,
+                                                              absl::string_view known_jit) {
+  std::vector<Droppable> droppable;
+  for (const Decorator& decorator : function.decorators) {
+    const std::string resolved = ResolvedName(text, decorator.callee);
+    const absl::string_view last = LastPart(resolved);
+    const bool is_known = !known_jit.empty() && !decorator.callee.empty() &&
+                          LastPart(decorator.callee) == LastPart(known_jit);
+    // Decorators below the jit change the function that the jit gets, so they always stay.
+    if (is_known || dsl::ExtractedDslOf(resolved) != v1::DSL_UNSPECIFIED) return droppable;
+    if (!absl::StartsWith(resolved, "triton.")) {
+      droppable.push_back({&decorator, kHostMachinery});
+    } else if (last == "autotune") {
+      droppable.push_back({&decorator, kAutotuneConfigs});
+    } else if (last == "heuristics") {
+      droppable.push_back({&decorator, kHeuristics});
+    }
+  }
+  droppable.clear();  // no decorator is a jit
+  return droppable;
+}
+
+void SourceScope::FindDroppableDecorators() {
+  for (const v1::Definition& definition : definitions_) {
+    if (definition.kind() != v1::Definition::KIND_FUNCTION || definition.string_begin() > 0)
+      continue;
+    std::optional<DecoratedFunction> parts = ReadDecoratedFunction(definition.text());
+    if (!parts || parts->decorators.size() < 2) continue;
+    auto function = std::make_unique<Function>();
+    function->parts = *std::move(parts);
+    function->dropped = GetDroppable(GetDefinitions(definition.path(), 0), function->parts, "");
+    if (function->dropped.empty()) continue;
+    function->SetRest(definition);
+    functions_[&definition] = std::move(function);
+  }
+}
+
+// Keeps droppable decorators that turn out to close. They were left out at first, so that they did
+// not make their functions open.
+void SourceScope::KeepWhatCloses() {
+  std::vector<std::pair<const v1::Definition*, std::vector<Droppable>>> decided;
+  for (const v1::Definition& definition : definitions_) {
+    const auto found = functions_.find(&definition);
+    if (found == functions_.end()) continue;
+    const TextDefinitions& text = GetDefinitions(definition.path(), 0);
+    std::vector<Droppable> dropped;
+    for (const Droppable& each : found->second->dropped) {
+      Names uses;
+      for (const std::string& use : definition.uses()) {
+        if (each.decorator->words.contains(use)) uses.Add(std::string(use));
+      }
+      const std::vector<std::string> members =
+          MembersRead(text, uses, MemberReads(each.decorator->text));
+      const bool closes = std::all_of(members.begin(), members.end(), [&](const std::string& use) {
+        const Origin* origin = Find(text, use);
+        return origin != nullptr && Closes(*origin);
+      });
+      if (!closes) dropped.push_back(each);
+    }
+    decided.emplace_back(&definition, std::move(dropped));
+  }
+  for (auto& [definition, dropped] : decided) {
+    Function& function = *functions_[definition];
+    function.dropped = std::move(dropped);
+    function.SetRest(*definition);
+    reads_.erase(definition);
+  }
+}
+
+// Computes the text and the uses that remain without the dropped decorators. A use remains if the
+// body or a decorator that is kept may read it.
+void SourceScope::Function::SetRest(const v1::Definition& definition) {
+  std::vector<TextEdit> edits;
+  for (const Droppable& each : dropped) {
+    edits.push_back({each.decorator->line_begin, each.decorator->line_end, ""});
+  }
+  text = ApplyEdits(definition.text(), edits);
+  uses.Clear();
+  for (const std::string& use : definition.uses()) {
+    bool read = parts.words.contains(use);
+    for (const Decorator& decorator : parts.decorators) {
+      const bool is_dropped =
+          std::any_of(dropped.begin(), dropped.end(),
+                      [&](const Droppable& each) { return each.decorator == &decorator; });
+      read = read || (!is_dropped && decorator.words.contains(use));
+    }
+    if (read) uses.Add(std::string(use));
+  }
+}
+
+const std::vector<SourceScope::Droppable>& SourceScope::GetDropped(
+    const v1::Definition& definition) const {
+  static const auto& none = *new std::vector<Droppable>();
+  const auto found = functions_.find(&definition);
+  return found == functions_.end() ? none : found->second->dropped;
+}
+
+const SourceScope::Names& SourceScope::GetNames(const v1::Definition& definition) const {
+  const auto found = functions_.find(&definition);
+  return found == functions_.end() ? definition.uses() : found->second->uses;
+}
+
+const std::string& SourceScope::GetText(const v1::Definition& definition) const {
+  const auto found = functions_.find(&definition);
+  return found == functions_.end() ? definition.text() : found->second->text;
 }
 
 }  // namespace kernelmill::extractor

@@ -14,103 +14,108 @@
 #include "services/extractor/core/link/decorators.h"
 #include "services/extractor/core/link/import_paths.h"
 #include "services/extractor/core/link/live_imports.h"
-#include "services/extractor/core/link/member_reads.h"
+#include "services/extractor/core/link/statements.h"
 
 namespace kernelmill::extractor {
 
 using Definitions = std::vector<const v1::Definition*>;
 using DefinitionsByName = absl::flat_hash_map<std::string, Definitions>;
 
-// The definitions of one text, in its order: of a file, or of a string in one.
+// The definitions of one text, which is a file or a string in a file; in the text's order.
 struct TextDefinitions {
   std::string path;
   int64_t string_begin = 0;
   Definitions all;
-  Definitions outer;   // those but imports in functions: they do not overlap
-  Definitions future;  // imports from __future__, which hold for the whole file
+  Definitions outer;   // all except imports in functions; these do not overlap
+  Definitions future;  // imports from __future__, which apply to the whole file
   DefinitionsByName by_name;
-  // What other files see: the statements of the module level, each whole.
+  // The statements of the module level, each as a whole: what other files see.
   DefinitionsByName importable;
-  bool has_all = false;    // __all__
-  bool all_known = false;  // and it is made of strings alone, which are:
+  bool has_all = false;    // has __all__
+  bool all_known = false;  // __all__ consists of the strings in `exported`
   absl::flat_hash_set<std::string> exported;
 };
 
-// What a name of some file's module level stands for, once re-exports are followed.
+// The definition that a name of a file's module level leads to, through all re-exports.
 struct Origin {
-  const TextDefinitions* text;  // of the file that binds it, under
-  std::string name;
-  // Equal if the same is meant: the place, or the dotted name of what comes from outside the
-  // source.
+  const TextDefinitions* text;  // the file that binds it
+  std::string name;             // its name there
+  // Equal for names that mean the same: the place, or the dotted name for all that comes from
+  // outside the source.
   std::string key;
 };
 
-// The module levels of all files of a source, and what their names mean in one another.
+// The module levels of all files of a source, and the meanings of their names in one another.
 //
-// The basic idea: a name leads through import statements, also `*` and __init__.py, to the file
-// that binds it. It closes if it can be had with all that it needs in turn, which then is nothing
-// but other such names and modules that are at hand (LiveImports). Definitions that do not close
-// are found from those that need what is not there, against the direction of use: in one pass,
-// however the files import one another.
+// The basic idea: a name leads through import statements, including `*` and __init__.py, to the
+// file that binds it (Find). A definition closes if a module can have it together with all that it
+// needs: other definitions that close, and modules that are at hand (LiveImports). This depends on
+// other definitions, and files may import one another in circles, so it is computed from the other
+// end, once for the whole source: a definition is open if it needs something that is not there;
+// then each user of an open definition is open, its users are, and so on. All others close.
 //
-// Of a function that a DSL's jit makes a kernel or a helper the decorators above the jit are
-// machinery of the host: it closes without those that do not, and modules have it without them.
+// If a DSL's jit makes a function a kernel or a helper, the decorators above the jit are machinery
+// of the host. Such a function counts as closed without the decorators that do not close, and
+// modules have it without them.
 //
-// Of a name that is bound more than once other files see what it is in the end: all its bindings,
-// one after another. Deterministic; not thread-safe, since it remembers what it found.
+// If a file binds a name more than once, other files see the final value: all its bindings, one
+// after another.
+//
+// Deterministic. Not thread-safe, because it caches what it finds.
 class SourceScope {
  public:
-  // `paths`: all files of the source and of those that it uses, also those that nothing was
-  // extracted from; outlives this.
+  // `paths` has all files of the source and of its used sources, also files without definitions. It
+  // must outlive this object.
   SourceScope(std::vector<v1::Definition> definitions, const ImportPaths& paths);
   SourceScope(const SourceScope&) = delete;
   SourceScope& operator=(const SourceScope&) = delete;
 
-  // Of a text without definitions: one that has none.
-  const TextDefinitions& TextOf(const std::string& path, int64_t string_begin) const;
+  // Returns the definitions of a text; an empty object if it has none.
+  const TextDefinitions& GetDefinitions(const std::string& path, int64_t string_begin) const;
 
-  // Null where it cannot be told, or is a module. Of a member of a module that the text imports
-  // under the name m: "m.member".
+  // Finds the origin of a name of the text's module level. "m.member" is a member of the module
+  // that the text imports as m. Null if the origin is not known, or is a module.
   const Origin* Find(const TextDefinitions& text, const std::string& name);
-  // Of a name that an import statement of the text binds. Null also for what is not of the source.
+  // Finds the origin of a name that an import statement of the text binds. Null also if it is not
+  // in the source.
   const Origin* FindImported(const TextDefinitions& text, const v1::ImportedName& imported);
-  // The file that a name of the text's module level stands for, imported as a module of the
-  // source; null for what is no module.
+  // Finds the file of the source that a name of the text's module level is, imported as a module;
+  // null if it is no module.
   const TextDefinitions* FindModule(const TextDefinitions& text, const std::string& name);
-  // The same of a name that an import statement of the text binds.
+  // Finds the same for a name that an import statement of the text binds.
   const TextDefinitions* ImportedModule(const TextDefinitions& text,
                                         const v1::ImportedName& imported);
-  // What is read of a module by a chain of members, "f" or "sub.f.attribute": the part of it that
-  // names an object of a file, and that. Nothing where that cannot be told.
+  // The object that a chain of members of a module leads to: "sub.f" of "sub.f.attribute" if sub is
+  // a module and f one of its objects.
   struct Member {
     std::string name;
     const Origin* origin;
   };
+  // Returns nullopt if the object is not known.
   std::optional<Member> FindMember(const TextDefinitions& module, absl::string_view chain);
-  // The names that a definition of the text uses, with the members of modules that it reads instead
-  // of the modules' names; the name itself where these cannot be told.
-  std::vector<std::string> UsesOf(const TextDefinitions& text, const v1::Definition& definition);
-  // What the definition's text reads.
-  const MemberReads& ReadsOf(const v1::Definition& definition);
-  // The dotted name outside of the source that the name of a text leads to, through the source's
-  // files: "triton.language" of tl in from .utils import tl. Empty where it leads to none of those
-  // that are installed, or is not the source's.
+  // Returns the names that a definition of the text uses. A module's name is replaced by the
+  // members that the definition reads, if these are known.
+  std::vector<std::string> GetUses(const TextDefinitions& text, const v1::Definition& definition);
+  // Returns the members that the definition's text reads.
+  const MemberReads& GetReads(const v1::Definition& definition);
+  // Returns the dotted name of an installed module that a name of the text leads to through files
+  // of the source: "triton.language" for the tl of `from .utils import tl`. Empty if it does not.
   std::string InstalledName(const TextDefinitions& text, const std::string& name);
 
   const ImportPaths& paths() const { return paths_; }
 
-  // Whether an import statement of the text is of the source's own modules, or a used source's.
+  // Returns whether an import statement of the text imports from the source, or from a used source.
   bool IsOwn(const TextDefinitions& text, const v1::ImportedName& imported) const;
 
-  // What an import statement binds `name` to; null if the definition is none, or not of that name.
-  // `definition` is one of the scope's.
+  // Returns what an import statement of the scope binds `name` to; null if the definition is no
+  // import or does not bind the name.
   const v1::ImportedName* ImportedAs(const v1::Definition& definition,
                                      const std::string& name) const;
-  // The same of an import statement in the blocks of one, as in try: import x.
+  // Returns the same also for an import in the blocks of a statement, as in try: import x.
   const v1::ImportedName* ImportedWithin(const v1::Definition& definition,
                                          const std::string& name) const;
 
-  // A decorator that a module may go without, and which sort it is (v1::DroppedDecorator.reason).
+  // A decorator that a module may lack, and its kind (v1::DroppedDecorator.reason).
   struct Droppable {
     const Decorator* decorator;
     absl::string_view reason;
@@ -120,25 +125,27 @@ class SourceScope {
   static constexpr absl::string_view kHeuristics = "heuristics";
   using Names = google::protobuf::RepeatedPtrField<std::string>;
 
-  // The decorators of a function of the text that stand above the one that makes it a jit function:
-  // that is a DSL's own by name, or has the name `known_jit`. None of a function that is none, and
-  // of Triton's own its autotune and heuristics alone.
-  std::vector<Droppable> DroppableOf(const TextDefinitions& text, const DecoratedFunction& function,
-                                     absl::string_view known_jit);
-  // Of these what modules have the definition without: what they need does not close.
-  const std::vector<Droppable>& DroppedOf(const v1::Definition& definition) const;
-  // The definition's uses and text without them.
-  const Names& NamesOf(const v1::Definition& definition) const;
-  const std::string& RestOf(const v1::Definition& definition) const;
-  // The modules that have to be there for the definition and are not at hand; dotted.
-  const std::vector<std::string>& AbsentModulesOf(const v1::Definition& definition) const;
-  // Whether what the definition binds the name to is lost without them.
+  // Returns the decorators above the jit of a function of the text: the jit is a DSL's own, or has
+  // the name `known_jit`. Empty if the function has no jit. Triton's own decorators are left out,
+  // except autotune and heuristics.
+  std::vector<Droppable> GetDroppable(const TextDefinitions& text,
+                                      const DecoratedFunction& function,
+                                      absl::string_view known_jit);
+  // Returns those of a definition's droppable decorators that do not close, so that modules lack
+  // them.
+  const std::vector<Droppable>& GetDropped(const v1::Definition& definition) const;
+  // Return the definition's uses and its text without the dropped decorators.
+  const Names& GetNames(const v1::Definition& definition) const;
+  const std::string& GetText(const v1::Definition& definition) const;
+  // Returns the dotted modules that the definition needs and that are not at hand.
+  const std::vector<std::string>& GetAbsentModules(const v1::Definition& definition) const;
+  // Returns whether the definition does not bind the name without these modules.
   bool Loses(const v1::Definition& definition, const std::string& name) const;
-  // What the imports of a text make of a dotted name; empty where it leads to nothing outside of
-  // the source.
+  // Resolves a dotted name by the imports of a text; empty if it leads to nothing outside the
+  // source.
   std::string ResolvedName(const TextDefinitions& text, const std::string& dotted);
 
-  static const Definitions& BindingsOf(const Origin& origin);
+  static const Definitions& GetBindings(const Origin& origin);
   bool Closes(const Origin& origin) const;
 
  private:
@@ -158,7 +165,7 @@ class SourceScope {
     void SetRest(const v1::Definition& definition);
   };
 
-  // Of a definition that imports what is not at hand.
+  // The absent modules of a definition, and the names that it does not bind without them.
   struct Absent {
     std::vector<std::string> modules;
     absl::flat_hash_set<std::string> lost;
@@ -166,21 +173,21 @@ class SourceScope {
 
   void AddToText(const v1::Definition& definition);
   const Origin* FindWithin(const TextDefinitions& text, const std::string& name, int depth);
-  std::string KeyOf(const TextDefinitions& text, const v1::ImportedName& imported) const;
+  std::string MakeKey(const TextDefinitions& text, const v1::ImportedName& imported) const;
   std::optional<Origin> Resolve(const TextDefinitions& text, const std::string& name, int depth);
   std::optional<Origin> ResolveWildcards(const TextDefinitions& text, const std::string& name,
                                          int depth);
   const TextDefinitions* FileAt(const std::string& path) const;
   const TextDefinitions* ModuleAt(const std::string& path);
-  const TextDefinitions* FileOf(const TextDefinitions& text,
-                                const v1::ImportedName& imported) const;
+  const TextDefinitions* FindFile(const TextDefinitions& text,
+                                  const v1::ImportedName& imported) const;
   const TextDefinitions* FindModuleWithin(const TextDefinitions& text, const std::string& name,
                                           int depth);
   const TextDefinitions* ImportedModuleWithin(const TextDefinitions& text,
                                               const v1::ImportedName& imported, int depth);
   std::vector<std::string> MembersRead(const TextDefinitions& text, const Names& uses,
                                        const MemberReads& reads);
-  void FindDroppable();
+  void FindDroppableDecorators();
   void FindOpen();
   void KeepWhatCloses();
 
@@ -191,18 +198,19 @@ class SourceScope {
   absl::flat_hash_map<Key, const TextDefinitions*> modules_;
   absl::flat_hash_map<std::string, std::unique_ptr<const TextDefinitions>> bare_modules_;
   absl::flat_hash_map<const v1::Definition*, std::unique_ptr<const MemberReads>> reads_;
-  // What import statements bind, by the name; of a statement's two the last.
+  // The imports of each statement, by the name; if a statement binds a name twice, the last one.
   absl::flat_hash_map<std::pair<const v1::Definition*, absl::string_view>, const v1::ImportedName*>
       imported_;
   absl::flat_hash_map<const v1::Definition*, std::unique_ptr<Function>> functions_;
   absl::flat_hash_map<const v1::Definition*, std::unique_ptr<const Absent>> absent_;
-  absl::flat_hash_set<const v1::Definition*> open_;  // those that do not close
+  absl::flat_hash_set<const v1::Definition*> open_;  // definitions that do not close
 };
 
-// What an absolute import binds its name to: module.member, or the module.
+// Returns what an absolute import binds its name to: module.member, or the module.
 std::string DottedName(const v1::ImportedName& imported);
 
-// Whether it is a statement that was also taken apart: see v1::Definition.block_first_line.
+// Returns whether the definition is a whole statement that is also there in parts: see
+// v1::Definition.block_first_line.
 bool IsWholeBlock(const v1::Definition& definition);
 
 inline bool IsImport(const v1::Definition& definition) {

@@ -53,6 +53,8 @@ size_t CodeText::Column(size_t at) const {
   return place - begin;
 }
 
+// C statements end with ';' outside parentheses and with braces. Python statements begin where the
+// lexer says so, and a block's header ends with the first ':' outside brackets.
 std::vector<TokenSpan> CodeText::Statements(TokenSpan span) const {
   std::vector<TokenSpan> statements;
   size_t begin = span.begin;
@@ -154,6 +156,8 @@ bool CodeText::IsTemplateCall(size_t name, size_t end) const {
   return false;
 }
 
+// Counts names before '(', except names of definitions. In C there may be template arguments
+// between. In Python an '@' between two operands is counted as a call of "@".
 void CodeText::CountCalls(TokenSpan span, CallCounts& calls) const {
   for (size_t at = span.begin; at + 1 < span.end; ++at) {
     const string_view next = tokens_[at + 1].text;

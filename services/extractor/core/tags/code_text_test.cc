@@ -18,7 +18,7 @@ using ::testing::Pair;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
-std::string TextOf(const CodeText& code, TokenSpan span) {
+std::string GetText(const CodeText& code, TokenSpan span) {
   std::string text;
   for (size_t at = span.begin; at < span.end; ++at) {
     absl::StrAppend(&text, at > span.begin ? " " : "", code[at]);
@@ -29,14 +29,14 @@ std::string TextOf(const CodeText& code, TokenSpan span) {
 std::vector<std::string> Statements(absl::string_view text, code::Language language) {
   const CodeText code(text, language);
   std::vector<std::string> all;
-  for (const TokenSpan span : code.Statements(code.all())) all.push_back(TextOf(code, span));
+  for (const TokenSpan span : code.Statements(code.all())) all.push_back(GetText(code, span));
   return all;
 }
 
 std::map<std::string, std::string> Functions(absl::string_view text, code::Language language) {
   const CodeText code(text, language);
   std::map<std::string, std::string> all;
-  for (const auto& [name, span] : code.Functions()) all[std::string(name)] = TextOf(code, span);
+  for (const auto& [name, span] : code.Functions()) all[std::string(name)] = GetText(code, span);
   return all;
 }
 

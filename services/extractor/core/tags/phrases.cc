@@ -52,6 +52,8 @@ void Phrases::Add(absl::string_view phrase, int number) {
   numbers_[std::string(phrase)].push_back(number);
 }
 
+// Tries the longest runs of words first, and marks the words of each phrase as taken, so that
+// shorter phrases within it are not found.
 std::vector<Phrases::Found> Phrases::FindIn(const std::vector<std::string>& words) const {
   std::vector<Found> all;
   std::vector<bool> taken(words.size(), false);

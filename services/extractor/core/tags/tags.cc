@@ -129,6 +129,8 @@ void AddCalls(const CallCounts& calls, KernelFacts& facts) {
   std::sort(facts.calls.begin(), facts.calls.end());
 }
 
+// Reads the facts: calls from the kernel's own code and, through Reach, from its helpers; loads and
+// stores from the kernel's own code, in which a helper's call has the traits of the helper's calls.
 KernelFacts ReadFacts(const v1::Kernel& kernel) {
   const code::Language language = code::LanguageOf(kernel.dsl());
   const CodeText code(BodyText(kernel), language);
@@ -271,6 +273,7 @@ class Tagger {
     if (held.empty()) held = std::string(reason);
   }
 
+  // Reads names in the order of their weight, and stops as soon as one tells the subject.
   void AddFromNames() {
     AddFromName("name", kernel_.name());
     // Many kernels read a key-value cache. A kernel that is named for it does nothing else.
@@ -400,6 +403,7 @@ class Tagger {
     return AnyStore([&](ValueFlow::Store store) { return (store.address & traits) != 0; });
   }
 
+  // Adds tags by the combination of calls and by the values that are stored.
   void AddFromStructure() {
     if (facts_.dots > 0) return AddProduct();
     const bool subject = SubjectKnown();
@@ -473,6 +477,7 @@ class Tagger {
     if (computes) Give("elementwise", "structure:stores_computed");
   }
 
+  // A tag with a broader one gives it its own reason.
   void AddBroader() {
     for (size_t i = 0; i < rules_.size(); ++i) {
       if (!rules_[i].also.empty() && !reasons_[i].empty()) Give(rules_[i].also, reasons_[i]);

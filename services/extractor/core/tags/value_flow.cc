@@ -208,6 +208,8 @@ ValueFlow::ValueFlow(const CodeText& code, const std::vector<TokenSpan>& body,
   for (const string_view parameter : parameters) {
     if (HoldsSegments(parameter)) segments_.insert(parameter);
   }
+  // The second pass sees what later statements of a loop assigned. Stores are collected anew in
+  // each pass, so that those of the second one count.
   for (const bool first : {true, false}) {
     first_pass_ = first;
     stores_.clear();
@@ -256,6 +258,7 @@ void ValueFlow::Run(TokenSpan statement) {
   ReadExpression(statement, 0);
 }
 
+// The targets of `for x in y` get the traits of y.
 void ValueFlow::RunLoopHeader(TokenSpan statement) {
   size_t in = statement.begin;
   while (in < statement.end && code_[in] != "in") ++in;
@@ -282,6 +285,8 @@ bool ValueFlow::Accumulates(TokenSpan left, ValueTraits traits) const {
          (GetTraits(code_[left.begin]) & kLoaded) == 0;
 }
 
+// Gives the traits to the assigned names. In C the target is the last name on the left, behind its
+// type, or memory if it begins with '*'. In Python it is every name before an annotation.
 void ValueFlow::Assign(TokenSpan left, ValueTraits traits) {
   if (left.begin == left.end) return;
   if (AssignElement(left, traits)) return;
@@ -357,6 +362,7 @@ ValueTraits ValueFlow::ReadExpression(TokenSpan expression, int depth) {
   return traits;
 }
 
+// A subscript of memory loads. The value also has the traits of all that was stored there.
 ValueTraits ValueFlow::ReadSubscript(size_t name, size_t close, int depth) {
   loads_ = true;
   const ValueTraits address = ReadExpression({name + 2, close}, depth + 1) | GetTraits(code_[name]);

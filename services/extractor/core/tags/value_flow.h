@@ -12,8 +12,8 @@
 
 namespace kernelmill::extractor {
 
-// A kind of function of kernel languages, by the last part of its name: dot of tl.dot and jnp.dot. A
-// function may be of several kinds, so kinds are bits. The table is in value_flow.cc.
+// A kind of function of kernel languages, by the last part of its name: dot of tl.dot and jnp.dot.
+// A function may be of several kinds, so kinds are bits. The table is in value_flow.cc.
 enum CallKind : uint32_t {
   kLoad = 1 << 0,
   kStore = 1 << 1,

@@ -13,14 +13,14 @@ namespace {
 
 using absl::string_view;
 
-constexpr int kMaxAliases = 4;  // short names of namespaces in one another
+constexpr int kMaxAliases = 4;  // bounds chains of namespace aliases
 
 string_view FirstPart(string_view path) { return path.substr(0, path.find("::")); }
 string_view LastPart(string_view path) {
   const size_t colon = path.rfind(':');
   return colon == string_view::npos ? path : path.substr(colon + 1);
 }
-// Without the last part; empty where there is but one.
+// Returns the path without its last part; empty if it has only one.
 string_view Shortened(string_view path) {
   const size_t colons = path.rfind("::");
   return colons == string_view::npos ? string_view() : path.substr(0, colons);
@@ -30,7 +30,7 @@ std::string Joined(string_view scope, string_view path) {
   return scope.empty() ? std::string(path) : absl::StrCat(scope, "::", path);
 }
 
-// Whether names may stand below it: C::x.
+// Returns whether other names may be qualified with it: C::x.
 bool HoldsNames(Declaration::Kind kind) {
   return kind == Declaration::kType || kind == Declaration::kAlias || kind == Declaration::kUsing ||
          kind == Declaration::kShortName;
@@ -55,16 +55,17 @@ CudaClosure::CudaClosure(const Source& source, const ItemRef& kernel, uint32_t r
   }
   constexpr size_t kMaxDirectives = 64;
   for (const uint32_t file : view_->files) {
-    for (const ItemRef& ref : source.DirectivesOf(file)) {
+    for (const ItemRef& ref : source.GetDirectives(file)) {
       if (usings_.size() < kMaxDirectives && IsVisible(ref)) usings_.push_back(ref);
     }
   }
   Run();
 }
 
+// Tries the first few includers as roots, and keeps the closure with the fewest missing names.
 void CudaClosure::TryIncluders() {
   constexpr size_t kMaxTries = 4;
-  const std::vector<uint32_t> includers = source_->IncludersOf(kernel_.file);
+  const std::vector<uint32_t> includers = source_->FindIncluders(kernel_.file);
   size_t looked_at = looked_at_;
   for (size_t i = 0; i < std::min(kMaxTries, includers.size()); ++i) {
     if (looked_at > limits_.looked_at) break;
@@ -77,8 +78,10 @@ void CudaClosure::TryIncluders() {
   looked_at_ = looked_at;
 }
 
+// Follows items until none is pending. Then takes the operators on the types that came along, which
+// may bring new items, and so on.
 void CudaClosure::Run() {
-  constexpr int kMaxRounds = 8;  // of operators on types that came with operators
+  constexpr int kMaxRounds = 8;  // operators bring types, which bring operators in turn
   pending_.push_back(kernel_);
   TakeSameName();
   for (int round = 0; round < kMaxRounds && !pending_.empty(); ++round) {
@@ -99,6 +102,8 @@ bool CudaClosure::IsVisible(const ItemRef& ref) const {
   return view_->contains.contains(ref.file) && !InOtherBranch(ref);
 }
 
+// Returns whether an item is in a branch that excludes the kernel's: another branch of the same
+// conditional.
 bool CudaClosure::InOtherBranch(const ItemRef& ref) const {
   if (ref.file != kernel_.file || branches_.empty()) return false;
   const SourceText& text = (*source_)[ref.file];
@@ -120,15 +125,15 @@ void CudaClosure::Follow(const ItemRef& ref) {
     if (!item.declaration.names.empty()) Miss(item.declaration.names[0], "too_large");
     return;
   }
-  // A method's class first: names of its members are no others.
+  // Take a method's class first, so that names of its members are not looked up elsewhere.
   const std::string& owner = source_->at(ref).declaration.owner;
   if (!owner.empty()) Resolve({owner, false, false}, ref, 0);
-  for (const UsedName& used : source_->WordsOf(ref).used) Resolve(used, ref, 0);
-  for (const std::string& word : source_->WordsOf(ref).asked) Ask(word);
+  for (const UsedName& used : source_->GetWords(ref).used) Resolve(used, ref, 0);
+  for (const std::string& word : source_->GetWords(ref).asked) Ask(word);
   if (!(ref == kernel_)) FollowConditions(ref);
 }
 
-// Macros of the source that the conditionals around an item ask for.
+// Takes the macros that the conditionals around an item ask about.
 void CudaClosure::FollowConditions(const ItemRef& ref) {
   const SourceText& text = (*source_)[ref.file];
   constexpr int kMaxDepth = 64;
@@ -146,49 +151,51 @@ void CudaClosure::FollowConditions(const ItemRef& ref) {
   }
 }
 
-// A word that a conditional asks about: whatever is not defined is 0.
+// Takes a word that a conditional asks about. It cannot be missing: an undefined macro counts as 0.
 void CudaClosure::Ask(absl::string_view word) {
   if (!TakeMacros(word, /*invoked=*/true)) IsKnown(word);
 }
 
-// Whether the kernel calls a function of its own name, which may be another overload.
+// Returns whether the kernel calls a function with its own name, which may be another overload.
 bool CudaClosure::CallsItsName() const {
   const Declaration& declaration = source_->at(kernel_).declaration;
   if (declaration.kind != Declaration::kFunction || declaration.names.empty()) return false;
-  const Code code = Lex(source_->TextOf(kernel_));
-  int calls = -1;  // its declaration is none
+  const Code code = Lex(source_->GetText(kernel_));
+  int calls = -1;  // does not count its declaration
   for (uint32_t at = 0; at + 1 < code.size(); ++at) {
     calls += code.tokens[at + 1].mark == '(' && code[at] == LastPart(declaration.names[0]);
   }
   return calls > 0;
 }
 
-// What the kernel's own declaration specializes, or declares again, and its overloads if it calls
-// them.
+// Takes the template that the kernel specializes, other declarations of it, and its overloads if it
+// calls them.
 void CudaClosure::TakeSameName() {
   const Declaration& declaration = source_->at(kernel_).declaration;
   if (declaration.kind != Declaration::kType && !declaration.specializes && !CallsItsName()) return;
   for (const std::string& name : declaration.names) {
-    for (const ItemRef& ref : source_->Named(source_->QualifiedName(kernel_, name))) {
+    for (const ItemRef& ref : source_->FindNamed(source_->QualifiedName(kernel_, name))) {
       if (IsVisible(ref) && !(ref == kernel_)) Take(ref, name);
     }
   }
 }
 
+// Looks one name up, in this order: macros, declarations of the source, known headers, members of
+// base classes, "using namespace", packages. Each namespace looks each name up only once.
 void CudaClosure::Resolve(const UsedName& used, const ItemRef& user, int depth) {
   const Item& item = source_->at(user);
   const std::string key = absl::StrCat(
       item.is_macro ? "#" : (*source_)[user.file].namespaces[item.declaration.space].qualified,
       used.global ? " ::" : " ", used.path, used.invoked ? "(" : "");
   if (item.declaration.owner.empty() && item.declaration.kind != Declaration::kType &&
-      source_->WordsOf(user).opened.empty() && !resolved_.insert(key).second) {
+      source_->GetWords(user).opened.empty() && !resolved_.insert(key).second) {
     return;
   }
   const bool plain = used.path.find(':') == std::string::npos;
   always_ = false;
   if ((!used.global && TakeMacros(FirstPart(used.path), used.invoked || !plain)) ||
       TakeNamed(used.path, user, used.global, depth)) {
-    // What the source defines for some compilers alone a header may define for the others.
+    // The source may define the name for some compilers, and a header for the others.
     if (!always_) IsKnown(used.path);
     return;
   }
@@ -206,14 +213,15 @@ void CudaClosure::Resolve(const UsedName& used, const ItemRef& user, int depth) 
   Miss(used.path, "undefined");
 }
 
+// Takes all visible definitions of a macro, as any may apply under some condition. Returns false without any.
 bool CudaClosure::TakeMacros(absl::string_view name, bool invoked) {
   bool found = false;
-  looked_at_ += source_->Macros(name).size();
-  for (const ItemRef& ref : source_->Macros(name)) {
+  looked_at_ += source_->FindMacros(name).size();
+  for (const ItemRef& ref : source_->FindMacros(name)) {
     if (!IsVisible(ref)) continue;
     const Item& item = source_->at(ref);
     if (item.takes_arguments && !invoked) continue;
-    // The kernel comes last: what is said after it does not hold for it.
+    // Macros that are defined or undefined after the kernel do not apply to it.
     const bool after = ref.file == kernel_.file && ref.item > kernel_.item;
     if (after && (item.undefines || found)) continue;
     if (item.undefines && !found) continue;
@@ -226,7 +234,8 @@ bool CudaClosure::TakeMacros(absl::string_view name, bool invoked) {
 
 bool CudaClosure::TakeNamed(absl::string_view path, const ItemRef& user, bool global, int depth) {
   const Item& item = source_->at(user);
-  // A macro's text means what it means where it stands; that is the kernel's namespace mostly.
+  // The names in a macro's text are looked up where it is expanded, mostly in the kernel's
+  // namespace.
   const ItemRef& place = item.is_macro ? kernel_ : user;
   std::string scope =
       (*source_)[place.file].namespaces[source_->at(place).declaration.space].qualified;
@@ -241,12 +250,14 @@ bool CudaClosure::TakeNamed(absl::string_view path, const ItemRef& user, bool gl
   }
 }
 
+// Takes the declarations of scope::path. Without any, takes those of its longest prefix that can
+// hold names: the class C of C::x.
 bool CudaClosure::TakePath(const std::string& scope, absl::string_view path, const ItemRef& user,
                            int depth) {
   for (string_view part = path; !part.empty(); part = Shortened(part)) {
     const bool whole = part.size() == path.size();
     bool found = false;
-    const ItemRefs& named = source_->Named(Joined(scope, part));
+    const ItemRefs& named = source_->FindNamed(Joined(scope, part));
     looked_at_ += named.size();
     for (const ItemRef& ref : named) {
       const Declaration& declaration = source_->at(ref).declaration;
@@ -264,18 +275,20 @@ bool CudaClosure::TakePath(const std::string& scope, absl::string_view path, con
   return false;
 }
 
-// A member of the class that the user is, or of one that it may derive from.
+// Returns whether the name may be a member of the user's class, or of one of its base classes.
 bool CudaClosure::TakeMember(absl::string_view name, const ItemRef& user) {
   const Declaration& declaration = source_->at(user).declaration;
   if (declaration.kind != Declaration::kType && declaration.owner.empty()) return false;
   return std::any_of(types_.begin(), types_.end(), [&](const ItemRef& type) {
-    return source_->WordsOf(type).declared.contains(name);
+    return source_->GetWords(type).declared.contains(name);
   });
 }
 
+// Looks a name up in the namespaces that "using namespace" opens: in the user itself, then in
+// visible files.
 bool CudaClosure::TakeThroughDirectives(const UsedName& used, const ItemRef& user, int depth) {
   if (used.global || depth >= kMaxAliases) return false;
-  for (const std::string& opened : source_->WordsOf(user).opened) {
+  for (const std::string& opened : source_->GetWords(user).opened) {
     const std::string path = Joined(opened, used.path);
     if (LookUpKnown(path).kind == KnownName::kHeader && IsKnown(path)) return true;
     if (TakeNamed(path, user, false, depth + 1)) return true;
@@ -297,6 +310,8 @@ bool CudaClosure::IsKnown(absl::string_view path) {
   return known.kind == KnownName::kHeader || known.kind == KnownName::kBuiltIn;
 }
 
+// Takes an item, within the bounds, to be followed later. A class brings its members that are
+// defined outside.
 bool CudaClosure::Take(const ItemRef& ref, absl::string_view name) {
   if (ref == kernel_) {
     needs_kernel_ |= !(current_ == kernel_);
@@ -315,14 +330,14 @@ bool CudaClosure::Take(const ItemRef& ref, absl::string_view name) {
   if (declaration.kind != Declaration::kType || source_->at(ref).is_macro) return true;
   types_.push_back(ref);
   for (const std::string& type : declaration.names) {
-    for (const ItemRef& member : source_->MembersOf(source_->QualifiedName(ref, type))) {
+    for (const ItemRef& member : source_->FindMembers(source_->QualifiedName(ref, type))) {
       if (IsVisible(member)) Take(member, type);
     }
   }
   return true;
 }
 
-// Operators that use a type which was taken: nobody calls them by name.
+// Takes the operators that use a type which was taken. They are not called by name.
 void CudaClosure::TakeOperators() {
   constexpr size_t kMaxOperators = 1024;
   absl::flat_hash_set<std::string> types;
@@ -332,11 +347,11 @@ void CudaClosure::TakeOperators() {
   if (types.empty()) return;
   size_t looked = 0;
   for (const uint32_t file : view_->files) {
-    for (const ItemRef& ref : source_->OperatorsOf(file)) {
+    for (const ItemRef& ref : source_->GetOperators(file)) {
       if (taken_.contains(ref) || !IsVisible(ref)) continue;
-      looked_at_ += source_->TextOf(ref).size();
+      looked_at_ += source_->GetText(ref).size();
       if (++looked > kMaxOperators || looked_at_ > limits_.looked_at) return;
-      const std::vector<UsedName>& used = source_->WordsOf(ref).used;
+      const std::vector<UsedName>& used = source_->GetWords(ref).used;
       const bool wanted = std::any_of(used.begin(), used.end(), [&](const UsedName& name) {
         return types.contains(LastPart(name.path));
       });

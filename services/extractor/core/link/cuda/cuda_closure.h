@@ -17,41 +17,44 @@
 
 namespace kernelmill::extractor::cuda {
 
-// Beyond these the name that would be taken next is "too_large".
+// Bounds of a closure. A name that would exceed them is missing as "too_large".
 struct ClosureLimits {
-  size_t bytes = 512u << 10;  // of what is taken
+  size_t bytes = 512u << 10;  // size of the items that are taken
   size_t items = 1024;
-  size_t looked_at = 8u << 20;  // bytes of what is looked at
+  size_t looked_at = 8u << 20;  // bytes that are read
 };
 
-// What one CUDA function needs of its source.
+// The items that one CUDA function needs from its source. All work is done by the constructor.
+// Refers to the source; not thread-safe.
 //
-// The basic idea: from the words that the function uses and does not declare, follow macros and
-// declarations in its own file and in what that includes, and what they use in turn. A name is
-// looked for in the namespace of who uses it, then in those around, then in those that "using
-// namespace" opens; all declarations of the first that has it are taken: overloads,
-// specializations, forward declarations. With a class come its members that are defined outside of
-// it, with types the operators on them. What stands in other branches of the conditionals around
-// the function is none of it.
+// The basic idea: start with the words that the function uses and does not declare. For each, take
+// the macros and declarations of that name in the function's own file and in all files that it
+// includes, and go on with the words that these use, until nothing new comes up. A name is looked
+// up in the user's namespace, then in the namespaces around it, then in those that "using
+// namespace" opens. The first namespace that has it wins, and all its declarations of the name are
+// taken: overloads, specializations, forward declarations. A class brings its members that are
+// defined outside of it, and a type brings the operators that use it. Items in other branches of
+// the conditionals around the function are not visible.
 //
-// A function in a header may need what its includer says first: where names are missing, the files
-// that include it are tried as beginnings, and the first of those that misses least is it.
+// A function in a header may need declarations that its includer makes first. So if names are
+// missing, the files that include the header are tried as roots as well, and the one with the
+// fewest missing names is used.
 class CudaClosure {
  public:
   CudaClosure(const Source& source, const ItemRef& kernel, const ClosureLimits& limits);
 
-  // Where it begins, and all that this includes.
+  // The root file and all that it includes.
   const View& view() const { return *view_; }
   const ItemRef& kernel() const { return kernel_; }
   const absl::flat_hash_set<ItemRef>& taken() const { return taken_; }
-  // Names that nothing gives a meaning to, and why: see v1::UnresolvedName.
+  // Names without a declaration, and why: see v1::UnresolvedName.
   const std::map<std::string, std::string>& missing() const { return missing_; }
-  // Known headers that names in it need; paths with which headers of packages in it begin.
+  // Known headers that the names need, and path prefixes of packages whose names are used.
   const std::set<std::string>& headers() const { return headers_; }
   const std::set<std::string>& packages() const { return packages_; }
-  // Whether a name is missing that a header of nobody knows where could declare.
+  // Returns whether a missing name is unknown, so that any header might declare it.
   bool misses_unknown() const { return misses_unknown_; }
-  // Whether something that was taken needs the kernel's own declaration, a class.
+  // Returns whether an item that was taken uses the kernel's own item, which is a class then.
   bool needs_kernel() const { return needs_kernel_; }
   size_t looked_at() const { return looked_at_; }
 
@@ -84,18 +87,18 @@ class CudaClosure {
   ClosureLimits limits_;
   std::shared_ptr<const View> view_;
   ItemRefs usings_;  // directives that are visible
-  // The branches that the kernel stands in, by their conditionals.
+  // The branches around the kernel, by their conditionals.
   absl::flat_hash_map<uint32_t, uint32_t> branches_;
   absl::flat_hash_set<ItemRef> taken_;
-  ItemRef current_{kNoFile, 0};  // that is being followed
+  ItemRef current_{kNoFile, 0};  // the item that is being followed
   std::vector<ItemRef> pending_;
-  std::vector<ItemRef> types_;                 // taken
-  absl::flat_hash_set<std::string> resolved_;  // per namespace and name
+  std::vector<ItemRef> types_;                 // types that were taken
+  absl::flat_hash_set<std::string> resolved_;  // names that were looked up, with their namespace
   std::map<std::string, std::string> missing_;
   std::set<std::string> headers_;
   std::set<std::string> packages_;
   bool misses_unknown_ = false;
-  bool always_ = false;  // the last name that was found is so outside of conditionals
+  bool always_ = false;  // the last name was found outside conditionals
   bool needs_kernel_ = false;
   size_t bytes_ = 0;
   size_t looked_at_ = 0;

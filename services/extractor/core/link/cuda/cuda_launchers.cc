@@ -14,7 +14,7 @@ namespace {
 
 using absl::string_view;
 
-constexpr size_t kMaxHosts = 256;  // of one kernel
+constexpr size_t kMaxHosts = 256;  // kept for one kernel
 
 bool MayLaunch(string_view text) {
   return absl::StrContains(text, "<<<") || absl::StrContains(text, "LAUNCH") ||
@@ -29,11 +29,12 @@ CudaLaunchers::CudaLaunchers(const Source& source, size_t max_bytes)
 }
 
 void CudaLaunchers::AddFile(uint32_t file) {
-  constexpr size_t kMaxMacroFiles = 64;  // whose macros are looked at for one file
+  constexpr size_t kMaxMacroFiles = 64;  // read for the macros of one file
   const std::shared_ptr<const View> view = source_.ViewFrom(file);
   LaunchMacros macros;
   size_t macro_files = 0;
-  // What is included last is what the others build on.
+  // Macros are added before those that invoke them: the files at the end of the view are included
+  // by those before them.
   for (auto at = view->files.rbegin(); at != view->files.rend(); ++at) {
     if (*at == file || macro_files >= kMaxMacroFiles || !source_.HasLaunchMacros(*at)) continue;
     ++macro_files;
@@ -61,7 +62,8 @@ void CudaLaunchers::Append(Hosts& hosts, uint32_t host) {
   if (hosts.size() < kMaxHosts && (hosts.empty() || hosts.back() != host)) hosts.push_back(host);
 }
 
-// A declaration that the host sees stands for all of that name in its namespace.
+// Adds the host to all kernels that the name may mean. A declaration that the host sees refers to
+// all functions with its qualified name, also in files that the host does not see.
 void CudaLaunchers::AddLaunch(uint32_t host, const std::string& name, const View& view) {
   absl::flat_hash_set<std::string> meant;
   for (const ItemRef& ref : source_.FunctionsCalled(name)) {
@@ -79,15 +81,16 @@ void CudaLaunchers::AddLaunch(uint32_t host, const std::string& name, const View
   for (const uint32_t file : files) Append(launchers_[{file, name}], host);
 }
 
-absl::string_view CudaLaunchers::TextOf(const Host& host) const {
+absl::string_view CudaLaunchers::GetText(const Host& host) const {
   const SourceText& text = source_[host.file];
   const size_t begin = text.lines.Begin(host.first_line);
   return string_view(text.text).substr(begin, text.lines.End(host.last_line) - begin);
 }
 
+// Prefers hosts in the kernel's own file, and among those the first whose text is in bounds.
 void CudaLaunchers::FillIn(v1::Kernel& kernel) {
   if (kernel.role() != v1::KERNEL_ROLE_KERNEL || kernel.form() == v1::KERNEL_FORM_TEMPLATE) return;
-  const uint32_t file = source_.FileOf(kernel);
+  const uint32_t file = source_.FindFile(kernel);
   const auto found = launchers_.find({file, kernel.name()});
   if (file == kNoFile || found == launchers_.end()) return;
   const Hosts& all = found->second;
@@ -99,8 +102,8 @@ void CudaLaunchers::FillIn(v1::Kernel& kernel) {
     const Host& host = hosts_[index];
     if (own && host.file != file) continue;
     ++count;
-    const bool fits = TextOf(host).size() <= kMaxText;
-    if (chosen == nullptr || (fits && TextOf(*chosen).size() > kMaxText)) chosen = &host;
+    const bool fits = GetText(host).size() <= kMaxText;
+    if (chosen == nullptr || (fits && GetText(*chosen).size() > kMaxText)) chosen = &host;
   }
   v1::Launcher& launcher = *kernel.mutable_launcher();
   launcher.set_path(source_[chosen->file].path);
@@ -108,7 +111,7 @@ void CudaLaunchers::FillIn(v1::Kernel& kernel) {
   launcher.set_first_line(chosen->first_line);
   launcher.set_last_line(chosen->last_line);
   launcher.set_count(count);
-  const string_view text = TextOf(*chosen);
+  const string_view text = GetText(*chosen);
   if (text.size() > std::min(kMaxText, left_)) return;
   left_ -= text.size();
   launcher.set_text(std::string(text));

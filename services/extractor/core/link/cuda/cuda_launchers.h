@@ -14,18 +14,21 @@
 
 namespace kernelmill::extractor::cuda {
 
-// The host functions that launch the __global__ functions of a source: the outermost function
-// around a launch (cuda/functions.h says what counts), by the kernel's name. Of another file's it
-// is one that sees the kernel's file through its includes, or a declaration of the kernel. Macros
-// that launch are known through includes too.
+// The host functions that launch the __global__ functions of a source.
+//
+// The basic idea: the host of a launch is the outermost function around it (cuda/functions.h
+// defines launches). A launch gives a name, not a declaration. It means a kernel of that name in
+// each file that the host sees through its includes. If the host only sees a declaration of the
+// kernel, it means all kernels with the same qualified name. Macros that launch are known through
+// includes as well.
 class CudaLaunchers {
  public:
   static constexpr size_t kMaxText = 16 << 10;
 
-  // Texts of launchers are left out beyond `max_bytes` of all together.
+  // Once the texts of all launchers reach `max_bytes`, further ones are left out.
   CudaLaunchers(const Source& source, size_t max_bytes);
 
-  // Sets the launcher of a __global__ function, as v1::Launcher says; nothing where it has none.
+  // Sets the launcher of a __global__ function if it has one.
   void FillIn(v1::Kernel& kernel);
 
  private:
@@ -40,14 +43,13 @@ class CudaLaunchers {
   void AddFile(uint32_t file);
   void AddLaunch(uint32_t host, const std::string& name, const View& view);
   static void Append(Hosts& hosts, uint32_t host);
-  absl::string_view TextOf(const Host& host) const;
+  absl::string_view GetText(const Host& host) const;
 
   const Source& source_;
   size_t left_;
-  size_t macro_bytes_left_ =
-      256u << 20;  // of files that are read for their macros, again and again
+  size_t macro_bytes_left_ = 256u << 20;  // bounds the rereading of files for their macros
   std::vector<Host> hosts_;
-  // By the kernel's file and name.
+  // The hosts of each kernel, by the kernel's file and name.
   absl::flat_hash_map<std::pair<uint32_t, std::string>, Hosts> launchers_;
 };
 

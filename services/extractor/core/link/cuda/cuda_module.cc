@@ -32,13 +32,13 @@ bool IsBlank(string_view text) {
   return text.find_first_not_of(" \t\r\n\f\v") == string_view::npos;
 }
 
-// What may stand behind a declaration on its last line.
+// Returns whether the text may follow a declaration on its last line.
 bool IsBlankOrComment(string_view text) {
   const size_t begin = text.find_first_not_of(" \t\r\n\f\v");
   return begin == string_view::npos || absl::StartsWith(text.substr(begin), "//");
 }
 
-// The whole lines of a span, or the span where others stand on them.
+// Widens a span to whole lines, if these lines hold nothing else.
 ByteSpan WholeLines(const SourceText& text, ByteSpan span) {
   const string_view all = text.text;
   const auto begin = static_cast<uint32_t>(text.lines.Begin(text.lines.LineOf(span.begin)));
@@ -49,8 +49,8 @@ ByteSpan WholeLines(const SourceText& text, ByteSpan span) {
   return span;
 }
 
-// Without the indentation that all of its lines share, and with a line end. The inside of raw
-// strings loses it too.
+// Removes the first line's indentation from all lines, also within raw strings, and adds a line
+// end.
 std::string AtFirstColumn(string_view text) {
   const string_view indentation = text.substr(0, IndentationOf(text));
   std::string out;
@@ -65,7 +65,7 @@ std::string AtFirstColumn(string_view text) {
   return out;
 }
 
-v1::Definition::Kind KindOf(const Item& item) {
+v1::Definition::Kind GetKind(const Item& item) {
   if (item.is_macro) return v1::Definition::KIND_CONSTANT;
   switch (item.declaration.kind) {
     case Declaration::kFunction:
@@ -84,8 +84,9 @@ v1::Definition::Kind KindOf(const Item& item) {
   return v1::Definition::KIND_CONSTANT;
 }
 
-// Writes pieces with the namespaces and conditionals around them, each of which is opened once for
-// those that follow one another in it.
+// Writes the pieces of a module with the namespaces and conditionals around them. Pieces that
+// follow one another in the same namespace or branch share its opening and closing lines: the
+// writer keeps open what the last piece needed, and closes only what the next one does not need.
 class Writer {
  public:
   Writer(const Source& source, const CudaClosure& closure, v1::Kernel& kernel)
@@ -122,12 +123,14 @@ class Writer {
     piece.set_generated(true);
   }
 
+  // Writes an item. Items on one line, or within a conditional that another one widened to, are
+  // written once.
   void Add(const ItemRef& ref) {
     const SourceText& text = source_[ref.file];
     const Item& item = source_.at(ref);
     ByteSpan span = WholeLines(text, item.span);
     if (ref.file == last_file_ && span.begin < last_end_) {
-      if (span.end <= last_end_) return;  // what a conditional widened holds it
+      if (span.end <= last_end_) return;  // within an item that a conditional widened
       span.begin = last_end_;
     }
     last_file_ = ref.file;
@@ -144,7 +147,7 @@ class Writer {
     last_apart_ = apart && !item.is_macro;
     last_macro_ = item.is_macro;
     module_ += written;
-    AddPiece(text, span, KindOf(item));
+    AddPiece(text, span, GetKind(item));
   }
 
   void AddKernel() {
@@ -155,7 +158,7 @@ class Writer {
     Separate(true);
     const ByteSpan span = WholeLines(text, item.span);
     module_ += AtFirstColumn(text.text.substr(span.begin, span.end - span.begin));
-    AddPiece(text, span, KindOf(item));
+    AddPiece(text, span, GetKind(item));
     last_apart_ = true;
   }
 
@@ -172,7 +175,7 @@ class Writer {
     opened_ = false;
   }
 
-  std::vector<std::string> SpacesOf(uint32_t file, uint32_t space) const {
+  std::vector<std::string> GetSpaces(uint32_t file, uint32_t space) const {
     constexpr size_t kMaxDepth = 64;
     const std::vector<Namespace>& spaces = source_[file].namespaces;
     std::vector<std::string> openings;
@@ -183,8 +186,9 @@ class Writer {
     return openings;
   }
 
+  // Closes and opens namespaces until those around the next piece are open.
   void EnterSpace(uint32_t file, uint32_t space) {
-    const std::vector<std::string> wanted = SpacesOf(file, space);
+    const std::vector<std::string> wanted = GetSpaces(file, space);
     if (wanted == spaces_) return;
     LeavePlace();
     size_t common = 0;
@@ -208,7 +212,7 @@ class Writer {
     }
   }
 
-  // The branches around a place that the kernel does not stand in, innermost first.
+  // Returns the branches around a place except those around the kernel, innermost first.
   std::vector<Conditionals::Place> BranchesAt(uint32_t file, Conditionals::Place place) const {
     constexpr size_t kMaxDepth = 64;
     std::vector<Conditionals::Place> branches;
@@ -220,6 +224,8 @@ class Writer {
     return branches;
   }
 
+  // Closes and opens conditionals until the branch of the next piece is open. A later branch of the
+  // open conditional is entered by its #else or #elif.
   void EnterPlace(uint32_t file, const Conditionals::Place& place) {
     const std::vector<Conditionals::Place> branches = BranchesAt(file, place);
     if (branches.empty()) return LeavePlace();
@@ -242,7 +248,7 @@ class Writer {
     opened_ = true;
   }
 
-  // To a later branch of the same conditional.
+  // Goes on to a later branch of the conditional that is open.
   void GoOn(const Conditionals::Place& place) {
     const SourceText& text = source_[place_file_];
     const std::vector<ByteSpan> lines = text.conditionals.Lines(place);
@@ -272,21 +278,22 @@ class Writer {
   const Source& source_;
   const ItemRef kernel_item_;
   v1::Kernel& kernel_;
-  absl::flat_hash_set<uint32_t> own_;  // conditionals that the kernel stands in
+  absl::flat_hash_set<uint32_t> own_;  // conditionals around the kernel
   std::string module_;
-  std::vector<std::string> spaces_;  // that are open
-  uint32_t place_file_ = kNoFile;    // whose branch is open
+  std::vector<std::string> spaces_;  // open namespaces
+  uint32_t place_file_ = kNoFile;    // file of the open branch
   Conditionals::Place place_;
   size_t depth_ = 0;
   uint32_t last_file_ = kNoFile;
   uint32_t last_end_ = 0;
-  absl::flat_hash_set<std::string> macros_;  // definitions that stand in no conditional
+  absl::flat_hash_set<std::string> macros_;  // definitions outside conditionals
   bool last_apart_ = true;
   bool last_macro_ = false;
   bool opened_ = false;
 };
 
-// Puts a module together from what was taken.
+// Puts a module together from the items of a closure: first the includes, then a walk over the
+// files in the preprocessor's order.
 class Assembler {
  public:
   Assembler(const Source& source, const CudaClosure& closure, v1::Kernel& kernel)
@@ -332,11 +339,12 @@ class Assembler {
     }
   }
 
-  // Once of each: `had` is what the module has, by canonical names.
+  // Returns whether the module needs an include of a known header. `had` holds the canonical names
+  // of those that it has, so that each comes once.
   bool WantsKnown(uint32_t file, string_view path, bool conditional,
                   std::set<std::string>& had) const {
     const std::set<std::string>& headers = closure_.headers();
-    if (absl::StartsWith(path, "cuda/std/")) {  // which of them declares a name is not known
+    if (absl::StartsWith(path, "cuda/std/")) {  // the table does not know which one declares a name
       if (!headers.contains("cuda/std/type_traits")) return false;
       had.insert("cuda/std/type_traits");
       return had.insert(absl::StrCat("as written: ", path)).second;
@@ -349,11 +357,14 @@ class Assembler {
     return true;
   }
 
+  // Adds an include of a file that the source does not have, if the module needs it. See
+  // FillInCudaModule for the kinds of includes.
   void AddInclude(uint32_t file, const ResolvedInclude& include, std::set<std::string>& had) {
     const string_view path = include.include.path;
     const bool conditional = include.place.conditional != Conditionals::kNone;
     if (cpp::IsHipHeader(path)) {
-      // Unconditional ones are of a file of HIP alone: in other modules nothing could include them.
+      // A file that includes a HIP header unconditionally is HIP only. In modules for CUDA such an
+      // include would fail, so it comes only with the kernel's own file.
       const bool own = file == closure_.kernel().file;
       if (!(own || (conditional && Contributes(file))) || !had.insert(std::string(path)).second) {
         return;
@@ -379,7 +390,7 @@ class Assembler {
                        [&](const std::string& package) { return IsHeaderOf(path, package); });
   }
 
-  // What was taken of a file and of what it includes, in the preprocessor's order.
+  // Adds the items of a file and of the files that it includes, in the preprocessor's order.
   void Walk(uint32_t file, int depth) {
     if (!seen_.insert(file).second || depth > Source::kMaxIncludeDepth) return;
     const auto found = by_file_.find(file);
@@ -418,12 +429,13 @@ class Assembler {
   std::map<uint32_t, ItemRefs> by_file_;
   std::map<std::string, std::string> missing_;
   absl::flat_hash_set<uint32_t> seen_;
-  // Those within conditionals stay where they are: macros of the source may choose among them.
+  // Includes in conditionals stay at their places, because macros of the source may choose among
+  // them.
   absl::flat_hash_set<const ResolvedInclude*> conditional_;
-  bool is_hip_ = false;  // the kernel's file includes HIP's headers whatever is defined
+  bool is_hip_ = false;  // the kernel's file includes HIP's headers unconditionally
 };
 
-// Nothing is known of what the function stands in.
+// Makes a module of the function only, because its text was not found.
 void FillInAlone(v1::Kernel& kernel) {
   kernel.set_module(code::WithUnixLineEnds(AtFirstColumn(kernel.source())));
   kernel.set_self_contained(false);
@@ -436,7 +448,8 @@ size_t FillInCudaModule(const Source& source, size_t max_bytes, v1::Kernel& kern
   kernel.clear_pieces();
   kernel.clear_free_names();
   kernel.clear_unresolved_names();
-  const uint32_t file = kernel.form() == v1::KERNEL_FORM_TEMPLATE ? kNoFile : source.FileOf(kernel);
+  const uint32_t file =
+      kernel.form() == v1::KERNEL_FORM_TEMPLATE ? kNoFile : source.FindFile(kernel);
   const std::optional<ItemRef> around =
       file == kNoFile ? std::nullopt : source.ItemAround(file, kernel);
   if (!around || max_bytes == 0) {

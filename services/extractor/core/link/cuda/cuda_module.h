@@ -8,18 +8,24 @@
 
 namespace kernelmill::extractor::cuda {
 
-// Makes a CUDA function stand on its own, as far as its source can: sets module, pieces, imports,
-// free_names, unresolved_names and self_contained. Returns how many bytes were looked through.
+// Makes the module of a CUDA function, as far as its source has all that it needs: sets module,
+// pieces, imports, free_names, unresolved_names and self_contained. Returns the number of bytes
+// that were read.
 //
-// The module is: #includes, what the function needs (CudaClosure) in the order in which the
-// preprocessor meets it, the function. Around each piece stand the namespaces and the conditionals
-// that it stands in, but for the conditionals that the function itself stands in: they hold. A
-// function of a class is its class. Of #includes the module has those of known headers that declare
-// a name in it, as the source writes them or, if it does not, made up; those of packages whose
-// names it uses; and, where a name is missing that nobody knows of, all others of the files that
-// it is taken from. The latter two are among the unresolved names. Line ends are \n.
+// A module holds, in this order: #includes; the items that the function needs (CudaClosure), in the
+// order in which the preprocessor meets them; the function. Each piece is written with the
+// namespaces and the conditionals around it, except the conditionals around the function itself:
+// these hold. For a function in a class the piece is the class.
 //
-// Over `max_bytes` what is left out is "too_large".
+// The #includes are
+//   - known headers that declare a name in the module, as the source writes them, or generated if
+//   the
+//     source does not include them;
+//   - headers of packages whose names the module uses;
+//   - if a missing name is unknown, all other headers of the files that the pieces come from.
+// The last two kinds are listed among the unresolved names as well.
+//
+// Line ends are \n. Names that are left out to stay below `max_bytes` are "too_large".
 size_t FillInCudaModule(const Source& source, size_t max_bytes, v1::Kernel& kernel);
 
 }  // namespace kernelmill::extractor::cuda

@@ -19,12 +19,13 @@ namespace {
 using absl::string_view;
 using Table = absl::flat_hash_map<string_view, string_view>;  // name to header
 
+// A header and the names that it declares.
 struct HeaderNames {
   string_view header;
-  string_view names;  // with blanks between
+  string_view names;  // separated by blanks
 };
 
-Table TableOf(std::initializer_list<HeaderNames> rows) {
+Table MakeTable(std::initializer_list<HeaderNames> rows) {
   Table table;
   for (const HeaderNames& row : rows) {
     for (const string_view name : absl::StrSplit(row.names, ' ', absl::SkipEmpty())) {
@@ -36,7 +37,7 @@ Table TableOf(std::initializer_list<HeaderNames> rows) {
 
 // Outside of all namespaces. An empty header: nvcc and hipcc need none.
 const Table& GlobalNames() {
-  static const auto& table = *new Table(TableOf({
+  static const auto& table = *new Table(MakeTable({
       {"",
        "threadIdx blockIdx blockDim gridDim warpSize dim3 uint3 NULL size_t ptrdiff_t ssize_t uint "
        "uchar ushort ulong clock_t time_t "
@@ -97,7 +98,7 @@ const Table& GlobalNames() {
 }
 
 const Table& StandardNames() {
-  static const auto& table = *new Table(TableOf({
+  static const auto& table = *new Table(MakeTable({
       {"algorithm",
        "max min clamp sort stable_sort fill fill_n copy copy_n any_of all_of none_of "
        "find find_if count transform reverse lower_bound upper_bound max_element "
@@ -212,7 +213,7 @@ KnownName Reserved(string_view name) {
 }
 
 struct Package {
-  string_view prefix;   // of names, with what they end in: "at::" or "AT_"
+  string_view prefix;   // prefix of names: "at::" or "AT_"
   string_view headers;  // how their paths begin
 };
 
@@ -250,7 +251,7 @@ constexpr Package kPackages[] = {
     {"fastAtomicAdd", "ATen/"},
 };
 
-KnownName PackageOf(string_view path) {
+KnownName FindPackage(string_view path) {
   for (const Package& package : kPackages) {
     string_view space = package.prefix;
     const bool itself = absl::ConsumeSuffix(&space, "::") && path == space;
@@ -279,7 +280,7 @@ KnownName Qualified(string_view path) {
   if (absl::StartsWith(path, "cuda::pipeline")) return Header("cuda/pipeline");
   if (absl::StartsWith(path, "cuda::atomic")) return Header("cuda/atomic");
   if (absl::StartsWith(path, "cuda::")) return Header("");
-  return PackageOf(path);
+  return FindPackage(path);
 }
 
 KnownName Plain(string_view name) {
@@ -299,7 +300,7 @@ KnownName Plain(string_view name) {
   if (absl::StartsWith(name, "hip_bfloat16")) return Header("");
   if (name == "std" || name == "cuda" || name == "nvcuda") return Header("");
   if (name == "cooperative_groups") return Header("cooperative_groups.h");
-  return PackageOf(name);
+  return FindPackage(name);
 }
 
 }  // namespace

@@ -5,29 +5,32 @@
 
 namespace kernelmill::extractor::cuda {
 
-// What is known of names and headers without the source: the compiler's, the standard library's,
-// the CUDA toolkit's and HIP's; and those of packages.
+// clang-format off
+// A name that is known without the source: the compiler's, the standard library's, the CUDA
+// toolkit's, HIP's, or a package's.
 //
-//   what                                        counts as
+//   names                                       count as
 //   keywords, threadIdx, __shfl_sync, __x       built in: no header
 //   dim3, float4, atomicAdd, sinf, cudaError_t  built in: nvcc and hipcc include their runtime
-//   half, __half2float, uint32_t, std::max ...  a header's: the table in the .cc says which
+//   half, __half2float, uint32_t, std::max ...  a header's, by the table in the .cc
 //   at::, c10::, torch::, cub::, thrust::,      a package's
 //   cutlass::, cute::, AT_X, TORCH_X ...
+// clang-format on
 struct KnownName {
   enum Kind { kUnknown, kBuiltIn, kHeader, kPackage };
   Kind kind = kUnknown;
-  absl::string_view header;   // that declares it, as in <...>
-  absl::string_view package;  // how its headers' paths begin: "ATen/"; empty: not known
+  absl::string_view header;   // the header that declares it, as in <...>
+  absl::string_view package;  // the prefix of its headers' paths: "ATen/"; empty if not known
 };
 
-// Of a name with the namespaces that it is written with: "std::max".
+// Looks up a name with the namespaces that it is written with: "std::max".
 KnownName LookUpKnown(absl::string_view path);
 
-// Whether a header's path is one of a package that the table has.
+// Returns whether a header belongs to a package of the table.
 bool IsPackageHeader(absl::string_view path);
 
-// Whether a header is a package's whose paths begin with `package`; of several spellings any.
+// Returns whether a header belongs to the package whose paths begin with `package`. Packages that
+// are used together (ATen, c10 and torch; cutlass and cute) count as one.
 bool IsHeaderOf(absl::string_view path, absl::string_view package);
 
 }  // namespace kernelmill::extractor::cuda

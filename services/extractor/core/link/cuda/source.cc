@@ -8,8 +8,11 @@
 #include "services/extractor/core/cuda/lexer.h"
 
 namespace kernelmill::extractor::cuda {
+
 using absl::string_view;
 
+// Texts are sorted first, so that numbers of files, and all that follows from them, do not depend
+// on the order of shards.
 Source::Source(std::vector<v1::Definition> texts) {
   std::stable_sort(texts.begin(), texts.end(), [](const auto& a, const auto& b) {
     return std::make_pair(a.path(), a.string_begin()) < std::make_pair(b.path(), b.string_begin());
@@ -48,6 +51,7 @@ void Source::AddText(v1::Definition definition) {
   texts_.push_back(std::move(added));
 }
 
+// Reads the declarations, macros and includes of a text, and puts them in the order of the text.
 void Source::AddItems(SourceText& text) {
   const Code code = Lex(text.text);
   Declarations found = FindDeclarations(code, MatchBrackets(code));
@@ -97,10 +101,11 @@ std::string Source::QualifiedName(const ItemRef& ref, absl::string_view name) co
   return space.empty() ? std::string(name) : absl::StrCat(space, "::", name);
 }
 
+// Adds a file's items to the indexes by name.
 void Source::IndexItems(uint32_t file) {
   const SourceText& text = *texts_[file];
   for (const Namespace& space : text.namespaces) {
-    // a::b opens a too.
+    // `namespace a::b` opens a as well.
     for (size_t end = space.qualified.size(); end != std::string::npos && end > 0;
          end = space.qualified.rfind("::", end - 1)) {
       if (!spaces_.insert(space.qualified.substr(0, end)).second) break;
@@ -138,7 +143,7 @@ void Source::ResolveIncludes(const cpp::IncludePaths& paths, SourceText& text) c
   }
 }
 
-uint32_t Source::FileOf(const v1::Kernel& kernel) const {
+uint32_t Source::FindFile(const v1::Kernel& kernel) const {
   const auto found = by_place_.find(std::make_pair(kernel.path(), kernel.string_begin()));
   if (found == by_place_.end()) return kNoFile;
   for (const uint32_t file : found->second) {
@@ -153,13 +158,14 @@ std::optional<ItemRef> Source::ItemAround(uint32_t file, const v1::Kernel& kerne
   const SourceText& text = *texts_[file];
   const auto first = static_cast<size_t>(kernel.first_byte());
   const size_t end = first + kernel.source().size();
-  // Of the items on its lines the one that holds its signature.
+  // The kernel's source is whole lines, which may begin with other items. The item is the one
+  // around its signature.
   const size_t at = text.text.find(kernel.signature(), first);
   const size_t begin = at == std::string::npos || at > end ? first : at;
   const auto after =
       std::upper_bound(text.items.begin(), text.items.end(), begin,
                        [](size_t offset, const Item& item) { return offset < item.span.begin; });
-  constexpr int kMaxOverlap = 64;  // items that a conditional widened begin before others
+  constexpr int kMaxOverlap = 64;  // an item that a conditional widens begins before others
   auto i = static_cast<uint32_t>(after - text.items.begin());
   for (int steps = 0; i > 0 && steps < kMaxOverlap; ++steps) {
     const Item& item = text.items[--i];
@@ -168,7 +174,7 @@ std::optional<ItemRef> Source::ItemAround(uint32_t file, const v1::Kernel& kerne
   return std::nullopt;
 }
 
-absl::string_view Source::TextOf(const ItemRef& ref) const {
+absl::string_view Source::GetText(const ItemRef& ref) const {
   const ByteSpan& span = at(ref).span;
   return string_view(texts_[ref.file]->text).substr(span.begin, span.end - span.begin);
 }
@@ -176,7 +182,7 @@ absl::string_view Source::TextOf(const ItemRef& ref) const {
 size_t Source::WrittenSize(const ItemRef& ref) const {
   constexpr int kMaxDepth = 64;
   const SourceText& text = *texts_[ref.file];
-  size_t size = TextOf(ref).size();
+  size_t size = GetText(ref).size();
   Conditionals::Place place = at(ref).place;
   for (int depth = 0; place.conditional != Conditionals::kNone && depth < kMaxDepth; ++depth) {
     for (const ByteSpan& line : text.conditionals.Lines(place)) size += line.end - line.begin;
@@ -190,17 +196,19 @@ size_t Source::WrittenSize(const ItemRef& ref) const {
   return size;
 }
 
-const Words& Source::WordsOf(const ItemRef& ref) const {
+const Words& Source::GetWords(const ItemRef& ref) const {
   std::unique_ptr<const Words>& words = words_[ref];
   if (words == nullptr) {
     const Item& item = at(ref);
-    words =
-        std::make_unique<const Words>(item.is_macro ? ReadMacroWords(item.rest, item.takes_arguments)
-                                                    : ReadDeclarationWords(TextOf(ref)));
+    words = std::make_unique<const Words>(item.is_macro
+                                              ? ReadMacroWords(item.rest, item.takes_arguments)
+                                              : ReadDeclarationWords(GetText(ref)));
   }
   return *words;
 }
 
+// Adds a file and its includes to a view, depth first: the order of the preprocessor if each file
+// has an include guard.
 void Source::Visit(uint32_t file, int depth, View& view) const {
   if (view.files.size() >= kMaxView || !view.contains.insert(file).second) return;
   view.files.push_back(file);
@@ -220,7 +228,8 @@ std::shared_ptr<const View> Source::ViewFrom(uint32_t file) const {
   return views_[file] = std::move(view);
 }
 
-std::vector<uint32_t> Source::IncludersOf(uint32_t file) const {
+// Searches breadth first: the nearest includers come first.
+std::vector<uint32_t> Source::FindIncluders(uint32_t file) const {
   constexpr size_t kMost = 16;
   std::vector<uint32_t> found;
   absl::flat_hash_set<uint32_t> seen = {file};

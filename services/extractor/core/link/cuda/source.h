@@ -13,26 +13,26 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
 #include "common/cpp/include_paths.h"
+#include "common/python/syntax/text_lines.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/extractor/core/cuda/conditionals.h"
 #include "services/extractor/core/cuda/declarations.h"
 #include "services/extractor/core/cuda/words.h"
-#include "common/python/syntax/text_lines.h"
 
 namespace kernelmill::extractor::cuda {
 
-// A declaration of a file, or a macro of it.
+// A declaration or a macro of a file.
 struct Item {
   Declaration declaration;
   bool is_macro = false;
   bool undefines = false;
   bool takes_arguments = false;
-  std::string rest;  // of a macro: see Macro
-  ByteSpan span;     // with the whole of conditionals that it is cut by
+  std::string rest;  // for a macro: see Macro
+  ByteSpan span;     // includes all of each conditional that cuts it
   Conditionals::Place place;
 };
 
-// Which item of which file.
+// The number of a file, and the number of an item in it.
 struct ItemRef {
   uint32_t file;
   uint32_t item;
@@ -50,14 +50,14 @@ using ItemRefs = std::vector<ItemRef>;
 
 constexpr uint32_t kNoFile = 0xffffffff;
 
-// #include of a file, and the file of the source that it means.
+// An #include, and the file of the source that it loads.
 struct ResolvedInclude {
   Include include;  // `path` points into the file's text
   uint32_t file = kNoFile;
   Conditionals::Place place;
 };
 
-// A text of C++: a file, or a string in one.
+// A C++ text, which is a file or a string in one.
 struct SourceText {
   std::string path;
   int64_t string_begin = 0;
@@ -77,56 +77,56 @@ struct View {
   absl::flat_hash_set<uint32_t> contains;
 };
 
-// The C++ texts of a source. cpp::IncludePaths says what an include means.
-//
-// Deterministic. References stay valid.
+// The C++ texts of a source, with indexes of their items. cpp::IncludePaths finds the file of an
+// include. Deterministic. References stay valid. Not thread-safe, because it caches views and
+// words.
 class Source {
  public:
-  // Bounds: beyond them files are left out of a view, and names have fewer meanings.
+  // Bounds. Over them files are left out of a view, and names have fewer meanings.
   static constexpr size_t kMaxView = 1024;
   static constexpr int kMaxIncludeDepth = 64;
   static constexpr size_t kMaxMeanings = 1024;
-  static constexpr size_t kMaxIncludes = 4096;  // of a file
+  static constexpr size_t kMaxIncludes = 4096;  // in a file
 
-  // Once: the texts, of v1::Definition without a kind.
+  // `texts` are the definitions without a kind.
   explicit Source(std::vector<v1::Definition> texts);
 
   size_t size() const { return texts_.size(); }
   const SourceText& operator[](uint32_t file) const { return *texts_[file]; }
   const Item& at(const ItemRef& ref) const { return texts_[ref.file]->items[ref.item]; }
 
-  // The text that a kernel's source stands in; kNoFile: it is not there.
-  uint32_t FileOf(const v1::Kernel& kernel) const;
-  // The item around the kernel; nothing where there is none.
+  // Finds the text that holds the kernel's source; kNoFile if none does.
+  uint32_t FindFile(const v1::Kernel& kernel) const;
+  // Finds the item around the kernel.
   std::optional<ItemRef> ItemAround(uint32_t file, const v1::Kernel& kernel) const;
 
-  // Items by their qualified names, members of a class by the class's, macros by their names; in
-  // the order of files and texts, at most kMaxMeanings.
-  const ItemRefs& Named(absl::string_view qualified) const { return Find(by_name_, qualified); }
-  const ItemRefs& MembersOf(absl::string_view type) const { return Find(members_, type); }
-  const ItemRefs& Macros(absl::string_view name) const { return Find(macros_, name); }
-  // By the last part of their names: functions alone.
+  // Find items by their qualified names, members of a class by the class's, and macros by their
+  // names. All are in the order of files and texts; at most kMaxMeanings.
+  const ItemRefs& FindNamed(absl::string_view qualified) const { return Find(by_name_, qualified); }
+  const ItemRefs& FindMembers(absl::string_view type) const { return Find(members_, type); }
+  const ItemRefs& FindMacros(absl::string_view name) const { return Find(macros_, name); }
+  // Finds functions by the last part of their names.
   const ItemRefs& FunctionsCalled(absl::string_view name) const { return Find(functions_, name); }
-  // Operators of a file, and its directives "using namespace".
-  const ItemRefs& OperatorsOf(uint32_t file) const { return operators_[file]; }
-  const ItemRefs& DirectivesOf(uint32_t file) const { return directives_[file]; }
+  // The operators of a file, and its "using namespace" directives.
+  const ItemRefs& GetOperators(uint32_t file) const { return operators_[file]; }
+  const ItemRefs& GetDirectives(uint32_t file) const { return directives_[file]; }
 
-  // Whether a text of the source opens a namespace of that name.
+  // Returns whether a text of the source opens the namespace.
   bool IsNamespace(absl::string_view qualified) const { return spaces_.contains(qualified); }
-  // Whether a macro of the file may launch a kernel.
+  // Returns whether a macro of the file may launch a kernel.
   bool HasLaunchMacros(uint32_t file) const { return texts_[file]->has_launch_macros; }
 
   std::string QualifiedName(const ItemRef& ref, absl::string_view name) const;
-  absl::string_view TextOf(const ItemRef& ref) const;
-  // Of the text with the conditionals and namespaces around it.
+  absl::string_view GetText(const ItemRef& ref) const;
+  // Returns the size of an item's text together with the lines for its conditionals and namespaces.
   size_t WrittenSize(const ItemRef& ref) const;
-  // What an item uses and declares; remembered.
-  const Words& WordsOf(const ItemRef& ref) const;
+  // Returns the words that an item uses and declares. Cached.
+  const Words& GetWords(const ItemRef& ref) const;
 
-  // Remembered while few others are asked for.
+  // Returns the file with all that it includes. The latest views are cached.
   std::shared_ptr<const View> ViewFrom(uint32_t file) const;
-  // Files that include `file`, directly or not: the first few.
-  std::vector<uint32_t> IncludersOf(uint32_t file) const;
+  // Returns the first few files that include `file`, directly or through others.
+  std::vector<uint32_t> FindIncluders(uint32_t file) const;
 
  private:
   using Index = absl::flat_hash_map<std::string, ItemRefs>;
@@ -142,7 +142,7 @@ class Source {
 
   std::vector<std::unique_ptr<SourceText>> texts_;
   absl::flat_hash_map<std::pair<std::string, int64_t>, std::vector<uint32_t>> by_place_;
-  std::vector<uint32_t> files_;  // texts that are no strings
+  std::vector<uint32_t> files_;  // texts that are whole files
   std::vector<std::vector<uint32_t>> includers_;
   Index by_name_;
   Index members_;

@@ -1,38 +1,25 @@
-#include "services/extractor/core/link/member_reads.h"
+#include "services/extractor/core/link/statements.h"
 
 #include <algorithm>
 #include <cstddef>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "common/code/lexer.h"
 #include "common/code/python.h"
 
 namespace kernelmill::extractor {
-namespace {
-
-using code::Token;
-
-// Whether tokens[at] is the name of a keyword argument.
-bool IsKeyword(const std::vector<Token>& tokens, size_t at) {
-  if (at == 0 || at + 1 >= tokens.size() || tokens[at + 1].text != "=") return false;
-  return tokens[at - 1].text == "(" || tokens[at - 1].text == ",";
-}
-
-}  // namespace
 
 MemberReads::MemberReads(absl::string_view text) {
-  std::vector<Token> tokens = code::Lex(text, code::Language::kPython);
-  std::erase_if(tokens, [](const Token& token) { return token.kind == Token::kComment; });
+  const Tokens tokens = LexCode(text);
   for (size_t at = 0; at < tokens.size(); ++at) {
-    const Token& token = tokens[at];
-    if (token.kind == Token::kString && code::HasFields(token.text)) AddWords(token.text);
+    const code::Token& token = tokens[at];
+    if (token.kind == code::Token::kString && code::HasFields(token.text)) AddWords(token.text);
     const bool is_member = at > 0 && tokens[at - 1].text == ".";
-    if (token.kind != Token::kName || is_member || IsKeyword(tokens, at)) continue;
+    if (token.kind != code::Token::kName || is_member || IsKeyword(tokens, at)) continue;
     std::string chain;
     size_t last = at;
     while (last + 2 < tokens.size() && tokens[last + 1].text == "." &&
-           tokens[last + 2].kind == Token::kName) {
+           tokens[last + 2].kind == code::Token::kName) {
       last += 2;
       absl::StrAppend(&chain, chain.empty() ? "" : ".", tokens[last].text);
     }
@@ -50,12 +37,12 @@ MemberReads::MemberReads(absl::string_view text) {
   }
 }
 
-const std::vector<std::string>* MemberReads::Of(absl::string_view name) const {
+const std::vector<std::string>* MemberReads::Find(absl::string_view name) const {
   const auto found = reads_.find(name);
   return found == reads_.end() || found->second.whole ? nullptr : &found->second.chains;
 }
 
-// Any word of an f-string may be code.
+// Any word of an f-string may be code in one of its fields.
 void MemberReads::AddWords(absl::string_view literal) {
   const auto is_word = [](char c) { return absl::ascii_isalnum(c) || c == '_' || (c & 0x80) != 0; };
   for (size_t end, begin = 0; begin < literal.size(); begin = end + 1) {
