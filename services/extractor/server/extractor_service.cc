@@ -25,6 +25,7 @@ using python::StandardParser;
 
 namespace {
 
+// Bounds of one call. Larger sources are jobs.
 constexpr int kMaxFiles = 256;
 constexpr size_t kMaxBytes = 8u << 20;
 

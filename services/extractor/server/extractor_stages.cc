@@ -39,6 +39,8 @@ std::string LanguageName(v1::Dsl dsl) {
   return "other";
 }
 
+// Creates the metrics of all languages with 0, so that a graph does not begin with the first
+// kernel.
 void PrefillKernels() {
   for (const dsl::Language& language : dsl::Languages()) {
     if (language.dsl == v1::DSL_UNSPECIFIED) continue;
@@ -80,6 +82,7 @@ class ExtractStage : public worker::Stage {
     return ExtractPiece(files, piece, parser_, options);
   }
 
+  // Reports the files of a quarantined piece, which the coordinator shows to the user.
   static void ListFailures(const v1::KernelShard& kernels, v1::StageResult& result) {
     for (const v1::ExtractedFile& file : kernels.files()) {
       v1::FileFailure* failure = result.add_failures();
@@ -88,6 +91,8 @@ class ExtractStage : public worker::Stage {
     }
   }
 
+  // Counts files, strings and kernels for the job's report and for the worker's metrics. Counters
+  // are not part of the stage's output.
   static void Count(const v1::KernelShard& kernels, v1::StageResult& result) {
     for (const v1::ExtractedFile& file : kernels.files()) {
       if (!file.failed().empty()) {
@@ -154,6 +159,8 @@ class LinkStage : public worker::Stage {
   // The inputs that make up one shard: its pieces in order.
   using Shard = absl::Span<const cas::Digest>;
 
+  // Groups the inputs into shards: one input each, or as many as the parameters say. Returns
+  // INVALID_ARGUMENT if the numbers do not fit the inputs.
   static absl::StatusOr<std::vector<Shard>> GroupShards(const v1::LinkParams& params,
                                                         absl::Span<const cas::Digest> inputs) {
     std::vector<Shard> shards;
@@ -209,6 +216,7 @@ class LinkStage : public worker::Stage {
     return used;
   }
 
+  // Reads the pieces of a shard as one.
   static absl::StatusOr<v1::KernelShard> Join(cas::BlobStore& store, Shard pieces) {
     ASSIGN_OR_RETURN(v1::KernelShard shard, cas::GetMessage<v1::KernelShard>(store, pieces[0]));
     for (const cas::Digest& piece : pieces.subspan(1)) {

@@ -79,6 +79,7 @@ bool TuningReader::ReadConfigs(NodeId expression, v1::Autotune& autotune) {
   return true;
 }
 
+// Reads an evaluated Config(...): its kwargs, which are a dictionary, and its other arguments.
 bool TuningReader::ReadConfig(const Value& value, v1::Autotune::Config& config) {
   if (value.type != Value::Type::kRecord) return false;
   for (const auto& [name, argument] : value.record->arguments) {
@@ -108,6 +109,7 @@ bool TuningReader::SetText(absl::string_view name, const Value& value, v1::Named
   return true;
 }
 
+// Reads the key, a sequence of strings.
 bool TuningReader::ReadKey(NodeId expression, v1::Autotune& autotune) {
   const std::optional<Value> names = Evaluate(expression);
   if (!names.has_value() || !names->IsSequence() || names->items->size() > kMaxConfigs) {

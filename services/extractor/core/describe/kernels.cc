@@ -136,6 +136,7 @@ int ApplicationLine(const ParsedFile& file, const JitFunction& function) {
   return plain ? file.lines.LineOf(tree[statement].start) : 0;
 }
 
+// Sets the path, the lines and the source, which is whole lines of the file.
 void AddPlace(const ParsedFile& file, const JitFunction& function, v1::Kernel& kernel) {
   const size_t begin = file.lines.Begin(function.first_line);
   const absl::string_view source = Bytes(file, begin, file.lines.End(function.last_line));

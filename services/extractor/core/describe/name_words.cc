@@ -32,6 +32,7 @@ Fragments::Fragments(const std::vector<List>& lists) {
   }
 }
 
+// Each place of the name looks only at the fragments that begin with the same two letters.
 std::vector<Fragments::Found> Fragments::FindIn(absl::string_view words) const {
   std::vector<size_t> places;
   for (; words.size() >= 2; words.remove_prefix(1)) {

@@ -111,6 +111,7 @@ bool BeginsALine(absl::string_view text, size_t at) {
          text[at - 1] == '\'' || (at > 1 && text[at - 1] == 'n' && text[at - 2] == '\\');
 }
 
+// Returns whether a line of the literal begins with a decorator of a language.
 bool HoldsDecorator(absl::string_view literal) {
   for (const dsl::Language& language : dsl::Languages()) {
     const absl::string_view decorator = language.decorator;
@@ -147,6 +148,7 @@ std::vector<GeneratedString> FindGeneratedStrings(const ParsedText& file) {
   return found;
 }
 
+// A string that is a whole statement is a docstring or a comment.
 std::vector<int> FindEmittedCode(const ParsedText& file) {
   std::vector<int> lines;
   const SyntaxTree& tree = file.tree();

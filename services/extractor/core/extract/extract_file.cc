@@ -276,6 +276,8 @@ class FileExtractor {
     }
   }
 
+  // Makes the records of all functions. Roles come last, because they depend on the calls of all
+  // others.
   static std::vector<v1::Kernel> Describe(const ParsedFile& text,
                                           const std::vector<JitFunction>& functions,
                                           const KernelReferences& references,
@@ -300,6 +302,7 @@ class FileExtractor {
     return kernels;
   }
 
+  // Adds a kernel, or a candidate that the link stage decides on.
   void Keep(const JitFunction& function, v1::Kernel kernel) {
     if (function.imported_decorators.empty()) {
       *shard_.add_kernels() = std::move(kernel);
@@ -370,6 +373,8 @@ absl::Status AddImportable(const v1::SourceFile& source, const PythonParser& par
   return absl::OkStatus();
 }
 
+// All C++ texts are kept as definitions, because any of them may be included by a file with
+// kernels.
 absl::Status ExtractCuda(const v1::SourceFile& source, const ExtractOptions& options,
                          v1::ExtractedFile& entry, v1::KernelShard& shard) {
   const absl::string_view text = source.content();
@@ -381,6 +386,8 @@ absl::Status ExtractCuda(const v1::SourceFile& source, const ExtractOptions& opt
   return AddCudaKernels(source.path(), text, options.max_overlap * text.size(), entry, shard);
 }
 
+// Most Python files cannot hold kernels. These are only read for definitions that other files may
+// import.
 absl::Status ExtractPython(const v1::SourceFile& source, const PythonParser& parser,
                            const ExtractOptions& options, v1::ExtractedFile& entry,
                            v1::KernelShard& shard) {

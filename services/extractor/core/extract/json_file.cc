@@ -109,6 +109,7 @@ class JsonFileExtractor {
     Skip(line, reason);
   }
 
+  // Notes an error in the JSON itself.
   void AddError(size_t at, absl::string_view reason) {
     const int line = lines_.LineOf(std::min(at, text_.size() - 1));
     SetParseError(line);
@@ -193,6 +194,7 @@ class JsonFileExtractor {
     return absl::OkStatus();
   }
 
+  // Reads a text without fences as Python, with and without prose, and then as CUDA.
   absl::Status ReadText(const std::string& text, const Place& place) {
     if (!MayHoldCode(text) && !dsl::MayHoldCounted(text)) return absl::OkStatus();
     ASSIGN_OR_RETURN(Findings python, FindIn(text, CodeLanguage::kPython));
@@ -215,6 +217,8 @@ class JsonFileExtractor {
     return absl::OkStatus();
   }
 
+  // Returns whether a text is Python without errors. A text that exceeds the parser's bounds is
+  // not.
   absl::StatusOr<bool> IsPython(absl::string_view text) {
     const auto parsed = ParsedText::Parse(text, parser_);
     if (parsed.ok()) return !(*parsed)->has_errors();

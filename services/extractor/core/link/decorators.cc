@@ -32,6 +32,7 @@ void AddWords(const Tokens& tokens, size_t begin, size_t end, Words& words) {
 
 size_t Offset(string_view text, const char* at) { return static_cast<size_t>(at - text.data()); }
 
+// "\n", "\r" and "\r\n" each end a line, as everywhere in this project.
 int CountLineEnds(string_view text) {
   int lines = 0;
   for (size_t at = 0; at < text.size(); ++at) {

@@ -56,6 +56,8 @@ bool ComesBefore(const v1::Launcher& a, const v1::Launcher& b) {
 
 }  // namespace
 
+// A launched name is kept if an import of the file, or an import of '*', may bind its first part.
+// Which kernel it is, only the link stage knows.
 std::vector<v1::ImportedLaunch> FindImportedLaunches(const ParsedFile& file,
                                                      const Launches& launches) {
   std::vector<v1::ImportedLaunch> found;
@@ -103,6 +105,8 @@ void ImportedLaunches::AddUses(const v1::Kernel& kernel) {
   }
 }
 
+// A plain name is looked up in its file. A dotted call is resolved already, so its module is
+// imported absolutely.
 void ImportedLaunches::ResolveUses(SourceScope& scope) {
   for (const auto& [path, name] : uses_) {
     const size_t last = name.rfind('.');

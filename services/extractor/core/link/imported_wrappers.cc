@@ -85,6 +85,8 @@ const v1::JitName* ImportedWrappers::Lookup(const std::string& path, absl::strin
   return file.empty() ? nullptr : FindName(file, name, steps);
 }
 
+// The first decorator that leads to a DSL decides. Kernels are counted in the first file with their
+// path only, since two files of a hostile tree may share one.
 int ImportedWrappers::DecideCandidates(v1::KernelShard& shard) const {
   absl::flat_hash_map<std::string, int> decided;  // kernels by path
   for (v1::Candidate& candidate : *shard.mutable_candidates()) {

@@ -30,6 +30,7 @@ void SortKernels(v1::KernelShard& shard) {
                    });
 }
 
+// Moves the whole files to the end and cuts them off there, which keeps the order of both parts.
 std::vector<v1::Kernel> TakeWholeFiles(v1::KernelShard& shard) {
   auto& kernels = *shard.mutable_kernels();
   const auto files = std::stable_partition(

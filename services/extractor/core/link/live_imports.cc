@@ -71,6 +71,7 @@ class Reader {
 
   bool IsImportAt(size_t at) const { return Is(tokens_, at, "import") || Is(tokens_, at, "from"); }
 
+  // Notes that the modules of an import have to be there.
   void Need(const Import& import) {
     found_.needed.insert(found_.needed.end(), import.modules.begin(), import.modules.end());
   }
@@ -137,6 +138,7 @@ class Reader {
     return next;
   }
 
+  // A handler that raises is no fallback: its try statement needs all its imports.
   bool Raises(Span span) const {
     for (size_t at = span.begin; at < span.end; ++at) {
       if (tokens_[at].text == "raise") return true;

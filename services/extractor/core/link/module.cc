@@ -252,6 +252,7 @@ class ModuleWriter {
     kernel_.clear_replaced_texts();
   }
 
+  // Adds an import statement, to the module and to the record's list.
   void AddImport(const v1::Definition& definition) {
     std::string text = AtModuleLevel(definition.text());
     module_ += text;
@@ -328,6 +329,7 @@ class ModuleMaker {
   ModuleMaker(SourceScope& scope, size_t max_bytes, v1::Kernel& kernel)
       : scope_(scope), max_bytes_(max_bytes), kernel_(kernel) {}
 
+  // Makes the module. The first closure suffices for most kernels.
   size_t Make() {
     const KernelText as_written = {kernel_.source(),
                                    {kernel_.free_names().begin(), kernel_.free_names().end()}};

@@ -9,6 +9,7 @@
 
 namespace kernelmill::extractor {
 
+// Reads chains of names and points. A name alone, or one in an f-string, is read as a whole.
 MemberReads::MemberReads(absl::string_view text) {
   const Tokens tokens = LexCode(text);
   for (size_t at = 0; at < tokens.size(); ++at) {

@@ -219,6 +219,7 @@ string_view Stem(string_view path) {
   return name.substr(0, name.find('.'));
 }
 
+// Returns the text up to the first punctuation that a blank follows; cut to a bound.
 string_view FirstSentence(string_view text) {
   constexpr size_t kMaxSentence = 200;
   text = absl::StripLeadingAsciiWhitespace(text).substr(0, kMaxSentence);
@@ -309,6 +310,8 @@ class Tagger {
     return names;
   }
 
+  // Adds the tags of the phrases in one name. Generic tags are not taken from remote names, or next
+  // to others.
   void AddFromName(string_view where, string_view text) {
     const bool own = where == "name";
     const bool known = AnyTag();

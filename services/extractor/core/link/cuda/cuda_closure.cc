@@ -213,7 +213,8 @@ void CudaClosure::Resolve(const UsedName& used, const ItemRef& user, int depth) 
   Miss(used.path, "undefined");
 }
 
-// Takes all visible definitions of a macro, as any may apply under some condition. Returns false without any.
+// Takes all visible definitions of a macro, as any may apply under some condition. Returns false
+// without any.
 bool CudaClosure::TakeMacros(absl::string_view name, bool invoked) {
   bool found = false;
   looked_at_ += source_->FindMacros(name).size();

@@ -35,7 +35,7 @@ Table MakeTable(std::initializer_list<HeaderNames> rows) {
   return table;
 }
 
-// Outside of all namespaces. An empty header: nvcc and hipcc need none.
+// Names outside all namespaces. An empty header means that nvcc and hipcc need none.
 const Table& GlobalNames() {
   static const auto& table = *new Table(MakeTable({
       {"",
@@ -97,6 +97,7 @@ const Table& GlobalNames() {
   return table;
 }
 
+// Names in namespace std.
 const Table& StandardNames() {
   static const auto& table = *new Table(MakeTable({
       {"algorithm",
@@ -212,11 +213,14 @@ KnownName Reserved(string_view name) {
   return Header("");
 }
 
+// The names and the headers of a package.
 struct Package {
   string_view prefix;   // prefix of names: "at::" or "AT_"
-  string_view headers;  // how their paths begin
+  string_view headers;  // prefix of its headers' paths
 };
 
+// The first row that matches counts. A prefix that ends with "::" also stands for the namespace
+// itself.
 constexpr Package kPackages[] = {
     {"at::", "ATen/"},
     {"c10::", "c10/"},
@@ -283,6 +287,8 @@ KnownName Qualified(string_view path) {
   return FindPackage(path);
 }
 
+// Looks up a name without namespaces: reserved names first, then the table, then families of names
+// by their prefixes.
 KnownName Plain(string_view name) {
   if (absl::StartsWith(name, "__")) return Reserved(name);
   const auto found = GlobalNames().find(name);
