@@ -13,7 +13,7 @@ namespace kernelmill::python {
 
 namespace {
 
-// Of more folders that hold one of a name it is not looked which are meant.
+// If more folders than this hold a package of the name, the import is in doubt.
 constexpr size_t kMaxRoots = 64;
 
 std::string Join(absl::string_view folder, absl::string_view rest) {

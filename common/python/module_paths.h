@@ -10,20 +10,19 @@
 
 namespace kernelmill::python {
 
-// Which file of a source an import statement loads, by the files that there are.
+// The files that the import statements of a source load. Immutable.
 //
-// Where the source is put on sys.path nobody says. A folder can be there if it has no __init__.py:
-// so an absolute import is looked for from the folder that the importer's own package stands in,
-// then beside the importer if that is a script, then from every such folder, be it the root, src/
-// or python/; if several have the module it is in doubt which one is meant. Triton, torch, JAX
-// (which Pallas is a part of) and the standard library are never looked for in a source: their
-// names mean the installed ones.
-// Immutable.
+// The basic idea: a source does not say which of its folders is on sys.path, but a folder can be
+// there only if it has no __init__.py. An absolute import is therefore searched from the folder
+// around the importer's own package, then beside the importer if that is a script, then from every
+// folder without __init__.py: the root, src/, python/. If several of these have the module, the
+// import is in doubt. Triton, torch, JAX (with Pallas) and the standard library are never searched
+// in a source: their names mean the installed ones.
 class ModulePaths {
  public:
   struct Found {
     bool in_source = false;  // the module is the source's own
-    std::string path;        // its file; empty where there is none, or several
+    std::string path;        // its file; empty if no file has it, or several
   };
 
   explicit ModulePaths(const std::vector<std::string>& paths);
@@ -41,14 +40,14 @@ class ModulePaths {
 
   absl::flat_hash_map<std::string, std::string> files_;  // by path without suffix
   absl::flat_hash_set<std::string> packages_;            // folders with an __init__.py
-  // By the name of a folder: those that it stands in and that are no packages; sorted.
+  // By a folder's name: the folders around it that are not packages; sorted.
   absl::flat_hash_map<std::string, std::vector<std::string>> roots_;
 };
 
-// Whether a module, dotted, comes with Triton, torch, JAX or Python.
+// Returns whether a module, dotted, comes with Triton, torch, JAX or Python.
 bool IsInstalledModule(absl::string_view module);
 
-// Whether CPython 3.11's standard library has a top-level module of the name.
+// Returns whether CPython 3.11's standard library has a top-level module of the name.
 bool IsStandardModule(absl::string_view name);
 
 }  // namespace kernelmill::python

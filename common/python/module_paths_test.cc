@@ -8,28 +8,29 @@
 namespace kernelmill::python {
 namespace {
 
-std::string PathOf(const ModulePaths& paths, const char* importer, int level, const char* module) {
+std::string FindPath(const ModulePaths& paths, const char* importer, int level,
+                     const char* module) {
   return paths.Find(importer, level, module).path;
 }
 
 TEST(ModulePathsTest, RelativeImportsCountFromTheImportersFolder) {
   const ModulePaths paths({"p/__init__.py", "p/a.py", "p/q/__init__.py", "p/q/b.py"});
-  EXPECT_EQ(PathOf(paths, "p/q/b.py", 2, "a"), "p/a.py");
-  EXPECT_EQ(PathOf(paths, "p/q/b.py", 1, ""), "p/q/__init__.py");
-  EXPECT_EQ(PathOf(paths, "p/q/__init__.py", 1, "b"), "p/q/b.py");
-  EXPECT_EQ(PathOf(paths, "p/a.py", 1, "q.b"), "p/q/b.py");
+  EXPECT_EQ(FindPath(paths, "p/q/b.py", 2, "a"), "p/a.py");
+  EXPECT_EQ(FindPath(paths, "p/q/b.py", 1, ""), "p/q/__init__.py");
+  EXPECT_EQ(FindPath(paths, "p/q/__init__.py", 1, "b"), "p/q/b.py");
+  EXPECT_EQ(FindPath(paths, "p/a.py", 1, "q.b"), "p/q/b.py");
   EXPECT_TRUE(paths.Find("p/a.py", 1, "gone").in_source);
   EXPECT_TRUE(paths.Find("p/a.py", 9, "a").in_source);
-  EXPECT_EQ(PathOf(paths, "p/a.py", 9, "a"), "");
+  EXPECT_EQ(FindPath(paths, "p/a.py", 9, "a"), "");
 }
 
 TEST(ModulePathsTest, AbsoluteImportsAreFoundFromWhereTheirPackageStands) {
   const ModulePaths paths({"src/p/__init__.py", "src/p/a.py", "python/lib/r/__init__.py",
                            "python/lib/r/c.py", "tests/t.py", "tests/helper.py"});
-  EXPECT_EQ(PathOf(paths, "src/p/a.py", 0, "p"), "src/p/__init__.py");
-  EXPECT_EQ(PathOf(paths, "tests/t.py", 0, "p.a"), "src/p/a.py");
-  EXPECT_EQ(PathOf(paths, "tests/t.py", 0, "r.c"), "python/lib/r/c.py");
-  EXPECT_EQ(PathOf(paths, "tests/t.py", 0, "helper"), "tests/helper.py");
+  EXPECT_EQ(FindPath(paths, "src/p/a.py", 0, "p"), "src/p/__init__.py");
+  EXPECT_EQ(FindPath(paths, "tests/t.py", 0, "p.a"), "src/p/a.py");
+  EXPECT_EQ(FindPath(paths, "tests/t.py", 0, "r.c"), "python/lib/r/c.py");
+  EXPECT_EQ(FindPath(paths, "tests/t.py", 0, "helper"), "tests/helper.py");
   EXPECT_FALSE(paths.Find("src/p/a.py", 0, "helper").in_source);
   EXPECT_TRUE(paths.Find("src/p/a.py", 0, "p.gone").in_source);
 }
@@ -43,9 +44,9 @@ TEST(ModulePathsTest, APartOfAPackageIsNoPackageOfThatName) {
 TEST(ModulePathsTest, OfTwoPackagesOfANameTheImportersOwnIsMeantElseNeither) {
   const ModulePaths paths(
       {"one/p/__init__.py", "one/p/a.py", "two/p/__init__.py", "two/p/a.py", "t.py"});
-  EXPECT_EQ(PathOf(paths, "two/p/a.py", 0, "p.a"), "two/p/a.py");
+  EXPECT_EQ(FindPath(paths, "two/p/a.py", 0, "p.a"), "two/p/a.py");
   EXPECT_TRUE(paths.Find("t.py", 0, "p.a").in_source);
-  EXPECT_EQ(PathOf(paths, "t.py", 0, "p.a"), "");
+  EXPECT_EQ(FindPath(paths, "t.py", 0, "p.a"), "");
 }
 
 TEST(ModulePathsTest, InstalledModulesAreNotLookedForInTheSource) {

@@ -9,7 +9,7 @@ namespace kernelmill::python {
 
 namespace {
 
-// What makes a record, by the last part of its name, and what its first parameters are called.
+// The function that makes a record, by the last part of its name, and its first parameters.
 constexpr absl::string_view kRecordMaker = "Config";
 constexpr absl::string_view kRecordParameters[] = {"kwargs", "num_warps", "num_stages"};
 
@@ -25,7 +25,7 @@ std::optional<Value> Rounded(absl::string_view how, const Value& value) {
   return Value::Int(static_cast<int64_t>(real));
 }
 
-std::optional<Value> LengthOf(const Value& value) {
+std::optional<Value> GetLength(const Value& value) {
   if (value.type == Type::kString) return Value::Int(static_cast<int64_t>(value.text.size()));
   if (value.items == nullptr) return std::nullopt;
   const size_t size = value.items->size() / (value.type == Type::kDict ? 2 : 1);
@@ -55,6 +55,8 @@ std::optional<Value> OfInts(absl::string_view name, const Value::Items& given) {
 
 }  // namespace
 
+// Functions and lambdas of the file first, then records, methods of values, and built-in functions
+// by their resolved names.
 Evaluator::Result Evaluator::Call(NodeId node) {
   const NodeId function = tree_.Child(node, Field::kFunction);
   if (function == kNoNode) return std::nullopt;
@@ -81,6 +83,7 @@ Evaluator::Result Evaluator::Call(NodeId node) {
   return arguments.has_value() ? CallBuiltin(resolved, *arguments) : std::nullopt;
 }
 
+// *x and **x are unpacked; one that is unknown makes the call unknown.
 std::optional<Evaluator::CallArguments> Evaluator::ReadArguments(NodeId call) {
   CallArguments read;
   const NodeId list = tree_.Child(call, Field::kArguments);
@@ -116,6 +119,8 @@ std::optional<Evaluator::CallArguments> Evaluator::ReadArguments(NodeId call) {
   return read;
 }
 
+// A record keeps an unknown argument as its text, so that a configuration is still known by its
+// others.
 Evaluator::Result Evaluator::MakeRecord(NodeId call) {
   Value made;
   made.type = Type::kRecord;
@@ -165,7 +170,7 @@ Evaluator::Result Evaluator::CallBuiltin(absl::string_view name, CallArguments& 
   const Value& value = given[0];
   if (name == "int" || name == "math.ceil" || name == "math.floor") return Rounded(name, value);
   if (name == "float" || name == "math.sqrt" || name == "math.log2") return Real(name, value);
-  if (name == "len") return LengthOf(value);
+  if (name == "len") return GetLength(value);
   if (name == "bool") {
     const std::optional<bool> holds = Truth(value);
     return holds.has_value() ? std::optional(Value::Bool(*holds)) : std::nullopt;
@@ -175,10 +180,10 @@ Evaluator::Result Evaluator::CallBuiltin(absl::string_view name, CallArguments& 
     return value.integer < 0 ? Arithmetic("-", Value::Int(0), value, steps_) : value;
   }
   std::optional<Value::Items> items = Iterate(value);
-  return items.has_value() ? OfItems(name, *std::move(items)) : std::nullopt;
+  return items.has_value() ? ReduceItems(name, *std::move(items)) : std::nullopt;
 }
 
-Evaluator::Result Evaluator::OfItems(absl::string_view name, Value::Items items) {
+Evaluator::Result Evaluator::ReduceItems(absl::string_view name, Value::Items items) {
   if (name == "list") return Value::List(std::move(items));
   if (name == "tuple") return Value::Tuple(std::move(items));
   if (name == "itertools.chain.from_iterable") return Chain(items);
@@ -357,7 +362,7 @@ using Type = Value::Type;
 
 }  // namespace
 
-// Of a list or a dictionary.
+// Calls a method of a list or a dictionary.
 Evaluator::Result Evaluator::CallMethod(NodeId call, NodeId attribute) {
   const NodeId object = tree_.Child(attribute, Field::kObject);
   const NodeId method = tree_.Child(attribute, Field::kAttribute);

@@ -14,7 +14,7 @@ namespace {
 
 // Elements of a dictionary: they are looked for one after another.
 constexpr size_t kMaxDictItems = 512;
-// Of an argument that is not known.
+// The bytes of an argument that is not known.
 constexpr size_t kMaxText = 1024;
 
 bool IsTargetList(Kind kind) {
@@ -26,6 +26,7 @@ bool IsTargetList(Kind kind) {
 
 std::optional<Value> Evaluator::Evaluate(NodeId expression) { return Expression(expression); }
 
+// Takes from the budget; false once it is spent, which makes everything unknown from there on.
 bool Evaluator::Step(int64_t cost) {
   if (steps_ < cost) {
     steps_ = 0;
@@ -47,6 +48,8 @@ NodeId Evaluator::NextOperand(NodeId node) const {
   return child;
 }
 
+// Nothing means unknown: an operand that is unknown makes the whole unknown, so that each function
+// below returns as soon as one is.
 Evaluator::Result Evaluator::Expression(NodeId node) {
   const Nesting nesting(depth_);
   if (node == kNoNode || nesting.too_deep() || !Step()) return std::nullopt;
@@ -102,6 +105,8 @@ Evaluator::Result Evaluator::Expression(NodeId node) {
   }
 }
 
+// Frames first, from the innermost; then the statements of the file, each name once. A name that is
+// being evaluated already is unknown.
 Evaluator::Result Evaluator::Name(absl::string_view name) {
   for (const Frame* frame = frame_; frame != nullptr; frame = frame->around) {
     const auto found = frame->names.find(name);
@@ -112,11 +117,12 @@ Evaluator::Result Evaluator::Name(absl::string_view name) {
   const std::optional<std::vector<NodeId>> statements = file_.statements.Find(name, at_);
   if (!statements.has_value()) return known_[name] = std::nullopt;
   if (!pending_.insert(name).second) return std::nullopt;
-  Result value = OfStatements(name, *statements);
+  Result value = RunStatements(name, *statements);
   pending_.erase(name);
   return known_[name] = std::move(value);
 }
 
+// a < b < c, as Python chains them: the first that is false ends it.
 Evaluator::Result Evaluator::Comparison(NodeId node) {
   const NodeId first = FirstOperand(node);
   Result left = first == kNoNode ? std::nullopt : Expression(first);
@@ -204,7 +210,7 @@ Evaluator::Result Evaluator::Subscript(NodeId node) {
   return (*of->items)[static_cast<size_t>(key->integer + (key->integer < 0 ? size : 0))];
 }
 
-// of[a:b], either of which may be missing.
+// Returns of[a:b]; a or b may be missing.
 Evaluator::Result Evaluator::Slice(const Value& of, NodeId node) {
   const auto size = static_cast<int64_t>(of.items->size());
   int64_t bounds[2] = {0, size};
@@ -226,7 +232,7 @@ Evaluator::Result Evaluator::Slice(const Value& of, NodeId node) {
                                       : Value::Items());
 }
 
-// What a record was given.
+// An argument of a record.
 Evaluator::Result Evaluator::Attribute(NodeId node) {
   const NodeId name = tree_.Child(node, Field::kAttribute);
   const NodeId object = tree_.Child(node, Field::kObject);
@@ -237,6 +243,8 @@ Evaluator::Result Evaluator::Attribute(NodeId node) {
   return found == nullptr ? std::nullopt : std::optional(*found);
 }
 
+// Returns the value of an argument of a record, or its text. The text is kept only if no name in it
+// is local to a call or a comprehension, where it would mean something else to a reader.
 Evaluator::Result Evaluator::OrText(NodeId node) {
   if (node == kNoNode) return std::nullopt;
   Result value = Expression(node);
@@ -253,6 +261,7 @@ Evaluator::Result Evaluator::OrText(NodeId node) {
   return Value::Text(file_.text.substr(tree_[node].start, size));
 }
 
+// Returns what a loop runs over: a dictionary's keys, a sequence's items.
 std::optional<Value::Items> Evaluator::Iterate(const Value& value) {
   if (value.items == nullptr || !Step(static_cast<int64_t>(value.items->size())))
     return std::nullopt;
@@ -298,6 +307,8 @@ const Value* Evaluator::FindItem(const Value& dict, const Value& key) {
   return nullptr;
 }
 
+// A container that would hold itself is refused: values are counted references, so that nothing
+// would free it.
 bool Evaluator::SetItem(Value& of, const Value& key, const Value& value) {
   if (MayHold(value, of, steps_)) return false;
   if (of.type == Value::Type::kList) {
@@ -413,6 +424,7 @@ Evaluator::Result Evaluator::Dictionary(NodeId node, bool in_record) {
   return dict;
 }
 
+// A comprehension has a frame of its own, as Python gives it one.
 Evaluator::Result Evaluator::Comprehension(NodeId node) {
   const NodeId body = tree_.Child(node, Field::kBody);
   if (body == kNoNode) return std::nullopt;
@@ -433,6 +445,8 @@ Evaluator::Result Evaluator::Comprehension(NodeId node) {
   return dict;
 }
 
+// Runs the clauses from `clause` on, each in the loop of the one before, and evaluates `body` in
+// the innermost.
 bool Evaluator::RunClauses(NodeId clause, NodeId body, Value::Items& items) {
   const Nesting nesting(depth_);
   if (nesting.too_deep() || !Step()) return false;
@@ -476,8 +490,10 @@ bool IsTransparent(absl::string_view decorator) {
 
 }  // namespace
 
+// A call has a frame over the frame that the function was made in. Frames are never freed before
+// the evaluator, because a function that is returned still refers to one.
 Evaluator::Result Evaluator::CallFunction(const Value& function, const CallArguments& arguments) {
-  constexpr int kCost = 8;  // of nesting: a call takes more of the stack than an expression
+  constexpr int kCost = 8;  // nesting: a call takes more of the stack than an expression
   if (function.type != Value::Type::kFunction || !Step()) return std::nullopt;
   Frame* const around = frame_;
   frames_.push_back({{}, function.closure});
@@ -530,9 +546,9 @@ bool Evaluator::BindParameters(NodeId parameters, const CallArguments& arguments
   return position == arguments.positional.size() && used == arguments.keywords.size();
 }
 
-// What the name is once these have run, outside any function of the file.
-Evaluator::Result Evaluator::OfStatements(absl::string_view name,
-                                          const std::vector<NodeId>& statements) {
+// Returns the value of the name after these statements ran, outside all functions of the file.
+Evaluator::Result Evaluator::RunStatements(absl::string_view name,
+                                           const std::vector<NodeId>& statements) {
   Frame* const around = frame_;
   frames_.push_back({{}, nullptr});
   Frame& frame = frames_.back();
@@ -556,6 +572,8 @@ Evaluator::Flow Evaluator::RunBlock(NodeId block) {
   return flow;
 }
 
+// A statement that is not listed here may do anything: the flow is unknown, and with it the value
+// that is being computed.
 Evaluator::Flow Evaluator::Run(NodeId statement) {
   const Nesting nesting(depth_);
   if (nesting.too_deep() || !Step()) return Flow::kUnknown;
@@ -697,6 +715,7 @@ Evaluator::Flow Evaluator::RunFor(NodeId node) {
   return Flow::kNext;
 }
 
+// A decorator may replace the function, so that only those that do not are accepted.
 Evaluator::Flow Evaluator::Define(NodeId node) {
   NodeId definition = node;
   if (tree_.KindOf(node) == Kind::kDecoratedDefinition) {

@@ -33,24 +33,28 @@ struct EvaluatedFile {
   StatementsByName& statements;
 };
 
-// Evaluates an expression as Python would where it stands, if that needs nothing but the file.
+// An interpreter of the expressions of a file, as far as the file alone decides them. Pure: nothing
+// is executed, imported or read. Refers to the file. Not thread-safe.
 //
-// Known are: literals but f-strings; lists, tuples, dictionaries, comprehensions and slices; names
+// The basic idea: an expression is walked as Python would run it. A name is the value that the
+// statements above give it, which are interpreted in turn when the name is first asked for. Every
+// step costs one of `steps`, which must outlive the evaluator; nesting is bounded as well, so that
+// a hostile file ends early, at the same step on every machine.
+//
+// It knows literals except f-strings; lists, tuples, dictionaries, comprehensions and slices; names
 // that the statements above bind; arithmetic, comparisons and boolean operators; the built-in
 // functions and methods of builtins.cc, itertools.product and chain, some of math, triton.cdiv and
 // triton.next_power_of_2; functions and lambdas of the file that are made of assignments, if, for,
-// while, return and the above; Config(...), which makes a record. Nothing is executed. Whatever
-// else there is, imports of other files, the machine (torch.version, os.environ, is_hip()),
-// attributes, `with`, `try`, makes the value unknown.
+// while, return and the above; Config(...), which makes a record. Everything else makes the value
+// unknown: imports of other files, the machine (torch.version, os.environ, is_hip()), attributes,
+// `with`, `try`.
 //
 // An argument of a record that is not known, and that depends on no local name, is its own text.
-//
-// `steps`, which must outlive the evaluator, is what all the work may cost; nesting is bounded.
 class Evaluator {
  public:
   static constexpr int64_t kMaxSteps = 100'000;
 
-  // `at`: where the expressions stand, which decides what their names mean.
+  // `at`: the place of the expressions, which decides what their names mean.
   Evaluator(const EvaluatedFile& file, NodeId at, int64_t& steps)
       : file_(file), tree_(file.tree), at_(at), steps_(steps) {}
   Evaluator(const Evaluator&) = delete;
@@ -66,7 +70,7 @@ class Evaluator {
     std::vector<std::pair<std::string, Value>> keywords;
   };
 
-  // Of expressions, statements and calls in one another.
+  // The depth of expressions, statements and calls in one another.
   class Nesting {
    public:
     explicit Nesting(int& depth) : depth_(depth) { ++depth_; }
@@ -78,7 +82,7 @@ class Evaluator {
     int& depth_;
   };
 
-  // evaluator.cc: expressions
+  // Expressions.
   bool Step(int64_t cost = 1);
   Result Expression(NodeId node);
   Result Name(absl::string_view name);
@@ -94,7 +98,7 @@ class Evaluator {
   bool SetItem(Value& of, const Value& key, const Value& value);
   const Value* FindItem(const Value& dict, const Value& key);
 
-  // displays.cc: literals, displays and comprehensions
+  // Literals, displays and comprehensions.
   Result Literal(NodeId node);
   Result String(NodeId node);
   Result Elements(NodeId node, Value::Type type);
@@ -102,10 +106,10 @@ class Evaluator {
   Result Comprehension(NodeId node);
   bool RunClauses(NodeId clause, NodeId body, Value::Items& items);
 
-  // builtins.cc: calls
+  // Calls (builtins.cc).
   Result Call(NodeId node);
   Result CallBuiltin(absl::string_view name, CallArguments& arguments);
-  Result OfItems(absl::string_view name, Value::Items items);
+  Result ReduceItems(absl::string_view name, Value::Items items);
   Result Zip(const Value::Items& sequences);
   Result Chain(const Value::Items& sequences);
   Result CallMethod(NodeId call, NodeId attribute);
@@ -119,10 +123,10 @@ class Evaluator {
   Result Dict(CallArguments& arguments);
   Result Filter(const Value& function, const Value& items);
 
-  // functions.cc: statements and functions of the file
+  // Statements and functions of the file.
   Result CallFunction(const Value& function, const CallArguments& arguments);
   bool BindParameters(NodeId parameters, const CallArguments& arguments, Frame& frame);
-  Result OfStatements(absl::string_view name, const std::vector<NodeId>& statements);
+  Result RunStatements(absl::string_view name, const std::vector<NodeId>& statements);
   Flow Run(NodeId statement);
   Flow RunBlock(NodeId block);
   Flow RunExpression(NodeId statement);

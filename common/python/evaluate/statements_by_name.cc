@@ -13,7 +13,7 @@ constexpr int kMaxDepth = 64;
 // A name that more statements may change is not known.
 constexpr size_t kMaxStatements = 256;
 
-// What binds names, and by which edge; kNone: anywhere in it.
+// Nodes that bind names, and by which edge; kNone: anywhere in the node.
 constexpr std::pair<Kind, Field> kBindings[] = {
     {Kind::kAssignment, Field::kLeft},         {Kind::kAugmentedAssignment, Field::kLeft},
     {Kind::kForStatement, Field::kLeft},       {Kind::kNamedExpression, Field::kName},
@@ -54,7 +54,7 @@ std::optional<std::vector<NodeId>> StatementsByName::Find(absl::string_view name
       }
     }
     if (OpensScope(kind)) {
-      // What a decorator or default reads is of the scope around.
+      // Decorators and defaults read the scope around.
       const NodeId body = tree_.Child(block, Field::kBody);
       if (body == kNoNode || at < body || at >= tree_[body].subtree_end) continue;
       if (!found.empty()) break;

@@ -10,20 +10,22 @@
 
 namespace kernelmill::python {
 
-// Which statements give a name what it stands for at some place of a file.
+// The statements that give names their values, by places of a file. Refers to the tree. Not
+// thread-safe: it remembers the blocks that it read.
 //
-// The basic idea: what ran before a place is, in each block around it, the statements above; in
-// the blocks outside the innermost function around it also those below, since it is called later.
-// Of these the ones count that may bind the name, or change it: too many rather than too few, as
-// whoever runs them fails over one that it does not know. Blocks are looked through once each.
+// The basic idea: the statements that ran before a place are those above it in each block around
+// it; in the blocks outside the innermost function also those below, since the function is called
+// later. Those that may bind or change the name are returned: too many rather than too few, because
+// the evaluator fails over a statement that it does not know. Each block is read once.
 class StatementsByName {
  public:
   explicit StatementsByName(const SyntaxTree& tree) : tree_(tree) {}
   StatementsByName(const StatementsByName&) = delete;
   StatementsByName& operator=(const StatementsByName&) = delete;
 
-  // Of the innermost function, or else module, around `at` in which there are any; in the order of
-  // the text. Nothing where there are none, or the name is a parameter or a loop's variable there.
+  // Returns the statements of the innermost function around `at` that has any, else of the module,
+  // in the order of the text. Nothing if no scope has any, or if the name is a parameter or a
+  // loop's variable there.
   std::optional<std::vector<NodeId>> Find(absl::string_view name, NodeId at);
 
  private:

@@ -38,6 +38,7 @@ std::string StringRepr(absl::string_view value) {
   return text;
 }
 
+// As CPython prints it. False once `out` would be longer than `max_bytes`.
 bool AppendRepr(const Value& value, size_t max_bytes, int depth, std::string& out) {
   constexpr int kMaxDepth = 16;
   if (out.size() > max_bytes || depth > kMaxDepth) return false;
@@ -112,6 +113,8 @@ std::optional<Value> IntPower(int64_t base, int64_t exponent) {
   return Value::Int(result);
 }
 
+// Python's integers have no bound: a result beyond 64 bits is unknown, not wrong. // and % round
+// down, as Python does and C++ does not.
 std::optional<Value> IntArithmetic(absl::string_view sign, int64_t a, int64_t b) {
   int64_t result = 0;
   if (sign == "+") {
@@ -183,6 +186,7 @@ std::optional<Value> Repeated(const Value& a, int64_t times, int64_t& steps) {
   return result;
 }
 
+// Numbers are equal across types, sequences item by item; a function or a record makes it unknown.
 std::optional<bool> Equal(const Value& a, const Value& b, int depth, int64_t& steps) {
   constexpr int kMaxDepth = 16;
   if (depth > kMaxDepth || !Charge(steps, 1)) return std::nullopt;
@@ -205,7 +209,7 @@ std::optional<bool> Equal(const Value& a, const Value& b, int depth, int64_t& st
   return true;
 }
 
-// Whether a < b: of numbers, strings, and tuples or lists of them.
+// Returns whether a < b, for numbers, strings, and tuples or lists of them.
 std::optional<bool> Less(const Value& a, const Value& b, int depth, int64_t& steps) {
   constexpr int kMaxDepth = 16;
   if (depth > kMaxDepth || !Charge(steps, 1)) return std::nullopt;
@@ -310,6 +314,7 @@ std::optional<bool> Truth(const Value& value) {
   return std::nullopt;
 }
 
+// True as well if the steps do not suffice to find out.
 bool MayHold(const Value& value, const Value& other, int64_t& steps, int depth) {
   constexpr int kMaxDepth = 16;
   if (depth > kMaxDepth || !Charge(steps, 1)) return true;

@@ -16,7 +16,7 @@ namespace kernelmill::python {
 struct Frame;
 struct Record;
 
-// What an expression comes to. Lists, dictionaries and records are shared, as Python shares them.
+// The value of an expression. Lists, dictionaries and records are shared, as Python shares them.
 struct Value {
   enum class Type : uint8_t {
     kNone,
@@ -34,9 +34,9 @@ struct Value {
   using Items = std::vector<Value>;
 
   Type type = Type::kNone;
-  int64_t integer = 0;  // of a bool too
+  int64_t integer = 0;  // a bool too
   double real = 0;
-  std::string text;              // of a string or kText
+  std::string text;              // a string's, or a kText's
   std::shared_ptr<Items> items;  // of a list, tuple or dictionary
   std::shared_ptr<Record> record;
   NodeId function = kNoNode;       // function_definition or lambda
@@ -60,7 +60,7 @@ struct Value {
   double AsReal() const { return type == Type::kFloat ? real : static_cast<double>(integer); }
 };
 
-// What was given to Config(...), positional arguments by their parameters' names.
+// The arguments of a Config(...), positional ones by their parameters' names.
 struct Record {
   std::vector<std::pair<std::string, Value>> arguments;
 
@@ -73,13 +73,15 @@ std::optional<bool> Truth(const Value& value);
 // As Python's repr(), of what holds no record or function; nothing above `max_bytes`.
 std::optional<std::string> Repr(const Value& value, size_t max_bytes);
 
-// Whether a list or dictionary stands somewhere in the value, as far as `steps` lead: what would
-// come to hold itself is not known, as nothing would ever free it.
+// Returns whether the value holds `other`, a list or dictionary, at any depth, or may do so once
+// `steps` are spent. A container that would hold itself makes the value unknown: it would never be
+// freed.
 bool MayHold(const Value& value, const Value& other, int64_t& steps, int depth = 0);
 
-// Python's operators over numbers, strings, lists and tuples. Nothing for what Python refuses, what
-// does not fit into 64 bits, and results of more than kMaxItems items or kMaxString bytes. `steps`
-// is told how many items were looked at, and a result that would need more than are left is none.
+// Python's operators over numbers, strings, lists and tuples. Nothing if Python refuses the
+// operands, if the result does not fit into 64 bits, or if it has more than kMaxItems items or
+// kMaxString bytes. The items that are read are taken from `steps`; nothing also if these do not
+// suffice.
 inline constexpr size_t kMaxItems = 1 << 16;
 inline constexpr size_t kMaxString = 256;  // bytes
 std::optional<Value> Arithmetic(absl::string_view sign, const Value& a, const Value& b,

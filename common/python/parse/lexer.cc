@@ -124,7 +124,7 @@ bool Lexer::SkipBlanks(uint32_t& at) {
   }
 }
 
-// What follows it must go on with the statement.
+// The next line must continue the statement.
 bool Lexer::ReadContinuation(uint32_t& at) {
   const uint32_t end = at + (At(at + 1) == '\r' ? 3 : 2);
   if (At(end - 1) != '\n' || one_line_) return false;

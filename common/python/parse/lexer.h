@@ -95,11 +95,12 @@ struct Extra {
   Kind kind;
   uint32_t start;
   uint32_t end;
-  int indent;  // of a comment on a line of its own
+  int indent;  // the indentation of a comment on a line of its own
 };
 
-// Reads the tokens of a logical line one by one, as the parser asks for them: what stands in an
-// f-string's braces are tokens too. Lines and their indentation are the parser's to ask for.
+// The tokens of a text, read one by one as the parser asks for them; the contents of an f-string's
+// braces are tokens too. The parser also asks for each next line and its indentation. Owned by one
+// parser; refers to the text.
 class Lexer {
  public:
   explicit Lexer(absl::string_view text) : text_(text) {}
@@ -107,7 +108,7 @@ class Lexer {
   Token token() const { return token_; }
   uint32_t start() const { return start_; }
   uint32_t end() const { return end_; }
-  // What stands before the token since the extras were last taken.
+  // Comments and continuations before the token, since the parser last took them.
   std::vector<Extra>& extras() { return extras_; }
 
   // Reads the token at `at`. A newline is one outside brackets alone.

@@ -75,8 +75,8 @@ class BracketScanner {
   std::vector<size_t> unclosed_;
 };
 
-// Whether the last character of `before` that is no blank ends a value, so that none need follow.
-// `otherwise` if there is none.
+// Returns whether the last character of `before` that is not blank ends a value, so that no value
+// has to follow; `otherwise` if all are blank.
 bool EndsWithValue(absl::string_view before, bool otherwise) {
   const size_t last = before.find_last_not_of(" \t\r\n\\");
   if (last == absl::string_view::npos) return otherwise;
@@ -119,7 +119,7 @@ std::optional<std::string> ReplaceUnclosedBrackets(absl::string_view text) {
   std::string copy(text);
   size_t begin = 0;
   for (const size_t at : unclosed) {
-    // After the bracket before this one stands a value, whatever it was replaced with.
+    // The bracket before this one was replaced, so that a value follows it in any case.
     copy[at] = EndsWithValue(text.substr(begin, at - begin), begin > 0) ? ' ' : '0';
     begin = at + 1;
   }

@@ -15,8 +15,8 @@
 
 namespace kernelmill::python {
 
-// A text of Python, read around its errors: a file's, or a string's in it. Immutable; refers to the
-// text.
+// A text of Python and its tree, read around its errors: a file, or a string in a file. Immutable;
+// refers to the text.
 class ParsedText {
  public:
   // Errors: see PythonParser.
@@ -29,7 +29,7 @@ class ParsedText {
   const ImportMap& imports() const { return *imports_; }
   const Calls& calls() const { return *calls_; }
   bool has_errors() const { return has_errors_; }
-  // Where the text first is no Python; 0 if it is.
+  // The first line that is not Python; 0 if all are.
   int first_error_line() const { return first_error_line_; }
 
  private:
@@ -46,12 +46,12 @@ class ParsedText {
   int first_error_line_ = 0;
 };
 
-// A copy of broken Python in which brackets that were never closed are blanks, so that a parser
-// loses the statement that they stand in and not the rest of the file. Nothing where there are
-// none.
+// Returns a copy of broken Python in which brackets that were never closed are blanks, so that a
+// parser loses only the statement around them and not the rest of the file. Nothing if all are
+// closed.
 //
-// The basic idea: no line within brackets can begin with `def` or `class`. One that does shows that
-// the brackets open there were left open.
+// The basic idea: no line within brackets can begin with `def` or `class`. A line that does shows
+// that the brackets that are open there were never closed.
 std::optional<std::string> ReplaceUnclosedBrackets(absl::string_view text);
 
 }  // namespace kernelmill::python

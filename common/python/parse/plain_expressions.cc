@@ -4,17 +4,17 @@
 
 namespace kernelmill::python {
 
-// Operators, lists of expressions, what is assigned to, and *operand, which tree-sitter has more
-// than one way to read.
+// Operators, lists of expressions, targets of assignments, and *operand, which tree-sitter reads in
+// more than one way.
 
 namespace {
 
 constexpr int kUnary = 20;
 constexpr int kPower = 21;
 
-// How tightly an operator binds in tree-sitter's grammar; 0 for what is none. `^` binds more than
-// `&` there.
-int PrecedenceOf(Token token) {
+// Returns how tightly an operator binds in tree-sitter's grammar; 0 for any other token. There `^`
+// binds more than `&`.
+int GetPrecedence(Token token) {
   switch (token) {
     case Token::kPipe:
       return 14;
@@ -41,7 +41,7 @@ int PrecedenceOf(Token token) {
   }
 }
 
-// What may stand after the comma that ends a list.
+// Tokens that may follow the comma at the end of a list.
 bool EndsList(Token token) {
   switch (token) {
     case Token::kAssign:
@@ -55,7 +55,7 @@ bool EndsList(Token token) {
   }
 }
 
-// What no operator stands behind: most expressions are one operand.
+// Tokens that end an expression at once: most expressions are one operand.
 bool EndsExpression(Token token) {
   switch (token) {
     case Token::kAssign:
@@ -88,7 +88,7 @@ bool PlainParser::ExpressionList() {
   return true;
 }
 
-// What a loop binds: one target, or a pattern_list.
+// The targets of a loop: one, or a pattern_list.
 bool PlainParser::TargetList() {
   const Begin begin = Here();
   if (!Target()) return false;
@@ -144,8 +144,8 @@ bool PlainParser::Condition() {
   return MoreBinary(begin, 0) && MoreComparison(begin) && MoreAnd(begin) && MoreOr(begin);
 }
 
-// Of an operator the functions named More read what follows its first operand, which begins at
-// `begin`: nothing, if something else does.
+// The functions named More read the rest of an operator after its first operand, which begins at
+// `begin`. They read nothing if another token follows.
 bool PlainParser::MoreOr(Begin begin) {
   while (Is(Token::kOr)) {
     tree_.SetField(Field::kLeft);
@@ -218,7 +218,7 @@ bool PlainParser::Binary(int least) {
 
 bool PlainParser::MoreBinary(Begin begin, int least) {
   for (;;) {
-    const int precedence = PrecedenceOf(token());
+    const int precedence = GetPrecedence(token());
     if (precedence == 0 || precedence < least) return true;
     tree_.SetField(Field::kLeft);
     Take(Kind::kToken, Field::kOperator);
@@ -238,8 +238,8 @@ bool PlainParser::Unary() {
   return true;
 }
 
-// Whether what stands next may end an operand of `*` or an annotation: all grammars agree then how
-// far it goes.
+// Returns whether the next token may end an operand of `*` or an annotation: all grammars then
+// agree on how far it goes.
 bool PlainParser::AtOperandEnd() const {
   switch (token()) {
     case Token::kComma:
@@ -263,9 +263,9 @@ bool PlainParser::Splat() {
   return true;
 }
 
-// Elsewhere tree-sitter has the star bind to the name after it more than what follows that:
-// *x.shape is an attribute of *x, if others stand behind it. How it reads the last of several
-// depends on what the next statement is.
+// Elsewhere tree-sitter lets the star bind to the name after it more tightly than the attribute
+// does: *x.shape is an attribute of *x, if other elements follow. How it reads the last of several
+// elements depends on the next statement.
 bool PlainParser::SplatName() {
   const Begin begin = Here();
   Take();
@@ -288,14 +288,14 @@ bool PlainParser::FirstElement() {
          (is_name && tree_.BindSplatToName(begin.place));
 }
 
-// What operators stand between: names, literals, displays, and what follows them.
+// Operands: names, literals, displays, and the calls, attributes and subscripts after them.
 
 bool PlainParser::Postfix() {
   const Begin begin = Here();
   return Atom() && Trailers(begin);
 }
 
-// What follows an atom that begins at `begin`.
+// The calls, attributes and subscripts after an atom that begins at `begin`.
 bool PlainParser::Trailers(Begin begin) {
   for (;;) {
     if (Is(Token::kDot)) {
@@ -401,7 +401,7 @@ bool PlainParser::Arguments(Begin call) {
 
 bool PlainParser::Argument() {
   const Begin begin = Here();
-  // What follows `print` may be a tuple as well, where a splat is read in another way.
+  // The brackets after `print` may be a tuple as well, in which a splat is read in another way.
   if (Is(Token::kStar)) return Splat() && (!printing_ || tree_.here() - begin.place == 3);
   if (Is(Token::kDoubleStar)) {
     Take();
@@ -548,7 +548,7 @@ bool PlainParser::DictionaryElement() {
   return true;
 }
 
-// The clauses after the body. Of `x if a else b` Python takes none without parentheses there.
+// The clauses after the body. Python does not take `x if a else b` there without parentheses.
 bool PlainParser::Comprehension() {
   for (bool first = true; first || Is(Token::kFor) || Is(Token::kIf) || Is(Token::kAsync);
        first = false) {
@@ -581,7 +581,7 @@ struct Literal {
   bool format;
 };
 
-Literal LiteralOf(absl::string_view start) {
+Literal ParseLiteral(absl::string_view start) {
   const size_t quotes = start.find_first_of("\"'");
   const auto prefix =
       code::ReadPythonPrefix(start.substr(0, quotes)).value_or(code::PythonPrefix());
@@ -660,13 +660,13 @@ bool PlainParser::Strings() {
 }
 
 bool PlainParser::String() {
-  const Literal literal = LiteralOf(Word());
+  const Literal literal = ParseLiteral(Word());
   if (literal.format && literal.bytes) return false;
   const Begin begin = Here();
   uint32_t at = lexer_.end();
   tree_.AddLeaf(Kind::kStringStart, begin.start, at);
   Begin content = {tree_.here(), at};
-  bool open = false;  // whether there is content since `content`
+  bool open = false;  // true if there is content since `content`
   const auto begin_content = [&] {
     if (!open) content = {tree_.here(), at};
     open = true;
@@ -676,8 +676,8 @@ bool PlainParser::String() {
     if (open) Close(Kind::kOther, content);
     open = false;
   };
-  // In raw strings the scanner does not take a backslash and what it hides for content: where
-  // nothing else stands between two of its tokens, they are part of the second.
+  // In raw strings the scanner does not take a backslash and the character after it for content: if
+  // nothing else is between two of its tokens, they are part of the second.
   uint32_t piece = at;
   bool hidden_only = true;
   for (;;) {

@@ -41,7 +41,7 @@ class PlainParser {
  private:
   using Place = TreeBuilder::Place;
 
-  // Where a node begins, and the first byte of it.
+  // The beginning of a node: its place in the tree, and its first byte.
   struct Begin {
     Place place;
     uint32_t start;
@@ -70,7 +70,7 @@ class PlainParser {
     return text_.substr(lexer_.start(), lexer_.end() - lexer_.start());
   }
   bool IsName() const { return Is(Token::kName) || lexer_.token() >= Token::kExec; }
-  // Where the next token begins a node.
+  // Returns the beginning of a node whose first token is the next one.
   Begin Here() {
     if (!lexer_.extras().empty()) AddExtras();
     return {tree_.here(), lexer_.start()};
@@ -190,7 +190,7 @@ class PlainParser {
   Lexer lexer_;
   TreeBuilder tree_;
   std::vector<int> indents_ = {0};
-  uint32_t end_ = 0;  // of the last token taken, or of the extra after it
+  uint32_t end_ = 0;  // the end of the last token taken, or of the extra after it
   int depth_ = 0;
   bool listed_ = false;    // the logical line has a list without brackets
   bool printing_ = false;  // the arguments are those of a name that begins with print

@@ -1,5 +1,5 @@
 // Thousands of small programs made from a grammar, read by our own parser and by tree-sitter: forms
-// that stand beside one another in no repository meet here. --gtest_random_seed makes others.
+// meet here that no repository combines. --gtest_random_seed makes others.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -21,8 +21,9 @@ constexpr int kTexts = 20'000;
 constexpr int kMaxDepth = 7;
 constexpr size_t kMaxNodes = 1'000'000;
 
-// $x~ is one of x's forms, the first of them where it stands too deep; $> and $< open and close a
-// block, $; ends a line, and the next begins with its block's indentation unless $0 stands there.
+// $x~ is one of x's forms, the first one if it is nested too deep; $> and $< open and close a
+// block;
+// $; ends a line, and the next line begins with its block's indentation unless it begins with $0.
 using Grammar = std::map<std::string, std::vector<std::string>>;
 
 const Grammar& Python() {
@@ -167,13 +168,13 @@ class Writer {
   }
 
  private:
-  const std::string& OneOf(const std::vector<std::string>& forms) {
+  const std::string& PickForm(const std::vector<std::string>& forms) {
     return forms[random_() % forms.size()];  // no distribution: those differ between libraries
   }
 
   void Write(const std::string& symbol, int depth) {
     const std::vector<std::string>& forms = Python().at(symbol);
-    const std::string& form = depth > kMaxDepth ? forms.front() : OneOf(forms);
+    const std::string& form = depth > kMaxDepth ? forms.front() : PickForm(forms);
     for (size_t at = 0; at < form.size(); ++at) {
       if (form[at] != '$') {
         Put(form[at]);
@@ -195,7 +196,7 @@ class Writer {
 
   void Mark(char mark) {
     if (mark == '<') return indents_.pop_back();
-    if (mark == '>') indents_.push_back(OneOf({"    ", "  ", "\t"}));
+    if (mark == '>') indents_.push_back(PickForm({"    ", "  ", "\t"}));
     if (mark != '0') text_ += '\n';
     fresh_ = mark != '0';
   }

@@ -65,7 +65,7 @@ bool PlainParser::Closing(Token token) {
   return true;
 }
 
-// Simple statements, imports among them, and the lines that they stand on.
+// Simple statements, with imports, and their lines.
 
 bool PlainParser::Module() {
   lexer_.NextLine();
@@ -120,7 +120,7 @@ bool PlainParser::CompoundStatement() {
     default:
       break;
   }
-  // After `async` a name as good as never stands; its node begins there.
+  // `async` is hardly ever a name; its node begins there.
   const size_t next = text_.find_first_not_of(" \t", lexer_.end());
   const absl::string_view rest =
       next == absl::string_view::npos ? absl::string_view() : text_.substr(next, 4);
@@ -236,8 +236,8 @@ bool PlainParser::ExpressionStatement() {
     const char c = next == absl::string_view::npos ? '\n' : text_[next];
     if (c != '=' && c != '.' && c != ':') return false;
   }
-  // A comma at the line's end is not for us: tree-sitter may go on with the next line. Nor are
-  // splats, but of names that are assigned to or stand behind something.
+  // A comma at the line's end is left to tree-sitter, which may go on with the next line. So are
+  // splats, except those of names that are assigned to or that follow another element.
   const bool splat = Is(Token::kStar);
   if (!(splat ? SplatOfName() : Expression())) return false;
   const bool list = Is(Token::kComma);
@@ -286,8 +286,8 @@ bool PlainParser::RightHandSide() {
   const Begin begin = Here();
   if (Is(Token::kYield)) return Yield();
   if (!ExpressionList()) return false;
-  // What stands in a list may be targets of an assignment that never comes: whether tree-sitter
-  // reads splats within its elements so hangs on what follows.
+  // The elements of a list may be targets of an assignment that never comes: tree-sitter decides by
+  // the rest of the line how it reads splats within them.
   if (tree_.last_kind() == Kind::kExpressionList && tree_.HasSplatsInElements()) return false;
   return !Is(Token::kAssign) || Assignment(begin);
 }
@@ -373,7 +373,7 @@ bool PlainParser::FromImport() {
   return true;
 }
 
-// Statements with blocks, but for definitions.
+// Statements with blocks, except definitions.
 
 namespace {
 
@@ -382,8 +382,8 @@ constexpr int kMaxIndent = 127;
 
 }  // namespace
 
-// After a colon: statements on the line, or an indented block. Comments before its first statement
-// stand outside it.
+// The block after a colon: statements on the line, or indented lines. Comments before its first
+// statement are outside it.
 bool PlainParser::Suite(Field field) {
   if (!Expect(Token::kColon)) return false;
   if (!Is(Token::kNewline)) {
@@ -436,7 +436,7 @@ bool PlainParser::If() {
   return true;
 }
 
-// Where there is one.
+// The else clause, if there is one.
 bool PlainParser::Else() {
   if (!Is(Token::kElse) || !AtIndent()) return true;
   const Begin begin = Here();
@@ -501,7 +501,7 @@ bool PlainParser::Except() {
   return true;
 }
 
-// What stands before it is there.
+// `as` and its target, after the expression that begins at `begin`.
 bool PlainParser::As(Begin begin) {
   Take();
   const Begin target = Here();
@@ -661,13 +661,13 @@ bool PlainParser::SplatParameter(bool typed) {
   return true;
 }
 
-// Whether the name that comes next has a subscript, which makes it a generic_type.
+// Returns whether the next name has a subscript, which makes it a generic_type.
 bool PlainParser::IsGeneric() const {
   return IsTypeName() && IsBracketAt(text_, text_.find_first_not_of(" \t", lexer_.end()));
 }
 
-// Whether a bracket follows the name on another line: tree-sitter goes on with it in other places
-// than elsewhere.
+// Returns whether a bracket follows the name on another line: tree-sitter continues with it in some
+// places only.
 bool PlainParser::IsGenericBeyondLine() const {
   return IsTypeName() && !IsGeneric() && IsBracketAt(text_, SkipLineEnds(text_, lexer_.end()));
 }

@@ -39,7 +39,7 @@ class StandardParser : public PythonParser {
     uint64_t work_per_byte = 8;
     // Nodes of the tree (24 bytes each). A larger tree is refused: "too_many_nodes".
     uint32_t max_nodes = 4'000'000;
-    // Whether our own parser reads plain text.
+    // If set, our own parser reads plain text.
     bool plain_first = true;
     // The last resort: a parse that has work left ends after this time.
     absl::Duration timeout = absl::Seconds(120);

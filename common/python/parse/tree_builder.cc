@@ -5,8 +5,8 @@ namespace {
 
 constexpr int kMaxPatternDepth = 32;
 
-// What a node is called where it is assigned to; kOther if it cannot be.
-Kind PatternOf(Kind kind) {
+// Returns the kind of a node that is assigned to; kOther if it cannot be.
+Kind GetPattern(Kind kind) {
   switch (kind) {
     case Kind::kExpressionList:
       return Kind::kPatternList;
@@ -29,7 +29,7 @@ Kind PatternOf(Kind kind) {
 }  // namespace
 
 bool TreeBuilder::MakePattern(Place node, int depth) {
-  const Kind kind = PatternOf(nodes_[node].kind);
+  const Kind kind = GetPattern(nodes_[node].kind);
   if (kind == Kind::kOther || depth > kMaxPatternDepth) return false;
   const Place first = node + 1 - nodes_[node].size;
   // *a.b and (a).b: tree-sitter has more than one way to read them.
@@ -74,9 +74,9 @@ bool TreeBuilder::BindSplatToName(Place star) {
   return true;
 }
 
-// Backwards, post-order comes by a node before its children. How many nodes are around it then says
-// where it stands in pre-order: that many come before what its subtree begins with. Without a
-// branch that depends on the tree's form, which no processor could predict.
+// The basic idea: read backwards, post-order has a node before its children. The number of nodes
+// around it then gives its place in pre-order: that many nodes come before its subtree. No branch
+// depends on the tree's form, which no processor could predict.
 std::vector<SyntaxNode> TreeBuilder::InPreOrder() const {
   const auto count = static_cast<Place>(nodes_.size());
   std::vector<uint32_t> begun(count + 1);  // by place: nodes with children that begin there

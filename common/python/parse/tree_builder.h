@@ -9,11 +9,11 @@
 
 namespace kernelmill::python {
 
-// Takes the nodes of a tree in post-order and gives them back in pre-order.
+// The nodes of a tree, taken in post-order and returned in pre-order. Owned by one parser.
 //
-// A parser knows what a node is only after its first children: `a` of `a + b` comes before the
-// operator. Here a node takes whatever was added since a place that the parser remembered, so that
-// an operand becomes a child without being moved.
+// The basic idea: a parser knows the kind of a node only after its first children: `a` of `a + b`
+// comes before the operator. A node here takes all nodes that were added since a place that the
+// parser remembers, so that an operand becomes a child without being moved.
 class TreeBuilder {
  public:
   // A place: what is added from here on may become children of one node.
@@ -29,18 +29,18 @@ class TreeBuilder {
   void Close(Kind kind, Place from, uint32_t start, uint32_t end, Field field = Field::kNone) {
     nodes_.push_back({start, end, here() - from + 1, kind, field});
   }
-  // Of the node closed last.
+  // Sets the field of the node closed last.
   void SetField(Field field) { nodes_.back().field = field; }
-  // Of a leaf.
+  // Sets the field of a leaf.
   void SetFieldAt(Place leaf, Field field) { nodes_[leaf].field = field; }
   Kind last_kind() const { return nodes_.back().kind; }
   uint32_t last_start() const { return nodes_.back().start; }
 
-  // Whether a list or a tuple that is a child of the node closed last has splats in it.
+  // Returns whether a list or a tuple that is a child of the node closed last has splats in it.
   bool HasSplatsInElements() const;
 
-  // Makes the expression closed last what it is called where it is assigned to: its lists and
-  // tuples become patterns. False if it cannot stand there.
+  // Makes the expression closed last a target of an assignment: its lists and tuples become
+  // patterns. False if it cannot be one.
   bool MakePattern() { return MakePattern(here() - 1, 0); }
 
   // The expression closed last is a list_splat from `star` on: makes it one of the name alone that
@@ -53,7 +53,7 @@ class TreeBuilder {
   struct Node {
     uint32_t start;
     uint32_t end;
-    uint32_t size;  // of the subtree
+    uint32_t size;  // the number of nodes of the subtree
     Kind kind;
     Field field;
   };

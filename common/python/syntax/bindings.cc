@@ -19,7 +19,7 @@ bool IsComprehension(Kind kind) {
          kind == Kind::kDictionaryComprehension || kind == Kind::kGeneratorExpression;
 }
 
-// What a target is made of: x, (y, *z) and so on.
+// The parts of a target: x, (y, *z) and so on.
 bool IsPattern(Kind kind) {
   switch (kind) {
     case Kind::kPatternList:
@@ -45,8 +45,8 @@ bool IsParameterList(Kind kind) {
   return kind == Kind::kParameters || kind == Kind::kLambdaParameters;
 }
 
-// Whether the children of such a node may be bound by it, or stand in another scope than it does.
-// Most may not: expressions, blocks.
+// Returns whether a node of that kind may bind its children, or open another scope for them. Most
+// do not: expressions, blocks.
 bool MattersToChildren(Kind kind) {
   static const auto& matters = *new auto([] {
     std::array<bool, kKindCount> table{};
@@ -67,7 +67,7 @@ bool MattersToChildren(Kind kind) {
   return matters[static_cast<size_t>(kind)];
 }
 
-// Of a node that binds: whether an import statement does.
+// Returns whether it is an import statement that binds a node.
 bool IsImported(const SyntaxTree& tree, NodeId node) {
   const NodeId parent = tree[node].parent;
   const Kind kind = tree.KindOf(parent);
@@ -83,6 +83,8 @@ void SortUnique(std::vector<Name>& names) {
 
 }  // namespace
 
+// Scopes come before what is in them in pre-order, so that one pass fills all tables; binders are
+// found afterwards, when each scope knows all its names.
 Bindings::Bindings(const SyntaxTree& tree) : tree_(tree) {
   scope_of_.resize(tree.size(), 0);
   target_.resize(tree.size(), false);
@@ -92,11 +94,13 @@ Bindings::Bindings(const SyntaxTree& tree) : tree_(tree) {
   for (Symbol& symbol : symbols_) FindBinder(symbol);
 }
 
+// A node has its parent's scope, unless the parent is one of the few kinds that change it for some
+// of their children.
 void Bindings::EnterNode(NodeId node) {
   if (tree_.KindOf(node) == Kind::kToken) return;  // neither named nor looked below
   const NodeId parent = tree_[node].parent;
   if (parent != kNoNode && MattersToChildren(tree_.KindOf(parent))) {
-    scope_of_[node] = ScopeOfChild(node);
+    scope_of_[node] = FindChildScope(node);
     target_[node] = IsTarget(node);
   } else if (parent != kNoNode) {
     scope_of_[node] = scope_of_[parent];
@@ -120,7 +124,9 @@ void Bindings::OpenScope(NodeId node, ScopeKind kind) {
   scopes_.push_back({node, scope_of_[node], kind});
 }
 
-Bindings::ScopeId Bindings::ScopeOfChild(NodeId node) const {
+// A function's body and parameters are inside it; its name, decorators, defaults and annotations
+// are not.
+Bindings::ScopeId Bindings::FindChildScope(NodeId node) const {
   const NodeId parent = tree_[node].parent;
   const Kind kind = tree_.KindOf(parent);
   const Field field = tree_[node].field;
@@ -205,7 +211,7 @@ void Bindings::AddIdentifier(NodeId node) {
   }
 }
 
-// Dotted names stand in imports, where the first part is bound or nothing is, and in patterns.
+// Dotted names are part of imports, which bind the first part or nothing, and of patterns.
 void Bindings::AddPartOfDottedName(NodeId node) {
   const NodeId dotted = tree_[node].parent;
   if (tree_.FirstChild(dotted) != node) return;
@@ -221,6 +227,7 @@ void Bindings::AddPartOfDottedName(NodeId node) {
   }
 }
 
+// A walrus in a comprehension binds in the scope around the comprehension.
 void Bindings::Bind(NodeId node) {
   ScopeId scope = scope_of_[node];
   if (tree_.KindOf(tree_[node].parent) == Kind::kNamedExpression) {
@@ -229,20 +236,23 @@ void Bindings::Bind(NodeId node) {
       scope = scopes_[scope].parent;
     }
   }
-  const SymbolId symbol = SymbolOf(node, scope);
+  const SymbolId symbol = InternSymbol(node, scope);
   symbols_[symbol].bound = true;
   if (!IsImported(tree_, node)) symbols_[symbol].defined = true;
   occurrences_.push_back({node, symbol, Use::kBind});
 }
 
 void Bindings::Read(NodeId node) {
-  occurrences_.push_back({node, SymbolOf(node, scope_of_[node]), Use::kRead});
+  occurrences_.push_back({node, InternSymbol(node, scope_of_[node]), Use::kRead});
 }
 
-void Bindings::Declare(NodeId node) { symbols_[SymbolOf(node, scope_of_[node])].declared = true; }
+void Bindings::Declare(NodeId node) {
+  symbols_[InternSymbol(node, scope_of_[node])].declared = true;
+}
 
-Bindings::SymbolId Bindings::SymbolOf(NodeId node, ScopeId scope) {
-  const NameId name = NameOf(tree_.TextOf(node));
+// Most names occur several times in a row in one scope, so that the last symbol is tried first.
+Bindings::SymbolId Bindings::InternSymbol(NodeId node, ScopeId scope) {
+  const NameId name = InternName(tree_.TextOf(node));
   SymbolId& last = names_[name].last;
   if (last < symbols_.size() && symbols_[last].scope == scope) return last;
   const auto [symbol, inserted] =
@@ -251,7 +261,7 @@ Bindings::SymbolId Bindings::SymbolOf(NodeId node, ScopeId scope) {
   return last = symbol->second;
 }
 
-Bindings::NameId Bindings::NameOf(absl::string_view text) {
+Bindings::NameId Bindings::InternName(absl::string_view text) {
   const auto [at, inserted] = name_ids_.try_emplace(text, static_cast<NameId>(names_.size()));
   if (inserted) names_.push_back({text, kNoSymbol});
   return at->second;
@@ -288,7 +298,7 @@ std::span<const Bindings::Occurrence> Bindings::OccurrencesIn(NodeId root) const
   return {first, std::lower_bound(first, occurrences_.end(), tree_[root].subtree_end, before)};
 }
 
-// Whether a scope that opens below `root` binds what is read.
+// Returns whether a scope that opens below `root` binds the name that is read.
 bool Bindings::BoundWithin(NodeId root, const Symbol& symbol) const {
   if (symbol.binder == kNoScope) return false;
   ScopeId scope = symbol.scope;
@@ -332,7 +342,7 @@ std::vector<absl::string_view> Bindings::FreeNames(NodeId root, bool keep_own) c
   SortUnique(own);
   std::vector<NameId> free;
   std::set_difference(read.begin(), read.end(), own.begin(), own.end(), std::back_inserter(free));
-  return TextsOf(free);
+  return GetTexts(free);
 }
 
 std::vector<absl::string_view> Bindings::BoundNames(NodeId root) const {
@@ -342,11 +352,11 @@ std::vector<absl::string_view> Bindings::BoundNames(NodeId root) const {
     if (o.use == Use::kBind && symbol.scope == scope_of_[root]) bound.push_back(symbol.name);
   }
   SortUnique(bound);
-  return TextsOf(bound);
+  return GetTexts(bound);
 }
 
 // Sorted.
-std::vector<absl::string_view> Bindings::TextsOf(const std::vector<NameId>& names) const {
+std::vector<absl::string_view> Bindings::GetTexts(const std::vector<NameId>& names) const {
   std::vector<absl::string_view> texts;
   for (const NameId name : names) texts.push_back(names_[name].text);
   std::sort(texts.begin(), texts.end());

@@ -11,32 +11,33 @@
 
 namespace kernelmill::python {
 
-// Where the names of a file are bound and read, by Python's scopes: functions, lambdas, classes and
-// comprehensions; decorators, defaults and annotations belong to the scope around the function.
+// The places where the names of a file are bound and read, by Python's scopes: functions, lambdas,
+// classes and comprehensions; decorators, defaults and annotations belong to the scope around the
+// function.
 //
 // The basic idea: one walk over the tree in pre-order gives every node its scope and lists each
 // identifier as a binding or a reading. For each name that a scope reads it is then known which
 // scope around binds it; the names free in a subtree are its readings that no scope within the
-// subtree binds. The order of execution is not looked at.
+// subtree binds. The order of execution does not matter.
 //
 // Immutable; refers to the tree.
 class Bindings {
  public:
   explicit Bindings(const SyntaxTree& tree);
 
-  // Names that the subtree reads from outside, sorted, each once. With `keep_own`, also those that
-  // its outermost scope reads and binds, as in x = x + 1. Names that Python itself defines are left
-  // out, unless a scope around the subtree binds them to something else.
+  // Returns the names that the subtree reads from outside, sorted, each once. With `keep_own`, also
+  // those that its outermost scope reads and binds, as in x = x + 1. Names that Python itself
+  // defines are left out, unless a scope around the subtree binds them to something else.
   std::vector<absl::string_view> FreeNames(NodeId root, bool keep_own = false) const;
 
-  // Names that the subtree binds in the scope that it stands in, sorted, each once; "*" for a
+  // Returns the names that the subtree binds in the scope around it, sorted, each once; "*" for a
   // wildcard import.
   std::vector<absl::string_view> BoundNames(NodeId root) const;
 
-  // Whether any scope binds the name, be it by an import.
+  // Returns whether any scope binds the name, also by an import.
   bool BindsAnywhere(absl::string_view name) const;
 
-  // Whether the module's own scope binds the name by anything but an import.
+  // Returns whether the module's own scope binds the name by anything but an import.
   bool Defines(absl::string_view name) const;
 
  private:
@@ -54,7 +55,7 @@ class Bindings {
   };
   struct Name {
     absl::string_view text;
-    SymbolId last;  // of its symbols, to come by: most often the next is the same
+    SymbolId last;  // the symbol that was used last: most often the next is the same
   };
   // A name in a scope that reads, binds or declares it.
   struct Symbol {
@@ -73,25 +74,25 @@ class Bindings {
 
   void EnterNode(NodeId node);
   void OpenScope(NodeId node, ScopeKind kind);
-  ScopeId ScopeOfChild(NodeId node) const;
+  ScopeId FindChildScope(NodeId node) const;
   bool IsTarget(NodeId node) const;
   void AddIdentifier(NodeId node);
   void AddPartOfDottedName(NodeId node);
   void Bind(NodeId node);
   void Read(NodeId node);
   void Declare(NodeId node);
-  NameId NameOf(absl::string_view text);
-  SymbolId SymbolOf(NodeId node, ScopeId scope);
+  NameId InternName(absl::string_view text);
+  SymbolId InternSymbol(NodeId node, ScopeId scope);
   const Symbol* Find(ScopeId scope, NameId name) const;
   void FindBinder(Symbol& symbol) const;
   bool BoundWithin(NodeId root, const Symbol& symbol) const;
   bool IsPythons(const Symbol& symbol) const;
   std::span<const Occurrence> OccurrencesIn(NodeId root) const;
-  std::vector<absl::string_view> TextsOf(const std::vector<NameId>& names) const;
+  std::vector<absl::string_view> GetTexts(const std::vector<NameId>& names) const;
   static uint64_t Key(ScopeId scope, NameId name) { return (uint64_t{scope} << 32) | name; }
 
   const SyntaxTree& tree_;
-  std::vector<ScopeId> scope_of_;  // by node: the scope that it stands in
+  std::vector<ScopeId> scope_of_;  // by node: the scope around it
   std::vector<bool> target_;       // by node: what an assignment or the like binds
   absl::flat_hash_map<NodeId, ScopeId> opened_;
   std::vector<Scope> scopes_;
@@ -102,7 +103,7 @@ class Bindings {
   absl::flat_hash_map<uint64_t, SymbolId> symbol_ids_;  // by Key
 };
 
-// Whether every module of CPython 3.11 has the name without binding it.
+// Returns whether every module of CPython 3.11 has the name without binding it.
 bool IsBuiltin(absl::string_view name);
 
 }  // namespace kernelmill::python

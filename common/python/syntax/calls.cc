@@ -15,7 +15,7 @@ Calls::Calls(const SyntaxTree& tree, const ImportMap& imports) : tree_(tree) {
   calls_.reserve(nodes.size());
   for (const NodeId node : nodes) {
     Call call = {node, tree.Child(node, Field::kFunction), "", ""};
-    if (call.function != kNoNode) call.name = NameOf(call.function);
+    if (call.function != kNoNode) call.name = ReadName(call.function);
     if (!call.name.empty()) call.resolved = Resolve(call.name, imports);
     calls_.push_back(call);
   }
@@ -31,7 +31,7 @@ const Call& Calls::At(NodeId call) const {
 }
 
 // Mostly the name is written as it is meant.
-absl::string_view Calls::NameOf(NodeId function) {
+absl::string_view Calls::ReadName(NodeId function) {
   if (IsPlainDottedName(tree_, function)) return tree_.TextOf(function);
   std::string name = DottedExpression(tree_, function);
   if (name.empty()) return "";

@@ -18,7 +18,7 @@ namespace kernelmill::python {
 struct Call {
   NodeId node;
   NodeId function;             // the expression that is called; kNoNode in broken code
-  absl::string_view name;      // its dotted name; empty if it is none
+  absl::string_view name;      // its dotted name; empty for any other expression
   absl::string_view resolved;  // by the file's imports
 };
 
@@ -36,7 +36,7 @@ class Calls {
   const Call& At(NodeId call) const;
 
  private:
-  absl::string_view NameOf(NodeId function);
+  absl::string_view ReadName(NodeId function);
   absl::string_view Resolve(absl::string_view name, const ImportMap& imports);
 
   const SyntaxTree& tree_;
@@ -45,7 +45,7 @@ class Calls {
   std::deque<std::string> texts_;                                       // what the text has not
 };
 
-// What a call is given: f(x, y=z, *rest, **more).
+// An argument of a call: f(x, y=z, *rest, **more).
 struct Argument {
   absl::string_view keyword;  // empty where it is positional
   NodeId value;               // of *rest and **more the whole
@@ -53,7 +53,8 @@ struct Argument {
 
 using Arguments = absl::InlinedVector<Argument, 8>;
 
-// In the order of the text; none where `call` is none or gives a generator alone.
+// Returns the arguments in the order of the text; nothing if `call` is no call or has only a
+// generator.
 Arguments ArgumentsOf(const SyntaxTree& tree, NodeId call);
 
 // The argument of that keyword, if it is not empty, else the positional one at that place, from 0;

@@ -17,7 +17,7 @@ std::vector<NodeId> OperandNodes(const SyntaxTree& tree, NodeId node) {
   return operands;
 }
 
-// Whether comprehension clauses and annotations, which no rule looks into, hold the node.
+// Clauses of comprehensions and annotations are not operands: no rule reads them.
 bool IsClause(Kind kind) { return kind == Kind::kForInClause || kind == Kind::kType; }
 
 bool IsNumber(absl::string_view text) {
@@ -189,7 +189,7 @@ const Expression* ExpressionMaker::FromNode(NodeId node) {
     case Kind::kDictionaryComprehension:
     case Kind::kGeneratorExpression:
       return FromComprehension(node);
-    case Kind::kAsPattern: {  // of a with statement
+    case Kind::kAsPattern: {  // in a with statement
       const Parts parts = Operands(node);
       return parts.empty() ? MakeOther(text) : parts.front();
     }

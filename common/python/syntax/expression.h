@@ -41,7 +41,7 @@ struct Expression {
   absl::string_view text;
   absl::string_view name;
   std::vector<const Expression*> parts;
-  int height = 0;  // of the tree below it
+  int height = 0;  // the height of the tree below it
 };
 
 using ExpressionArena = std::deque<Expression>;
@@ -66,7 +66,7 @@ class ExpressionMaker {
   // Returns `name` as an operator between two expressions. Its text is that of `left`.
   const Expression* MakeBinary(const Expression& left, absl::string_view name,
                                const Expression& right);
-  // Returns an expression of which only the text is known.
+  // Returns an expression that is known by its text only.
   const Expression* MakeOther(absl::string_view text);
 
  private:

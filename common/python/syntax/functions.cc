@@ -8,8 +8,8 @@
 namespace kernelmill::python {
 namespace {
 
-// Whether its decorators make it a kernel or a helper of kernels: one of Triton's, or a wrapper's
-// that is named for it.
+// Returns whether its decorators make it a kernel or a helper of kernels: Triton's own decorators,
+// or wrappers that are named for them.
 bool IsJit(const Function& function) {
   return std::any_of(
       function.decorators.begin(), function.decorators.end(),
@@ -29,7 +29,7 @@ std::vector<NodeId> HeadNodes(const SyntaxTree& tree, NodeId statement) {
   return nodes;
 }
 
-// What the items of a with statement open: a and c of `with a as b, c:`.
+// Returns the expressions that a with statement opens: a and c of `with a as b, c:`.
 std::vector<NodeId> OpenedNodes(const SyntaxTree& tree, NodeId with) {
   std::vector<NodeId> opened;
   for (const NodeId clause : HeadNodes(tree, with)) {
@@ -72,6 +72,8 @@ int Function::Find(absl::string_view parameter) const {
   return -1;
 }
 
+// In pre-order the innermost open function is the last one whose subtree has not ended, as on a
+// stack.
 ModuleFunctions::ModuleFunctions(const SyntaxTree& tree) : tree_(tree), expressions_(tree, arena_) {
   struct Open {
     NodeId end;
@@ -94,6 +96,7 @@ const Function* ModuleFunctions::Find(absl::string_view name) const {
   return found == by_name_.end() ? nullptr : found->second;
 }
 
+// Blocks are entered by the walk: only the head of a compound statement is read here.
 void ModuleFunctions::EnterNode(NodeId node, Function& into) {
   switch (tree_.KindOf(node)) {
     case Kind::kIfStatement:
@@ -205,6 +208,8 @@ void ModuleFunctions::AddAssignment(NodeId node, Function& into) {
   }
 }
 
+// a, b = x, y binds one by one; if the value is not a list of the same length, each target gets a
+// value that is not known.
 void ModuleFunctions::Bind(const Expression& target, const Expression& value, Function& into) {
   if (target.kind == Expression::kName) {
     into.values[target.name].push_back(&value);

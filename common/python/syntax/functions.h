@@ -62,7 +62,7 @@ class ModuleFunctions {
   ModuleFunctions(const ModuleFunctions&) = delete;
   ModuleFunctions& operator=(const ModuleFunctions&) = delete;
 
-  // Returns the last jit function of that name, else the last function; null if there is none.
+  // Returns the last jit function of that name, else the last function; null if no function has it.
   const Function* Find(absl::string_view name) const;
   const std::deque<Function>& all() const { return functions_; }
   // The statements outside all functions, without imports.

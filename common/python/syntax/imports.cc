@@ -12,7 +12,7 @@ namespace kernelmill::python {
 namespace {
 
 // How many levels of CPython's tree a node adds above its statements, by itself.
-int LevelsOf(Kind kind) {
+int CountLevels(Kind kind) {
   switch (kind) {
     case Kind::kFunctionDefinition:
     case Kind::kClassDefinition:
@@ -45,7 +45,7 @@ class Levels {
     int level = node == kNoNode ? 0 : levels_[node];
     for (; !unknown.empty(); unknown.pop_back()) {
       const NodeId at = unknown.back();
-      level += LevelsOf(tree_.KindOf(at)) + ElifsAround(at);
+      level += CountLevels(tree_.KindOf(at)) + ElifsAround(at);
       levels_[at] = level;
       if (tree_.KindOf(at) == Kind::kIfStatement) CountElifs(at);
     }
@@ -85,13 +85,13 @@ std::vector<NodeId> ImportsBreadthFirst(const SyntaxTree& tree) {
   return imports;
 }
 
-// What an imported name is called in the file, and in its module.
+// An imported name as the file calls it, and as its module does.
 struct ImportedName {
   std::string name;
   std::string alias;  // empty: none
 };
 
-std::vector<ImportedName> NamesOf(const SyntaxTree& tree, NodeId statement) {
+std::vector<ImportedName> ListImportedNames(const SyntaxTree& tree, NodeId statement) {
   std::vector<ImportedName> names;
   for (NodeId child = tree.FirstChild(statement); child != kNoNode;
        child = tree.NextSibling(child)) {
@@ -109,7 +109,7 @@ std::vector<ImportedName> NamesOf(const SyntaxTree& tree, NodeId statement) {
 }
 
 // The module of a relative from-import: "..a.b".
-std::string RelativeModuleOf(const SyntaxTree& tree, NodeId statement) {
+std::string GetRelativeModule(const SyntaxTree& tree, NodeId statement) {
   const NodeId module = tree.Child(statement, Field::kModuleName);
   if (module == kNoNode || tree.KindOf(module) != Kind::kRelativeImport) return "";
   std::string dotted(tree.TextOf(module));
@@ -118,7 +118,7 @@ std::string RelativeModuleOf(const SyntaxTree& tree, NodeId statement) {
 }
 
 // The module of a from-import; empty for a relative one.
-std::string ModuleOf(const SyntaxTree& tree, NodeId statement) {
+std::string GetModule(const SyntaxTree& tree, NodeId statement) {
   if (tree.KindOf(statement) == Kind::kFutureImportStatement) return "__future__";
   const NodeId module = tree.Child(statement, Field::kModuleName);
   if (module == kNoNode || tree.KindOf(module) != Kind::kDottedName) return "";
@@ -129,7 +129,7 @@ std::string ModuleOf(const SyntaxTree& tree, NodeId statement) {
 void SetOrigin(const SyntaxTree& tree, NodeId statement, v1::ImportedName& imported) {
   const NodeId module = tree.Child(statement, Field::kModuleName);
   if (module == kNoNode || tree.KindOf(module) != Kind::kRelativeImport) {
-    imported.set_module(ModuleOf(tree, statement));
+    imported.set_module(GetModule(tree, statement));
     return;
   }
   const NodeId dotted = tree.Child(module, Kind::kDottedName);
@@ -163,9 +163,10 @@ ImportMap::ImportMap(const SyntaxTree& tree) {
   for (const NodeId statement : ImportsBreadthFirst(tree)) Add(tree, statement);
 }
 
+// Later statements replace what earlier ones bound: they come in the order of ImportsBreadthFirst.
 void ImportMap::Add(const SyntaxTree& tree, NodeId statement) {
   if (tree.KindOf(statement) == Kind::kImportStatement) {
-    for (const ImportedName& imported : NamesOf(tree, statement)) {
+    for (const ImportedName& imported : ListImportedNames(tree, statement)) {
       const std::string head = imported.name.substr(0, imported.name.find('.'));
       if (imported.alias.empty()) {
         names_[head] = head;
@@ -175,14 +176,14 @@ void ImportMap::Add(const SyntaxTree& tree, NodeId statement) {
     }
     return;
   }
-  const std::string module = ModuleOf(tree, statement);
-  const std::string relative = RelativeModuleOf(tree, statement);
+  const std::string module = GetModule(tree, statement);
+  const std::string relative = GetRelativeModule(tree, statement);
   if (module.empty() && relative.empty()) return;
   if (tree.Child(statement, Kind::kWildcardImport) != kNoNode) {
     const std::string& from = module.empty() ? relative : module;
     wildcards_.push_back(absl::StrCat(from, from.back() == '.' ? "" : "."));
   }
-  for (const ImportedName& imported : NamesOf(tree, statement)) {
+  for (const ImportedName& imported : ListImportedNames(tree, statement)) {
     const std::string& name = imported.alias.empty() ? imported.name : imported.alias;
     if (module.empty()) {
       const bool ends_with_dot = relative.back() == '.';
@@ -238,7 +239,7 @@ google::protobuf::RepeatedPtrField<v1::ImportedName> ImportedNames(const SyntaxT
   v1::ImportedName origin;
   if (from) SetOrigin(tree, statement, origin);
   google::protobuf::RepeatedPtrField<v1::ImportedName> imported;
-  for (const ImportedName& name : NamesOf(tree, statement)) {
+  for (const ImportedName& name : ListImportedNames(tree, statement)) {
     v1::ImportedName& added = *imported.Add();
     added = origin;
     if (from) {
@@ -260,10 +261,11 @@ google::protobuf::RepeatedPtrField<v1::ImportedName> ImportedNames(const SyntaxT
 std::vector<std::string> ImportedModules(const SyntaxTree& tree, NodeId statement) {
   std::vector<std::string> modules;
   if (tree.KindOf(statement) == Kind::kImportStatement) {
-    for (const ImportedName& imported : NamesOf(tree, statement)) modules.push_back(imported.name);
+    for (const ImportedName& imported : ListImportedNames(tree, statement))
+      modules.push_back(imported.name);
   } else {
-    const std::string module = ModuleOf(tree, statement);
-    modules.push_back(module.empty() ? RelativeModuleOf(tree, statement) : module);
+    const std::string module = GetModule(tree, statement);
+    modules.push_back(module.empty() ? GetRelativeModule(tree, statement) : module);
   }
   return modules;
 }

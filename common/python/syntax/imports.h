@@ -12,9 +12,9 @@
 
 namespace kernelmill::python {
 
-// What a file's names stand for by its imports, wherever in the file they are. Of two imports that
-// bind a name the deeper nested one counts, then the later: the order in which CPython's ast.walk
-// comes by them. Immutable.
+// The names that a file imports anywhere, and their origins. If two imports bind a name, the deeper
+// nested one counts, then the later one: the order in which CPython's ast.walk visits them.
+// Immutable.
 class ImportMap {
  public:
   explicit ImportMap(const SyntaxTree& tree);
@@ -27,8 +27,8 @@ class ImportMap {
   // first name is not imported.
   std::string Origin(absl::string_view dotted) const;
 
-  // What imports of '*' are from, in the order of the names above: modules with a dot after them,
-  // relative ones with their dots. A name that nothing else binds may be of any.
+  // The modules that '*' is imported from, in the same order: each with a dot after it, relative
+  // ones with their dots. A name that nothing else binds may come from any of them.
   const std::vector<std::string>& wildcards() const { return wildcards_; }
 
   // The names that stand for the package or for something in it: its own too, unless that is
@@ -48,7 +48,7 @@ class ImportMap {
   std::vector<std::string> wildcards_;
 };
 
-// Whether the node is one of the import statements.
+// Returns whether nodes of that kind are import statements.
 bool IsImport(Kind kind);
 
 // The import statements in the subtree, in the order of the text.

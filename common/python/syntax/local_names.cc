@@ -40,6 +40,7 @@ bool IsParameterKind(Kind kind) {
 
 }  // namespace
 
+// One pass in pre-order gives each node its scope and collects what each scope binds.
 LocalNames::LocalNames(const SyntaxTree& tree) : tree_(tree), scope_of_(tree.size(), 0) {
   for (NodeId node = 1; node < tree.size(); ++node) {
     const NodeId parent = tree[node].parent;
@@ -85,6 +86,7 @@ void LocalNames::BindParameter(NodeId node, NodeId parent) {
   }
 }
 
+// From the innermost scope outwards, as Python looks names up.
 const LocalNames::Bound* LocalNames::Find(absl::string_view name, NodeId at) const {
   const NodeId first = scope_of_[at];
   NodeId scope = first;
@@ -100,6 +102,7 @@ const LocalNames::Bound* LocalNames::Find(absl::string_view name, NodeId at) con
   return nullptr;
 }
 
+// Many values of a generated file are cut to those just before `at` and the next one after it.
 std::span<const NodeId> LocalNames::ValuesOf(absl::string_view name, NodeId at) const {
   const Bound* bound = Find(name, at);
   if (bound == nullptr) return {};
@@ -126,6 +129,8 @@ bool LocalNames::IsParameter(absl::string_view name, NodeId at) const {
   return bound != nullptr && bound->parameter && bound->values.empty();
 }
 
+// Two nodes are alternatives if they are in different branches of the same statement: at most one
+// of them runs.
 bool LocalNames::InOtherBranch(NodeId a, NodeId b) const {
   NodeId around = tree_[a].parent;
   for (int depth = 0; depth < kMaxDepth && around != kNoNode; ++depth) {

@@ -13,26 +13,25 @@
 
 namespace kernelmill::python {
 
-// What the names of a file stand for by its own functions, classes, plain assignments and
-// parameters, by Python's scopes. Imports and other bindings are not looked at. Immutable; refers
-// to the tree.
+// The values of a file's names: its own functions, classes, plain assignments and parameters, by
+// Python's scopes. Imports and other bindings are not part of it. Immutable; refers to the tree.
 class LocalNames {
  public:
   explicit LocalNames(const SyntaxTree& tree);
 
-  // Of the innermost scope around `at` that binds the name: its function and class definitions and
-  // the expressions that it is assigned, in the order of the text; at most so many as are near
-  // `at`.
+  // Returns what the name is in the innermost scope around `at` that binds it: function and class
+  // definitions and the expressions that it is assigned, in the order of the text; a bounded number
+  // of those near `at`.
   std::span<const NodeId> ValuesOf(absl::string_view name, NodeId at) const;
 
-  // Whether that scope binds it as a parameter, and as nothing else.
+  // Returns whether that scope binds it as a parameter only.
   bool IsParameter(absl::string_view name, NodeId at) const;
 
   // Every value of a name of the module, in the order of the text.
   std::vector<std::pair<absl::string_view, NodeId>> OfModule() const;
 
-  // The functions that the name may be where `at` stands: the last one above, and those that stand
-  // in other branches of the same if, try or match; else the first below.
+  // Returns the functions that the name may mean at `at`: the last one above, and those in other
+  // branches of the same if, try or match; else the first below.
   std::vector<NodeId> FunctionsNamed(absl::string_view name, NodeId at) const;
 
  private:

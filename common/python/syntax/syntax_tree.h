@@ -12,8 +12,8 @@
 
 namespace kernelmill::python {
 
-// What the core knows of Python's syntax: kinds of nodes and of edges, by the grammar's names.
-// Named nodes of other kinds are kOther, punctuation and keywords kToken.
+// Kinds of nodes and of edges, by the grammar's names. Named nodes of other kinds are kOther;
+// punctuation and keywords are kToken.
 #define KM_SYNTAX_KINDS(X)                                \
   X(kError, "ERROR")                                      \
   X(kModule, "module")                                    \
@@ -137,14 +137,14 @@ struct SyntaxNode {
   NodeId parent;       // kNoNode for the root
   NodeId subtree_end;  // after the last node below this one
   Kind kind;
-  Field field;   // of the edge from the parent
+  Field field;   // the edge from the parent
   bool missing;  // the parser put it in to go on
 };
 
-// A concrete syntax tree in one array, in pre-order: what stands below node n is (n, subtree_end),
-// and no walk needs a stack, however deep the tree. Node 0 is the root. Nodes are listed by kind as
-// well: whoever looks for calls need not come by all else. Immutable once built; refers to the
-// text, which must outlive it.
+// A concrete syntax tree in one array, in pre-order: the nodes below node n are (n, subtree_end),
+// so that no walk needs a stack, however deep the tree. Node 0 is the root. Nodes are also listed
+// by kind, so that a search for calls does not visit all others. Immutable; refers to the text,
+// which must outlive it.
 class SyntaxTree {
  public:
   SyntaxTree(absl::string_view text, std::vector<SyntaxNode> nodes, bool has_errors);
@@ -165,16 +165,16 @@ class SyntaxTree {
     const NodeId next = nodes_[node].subtree_end;
     return parent != kNoNode && next < nodes_[parent].subtree_end ? next : kNoNode;
   }
-  // The first child by that edge, or of that kind; kNoNode if there is none.
+  // Returns the first child by that edge, or of that kind; kNoNode if no child is.
   NodeId Child(NodeId node, Field field) const;
   NodeId Child(NodeId node, Kind kind) const;
-  // `root` and what stands below it, as far as it is of that kind, in the order of the text.
-  // Neither kToken nor kOther.
+  // Returns the nodes of that kind in the subtree, in the order of the text. The kind is neither
+  // kToken nor kOther.
   std::span<const NodeId> Of(Kind kind, NodeId root = 0) const;
   // The expression inside any parentheses.
   NodeId StripParentheses(NodeId node) const;
-  // The last leaf below `node` that is code: no comment, line continuation or invented token.
-  // `node` itself if there is none.
+  // Returns the last leaf below `node` that is code: no comment, line continuation or invented
+  // token; `node` itself if no leaf is.
   NodeId LastToken(NodeId node) const;
 
  private:
@@ -185,13 +185,14 @@ class SyntaxTree {
   std::array<uint32_t, kKindCount + 1> kind_begin_;  // in by_kind_; of the kind after it: its end
 };
 
-// Punctuation, keywords and comments: what stands between the parts of an expression or a block.
+// Returns whether nodes of that kind separate the parts of an expression or a block: punctuation,
+// keywords and comments.
 bool IsLayout(Kind kind);
 
-// Whether the expression's text is what DottedExpression makes of it: identifiers and dots alone.
+// Returns whether the expression's text is identifiers and dots alone: its DottedExpression.
 bool IsPlainDottedName(const SyntaxTree& tree, NodeId node);
-// "a.b.c" for identifiers joined by attribute access, whatever blanks and parentheses stand
-// between; empty for any other expression.
+// Returns "a.b.c" for identifiers joined by attribute access, without the blanks and parentheses
+// between them; empty for any other expression.
 std::string DottedExpression(const SyntaxTree& tree, NodeId node);
 // The same for a dotted_name of an import statement.
 std::string DottedImportName(const SyntaxTree& tree, NodeId node);

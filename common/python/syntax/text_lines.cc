@@ -16,7 +16,7 @@ void RewriteIndentation(std::string& text, size_t begin, size_t end) {
   for (size_t i = 0; i < width; ++i) text[begin + i] = i + tabs < width ? '\f' : '\t';
 }
 
-// Whether a blank stands before a tab in text[begin, end).
+// Returns whether a blank comes before a tab in text[begin, end).
 bool MixesBlanksAndTabs(absl::string_view text, size_t begin, size_t end) {
   const size_t tab = text.substr(begin, end - begin).rfind('\t');
   if (tab == absl::string_view::npos) return false;

@@ -17,9 +17,10 @@ bool Matters(Kind kind) {
          kind == Kind::kAugmentedAssignment || kind == Kind::kForStatement;
 }
 
-// Which expressions of a subtree are indices: those that program_id, arange or the variable of a
-// loop over a range is in, directly or through names assigned above; not what is loaded, or drawn
-// at random, by one, but what a load is given.
+// The expressions of a subtree that are indices: those that contain program_id, arange or the
+// variable of a loop over a range, directly or through names assigned above. A value that is loaded
+// or drawn at random by an index is not one; the address of the load is. Immutable; refers to the
+// tree.
 class IndexNames {
  public:
   // One walk over the subtree.
@@ -34,13 +35,13 @@ class IndexNames {
     NodeId value;
   };
 
-  // What is an index by itself.
+  // A node that is an index by itself.
   struct Source {
     NodeId node;
     uint32_t outside_loads;  // so many are in no load, up to this one
   };
 
-  // From a load to the end of what stands below it.
+  // A load and the end of its subtree.
   struct Load {
     NodeId node;
     NodeId end;
@@ -60,9 +61,11 @@ class IndexNames {
   std::vector<Source> sources_;  // by node
   std::vector<Load> loads_;      // by node; those in others left out
   absl::flat_hash_set<absl::string_view> names_;
-  std::vector<Assignment> open_;  // whose value the walk is in
+  std::vector<Assignment> open_;  // the assignments whose value the walk is in
 };
 
+// An assignment makes its target an index once the walk has left the value, so that x = x + 1 reads
+// the old x.
 IndexNames::IndexNames(const SyntaxTree& tree, const Calls& calls, NodeId root)
     : tree_(tree), calls_(calls) {
   auto call = calls.In(root).begin();
@@ -80,6 +83,8 @@ IndexNames::IndexNames(const SyntaxTree& tree, const Calls& calls, NodeId root)
   }
 }
 
+// Sources inside a load do not count, unless `node` itself is inside it: there it is part of an
+// address. Both are counts up to a place, so that no subtree is walked twice.
 bool IndexNames::IsIndex(NodeId node) const {
   const auto before = [](const Source& source, NodeId at) { return source.node < at; };
   const auto first = std::lower_bound(sources_.begin(), sources_.end(), node, before);
@@ -144,14 +149,13 @@ void IndexNames::AddNames(NodeId target) {
   }
 }
 
-// Addresses of more parts are not searched to their end: a hostile file could have each stand in
-// the next.
+// Longer addresses are not searched to their end: a hostile file could nest each in the next.
 constexpr int kMaxParts = 256;
 
 uint32_t Bit(UsageRule rule) { return 1u << static_cast<uint32_t>(rule); }
 
-// The name that an expression is, but for parentheses and subscripts: x, (x), x[:, None]; kNoNode
-// for any other.
+// Returns the name that an expression is, without parentheses and subscripts: x, (x), x[:, None];
+// kNoNode for any other.
 NodeId BareName(const SyntaxTree& tree, NodeId node) {
   node = tree.StripParentheses(node);
   while (tree.KindOf(node) == Kind::kSubscript) {
@@ -172,7 +176,7 @@ Nodes Operands(const SyntaxTree& tree, NodeId node) {
   return operands;
 }
 
-// Whether a comparison is one by order.
+// Returns whether a comparison is by order.
 bool Orders(const SyntaxTree& tree, NodeId comparison) {
   for (NodeId child = tree.FirstChild(comparison); child != kNoNode;
        child = tree.NextSibling(child)) {
@@ -183,17 +187,17 @@ bool Orders(const SyntaxTree& tree, NodeId comparison) {
   return false;
 }
 
-absl::string_view SignOf(const SyntaxTree& tree, NodeId node) {
+absl::string_view GetSign(const SyntaxTree& tree, NodeId node) {
   const NodeId sign = tree.Child(node, Field::kOperator);
   return sign == kNoNode ? "" : tree.TextOf(sign);
 }
 
 bool IsSum(const SyntaxTree& tree, NodeId node) {
-  const absl::string_view sign = SignOf(tree, node);
+  const absl::string_view sign = GetSign(tree, node);
   return sign == "+" || sign == "-";
 }
 
-// Whether something in it is made a tensor of more dimensions: x[:, None].
+// Returns whether something in it gets more dimensions: x[:, None].
 bool IsSpread(const SyntaxTree& tree, NodeId root) {
   const auto none = tree.Of(Kind::kNoneLiteral, root);
   return std::any_of(none.begin(), none.end(), [&](NodeId node) {
@@ -208,6 +212,9 @@ bool IsList(Kind kind) {
 
 }  // namespace
 
+// Three passes over the nodes of the body: the values of local names and which names are numbers;
+// the addresses and regions of calls; last the names that addresses begin with and those inside
+// regions.
 ParameterPlaces::ParameterPlaces(const SyntaxTree& tree, const Calls& calls, NodeId definition,
                                  const std::vector<absl::string_view>& parameters, bool is_pallas)
     : tree_(tree), calls_(calls), body_(tree.Child(definition, Field::kBody)) {
@@ -244,7 +251,7 @@ void ParameterPlaces::VisitAssignment(NodeId node) {
   if (target == kNoNode || value == kNoNode) return;
   if (!IsList(tree_.KindOf(target))) return AddValue(target, value);
   if (!IsList(tree_.KindOf(value))) {
-    // Each gets a value that is not known.
+    // The values are not known.
     for (const NodeId name : tree_.Of(Kind::kIdentifier, target)) {
       assigned_[tree_.TextOf(name)].push_back(tree_[value].subtree_end);
     }
@@ -260,7 +267,7 @@ void ParameterPlaces::AddValue(NodeId target, NodeId value) {
   if (tree_.KindOf(target) != Kind::kIdentifier) return;
   assigned_[tree_.TextOf(target)].push_back(tree_[value].subtree_end);
   auto& values = values_[tree_.TextOf(target)];
-  // Of a conditional expression either branch.
+  // Both branches of a conditional expression.
   for (value = tree_.StripParentheses(value);
        tree_.KindOf(value) == Kind::kConditionalExpression;) {
     const Nodes parts = Operands(tree_, value);
@@ -271,6 +278,7 @@ void ParameterPlaces::AddValue(NodeId target, NodeId value) {
   values.push_back(value);
 }
 
+// A name that is multiplied or ordered is a number there, and no pointer.
 void ParameterPlaces::VisitOperator(NodeId node) {
   const bool is_comparison = tree_.KindOf(node) == Kind::kComparisonOperator;
   if (is_comparison ? !Orders(tree_, node) : IsSum(tree_, node)) return;
@@ -280,6 +288,7 @@ void ParameterPlaces::VisitOperator(NodeId node) {
   }
 }
 
+// Memory calls give addresses; cdiv and loops give regions, in which every name counts.
 void ParameterPlaces::VisitCall(const Call& call) {
   const absl::string_view function = LastPart(call.name);
   if (call.name.empty() && call.function != kNoNode) {
@@ -335,7 +344,7 @@ void ParameterPlaces::AddAddress(NodeId expression) {
   if (expression != kNoNode) addresses_.push_back(expression);
 }
 
-// Visits every name that one of them begins with, and that these stand for.
+// Visits every name that one of the addresses begins with, and the names in the values of those.
 template <typename Visit>
 void ParameterPlaces::FollowAddresses(std::vector<NodeId> addresses, const Visit& visit,
                                       size_t& steps) const {
@@ -356,7 +365,7 @@ void ParameterPlaces::FollowAddresses(std::vector<NodeId> addresses, const Visit
   }
 }
 
-// The leftmost name of a sum that may be an address; of each branch, where there are several.
+// Finds the leftmost name of a sum that may be an address; for several branches, of each.
 void ParameterPlaces::PointersIn(NodeId expression, std::vector<absl::string_view>& found) const {
   std::vector<std::vector<NodeId>> branches = {{expression}};
   int parts = 0;
@@ -417,7 +426,7 @@ void ParameterPlaces::PointersIn(NodeId expression, std::vector<absl::string_vie
   }
 }
 
-// The name, and how many assignments to it stand wholly above.
+// Returns the name and the number of assignments to it that end above.
 ParameterPlaces::Name ParameterPlaces::NameAt(NodeId identifier) const {
   const absl::string_view text = tree_.TextOf(identifier);
   const auto assigned = assigned_.find(text);
@@ -426,7 +435,7 @@ ParameterPlaces::Name ParameterPlaces::NameAt(NodeId identifier) const {
   return {text, static_cast<size_t>(above - assigned->second.begin())};
 }
 
-// Of Pallas: what is subscripted, by itself or by way of .at, and what is copied.
+// References of Pallas: names that are subscripted, also through .at, and names that are copied.
 void ParameterPlaces::VisitReferences() {
   for (const NodeId node : tree_.Of(Kind::kSubscript, body_)) {
     NodeId value = tree_.Child(node, Field::kValue);
@@ -476,7 +485,7 @@ void ParameterPlaces::ListHandedOn(NodeId call) {
   }
 }
 
-// Where an index is ordered against something, divided or multiplied by it.
+// Expressions that an index is ordered against, divided or multiplied by.
 void ParameterPlaces::AddIndexRegions() {
   const IndexNames indices(tree_, calls_, body_);
   for (const NodeId node : tree_.Of(Kind::kComparisonOperator, body_)) {
@@ -491,7 +500,7 @@ void ParameterPlaces::AddIndexRegions() {
     }
   }
   for (const NodeId node : tree_.Of(Kind::kBinaryOperator, body_)) {
-    const absl::string_view sign = SignOf(tree_, node);
+    const absl::string_view sign = GetSign(tree_, node);
     const NodeId left = tree_.Child(node, Field::kLeft);
     const NodeId right = tree_.Child(node, Field::kRight);
     if (left == kNoNode || right == kNoNode) continue;
@@ -507,7 +516,7 @@ void ParameterPlaces::AddIndexRegions() {
   }
 }
 
-// Regions may lie in one another, or be the same: each node is looked at once for a usage.
+// Regions may overlap: each node is read once for each rule.
 void ParameterPlaces::MarkRegions() {
   std::sort(regions_.begin(), regions_.end(),
             [](const Region& a, const Region& b) { return a.root < b.root; });
@@ -517,7 +526,7 @@ void ParameterPlaces::MarkRegions() {
     const NodeId end = tree_[region.root].subtree_end;
     for (next = std::max(next, region.root); next < end; ++next) {
       const Field field = tree_[next].field;
-      // Of config.N_CTX neither part is a parameter that is a number.
+      // Neither part of config.N_CTX is a parameter that is a number.
       const bool is_name = tree_.KindOf(next) == Kind::kIdentifier && field != Field::kAttribute &&
                            field != Field::kObject && field != Field::kName;
       if (is_name) Mark(tree_.TextOf(next), region.rule);

@@ -50,7 +50,7 @@ class ParameterPlaces {
     }
   }
 
-  // Whether the rule holds for the parameter.
+  // Returns whether the rule holds for the parameter.
   bool Has(absl::string_view parameter, UsageRule rule) const;
 
   // In the order of the text; no more than kMaxHandedOn.
@@ -85,8 +85,9 @@ class ParameterPlaces {
   const Calls& calls_;
   const NodeId body_;
   absl::flat_hash_map<absl::string_view, uint32_t> parameters_;  // name to a set of rules, by bits
-  absl::flat_hash_map<absl::string_view, absl::InlinedVector<NodeId, 2>> values_;  // of local names
-  absl::flat_hash_map<absl::string_view, std::vector<NodeId>> assigned_;  // where each one ends
+  absl::flat_hash_map<absl::string_view, absl::InlinedVector<NodeId, 2>> values_;  // by local name
+  absl::flat_hash_map<absl::string_view, std::vector<NodeId>>
+      assigned_;                       // by name: the end of each assignment
   absl::flat_hash_set<Name> numbers_;  // multiplied or compared somewhere
   std::vector<NodeId> addresses_;
   struct Region {

@@ -11,10 +11,10 @@ namespace kernelmill::python {
 
 namespace {
 
-constexpr int64_t kMostElements = 1 << 20;  // of a tensor, by Triton
+constexpr int64_t kMostElements = 1 << 20;  // Triton's bound for a tensor
 
-// Takes out what stands on both sides.
-SizeEquation Cancelled(const SizeEquation& equation) {
+// Removes the names that both sides have.
+SizeEquation Cancel(const SizeEquation& equation) {
   SizeEquation left = equation;
   SizeEquation made{{equation.left.number, {}}, {equation.right.number, {}}};
   for (const absl::string_view name : equation.left.names) {
@@ -36,9 +36,9 @@ int64_t CountIn(const SizeEquation& equation, absl::string_view name) {
   return count;
 }
 
-// The product of a side without `name`; 0: not known.
-int64_t ValueOf(const Product& side, absl::string_view name,
-                const std::function<int64_t(absl::string_view)>& value_of) {
+// Returns the product of a side without `name`; 0 if it is not known.
+int64_t MultiplySide(const Product& side, absl::string_view name,
+                     const std::function<int64_t(absl::string_view)>& value_of) {
   int64_t value = side.number;
   for (const absl::string_view other : side.names) {
     if (other == name) continue;
@@ -59,11 +59,14 @@ std::optional<Product> Multiply(const Product& left, const Product& right) {
   return made;
 }
 
-std::optional<int64_t> ValueThatHolds(const SizeEquation& equation, absl::string_view name,
-                                      const std::function<int(absl::string_view)>& place_of,
-                                      const std::function<bool(absl::string_view)>& guessed,
-                                      const std::function<int64_t(absl::string_view)>& value_of) {
-  const SizeEquation cancelled = Cancelled(equation);
+// Each name may change by one equation only, or two guesses would correct each other for ever: the
+// last guessed parameter gives way.
+std::optional<int64_t> FindValueThatHolds(
+    const SizeEquation& equation, absl::string_view name,
+    const std::function<int(absl::string_view)>& place_of,
+    const std::function<bool(absl::string_view)>& guessed,
+    const std::function<int64_t(absl::string_view)>& value_of) {
+  const SizeEquation cancelled = Cancel(equation);
   if (CountIn(cancelled, name) != 1) return std::nullopt;
   for (const Product* side : {&cancelled.left, &cancelled.right}) {
     for (const absl::string_view other : side->names) {
@@ -73,22 +76,25 @@ std::optional<int64_t> ValueThatHolds(const SizeEquation& equation, absl::string
   }
   const std::vector<absl::string_view>& names = cancelled.left.names;
   const bool on_left = std::find(names.begin(), names.end(), name) != names.end();
-  const int64_t own = ValueOf(on_left ? cancelled.left : cancelled.right, name, value_of);
-  const int64_t other = ValueOf(on_left ? cancelled.right : cancelled.left, name, value_of);
+  const int64_t own = MultiplySide(on_left ? cancelled.left : cancelled.right, name, value_of);
+  const int64_t other = MultiplySide(on_left ? cancelled.right : cancelled.left, name, value_of);
   if (own <= 0 || other <= 0 || other % own != 0 || other / own == value_of(name))
     return std::nullopt;
   return other / own;
 }
 
-// Of UsageFinder: how tensors are shaped, as far as reshaping tells what sizes have to do with one
-// another.
+// The part of UsageFinder that follows the shapes of tensors.
+//
+// The basic idea: a reshape keeps the number of elements. The sizes before it are known as products
+// of numbers and constexprs, those after it as well: that is an equation, and if the compiler has
+// to guess one of the constexprs, the equation gives it from the others.
 
 namespace {
 
 constexpr size_t kMostEquations = 64;
 
-// Of two shapes that are calculated with, dimension by dimension from the last; where one has 1 it
-// is the other's.
+// Returns the shape of an operation on two tensors, dimension by dimension from the last: a size of
+// 1 becomes the other's.
 std::vector<Product> Broadcast(const std::vector<Product>& one, const std::vector<Product>& two) {
   const std::vector<Product>& longer = one.size() < two.size() ? two : one;
   const std::vector<Product>& shorter = one.size() < two.size() ? one : two;
@@ -100,14 +106,14 @@ std::vector<Product> Broadcast(const std::vector<Product>& one, const std::vecto
   return made;
 }
 
-std::optional<Product> ElementsOf(const std::vector<Product>& shape) {
+std::optional<Product> CountElements(const std::vector<Product>& shape) {
   std::optional<Product> elements = Product();
   for (const Product& size : shape) elements = elements ? Multiply(*elements, size) : std::nullopt;
   return elements;
 }
 
-// The sizes that a call lists: reshape(x, [a, b]), x.reshape(a, b).
-std::vector<const Expression*> SizesOf(const Expression& call, size_t first) {
+// Returns the sizes that a call lists: reshape(x, [a, b]), x.reshape(a, b).
+std::vector<const Expression*> ListSizes(const Expression& call, size_t first) {
   if (call.parts.size() > first && call.parts[first]->kind == Expression::kSequence)
     return call.parts[first]->parts;
   std::vector<const Expression*> sizes;
@@ -119,60 +125,64 @@ std::vector<const Expression*> SizesOf(const Expression& call, size_t first) {
 
 }  // namespace
 
-std::optional<Product> UsageFinder::SizeOf(Scope& scope, const Expression& size, int depth) {
+// A size is a product if it is made of numbers, constexprs and names of these with one value.
+std::optional<Product> UsageFinder::FindSize(Scope& scope, const Expression& size, int depth) {
   if (--steps_left_ < 0 || depth > 12) return std::nullopt;
   if (size.kind == Expression::kBinary && size.name == "*") {
-    const std::optional<Product> left = SizeOf(scope, *size.parts[0], depth + 1);
-    const std::optional<Product> right = SizeOf(scope, *size.parts[1], depth + 1);
+    const std::optional<Product> left = FindSize(scope, *size.parts[0], depth + 1);
+    const std::optional<Product> right = FindSize(scope, *size.parts[1], depth + 1);
     return left && right ? Multiply(*left, *right) : std::nullopt;
   }
-  if (ConstexprOf(scope, size) != nullptr) return Product{1, {size.name}};
+  if (FindConstexpr(scope, size) != nullptr) return Product{1, {size.name}};
   if (size.kind == Expression::kName) {
     const auto values = scope.function.values.find(size.name);
     if (values != scope.function.values.end()) {
-      return values->second.size() == 1 ? SizeOf(scope, *values->second[0], depth + 1)
+      return values->second.size() == 1 ? FindSize(scope, *values->second[0], depth + 1)
                                         : std::nullopt;
     }
   }
-  const int64_t number = NumberOf(scope, size);
+  const int64_t number = FindNumber(scope, size);
   return number > 0 ? std::optional<Product>(Product{number, {}}) : std::nullopt;
 }
 
-std::optional<UsageFinder::Shape> UsageFinder::ShapeOfList(
+std::optional<UsageFinder::Shape> UsageFinder::MakeShape(
     Scope& scope, const std::vector<const Expression*>& sizes) {
   Shape shape;
   for (const Expression* size : sizes) {
-    const std::optional<Product> product = SizeOf(scope, *size, 0);
+    const std::optional<Product> product = FindSize(scope, *size, 0);
     if (!product) return std::nullopt;
     shape.push_back(*product);
   }
   return shape;
 }
 
-std::optional<UsageFinder::Shape> UsageFinder::ShapeOf(Scope& scope, const Expression& expression,
-                                                       int depth) {
+// Bottom up, like Classify: arange and zeros say a shape, operators broadcast their operands', and
+// subscripts with None add dimensions. A parameter of a helper has no shape: callers give it
+// several.
+std::optional<UsageFinder::Shape> UsageFinder::FindShape(Scope& scope, const Expression& expression,
+                                                         int depth) {
   if (--steps_left_ < 0 || depth > 24) return std::nullopt;
   const auto& parts = expression.parts;
   switch (expression.kind) {
     case Expression::kNumber:
       return Shape();
     case Expression::kName: {
-      if (scope.function.Find(expression.name) >= 0) return std::nullopt;  // of a helper: any
+      if (scope.function.Find(expression.name) >= 0) return std::nullopt;  // a helper takes any
       const auto values = scope.function.values.find(expression.name);
       if (values == scope.function.values.end()) return std::nullopt;
-      return ShapeOf(scope, *values->second.front(), depth + 2);
+      return FindShape(scope, *values->second.front(), depth + 2);
     }
     case Expression::kUnary:
-      return ShapeOf(scope, *parts[0], depth + 1);
+      return FindShape(scope, *parts[0], depth + 1);
     case Expression::kBinary:
     case Expression::kCompare: {
-      const std::optional<Shape> left = ShapeOf(scope, *parts[0], depth + 1);
-      const std::optional<Shape> right = ShapeOf(scope, *parts[1], depth + 1);
-      // Of what is unknown a scalar is likelier than a larger tensor.
+      const std::optional<Shape> left = FindShape(scope, *parts[0], depth + 1);
+      const std::optional<Shape> right = FindShape(scope, *parts[1], depth + 1);
+      // An unknown operand is more likely a scalar than a larger tensor.
       return left && right ? std::optional<Shape>(Broadcast(*left, *right)) : left ? left : right;
     }
     case Expression::kSubscript: {  // x[:, None]
-      std::optional<Shape> of = ShapeOf(scope, *parts[0], depth + 1);
+      std::optional<Shape> of = FindShape(scope, *parts[0], depth + 1);
       if (!of) return std::nullopt;
       Shape shape;
       size_t next = 0;
@@ -189,14 +199,15 @@ std::optional<UsageFinder::Shape> UsageFinder::ShapeOf(Scope& scope, const Expre
       return next == of->size() ? std::optional<Shape>(shape) : std::nullopt;
     }
     case Expression::kCall:
-      return ShapeOfCall(scope, expression, depth);
+      return FindCallShape(scope, expression, depth);
     default:
       return std::nullopt;
   }
 }
 
-std::optional<UsageFinder::Shape> UsageFinder::ShapeOfCall(Scope& scope, const Expression& call,
-                                                           int depth) {
+// Constructors and reshapes list the shape; elementwise functions keep that of their first operand.
+std::optional<UsageFinder::Shape> UsageFinder::FindCallShape(Scope& scope, const Expression& call,
+                                                             int depth) {
   const Expression& callee = *call.parts[0];
   const absl::string_view name = LastName(call);
   const bool method = IsMethodOfValue(scope.function, callee);
@@ -206,29 +217,28 @@ std::optional<UsageFinder::Shape> UsageFinder::ShapeOfCall(Scope& scope, const E
   if (operand == nullptr || (callee.kind == Expression::kName && module_.Find(name) != nullptr))
     return std::nullopt;
   if (name == "arange" && call.parts.size() > 2 && call.parts[1]->text == "0")
-    return ShapeOfList(scope, {call.parts[2]});
-  if (name == "zeros" || name == "full") return ShapeOfList(scope, SizesOf(call, 1));
+    return MakeShape(scope, {call.parts[2]});
+  if (name == "zeros" || name == "full") return MakeShape(scope, ListSizes(call, 1));
   if (name == "reshape" || name == "view" || name == "broadcast_to")
-    return ShapeOfList(scope, SizesOf(call, method ? 1 : 2));
+    return MakeShape(scope, ListSizes(call, method ? 1 : 2));
   if (name == "where" && call.parts.size() > 3) {
-    const std::optional<Shape> one = ShapeOf(scope, *call.parts[2], depth + 1);
-    const std::optional<Shape> two = ShapeOf(scope, *call.parts[3], depth + 1);
+    const std::optional<Shape> one = FindShape(scope, *call.parts[2], depth + 1);
+    const std::optional<Shape> two = FindShape(scope, *call.parts[3], depth + 1);
     return one && two ? std::optional<Shape>(Broadcast(*one, *two)) : std::nullopt;
   }
   static constexpr absl::string_view kElementwise[] = {
       "to",    "cast",    "load",    "abs",         "cdiv",
       "clamp", "minimum", "maximum", "multiple_of", "max_contiguous"};
   const bool elementwise =
-      TraitsOf(name).floats ||
+      GetCallTraits(name).floats ||
       std::find(std::begin(kElementwise), std::end(kElementwise), name) != std::end(kElementwise);
-  return elementwise ? ShapeOf(scope, *operand, depth + 1) : std::nullopt;
+  return elementwise ? FindShape(scope, *operand, depth + 1) : std::nullopt;
 }
 
-// static_assert(A == B * C), of constexprs alone: what is a number is asserted, which
-// VisitAssertion sees.
+// static_assert(A == B * C) between constexprs. VisitAssertion sees the one with a number.
 void UsageFinder::AddEqualSizes(Scope& scope, const Expression& left, const Expression& right) {
-  const std::optional<Product> one = SizeOf(scope, left, 0);
-  const std::optional<Product> two = SizeOf(scope, right, 0);
+  const std::optional<Product> one = FindSize(scope, left, 0);
+  const std::optional<Product> two = FindSize(scope, right, 0);
   if (one && two && !one->names.empty() && !two->names.empty()) AddEquation(scope, {*one, *two});
 }
 
@@ -238,30 +248,31 @@ void UsageFinder::AddEquation(Scope& scope, SizeEquation equation) {
     scope.usage.equations.push_back(std::move(equation));
 }
 
+// Adds the equation of a reshape whose shapes are both known.
 void UsageFinder::VisitReshape(Scope& scope, const Expression& call) {
   const bool method = IsMethodOfValue(scope.function, *call.parts[0]);
   if (!method && call.parts.size() < 2) return;
   const Expression& operand = method ? *call.parts[0]->parts[0] : *call.parts[1];
-  const std::optional<Shape> before = ShapeOf(scope, operand, 0);
-  const std::optional<Shape> after = ShapeOfList(scope, SizesOf(call, method ? 1 : 2));
+  const std::optional<Shape> before = FindShape(scope, operand, 0);
+  const std::optional<Shape> after = MakeShape(scope, ListSizes(call, method ? 1 : 2));
   if (!before || !after || before->empty() || after->empty()) return;
-  const std::optional<Product> left = ElementsOf(*before);
-  const std::optional<Product> right = ElementsOf(*after);
+  const std::optional<Product> left = CountElements(*before);
+  const std::optional<Product> right = CountElements(*after);
   if (left && right) AddEquation(scope, {*left, *right});
 }
 
 // arange(A, B) has B - A numbers, a power of two: B is twice as large as A.
 void UsageFinder::VisitArange(Scope& scope, const Expression& call) {
-  if (call.parts.size() < 3 || ConstexprOf(scope, *call.parts[1]) == nullptr) return;
-  const std::optional<Product> begin = SizeOf(scope, *call.parts[1], 0);
-  const std::optional<Product> end = SizeOf(scope, *call.parts[2], 0);
+  if (call.parts.size() < 3 || FindConstexpr(scope, *call.parts[1]) == nullptr) return;
+  const std::optional<Product> begin = FindSize(scope, *call.parts[1], 0);
+  const std::optional<Product> end = FindSize(scope, *call.parts[2], 0);
   const std::optional<Product> twice = begin ? Multiply({2, {}}, *begin) : std::nullopt;
   if (twice && end) AddEquation(scope, {*twice, *end});
 }
 
-// A helper's equations, of what it is given.
-void UsageFinder::AddEquationsOf(Scope& scope, const Expression& call, const Function& helper,
-                                 const std::vector<SizeEquation>& theirs) {
+// Adds a helper's equations, in terms of the arguments of the call.
+void UsageFinder::AddHelperEquations(Scope& scope, const Expression& call, const Function& helper,
+                                     const std::vector<SizeEquation>& theirs) {
   const auto given = [&](const Product& product) {
     std::optional<Product> made = Product{product.number, {}};
     for (const absl::string_view name : product.names) {
@@ -269,7 +280,7 @@ void UsageFinder::AddEquationsOf(Scope& scope, const Expression& call, const Fun
       const Expression* argument =
           at < 0 ? nullptr : FindArgument(call, name, static_cast<size_t>(at));
       const std::optional<Product> size =
-          argument == nullptr ? std::nullopt : SizeOf(scope, *argument, 0);
+          argument == nullptr ? std::nullopt : FindSize(scope, *argument, 0);
       made = made && size ? Multiply(*made, *size) : std::nullopt;
     }
     return made;

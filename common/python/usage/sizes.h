@@ -16,24 +16,26 @@ struct Product {
   std::vector<absl::string_view> names;
 };
 
-// Nothing where the number grows beyond what a tensor has.
+// Returns the product; nothing if the number is more than a tensor can have.
 std::optional<Product> Multiply(const Product& left, const Product& right);
 
-// What is reshaped has as many elements after as before.
+// Two numbers of elements that are equal: those before and after a reshape.
 struct SizeEquation {
   Product left;
   Product right;
 };
 
-// The value that `name` has to have for the equation to hold, the others being as they are; nothing
-// where it has it, where there is none, or where another name is the one to change. That is of the
-// names that stand in it once and are `guessed` the last parameter.
+// Returns the value of `name` with which the equation holds, all others unchanged. Nothing if it
+// has that value already, if no value fits, or if another name has to change: the last parameter of
+// the names that occur once and are `guessed`.
 //
-// `place_of`: of a name among the parameters. `value_of`: a name's number; 0: it is none.
-std::optional<int64_t> ValueThatHolds(const SizeEquation& equation, absl::string_view name,
-                                      const std::function<int(absl::string_view)>& place_of,
-                                      const std::function<bool(absl::string_view)>& guessed,
-                                      const std::function<int64_t(absl::string_view)>& value_of);
+// `place_of` gives a name's place among the parameters; `value_of` its number, 0 if it is not a
+// number.
+std::optional<int64_t> FindValueThatHolds(
+    const SizeEquation& equation, absl::string_view name,
+    const std::function<int(absl::string_view)>& place_of,
+    const std::function<bool(absl::string_view)>& guessed,
+    const std::function<int64_t(absl::string_view)>& value_of);
 
 }  // namespace kernelmill::python
 

@@ -11,7 +11,7 @@ namespace {
 std::optional<int64_t> Held(const SizeEquation& equation, absl::string_view name,
                             const std::map<std::string, int64_t>& values,
                             absl::string_view told = "") {
-  return ValueThatHolds(
+  return FindValueThatHolds(
       equation, name,
       [&](absl::string_view other) {
         return static_cast<int>(std::distance(values.begin(), values.find(std::string(other))));

@@ -27,6 +27,8 @@ CallTraits Passes(bool two = false, bool shape = false) {
   return traits;
 }
 
+// The functions of triton.language that say anything about types, sizes or addresses. One that is
+// missing here passes nothing on and needs nothing.
 absl::flat_hash_map<absl::string_view, CallTraits> MakeTraits() {
   absl::flat_hash_map<absl::string_view, CallTraits> table;
   table["arange"] = Numbers(UsageRule::kRange, true, true);
@@ -87,7 +89,8 @@ absl::flat_hash_map<absl::string_view, CallTraits> MakeTraits() {
 
 }  // namespace
 
-MemoryAccess MemoryAccessOf(absl::string_view function) {
+// Functions, and methods of descriptors of the same name.
+MemoryAccess GetMemoryAccess(absl::string_view function) {
   if (function == "load" || function == "_experimental_descriptor_load" ||
       function == "buffer_load" || function == "load_tensor_descriptor") {
     return MemoryAccess::kLoad;
@@ -104,12 +107,13 @@ MemoryAccess MemoryAccessOf(absl::string_view function) {
   return MemoryAccess::kNone;
 }
 
-CallTraits TraitsOf(absl::string_view function) {
+CallTraits GetCallTraits(absl::string_view function) {
   static const auto& table = *new absl::flat_hash_map<absl::string_view, CallTraits>(MakeTraits());
   const auto found = table.find(function);
   return found == table.end() ? CallTraits{} : found->second;
 }
 
+// x.T is a value, as x is; every other attribute is taken for a module.
 bool IsMethodOfValue(const Function& function, const Expression& callee) {
   if (callee.kind != Expression::kAttribute) return false;
   const Expression* of = callee.parts[0];
@@ -118,7 +122,7 @@ bool IsMethodOfValue(const Function& function, const Expression& callee) {
   return function.Find(of->name) >= 0 || function.values.contains(of->name);
 }
 
-int BitsOf(absl::string_view type) {
+int CountBits(absl::string_view type) {
   if (absl::StartsWith(type, "float8") || type == "int8" || type == "uint8") return 8;
   if (type == "float16" || type == "bfloat16" || type == "int16" || type == "uint16") return 16;
   if (type == "float32" || type == "int32" || type == "uint32") return 32;

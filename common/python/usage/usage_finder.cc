@@ -11,7 +11,9 @@
 
 namespace kernelmill::python {
 
-const FunctionUsage& UsageFinder::Of(const Function& function) {
+// Walks the statements once. An entry exists before the walk, so that a function that calls itself
+// finds what is known so far and the recursion ends; kMaxCalls bounds chains of helpers.
+const FunctionUsage& UsageFinder::FindUsage(const Function& function) {
   std::unique_ptr<FunctionUsage>& known = known_[&function];
   if (known != nullptr) return *known;
   known = std::make_unique<FunctionUsage>();
@@ -31,6 +33,8 @@ const FunctionUsage& UsageFinder::Of(const Function& function) {
   return usage;
 }
 
+// Visits an expression and all its parts: each operation requires something of its own operands,
+// and Require follows that back to the parameters.
 void UsageFinder::Walk(Scope& scope, const Expression& expression) {
   if (--steps_left_ < 0) return;
   switch (expression.kind) {
@@ -80,7 +84,7 @@ void UsageFinder::VisitPlace(Scope& scope, const Expression& of, const Expressio
     places.count = std::max(places.count, place + 1);
   }
   if (index.kind != Expression::kName) return;
-  if (ConstexprUsage* usage = ConstexprOf(scope, index)) {
+  if (ConstexprUsage* usage = FindConstexpr(scope, index)) {
     usage->place = true;
     places.count = std::max<int64_t>(places.count, 1);
   }
@@ -91,17 +95,19 @@ void UsageFinder::VisitPlace(Scope& scope, const Expression& of, const Expressio
   if (range.kind != Expression::kCall || range.parts.size() < 2) return;
   const Expression& end = *range.parts[range.parts.size() > 2 ? 2 : 1];
   places.count =
-      std::max(places.count, std::clamp<int64_t>(NumberOf(scope, end), 1, TuplePlaces::kMost));
-  if (ConstexprOf(scope, end) != nullptr) places.constexpr_name = end.name;
+      std::max(places.count, std::clamp<int64_t>(FindNumber(scope, end), 1, TuplePlaces::kMost));
+  if (FindConstexpr(scope, end) != nullptr) places.constexpr_name = end.name;
 }
 
+// Requires what a called function needs of its arguments. Helpers of the module come first, since
+// they may have the name of one of Triton's functions.
 void UsageFinder::VisitCall(Scope& scope, const Expression& call) {
   const Expression& callee = *call.parts[0];
   const absl::string_view name = LastName(call);
-  if (ConstexprUsage* usage = ConstexprOf(scope, callee)) usage->called = true;
+  if (ConstexprUsage* usage = FindConstexpr(scope, callee)) usage->called = true;
   for (size_t i = 1; i < call.parts.size(); ++i) {
     if (call.parts[i]->kind != Expression::kKeyword) continue;
-    ConstexprUsage* usage = ConstexprOf(scope, *call.parts[i]->parts[0]);
+    ConstexprUsage* usage = FindConstexpr(scope, *call.parts[i]->parts[0]);
     if (usage == nullptr) continue;
     if (usage->keyword.empty()) usage->keyword = call.parts[i]->name;
     if (absl::StrContains(call.parts[i]->name, "dtype")) usage->dtype = true;
@@ -117,7 +123,7 @@ void UsageFinder::VisitCall(Scope& scope, const Expression& call) {
   if (callee.kind == Expression::kAttribute && (name == "__lshift__" || name == "__rshift__")) {
     Require(scope, *callee.parts[0], 0, Need::kBits, UsageRule::kBitwise);
   }
-  const CallTraits traits = TraitsOf(name);
+  const CallTraits traits = GetCallTraits(name);
   for (size_t i = 1; i < call.parts.size(); ++i) {
     const Expression* part = call.parts[i];
     const Expression& value = part->kind == Expression::kKeyword ? *part->parts[0] : *part;
@@ -136,7 +142,7 @@ void UsageFinder::VisitCall(Scope& scope, const Expression& call) {
   if (name == "static_assert" && call.parts.size() > 1) VisitAssertion(scope, *call.parts[1]);
   if (name == "static_range") {
     for (size_t i = 1; i < call.parts.size(); ++i) {
-      if (ConstexprUsage* usage = ConstexprOf(scope, *call.parts[i])) usage->unrolled = true;
+      if (ConstexprUsage* usage = FindConstexpr(scope, *call.parts[i])) usage->unrolled = true;
     }
   }
   if (name == "where") {
@@ -146,14 +152,17 @@ void UsageFinder::VisitCall(Scope& scope, const Expression& call) {
   }
   if ((name == "zeros" || name == "full")) {
     const Expression* dtype = FindArgument(call, "dtype", name == "full" ? 2 : 1);
-    if (ConstexprUsage* usage = dtype ? ConstexprOf(scope, *dtype) : nullptr) usage->dtype = true;
+    if (ConstexprUsage* usage = dtype ? FindConstexpr(scope, *dtype) : nullptr) usage->dtype = true;
   }
 }
 
+// Carries the uses that a helper has of its parameters over to the arguments of the call: needs go
+// to whatever an argument is made of, flags of constexprs to an argument that is a parameter
+// itself.
 void UsageFinder::VisitHelper(Scope& scope, const Expression& call, const Function& helper) {
-  const FunctionUsage& usage = Of(helper);
+  const FunctionUsage& usage = FindUsage(helper);
   scope.usage.three_dimensional |= usage.three_dimensional;
-  AddEquationsOf(scope, call, helper, usage.equations);
+  AddHelperEquations(scope, call, helper, usage.equations);
   for (size_t i = 0; i < helper.parameters.size(); ++i) {
     const Expression* argument = FindArgument(call, helper.parameters[i].name, i);
     if (argument == nullptr) continue;
@@ -183,7 +192,7 @@ void UsageFinder::VisitHelper(Scope& scope, const Expression& call, const Functi
       }
     }
     if (usage.constexprs[i].least > 0) RequireLeast(scope, *argument, usage.constexprs[i].least);
-    ConstexprUsage* own = ConstexprOf(scope, *argument);
+    ConstexprUsage* own = FindConstexpr(scope, *argument);
     if (own == nullptr) continue;
     const ConstexprUsage& theirs = usage.constexprs[i];
     own->condition |= theirs.condition;
@@ -202,12 +211,15 @@ void UsageFinder::VisitHelper(Scope& scope, const Expression& call, const Functi
   }
 }
 
+// Operators tell types by what Python and Triton accept: // and shifts take integers, & and | of
+// comparisons are masks and otherwise bits. + - * / take anything; only next to a float they tell
+// that a scalar may be one.
 void UsageFinder::VisitBinary(Scope& scope, const Expression& expression) {
   const absl::string_view sign = expression.name;
   const Expression& left = *expression.parts[0];
   const Expression& right = *expression.parts[1];
   for (const Expression* part : expression.parts) {
-    if (ConstexprUsage* usage = ConstexprOf(scope, *part)) {
+    if (ConstexprUsage* usage = FindConstexpr(scope, *part)) {
       usage->number = true;
       usage->integer |= sign == "//" || sign == "%" || sign == "<<" || sign == ">>";
     }
@@ -226,16 +238,16 @@ void UsageFinder::VisitBinary(Scope& scope, const Expression& expression) {
     Require(scope, right, 0, Need::kInt, UsageRule::kDivides);
   } else if (sign == "&" || sign == "|" || sign == "^") {
     const bool boolean =
-        ClassOf(scope, left) == Class::kBool || ClassOf(scope, right) == Class::kBool;
+        Classify(scope, left) == Class::kBool || Classify(scope, right) == Class::kBool;
     const Need need = boolean ? Need::kBool : Need::kBits;
     Require(scope, left, 0, need, boolean ? UsageRule::kMask : UsageRule::kBitwise);
     Require(scope, right, 0, need, boolean ? UsageRule::kMask : UsageRule::kBitwise);
   } else if (sign == "*" || sign == "/" || sign == "+" || sign == "-") {
-    // Of scalars alone: what floats are multiplied with.
+    // Scalars alone: what floats are multiplied with.
     for (size_t i = 0; i < 2; ++i) {
       const Expression& other = *expression.parts[1 - i];
       if (expression.parts[i]->kind == Expression::kName &&
-          ClassOf(scope, other) == Class::kFloat &&
+          Classify(scope, other) == Class::kFloat &&
           scope.function.Find(expression.parts[i]->name) >= 0) {
         Require(scope, *expression.parts[i], 0, Need::kStoredFloat, UsageRule::kArithmetic);
       }
@@ -243,6 +255,8 @@ void UsageFinder::VisitBinary(Scope& scope, const Expression& expression) {
   }
 }
 
+// A constexpr that is compared has one of the values that it is compared with. An argument that is
+// compared with an index is an integer.
 void UsageFinder::VisitCompare(Scope& scope, const Expression& expression) {
   for (size_t i = 0; i < 2; ++i) {
     const Expression& one = *expression.parts[i];
@@ -255,10 +269,10 @@ void UsageFinder::VisitCompare(Scope& scope, const Expression& expression) {
       }
       continue;
     }
-    if (ConstexprUsage* usage = ConstexprOf(scope, one)) {
+    if (ConstexprUsage* usage = FindConstexpr(scope, one)) {
       const bool literal = other.kind == Expression::kString || other.kind == Expression::kNumber ||
                            other.kind == Expression::kConstant ||
-                           other.kind == Expression::kAttribute || IsOfModule(scope, other);
+                           other.kind == Expression::kAttribute || IsModuleConstant(scope, other);
       if (literal && usage->compared.size() < 32) usage->compared.push_back(&other);
       if (!literal) usage->number = true;
       if (expression.name == "==" && other.kind == Expression::kNumber &&
@@ -272,35 +286,36 @@ void UsageFinder::VisitCompare(Scope& scope, const Expression& expression) {
   for (size_t i = 0; i < 2; ++i) {
     const Expression& other = *expression.parts[1 - i];
     const bool literal = other.kind == Expression::kNumber;
-    if (ordered == literal || ClassOf(scope, other) != Class::kInt) continue;
+    if (ordered == literal || Classify(scope, other) != Class::kInt) continue;
     Require(scope, *expression.parts[i], 0, ordered ? Need::kInt : Need::kStoredInt,
             UsageRule::kCompared);
   }
 }
 
-// A constant that the module names.
-bool UsageFinder::IsOfModule(const Scope& scope, const Expression& name) const {
+// Returns whether the name is a constant of the module.
+bool UsageFinder::IsModuleConstant(const Scope& scope, const Expression& name) const {
   return name.kind == Expression::kName && scope.function.Find(name.name) < 0 &&
          !scope.function.values.contains(name.name) &&
          module_.module_level().values.contains(name.name);
 }
 
+// A name that decides alone is a flag; in a comparison it is not.
 void UsageFinder::VisitCondition(Scope& scope, const Expression& expression) {
   if (--steps_left_ < 0) return;
   if (expression.kind == Expression::kBoolean ||
       (expression.kind == Expression::kUnary && expression.name == "not")) {
     for (const Expression* part : expression.parts) VisitCondition(scope, *part);
   } else if (expression.kind == Expression::kName) {
-    if (ConstexprUsage* usage = ConstexprOf(scope, expression)) usage->condition = true;
+    if (ConstexprUsage* usage = FindConstexpr(scope, expression)) usage->condition = true;
     Require(scope, expression, 0, Need::kBool, UsageRule::kCondition);
   }
 }
 
-// What tensors are shaped by: names in it, and what they are made of.
+// The sizes of a tensor: names in the expression, and what those are made of.
 void UsageFinder::VisitShape(Scope& scope, const Expression& expression) {
   if (--steps_left_ < 0) return;
   if (expression.kind == Expression::kName) {
-    if (ConstexprUsage* usage = ConstexprOf(scope, expression)) {
+    if (ConstexprUsage* usage = FindConstexpr(scope, expression)) {
       usage->shape = true;
     } else {
       RequireLeast(scope, expression, 1);
@@ -315,20 +330,23 @@ void UsageFinder::VisitShape(Scope& scope, const Expression& expression) {
   for (const Expression* part : expression.parts) VisitShape(scope, *part);
 }
 
-// Integers: each part of a list.
+// Requires integers: each part of a list.
 void UsageFinder::NeedNumbers(Scope& scope, const Expression& expression, UsageRule rule) {
   if (expression.kind == Expression::kSequence) {
     for (const Expression* part : expression.parts) NeedNumbers(scope, *part, rule);
     return;
   }
-  if (ConstexprUsage* usage = ConstexprOf(scope, expression)) {
+  if (ConstexprUsage* usage = FindConstexpr(scope, expression)) {
     usage->number = usage->integer = true;
   }
   Require(scope, expression, 0, Need::kIndex, rule);
 }
 
-// Of UsageFinder: a need is followed back to the parameters that a value is made of.
+// A need is followed back to the parameters that the value is made of.
 
+// Follows a need down an expression. `level` 0 is the value itself; 1 is what is loaded from there,
+// so that the expression is an address: its need goes to the pointer in the sum, and the rest of
+// the sum are offsets.
 void UsageFinder::Require(Scope& scope, const Expression& expression, size_t level, Need need,
                           UsageRule rule) {
   if (--steps_left_ < 0 || level >= ArgumentUsage::kLevels) return;
@@ -346,7 +364,7 @@ void UsageFinder::Require(Scope& scope, const Expression& expression, size_t lev
         Require(scope, *parts[0], level, need, rule);
       return;
     case Expression::kCall:
-      return RequireOfCall(scope, expression, level, need, rule);
+      return RequireFromCall(scope, expression, level, need, rule);
     case Expression::kBinary:
       break;
     default:
@@ -357,7 +375,7 @@ void UsageFinder::Require(Scope& scope, const Expression& expression, size_t lev
     const bool right =
         expression.name == "+" && !LeadsToPointer(scope, *parts[0]) &&
         (LeadsToPointer(scope, *parts[1]) ||
-         (ClassOf(scope, *parts[0]) == Class::kInt && ClassOf(scope, *parts[1]) != Class::kInt));
+         (Classify(scope, *parts[0]) == Class::kInt && Classify(scope, *parts[1]) != Class::kInt));
     Require(scope, *parts[right ? 1 : 0], level, need, rule);
     return Require(scope, *parts[right ? 0 : 1], 0, Need::kIndex, UsageRule::kOffset);
   }
@@ -371,6 +389,8 @@ void UsageFinder::Require(Scope& scope, const Expression& expression, size_t lev
     Require(scope, *part, 0, need == Need::kBits ? Need::kIndex : need, rule);
 }
 
+// Keeps the need if the name is a parameter, and follows it into all values of the name. The set of
+// followed needs ends cycles such as x = x + 1.
 void UsageFinder::RequireName(Scope& scope, absl::string_view name, size_t level, Need need,
                               UsageRule rule) {
   if (!scope.followed.insert(absl::StrCat(name, " ", level, " ", static_cast<int>(need))).second) {
@@ -389,18 +409,20 @@ void UsageFinder::RequireName(Scope& scope, absl::string_view name, size_t level
   for (const Expression* value : values->second) Require(scope, *value, level, need, rule);
 }
 
-void UsageFinder::RequireOfCall(Scope& scope, const Expression& call, size_t level, Need need,
-                                UsageRule rule) {
+// Follows a need of a call's result: a load passes it to the address, one level deeper; a helper to
+// what it returns; a cast ends it, except for pointers.
+void UsageFinder::RequireFromCall(Scope& scope, const Expression& call, size_t level, Need need,
+                                  UsageRule rule) {
   const Expression& callee = *call.parts[0];
   const absl::string_view name = LastName(call);
   const bool method =
       callee.kind == Expression::kAttribute && IsMethodOfValue(scope.function, callee);
   if (callee.kind == Expression::kName) {
     if (const Function* helper = module_.Find(name)) {
-      return RequireOfReturn(scope, call, *helper, level, need, rule);
+      return RequireFromReturn(scope, call, *helper, level, need, rule);
     }
   }
-  const MemoryAccess access = MemoryAccessOf(name);
+  const MemoryAccess access = GetMemoryAccess(name);
   if (access == MemoryAccess::kLoad || access == MemoryAccess::kAtomic ||
       access == MemoryAccess::kBitwise) {
     const Expression* address = method ? callee.parts[0] : FindArgument(call, "pointer", 0);
@@ -416,7 +438,7 @@ void UsageFinder::RequireOfCall(Scope& scope, const Expression& call, size_t lev
   }
   if ((name == "to" || name == "cast") && need == Need::kBits) {  // the type that is cast to
     const Expression* type = FindArgument(call, "dtype", method ? 0 : 1);
-    ConstexprUsage* usage = type == nullptr ? nullptr : ConstexprOf(scope, *type);
+    ConstexprUsage* usage = type == nullptr ? nullptr : FindConstexpr(scope, *type);
     if (usage != nullptr) usage->integer = true;
   }
   if ((name == "to" || name == "cast") && level > 0) {
@@ -428,7 +450,7 @@ void UsageFinder::RequireOfCall(Scope& scope, const Expression& call, size_t lev
     }
     return;
   }
-  const CallTraits traits = TraitsOf(name);
+  const CallTraits traits = GetCallTraits(name);
   if (!traits.passes) return;
   if (method) return Require(scope, *callee.parts[0], level, need, rule);
   if (call.parts.size() < 2) return;
@@ -439,9 +461,9 @@ void UsageFinder::RequireOfCall(Scope& scope, const Expression& call, size_t lev
   }
 }
 
-// What a helper gives back is made of its parameters: their arguments need what that needs.
-void UsageFinder::RequireOfReturn(Scope& scope, const Expression& call, const Function& helper,
-                                  size_t level, Need need, UsageRule rule) {
+// The need of a helper's result becomes a need of the arguments that the result is made of.
+void UsageFinder::RequireFromReturn(Scope& scope, const Expression& call, const Function& helper,
+                                    size_t level, Need need, UsageRule rule) {
   if (calls_ >= kMaxCalls) return;
   ++calls_;
   FunctionUsage usage;
@@ -462,8 +484,9 @@ void UsageFinder::RequireOfReturn(Scope& scope, const Expression& call, const Fu
   }
 }
 
-// The number that an expression is: a literal, a parameter's default, or a name of one; 0: none.
-int64_t UsageFinder::NumberOf(Scope& scope, const Expression& expression, int depth) {
+// Returns the number that an expression is: a literal, a parameter's default, or a name of one; 0
+// for any other.
+int64_t UsageFinder::FindNumber(Scope& scope, const Expression& expression, int depth) {
   if (--steps_left_ < 0 || depth > 4) return 0;
   if (expression.kind == Expression::kNumber) {
     int64_t number = 0;
@@ -471,43 +494,42 @@ int64_t UsageFinder::NumberOf(Scope& scope, const Expression& expression, int de
   }
   if (expression.kind == Expression::kCall && LastName(expression) == "constexpr") {
     const Expression* value = FindArgument(expression, "value", 0);
-    return value == nullptr ? 0 : NumberOf(scope, *value, depth + 1);
+    return value == nullptr ? 0 : FindNumber(scope, *value, depth + 1);
   }
   if (expression.kind != Expression::kName) return 0;
   if (const int at = scope.function.Find(expression.name); at >= 0) {
     const Expression* own = scope.function.parameters[static_cast<size_t>(at)].default_value;
-    return own == nullptr ? 0 : NumberOf(scope, *own, depth + 1);
+    return own == nullptr ? 0 : FindNumber(scope, *own, depth + 1);
   }
   for (const Function* function : {&scope.function, &module_.module_level()}) {
     const auto values = function->values.find(expression.name);
     if (values == function->values.end()) continue;
-    return values->second.size() == 1 ? NumberOf(scope, *values->second[0], depth + 1) : 0;
+    return values->second.size() == 1 ? FindNumber(scope, *values->second[0], depth + 1) : 0;
   }
   return 0;
 }
 
-// The parameter that a size is a quotient or a product of is so large that the size is `least`.
+// Requires that the parameter in a quotient or product is so large that the size is `least`.
 void UsageFinder::RequireLeast(Scope& scope, const Expression& size, int64_t least, int depth) {
   static constexpr int64_t kMostLeast = 1024;  // larger ones are no sizes of blocks
   if (--steps_left_ < 0 || depth > 12 || least > kMostLeast) return;
-  if (ConstexprUsage* usage = ConstexprOf(scope, size)) {
+  if (ConstexprUsage* usage = FindConstexpr(scope, size)) {
     usage->least = std::max(usage->least, least);
   } else if (size.kind == Expression::kName) {
     const auto values = scope.function.values.find(size.name);
     if (values == scope.function.values.end() || values->second.size() != 1) return;
     RequireLeast(scope, *values->second[0], least, depth + 1);
   } else if (size.kind == Expression::kBinary && (size.name == "//" || size.name == "*")) {
-    const int64_t number = NumberOf(scope, *size.parts[1]);
+    const int64_t number = FindNumber(scope, *size.parts[1]);
     if (number <= 0 || number > kMostLeast) return;
     const int64_t of_left = size.name == "//" ? least * number : (least + number - 1) / number;
     RequireLeast(scope, *size.parts[0], of_left, depth + 1);
   }
 }
 
-// Of UsageFinder: what Triton's functions of memory, casts and dot products ask of what they are
-// given.
+// The needs of memory functions, casts and dot products.
 
-// Scales are bytes, and so are two numbers of the format e2m1.
+// Scales are bytes, and so are pairs of numbers of the format e2m1.
 void UsageFinder::VisitDotScaled(Scope& scope, const Expression& call) {
   static constexpr absl::string_view kSides[] = {"lhs", "rhs"};
   for (size_t side = 0; side < 2; ++side) {
@@ -517,26 +539,26 @@ void UsageFinder::VisitDotScaled(Scope& scope, const Expression& call) {
     if (scale != nullptr) Require(scope, *scale, 0, Need::kUint8, UsageRule::kDotScaled);
     const Expression* format = FindArgument(call, name + "_format", first + 2);
     const Expression* value = FindArgument(call, name, first);
-    // Of a format that is given as a constexpr bytes are numbers too, packed ones or of float8.
+    // If the format is a constexpr, bytes are numbers too: packed ones or float8.
     const bool bytes = format != nullptr && (absl::StrContains(format->text, "e2m1") ||
-                                             ConstexprOf(scope, *format) != nullptr);
+                                             FindConstexpr(scope, *format) != nullptr);
     if (value != nullptr && bytes) {
       Require(scope, *value, 0, Need::kUint8, UsageRule::kDotScaled);
     }
   }
 }
 
-// Also of a name that is made a float later.
+// Returns whether the accumulator begins as an integer, also if it is made a float later.
 bool UsageFinder::BeginsAsInteger(Scope& scope, const Expression& accumulator) {
   const auto values = accumulator.kind == Expression::kName
                           ? scope.function.values.find(accumulator.name)
                           : scope.function.values.end();
   const bool made = values != scope.function.values.end() && !values->second.empty() &&
                     values->second.front()->kind == Expression::kCall;
-  return ClassOf(scope, made ? *values->second.front() : accumulator) == Class::kInt;
+  return Classify(scope, made ? *values->second.front() : accumulator) == Class::kInt;
 }
 
-// What is summed up in integers is multiplied as such.
+// A dot product that is summed up in integers multiplies integers.
 void UsageFinder::VisitDot(Scope& scope, const Expression& call, const Expression* accumulator) {
   const Expression* out = FindArgument(call, "out_dtype", 5);
   const bool integers = (out != nullptr && LastName(*out) == "int32") ||
@@ -548,8 +570,8 @@ void UsageFinder::VisitDot(Scope& scope, const Expression& call, const Expressio
   }
 }
 
-// The parameter whose element type an expression is: x.dtype.element_ty, or a name of that.
-ArgumentUsage* UsageFinder::OfElementType(Scope& scope, const Expression& expression, int depth) {
+// Returns the parameter whose element type an expression is: x.dtype.element_ty, or a name of that.
+ArgumentUsage* UsageFinder::FindElementType(Scope& scope, const Expression& expression, int depth) {
   if (depth > 4 || --steps_left_ < 0) return nullptr;
   if (expression.kind == Expression::kAttribute && expression.name == "element_ty") {
     const Expression& type = *expression.parts[0];
@@ -562,51 +584,51 @@ ArgumentUsage* UsageFinder::OfElementType(Scope& scope, const Expression& expres
                           ? scope.function.values.find(expression.name)
                           : scope.function.values.end();
   if (values == scope.function.values.end() || values->second.size() != 1) return nullptr;
-  return OfElementType(scope, *values->second[0], depth + 1);
+  return FindElementType(scope, *values->second[0], depth + 1);
 }
 
-// Of several types that are taken the first.
+// If an assertion takes several types, the first counts.
 void UsageFinder::VisitAssertion(Scope& scope, const Expression& condition) {
   if (--steps_left_ < 0) return;
   if (condition.kind == Expression::kBoolean) {
     for (const Expression* part : condition.parts) VisitAssertion(scope, *part);
   } else if (condition.kind == Expression::kName) {
-    ConstexprUsage* flag = ConstexprOf(scope, condition);
+    ConstexprUsage* flag = FindConstexpr(scope, condition);
     if (flag != nullptr && flag->asserted.empty()) flag->asserted = "True";
   } else if (condition.kind == Expression::kUnary && condition.name == "not") {
-    ConstexprUsage* flag = ConstexprOf(scope, *condition.parts[0]);
+    ConstexprUsage* flag = FindConstexpr(scope, *condition.parts[0]);
     if (flag != nullptr && flag->asserted.empty()) flag->asserted = "False";
   } else if (condition.kind == Expression::kCompare && condition.name == "<=") {
-    ConstexprUsage* size = ConstexprOf(scope, *condition.parts[1]);
+    ConstexprUsage* size = FindConstexpr(scope, *condition.parts[1]);
     if (size != nullptr && size->multiple_of == nullptr) size->multiple_of = condition.parts[0];
   } else if (condition.kind == Expression::kCompare &&
              (condition.name == ">=" || condition.name == ">")) {
-    const int64_t least = NumberOf(scope, *condition.parts[1]);
+    const int64_t least = FindNumber(scope, *condition.parts[1]);
     if (least > 0) {
       RequireLeast(scope, *condition.parts[0], condition.name == ">" ? least + 1 : least);
     }
   } else if (condition.kind == Expression::kCompare && condition.name == "==") {
     const Expression& left = *condition.parts[0];
     AddEqualSizes(scope, left, *condition.parts[1]);
-    ConstexprUsage* value = ConstexprOf(scope, left);
+    ConstexprUsage* value = FindConstexpr(scope, left);
     if (value != nullptr && condition.parts[1]->kind == Expression::kNumber &&
         value->asserted.empty()) {
       value->asserted = condition.parts[1]->text;
     }
     if (left.kind == Expression::kBinary && left.name == "%" && condition.parts[1]->text == "0") {
-      ConstexprUsage* size = ConstexprOf(scope, *left.parts[0]);
+      ConstexprUsage* size = FindConstexpr(scope, *left.parts[0]);
       if (size != nullptr && size->multiple_of == nullptr) size->multiple_of = left.parts[1];
       return;
     }
-    ArgumentUsage* usage = OfElementType(scope, left);
+    ArgumentUsage* usage = FindElementType(scope, left);
     const absl::string_view type = LastName(*condition.parts[1]);
-    if (left.kind == Expression::kAttribute && left.name == "dtype") {  // of a value
+    if (left.kind == Expression::kAttribute && left.name == "dtype") {  // a value's type
       const Need need = type == "uint32"    ? Need::kUint32
                         : type == "float32" ? Need::kFloat32
                                             : Need::kAny;
       if (need != Need::kAny) Require(scope, *left.parts[0], 0, need, UsageRule::kAsserted);
     }
-    if (usage != nullptr && usage->element.empty() && BitsOf(type) > 0) usage->element = type;
+    if (usage != nullptr && usage->element.empty() && CountBits(type) > 0) usage->element = type;
   }
 }
 
@@ -627,7 +649,7 @@ void UsageFinder::VisitAlternatives(Scope& scope) {
     if (type == nullptr || LastName(*type) != "float32") continue;
     for (const Expression* other : scope.function.values.find(statement.target->name)->second) {
       const bool loaded = other->kind == Expression::kCall &&
-                          MemoryAccessOf(LastName(*other)) == MemoryAccess::kLoad;
+                          GetMemoryAccess(LastName(*other)) == MemoryAccess::kLoad;
       if (loaded) Require(scope, *other, 0, Need::kFloat32, UsageRule::kAlternative);
     }
   }
@@ -643,7 +665,7 @@ bool IsInt64(const Expression& value) {
 
 // Loads, stores and atomics, as functions and as methods of descriptors.
 bool UsageFinder::VisitMemory(Scope& scope, const Expression& call, absl::string_view name) {
-  const MemoryAccess access = MemoryAccessOf(name);
+  const MemoryAccess access = GetMemoryAccess(name);
   if (access == MemoryAccess::kNone) return false;
   const Expression& callee = *call.parts[0];
   const Expression* value = nullptr;
@@ -658,7 +680,7 @@ bool UsageFinder::VisitMemory(Scope& scope, const Expression& call, absl::string
       usage.descriptor = true;
       if (usage.block.empty() && offsets != nullptr && offsets->kind == Expression::kSequence) {
         for (const Expression* part : offsets->parts) {
-          usage.block.push_back(StepOf(scope, *part));
+          usage.block.push_back(FindStep(scope, *part));
         }
       }
     }
@@ -674,7 +696,7 @@ bool UsageFinder::VisitMemory(Scope& scope, const Expression& call, absl::string
   if (access == MemoryAccess::kCompareAndSwap) need = Need::kIndex;
   if (access == MemoryAccess::kBitwise) need = Need::kBits;
   if (value != nullptr && (access == MemoryAccess::kStore || access == MemoryAccess::kAtomic)) {
-    const Class stored = ClassOf(scope, *value);
+    const Class stored = Classify(scope, *value);
     if (stored == Class::kInt && !IsScaled(scope, *value))
       need = IsInt64(*value) ? Need::kStoredInt64 : Need::kStoredInt;
     if (stored == Class::kBool) need = Need::kStoredBool;
@@ -693,25 +715,25 @@ bool UsageFinder::VisitMemory(Scope& scope, const Expression& call, absl::string
   return true;
 }
 
-// The constexpr that an offset is a multiple of: BLOCK of pid * BLOCK, and of what adds to that.
-absl::string_view UsageFinder::StepOf(Scope& scope, const Expression& offset, int depth) {
+// Returns the constexpr that an offset is a multiple of: BLOCK of pid * BLOCK, also in a sum.
+absl::string_view UsageFinder::FindStep(Scope& scope, const Expression& offset, int depth) {
   if (--steps_left_ < 0 || depth > 12) return "";
   if (offset.kind == Expression::kName) {
     const auto values = scope.function.values.find(offset.name);
     if (values == scope.function.values.end()) return "";
     for (const Expression* value : values->second) {
-      const absl::string_view step = StepOf(scope, *value, depth + 1);
+      const absl::string_view step = FindStep(scope, *value, depth + 1);
       if (!step.empty()) return step;
     }
     return "";
   }
-  if (offset.kind == Expression::kCall && LastName(offset) == "range") {  // of a loop's variable
+  if (offset.kind == Expression::kCall && LastName(offset) == "range") {  // a loop's variable
     const Expression* step = FindArgument(offset, "step", 2);
-    const bool named = step != nullptr && ConstexprOf(scope, *step) != nullptr;
+    const bool named = step != nullptr && FindConstexpr(scope, *step) != nullptr;
     return named ? step->name : absl::string_view();
   }
   if (offset.kind == Expression::kCall && offset.parts[0]->kind == Expression::kAttribute) {
-    return StepOf(scope, *offset.parts[0]->parts[0], depth + 1);  // x.to(tl.int32)
+    return FindStep(scope, *offset.parts[0]->parts[0], depth + 1);  // x.to(tl.int32)
   }
   if (offset.kind != Expression::kBinary) return "";
   for (size_t i = 0; i < 2; ++i) {
@@ -724,10 +746,12 @@ absl::string_view UsageFinder::StepOf(Scope& scope, const Expression& offset, in
     }
   }
   if (offset.name != "+" && offset.name != "-") return "";
-  const absl::string_view step = StepOf(scope, *offset.parts[0], depth + 1);
-  return step.empty() ? StepOf(scope, *offset.parts[1], depth + 1) : step;
+  const absl::string_view step = FindStep(scope, *offset.parts[0], depth + 1);
+  return step.empty() ? FindStep(scope, *offset.parts[1], depth + 1) : step;
 }
 
+// Shapes, strides and offsets are integers; block shapes are sizes. The last stride of a tensor
+// descriptor has to be 1.
 void UsageFinder::VisitDescriptor(Scope& scope, const Expression& call) {
   if (const Expression* base = FindArgument(call, "base", 0)) {
     Require(scope, *base, 1, Need::kAny, UsageRule::kAddress);
@@ -748,7 +772,7 @@ void UsageFinder::VisitDescriptor(Scope& scope, const Expression& call) {
   const bool block = LastName(call) == "make_block_ptr";
   if (const Expression* order = block ? FindArgument(call, "order", 5) : nullptr) {
     for (size_t i = 0; order->kind == Expression::kSequence && i < order->parts.size(); ++i) {
-      ConstexprUsage* usage = ConstexprOf(scope, *order->parts[i]);
+      ConstexprUsage* usage = FindConstexpr(scope, *order->parts[i]);
       if (usage != nullptr && usage->order < 0) usage->order = static_cast<int>(i);
     }
   }
@@ -763,14 +787,14 @@ void UsageFinder::VisitCast(Scope& scope, const Expression& call) {
   const Expression* value = method ? callee.parts[0] : FindArgument(call, "input", 0);
   const Expression* type = method ? FindArgument(call, "dtype", 0) : FindArgument(call, "dtype", 1);
   if (value == nullptr || type == nullptr) return;
-  if (ConstexprUsage* usage = ConstexprOf(scope, *type)) usage->dtype = true;
+  if (ConstexprUsage* usage = FindConstexpr(scope, *type)) usage->dtype = true;
   if (type->kind == Expression::kCall && LastName(*type) == "pointer_type") {
     return Require(scope, *value, 0, Need::kInt64, UsageRule::kMadePointer);
   }
   const Expression* bitcast = FindArgument(call, "bitcast", method ? 2 : 3);
   if (bitcast == nullptr || bitcast->text != "True") return;
-  const int bits = BitsOf(LastName(*type));
-  // Whose bits are read as an integer's is a float more often than not.
+  const int bits = CountBits(LastName(*type));
+  // A value whose bits are read as an integer's is most often a float.
   const bool to_integer = absl::StrContains(LastName(*type), "int");
   if (bits == 32 && to_integer)
     return Require(scope, *value, 0, Need::kBits32, UsageRule::kFloatBits);
@@ -782,15 +806,17 @@ void UsageFinder::VisitCast(Scope& scope, const Expression& call) {
   if (need != Need::kAny) Require(scope, *value, 0, need, UsageRule::kBitcast);
 }
 
-// Of UsageFinder: what a value is, as far as its expression tells.
+// The class of a value, as far as its expression tells.
 
-ConstexprUsage* UsageFinder::ConstexprOf(Scope& scope, const Expression& expression) {
+ConstexprUsage* UsageFinder::FindConstexpr(Scope& scope, const Expression& expression) {
   if (expression.kind != Expression::kName) return nullptr;
   const int at = scope.function.Find(expression.name);
   return at < 0 ? nullptr : &scope.usage.constexprs[static_cast<size_t>(at)];
 }
 
-UsageFinder::Class UsageFinder::ClassOf(Scope& scope, const Expression& expression, int depth) {
+// Bottom up, where Require goes top down. A name has the class of its values, a float if one is a
+// float; the class of a name that is being classified is unknown, which ends cycles.
+UsageFinder::Class UsageFinder::Classify(Scope& scope, const Expression& expression, int depth) {
   if (--steps_left_ < 0 || depth > 40) return Class::kUnknown;
   const auto& parts = expression.parts;
   switch (expression.kind) {
@@ -810,23 +836,23 @@ UsageFinder::Class UsageFinder::ClassOf(Scope& scope, const Expression& expressi
         found = Class::kInt;
       } else {
         for (const Expression* value : values->second) {
-          const Class one = ClassOf(scope, *value, depth + 1);
+          const Class one = Classify(scope, *value, depth + 1);
           if (one == Class::kFloat || found == Class::kUnknown) found = one;
         }
       }
       return scope.classes[expression.name] = found;
     }
     case Expression::kUnary:
-      return expression.name == "not" ? Class::kBool : ClassOf(scope, *parts[0], depth + 1);
+      return expression.name == "not" ? Class::kBool : Classify(scope, *parts[0], depth + 1);
     case Expression::kSubscript:
-      return ClassOf(scope, *parts[0], depth + 1);
+      return Classify(scope, *parts[0], depth + 1);
     case Expression::kConditional: {
-      const Class one = ClassOf(scope, *parts[0], depth + 1);
-      return one == Class::kUnknown ? ClassOf(scope, *parts[2], depth + 1) : one;
+      const Class one = Classify(scope, *parts[0], depth + 1);
+      return one == Class::kUnknown ? Classify(scope, *parts[2], depth + 1) : one;
     }
     case Expression::kBinary: {
-      const Class left = ClassOf(scope, *parts[0], depth + 1);
-      const Class right = ClassOf(scope, *parts[1], depth + 1);
+      const Class left = Classify(scope, *parts[0], depth + 1);
+      const Class right = Classify(scope, *parts[1], depth + 1);
       if (expression.name == "/") return Class::kFloat;
       if (left == Class::kFloat || right == Class::kFloat) return Class::kFloat;
       if (expression.name == "//" || expression.name == "<<" || expression.name == ">>")
@@ -834,22 +860,22 @@ UsageFinder::Class UsageFinder::ClassOf(Scope& scope, const Expression& expressi
       if (left == right) return left;
       const bool bitwise = expression.name == "&" || expression.name == "|";
       if (bitwise && (left == Class::kBool || right == Class::kBool)) return Class::kBool;
-      // n * BLOCK: of what is unknown, an index makes an index more often than not; a literal says
-      // nothing.
-      // A sum of what is unknown may be an address.
+      // n * BLOCK: an unknown value times an index is most often an index; a literal says nothing.
+      // A sum with an unknown value may be an address.
       if (expression.name != "*" && expression.name != "%") return Class::kUnknown;
       if (left == Class::kInt && parts[0]->kind != Expression::kNumber) return Class::kInt;
       if (right == Class::kInt && parts[1]->kind != Expression::kNumber) return Class::kInt;
       return Class::kUnknown;
     }
     case Expression::kCall:
-      return ClassOfCall(scope, expression, depth);
+      return ClassifyCall(scope, expression, depth);
     default:
       return Class::kUnknown;
   }
 }
 
-UsageFinder::Class UsageFinder::ClassOfCall(Scope& scope, const Expression& call, int depth) {
+// Casts and constructors say the class by their dtype; most other functions by their traits.
+UsageFinder::Class UsageFinder::ClassifyCall(Scope& scope, const Expression& call, int depth) {
   const Expression& callee = *call.parts[0];
   const absl::string_view name = LastName(call);
   if (name == "to" || name == "cast" || name == "zeros" || name == "full") {
@@ -862,19 +888,19 @@ UsageFinder::Class UsageFinder::ClassOfCall(Scope& scope, const Expression& call
     if (absl::StartsWith(to, "float") || absl::StartsWith(to, "bfloat")) return Class::kFloat;
     return Class::kUnknown;
   }
-  const CallTraits traits = TraitsOf(name);
+  const CallTraits traits = GetCallTraits(name);
   if (traits.gives_index) return Class::kInt;
   if (traits.floats) return Class::kFloat;
   if (name == "where" && call.parts.size() > 3) {
-    const Class one = ClassOf(scope, *call.parts[2], depth + 1);
-    const Class two = ClassOf(scope, *call.parts[3], depth + 1);
+    const Class one = Classify(scope, *call.parts[2], depth + 1);
+    const Class two = Classify(scope, *call.parts[3], depth + 1);
     return one == two ? one : Class::kUnknown;
   }
   if (!traits.passes) return Class::kUnknown;
   if (callee.kind == Expression::kAttribute && IsMethodOfValue(scope.function, callee)) {
-    return ClassOf(scope, *callee.parts[0], depth + 1);
+    return Classify(scope, *callee.parts[0], depth + 1);
   }
-  return call.parts.size() > 1 ? ClassOf(scope, *call.parts[1], depth + 1) : Class::kUnknown;
+  return call.parts.size() > 1 ? Classify(scope, *call.parts[1], depth + 1) : Class::kUnknown;
 }
 
 bool UsageFinder::IsScaled(Scope& scope, const Expression& value, int depth) {
@@ -901,6 +927,8 @@ bool UsageFinder::IsLoaded(const Scope& scope, const Expression& value) const {
                      [&](const Expression* one) { return is_load(*one); });
 }
 
+// A guess before all needs are known: a parameter counts as a pointer if one was found already, or
+// if its name says so.
 bool UsageFinder::LeadsToPointer(Scope& scope, const Expression& expression, int depth) {
   if (--steps_left_ < 0 || depth > 20) return false;
   if (expression.kind == Expression::kName) {

@@ -17,7 +17,7 @@
 
 namespace kernelmill::python {
 
-// What the body asks of a value. A later one says more than an earlier one.
+// A need of the body: what it asks of a value. A later one says more than an earlier one.
 enum class Need : uint8_t {
   kAny,
   kStoredFloat,  // a float is stored there
@@ -46,8 +46,8 @@ struct TuplePlaces {
   absl::string_view constexpr_name;
 };
 
-// What a kernel's body does with a parameter that is no constexpr, by level: with the value itself,
-// with what is loaded from there, and with what is loaded from where that points to.
+// The use of a parameter that is no constexpr, by level: of the value itself, of what is loaded
+// from there, and of what is loaded from where that points to.
 struct ArgumentUsage {
   static constexpr size_t kLevels = 3;
   struct Level {
@@ -60,26 +60,26 @@ struct ArgumentUsage {
   bool none_checked = false;  // compared with None
   TuplePlaces places;         // of a tuple: x[i], where i is a number when it is compiled
   absl::string_view element;  // "uint8" of static_assert(x.dtype.element_ty == tl.uint8); or empty
-  // Of a descriptor, by dimension: the constexpr that the offset is a multiple of, which is then as
-  // large as the block; empty: unknown.
+  // For a descriptor, by dimension: the constexpr that the offset is a multiple of, which is then
+  // as large as the block; empty if it is unknown.
   std::vector<absl::string_view> block;
 };
 
-// What a body does with a constexpr.
+// The use of a constexpr.
 struct ConstexprUsage {
-  bool condition = false;  // of an if, alone or in `and`, `or` and `not`
+  bool condition = false;  // an if depends on it, alone or in `and`, `or` and `not`
   bool dtype = false;      // a type: x.to(D), dtype=D
   bool shape = false;      // of a tensor: arange, zeros, reshape, block shapes
   bool unrolled = false;   // a bound of static_range
   bool number = false;     // in arithmetic, or a bound of a loop
   bool integer = false;    // divided or shifted as integers are, or a bound of a loop
   bool called = false;
-  bool place = false;  // of a tuple's element: x[it]
+  bool place = false;  // it is a tuple's index: x[it]
   bool none_checked = false;
-  bool dot = false;                         // of a shape that tl.dot takes
-  int order = -1;                           // where it stands in the order of a block pointer
-  int64_t least = 0;                        // what a shape divides it by: 256 of B // 32 // 8
-  absl::string_view asserted;               // 1 of static_assert(B == 1)
+  bool dot = false;            // it is in a shape that tl.dot takes
+  int order = -1;              // its place in the order of a block pointer
+  int64_t least = 0;           // the least value that a shape divides: 256 for B // 32 // 8
+  absl::string_view asserted;  // 1 of static_assert(B == 1)
   std::vector<const Expression*> choices;   // numbers that it is told apart by: B == 8
   const Expression* multiple_of = nullptr;  // C of static_assert(B % C == 0), C <= B
   std::vector<const Expression*>
@@ -96,22 +96,26 @@ struct FunctionUsage {
   std::vector<SizeEquation> equations;
 };
 
-// Finds what functions of a module do with their parameters.
+// The uses of parameters by the functions of a module, for the compiler to infer types and values.
+// Refers to the functions. Not thread-safe.
 //
-// The basic idea: what an operation needs of its operands is followed back through the values of
-// local names, loads (what is loaded from x + i needs x to point to it), conditions and helpers of
-// the module, until it comes to parameters. Names are not told apart by where they stand: each has
-// all values that it is ever given. Each need of a name is followed once; all work is bounded by
-// kMaxSteps, after which nothing more is learned. Refers to the functions. Not thread-safe.
+// The basic idea: each operation needs something of its operands: tl.exp(x) needs a float, i // x
+// an integer, tl.load(x + i) that x points to memory. A need is followed back to the parameters:
+// through all values of a local name, both branches of a condition, the address of a load (one
+// level deeper: what is loaded has the need), and the results and arguments of the module's
+// helpers. The strongest need of a parameter at a level is kept, with its rule. A name has all
+// values that it is ever given, whatever the order of execution. Each need of a name is followed
+// once, and all work is bounded by kMaxSteps, after which nothing more is learned.
 class UsageFinder {
  public:
   static constexpr int64_t kMaxSteps = 2'000'000;
-  static constexpr int kMaxCalls = 12;  // of helpers in one another
+  static constexpr int kMaxCalls = 12;  // helpers in one another
 
   explicit UsageFinder(const ModuleFunctions& module) : module_(module) {}
 
-  // Computed once. Of a function that is being looked at already: what is known by then.
-  const FunctionUsage& Of(const Function& function);
+  // Returns the uses of the function's parameters, computed once. While the function is being read,
+  // in a recursion, it returns what is known by then.
+  const FunctionUsage& FindUsage(const Function& function);
 
  private:
   struct Scope;
@@ -119,7 +123,7 @@ class UsageFinder {
   void Walk(Scope& scope, const Expression& expression);
   void VisitCall(Scope& scope, const Expression& call);
   bool VisitMemory(Scope& scope, const Expression& call, absl::string_view name);
-  absl::string_view StepOf(Scope& scope, const Expression& offset, int depth = 0);
+  absl::string_view FindStep(Scope& scope, const Expression& offset, int depth = 0);
   void VisitDescriptor(Scope& scope, const Expression& call);
   void VisitCast(Scope& scope, const Expression& call);
   void VisitHelper(Scope& scope, const Expression& call, const Function& helper);
@@ -131,40 +135,41 @@ class UsageFinder {
   void VisitAssertion(Scope& scope, const Expression& condition);
   bool BeginsAsInteger(Scope& scope, const Expression& accumulator);
   void VisitAlternatives(Scope& scope);
-  bool IsOfModule(const Scope& scope, const Expression& name) const;
-  ArgumentUsage* OfElementType(Scope& scope, const Expression& expression, int depth = 0);
+  bool IsModuleConstant(const Scope& scope, const Expression& name) const;
+  ArgumentUsage* FindElementType(Scope& scope, const Expression& expression, int depth = 0);
   void VisitSubscript(Scope& scope, const Expression& of, const Expression& index);
   void VisitPlace(Scope& scope, const Expression& of, const Expression& index);
   void VisitShape(Scope& scope, const Expression& expression);
   void RequireLeast(Scope& scope, const Expression& size, int64_t least, int depth = 0);
-  int64_t NumberOf(Scope& scope, const Expression& expression, int depth = 0);
-  // The sizes of a tensor; none: a scalar, or a pointer. Of a name that is given several the
-  // first's.
+  int64_t FindNumber(Scope& scope, const Expression& expression, int depth = 0);
+  // The sizes of a tensor; empty for a scalar or a pointer. A name that is given several values has
+  // the first one's.
   using Shape = std::vector<Product>;
-  std::optional<Product> SizeOf(Scope& scope, const Expression& size, int depth);
-  std::optional<Shape> ShapeOf(Scope& scope, const Expression& expression, int depth);
-  std::optional<Shape> ShapeOfCall(Scope& scope, const Expression& call, int depth);
-  std::optional<Shape> ShapeOfList(Scope& scope, const std::vector<const Expression*>& sizes);
+  std::optional<Product> FindSize(Scope& scope, const Expression& size, int depth);
+  std::optional<Shape> FindShape(Scope& scope, const Expression& expression, int depth);
+  std::optional<Shape> FindCallShape(Scope& scope, const Expression& call, int depth);
+  std::optional<Shape> MakeShape(Scope& scope, const std::vector<const Expression*>& sizes);
   void VisitReshape(Scope& scope, const Expression& call);
   void VisitArange(Scope& scope, const Expression& call);
   void AddEqualSizes(Scope& scope, const Expression& left, const Expression& right);
   void AddEquation(Scope& scope, SizeEquation equation);
-  void AddEquationsOf(Scope& scope, const Expression& call, const Function& helper,
-                      const std::vector<SizeEquation>& theirs);
+  void AddHelperEquations(Scope& scope, const Expression& call, const Function& helper,
+                          const std::vector<SizeEquation>& theirs);
   void NeedNumbers(Scope& scope, const Expression& expression, UsageRule rule);
 
   void Require(Scope& scope, const Expression& expression, size_t level, Need need, UsageRule rule);
   void RequireName(Scope& scope, absl::string_view name, size_t level, Need need, UsageRule rule);
-  void RequireOfCall(Scope& scope, const Expression& call, size_t level, Need need, UsageRule rule);
-  void RequireOfReturn(Scope& scope, const Expression& call, const Function& helper, size_t level,
-                       Need need, UsageRule rule);
-  ConstexprUsage* ConstexprOf(Scope& scope, const Expression& expression);
+  void RequireFromCall(Scope& scope, const Expression& call, size_t level, Need need,
+                       UsageRule rule);
+  void RequireFromReturn(Scope& scope, const Expression& call, const Function& helper, size_t level,
+                         Need need, UsageRule rule);
+  ConstexprUsage* FindConstexpr(Scope& scope, const Expression& expression);
 
-  // What a value is, as far as the expression tells.
+  // The class of a value, as far as the expression tells.
   enum class Class : uint8_t { kUnknown, kInt, kFloat, kBool, kPointer };
-  Class ClassOf(Scope& scope, const Expression& expression, int depth = 0);
-  Class ClassOfCall(Scope& scope, const Expression& call, int depth);
-  // Whether it is multiplied with what is loaded, which is a float more often than not.
+  Class Classify(Scope& scope, const Expression& expression, int depth = 0);
+  Class ClassifyCall(Scope& scope, const Expression& call, int depth);
+  // Returns whether it is multiplied with a loaded value, which is most often a float.
   bool IsScaled(Scope& scope, const Expression& value, int depth = 0);
   bool IsLoaded(const Scope& scope, const Expression& value) const;
   bool LeadsToPointer(Scope& scope, const Expression& expression, int depth = 0);

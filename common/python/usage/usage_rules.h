@@ -8,14 +8,16 @@
 
 namespace kernelmill::python {
 
-// The rules by which a kernel's body says what a parameter is. Two passes find where they hold:
+// The rules by which a kernel's body says what a parameter is. Two passes find them:
 //
-//   ParameterPlaces   where the parameter's name is written. The extractor gives it a role by that
+//   ParameterPlaces   the places where the parameter's name is written. The extractor gives it a
+//   role by that
 //                     (describe/parameters.h), for people and for training.
-//   UsageFinder       what operations need of the parameter's value, through local names, loads and
+//   UsageFinder       the needs that operations have of the parameter's value, through local names,
+//   loads and
 //                     helpers. The compiler infers its type or value by that (signature/rules.h).
 //
-// Where both ask for a rule they may disagree, and have to: a role must follow from the text that a
+// If both ask for a rule they may disagree, and have to: a role must follow from the text that a
 // reader sees, so that a name alone counts; a type must hold for the value, so that a name counts
 // only if its value gets there, and everything that its value is made of counts as well. The table
 // (usage_rules.cc) says so for each.

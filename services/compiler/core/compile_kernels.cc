@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "absl/synchronization/mutex.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
@@ -23,7 +25,7 @@ struct Compiled {
   std::vector<v1::IrText> texts;
 };
 
-std::string NameOf(const v1::Kernel& kernel) {
+std::string MakeLabel(const v1::Kernel& kernel) {
   return ToUtf8(absl::StrCat(kernel.path(), ": ", kernel.name()));
 }
 
@@ -37,7 +39,7 @@ class KernelCompiler {
   absl::StatusOr<Compiled> Compile() {
     ASSIGN_OR_RETURN(inference_, InferSignature(kernel_));
     for (const v1::Toolchain& toolchain : params_.toolchains()) {
-      absl::StatusOr<KernelReport> report = compiler_.Compile(JobOf(toolchain));
+      absl::StatusOr<KernelReport> report = compiler_.Compile(MakeJob(toolchain));
       if (!report.ok()) return report.status();
       report->module_import.set_toolchain(toolchain.name());
       *made_.kernel.add_imports() = report->module_import;
@@ -57,7 +59,7 @@ class KernelCompiler {
   }
 
  private:
-  KernelJob JobOf(const v1::Toolchain& toolchain) const {
+  KernelJob MakeJob(const v1::Toolchain& toolchain) const {
     KernelJob job;
     job.toolchain = toolchain.name();
     job.module = kernel_.module();
@@ -81,16 +83,16 @@ class KernelCompiler {
               return other.result.status() == v1::COMPILE_STATUS_OK &&
                      other.attempt == target.attempt;
             });
-        JudgeFailure(kernel_.module(), SignatureOf(target), elsewhere, result);
+        JudgeFailure(kernel_.module(), GetSignature(target), elsewhere, result);
       }
-      result.set_signature(PlaceOf(SignatureOf(target)));
+      result.set_signature(FindPlace(GetSignature(target)));
       Add(toolchain, target.target, std::move(result));
       for (v1::IrText& text : target.kept) made_.texts.push_back(std::move(text));
     }
   }
 
   // As compiled where the compiler came so far, else as inferred.
-  const v1::KernelSignature& SignatureOf(const TargetReport& target) const {
+  const v1::KernelSignature& GetSignature(const TargetReport& target) const {
     const bool compiled =
         target.signature.arguments_size() + target.signature.constexprs_size() > 0;
     const size_t attempt = target.attempt < 0 ? 0 : static_cast<size_t>(target.attempt);
@@ -98,8 +100,8 @@ class KernelCompiler {
                                                           : inference_.tries[attempt];
   }
 
-  // Of a signature in the kernel's list, where each stands once.
-  int PlaceOf(const v1::KernelSignature& signature) {
+  // Returns the signature's place in the kernel's list, which has each once.
+  int FindPlace(const v1::KernelSignature& signature) {
     const std::string key = signature.SerializeAsString();
     const auto found = std::find(signatures_.begin(), signatures_.end(), key);
     if (found != signatures_.end()) return static_cast<int>(found - signatures_.begin());
@@ -123,12 +125,19 @@ class KernelCompiler {
   Compiled made_;
 };
 
+// The languages that Triton's compiler takes. A caller that does not say the language means Triton.
+bool IsCompiled(v1::Dsl dsl) {
+  return dsl == v1::DSL_TRITON || dsl == v1::DSL_GLUON || dsl == v1::DSL_UNSPECIFIED;
+}
+
 }  // namespace
 
 std::string NotAttempted(const v1::Kernel& kernel) {
   if (kernel.form() == v1::KERNEL_FORM_FILE) return "file";
-  if (kernel.dsl() == v1::DSL_CUDA) return "dsl:cuda";
-  if (kernel.dsl() == v1::DSL_PALLAS) return "dsl:pallas";
+  if (!IsCompiled(kernel.dsl())) {
+    const absl::string_view name = absl::StripPrefix(v1::Dsl_Name(kernel.dsl()), "DSL_");
+    return absl::StrCat("dsl:", absl::AsciiStrToLower(name));
+  }
   if (kernel.form() == v1::KERNEL_FORM_TEMPLATE) return "template";
   if (kernel.role() == v1::KERNEL_ROLE_DEVICE) return "role:device";
   if (kernel.parse_error()) return "parse_error";
@@ -180,7 +189,7 @@ absl::StatusOr<CompiledKernels> CompileKernels(const v1::KernelShard& shard,
         continue;
       }
       const absl::MutexLock lock(&mutex);
-      failed.Update(Annotate(one.status(), NameOf(kernel)));
+      failed.Update(Annotate(one.status(), MakeLabel(kernel)));
       next = count;
     }
   };

@@ -18,18 +18,18 @@ struct CompiledKernels {
   std::vector<v1::IrText> texts;  // sorted by kernel, then as the results are
 };
 
-// Why a kernel is not compiled at all; empty: it is. The first of
+// Returns why a kernel is not compiled at all; empty if it is. The first of
 //
 //   file                  a whole file
-//   dsl:cuda, dsl:pallas  another compiler's
+//   dsl:cuda, dsl:pallas  any language but Triton and Gluon: another compiler's
 //   template              a source that is filled in later
-//   role:device           other kernels call it, nobody launches it
-//   parse_error           a syntax error lies in it
-//   not_self_contained    its module does not stand alone
+//   role:device           other kernels call it; it is never launched
+//   parse_error           it has a syntax error
+//   not_self_contained    its module needs other files
 std::string NotAttempted(const v1::Kernel& kernel);
 
-// What is said of a shard's kernels that are quarantined for `reason`: that of each toolchain and
-// target the result is unknown. Kernels that are not compiled at all are as ever.
+// Returns the results of a shard's kernels that are quarantined for `reason`: unknown for each
+// toolchain and target. Kernels that are not compiled at all have their own reason, as always.
 CompiledKernels QuarantinedKernels(const v1::KernelShard& shard, const v1::CompileParams& params,
                                    const std::string& reason);
 

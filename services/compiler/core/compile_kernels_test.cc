@@ -20,7 +20,7 @@ class FakeCompiler : public Compiler {
   int jobs = 0;
 };
 
-v1::KernelShard ShardOf(const std::string& module) {
+v1::KernelShard MakeShard(const std::string& module) {
   v1::KernelShard shard;
   v1::Kernel* kernel = shard.add_kernels();
   kernel->set_dsl(v1::DSL_TRITON);
@@ -55,15 +55,15 @@ KernelReport Failing(const KernelJob& job, const std::string& message) {
   return report;
 }
 
-v1::CompileResult ResultOf(const std::string& message) {
+v1::CompileResult GetResult(const std::string& message) {
   FakeCompiler compiler;
   compiler.answer = [&](const KernelJob& job) { return Failing(job, message); };
-  const auto made = CompileKernels(ShardOf(kModule), Params(), 2, compiler);
+  const auto made = CompileKernels(MakeShard(kModule), Params(), 2, compiler);
   return made.ok() ? made->compiled.kernels(0).results(0) : v1::CompileResult();
 }
 
 TEST(CompileKernelsTest, DeviceFunctionsAreNotAttempted) {
-  v1::KernelShard shard = ShardOf(kModule);
+  v1::KernelShard shard = MakeShard(kModule);
   shard.mutable_kernels(0)->set_role(v1::KERNEL_ROLE_DEVICE);
   FakeCompiler compiler;
   const auto made = CompileKernels(shard, Params(), 1, compiler);
@@ -72,43 +72,56 @@ TEST(CompileKernelsTest, DeviceFunctionsAreNotAttempted) {
   EXPECT_EQ(compiler.jobs, 0);
 }
 
+TEST(CompileKernelsTest, OnlyListedLanguagesAreCompiled) {
+  v1::Kernel kernel = MakeShard(kModule).kernels(0);
+  for (const v1::Dsl dsl : {v1::DSL_TRITON, v1::DSL_GLUON}) {
+    kernel.set_dsl(dsl);
+    EXPECT_EQ(NotAttempted(kernel), "");
+  }
+  kernel.set_dsl(v1::DSL_CUDA);
+  EXPECT_EQ(NotAttempted(kernel), "dsl:cuda");
+  kernel.set_dsl(v1::DSL_PALLAS);
+  EXPECT_EQ(NotAttempted(kernel), "dsl:pallas");
+}
+
 TEST(CompileKernelsTest, ATypeThatWasGuessedIsUnknownNotAnError) {
-  const v1::CompileResult result = ResultOf("Unsupported ptr type fp32 in `tl.load`");
+  const v1::CompileResult result = GetResult("Unsupported ptr type fp32 in `tl.load`");
   EXPECT_EQ(result.status(), v1::COMPILE_STATUS_UNKNOWN);
   EXPECT_NE(result.missing(), "");
 }
 
 TEST(CompileKernelsTest, AFunctionThatTritonHasNotIsAnError) {
-  EXPECT_EQ(ResultOf("module 'triton.language' has no attribute 'libdevice'").status(),
+  EXPECT_EQ(GetResult("module 'triton.language' has no attribute 'libdevice'").status(),
             v1::COMPILE_STATUS_ERROR);
 }
 
 TEST(CompileKernelsTest, AStandInForAPackageIsNotTheKernelsFault) {
-  const v1::CompileResult result = ResultOf(
+  const v1::CompileResult result = GetResult(
       "Unsupported function referenced: <module 'torch' (<kernelmill_harness.absent.Finder "
       "object>)>");
   EXPECT_EQ(result.status(), v1::COMPILE_STATUS_UNKNOWN);
-  EXPECT_EQ(ResultOf("Unsupported function referenced: <torch.x, which is not installed>").status(),
-            v1::COMPILE_STATUS_UNKNOWN);
+  EXPECT_EQ(
+      GetResult("Unsupported function referenced: <torch.x, which is not installed>").status(),
+      v1::COMPILE_STATUS_UNKNOWN);
 }
 
-v1::CompileResult ImportOf(const std::string& error) {
+v1::CompileResult MakeImport(const std::string& error) {
   v1::ModuleImport failed;
   failed.set_error(error);
   return JudgeImport(failed);
 }
 
 TEST(CompileKernelsTest, WhatAModuleLacksIsTheKernelsFaultWhereItIsTritons) {
-  EXPECT_EQ(ImportOf("ModuleNotFoundError: No module named 'triton.ops'").status(),
+  EXPECT_EQ(MakeImport("ModuleNotFoundError: No module named 'triton.ops'").status(),
             v1::COMPILE_STATUS_ERROR);
-  EXPECT_EQ(ImportOf("ModuleNotFoundError: No module named 'x'").missing(), "import");
-  EXPECT_EQ(ImportOf("KeyError: <x.vendor, which is not installed>").missing(), "import");
+  EXPECT_EQ(MakeImport("ModuleNotFoundError: No module named 'x'").missing(), "import");
+  EXPECT_EQ(MakeImport("KeyError: <x.vendor, which is not installed>").missing(), "import");
 }
 
 TEST(CompileKernelsTest, WhatTheSandboxRefusesSaysNothingOfTheKernelAndItsBoundsDo) {
-  EXPECT_EQ(ImportOf("sandbox: PermissionError: denied").missing(), "import:sandbox");
-  EXPECT_EQ(ImportOf("limit: more than 60 s").status(), v1::COMPILE_STATUS_ERROR);
-  EXPECT_EQ(ImportOf("limit: more than 60 s").stage(), "limit");
+  EXPECT_EQ(MakeImport("sandbox: PermissionError: denied").missing(), "import:sandbox");
+  EXPECT_EQ(MakeImport("limit: more than 60 s").status(), v1::COMPILE_STATUS_ERROR);
+  EXPECT_EQ(MakeImport("limit: more than 60 s").stage(), "limit");
   v1::CompileResult result;
   result.set_status(v1::COMPILE_STATUS_ERROR);
   result.set_stage("sandbox");
@@ -118,12 +131,12 @@ TEST(CompileKernelsTest, WhatTheSandboxRefusesSaysNothingOfTheKernelAndItsBounds
 }
 
 TEST(CompileKernelsTest, WhatTritonHasRemovedIsAnError) {
-  EXPECT_EQ(ResultOf("NotImplementedError: Block pointers have been removed").status(),
+  EXPECT_EQ(GetResult("NotImplementedError: Block pointers have been removed").status(),
             v1::COMPILE_STATUS_ERROR);
   EXPECT_EQ(
-      ResultOf("'triton._C.libtriton.ir.builder' object has no attribute 'create_x'").status(),
+      GetResult("'triton._C.libtriton.ir.builder' object has no attribute 'create_x'").status(),
       v1::COMPILE_STATUS_ERROR);
-  EXPECT_EQ(ResultOf("TypeError(\"'dtype' object is not callable\")").status(),
+  EXPECT_EQ(GetResult("TypeError(\"'dtype' object is not callable\")").status(),
             v1::COMPILE_STATUS_ERROR);
   for (const char* never :
        {"NotImplementedError: __setitem__ is not supported in triton",
@@ -131,12 +144,12 @@ TEST(CompileKernelsTest, WhatTritonHasRemovedIsAnError) {
         "ValueError: unsupported tensor index: <triton.language.core.slice object at 0x>",
         "LLVM ERROR: Building op `amdgpu.x` but it isn't known in this MLIRContext",
         "AssertionError('invalid intrinsic shape; accepted shapes are [[32, 32]]')"}) {
-    EXPECT_EQ(ResultOf(never).status(), v1::COMPILE_STATUS_ERROR) << never;
+    EXPECT_EQ(GetResult(never).status(), v1::COMPILE_STATUS_ERROR) << never;
   }
 }
 
 TEST(CompileKernelsTest, AnElementOfAnArgumentIsUnknownSinceItMayBeATuple) {
-  EXPECT_EQ(ResultOf("ValueError: unsupported tensor index: constexpr[0]").status(),
+  EXPECT_EQ(GetResult("ValueError: unsupported tensor index: constexpr[0]").status(),
             v1::COMPILE_STATUS_UNKNOWN);
 }
 
@@ -170,13 +183,13 @@ TEST(CompileKernelsTest, ABackendThatBreaksIsAnErrorAndALibraryThatIsNotAtHandIs
 }
 
 TEST(CompileKernelsTest, ANameThatNothingBindsIsTheKernelsFault) {
-  EXPECT_EQ(ResultOf("NameError('pow is not defined')").status(), v1::COMPILE_STATUS_ERROR);
-  EXPECT_EQ(ResultOf("NameError('n is not defined')").status(), v1::COMPILE_STATUS_UNKNOWN);
+  EXPECT_EQ(GetResult("NameError('pow is not defined')").status(), v1::COMPILE_STATUS_ERROR);
+  EXPECT_EQ(GetResult("NameError('n is not defined')").status(), v1::COMPILE_STATUS_UNKNOWN);
 }
 
 TEST(CompileKernelsTest, ShapesAreConstexprsAffair) {
   const char* const message = "ValueError: arange's range must be a power of 2";
-  EXPECT_EQ(ResultOf(message).missing(), "constexpr:BLOCK");
+  EXPECT_EQ(GetResult(message).missing(), "constexpr:BLOCK");
   v1::CompileResult result;
   result.set_status(v1::COMPILE_STATUS_ERROR);
   result.set_message(message);
@@ -217,7 +230,7 @@ TEST(CompileKernelsTest, TriesTellPointersFromNumbers) {
     EXPECT_EQ(job.tries[0].signature.arguments(1).type(), "i32");
     return Failing(job, "x");
   };
-  ASSERT_TRUE(CompileKernels(ShardOf(kModule), Params(), 1, compiler).ok());
+  ASSERT_TRUE(CompileKernels(MakeShard(kModule), Params(), 1, compiler).ok());
   EXPECT_THAT(types, ::testing::ElementsAre("*fp32", "*bf16", "*fp16", "*i32", "*fp8e4nv", "*fp32",
                                             "*fp16"));
 }
@@ -225,7 +238,7 @@ TEST(CompileKernelsTest, TriesTellPointersFromNumbers) {
 TEST(CompileKernelsTest, LostCompilerIsTheStagesError) {
   FakeCompiler compiler;
   compiler.answer = [](const KernelJob&) { return absl::UnavailableError("lost"); };
-  EXPECT_EQ(CompileKernels(ShardOf(kModule), Params(), 1, compiler).status().code(),
+  EXPECT_EQ(CompileKernels(MakeShard(kModule), Params(), 1, compiler).status().code(),
             absl::StatusCode::kUnavailable);
 }
 

@@ -10,8 +10,8 @@
 
 namespace kernelmill::compiler {
 
-// What one kernel may be called with. The first try that compiles for a target, and that the target
-// could launch, is that target's.
+// A signature that a kernel may have. A target takes the first try that compiles for it and that it
+// could launch.
 struct Try {
   v1::KernelSignature signature;
   // A constexpr's `value` in `signature` is a Python expression over the module's names and `args`,
@@ -29,14 +29,14 @@ struct KernelJob {
   std::vector<Try> tries;  // may be empty: then the module is loaded, and nothing is compiled
   std::vector<std::string> keep;  // forms whose text is wanted
   int max_seconds =
-      180;  // of processor time a target; a second time where tries of small sizes are left
-  std::stop_token stop;  // requested: nobody wants the report any more
+      180;  // processor seconds a target; as many again if tries of small sizes are left
+  std::stop_token stop;  // requested: the caller does not wait for the report any more
 };
 
 struct TargetReport {
   std::string target;
-  // Its place in KernelJob.tries: of the one that compiled, else of the one that came furthest
-  // (frontend, passes, assembler); -1: there were none.
+  // The place in KernelJob.tries of the try that compiled, else of the one that came furthest
+  // (frontend, passes, assembler); -1 if there was no try.
   int attempt = -1;
   // `signature`, `missing` aside. UNKNOWN is not for a compiler to say.
   v1::CompileResult result;

@@ -19,7 +19,7 @@ bool ContainsAny(absl::string_view text, const absl::string_view (&fragments)[N]
                      [&](absl::string_view fragment) { return absl::StrContains(text, fragment); });
 }
 
-// What Triton's frontend says of code that it never takes.
+// Messages of Triton's frontend about code that it never takes.
 constexpr absl::string_view kNeverTaken[] = {
     "unsupported AST node type",
     "Cannot access global variable",
@@ -53,12 +53,13 @@ constexpr absl::string_view kDevice[] = {
     "driver", "CUDA",  "cuda", "GPU", "device", "No such file", "Permission denied",
     "HIP",    "active"};
 
-// Of tensors' shapes, which constexprs and the blocks of descriptors make, whatever the types are.
+// Messages about tensors' shapes, which constexprs and the blocks of descriptors make, whatever the
+// types are.
 constexpr absl::string_view kShapes[] = {
     "axis",       "axes",         "number of elements",  "numel",
     "power of 2", "power of two", "Input shapes should", "incompatible dimensions"};
 
-// What a message says is not defined; empty: nothing.
+// Returns the name that a message says is not defined; empty if it says no such thing.
 absl::string_view Undefined(absl::string_view message) {
   const size_t end = message.find(" is not defined");
   if (end == absl::string_view::npos) return "";
@@ -119,14 +120,15 @@ void SetUnknown(std::string missing, v1::CompileResult& result) {
 
 }  // namespace
 
-// Whether any scope of the module binds the name; true as well of a module that no parser reads.
+// Returns whether any scope of the module binds the name; true as well if no parser reads the
+// module.
 bool Binds(absl::string_view module, absl::string_view name) {
   const auto parsed = python::ParsedText::Parse(module, python::StandardParser());
   return !parsed.ok() || python::Bindings((*parsed)->tree()).BindsAnywhere(name);
 }
 
 bool NoSignatureHelps(absl::string_view message) {
-  // What stands in for a package that is not installed beside the compiler: it is ours.
+  // Our replacement for a package that is not installed beside the compiler.
   if (absl::StrContains(message, "kernelmill_harness") ||
       absl::StrContains(message, "which is not installed")) {
     return false;

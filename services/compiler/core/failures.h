@@ -8,11 +8,11 @@
 
 namespace kernelmill::compiler {
 
-// Whether a compiler's refusal says something of the kernel, or of what it was guessed to be called
-// with. An error is the kernel's as far as can be told; all else is unknown. The first row that
-// holds decides:
+// Decides whether a compiler's refusal tells something about the kernel, or about the guessed
+// signature. An error is the kernel's as far as the message tells; everything else is unknown. The
+// first row that holds decides:
 //
-//   what                                                      is
+//   refusal                                                   result
 //   no value for a constexpr could be computed                unknown, "constexpr:NAME"
 //   the module's name is no kernel                            unknown, "function"
 //   the sandbox refused what it did                           unknown, "sandbox"
@@ -31,8 +31,8 @@ namespace kernelmill::compiler {
 //                                                               "constexpr:NAME"
 //   anything else                                             error
 //
-// The name is that of an argument that the message speaks of, else of the least certain one: of a
-// constexpr where it speaks of shapes. `module` is the kernel's.
+// The name is that of the argument in the message, else of the least certain one: of a constexpr if
+// the message is about shapes. `module` is the kernel's.
 void JudgeFailure(absl::string_view module, const v1::KernelSignature& signature,
                   bool compiles_elsewhere, v1::CompileResult& result);
 
@@ -46,7 +46,7 @@ void JudgeFailure(absl::string_view module, const v1::KernelSignature& signature
 //   anything else: Triton lacks it, SyntaxError               error
 v1::CompileResult JudgeImport(const v1::ModuleImport& failed);
 
-// Whether a frontend's message is the kernel's own fault, whatever it is called with.
+// Returns whether a frontend's message is the kernel's own fault, whatever its signature.
 bool NoSignatureHelps(absl::string_view message);
 
 }  // namespace kernelmill::compiler

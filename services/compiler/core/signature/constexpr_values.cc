@@ -10,14 +10,13 @@
 #include "absl/strings/str_cat.h"
 #include "common/code/python.h"
 #include "common/python/usage/triton_calls.h"
-#include "services/compiler/core/signature/element_types.h"
 #include "services/compiler/core/signature/names.h"
 #include "services/compiler/core/signature/rules.h"
 
 namespace kernelmill::compiler {
 
-using python::BitsOf;
 using python::ConstexprUsage;
+using python::CountBits;
 using python::FunctionParameter;
 using python::IsFloatLiteral;
 using python::RuleName;
@@ -40,13 +39,13 @@ std::string TypeInModule(const KernelFacts& facts, absl::string_view element) {
   return absl::StrCat(prefix, ".", LanguageType(element));
 }
 
-// A tensor that has nothing but its type, as the harness's torch makes one: of "bf16".
-std::string TensorOf(absl::string_view element) {
+// Returns a tensor that has only a type, as the harness's torch makes one, for "bf16".
+std::string MakeTensor(absl::string_view element) {
   return absl::StrCat("__import__('torch').Tensor(__import__('torch').", TorchType(element), ")");
 }
 
-// Whether a function of the arguments looks at the type of one: `x.dtype` of any in its own text,
-// args["x"].dtype of the arguments alone in a module that has it somewhere.
+// Returns whether a function of the arguments reads the type of one: any `x.dtype` in its own text,
+// or args["x"].dtype anywhere in the module.
 bool AsksForTypes(const KernelFacts& facts, absl::string_view text) {
   if (facts.module.Find(text) == nullptr)
     return absl::StrContains(text, "isinstance(") || absl::StrContains(text, ".dtype");
@@ -54,9 +53,9 @@ bool AsksForTypes(const KernelFacts& facts, absl::string_view text) {
   return absl::StrContains(module, "isinstance(args") || absl::StrContains(module, "].dtype");
 }
 
-// `(lambda args: ...)({'N': 1024, ..., **args})`: arguments that are no constexprs stand in by
-// their types.
-// `own`: what the argument that the function computes is given, which the function may read.
+// Returns `(lambda args: ...)({'N': 1024, ..., **args})`, with a value of the right type for each
+// argument that is not a constexpr. `own` is the argument that the function computes, which it may
+// read as well.
 std::string CallHeuristic(const KernelFacts& facts, const std::vector<InferredType>& types,
                           absl::string_view text, const std::string& own, const Variant& variant) {
   std::string arguments = own;
@@ -65,7 +64,7 @@ std::string CallHeuristic(const KernelFacts& facts, const std::vector<InferredTy
     if (types[i].type.empty()) continue;
     const absl::string_view type = types[i].type;
     const bool absent = types[i].always_none || (types[i].optional && !variant.optional);
-    const std::string tensor = TensorOf(type == "*?" ? variant.element : type.substr(1));
+    const std::string tensor = MakeTensor(type == "*?" ? variant.element : type.substr(1));
     const absl::string_view value = absent                         ? "None"
                                     : tensors && type[0] == '*'    ? tensor
                                     : absl::StartsWith(type, "fp") ? "1.0"
@@ -86,7 +85,7 @@ bool IsDtype(absl::string_view name) {
 }
 
 bool IsType(const Expression& expression) {
-  return expression.kind == Kind::kAttribute && BitsOf(expression.name) > 0;
+  return expression.kind == Kind::kAttribute && CountBits(expression.name) > 0;
 }
 
 // A name may be bound under one type alone: a late try has the first that it is compared with.
@@ -99,7 +98,7 @@ InferredValue Dtype(const KernelFacts& facts, const ConstexprUsage& usage, const
   return {TypeInModule(facts, shifted ? "i32" : variant.element), RuleName(UsageRule::kDtype)};
 }
 
-// A value of which a literal tells what kind it is: "relu", 3, tl.float16.
+// Returns a value of the kind that a compared literal shows: "relu", 3, tl.float16.
 std::optional<InferredValue> ByComparison(const KernelFacts& facts, const ConstexprUsage& usage,
                                           const Variant& variant) {
   for (const Expression* other : usage.compared) {
@@ -140,12 +139,14 @@ bool IsAtMost(const std::optional<NameRule>& by_name, int64_t most) {
   return by_name && absl::SimpleAtoi(by_name->value, &number) && number <= most;
 }
 
-// What a tensor may not be shaped by.
+// Returns whether no tensor can have that size.
 bool IsNoPowerOfTwo(absl::string_view literal) {
   int64_t number = 0;
   return absl::SimpleAtoi(literal, &number) && (number <= 0 || (number & (number - 1)) != 0);
 }
 
+// From what leaves no choice (a called function, an assertion) to what is a convention (names,
+// sizes).
 InferredValue ByUsage(const KernelFacts& facts, size_t place, const Variant& variant) {
   const absl::string_view name = facts.function.parameters[place].name;
   const ConstexprUsage& usage = facts.usage.constexprs[place];
@@ -189,11 +190,11 @@ InferredValue ByUsage(const KernelFacts& facts, size_t place, const Variant& var
   return {"16", "guess:int"};
 }
 
-// What the launch says: a literal, a type, whether another argument is given.
+// Returns the value that the launch gives: a literal, a type, the presence of another argument.
 std::optional<InferredValue> ByLaunch(const KernelFacts& facts,
                                       const std::vector<InferredType>& types, size_t place,
                                       const Variant& variant) {
-  const HostValue given = facts.launch.ValueOf(facts.function.parameters[place].name);
+  const HostValue given = facts.launch.GetValue(facts.function.parameters[place].name);
   const ConstexprUsage& usage = facts.usage.constexprs[place];
   const bool number = usage.shape || usage.integer || usage.unrolled;
   if (!given.literal.empty() && !(number && given.literal == "None"))
@@ -229,9 +230,9 @@ InferredValue AtLeast(InferredValue value, int64_t least) {
   return {absl::StrCat(power), RuleName(UsageRule::kDivided)};
 }
 
-// By what the launch, the parameter and the body say.
-InferredValue OfItself(const KernelFacts& facts, const std::vector<InferredType>& types,
-                       size_t place, const Variant& variant) {
+// Infers by the launch, the parameter and the body.
+InferredValue InferAlone(const KernelFacts& facts, const std::vector<InferredType>& types,
+                         size_t place, const Variant& variant) {
   const FunctionParameter& parameter = facts.function.parameters[place];
   if (std::optional<InferredValue> value = ByLaunch(facts, types, place, variant))
     return *std::move(value);
@@ -241,14 +242,14 @@ InferredValue OfItself(const KernelFacts& facts, const std::vector<InferredType>
                  facts.usage.constexprs[place].least);
 }
 
-// Whether numbers decide it, such as EVEN_K: the launch may have such that it holds, and a name may
-// be bound under it alone.
+// Returns whether numbers decide the flag, such as EVEN_K: it holds for some launches, and a name
+// may be bound only under it.
 bool IsFlagOfHeuristics(const ConstexprUsage& usage, absl::string_view text) {
   const bool number = usage.shape || usage.number || usage.unrolled;
   return usage.condition && !number && absl::StrContains(text, "%");
 }
 
-// By all rules but usage:multiple.
+// Infers by all rules except usage:multiple.
 InferredValue WithoutMultiple(const KernelFacts& facts, const HeuristicTexts& heuristics,
                               const std::vector<InferredType>& types, size_t place,
                               const Variant& variant) {
@@ -268,26 +269,26 @@ InferredValue WithoutMultiple(const KernelFacts& facts, const HeuristicTexts& he
         variant.optional) {
       return {"True", "heuristics:flag"};
     }
-    const InferredValue given = OfItself(facts, types, place, variant);
+    const InferredValue given = InferAlone(facts, types, place, variant);
     const std::string own = absl::StrCat("'", parameter.name, "': ", given.value, ", ");
     return {CallHeuristic(facts, types, text->second, own, variant),
             variant.small ? "heuristics:small" : "heuristics"};
   }
   if (facts.usage.unit_strides.contains(parameter.name)) return {"1", "unit_stride"};
-  return OfItself(facts, types, place, variant);
+  return InferAlone(facts, types, place, variant);
 }
 
-// Of a parameter by its name; empty: it is none.
-InferredValue ValueOf(const KernelFacts& facts, const HeuristicTexts& heuristics,
-                      const std::vector<InferredType>& types, absl::string_view name,
-                      const Variant& variant) {
+// Returns the value of a parameter by its name; empty if there is no such parameter.
+InferredValue InferByName(const KernelFacts& facts, const HeuristicTexts& heuristics,
+                          const std::vector<InferredType>& types, absl::string_view name,
+                          const Variant& variant) {
   const int at = facts.function.Find(name);
   return at < 0 ? InferredValue()
                 : WithoutMultiple(facts, heuristics, types, static_cast<size_t>(at), variant);
 }
 
-// 0: it is none.
-int64_t NumberOf(const InferredValue& value) {
+// Returns the number; 0 for any other value.
+int64_t FindNumber(const InferredValue& value) {
   int64_t number = 0;
   return absl::SimpleAtoi(value.value, &number) ? number : 0;
 }
@@ -296,7 +297,7 @@ bool IsGuessed(const InferredValue& value) {
   return GetCertainty(value.rule) == Certainty::kGuessed;
 }
 
-// What a product of numbers and constexprs is; 0: not known.
+// Returns the product of numbers and constexprs; 0 if it is not known.
 int64_t Evaluate(const KernelFacts& facts, const HeuristicTexts& heuristics,
                  const std::vector<InferredType>& types, const Expression& expression,
                  const Variant& variant) {
@@ -311,23 +312,23 @@ int64_t Evaluate(const KernelFacts& facts, const HeuristicTexts& heuristics,
                                                                                     : 0;
   }
   if (expression.kind != Kind::kName) return 0;
-  return NumberOf(ValueOf(facts, heuristics, types, expression.name, variant));
+  return FindNumber(InferByName(facts, heuristics, types, expression.name, variant));
 }
 
-// The size that reshaping tells, of the others, of a guessed one.
+// Returns the guessed size that a reshape tells by the other sizes.
 std::optional<InferredValue> ByReshape(const KernelFacts& facts, const HeuristicTexts& heuristics,
                                        const std::vector<InferredType>& types, size_t place,
                                        const Variant& variant) {
   const auto place_of = [&](absl::string_view name) { return facts.function.Find(name); };
   const auto value_of = [&](absl::string_view name) {
-    return ValueOf(facts, heuristics, types, name, variant);
+    return InferByName(facts, heuristics, types, name, variant);
   };
   const auto guessed = [&](absl::string_view name) { return IsGuessed(value_of(name)); };
-  const auto number_of = [&](absl::string_view name) { return NumberOf(value_of(name)); };
+  const auto number_of = [&](absl::string_view name) { return FindNumber(value_of(name)); };
   const absl::string_view name = facts.function.parameters[place].name;
   for (const SizeEquation& equation : facts.usage.equations) {
     const std::optional<int64_t> size =
-        ValueThatHolds(equation, name, place_of, guessed, number_of);
+        FindValueThatHolds(equation, name, place_of, guessed, number_of);
     if (size) return InferredValue{absl::StrCat(*size), RuleName(UsageRule::kReshape)};
   }
   return std::nullopt;
@@ -350,6 +351,8 @@ HeuristicTexts ReadHeuristics(const std::vector<const Expression*>& decorators) 
   return texts;
 }
 
+// Equations and multiples correct guesses only: a value that the launch or the configuration gives
+// is never changed.
 InferredValue InferConstexpr(const KernelFacts& facts, const HeuristicTexts& heuristics,
                              const std::vector<InferredType>& types, size_t place,
                              const Variant& variant) {
@@ -360,7 +363,7 @@ InferredValue InferConstexpr(const KernelFacts& facts, const HeuristicTexts& heu
       value = *std::move(held);
   }
   const Expression* of = facts.usage.constexprs[place].multiple_of;
-  const int64_t number = NumberOf(value);
+  const int64_t number = FindNumber(value);
   if (of == nullptr || number <= 0) return value;
   const int64_t unit = Evaluate(facts, heuristics, types, *of, variant);
   if (unit <= 0 || unit > kMostMultiple || number % unit == 0) return value;

@@ -11,13 +11,13 @@ namespace kernelmill::compiler {
 
 // How a try differs from the first.
 struct Variant {
-  std::string element = "fp32";       // what pointers of which nothing is known point to
-  bool flags = false;                 // what flags are of which nothing is known
-  bool optional = true;               // whether arguments are given that may be None
-  int config = 0;                     // of autotune
-  absl::string_view number = "1024";  // what numbers stand in for that heuristics read
-  bool small = false;                 // whether sizes of which nothing is known are small
-  bool reshape = true;                // whether reshaping tells sizes
+  std::string element = "fp32";       // the element type of pointers that no rule tells
+  bool flags = false;                 // the value of flags that no rule tells
+  bool optional = true;               // true if arguments that may be None are given
+  int config = 0;                     // autotune's configuration
+  absl::string_view number = "1024";  // the numbers that heuristics read
+  bool small = false;                 // true if sizes that no rule tells are small
+  bool reshape = true;                // true if a reshape tells sizes
 };
 
 struct InferredValue {
@@ -30,7 +30,8 @@ struct InferredValue {
 using HeuristicTexts = absl::flat_hash_map<std::string, std::string>;
 HeuristicTexts ReadHeuristics(const std::vector<const Expression*>& decorators);
 
-// Of the parameter at `place`. `types` are those of the other parameters, by place.
+// Infers the value of the parameter at `place`. `types` are those of the other parameters, by
+// place.
 InferredValue InferConstexpr(const KernelFacts& facts, const HeuristicTexts& heuristics,
                              const std::vector<InferredType>& types, size_t place,
                              const Variant& variant);

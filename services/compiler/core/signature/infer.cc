@@ -13,7 +13,6 @@
 #include "common/python/parse/parsed_text.h"
 #include "services/compiler/core/signature/argument_types.h"
 #include "services/compiler/core/signature/constexpr_values.h"
-#include "services/compiler/core/signature/descriptors.h"
 #include "services/compiler/core/signature/rules.h"
 
 namespace kernelmill::compiler {
@@ -57,14 +56,14 @@ class ReadText {
   std::unique_ptr<const ModuleFunctions> functions_;
 };
 
-std::vector<absl::string_view> NamesOf(const Function& function) {
+std::vector<absl::string_view> GetNames(const Function& function) {
   std::vector<absl::string_view> names;
   for (const FunctionParameter& parameter : function.parameters) names.push_back(parameter.name);
   return names;
 }
 
 // "(*fp32, *fp32)"; of constexprs "(16, 16)".
-std::string TupleOf(const std::string& element, int64_t places) {
+std::string MakeTuple(const std::string& element, int64_t places) {
   return absl::StrCat("(", absl::StrJoin(std::vector<std::string>(places, element), ", "), ")");
 }
 
@@ -86,9 +85,9 @@ class TryMaker {
       const absl::string_view name = facts_.function.parameters[i].name;
       if (types_[i].type.empty()) {
         InferredValue value = InferConstexpr(facts_, heuristics_, types_, i, variant);
-        const int64_t places = PlacesOf(i, variant);
+        const int64_t places = CountPlaces(i, variant);
         if (places > 1 && GetCertainty(value.rule) == Certainty::kGuessed)
-          value = {TupleOf(value.value, places), RuleName(UsageRule::kTuple)};
+          value = {MakeTuple(value.value, places), RuleName(UsageRule::kTuple)};
         AddConstexpr(name, value, made, missing);
       } else if (types_[i].always_none || (types_[i].optional && !variant.optional)) {
         AddConstexpr(name, {"None", "launch:none"}, made, missing);
@@ -121,13 +120,13 @@ class TryMaker {
   }
 
   std::string DescriptorType(size_t place, const Variant& variant) const {
-    return TypeOfDescriptor(facts_, place, variant.element, [&](size_t constexpr_place) {
+    return MakeDescriptorType(facts_, place, variant.element, [&](size_t constexpr_place) {
       return InferConstexpr(facts_, heuristics_, types_, constexpr_place, variant).value;
     });
   }
 
-  // Of a tuple; 0: it is none.
-  int64_t PlacesOf(size_t place, const Variant& variant) const {
+  // Returns the number of places of a tuple; 0 for any other argument.
+  int64_t CountPlaces(size_t place, const Variant& variant) const {
     const TuplePlaces& places = facts_.usage.arguments[place].places;
     const int at = facts_.function.Find(places.constexpr_name);
     int64_t bound = 0;
@@ -147,8 +146,8 @@ class TryMaker {
     added->set_name(std::string(name));
     added->set_rule(inferred.rule);
     added->set_type(inferred.type == "*?" ? absl::StrCat("*", variant.element) : inferred.type);
-    if (const int64_t places = PlacesOf(place, variant); places > 0) {
-      added->set_type(TupleOf(added->type(), places));
+    if (const int64_t places = CountPlaces(place, variant); places > 0) {
+      added->set_type(MakeTuple(added->type(), places));
       added->set_rule(RuleName(UsageRule::kTuple));
     }
     if (inferred.type == "tensordesc") {
@@ -174,7 +173,7 @@ class TryMaker {
           if (given.name() == option) value = given.text(), rule = "autotune";
         }
       }
-      if (value.empty()) value = facts_.launch.ValueOf(option).literal, rule = "launch";
+      if (value.empty()) value = facts_.launch.GetValue(option).literal, rule = "launch";
       int number = 0;
       if (!absl::SimpleAtoi(value, &number) || number < 1) continue;
       v1::CompileOption* added = made.add_options();
@@ -189,9 +188,9 @@ class TryMaker {
   std::vector<InferredType> types_;
 };
 
-// What numbers stand in for that heuristics read. Several sizes of one block are made of it: two of
-// 1024 are more than a compiler takes.
-absl::string_view NumberOfHeuristics(const KernelFacts& facts, const HeuristicTexts& heuristics) {
+// Returns the number that heuristics read for every size. If several sizes of a block are made of
+// it the number is small: two sizes of 1024 are more than a compiler takes.
+absl::string_view GetHeuristicsNumber(const KernelFacts& facts, const HeuristicTexts& heuristics) {
   int sizes = 0;
   for (size_t i = 0; i < facts.function.parameters.size(); ++i) {
     sizes +=
@@ -224,6 +223,11 @@ std::vector<Variant> Variants(const v1::Kernel& kernel, absl::string_view number
 
 }  // namespace
 
+// The basic idea: the module, the record's source and the launcher are each read once. Every
+// parameter has a type or a value by the first rule that holds (rules.h). The rest is guessed, and
+// the guesses are varied: each variant (element type of pointers, flags, arguments that may be
+// None, configuration, small sizes) makes a try, the likeliest first. Tries that come out the same
+// are kept once. The compiler takes the first that compiles.
 absl::StatusOr<Inference> InferSignature(const v1::Kernel& kernel) {
   Inference inference;
   ASSIGN_OR_RETURN(const ReadText read_module, ReadText::Read(kernel.module()));
@@ -237,7 +241,7 @@ absl::StatusOr<Inference> InferSignature(const v1::Kernel& kernel) {
     return inference;
   }
   UsageFinder finder(module);
-  const Launch launch(launcher.functions(), kernel.name(), NamesOf(*function));
+  const Launch launch(launcher.functions(), kernel.name(), GetNames(*function));
   const std::vector<const Expression*>& decorators =
       written == nullptr ? function->decorators : written->decorators;
   const std::optional<InductorMeta> inductor = ReadInductorMeta(decorators, *function);
@@ -245,12 +249,12 @@ absl::StatusOr<Inference> InferSignature(const v1::Kernel& kernel) {
                           module,
                           read_module.imports(),
                           *function,
-                          finder.Of(*function),
+                          finder.FindUsage(*function),
                           launch,
                           inductor ? &*inductor : nullptr};
   const TryMaker maker(facts, decorators);
   std::vector<std::string> seen;
-  const absl::string_view number = NumberOfHeuristics(facts, maker.heuristics());
+  const absl::string_view number = GetHeuristicsNumber(facts, maker.heuristics());
   for (const Variant& variant : Variants(kernel, number)) {
     v1::KernelSignature made = maker.Make(variant, inference.missing);
     if (!inference.missing.empty()) break;

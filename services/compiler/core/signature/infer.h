@@ -10,9 +10,9 @@
 
 namespace kernelmill::compiler {
 
-// What a kernel may be called with, as far as its record tells.
+// The signatures that a kernel may have, as far as its record tells.
 struct Inference {
-  // Ordered, each once; empty where something is missing. The values of constexprs are Python
+  // In order, each once; empty if something is missing. The values of constexprs are Python
   // expressions, as Try (services/compiler/core/compiler.h) has them.
   std::vector<v1::KernelSignature> tries;
   std::string missing;  // "type:x_ptr", "constexpr:COMBINE", "function"; empty: nothing

@@ -7,7 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/python/usage/triton_calls.h"
-#include "services/compiler/core/signature/element_types.h"
+#include "services/compiler/core/signature/names.h"
 
 namespace kernelmill::compiler {
 
@@ -21,20 +21,20 @@ using Kind = Expression::Kind;
 
 constexpr int kMaxDepth = 12;
 
-HostValue OfType(absl::string_view type) {
+HostValue MakeTyped(absl::string_view type) {
   HostValue value;
   value.type = std::string(type);
   return value;
 }
 
-// x.shape, x.size(), of which a name is a part.
+// Returns whether the text is x.shape, x.size() or a part of these.
 bool IsOfShape(absl::string_view text) {
   return absl::EndsWith(text, ".shape") || absl::StrContains(text, ".size(") ||
          absl::StrContains(text, ".stride(") || absl::StrContains(text, ".shape[");
 }
 
 // The type that an annotation of a host function tells.
-HostValue OfAnnotation(absl::string_view annotation) {
+HostValue ReadAnnotation(absl::string_view annotation) {
   HostValue value;
   value.optional =
       absl::StrContains(annotation, "Optional") || absl::StrContains(annotation, "None");
@@ -50,7 +50,7 @@ HostValue OfAnnotation(absl::string_view annotation) {
   return value;
 }
 
-// What both say; where they differ that which may be more.
+// Returns what both say; if they differ, the one that allows more.
 HostValue Join(HostValue one, const HostValue& two) {
   if (one.none) {
     HostValue joined = two;
@@ -78,7 +78,7 @@ absl::string_view Likely(const HostValue& value) {
   return value.literal.empty() ? value.likely : value.literal;
 }
 
-// Of two literals of integers; empty: it is none.
+// Calculates with two literals of integers; empty for any others.
 std::string Calculate(absl::string_view sign, absl::string_view left, absl::string_view right) {
   constexpr int64_t kMost = 1 << 24;
   int64_t a = 0;
@@ -95,6 +95,7 @@ std::string Calculate(absl::string_view sign, absl::string_view left, absl::stri
 
 }  // namespace
 
+// Looks for a launch by name in all functions before it takes one by its grid.
 Launch::Launch(const ModuleFunctions& host, absl::string_view kernel,
                const std::vector<absl::string_view>& parameters)
     : host_(host) {
@@ -131,6 +132,8 @@ const Expression* Launch::FindCall(const Expression& expression, const Wanted& w
   return nullptr;
 }
 
+// Launches through another name (a wrapper's parameter, a dictionary of kernels) are recognised by
+// their grid and by the number of their arguments.
 bool Launch::IsWanted(const Expression& call, const Wanted& wanted) {
   const Expression& launched = *call.parts[0];
   if (wanted.match == Match::kName) return LastName(*launched.parts[0]) == wanted.kernel;
@@ -147,9 +150,10 @@ bool Launch::IsWanted(const Expression& call, const Wanted& wanted) {
                                            : given <= wanted.parameters.size();
 }
 
+// Positional arguments after *args have no known place.
 void Launch::ReadArguments(const std::vector<absl::string_view>& parameters) {
   size_t position = 0;
-  bool counted = true;  // nothing unknown stands before
+  bool counted = true;  // the number of arguments before is known
   for (size_t i = 1; i < call_->parts.size(); ++i) {
     const Expression* part = call_->parts[i];
     if (part->kind == Kind::kKeyword) {
@@ -170,7 +174,7 @@ const Expression* Launch::Given(absl::string_view name) const {
   return found == given_.end() ? nullptr : found->second;
 }
 
-HostValue Launch::ValueOf(absl::string_view name) const {
+HostValue Launch::GetValue(absl::string_view name) const {
   const Expression* given = Given(name);
   return given == nullptr ? HostValue() : Evaluate(*given, 0);
 }
@@ -183,13 +187,16 @@ absl::string_view Launch::GivenAs(absl::string_view text) const {
   return least;
 }
 
+// Tells what an expression is without running it: a literal where there is one, else a type as
+// PyTorch and Python give it. Unknown operands are common, and what is known of the others still
+// counts.
 HostValue Launch::Evaluate(const Expression& expression, int depth) const {
   HostValue value;
   if (depth > kMaxDepth) return value;
   const auto& parts = expression.parts;
   switch (expression.kind) {
     case Kind::kNumber:
-      value = OfType(IsFloatLiteral(expression.text) ? "fp32" : "i32");
+      value = MakeTyped(IsFloatLiteral(expression.text) ? "fp32" : "i32");
       value.literal = std::string(expression.text);
       return value;
     case Kind::kString:
@@ -212,19 +219,19 @@ HostValue Launch::Evaluate(const Expression& expression, int depth) const {
       if (expression.name == "ndim" || expression.name == "itemsize") value.type = "i32";
       return value;
     case Kind::kSubscript:
-      if (IsOfShape(parts[0]->text)) return OfType("i32");
-      if (const Expression* element = ElementOf(*parts[0], *parts[1])) {
+      if (IsOfShape(parts[0]->text)) return MakeTyped("i32");
+      if (const Expression* element = FindElement(*parts[0], *parts[1])) {
         return Evaluate(*element, depth + 1);
       }
       return Evaluate(*parts[0], depth + 1);
     case Kind::kUnary:
-      value = expression.name == "not" ? OfType("i1") : Evaluate(*parts[0], depth + 1);
+      value = expression.name == "not" ? MakeTyped("i1") : Evaluate(*parts[0], depth + 1);
       if (!value.literal.empty()) value.literal = absl::StrCat(expression.name, value.literal);
       if (expression.name == "not") value.literal.clear();
       return value;
     case Kind::kCompare:
     case Kind::kBoolean:
-      value = OfType("i1");
+      value = MakeTyped("i1");
       if (parts[1]->text == "None" && parts[0]->kind == Kind::kName) {
         value.not_none = parts[0]->name;
         value.is_none = expression.name == "is";
@@ -237,13 +244,13 @@ HostValue Launch::Evaluate(const Expression& expression, int depth) const {
     case Kind::kCall:
       return EvaluateCall(expression, depth);
     default:
-      if (IsOfShape(expression.text)) return OfType("i32");
+      if (IsOfShape(expression.text)) return MakeTyped("i32");
       return value;
   }
 }
 
 // order[0] of order = (1, 0); null: it is no such list.
-const Expression* Launch::ElementOf(const Expression& of, const Expression& index) const {
+const Expression* Launch::FindElement(const Expression& of, const Expression& index) const {
   const auto values =
       of.kind == Kind::kName ? function_->values.find(of.name) : function_->values.end();
   if (values == function_->values.end() || values->second.size() != 1) return nullptr;
@@ -253,6 +260,9 @@ const Expression* Launch::ElementOf(const Expression& of, const Expression& inde
   return at < list.parts.size() ? list.parts[at] : nullptr;
 }
 
+// Joins all values of a local name with what the host function's own parameter says. A default is
+// only likely, since a caller may give another value; a constant or a string is taken, since it
+// selects a mode.
 HostValue Launch::EvaluateName(absl::string_view name, int depth) const {
   HostValue value;
   bool any = false;
@@ -264,12 +274,12 @@ HostValue Launch::EvaluateName(absl::string_view name, int depth) const {
       value = any ? Join(std::move(value), one) : one;
       any = true;
     }
-    if (function_->loop_names.contains(name)) value = OfType("i32");
+    if (function_->loop_names.contains(name)) value = MakeTyped("i32");
   }
   const int at = function_->Find(name);
   if (at < 0) return value;
   const FunctionParameter& parameter = function_->parameters[static_cast<size_t>(at)];
-  HostValue own = OfAnnotation(parameter.annotation);
+  HostValue own = ReadAnnotation(parameter.annotation);
   if (parameter.default_value != nullptr) {
     own = Join(std::move(own), Evaluate(*parameter.default_value, depth + 1));
     // The default is what it is called with where nothing else is said.
@@ -293,10 +303,11 @@ HostValue Launch::EvaluateBinary(const Expression& expression, int depth) const 
   const HostValue left = Evaluate(*expression.parts[0], depth + 1);
   const HostValue right = Evaluate(*expression.parts[1], depth + 1);
   for (const HostValue* one : {&left, &right}) {
-    if (absl::StartsWith(one->type, "*")) return OfType(one->type);
+    if (absl::StartsWith(one->type, "*")) return MakeTyped(one->type);
   }
-  if (expression.name == "/" || left.type == "fp32" || right.type == "fp32") return OfType("fp32");
-  if (expression.name == "**" && absl::StartsWith(right.literal, "-")) return OfType("fp32");
+  if (expression.name == "/" || left.type == "fp32" || right.type == "fp32")
+    return MakeTyped("fp32");
+  if (expression.name == "**" && absl::StartsWith(right.literal, "-")) return MakeTyped("fp32");
   HostValue value;
   if (left.type == right.type) value.type = left.type;
   value.literal = Calculate(expression.name, left.literal, right.literal);
@@ -304,6 +315,23 @@ HostValue Launch::EvaluateBinary(const Expression& expression, int depth) const 
   return value;
 }
 
+// A descriptor that the host makes: TensorDescriptor(x, shape, strides, block_shape), or
+// from_tensor(x, block_shape).
+HostValue Launch::EvaluateDescriptor(const Expression& call) const {
+  HostValue value = MakeTyped("tensordesc");
+  const size_t position = LastName(call) == "from_tensor" ? 1 : 3;
+  const Expression* block = FindArgument(call, "block_shape", position);
+  if (block != nullptr && block->kind == Kind::kName && function_ != nullptr) {
+    const auto values = function_->values.find(block->name);
+    const bool once = values != function_->values.end() && values->second.size() == 1;
+    block = once ? values->second[0] : nullptr;
+  }
+  if (block != nullptr && block->kind == Kind::kSequence) value.block = block;
+  return value;
+}
+
+// Constructors say their type by dtype=; conversions by their name; other methods of a tensor give
+// a tensor of its type.
 HostValue Launch::EvaluateCall(const Expression& call, int depth) const {
   const absl::string_view name = LastName(call);
   const Expression& callee = *call.parts[0];
@@ -317,37 +345,26 @@ HostValue Launch::EvaluateCall(const Expression& call, int depth) const {
                          callee.parts[0]->text != "torch";
   if (const Expression* type = FindArgument(call, "dtype", 99)) {
     const HostValue given = Evaluate(*type, depth + 1);
-    if (!given.dtype.empty()) return OfType(absl::StrCat("*", TritonType(given.dtype)));
+    if (!given.dtype.empty()) return MakeTyped(absl::StrCat("*", TritonType(given.dtype)));
     return HostValue();
   }
   if (on_tensor && call.parts.size() == 1 && !TritonType(name).empty()) {
-    return OfType(absl::StrCat("*", TritonType(name)));  // x.float()
+    return MakeTyped(absl::StrCat("*", TritonType(name)));  // x.float()
   }
   if (absl::StrContains(name, "next_power_of_2")) {
-    HostValue value = OfType("i32");
+    HostValue value = MakeTyped("i32");
     value.power_of_2 = true;
     return value;
   }
-  if (callee.text == "torch.randint") return OfType("*i64");
+  if (callee.text == "torch.randint") return MakeTyped("*i64");
   for (const auto& [function, type] : kGives) {
-    if (name == function) return OfType(type);
+    if (name == function) return MakeTyped(type);
   }
-  if (absl::StrContains(callee.text, "TensorDescriptor")) {
-    HostValue value = OfType("tensordesc");
-    const bool of_tensor = name == "from_tensor";
-    const Expression* block = FindArgument(call, "block_shape", of_tensor ? 1 : 3);
-    if (block != nullptr && block->kind == Kind::kName && function_ != nullptr) {
-      const auto values = function_->values.find(block->name);
-      const bool once = values != function_->values.end() && values->second.size() == 1;
-      block = once ? values->second[0] : nullptr;
-    }
-    if (block != nullptr && block->kind == Kind::kSequence) value.block = block;
-    return value;
-  }
+  if (absl::StrContains(callee.text, "TensorDescriptor")) return EvaluateDescriptor(call);
   if ((name == "to" || name == "view" || name == "type") && call.parts.size() > 1) {
     for (size_t i = 1; i < call.parts.size(); ++i) {
       const HostValue given = Evaluate(*call.parts[i], depth + 1);
-      if (!given.dtype.empty()) return OfType(absl::StrCat("*", TritonType(given.dtype)));
+      if (!given.dtype.empty()) return MakeTyped(absl::StrCat("*", TritonType(given.dtype)));
     }
   }
   if (name == "min" || name == "max") {
@@ -364,7 +381,7 @@ HostValue Launch::EvaluateCall(const Expression& call, int depth) const {
     return Evaluate(*call.parts[1], depth + 1);
   if (on_tensor && name == "item") {
     const HostValue of = Evaluate(*callee.parts[0], depth + 1);
-    return absl::StartsWith(of.type, "*") ? OfType(of.type.substr(1)) : of;
+    return absl::StartsWith(of.type, "*") ? MakeTyped(of.type.substr(1)) : of;
   }
   // x.contiguous(), x.view(-1, n): what x is.
   if (on_tensor && callee.kind == Kind::kAttribute) {

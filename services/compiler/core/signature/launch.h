@@ -15,7 +15,7 @@ using python::Expression;
 using python::Function;
 using python::ModuleFunctions;
 
-// What host code says of a value that it gives to a kernel.
+// A value that host code gives to a kernel, as far as the host code tells.
 struct HostValue {
   std::string
       type;  // "i32", "fp32", "i1", "*i64"; "tensordesc": its type is not told; empty: unknown
@@ -28,28 +28,29 @@ struct HostValue {
   absl::string_view not_none;  // "x" of `x is not None`: a name
   bool is_none = false;        // of `x is None` instead
   bool tensor_too = false;     // of a descriptor: in another case it is the tensor itself
-  const Expression* block = nullptr;  // of a descriptor: the list of its block's sizes
+  const Expression* block = nullptr;  // a descriptor's: the list of its block's sizes
 };
 
-// The arguments of a kernel's launch in a host function: kernel[grid](x, n, BLOCK=64). Refers to
-// the texts.
+// The arguments of a kernel's launch in a host function: kernel[grid](x, n, BLOCK=64). Immutable;
+// refers to the host's functions.
 //
-// Of several launches of the kernel the first that can be read. Values are told as far as the host
-// function says: literals, defaults and annotations of its own parameters, torch.empty(...,
-// dtype=torch.int32), x.stride(0), x.shape.
+// If there are several launches, the first that can be read counts. The host function tells values
+// by literals, defaults and annotations of its own parameters, torch.empty(..., dtype=torch.int32),
+// x.stride(0), x.shape.
 class Launch {
  public:
   // `parameters`: the kernel's, in order.
   Launch(const ModuleFunctions& host, absl::string_view kernel,
          const std::vector<absl::string_view>& parameters);
 
-  // What is given for a parameter, or for an option such as num_warps; null: nothing that is known.
+  // Returns the argument for a parameter, or for an option such as num_warps; null if none is
+  // known.
   const Expression* Given(absl::string_view name) const;
-  HostValue ValueOf(absl::string_view name) const;
-  // Of an expression of the host function that launches.
-  HostValue ValueOf(const Expression& expression) const { return Evaluate(expression, 0); }
-  // The parameter that is given what `text` says: BLOCK of BLOCK=block_size;
-  // empty: none.
+  HostValue GetValue(absl::string_view name) const;
+  // Returns the value of an expression of the host function that launches.
+  HostValue GetValue(const Expression& expression) const { return Evaluate(expression, 0); }
+  // Returns the parameter whose argument has that text: BLOCK for BLOCK=block_size; empty if there
+  // is no such parameter.
   absl::string_view GivenAs(absl::string_view text) const;
 
  private:
@@ -67,8 +68,9 @@ class Launch {
   void ReadArguments(const std::vector<absl::string_view>& parameters);
   HostValue Evaluate(const Expression& expression, int depth) const;
   HostValue EvaluateName(absl::string_view name, int depth) const;
-  const Expression* ElementOf(const Expression& of, const Expression& index) const;
+  const Expression* FindElement(const Expression& of, const Expression& index) const;
   HostValue EvaluateCall(const Expression& call, int depth) const;
+  HostValue EvaluateDescriptor(const Expression& call) const;
   HostValue EvaluateBinary(const Expression& expression, int depth) const;
 
   const ModuleFunctions& host_;

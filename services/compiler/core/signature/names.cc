@@ -9,6 +9,7 @@
 #include "absl/strings/string_view.h"
 
 namespace kernelmill::compiler {
+
 namespace {
 
 // Fragments of "_words_of_a_name_", and what they say. The first that is found holds.
@@ -30,7 +31,8 @@ std::string Words(absl::string_view name) {
   return words + "_";
 }
 
-std::optional<NameRule> FirstOf(absl::string_view name, std::initializer_list<Fragment> fragments) {
+std::optional<NameRule> FindFirst(absl::string_view name,
+                                  std::initializer_list<Fragment> fragments) {
   const std::string words = Words(name);
   for (const Fragment& fragment : fragments) {
     if (!absl::StrContains(words, fragment.text)) continue;
@@ -46,9 +48,10 @@ std::optional<NameRule> FirstOf(absl::string_view name, std::initializer_list<Fr
 
 }  // namespace
 
+// In order: the first fragment that a name has counts, so that longer and surer ones come first.
 std::optional<NameRule> ElementByName(absl::string_view name) {
   if (absl::StrContains(Words(name), "grad")) return std::nullopt;  // a float, whatever it is of
-  return FirstOf(
+  return FindFirst(
       name,
       {
           {"_length", "i32"},      {"input_ids", "i64"},   {"cu_seq", "i32"},  {"scale", "fp32"},
@@ -65,50 +68,50 @@ std::optional<NameRule> ElementByName(absl::string_view name) {
 }
 
 std::optional<NameRule> ScalarByName(absl::string_view name) {
-  return FirstOf(name,
-                 {
-                     {"stride_", "i32"},       {"_eps", "fp32"},      {"epsilon", "fp32"},
-                     {"scale", "fp32"},        {"_lr_", "fp32"},      {"learning_rate", "fp32"},
-                     {"dropout", "fp32"},      {"_p_", "fp32"},       {"alpha", "fp32"},
-                     {"_beta", "fp32"},        {"gamma", "fp32"},     {"momentum", "fp32"},
-                     {"weight_decay", "fp32"}, {"decay", "fp32"},     {"smoothing", "fp32"},
-                     {"softcap", "fp32"},      {"logit_cap", "fp32"}, {"slope", "fp32"},
-                     {"temperature", "fp32"},  {"threshold", "fp32"}, {"_prob", "fp32"},
-                     {"_std_", "fp32"},        {"factor", "fp32"},    {"_min_val", "fp32"},
-                     {"_max_val", "fp32"},     {"clamp", "fp32"},     {"_seed", "i64"},
-                 });
+  return FindFirst(name,
+                   {
+                       {"stride_", "i32"},       {"_eps", "fp32"},      {"epsilon", "fp32"},
+                       {"scale", "fp32"},        {"_lr_", "fp32"},      {"learning_rate", "fp32"},
+                       {"dropout", "fp32"},      {"_p_", "fp32"},       {"alpha", "fp32"},
+                       {"_beta", "fp32"},        {"gamma", "fp32"},     {"momentum", "fp32"},
+                       {"weight_decay", "fp32"}, {"decay", "fp32"},     {"smoothing", "fp32"},
+                       {"softcap", "fp32"},      {"logit_cap", "fp32"}, {"slope", "fp32"},
+                       {"temperature", "fp32"},  {"threshold", "fp32"}, {"_prob", "fp32"},
+                       {"_std_", "fp32"},        {"factor", "fp32"},    {"_min_val", "fp32"},
+                       {"_max_val", "fp32"},     {"clamp", "fp32"},     {"_seed", "i64"},
+                   });
 }
 
 std::optional<NameRule> ConstexprByName(absl::string_view name) {
-  return FirstOf(name, {
-                           {"_offset", "16"},       {"stride_", "64"},
-                           {"_num_warps_", "4"},    {"_num_stages_", "2"},
-                           {"_num_ctas_", "1"},     {"_even_", "True"},
-                           {"_is_", "False"},       {"_has_", "False"},
-                           {"_use_", "False"},      {"_with_", "False"},
-                           {"_enable", "False"},    {"_do_", "False"},
-                           {"_need", "False"},      {"_allow", "False"},
-                           {"causal", "False"},     {"_flag_", "False"},
-                           {"reverse", "False"},    {"_trans", "False"},
-                           {"_apply_", "False"},    {"_store_", "False"},
-                           {"_return_", "False"},   {"_output_final", "False"},
-                           {"_skip_", "False"},     {"_group_size_m_", "8"},
-                           {"_group_m_", "8"},      {"_log2", "4"},
-                           {"_half", "32"},         {"dtype_max", "448.0"},
-                           {"dtype_min", "-448.0"}, {"fp8_max", "448.0"},
-                           {"_factor_", "2"},       {"block", "64"},
-                           {"_blk", "64"},          {"tile", "64"},
-                           {"chunk", "64"},         {"head_dim", "64"},
-                           {"group_size", "64"},    {"_dim_", "64"},
-                           {"_size_", "64"},        {"hidden", "64"},
-                           {"_bits_", "4"},         {"_num_", "4"},
-                           {"_n_", "64"},           {"_split", "4"},
-                           {"_topk_", "4"},         {"_top_k_", "4"},
-                           {"_eps", "1e-06"},       {"scale", "1.0"},
-                           {"momentum", "0.9"},     {"_beta1_", "0.9"},
-                           {"_beta2_", "0.99"},     {"weight_decay", "0.01"},
-                           {"temperature", "1.0"},
-                       });
+  return FindFirst(name, {
+                             {"_offset", "16"},       {"stride_", "64"},
+                             {"_num_warps_", "4"},    {"_num_stages_", "2"},
+                             {"_num_ctas_", "1"},     {"_even_", "True"},
+                             {"_is_", "False"},       {"_has_", "False"},
+                             {"_use_", "False"},      {"_with_", "False"},
+                             {"_enable", "False"},    {"_do_", "False"},
+                             {"_need", "False"},      {"_allow", "False"},
+                             {"causal", "False"},     {"_flag_", "False"},
+                             {"reverse", "False"},    {"_trans", "False"},
+                             {"_apply_", "False"},    {"_store_", "False"},
+                             {"_return_", "False"},   {"_output_final", "False"},
+                             {"_skip_", "False"},     {"_group_size_m_", "8"},
+                             {"_group_m_", "8"},      {"_log2", "4"},
+                             {"_half", "32"},         {"dtype_max", "448.0"},
+                             {"dtype_min", "-448.0"}, {"fp8_max", "448.0"},
+                             {"_factor_", "2"},       {"block", "64"},
+                             {"_blk", "64"},          {"tile", "64"},
+                             {"chunk", "64"},         {"head_dim", "64"},
+                             {"group_size", "64"},    {"_dim_", "64"},
+                             {"_size_", "64"},        {"hidden", "64"},
+                             {"_bits_", "4"},         {"_num_", "4"},
+                             {"_n_", "64"},           {"_split", "4"},
+                             {"_topk_", "4"},         {"_top_k_", "4"},
+                             {"_eps", "1e-06"},       {"scale", "1.0"},
+                             {"momentum", "0.9"},     {"_beta1_", "0.9"},
+                             {"_beta2_", "0.99"},     {"weight_decay", "0.01"},
+                             {"temperature", "1.0"},
+                         });
 }
 
 std::optional<std::string> ConstexprByKeyword(absl::string_view keyword) {
@@ -136,6 +139,61 @@ std::optional<std::string> ConstexprByKeyword(absl::string_view keyword) {
     if (name == keyword) return std::string(value);
   }
   return std::nullopt;
+}
+
+namespace {
+
+struct ElementType {
+  absl::string_view element;
+  absl::string_view torch;
+  absl::string_view language;  // Triton's language
+};
+
+constexpr ElementType kTypes[] = {{"fp64", "float64", "float64"},
+                                  {"fp32", "float32", "float32"},
+                                  {"fp16", "float16", "float16"},
+                                  {"bf16", "bfloat16", "bfloat16"},
+                                  {"i64", "int64", "int64"},
+                                  {"i32", "int32", "int32"},
+                                  {"i16", "int16", "int16"},
+                                  {"i8", "int8", "int8"},
+                                  {"u64", "uint64", "uint64"},
+                                  {"u32", "uint32", "uint32"},
+                                  {"u16", "uint16", "uint16"},
+                                  {"u8", "uint8", "uint8"},
+                                  {"i1", "bool", "int1"},
+                                  {"fp8e4nv", "float8_e4m3fn", "float8e4nv"},
+                                  {"fp8e5", "float8_e5m2", "float8e5"}};
+
+// Other names that PyTorch has for some of them.
+constexpr ElementType kAliases[] = {{"fp64", "double", ""}, {"fp32", "float", ""},
+                                    {"fp16", "half", ""},   {"i64", "long", ""},
+                                    {"i32", "int", ""},     {"i16", "short", ""}};
+
+}  // namespace
+
+std::string TritonType(absl::string_view name) {
+  for (const ElementType& type : kTypes) {
+    if (name == type.torch || name == type.language) return std::string(type.element);
+  }
+  for (const ElementType& alias : kAliases) {
+    if (name == alias.torch) return std::string(alias.element);
+  }
+  return "";
+}
+
+absl::string_view TorchType(absl::string_view element) {
+  for (const ElementType& type : kTypes) {
+    if (element == type.element) return type.torch;
+  }
+  return "int32";
+}
+
+absl::string_view LanguageType(absl::string_view element) {
+  for (const ElementType& type : kTypes) {
+    if (element == type.element) return type.language;
+  }
+  return "float32";
 }
 
 }  // namespace kernelmill::compiler

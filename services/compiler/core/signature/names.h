@@ -8,7 +8,7 @@
 
 namespace kernelmill::compiler {
 
-// What names alone tell.
+// A type or a value that a name alone tells.
 struct NameRule {
   std::string value;  // a type or a value
   std::string rule;   // "name:FRAGMENT"
@@ -26,6 +26,18 @@ std::optional<NameRule> ConstexprByName(absl::string_view name);
 
 // The value of a constexpr that a call takes as that argument: "input_precision".
 std::optional<std::string> ConstexprByKeyword(absl::string_view keyword);
+
+// The types of elements, under the three names that they have: signatures say "fp16", PyTorch and
+// Triton's language "float16".
+
+// "fp16" of "float16", as PyTorch or Triton's language writes it; empty of what is no type.
+std::string TritonType(absl::string_view name);
+
+// "float8_e4m3fn" of "fp8e4nv"; "int32" of what is no type.
+absl::string_view TorchType(absl::string_view element);
+
+// "float8e4nv" of "fp8e4nv"; "float32" of what is no type.
+absl::string_view LanguageType(absl::string_view element);
 
 }  // namespace kernelmill::compiler
 

@@ -34,7 +34,7 @@ namespace kernelmill::compiler {
 //   launch:type            the launch gives a float, an integer or a flag
 //   default                the type of the parameter's own default
 //   descriptor             tensordesc<T[b]>: loaded by its own methods, or the launch gives one.
-//                          descriptors.h says what gives b
+//                          argument_types.h says what gives b
 //   usage:float_bits       as guess:float, fp32
 //   usage:tuple            (T, T). T by the other rules
 //   usage:compared         i32
@@ -99,10 +99,11 @@ enum class Certainty : uint8_t {
 // Returns how sure a rule is; kGuessed for an unknown one.
 Certainty GetCertainty(absl::string_view rule);
 
-// Whether the name is one of the rules above. Every inferred value has such a rule.
+// Returns whether the name is one of the rules above. Every inferred value has such a rule.
 bool IsKnownRule(absl::string_view rule);
 
-// Whether the signature is of the last tries, in which sizes that nothing tells are small.
+// Returns whether the signature is one of the last tries, in which sizes that nothing tells are
+// small.
 bool HasSmallSizes(const v1::KernelSignature& signature);
 
 }  // namespace kernelmill::compiler

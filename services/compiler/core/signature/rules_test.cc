@@ -18,7 +18,7 @@ namespace {
 using ::testing::IsEmpty;
 
 TEST(TypeRulesTest, Inductor) {
-  v1::Kernel kernel = KernelOf("x, n, B: tl.constexpr", {"tl.store(x, n)"});
+  v1::Kernel kernel = MakeKernel("x, n, B: tl.constexpr", {"tl.store(x, n)"});
   kernel.set_source(absl::StrCat(
       "@heuristics(triton_meta={'signature': {'x': '*fp64', 'n': 'i64'}, 'constants': {'B': 8}})\n",
       "@triton.jit\ndef k(x, n, B: tl.constexpr):\n    tl.store(x, n)\n"));
@@ -34,7 +34,7 @@ TEST(TypeRulesTest, Annotation) {
 
 TEST(TypeRulesTest, LaunchNone) {
   EXPECT_EQ(
-      Told(Launched(KernelOf("x, y", {"tl.store(x, 1.0)"}), "def f(x):\n    k[(1,)](x, None)\n"),
+      Told(Launched(MakeKernel("x, y", {"tl.store(x, 1.0)"}), "def f(x):\n    k[(1,)](x, None)\n"),
            "y"),
       "None launch:none");
 }
@@ -65,7 +65,7 @@ TEST(TypeRulesTest, AFormatOfDotScaledThatIsAConstexprIsOfBytes) {
 }
 
 TEST(TypeRulesTest, FloatBits) {
-  const v1::Kernel kernel = KernelOf(
+  const v1::Kernel kernel = MakeKernel(
       "x, s, o",
       {"tl.store(o, tl.load(x).to(tl.int32, bitcast=True) & s.to(tl.uint32, bitcast=True))"});
   EXPECT_EQ(Told(kernel, "x"), "*fp32 usage:float_bits");
@@ -96,7 +96,7 @@ TEST(TypeRulesTest, ScalesOfSequencesAreWhereTheyBegin) {
 
 TEST(TypeRulesTest, OfLaunchesByAnotherNameTheOneThatGivesAllArgumentsIsRead) {
   const v1::Kernel kernel =
-      Launched(KernelOf("x, n, B: tl.constexpr", {"tl.store(x + tl.arange(0, B), n)"}),
+      Launched(MakeKernel("x, n, B: tl.constexpr", {"tl.store(x + tl.arange(0, B), n)"}),
                "def f(x):\n    one[grid](x, 0.5, x, 4, 64)\n    two[grid](x, 1.5)\n"
                "    three[grid](x, 2.5, 128, num_warps=4)\n");
   EXPECT_EQ(Told(kernel, "B"), "128 launch");
@@ -105,7 +105,7 @@ TEST(TypeRulesTest, OfLaunchesByAnotherNameTheOneThatGivesAllArgumentsIsRead) {
 
 TEST(TypeRulesTest, AnItemOfATensorIsANumber) {
   const v1::Kernel kernel = Launched(
-      KernelOf("x, total", {"tl.store(x, tl.load(x) / total)"}),
+      MakeKernel("x, total", {"tl.store(x, tl.load(x) / total)"}),
       "def f(x, t):\n    n = torch.zeros(1, dtype=torch.int64)\n    k[(1,)](x, n.sum().item())\n");
   EXPECT_EQ(Told(kernel, "total"), "i64 launch:type");
 }
@@ -123,7 +123,7 @@ TEST(TypeRulesTest, Dot) {
 
 TEST(TypeRulesTest, LaunchDtype) {
   EXPECT_EQ(
-      Told(Launched(KernelOf("x", {"tl.store(x, 1.0)"}),
+      Told(Launched(MakeKernel("x", {"tl.store(x, 1.0)"}),
                     "def f(n):\n    y = torch.empty(n, dtype=torch.bfloat16)\n    k[(1,)](y)\n"),
            "x"),
       "*bf16 launch:dtype");
@@ -193,7 +193,8 @@ TEST(TypeRulesTest, Math) {
 
 TEST(TypeRulesTest, LaunchType) {
   EXPECT_EQ(
-      Told(Launched(KernelOf("x, q", {"tl.store(x, q)"}), "def f(x):\n    k[(1,)](x, 1.5)\n"), "q"),
+      Told(Launched(MakeKernel("x, q", {"tl.store(x, q)"}), "def f(x):\n    k[(1,)](x, 1.5)\n"),
+           "q"),
       "fp32 launch:type");
 }
 
@@ -215,7 +216,7 @@ TEST(TypeRulesTest, Descriptor) {
 }
 
 TEST(TypeRulesTest, ADescriptorHasTheBlockThatAHookGivesIt) {
-  v1::Kernel kernel = KernelOf("d, x, BLOCK: tl.constexpr", {"tl.store(x, d.load([0, 0, 0]))"});
+  v1::Kernel kernel = MakeKernel("d, x, BLOCK: tl.constexpr", {"tl.store(x, d.load([0, 0, 0]))"});
   kernel.set_module(absl::StrCat(
       "def hook(nargs):\n    B = nargs['BLOCK']\n    nargs['d'].block_shape = [B // 2]\n",
       "    nargs['d'].block_shape = [1, B, nargs['BLOCK']]\n", kernel.module()));
@@ -278,14 +279,14 @@ TEST(TypeRulesTest, Arithmetic) {
 }
 
 TEST(TypeRulesTest, Role) {
-  v1::Kernel kernel = KernelOf("x, q", {"tl.store(x, q)"});
+  v1::Kernel kernel = MakeKernel("x, q", {"tl.store(x, q)"});
   kernel.add_parameters()->set_role(v1::PARAMETER_ROLE_POINTER);
   kernel.add_parameters()->set_role(v1::PARAMETER_ROLE_SIZE);
   EXPECT_EQ(Told(kernel, "q"), "i32 role:size");
 }
 
 TEST(TypeRulesTest, GuessFloat) {
-  const v1::Kernel kernel = KernelOf("x, o", {"tl.store(o, tl.load(x))"});
+  const v1::Kernel kernel = MakeKernel("x, o", {"tl.store(o, tl.load(x))"});
   EXPECT_EQ(Told(kernel, "x", 0), "*fp32 guess:float");
   EXPECT_EQ(Told(kernel, "x", 1), "*bf16 guess:float");
   EXPECT_EQ(Told(kernel, "x", 2), "*fp16 guess:float");
@@ -295,7 +296,7 @@ TEST(TypeRulesTest, GuessFloat) {
 TEST(TypeRulesTest, GuessInt) { EXPECT_EQ(Told("x, q", {"tl.store(x, q)"}, "q"), "i32 guess:int"); }
 
 TEST(TypeRulesTest, AnAssertedValueIsFollowedToItsPointer) {
-  v1::Kernel kernel = KernelOf("x, o", {"tl.store(o, count(tl.reshape(tl.load(x), [4, 4])))"});
+  v1::Kernel kernel = MakeKernel("x, o", {"tl.store(o, count(tl.reshape(tl.load(x), [4, 4])))"});
   kernel.set_module(absl::StrCat(kernel.module(), "@triton.jit\ndef count(x):\n",
                                  "    tl.static_assert(x.dtype == tl.uint32)\n    return x\n"));
   EXPECT_EQ(Told(kernel, "x"), "*u32 usage:asserted");
@@ -325,7 +326,7 @@ TEST(TypeRulesTest, ShiftsByTheirMethodsAreBitwise) {
 
 TEST(TypeRulesTest, ANumberOfPythonsRandomIsNoTensor) {
   const std::string launch = "    k[(1,)](x, seed)\n";
-  const v1::Kernel kernel = KernelOf("x, q", {"tl.store(x, q)"});
+  const v1::Kernel kernel = MakeKernel("x, q", {"tl.store(x, q)"});
   EXPECT_EQ(Told(Launched(kernel, "def f(x):\n    seed = randint(0, 9)\n" + launch), "q"),
             "i32 launch:type");
   EXPECT_EQ(
@@ -335,7 +336,7 @@ TEST(TypeRulesTest, ANumberOfPythonsRandomIsNoTensor) {
 
 TEST(TypeRulesTest, ADescriptorHasTheBlockThatTheLaunchGivesIt) {
   const v1::Kernel kernel =
-      KernelOf("d, x, B: tl.constexpr, D: tl.constexpr", {"tl.store(x, d.load([0, 0, 0]))"});
+      MakeKernel("d, x, B: tl.constexpr, D: tl.constexpr", {"tl.store(x, d.load([0, 0, 0]))"});
   EXPECT_EQ(Told(Launched(kernel,
                           "def f(q, x, dim):\n    rows = 32\n"
                           "    d = TensorDescriptor.from_tensor(q, [1, rows, dim])\n"
@@ -358,8 +359,8 @@ TEST(TypeRulesTest, ADimensionWithoutAStepIsOne) {
 
 TEST(TypeRulesTest, WhatIsADescriptorInOneCaseAloneIsAPointer) {
   EXPECT_EQ(
-      Told(Launched(KernelOf("d, x, T: tl.constexpr", {"if T:", "    y = d.load([0])", "else:",
-                                                       "    y = tl.load(d)", "tl.store(x, y)"}),
+      Told(Launched(MakeKernel("d, x, T: tl.constexpr", {"if T:", "    y = d.load([0])", "else:",
+                                                         "    y = tl.load(d)", "tl.store(x, y)"}),
                     "def f(q, x, tma):\n    d = q\n    if tma:\n"
                     "        d = TensorDescriptor(q, q.shape, q.stride(), [1])\n"
                     "    k[(1,)](d, x, T=tma)\n"),
@@ -368,7 +369,7 @@ TEST(TypeRulesTest, WhatIsADescriptorInOneCaseAloneIsAPointer) {
 }
 
 TEST(RulesTest, AKernelThatTheModuleLacksIsMissing) {
-  v1::Kernel kernel = KernelOf("x", {"tl.store(x, 1)"});
+  v1::Kernel kernel = MakeKernel("x", {"tl.store(x, 1)"});
   kernel.set_name("other");
   EXPECT_EQ(InferSignature(kernel)->missing, "function");
   EXPECT_THAT(InferSignature(kernel)->tries, IsEmpty());

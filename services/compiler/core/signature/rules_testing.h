@@ -14,7 +14,7 @@ namespace kernelmill::compiler {
 inline constexpr char kImports[] = "import triton\nimport triton.language as tl\n";
 
 // The kernel k(`parameters`) with `body`, one statement a line.
-inline v1::Kernel KernelOf(const std::string& parameters, const std::vector<std::string>& body) {
+inline v1::Kernel MakeKernel(const std::string& parameters, const std::vector<std::string>& body) {
   std::string text = absl::StrCat(kImports, "@triton.jit\ndef k(", parameters, "):\n");
   for (const std::string& line : body) absl::StrAppend(&text, "    ", line, "\n");
   v1::Kernel kernel;
@@ -66,7 +66,7 @@ inline std::string Told(const v1::Kernel& kernel, const std::string& name, size_
 
 inline std::string Told(const std::string& parameters, const std::vector<std::string>& body,
                         const std::string& name) {
-  return Told(KernelOf(parameters, body), name);
+  return Told(MakeKernel(parameters, body), name);
 }
 
 // In any of the tries.

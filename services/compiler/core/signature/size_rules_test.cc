@@ -23,8 +23,8 @@ TEST(SizeRulesTest, Reshape) {
 }
 
 TEST(SizeRulesTest, WhatAHelperReshapesIsAskedOfWhatItIsGiven) {
-  v1::Kernel kernel = KernelOf("x, M: tl.constexpr, N: tl.constexpr, NN: tl.constexpr",
-                               {"f(x, M, N, NN)", "tl.store(x, 1.0)"});
+  v1::Kernel kernel = MakeKernel("x, M: tl.constexpr, N: tl.constexpr, NN: tl.constexpr",
+                                 {"f(x, M, N, NN)", "tl.store(x, 1.0)"});
   kernel.set_module(absl::StrCat(
       kImports, "@triton.jit\ndef f(x, A: tl.constexpr, B: tl.constexpr, BB: tl.constexpr):\n",
       "    v = tl.load(x + tl.arange(0, A)[:, None] + tl.arange(0, BB)[None, :])\n",
@@ -40,7 +40,7 @@ TEST(SizeRulesTest, WhatIsAssertedToBeEqualIs) {
                                          "tl.store(x + tl.arange(0, A), 1.0)",
                                          "tl.store(x + tl.arange(0, B), 1.0)"};
   EXPECT_EQ(Told(parameters, body, "B"), "128 usage:reshape");
-  EXPECT_TRUE(AnyTry(KernelOf(parameters, body), "B", "64 usage:size"));
+  EXPECT_TRUE(AnyTry(MakeKernel(parameters, body), "B", "64 usage:size"));
 }
 
 TEST(SizeRulesTest, ARangeEndsBehindItsBegin) {
@@ -50,9 +50,9 @@ TEST(SizeRulesTest, ARangeEndsBehindItsBegin) {
 }
 
 TEST(SizeRulesTest, AQuotientThatShapesAreMadeOfIsAtLeastOne) {
-  v1::Kernel kernel =
-      KernelOf("x, HEADS: tl.constexpr, D: tl.constexpr",
-               {"PER: tl.constexpr = HEADS // GROUPS", "tl.store(x + tl.arange(0, PER * D), 1.0)"});
+  v1::Kernel kernel = MakeKernel(
+      "x, HEADS: tl.constexpr, D: tl.constexpr",
+      {"PER: tl.constexpr = HEADS // GROUPS", "tl.store(x + tl.arange(0, PER * D), 1.0)"});
   kernel.set_module("GROUPS = tl.constexpr(128)\n" + kernel.module());
   EXPECT_EQ(Told(kernel, "HEADS"), "128 usage:divided");
 }
@@ -78,22 +78,22 @@ TEST(SizeRulesTest, WhatIsReshapedStaysAMultiple) {
 
 TEST(SizeRulesTest, SmallSizesAreTriedAtLast) {
   const v1::Kernel kernel =
-      KernelOf("x, BLOCK: tl.constexpr", {"tl.store(x + tl.arange(0, BLOCK), 1.0)"});
+      MakeKernel("x, BLOCK: tl.constexpr", {"tl.store(x + tl.arange(0, BLOCK), 1.0)"});
   EXPECT_EQ(Told(kernel, "BLOCK"), "64 name:block");
   EXPECT_TRUE(AnyTry(kernel, "BLOCK", "16 guess:small"));
 }
 
 TEST(SizeRulesTest, ABoundOfTheHostsIsNoSizeOfATile) {
   const v1::Kernel kernel =
-      Launched(KernelOf("x, B: tl.constexpr", {"tl.store(x + tl.arange(0, B), 1.0)"}),
+      Launched(MakeKernel("x, B: tl.constexpr", {"tl.store(x + tl.arange(0, B), 1.0)"}),
                "def f(x, n):\n    k[(1,)](x, min(triton.next_power_of_2(n), 1048576))\n");
   EXPECT_EQ(Told(kernel, "B"), "8192 launch:likely");
 }
 
 TEST(SizeRulesTest, SeveralSizesThatHeuristicsMakeAreSmaller) {
   v1::Kernel kernel =
-      KernelOf("x, n, A: tl.constexpr, B: tl.constexpr",
-               {"tl.store(x + tl.arange(0, A)[:, None] + tl.arange(0, B)[None, :], 1.0)"});
+      MakeKernel("x, n, A: tl.constexpr, B: tl.constexpr",
+                 {"tl.store(x + tl.arange(0, A)[:, None] + tl.arange(0, B)[None, :], 1.0)"});
   kernel.set_source(
       "@triton.heuristics({'A': lambda args: args['n'], 'B': lambda args: args['n']})\n"
       "@triton.jit\ndef k(x, n, A: tl.constexpr, B: tl.constexpr):\n    pass\n");

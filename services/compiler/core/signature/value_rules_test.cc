@@ -17,7 +17,7 @@ namespace {
 using ::testing::Not;
 
 TEST(ValueRulesTest, Autotune) {
-  v1::Kernel kernel = KernelOf("x, B: tl.constexpr", {"tl.store(x + tl.arange(0, B), 1.0)"});
+  v1::Kernel kernel = MakeKernel("x, B: tl.constexpr", {"tl.store(x + tl.arange(0, B), 1.0)"});
   for (const char* size : {"256", "512"}) {
     v1::Autotune::Config& config = *kernel.mutable_autotune()->add_configs();
     v1::NamedText& argument = *config.add_kwargs();
@@ -33,7 +33,7 @@ TEST(ValueRulesTest, Autotune) {
 }
 
 TEST(ValueRulesTest, Heuristics) {
-  v1::Kernel kernel = KernelOf("x, E: tl.constexpr", {"if E:", "    tl.store(x, 1.0)"});
+  v1::Kernel kernel = MakeKernel("x, E: tl.constexpr", {"if E:", "    tl.store(x, 1.0)"});
   kernel.set_source(
       "@triton.heuristics({'E': lambda args: args['n'] > 0})\n@triton.jit\n"
       "def k(x, E: tl.constexpr):\n    if E:\n        tl.store(x, 1.0)\n");
@@ -44,7 +44,7 @@ TEST(ValueRulesTest, Heuristics) {
 
 TEST(ValueRulesTest, Launch) {
   const v1::Kernel kernel =
-      Launched(KernelOf("x, B: tl.constexpr", {"tl.store(x + tl.arange(0, B), 1.0)"}),
+      Launched(MakeKernel("x, B: tl.constexpr", {"tl.store(x + tl.arange(0, B), 1.0)"}),
                "def f(x):\n    k[(1,)](x, B=1024, num_warps=2)\n");
   EXPECT_EQ(Told(kernel, "B"), "1024 launch");
   EXPECT_EQ(Told(kernel, "num_warps"), "2 launch");
@@ -52,14 +52,14 @@ TEST(ValueRulesTest, Launch) {
 
 TEST(ValueRulesTest, ATypeThatTheLaunchGives) {
   const v1::Kernel kernel =
-      Launched(KernelOf("x, T: tl.constexpr", {"tl.store(x, tl.load(x).to(T))"}),
+      Launched(MakeKernel("x, T: tl.constexpr", {"tl.store(x, tl.load(x).to(T))"}),
                "def f(x):\n    k[(1,)](x, T=torch.int64)\n");
   EXPECT_EQ(Told(kernel, "T"), "tl.int64 launch");
 }
 
 TEST(ValueRulesTest, LaunchPresent) {
   const v1::Kernel kernel =
-      Launched(KernelOf("x, b, H: tl.constexpr", {"if H:", "    tl.store(x, tl.load(b))"}),
+      Launched(MakeKernel("x, b, H: tl.constexpr", {"if H:", "    tl.store(x, tl.load(b))"}),
                "def f(x, b=None):\n    k[(1,)](x, b, H=b is not None)\n");
   EXPECT_EQ(Told(kernel, "H"), "True launch:present");
   EXPECT_TRUE(AnyTry(kernel, "H", "False launch:present"));
@@ -90,7 +90,7 @@ TEST(ValueRulesTest, Dtype) {
 
 TEST(ValueRulesTest, ATypeThatItIsComparedWithIsTriedLate) {
   const v1::Kernel kernel =
-      KernelOf("x, D: tl.constexpr", {"if D == tl.uint8:", "    tl.store(x, 1.0)"});
+      MakeKernel("x, D: tl.constexpr", {"if D == tl.uint8:", "    tl.store(x, 1.0)"});
   EXPECT_EQ(Told(kernel, "D"), "tl.float32 usage:dtype");
   EXPECT_TRUE(AnyTry(kernel, "D", "tl.uint8 usage:dtype"));
 }
@@ -111,7 +111,7 @@ TEST(ValueRulesTest, Compared) {
 }
 
 TEST(ValueRulesTest, Condition) {
-  const v1::Kernel kernel = KernelOf("x, A: tl.constexpr", {"if A:", "    tl.store(x, 1.0)"});
+  const v1::Kernel kernel = MakeKernel("x, A: tl.constexpr", {"if A:", "    tl.store(x, 1.0)"});
   EXPECT_EQ(Told(kernel, "A"), "False usage:condition");
   EXPECT_TRUE(AnyTry(kernel, "A", "True usage:condition"));
 }
@@ -164,13 +164,13 @@ TEST(ValueRulesTest, ASizeInThreeDimensionsIsSmall) {
 
 TEST(ValueRulesTest, ASizeThatTheLaunchMayGiveIsAPowerOfTwo) {
   const v1::Kernel kernel =
-      Launched(KernelOf("x, B: tl.constexpr", {"tl.store(x + tl.arange(0, B), 1.0)"}),
+      Launched(MakeKernel("x, B: tl.constexpr", {"tl.store(x + tl.arange(0, B), 1.0)"}),
                "def f(x, block=12064):\n    k[(1,)](x, B=block)\n");
   EXPECT_EQ(Told(kernel, "B"), "64 usage:size");
 }
 
 TEST(ValueRulesTest, AFlagOfHeuristicsThatNumbersDecideIsSetWithFlags) {
-  v1::Kernel kernel = KernelOf("x, E: tl.constexpr", {"if E:", "    tl.store(x, 1.0)"});
+  v1::Kernel kernel = MakeKernel("x, E: tl.constexpr", {"if E:", "    tl.store(x, 1.0)"});
   kernel.set_source(
       "@triton.heuristics({'E': lambda args: args['n'] % 16 == 0})\n@triton.jit\n"
       "def k(x, E: tl.constexpr):\n    if E:\n        tl.store(x, 1.0)\n");
@@ -190,7 +190,7 @@ TEST(ValueRulesTest, Divided) {
 
 TEST(ValueRulesTest, DividedInAHelper) {
   v1::Kernel kernel =
-      KernelOf("x, BLOCK: tl.constexpr", {"tl.store(x, f(tl.load(x), BLOCK // 32))"});
+      MakeKernel("x, BLOCK: tl.constexpr", {"tl.store(x, f(tl.load(x), BLOCK // 32))"});
   kernel.set_module(absl::StrCat(kernel.module(),
                                  "@triton.jit\ndef f(x, K: tl.constexpr, S: tl.constexpr = 8):\n",
                                  "    return x.reshape(K // S, S)\n"));
@@ -214,8 +214,9 @@ TEST(ValueRulesTest, GuessInt) {
 }
 
 TEST(ValueRulesTest, LaunchLikely) {
-  const v1::Kernel kernel = KernelOf("x, B: tl.constexpr, D: tl.constexpr",
-                                     {"tl.store(x + tl.arange(0, B), 1.0)", "if D:", "    return"});
+  const v1::Kernel kernel =
+      MakeKernel("x, B: tl.constexpr, D: tl.constexpr",
+                 {"tl.store(x + tl.arange(0, B), 1.0)", "if D:", "    return"});
   EXPECT_EQ(Told(Launched(kernel, "def f(x, size=256):\n    k[(1,)](x, size // 2)\n"), "B"),
             "128 launch:likely");
   const v1::Kernel cast = Launched(
@@ -230,21 +231,21 @@ TEST(ValueRulesTest, LaunchLikely) {
 
 TEST(ValueRulesTest, ADefaultOfNoneIsNoSize) {
   EXPECT_EQ(
-      Told(Launched(KernelOf("x, BLOCK: tl.constexpr", {"tl.store(x + tl.arange(0, BLOCK), 1)"}),
+      Told(Launched(MakeKernel("x, BLOCK: tl.constexpr", {"tl.store(x + tl.arange(0, BLOCK), 1)"}),
                     "def f(x, size=None):\n    k[(1,)](x, size)\n"),
            "BLOCK"),
       "64 name:block");
 }
 
 TEST(ValueRulesTest, AnElementOfAListIsTheLaunchs) {
-  EXPECT_EQ(Told(Launched(KernelOf("x, B: tl.constexpr", {"tl.store(x + tl.arange(0, B), 1.0)"}),
+  EXPECT_EQ(Told(Launched(MakeKernel("x, B: tl.constexpr", {"tl.store(x + tl.arange(0, B), 1.0)"}),
                           "def f(x):\n    sizes = (32, 8)\n    k[(1,)](x, sizes[1])\n"),
                  "B"),
             "8 launch");
 }
 
 TEST(ValueRulesTest, AFunctionOfHeuristicsThatAsksForATypeHearsOfATensor) {
-  v1::Kernel kernel = KernelOf("x, E: tl.constexpr", {"if E:", "    tl.store(x, 1.0)"});
+  v1::Kernel kernel = MakeKernel("x, E: tl.constexpr", {"if E:", "    tl.store(x, 1.0)"});
   kernel.set_module("def flag(args):\n    return args['x'].dtype is None\n\n" + kernel.module());
   kernel.set_source(
       "@triton.heuristics({'E': flag})\n@triton.jit\n"
@@ -254,13 +255,13 @@ TEST(ValueRulesTest, AFunctionOfHeuristicsThatAsksForATypeHearsOfATensor) {
 
 TEST(ValueRulesTest, ATypeOfShiftedIntegersIsThatOfThePointersInTriesWithFlags) {
   const v1::Kernel kernel =
-      KernelOf("x, T: tl.constexpr", {"b = tl.load(x)", "b = b.to(T) >> 2", "tl.store(x, b)"});
+      MakeKernel("x, T: tl.constexpr", {"b = tl.load(x)", "b = b.to(T) >> 2", "tl.store(x, b)"});
   EXPECT_EQ(Told(kernel, "T"), "tl.int32 usage:dtype");
   EXPECT_TRUE(AnyTry(kernel, "T", "tl.float32 usage:dtype"));
 }
 
 TEST(ValueRulesTest, AHeuristicMayReadWhatItIsGivenItself) {
-  v1::Kernel kernel = KernelOf("x, E: tl.constexpr", {"if E:", "    tl.store(x, 1.0)"});
+  v1::Kernel kernel = MakeKernel("x, E: tl.constexpr", {"if E:", "    tl.store(x, 1.0)"});
   kernel.set_source(
       "@triton.heuristics({'E': lambda args: bool(args['E'])})\n@triton.jit\n"
       "def k(x, E: tl.constexpr):\n    if E:\n        tl.store(x, 1.0)\n");
@@ -272,7 +273,7 @@ TEST(ValueRulesTest, AHeuristicMayReadWhatItIsGivenItself) {
 }
 
 TEST(ValueRulesTest, AHeuristicThatAsksForATensorHearsOfOne) {
-  v1::Kernel kernel = KernelOf("x, E: tl.constexpr", {"if E:", "    tl.store(x, 1.0)"});
+  v1::Kernel kernel = MakeKernel("x, E: tl.constexpr", {"if E:", "    tl.store(x, 1.0)"});
   kernel.set_source(
       "@triton.heuristics({'E': lambda args: isinstance(args['x'], torch.Tensor)})\n@triton.jit\n"
       "def k(x, E: tl.constexpr):\n    if E:\n        tl.store(x, 1.0)\n");
@@ -281,7 +282,7 @@ TEST(ValueRulesTest, AHeuristicThatAsksForATensorHearsOfOne) {
 }
 
 TEST(ValueRulesTest, AHeuristicMayCallItsArgumentsAnything) {
-  v1::Kernel kernel = KernelOf("x, E: tl.constexpr", {"if E:", "    tl.store(x, 1.0)"});
+  v1::Kernel kernel = MakeKernel("x, E: tl.constexpr", {"if E:", "    tl.store(x, 1.0)"});
   kernel.set_source(
       "@triton.heuristics({'E': lambda nargs: isinstance(nargs['x'], torch.Tensor)})\n"
       "@triton.jit\ndef k(x, E: tl.constexpr):\n    if E:\n        tl.store(x, 1.0)\n");
@@ -290,7 +291,7 @@ TEST(ValueRulesTest, AHeuristicMayCallItsArgumentsAnything) {
 
 TEST(ValueRulesTest, ComparedWithAConstantOfTheModule) {
   v1::Kernel kernel =
-      KernelOf("x, MODE: tl.constexpr", {"if MODE == LATE:", "    tl.store(x, 1.0)"});
+      MakeKernel("x, MODE: tl.constexpr", {"if MODE == LATE:", "    tl.store(x, 1.0)"});
   kernel.set_module("LATE = 7\n" + kernel.module());
   EXPECT_EQ(Told(kernel, "MODE"), "LATE usage:compared");
 }
@@ -332,16 +333,16 @@ TEST(ValueRulesTest, AnAssertedBoundIsKept) {
       Told("x, BLOCK: tl.constexpr",
            {"tl.static_assert(BLOCK >= 128)", "tl.store(x + tl.arange(0, BLOCK), 1.0)"}, "BLOCK"),
       "128 usage:divided");
-  EXPECT_EQ(Told(Launched(KernelOf("x, BLOCK: tl.constexpr, HEAD_DIM: tl.constexpr",
-                                   {"tl.static_assert(BLOCK <= HEAD_DIM)",
-                                    "tl.store(x + tl.arange(0, BLOCK), tl.arange(0, HEAD_DIM))"}),
+  EXPECT_EQ(Told(Launched(MakeKernel("x, BLOCK: tl.constexpr, HEAD_DIM: tl.constexpr",
+                                     {"tl.static_assert(BLOCK <= HEAD_DIM)",
+                                      "tl.store(x + tl.arange(0, BLOCK), tl.arange(0, HEAD_DIM))"}),
                           "def f(x, d):\n    k[(1,)](x, BLOCK=128, HEAD_DIM=d)\n"),
                  "HEAD_DIM"),
             "128 usage:multiple");
 }
 
 TEST(ValueRulesTest, ADeviceFunctionIsPreferredToOneThatStandsInForIt) {
-  v1::Kernel kernel = KernelOf("x, BLOCK: tl.constexpr", {"tl.store(x, f(tl.load(x), BLOCK))"});
+  v1::Kernel kernel = MakeKernel("x, BLOCK: tl.constexpr", {"tl.store(x, f(tl.load(x), BLOCK))"});
   kernel.set_module(absl::StrCat(
       kImports, "if triton:\n    @triton.jit\n    def f(x, B: tl.constexpr):\n",
       "        return x.reshape(B // 128, 128)\nelse:\n    def f(*args):\n        raise\n",

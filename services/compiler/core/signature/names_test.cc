@@ -1,4 +1,4 @@
-#include "services/compiler/core/signature/element_types.h"
+#include "services/compiler/core/signature/names.h"
 
 #include <gtest/gtest.h>
 
