@@ -21,9 +21,9 @@ size_t EndOfPlainString(string_view text, size_t quote) {
   return at;
 }
 
-// R"delimiter( ... )delimiter"
+// Reads R"delimiter( ... )delimiter".
 size_t EndOfRawString(string_view text, size_t quote) {
-  constexpr size_t kMaxDelimiter = 16;  // the language's own limit
+  constexpr size_t kMaxDelimiter = 16;  // the limit of C++
   const string_view head = text.substr(quote + 1, kMaxDelimiter + 1);
   const size_t paren = head.find_first_of("() \\\t\v\f\r\n\"");
   if (paren == string_view::npos || head[paren] != '(') return EndOfPlainString(text, quote);

@@ -21,7 +21,7 @@ LineIndex::LineIndex(absl::string_view text) {
   starts_.push_back(static_cast<uint32_t>(text.size()));
 }
 
-int LineIndex::LineOf(size_t offset) const {
+int LineIndex::LineAt(size_t offset) const {
   const auto after = std::upper_bound(starts_.begin(), starts_.end() - 1, offset);
   return static_cast<int>(after - starts_.begin());
 }

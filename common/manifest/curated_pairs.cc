@@ -3,9 +3,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "common/base/status.h"
 #include "common/job/review_list.h"
-#include "common/manifest/kernel_reference.h"
 #include "common/manifest/ledger.h"
 
 namespace kernelmill::manifest {
@@ -67,7 +68,7 @@ void CuratedPairFinder::Meet(const v1::Kernel& kernel, uint32_t number, Side& si
   }
 }
 
-std::string CuratedPairFinder::ProblemOf(const Side& side) {
+std::string CuratedPairFinder::FindProblem(const Side& side) {
   if (side.taken == 1) return "";
   const absl::string_view name = DslWord(side.dsl);
   if (side.taken > 1) return absl::StrCat(name, ": ", side.taken, " kernels are so");
@@ -80,8 +81,8 @@ std::vector<CuratedPair> CuratedPairFinder::Find() const {
     const Side& cuda = sides_[i];
     const Side& triton = sides_[i + 1];
     CuratedPair& pair = pairs.emplace_back(CuratedPair{cuda.number, triton.number, ""});
-    pair.problem = ProblemOf(cuda);
-    const std::string other = ProblemOf(triton);
+    pair.problem = FindProblem(cuda);
+    const std::string other = FindProblem(triton);
     if (!other.empty()) absl::StrAppend(&pair.problem, pair.problem.empty() ? "" : "; ", other);
   }
   return pairs;
@@ -94,6 +95,28 @@ absl::StatusOr<std::vector<CuratedPair>> FindCuratedPairs(cas::BlobStore& store,
   CuratedPairFinder finder(manifest, clusters);
   RETURN_IF_ERROR(WalkDataset(store, manifest, finder));
   return finder.Find();
+}
+
+namespace {
+
+bool HasId(absl::string_view id, const v1::Kernel& kernel) {
+  if (absl::ConsumePrefix(&id, job::kSha256Prefix)) return id == kernel.sha256();
+  return id == kernel.id();
+}
+
+}  // namespace
+
+bool NamesKernel(const v1::KernelReference& reference, const std::string& repository,
+                 const v1::Kernel& kernel) {
+  if (!reference.repository().empty() && reference.repository() != repository) return false;
+  if (!reference.id().empty() && !HasId(reference.id(), kernel)) return false;
+  if (!reference.path().empty() && reference.path() != kernel.path()) return false;
+  if (!reference.name().empty() && reference.name() != kernel.name() &&
+      reference.name() != kernel.qualname()) {
+    return false;
+  }
+  const int line = reference.line();
+  return line == 0 || (kernel.first_line() <= line && line <= kernel.last_line());
 }
 
 }  // namespace kernelmill::manifest

@@ -48,7 +48,7 @@ class CuratedPairFinder final : public DatasetVisitor {
 
   void AddSide(const v1::KernelReference& reference, v1::Dsl dsl);
   void Meet(const v1::Kernel& kernel, uint32_t number, Side& side) const;
-  static std::string ProblemOf(const Side& side);
+  static std::string FindProblem(const Side& side);
 
   const v1::Clusters& clusters_;
   std::vector<Side> sides_;  // of pair i: at 2i and 2i + 1
@@ -61,6 +61,12 @@ class CuratedPairFinder final : public DatasetVisitor {
 absl::StatusOr<std::vector<CuratedPair>> FindCuratedPairs(cas::BlobStore& store,
                                                           const v1::DatasetManifest& manifest,
                                                           const v1::Clusters& clusters);
+
+// Whether the reference names the kernel, which has its id, of `repository`: all that it gives
+// holds. Its id is the kernel's, or "sha256:" and the hash of the kernel's source; the repository
+// and the path are the kernel's, which stands on the line; the name is its name or qualified name.
+bool NamesKernel(const v1::KernelReference& reference, const std::string& repository,
+                 const v1::Kernel& kernel);
 
 }  // namespace kernelmill::manifest
 

@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_COMMON_MANIFEST_FIM_H_
 #define KERNELMILL_COMMON_MANIFEST_FIM_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -47,6 +48,18 @@ std::string NormalizeCode(absl::string_view code);
 // normalize(prompt), "|||", normalize(completion). The write-up sets blanks around the bars in
 // prose; here there are none, since both sides are stripped.
 std::string FimPairSha1(const FimPair& pair);
+
+// The words of a prompt and its completion, which are what white space is between, each counted
+// once: how many are in both, and in either.
+struct WordCounts {
+  uint32_t common = 0;
+  uint32_t total = 0;
+};
+WordCounts CountWords(const FimPair& pair);
+
+// From this overlap of words on (common over total) a prompt gives its completion away: the
+// write-up's leakage filter flags such pairs for review.
+inline constexpr double kWordOverlapFlag = 0.8;
 
 }  // namespace kernelmill::manifest
 

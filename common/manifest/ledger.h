@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
@@ -12,6 +13,7 @@
 #include "common/cas/blob_store.h"
 #include "common/manifest/walk.h"
 #include "kernelmill/v1/dataset.pb.h"
+#include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 
 namespace kernelmill::manifest {
@@ -110,7 +112,44 @@ absl::string_view FateName(v1::Fate fate);
 bool WithholdsFile(absl::string_view kind);
 
 // The part of a decision's reason that sums go by: "license" of "license:GPL-3.0-only".
-std::string KindOf(absl::string_view reason);
+std::string ReasonKind(absl::string_view reason);
+
+// A bound that a job sets its dataset, and whether it is met.
+struct GateResult {
+  absl::string_view name;  // as job files have it: "min_kept"
+  bool is_share = false;   // of a whole; else a number
+  double bound = 0;
+  double value = 0;
+  bool passed = false;
+};
+
+// The gates that the job sets, in the order of job.proto: a dataset with just its bound passes. A
+// share of nothing is 0. `sums` are the whole dataset's.
+std::vector<GateResult> CheckGates(const v1::DatasetManifest& manifest, const LedgerSums& sums);
+
+// "480, but at least 500 is asked for": of a gate that is not passed.
+std::string GateText(const GateResult& gate);
+
+// A split as records, reports and counters spell it: "train", "validation", "test".
+absl::string_view SplitName(v1::Split split);
+
+// Whether each kernel that is kept has a split, and no other.
+// DATA_LOSS: they have not, or there are not as many splits as decisions.
+absl::Status CheckSplits(const v1::Splits& splits, const v1::Clusters& clusters);
+
+// The split of every kernel of a dataset, by its number; none where it is not divided: then every
+// row is of train. Errors: those of the store, and as above.
+absl::StatusOr<v1::Splits> GetSplits(cas::BlobStore& store, const v1::DatasetManifest& manifest,
+                                     const v1::Clusters& clusters);
+
+// What came of a check, by its name as of Checks ("compiles"): exempt too where the verdict does
+// not list it, as of a job that does not ask.
+inline v1::RuleResult::Outcome GetOutcome(const v1::Verdict& verdict, absl::string_view rule) {
+  for (const v1::RuleResult& result : verdict.rules()) {
+    if (result.rule() == rule) return result.outcome();
+  }
+  return v1::RuleResult::OUTCOME_EXEMPT;
+}
 
 }  // namespace kernelmill::manifest
 

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/job/review_list.h"
-#include "common/manifest/kernel_reference.h"
+#include "common/manifest/curated_pairs.h"
 
 namespace kernelmill::manifest {
 namespace {
@@ -41,7 +41,7 @@ absl::Status FollowAccepted(cas::BlobStore& store, const v1::DatasetManifest& ma
   return absl::OkStatus();
 }
 
-std::string ProblemOf(const Sides& sides) {
+std::string FindProblem(const Sides& sides) {
   const char* const first = sides.cuda.empty() ? "cuda: no such kernel" : "";
   const char* const second = sides.triton.empty() ? "triton: no such kernel" : "";
   return absl::StrCat(first, *first != '\0' && *second != '\0' ? "; " : "", second);
@@ -114,7 +114,7 @@ absl::StatusOr<FollowedReviews> FollowReviews(cas::BlobStore& store,
     for (const uint32_t cuda : of.cuda) {
       for (const uint32_t triton : of.triton) followed.rejected.emplace_back(cuda, triton);
     }
-    std::string problem = ProblemOf(of);
+    std::string problem = FindProblem(of);
     if (!problem.empty()) followed.problems.push_back({i, std::move(problem)});
   }
   std::sort(followed.problems.begin(), followed.problems.end(),

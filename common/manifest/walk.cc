@@ -39,8 +39,8 @@ struct LoadedShard {
   std::unique_ptr<PreparedShard> prepared;
 };
 
-ShardView ViewOf(const v1::ManifestSource& source, int index, int shard,
-                 const LoadedShard& loaded) {
+ShardView MakeView(const v1::ManifestSource& source, int index, int shard,
+                   const LoadedShard& loaded) {
   ShardView view;
   view.source = index;
   view.shard = shard;
@@ -131,7 +131,7 @@ class Walk {
     std::weak_ptr<const v1::SourceTree> tree ABSL_GUARDED_BY(mutex);
   };
 
-  absl::StatusOr<std::shared_ptr<const v1::SourceTree>> TreeOf(int source) {
+  absl::StatusOr<std::shared_ptr<const v1::SourceTree>> GetTree(int source) {
     Tree& place = trees_[source];
     const absl::MutexLock lock(&place.mutex);
     std::shared_ptr<const v1::SourceTree> tree = place.tree.lock();
@@ -159,7 +159,7 @@ class Walk {
   absl::StatusOr<LoadedShard> LoadPiece(const Piece& piece) {
     const v1::ManifestSource& source = manifest_.sources(piece.source);
     RETURN_IF_ERROR(CheckVerdicts(source));
-    ASSIGN_OR_RETURN(std::shared_ptr<const v1::SourceTree> tree, TreeOf(piece.source));
+    ASSIGN_OR_RETURN(std::shared_ptr<const v1::SourceTree> tree, GetTree(piece.source));
     if (piece.shard != kTree) return LoadShard(store_, source, piece.shard, std::move(tree));
     LoadedShard loaded;
     loaded.tree = std::move(tree);
@@ -175,7 +175,7 @@ class Walk {
     loaded.first_number = static_cast<uint32_t>(number);
     const v1::ManifestSource& source = manifest_.sources(piece.source);
     ASSIGN_OR_RETURN(loaded.prepared,
-                     visitor_.PrepareShard(ViewOf(source, piece.source, piece.shard, loaded)));
+                     visitor_.PrepareShard(MakeView(source, piece.source, piece.shard, loaded)));
     return loaded;
   }
 
@@ -197,7 +197,7 @@ class Walk {
   absl::Status VisitPiece(const Piece& piece, const LoadedShard& loaded) {
     current_ = loaded.tree;
     if (piece.shard == kTree) return visitor_.VisitTree(piece.source, *loaded.tree);
-    ShardView view = ViewOf(manifest_.sources(piece.source), piece.source, piece.shard, loaded);
+    ShardView view = MakeView(manifest_.sources(piece.source), piece.source, piece.shard, loaded);
     view.prepared = loaded.prepared.get();
     return visitor_.VisitShard(view);
   }
@@ -247,7 +247,7 @@ absl::Status WalkShard(cas::BlobStore& store, const v1::DatasetManifest& manifes
                    LoadShard(store, source, view.shard,
                              std::make_shared<const v1::SourceTree>(std::move(tree))));
   loaded.first_number = view.first_number;
-  ShardView whole = ViewOf(source, view.source, view.shard, loaded);
+  ShardView whole = MakeView(source, view.source, view.shard, loaded);
   ASSIGN_OR_RETURN(loaded.prepared, visitor.PrepareShard(whole));
   whole.prepared = loaded.prepared.get();
   return visitor.VisitShard(whole);
@@ -256,6 +256,19 @@ absl::Status WalkShard(cas::BlobStore& store, const v1::DatasetManifest& manifes
 absl::Status WalkDataset(cas::BlobStore& store, const v1::DatasetManifest& manifest,
                          DatasetVisitor& visitor, int threads) {
   return Walk(store, manifest, visitor).Run(threads);
+}
+
+std::vector<cas::Digest> ListBlobs(const v1::DatasetManifest& manifest, const cas::Digest& digest) {
+  std::vector<cas::Digest> blobs = {digest, manifest.clusters()};
+  if (manifest.has_splits()) blobs.push_back(manifest.splits());
+  for (const v1::ManifestSource& source : manifest.sources()) {
+    if (source.has_tree()) blobs.push_back(source.tree());
+    blobs.insert(blobs.end(), source.files().begin(), source.files().end());
+    blobs.insert(blobs.end(), source.kernels().begin(), source.kernels().end());
+    blobs.insert(blobs.end(), source.verdicts().begin(), source.verdicts().end());
+    blobs.insert(blobs.end(), source.ir().begin(), source.ir().end());
+  }
+  return blobs;
 }
 
 }  // namespace kernelmill::manifest

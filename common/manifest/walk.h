@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/cas/blob_store.h"
+#include "common/cas/digest.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
@@ -77,6 +79,10 @@ absl::Status WalkDataset(cas::BlobStore& store, const v1::DatasetManifest& manif
 // Visits one shard alone, `view` with its place as that walk had it. Errors as above.
 absl::Status WalkShard(cas::BlobStore& store, const v1::DatasetManifest& manifest,
                        const ShardView& view, DatasetVisitor& visitor);
+
+// Every blob that a dataset needs, itself first: all that an export reads. What is held for it, and
+// what a collection must not drop of it.
+std::vector<cas::Digest> ListBlobs(const v1::DatasetManifest& manifest, const cas::Digest& digest);
 
 }  // namespace kernelmill::manifest
 

@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 
 namespace kernelmill::client {
 namespace {
 
-// A character at the start of a text: its code point, and how many bytes it has; size 0 where
-// there is none.
+// A character at the start of a text: its code point and its number of bytes, which is 0 if the
+// text does not begin with UTF-8.
 struct Character {
   uint32_t code = 0;
   size_t size = 0;
@@ -33,7 +36,7 @@ Character Decode(absl::string_view text) {
   return code < kLeast[size] || surrogate || code > 0x10ffff ? Character{} : Character{code, size};
 }
 
-// Whether a terminal acts on it, or shows other text than there is.
+// Returns true if a terminal acts on the character, or shows different text because of it.
 bool IsUnsafe(uint32_t code) {
   return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xad || code == 0x61c ||
          (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
@@ -41,7 +44,7 @@ bool IsUnsafe(uint32_t code) {
          (code >= 0xfff9 && code <= 0xfffb) || (code >= 0xe0000 && code <= 0xe0fff);
 }
 
-// A piece as it is shown, which is never parted.
+// Returns a piece as it is shown. A line break never divides it.
 std::string Shown(const SafePiece& piece) {
   if (piece.bytes == "\t") return "    ";
   return piece.spelled.empty() ? std::string(piece.bytes) : piece.spelled;
@@ -88,6 +91,55 @@ std::vector<std::string> SafeLines(absl::string_view text, int width) {
     lines.push_back(std::move(shown));
   }
   return lines;
+}
+
+namespace {
+
+constexpr int kLineWidth = 1000;  // a page breaks or scrolls shorter lines itself
+
+bool IsPlain(char c) { return (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\t'; }
+
+// Counts the bytes at the text's start that need no treatment except EscapeHtml().
+size_t PlainBytes(absl::string_view text) {
+  size_t size = 0;
+  while (size < text.size() && IsPlain(text[size])) ++size;
+  return size;
+}
+
+}  // namespace
+
+std::string EscapeHtml(absl::string_view text) {
+  return absl::StrReplaceAll(
+      text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}});
+}
+
+std::string HtmlLine(absl::string_view text) {
+  return EscapeHtml(absl::StrJoin(SafeLines(text, kLineWidth), " "));
+}
+
+std::string HtmlCode(absl::string_view text) {
+  std::string html;
+  while (!text.empty()) {
+    const size_t plain = PlainBytes(text);
+    html += EscapeHtml(text.substr(0, plain));
+    text.remove_prefix(plain);
+    if (text.empty()) break;
+    const SafePiece piece = TakeSafePiece(&text);
+    if (piece.spelled.empty()) {
+      absl::StrAppend(&html, piece.bytes);
+    } else if (piece.bytes == "\r") {
+      html += "&#13;";  // HTML would read a bare one as a line end
+    } else {
+      absl::StrAppend(&html, "<bdi class=\"u\" data-u=\"", piece.spelled, "\">", piece.bytes,
+                      "</bdi>");
+    }
+  }
+  return html;
+}
+
+absl::string_view WebUrl(absl::string_view url) {
+  const bool web = absl::StartsWith(url, "https://") || absl::StartsWith(url, "http://");
+  return web ? url : absl::string_view();
 }
 
 }  // namespace kernelmill::client

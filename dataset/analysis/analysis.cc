@@ -51,7 +51,7 @@ void AddTo(const std::map<Key, Value>& more, std::map<Key, Value>& sum) {
   for (const auto& [key, value] : more) AddTo(value, sum[key]);
 }
 
-Tally TallyOf(const v1::Kernel& kernel, const v1::Verdict& verdict, bool kept) {
+Tally MakeTally(const v1::Kernel& kernel, const v1::Verdict& verdict, bool kept) {
   Tally tally;
   tally.found = 1;
   if (!kept) return tally;
@@ -63,7 +63,7 @@ Tally TallyOf(const v1::Kernel& kernel, const v1::Verdict& verdict, bool kept) {
 }
 
 // The words of a kernel in every dimension.
-std::vector<std::pair<absl::string_view, std::string>> WordsOf(const Analysis::Origin& origin,
+std::vector<std::pair<absl::string_view, std::string>> GetWords(const Analysis::Origin& origin,
                                                                const v1::Kernel& kernel,
                                                                const v1::Verdict& verdict) {
   std::vector<std::pair<absl::string_view, std::string>> words = {
@@ -141,9 +141,9 @@ std::string LicenseBasis(const v1::License& license) {
 void Analysis::AddKernel(const Origin& origin, const v1::Kernel& kernel, const v1::Verdict& verdict,
                          const v1::Decision& decision) {
   const bool kept = decision.fate() == v1::FATE_KEPT;
-  const Tally tally = TallyOf(kernel, verdict, kept);
+  const Tally tally = MakeTally(kernel, verdict, kept);
   AddTo(tally, total_);
-  for (auto& [dimension, word] : WordsOf(origin, kernel, verdict)) {
+  for (auto& [dimension, word] : GetWords(origin, kernel, verdict)) {
     AddTo(tally, by_[std::string(dimension)][ToUtf8(word)]);
   }
   CountChecks(verdict, kept, checks_);
@@ -155,7 +155,7 @@ void Analysis::AddKernel(const Origin& origin, const v1::Kernel& kernel, const v
   AddTo(tally, licenses_by_category_[origin.category][LicenseBasis(verdict.license())]);
   if (!kept) {
     ++losses_[std::string(manifest::FateName(decision.fate()))]
-             [manifest::KindOf(decision.reason())];
+             [manifest::ReasonKind(decision.reason())];
     return;
   }
   tokens_.push_back(Bounded(tally.tokens));

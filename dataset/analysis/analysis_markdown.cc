@@ -93,7 +93,7 @@ std::string CheckTable(const Json& checks) {
   return table.text();
 }
 
-std::string ShareOf(int64_t part, int64_t whole) {
+std::string FormatShare(int64_t part, int64_t whole) {
   return whole == 0 ? "" : Percent(static_cast<double>(part) / static_cast<double>(whole));
 }
 
@@ -107,8 +107,8 @@ std::string TargetTable(const Json& targets) {
     const auto unknown = target["unknown"].get<int64_t>();
     table.Add({absl::StrCat(target["toolchain"].get<std::string>(), ", ",
                             target["target"].get<std::string>()),
-               Count(ok), Count(error), Count(unknown), ShareOf(ok, ok + error + unknown),
-               ShareOf(ok, ok + error)});
+               Count(ok), Count(error), Count(unknown), FormatShare(ok, ok + error + unknown),
+               FormatShare(ok, ok + error)});
   }
   return table.text();
 }

@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-v1::Kernel KernelOf(int lines, const std::string& tag = "") {
+v1::Kernel MakeKernel(int lines, const std::string& tag = "") {
   v1::Kernel kernel;
   kernel.set_dsl(v1::DSL_TRITON);
   kernel.set_role(v1::KERNEL_ROLE_KERNEL);
@@ -25,7 +25,7 @@ v1::Kernel KernelOf(int lines, const std::string& tag = "") {
   return kernel;
 }
 
-v1::Verdict VerdictOf(int tokens, const std::string& license, const std::string& evidence,
+v1::Verdict MakeVerdict(int tokens, const std::string& license, const std::string& evidence,
                       v1::RuleResult::Outcome masks = v1::RuleResult::OUTCOME_PASS) {
   v1::Verdict verdict;
   verdict.mutable_source_tokens()->set_cl100k_base(tokens);
@@ -37,7 +37,7 @@ v1::Verdict VerdictOf(int tokens, const std::string& license, const std::string&
   return verdict;
 }
 
-v1::Decision DecisionOf(v1::Fate fate, const std::string& reason = "") {
+v1::Decision MakeDecision(v1::Fate fate, const std::string& reason = "") {
   v1::Decision decision;
   decision.set_fate(fate);
   decision.set_reason(reason);
@@ -48,16 +48,16 @@ Analysis Small() {
   const Analysis::Origin a = {"https://example.org/a", "tutorials", 1};
   const Analysis::Origin b = {"https://example.org/b|c", "train_ing", 2};
   Analysis analysis;
-  analysis.AddKernel(a, KernelOf(10, "matmul"), VerdictOf(100, "MIT", "file:LICENSE"),
-                     DecisionOf(v1::FATE_KEPT));
-  analysis.AddKernel(a, KernelOf(20), VerdictOf(300, "MIT", "spdx-tag+file:LICENSE"),
-                     DecisionOf(v1::FATE_KEPT));
-  analysis.AddKernel(a, KernelOf(5, "matmul"),
-                     VerdictOf(50, "NOASSERTION", "", v1::RuleResult::OUTCOME_FAIL),
-                     DecisionOf(v1::FATE_REJECTED, "license:NOASSERTION"));
-  analysis.AddKernel(b, KernelOf(7),
-                     VerdictOf(70, "MIT", "metadata", v1::RuleResult::OUTCOME_EXEMPT),
-                     DecisionOf(v1::FATE_DUPLICATE, "near"));
+  analysis.AddKernel(a, MakeKernel(10, "matmul"), MakeVerdict(100, "MIT", "file:LICENSE"),
+                     MakeDecision(v1::FATE_KEPT));
+  analysis.AddKernel(a, MakeKernel(20), MakeVerdict(300, "MIT", "spdx-tag+file:LICENSE"),
+                     MakeDecision(v1::FATE_KEPT));
+  analysis.AddKernel(a, MakeKernel(5, "matmul"),
+                     MakeVerdict(50, "NOASSERTION", "", v1::RuleResult::OUTCOME_FAIL),
+                     MakeDecision(v1::FATE_REJECTED, "license:NOASSERTION"));
+  analysis.AddKernel(b, MakeKernel(7),
+                     MakeVerdict(70, "MIT", "metadata", v1::RuleResult::OUTCOME_EXEMPT),
+                     MakeDecision(v1::FATE_DUPLICATE, "near"));
   analysis.AddFile(a, 400, 9000);
   analysis.AddCluster(2);
   analysis.AddCluster(1);

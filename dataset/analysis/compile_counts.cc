@@ -2,7 +2,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
-#include "common/manifest/rule_outcome.h"
+#include "common/manifest/ledger.h"
 
 namespace kernelmill::dataset {
 namespace {
@@ -48,7 +48,7 @@ void AddCompiled(const v1::Verdict& verdict, CompileCounts* counts) {
     ++counts->not_attempted[compiled.not_attempted()];
     return;
   }
-  const v1::RuleResult::Outcome outcome = manifest::OutcomeOf(verdict, "compiles");
+  const v1::RuleResult::Outcome outcome = manifest::GetOutcome(verdict, "compiles");
   ++(outcome == v1::RuleResult::OUTCOME_PASS   ? counts->compiles
      : outcome == v1::RuleResult::OUTCOME_FAIL ? counts->fails
                                                : counts->unknown);

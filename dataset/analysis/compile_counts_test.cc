@@ -23,7 +23,7 @@ v1::CompileResult& AddResult(v1::CompileStatus status, v1::Verdict* verdict) {
   return result;
 }
 
-v1::Verdict VerdictOf(v1::RuleResult::Outcome compiles) {
+v1::Verdict MakeVerdict(v1::RuleResult::Outcome compiles) {
   v1::Verdict verdict;
   v1::RuleResult& rule = *verdict.add_rules();
   rule.set_rule("compiles");
@@ -32,25 +32,25 @@ v1::Verdict VerdictOf(v1::RuleResult::Outcome compiles) {
 }
 
 v1::Verdict Compiles() {
-  v1::Verdict verdict = VerdictOf(v1::RuleResult::OUTCOME_PASS);
+  v1::Verdict verdict = MakeVerdict(v1::RuleResult::OUTCOME_PASS);
   AddResult(v1::COMPILE_STATUS_OK, &verdict);
   return verdict;
 }
 
 v1::Verdict Fails() {
-  v1::Verdict verdict = VerdictOf(v1::RuleResult::OUTCOME_FAIL);
+  v1::Verdict verdict = MakeVerdict(v1::RuleResult::OUTCOME_FAIL);
   AddResult(v1::COMPILE_STATUS_ERROR, &verdict).set_stage("frontend");
   return verdict;
 }
 
 v1::Verdict Unknown(const std::string& missing) {
-  v1::Verdict verdict = VerdictOf(v1::RuleResult::OUTCOME_EXEMPT);
+  v1::Verdict verdict = MakeVerdict(v1::RuleResult::OUTCOME_EXEMPT);
   AddResult(v1::COMPILE_STATUS_UNKNOWN, &verdict).set_missing(missing);
   return verdict;
 }
 
 v1::Verdict Untried() {
-  v1::Verdict verdict = VerdictOf(v1::RuleResult::OUTCOME_EXEMPT);
+  v1::Verdict verdict = MakeVerdict(v1::RuleResult::OUTCOME_EXEMPT);
   verdict.mutable_compiled()->set_not_attempted("dsl:cuda");
   return verdict;
 }

@@ -28,7 +28,7 @@ class Draws {
 };
 
 // A seed of its own for each shuffle.
-uint64_t SeedOf(uint64_t seed, absl::string_view phase, size_t part, uint64_t epoch) {
+uint64_t MakeSeed(uint64_t seed, absl::string_view phase, size_t part, uint64_t epoch) {
   const std::string hash = Sha256Hex(absl::StrCat(seed, "\n", part, "\n", epoch, "\n", phase));
   return std::stoull(hash.substr(0, 16), nullptr, 16);
 }
@@ -46,7 +46,7 @@ void MixOrder::StartEpoch(size_t part) {
   Reading& reading = readings_[part];
   reading.order.resize(plan_.parts[part].rows.size());
   std::iota(reading.order.begin(), reading.order.end(), 0);
-  Draws draws(SeedOf(seed_, plan_.name, part, reading.epoch));
+  Draws draws(MakeSeed(seed_, plan_.name, part, reading.epoch));
   // Fisher and Yates.
   for (auto left = static_cast<uint32_t>(reading.order.size()); left > 1; --left) {
     std::swap(reading.order[left - 1], reading.order[draws.Below(left)]);

@@ -54,7 +54,7 @@ Json MixJson(const v1::Mix& mix, const std::vector<PhasePlan>& phases,
              const std::vector<std::string>& indexes, const std::vector<int64_t>& samples);
 
 // The config of a part: what it names, else kernels.
-std::string ConfigOf(const v1::MixPart& part);
+std::string FindConfig(const v1::MixPart& part);
 
 }  // namespace kernelmill::dataset
 

@@ -26,7 +26,7 @@ Numbers AllWords(const KernelTraits& traits) {
 std::vector<std::string> SharedTexts(const Vocabulary& words, const Numbers& a, const Numbers& b) {
   std::vector<std::string> texts;
   for (const uint32_t word : a) {
-    if (std::binary_search(b.begin(), b.end(), word)) texts.push_back(words.WordOf(word));
+    if (std::binary_search(b.begin(), b.end(), word)) texts.push_back(words.GetWord(word));
   }
   std::sort(texts.begin(), texts.end());
   return texts;
@@ -60,10 +60,10 @@ void CudaTritonMatcher::IndexWords() {
 std::vector<uint32_t> CudaTritonMatcher::Comparable(const KernelTraits& cuda) const {
   const Vocabulary& vocabulary = vocabularies_.words;
   Numbers words = AllWords(cuda);
-  std::erase_if(words, [&](uint32_t word) { return IsDirection(vocabulary.WordOf(word)); });
+  std::erase_if(words, [&](uint32_t word) { return IsDirection(vocabulary.GetWord(word)); });
   std::sort(words.begin(), words.end(), [&](uint32_t a, uint32_t b) {
-    return std::forward_as_tuple(triton_by_word_[a].size(), vocabulary.WordOf(a)) <
-           std::forward_as_tuple(triton_by_word_[b].size(), vocabulary.WordOf(b));
+    return std::forward_as_tuple(triton_by_word_[a].size(), vocabulary.GetWord(a)) <
+           std::forward_as_tuple(triton_by_word_[b].size(), vocabulary.GetWord(b));
   });
   Numbers found;
   for (const uint32_t word : words) {
@@ -83,7 +83,7 @@ bool CudaTritonMatcher::NamesMatch(const Match& match) const {
   return shared.size() - std::count_if(shared.begin(), shared.end(), IsDirection) > 1;
 }
 
-std::vector<CudaTritonMatcher::Match> CudaTritonMatcher::MatchesOf(
+std::vector<CudaTritonMatcher::Match> CudaTritonMatcher::FindMatches(
     uint32_t cuda, std::vector<int>& best_of_triton) const {
   std::vector<Match> matches;
   for (const uint32_t triton : Comparable(traits_[cuda])) {
@@ -108,7 +108,7 @@ std::vector<ScoredPair> CudaTritonMatcher::FindCandidates() const {
   std::vector<Match> matches;
   for (uint32_t i = 0; i < traits_.size(); ++i) {
     if (!traits_[i].cuda || !traits_[i].launched) continue;
-    const std::vector<Match> of_kernel = MatchesOf(i, best_of_triton);
+    const std::vector<Match> of_kernel = FindMatches(i, best_of_triton);
     matches.insert(matches.end(), of_kernel.begin(), of_kernel.end());
   }
   std::stable_sort(matches.begin(), matches.end(),
@@ -125,7 +125,7 @@ std::vector<ScoredPair> CudaTritonMatcher::FindCandidates() const {
   return pairs;
 }
 
-ScoredPair CudaTritonMatcher::ScoreOf(uint32_t cuda, uint32_t triton) const {
+ScoredPair CudaTritonMatcher::ScorePair(uint32_t cuda, uint32_t triton) const {
   const Match match = {by_number_.at(cuda), by_number_.at(triton), {}};
   return Describe(
       {match.cuda, match.triton, Score(vocabularies_, traits_[match.cuda], traits_[match.triton])});

@@ -57,7 +57,7 @@ class CudaTritonMatcher {
   std::vector<ScoredPair> FindCandidates() const;
 
   // Of any two that were added.
-  ScoredPair ScoreOf(uint32_t cuda, uint32_t triton) const;
+  ScoredPair ScorePair(uint32_t cuda, uint32_t triton) const;
 
  private:
   struct Match {
@@ -70,7 +70,7 @@ class CudaTritonMatcher {
   // Whether the names of two kernels, and those of their files, are alike enough for a candidate.
   bool NamesMatch(const Match& match) const;
   std::vector<uint32_t> Comparable(const KernelTraits& cuda) const;
-  std::vector<Match> MatchesOf(uint32_t cuda, std::vector<int>& best_of_triton) const;
+  std::vector<Match> FindMatches(uint32_t cuda, std::vector<int>& best_of_triton) const;
   ScoredPair Describe(const Match& match) const;
 
   Vocabularies vocabularies_;

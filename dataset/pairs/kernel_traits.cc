@@ -67,7 +67,7 @@ Numbers Interned(const std::vector<std::string>& words, Vocabulary& vocabulary) 
 }
 
 // The name of the path's file without its extension.
-string_view StemOf(string_view path) {
+string_view FindStem(string_view path) {
   const string_view name = BaseName(path);
   return name.substr(0, name.find('.'));
 }
@@ -96,9 +96,9 @@ Numbers Fold(const Numbers& written, Vocabularies& vocabularies) {
   const Vocabulary& raw = vocabularies.raw;
   Numbers folded;
   for (size_t i = 0; i < written.size(); ++i) {
-    std::string word = raw.WordOf(written[i]);
+    std::string word = raw.GetWord(written[i]);
     if (i + 1 < written.size()) {
-      std::string compound = absl::StrCat(word, raw.WordOf(written[i + 1]));
+      std::string compound = absl::StrCat(word, raw.GetWord(written[i + 1]));
       if (compound.size() >= kMinCompound && (raw.Has(compound) || IsKnownCompound(compound))) {
         word = std::move(compound);
         ++i;
@@ -113,7 +113,7 @@ Numbers Fold(const Numbers& written, Vocabularies& vocabularies) {
 
 bool Has(const Vocabulary& words, const Numbers& numbers, string_view word) {
   return std::any_of(numbers.begin(), numbers.end(),
-                     [&](uint32_t number) { return words.WordOf(number) == word; });
+                     [&](uint32_t number) { return words.GetWord(number) == word; });
 }
 
 // As the name says, else as the file's does.
@@ -202,7 +202,7 @@ KernelWords ReadWords(const v1::Kernel& kernel) {
   words.name = IdentifierWords(kernel.name());
   // d_gelu is gelu's derivative.
   if (absl::StartsWith(kernel.name(), "d_")) words.name.emplace_back(kBackward);
-  words.file = IdentifierWords(StemOf(kernel.path()));
+  words.file = IdentifierWords(FindStem(kernel.path()));
   for (const v1::Tag& tag : kernel.tags()) {
     if (tag.name() == kBackwardTag || IsOfPath(tag)) continue;
     words.tags.push_back({tag.name(), tag.rule(), !IsOfCode(tag)});

@@ -18,7 +18,7 @@ class Vocabulary {
   uint32_t Intern(absl::string_view word);
   // Whether any word was interned so.
   bool Has(absl::string_view word) const { return numbers_.contains(std::string(word)); }
-  const std::string& WordOf(uint32_t number) const { return words_[number]; }
+  const std::string& GetWord(uint32_t number) const { return words_[number]; }
 
   void Count(uint32_t number) { ++counts_[number]; }
   // How much it says that two of `kernels` share the word: the more the rarer it is, by its binary

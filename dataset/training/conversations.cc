@@ -10,7 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "common/code/lexer.h"
-#include "common/code/python_layout.h"
+#include "common/code/python.h"
 
 namespace kernelmill::dataset {
 namespace {
@@ -111,7 +111,7 @@ std::string Signature(const v1::Kernel& kernel) {
 }
 
 bool Names(string_view text, const v1::Kernel& kernel) {
-  const std::vector<code::Token> tokens = code::Lex(text, code::LanguageOf(kernel.dsl()));
+  const std::vector<code::Token> tokens = code::Lex(text, code::ToLanguage(kernel.dsl()));
   return std::any_of(tokens.begin(), tokens.end(), [&](const code::Token& token) {
     return token.kind == code::Token::kName && token.text == kernel.name();
   });

@@ -16,7 +16,7 @@ namespace {
 using absl::string_view;
 
 // Where the line begins that the token is the first of; nothing of another token.
-std::optional<size_t> LineOf(const code::Token& token, string_view code) {
+std::optional<size_t> FindLine(const code::Token& token, string_view code) {
   size_t at = static_cast<size_t>(token.text.data() - code.data());
   while (at > 0 && code::IsBlank(code[at - 1])) --at;
   if (at > 0 && !code::IsNewline(code[at - 1])) return std::nullopt;
@@ -36,7 +36,7 @@ std::vector<size_t> StatementLines(string_view code) {
   std::vector<size_t> lines = {0};
   std::optional<CommentLines> comments;
   for (const code::Token& token : code::Lex(code, code::Language::kPython)) {
-    const std::optional<size_t> line = LineOf(token, code);
+    const std::optional<size_t> line = FindLine(token, code);
     const size_t at = static_cast<size_t>(token.text.data() - code.data());
     const size_t indentation = line ? at - *line : 0;
     const bool follows =

@@ -20,7 +20,7 @@ constexpr size_t kMaxPart = 120;
 constexpr size_t kMaxPath = 800;
 constexpr size_t kHashDigits = 16;
 
-std::string HashOf(absl::string_view bytes) { return Sha256Hex(bytes).substr(0, kHashDigits); }
+std::string MakeHash(absl::string_view bytes) { return Sha256Hex(bytes).substr(0, kHashDigits); }
 
 bool IsPlain(char c) {
   return absl::ascii_isalnum(c) || (c != '\0' && absl::StrContains("._-+=@,()[]{} ", c));
@@ -60,7 +60,7 @@ std::string SafePart(absl::string_view part) {
   // The ending stays: it says what the file is.
   const absl::string_view ending = absl::string_view(safe).substr(safe.rfind('.') + 1);
   const std::string tail =
-      absl::StrCat("~", HashOf(part), ending.size() <= kHashDigits ? "." : "",
+      absl::StrCat("~", MakeHash(part), ending.size() <= kHashDigits ? "." : "",
                    ending.size() <= kHashDigits ? ending : absl::string_view());
   return safe.substr(0, kMaxPart - tail.size()) + tail;
 }
@@ -79,13 +79,13 @@ std::string SafePath(const TreePlace& place) {
     absl::StrAppend(&path, "/", SafePart(part));
   }
   if (path.size() <= kMaxPath) return path;
-  return absl::StrCat(root, "/~", HashOf(place.path), "/", SafePart(BaseName(place.path)));
+  return absl::StrCat(root, "/~", MakeHash(place.path), "/", SafePart(BaseName(place.path)));
 }
 
 // "a/b.py" with the hash of its place before the ending.
 std::string Renamed(const std::string& path, const TreePlace& place, size_t turn) {
   const std::string hash =
-      HashOf(absl::StrCat(place.category, "\n", place.repository, "\n", place.path, "\n", turn));
+      MakeHash(absl::StrCat(place.category, "\n", place.repository, "\n", place.path, "\n", turn));
   const size_t name = path.rfind('/') + 1;
   const size_t dot = path.rfind('.');
   const size_t at = dot == std::string::npos || dot <= name ? path.size() : dot;

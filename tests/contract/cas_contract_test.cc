@@ -93,7 +93,7 @@ class BlobStoreContract : public ::testing::TestWithParam<Param> {
       EXPECT_THAT(status, StatusIs(kInvalid));
     }
   }
-  static Blob BlobOf(std::string bytes) { return {DigestOf(bytes), std::move(bytes)}; }
+  static Blob MakeBlob(std::string bytes) { return {DigestOf(bytes), std::move(bytes)}; }
   BlobStore& store() { return subject_->store(); }
 
   std::unique_ptr<Subject> subject_;
@@ -112,7 +112,7 @@ std::string Content(size_t size, uint64_t seed) {
 TEST_P(BlobStoreContract, WhatIsPutIsGot) {
   std::vector<Blob> blobs;
   for (const size_t size : {1, 1000, 1025, 70'000, 3'000'000}) {
-    blobs.push_back(BlobOf(Content(size, size)));
+    blobs.push_back(MakeBlob(Content(size, size)));
   }
   ASSERT_THAT(store().Put(blobs), IsOk());
   std::vector<Digest> digests;
@@ -124,9 +124,9 @@ TEST_P(BlobStoreContract, WhatIsPutIsGot) {
 }
 
 TEST_P(BlobStoreContract, BlobsLargerThanAnyMessage) {
-  const std::vector<Blob> blobs = {BlobOf(Content(20 << 20, 1)), BlobOf("small"),
-                                   BlobOf(Content((4 << 20) + 1, 2)),
-                                   BlobOf(Content((4 << 20) - (128 << 10), 3))};
+  const std::vector<Blob> blobs = {MakeBlob(Content(20 << 20, 1)), MakeBlob("small"),
+                                   MakeBlob(Content((4 << 20) + 1, 2)),
+                                   MakeBlob(Content((4 << 20) - (128 << 10), 3))};
   ASSERT_THAT(store().Put(blobs), IsOk());
   ASSERT_THAT(store().Put(blobs), IsOk());
   const auto contents = store().Get(
@@ -142,7 +142,7 @@ TEST_P(BlobStoreContract, ManySmallBlobsInOneCall) {
   // More than one question or batch takes; fewer where each becomes a file of its own.
   const int count = GetParam().from_elsewhere ? 3'000 : 30'000;
   for (int i = 0; i < count; ++i) {
-    blobs.push_back(BlobOf(absl::StrCat("blob ", i)));
+    blobs.push_back(MakeBlob(absl::StrCat("blob ", i)));
     digests.push_back(blobs.back().digest);
   }
   EXPECT_EQ(store().FindMissing(digests)->size(), digests.size());
@@ -154,7 +154,7 @@ TEST_P(BlobStoreContract, ManySmallBlobsInOneCall) {
 }
 
 TEST_P(BlobStoreContract, MissingOnesComeInTheOrderAsked) {
-  ASSERT_THAT(store().Put({BlobOf("here")}), IsOk());
+  ASSERT_THAT(store().Put({MakeBlob("here")}), IsOk());
   const auto missing = store().FindMissing(
       {DigestOf("b"), DigestOf("here"), DigestOf("a"), DigestOf(""), DigestOf("b")});
   ASSERT_THAT(missing, IsOk());
@@ -167,7 +167,7 @@ TEST_P(BlobStoreContract, MissingOnesComeInTheOrderAsked) {
 TEST_P(BlobStoreContract, TheEmptyBlobIsAlwaysThere) {
   EXPECT_TRUE(store().FindMissing({DigestOf("")})->empty());
   EXPECT_EQ(store().Get({DigestOf("")})->front(), "");
-  EXPECT_THAT(store().Put({BlobOf("")}), IsOk());
+  EXPECT_THAT(store().Put({MakeBlob("")}), IsOk());
 }
 
 TEST_P(BlobStoreContract, EmptyListsAreFine) {
@@ -204,7 +204,7 @@ TEST_P(BlobStoreContract, MalformedDigestsAreRefused) {
 }
 
 TEST_P(BlobStoreContract, TheFirstMissingBlobIsNamed) {
-  ASSERT_THAT(store().Put({BlobOf("here")}), IsOk());
+  ASSERT_THAT(store().Put({MakeBlob("here")}), IsOk());
   Digest large = DigestOf("large");
   large.set_size_bytes(50 << 20);
   for (const auto& [first, second] :
@@ -217,7 +217,7 @@ TEST_P(BlobStoreContract, TheFirstMissingBlobIsNamed) {
 }
 
 TEST_P(BlobStoreContract, RepeatedDigestsAreAnsweredEachTime) {
-  ASSERT_THAT(store().Put({BlobOf("twice"), BlobOf("twice"), BlobOf("once")}), IsOk());
+  ASSERT_THAT(store().Put({MakeBlob("twice"), MakeBlob("twice"), MakeBlob("once")}), IsOk());
   const auto contents = store().Get({DigestOf("twice"), DigestOf("once"), DigestOf("twice")});
   ASSERT_THAT(contents, IsOk());
   EXPECT_EQ(*contents, (std::vector<std::string>{"twice", "once", "twice"}));
@@ -258,15 +258,15 @@ TEST_P(BlobStoreContract, AResultThatNamesAMissingBlobIsNotFound) {
     *file->mutable_digest() = DigestOf(name);
   }
   ASSERT_THAT(store().PutActionResult(action, result), IsOk());
-  ASSERT_THAT(store().Put({BlobOf("output 0")}), IsOk());
+  ASSERT_THAT(store().Put({MakeBlob("output 0")}), IsOk());
   EXPECT_THAT(store().GetActionResult(action), StatusIs(kNotFound));
-  ASSERT_THAT(store().Put({BlobOf("output 1")}), IsOk());
+  ASSERT_THAT(store().Put({MakeBlob("output 1")}), IsOk());
   EXPECT_THAT(store().GetActionResult(action), IsOk());
 }
 
 TEST_P(BlobStoreContract, ManyThreadsPutAndGetTheSameBlobs) {
-  const std::vector<Blob> blobs = {BlobOf(Content(5 << 20, 6)), BlobOf(Content(100'000, 7)),
-                                   BlobOf("tiny")};
+  const std::vector<Blob> blobs = {MakeBlob(Content(5 << 20, 6)), MakeBlob(Content(100'000, 7)),
+                                   MakeBlob("tiny")};
   std::vector<absl::Status> statuses(8);
   std::vector<std::thread> threads;
   for (absl::Status& status : statuses) {

@@ -21,14 +21,14 @@ namespace kernelmill::extractor {
 namespace {
 
 // The file's name decides which language it is read as.
-absl::string_view NameOf(uint8_t choice) {
+absl::string_view ChooseName(uint8_t choice) {
   constexpr absl::string_view kNames[] = {"a.py",           "a.cu",   "a.py.jinja",
                                           "output_code.py", "a.json", "a.jsonl"};
   return kNames[choice % (sizeof(kNames) / sizeof(kNames[0]))];
 }
 
 // What each string of a JSON file stands for, by where its content begins.
-std::map<int64_t, std::string> StringsOf(const v1::SourceFile& file) {
+std::map<int64_t, std::string> ListStrings(const v1::SourceFile& file) {
   std::map<int64_t, std::string> strings;
   json::Documents documents(file.path(), file.content());
   json::Document document;
@@ -56,7 +56,7 @@ void CheckJsonSpan(const v1::Kernel& kernel, const std::map<int64_t, std::string
 
 void CheckKernels(const v1::KernelShard& shard, const v1::SourceFile& file) {
   const bool is_json = json::IsJsonPath(file.path());
-  const auto strings = is_json ? StringsOf(file) : std::map<int64_t, std::string>();
+  const auto strings = is_json ? ListStrings(file) : std::map<int64_t, std::string>();
   for (const v1::Kernel& kernel : shard.kernels()) {
     Check(kernel.has_json_pointer() == is_json);
     if (is_json) {
@@ -71,7 +71,7 @@ void Extract(const uint8_t* data, size_t size) {
   if (size == 0) return;
   v1::FileShard files;
   v1::SourceFile& file = *files.add_files();
-  file.set_path(std::string(NameOf(data[0])));
+  file.set_path(std::string(ChooseName(data[0])));
   file.set_content(std::string(reinterpret_cast<const char*>(data + 1), size - 1));
   const TreeSitterParser parser;
   const auto shard = ExtractKernels(files, parser);

@@ -21,7 +21,7 @@
 namespace kernelmill::extractor {
 namespace {
 
-std::string PathOf(char choice) {
+std::string MakePath(char choice) {
   constexpr absl::string_view kPaths[] = {"a.py",       "b.py", "p/__init__.py", "p/a.py",
                                           "p/q/b.py",   "c.cu", "p/c.py",        "p/q/__init__.py",
                                           "__init__.py"};
@@ -29,10 +29,10 @@ std::string PathOf(char choice) {
 }
 
 // The first of a path counts, as in a tree.
-std::map<std::string, std::string> FilesOf(absl::string_view bytes) {
+std::map<std::string, std::string> ReadFiles(absl::string_view bytes) {
   std::map<std::string, std::string> files;
   for (const absl::string_view file : absl::StrSplit(bytes, '\xff')) {
-    if (!file.empty()) files.emplace(PathOf(file[0]), std::string(file.substr(1)));
+    if (!file.empty()) files.emplace(MakePath(file[0]), std::string(file.substr(1)));
   }
   return files;
 }
@@ -65,7 +65,7 @@ void CheckPieces(const v1::Kernel& kernel, const std::map<std::string, std::stri
 }
 
 void Link(absl::string_view bytes) {
-  const std::map<std::string, std::string> files = FilesOf(bytes);
+  const std::map<std::string, std::string> files = ReadFiles(bytes);
   v1::KernelShard shard;
   v1::KernelShard again;
   if (!ExtractAndLink(files, &shard) || !ExtractAndLink(files, &again)) return;

@@ -57,7 +57,7 @@ std::string CodeFile(std::vector<v1::Kernel*> kernels) {
 }
 
 // Of a file without kernels the whole's own source is what it has.
-std::string ContentOf(const std::vector<v1::Kernel*>& kernels, const v1::Kernel* whole) {
+std::string MakeContent(const std::vector<v1::Kernel*>& kernels, const v1::Kernel* whole) {
   if (kernels.empty()) return whole->source();
   return kernels[0]->has_json_pointer() ? JsonFile(kernels) : CodeFile(kernels);
 }
@@ -87,7 +87,7 @@ v1::FileShard WriteFiles(v1::KernelShard* shard) {
     v1::Kernel* whole = wholes.contains(path) ? wholes[path] : nullptr;
     v1::SourceFile* file = files.add_files();
     file->set_path(path);
-    file->set_content(ContentOf(kernels, whole));
+    file->set_content(MakeContent(kernels, whole));
     if (whole != nullptr) SetWhole(file->content(), whole);
     v1::ExtractedFile* listed = shard->add_files();
     listed->set_path(path);

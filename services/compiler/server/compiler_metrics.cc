@@ -16,14 +16,14 @@
 namespace kernelmill::compiler {
 namespace {
 
-// Reasons are few, but those of a later release are its own.
+// Bounds the number of labels: reasons are few, but a later release may add some.
 std::string BoundedReason(absl::string_view reason) {
   static auto* const reasons = new metrics::BoundedLabel(50);
   return reasons->ValueFor(reason);
 }
 
-// As Compiler's errors are.
-std::string ReasonOf(const absl::Status& lost) {
+// Returns the label for an error of Compiler.
+std::string GetReason(const absl::Status& lost) {
   switch (lost.code()) {
     case absl::StatusCode::kAborted:
       return "lost";
@@ -38,8 +38,8 @@ std::string ReasonOf(const absl::Status& lost) {
   }
 }
 
-// What stopped it, also where that says nothing of the kernel, since its signature was guessed.
-// Empty: nothing did.
+// Returns the stage that refused the kernel, also if its signature was guessed, so that the result
+// is unknown. Empty if no stage did.
 std::string RefusedBy(const v1::CompileResult& result) {
   if (result.status() == v1::COMPILE_STATUS_OK) return "";
   return result.missing() == "import:sandbox" ? "sandbox" : result.stage();
@@ -54,10 +54,10 @@ class TimedCompiler : public Compiler {
     absl::StatusOr<KernelReport> report = compiler_.Compile(job);
     if (!report.ok()) {
       metrics::Counter(metrics::kCompilesLost,
-                       {{"toolchain", job.toolchain}, {"reason", ReasonOf(report.status())}})
+                       {{"toolchain", job.toolchain}, {"reason", GetReason(report.status())}})
           .Increment();
     }
-    // Toolchains that are not pinned are not compiled by, so that the labels are few.
+    // Only pinned toolchains compile, so that there are few labels.
     if (report.ok()) {
       metrics::Histogram(metrics::kCompileSeconds, {{"toolchain", job.toolchain}})
           .Observe(absl::ToDoubleSeconds(absl::Now() - start));

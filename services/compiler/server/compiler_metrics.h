@@ -9,16 +9,17 @@
 
 namespace kernelmill::compiler {
 
-// "ok", "error" or "unknown", as records and metrics say it.
+// Returns "ok", "error" or "unknown", as in records and metrics.
 absl::string_view StatusName(v1::CompileStatus status);
 
-// Counts what compilers said of the kernels, and of which they were not asked.
+// Counts the compilers' results, and the kernels that were not compiled.
 void CountCompiled(const v1::CompiledShard& compiled);
 
-// Makes the series, as far as they are known before the first kernel.
+// Creates the series that are known before the first kernel, with the value 0.
 void PrefillCompiled();
 
-// Times each call of another, which outlives it.
+// Makes a compiler that passes calls on to `compiler`, times them, and counts those that fail.
+// `compiler` must outlive it. Thread-safe.
 std::unique_ptr<Compiler> NewTimedCompiler(Compiler& compiler);
 
 }  // namespace kernelmill::compiler

@@ -28,7 +28,6 @@
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/compiler/server/compiler_metrics.h"
 #include "services/compiler/server/fake_compiler.h"
-#include "services/compiler/server/limited_compiler.h"
 
 namespace kernelmill::compiler {
 namespace {
@@ -201,7 +200,7 @@ TEST_F(CompileStageTest, AStopReachesTheCompilerAndWhoWaitsForItAndNothingIsStor
   EXPECT_EQ(store_.blobs(), before);
 }
 
-// Counts how many of its callers are in it at once.
+// A fake that counts its concurrent calls.
 class CrowdedCompiler : public FakeCompiler {
  public:
   absl::StatusOr<KernelReport> Compile(const KernelJob& job) override {

@@ -17,8 +17,8 @@ absl::Status CheckSize(const v1::DeduplicateRequest& request) {
   int64_t bytes = 0;
   for (const std::string& source : request.sources()) bytes += static_cast<int64_t>(source.size());
   if (request.sources_size() <= kMaxTexts && bytes <= kMaxTextBytes) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(request.sources_size(), " texts of ", bytes,
-                                                 " bytes; at most ", kMaxTexts, " and ",
+  return absl::InvalidArgumentError(absl::StrCat("sources: ", request.sources_size(), " texts of ",
+                                                 bytes, " bytes; at most ", kMaxTexts, " and ",
                                                  kMaxTextBytes));
 }
 

@@ -1,5 +1,3 @@
-#include "services/deduplicator/server/manifest_stage.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -13,17 +11,16 @@
 #include "common/base/status.h"
 #include "common/cas/digest.h"
 #include "common/manifest/curated_pairs.h"
-#include "common/manifest/gates.h"
 #include "common/manifest/ledger.h"
 #include "common/manifest/reviews.h"
 #include "common/manifest/source_check.h"
-#include "common/manifest/splits.h"
 #include "common/manifest/walk.h"
+#include "services/deduplicator/server/deduplicator_stages.h"
 
 namespace kernelmill::deduplicator {
 namespace {
 
-constexpr int kMaxFailures = 100;  // that a result names
+constexpr int kMaxFailures = 100;  // named in a result
 
 // Hands out the action's inputs of one name in order.
 class InputQueue {
@@ -34,14 +31,14 @@ class InputQueue {
   absl::StatusOr<cas::Digest> Next() {
     if (next_ == digests_.size()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("manifest needs more than ", digests_.size(), " inputs '", name_, "'"));
+          absl::StrCat("manifest: needs more than ", digests_.size(), " inputs '", name_, "'"));
     }
     return digests_[next_++];
   }
 
   absl::Status CheckUsedUp() const {
     if (next_ == digests_.size()) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat("manifest has ", digests_.size(), " inputs '",
+    return absl::InvalidArgumentError(absl::StrCat("manifest: has ", digests_.size(), " inputs '",
                                                    name_, "' but needs only ", next_));
   }
 
@@ -51,16 +48,19 @@ class InputQueue {
   size_t next_ = 0;
 };
 
-// The texts that compilers made of the source's shards.
+// Adds the texts that compilers made of the source's shards.
 absl::Status AddIr(const v1::ManifestSourceParams& params, InputQueue* ir,
                    v1::ManifestSource* source) {
   if (params.ir().empty()) return absl::OkStatus();
   if (params.ir_size() != params.shards()) {
-    return absl::InvalidArgumentError(absl::StrCat("a source has ", params.shards(), " shards and ",
-                                                   params.ir_size(), " counts of 'ir'"));
+    return absl::InvalidArgumentError(absl::StrCat("ir: must have a count for each of ",
+                                                   params.shards(), " shards, not ",
+                                                   params.ir_size(), " counts"));
   }
   for (const int32_t count : params.ir()) {
-    if (count < 0) return absl::InvalidArgumentError(absl::StrCat("a shard has ", count, " 'ir'"));
+    if (count < 0) {
+      return absl::InvalidArgumentError(absl::StrCat("ir: must not be negative: ", count));
+    }
     source->add_ir_parts(count);
     for (int32_t i = 0; i < count; ++i) {
       ASSIGN_OR_RETURN(*source->add_ir(), ir->Next());
@@ -76,7 +76,8 @@ absl::Status AddSource(const v1::ManifestSourceParams& params, InputQueue* trees
   source->set_failed(params.failed());
   source->set_failed_files(params.failed_files());
   if (params.shards() < 0 || (params.failed() && params.shards() != 0)) {
-    return absl::InvalidArgumentError(absl::StrCat("a source has ", params.shards(), " shards"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "shards: must not be negative, and 0 for a failed source, not ", params.shards()));
   }
   if (params.failed()) return absl::OkStatus();
   ASSIGN_OR_RETURN(*source->mutable_tree(), trees->Next());
@@ -89,7 +90,7 @@ absl::Status AddSource(const v1::ManifestSourceParams& params, InputQueue* trees
   return AddIr(params, ir, source);
 }
 
-// The policy of which the coordinator made what the stage compile takes.
+// Restores the job's compile policy from the parameters that the coordinator made of it.
 void AddCompile(const v1::CompileParams& params, v1::DatasetManifest* manifest) {
   v1::CompilePolicy& policy = *manifest->mutable_compile();
   for (const v1::Toolchain& toolchain : params.toolchains()) {
@@ -154,7 +155,7 @@ void AddReviews(const v1::DatasetManifest& manifest, const manifest::FollowedRev
                      static_cast<int64_t>(reviews.problems.size()));
 }
 
-// The dataset is what it is; its client hears of the gates that it misses.
+// Reports the gates that the dataset misses. They do not fail the stage: the client decides.
 void AddMissedGates(const v1::DatasetManifest& manifest, const manifest::LedgerSums& sums,
                     v1::StageResult* result) {
   for (const manifest::GateResult& gate : manifest::CheckGates(manifest, sums)) {

@@ -1,4 +1,4 @@
-#include "services/deduplicator/server/pair_stage.h"
+#include "services/deduplicator/server/deduplicator_stages.h"
 
 #include <cstdint>
 #include <functional>
@@ -23,6 +23,8 @@
 namespace kernelmill::deduplicator {
 namespace {
 
+// One run of the stage. Reads all signatures once per kind of set, a batch of shards at a time.
+// Then it reads only the shards of shingles that have something to compare.
 class PairTask {
  public:
   PairTask(const v1::Action& action, const SpillOptions& spill, cas::BlobStore& store)
@@ -76,9 +78,9 @@ class PairTask {
     if (signatures_.size() == shingles_.size() && signatures_.size() == holdouts) {
       return absl::OkStatus();
     }
-    return absl::InvalidArgumentError(absl::StrCat(signatures_.size(), " signatures and ",
-                                                   shingles_.size(), " shingles of ", holdouts,
-                                                   " shards"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("pair: needs a 'signatures' and a 'shingles' for each of ", holdouts,
+                     " shards; got ", signatures_.size(), " and ", shingles_.size()));
   }
 
   bool IsHoldout(size_t shard) const { return params_.holdouts(static_cast<int>(shard)); }
@@ -91,8 +93,8 @@ class PairTask {
     return shards;
   }
 
-  // One kind of set after the other, so that the buckets of one are gone before those of the other
-  // are filled.
+  // Observes one kind of set after the other, so that the buckets of one kind are freed before
+  // those of the other are filled.
   absl::Status Observe() {
     uint32_t first = 0;
     const auto count = [&](const v1::SignatureShard& shard) -> absl::Status {
@@ -116,10 +118,10 @@ class PairTask {
                      [](const v1::SignatureShard&) { return absl::OkStatus(); });
   }
 
-  using SetsOf = const v1::TokenSets& (v1::SignatureShard::*)() const;
+  using GetSets = const v1::TokenSets& (v1::SignatureShard::*)() const;
 
   template <typename Check>
-  absl::Status ObserveIn(DuplicateFinder* finder, SetsOf sets_of, Check check) {
+  absl::Status ObserveIn(DuplicateFinder* finder, GetSets get_sets, Check check) {
     RETURN_IF_ERROR(ForEachShard<v1::SignatureShard>(
         store_, signatures_, ShardsThat([](size_t) { return true; }),
         [&](size_t shard, const v1::SignatureShard& signatures) -> absl::Status {
@@ -127,7 +129,7 @@ class PairTask {
           if (IsHoldout(shard)) {
             finder->SkipShard(static_cast<uint32_t>(KernelsIn(signatures)));
           } else {
-            finder->Observe((signatures.*sets_of)());
+            finder->Observe((signatures.*get_sets)());
           }
           return absl::OkStatus();
         }));
@@ -156,7 +158,7 @@ class PairTask {
         });
   }
 
-  // Whether this partition is the one that looks for holdouts in the shard.
+  // Returns true if this partition looks for holdouts in the shard. Each shard has one such.
   bool Matches(size_t shard) const {
     return has_holdouts_ && !IsHoldout(shard) &&
            shard % params_.partitions() == static_cast<size_t>(params_.partition());

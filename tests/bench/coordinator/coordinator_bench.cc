@@ -109,7 +109,7 @@ struct Setting {
   std::string certificates;         // the folder of certs.sh: TLS over loopback; empty: no TLS
   bool tcp = false;                 // loopback too without TLS, to compare; else Unix sockets
 
-  access::Identity IdentityOf(const std::string& name) const {
+  access::Identity GetIdentity(const std::string& name) const {
     if (certificates.empty()) return {};
     return {.certificate = absl::StrCat(certificates, "/", name, ".crt"),
             .key = absl::StrCat(certificates, "/", name, ".key"),
@@ -191,7 +191,7 @@ class Cluster {
     return absl::StrCat("127.0.0.1:", ports_.at(name));
   }
   std::shared_ptr<grpc::Channel> Connect(const std::string& to, const std::string& as) const {
-    return rpc::Connect(Address(to), *access::ChannelCredentials(setting_.IdentityOf(as)));
+    return rpc::Connect(Address(to), *access::ChannelCredentials(setting_.GetIdentity(as)));
   }
   std::vector<std::string> Command(const std::string& role, const std::string& address,
                                    const std::vector<std::string>& more) const {
@@ -205,7 +205,7 @@ class Cluster {
                                         "--log-level",
                                         setting_.log_level};
     command.insert(command.end(), more.begin(), more.end());
-    if (const access::Identity own = setting_.IdentityOf(role); own.uses_tls()) {
+    if (const access::Identity own = setting_.GetIdentity(role); own.uses_tls()) {
       for (const auto& [flag, file] : {std::pair{"--tls-ca", own.authority},
                                        {"--tls-cert", own.certificate},
                                        {"--tls-key", own.key}}) {

@@ -188,7 +188,7 @@ void AddInput(v1::Action* action, const std::string& name, const cas::Digest& di
 }
 
 // The partitions that the coordinator would make.
-int PartitionsOf(int64_t kernels) {
+int CountPartitions(int64_t kernels) {
   return static_cast<int>(
       std::max(std::clamp<int64_t>(kernels / 2000, 1, 4), std::min<int64_t>(kernels / 262144, 64)));
 }
@@ -239,7 +239,7 @@ absl::Status Growth(int64_t kernels, const std::string& folder) {
   params.set_threshold(0.7);
   params.set_structural_threshold(0.9);
   params.set_holdout_threshold(0.5);
-  params.set_partitions(PartitionsOf(kernels));
+  params.set_partitions(CountPartitions(kernels));
   v1::DedupPolicy& policy = *resolve.mutable_params()->mutable_resolve()->mutable_dedup();
   policy.set_threshold(0.7);
   policy.set_structural(true);

@@ -65,7 +65,7 @@ std::string LargeBlobs::Tail(uint64_t index) const {
   return tail;
 }
 
-cas::Digest LargeBlobs::DigestOf(uint64_t index) const {
+cas::Digest LargeBlobs::GetDigest(uint64_t index) const {
   Sha256Stream hash;
   hash.Update(body_);
   hash.Update(Tail(index));

@@ -39,7 +39,7 @@ class LargeBlobs {
   absl::string_view body() const { return body_; }
   std::string Tail(uint64_t index) const;
   // Hashes the whole blob: call it before the clock starts.
-  cas::Digest DigestOf(uint64_t index) const;
+  cas::Digest GetDigest(uint64_t index) const;
 
  private:
   const uint64_t seed_;

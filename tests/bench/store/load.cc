@@ -166,7 +166,7 @@ class WriteLoad : public Load {
  public:
   explicit WriteLoad(const LoadOptions& options)
       : blobs_(options.kind, options.seed, kLargeBlob), message_bytes_(options.message_bytes) {
-    for (int i = 0; i < options.operations; ++i) digests_.push_back(blobs_.DigestOf(i));
+    for (int i = 0; i < options.operations; ++i) digests_.push_back(blobs_.GetDigest(i));
   }
 
   absl::StatusOr<int64_t> Run(int operation, Connection& connection) const override {
@@ -204,7 +204,7 @@ class StreamLoad : public Load {
     const LargeBlobs blobs(options.kind, options.seed, kLargeBlob);
     for (int i = 0; i < options.stored; ++i) {
       bytestream::ReadRequest request;
-      request.set_resource_name(absl::StrCat("blobs/", cas::ToString(blobs.DigestOf(i))));
+      request.set_resource_name(absl::StrCat("blobs/", cas::ToString(blobs.GetDigest(i))));
       requests_.push_back(ToBuffer(request));
     }
   }

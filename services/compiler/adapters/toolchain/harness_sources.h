@@ -6,13 +6,13 @@
 
 namespace kernelmill::compiler {
 
-// A module of the harness (python/ beside this file), built into the program.
+// A module of the harness (python/ beside this file), which CMake builds into the program.
 struct HarnessSource {
   absl::string_view name;  // "zygote"
   absl::string_view text;
 };
 
-// The program that is run (`python3 -c`), and the modules that it is sent.
+// Return the program for `python3 -c`, and the modules that the worker sends to it.
 absl::string_view HarnessBoot();
 absl::Span<const HarnessSource> HarnessModules();
 

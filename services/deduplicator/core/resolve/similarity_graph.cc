@@ -11,12 +11,12 @@ void SimilarityGraph::AddPair(uint32_t a, uint32_t b, Overlap overlap) {
     edges_.push_back({a, b, overlap});
     return;
   }
-  a = GroupOf(a);
-  b = GroupOf(b);
+  a = FindGroup(a);
+  b = FindGroup(b);
   parent_[std::max(a, b)] = std::min(a, b);
 }
 
-uint32_t SimilarityGraph::GroupOf(uint32_t number) {
+uint32_t SimilarityGraph::FindGroup(uint32_t number) {
   while (parent_[number] != number) {
     parent_[number] = parent_[parent_[number]];
     number = parent_[number];
@@ -29,8 +29,8 @@ void SimilarityGraph::Build() {
   edges_.reserve(2 * one_way);
   for (size_t i = 0; i < one_way; ++i) {
     Edge& edge = edges_[i];
-    edge.from = GroupOf(edge.from);
-    edge.to = GroupOf(edge.to);
+    edge.from = FindGroup(edge.from);
+    edge.to = FindGroup(edge.to);
     edges_.push_back({edge.to, edge.from, edge.overlap});
   }
   const auto key = [](const Edge& edge) {

@@ -21,11 +21,12 @@ constexpr string_view kOperators[] = {"+",  "-",  "*", "/",  "//", "%",   "**", 
                                       "|",  "^",  "~", "<<", ">>", "not", "and", "or", "!",
                                       "&&", "||", "<", ">",  "<=", ">=",  "==",  "!="};
 
-// What an opening bracket may follow that is no function.
+// Words that an opening bracket may follow although they are no functions.
 constexpr string_view kKeywords[] = {"if",    "elif",  "else",   "for",    "while",  "in",
                                      "not",   "and",   "or",     "is",     "return", "assert",
                                      "yield", "await", "lambda", "switch", "sizeof", "def"};
 
+// Smaller constants are epsilons: they keep a division finite and do not define the operation.
 constexpr double kLeastConstant = 0.001;
 
 template <size_t n>
@@ -35,8 +36,9 @@ bool Has(const string_view (&words)[n], string_view word) {
 
 bool Is(const Token& token, string_view text) { return token.text == text; }
 
-// Past the colon that ends the first `def`'s signature; 0 where there is none.
-size_t BodyOf(absl::Span<const Token> tokens) {
+// Returns the index after the colon that ends the first `def`'s signature, or 0 if there is no
+// `def`.
+size_t FindBody(absl::Span<const Token> tokens) {
   size_t i = 0;
   while (i < tokens.size() && !Is(tokens[i], "def")) ++i;
   int depth = 0;
@@ -49,12 +51,13 @@ size_t BodyOf(absl::Span<const Token> tokens) {
   return 0;
 }
 
-// The operator of `x += y` and the like is that of `x + y`.
+// Returns the operator of `x += y` as that of `x + y`; empty if the text is not an operator.
 string_view Plain(string_view text) {
   if (Has(kOperators, text)) return text;
   return absl::ConsumeSuffix(&text, "=") ? text : "";
 }
 
+// Parses a number of Python or C. Returns nothing unless it counts as a constant.
 std::optional<double> Constant(string_view text) {
   const std::string digits = absl::StrReplaceAll(text, {{"_", ""}, {"'", ""}});
   string_view number = digits;
@@ -76,7 +79,7 @@ std::vector<uint64_t> Operations(absl::Span<const Token> tokens, Language langua
   const auto add = [&](string_view kind, string_view what) {
     found.push_back(StableHash64(absl::StrCat(kind, " ", what)));
   };
-  for (size_t i = language == Language::kPython ? BodyOf(tokens) : 0; i < tokens.size(); ++i) {
+  for (size_t i = language == Language::kPython ? FindBody(tokens) : 0; i < tokens.size(); ++i) {
     const string_view text = tokens[i].text;
     const bool is_operator = tokens[i].kind == Token::kOperator || Has(kOperators, text);
     if (is_operator && Has(kOperators, Plain(text))) add("operator", Plain(text));

@@ -9,7 +9,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "common/code/python_layout.h"
+#include "common/code/python.h"
 #include "services/extractor/core/link/closure.h"
 #include "services/extractor/core/link/host_machinery.h"
 #include "services/extractor/core/link/kernel_text.h"

@@ -11,7 +11,6 @@
 #include "absl/strings/str_split.h"
 #include "common/code/lexer.h"
 #include "common/code/python.h"
-#include "common/code/python_layout.h"
 #include "services/extractor/core/link/statements.h"
 
 namespace kernelmill::extractor {

@@ -96,7 +96,7 @@ void AddCalls(const CallCounts& calls, KernelFacts& facts) {
 }  // namespace
 
 KernelFacts FactsOf(const v1::Kernel& kernel) {
-  const code::Language language = code::LanguageOf(kernel.dsl());
+  const code::Language language = code::ToLanguage(kernel.dsl());
   const CodeText code(BodyOf(kernel), language);
   const CodeText module(kernel.module(), language);
   KernelFacts facts;

@@ -14,11 +14,11 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
-#include "common/code/python_layout.h"
+#include "common/code/python.h"
 #include "common/cpp/headers.h"
+#include "common/python/syntax/text_lines.h"
 #include "services/extractor/core/link/cuda/cuda_closure.h"
 #include "services/extractor/core/link/cuda/known_names.h"
-#include "common/python/syntax/text_lines.h"
 
 namespace kernelmill::extractor::cuda {
 namespace {
