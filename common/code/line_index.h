@@ -25,7 +25,7 @@ class LineIndex {
   size_t End(int line) const { return starts_[static_cast<size_t>(line)]; }
 
  private:
-  std::vector<uint32_t> starts_;  // of each line; the last entry is the text's size
+  std::vector<uint32_t> starts_;  // the begin of each line; the last entry is the text's size
 };
 
 // Counts the lines that LineIndex would find, without an index.

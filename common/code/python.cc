@@ -64,6 +64,7 @@ class StringReader {
 
   void Close(const Quotes& quotes) { at_ += quotes.triple ? 3 : 1; }
 
+  // Reads a string without fields up to its closing quotes.
   void ReadPlain(const Quotes& quotes) {
     while (!AtEnd(quotes)) {
       if (text_[at_] == '\\') {
@@ -76,6 +77,7 @@ class StringReader {
     }
   }
 
+  // Reads a string with fields. Two braces are a literal brace.
   void ReadReplacing(const Quotes& quotes) {
     while (!AtEnd(quotes)) {
       const char c = text_[at_];
@@ -123,6 +125,7 @@ class StringReader {
     }
   }
 
+  // Reads a name. If it is the prefix of a string, it reads the string too.
   void ReadName(const Quotes& quotes) {
     const size_t begin = at_;
     at_ = EndOfName(text_, at_);
@@ -233,6 +236,7 @@ size_t EndOfPythonString(string_view text, size_t quote, const PythonPrefix& pre
   return StringReader(text, quote).Read(prefix);
 }
 
+// Reads digits in a base, or digits, a fraction, an exponent and the j of a complex number.
 size_t EndOfPythonNumber(string_view text, size_t at) {
   if (text[at] == '0') {
     if (const int base = FindBase(ByteAt(text, at + 1)); base != 10) {
@@ -248,6 +252,7 @@ size_t EndOfPythonNumber(string_view text, size_t at) {
   return ByteAt(text, end) == 'j' || ByteAt(text, end) == 'J' ? end + 1 : end;
 }
 
+// Takes the longest operator that begins at `at`.
 size_t EndOfPythonOperator(string_view text, size_t at) {
   const char first = text[at];
   const char second = ByteAt(text, at + 1);
@@ -309,6 +314,8 @@ size_t EndOfDecorator(const std::vector<Token>& tokens, size_t at) {
   return at;
 }
 
+// Removes the lines of @staticmethod and @classmethod above a function. At module level they would
+// wrap the kernel, so that it could not be launched. Other decorators stay.
 std::string WithoutMethodDecorators(string_view text) {
   const std::vector<Token> tokens = Lex(text, Language::kPython);
   std::string out;
@@ -344,6 +351,9 @@ std::string WithUnixLineEnds(string_view text) {
   return absl::StrReplaceAll(text, {{"\r\n", "\n"}, {"\r", "\n"}});
 }
 
+// The basic idea: goes through the lines and the tokens together. A line inside a token, so inside
+// a string, stays as it is, because its indentation is content. Every other line loses what it has
+// in common with the indentation of the first.
 std::optional<std::string> DedentPython(string_view text) {
   const size_t column = std::min(text.find_first_not_of(" \t"), text.size());
   if (column == 0) return std::string(text);

@@ -49,10 +49,6 @@ bool HasFields(absl::string_view literal);
 // Returns the content of a string literal, without prefix and quotes; escapes stay as written.
 absl::string_view PythonStringContent(absl::string_view literal);
 
-// A statement that was cut from a file, as it may stand in a text of its own. What is inside string
-// literals is never changed, but for line ends, which CPython reads as \n there too. All are total
-// on any bytes and take linear time.
-
 // The next functions turn a statement that was cut from a file into a text of its own. They never
 // change the inside of string literals, except line ends, which CPython reads as \n there too.
 

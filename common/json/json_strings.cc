@@ -37,7 +37,7 @@ std::optional<uint32_t> ToDigit(char c) {
   return std::nullopt;
 }
 
-// Returns the UTF-16 unit of the escape \uXXXX at `at`, or nothing if there is none.
+// Returns the UTF-16 unit of the escape \uXXXX at `at`, or nothing if another text is there.
 std::optional<uint32_t> UnitAt(absl::string_view raw, size_t at) {
   if (raw.size() < kUnitSize || at > raw.size() - kUnitSize) return std::nullopt;
   if (raw[at] != '\\' || raw[at + 1] != 'u') return std::nullopt;
@@ -75,7 +75,7 @@ void AppendUtf8(uint32_t code_point, std::string& out) {
 }
 
 // Appends the character of the escape \uXXXX at `at`, joined with the other half of its surrogate
-// pair. Returns the length of the escapes, or 0 if there is none.
+// pair. Returns the length of the escapes, or 0 if another text is there.
 size_t AppendUnit(absl::string_view raw, size_t at, std::string& out) {
   const std::optional<uint32_t> unit = UnitAt(raw, at);
   if (!unit.has_value()) return 0;
@@ -116,6 +116,8 @@ std::optional<char> Escaped(char c) {
 
 }  // namespace
 
+// The basic idea: a state machine. The state says which syntax may come next, and frames_ has the
+// open arrays and objects. So there is no recursion, and deep nesting cannot overflow the stack.
 bool StringReader::Next() {
   while (error_.empty()) {
     SkipBlanks();
@@ -129,6 +131,8 @@ bool StringReader::Next() {
   return false;
 }
 
+// The size is checked first, before keys are unescaped. In a pointer, ~ and / in a key are written
+// as ~0 and ~1.
 std::optional<std::string> StringReader::Pointer() const {
   size_t size = 0;
   for (const Frame& frame : frames_) size += frame.key.size();
@@ -214,6 +218,7 @@ bool StringReader::ReadString(absl::string_view* raw) {
   return true;
 }
 
+// Reads a number or a word like true. It only checks that there is one.
 void StringReader::ReadWord() {
   const size_t begin = at_;
   while (at_ < text_.size() && IsWordChar(text_[at_])) ++at_;
@@ -224,6 +229,7 @@ void StringReader::ReadWord() {
   EndValue();
 }
 
+// Reads a key and the colon after it. The key stays in the frame, for Pointer().
 void StringReader::ReadKey() {
   if (text_[at_] != '"') {
     Fail(kSyntax);
@@ -255,6 +261,7 @@ void StringReader::ReadSeparator() {
   }
 }
 
+// Opens an array or object, up to kMaxDepth of them.
 void StringReader::Open(bool is_object) {
   if (frames_.size() == kMaxDepth) {
     Fail(kDepth);
@@ -271,6 +278,7 @@ void StringReader::Close() {
   EndValue();
 }
 
+// Copies the text between escapes in whole pieces. No escape decodes to more bytes than it has.
 std::string Unescape(absl::string_view raw) {
   std::string out;
   out.reserve(raw.size());

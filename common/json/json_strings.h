@@ -37,8 +37,8 @@ class StringReader {
   // Returns nothing if its keys, as written, are longer than kMaxPointer.
   std::optional<std::string> Pointer() const;
 
-  // The error as a short stable word: "json_truncated", "json_syntax" or "json_depth". Empty if
-  // there is none.
+  // The error as a short stable word: "json_truncated", "json_syntax" or "json_depth". Empty
+  // without an error.
   absl::string_view error() const { return error_; }
   size_t position() const { return at_; }
 

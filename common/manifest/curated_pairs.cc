@@ -16,6 +16,8 @@ absl::string_view DslWord(v1::Dsl dsl) { return dsl == v1::DSL_CUDA ? "cuda" : "
 
 }  // namespace
 
+// The basic idea: an index from path or id to the sides of all pairs. So one walk over the dataset
+// finds all pairs, and each kernel costs three look-ups, however many pairs there are.
 CuratedPairFinder::CuratedPairFinder(const v1::DatasetManifest& manifest,
                                      const v1::Clusters& clusters)
     : clusters_(clusters) {
@@ -53,6 +55,8 @@ absl::Status CuratedPairFinder::VisitShard(const ShardView& view) {
   return absl::OkStatus();
 }
 
+// Notes a kernel whose path or id matches a side. Counts usable ones; of the others it keeps the
+// first's reason, for the error.
 void CuratedPairFinder::Meet(const v1::Kernel& kernel, uint32_t number, Side& side) const {
   if (!NamesKernel(*side.reference, repository_, kernel)) return;
   const v1::Decision* decision = DecisionOn(clusters_, number);
@@ -68,6 +72,7 @@ void CuratedPairFinder::Meet(const v1::Kernel& kernel, uint32_t number, Side& si
   }
 }
 
+// Returns the reason why the side has no kernel, or "" if it has exactly one.
 std::string CuratedPairFinder::FindProblem(const Side& side) {
   if (side.taken == 1) return "";
   const absl::string_view name = DslWord(side.dsl);
@@ -99,6 +104,7 @@ absl::StatusOr<std::vector<CuratedPair>> FindCuratedPairs(cas::BlobStore& store,
 
 namespace {
 
+// Compares an id, which is the kernel's id or the hash of its source.
 bool HasId(absl::string_view id, const v1::Kernel& kernel) {
   if (absl::ConsumePrefix(&id, job::kSha256Prefix)) return id == kernel.sha256();
   return id == kernel.id();

@@ -56,7 +56,7 @@ TEST(FimPair, PromptEndsWhereTheBodyBegins) {
   EXPECT_EQ(pair.excluded, "");
 }
 
-// Of a kernel def k(): and what follows, indented as a whole.
+// Makes a kernel of def k(): and the given body, indented as a whole.
 FimPair MakePair(const std::string& body, const std::string& indentation = "",
                  const std::string& signature = "def k():", const std::string& docstring = "") {
   v1::Kernel kernel;
@@ -136,7 +136,7 @@ TEST(FimPair, WhatIsNoPythonFunctionOfItsOwnLinesIsExcluded) {
   kernel.set_role(v1::KERNEL_ROLE_UNSPECIFIED);
   EXPECT_EQ(MakeFimPair(kernel).excluded, "template");
   kernel = AddKernel();
-  kernel.set_body_offset(12);  // of def add(x, n): return ...
+  kernel.set_body_offset(12);  // def add(x, n): return ...
   EXPECT_EQ(MakeFimPair(kernel).excluded, "signature_line");
   kernel.set_dsl(v1::DSL_CUDA);
   EXPECT_EQ(MakeFimPair(kernel).excluded, "language");
@@ -170,7 +170,7 @@ TEST(FimPairSha1, SeesWhatIsNotLayout) {
   EXPECT_EQ(FimPairSha1(moved), FimPairSha1(pair));
   moved.completion += "# x";
   EXPECT_NE(FimPairSha1(moved), FimPairSha1(pair));
-  // Text that moves over the border is another pair.
+  // Moving text over the border changes the pair.
   EXPECT_NE(FimPairSha1({"a b", "c"}), FimPairSha1({"a", "b c"}));
 }
 

@@ -11,8 +11,9 @@
 namespace kernelmill::manifest {
 namespace {
 
-constexpr absl::string_view kNoLicense = "NOASSERTION";  // as License.expression has it
+constexpr absl::string_view kNoLicense = "NOASSERTION";  // in License.expression
 
+// Compares two numbers that were counted from different records.
 absl::Status MustEqual(absl::string_view left_name, int64_t left, absl::string_view right_name,
                        int64_t right) {
   if (left == right) return absl::OkStatus();
@@ -20,7 +21,7 @@ absl::Status MustEqual(absl::string_view left_name, int64_t left, absl::string_v
                                           ", ", right_name, " is ", right));
 }
 
-// Adds a decision to sums that have these fields.
+// Adds a decision to LedgerSums or TrainingFileSums.
 template <typename Sums>
 void AddFate(v1::Fate fate, const v1::Decision* decision, Sums& sums) {
   if (fate == v1::FATE_KEPT) ++sums.kept;
@@ -30,6 +31,7 @@ void AddFate(v1::Fate fate, const v1::Decision* decision, Sums& sums) {
 }
 
 template <typename Sums>
+// Returns the number of kernels with one of the four fates.
 int64_t Decided(const Sums& sums) {
   return sums.kept + Total(sums.rejected) + Total(sums.duplicates) + Total(sums.contaminated);
 }
@@ -48,6 +50,8 @@ int64_t Total(const std::map<std::string, int64_t>& by_reason) {
   return total;
 }
 
+// The basic idea: double-entry bookkeeping. Each number is counted twice, where things are found
+// and where they are decided. A kernel that got lost, or was counted twice, shows as a difference.
 absl::Status CheckConservation(const LedgerSums& sums) {
   const int64_t kernels = sums.kernels_found + sums.holdout_found;
   RETURN_IF_ERROR(
@@ -73,6 +77,8 @@ LedgerVisitor::LedgerVisitor(const v1::DatasetManifest& manifest, const v1::Clus
   sums_.decisions = clusters.decisions_size();
 }
 
+// Counts the files of a source that no shard has: the skipped and failed ones. Remembers its
+// support files, which are not rows even if the source keeps whole files.
 absl::Status LedgerVisitor::VisitTree(int source, const v1::SourceTree& tree) {
   sums_.files_seen += tree.files_size();
   for (const v1::FileEntry& file : tree.files()) {
@@ -90,13 +96,14 @@ absl::Status LedgerVisitor::VisitTree(int source, const v1::SourceTree& tree) {
   return absl::OkStatus();
 }
 
+// Counts a shard's files, strings, licenses and decisions. Records of whole files are counted apart
+// from kernels.
 absl::Status LedgerVisitor::VisitShard(const ShardView& view) {
   if (manifest_.has_compile() && view.verdicts != nullptr) {
     const auto& verdicts = view.verdicts->verdicts();
     if (!std::all_of(verdicts.begin(), verdicts.end(),
                      [](const v1::Verdict& verdict) { return verdict.has_compiled(); })) {
-      return absl::InternalError(
-          "the job compiles, and a verdict has nothing of what compilers say");
+      return absl::InternalError("the job compiles, but a verdict has no results of compilers");
     }
   }
   for (const v1::ExtractedFile& file : view.kernels->files()) {
@@ -205,7 +212,7 @@ GateResult Most(absl::string_view name, bool is_share, double bound, double valu
   return {name, is_share, bound, value, value <= bound};
 }
 
-// A share to so many digits that value and bound are told apart.
+// Formats a number. A share gets more digits if value and bound would look equal.
 std::string Text(const GateResult& gate, double number) {
   if (!gate.is_share) return absl::StrCat(static_cast<int64_t>(number));
   const bool alike = absl::StrCat(gate.value) == absl::StrCat(gate.bound);
@@ -216,6 +223,8 @@ std::string Text(const GateResult& gate, double number) {
 
 }  // namespace
 
+// Checks only the gates that the job sets. Shares are of the kernels found, except that of failed
+// files.
 std::vector<GateResult> CheckGates(const v1::DatasetManifest& manifest, const LedgerSums& sums) {
   const v1::Gates& gates = manifest.gates();
   const int64_t found = sums.kernels_found;
@@ -268,6 +277,7 @@ absl::string_view SplitName(v1::Split split) {
   }
 }
 
+// Checks that exactly the kept kernels have a split.
 absl::Status CheckSplits(const v1::Splits& splits, const v1::Clusters& clusters) {
   if (splits.splits_size() != clusters.decisions_size()) {
     return absl::DataLossError(

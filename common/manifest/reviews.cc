@@ -16,7 +16,7 @@ struct Sides {
   std::vector<uint32_t> triton;
 };
 
-// Accepted pairs as a list of pairs would have them.
+// Resolves accepted pairs in the same way as a list of pairs.
 absl::Status FollowAccepted(cas::BlobStore& store, const v1::DatasetManifest& manifest,
                             const v1::Clusters& clusters, FollowedReviews* followed) {
   v1::DatasetManifest listed;
@@ -49,6 +49,8 @@ std::string FindProblem(const Sides& sides) {
 
 }  // namespace
 
+// The same index as CuratedPairFinder's, but it finds all matches and does not look at fates: a
+// decision may be on a kernel that is not kept.
 ReviewedKernelFinder::ReviewedKernelFinder(const Reviews& reviews) {
   for (int i = 0; i < reviews.size(); ++i) {
     if (reviews[i].has_kernel()) {
@@ -89,6 +91,8 @@ absl::Status ReviewedKernelFinder::VisitShard(const ShardView& view) {
   return absl::OkStatus();
 }
 
+// Walks the dataset up to twice: for accepted pairs, whose sides must be unique, and for the rest.
+// A rejection applies to all pairs of its matches.
 absl::StatusOr<FollowedReviews> FollowReviews(cas::BlobStore& store,
                                               const v1::DatasetManifest& manifest,
                                               const v1::Clusters& clusters) {

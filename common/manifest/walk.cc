@@ -1,3 +1,8 @@
+// The basic idea: a dataset is a list of pieces, a tree or a shard each. Threads load and prepare
+// pieces in any order; one thread visits them in order (InOrder), with a bound on loaded pieces. A
+// kernel's number depends on all pieces before it, so that a loading thread waits for its number
+// until those are loaded, not until they are visited.
+
 #include "common/manifest/walk.h"
 
 #include <limits>
@@ -18,23 +23,25 @@
 namespace kernelmill::manifest {
 namespace {
 
-// 32 hexadecimal digits of SHA-256 over repository, commit, path, first line, content hash and any
-// JSON pointer, a NUL between them; of a whole file something more.
+// Returns 32 hexadecimal digits of the SHA-256 over repository, commit, path, first line, content
+// hash and JSON pointer, if any, separated by NUL. A whole file adds a marker.
 std::string KernelId(absl::string_view repository, absl::string_view commit,
                      const v1::Kernel& kernel) {
   const absl::string_view nul("\0", 1);
   std::string place = absl::StrCat(repository, nul, commit, nul, kernel.path(), nul,
                                    kernel.first_line(), nul, kernel.sha256());
   if (kernel.has_json_pointer()) absl::StrAppend(&place, nul, kernel.json_pointer());
-  if (IsFile(kernel)) absl::StrAppend(&place, nul, nul, "file");  // no kernel of the same lines
+  // A kernel may have the same lines as its file.
+  if (IsFile(kernel)) absl::StrAppend(&place, nul, nul, "file");
   return Sha256Hex(place).substr(0, 32);
 }
 
-// A shard in memory, and what the visitor made of it.
+// A shard in memory, with the visitor's preparation. For a piece that is a tree, only `tree` is
+// set.
 struct LoadedShard {
   std::shared_ptr<const v1::SourceTree> tree;
   v1::KernelShard kernels;
-  v1::VerdictShard verdicts;  // empty of a holdout
+  v1::VerdictShard verdicts;  // empty for a holdout
   uint32_t first_number = 0;
   std::unique_ptr<PreparedShard> prepared;
 };
@@ -78,11 +85,11 @@ absl::Status CheckVerdicts(const v1::ManifestSource& source) {
                                           source.kernels_size(), " kernel shards"));
 }
 
-// Numbers the kernels of pieces that threads load in any order.
+// A counter that numbers the kernels of pieces which threads load in any order. Thread-safe.
 class Numbering {
  public:
-  // The number of the first of a piece's kernels. Waits for the pieces before it, each of which
-  // calls this once.
+  // Returns the number of a piece's first kernel. Waits for the pieces before it; each piece must
+  // call this once.
   uint64_t Take(size_t piece, int kernels) {
     const absl::MutexLock lock(&mutex_);
     const auto ready = [this, piece]()
@@ -98,7 +105,7 @@ class Numbering {
   uint64_t next_number_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// A walk's pieces: of each source its tree, then its shards.
+// A walk: its pieces are each source's tree and then its shards.
 class Walk {
  public:
   Walk(cas::BlobStore& store, const v1::DatasetManifest& manifest, DatasetVisitor& visitor)
@@ -125,7 +132,8 @@ class Walk {
     int source = 0;
     int shard = kTree;
   };
-  // Loaded once, by whoever needs it first; in memory while a shard of its source is.
+  // A source's tree. The first thread that needs it loads it. It is in memory while a shard of its
+  // source is.
   struct Tree {
     absl::Mutex mutex;
     std::weak_ptr<const v1::SourceTree> tree ABSL_GUARDED_BY(mutex);
@@ -147,7 +155,7 @@ class Walk {
     DestroyVisited();
     const Piece& piece = pieces_[i];
     absl::StatusOr<LoadedShard> loaded = LoadPiece(piece);
-    // Also after a failure, or the pieces after it would wait for ever.
+    // Also after a failure: the pieces after it would wait forever.
     const uint64_t number = numbering_.Take(i, loaded.ok() ? loaded->kernels.kernels_size() : 0);
     if (loaded.ok()) loaded = Prepare(piece, number, *std::move(loaded));
     if (!loaded.ok()) {
@@ -186,8 +194,8 @@ class Walk {
     return Annotate(status, absl::StrCat("source ", piece.source));
   }
 
-  // A shard is thousands of small pieces of memory: to give them back takes longer than most
-  // visits, which all threads wait for.
+  // Frees visited shards, on a loading thread. A shard has thousands of small allocations, which
+  // take longer to free than most visits take, and all threads wait for visits.
   void DestroyVisited() {
     std::vector<LoadedShard> visited;
     const absl::MutexLock lock(&mutex_);
@@ -208,9 +216,9 @@ class Walk {
   std::vector<Piece> pieces_;
   Numbering numbering_;
   std::vector<Tree> trees_;                        // by source
-  std::shared_ptr<const v1::SourceTree> current_;  // of the last visit: keeps it for the next
+  std::shared_ptr<const v1::SourceTree> current_;  // the last visit's, kept for the next visit
   absl::Mutex mutex_;
-  std::vector<LoadedShard> visited_ ABSL_GUARDED_BY(mutex_);  // fewer than are in memory anyway
+  std::vector<LoadedShard> visited_ ABSL_GUARDED_BY(mutex_);  // fewer than loaded ones
 };
 
 }  // namespace
@@ -230,11 +238,11 @@ absl::StatusOr<v1::DatasetManifest> GetManifest(cas::BlobStore& store, const cas
   v1::DatasetManifest manifest;
   if (!manifest.ParseFromString(blobs.front()) || manifest.schema() == 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat(cas::ToString(dataset), " is the digest of something else than a dataset"));
+        absl::StrCat(cas::ToString(dataset), " is not the digest of a dataset"));
   }
   if (manifest.schema() != kManifestSchema) {
-    return absl::UnimplementedError(absl::StrCat("the dataset's schema is ", manifest.schema(),
-                                                 "; ", kManifestSchema, " is known"));
+    return absl::UnimplementedError(absl::StrCat("the dataset has schema ", manifest.schema(),
+                                                 "; this version knows ", kManifestSchema));
   }
   return manifest;
 }

@@ -20,6 +20,8 @@ struct Character {
   size_t size = 0;
 };
 
+// Decodes one character of UTF-8 (RFC 3629). Overlong forms, surrogates and numbers above 0x10ffff
+// are not UTF-8: they could hide another character.
 Character Decode(absl::string_view text) {
   const auto lead = static_cast<uint8_t>(text[0]);
   if (lead < 0x80) return {lead, 1};
@@ -50,6 +52,7 @@ std::string Shown(const SafePiece& piece) {
   return piece.spelled.empty() ? std::string(piece.bytes) : piece.spelled;
 }
 
+// Counts the characters of a piece. Each counts as one column, also wide ones.
 int Columns(const std::string& piece) {
   return static_cast<int>(std::count_if(
       piece.begin(), piece.end(), [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; }));
@@ -70,6 +73,7 @@ SafePiece TakeSafePiece(absl::string_view* text) {
   return piece;
 }
 
+// Breaks lines by columns. A piece that is spelled out, like \x1b, is never divided.
 std::vector<std::string> SafeLines(absl::string_view text, int width) {
   width = std::max(width, 8);
   if (!text.empty() && text.back() == '\n') text.remove_suffix(1);
@@ -117,6 +121,8 @@ std::string HtmlLine(absl::string_view text) {
   return EscapeHtml(absl::StrJoin(SafeLines(text, kLineWidth), " "));
 }
 
+// Copies runs of plain characters. An unsafe character is kept, so that copied code is right, but
+// isolated in an element that shows its number.
 std::string HtmlCode(absl::string_view text) {
   std::string html;
   while (!text.empty()) {

@@ -10,9 +10,9 @@
 
 namespace kernelmill::bpe {
 
-// The pieces that an encoding cuts a text into before it merges bytes: what the regular expressions
-// in tiktoken's openai_public.py match (pat_str; version 0.14.0), written out, since they need
-// look-ahead and ordered alternatives, and speed.
+// An encoding cuts a text into pieces before it merges bytes. The pieces are the matches of the
+// regular expressions in tiktoken's openai_public.py (pat_str; version 0.14.0). They are written
+// out here as code, since they need look-ahead, ordered alternatives, and speed.
 
 // A function that returns the end of the piece that begins at `begin`, an offset within UTF-8 text.
 // The end is always after the begin.

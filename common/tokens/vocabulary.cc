@@ -34,6 +34,8 @@ absl::Status Malformed(absl::string_view what) {
 
 }  // namespace
 
+// The ranks are words: "!" and a number set the next rank, every other word is a token in base64
+// with the next rank. Every byte must be a token, so that every text can be encoded.
 absl::StatusOr<Vocabulary> Vocabulary::Parse(absl::string_view json) {
   const auto document = nlohmann::json::parse(json.begin(), json.end(), nullptr, false);
   if (!document.is_object() || !document.contains("bpe_ranks") ||

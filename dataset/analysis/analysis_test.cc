@@ -5,9 +5,6 @@
 
 #include <string>
 
-#include "dataset/analysis/analysis_json.h"
-#include "dataset/analysis/analysis_markdown.h"
-
 namespace kernelmill::dataset {
 namespace {
 
@@ -26,7 +23,7 @@ v1::Kernel MakeKernel(int lines, const std::string& tag = "") {
 }
 
 v1::Verdict MakeVerdict(int tokens, const std::string& license, const std::string& evidence,
-                      v1::RuleResult::Outcome masks = v1::RuleResult::OUTCOME_PASS) {
+                        v1::RuleResult::Outcome masks = v1::RuleResult::OUTCOME_PASS) {
   v1::Verdict verdict;
   verdict.mutable_source_tokens()->set_cl100k_base(tokens);
   verdict.mutable_license()->set_expression(license);

@@ -7,7 +7,7 @@
 namespace kernelmill::dataset {
 namespace {
 
-// Parameters have too many names to be counted by.
+// Returns the kind of what was missing. It drops parameters' names: there are too many.
 std::string MissingKind(absl::string_view missing) {
   for (const absl::string_view kind : {"type", "constexpr"}) {
     if (absl::StartsWith(missing, kind) && missing.substr(kind.size(), 1) == ":") {

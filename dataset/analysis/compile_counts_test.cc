@@ -6,8 +6,6 @@
 #include <string>
 
 #include "dataset/analysis/analysis.h"
-#include "dataset/analysis/analysis_json.h"
-#include "dataset/analysis/analysis_markdown.h"
 
 namespace kernelmill::dataset {
 namespace {

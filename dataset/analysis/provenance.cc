@@ -34,7 +34,7 @@ std::string Fenced(absl::string_view text) {
   return absl::StrCat(fence, "text\n", text, absl::EndsWith(text, "\n") ? "" : "\n", fence, "\n");
 }
 
-// "MIT (3), Apache-2.0 (1)".
+// Formats licences as "MIT (3), Apache-2.0 (1)".
 std::string Counted(const std::map<std::string, int64_t>& licenses) {
   std::string text;
   for (const auto& [expression, count] : licenses) {
@@ -43,7 +43,7 @@ std::string Counted(const std::map<std::string, int64_t>& licenses) {
   return text;
 }
 
-// The heading of a text, by which sources refer to it.
+// Returns the heading of a text, which sources link to.
 std::string TextName(const std::string& sha256) {
   return absl::StrCat("text-", sha256.substr(0, 12));
 }

@@ -11,7 +11,7 @@
 namespace kernelmill::dataset {
 namespace {
 
-constexpr double kMaxEpochs = 4;  // without a word in the job
+constexpr double kMaxEpochs = 4;  // the default
 
 int64_t CountTokens(const std::vector<MixRow>& rows) {
   int64_t tokens = 0;
@@ -26,14 +26,17 @@ int64_t CorpusTokens(const v1::Mix& mix, const std::string& name) {
   return 0;
 }
 
+// Returns the weight by which a part shares the phase's tokens: 1 by default, 0 if it has epochs.
 double GetWeight(const v1::MixPart& part) {
   if (part.epochs() > 0) return 0;
   return part.weight() == 0 ? 1 : part.weight();
 }
 
-// Whole tokens, which a product of a few doubles never passes.
+// Rounds to whole tokens. Numbers of tokens are far below 2^53, so that doubles are exact enough.
 int64_t Whole(double tokens) { return static_cast<int64_t>(std::llround(tokens)); }
 
+// The basic idea: parts with epochs first get what these need. The other parts divide the rest by
+// weight. If the job gives no number of tokens, the phase has the sum.
 void DivideTokens(PhasePlan& phase) {
   double weights = 0;
   int64_t fixed = 0;
@@ -57,6 +60,7 @@ void DivideTokens(PhasePlan& phase) {
   }
 }
 
+// Warns of a part without rows, and of one whose rows repeat more often than the job allows.
 std::string MakeWarning(const PartPlan& part, double max_epochs) {
   if (part.unique_tokens == 0) return "nothing fits: it gives no token";
   if (part.epochs <= max_epochs) return "";

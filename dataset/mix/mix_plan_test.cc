@@ -45,10 +45,11 @@ TEST(PlanMix, WeightsDivideAPhasesTokens) {
 }
 
 TEST(PlanMix, EpochsComeFirstAndWeightsShareWhatIsLeft) {
-  const auto plan = PlanMix(ReadMix(R"({"corpora": [{"name": "web", "tokens": 50000000}], "phases": [
+  const auto plan =
+      PlanMix(ReadMix(R"({"corpora": [{"name": "web", "tokens": 50000000}], "phases": [
       {"name": "a", "tokens": 1000000, "parts": [
           {"epochs": 7, "tiers": [1]}, {"corpus": "web"}]}], "max_epochs": 10})"),
-                            Rows(), FitsTier);
+              Rows(), FitsTier);
   const PhasePlan& phase = plan[0];
   EXPECT_EQ(phase.parts[0].rows.size(), 10u);
   EXPECT_EQ(phase.parts[0].tokens, 70000);

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "dataset/pairs/identifier_words.h"
+#include "dataset/pairs/kernel_traits.h"
 
 namespace kernelmill::dataset {
 namespace {
@@ -15,7 +15,7 @@ using Numbers = std::vector<uint32_t>;
 
 bool IsDirection(const std::string& word) { return word == kForward || word == kBackward; }
 
-// The words of a kernel's name and of its file's, sorted.
+// Returns the words of a kernel's name and of its file's name, sorted.
 Numbers AllWords(const KernelTraits& traits) {
   Numbers words;
   std::set_union(traits.name.begin(), traits.name.end(), traits.file.begin(), traits.file.end(),
@@ -38,6 +38,8 @@ void CudaTritonMatcher::Add(uint32_t number, const KernelWords& words) {
   traits_.push_back(InternWords(number, words, vocabularies_));
 }
 
+// Sorts the kernels, so that the result does not depend on the order of Add(), and makes the index
+// from words to Triton kernels.
 void CudaTritonMatcher::Prepare(const Order& before) {
   std::sort(traits_.begin(), traits_.end(), [&](const KernelTraits& a, const KernelTraits& b) {
     return before(a.number, b.number);
@@ -57,6 +59,9 @@ void CudaTritonMatcher::IndexWords() {
   }
 }
 
+// Returns the Triton kernels to compare with. The basic idea: rare words tell the most. They are
+// taken first, so that the bound cuts off only kernels which share a common word. Words of
+// direction are in many names and are not looked up.
 std::vector<uint32_t> CudaTritonMatcher::Comparable(const KernelTraits& cuda) const {
   const Vocabulary& vocabulary = vocabularies_.words;
   Numbers words = AllWords(cuda);
@@ -83,6 +88,7 @@ bool CudaTritonMatcher::NamesMatch(const Match& match) const {
   return shared.size() - std::count_if(shared.begin(), shared.end(), IsDirection) > 1;
 }
 
+// Returns the best matches of a CUDA kernel, and raises the best score of each Triton kernel met.
 std::vector<CudaTritonMatcher::Match> CudaTritonMatcher::FindMatches(
     uint32_t cuda, std::vector<int>& best_of_triton) const {
   std::vector<Match> matches;
@@ -103,6 +109,8 @@ std::vector<CudaTritonMatcher::Match> CudaTritonMatcher::FindMatches(
   return matches;
 }
 
+// The basic idea: a pair must be near the best for both of its kernels. FindMatches() checks this
+// for the CUDA kernels; the Triton kernels are checked after all scores are known.
 std::vector<ScoredPair> CudaTritonMatcher::FindCandidates() const {
   std::vector<int> best_of_triton(traits_.size());
   std::vector<Match> matches;

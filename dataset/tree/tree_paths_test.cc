@@ -101,7 +101,7 @@ TEST(TreePaths, DifferentNamesStayApart) {
                                           std::string(301, 'z') + ".py"};
   std::vector<TreePlace> places;
   for (const std::string& name : names) places.push_back({"c", "r", name});
-  places.push_back({"c", "r", "a.py"});  // of another source of the same name
+  places.push_back({"c", "r", "a.py"});  // the same name in another source
   const std::vector<std::string> paths = TreePaths(places);
   std::set<std::string> folders;
   std::set<std::string> files;

@@ -1,7 +1,7 @@
 // usage: extract_fuzz [LIBFUZZER_FLAG...] [CORPUS...]
-// Extracts kernels from one file of any bytes; the first line names it. Whatever the bytes are: it
-// ends, within bounds, with kernels that are exact spans of the file, or of what a string of a JSON
-// file stands for, and with the same ones again.
+// Extracts kernels from one file of any bytes; the first line names it. For all bytes: extraction
+// ends within bounds, kernels are exact spans of the file or of a decoded string of a JSON file,
+// and a second run finds the same kernels.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -11,23 +11,23 @@
 #include "common/cas/digest.h"
 #include "common/json/json_documents.h"
 #include "common/json/json_strings.h"
+#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
-#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
 #include "tests/fuzz/checks.h"
 
 namespace kernelmill::extractor {
 namespace {
 
-// The file's name decides which language it is read as.
+// Chooses the file's name, which decides its language.
 absl::string_view ChooseName(uint8_t choice) {
   constexpr absl::string_view kNames[] = {"a.py",           "a.cu",   "a.py.jinja",
                                           "output_code.py", "a.json", "a.jsonl"};
   return kNames[choice % (sizeof(kNames) / sizeof(kNames[0]))];
 }
 
-// What each string of a JSON file stands for, by where its content begins.
+// Returns the decoded strings of a JSON file, by the begin of their content.
 std::map<int64_t, std::string> ListStrings(const v1::SourceFile& file) {
   std::map<int64_t, std::string> strings;
   json::Documents documents(file.path(), file.content());
@@ -44,7 +44,7 @@ std::map<int64_t, std::string> ListStrings(const v1::SourceFile& file) {
   return strings;
 }
 
-// A kernel of a string in the JSON string has a place after that one's.
+// A kernel in a string inside the JSON string has a later place than that string.
 void CheckJsonSpan(const v1::Kernel& kernel, const std::map<int64_t, std::string>& strings) {
   auto string = strings.upper_bound(kernel.string_begin());
   Check(string != strings.begin());

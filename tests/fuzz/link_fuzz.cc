@@ -1,7 +1,7 @@
 // usage: link_fuzz [LIBFUZZER_FLAG...] [CORPUS...]
-// Extracts and links a source of several files, which stand one after another with a byte 0xff
-// between; each file's first byte names it. Whatever the bytes are: kernels are exact spans of
-// their files, the pieces of their modules lie in the files, and all is the same again.
+// Extracts and links a source of several files, separated by a byte 0xff; each file's first byte
+// names it. For all bytes: kernels are exact spans of their files, the pieces of their modules are
+// inside the files, and a second run gives the same result.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -10,12 +10,12 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "common/cas/digest.h"
+#include "common/python/syntax/text_lines.h"
+#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
-#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "services/extractor/core/extract/extract.h"
 #include "services/extractor/core/link/link.h"
-#include "common/python/syntax/text_lines.h"
 #include "tests/fuzz/checks.h"
 
 namespace kernelmill::extractor {
@@ -28,7 +28,7 @@ std::string MakePath(char choice) {
   return std::string(kPaths[static_cast<uint8_t>(choice) % (sizeof(kPaths) / sizeof(kPaths[0]))]);
 }
 
-// The first of a path counts, as in a tree.
+// The first file of a path counts, as in a tree.
 std::map<std::string, std::string> ReadFiles(absl::string_view bytes) {
   std::map<std::string, std::string> files;
   for (const absl::string_view file : absl::StrSplit(bytes, '\xff')) {
@@ -37,7 +37,7 @@ std::map<std::string, std::string> ReadFiles(absl::string_view bytes) {
   return files;
 }
 
-// False where this machine was too slow.
+// Returns false if this machine was too slow.
 bool ExtractAndLink(const std::map<std::string, std::string>& texts, v1::KernelShard* shard) {
   v1::FileShard files;
   for (const auto& [path, text] : texts) {

@@ -1,12 +1,12 @@
 // usage: plain_parser_fuzz [LIBFUZZER_FLAG...] [CORPUS...]
-// Parses any bytes as Python. Where our own parser has a tree, tree-sitter has the same one.
+// Parses any bytes as Python. If our own parser makes a tree, tree-sitter must make the same one.
 #include <cstdint>
 #include <string>
 
-#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "common/python/parse/plain/plain_parser.h"
 #include "common/python/syntax/syntax_tree.h"
 #include "common/python/syntax/text_lines.h"
+#include "common/python/tree_sitter/tree_sitter_parser.h"
 #include "tests/fuzz/checks.h"
 
 namespace kernelmill::extractor {
@@ -27,7 +27,7 @@ void Compare(const std::string& bytes) {
   TreeSitterParser::Options options;
   options.plain_first = false;
   const auto tree = TreeSitterParser(options).Parse(text);
-  if (!tree.ok()) return;  // text that only tree-sitter finds too much work
+  if (!tree.ok()) return;  // too much work for tree-sitter only
   Check(!tree->has_errors() && tree->size() == nodes->size());
   for (NodeId node = 0; node < tree->size(); ++node) Check(Same((*tree)[node], (*nodes)[node]));
 }

@@ -45,6 +45,7 @@ std::string RefusedBy(const v1::CompileResult& result) {
   return result.missing() == "import:sandbox" ? "sandbox" : result.stage();
 }
 
+// A compiler that measures another one. Thread-safe if that one is.
 class TimedCompiler : public Compiler {
  public:
   explicit TimedCompiler(Compiler& compiler) : compiler_(compiler) {}
@@ -103,6 +104,7 @@ void CountCompiled(const v1::CompiledShard& compiled) {
   }
 }
 
+// Makes all known series with the value 0, so that a rate over the first event is right.
 void PrefillCompiled() {
   std::vector<std::string> names;
   for (const toolchains::PinnedToolchain& toolchain : toolchains::PinnedToolchains()) {

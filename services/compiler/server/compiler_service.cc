@@ -23,6 +23,7 @@ namespace {
 constexpr int kMaxKernels = 256;
 constexpr size_t kMaxBytes = 8u << 20;
 
+// Bounds the work of one call. A caller with more kernels sends more calls.
 absl::Status CheckLimits(const v1::CompileRequest& request) {
   if (request.kernels().kernels_size() > kMaxKernels) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -44,6 +45,7 @@ absl::Status CheckSize(const v1::CompileResponse& response) {
       " bytes, more than a message may have: send fewer kernels ", "a call, or keep fewer forms"));
 }
 
+// The service. It stops compiling when the caller is gone.
 class CompilerService final
     : public v1::Compiler::WithStreamedUnaryMethod_Compile<v1::Compiler::Service> {
  public:
@@ -60,6 +62,8 @@ class CompilerService final
   }
 
  private:
+  // Compiles the kernels of a call. An error refuses the whole call: one of the limits, of the
+  // compile policy, or of the compiler.
   absl::Status Run(const v1::CompileRequest& request, const std::stop_token& stop,
                    v1::CompileResponse& response) {
     RETURN_IF_ERROR(CheckLimits(request));

@@ -91,6 +91,7 @@ absl::Status TakePart(const v1::CompileParams& params, v1::KernelShard& kernels)
   return absl::OkStatus();
 }
 
+// Names the kernels of a quarantined part as failures.
 void AddQuarantined(const v1::KernelShard& kernels, v1::StageResult& result) {
   for (const v1::Kernel& kernel : kernels.kernels()) {
     v1::FileFailure& failure = *result.add_failures();
@@ -109,6 +110,8 @@ class CompileStage : public worker::Stage {
     return RunUntil(action, store, {});
   }
 
+  // Reads the kernels, compiles those of the action's part, and stores the results. Kept texts name
+  // their kernel by its index in the whole shard.
   absl::StatusOr<v1::StageResult> RunUntil(const v1::Action& action, cas::BlobStore& store,
                                            const std::stop_token& stop) override {
     if (!action.params().has_compile()) {
@@ -160,6 +163,7 @@ class LimitedCompiler : public Compiler {
  public:
   LimitedCompiler(Compiler& compiler, int at_once) : compiler_(compiler), free_(at_once) {}
 
+  // Waits for a place. Thread-safe.
   absl::StatusOr<KernelReport> Compile(const KernelJob& job) override {
     const Place place(*this, job.stop);
     if (job.stop.stop_requested()) return absl::CancelledError("no longer wanted");

@@ -1,3 +1,10 @@
+// The basic idea: sign the request's kernels once, and compare them with every kernel of the
+// dataset, by their exact sets of shingles. Most comparisons end early: by the sizes of the sets,
+// or when the rest of a merge cannot reach the threshold.
+//
+// A query without a language is signed as Python and as C. Kernels of either language are compared
+// with the signature in their language.
+
 #include "services/deduplicator/core/similar.h"
 
 #include <algorithm>
@@ -37,6 +44,7 @@ SignedKernel GetKernel(const SignedShard& shard, int i) {
           ToSet(shingles.structural())};
 }
 
+// Returns true if the similarity of two sets reaches the threshold. Tests the sizes first.
 bool Reaches(Set a, Set b, double threshold) {
   return SizesMayReach(a.size(), b.size(), threshold) &&
          Similarity(CompareAtLeast(a, b, threshold)) >= threshold;
@@ -63,6 +71,8 @@ std::optional<KernelSimilarity> Compared(const SignedKernel& a, const SignedKern
   return scores;
 }
 
+// Returns true if `a` ranks before `b`: the more similar first, then the stricter kind, then the
+// order of the dataset, so that the result is deterministic.
 bool Before(const SimilarFinder::Found& a, const SimilarFinder::Found& b) {
   if (a.scores.similarity != b.scores.similarity) {
     return a.scores.similarity > b.scores.similarity;
@@ -157,6 +167,7 @@ void SimilarFinder::Add(const v1::KernelShard& kernels, int source, uint32_t fir
   compared_ += kernels.kernels_size();
 }
 
+// Inserts a result into the sorted list of the best ones, and drops the last if there are too many.
 void SimilarFinder::Enter(Found found, std::vector<Found>* best) const {
   const auto place = std::upper_bound(best->begin(), best->end(), found, Before);
   if (place == best->end() && best->size() == top_) return;

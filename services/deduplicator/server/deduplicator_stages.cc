@@ -28,6 +28,7 @@
 namespace kernelmill::deduplicator {
 namespace {
 
+// The stage that signs the kernels of one shard.
 class SignStage final : public worker::Stage {
  public:
   worker::StageId id() const override { return worker::StageId::kSign; }
@@ -46,6 +47,7 @@ class SignStage final : public worker::Stage {
   }
 };
 
+// The stage that decides the fate of every kernel of a job.
 class ResolveStage final : public worker::Stage {
  public:
   worker::StageId id() const override { return worker::StageId::kResolve; }
@@ -77,6 +79,8 @@ class ResolveStage final : public worker::Stage {
   };
   using CandidateShards = std::vector<CandidateShard>;
 
+  // Adds all shards to the resolver. Returns those of candidates, with the numbers of their
+  // kernels.
   static absl::StatusOr<CandidateShards> AddShards(const v1::Action& action, cas::BlobStore& store,
                                                    Resolver* resolver) {
     const auto& origins = action.params().resolve().shards();
@@ -197,6 +201,7 @@ class ResolveStage final : public worker::Stage {
                      trees.size(), " and ", kernels.size()));
   }
 
+  // Reads the texts of a shard of candidates.
   static absl::StatusOr<v1::KernelShard> GetShard(const CandidateShard& input,
                                                   cas::BlobStore& store) {
     ASSIGN_OR_RETURN(auto shard, cas::GetMessage<v1::KernelShard>(store, input.texts));

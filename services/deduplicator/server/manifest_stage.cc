@@ -1,3 +1,8 @@
+// The basic idea: a manifest lists digests, so that making one is copying the action's inputs in
+// the job's order. The work of the stage is to check, from the blobs, that the dataset is what it
+// says: each kernel equals its file's bytes, and no file or kernel is missing from the sums. One
+// walk over the dataset does both, since it has to read every shard.
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -69,6 +74,7 @@ absl::Status AddIr(const v1::ManifestSourceParams& params, InputQueue* ir,
   return absl::OkStatus();
 }
 
+// Adds a source with its tree and shards. A failed source has only its name.
 absl::Status AddSource(const v1::ManifestSourceParams& params, InputQueue* trees, InputQueue* files,
                        InputQueue* kernels, InputQueue* verdicts, InputQueue* ir,
                        v1::ManifestSource* source) {
@@ -102,6 +108,7 @@ void AddCompile(const v1::CompileParams& params, v1::DatasetManifest* manifest) 
   *manifest->mutable_toolchains() = params.toolchains();
 }
 
+// Adds the versions of all stages, sorted by name.
 void AddStages(const v1::ManifestParams& params, v1::DatasetManifest* manifest) {
   std::map<std::string, int> versions;
   for (const v1::ManifestStage& stage : params.stages()) versions[stage.stage()] = stage.version();
@@ -123,6 +130,7 @@ void AddFileCounters(const manifest::LedgerSums& sums, v1::StageResult* result) 
   }
 }
 
+// Reports a problem of a pair or a review, up to kMaxFailures.
 void AddFailure(const std::string& where, const std::string& problem, v1::StageResult* result) {
   if (result->failures_size() == kMaxFailures) return;
   v1::FileFailure* failure = result->add_failures();
@@ -130,6 +138,7 @@ void AddFailure(const std::string& where, const std::string& problem, v1::StageR
   failure->set_reason(problem);
 }
 
+// Counts curated and reviewed pairs, and reports those that the dataset cannot have.
 void AddPairs(const std::vector<manifest::CuratedPair>& pairs,
               const manifest::FollowedReviews& reviews, v1::StageResult* result) {
   auto made = static_cast<int64_t>(reviews.accepted.size());

@@ -1,5 +1,3 @@
-#include "services/deduplicator/server/deduplicator_stages.h"
-
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -18,6 +16,7 @@
 #include "services/deduplicator/core/pair/same_kernel.h"
 #include "services/deduplicator/core/pair/version_finder.h"
 #include "services/deduplicator/core/sign/sign.h"
+#include "services/deduplicator/server/deduplicator_stages.h"
 #include "services/deduplicator/server/shard_batches.h"
 
 namespace kernelmill::deduplicator {
@@ -144,6 +143,7 @@ class PairTask {
         absl::StrCat(shingles.kernels_size(), " sets of shingles for ", kernels, " kernels"));
   }
 
+  // Indexes the holdouts. Every partition holds all of them, and matches them with its own shards.
   absl::Status LoadHoldouts() {
     return ForEachShard<v1::ShingleShard>(
         store_, shingles_, ShardsThat([this](size_t i) { return IsHoldout(i); }),
@@ -169,6 +169,7 @@ class PairTask {
     return finder.NeedsAny(firsts_[shard], firsts_[shard + 1] - firsts_[shard]);
   }
 
+  // Reads the shards that any finder needs, once for all of them.
   absl::Status LoadOthers() {
     const auto wanted = [this](size_t shard) {
       return Matches(shard) || Needs(near_, shard) || Needs(versions_, shard) ||
@@ -188,6 +189,8 @@ class PairTask {
         });
   }
 
+  // Passes a kernel's sets to the finders that need it. Only kernels with candidates need their
+  // operations.
   absl::Status LoadKernel(uint32_t number, const v1::KernelShingles& kernel) {
     const auto span = [](const auto& set) { return absl::MakeConstSpan(set.data(), set.size()); };
     const bool near = near_.NeedsNext(number);

@@ -109,6 +109,7 @@ bool NamesAnother(const v1::Decision& decision) {
   return decision.fate() == v1::FATE_DUPLICATE || decision.fate() == v1::FATE_CONTAMINATED;
 }
 
+// One search. Walks the dataset twice: first to find similar kernels, then to describe them.
 class Search {
  public:
   Search(cas::BlobStore& store, const v1::SimilarRequest& request, Cancelled cancelled)
@@ -162,6 +163,7 @@ class Search {
     return absl::OkStatus();
   }
 
+  // Fills a result from the second walk, and from the decision on the kernel.
   void Fill(const SimilarFinder::Found& found, v1::SimilarKernel* kernel) const {
     const Described& described = descriptions_.at(found.number);
     const v1::Decision& decision = clusters_.decisions(static_cast<int>(found.number));

@@ -31,7 +31,8 @@ TEST(KernelComparison, NumbersTheOthersAcrossShards) {
   request.add_kernels()->set_source(kScale);
   request.set_top(1);
   const auto comparison = KernelComparison::Open(request).value();
-  comparison->Add(MakeShard({"x = 1\n", absl::StrReplaceAll(kScale, {{"x * 2", "x * 2 + x * x"}})}));
+  comparison->Add(
+      MakeShard({"x = 1\n", absl::StrReplaceAll(kScale, {{"x * 2", "x * 2 + x * x"}})}));
   comparison->Add(MakeShard({kScale}));
   const auto matches = comparison->Matches();
   ASSERT_EQ(matches.size(), 2u);

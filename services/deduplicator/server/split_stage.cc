@@ -78,6 +78,7 @@ class SplitTask {
                      " shards; got ", signatures_.size(), " and ", shingles_.size()));
   }
 
+  // Adds the signatures of all shards, and notes the numbers of their first kernels.
   absl::Status AddShards() {
     std::vector<size_t> all(signatures_.size());
     for (size_t i = 0; i < all.size(); ++i) all[i] = i;

@@ -110,7 +110,7 @@ int Run(const ToolchainOptions& options, const std::string& toolchain, bool anew
       return 1;
     }
   }
-  compiler->reset();  // what it has used is known when it has ended
+  compiler->reset();  // its usage is known after its end
   rusage children;
   ::getrusage(RUSAGE_CHILDREN, &children);
   std::cout << absl::StrCat("{\"wall\": ", absl::ToDoubleSeconds(absl::Now() - start),

@@ -1,3 +1,11 @@
+// The watcher's life: fork, wait for execve, poll, kill, reap. The order matters in two places. The
+// session is registered for std::quick_exit before anything else can fail, and it is unregistered
+// before the leader is reaped, since its number may be reused after that. Every end, also a
+// voluntary one, kills the whole session: the program may have left descendants.
+//
+// Bounds are polled and not pushed: cgroups would need rights that a worker does not have. A poll
+// reads /proc for the members of the session, and walks the scratch folder.
+
 #include "services/compiler/adapters/sandbox/confined_process.h"
 
 #include <fcntl.h>
@@ -22,6 +30,7 @@
 namespace kernelmill::compiler {
 namespace {
 
+// Returns pointers to the strings with a null at the end, as execve takes them.
 std::vector<char*> Pointers(const std::vector<std::string>& strings) {
   std::vector<char*> pointers;
   for (const std::string& s : strings) pointers.push_back(const_cast<char*>(s.c_str()));
@@ -29,6 +38,7 @@ std::vector<char*> Pointers(const std::vector<std::string>& strings) {
   return pointers;
 }
 
+// Returns the program's whole environment.
 std::vector<std::string> Environment(const ConfinedCommand& command, const std::string& scratch,
                                      bool confine) {
   std::vector<std::string> env = command.env;
@@ -119,6 +129,7 @@ ConfinedProcess::~ConfinedProcess() {
   if (watcher_.joinable()) watcher_.join();
 }
 
+// The watcher's thread. ended_ is set before Start() returns an error, since the destructor joins.
 void ConfinedProcess::Watch(Launch& launch) {
   const absl::Status status = Fork(launch);
   Ending ending;
@@ -163,6 +174,8 @@ absl::Status ConfinedProcess::Fork(Launch& launch) {
   return ErrnoStatus(error, "pidfd_open");
 }
 
+// Polls until the program ends, Kill() is called or a bound is exceeded. Then it kills the session
+// and reaps the leader.
 Ending ConfinedProcess::Follow() {
   const int period = static_cast<int>(absl::ToInt64Milliseconds(limits_.poll_period));
   absl::optional<Ending> over;
@@ -177,6 +190,7 @@ Ending ConfinedProcess::Follow() {
   return ending;
 }
 
+// Checks all bounds. The cheap checks, from /proc, come before the walk of the scratch folder.
 absl::optional<Ending> ConfinedProcess::OverBounds() {
   const SessionUsage usage = ReadUsage(SessionMembers(pid_));
   if (usage.resident_bytes > limits_.total_memory_bytes) {

@@ -90,6 +90,7 @@ absl::StatusOr<FileDescriptor> MakeRuleset(const Policy& policy, const std::stri
   FileDescriptor ruleset(
       static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, sizeof(attributes), 0)));
   if (!ruleset.is_open()) return ErrnoStatus(errno, "landlock_create_ruleset");
+  // Rules: the paths of the policy, the scratch folder, and /dev/null for output.
   for (const std::string& path : policy.read)
     RETURN_IF_ERROR(Allow(ruleset, path, rights, ReadAccess));
   for (const std::string& path : policy.execute)

@@ -1,3 +1,8 @@
+// Code between fork and execve. The child has one thread of a process that had many: another thread
+// may have held any lock at the time of the fork. So this code only makes system calls, and neither
+// allocates nor logs. Each step returns false with errno set; BecomeConfined() then reports the
+// step over a pipe and exits.
+
 #include "services/compiler/adapters/sandbox/launch.h"
 
 #include <fcntl.h>
@@ -20,6 +25,7 @@
 namespace kernelmill::compiler {
 namespace {
 
+// Reports the failed step and errno, and exits.
 [[noreturn]] void Report(const LaunchPlan& plan, LaunchStep step) {
   const LaunchReport report = {step, errno};
   [[maybe_unused]] const ssize_t written = ::write(plan.report, &report, sizeof(report));
@@ -65,6 +71,7 @@ bool KeepDescriptors(LaunchPlan& plan) {
   return ::syscall(SYS_close_range, first, UINT_MAX, 0) == 0;
 }
 
+// Sets a resource limit, soft and hard, but not above the current hard limit.
 bool Limit(__rlimit_resource resource, int64_t value) {
   rlimit now;
   if (::getrlimit(resource, &now) != 0) return false;

@@ -1,3 +1,7 @@
+// The policy of a Python environment. The basic idea: name what an interpreter needs to start and
+// to load packages, and nothing more. A venv's bin/python3 is a link to its base interpreter, so
+// that paths are resolved before they are named; Landlock checks the real ones.
+
 #include "services/compiler/adapters/sandbox/policy.h"
 
 #include <sys/socket.h>
@@ -41,6 +45,7 @@ absl::StatusOr<std::string> RealPath(const std::string& path) {
 
 std::string Parent(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
+// Adds those paths that exist: machines differ, and Landlock needs an open file for each rule.
 template <typename Paths>
 void AddExisting(const Paths& paths, std::vector<std::string>& to) {
   for (const absl::string_view path : paths) {

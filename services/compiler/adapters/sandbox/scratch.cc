@@ -1,3 +1,8 @@
+// The basic idea: untrusted code wrote this folder, and may have prepared it for the worker that
+// cleans up: with links to other files, folders without permissions, deep nesting, strange names,
+// or huge numbers of files. So every access is relative to an open folder, never follows links, and
+// uses constant memory and descriptors.
+
 #include "services/compiler/adapters/sandbox/scratch.h"
 
 #include <dirent.h>
@@ -30,6 +35,7 @@ Folder OpenFolder(int at, const char* name) {
   return folder;
 }
 
+// Returns the next name other than . and .., or null at the end.
 const char* NextName(DIR* folder) {
   while (const dirent* entry = ::readdir(folder)) {
     const absl::string_view name = entry->d_name;
@@ -38,6 +44,7 @@ const char* NextName(DIR* folder) {
   return nullptr;
 }
 
+// Counts a folder's entries and blocks, recursively up to kMaxScratchDepth.
 void Count(DIR* folder, int depth, int max_entries, ScratchUsage& usage) {
   while (const char* name = NextName(folder)) {
     if (++usage.entries > max_entries) return;

@@ -1,3 +1,8 @@
+// The basic idea: Linux has no list of a process's descendants that survives the death of their
+// parents, but every process has a session, which its children inherit and which the filter forbids
+// to change. So a scan of /proc for the session's number finds them all. Killing repeats the scan
+// until nothing is left, since a process may fork while it is scanned.
+
 #include "services/compiler/adapters/sandbox/session.h"
 
 #include <dirent.h>
@@ -156,6 +161,8 @@ namespace {
 
 absl::Mutex mutex(absl::kConstInit);
 
+// The registered sessions with their scratch folders. Never destroyed: quick_exit may run at any
+// time.
 std::map<pid_t, std::string>& Sessions() {
   static auto* const sessions = new std::map<pid_t, std::string>();
   return *sessions;

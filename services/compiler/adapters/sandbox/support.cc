@@ -66,6 +66,8 @@ bool MayChangeUser() {
 
 }  // namespace
 
+// The basic idea: tries each feature instead of comparing kernel versions, because distributions
+// backport and containers forbid. What changes the process is tried in a child.
 SandboxSupport ProbeSandbox() {
   SandboxSupport support;
 #ifdef __x86_64__
@@ -82,6 +84,8 @@ SandboxSupport ProbeSandbox() {
   return support;
 }
 
+// Names everything that is missing, not only the first, so that an administrator can change it at
+// once.
 absl::Status ToStatus(const SandboxSupport& support) {
   std::vector<std::string> missing;
   if (!support.x86_64) missing.push_back("an x86-64 processor");

@@ -1,3 +1,9 @@
+// The basic idea: starting Python and importing Triton takes seconds, compiling a small kernel
+// less. So zygotes are kept in a pool and reused. A kernel cannot leave anything behind in one,
+// because it runs in forks of it. But it can kill one, by memory or sleep. If that happens in a
+// used zygote, the job is tried again in a new one, so that a kernel is never blamed for what
+// others did before.
+
 #include "services/compiler/adapters/toolchain/toolchain_compiler.h"
 
 #include <prometheus/counter.h>
@@ -24,6 +30,7 @@ namespace {
 
 constexpr int64_t kStampBytes = 1024;
 
+// Returns an environment variable, or "".
 std::string Environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
@@ -45,7 +52,7 @@ absl::StatusOr<std::string> FindEnvironment(const std::string& folder,
                                             absl::string_view toolchain) {
   const toolchains::PinnedToolchain* pinned = toolchains::FindToolchain(toolchain);
   if (pinned == nullptr) {
-    return absl::FailedPreconditionError(absl::StrCat("no toolchain is called ", toolchain));
+    return absl::FailedPreconditionError(absl::StrCat("unknown toolchain ", toolchain));
   }
   const std::string environment = absl::StrCat(folder, "/", toolchain);
   const absl::StatusOr<std::string> stamp = ReadFile(environment + "/.requirements", kStampBytes);
@@ -60,6 +67,7 @@ absl::StatusOr<std::string> FindEnvironment(const std::string& folder,
 
 namespace {
 
+// Returns the policy of an environment, with the operator's options.
 absl::StatusOr<Policy> MakePolicy(const std::string& environment, const ToolchainOptions& options) {
   ASSIGN_OR_RETURN(Policy policy, PythonPolicy(environment));
   policy.scratch_parent = options.temp_dir;

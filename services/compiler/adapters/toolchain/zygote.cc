@@ -1,3 +1,11 @@
+// The worker's side of the harness. Two channels carry lines of JSON: jobs to the zygote, reports
+// back. The report is parsed with suspicion: the process that wrote it ran next to untrusted code.
+// A report with a missing field, a wrong type or too long a text is refused as a whole.
+//
+// Three limits nest: the harness bounds processor time and wall time of each child, the watcher
+// bounds sleep and the totals of the process, and the waits here, which are the longest, catch a
+// harness that hangs.
+
 #include "services/compiler/adapters/toolchain/zygote.h"
 
 #include <fcntl.h>
@@ -30,10 +38,12 @@ using Json = nlohmann::json;
 constexpr size_t kMessageBytes = 1000;
 constexpr size_t kImportBytes = 400;
 
+// Serializes a message as one line. Bytes that are not UTF-8 become U+FFFD.
 std::string Line(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+// Makes the object of a try, for tries.py and frontend.py.
 Json TryJson(const Try& attempt) {
   Json types = Json::array(), constexprs = Json::array(), options = Json::array();
   for (const v1::ArgumentType& type : attempt.signature.arguments()) {
@@ -101,6 +111,7 @@ class Row {
   bool ok_ = true;
 };
 
+// Reads the rows [form, size, SHA-256].
 bool ReadForms(const Json& rows, v1::CompileResult& result) {
   for (const Json& row : rows) {
     if (!row.is_array() || row.size() != 3 || !row[0].is_string() || !row[1].is_number_integer() ||
@@ -147,6 +158,7 @@ bool ReadCompiled(const Json& value, const KernelJob& job, TargetReport& report)
   return row.ok();
 }
 
+// Reads the report for one target, which must come in the job's order.
 bool ReadTarget(const Json& value, const KernelJob& job, const std::string& target,
                 TargetReport& report) {
   Row row(value);
@@ -169,6 +181,7 @@ bool ReadTarget(const Json& value, const KernelJob& job, const std::string& targ
   return row.ok() && status == "error";
 }
 
+// Reads the whole report. Returns false if it is malformed.
 bool ReadReport(const Json& value, const KernelJob& job, KernelReport& report) {
   Row all(value);
   if (!value.is_object() || !value.contains("import")) return false;
@@ -254,6 +267,7 @@ absl::StatusOr<std::pair<FileDescriptor, FileDescriptor>> Channel() {
   return std::make_pair(FileDescriptor(fds[0]), FileDescriptor(fds[1]));
 }
 
+// Waits until the descriptor is ready. Returns ABORTED if that takes too long.
 absl::Status Wait(int fd, short events, absl::Time until) {
   while (true) {
     const int64_t left = absl::ToInt64Milliseconds(until - absl::Now());
@@ -317,6 +331,7 @@ absl::StatusOr<KernelReport> Zygote::Compile(const KernelJob& job) {
   return report;
 }
 
+// Sends a job and reads its report. The first call sends the harness first.
 absl::StatusOr<KernelReport> Zygote::Exchange(const KernelJob& job) {
   if (!ready_) {
     const absl::Time until = absl::Now() + kStartTime;
@@ -333,6 +348,7 @@ absl::StatusOr<KernelReport> Zygote::Exchange(const KernelJob& job) {
   return ParseReport(line, job);
 }
 
+// Writes a line before `until`, without blocking beyond that and without SIGPIPE.
 absl::Status Zygote::Write(absl::string_view line, absl::Time until) {
   while (!line.empty()) {
     RETURN_IF_ERROR(Wait(jobs_.get(), POLLOUT, until));
@@ -345,6 +361,7 @@ absl::Status Zygote::Write(absl::string_view line, absl::Time until) {
   return absl::OkStatus();
 }
 
+// Reads a line before `until`. Keeps bytes that follow it for the next call.
 absl::StatusOr<std::string> Zygote::ReadLine(absl::Time until) {
   size_t searched = 0;
   while (true) {

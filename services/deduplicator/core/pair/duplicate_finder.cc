@@ -54,6 +54,7 @@ constexpr int kEnough = 8;               // candidates that end a look
 constexpr double kSlack = 0.18;          // by which the estimate may miss the threshold
 constexpr int kMaxPartitions = 1 << 16;  // as PairParams says
 
+// Makes a pair of kernels a < b.
 v1::Pair MakePair(uint32_t a, uint32_t b, Overlap overlap) {
   v1::Pair pair;
   pair.set_a(a);
@@ -118,6 +119,7 @@ bool DuplicateFinder::IsInPartition(int band, uint64_t key) const {
   return partition_ == band + bands_.count * static_cast<int>(key % sharers);
 }
 
+// Adds each kernel to its buckets, or pairs it with the first kernel of an equal set.
 void DuplicateFinder::Observe(const v1::TokenSets& shard) {
   for (int i = 0; i < shard.hashes_size(); ++i) {
     const uint32_t number = observed_++;
@@ -140,6 +142,8 @@ void DuplicateFinder::Observe(const v1::TokenSets& shard) {
   }
 }
 
+// Adds an entry for each band of this partition. With few partitions, a partition owns every n-th
+// band; with many, it looks at all bands and takes its share of the buckets.
 void DuplicateFinder::AddToBuckets(uint32_t slot, const MinHashValues& values) {
   const bool whole_bands = partitions_ <= bands_.count;
   const int step = whole_bands ? partitions_ : 1;
@@ -236,6 +240,7 @@ void DuplicateFinder::CompareInWindows() {
   }
 }
 
+// Compares each with the first kWindow of the group.
 void DuplicateFinder::CompareWithFirst(absl::Span<const uint32_t> group) {
   for (size_t i = 1; i < group.size(); ++i) {
     const size_t end = std::min(i, kWindow);
@@ -261,6 +266,7 @@ bool DuplicateFinder::Propose(uint32_t a, uint32_t b) {
   return true;
 }
 
+// The cheap tests: the agreement of the sketches, then the sizes of the sets.
 bool DuplicateFinder::MayBeSimilar(uint32_t a, uint32_t b) const {
   return CountAgreeing(sketches_[a], sketches_[b]) >= least_agreeing_ &&
          SizesMayReach(set_sizes_[a], set_sizes_[b], threshold_);

@@ -91,6 +91,7 @@ size_t PutGravestFirst(std::vector<v1::HoldoutMatch>* matches) {
 
 }  // namespace
 
+// Adds a text to the index, or counts a copy if a text with the same tokens is there.
 void HoldoutMatcher::AddText(Item item, Set near, Set structural, Set runs) {
   const auto index = static_cast<uint32_t>(items_.size());
   const auto [known, is_new] = by_tokens_.try_emplace(item.tokens, index);
@@ -137,6 +138,7 @@ uint32_t HoldoutMatcher::Count(const Postings& postings, Set set, uint32_t Commo
   return covered;
 }
 
+// Resets the counters after a text.
 void HoldoutMatcher::Forget() {
   for (const uint32_t index : touched_) common_[index] = {};
   touched_.clear();
@@ -153,12 +155,14 @@ v1::HoldoutMatch HoldoutMatcher::MakeMatch(uint32_t item, v1::Sensitive::Text te
   return match;
 }
 
+// Returns true if the match is strong enough to report.
 bool HoldoutMatcher::IsNamed(const v1::HoldoutMatch& match) const {
   const Scores scores = GetScores(match);
   return match.same_tokens() || match.runs_common() > 0 || scores[0] >= threshold_ ||
          scores[1] >= threshold_;
 }
 
+// Appends the matches of a kernel's source, by all four measures.
 void HoldoutMatcher::MatchSource(const v1::KernelShingles& kernel, Set runs, Matches* matches) {
   Count(by_shingle_, AsSpan(kernel.near()), &Common::shingles);
   Count(by_structural_, AsSpan(kernel.structural()), &Common::structural);
@@ -225,6 +229,8 @@ absl::Status HoldoutMatcher::Match(uint32_t number, const v1::KernelShingles& ke
   MatchSource(kernel, runs, &matches);
   MatchModule(runs, AsSpan(kernel.module_runs()), &matches);
   MatchLauncher(AsSpan(kernel.launcher_runs()), &matches);
+  // Only the strongest matches are stored one by one; a kernel made of common idioms can match
+  // thousands of holdouts weakly.
   const size_t named = PutGravestFirst(&matches);
   if (named < matches.size()) {
     v1::FurtherMatches* further = pairs->add_further();

@@ -1,3 +1,7 @@
+// The basic idea: similarity finds candidates, but the question is if an author would call two
+// kernels the same. Operations and names answer it. Names are compared by hash; a hash of 0 means
+// that a kernel has no name of its own.
+
 #include "services/deduplicator/core/pair/same_kernel.h"
 
 #include <algorithm>
@@ -40,6 +44,7 @@ absl::StatusOr<bool> SameKernel::IsOne(Names names, const v1::Pair& pair) {
   if (pair.common() == pair.total()) return true;
   ASSIGN_OR_RETURN(const auto a, GetOperations(pair.a(), &buffer_a_));
   ASSIGN_OR_RETURN(const auto b, GetOperations(pair.b(), &buffer_b_));
+  // Operations are sorted sets: inclusion is one merge.
   const bool a_has_all = std::includes(a.begin(), a.end(), b.begin(), b.end());
   const bool b_has_all = std::includes(b.begin(), b.end(), a.begin(), a.end());
   if (names == Names::kDoNotCount) return a_has_all && b_has_all;

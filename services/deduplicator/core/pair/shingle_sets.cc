@@ -1,3 +1,7 @@
+// The basic idea: sets are numbered and stored one after the other, first in a vector, then in a
+// file. ends_ has the end of each set over both, so that a set's place is a subtraction. Appends
+// are buffered; the first read flushes the buffer, and reads are plain preads.
+
 #include "services/deduplicator/core/pair/shingle_sets.h"
 
 #include <fcntl.h>

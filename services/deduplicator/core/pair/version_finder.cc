@@ -47,6 +47,8 @@ void VersionFinder::Observe(const v1::SignatureShard& shard) {
   }
 }
 
+// Lists the pairs to compare, and the kernels in them. The first sort removes equal sets of a
+// group, the second restores the order of kernels.
 void VersionFinder::EndObserving() {
   const auto by_set = [](const Entry& x, const Entry& y) {
     return std::tie(x.key, x.set, x.number) < std::tie(y.key, y.set, y.number);

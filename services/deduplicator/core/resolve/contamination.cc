@@ -1,3 +1,7 @@
+// The basic idea: the pair stage counts what a kernel and a holdout share, once for a job. This
+// class turns the counts into scores and applies the policy's limits, so that a changed limit does
+// not need another pair stage.
+
 #include "services/deduplicator/core/resolve/contamination.h"
 
 #include <algorithm>
@@ -23,11 +27,13 @@ size_t Severity(const v1::Contamination& contamination) {
   return std::find(kRules.begin(), kRules.end(), contamination.rule()) - kRules.begin();
 }
 
+// Orders matches by rule, then by score, then by place, so that the order is total.
 bool IsGraver(const v1::Contamination& x, const v1::Contamination& y) {
   return std::make_tuple(Severity(x), -x.score(), x.holdout(), x.text(), x.holdout_text()) <
          std::make_tuple(Severity(y), -y.score(), y.holdout(), y.text(), y.holdout_text());
 }
 
+// Returns the text's name, as in records.
 std::string TextName(v1::Sensitive::Text text) {
   switch (text) {
     case v1::Sensitive::TEXT_MODULE:

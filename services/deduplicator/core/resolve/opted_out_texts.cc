@@ -1,3 +1,8 @@
+// The basic idea: an opted-out kernel is a range of lines of a file. Another kernel includes it if
+// one of its texts (its source, a piece of its module, its launcher) is a range of lines of the
+// same file that contains that range. So no texts are compared; copies in other files were found
+// before, by the rules for duplicates.
+
 #include "services/deduplicator/core/resolve/opted_out_texts.h"
 
 #include <algorithm>
@@ -44,6 +49,7 @@ void OptedOutTexts::Add(int source, uint32_t number, const v1::Kernel& kernel, b
   sources_.insert(source);
 }
 
+// Returns the first opted-out kernel in the lines of a file, other than the kernel `but`.
 std::optional<uint32_t> OptedOutTexts::Within(const File& file, int first_line, int last_line,
                                               uint32_t but) const {
   const auto places = places_.find(file);

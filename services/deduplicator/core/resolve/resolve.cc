@@ -54,6 +54,7 @@ uint32_t Intern(std::string key, absl::flat_hash_map<std::string, uint32_t>* ids
   return ids->try_emplace(std::move(key), static_cast<uint32_t>(ids->size())).first->second;
 }
 
+// Sets the fate of a decision.
 void Decide(v1::Fate fate, absl::string_view reason, uint32_t leader, double similarity,
             v1::Decision* decision) {
   decision->set_fate(fate);
@@ -211,6 +212,7 @@ absl::Status Resolver::AddPairs(const v1::PairSet& pairs) {
   return absl::OkStatus();
 }
 
+// Makes an index without kernels. by_near_elsewhere is off: a leader is the only one of its group.
 Resolver::Index Resolver::EmptyIndex() const {
   const std::vector<uint32_t> none(kernels_.size(), kNone);
   return {std::vector<uint32_t>(exact_ids_.size(), kNone),
@@ -221,6 +223,7 @@ Resolver::Index Resolver::EmptyIndex() const {
           {}};
 }
 
+// Enters a kernel into the index, unless an earlier one has its place.
 void Resolver::Enter(uint32_t number, Index* index) {
   const Candidate& kernel = kernels_[number];
   SetFirst(number, &index->by_exact[kernel.exact]);

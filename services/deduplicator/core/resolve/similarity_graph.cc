@@ -1,3 +1,7 @@
+// A graph in compressed form: after Build(), the edges are one sorted array with both directions,
+// and edge_starts_ has the first edge of each group. Groups are a union-find forest whose roots are
+// the smallest numbers, so that the names of groups do not depend on the order of pairs.
+
 #include "services/deduplicator/core/resolve/similarity_graph.h"
 
 #include <algorithm>
@@ -16,6 +20,7 @@ void SimilarityGraph::AddPair(uint32_t a, uint32_t b, Overlap overlap) {
   parent_[std::max(a, b)] = std::min(a, b);
 }
 
+// Follows parents to the root, and halves the path on the way.
 uint32_t SimilarityGraph::FindGroup(uint32_t number) {
   while (parent_[number] != number) {
     parent_[number] = parent_[parent_[number]];

@@ -1,3 +1,8 @@
+// The basic idea: shingles tell how similar two kernels are as texts, but a kernel for exp and one
+// for sin can differ in a single token. The set of operations names what is computed: calls,
+// operators, comparisons and constants. Two similar kernels with different sets are kept as
+// different kernels (same_kernel.h).
+
 #include "services/deduplicator/core/sign/operations.h"
 
 #include <algorithm>

@@ -1,3 +1,12 @@
+// The basic idea: a text is a sequence of token hashes, and a shingle is a hash of k consecutive
+// ones. The set of all shingles describes the text: two texts are as similar as the Jaccard
+// similarity of their sets. The set forgets where a shingle is, so that moved statements still
+// match, and a change of one token changes only k shingles.
+//
+// Structural shingles fold what an author chooses freely. A name's identity cannot be dropped, or a
+// + b and a + a would be equal. So within a window a name is replaced by the distance to its
+// previous use in the window, or by "new".
+
 #include "services/deduplicator/core/sign/shingles.h"
 
 #include <algorithm>
@@ -16,11 +25,13 @@ namespace {
 // Hashes cover the bytes of 64-bit numbers in memory, so that stored data depends on byte order.
 static_assert(std::endian::native == std::endian::little, "hashes assume little-endian numbers");
 
+// Hashes a sequence of hashes.
 uint64_t HashNumbers(absl::Span<const uint64_t> numbers) {
   return StableHash64(absl::string_view(reinterpret_cast<const char*>(numbers.data()),
                                         numbers.size() * sizeof(uint64_t)));
 }
 
+// Returns a hash of each window of `width` consecutive hashes, in order.
 std::vector<uint64_t> Windows(absl::Span<const uint64_t> hashes, size_t width) {
   std::vector<uint64_t> windows;
   windows.reserve(hashes.size() - width + 1);
@@ -30,6 +41,7 @@ std::vector<uint64_t> Windows(absl::Span<const uint64_t> hashes, size_t width) {
   return windows;
 }
 
+// Sorts the hashes and removes repeats.
 void MakeSet(std::vector<uint64_t>* hashes) {
   SortByHash(absl::MakeSpan(*hashes), [](uint64_t hash) { return hash; });
   hashes->erase(std::unique(hashes->begin(), hashes->end()), hashes->end());

@@ -1,3 +1,9 @@
+// The basic idea: a signature is all that later stages need of a kernel, so that they never read
+// texts. It has hashes for the exact rules (bytes, prompt and completion, tokens after renaming),
+// sets of shingles for similarity, each with its MinHash, and runs of tokens for containment.
+// Signatures are columns that pair and resolve read for a whole job; shingles and runs are larger
+// and are read only for candidates.
+
 #include "services/deduplicator/core/sign/sign.h"
 
 #include <google/protobuf/repeated_field.h>
@@ -25,6 +31,7 @@ static_assert(std::endian::native == std::endian::little, "MinHash values are li
 
 constexpr size_t kMinHashBytes = sizeof(MinHashValues);
 
+// Adds a set's summary to the columns: its hash, its size and its MinHash.
 void AddSet(const std::vector<uint64_t>& shingles, v1::TokenSets* sets) {
   sets->add_hashes(SetHash(shingles));
   sets->add_sizes(static_cast<uint32_t>(shingles.size()));
@@ -32,6 +39,7 @@ void AddSet(const std::vector<uint64_t>& shingles, v1::TokenSets* sets) {
   sets->mutable_minhash()->append(reinterpret_cast<const char*>(values.data()), kMinHashBytes);
 }
 
+// Returns true if each column has an entry for each kernel.
 bool Fits(const v1::TokenSets& sets, int kernels) {
   return sets.hashes_size() == kernels && sets.sizes_size() == kernels &&
          sets.minhash().size() == kernels * kMinHashBytes;
@@ -62,6 +70,7 @@ std::vector<uint64_t> FileTokens(const v1::Kernel& file) {
   return TokenHashes(Tokenize(file.source(), source_files::LexedAs(file)));
 }
 
+// Signs a whole file. It has no structural set: files are duplicates only by their tokens.
 void SignFile(const v1::Kernel& file, SignedShard* shard) {
   v1::SignatureShard& signatures = shard->signatures;
   signatures.mutable_sha256()->append(Sha256(file.source()));

@@ -1,3 +1,7 @@
+// The basic idea: remove from the tokens everything that does not change what the code does, and
+// find the names that its author chose freely. Both work on tokens alone, without a parser, so that
+// they work for broken files and need only linear time.
+
 #include "services/deduplicator/core/sign/tokenizer.h"
 
 #include <algorithm>
@@ -10,7 +14,7 @@ namespace kernelmill::deduplicator {
 
 std::vector<Token> Tokenize(absl::string_view source, Language language) {
   std::vector<Token> tokens = code::Lex(source, language);
-  size_t size = 0;       // of the kept tokens, which move to the front
+  size_t size = 0;       // the number of kept tokens, which move to the front
   size_t statement = 0;  // the first token of the last kept statement
   const auto end_statement = [&] {
     const bool documents = size == statement + 1 && tokens[statement].kind == Token::kString;

@@ -31,6 +31,7 @@ void ModuleJoin::Add(const v1::KernelShingles& kernel) {
   ends_.push_back(runs_.size());
 }
 
+// Indexes each source by its smallest run; a source without runs is never found.
 void ModuleJoin::Build() {
   for (uint32_t i = 0; i < size(); ++i) {
     if (!GetSource(i).empty()) by_least_[GetSource(i).front()].push_back(i);

@@ -54,6 +54,8 @@ absl::Span<const uint64_t> SetJoin::SetAt(uint32_t index) const {
   return absl::MakeConstSpan(hashes_).subspan(begin, ends_[index] - begin);
 }
 
+// Counts first how many of the set's hashes no added set has: they come first in the order. If they
+// fill the prefix, nothing can be similar. The rest of the prefix are the rarest known hashes.
 void SetJoin::TakePrefix(absl::Span<const uint64_t> set) {
   prefix_.clear();
   const uint32_t least = LeastCommon(set.size(), threshold_);
@@ -74,6 +76,8 @@ void SetJoin::TakePrefix(absl::Span<const uint64_t> set) {
   prefix_.resize(length);
 }
 
+// Counts the hashes, indexes the prefix of each set, and sorts the index. starts_ then gives the
+// entries by the upper bits of a hash, so that a look-up is one array access and a short scan.
 void SetJoin::Build() {
   counts_.assign(std::clamp(std::bit_ceil(hashes_.size()), kLeastCounts, kMostCounts), 0);
   for (const uint64_t hash : hashes_) ++counts_[hash & (counts_.size() - 1)];

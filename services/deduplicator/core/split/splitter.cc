@@ -98,6 +98,7 @@ bool Splitter::IsOpen(uint32_t number) const {
   return side != v1::SPLIT_UNSPECIFIED && side != v1::SPLIT_TRAIN;
 }
 
+// Joins two components. If their splits differ, the result is train.
 void Splitter::Join(uint32_t a, uint32_t b) {
   a = FindRoot(a);
   b = FindRoot(b);
@@ -180,6 +181,8 @@ absl::Status Splitter::EndAdding() {
   return absl::OkStatus();
 }
 
+// Chooses the kernels of the next pass: as many open ones as fit the budget of shingles, at least
+// one.
 bool Splitter::BeginPass() {
   if (alike_) candidates_ += alike_->candidates();
   alike_.reset();
@@ -249,6 +252,7 @@ void Splitter::MoveHeld() {
   }
 }
 
+// Only kept kernels get a split; their duplicates are in the graph, but not in the dataset.
 v1::Splits Splitter::Take() {
   MoveHeld();
   v1::Splits splits;

@@ -114,7 +114,7 @@ class Splitter {
   std::vector<v1::Split> sides_;
   std::vector<v1::Split> begun_;
   mutable std::vector<uint32_t> parents_;
-  std::vector<uint32_t> sizes_;  // of the shingle sets, by kernel number
+  std::vector<uint32_t> sizes_;  // the sizes of shingle sets, by kernel number
   std::vector<int32_t> sources_;
   // The first kernel with each text. Empty after EndAdding().
   absl::flat_hash_map<std::string, uint32_t> by_pair_;

@@ -11,6 +11,9 @@
 #include "absl/strings/match.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/python/parse/parsed_text.h"
+#include "common/python/syntax/bindings.h"
+#include "common/python/syntax/text_lines.h"
 #include "services/extractor/core/describe/autotune.h"
 #include "services/extractor/core/describe/definitions.h"
 #include "services/extractor/core/describe/inductor_origin.h"
@@ -23,9 +26,6 @@
 #include "services/extractor/core/detect/templates.h"
 #include "services/extractor/core/extract/extract_file.h"
 #include "services/extractor/core/link/imported_launches.h"
-#include "common/python/parse/parsed_text.h"
-#include "common/python/syntax/bindings.h"
-#include "common/python/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
 namespace {

@@ -16,12 +16,12 @@
 #include "common/dsl/languages.h"
 #include "common/json/json_documents.h"
 #include "common/json/json_strings.h"
-#include "services/extractor/core/cuda/cuda_kernels.h"
-#include "services/extractor/core/embedded/prose.h"
-#include "services/extractor/core/extract/extract_file.h"
 #include "common/python/parse/budgeted_parser.h"
 #include "common/python/parse/parsed_text.h"
 #include "common/python/syntax/text_lines.h"
+#include "services/extractor/core/cuda/cuda_kernels.h"
+#include "services/extractor/core/embedded/prose.h"
+#include "services/extractor/core/extract/extract_file.h"
 
 namespace kernelmill::extractor {
 namespace {

@@ -33,6 +33,8 @@
 namespace kernelmill::compiler {
 namespace {
 
+// The names of the functions in the Python files begin with the fate that the sandbox must give
+// them.
 struct Prefix {
   absl::string_view name;
   Fate fate;
@@ -51,6 +53,7 @@ std::string Read(absl::string_view file) {
 
 }  // namespace
 
+// Each attack is the whole file and a call of one function, so that the helpers above it are there.
 std::vector<Attack> ListAttacks(absl::string_view file, const std::string& victim) {
   const std::string text = absl::StrCat(victim, Read("ways"), "\n", Read(file));
   std::vector<Attack> attacks;
@@ -73,6 +76,8 @@ namespace {
 
 constexpr absl::string_view kText = "as it was";
 
+// Opens a socket on a free port of loopback. Nothing accepts connections: a waiting one is what
+// Heard() looks for.
 absl::StatusOr<FileDescriptor> Inet(int kind, int& port) {
   FileDescriptor fd(::socket(AF_INET, kind | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_in address = {};
@@ -113,6 +118,7 @@ std::string Abstract() { return absl::StrCat("kernelmill-victim-", ::getpid()); 
 
 }  // namespace
 
+// Everything of the victim's is open to all users, so that only the sandbox can protect it.
 absl::StatusOr<std::unique_ptr<Victim>> Victim::Create() {
   ASSIGN_OR_RETURN(TempDir folder, TempDir::Create());
   auto victim = std::unique_ptr<Victim>(new Victim(std::move(folder)));
@@ -140,6 +146,7 @@ absl::Status Victim::Listen() {
   return absl::OkStatus();
 }
 
+// Starts a process of the sandbox's user, which that user could kill or trace.
 absl::Status Victim::StartProcess() {
   const auto uid = static_cast<unsigned long>(Policy().uid);
   process_ = ::fork();

@@ -77,7 +77,7 @@ def silenced_interposed_channel():
     read, write = os.pipe()
     for number in range(5):
         os.dup2(write, number)
-    raise PermissionError("nobody hears this")
+    raise PermissionError("no one hears this")
 
 
 def refused_reading_the_others_questions():
