@@ -11,7 +11,6 @@
 #include "common/version/version.h"
 #include "common/worker/process/worker_process.h"
 #include "services/compiler/adapters/toolchain/toolchain_compiler.h"
-#include "services/compiler/server/compiler_metrics.h"
 #include "services/compiler/server/compiler_service.h"
 #include "services/compiler/server/compiler_stages.h"
 

@@ -1,23 +1,30 @@
 #include "services/compiler/server/compiler_stages.h"
 
+#include <prometheus/counter.h>
+#include <prometheus/histogram.h>
+
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/cas/blob_store.h"
+#include "common/metrics/bounded_label.h"
+#include "common/metrics/metrics.h"
 #include "common/toolchains/toolchains.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/compile.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "services/compiler/core/compile_kernels.h"
-#include "services/compiler/server/compiler_metrics.h"
 
 namespace kernelmill::compiler {
 namespace {
@@ -44,6 +51,74 @@ absl::Status PutTexts(std::vector<v1::IrText> texts, cas::BlobStore& store,
     *shard.add_texts() = std::move(text);
   }
   return put();
+}
+
+// Bounds the number of labels: reasons are few, but a later release may add some.
+std::string BoundedReason(absl::string_view reason) {
+  static auto* const reasons = new metrics::BoundedLabel(50);
+  return reasons->ValueFor(reason);
+}
+
+// Returns the stage that refused the kernel, also if its signature was guessed, so that the result
+// is unknown. Empty if no stage did.
+std::string RefusedBy(const v1::CompileResult& result) {
+  if (result.status() == v1::COMPILE_STATUS_OK) return "";
+  return result.missing() == "import:sandbox" ? "sandbox" : result.stage();
+}
+
+// Returns "ok", "error" or "unknown", as in records and metrics.
+absl::string_view StatusName(v1::CompileStatus status) {
+  switch (status) {
+    case v1::COMPILE_STATUS_OK:
+      return "ok";
+    case v1::COMPILE_STATUS_ERROR:
+      return "error";
+    default:
+      return "unknown";
+  }
+}
+
+// Counts the results in metrics, and the kernels that were not compiled.
+void CountCompiled(const v1::CompiledShard& compiled) {
+  for (const v1::CompiledKernel& kernel : compiled.kernels()) {
+    if (!kernel.not_attempted().empty()) {
+      metrics::Counter(metrics::kNotAttempted, {{"reason", BoundedReason(kernel.not_attempted())}})
+          .Increment();
+    }
+    for (const v1::CompileResult& result : kernel.results()) {
+      metrics::Counter(metrics::kCompiledKernels,
+                       {{"toolchain", result.toolchain()},
+                        {"target", result.target()},
+                        {"status", std::string(StatusName(result.status()))}})
+          .Increment();
+      if (const std::string stage = RefusedBy(result); !stage.empty()) {
+        metrics::Counter(metrics::kRefusedKernels,
+                         {{"toolchain", result.toolchain()}, {"stage", stage}})
+            .Increment();
+      }
+    }
+  }
+}
+
+// Makes all known series with the value 0, so that a rate over the first event is right.
+void PrefillCompiled() {
+  std::vector<std::string> names;
+  for (const toolchains::PinnedToolchain& toolchain : toolchains::PinnedToolchains()) {
+    names.emplace_back(toolchain.name);
+    metrics::Histogram(metrics::kCompileSeconds, {{"toolchain", names.back()}});
+  }
+  const auto targets = toolchains::CompileTargets();
+  metrics::Prefill(metrics::kCompiledKernels, {{"toolchain", names},
+                                               {"target", {targets.begin(), targets.end()}},
+                                               {"status", {"ok", "error", "unknown"}}});
+  metrics::Prefill(metrics::kRefusedKernels,
+                   {{"toolchain", names},
+                    {"stage", {"import", "frontend", "passes", "assembler", "limit", "sandbox"}}});
+  metrics::Prefill(
+      metrics::kCompilesLost,
+      {{"toolchain", names}, {"reason", {"lost", "machine", "toolchain", "unwanted", "broken"}}});
+  metrics::Prefill(metrics::kCompilersStarted, {{"toolchain", names}});
+  metrics::Prefill(metrics::kNotAttempted, {{"reason", {"not_self_contained"}}});
 }
 
 // Counts compile.TOOLCHAIN.TARGET.STATUS and compile.not_attempted.REASON. A kernel is in one of
@@ -204,6 +279,55 @@ class LimitedCompiler : public Compiler {
 
 std::unique_ptr<Compiler> NewLimitedCompiler(Compiler& compiler, int at_once) {
   return std::make_unique<LimitedCompiler>(compiler, at_once);
+}
+
+namespace {
+
+// Returns the label for an error of Compiler.
+std::string GetReason(const absl::Status& lost) {
+  switch (lost.code()) {
+    case absl::StatusCode::kAborted:
+      return "lost";
+    case absl::StatusCode::kUnavailable:
+      return "machine";
+    case absl::StatusCode::kFailedPrecondition:
+      return "toolchain";
+    case absl::StatusCode::kCancelled:
+      return "unwanted";
+    default:
+      return "broken";
+  }
+}
+
+// A compiler that measures another one. Thread-safe if that one is.
+class TimedCompiler : public Compiler {
+ public:
+  explicit TimedCompiler(Compiler& compiler) : compiler_(compiler) {}
+
+  absl::StatusOr<KernelReport> Compile(const KernelJob& job) override {
+    const absl::Time start = absl::Now();
+    absl::StatusOr<KernelReport> report = compiler_.Compile(job);
+    if (!report.ok()) {
+      metrics::Counter(metrics::kCompilesLost,
+                       {{"toolchain", job.toolchain}, {"reason", GetReason(report.status())}})
+          .Increment();
+    }
+    // Only pinned toolchains compile, so that there are few labels.
+    if (report.ok()) {
+      metrics::Histogram(metrics::kCompileSeconds, {{"toolchain", job.toolchain}})
+          .Observe(absl::ToDoubleSeconds(absl::Now() - start));
+    }
+    return report;
+  }
+
+ private:
+  Compiler& compiler_;
+};
+
+}  // namespace
+
+std::unique_ptr<Compiler> NewTimedCompiler(Compiler& compiler) {
+  return std::make_unique<TimedCompiler>(compiler);
 }
 
 }  // namespace kernelmill::compiler

@@ -20,6 +20,10 @@ std::vector<std::unique_ptr<worker::Stage>> NewCompilerStages(Compiler& compiler
 // which takes long, would use only one slot. `compiler` must outlive it. Thread-safe.
 std::unique_ptr<Compiler> NewLimitedCompiler(Compiler& compiler, int at_once);
 
+// Makes a compiler that passes calls on to `compiler`, times them, and counts those that fail.
+// `compiler` must outlive it. Thread-safe.
+std::unique_ptr<Compiler> NewTimedCompiler(Compiler& compiler);
+
 }  // namespace kernelmill::compiler
 
 #endif  // KERNELMILL_SERVICES_COMPILER_SERVER_COMPILER_STAGES_H_

@@ -26,7 +26,6 @@
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/compile.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
-#include "services/compiler/server/compiler_metrics.h"
 #include "services/compiler/server/fake_compiler.h"
 
 namespace kernelmill::compiler {

@@ -53,6 +53,29 @@ class InputQueue {
   size_t next_ = 0;
 };
 
+// The action's inputs with an entry for each shard or source, in the order of the sources.
+struct Inputs {
+  explicit Inputs(const v1::Action& action)
+      : trees(action, "tree"),
+        files(action, "files"),
+        kernels(action, "kernels"),
+        verdicts(action, "verdicts"),
+        ir(action, "ir") {}
+
+  absl::Status CheckUsedUp() const {
+    for (const InputQueue* queue : {&trees, &files, &kernels, &verdicts, &ir}) {
+      RETURN_IF_ERROR(queue->CheckUsedUp());
+    }
+    return absl::OkStatus();
+  }
+
+  InputQueue trees;
+  InputQueue files;
+  InputQueue kernels;
+  InputQueue verdicts;
+  InputQueue ir;
+};
+
 // Adds the texts that compilers made of the source's shards.
 absl::Status AddIr(const v1::ManifestSourceParams& params, InputQueue* ir,
                    v1::ManifestSource* source) {
@@ -75,8 +98,7 @@ absl::Status AddIr(const v1::ManifestSourceParams& params, InputQueue* ir,
 }
 
 // Adds a source with its tree and shards. A failed source has only its name.
-absl::Status AddSource(const v1::ManifestSourceParams& params, InputQueue* trees, InputQueue* files,
-                       InputQueue* kernels, InputQueue* verdicts, InputQueue* ir,
+absl::Status AddSource(const v1::ManifestSourceParams& params, Inputs* inputs,
                        v1::ManifestSource* source) {
   *source->mutable_source() = params.source();
   source->set_failed(params.failed());
@@ -86,14 +108,14 @@ absl::Status AddSource(const v1::ManifestSourceParams& params, InputQueue* trees
         "shards: must not be negative, and 0 for a failed source, not ", params.shards()));
   }
   if (params.failed()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(*source->mutable_tree(), trees->Next());
+  ASSIGN_OR_RETURN(*source->mutable_tree(), inputs->trees.Next());
   for (int i = 0; i < params.shards(); ++i) {
-    ASSIGN_OR_RETURN(*source->add_files(), files->Next());
-    ASSIGN_OR_RETURN(*source->add_kernels(), kernels->Next());
+    ASSIGN_OR_RETURN(*source->add_files(), inputs->files.Next());
+    ASSIGN_OR_RETURN(*source->add_kernels(), inputs->kernels.Next());
     if (manifest::IsHoldout(params.source())) continue;
-    ASSIGN_OR_RETURN(*source->add_verdicts(), verdicts->Next());
+    ASSIGN_OR_RETURN(*source->add_verdicts(), inputs->verdicts.Next());
   }
-  return AddIr(params, ir, source);
+  return AddIr(params, &inputs->ir, source);
 }
 
 // Restores the job's compile policy from the parameters that the coordinator made of it.
@@ -182,18 +204,11 @@ absl::StatusOr<v1::DatasetManifest> BuildManifest(const v1::Action& action) {
   v1::DatasetManifest manifest;
   manifest.set_schema(manifest::kManifestSchema);
   manifest.set_name(params.name());
-  InputQueue trees(action, "tree");
-  InputQueue files(action, "files");
-  InputQueue kernels(action, "kernels");
-  InputQueue verdicts(action, "verdicts");
-  InputQueue ir(action, "ir");
+  Inputs inputs(action);
   for (const v1::ManifestSourceParams& source : params.sources()) {
-    RETURN_IF_ERROR(
-        AddSource(source, &trees, &files, &kernels, &verdicts, &ir, manifest.add_sources()));
+    RETURN_IF_ERROR(AddSource(source, &inputs, manifest.add_sources()));
   }
-  for (const InputQueue* queue : {&trees, &files, &kernels, &verdicts, &ir}) {
-    RETURN_IF_ERROR(queue->CheckUsedUp());
-  }
+  RETURN_IF_ERROR(inputs.CheckUsedUp());
   ASSIGN_OR_RETURN(*manifest.mutable_clusters(), worker::InputNamed(action, "clusters"));
   *manifest.mutable_licenses() = params.licenses();
   *manifest.mutable_dedup() = params.dedup();

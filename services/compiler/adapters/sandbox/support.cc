@@ -67,7 +67,7 @@ bool MayChangeUser() {
 }  // namespace
 
 // The basic idea: tries each feature instead of comparing kernel versions, because distributions
-// backport and containers forbid. What changes the process is tried in a child.
+// backport and containers forbid. A child process tries the calls that change a process.
 SandboxSupport ProbeSandbox() {
   SandboxSupport support;
 #ifdef __x86_64__

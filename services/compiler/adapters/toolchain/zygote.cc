@@ -28,7 +28,6 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "nlohmann/json.hpp"
-#include "services/compiler/adapters/toolchain/harness_sources.h"
 
 namespace kernelmill::compiler {
 namespace {

@@ -7,7 +7,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "common/base/file.h"
 #include "services/compiler/adapters/sandbox/confined_process.h"
 #include "services/compiler/adapters/sandbox/policy.h"
@@ -52,6 +54,16 @@ class Zygote {
   bool alive_ = true;
   std::unique_ptr<ConfinedProcess> process_;
 };
+
+// A module of the harness (python/ beside this file), which CMake builds into the program.
+struct HarnessSource {
+  absl::string_view name;  // "zygote"
+  absl::string_view text;
+};
+
+// Return the program for `python3 -c`, and the modules that the worker sends to it.
+absl::string_view HarnessBoot();
+absl::Span<const HarnessSource> HarnessModules();
 
 }  // namespace kernelmill::compiler
 
