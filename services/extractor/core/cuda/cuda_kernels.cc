@@ -11,12 +11,12 @@
 #include "common/base/hash.h"
 #include "common/cpp/headers.h"
 #include "common/dsl/languages.h"
+#include "common/python/syntax/text_lines.h"
 #include "services/extractor/core/cuda/brackets.h"
 #include "services/extractor/core/cuda/functions.h"
 #include "services/extractor/core/cuda/lexer.h"
 #include "services/extractor/core/cuda/parameters.h"
 #include "services/extractor/core/cuda/uses.h"
-#include "common/python/syntax/text_lines.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -56,8 +56,8 @@ class CudaFile {
   }
 
  private:
-  int FirstLine(uint32_t token) const { return lines_.LineOf(code_.tokens[token].begin); }
-  int LastLine(uint32_t token) const { return lines_.LineOf(code_.tokens[token].end - 1); }
+  int FirstLine(uint32_t token) const { return lines_.LineAt(code_.tokens[token].begin); }
+  int LastLine(uint32_t token) const { return lines_.LineAt(code_.tokens[token].end - 1); }
 
   string_view Bytes(size_t begin, size_t end) const {
     return code_.text.substr(begin, end - begin);

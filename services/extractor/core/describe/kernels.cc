@@ -121,7 +121,7 @@ int LineOfApplication(const ParsedFile& file, const JitFunction& function) {
   const bool plain = left != kNoNode && tree.KindOf(left) == Kind::kIdentifier &&
                      tree.KindOf(statement) == Kind::kExpressionStatement &&
                      tree[statement].parent == 0;
-  return plain ? file.lines.LineOf(tree[statement].start) : 0;
+  return plain ? file.lines.LineAt(tree[statement].start) : 0;
 }
 
 void AddPlace(const ParsedFile& file, const JitFunction& function, v1::Kernel& kernel) {

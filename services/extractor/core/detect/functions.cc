@@ -13,12 +13,12 @@
 #include "common/base/text.h"
 #include "common/dsl/languages.h"
 #include "common/python/standard_modules.h"
-#include "services/extractor/core/detect/jit_wrappers.h"
 #include "common/python/syntax/calls.h"
 #include "common/python/syntax/imports.h"
 #include "common/python/syntax/local_names.h"
 #include "common/python/syntax/python_names.h"
 #include "common/python/syntax/text_lines.h"
+#include "services/extractor/core/detect/jit_wrappers.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -162,13 +162,13 @@ class Finder {
       function.decorated = parent;
       function.decorators = DecoratorsOf(tree_, parent);
     }
-    function.first_line = lines_.LineOf(tree_[definition].start);
+    function.first_line = lines_.LineAt(tree_[definition].start);
     for (const NodeId decorator : function.decorators) {
       // CPython does not count parentheses around an expression as part of it.
       const NodeId expression = tree_.StripParentheses(decorator);
-      function.first_line = std::min(function.first_line, lines_.LineOf(tree_[expression].start));
+      function.first_line = std::min(function.first_line, lines_.LineAt(tree_[expression].start));
     }
-    function.last_line = lines_.LineOf(tree_[tree_.LastToken(definition)].end - 1);
+    function.last_line = lines_.LineAt(tree_[tree_.LastToken(definition)].end - 1);
     return function;
   }
 

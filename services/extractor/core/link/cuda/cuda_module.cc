@@ -38,9 +38,9 @@ bool IsBlankOrComment(string_view text) {
 // The whole lines of a span, or the span where others stand on them.
 ByteSpan WholeLines(const SourceText& text, ByteSpan span) {
   const string_view all = text.text;
-  const auto begin = static_cast<uint32_t>(text.lines.Begin(text.lines.LineOf(span.begin)));
+  const auto begin = static_cast<uint32_t>(text.lines.Begin(text.lines.LineAt(span.begin)));
   const auto end = static_cast<uint32_t>(
-      text.lines.End(text.lines.LineOf(span.end > span.begin ? span.end - 1 : span.end)));
+      text.lines.End(text.lines.LineAt(span.end > span.begin ? span.end - 1 : span.end)));
   if (IsBlank(all.substr(begin, span.begin - begin))) span.begin = begin;
   if (IsBlankOrComment(all.substr(span.end, end - span.end))) span.end = end;
   return span;
@@ -261,8 +261,8 @@ class Writer {
   void AddPiece(const SourceText& text, const ByteSpan& span, v1::Definition::Kind kind) {
     v1::ModulePiece& piece = *kernel_.add_pieces();
     piece.set_path(text.path);
-    piece.set_first_line(text.lines.LineOf(span.begin));
-    piece.set_last_line(text.lines.LineOf(std::max(span.begin + 1, span.end) - 1));
+    piece.set_first_line(text.lines.LineAt(span.begin));
+    piece.set_last_line(text.lines.LineAt(std::max(span.begin + 1, span.end) - 1));
     piece.set_kind(kind);
   }
 
