@@ -141,6 +141,7 @@ void AddStages(const v1::ManifestParams& params, v1::DatasetManifest* manifest) 
   }
 }
 
+// Counts files: seen, extracted, and by the reason why not.
 void AddFileCounters(const manifest::LedgerSums& sums, v1::StageResult* result) {
   worker::AddCounter(*result, "dataset.files.seen", sums.files_seen);
   worker::AddCounter(*result, "dataset.files.extracted", sums.files_extracted);
@@ -175,6 +176,7 @@ void AddPairs(const std::vector<manifest::CuratedPair>& pairs,
   worker::AddCounter(*result, "dataset.pairs.unmade", all - made);
 }
 
+// Counts the decisions of people, and reports those that match no kernel.
 void AddReviews(const v1::DatasetManifest& manifest, const manifest::FollowedReviews& reviews,
                 v1::StageResult* result) {
   if (manifest.reviews().empty()) return;

@@ -41,6 +41,9 @@ class PairTask {
     }
   }
 
+  // Order matters: holdouts are indexed before other shards are matched with them, and candidates
+  // are known before shingles are read. A pair of similar kernels whose operations differ is not a
+  // pair; SameKernel removes it at the end.
   absl::StatusOr<v1::PairSet> Run() {
     RETURN_IF_ERROR(CheckInputs());
     RETURN_IF_ERROR(Observe());
@@ -119,6 +122,8 @@ class PairTask {
 
   using GetSets = const v1::TokenSets& (v1::SignatureShard::*)() const;
 
+  // Shows the finder every shard's sets of one kind. Holdouts are only counted, so that numbers
+  // stay right: they are never duplicates.
   template <typename Check>
   absl::Status ObserveIn(DuplicateFinder* finder, GetSets get_sets, Check check) {
     RETURN_IF_ERROR(ForEachShard<v1::SignatureShard>(
@@ -136,6 +141,7 @@ class PairTask {
     return absl::OkStatus();
   }
 
+  // Checks that a shard has as many sets of shingles as signatures.
   absl::Status CheckSize(size_t shard, const v1::ShingleShard& shingles) const {
     const uint32_t kernels = firsts_[shard + 1] - firsts_[shard];
     if (static_cast<uint32_t>(shingles.kernels_size()) == kernels) return absl::OkStatus();

@@ -119,6 +119,8 @@ class Search {
         finder_(request),
         finding_(cancelled, &finder_) {}
 
+  // Compares first and describes later, because a walk that kept the place of every kernel would
+  // need memory for all of them. The second walk reads only the shards of results.
   absl::StatusOr<v1::SimilarResponse> Run() {
     ASSIGN_OR_RETURN(manifest_, manifest::GetManifest(store_, request_.dataset()));
     ASSIGN_OR_RETURN(clusters_, cas::GetMessage<v1::Clusters>(store_, manifest_.clusters()));
@@ -192,6 +194,7 @@ class Search {
 
 }  // namespace
 
+// Checks the request before it reads anything. Errors of the walks name the dataset.
 absl::StatusOr<v1::SimilarResponse> FindSimilar(cas::BlobStore& store,
                                                 const v1::SimilarRequest& request,
                                                 absl::FunctionRef<bool()> cancelled) {

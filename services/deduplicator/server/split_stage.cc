@@ -31,6 +31,8 @@ class SplitTask {
         pairs_(worker::InputsNamed(action, "pairs")),
         splitter_(params_.splits(), params_.threshold(), clusters) {}
 
+  // Each pass loads some kernels into the index and probes it with every kept kernel, so that the
+  // memory for one pass is bounded.
   absl::StatusOr<v1::Splits> Run() {
     RETURN_IF_ERROR(CheckInputs());
     RETURN_IF_ERROR(AddShards());

@@ -55,6 +55,8 @@ void Drive(const Load& load, Connection& connection, int operations, std::atomic
   }
 }
 
+// Connects first, then starts a thread for each connection. The time runs from the first call to
+// the last answer. Prints one line of JSON for store.py.
 absl::Status Measure(const Load& load, const std::string& target, const access::Identity& identity,
                      int connections, int operations) {
   ASSIGN_OR_RETURN(const auto credentials, access::ChannelCredentials(identity));
