@@ -13,7 +13,7 @@ cmake --preset "$preset" "$@" >"$log" 2>&1 || {
   exit 1
 }
 echo "build.sh: building $preset"
-# A line a step only where someone watches; elsewhere only what went wrong.
+# Print each step on a terminal; elsewhere print only errors.
 if [[ -t 1 ]]; then
   cmake --build --preset "$preset"
 else

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # usage: certs.sh DIR [--days N] [--host NAME]... [ROLE/NAME]...
-# Makes a certificate authority in DIR, unless it has one, and a certificate with its key for each ROLE/NAME:
-# DIR/NAME.crt, DIR/NAME.key, beside DIR/ca.crt; and DIR/grant.key for --grant-key, unless it has one. ROLE is client,
-# worker, coordinator, operator, metrics or store. Without any: one for each program of a cluster, an operator and a
-# client. --host adds a name or an IP address by which servers are called; localhost, 127.0.0.1, ::1 and NAME always are.
-# A certificate that is there is made anew.
+# Makes a certificate authority in DIR (DIR/ca.crt), unless it exists; DIR/grant.key for --grant-key, unless it exists; and
+# a certificate and a key for each ROLE/NAME: DIR/NAME.crt, DIR/NAME.key. It replaces existing certificates. ROLE is client,
+# worker, coordinator, operator, metrics or store. By default: one for each program of a cluster, an operator and a client.
+# --host adds a name or an IP address of the servers; localhost, 127.0.0.1, ::1 and NAME are always included. --days is the
+# lifetime of certificates, 365 by default.
 set -euo pipefail
 
 usage() {
@@ -65,7 +65,7 @@ subjectAltName=URI:spiffe://kernelmill/$identity,DNS:$name,$names
 END
   openssl x509 -req -in "$work/$name.csr" -CA "$dir/ca.crt" -CAkey "$dir/ca.key" -set_serial "0x$(openssl rand -hex 16)" \
     -sha256 -days "$days" -extfile "$work/$name.cnf" -out "$work/$name.crt" 2>/dev/null
-  # The key first, and both by rename: who reads them sees whole files.
+  # Rename the key first, then the certificate, so that readers see complete files.
   mv "$work/$name.key" "$dir/$name.key"
   mv "$work/$name.crt" "$dir/$name.crt"
   chmod 644 "$dir/$name.crt"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # usage: install.sh [USE...]
-# Installs what building and testing need: Debian packages by deploy/packages.txt (of the uses build, test and run, or
-# of those given), the tree-sitter grammars and the licence texts. Does nothing, quickly, where all is there already.
+# Installs everything that building and testing need: the Debian packages of deploy/packages.txt (for the given uses; by
+# default build, test and run), the tree-sitter grammars and the licence texts. Skips what is installed already.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 [[ $# -gt 0 ]] || set -- build test run
 
 command -v apt-get >/dev/null || {
-  echo "install.sh: no apt-get here: deploy/packages.txt names packages of Debian 12; elsewhere use deploy/docker" >&2
+  echo "install.sh: needs apt-get and Debian 12, since deploy/packages.txt names its packages; elsewhere use deploy/docker" >&2
   exit 1
 }
 mapfile -t packages < <(deploy/packages.sh --missing "$@")
@@ -15,7 +15,7 @@ if [[ ${#packages[@]} -gt 0 ]]; then
   become=()
   if [[ $EUID -ne 0 ]]; then
     command -v sudo >/dev/null || {
-      echo "install.sh: not root, and no sudo. Have root run: apt-get install ${packages[*]}" >&2
+      echo "install.sh: needs root or sudo; run as root: apt-get install ${packages[*]}" >&2
       exit 1
     }
     become=(sudo)
@@ -27,7 +27,7 @@ if [[ ${#packages[@]} -gt 0 ]]; then
       apt-get install --yes --no-install-recommends "${packages[@]}"; } >"$log" 2>&1; then
     tail -n 20 "$log" >&2
     rm -f "$log"
-    echo "install.sh: apt-get failed. The versions pinned in deploy/packages.txt are those of Debian 12." >&2
+    echo "install.sh: apt-get failed; deploy/packages.txt pins versions of Debian 12" >&2
     exit 1
   fi
   rm -f "$log"

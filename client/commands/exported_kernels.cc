@@ -12,7 +12,7 @@
 #include "common/base/status.h"
 #include "dataset/output/json.h"
 #include "dataset/output/output_dir.h"
-#include "services/deduplicator/server/kernel_comparison.h"
+#include "services/deduplicator/server/similar_search.h"
 
 namespace kernelmill::client {
 namespace {

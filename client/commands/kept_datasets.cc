@@ -10,7 +10,7 @@
 #include "absl/time/time.h"
 #include "client/console/format.h"
 #include "common/base/status.h"
-#include "common/manifest/manifest_blobs.h"
+#include "common/manifest/walk.h"
 #include "kernelmill/v1/dataset.pb.h"
 
 namespace kernelmill::client {
@@ -34,7 +34,7 @@ absl::StatusOr<std::vector<Kept>> KeptDatasets(const std::vector<v1::JobStatus>&
     const auto manifest = cas::GetMessage<v1::DatasetManifest>(blobs, job.dataset());
     if (absl::IsNotFound(manifest.status()) || absl::IsDataLoss(manifest.status())) continue;
     RETURN_IF_ERROR(manifest.status());
-    kept.push_back({job.job(), job.dataset(), manifest::BlobsOf(*manifest, job.dataset())});
+    kept.push_back({job.job(), job.dataset(), manifest::ListBlobs(*manifest, job.dataset())});
   }
   return kept;
 }

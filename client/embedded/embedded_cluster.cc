@@ -22,7 +22,6 @@
 #include "common/worker/worker.h"
 #include "services/compiler/server/compiler_service.h"
 #include "services/compiler/server/compiler_stages.h"
-#include "services/compiler/server/limited_compiler.h"
 #include "services/compiler/server/local_compiler.h"
 #include "services/coordinator/server/coordinator_server.h"
 #include "services/deduplicator/server/deduplicator_service.h"

@@ -9,7 +9,6 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "common/base/hash.h"
-#include "common/text/html_text.h"
 #include "common/text/safe_text.h"
 
 namespace kernelmill::client {

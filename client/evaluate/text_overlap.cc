@@ -7,7 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "common/code/lexer.h"
-#include "common/manifest/word_overlap.h"
+#include "common/manifest/fim.h"
 
 namespace kernelmill::client {
 namespace {

@@ -10,7 +10,7 @@
 #include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/job/review_list.h"
-#include "common/manifest/kernel_reference.h"
+#include "common/manifest/curated_pairs.h"
 
 namespace kernelmill::client {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "absl/strings/string_view.h"
 
-// What the lexers of all languages ask of single bytes and of line ends.
+// Tests of single bytes and line ends that the lexers of all languages share.
 namespace kernelmill::code {
 
 namespace internal {
@@ -26,17 +26,18 @@ inline constexpr std::array<bool, 256> kCNameBytes = NameBytes(/*with_dollar=*/t
 
 }  // namespace internal
 
-// A byte of an identifier: a letter, a digit, '_', or any of a character beyond ASCII.
+// Returns true for a byte of an identifier: a letter, a digit, '_', or any byte of a non-ASCII
+// character.
 inline bool IsNameByte(char c) { return internal::kNameBytes[static_cast<unsigned char>(c)]; }
 inline bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 inline bool IsQuote(char c) { return c == '"' || c == '\''; }
 inline bool IsNewline(char c) { return c == '\n' || c == '\r'; }
 inline bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\f' || c == '\v'; }
 
-// The byte at `at`; NUL past the end.
+// Returns the byte at `at`, or NUL past the end.
 inline char ByteAt(absl::string_view text, size_t at) { return at < text.size() ? text[at] : '\0'; }
 
-// Whether a number begins at `at`: a digit, or a point and a digit.
+// Returns true if a number begins at `at`: a digit, or a point and a digit.
 inline bool IsNumberAt(absl::string_view text, size_t at) {
   return IsDigit(text[at]) || (text[at] == '.' && IsDigit(ByteAt(text, at + 1)));
 }
@@ -51,13 +52,15 @@ inline size_t EndOfLine(absl::string_view text, size_t at) {
   return at;
 }
 
-// One past the backslash at `at` and the byte that it takes along; "\r\n" is taken along whole.
+// Returns the offset after the backslash at `at` and the byte that it escapes; "\r\n" counts as
+// one.
 inline size_t EndOfEscape(absl::string_view text, size_t at) {
   const bool pair = ByteAt(text, at + 1) == '\r' && ByteAt(text, at + 2) == '\n';
   return std::min(at + (pair ? 3 : 2), text.size());
 }
 
-// One past the backslash at `at` and the line end that follows it; `at` if there is no such.
+// Returns the offset after the backslash at `at` and the line end that follows, or `at` if none
+// does.
 inline size_t EndOfLineSplice(absl::string_view text, size_t at) {
   return text[at] == '\\' && IsNewline(ByteAt(text, at + 1)) ? EndOfEscape(text, at) : at;
 }

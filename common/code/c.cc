@@ -12,6 +12,7 @@ namespace {
 
 using absl::string_view;
 
+// Reads "..." or '...' from the opening quote on. Ends with the line if it is not closed.
 size_t EndOfPlainString(string_view text, size_t quote) {
   size_t at = quote + 1;
   while (at < text.size() && !IsNewline(text[at])) {
@@ -21,9 +22,9 @@ size_t EndOfPlainString(string_view text, size_t quote) {
   return at;
 }
 
-// R"delimiter( ... )delimiter"
+// Reads R"delimiter( ... )delimiter".
 size_t EndOfRawString(string_view text, size_t quote) {
-  constexpr size_t kMaxDelimiter = 16;  // the language's own limit
+  constexpr size_t kMaxDelimiter = 16;  // the limit of C++
   const string_view head = text.substr(quote + 1, kMaxDelimiter + 1);
   const size_t paren = head.find_first_of("() \\\t\v\f\r\n\"");
   if (paren == string_view::npos || head[paren] != '(') return EndOfPlainString(text, quote);
@@ -45,6 +46,8 @@ size_t EndOfCString(string_view text, size_t quote, CPrefix prefix) {
   return prefix == CPrefix::kRaw ? EndOfRawString(text, quote) : EndOfPlainString(text, quote);
 }
 
+// Reads /* ... */ up to its end or the text's end, or // ... up to the line's end. A backslash
+// before the newline continues a line comment.
 size_t internal::EndOfCommentAtSlash(string_view text, size_t at) {
   const char next = ByteAt(text, at + 1);
   if (next == '*') {
@@ -59,6 +62,8 @@ size_t internal::EndOfCommentAtSlash(string_view text, size_t at) {
   return at;
 }
 
+// Reads a number as C's preprocessor does: names, dots, a sign after an exponent's letter, and the
+// separator ' of C++. It does not check that the number is valid.
 size_t EndOfCNumber(string_view text, size_t at) {
   const char second = ByteAt(text, at + 1);
   const bool hex = text[at] == '0' && (second == 'x' || second == 'X');
@@ -74,6 +79,7 @@ size_t EndOfCNumber(string_view text, size_t at) {
   return at;
 }
 
+// Takes the longest operator that begins at `at`. CUDA's <<< and >>> count as operators.
 size_t EndOfCOperator(string_view text, size_t at) {
   const char first = text[at];
   const char second = ByteAt(text, at + 1);

@@ -1,3 +1,8 @@
+// The basic idea: a lexer by hand for each language, one pass, with the shared rules for literals
+// in python.cc and c.cc. It never fails: an unclosed literal ends with its line or with the text,
+// and an unexpected byte is an operator. So it can read broken files, other languages and binary
+// data.
+
 #include "common/code/lexer.h"
 
 #include <cstddef>
@@ -13,6 +18,8 @@ namespace {
 
 using absl::string_view;
 
+// The lexer of Python. It tracks the depth of brackets, since a line end inside brackets does not
+// end a statement.
 class PythonLexer {
  public:
   explicit PythonLexer(string_view text) : text_(text) { tokens_.reserve(text.size() / 3); }
@@ -76,10 +83,11 @@ class PythonLexer {
   const string_view text_;
   size_t at_ = 0;
   std::vector<Token> tokens_;
-  int depth_ = 0;  // of brackets
+  int depth_ = 0;  // open brackets
   bool begins_statement_ = true;
 };
 
+// The lexer of C, C++ and CUDA.
 class CLexer {
  public:
   explicit CLexer(string_view text) : text_(text) { tokens_.reserve(text.size() / 3); }

@@ -11,28 +11,30 @@ namespace kernelmill::code {
 
 enum class Language : uint8_t { kPython, kC };  // kC: C, C++ and CUDA
 
-// What kernels of a DSL are written in.
-inline Language LanguageOf(v1::Dsl dsl) {
+// Returns the language of a DSL's kernels.
+inline Language ToLanguage(v1::Dsl dsl) {
   return dsl == v1::DSL_CUDA ? Language::kC : Language::kPython;
 }
 
-// A piece of a source text. `text` points into it.
+// A token of a source text. `text` points into it. python.h and c.h define the kinds.
 struct Token {
   enum Kind : uint8_t {
-    kName,      // keywords too
-    kNumber,    // see python.h and c.h, as for the next three
+    kName,  // also keywords
+    kNumber,
     kString,    // with its prefix and quotes
     kComment,   // with its marks
-    kOperator,  // and delimiters; any byte that fits nowhere else
+    kOperator,  // also delimiters, and any byte that fits nowhere else
   };
   absl::string_view text;
   Kind kind = kOperator;
-  // Python: the first of a logical line, a ';' outside brackets, or what follows one. No comment.
+  // Python only: true for the first token of a logical line, a ';' outside brackets, and the token
+  // after one. Never true for a comment.
   bool begins_statement = false;
 };
 
-// Cuts a text into tokens, in order. Blanks, line ends and joined lines are none. Of C nothing is
-// preprocessed: a directive is tokens like any other. Total on any bytes, in linear time.
+// Cuts a text into tokens, in order, without blanks, line ends and line joins. C is not
+// preprocessed: a directive is a sequence of ordinary tokens. Accepts any bytes, and takes linear
+// time. Thread-safe.
 std::vector<Token> Lex(absl::string_view text, Language language);
 
 }  // namespace kernelmill::code

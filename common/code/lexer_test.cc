@@ -52,7 +52,7 @@ TEST(Lexer, PythonTable) {
       {"s = 'x\\", "s·=·'x\\"},
       {"caf\xc3\xa9 = 1", "caf\xc3\xa9·=·1"},
       {"a ? b $", "a·?·b·$"},
-      // What is not closed in a field ends with the line, or with the text.
+      // An unclosed part of a field ends with the line, or with the text.
       {"s = f'{x\nt", "s·=·f'{x·t"},
       {"s = f'{\"x'\nt", "s·=·f'{\"x'·t"},
       {"s = f'{x:>\nt", "s·=·f'{x:>·t"},

@@ -4,6 +4,9 @@
 
 namespace kernelmill {
 
+// Finds the end of a line at
+// , \r
+//  or a bare \r.
 size_t AfterLine(absl::string_view text, size_t begin) {
   const size_t newline = std::min(text.find('\n', begin), text.size());
   const size_t at = text.substr(0, newline).find('\r', begin);
@@ -21,11 +24,16 @@ LineIndex::LineIndex(absl::string_view text) {
   starts_.push_back(static_cast<uint32_t>(text.size()));
 }
 
-int LineIndex::LineOf(size_t offset) const {
+// Binary search for the last line that begins at or before the offset. The entry after the last
+// line is not searched, so that an offset at the text's end is on the last line.
+int LineIndex::LineAt(size_t offset) const {
   const auto after = std::upper_bound(starts_.begin(), starts_.end() - 1, offset);
   return static_cast<int>(after - starts_.begin());
 }
 
+// Counts
+// , then each \r without
+//  after it, then a last line without an end.
 int64_t CountLines(absl::string_view text) {
   if (text.empty()) return 0;
   int64_t lines = std::count(text.begin(), text.end(), '\n');

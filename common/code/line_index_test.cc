@@ -35,11 +35,11 @@ TEST(LineIndexTest, FormFeedsAndOtherControlsEndNoLine) {
 
 TEST(LineIndexTest, FindsTheLineOfAnOffset) {
   const LineIndex lines("ab\ncd\r\ne");
-  EXPECT_EQ(lines.LineOf(0), 1);
-  EXPECT_EQ(lines.LineOf(2), 1);
-  EXPECT_EQ(lines.LineOf(3), 2);
-  EXPECT_EQ(lines.LineOf(6), 2);
-  EXPECT_EQ(lines.LineOf(7), 3);
+  EXPECT_EQ(lines.LineAt(0), 1);
+  EXPECT_EQ(lines.LineAt(2), 1);
+  EXPECT_EQ(lines.LineAt(3), 2);
+  EXPECT_EQ(lines.LineAt(6), 2);
+  EXPECT_EQ(lines.LineAt(7), 3);
 }
 
 }  // namespace

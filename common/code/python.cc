@@ -1,8 +1,14 @@
 #include "common/code/python.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
 #include "common/code/bytes.h"
+#include "common/code/lexer.h"
 
 namespace kernelmill::code {
 namespace {
@@ -14,8 +20,9 @@ bool IsTripleAt(string_view text, size_t at, char quote) {
          ByteAt(text, at + 2) == quote;
 }
 
-// Reads a literal and those in its fields. One pass: whatever is not closed ends where its line or
-// the text does, and is not read again.
+// A reader of a string literal and the literals in its fields. The basic idea: recursive descent in
+// one pass. An f-string contains fields, which contain code, which contains strings. An unclosed
+// part ends with its line or with the text and is never read twice, so that the time is linear.
 class StringReader {
  public:
   StringReader(string_view text, size_t at) : text_(text), at_(at) {}
@@ -26,13 +33,13 @@ class StringReader {
   }
 
  private:
-  // Deeper ones are read as if they had no fields: no one writes them, and the stack is finite.
+  // Deeper literals are read as if they had no fields: real code has none, and the stack is finite.
   static constexpr int kMaxNesting = 64;
 
   struct Quotes {
     char quote;
     bool triple;
-    bool one_line;  // ends with its line, as does all that stands in it
+    bool one_line;  // it ends with its line, and so does everything inside it
   };
 
   bool AtEnd(const Quotes& quotes) const {
@@ -43,7 +50,7 @@ class StringReader {
     return quotes.triple ? IsTripleAt(text_, at_, quotes.quote) : text_[at_] == quotes.quote;
   }
 
-  // From the opening quote at at_.
+  // Reads from the opening quote at at_.
   void ReadLiteral(const PythonPrefix& prefix, bool one_line) {
     const char quote = text_[at_];
     const bool triple = IsTripleAt(text_, at_, quote);
@@ -57,6 +64,7 @@ class StringReader {
 
   void Close(const Quotes& quotes) { at_ += quotes.triple ? 3 : 1; }
 
+  // Reads a string without fields up to its closing quotes.
   void ReadPlain(const Quotes& quotes) {
     while (!AtEnd(quotes)) {
       if (text_[at_] == '\\') {
@@ -69,12 +77,13 @@ class StringReader {
     }
   }
 
+  // Reads a string with fields. Two braces are a literal brace.
   void ReadReplacing(const Quotes& quotes) {
     while (!AtEnd(quotes)) {
       const char c = text_[at_];
       const char next = ByteAt(text_, at_ + 1);
       if (c == '\\') {
-        // A brace is one, backslash or no.
+        // A backslash does not escape a brace.
         at_ = next == '{' || next == '}' ? at_ + 1 : EndOfEscape(text_, at_);
       } else if (Closes(quotes)) {
         return Close(quotes);
@@ -88,7 +97,7 @@ class StringReader {
     }
   }
 
-  // From the brace at at_ past the one that closes it.
+  // Reads from the brace at at_ past the closing one.
   void ReadField(const Quotes& quotes) {
     ++at_;
     int braces = 0;
@@ -116,6 +125,7 @@ class StringReader {
     }
   }
 
+  // Reads a name. If it is the prefix of a string, it reads the string too.
   void ReadName(const Quotes& quotes) {
     const size_t begin = at_;
     at_ = EndOfName(text_, at_);
@@ -124,9 +134,10 @@ class StringReader {
     if (prefix.has_value()) ReadLiteral(*prefix, quotes.one_line);
   }
 
-  // From the colon at at_ past the brace that ends the field; no further than the closing quotes.
+  // Reads from the colon at at_ past the brace that ends the field, but not past the closing
+  // quotes.
   void ReadSpecifier(const Quotes& quotes) {
-    // A field in a specifier in a field: no deeper than the rest.
+    // A specifier can contain a field with another specifier: the depth is limited here too.
     if (nesting_ == kMaxNesting) return;
     ++nesting_;
     for (++at_; !AtEnd(quotes) && !Closes(quotes);) {
@@ -148,8 +159,8 @@ class StringReader {
   int nesting_ = 0;
 };
 
-// The base that the letter after a leading zero names; 10 for all else.
-int BaseOf(char letter) {
+// Returns the base that the letter after a leading zero names, or 10.
+int FindBase(char letter) {
   switch (letter) {
     case 'x':
     case 'X':
@@ -165,14 +176,14 @@ int BaseOf(char letter) {
   }
 }
 
-bool IsDigitOf(int base, char c) {
+bool IsDigitInBase(int base, char c) {
   if (IsDigit(c)) return c - '0' < base;
   return base == 16 && absl::ascii_isxdigit(static_cast<unsigned char>(c));
 }
 
 size_t EndOfDigits(string_view text, size_t at, int base) {
-  while (IsDigitOf(base, ByteAt(text, at)) ||
-         (ByteAt(text, at) == '_' && IsDigitOf(base, ByteAt(text, at + 1)))) {
+  while (IsDigitInBase(base, ByteAt(text, at)) ||
+         (ByteAt(text, at) == '_' && IsDigitInBase(base, ByteAt(text, at + 1)))) {
     ++at;
   }
   return at;
@@ -215,7 +226,7 @@ std::optional<PythonPrefix> ReadPythonPrefix(string_view letters) {
     if (*flag) return std::nullopt;
     *flag = true;
   }
-  // Of two letters one is r. Python has no ru, but nobody would write a name so.
+  // A prefix of two letters contains r. Python does not have ru, but it is not a name in real code.
   if (letters.size() == 2 && !prefix.raw) return std::nullopt;
   prefix.replaces |= prefix.is_template_string;
   return prefix;
@@ -225,9 +236,10 @@ size_t EndOfPythonString(string_view text, size_t quote, const PythonPrefix& pre
   return StringReader(text, quote).Read(prefix);
 }
 
+// Reads digits in a base, or digits, a fraction, an exponent and the j of a complex number.
 size_t EndOfPythonNumber(string_view text, size_t at) {
   if (text[at] == '0') {
-    if (const int base = BaseOf(ByteAt(text, at + 1)); base != 10) {
+    if (const int base = FindBase(ByteAt(text, at + 1)); base != 10) {
       const size_t end = EndOfDigits(text, at + 2, base);
       return end == at + 2 ? at + 1 : end;
     }
@@ -240,6 +252,7 @@ size_t EndOfPythonNumber(string_view text, size_t at) {
   return ByteAt(text, end) == 'j' || ByteAt(text, end) == 'J' ? end + 1 : end;
 }
 
+// Takes the longest operator that begins at `at`.
 size_t EndOfPythonOperator(string_view text, size_t at) {
   const char first = text[at];
   const char second = ByteAt(text, at + 1);
@@ -267,6 +280,120 @@ string_view PythonStringContent(string_view literal) {
     --width;
   }
   return literal;
+}
+
+namespace {
+
+using absl::string_view;
+
+size_t FindBegin(const Token& token, string_view text) {
+  return static_cast<size_t>(token.text.data() - text.data());
+}
+
+size_t FindEnd(const Token& token, string_view text) {
+  return FindBegin(token, text) + token.text.size();
+}
+
+size_t AfterLine(string_view text, size_t at) {
+  return std::min(text.find('\n', at), text.size() - 1) + 1;
+}
+
+size_t CommonPrefix(string_view a, string_view b) {
+  const size_t size = std::min(a.size(), b.size());
+  size_t common = 0;
+  while (common < size && a[common] == b[common]) ++common;
+  return common;
+}
+
+bool IsMethodDecorator(string_view name) { return name == "staticmethod" || name == "classmethod"; }
+
+// Returns the index after the last token of the decorator that begins with the '@' at tokens[at].
+size_t EndOfDecorator(const std::vector<Token>& tokens, size_t at) {
+  do ++at;
+  while (at < tokens.size() && !tokens[at].begins_statement);
+  return at;
+}
+
+// Removes the lines of @staticmethod and @classmethod above a function. At module level they would
+// wrap the kernel, so that it could not be launched. Other decorators stay.
+std::string WithoutMethodDecorators(string_view text) {
+  const std::vector<Token> tokens = Lex(text, Language::kPython);
+  std::string out;
+  size_t copied = 0;
+  for (size_t at = 0; at < tokens.size();) {
+    if (tokens[at].kind == Token::kComment) {
+      ++at;
+      continue;
+    }
+    if (tokens[at].text != "@") break;
+    const size_t end = EndOfDecorator(tokens, at);
+    // Only comments may follow the name.
+    const bool plain =
+        at + 1 < end && IsMethodDecorator(tokens[at + 1].text) &&
+        std::all_of(tokens.begin() + static_cast<std::ptrdiff_t>(at) + 2,
+                    tokens.begin() + static_cast<std::ptrdiff_t>(end),
+                    [](const Token& token) { return token.kind == Token::kComment; });
+    if (plain) {
+      const size_t begin = FindBegin(tokens[at], text);
+      out.append(text.data() + copied, begin - copied);
+      copied = AfterLine(text, FindEnd(tokens[at + 1], text));
+    }
+    at = end;
+  }
+  out.append(text.data() + copied, text.size() - copied);
+  return out;
+}
+
+}  // namespace
+
+std::string WithUnixLineEnds(string_view text) {
+  if (text.find('\r') == string_view::npos) return std::string(text);
+  return absl::StrReplaceAll(text, {{"\r\n", "\n"}, {"\r", "\n"}});
+}
+
+// The basic idea: goes through the lines and the tokens together. A line inside a token, so inside
+// a string, stays as it is, because its indentation is content. Every other line loses what it has
+// in common with the indentation of the first.
+std::optional<std::string> DedentPython(string_view text) {
+  const size_t column = std::min(text.find_first_not_of(" \t"), text.size());
+  if (column == 0) return std::string(text);
+  const string_view prefix = text.substr(0, column);
+  const std::vector<Token> tokens = Lex(text, Language::kPython);
+  std::string out;
+  out.reserve(text.size());
+  size_t next = 0;  // the first token that ends after the line begins
+  for (size_t begin = 0, after = 0; begin < text.size(); begin = after) {
+    after = AfterLine(text, begin);
+    string_view line = text.substr(begin, after - begin);
+    while (next < tokens.size() && FindEnd(tokens[next], text) <= begin) ++next;
+    const size_t first = next < tokens.size() ? FindBegin(tokens[next], text) : text.size();
+    if (first >= begin) {
+      const size_t common = CommonPrefix(line, prefix);
+      const bool statement = first < after && tokens[next].begins_statement;
+      if (statement && common < column) return std::nullopt;
+      line.remove_prefix(common);
+    }
+    out.append(line.data(), line.size());
+  }
+  return out;
+}
+
+std::optional<std::string> AtModuleLevel(string_view statement) {
+  absl::ConsumePrefix(&statement, "\xef\xbb\xbf");
+  std::string text = WithUnixLineEnds(statement);
+  if (text.empty() || text.back() != '\n') text += '\n';
+  const std::optional<std::string> dedented = DedentPython(text);
+  if (!dedented) return std::nullopt;
+  return WithoutMethodDecorators(*dedented);
+}
+
+size_t BeginOfLastLines(string_view text, size_t lines) {
+  size_t begin = text.size();
+  for (; lines > 0 && begin > 0; --lines) {
+    const size_t newline = begin < 2 ? string_view::npos : text.rfind('\n', begin - 2);
+    begin = newline == string_view::npos ? 0 : newline + 1;
+  }
+  return begin;
 }
 
 }  // namespace kernelmill::code

@@ -13,6 +13,7 @@ namespace {
 constexpr absl::string_view kLinesEnd = ".jsonl";
 constexpr absl::string_view kByteOrderMark = "\xef\xbb\xbf";
 
+// Returns true if the text is one JSON value. It is read once and nothing is stored.
 bool IsWhole(absl::string_view text) {
   StringReader reader(text);
   while (reader.Next()) {
@@ -20,6 +21,8 @@ bool IsWhole(absl::string_view text) {
   return reader.error().empty();
 }
 
+// Decides whether the file has a value on each line. It looks at the first line and, only if that
+// does not fit the extension, at the whole text.
 bool HasValueALine(absl::string_view path, absl::string_view text) {
   const size_t end = std::min(text.find('\n'), text.size());
   const bool first_line_is_whole = IsWhole(text.substr(0, end));

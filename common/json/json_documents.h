@@ -11,28 +11,29 @@ namespace kernelmill::json {
 // One JSON value of a file.
 struct Document {
   absl::string_view text;
-  size_t begin = 0;     // in the file
-  std::string pointer;  // what its strings' pointers begin with: "", or "/" and the line from 1
+  size_t begin = 0;     // the offset in the file
+  std::string pointer;  // the prefix of its strings' pointers: "", or "/" and the line from 1
 };
 
-// Whether the path's extension is one of JSON's.
+// Returns true if the path has an extension of JSON.
 bool IsJsonPath(absl::string_view path);
 
-// The values of a file: of a .jsonl file one each line that is not blank, of any other the whole.
-// Names mislead: a .json file is read by line where its first line is a whole value and more
-// follow, a .jsonl file as a whole where its first line is none, but all of it is. A byte order
-// mark is no part of any.
+// A reader of the JSON values of a file: in a .jsonl file each line that is not blank, in any other
+// the whole file. Names can be wrong: a .json file is read by line if its first line is a whole
+// value and more follows; a .jsonl file is read as a whole if its first line is not a value, but
+// the whole file is. A byte order mark is skipped. Not thread-safe.
 class Documents {
  public:
-  // Refers to `text`.
+  // `text` must outlive the reader.
   Documents(absl::string_view path, absl::string_view text);
 
+  // Reads the next value. Returns false at the end.
   bool Next(Document* document);
 
  private:
   const absl::string_view text_;
   size_t at_ = 0;
-  size_t line_ = 0;  // how many were read
+  size_t line_ = 0;  // the number of lines read
   bool by_line_ = false;
 };
 

@@ -14,36 +14,36 @@ constexpr absl::string_view kDepth = "json_depth";
 
 bool IsBlank(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
-// What numbers, true, false, null, NaN and Infinity are made of.
-bool IsOfWord(char c) {
+// Returns true for the characters of numbers, true, false, null, NaN and Infinity.
+bool IsWordChar(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
          c == '+' || c == '.';
 }
 
-// Whether the byte at `at` follows an odd number of backslashes, those before `begin` aside.
+// Returns true if an odd number of backslashes, from `begin` on, precedes the byte at `at`.
 bool IsEscaped(absl::string_view text, size_t begin, size_t at) {
   size_t first = at;
   while (first > begin && text[first - 1] == '\\') --first;
   return (at - first) % 2 == 1;
 }
 
-constexpr size_t kUnitSize = 6;  // of \uXXXX
+constexpr size_t kUnitSize = 6;  // \uXXXX
 constexpr uint32_t kReplacement = 0xfffd;
 
-std::optional<uint32_t> DigitOf(char c) {
+std::optional<uint32_t> ToDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return std::nullopt;
 }
 
-// The UTF-16 unit that \uXXXX at `at` stands for; nothing where there is none.
+// Returns the UTF-16 unit of the escape \uXXXX at `at`, or nothing if another text is there.
 std::optional<uint32_t> UnitAt(absl::string_view raw, size_t at) {
   if (raw.size() < kUnitSize || at > raw.size() - kUnitSize) return std::nullopt;
   if (raw[at] != '\\' || raw[at + 1] != 'u') return std::nullopt;
   uint32_t unit = 0;
   for (size_t i = at + 2; i < at + kUnitSize; ++i) {
-    const std::optional<uint32_t> digit = DigitOf(raw[i]);
+    const std::optional<uint32_t> digit = ToDigit(raw[i]);
     if (!digit.has_value()) return std::nullopt;
     unit = unit * 16 + *digit;
   }
@@ -74,8 +74,8 @@ void AppendUtf8(uint32_t code_point, std::string& out) {
   }
 }
 
-// Appends what the escape \uXXXX at `at` stands for, with the other half of its pair; how long it
-// is. 0 where there is none.
+// Appends the character of the escape \uXXXX at `at`, joined with the other half of its surrogate
+// pair. Returns the length of the escapes, or 0 if another text is there.
 size_t AppendUnit(absl::string_view raw, size_t at, std::string& out) {
   const std::optional<uint32_t> unit = UnitAt(raw, at);
   if (!unit.has_value()) return 0;
@@ -91,7 +91,8 @@ size_t AppendUnit(absl::string_view raw, size_t at, std::string& out) {
   return kUnitSize;
 }
 
-// What a backslash before `c` stands for together with it; nothing for what is no such escape.
+// Returns the character of the escape of a backslash and `c`, or nothing if there is no such
+// escape.
 std::optional<char> Escaped(char c) {
   switch (c) {
     case '"':
@@ -115,6 +116,8 @@ std::optional<char> Escaped(char c) {
 
 }  // namespace
 
+// The basic idea: a state machine. The state says which syntax may come next, and frames_ has the
+// open arrays and objects. So there is no recursion, and deep nesting cannot overflow the stack.
 bool StringReader::Next() {
   while (error_.empty()) {
     SkipBlanks();
@@ -128,6 +131,8 @@ bool StringReader::Next() {
   return false;
 }
 
+// The size is checked first, before keys are unescaped. In a pointer, ~ and / in a key are written
+// as ~0 and ~1.
 std::optional<std::string> StringReader::Pointer() const {
   size_t size = 0;
   for (const Frame& frame : frames_) size += frame.key.size();
@@ -148,13 +153,13 @@ void StringReader::SkipBlanks() {
   while (at_ < text_.size() && IsBlank(text_[at_])) ++at_;
 }
 
-// Always false, as Next() is then.
+// Records an error. Returns false, for Next().
 bool StringReader::Fail(absl::string_view error) {
   error_ = error;
   return false;
 }
 
-// Reads the next of what the value is made of; whether that is a string.
+// Reads the next part of the value. Returns true if it is a string.
 bool StringReader::Step() {
   const char c = text_[at_];
   switch (state_) {
@@ -200,7 +205,7 @@ bool StringReader::ReadValue() {
   return false;
 }
 
-// From the quote on.
+// Reads a string from its opening quote on.
 bool StringReader::ReadString(absl::string_view* raw) {
   const size_t begin = at_ + 1;
   size_t end = text_.find('"', begin);
@@ -213,9 +218,10 @@ bool StringReader::ReadString(absl::string_view* raw) {
   return true;
 }
 
+// Reads a number or a word like true. It only checks that there is one.
 void StringReader::ReadWord() {
   const size_t begin = at_;
-  while (at_ < text_.size() && IsOfWord(text_[at_])) ++at_;
+  while (at_ < text_.size() && IsWordChar(text_[at_])) ++at_;
   if (at_ == begin) {
     Fail(kSyntax);
     return;
@@ -223,6 +229,7 @@ void StringReader::ReadWord() {
   EndValue();
 }
 
+// Reads a key and the colon after it. The key stays in the frame, for Pointer().
 void StringReader::ReadKey() {
   if (text_[at_] != '"') {
     Fail(kSyntax);
@@ -254,6 +261,7 @@ void StringReader::ReadSeparator() {
   }
 }
 
+// Opens an array or object, up to kMaxDepth of them.
 void StringReader::Open(bool is_object) {
   if (frames_.size() == kMaxDepth) {
     Fail(kDepth);
@@ -270,6 +278,7 @@ void StringReader::Close() {
   EndValue();
 }
 
+// Copies the text between escapes in whole pieces. No escape decodes to more bytes than it has.
 std::string Unescape(absl::string_view raw) {
   std::string out;
   out.reserve(raw.size());

@@ -11,16 +11,16 @@
 
 namespace kernelmill::json {
 
-// Reads the strings of one JSON value (RFC 8259) in order, each with where it stands; keys are none
-// of them. Keeps nothing but the path to where it is: memory goes with the depth, time with the
-// text. Of a key that an object has twice both values are read.
+// A reader of the strings of one JSON value (RFC 8259), except keys, in order, each with its JSON
+// pointer. It holds only the path to the current place, so that memory grows with the depth and
+// time with the text. If an object has a key twice, both values are read. Not thread-safe.
 //
-// It reads what can be read: numbers and words are not looked into (Python writes NaN), nor are
-// strings for what may not stand in them. Brackets, commas and colons must be right.
+// The reader is tolerant: it does not check numbers and words (Python writes NaN), or which
+// characters a string contains. Brackets, commas and colons must be right.
 //
 //   StringReader reader(text);
 //   while (reader.Next()) Use(Unescape(reader.raw()), reader.Pointer());
-//   if (!reader.error().empty()) ...  // the strings up to position() were read
+//   if (!reader.error().empty()) ...  // only the strings up to position() were read
 class StringReader {
  public:
   static constexpr size_t kMaxDepth = 256;
@@ -28,29 +28,29 @@ class StringReader {
 
   explicit StringReader(absl::string_view text) : text_(text) {}
 
-  // The next string; false at the value's end, and where it cannot be read further.
+  // Reads the next string. Returns false at the value's end, and after an error.
   bool Next();
 
-  // What stands between the string's quotes, escapes and all; a view into the text.
+  // The text between the string's quotes, with escapes as written; a view into the text.
   absl::string_view raw() const { return raw_; }
-  // The string's JSON pointer (RFC 6901): "" for the value itself, "/0/code" and so on. Nothing
-  // where its keys are longer than kMaxPointer as written.
+  // Returns the string's JSON pointer (RFC 6901): "" for the value itself, "/0/code" and so on.
+  // Returns nothing if its keys, as written, are longer than kMaxPointer.
   std::optional<std::string> Pointer() const;
 
-  // Why not all was read, as a short stable word: "json_truncated", "json_syntax" or "json_depth".
-  // Empty while all is well.
+  // The error as a short stable word: "json_truncated", "json_syntax" or "json_depth". Empty
+  // without an error.
   absl::string_view error() const { return error_; }
   size_t position() const { return at_; }
 
  private:
-  // What may come next.
+  // The syntax that may come next.
   enum class State : uint8_t { kValue, kFirstValue, kKey, kFirstKey, kAfterValue, kEnd };
 
-  // An array or object around the place.
+  // An array or object around the current place.
   struct Frame {
     bool is_object;
-    uint32_t index;         // of the array's element
-    absl::string_view key;  // of the object's member, as written
+    uint32_t index;         // the current element of an array
+    absl::string_view key;  // the current member of an object, as written
   };
 
   void SkipBlanks();
@@ -73,8 +73,8 @@ class StringReader {
   absl::string_view error_;
 };
 
-// The text that a string stands for. What is no escape of JSON's stands for itself, and half of a
-// surrogate pair for U+FFFD; bytes that are not UTF-8 stay. Never longer than `raw`.
+// Decodes the escapes of a string. Invalid escapes stay as written, half of a surrogate pair
+// becomes U+FFFD, and bytes that are not UTF-8 stay. The result is never longer than `raw`.
 std::string Unescape(absl::string_view raw);
 
 }  // namespace kernelmill::json

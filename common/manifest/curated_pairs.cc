@@ -3,9 +3,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "common/base/status.h"
 #include "common/job/review_list.h"
-#include "common/manifest/kernel_reference.h"
 #include "common/manifest/ledger.h"
 
 namespace kernelmill::manifest {
@@ -15,6 +16,8 @@ absl::string_view DslWord(v1::Dsl dsl) { return dsl == v1::DSL_CUDA ? "cuda" : "
 
 }  // namespace
 
+// The basic idea: an index from path or id to the sides of all pairs. So one walk over the dataset
+// finds all pairs, and each kernel costs three look-ups, however many pairs there are.
 CuratedPairFinder::CuratedPairFinder(const v1::DatasetManifest& manifest,
                                      const v1::Clusters& clusters)
     : clusters_(clusters) {
@@ -52,6 +55,8 @@ absl::Status CuratedPairFinder::VisitShard(const ShardView& view) {
   return absl::OkStatus();
 }
 
+// Notes a kernel whose path or id matches a side. Counts usable ones; of the others it keeps the
+// first's reason, for the error.
 void CuratedPairFinder::Meet(const v1::Kernel& kernel, uint32_t number, Side& side) const {
   if (!NamesKernel(*side.reference, repository_, kernel)) return;
   const v1::Decision* decision = DecisionOn(clusters_, number);
@@ -67,7 +72,8 @@ void CuratedPairFinder::Meet(const v1::Kernel& kernel, uint32_t number, Side& si
   }
 }
 
-std::string CuratedPairFinder::ProblemOf(const Side& side) {
+// Returns the reason why the side has no kernel, or "" if it has exactly one.
+std::string CuratedPairFinder::FindProblem(const Side& side) {
   if (side.taken == 1) return "";
   const absl::string_view name = DslWord(side.dsl);
   if (side.taken > 1) return absl::StrCat(name, ": ", side.taken, " kernels are so");
@@ -80,8 +86,8 @@ std::vector<CuratedPair> CuratedPairFinder::Find() const {
     const Side& cuda = sides_[i];
     const Side& triton = sides_[i + 1];
     CuratedPair& pair = pairs.emplace_back(CuratedPair{cuda.number, triton.number, ""});
-    pair.problem = ProblemOf(cuda);
-    const std::string other = ProblemOf(triton);
+    pair.problem = FindProblem(cuda);
+    const std::string other = FindProblem(triton);
     if (!other.empty()) absl::StrAppend(&pair.problem, pair.problem.empty() ? "" : "; ", other);
   }
   return pairs;
@@ -94,6 +100,29 @@ absl::StatusOr<std::vector<CuratedPair>> FindCuratedPairs(cas::BlobStore& store,
   CuratedPairFinder finder(manifest, clusters);
   RETURN_IF_ERROR(WalkDataset(store, manifest, finder));
   return finder.Find();
+}
+
+namespace {
+
+// Compares an id, which is the kernel's id or the hash of its source.
+bool HasId(absl::string_view id, const v1::Kernel& kernel) {
+  if (absl::ConsumePrefix(&id, job::kSha256Prefix)) return id == kernel.sha256();
+  return id == kernel.id();
+}
+
+}  // namespace
+
+bool NamesKernel(const v1::KernelReference& reference, const std::string& repository,
+                 const v1::Kernel& kernel) {
+  if (!reference.repository().empty() && reference.repository() != repository) return false;
+  if (!reference.id().empty() && !HasId(reference.id(), kernel)) return false;
+  if (!reference.path().empty() && reference.path() != kernel.path()) return false;
+  if (!reference.name().empty() && reference.name() != kernel.name() &&
+      reference.name() != kernel.qualname()) {
+    return false;
+  }
+  const int line = reference.line();
+  return line == 0 || (kernel.first_line() <= line && line <= kernel.last_line());
 }
 
 }  // namespace kernelmill::manifest

@@ -2,16 +2,17 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "common/base/hash.h"
 #include "common/code/lexer.h"
 #include "common/code/python.h"
-#include "common/code/python_layout.h"
 
 namespace kernelmill::manifest {
 namespace {
@@ -19,7 +20,7 @@ namespace {
 using absl::string_view;
 using code::Token;
 
-constexpr size_t kMinStatementTokens = 32;  // of a body that is one statement
+constexpr size_t kMinStatementTokens = 32;  // for a body of one statement
 constexpr size_t kMinTokens = 16;
 
 string_view Strip(string_view text) {
@@ -28,13 +29,13 @@ string_view Strip(string_view text) {
   return text;
 }
 
-// The line that begins at `offset`, with its line end.
+// Returns the line that begins at `offset`, with its line end.
 string_view LineAt(string_view text, size_t offset) {
   return text.substr(offset, std::min(text.find('\n', offset), text.size() - 1) + 1 - offset);
 }
 
-// Where the comment that a body begins with ends: the lines that hold nothing else, up to one that
-// does not. `offset` where there is none.
+// Returns the end of the comment that begins a body: of the first lines that contain only comments.
+// Returns `offset` if the body begins with something else.
 size_t EndOfFirstComment(string_view source, size_t offset) {
   size_t end = offset;
   for (size_t at = offset; at < source.size();) {
@@ -49,7 +50,7 @@ size_t EndOfFirstComment(string_view source, size_t offset) {
   return end;
 }
 
-// Where the first line begins that is not blank, from `offset`, which begins a line.
+// Returns the offset of the first line that is not blank, from the line at `offset` on.
 size_t AfterBlankLines(string_view text, size_t offset) {
   while (offset < text.size()) {
     const string_view line = LineAt(text, offset);
@@ -59,7 +60,7 @@ size_t AfterBlankLines(string_view text, size_t offset) {
   return offset;
 }
 
-// With one newline for all the blanks and newlines at its end.
+// Returns the text with one newline in place of all white space at its end.
 std::string Ended(string_view text) {
   while (!text.empty() && code::IsPythonSpace(text.back())) text.remove_suffix(1);
   return text.empty() ? "" : absl::StrCat(text, "\n");
@@ -69,23 +70,24 @@ size_t BodyOffset(const v1::Kernel& kernel) {
   return std::min(static_cast<size_t>(std::max(kernel.body_offset(), 0)), kernel.source().size());
 }
 
-// Whether the body begins on a line after the signature's.
+// Returns true if the body begins on a line after the signature.
 bool BodyHasItsLines(const v1::Kernel& kernel) {
   const size_t signature = kernel.source().find(kernel.signature());
   return signature != std::string::npos &&
          signature + kernel.signature().size() <= BodyOffset(kernel);
 }
 
-// Of the tokens of a statement, whether it does nothing: pass, ..., raise, return with one token.
+// Returns true if a statement does nothing: pass, ..., raise, or return with at most one token.
 bool IsIdle(absl::Span<const Token> statement) {
   const string_view first = statement.front().text;
   if (first == "return") return statement.size() <= 2;
   return first == "pass" || first == "..." || first == "raise";
 }
 
-// Whether it opens no block: its last token is no colon.
+// Returns true if a statement does not open a block: its last token is not a colon.
 bool IsSimple(absl::Span<const Token> statement) { return statement.back().text != ":"; }
 
+// Returns the reason to exclude a pair because of its completion, or "".
 string_view ExcludedByBody(string_view completion) {
   std::vector<Token> tokens = code::Lex(completion, code::Language::kPython);
   std::erase_if(tokens, [](const Token& token) {
@@ -106,7 +108,7 @@ string_view ExcludedByBody(string_view completion) {
   return tokens.size() < kMinTokens ? "short" : "";
 }
 
-// Cuts the source where its body begins, before anything is known of it.
+// Cuts the source at its body offset only, for pairs that are excluded.
 FimPair CutSource(const v1::Kernel& kernel, string_view excluded) {
   const size_t body = BodyOffset(kernel);
   return {kernel.source().substr(0, body), kernel.source().substr(body), excluded};
@@ -114,6 +116,9 @@ FimPair CutSource(const v1::Kernel& kernel, string_view excluded) {
 
 }  // namespace
 
+// The body's offset is one in the source, but the way to module level changes indentation, line
+// ends and decorators. It keeps the number of lines from the body on, so the body is found again by
+// counting lines from the end.
 FimPair MakeFimPair(const v1::Kernel& kernel) {
   if (kernel.dsl() == v1::DSL_CUDA) return CutSource(kernel, "language");
   const std::optional<std::string> text = code::AtModuleLevel(kernel.source());
@@ -139,12 +144,13 @@ FimPair MakeFimPair(const v1::Kernel& kernel) {
   return pair;
 }
 
+// One pass over the bytes.
 std::string NormalizeCode(string_view code) {
   const std::string unified = absl::StrReplaceAll(code, {{"\r\n", "\n"}});
   const string_view stripped = Strip(unified);
   std::string out(stripped.size(), '\0');
   size_t size = 0;
-  size_t newlines = 0;  // at the end of what is written
+  size_t newlines = 0;  // at the end of the output so far
   for (const char c : stripped) {
     if (c == '\n') {
       if (++newlines <= 2) out[size++] = c;
@@ -152,7 +158,7 @@ std::string NormalizeCode(string_view code) {
     }
     newlines = 0;
     const bool blank = c == ' ' || c == '\t';
-    // No tab is ever written, so a blank at the end is this very run.
+    // The output has no tabs, so that a blank at its end belongs to this run.
     if (blank && size > 0 && out[size - 1] == ' ') continue;
     out[size++] = blank ? ' ' : c;
   }
@@ -162,6 +168,34 @@ std::string NormalizeCode(string_view code) {
 
 std::string FimPairSha1(const FimPair& pair) {
   return Sha1(absl::StrCat(NormalizeCode(pair.prompt), "|||", NormalizeCode(pair.completion)));
+}
+
+namespace {
+
+// Returns the hashes of a text's words, sorted, each once.
+std::vector<uint64_t> Words(absl::string_view text) {
+  std::vector<uint64_t> words;
+  for (size_t end, begin = 0; begin < text.size(); begin = end + 1) {
+    for (end = begin; end < text.size() && !code::IsPythonSpace(text[end]);) ++end;
+    if (end > begin) words.push_back(StableHash64(text.substr(begin, end - begin)));
+  }
+  std::sort(words.begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
+  return words;
+}
+
+}  // namespace
+
+// Compares hashes of words instead of words. They are sorted, so that one merge counts the common
+// ones.
+WordCounts CountWords(const FimPair& pair) {
+  const std::vector<uint64_t> prompt = Words(pair.prompt);
+  const std::vector<uint64_t> completion = Words(pair.completion);
+  std::vector<uint64_t> common;
+  std::set_intersection(prompt.begin(), prompt.end(), completion.begin(), completion.end(),
+                        std::back_inserter(common));
+  const auto shared = static_cast<uint32_t>(common.size());
+  return {shared, static_cast<uint32_t>(prompt.size() + completion.size()) - shared};
 }
 
 }  // namespace kernelmill::manifest

@@ -56,9 +56,9 @@ TEST(FimPair, PromptEndsWhereTheBodyBegins) {
   EXPECT_EQ(pair.excluded, "");
 }
 
-// Of a kernel def k(): and what follows, indented as a whole.
-FimPair PairOf(const std::string& body, const std::string& indentation = "",
-               const std::string& signature = "def k():", const std::string& docstring = "") {
+// Makes a kernel of def k(): and the given body, indented as a whole.
+FimPair MakePair(const std::string& body, const std::string& indentation = "",
+                 const std::string& signature = "def k():", const std::string& docstring = "") {
   v1::Kernel kernel;
   kernel.set_role(v1::KERNEL_ROLE_KERNEL);
   kernel.set_signature(signature);
@@ -89,18 +89,18 @@ TEST(FimPair, NestedKernelsAreDedentedAndStringsInThemAreNot) {
   EXPECT_EQ(pair.completion,
             "  x = tl.load(p + tl.arange(0, 16))\n  s = '''a\n    b'''\n  tl.store(p, x)\n");
   EXPECT_EQ(pair.excluded, "");
-  EXPECT_EQ(PairOf("    x = 1\n y = 2\n", "  ").excluded, "indentation");
+  EXPECT_EQ(MakePair("    x = 1\n y = 2\n", "  ").excluded, "indentation");
 }
 
 TEST(FimPair, NoBlankStandsWherePromptAndCompletionMeet) {
-  const FimPair pair = PairOf(std::string(" \n\n") + kBody + "\n \n", "", "def k():");
+  const FimPair pair = MakePair(std::string(" \n\n") + kBody + "\n \n", "", "def k():");
   EXPECT_EQ(pair.prompt, "def k():\n");
   EXPECT_EQ(pair.completion, kBody);
 }
 
 TEST(FimPair, WithoutADocstringThePromptTakesTheFirstComment) {
   const auto comment_of = [](const std::string& body, const std::string& docstring = "") {
-    return PairOf(body, "", "def k():", docstring).prompt.substr(9);
+    return MakePair(body, "", "def k():", docstring).prompt.substr(9);
   };
   EXPECT_EQ(comment_of("    # Adds.\n    # x: left\n    a = 1  # one\n"),
             "    # Adds.\n    # x: left\n");
@@ -112,20 +112,20 @@ TEST(FimPair, WithoutADocstringThePromptTakesTheFirstComment) {
 }
 
 TEST(FimPair, WhatTeachesNothingIsExcludedWithItsReason) {
-  EXPECT_EQ(PairOf(kBody).excluded, "");
-  EXPECT_EQ(PairOf("").excluded, "no_body");
-  EXPECT_EQ(PairOf("    # nothing\n    x\n    # then\n", "", "def k():", "Doc.").excluded,
+  EXPECT_EQ(MakePair(kBody).excluded, "");
+  EXPECT_EQ(MakePair("").excluded, "no_body");
+  EXPECT_EQ(MakePair("    # nothing\n    x\n    # then\n", "", "def k():", "Doc.").excluded,
             "trivial");
-  EXPECT_EQ(PairOf("    # nothing\n").excluded, "no_body");
+  EXPECT_EQ(MakePair("    # nothing\n").excluded, "no_body");
   for (const char* idle : {"pass", "...", "return", "return None", "raise NotImplementedError()",
                            "pass; return 1", "return tl.where(x > 0, x, 0)", "x = 1"}) {
-    EXPECT_EQ(PairOf(std::string("    ") + idle + "  # idle\n").excluded, "trivial") << idle;
+    EXPECT_EQ(MakePair(std::string("    ") + idle + "  # idle\n").excluded, "trivial") << idle;
   }
-  EXPECT_EQ(PairOf("    y = x + 1\n    return y\n").excluded, "short");
-  EXPECT_EQ(PairOf("    if x:\n        return 1\n    return 2\n").excluded, "short");
+  EXPECT_EQ(MakePair("    y = x + 1\n    return y\n").excluded, "short");
+  EXPECT_EQ(MakePair("    if x:\n        return 1\n    return 2\n").excluded, "short");
   std::string sum = "    return x0";
   for (int i = 1; i < 17; ++i) sum += " + x" + std::to_string(i);
-  EXPECT_EQ(PairOf(sum + "\n").excluded, "");  // one statement, but no trivial one
+  EXPECT_EQ(MakePair(sum + "\n").excluded, "");  // one statement, but no trivial one
 }
 
 TEST(FimPair, WhatIsNoPythonFunctionOfItsOwnLinesIsExcluded) {
@@ -136,7 +136,7 @@ TEST(FimPair, WhatIsNoPythonFunctionOfItsOwnLinesIsExcluded) {
   kernel.set_role(v1::KERNEL_ROLE_UNSPECIFIED);
   EXPECT_EQ(MakeFimPair(kernel).excluded, "template");
   kernel = AddKernel();
-  kernel.set_body_offset(12);  // of def add(x, n): return ...
+  kernel.set_body_offset(12);  // def add(x, n): return ...
   EXPECT_EQ(MakeFimPair(kernel).excluded, "signature_line");
   kernel.set_dsl(v1::DSL_CUDA);
   EXPECT_EQ(MakeFimPair(kernel).excluded, "language");
@@ -170,7 +170,7 @@ TEST(FimPairSha1, SeesWhatIsNotLayout) {
   EXPECT_EQ(FimPairSha1(moved), FimPairSha1(pair));
   moved.completion += "# x";
   EXPECT_NE(FimPairSha1(moved), FimPairSha1(pair));
-  // Text that moves over the border is another pair.
+  // Moving text over the border changes the pair.
   EXPECT_NE(FimPairSha1({"a b", "c"}), FimPairSha1({"a", "b c"}));
 }
 

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "common/cas/blob_store.h"
+#include "common/cas/digest.h"
 #include "common/cas/testing/memory_blob_store.h"
 #include "common/testing/status_matchers.h"
 
@@ -230,10 +231,10 @@ INSTANTIATE_TEST_SUITE_P(
         Loss{"holdout kernels",
              [](Dataset& d) { d.clusters.mutable_decisions(3)->set_fate(v1::FATE_KEPT); }}));
 
-TEST(KindOf, IsTheWordBeforeTheColon) {
-  EXPECT_EQ(KindOf("license:GPL-3.0-only"), "license");
-  EXPECT_EQ(KindOf("near"), "near");
-  EXPECT_EQ(KindOf(""), "unspecified");
+TEST(ReasonKind, IsTheWordBeforeTheColon) {
+  EXPECT_EQ(ReasonKind("license:GPL-3.0-only"), "license");
+  EXPECT_EQ(ReasonKind("near"), "near");
+  EXPECT_EQ(ReasonKind(""), "unspecified");
 }
 
 TEST(WithholdsLauncher, OfAKernelThatIsKeptThoughItsLauncherIsAHoldouts) {
@@ -290,4 +291,131 @@ TEST(Ledger, AWholeFileThatVanishesOrComesFromNowhereIsNoticed) {
 }
 
 }  // namespace
+
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+LedgerSums Sums() {
+  LedgerSums sums;
+  sums.files_seen = 50;
+  sums.files_failed = {{"too_large", 1}};
+  sums.kernels_found = 100;
+  sums.unknown_license = 5;
+  sums.kept = 40;
+  sums.rejected = {{"license", 15}, {"quality", 5}};
+  sums.duplicates = {{"near", 30}};
+  sums.contaminated = {{"exact", 10}};
+  return sums;
+}
+
+// Those that are missed, as a person reads it.
+std::vector<std::string> Missed(const v1::DatasetManifest& manifest, const LedgerSums& sums) {
+  std::vector<std::string> missed;
+  for (const GateResult& gate : CheckGates(manifest, sums)) {
+    if (!gate.passed) missed.push_back(absl::StrCat(gate.name, ": ", GateText(gate)));
+  }
+  return missed;
+}
+
+v1::DatasetManifest With(const v1::Gates& gates) {
+  v1::DatasetManifest manifest;
+  *manifest.mutable_gates() = gates;
+  manifest.add_sources()->set_failed(true);
+  manifest.add_sources();
+  return manifest;
+}
+
+TEST(Gates, ADatasetWithJustTheBoundsPasses) {
+  v1::Gates gates;
+  gates.set_min_kept(40);
+  gates.set_max_rejected(0.2);
+  gates.set_max_duplicate(0.3);
+  gates.set_max_contaminated(0.1);
+  gates.set_max_unknown_license(0.05);
+  gates.set_max_failed_sources(1);
+  gates.set_max_failed_files(0.02);
+  EXPECT_EQ(CheckGates(With(gates), Sums()).size(), 7u);
+  EXPECT_THAT(Missed(With(gates), Sums()), IsEmpty());
+}
+
+TEST(Gates, EachThatIsMissedSaysItsBoundAndTheValue) {
+  v1::Gates gates;
+  gates.set_min_kept(500);
+  gates.set_max_rejected(0.15);
+  gates.set_max_duplicate(0);
+  gates.set_max_contaminated(0.05);
+  gates.set_max_unknown_license(0);
+  gates.set_max_failed_sources(0);
+  gates.set_max_failed_files(0.0199999999);
+  EXPECT_THAT(Missed(With(gates), Sums()),
+              ElementsAre("min_kept: 40, but at least 500 is asked for",
+                          "max_rejected: 0.2, but at most 0.15 is asked for",
+                          "max_duplicate: 0.3, but at most 0 is asked for",
+                          "max_contaminated: 0.1, but at most 0.05 is asked for",
+                          "max_unknown_license: 0.05, but at most 0 is asked for",
+                          "max_failed_sources: 1, but at most 0 is asked for",
+                          "max_failed_files: 0.02, but at most 0.0199999999 is asked for"));
+}
+
+TEST(Gates, OnlyThoseThatAreGivenAreChecked) {
+  EXPECT_THAT(CheckGates(With({}), Sums()), IsEmpty());
+  v1::Gates gates;
+  gates.set_max_duplicate(1);
+  EXPECT_EQ(CheckGates(With(gates), Sums()).size(), 1u);
+}
+
+TEST(Gates, OfNothingEveryShareIsZero) {
+  v1::Gates gates;
+  gates.set_max_rejected(0);
+  gates.set_max_failed_files(0);
+  gates.set_min_kept(1);
+  EXPECT_THAT(Missed(With(gates), LedgerSums()),
+              ElementsAre("min_kept: 0, but at least 1 is asked for"));
+}
+
+}  // namespace
+
+namespace {
+
+using ::kernelmill::testing::IsOk;
+using ::kernelmill::testing::StatusIs;
+
+v1::Clusters TwoKernels() {
+  v1::Clusters clusters;
+  clusters.add_decisions()->set_fate(v1::FATE_KEPT);
+  clusters.add_decisions()->set_fate(v1::FATE_DUPLICATE);
+  return clusters;
+}
+
+v1::Splits Of(v1::Split first, v1::Split second) {
+  v1::Splits splits;
+  splits.add_splits(first);
+  splits.add_splits(second);
+  return splits;
+}
+
+TEST(Splits, KeptKernelsHaveOneAndNoOthers) {
+  const v1::Clusters clusters = TwoKernels();
+  const auto refused = StatusIs(absl::StatusCode::kDataLoss);
+  EXPECT_THAT(CheckSplits(Of(v1::SPLIT_TEST, v1::SPLIT_UNSPECIFIED), clusters), IsOk());
+  EXPECT_THAT(CheckSplits(Of(v1::SPLIT_TEST, v1::SPLIT_TEST), clusters), refused);
+  EXPECT_THAT(CheckSplits(Of(v1::SPLIT_UNSPECIFIED, v1::SPLIT_UNSPECIFIED), clusters), refused);
+  EXPECT_THAT(CheckSplits(Of(static_cast<v1::Split>(4), v1::SPLIT_UNSPECIFIED), clusters), refused);
+  EXPECT_THAT(CheckSplits(v1::Splits(), clusters), refused);
+}
+
+TEST(Splits, ADatasetThatIsNotDividedHasNone) {
+  cas::MemoryBlobStore store;
+  v1::DatasetManifest manifest;
+  EXPECT_EQ(GetSplits(store, manifest, TwoKernels())->splits_size(), 0);
+  *manifest.mutable_splits() = *cas::PutMessage(store, Of(v1::SPLIT_TRAIN, v1::SPLIT_UNSPECIFIED));
+  EXPECT_EQ(GetSplits(store, manifest, TwoKernels())->splits(0), v1::SPLIT_TRAIN);
+  *manifest.mutable_splits() = *cas::PutMessage(store, Of(v1::SPLIT_TRAIN, v1::SPLIT_TRAIN));
+  EXPECT_THAT(GetSplits(store, manifest, TwoKernels()), StatusIs(absl::StatusCode::kDataLoss));
+}
+
+}  // namespace
+
 }  // namespace kernelmill::manifest

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/job/review_list.h"
-#include "common/manifest/kernel_reference.h"
+#include "common/manifest/curated_pairs.h"
 
 namespace kernelmill::manifest {
 namespace {
@@ -16,7 +16,7 @@ struct Sides {
   std::vector<uint32_t> triton;
 };
 
-// Accepted pairs as a list of pairs would have them.
+// Resolves accepted pairs in the same way as a list of pairs.
 absl::Status FollowAccepted(cas::BlobStore& store, const v1::DatasetManifest& manifest,
                             const v1::Clusters& clusters, FollowedReviews* followed) {
   v1::DatasetManifest listed;
@@ -41,7 +41,7 @@ absl::Status FollowAccepted(cas::BlobStore& store, const v1::DatasetManifest& ma
   return absl::OkStatus();
 }
 
-std::string ProblemOf(const Sides& sides) {
+std::string FindProblem(const Sides& sides) {
   const char* const first = sides.cuda.empty() ? "cuda: no such kernel" : "";
   const char* const second = sides.triton.empty() ? "triton: no such kernel" : "";
   return absl::StrCat(first, *first != '\0' && *second != '\0' ? "; " : "", second);
@@ -49,6 +49,8 @@ std::string ProblemOf(const Sides& sides) {
 
 }  // namespace
 
+// The same index as CuratedPairFinder's, but it finds all matches and does not look at fates: a
+// decision may be on a kernel that is not kept.
 ReviewedKernelFinder::ReviewedKernelFinder(const Reviews& reviews) {
   for (int i = 0; i < reviews.size(); ++i) {
     if (reviews[i].has_kernel()) {
@@ -89,6 +91,8 @@ absl::Status ReviewedKernelFinder::VisitShard(const ShardView& view) {
   return absl::OkStatus();
 }
 
+// Walks the dataset up to twice: for accepted pairs, whose sides must be unique, and for the rest.
+// A rejection applies to all pairs of its matches.
 absl::StatusOr<FollowedReviews> FollowReviews(cas::BlobStore& store,
                                               const v1::DatasetManifest& manifest,
                                               const v1::Clusters& clusters) {
@@ -114,7 +118,7 @@ absl::StatusOr<FollowedReviews> FollowReviews(cas::BlobStore& store,
     for (const uint32_t cuda : of.cuda) {
       for (const uint32_t triton : of.triton) followed.rejected.emplace_back(cuda, triton);
     }
-    std::string problem = ProblemOf(of);
+    std::string problem = FindProblem(of);
     if (!problem.empty()) followed.problems.push_back({i, std::move(problem)});
   }
   std::sort(followed.problems.begin(), followed.problems.end(),

@@ -19,14 +19,14 @@ namespace kernelmill::manifest {
 
 using Reviews = google::protobuf::RepeatedPtrField<v1::Review>;
 
-// Finds on a walk what a person's decisions name: all kernels that each of their references does.
-// Keeps a reference to `reviews`, and some numbers of each kernel found. Not thread-safe.
+// A visitor that finds the kernels which people's decisions name: all that match each reference.
+// `reviews` must outlive it. It holds a few numbers per found kernel. Not thread-safe.
 class ReviewedKernelFinder final : public DatasetVisitor {
  public:
-  enum class Part { kKernel, kCuda, kTriton };  // of a decision
+  enum class Part { kKernel, kCuda, kTriton };  // the reference of a decision
   struct Found {
-    uint32_t number = 0;  // of the kernel
-    int review = 0;       // its place in `reviews`
+    uint32_t number = 0;  // the kernel's
+    int review = 0;       // the index in `reviews`
     Part part = Part::kKernel;
   };
 
@@ -35,7 +35,7 @@ class ReviewedKernelFinder final : public DatasetVisitor {
   absl::Status VisitTree(int source, const v1::SourceTree& tree) override;
   absl::Status VisitShard(const ShardView& view) override;
 
-  // After the walk, by number.
+  // The found kernels by number, after the walk.
   const std::vector<Found>& found() const { return found_; }
 
  private:
@@ -48,28 +48,28 @@ class ReviewedKernelFinder final : public DatasetVisitor {
   void Add(const v1::KernelReference& kernel, int review, Part part);
 
   std::vector<Reference> references_;
-  // References by what they are looked up by: a path, else an id.
+  // The references by their key: the path, or the id if they have no path.
   absl::flat_hash_map<std::string, std::vector<uint32_t>> by_key_;
-  std::string repository_;  // of the source that is walked
+  std::string repository_;  // the repository of the current source
   std::vector<Found> found_;
 };
 
-// A decision that has nothing to decide on, or that cannot be followed.
+// A decision that matches no kernel or cannot be applied.
 struct ReviewProblem {
-  int review = 0;  // its place in the manifest
+  int review = 0;  // the index in the manifest
   std::string problem;
 };
 
-// What comes of a dataset's decisions.
+// The results of a dataset's decisions.
 struct FollowedReviews {
-  std::vector<CuratedPair> accepted;  // pairs, in the manifest's order, those without a problem
-  std::vector<std::pair<uint32_t, uint32_t>> rejected;  // of numbers: CUDA, Triton
-  std::vector<ReviewProblem> problems;                  // by place
+  std::vector<CuratedPair> accepted;                    // without problems, in the manifest's order
+  std::vector<std::pair<uint32_t, uint32_t>> rejected;  // the numbers: CUDA, Triton
+  std::vector<ReviewProblem> problems;                  // by index
 };
 
-// An accepted pair needs two kept kernels, each the only one that is as its reference says; a
-// rejected one, and a decision on a kernel, need no more than some kernel that is. Walks the
-// dataset where there are decisions. Errors as WalkDataset.
+// Applies the decisions. An accepted pair needs two kept kernels, each the only match of its
+// reference. A rejected pair, and a decision on a kernel, need at least one match per reference.
+// Walks the dataset if it has decisions. Errors are those of WalkDataset.
 absl::StatusOr<FollowedReviews> FollowReviews(cas::BlobStore& store,
                                               const v1::DatasetManifest& manifest,
                                               const v1::Clusters& clusters);

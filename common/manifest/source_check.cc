@@ -22,24 +22,25 @@ namespace {
 
 using Kernels = std::vector<const v1::Kernel*>;
 
-absl::Status Lie(absl::string_view what) { return absl::DataLossError(what); }
+absl::Status Mismatch(absl::string_view what) { return absl::DataLossError(what); }
 
+// Compares a kernel's source with the lines of a text.
 absl::Status CheckSpan(const v1::Kernel& kernel, absl::string_view text, const LineIndex& lines) {
   const bool exists = kernel.first_line() >= 1 && kernel.first_line() <= kernel.last_line() &&
                       kernel.last_line() <= lines.count();
   if (!exists) {
-    return Lie(absl::StrCat("the lines ", kernel.first_line(), " to ", kernel.last_line(),
-                            " are not there: it has ", lines.count()));
+    return Mismatch(absl::StrCat("the lines ", kernel.first_line(), " to ", kernel.last_line(),
+                                 " do not exist: it has ", lines.count()));
   }
   const size_t begin = lines.Begin(kernel.first_line());
   if (kernel.first_byte() != static_cast<int64_t>(begin)) {
-    return Lie(absl::StrCat("the line begins at byte ", begin, ", not ", kernel.first_byte()));
+    return Mismatch(absl::StrCat("the line begins at byte ", begin, ", not ", kernel.first_byte()));
   }
   const absl::string_view there = text.substr(begin, lines.End(kernel.last_line()) - begin);
   const absl::string_view source = kernel.source();
   if (there == source) return absl::OkStatus();
   const auto differs = std::mismatch(there.begin(), there.end(), source.begin(), source.end());
-  return Lie(
+  return Mismatch(
       absl::StrCat("the source is not what the file has on its lines: they differ from byte ",
                    differs.second - source.begin(), " of ", source.size(), " on"));
 }
@@ -47,9 +48,11 @@ absl::Status CheckSpan(const v1::Kernel& kernel, absl::string_view text, const L
 absl::Status CheckHash(const v1::Kernel& kernel) {
   const std::string hash = Sha256Hex(kernel.source());
   if (hash == kernel.sha256()) return absl::OkStatus();
-  return Lie(absl::StrCat("the source has SHA-256 ", hash, ", not ", JsonString(kernel.sha256())));
+  return Mismatch(
+      absl::StrCat("the source has SHA-256 ", hash, ", not ", JsonString(kernel.sha256())));
 }
 
+// Adds the kernel's line and name to an error.
 absl::Status NameKernel(const absl::Status& status, const v1::Kernel& kernel) {
   if (status.ok()) return status;
   std::string where = absl::StrCat("line ", kernel.first_line());
@@ -64,23 +67,24 @@ absl::Status CheckKernel(const v1::Kernel& kernel, absl::string_view text, const
   return NameKernel(CheckSpan(kernel, text, lines), kernel);
 }
 
-// A whole file is all of it.
+// Checks that a whole file equals its file.
 absl::Status CheckWholeFile(const v1::Kernel& whole, absl::string_view text) {
   RETURN_IF_ERROR(NameKernel(CheckHash(whole), whole));
   const bool all = whole.first_line() == 1 && whole.last_line() == CountLines(text) &&
                    whole.first_byte() == 0 && !whole.has_json_pointer();
   if (all && whole.source() == text) return absl::OkStatus();
-  return NameKernel(Lie("it is said to be the whole file, and is not"), whole);
+  return NameKernel(Mismatch("it must be the whole file, and is not"), whole);
 }
 
 absl::Status NoSuchString(const v1::Kernel& kernel) {
-  return NameKernel(Lie("the file has no such string there"), kernel);
+  return NameKernel(Mismatch("the file has no such string there"), kernel);
 }
 
-// The kernels of a JSON file, by one reading of its strings.
+// A check of a JSON file's kernels that reads its strings once. It sorts the kernels by the offset
+// of their string, so that kernels and strings are merged in order.
 class JsonCheck {
  public:
-  // Takes the kernels of the file in any order.
+  // Takes the kernels of the file, in any order.
   explicit JsonCheck(Kernels kernels) : kernels_(std::move(kernels)) {
     std::stable_sort(kernels_.begin(), kernels_.end(), [](const auto* a, const auto* b) {
       return a->string_begin() < b->string_begin();
@@ -101,8 +105,8 @@ class JsonCheck {
   }
 
  private:
-  // The kernels whose string_begin lies in the string: what it stands for is never longer than it
-  // is written, so that this holds too of a string within it.
+  // Checks the kernels whose string_begin is inside the string. A decoded string is never longer
+  // than written, so that this also holds for a string inside a string.
   absl::Status CheckString(const json::StringReader& reader, const std::string& document,
                            int64_t begin) {
     const int64_t end = begin + static_cast<int64_t>(reader.raw().size());
@@ -124,24 +128,27 @@ class JsonCheck {
   size_t next_ = 0;
 };
 
+// Checks that the extractor lists the file as it is.
 absl::Status CheckFile(const v1::ExtractedFile& listed, const v1::SourceFile& file) {
   const absl::string_view text = file.content();
   if (listed.size_bytes() != static_cast<int64_t>(text.size()) ||
       listed.sha256() != Sha256Hex(text)) {
-    return Lie("the file is listed with another size or SHA-256 than it has");
+    return Mismatch("the file is listed with the wrong size or SHA-256");
   }
-  // A file that was not read has none.
+  // A file that was not read has no lines.
   if (listed.failed().empty() && listed.lines() != CountLines(text)) {
-    return Lie(absl::StrCat("the file is listed with ", listed.lines(), " lines, and has ",
-                            CountLines(text)));
+    return Mismatch(absl::StrCat("the file is listed with ", listed.lines(), " lines, but has ",
+                                 CountLines(text)));
   }
   return absl::OkStatus();
 }
 
+// Checks the kernels of one file: the record of the whole file, then the others by the file's lines
+// or, in JSON, by the lines of their string.
 absl::Status CheckKernels(Kernels kernels, const v1::SourceFile& file) {
   const auto whole =
       std::stable_partition(kernels.begin(), kernels.end(), [](auto* k) { return !IsFile(*k); });
-  if (kernels.end() - whole > 1) return Lie("it is there as a whole more than once");
+  if (kernels.end() - whole > 1) return Mismatch("it has more than one record of the whole file");
   if (whole != kernels.end()) RETURN_IF_ERROR(CheckWholeFile(**whole, file.content()));
   kernels.erase(whole, kernels.end());
   if (kernels.empty()) return absl::OkStatus();
@@ -157,36 +164,37 @@ absl::Status CheckKernels(Kernels kernels, const v1::SourceFile& file) {
   return absl::OkStatus();
 }
 
-// An id is made of what was checked; so it is no worker's to say.
+// Checks that each kernel's id follows from its place, which was checked before.
 absl::Status CheckIds(const v1::SourceTree& place, const v1::KernelShard& kernels) {
   v1::KernelShard named;
   v1::Kernel& kernel = *named.add_kernels();
-  for (const v1::Kernel& told : kernels.kernels()) {
+  for (const v1::Kernel& given : kernels.kernels()) {
     kernel.Clear();
-    kernel.set_path(told.path());
-    kernel.set_first_line(told.first_line());
-    kernel.set_sha256(told.sha256());
-    kernel.set_form(told.form());
-    if (told.has_json_pointer()) kernel.set_json_pointer(told.json_pointer());
+    kernel.set_path(given.path());
+    kernel.set_first_line(given.first_line());
+    kernel.set_sha256(given.sha256());
+    kernel.set_form(given.form());
+    if (given.has_json_pointer()) kernel.set_json_pointer(given.json_pointer());
     SetKernelIds(place, &named);
-    if (kernel.id() == told.id()) continue;
-    return Annotate(NameKernel(Lie(absl::StrCat("its id is not ", JsonString(told.id()))), told),
-                    JsonString(told.path()));
+    if (kernel.id() == given.id()) continue;
+    const absl::Status wrong = Mismatch(absl::StrCat("its id is not ", JsonString(given.id())));
+    return Annotate(NameKernel(wrong, given), JsonString(given.path()));
   }
   return absl::OkStatus();
 }
 
-constexpr absl::string_view kMend = "; `kernelmill retry JOB --no-cache` makes the dataset anew";
+constexpr absl::string_view kRemedy = "; `kernelmill retry JOB --no-cache` makes the dataset again";
 
-// The finding with the source's name and what to do about it.
+// Adds the source's name, and what to do about it.
 absl::Status Explain(const absl::Status& status, const v1::ManifestSource& source) {
   if (!absl::IsDataLoss(status)) return status;
   return absl::DataLossError(
-      absl::StrCat(JsonString(job::SourceName(source.source())), ": ", status.message(), kMend));
+      absl::StrCat(JsonString(job::SourceName(source.source())), ": ", status.message(), kRemedy));
 }
 
 }  // namespace
 
+// Groups the kernels by file, so that each file is hashed and divided into lines once.
 absl::Status CheckSources(const v1::FileShard& files, const v1::KernelShard& kernels) {
   std::map<absl::string_view, const v1::SourceFile*> by_path;
   for (const v1::SourceFile& file : files.files()) by_path[file.path()] = &file;
@@ -195,15 +203,15 @@ absl::Status CheckSources(const v1::FileShard& files, const v1::KernelShard& ker
   for (const v1::ExtractedFile& listed : kernels.files()) {
     const auto file = by_path.find(listed.path());
     if (file == by_path.end()) {
-      return Annotate(Lie("the shard has no such file"), JsonString(listed.path()));
+      return Annotate(Mismatch("the shard has no such file"), JsonString(listed.path()));
     }
     RETURN_IF_ERROR(Annotate(CheckFile(listed, *file->second), JsonString(listed.path())));
   }
   for (const auto& [path, of_file] : kernels_of) {
     const auto file = by_path.find(path);
-    const absl::Status status = file == by_path.end()
-                                    ? NameKernel(Lie("the shard has no such file"), *of_file[0])
-                                    : CheckKernels(of_file, *file->second);
+    const absl::Status status =
+        file == by_path.end() ? NameKernel(Mismatch("the shard has no such file"), *of_file[0])
+                              : CheckKernels(of_file, *file->second);
     RETURN_IF_ERROR(Annotate(status, JsonString(path)));
   }
   return absl::OkStatus();
@@ -212,13 +220,13 @@ absl::Status CheckSources(const v1::FileShard& files, const v1::KernelShard& ker
 absl::Status CheckTree(const v1::Source& source, const v1::SourceTree& tree) {
   const std::string name = job::SourceName(source);
   if (tree.repository() != name) {
-    return Lie(absl::StrCat("the tree is that of ", JsonString(tree.repository())));
+    return Mismatch(absl::StrCat("the tree is that of ", JsonString(tree.repository())));
   }
   const std::string pin =
       source.has_git() ? source.ref() : absl::StrCat("sha256:", source.sha256());
   if (tree.commit() != pin) {
-    return Lie(absl::StrCat("the tree is that of commit ", JsonString(tree.commit()), ", not ",
-                            JsonString(pin)));
+    return Mismatch(absl::StrCat("the tree is that of commit ", JsonString(tree.commit()), ", not ",
+                                 JsonString(pin)));
   }
   return absl::OkStatus();
 }
@@ -226,17 +234,19 @@ absl::Status CheckTree(const v1::Source& source, const v1::SourceTree& tree) {
 absl::Status CheckingVisitor::VisitTree(int source, const v1::SourceTree& tree) {
   const v1::ManifestSource& named = manifest_.sources(source);
   if (named.files_size() != named.kernels_size()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        named.files_size(), " file shards for ", named.kernels_size(),
-        " kernel shards: an older version made the dataset; `kernelmill retry JOB` makes it anew"));
+    return absl::FailedPreconditionError(
+        absl::StrCat(named.files_size(), " file shards for ", named.kernels_size(),
+                     " kernel shards: an older version made the dataset; `kernelmill retry JOB` "
+                     "makes it again"));
   }
   RETURN_IF_ERROR(Explain(CheckTree(named.source(), tree), named));
   return inner_.VisitTree(source, tree);
 }
 
+// Reads the shard's files from the store and compares.
 absl::Status CheckingVisitor::CheckShard(const ShardView& view) {
   const v1::ManifestSource& source = manifest_.sources(view.source);
-  // Where they are not as many, the visit of the tree says so.
+  // If the numbers differ, the visit of the tree reports it.
   if (source.files_size() != source.kernels_size()) return absl::OkStatus();
   const cas::Digest& digest = source.files(view.shard);
   ASSIGN_OR_RETURN(const auto files, cas::GetMessage<v1::FileShard>(store_, digest));

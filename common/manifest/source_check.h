@@ -14,33 +14,33 @@
 
 namespace kernelmill::manifest {
 
-// Whether a shard of kernels tells the truth of the files that it was extracted from:
+// Checks a shard of kernels against the files that it was extracted from:
 //
-//   each file     is one of the shard's, with its size, its lines and its SHA-256
-//   each kernel   is of one of these files; its `source` has its
-//   `sha256`, and is byte for byte the
-//                 lines first_line to last_line, which begin at first_byte: of the file, or of what
-//                 the string of a JSON file stands for that json_pointer and string_begin name
-//   each whole    (KERNEL_FORM_FILE) is all of its file, which has one
-//   file
+// clang-format off
+//   each file        is in the file shard, with its size, its number of lines and its SHA-256
+//   each kernel      is in one of these files. Its `source` has its `sha256`, and equals the lines
+//                    first_line to last_line byte for byte, which begin at first_byte: of the file,
+//                    or of the JSON string that json_pointer and string_begin name
+//   each whole file  (KERNEL_FORM_FILE) equals its file, which has only one
+// clang-format on
 //
-// What a worker hands in, and what an action cache answers, may be anything: this holds it to the
-// files. DATA_LOSS names the path, the line and what differs.
+// Workers and action caches are not trusted: this check is what makes kernels byte-exact. Returns
+// DATA_LOSS with the path, the line and the difference.
 absl::Status CheckSources(const v1::FileShard& files, const v1::KernelShard& kernels);
 
-// Whether the tree is the source's: of its name, and of the commit or the hash that it is pinned
-// to. DATA_LOSS: it is not.
+// Checks that the tree has the source's name and its pinned commit or hash. Returns DATA_LOSS if it
+// does not.
 absl::Status CheckTree(const v1::Source& source, const v1::SourceTree& tree);
 
-// Holds a dataset to its sources on a walk: each tree, each shard, and the ids of its kernels,
-// before `inner` visits them. For whoever vouches for what it visits. Shards are checked where they
-// are prepared, each with its files in memory.
+// A visitor that checks a dataset against its sources, each tree, each shard and the ids of its
+// kernels, before `inner` visits them. It checks shards while they are prepared, so on several
+// threads, with the files of each in memory.
 //
-// DATA_LOSS as above, naming the source; FAILED_PRECONDITION: the manifest does not name the files;
-// else those of the store and of `inner`.
+// Errors: DATA_LOSS as above, with the source's name; FAILED_PRECONDITION if the manifest does not
+// name the files; those of the store and of `inner`.
 class CheckingVisitor final : public DatasetVisitor {
  public:
-  // All must outlive it.
+  // All arguments must outlive it.
   CheckingVisitor(cas::BlobStore& store, const v1::DatasetManifest& manifest, DatasetVisitor& inner)
       : store_(store), manifest_(manifest), inner_(inner) {}
 

@@ -89,7 +89,7 @@ TEST_F(SourceCheckTest, LinesAndOffsetsMustAgree) {
     ExpectLie("a.py", "line 3");
   }
   kernel(0).set_first_line(-1);
-  ExpectLie("a.py", "are not there");
+  ExpectLie("a.py", "do not exist");
 }
 
 TEST_F(SourceCheckTest, AKernelIsOfAFileOfItsShard) {

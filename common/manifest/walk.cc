@@ -1,3 +1,8 @@
+// The basic idea: a dataset is a list of pieces, a tree or a shard each. Threads load and prepare
+// pieces in any order; one thread visits them in order (InOrder), with a bound on loaded pieces. A
+// kernel's number depends on all pieces before it, so that a loading thread waits for its number
+// until those are loaded, not until they are visited.
+
 #include "common/manifest/walk.h"
 
 #include <limits>
@@ -18,29 +23,31 @@
 namespace kernelmill::manifest {
 namespace {
 
-// 32 hexadecimal digits of SHA-256 over repository, commit, path, first line, content hash and any
-// JSON pointer, a NUL between them; of a whole file something more.
+// Returns 32 hexadecimal digits of the SHA-256 over repository, commit, path, first line, content
+// hash and JSON pointer, if any, separated by NUL. A whole file adds a marker.
 std::string KernelId(absl::string_view repository, absl::string_view commit,
                      const v1::Kernel& kernel) {
   const absl::string_view nul("\0", 1);
   std::string place = absl::StrCat(repository, nul, commit, nul, kernel.path(), nul,
                                    kernel.first_line(), nul, kernel.sha256());
   if (kernel.has_json_pointer()) absl::StrAppend(&place, nul, kernel.json_pointer());
-  if (IsFile(kernel)) absl::StrAppend(&place, nul, nul, "file");  // no kernel of the same lines
+  // A kernel may have the same lines as its file.
+  if (IsFile(kernel)) absl::StrAppend(&place, nul, nul, "file");
   return Sha256Hex(place).substr(0, 32);
 }
 
-// A shard in memory, and what the visitor made of it.
+// A shard in memory, with the visitor's preparation. For a piece that is a tree, only `tree` is
+// set.
 struct LoadedShard {
   std::shared_ptr<const v1::SourceTree> tree;
   v1::KernelShard kernels;
-  v1::VerdictShard verdicts;  // empty of a holdout
+  v1::VerdictShard verdicts;  // empty for a holdout
   uint32_t first_number = 0;
   std::unique_ptr<PreparedShard> prepared;
 };
 
-ShardView ViewOf(const v1::ManifestSource& source, int index, int shard,
-                 const LoadedShard& loaded) {
+ShardView MakeView(const v1::ManifestSource& source, int index, int shard,
+                   const LoadedShard& loaded) {
   ShardView view;
   view.source = index;
   view.shard = shard;
@@ -78,11 +85,11 @@ absl::Status CheckVerdicts(const v1::ManifestSource& source) {
                                           source.kernels_size(), " kernel shards"));
 }
 
-// Numbers the kernels of pieces that threads load in any order.
+// A counter that numbers the kernels of pieces which threads load in any order. Thread-safe.
 class Numbering {
  public:
-  // The number of the first of a piece's kernels. Waits for the pieces before it, each of which
-  // calls this once.
+  // Returns the number of a piece's first kernel. Waits for the pieces before it; each piece must
+  // call this once.
   uint64_t Take(size_t piece, int kernels) {
     const absl::MutexLock lock(&mutex_);
     const auto ready = [this, piece]()
@@ -98,7 +105,7 @@ class Numbering {
   uint64_t next_number_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
-// A walk's pieces: of each source its tree, then its shards.
+// A walk: its pieces are each source's tree and then its shards.
 class Walk {
  public:
   Walk(cas::BlobStore& store, const v1::DatasetManifest& manifest, DatasetVisitor& visitor)
@@ -125,13 +132,14 @@ class Walk {
     int source = 0;
     int shard = kTree;
   };
-  // Loaded once, by whoever needs it first; in memory while a shard of its source is.
+  // A source's tree. The first thread that needs it loads it. It is in memory while a shard of its
+  // source is.
   struct Tree {
     absl::Mutex mutex;
     std::weak_ptr<const v1::SourceTree> tree ABSL_GUARDED_BY(mutex);
   };
 
-  absl::StatusOr<std::shared_ptr<const v1::SourceTree>> TreeOf(int source) {
+  absl::StatusOr<std::shared_ptr<const v1::SourceTree>> GetTree(int source) {
     Tree& place = trees_[source];
     const absl::MutexLock lock(&place.mutex);
     std::shared_ptr<const v1::SourceTree> tree = place.tree.lock();
@@ -147,7 +155,7 @@ class Walk {
     DestroyVisited();
     const Piece& piece = pieces_[i];
     absl::StatusOr<LoadedShard> loaded = LoadPiece(piece);
-    // Also after a failure, or the pieces after it would wait for ever.
+    // Also after a failure: the pieces after it would wait forever.
     const uint64_t number = numbering_.Take(i, loaded.ok() ? loaded->kernels.kernels_size() : 0);
     if (loaded.ok()) loaded = Prepare(piece, number, *std::move(loaded));
     if (!loaded.ok()) {
@@ -159,7 +167,7 @@ class Walk {
   absl::StatusOr<LoadedShard> LoadPiece(const Piece& piece) {
     const v1::ManifestSource& source = manifest_.sources(piece.source);
     RETURN_IF_ERROR(CheckVerdicts(source));
-    ASSIGN_OR_RETURN(std::shared_ptr<const v1::SourceTree> tree, TreeOf(piece.source));
+    ASSIGN_OR_RETURN(std::shared_ptr<const v1::SourceTree> tree, GetTree(piece.source));
     if (piece.shard != kTree) return LoadShard(store_, source, piece.shard, std::move(tree));
     LoadedShard loaded;
     loaded.tree = std::move(tree);
@@ -175,7 +183,7 @@ class Walk {
     loaded.first_number = static_cast<uint32_t>(number);
     const v1::ManifestSource& source = manifest_.sources(piece.source);
     ASSIGN_OR_RETURN(loaded.prepared,
-                     visitor_.PrepareShard(ViewOf(source, piece.source, piece.shard, loaded)));
+                     visitor_.PrepareShard(MakeView(source, piece.source, piece.shard, loaded)));
     return loaded;
   }
 
@@ -186,8 +194,8 @@ class Walk {
     return Annotate(status, absl::StrCat("source ", piece.source));
   }
 
-  // A shard is thousands of small pieces of memory: to give them back takes longer than most
-  // visits, which all threads wait for.
+  // Frees visited shards, on a loading thread. A shard has thousands of small allocations, which
+  // take longer to free than most visits take, and all threads wait for visits.
   void DestroyVisited() {
     std::vector<LoadedShard> visited;
     const absl::MutexLock lock(&mutex_);
@@ -197,7 +205,7 @@ class Walk {
   absl::Status VisitPiece(const Piece& piece, const LoadedShard& loaded) {
     current_ = loaded.tree;
     if (piece.shard == kTree) return visitor_.VisitTree(piece.source, *loaded.tree);
-    ShardView view = ViewOf(manifest_.sources(piece.source), piece.source, piece.shard, loaded);
+    ShardView view = MakeView(manifest_.sources(piece.source), piece.source, piece.shard, loaded);
     view.prepared = loaded.prepared.get();
     return visitor_.VisitShard(view);
   }
@@ -208,9 +216,9 @@ class Walk {
   std::vector<Piece> pieces_;
   Numbering numbering_;
   std::vector<Tree> trees_;                        // by source
-  std::shared_ptr<const v1::SourceTree> current_;  // of the last visit: keeps it for the next
+  std::shared_ptr<const v1::SourceTree> current_;  // the last visit's, kept for the next visit
   absl::Mutex mutex_;
-  std::vector<LoadedShard> visited_ ABSL_GUARDED_BY(mutex_);  // fewer than are in memory anyway
+  std::vector<LoadedShard> visited_ ABSL_GUARDED_BY(mutex_);  // fewer than loaded ones
 };
 
 }  // namespace
@@ -230,11 +238,11 @@ absl::StatusOr<v1::DatasetManifest> GetManifest(cas::BlobStore& store, const cas
   v1::DatasetManifest manifest;
   if (!manifest.ParseFromString(blobs.front()) || manifest.schema() == 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat(cas::ToString(dataset), " is the digest of something else than a dataset"));
+        absl::StrCat(cas::ToString(dataset), " is not the digest of a dataset"));
   }
   if (manifest.schema() != kManifestSchema) {
-    return absl::UnimplementedError(absl::StrCat("the dataset's schema is ", manifest.schema(),
-                                                 "; ", kManifestSchema, " is known"));
+    return absl::UnimplementedError(absl::StrCat("the dataset has schema ", manifest.schema(),
+                                                 "; this version knows ", kManifestSchema));
   }
   return manifest;
 }
@@ -247,7 +255,7 @@ absl::Status WalkShard(cas::BlobStore& store, const v1::DatasetManifest& manifes
                    LoadShard(store, source, view.shard,
                              std::make_shared<const v1::SourceTree>(std::move(tree))));
   loaded.first_number = view.first_number;
-  ShardView whole = ViewOf(source, view.source, view.shard, loaded);
+  ShardView whole = MakeView(source, view.source, view.shard, loaded);
   ASSIGN_OR_RETURN(loaded.prepared, visitor.PrepareShard(whole));
   whole.prepared = loaded.prepared.get();
   return visitor.VisitShard(whole);
@@ -256,6 +264,19 @@ absl::Status WalkShard(cas::BlobStore& store, const v1::DatasetManifest& manifes
 absl::Status WalkDataset(cas::BlobStore& store, const v1::DatasetManifest& manifest,
                          DatasetVisitor& visitor, int threads) {
   return Walk(store, manifest, visitor).Run(threads);
+}
+
+std::vector<cas::Digest> ListBlobs(const v1::DatasetManifest& manifest, const cas::Digest& digest) {
+  std::vector<cas::Digest> blobs = {digest, manifest.clusters()};
+  if (manifest.has_splits()) blobs.push_back(manifest.splits());
+  for (const v1::ManifestSource& source : manifest.sources()) {
+    if (source.has_tree()) blobs.push_back(source.tree());
+    blobs.insert(blobs.end(), source.files().begin(), source.files().end());
+    blobs.insert(blobs.end(), source.kernels().begin(), source.kernels().end());
+    blobs.insert(blobs.end(), source.verdicts().begin(), source.verdicts().end());
+    blobs.insert(blobs.end(), source.ir().begin(), source.ir().end());
+  }
+  return blobs;
 }
 
 }  // namespace kernelmill::manifest

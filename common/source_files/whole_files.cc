@@ -113,7 +113,7 @@ absl::string_view LanguageOfFile(absl::string_view path) {
 }
 
 code::Language LexedAs(const v1::Kernel& kernel) {
-  if (kernel.form() != v1::KERNEL_FORM_FILE) return code::LanguageOf(kernel.dsl());
+  if (kernel.form() != v1::KERNEL_FORM_FILE) return code::ToLanguage(kernel.dsl());
   return IsAmong(kLikeC, LanguageOfFile(kernel.path())) ? code::Language::kC
                                                         : code::Language::kPython;
 }

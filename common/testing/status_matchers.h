@@ -14,7 +14,10 @@ const absl::Status& GetStatus(const absl::StatusOr<T>& status_or) {
   return status_or.status();
 }
 
-// EXPECT_THAT(F(), IsOk()); EXPECT_THAT(F(), StatusIs(absl::StatusCode::kNotFound));
+// Matchers for absl::Status and absl::StatusOr. They print the whole status if they do not match:
+//
+//   EXPECT_THAT(F(), IsOk());
+//   EXPECT_THAT(F(), StatusIs(absl::StatusCode::kNotFound));
 MATCHER(IsOk, "is OK") {
   *result_listener << GetStatus(arg).ToString();
   return GetStatus(arg).ok();

@@ -3,20 +3,25 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 
 namespace kernelmill::client {
 namespace {
 
-// A character at the start of a text: its code point, and how many bytes it has; size 0 where
-// there is none.
+// A character at the start of a text: its code point and its number of bytes, which is 0 if the
+// text does not begin with UTF-8.
 struct Character {
   uint32_t code = 0;
   size_t size = 0;
 };
 
+// Decodes one character of UTF-8 (RFC 3629). Overlong forms, surrogates and numbers above 0x10ffff
+// are not UTF-8: they could hide another character.
 Character Decode(absl::string_view text) {
   const auto lead = static_cast<uint8_t>(text[0]);
   if (lead < 0x80) return {lead, 1};
@@ -33,7 +38,7 @@ Character Decode(absl::string_view text) {
   return code < kLeast[size] || surrogate || code > 0x10ffff ? Character{} : Character{code, size};
 }
 
-// Whether a terminal acts on it, or shows other text than there is.
+// Returns true if a terminal acts on the character, or shows different text because of it.
 bool IsUnsafe(uint32_t code) {
   return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xad || code == 0x61c ||
          (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
@@ -41,12 +46,13 @@ bool IsUnsafe(uint32_t code) {
          (code >= 0xfff9 && code <= 0xfffb) || (code >= 0xe0000 && code <= 0xe0fff);
 }
 
-// A piece as it is shown, which is never parted.
+// Returns a piece as it is shown. A line break never divides it.
 std::string Shown(const SafePiece& piece) {
   if (piece.bytes == "\t") return "    ";
   return piece.spelled.empty() ? std::string(piece.bytes) : piece.spelled;
 }
 
+// Counts the characters of a piece. Each counts as one column, also wide ones.
 int Columns(const std::string& piece) {
   return static_cast<int>(std::count_if(
       piece.begin(), piece.end(), [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; }));
@@ -67,6 +73,7 @@ SafePiece TakeSafePiece(absl::string_view* text) {
   return piece;
 }
 
+// Breaks lines by columns. A piece that is spelled out, like \x1b, is never divided.
 std::vector<std::string> SafeLines(absl::string_view text, int width) {
   width = std::max(width, 8);
   if (!text.empty() && text.back() == '\n') text.remove_suffix(1);
@@ -88,6 +95,57 @@ std::vector<std::string> SafeLines(absl::string_view text, int width) {
     lines.push_back(std::move(shown));
   }
   return lines;
+}
+
+namespace {
+
+constexpr int kLineWidth = 1000;  // a page breaks or scrolls shorter lines itself
+
+bool IsPlain(char c) { return (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\t'; }
+
+// Counts the bytes at the text's start that need no treatment except EscapeHtml().
+size_t PlainBytes(absl::string_view text) {
+  size_t size = 0;
+  while (size < text.size() && IsPlain(text[size])) ++size;
+  return size;
+}
+
+}  // namespace
+
+std::string EscapeHtml(absl::string_view text) {
+  return absl::StrReplaceAll(
+      text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}});
+}
+
+std::string HtmlLine(absl::string_view text) {
+  return EscapeHtml(absl::StrJoin(SafeLines(text, kLineWidth), " "));
+}
+
+// Copies runs of plain characters. An unsafe character is kept, so that copied code is right, but
+// isolated in an element that shows its number.
+std::string HtmlCode(absl::string_view text) {
+  std::string html;
+  while (!text.empty()) {
+    const size_t plain = PlainBytes(text);
+    html += EscapeHtml(text.substr(0, plain));
+    text.remove_prefix(plain);
+    if (text.empty()) break;
+    const SafePiece piece = TakeSafePiece(&text);
+    if (piece.spelled.empty()) {
+      absl::StrAppend(&html, piece.bytes);
+    } else if (piece.bytes == "\r") {
+      html += "&#13;";  // HTML would read a bare one as a line end
+    } else {
+      absl::StrAppend(&html, "<bdi class=\"u\" data-u=\"", piece.spelled, "\">", piece.bytes,
+                      "</bdi>");
+    }
+  }
+  return html;
+}
+
+absl::string_view WebUrl(absl::string_view url) {
+  const bool web = absl::StartsWith(url, "https://") || absl::StartsWith(url, "http://");
+  return web ? url : absl::string_view();
 }
 
 }  // namespace kernelmill::client

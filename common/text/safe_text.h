@@ -8,20 +8,40 @@
 
 namespace kernelmill::client {
 
-// A text of a repository as lines that a terminal may be given, of at most `width` characters each:
-// longer lines go on below, tabs are four blanks, and what a terminal would act on or hide is
-// spelled out: control characters as \x1b, those that turn or hide text as \u202e, bytes that are
-// no UTF-8 as \xff.
+// Untrusted text, made safe for terminals and HTML pages. All code that prints text of
+// repositories, or writes it to a page, uses these functions. They accept any bytes and are
+// thread-safe.
+
+// Returns the text as lines of at most `width` characters that are safe to print. Longer lines
+// continue below, and a tab becomes four blanks. Characters that a terminal would act on or hide
+// are spelled out: control characters as \x1b, characters that reorder or hide text as \u202e,
+// bytes that are not UTF-8 as \xff.
 std::vector<std::string> SafeLines(absl::string_view text, int width);
 
-// The next character of a text, or byte that is no UTF-8, and how it is spelled out where it must
-// not be shown as it is; else `spelled` is empty. A tab is not spelled out.
+// A character of a text, or a byte that is not UTF-8. `spelled` is its safe form if it must not be
+// shown as it is, and empty otherwise, also for a tab.
 struct SafePiece {
   absl::string_view bytes;
   std::string spelled;
 };
-// Takes it from the text, which is not empty.
+// Removes the first piece of a text that is not empty, and returns it.
 SafePiece TakeSafePiece(absl::string_view* text);
+
+// Escapes a text for an HTML element or a quoted attribute, without other changes.
+std::string EscapeHtml(absl::string_view text);
+
+// Escapes a text as one line for readers. Characters that a browser would act on, or that reorder
+// or hide text, are spelled out, as in \u202e.
+std::string HtmlLine(absl::string_view text);
+
+// Escapes code for an HTML element. The element's text is the exact text, with its line ends.
+// Characters that reorder or hide text are isolated in <bdi class="u" data-u="\u202e">, so that a
+// style can show them.
+std::string HtmlCode(absl::string_view text);
+
+// Returns "https" and "http" URLs as they are, and "" for other texts: a link to another scheme
+// could run scripts or read local files.
+absl::string_view WebUrl(absl::string_view url);
 
 }  // namespace kernelmill::client
 

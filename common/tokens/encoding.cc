@@ -1,6 +1,10 @@
 #include "common/tokens/encoding.h"
 
+#include <utf8proc.h>
+
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
@@ -10,24 +14,245 @@
 namespace kernelmill::bpe {
 namespace {
 
+// The classes of characters in the patterns of the encodings, as bits. Categories are Unicode 15's.
+enum CharClass : uint8_t {
+  kUpper = 1 << 0,     // \p{Lu}, \p{Lt}
+  kLower = 1 << 1,     // \p{Ll}
+  kCaseless = 1 << 2,  // \p{Lm}, \p{Lo}
+  kMark = 1 << 3,      // \p{M}
+  kNumber = 1 << 4,    // \p{N}
+  kSpace = 1 << 5,     // \s, line ends among them
+  kLineEnd = 1 << 6,   // \r, \n
+};
+constexpr uint8_t kLetter = kUpper | kLower | kCaseless;
+
+// The character at an offset of a text, and its classes.
+struct Char {
+  int32_t code = -1;  // -1: the end of the text
+  uint8_t size = 0;   // bytes
+  uint8_t classes = 0;
+
+  bool Is(uint8_t any) const { return (classes & any) != 0; }
+  bool Ended() const { return size == 0; }
+};
+
+// The only non-ASCII White_Space that is not a separator by category.
+constexpr int32_t kNextLine = 0x85;
+
+uint8_t Classify(int32_t code) {
+  if (code == '\r' || code == '\n') return kSpace | kLineEnd;
+  if (code == '\t' || code == '\v' || code == '\f' || code == kNextLine) return kSpace;
+  switch (utf8proc_category(code)) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LT:
+      return kUpper;
+    case UTF8PROC_CATEGORY_LL:
+      return kLower;
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+      return kCaseless;
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+    case UTF8PROC_CATEGORY_ME:
+      return kMark;
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_NO:
+      return kNumber;
+    case UTF8PROC_CATEGORY_ZS:
+    case UTF8PROC_CATEGORY_ZL:
+    case UTF8PROC_CATEGORY_ZP:
+      return kSpace;
+    default:
+      return 0;
+  }
+}
+
+std::array<uint8_t, 128> AsciiClasses() {
+  std::array<uint8_t, 128> classes{};
+  for (int32_t code = 0; code < 128; ++code) classes[code] = Classify(code);
+  return classes;
+}
+
+// Returns the character at `at` of UTF-8 text.
+Char CharAt(absl::string_view text, size_t at) {
+  static const std::array<uint8_t, 128> ascii = AsciiClasses();
+  if (at >= text.size()) return {};
+  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data()) + at;
+  if (*bytes < 128) return {*bytes, 1, ascii[*bytes]};
+  utf8proc_int32_t code = 0;
+  const auto left = static_cast<utf8proc_ssize_t>(text.size() - at);
+  const utf8proc_ssize_t size = utf8proc_iterate(bytes, left, &code);
+  if (size <= 0) return {-1, 1, 0};  // a byte that is not UTF-8 counts as a symbol
+  return {code, static_cast<uint8_t>(size), Classify(code)};
+}
+
+constexpr size_t kNoMatch = 0;     // a piece never ends at offset 0
+constexpr int32_t kLongS = 0x17f;  // (?i:s) matches it too
+
+// The functions below match one part of a pattern at `at`. Each returns the end of the match, or
+// kNoMatch. The part is in the comment above the function.
+
+// Returns the end of the run of characters of any of `classes` that begins at `at`.
+size_t RunEnd(absl::string_view text, size_t at, uint8_t classes) {
+  for (Char c = CharAt(text, at); c.Is(classes); c = CharAt(text, at)) at += c.size;
+  return at;
+}
+
+char AsciiLower(const Char& c) {
+  if (c.code == kLongS) return 's';
+  return c.code >= 'A' && c.code <= 'Z'
+             ? static_cast<char>(c.code - 'A' + 'a')
+             : (c.code >= 0 && c.code < 128 ? static_cast<char>(c.code) : '\0');
+}
+
+// (?i:'s|'t|'re|'ve|'m|'ll|'d)
+size_t Contraction(absl::string_view text, size_t at) {
+  if (CharAt(text, at).code != '\'') return kNoMatch;
+  const Char first = CharAt(text, at + 1);
+  const char letter = AsciiLower(first);
+  const size_t end = at + 1 + first.size;
+  if (letter == 's' || letter == 't' || letter == 'm' || letter == 'd') return end;
+  const Char second = CharAt(text, end);
+  const char next = AsciiLower(second);
+  const bool two =
+      ((letter == 'r' || letter == 'v') && next == 'e') || (letter == 'l' && next == 'l');
+  return two ? end + second.size : kNoMatch;
+}
+
+// \p{N}{1,3}
+size_t Numbers(absl::string_view text, size_t at) {
+  size_t end = at;
+  for (int count = 0; count < 3; ++count) {
+    const Char c = CharAt(text, end);
+    if (!c.Is(kNumber)) break;
+    end += c.size;
+  }
+  return end > at ? end : kNoMatch;
+}
+
+bool IsSymbol(const Char& c) { return !c.Ended() && !c.Is(kSpace | kLetter | kNumber); }
+
+// ` ?[^\s\p{L}\p{N}]+[\r\n]*`, or [\r\n/]* with `slash`.
+size_t Symbols(absl::string_view text, size_t at, bool slash) {
+  size_t end = at;
+  if (CharAt(text, end).code == ' ') ++end;
+  const size_t begin = end;
+  for (Char c = CharAt(text, end); IsSymbol(c); c = CharAt(text, end)) end += c.size;
+  if (end == begin) return kNoMatch;
+  for (Char c = CharAt(text, end); c.Is(kLineEnd) || (slash && c.code == '/');
+       c = CharAt(text, end)) {
+    end += c.size;
+  }
+  return end;
+}
+
+// \s*[\r\n]+|\s+(?!\S)|\s+ : white space up to its last line end. Without a line end: all of it,
+// except its last character if anything follows.
+size_t Spaces(absl::string_view text, size_t at) {
+  size_t end = at;
+  size_t last = at;
+  size_t line_end = kNoMatch;
+  for (Char c = CharAt(text, end); c.Is(kSpace); c = CharAt(text, end)) {
+    last = end;
+    end += c.size;
+    if (c.Is(kLineEnd)) line_end = end;
+  }
+  if (line_end != kNoMatch) return line_end;
+  return end == text.size() || last == at ? end : last;
+}
+
+// [^\r\n\p{L}\p{N}]?
+size_t Prefix(absl::string_view text, size_t at) {
+  const Char c = CharAt(text, at);
+  return c.Ended() || c.Is(kLineEnd | kLetter | kNumber) ? at : at + c.size;
+}
+
+constexpr uint8_t kUpperPart = kUpper | kCaseless | kMark;  // [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]
+constexpr uint8_t kLowerPart = kLower | kCaseless | kMark;  // [\p{Ll}\p{Lm}\p{Lo}\p{M}]
+
+// kUpperPart* kLowerPart+. A regular expression backtracks if the second part finds nothing: it
+// gives back characters of the first part, from the end. So the match then ends after the last
+// character that both parts accept.
+size_t Lowered(absl::string_view text, size_t at) {
+  size_t end = at;
+  size_t given_back = kNoMatch;  // after the last character that the second part accepts
+  for (Char c = CharAt(text, end); c.Is(kUpperPart); c = CharAt(text, end)) {
+    end += c.size;
+    if (c.Is(kLowerPart)) given_back = end;
+  }
+  const size_t lower_end = RunEnd(text, end, kLowerPart);
+  return lower_end > end ? lower_end : given_back;
+}
+
+// kUpperPart+ kLowerPart*
+size_t Uppered(absl::string_view text, size_t at) {
+  const size_t end = RunEnd(text, at, kUpperPart);
+  return end > at ? RunEnd(text, end, kLowerPart) : kNoMatch;
+}
+
+// A word with its optional prefix and contraction.
+size_t Word(absl::string_view text, size_t at, size_t (*part)(absl::string_view, size_t)) {
+  const size_t prefix = Prefix(text, at);
+  size_t end = part(text, prefix);
+  if (end == kNoMatch && prefix > at) end = part(text, at);
+  return end == kNoMatch ? kNoMatch : std::max(end, Contraction(text, end));
+}
+
+size_t Letters(absl::string_view text, size_t at) {
+  const size_t begin = Prefix(text, at);
+  const size_t end = RunEnd(text, begin, kLetter);
+  return end > begin ? end : kNoMatch;
+}
+
+}  // namespace
+
+// '(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|
+// \s++$|\s*[\r\n]|\s+(?!\S)|\s
+size_t SplitCl100kBase(absl::string_view text, size_t begin) {
+  if (const size_t end = Contraction(text, begin); end != kNoMatch) return end;
+  if (const size_t end = Letters(text, begin); end != kNoMatch) return end;
+  if (const size_t end = Numbers(text, begin); end != kNoMatch) return end;
+  if (const size_t end = Symbols(text, begin, false); end != kNoMatch) return end;
+  if (RunEnd(text, begin, kSpace) == text.size()) return text.size();
+  return Spaces(text, begin);
+}
+
+// PREFIX?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+CONTRACTION?|
+// PREFIX?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*CONTRACTION?|\p{N}{1,3}|
+// ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+ with PREFIX [^\r\n\p{L}\p{N}]
+size_t SplitO200kBase(absl::string_view text, size_t begin) {
+  if (const size_t end = Word(text, begin, Lowered); end != kNoMatch) return end;
+  if (const size_t end = Word(text, begin, Uppered); end != kNoMatch) return end;
+  if (const size_t end = Numbers(text, begin); end != kNoMatch) return end;
+  if (const size_t end = Symbols(text, begin, true); end != kNoMatch) return end;
+  return Spaces(text, begin);
+}
+
+namespace {
+
 constexpr uint32_t kNone = UINT32_MAX;
 
-// Merges the bytes of pieces into tokens; keeps its buffers between them. Not thread-safe.
+// Merges the bytes of pieces into tokens. Keeps its buffers between pieces. Not thread-safe.
+//
+// The basic idea of byte-pair encoding: begin with single bytes. Repeatedly merge the two
+// neighbours that together form the token of the lowest rank, the leftmost of equal ones, until no
+// neighbours form a token. A heap has the candidates. A merge changes the ranks of its neighbours,
+// whose old heap entries become stale; these are recognized by their rank and skipped. So n bytes
+// take n log n steps.
 class Merger {
  public:
   explicit Merger(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
 
-  // Of all neighbours that together are a token, those of the lowest rank are merged first, the
-  // leftmost of equal ones; until there are none. Takes n log n for n bytes. Appends the tokens'
-  // ids.
+  // Appends the ids of the piece's tokens.
   void Append(absl::string_view piece, std::vector<uint32_t>& tokens);
 
  private:
-  // A part of the piece, by the offset of its first byte.
+  // A part of the piece, at the index of its first byte. The parts form a list.
   struct Part {
     uint32_t previous;
-    uint32_t next;  // where it ends; the piece's size for the last
-    uint32_t rank;  // of this and the next part together
+    uint32_t next;  // its end; for the last part the piece's size
+    uint32_t rank;  // of this part joined with the next
   };
 
   void Rerank(absl::string_view piece, uint32_t at);
@@ -35,7 +260,7 @@ class Merger {
 
   const Vocabulary& vocabulary_;
   std::vector<Part> parts_;
-  std::vector<std::pair<uint32_t, uint32_t>> heap_;  // (rank, offset), lowest first; some are stale
+  std::vector<std::pair<uint32_t, uint32_t>> heap_;  // (rank, offset), lowest first, some stale
 };
 
 void Merger::Append(absl::string_view piece, std::vector<uint32_t>& tokens) {
@@ -59,7 +284,7 @@ void Merger::Append(absl::string_view piece, std::vector<uint32_t>& tokens) {
   }
 }
 
-// Says anew what the part at `at` and the next one are together.
+// Computes the rank of the part at `at` joined with the next one.
 void Merger::Rerank(absl::string_view piece, uint32_t at) {
   Part& part = parts_[at];
   part.rank = kNoRank;
@@ -74,13 +299,13 @@ void Merger::Merge(absl::string_view piece, uint32_t at) {
   Part& part = parts_[at];
   Part& gone = parts_[part.next];
   part.next = gone.next;
-  gone.rank = kNoRank;  // what the heap has of it is stale
+  gone.rank = kNoRank;  // makes its heap entry stale
   if (part.next < piece.size()) parts_[part.next].previous = at;
   Rerank(piece, at);
   if (part.previous != kNone) Rerank(piece, part.previous);
 }
 
-// What is linked in was checked when it was fetched, and by the tests.
+// Parses a vocabulary that is linked in. It cannot fail: deploy/fetch_grammars.sh checks its hash.
 const Encoding& NewEncoding(absl::string_view json, Split split) {
   return *new Encoding(*Vocabulary::Parse(json), split);
 }

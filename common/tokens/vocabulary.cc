@@ -8,7 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 
-// VOCABULARIES: the folder of the files.
+// Links a file in as bytes, between two symbols. VOCABULARIES is the folder of the files.
 #define KM_INCLUDE_BYTES(name, file)     \
   __asm__(                               \
       ".pushsection .rodata\n"           \
@@ -29,37 +29,39 @@ namespace kernelmill::bpe {
 namespace {
 
 absl::Status Malformed(absl::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat("a vocabulary of byte pairs: ", what));
+  return absl::InvalidArgumentError(absl::StrCat("byte-pair vocabulary: ", what));
 }
 
 }  // namespace
 
+// The ranks are words: "!" and a number set the next rank, every other word is a token in base64
+// with the next rank. Every byte must be a token, so that every text can be encoded.
 absl::StatusOr<Vocabulary> Vocabulary::Parse(absl::string_view json) {
   const auto document = nlohmann::json::parse(json.begin(), json.end(), nullptr, false);
   if (!document.is_object() || !document.contains("bpe_ranks") ||
       !document["bpe_ranks"].is_string()) {
-    return Malformed("no \"bpe_ranks\"");
+    return Malformed("\"bpe_ranks\" must be a string");
   }
   const auto& ranks = document["bpe_ranks"].get_ref<const std::string&>();
   Vocabulary vocabulary;
   uint32_t rank = 0;
-  bool first = false;  // a first rank comes next
+  bool first = false;  // the next word is a first rank
   for (const absl::string_view word :
        absl::StrSplit(ranks, absl::ByAnyChar(" \n"), absl::SkipEmpty())) {
     std::string token;
     if (word == "!") {
       first = true;
     } else if (std::exchange(first, false)) {
-      if (!absl::SimpleAtoi(word, &rank)) return Malformed("a rank that is no number");
+      if (!absl::SimpleAtoi(word, &rank)) return Malformed("a rank must be a number");
     } else if (absl::Base64Unescape(word, &token)) {
       vocabulary.Add(std::move(token), rank++);
     } else {
-      return Malformed("a token that is not base64");
+      return Malformed("a token must be base64");
     }
   }
   for (int byte = 0; byte < 256; ++byte) {
     if (vocabulary.Rank(std::string(1, static_cast<char>(byte))) == kNoRank) {
-      return Malformed("not every byte is a token");
+      return Malformed("every byte must be a token");
     }
   }
   return vocabulary;

@@ -14,14 +14,16 @@ namespace kernelmill::bpe {
 
 constexpr uint32_t kNoRank = UINT32_MAX;
 
-// The tokens of a byte-pair encoding with their ranks, which are their ids and the order of merges.
+// The tokens of a byte-pair encoding with their ranks. A rank is a token's id, and gives the order
+// of merges. Immutable, and so thread-safe.
 class Vocabulary {
  public:
-  // `json` is a file of the npm package tiktoken: in "bpe_ranks" runs of "! FIRST_RANK TOKEN...",
-  // tokens in base64. INVALID_ARGUMENT: it is not, or some single byte is no token.
+  // Parses a file of the npm package tiktoken: "bpe_ranks" has runs of "! FIRST_RANK TOKEN...",
+  // with tokens in base64. Returns INVALID_ARGUMENT for a malformed file, or if a single byte is
+  // missing.
   static absl::StatusOr<Vocabulary> Parse(absl::string_view json);
 
-  // kNoRank where `bytes` is no token.
+  // Returns kNoRank if `bytes` is not a token.
   uint32_t Rank(absl::string_view bytes) const {
     if (bytes.size() > longest_) return kNoRank;
     const auto found = ranks_.find(bytes);
@@ -40,7 +42,7 @@ class Vocabulary {
   size_t longest_ = 0;  // bytes of the longest token
 };
 
-// Files of the npm package tiktoken, linked in by the assembler.
+// Return files of the npm package tiktoken, which the assembler links in.
 absl::string_view Cl100kBaseText();
 absl::string_view O200kBaseText();
 

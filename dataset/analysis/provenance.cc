@@ -16,6 +16,7 @@ std::string Share(int64_t part, int64_t whole) {
   return absl::StrFormat("%.2f %%", 100 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
+// Returns a Markdown link, or only the text if the link is not a plain https one.
 std::string Link(const std::string& text, const std::string& link) {
   if (!absl::StartsWith(link, "https://") || absl::StrContains(link, ')'))
     return MarkdownCell(text);
@@ -28,13 +29,14 @@ std::string Day(int64_t seconds) {
              : absl::FormatTime("%Y-%m-%d", absl::FromUnixSeconds(seconds), absl::UTCTimeZone());
 }
 
+// Returns the text between fences that are longer than any fence in it.
 std::string Fenced(absl::string_view text) {
   std::string fence = "```";
   while (absl::StrContains(text, fence)) fence += '`';
   return absl::StrCat(fence, "text\n", text, absl::EndsWith(text, "\n") ? "" : "\n", fence, "\n");
 }
 
-// "MIT (3), Apache-2.0 (1)".
+// Formats licences as "MIT (3), Apache-2.0 (1)".
 std::string Counted(const std::map<std::string, int64_t>& licenses) {
   std::string text;
   for (const auto& [expression, count] : licenses) {
@@ -43,7 +45,7 @@ std::string Counted(const std::map<std::string, int64_t>& licenses) {
   return text;
 }
 
-// The heading of a text, by which sources refer to it.
+// Returns the heading of a text, which sources link to.
 std::string TextName(const std::string& sha256) {
   return absl::StrCat("text-", sha256.substr(0, 12));
 }
@@ -69,12 +71,16 @@ void Provenance::AddWholeFile(const v1::License& license) {
   for (const std::string& line : license.copyrights()) entry.copyrights.insert(ToUtf8(line));
 }
 
+// Keeps each text once, by its hash: many sources have the same licence. Beyond kMaxTexts only the
+// hash is kept.
 void Provenance::AddText(const v1::SourceFile& file, const std::string& link) {
   const std::string sha256 = Sha256Hex(file.content());
   entries_.back().files.push_back({ToUtf8(file.path()), link, sha256});
   if (texts_.size() < kMaxTexts) texts_.try_emplace(sha256, ToUtf8(file.content()));
 }
 
+// Makes a table of all sources, then a section for each source with kernels, then the texts that
+// the sections link to.
 std::string Provenance::Markdown(absl::string_view name, absl::string_view dataset) const {
   int64_t kernels = 0, tokens = 0;
   for (const Entry& entry : entries_) {

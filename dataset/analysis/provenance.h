@@ -14,30 +14,32 @@
 
 namespace kernelmill::dataset {
 
-// Whose work a dataset is: for PROVENANCE.md. Holds each licence and notice text once, up to
-// kMaxTexts.
+// A collector of the authors and licences of a dataset, for PROVENANCE.md. It holds each licence
+// and notice text once, up to kMaxTexts. Not thread-safe.
 class Provenance {
  public:
-  static constexpr size_t kMaxTexts = 500;  // more stand in notices.jsonl alone
+  static constexpr size_t kMaxTexts = 500;  // notices.jsonl has all
 
   struct Source {
     std::string repository;
-    std::string url;  // on the web; empty where that is not known
+    std::string url;  // its web address, or empty
     std::string commit;
     int64_t commit_time = 0;
     std::string category;
     bool holdout = false;
   };
 
-  // Begins a source, the next one in the dataset's order.
+  // Begins the next source in the dataset's order. The functions below add to it.
   void StartSource(const Source& source);
-  // Of the source: a kept kernel's licence and tokens (cl100k_base).
+  // Adds a kept kernel's licence and tokens (cl100k_base).
   void AddKernel(const v1::License& license, int64_t tokens);
-  // Of the source: a whole file that is kept. No share counts it.
+  // Adds a kept whole file. Shares do not include it.
   void AddWholeFile(const v1::License& license);
-  // Of the source: a licence or NOTICE file that must go along; `link` leads to it, or is empty.
+  // Adds a licence or NOTICE file that must be distributed too. `link` is its web address, or
+  // empty.
   void AddText(const v1::SourceFile& file, const std::string& link);
 
+  // Makes PROVENANCE.md.
   std::string Markdown(absl::string_view name, absl::string_view dataset) const;
 
  private:

@@ -13,14 +13,14 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-v1::License LicenseOf(const std::string& expression, const std::string& copyright) {
+v1::License MakeLicense(const std::string& expression, const std::string& copyright) {
   v1::License license;
   license.set_expression(expression);
   license.add_copyrights(copyright);
   return license;
 }
 
-v1::SourceFile FileOf(const std::string& path, const std::string& content) {
+v1::SourceFile MakeFile(const std::string& path, const std::string& content) {
   v1::SourceFile file;
   file.set_path(path);
   file.set_content(content);
@@ -31,12 +31,12 @@ Provenance TwoSources() {
   Provenance provenance;
   provenance.StartSource({"https://example.org/a", "https://example.org/a", std::string(40, 'a'),
                           1'700'000'000, "tutorials", false});
-  provenance.AddKernel(LicenseOf("MIT", "Copyright (c) 2024 A <a@b>"), 300);
-  provenance.AddKernel(LicenseOf("MIT", "Copyright (c) 2024 A <a@b>"), 300);
-  provenance.AddText(FileOf("LICENSE", "MIT\n```\n"), "https://example.org/a/LICENSE");
+  provenance.AddKernel(MakeLicense("MIT", "Copyright (c) 2024 A <a@b>"), 300);
+  provenance.AddKernel(MakeLicense("MIT", "Copyright (c) 2024 A <a@b>"), 300);
+  provenance.AddText(MakeFile("LICENSE", "MIT\n```\n"), "https://example.org/a/LICENSE");
   provenance.StartSource({"b", "", "sha256:12", 0, "other", false});
-  provenance.AddKernel(LicenseOf("Apache-2.0", "Copyright B"), 200);
-  provenance.AddText(FileOf("x/LICENSE", "MIT\n```\n"), "");
+  provenance.AddKernel(MakeLicense("Apache-2.0", "Copyright B"), 200);
+  provenance.AddText(MakeFile("x/LICENSE", "MIT\n```\n"), "");
   provenance.StartSource({"h", "", "sha256:34", 0, "bench", true});
   return provenance;
 }
@@ -61,7 +61,7 @@ TEST(Provenance, ATextStandsOnceAndHoldersOnceASource) {
 TEST(Provenance, ASourceThatGaveWholeFilesAloneHasItsHolders) {
   Provenance provenance = TwoSources();
   provenance.StartSource({"f", "", "sha256:56", 0, "generators", false});
-  provenance.AddWholeFile(LicenseOf("BSD-3-Clause", "Copyright F"));
+  provenance.AddWholeFile(MakeLicense("BSD-3-Clause", "Copyright F"));
   const std::string page = provenance.Markdown("seeds", "abc/1");
   EXPECT_THAT(page, HasSubstr("| f | `sha256:56` |  | generators | 0 | 0.00 % | 0 | 0.00 % |  |"));
   EXPECT_THAT(page, HasSubstr("Whole files, by licence: BSD-3-Clause (1).\n"));
@@ -71,9 +71,9 @@ TEST(Provenance, ASourceThatGaveWholeFilesAloneHasItsHolders) {
 TEST(Provenance, NotMoreThanSoManyTextsAreHeld) {
   Provenance provenance;
   provenance.StartSource({"a", "", "c", 0, "x", false});
-  provenance.AddKernel(LicenseOf("MIT", "A"), 1);
+  provenance.AddKernel(MakeLicense("MIT", "A"), 1);
   for (size_t i = 0; i <= Provenance::kMaxTexts; ++i) {
-    provenance.AddText(FileOf(absl::StrCat("LICENSE", i), absl::StrCat("text ", i)), "");
+    provenance.AddText(MakeFile(absl::StrCat("LICENSE", i), absl::StrCat("text ", i)), "");
   }
   const std::string page = provenance.Markdown("n", "abc/1");
   EXPECT_THAT(page,

@@ -11,8 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/job/source_spec.h"
+#include "common/manifest/ledger.h"
 #include "common/manifest/source_check.h"
-#include "common/manifest/splits.h"
 #include "common/manifest/walk.h"
 #include "dataset/export/shard_index.h"
 

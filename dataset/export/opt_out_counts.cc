@@ -66,7 +66,7 @@ absl::Status OptOutCounter::VisitShard(const manifest::ShardView& view) {
     const uint32_t number = view.first_number + static_cast<uint32_t>(i);
     const v1::Decision* decision = manifest::DecisionOn(clusters_, number);
     if (decision == nullptr || decision->fate() != v1::FATE_REJECTED) continue;
-    if (manifest::KindOf(decision->reason()) != job::kOptOutReason) continue;
+    if (manifest::ReasonKind(decision->reason()) != job::kOptOutReason) continue;
     Add(number, view.kernels->kernels(i), *decision);
   }
   return absl::OkStatus();

@@ -7,7 +7,6 @@
 #include "common/base/status.h"
 #include "common/job/csv.h"
 #include "common/manifest/fim.h"
-#include "common/manifest/word_overlap.h"
 #include "dataset/export/place.h"
 #include "dataset/output/output_dir.h"
 #include "dataset/output/row_writer.h"
@@ -127,7 +126,7 @@ absl::Status PairFiles::EndSource() {
   }
   for (const Pair& pair : curated_pairs_) {
     if (!names_.contains(pair.first) || !names_.contains(pair.second)) continue;
-    scores_[pair] = matcher_.ScoreOf(pair.first, pair.second);
+    scores_[pair] = matcher_.ScorePair(pair.first, pair.second);
   }
   matcher_ = CudaTritonMatcher();
   names_.clear();

@@ -8,7 +8,6 @@
 #include <tuple>
 #include <utility>
 
-#include "common/manifest/gates.h"
 #include "common/manifest/ledger.h"
 #include "dataset/export/place.h"
 #include "dataset/export/records.h"

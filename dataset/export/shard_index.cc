@@ -112,7 +112,7 @@ class ShardIndexer {
 
   // Notes what a kernel, or the file itself, says against its file.
   void Withhold(const v1::Kernel& kernel, uint32_t file, const v1::Decision& decision) {
-    const std::string kind = manifest::KindOf(decision.reason());
+    const std::string kind = manifest::ReasonKind(decision.reason());
     const bool contaminated = decision.fate() == v1::FATE_CONTAMINATED;
     const bool rejected =
         decision.fate() == v1::FATE_REJECTED && (manifest::WithholdsFile(kind) || kind == "holds");

@@ -9,8 +9,7 @@
 namespace kernelmill::dataset {
 namespace {
 
-// SplitMix64 (Steele, Lea, Flood, 2014): a sequence of 64-bit numbers that every machine draws
-// alike.
+// A random generator with the same numbers on every machine: SplitMix64 (Steele, Lea, Flood, 2014).
 class Draws {
  public:
   explicit Draws(uint64_t seed) : state_(seed) {}
@@ -20,15 +19,15 @@ class Draws {
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     return z ^ (z >> 31);
   }
-  // Below `bound`, each as likely but for less than one in 2^32.
+  // Returns a number below `bound`. The probabilities of two numbers differ by less than 2^-32.
   uint32_t Below(uint32_t bound) { return static_cast<uint32_t>(((Next() >> 32) * bound) >> 32); }
 
  private:
   uint64_t state_;
 };
 
-// A seed of its own for each shuffle.
-uint64_t SeedOf(uint64_t seed, absl::string_view phase, size_t part, uint64_t epoch) {
+// Makes a separate seed for each shuffle.
+uint64_t MakeSeed(uint64_t seed, absl::string_view phase, size_t part, uint64_t epoch) {
   const std::string hash = Sha256Hex(absl::StrCat(seed, "\n", part, "\n", epoch, "\n", phase));
   return std::stoull(hash.substr(0, 16), nullptr, 16);
 }
@@ -46,8 +45,8 @@ void MixOrder::StartEpoch(size_t part) {
   Reading& reading = readings_[part];
   reading.order.resize(plan_.parts[part].rows.size());
   std::iota(reading.order.begin(), reading.order.end(), 0);
-  Draws draws(SeedOf(seed_, plan_.name, part, reading.epoch));
-  // Fisher and Yates.
+  Draws draws(MakeSeed(seed_, plan_.name, part, reading.epoch));
+  // The shuffle of Fisher and Yates.
   for (auto left = static_cast<uint32_t>(reading.order.size()); left > 1; --left) {
     std::swap(reading.order[left - 1], reading.order[draws.Below(left)]);
   }
@@ -55,9 +54,11 @@ void MixOrder::StartEpoch(size_t part) {
   ++reading.epoch;
 }
 
+// Looks for the part that is furthest behind by comparing all of them: a phase has few parts. A
+// part's last row may exceed its tokens, because rows are not divided.
 bool MixOrder::Next(Sample* sample) {
   size_t next = readings_.size();
-  double least = 1;  // a part that is read to its tokens has 1 or more
+  double least = 1;  // a part that was read to its tokens has at least 1
   for (size_t i = 0; i < readings_.size(); ++i) {
     const PartPlan& part = plan_.parts[i];
     if (part.rows.empty() || part.tokens == 0) continue;
@@ -76,7 +77,7 @@ bool MixOrder::Next(Sample* sample) {
 }
 
 std::string NpyHead(int64_t samples) {
-  // The format's version 1.0: magic, version, the head's length, a Python dictionary, blanks up to
+  // Version 1.0 of the format: magic, version, the head's length, a Python dictionary, blanks up to
   // a multiple of 64 bytes, a newline.
   std::string dictionary =
       absl::StrCat("{'descr': '<u4', 'fortran_order': False, 'shape': (", samples, ", 2), }");

@@ -11,26 +11,28 @@
 
 namespace kernelmill::dataset {
 
-// The order in which a phase reads its rows. Each part is read in epochs, each in an order of its
-// own; at every step the part comes whose share of what is read so far is furthest behind its share
-// of the phase. So every stretch of the order is mixed as the whole is. Depends on the plan and the
-// seed alone. An outside corpus is passed over: its rows are not known here.
+// The order in which a phase reads its rows. It depends only on the plan and the seed. It skips
+// outside corpora, whose rows are unknown. Not thread-safe.
+//
+// The basic idea: each part is read in epochs, each shuffled anew. Every step reads from the part
+// that is furthest behind: the one with the smallest share of its tokens read. So every stretch of
+// the order is mixed like the whole.
 class MixOrder {
  public:
   // `plan` must outlive it.
   MixOrder(const PhasePlan& plan, uint64_t seed);
 
   struct Sample {
-    uint32_t part = 0;  // of the phase
+    uint32_t part = 0;  // the index in the phase
     uint32_t row = 0;   // MixRow.row
   };
 
-  // False at the end: every part has been read to its tokens.
+  // Returns the next sample, or false when every part has been read to its tokens.
   bool Next(Sample* sample);
 
  private:
   struct Reading {
-    std::vector<uint32_t> order;  // of the epoch: places in PartPlan.rows
+    std::vector<uint32_t> order;  // this epoch's, as indices in PartPlan.rows
     size_t at = 0;
     uint64_t epoch = 0;
     int64_t read = 0;  // tokens
@@ -44,10 +46,9 @@ class MixOrder {
   std::vector<Reading> readings_;
 };
 
-// A file that numpy.load reads: `samples` rows of two uint32, the part and the row; `head` is what
-// stands before them.
+// Makes the head of a file for numpy.load, which has `samples` rows of two uint32: part and row.
 std::string NpyHead(int64_t samples);
-// A row of it.
+// Appends a row of that file.
 void AppendNpyRow(const MixOrder::Sample& sample, std::string* out);
 
 }  // namespace kernelmill::dataset

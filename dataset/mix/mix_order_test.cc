@@ -10,7 +10,7 @@
 namespace kernelmill::dataset {
 namespace {
 
-PhasePlan PlanOf(const std::vector<std::pair<uint32_t, int64_t>>& parts) {
+PhasePlan MakePlan(const std::vector<std::pair<uint32_t, int64_t>>& parts) {
   PhasePlan plan;
   plan.name = "phase";
   for (const auto& [rows, tokens] : parts) {
@@ -23,7 +23,7 @@ PhasePlan PlanOf(const std::vector<std::pair<uint32_t, int64_t>>& parts) {
   return plan;
 }
 
-std::vector<MixOrder::Sample> OrderOf(const PhasePlan& plan, uint64_t seed) {
+std::vector<MixOrder::Sample> GetOrder(const PhasePlan& plan, uint64_t seed) {
   std::vector<MixOrder::Sample> all;
   MixOrder order(plan, seed);
   MixOrder::Sample sample;
@@ -31,14 +31,14 @@ std::vector<MixOrder::Sample> OrderOf(const PhasePlan& plan, uint64_t seed) {
   return all;
 }
 
-std::vector<uint32_t> RowsOf(const std::vector<MixOrder::Sample>& samples) {
+std::vector<uint32_t> ListRows(const std::vector<MixOrder::Sample>& samples) {
   std::vector<uint32_t> rows;
   for (const MixOrder::Sample& sample : samples) rows.push_back(sample.row);
   return rows;
 }
 
 TEST(MixOrder, EveryRowIsReadOnceAnEpoch) {
-  const auto order = OrderOf(PlanOf({{50, 1250}}), 1);
+  const auto order = GetOrder(MakePlan({{50, 1250}}), 1);
   ASSERT_EQ(order.size(), 125u);
   std::map<uint32_t, int> times;
   for (size_t i = 0; i < 100; ++i) ++times[order[i].row];
@@ -47,7 +47,7 @@ TEST(MixOrder, EveryRowIsReadOnceAnEpoch) {
 }
 
 TEST(MixOrder, EveryStretchIsMixedAsTheWhole) {
-  const auto order = OrderOf(PlanOf({{100, 30000}, {40, 10000}}), 1);
+  const auto order = GetOrder(MakePlan({{100, 30000}, {40, 10000}}), 1);
   ASSERT_EQ(order.size(), 4000u);
   int first = 0;
   for (size_t i = 0; i < order.size(); ++i) {
@@ -57,17 +57,17 @@ TEST(MixOrder, EveryStretchIsMixedAsTheWhole) {
 }
 
 TEST(MixOrder, TheSeedAloneChangesTheOrder) {
-  const PhasePlan plan = PlanOf({{50, 500}});
-  EXPECT_EQ(RowsOf(OrderOf(plan, 1)), RowsOf(OrderOf(plan, 1)));
-  EXPECT_NE(RowsOf(OrderOf(plan, 1)), RowsOf(OrderOf(plan, 2)));
-  const auto two = RowsOf(OrderOf(PlanOf({{50, 1000}}), 1));
+  const PhasePlan plan = MakePlan({{50, 500}});
+  EXPECT_EQ(ListRows(GetOrder(plan, 1)), ListRows(GetOrder(plan, 1)));
+  EXPECT_NE(ListRows(GetOrder(plan, 1)), ListRows(GetOrder(plan, 2)));
+  const auto two = ListRows(GetOrder(MakePlan({{50, 1000}}), 1));
   EXPECT_NE(std::vector<uint32_t>(two.begin(), two.begin() + 50),
             std::vector<uint32_t>(two.begin() + 50, two.end()));
 }
 
 TEST(MixOrder, APartWithoutRowsIsPassedOver) {
-  EXPECT_EQ(OrderOf(PlanOf({{0, 1000}, {5, 50}}), 1).size(), 5u);
-  EXPECT_TRUE(OrderOf(PlanOf({}), 1).empty());
+  EXPECT_EQ(GetOrder(MakePlan({{0, 1000}, {5, 50}}), 1).size(), 5u);
+  EXPECT_TRUE(GetOrder(MakePlan({}), 1).empty());
 }
 
 TEST(MixOrder, ANpyFileBeginsOnAMultipleOf64Bytes) {

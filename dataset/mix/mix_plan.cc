@@ -11,9 +11,9 @@
 namespace kernelmill::dataset {
 namespace {
 
-constexpr double kMaxEpochs = 4;  // without a word in the job
+constexpr double kMaxEpochs = 4;  // the default
 
-int64_t TokensOf(const std::vector<MixRow>& rows) {
+int64_t CountTokens(const std::vector<MixRow>& rows) {
   int64_t tokens = 0;
   for (const MixRow& row : rows) tokens += row.tokens;
   return tokens;
@@ -26,19 +26,22 @@ int64_t CorpusTokens(const v1::Mix& mix, const std::string& name) {
   return 0;
 }
 
-double WeightOf(const v1::MixPart& part) {
+// Returns the weight by which a part shares the phase's tokens: 1 by default, 0 if it has epochs.
+double GetWeight(const v1::MixPart& part) {
   if (part.epochs() > 0) return 0;
   return part.weight() == 0 ? 1 : part.weight();
 }
 
-// Whole tokens, which a product of a few doubles never passes.
+// Rounds to whole tokens. Numbers of tokens are far below 2^53, so that doubles are exact enough.
 int64_t Whole(double tokens) { return static_cast<int64_t>(std::llround(tokens)); }
 
+// The basic idea: parts with epochs first get what these need. The other parts divide the rest by
+// weight. If the job gives no number of tokens, the phase has the sum.
 void DivideTokens(PhasePlan& phase) {
   double weights = 0;
   int64_t fixed = 0;
   for (PartPlan& part : phase.parts) {
-    weights += WeightOf(part.part);
+    weights += GetWeight(part.part);
     if (part.part.epochs() > 0) {
       part.tokens = Whole(part.part.epochs() * static_cast<double>(part.unique_tokens));
       fixed += part.tokens;
@@ -47,7 +50,7 @@ void DivideTokens(PhasePlan& phase) {
   const int64_t left = std::max<int64_t>(phase.tokens - fixed, 0);
   for (PartPlan& part : phase.parts) {
     if (part.part.epochs() > 0 || weights == 0) continue;
-    part.tokens = Whole(static_cast<double>(left) * WeightOf(part.part) / weights);
+    part.tokens = Whole(static_cast<double>(left) * GetWeight(part.part) / weights);
   }
   int64_t sum = 0;
   for (const PartPlan& part : phase.parts) sum += part.tokens;
@@ -57,7 +60,8 @@ void DivideTokens(PhasePlan& phase) {
   }
 }
 
-std::string WarningOf(const PartPlan& part, double max_epochs) {
+// Warns of a part without rows, and of one whose rows repeat more often than the job allows.
+std::string MakeWarning(const PartPlan& part, double max_epochs) {
   if (part.unique_tokens == 0) return "nothing fits: it gives no token";
   if (part.epochs <= max_epochs) return "";
   return absl::StrFormat("%d tokens of %d unique ones are %.1f epochs, more than %g", part.tokens,
@@ -66,7 +70,7 @@ std::string WarningOf(const PartPlan& part, double max_epochs) {
 
 Json PartJson(const PartPlan& plan) {
   const v1::MixPart& part = plan.part;
-  return {{"config", part.corpus().empty() ? Json(ConfigOf(part)) : Json()},
+  return {{"config", part.corpus().empty() ? Json(FindConfig(part)) : Json()},
           {"corpus", TextOrNull(part.corpus())},
           {"repositories", TextList(part.repositories())},
           {"categories", TextList(part.categories())},
@@ -82,14 +86,14 @@ Json PartJson(const PartPlan& plan) {
 
 }  // namespace
 
-std::string ConfigOf(const v1::MixPart& part) {
+std::string FindConfig(const v1::MixPart& part) {
   return part.config().empty() ? "kernels" : part.config();
 }
 
 bool MixDrawsFrom(const v1::Mix& mix, absl::string_view config) {
   for (const v1::MixPhase& phase : mix.phases()) {
     for (const v1::MixPart& part : phase.parts()) {
-      if (part.corpus().empty() && ConfigOf(part) == config) return true;
+      if (part.corpus().empty() && FindConfig(part) == config) return true;
     }
   }
   return false;
@@ -106,13 +110,13 @@ std::vector<PhasePlan> PlanMix(const v1::Mix& mix, const MixRows& rows,
     for (const v1::MixPart& part : phase.parts()) {
       PartPlan of_part;
       of_part.part = part;
-      const auto found = rows.find(ConfigOf(part));
+      const auto found = rows.find(FindConfig(part));
       if (!part.corpus().empty()) {
         of_part.unique_tokens = CorpusTokens(mix, part.corpus());
       } else if (found != rows.end()) {
         std::copy_if(found->second.begin(), found->second.end(), std::back_inserter(of_part.rows),
                      [&](const MixRow& row) { return row.tokens > 0 && fits(part, row); });
-        of_part.unique_tokens = TokensOf(of_part.rows);
+        of_part.unique_tokens = CountTokens(of_part.rows);
       }
       plan.parts.push_back(std::move(of_part));
     }
@@ -121,7 +125,7 @@ std::vector<PhasePlan> PlanMix(const v1::Mix& mix, const MixRows& rows,
       if (part.unique_tokens > 0) {
         part.epochs = static_cast<double>(part.tokens) / static_cast<double>(part.unique_tokens);
       }
-      part.warning = WarningOf(part, max_epochs);
+      part.warning = MakeWarning(part, max_epochs);
     }
     plans.push_back(std::move(plan));
   }

@@ -12,49 +12,49 @@
 
 namespace kernelmill::dataset {
 
-// What a mix has to know of a row of the split train.
+// The properties of a row of the split train that a mix needs.
 struct MixRow {
   uint32_t row = 0;     // its line in the file, from 0
-  uint32_t number = 0;  // of its kernel
+  uint32_t number = 0;  // its kernel's number
   uint32_t tokens = 0;  // cl100k_base
-  int32_t tier = 0;     // of the kernel's quality
+  int32_t tier = 0;     // its kernel's tier of quality
 };
 
 // The rows of each file, in their order, by config: "kernels", "fim", "instruct", "files".
 using MixRows = std::map<std::string, std::vector<MixRow>>;
 
-// What a part of a phase comes to.
+// The plan of a part of a phase.
 struct PartPlan {
   v1::MixPart part;
-  std::vector<MixRow> rows;  // that it draws from; none of an outside corpus
+  std::vector<MixRow> rows;  // the rows that fit; empty for an outside corpus
   int64_t unique_tokens = 0;
-  int64_t tokens = 0;   // that the phase reads of it
-  double share = 0;     // of the phase's tokens
+  int64_t tokens = 0;   // the tokens that the phase reads from it
+  double share = 0;     // its share of the phase's tokens
   double epochs = 0;    // tokens / unique_tokens
-  std::string warning;  // empty: none
+  std::string warning;  // or empty
 };
 
 struct PhasePlan {
   std::string name;
-  int64_t tokens = 0;  // asked for; where the job gives none, the sum of the parts'
+  int64_t tokens = 0;  // as the job says, or else the sum of the parts
   std::vector<PartPlan> parts;
 };
 
-// Divides the tokens of each phase among its parts: those with `epochs` get that many times their
-// unique tokens, the others share what is left by weight. `fits` says whether a part wants a row.
+// Divides the tokens of each phase among its parts. Parts with `epochs` get that many times their
+// unique tokens; the others share the rest by weight. `fits` returns true if a part wants a row.
 std::vector<PhasePlan> PlanMix(const v1::Mix& mix, const MixRows& rows,
                                absl::FunctionRef<bool(const v1::MixPart&, const MixRow&)> fits);
 
-// Whether any part draws from the config, so that its rows need to be known.
+// Returns true if any part draws from the config, so that its rows are needed.
 bool MixDrawsFrom(const v1::Mix& mix, absl::string_view config);
 
-// mix.json: the plan, the file with the order of each phase (`indexes`, by phase) and how many
-// samples it has.
+// Makes mix.json: the plan, and for each phase the file with its order (`indexes`) and its number
+// of samples.
 Json MixJson(const v1::Mix& mix, const std::vector<PhasePlan>& phases,
              const std::vector<std::string>& indexes, const std::vector<int64_t>& samples);
 
-// The config of a part: what it names, else kernels.
-std::string ConfigOf(const v1::MixPart& part);
+// Returns the config of a part, which is kernels by default.
+std::string FindConfig(const v1::MixPart& part);
 
 }  // namespace kernelmill::dataset
 

@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-v1::Mix MixOf(const std::string& json) {
+v1::Mix ReadMix(const std::string& json) {
   v1::Mix mix;
   EXPECT_TRUE(google::protobuf::util::JsonStringToMessage(json, &mix).ok()) << json;
   return mix;
@@ -30,7 +30,7 @@ bool FitsTier(const v1::MixPart& part, const MixRow& row) {
 }
 
 TEST(PlanMix, WeightsDivideAPhasesTokens) {
-  const auto plan = PlanMix(MixOf(R"({"phases": [{"name": "a", "tokens": 40000, "parts": [
+  const auto plan = PlanMix(ReadMix(R"({"phases": [{"name": "a", "tokens": 40000, "parts": [
       {"weight": 3}, {"config": "fim"}]}]})"),
                             Rows(), FitsTier);
   ASSERT_EQ(plan.size(), 1u);
@@ -45,10 +45,11 @@ TEST(PlanMix, WeightsDivideAPhasesTokens) {
 }
 
 TEST(PlanMix, EpochsComeFirstAndWeightsShareWhatIsLeft) {
-  const auto plan = PlanMix(MixOf(R"({"corpora": [{"name": "web", "tokens": 50000000}], "phases": [
+  const auto plan =
+      PlanMix(ReadMix(R"({"corpora": [{"name": "web", "tokens": 50000000}], "phases": [
       {"name": "a", "tokens": 1000000, "parts": [
           {"epochs": 7, "tiers": [1]}, {"corpus": "web"}]}], "max_epochs": 10})"),
-                            Rows(), FitsTier);
+              Rows(), FitsTier);
   const PhasePlan& phase = plan[0];
   EXPECT_EQ(phase.parts[0].rows.size(), 10u);
   EXPECT_EQ(phase.parts[0].tokens, 70000);
@@ -60,7 +61,7 @@ TEST(PlanMix, EpochsComeFirstAndWeightsShareWhatIsLeft) {
 
 TEST(PlanMix, APhaseWithoutTokensIsWhatItsEpochsComeTo) {
   const auto plan = PlanMix(
-      MixOf(
+      ReadMix(
           R"({"phases": [{"name": "a", "parts": [{"epochs": 2}, {"config": "fim", "epochs": 1}]}]})"),
       Rows(), FitsTier);
   EXPECT_EQ(plan[0].tokens, 200500);
@@ -68,7 +69,7 @@ TEST(PlanMix, APhaseWithoutTokensIsWhatItsEpochsComeTo) {
 
 TEST(PlanMix, APartThatNothingFitsIsNamed) {
   const auto plan = PlanMix(
-      MixOf(
+      ReadMix(
           R"({"phases": [{"name": "a", "tokens": 10, "parts": [{"tiers": [3]}, {"config": "files"}]}]})"),
       Rows(), FitsTier);
   EXPECT_THAT(plan[0].parts[0].warning, HasSubstr("nothing fits"));
@@ -76,7 +77,7 @@ TEST(PlanMix, APartThatNothingFitsIsNamed) {
 }
 
 TEST(PlanMix, OnlyConfigsThatAPartNamesAreDrawnFrom) {
-  const v1::Mix mix = MixOf(R"({"phases": [{"name": "a", "parts": [{}, {"corpus": "web"},
+  const v1::Mix mix = ReadMix(R"({"phases": [{"name": "a", "parts": [{}, {"corpus": "web"},
                                 {"config": "fim"}]}]})");
   EXPECT_TRUE(MixDrawsFrom(mix, "kernels"));
   EXPECT_TRUE(MixDrawsFrom(mix, "fim"));

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "dataset/pairs/identifier_words.h"
+#include "dataset/pairs/kernel_traits.h"
 
 namespace kernelmill::dataset {
 namespace {
@@ -15,7 +15,7 @@ using Numbers = std::vector<uint32_t>;
 
 bool IsDirection(const std::string& word) { return word == kForward || word == kBackward; }
 
-// The words of a kernel's name and of its file's, sorted.
+// Returns the words of a kernel's name and of its file's name, sorted.
 Numbers AllWords(const KernelTraits& traits) {
   Numbers words;
   std::set_union(traits.name.begin(), traits.name.end(), traits.file.begin(), traits.file.end(),
@@ -26,7 +26,7 @@ Numbers AllWords(const KernelTraits& traits) {
 std::vector<std::string> SharedTexts(const Vocabulary& words, const Numbers& a, const Numbers& b) {
   std::vector<std::string> texts;
   for (const uint32_t word : a) {
-    if (std::binary_search(b.begin(), b.end(), word)) texts.push_back(words.WordOf(word));
+    if (std::binary_search(b.begin(), b.end(), word)) texts.push_back(words.GetWord(word));
   }
   std::sort(texts.begin(), texts.end());
   return texts;
@@ -38,6 +38,8 @@ void CudaTritonMatcher::Add(uint32_t number, const KernelWords& words) {
   traits_.push_back(InternWords(number, words, vocabularies_));
 }
 
+// Sorts the kernels, so that the result does not depend on the order of Add(), and makes the index
+// from words to Triton kernels.
 void CudaTritonMatcher::Prepare(const Order& before) {
   std::sort(traits_.begin(), traits_.end(), [&](const KernelTraits& a, const KernelTraits& b) {
     return before(a.number, b.number);
@@ -57,13 +59,16 @@ void CudaTritonMatcher::IndexWords() {
   }
 }
 
+// Returns the Triton kernels to compare with. The basic idea: rare words tell the most. They are
+// taken first, so that the bound cuts off only kernels which share a common word. Words of
+// direction are in many names and are not looked up.
 std::vector<uint32_t> CudaTritonMatcher::Comparable(const KernelTraits& cuda) const {
   const Vocabulary& vocabulary = vocabularies_.words;
   Numbers words = AllWords(cuda);
-  std::erase_if(words, [&](uint32_t word) { return IsDirection(vocabulary.WordOf(word)); });
+  std::erase_if(words, [&](uint32_t word) { return IsDirection(vocabulary.GetWord(word)); });
   std::sort(words.begin(), words.end(), [&](uint32_t a, uint32_t b) {
-    return std::forward_as_tuple(triton_by_word_[a].size(), vocabulary.WordOf(a)) <
-           std::forward_as_tuple(triton_by_word_[b].size(), vocabulary.WordOf(b));
+    return std::forward_as_tuple(triton_by_word_[a].size(), vocabulary.GetWord(a)) <
+           std::forward_as_tuple(triton_by_word_[b].size(), vocabulary.GetWord(b));
   });
   Numbers found;
   for (const uint32_t word : words) {
@@ -83,7 +88,8 @@ bool CudaTritonMatcher::NamesMatch(const Match& match) const {
   return shared.size() - std::count_if(shared.begin(), shared.end(), IsDirection) > 1;
 }
 
-std::vector<CudaTritonMatcher::Match> CudaTritonMatcher::MatchesOf(
+// Returns the best matches of a CUDA kernel, and raises the best score of each Triton kernel met.
+std::vector<CudaTritonMatcher::Match> CudaTritonMatcher::FindMatches(
     uint32_t cuda, std::vector<int>& best_of_triton) const {
   std::vector<Match> matches;
   for (const uint32_t triton : Comparable(traits_[cuda])) {
@@ -103,12 +109,14 @@ std::vector<CudaTritonMatcher::Match> CudaTritonMatcher::MatchesOf(
   return matches;
 }
 
+// The basic idea: a pair must be near the best for both of its kernels. FindMatches() checks this
+// for the CUDA kernels; the Triton kernels are checked after all scores are known.
 std::vector<ScoredPair> CudaTritonMatcher::FindCandidates() const {
   std::vector<int> best_of_triton(traits_.size());
   std::vector<Match> matches;
   for (uint32_t i = 0; i < traits_.size(); ++i) {
     if (!traits_[i].cuda || !traits_[i].launched) continue;
-    const std::vector<Match> of_kernel = MatchesOf(i, best_of_triton);
+    const std::vector<Match> of_kernel = FindMatches(i, best_of_triton);
     matches.insert(matches.end(), of_kernel.begin(), of_kernel.end());
   }
   std::stable_sort(matches.begin(), matches.end(),
@@ -125,7 +133,7 @@ std::vector<ScoredPair> CudaTritonMatcher::FindCandidates() const {
   return pairs;
 }
 
-ScoredPair CudaTritonMatcher::ScoreOf(uint32_t cuda, uint32_t triton) const {
+ScoredPair CudaTritonMatcher::ScorePair(uint32_t cuda, uint32_t triton) const {
   const Match match = {by_number_.at(cuda), by_number_.at(triton), {}};
   return Describe(
       {match.cuda, match.triton, Score(vocabularies_, traits_[match.cuda], traits_[match.triton])});

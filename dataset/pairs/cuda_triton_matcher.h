@@ -12,71 +12,71 @@
 
 namespace kernelmill::dataset {
 
-// A CUDA kernel and a Triton kernel, by number, with what they have in common.
+// A CUDA kernel and a Triton kernel, by number, with the words that they share.
 struct ScoredPair {
   uint32_t cuda = 0;
   uint32_t triton = 0;
   PairScore score;
-  std::vector<std::string> words;  // of their names and their files'; sorted
+  std::vector<std::string> words;  // in their names and their files' names; sorted
   std::vector<std::string> tags;
   std::vector<std::string> parameters;
 };
 
-// Finds, among the kernels of one source, the CUDA kernels that a Triton kernel probably does the
-// same as. Holds some hundred bytes a kernel; compares each CUDA kernel with at most kMaxCompared
-// others. The outcome depends on the kernels and their order alone, not on that in which they were
-// added. Not thread-safe.
+// A search for pairs of a CUDA kernel and a Triton kernel of one source that probably do the same
+// (kernel_traits.h). It holds some hundred bytes per kernel, and compares each CUDA kernel with at
+// most kMaxCompared others. The result depends on the kernels and the given order only, not on the
+// order in which they were added. Not thread-safe.
 class CudaTritonMatcher {
  public:
-  // Whether one stands before the other, by number.
+  // Returns true if the first kernel, by number, comes before the second.
   using Order = std::function<bool(uint32_t, uint32_t)>;
 
-  // A candidate's score in thousandths, and that of the names alone, at least; the latter where the
-  // names have a single word in common.
+  // The lowest scores of a candidate, in thousandths: the total, that of the names, and that of the
+  // names if these share a single word.
   static constexpr int kThreshold = 600;
   static constexpr int kNamesThreshold = 500;
   static constexpr int kSingleWordThreshold = 800;
-  // In percent of the best that either kernel has, at least.
+  // The lowest score in percent of the best score of either kernel.
   static constexpr int kNearBest = 95;
-  static constexpr int kMaxPairs = 3;  // of one kernel
-  // A CUDA kernel is compared with the Triton kernels that share a word with it, the rarest words'
-  // first, as long as there are no more than this many.
+  static constexpr int kMaxPairs = 3;  // for each kernel
+  // A CUDA kernel is compared with Triton kernels that share a word with it: word by word, the
+  // rarest first, while there are at most this many.
   static constexpr size_t kMaxCompared = 4096;
 
-  // Whether it compares kernels of that language.
+  // Returns true if it compares kernels of that language.
   static bool Takes(v1::Dsl dsl) { return dsl == v1::DSL_CUDA || dsl == v1::DSL_TRITON; }
 
-  // A kernel that it takes.
+  // Adds a kernel of such a language.
   void Add(uint32_t number, const KernelWords& words);
 
-  // Ends the adding: call once, before what follows.
+  // Ends the adding. Call it once.
   void Prepare(const Order& before);
 
-  // Pairs of kernels that are launched, neither of which is the backward pass of the other: by CUDA
-  // kernel in order, the best first.
+  // Returns pairs of launched kernels, either both forward or both backward passes: by CUDA kernel
+  // in order, the best first.
   std::vector<ScoredPair> FindCandidates() const;
 
-  // Of any two that were added.
-  ScoredPair ScoreOf(uint32_t cuda, uint32_t triton) const;
+  // Scores any two added kernels.
+  ScoredPair ScorePair(uint32_t cuda, uint32_t triton) const;
 
  private:
   struct Match {
-    uint32_t cuda;  // in traits_
+    uint32_t cuda;  // an index in traits_
     uint32_t triton;
     PairScore score;
   };
 
   void IndexWords();
-  // Whether the names of two kernels, and those of their files, are alike enough for a candidate.
+  // Returns true if the names of two kernels and of their files are similar enough for a candidate.
   bool NamesMatch(const Match& match) const;
   std::vector<uint32_t> Comparable(const KernelTraits& cuda) const;
-  std::vector<Match> MatchesOf(uint32_t cuda, std::vector<int>& best_of_triton) const;
+  std::vector<Match> FindMatches(uint32_t cuda, std::vector<int>& best_of_triton) const;
   ScoredPair Describe(const Match& match) const;
 
   Vocabularies vocabularies_;
-  std::vector<KernelTraits> traits_;  // in order once prepared
+  std::vector<KernelTraits> traits_;  // sorted after Prepare()
   absl::flat_hash_map<uint32_t, uint32_t> by_number_;
-  std::vector<std::vector<uint32_t>> triton_by_word_;  // launched ones, in traits_
+  std::vector<std::vector<uint32_t>> triton_by_word_;  // launched kernels, as indices in traits_
 };
 
 }  // namespace kernelmill::dataset

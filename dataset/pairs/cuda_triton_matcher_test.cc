@@ -94,7 +94,7 @@ TEST(CudaTritonMatcher, ALessExactNameIsNoOtherOperation) {
       {kCuda, "fused_layer_norm", "a.cu", "", "layer_norm,norm"},
       {kTriton, "fused_norm_layer", "b.py", "", "norm"},
   });
-  EXPECT_EQ(matcher.ScoreOf(0, 1).score.operations, 1000);
+  EXPECT_EQ(matcher.ScorePair(0, 1).score.operations, 1000);
 }
 
 TEST(CudaTritonMatcher, SpellingsOfANameAreOne) {
@@ -168,15 +168,15 @@ TEST(CudaTritonMatcher, AnotherOperationBesideItLowersTheScore) {
   };
   EXPECT_THAT(Pairs(Prepared(kernels)), ElementsAre("0-1"));
   const CudaTritonMatcher matcher = Prepared(kernels);
-  EXPECT_LT(matcher.ScoreOf(0, 2).score.total, matcher.ScoreOf(0, 1).score.total);
-  EXPECT_LT(matcher.ScoreOf(0, 2).score.operations, 1000);
+  EXPECT_LT(matcher.ScorePair(0, 2).score.total, matcher.ScorePair(0, 1).score.total);
+  EXPECT_LT(matcher.ScorePair(0, 2).score.operations, 1000);
 }
 
 TEST(CudaTritonMatcher, AStructOfParametersSaysNothingAgainstAPair) {
   const CudaTritonMatcher matcher = Prepared(
       {{kCuda, "softmax", "a.cu", "params", ""}, {kTriton, "softmax", "a.py", "x_ptr,y_ptr", ""}});
-  EXPECT_EQ(matcher.ScoreOf(0, 1).score.parameters, -1);
-  EXPECT_EQ(matcher.ScoreOf(0, 1).score.total, 1000);
+  EXPECT_EQ(matcher.ScorePair(0, 1).score.parameters, -1);
+  EXPECT_EQ(matcher.ScorePair(0, 1).score.total, 1000);
 }
 
 TEST(CudaTritonMatcher, DeviceFunctionsAndOtherLanguagesAreNotPaired) {

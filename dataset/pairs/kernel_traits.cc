@@ -1,37 +1,132 @@
-// The basic idea: two kernels do the same where what names them says so. Three signals, each twice
-// the weight of what both have over the weight of what either has, so from 0 to 1:
+// The basic idea: two kernels do the same if their names say so. There are three signals. Each is
+// twice the weight of the shared words over the sum of the weights of both, so from 0 to 1:
 //
-//   names       words of the kernels' names, and at half their weight those words of their files'
-//               names that the other has too: of _fwd_kernel in flash_attn.py the file says more
-//   operations  their tags, but for the direction, and for what the file's name says: that is in
-//   the
-//               first signal. What a kernel's code says, and not its name, is seen better of Triton
-//               than of CUDA: such tags count where both have them. So does layer_norm where both
-//               have the norm that comes with it: the other name is less exact, and no other
-//               operation
-//   parameters  what the parameters are called; of kernels with two names or more
+// clang-format off
+//   names       words of the kernels' names; and, with half the weight, words of their files' names
+//               that the other kernel has too: for _fwd_kernel in flash_attn.py, the file says more
+//   operations  their tags, except the direction and tags from the file's name, which belong to the
+//               first signal. Tags from code are found more often for Triton than for CUDA, so they
+//               count only if both kernels have them. The same holds for layer_norm if both have the
+//               norm that comes with it: the other name is less exact, but no other operation
+//   parameters  the names of parameters, if both kernels have at least two
+//
+//   score = (0.60 names + 0.25 operations + 0.15 parameters) / the sum of the factors of known signals
+// clang-format on
 //
 // A word's weight is the number of bits of (kernels of the source / kernels that have it): "quant"
-// says little where half of the kernels quantize.
+// says little if half of the kernels quantize.
 //
-//   score = (0.60 names + 0.25 operations + 0.15 parameters) / the weights of those there are
-//
-// A kernel of one of the languages may have no tags, or take one struct for all its parameters:
-// then that signal is not there, which is not the same as being 0.
+// A kernel may have no tags, or take one struct for all its parameters. Then that signal is
+// unknown, which differs from 0.
 
 #include "dataset/pairs/kernel_traits.h"
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <iterator>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/path.h"
-#include "dataset/pairs/identifier_words.h"
 
 namespace kernelmill::dataset {
+namespace {
+
+using absl::string_view;
+
+constexpr size_t kMaxWords = 32;
+constexpr size_t kMaxNameBytes = 1024;
+constexpr size_t kLongWord = 5;  // letters; shorter ones with digits are names: fp8, int4
+
+// Sorted by the first.
+constexpr std::pair<string_view, string_view> kSynonyms[] = {
+    {"act", "activation"},  {"attention", "attn"},     {"backward", "bwd"},
+    {"bw", "bwd"},          {"cat", "concat"},         {"dequantize", "dequant"},
+    {"embed", "embedding"}, {"forward", "fwd"},        {"fw", "fwd"},
+    {"gemm", "matmul"},     {"grad", "bwd"},           {"ids", "index"},
+    {"idx", "index"},       {"indices", "index"},      {"ln", "layernorm"},
+    {"mm", "matmul"},       {"quantization", "quant"}, {"quantize", "quant"},
+    {"rms", "rmsnorm"},     {"rotary", "rope"},
+};
+
+constexpr string_view kFillers[] = {
+    "and",      "cu",     "cuda",    "device", "fn",  "for", "from", "func",
+    "function", "fuse",   "fused",   "global", "gpu", "hip", "impl", "in",
+    "is",       "kernel", "kernels", "naive",  "of",  "op",  "ops",  "opt",
+    "the",      "to",     "triton",  "v1",     "v2",  "v3",  "v4",   "with",
+};
+
+constexpr string_view kCompounds[] = {"allgather", "allreduce", "groupnorm", "layernorm",
+                                      "logsumexp", "rmsnorm",   "softmax",   "topk"};
+
+constexpr string_view kPassing[] = {"d", "n", "num", "p", "pointer", "ptr", "size", "stride"};
+
+template <size_t N>
+bool IsIn(const string_view (&words)[N], string_view word) {
+  return std::find(std::begin(words), std::end(words), word) != std::end(words);
+}
+
+bool IsUpper(char c) { return absl::ascii_isupper(static_cast<unsigned char>(c)); }
+bool IsLower(char c) { return absl::ascii_islower(static_cast<unsigned char>(c)); }
+bool IsAlnum(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)); }
+bool IsDigit(char c) { return absl::ascii_isdigit(static_cast<unsigned char>(c)); }
+
+// Returns true if a word begins at the capital name[i], which follows a letter or a digit.
+bool BeginsWord(string_view name, size_t i) {
+  if (!IsUpper(name[i])) return false;
+  if (!IsUpper(name[i - 1])) return true;
+  return i + 1 < name.size() && IsLower(name[i + 1]);
+}
+
+std::string Finished(std::string word) {
+  size_t letters = word.size();
+  while (letters > 0 && IsDigit(word[letters - 1])) --letters;
+  const bool only_letters = std::none_of(word.begin(), word.begin() + letters, IsDigit);
+  if (only_letters && letters >= kLongWord) word.resize(letters);
+  return word;
+}
+
+}  // namespace
+
+std::vector<std::string> IdentifierWords(string_view name) {
+  name = name.substr(0, kMaxNameBytes);
+  std::vector<std::string> words;
+  std::string word;
+  const auto end_word = [&] {
+    if (!word.empty() && words.size() < kMaxWords) words.push_back(Finished(std::move(word)));
+    word.clear();
+  };
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (!IsAlnum(name[i]) || (!word.empty() && BeginsWord(name, i))) end_word();
+    if (IsAlnum(name[i])) word += absl::ascii_tolower(static_cast<unsigned char>(name[i]));
+  }
+  end_word();
+  return words;
+}
+
+string_view FoldSynonym(string_view word) {
+  const auto at = std::lower_bound(std::begin(kSynonyms), std::end(kSynonyms), word,
+                                   [](const std::pair<string_view, string_view>& entry,
+                                      string_view w) { return entry.first < w; });
+  return at != std::end(kSynonyms) && at->first == word ? at->second : word;
+}
+
+bool IsKnownCompound(string_view word) { return IsIn(kCompounds, word); }
+
+bool IsFiller(string_view word) { return word.size() < 2 || IsIn(kFillers, word); }
+
+std::string FoldParameter(string_view name) {
+  std::string folded;
+  for (const std::string& word : IdentifierWords(name)) {
+    if (folded.empty() && word == "block") return "";
+    if (!IsIn(kPassing, word)) absl::StrAppend(&folded, folded.empty() ? "" : "_", word);
+  }
+  return folded;
+}
+
 namespace {
 
 using absl::string_view;
@@ -42,7 +137,7 @@ constexpr int kOperationsWeight = 25;
 constexpr int kParametersWeight = 15;
 constexpr size_t kMinParameters = 2;
 constexpr int kMinStatements = 2;
-constexpr int kMaxParameters = 128;  // that are looked at
+constexpr int kMaxParameters = 128;  // read of one kernel
 constexpr size_t kMinCompound = 4;   // letters
 
 void SortOnce(Numbers& numbers) {
@@ -66,8 +161,8 @@ Numbers Interned(const std::vector<std::string>& words, Vocabulary& vocabulary) 
   return numbers;
 }
 
-// The name of the path's file without its extension.
-string_view StemOf(string_view path) {
+// Returns the name of the path's file without its extension.
+string_view FindStem(string_view path) {
   const string_view name = BaseName(path);
   return name.substr(0, name.find('.'));
 }
@@ -82,8 +177,9 @@ bool IsOfCode(const v1::Tag& tag) {
   return absl::StartsWith(tag.rule(), "call:") || absl::StartsWith(tag.rule(), "structure:");
 }
 
-// Whether a CUDA kernel does something itself. One of a single statement hands on to another
-// function; one of none is what the host sees of a kernel that is compiled for some GPUs alone.
+// Returns true if a CUDA kernel does work itself. A kernel with a single statement calls another
+// function. One without statements is the host's view of a kernel that is compiled for some GPUs
+// only.
 bool DoesWork(const v1::Kernel& kernel) {
   if (kernel.dsl() != v1::DSL_CUDA) return true;
   const string_view source = kernel.source();
@@ -96,9 +192,9 @@ Numbers Fold(const Numbers& written, Vocabularies& vocabularies) {
   const Vocabulary& raw = vocabularies.raw;
   Numbers folded;
   for (size_t i = 0; i < written.size(); ++i) {
-    std::string word = raw.WordOf(written[i]);
+    std::string word = raw.GetWord(written[i]);
     if (i + 1 < written.size()) {
-      std::string compound = absl::StrCat(word, raw.WordOf(written[i + 1]));
+      std::string compound = absl::StrCat(word, raw.GetWord(written[i + 1]));
       if (compound.size() >= kMinCompound && (raw.Has(compound) || IsKnownCompound(compound))) {
         word = std::move(compound);
         ++i;
@@ -113,24 +209,24 @@ Numbers Fold(const Numbers& written, Vocabularies& vocabularies) {
 
 bool Has(const Vocabulary& words, const Numbers& numbers, string_view word) {
   return std::any_of(numbers.begin(), numbers.end(),
-                     [&](uint32_t number) { return words.WordOf(number) == word; });
+                     [&](uint32_t number) { return words.GetWord(number) == word; });
 }
 
-// As the name says, else as the file's does.
+// Decides by the kernel's name, or else by its file's.
 bool IsBackward(const Vocabulary& words, const KernelTraits& traits) {
   if (Has(words, traits.name, kBackward)) return true;
   return !Has(words, traits.name, kForward) && Has(words, traits.file, kBackward);
 }
 
-// Sums of weights of words in one vocabulary.
+// A function object that sums the weights of words of one vocabulary.
 class Weigher {
  public:
   Weigher(const Vocabulary& words, uint32_t kernels) : words_(words), kernels_(kernels) {}
 
-  int64_t Of(uint32_t word) const { return words_.Weight(word, kernels_); }
+  int64_t Weigh(uint32_t word) const { return words_.Weight(word, kernels_); }
   int64_t Sum(const Numbers& words) const {
     int64_t sum = 0;
-    for (const uint32_t word : words) sum += Of(word);
+    for (const uint32_t word : words) sum += Weigh(word);
     return sum;
   }
 
@@ -139,7 +235,7 @@ class Weigher {
   const uint32_t kernels_;
 };
 
-// In thousandths, of twice `common` over `total`.
+// Returns twice `common` over `total`, in thousandths, or -1.
 int Likeness(int64_t common, int64_t total) {
   return total == 0 ? -1 : static_cast<int>(2000 * common / total);
 }
@@ -147,7 +243,7 @@ int Likeness(int64_t common, int64_t total) {
 int NamesLikeness(const Weigher& weigh, const KernelTraits& a, const KernelTraits& b) {
   int64_t common = 2 * weigh.Sum(Shared(a.name, b.name));
   int64_t total = 2 * (weigh.Sum(a.name) + weigh.Sum(b.name));
-  // A word of a file's name weighs half, and nothing where the other kernel has it not.
+  // A word of a file's name has half the weight, and none if the other kernel does not have it.
   const int64_t file = weigh.Sum(Shared(a.file, b.name)) + weigh.Sum(Shared(a.name, b.file)) +
                        weigh.Sum(Shared(a.file, b.file));
   common += file;
@@ -166,7 +262,7 @@ int OperationsLikeness(const Weigher& weigh, const KernelTraits& cuda, const Ker
     SortOnce(shared_rules);
     int64_t sum = weigh.Sum(shared);
     for (const auto& [tag, rule] : traits.named_tags) {
-      if (!Contains(shared, tag) && !Contains(shared_rules, rule)) sum += weigh.Of(tag);
+      if (!Contains(shared, tag) && !Contains(shared_rules, rule)) sum += weigh.Weigh(tag);
     }
     return sum;
   };
@@ -202,7 +298,7 @@ KernelWords ReadWords(const v1::Kernel& kernel) {
   words.name = IdentifierWords(kernel.name());
   // d_gelu is gelu's derivative.
   if (absl::StartsWith(kernel.name(), "d_")) words.name.emplace_back(kBackward);
-  words.file = IdentifierWords(StemOf(kernel.path()));
+  words.file = IdentifierWords(FindStem(kernel.path()));
   for (const v1::Tag& tag : kernel.tags()) {
     if (tag.name() == kBackwardTag || IsOfPath(tag)) continue;
     words.tags.push_back({tag.name(), tag.rule(), !IsOfCode(tag)});

@@ -12,17 +12,41 @@
 
 namespace kernelmill::dataset {
 
-// Words by number, and of how many kernels each is.
+// Returns the words of an identifier or a file's name, in lower case: LayerNormBackward2 and
+// layer_norm_backward have the same. Words are separated by anything but letters and digits, and
+// before a capital that begins a word (QKNorm: qk, norm). Digits stay with their word (fp8,
+// conv1d), except digits that only number a long one. Returns at most 32 words.
+std::vector<std::string> IdentifierWords(absl::string_view name);
+
+// Returns the common word for synonyms, "fwd" for "forward", and other words unchanged.
+absl::string_view FoldSynonym(absl::string_view word);
+
+// Returns true for two words that are known to be one: "layernorm", "topk".
+bool IsKnownCompound(absl::string_view word);
+
+// Returns true if the word does not tell what a kernel does: "kernel", "cuda", "impl", a single
+// letter.
+bool IsFiller(absl::string_view word);
+
+// "forward" and "backward", folded.
+inline constexpr absl::string_view kForward = "fwd";
+inline constexpr absl::string_view kBackward = "bwd";
+
+// Returns a parameter's name without the words that only say how it is passed: x_ptr, X and
+// stride_x become x. Empty for a parameter without a specific name, such as a block's size.
+std::string FoldParameter(absl::string_view name);
+
+// A list of numbered words, with the number of kernels that have each. Not thread-safe.
 class Vocabulary {
  public:
   uint32_t Intern(absl::string_view word);
-  // Whether any word was interned so.
+  // Returns true if the word was interned.
   bool Has(absl::string_view word) const { return numbers_.contains(std::string(word)); }
-  const std::string& WordOf(uint32_t number) const { return words_[number]; }
+  const std::string& GetWord(uint32_t number) const { return words_[number]; }
 
   void Count(uint32_t number) { ++counts_[number]; }
-  // How much it says that two of `kernels` share the word: the more the rarer it is, by its binary
-  // logarithm. In whole numbers, so that no two machines differ.
+  // Returns the weight of the word if two of `kernels` share it: the binary logarithm of its
+  // rarity. It is a whole number, so that all machines agree.
   int64_t Weight(uint32_t number, uint32_t kernels) const;
 
   size_t size() const { return words_.size(); }
@@ -33,12 +57,12 @@ class Vocabulary {
   std::vector<uint32_t> counts_;
 };
 
-// What pairs are made by, of one kernel, as words.
+// The words of one kernel by which pairs are found.
 struct KernelWords {
   struct Tag {
     std::string name;
     std::string rule;
-    bool named = false;  // what it is called gave it the tag, and not what its code does
+    bool named = false;  // the tag comes from the kernel's name and not from its code
   };
   bool cuda = false;
   bool launched = false;  // as KernelTraits.launched
@@ -48,23 +72,23 @@ struct KernelWords {
   std::vector<std::string> parameters;
 };
 
-// A function of the kernel; thread-safe.
+// Reads the words of a kernel. A pure function, and so thread-safe.
 KernelWords ReadWords(const v1::Kernel& kernel);
 
-// The same as numbers in the vocabularies, sorted, each once, unless
-// said otherwise.
+// The same words as numbers in the vocabularies. Lists are sorted, each number once, except where a
+// comment says otherwise.
 struct KernelTraits {
-  uint32_t number = 0;  // of the kernel in its dataset
+  uint32_t number = 0;  // the kernel's number in its dataset
   bool cuda = false;
-  // Launched and no mere wrapper, and so one to find partners of. The others count for no word's
-  // weight.
+  // True for a launched kernel that is more than a wrapper. Only these get partners, and only these
+  // count for the weights of words.
   bool launched = false;
   bool backward = false;
-  std::vector<uint32_t> name;  // words of its name; in its order until they are folded
-  std::vector<uint32_t> file;  // words of its file's name that its own has not; likewise
+  std::vector<uint32_t> name;  // its name; in order until FoldTraits()
+  std::vector<uint32_t> file;  // words of its file's name that its name lacks; the same
   std::vector<uint32_t> tags;
-  // Those tags that names gave it, and not what its code does: each with its rule, which gives a
-  // broader tag as well (norm beside layer_norm). In any order.
+  // The tags that come from names, with their rules, in any order. A rule often gives a broader tag
+  // too (norm beside layer_norm).
   std::vector<std::pair<uint32_t, uint32_t>> named_tags;
   std::vector<uint32_t> parameters;
 };
@@ -72,21 +96,22 @@ struct KernelTraits {
 // The vocabularies of the kernels of one source.
 struct Vocabularies {
   Vocabulary raw;    // words as identifiers have them
-  Vocabulary words;  // folded ones
+  Vocabulary words;  // folded words
   Vocabulary tags;
-  Vocabulary rules;  // of named tags
+  Vocabulary rules;  // the rules of named tags
   Vocabulary parameters;
-  uint32_t kernels = 0;  // that were counted
+  uint32_t kernels = 0;  // the number of counted kernels
 };
 
-// The traits of a kernel, its words as written.
+// Returns the traits of a kernel, with its words as written.
 KernelTraits InternWords(uint32_t number, const KernelWords& words, Vocabularies& vocabularies);
 
-// Once all kernels of the source are read: two words that another name writes as one become that
-// one (layer_norm: layernorm), synonyms fold, fillers go; then counts its traits.
+// Folds a kernel's words and counts its traits. Two words become one if another name writes them as
+// one (layer_norm: layernorm), synonyms become equal, and fillers are dropped. Call it after all
+// kernels of the source were interned.
 void FoldTraits(Vocabularies& vocabularies, KernelTraits& traits);
 
-// How alike two kernels are, in thousandths; -1: nothing can be said.
+// The similarity of two kernels, in thousandths; -1 if nothing is known.
 struct PairScore {
   int total = 0;
   int names = 0;
@@ -94,7 +119,7 @@ struct PairScore {
   int parameters = -1;
 };
 
-// Scores a CUDA kernel and a Triton kernel, folded; the formula stands in the .cc.
+// Scores a CUDA kernel and a Triton kernel after FoldTraits(). The .cc has the formula.
 PairScore Score(const Vocabularies& vocabularies, const KernelTraits& cuda,
                 const KernelTraits& triton);
 

@@ -10,7 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "common/code/lexer.h"
-#include "common/code/python_layout.h"
+#include "common/code/python.h"
 
 namespace kernelmill::dataset {
 namespace {
@@ -33,7 +33,7 @@ string_view LanguageName(v1::Dsl dsl) {
   }
 }
 
-// The code between fences that are longer than any in it.
+// Returns the code between fences that are longer than any fence in it.
 std::string Fenced(const v1::Kernel& kernel, string_view code) {
   std::string fence = "```";
   while (absl::StrContains(code, fence)) fence += '`';
@@ -42,7 +42,7 @@ std::string Fenced(const v1::Kernel& kernel, string_view code) {
                       ended ? "" : "\n", fence);
 }
 
-// A docstring as a text of its own: without the indentation of its lines and blank lines around it.
+// Returns a docstring without the indentation of its lines and without blank lines around it.
 std::string PlainDocstring(string_view docstring) {
   std::vector<std::string> lines;
   size_t indentation = string_view::npos;
@@ -80,6 +80,7 @@ string_view RoleText(v1::ParameterRole role) {
   }
 }
 
+// Returns a line for each parameter with a known role.
 std::string ParameterLines(const v1::Kernel& kernel) {
   std::string lines;
   for (const v1::Parameter& parameter : kernel.parameters()) {
@@ -90,18 +91,20 @@ std::string ParameterLines(const v1::Kernel& kernel) {
   return lines;
 }
 
+// Returns true if the kernel's module can be an answer: it needs nothing else and is valid.
 bool IsWhole(const v1::Kernel& kernel) {
   return kernel.self_contained() && !kernel.parse_error() && !kernel.module().empty() &&
          kernel.form() != v1::KERNEL_FORM_TEMPLATE;
 }
 
-// Without the indentation that it is nested by, where the text is Python's.
+// Returns a Python text without the indentation of its first line. Other texts stay as they are.
 std::string AtTheMargin(const v1::Kernel& kernel, string_view text) {
   if (kernel.dsl() == v1::DSL_CUDA) return std::string(text);
   return code::DedentPython(text).value_or(std::string(text));
 }
 
-// The signature begins on a line of its own, whose indentation its other lines have as well.
+// Returns the signature without its indentation. It begins a line, and its other lines have the
+// same indentation.
 std::string Signature(const v1::Kernel& kernel) {
   const string_view source = kernel.source();
   const size_t begin = source.find(kernel.signature());
@@ -110,8 +113,10 @@ std::string Signature(const v1::Kernel& kernel) {
   return AtTheMargin(kernel, source.substr(line, begin - line + kernel.signature().size()));
 }
 
+// Returns true if a token of the text is the kernel's name. A name in a string or comment does not
+// count.
 bool Names(string_view text, const v1::Kernel& kernel) {
-  const std::vector<code::Token> tokens = code::Lex(text, code::LanguageOf(kernel.dsl()));
+  const std::vector<code::Token> tokens = code::Lex(text, code::ToLanguage(kernel.dsl()));
   return std::any_of(tokens.begin(), tokens.end(), [&](const code::Token& token) {
     return token.kind == code::Token::kName && token.text == kernel.name();
   });
@@ -123,9 +128,9 @@ string_view Body(const v1::Kernel& kernel) {
   return absl::StripAsciiWhitespace(source.substr(std::min(offset, source.size())));
 }
 
-// The launcher's text where that shows how the kernel is launched; else nothing. It has to name the
-// kernel, which may have been handed to it by a macro or in a table, and not to hold it: a kernel
-// that stands within its launcher would be in the question that asks for it.
+// Returns the launcher's text if it shows how the kernel is launched, or "". It must name the
+// kernel, which a macro or a table may pass to it instead. It must not contain the kernel, or the
+// question would contain its answer.
 std::string ShownLauncher(const v1::Kernel& kernel) {
   const string_view text = kernel.launcher().text();
   if (!Names(text, kernel)) return "";
@@ -133,7 +138,7 @@ std::string ShownLauncher(const v1::Kernel& kernel) {
   return AtTheMargin(kernel, text);
 }
 
-// What a question calls it.
+// Returns the noun for the kernel in a question.
 string_view Noun(const v1::Kernel& kernel) {
   return kernel.role() == v1::KERNEL_ROLE_DEVICE ? "device function" : "kernel";
 }
@@ -155,7 +160,7 @@ std::string WriteQuestion(const v1::Kernel& kernel, string_view launcher) {
   return text;
 }
 
-// The source without its docstring, which stands between the signature and the body.
+// Returns the source without its docstring, which is between the signature and the body.
 std::string WithoutDocstring(const v1::Kernel& kernel) {
   const string_view source = kernel.source();
   const size_t signature = source.find(kernel.signature());

@@ -5,10 +5,9 @@
 
 namespace kernelmill::dataset {
 
-// dataset_info.json, by which LLaMA-Factory reads instruct.jsonl (as `kernelmill_instruct`),
-// fim.jsonl
-// (`kernelmill_complete`: prompt and completion) and kernels.jsonl (`kernelmill_kernels`: modules
-// to go on training with).
+// Makes dataset_info.json, with which LLaMA-Factory reads instruct.jsonl (as
+// `kernelmill_instruct`), fim.jsonl (`kernelmill_complete`: prompt and completion) and
+// kernels.jsonl (`kernelmill_kernels`: modules for continued pre-training).
 Json DatasetInfo();
 
 }  // namespace kernelmill::dataset

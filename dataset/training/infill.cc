@@ -15,28 +15,28 @@ namespace {
 
 using absl::string_view;
 
-// Where the line begins that the token is the first of; nothing of another token.
-std::optional<size_t> LineOf(const code::Token& token, string_view code) {
+// Returns the begin of the token's line, or nothing if the token is not the first of its line.
+std::optional<size_t> FindLine(const code::Token& token, string_view code) {
   size_t at = static_cast<size_t>(token.text.data() - code.data());
   while (at > 0 && code::IsBlank(code[at - 1])) --at;
   if (at > 0 && !code::IsNewline(code[at - 1])) return std::nullopt;
   return at;
 }
 
-// Lines of comments that follow each other, indented alike.
+// Consecutive lines of comments with the same indentation.
 struct CommentLines {
   size_t begin = 0;
-  size_t end = 0;  // where the line after them begins
+  size_t end = 0;  // the begin of the next line
   size_t indentation = 0;
 };
 
-// Where the lines begin on which a statement does, or the comment right above it, which is about
-// it; 0 is the first.
+// Returns the begins of the lines with which a statement begins, or the comment directly above it.
+// The first is 0.
 std::vector<size_t> StatementLines(string_view code) {
   std::vector<size_t> lines = {0};
   std::optional<CommentLines> comments;
   for (const code::Token& token : code::Lex(code, code::Language::kPython)) {
-    const std::optional<size_t> line = LineOf(token, code);
+    const std::optional<size_t> line = FindLine(token, code);
     const size_t at = static_cast<size_t>(token.text.data() - code.data());
     const size_t indentation = line ? at - *line : 0;
     const bool follows =
@@ -53,7 +53,7 @@ std::vector<size_t> StatementLines(string_view code) {
   return lines;
 }
 
-// The first 8 bytes as a number, the first the lowest.
+// Returns the first 8 bytes as a little-endian number.
 uint64_t Number(string_view hash) {
   uint64_t number = 0;
   for (size_t i = 0; i < sizeof(number) && i < hash.size(); ++i) {
@@ -64,6 +64,9 @@ uint64_t Number(string_view hash) {
 
 }  // namespace
 
+// The hash is the random number: first % statements is where the middle begins, and the quotient's
+// remainder is how many statements it has. So nothing is stored, and the same pair is always cut in
+// the same way.
 Infill CutInfill(const manifest::FimPair& pair, string_view sha1) {
   std::vector<size_t> lines = StatementLines(pair.completion);
   const size_t statements = lines.size();

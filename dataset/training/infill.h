@@ -8,17 +8,17 @@
 
 namespace kernelmill::dataset {
 
-// A text in three parts, of which the middle is to be filled in. Joined they are prompt and
-// completion. No model's own tokens stand in them: a recipe sets these.
+// A text in three parts, whose middle a model must fill in. Joined, they are prompt and completion.
+// They do not contain special tokens of a model; a recipe adds these.
 struct Infill {
   std::string prefix;
-  std::string middle;  // never empty where the completion is not
-  std::string suffix;  // empty where the middle is the last of it
+  std::string middle;  // not empty, except for an empty completion
+  std::string suffix;  // empty if the middle ends the completion
 };
 
 // Cuts a run of whole lines out of the completion, from the beginning of one statement to that of
-// another, nested ones too; a comment right above a statement goes with it. Which run is drawn by
-// `sha1`, the pair's identity, so that it is the same in every dataset.
+// another, including nested statements. A comment directly above a statement belongs to it. `sha1`,
+// the pair's identity, draws the run, so that it is the same in every dataset.
 Infill CutInfill(const manifest::FimPair& pair, absl::string_view sha1);
 
 }  // namespace kernelmill::dataset

@@ -20,7 +20,7 @@ constexpr size_t kMaxPart = 120;
 constexpr size_t kMaxPath = 800;
 constexpr size_t kHashDigits = 16;
 
-std::string HashOf(absl::string_view bytes) { return Sha256Hex(bytes).substr(0, kHashDigits); }
+std::string MakeHash(absl::string_view bytes) { return Sha256Hex(bytes).substr(0, kHashDigits); }
 
 bool IsPlain(char c) {
   return absl::ascii_isalnum(c) || (c != '\0' && absl::StrContains("._-+=@,()[]{} ", c));
@@ -30,7 +30,7 @@ void AppendEscaped(char c, std::string* out) {
   absl::StrAppend(out, "%", absl::Hex(static_cast<unsigned char>(c), absl::kZeroPad2));
 }
 
-// A name that DOS keeps for a device, whatever ending it has.
+// Returns true for a name that DOS reserves for a device, with any extension.
 bool IsDevice(absl::string_view name) {
   const std::string stem = absl::AsciiStrToLower(name.substr(0, name.find('.')));
   for (const char* const device : {"con", "prn", "aux", "nul"}) {
@@ -40,9 +40,12 @@ bool IsDevice(absl::string_view name) {
          absl::ascii_isdigit(stem[3]);
 }
 
-// Git's own folder is none of a tree's, even where nobody runs git.
+// Returns true for git's own folder, which must not appear in a tree, even if git is not used
+// there.
 bool IsGits(absl::string_view name) { return absl::EqualsIgnoreCase(name, ".git"); }
 
+// Makes one part of a path safe on Linux, macOS and Windows. Unusual bytes are written as %XX. A
+// long part is cut, and the hash of the whole keeps it distinct.
 std::string SafePart(absl::string_view part) {
   std::string safe;
   const bool escape_first = IsDevice(part) || IsGits(part);
@@ -57,10 +60,10 @@ std::string SafePart(absl::string_view part) {
   }
   if (safe.empty()) return "%";
   if (safe.size() <= kMaxPart) return safe;
-  // The ending stays: it says what the file is.
+  // The extension stays, since it gives the file's type.
   const absl::string_view ending = absl::string_view(safe).substr(safe.rfind('.') + 1);
   const std::string tail =
-      absl::StrCat("~", HashOf(part), ending.size() <= kHashDigits ? "." : "",
+      absl::StrCat("~", MakeHash(part), ending.size() <= kHashDigits ? "." : "",
                    ending.size() <= kHashDigits ? ending : absl::string_view());
   return safe.substr(0, kMaxPart - tail.size()) + tail;
 }
@@ -72,6 +75,8 @@ std::string RepositoryPart(absl::string_view repository) {
   return SafePart(absl::StrReplaceAll(repository, {{"/", "__"}}));
 }
 
+// Joins the safe parts: category, repository, path. A path that is too long keeps its file's name
+// in a folder named by the hash.
 std::string SafePath(const TreePlace& place) {
   std::string path = absl::StrCat(SafePart(place.category), "/", RepositoryPart(place.repository));
   const std::string root = path;
@@ -79,13 +84,13 @@ std::string SafePath(const TreePlace& place) {
     absl::StrAppend(&path, "/", SafePart(part));
   }
   if (path.size() <= kMaxPath) return path;
-  return absl::StrCat(root, "/~", HashOf(place.path), "/", SafePart(BaseName(place.path)));
+  return absl::StrCat(root, "/~", MakeHash(place.path), "/", SafePart(BaseName(place.path)));
 }
 
-// "a/b.py" with the hash of its place before the ending.
+// Returns "a/b.py" with a hash of its place before the extension.
 std::string Renamed(const std::string& path, const TreePlace& place, size_t turn) {
   const std::string hash =
-      HashOf(absl::StrCat(place.category, "\n", place.repository, "\n", place.path, "\n", turn));
+      MakeHash(absl::StrCat(place.category, "\n", place.repository, "\n", place.path, "\n", turn));
   const size_t name = path.rfind('/') + 1;
   const size_t dot = path.rfind('.');
   const size_t at = dot == std::string::npos || dot <= name ? path.size() : dot;
@@ -94,9 +99,12 @@ std::string Renamed(const std::string& path, const TreePlace& place, size_t turn
 
 }  // namespace
 
+// The basic idea: all folders are taken before any file, so that a file which differs from a folder
+// only in case is renamed, not the folder. Then each file takes its path; if it is taken, the file
+// gets a hash of its place in its name. The earlier of two files keeps its name.
 std::vector<std::string> TreePaths(const std::vector<TreePlace>& places) {
   std::vector<std::string> paths;
-  absl::flat_hash_set<std::string> taken;  // folders, then files too, in lower case
+  absl::flat_hash_set<std::string> taken;  // first all folders, then the files, in lower case
   for (const TreePlace& place : places) {
     paths.push_back(SafePath(place));
     const std::string lower = absl::AsciiStrToLower(paths.back());

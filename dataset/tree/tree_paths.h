@@ -8,25 +8,27 @@
 
 namespace kernelmill::dataset {
 
-// Where a file of a source belongs in the organised tree.
+// The place of a source's file in the organised tree.
 struct TreePlace {
   absl::string_view category;
-  absl::string_view repository;  // as records name it
-  absl::string_view path;        // in the repository: any bytes
+  absl::string_view repository;  // as in records
+  absl::string_view path;        // in the repository; any bytes
 };
 
-// For each place a path CATEGORY/REPOSITORY/PATH that is a new file below the tree's root on any
-// file system, whatever a repository calls its files:
+// Returns for each place a path CATEGORY/REPOSITORY/PATH that is a separate file below the tree's
+// root on any file system, for any file names of a repository. The result depends on the places and
+// their order only.
 //
-//   bytes        letters, digits and "._-+=@,()[]{} " alone; others are %XX, '%' too
-//   parts        never "." or "..", nor a device's name (CON), nor with a blank or dot at an end
-//   length       a part has at most 120 bytes and a path 800: what is longer is cut, and ends in ~
-//                and a hash of the whole
-//   collisions   paths that are equal but for case, and a file where another has its folder: the
-//                later place's name gets ~ and a hash before its ending
+// clang-format off
+//   bytes        letters, digits and "._-+=@,()[]{} "; all others become %XX, including '%'
+//   parts        never "." or "..", a device's name (CON), or a blank or dot at an end
+//   length       a part has at most 120 bytes and a path 800: longer ones are cut, and end in ~ and a
+//                hash of the whole
+//   collisions   paths that differ only in case, and a file with the name of a folder: the
+//                later place's name gets ~ and a hash before its extension
+// clang-format on
 //
-// Of the repository a URL's scheme is left out, and '/' is "__": "github.com__owner__name". A
-// function of the places and their order.
+// REPOSITORY has no URL scheme, and "__" for '/': "github.com__owner__name".
 std::vector<std::string> TreePaths(const std::vector<TreePlace>& places);
 
 }  // namespace kernelmill::dataset

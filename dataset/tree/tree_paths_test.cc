@@ -17,14 +17,14 @@ namespace {
 
 using ::testing::ElementsAre;
 
-std::string PathOf(absl::string_view path) { return TreePaths({{"c", "r", path}})[0]; }
+std::string MakePath(absl::string_view path) { return TreePaths({{"c", "r", path}})[0]; }
 
 TEST(TreePaths, AreCategoryRepositoryAndPath) {
   EXPECT_THAT(
       TreePaths({{"inductor", "https://github.com/pytorch/pytorch.git",
                   "torch/_inductor/codegen/triton.py"}}),
       ElementsAre("inductor/github.com__pytorch__pytorch/torch/_inductor/codegen/triton.py"));
-  EXPECT_EQ(PathOf("a b/[x]+{y}@1.py"), "c/r/a b/[x]+{y}@1.py");
+  EXPECT_EQ(MakePath("a b/[x]+{y}@1.py"), "c/r/a b/[x]+{y}@1.py");
 }
 
 // Whatever is asked for, each part is a plain name.
@@ -77,8 +77,8 @@ TEST(TreePaths, NothingLeadsOutOfTheTree) {
       }
     }
   }
-  EXPECT_EQ(PathOf("CON.py"), "c/r/%43ON.py");
-  EXPECT_EQ(PathOf("../x"), "c/r/.%2e/x");
+  EXPECT_EQ(MakePath("CON.py"), "c/r/%43ON.py");
+  EXPECT_EQ(MakePath("../x"), "c/r/.%2e/x");
 }
 
 TEST(TreePaths, DifferentNamesStayApart) {
@@ -101,7 +101,7 @@ TEST(TreePaths, DifferentNamesStayApart) {
                                           std::string(301, 'z') + ".py"};
   std::vector<TreePlace> places;
   for (const std::string& name : names) places.push_back({"c", "r", name});
-  places.push_back({"c", "r", "a.py"});  // of another source of the same name
+  places.push_back({"c", "r", "a.py"});  // the same name in another source
   const std::vector<std::string> paths = TreePaths(places);
   std::set<std::string> folders;
   std::set<std::string> files;
@@ -123,10 +123,10 @@ TEST(TreePaths, DifferentNamesStayApart) {
 TEST(TreePaths, APathOfManyFoldersIsCutInTheMiddle) {
   std::string deep;
   for (int i = 0; i < 200; ++i) absl::StrAppend(&deep, "folder", i, "/");
-  const std::string path = PathOf(deep + "kernel.py");
+  const std::string path = MakePath(deep + "kernel.py");
   EXPECT_LT(path.size(), 60u);
   EXPECT_TRUE(absl::EndsWith(path, "/kernel.py")) << path;
-  EXPECT_NE(path, PathOf("x/" + deep + "kernel.py"));
+  EXPECT_NE(path, MakePath("x/" + deep + "kernel.py"));
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # usage: base_images.sh [debian:SUITE-slim...]
-# Makes images where no image registry can be reached; one that exists or can be pulled is left alone. Those of
-# Debian come from this machine's own Debian mirror. Without arguments: the two that docker-compose.yml and the
-# Dockerfile name but do not build, Debian's slim one and prom/prometheus (from Debian's package). Needs root.
+# Makes base images on a machine that cannot reach an image registry. Skips images that exist or can be pulled.
+# Makes Debian's images from this machine's Debian mirror. By default: the two images that docker-compose.yml and
+# the Dockerfile use but do not build, Debian's slim one and prom/prometheus (from Debian's package). Needs root.
 #
-# What this machine needs to reach its mirror (apt sources and settings, extra CA certificates, pip's and
-# npm's settings) goes into the image that is made here, so that nothing of it has to be committed.
+# The images contain this machine's settings for its mirror (apt sources and settings, extra CA certificates, pip's
+# and npm's settings), so that these need not be committed.
 set -euo pipefail
 
 base=$(sed -n 's/^ARG BASE_IMAGE=//p' "$(dirname "${BASH_SOURCE[0]}")/Dockerfile")
@@ -16,16 +16,16 @@ trap 'rm -rf --one-file-system "$scratch"' EXIT
 
 have() { docker image inspect "$1" >/dev/null 2>&1; }
 
-# A pull that hangs is as good as none.
+# A pull that hangs counts as failed.
 pulled() { timeout 60 docker pull --quiet "$1" >/dev/null 2>&1; }
 
 # make_debian debian:SUITE-slim
 make_debian() {
   local suite=${1#debian:} root file
-  suite=${suite%%-*} # without the day, and -slim
+  suite=${suite%%-*} # without the date and -slim
   root="$scratch/$suite"
   command -v debootstrap >/dev/null || {
-    echo "base_images.sh: $1 cannot be pulled, and debootstrap is not installed" >&2
+    echo "base_images.sh: cannot pull $1; install debootstrap to make it" >&2
     exit 1
   }
   debootstrap --variant=minbase --include=ca-certificates "$suite" "$root" >"$scratch/log" 2>&1 || {
@@ -45,7 +45,7 @@ make_debian() {
   for file in /etc/pip.conf /etc/npmrc; do
     if [[ -f "$file" ]]; then cp "$file" "$root$file"; fi
   done
-  # What Debian's own slim image leaves out.
+  # Remove the files that Debian's slim image omits.
   rm -rf "$root"/usr/share/{man,locale,info}/* "$root"/var/lib/apt/lists/*
   find "$root/usr/share/doc" -type f ! -name copyright -delete
   tar -C "$root" -c . | docker import --change 'CMD ["bash"]' - "$1" >/dev/null

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The image's entry point: the first argument is the role of a server; anything else is the client's.
+# The image's entry point. If the first argument is a server's role, it starts that server; otherwise the client.
 set -euo pipefail
 
 case "${1:-}" in

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """usage: healthcheck.py [SERVICE]
-Whether the container's server is up: grpc.health.v1 says SERVING; of SERVICE (`ready`: it can do its work), else of the
-whole server. For Docker, which has no such probe, and for Kubernetes where TLS is on, since the kubelet's gRPC probes speak
-none. The one call is written out, over HTTP/2 as it is on the wire: the image has no gRPC client but ours."""
+Checks that the container's server is up: grpc.health.v1 must answer SERVING for SERVICE (`ready`: it can do its work), or for
+the whole server. It is for Docker, which has no gRPC probe, and for Kubernetes with TLS, which the kubelet's gRPC probes do
+not support. It writes the one call as HTTP/2 bytes, since the image has no general gRPC client."""
 
 import os
 import pathlib
@@ -101,7 +101,7 @@ def server():
 
 
 def setting(words, flag, otherwise):
-    """Of the command line, else of the environment."""
+    """Returns a flag's value from the command line, or else from the environment."""
     if flag in words[:-1]:
         return words[words.index(flag) + 1]
     return os.environ.get("KERNELMILL_" + flag[2:].replace("-", "_").upper()) or otherwise

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # usage: build_deb.sh [OUT_DIR]
-# Makes the Debian packages kernelmill and kernelmill-server in OUT_DIR, default build/packages, of build/release's programs
-# (brought up to date first) or of those in KERNELMILL_BIN. The same commit gives the same bytes. Needs binutils and
-# dpkg-dev.
+# Makes the Debian packages kernelmill and kernelmill-server in OUT_DIR (default build/packages), from the programs of
+# build/release, which it builds first, or from those in KERNELMILL_BIN. The same commit gives the same bytes. Needs
+# binutils and dpkg-dev.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=deploy/packages/common.sh

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # usage: build_wheel.sh [OUT_DIR]
-# Makes the wheel `kernelmill` in OUT_DIR, default build/packages, of build/release's client (brought up to date first) or
-# of the one in KERNELMILL_BIN. The same commit gives the same bytes. Needs binutils, patchelf
-# and protoc.
+# Makes the wheel `kernelmill` in OUT_DIR (default build/packages), from the client of build/release, which it builds first,
+# or from the one in KERNELMILL_BIN. The same commit gives the same bytes. Needs binutils, patchelf and protoc.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=deploy/packages/common.sh

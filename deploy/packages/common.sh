@@ -1,11 +1,11 @@
 # shellcheck shell=bash
-# What build_deb.sh and build_wheel.sh share; both run it in the project's root.
+# Functions of build_deb.sh and build_wheel.sh, which source it in the project's root.
 
-# The date in all that is packed: the commit's.
+# The date of all packed files: the commit's.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 1767225600)}
 export SOURCE_DATE_EPOCH
 
-# need COMMAND DEBIAN_PACKAGE
+# need COMMAND DEBIAN_PACKAGE: exits if the command is missing.
 need() {
   command -v "$1" >/dev/null || {
     echo "$(basename "$0"): $1 is missing (Debian package: $2)" >&2
@@ -13,7 +13,7 @@ need() {
   }
 }
 
-# The folder of the built programs: KERNELMILL_BIN as it is, or else build/release's, brought up to date; no tests.
+# Prints the folder of the programs: KERNELMILL_BIN, or else build/release's, which it builds first, without tests.
 programs() {
   if [[ -n "${KERNELMILL_BIN:-}" ]]; then
     echo "$KERNELMILL_BIN"
@@ -30,7 +30,7 @@ programs() {
 
 project_version() { sed -n 's/^project(kernelmill VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt; }
 
-# A file's name, size and digest.
+# Prints a file's name, size and digest.
 report() {
   printf '%s  %d bytes  sha256 %s\n' "$1" "$(stat -c %s "$1")" "$(sha256sum "$1" | cut -d' ' -f1)"
 }

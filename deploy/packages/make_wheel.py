@@ -30,13 +30,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "deploy"))
 import sbom  # noqa: E402
 
-# What every Linux of the wheel's tag has, in the C and C++ libraries' own versions.
+# Libraries that every Linux of the wheel's tag has; their symbol versions say which release is needed.
 OF_THE_MACHINE = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|util|resolv|stdc\+\+|gcc_s))\.so")
 # The oldest glibc whose distributions ship a libstdc++ with these symbols (the policies of auditwheel).
 GLIBC_OF_GLIBCXX = {28: 31, 29: 34, 30: 35}
 # Debian packages of headers that are compiled in.
 HEADERS = ["libcli11-dev", "nlohmann-json3-dev"]
-# What each part of the module needs beyond the standard library, by the extra that brings it.
+# The packages that each part of the module needs beyond the standard library, by their extra.
 EXTRAS = {"client": ["grpcio>=1.60", "protobuf>=4.25"], "figures": ["matplotlib>=3.8"], "tokens": ["tokenizers>=0.20"]}
 LIBRARY_LIST = """The shared libraries in kernelmill/lib are those of Debian 12, unchanged. The copyright and the licences of each are in
 the file of its package beside this one; its source is that of the Debian package and version named here.
@@ -49,7 +49,7 @@ def output(*argv):
 
 
 def shared_libraries(program):
-    """{soname: file} of all that the program needs, directly or not, and the machine does not have anyway."""
+    """Returns {soname: file} of the libraries that the program needs, directly or not, except those of every Linux."""
     found = {}
     for line in output("ldd", program).splitlines():
         match = re.match(r"\s*(\S+) => (\S+|not found)", line)

@@ -1,4 +1,4 @@
-// kernelmill-compiler: the worker that compiles kernels.
+// kernelmill-compiler: a worker for the stage compile.
 #include <grpcpp/impl/service_type.h>
 
 #include <CLI/CLI.hpp>
@@ -10,12 +10,9 @@
 #include "common/server_process/server_process.h"
 #include "common/version/version.h"
 #include "common/worker/process/worker_process.h"
-#include "services/compiler/adapters/toolchain/environment.h"
 #include "services/compiler/adapters/toolchain/toolchain_compiler.h"
-#include "services/compiler/server/compiler_metrics.h"
 #include "services/compiler/server/compiler_service.h"
 #include "services/compiler/server/compiler_stages.h"
-#include "services/compiler/server/limited_compiler.h"
 
 int main(int argc, char** argv) {
   kernelmill::flags::ServerFlags server;
@@ -23,7 +20,7 @@ int main(int argc, char** argv) {
   server.listen = "127.0.0.1:7076";
   server.metrics = "127.0.0.1:8076";
   kernelmill::flags::WorkerFlags worker;
-  // Each kernel has bounds of its own, and a task may have hundreds.
+  // Long, since each kernel has its own time limit and a task may have hundreds.
   worker.task_timeout_seconds = 6 * 3600;
   kernelmill::compiler::ToolchainOptions options;
   options.folder = kernelmill::compiler::DefaultToolchainsFolder();
@@ -34,11 +31,11 @@ int main(int argc, char** argv) {
       ->envname("KERNELMILL_TOOLCHAINS")
       ->capture_default_str();
   app.add_option("--temp-dir", options.temp_dir,
-                 "folder for what compilers write (default: the system's)")
+                 "folder for the compilers' temporary files (default: the system's temp folder)")
       ->envname("KERNELMILL_TEMP_DIR")
       ->check(CLI::ExistingDirectory);
   app.add_flag("--unsafe-no-sandbox", options.unsafe_no_sandbox,
-               "run what strangers wrote without a sandbox, as this user")
+               "run untrusted code without a sandbox, as this user")
       ->envname("KERNELMILL_UNSAFE_NO_SANDBOX");
   kernelmill::flags::CallFlags calls;
   kernelmill::flags::AddCallFlags(app, &calls);

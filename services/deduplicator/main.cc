@@ -14,7 +14,7 @@
 int main(int argc, char** argv) {
   namespace flags = kernelmill::flags;
   namespace deduplicator = kernelmill::deduplicator;
-  CLI::App app("Finds duplicates and contamination, and names datasets.",
+  CLI::App app("Finds duplicates and contamination, and makes the manifests of datasets.",
                "kernelmill-deduplicator");
   flags::ServerFlags server_flags;
   server_flags.version = kernelmill::Version();
@@ -26,8 +26,9 @@ int main(int argc, char** argv) {
   flags::CallFlags calls;
   flags::AddCallFlags(app, &calls);
   deduplicator::SpillOptions spill;
-  app.add_option("--spill-dir", spill.folder,
-                 "where shingles go that do not fit into memory; default: for temporary files")
+  app.add_option(
+         "--spill-dir", spill.folder,
+         "folder for shingles that do not fit into memory; default: the system's temp folder")
       ->envname("KERNELMILL_SPILL_DIR")
       ->check(CLI::ExistingDirectory);
   if (const auto exit_status = flags::ParseFlags(app, argc, argv)) return *exit_status;

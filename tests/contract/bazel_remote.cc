@@ -23,8 +23,8 @@ extern char** environ;
 namespace kernelmill::testing {
 namespace {
 
-// The socket's file alone is no sign: it is there a moment before anyone listens, and gRPC's next
-// try is a second later.
+// The socket's file exists a moment before the server listens, and gRPC retries only after a
+// second. So this waits until a connection succeeds.
 bool Listens(const std::string& path) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
@@ -44,6 +44,7 @@ std::string BazelRemote::Program() {
   return path != nullptr && access(path, X_OK) == 0 ? path : "";
 }
 
+// Starts a bazel-remote with an empty cache, and waits until it answers.
 absl::StatusOr<std::unique_ptr<BazelRemote>> BazelRemote::Start() {
   ASSIGN_OR_RETURN(TempDir dir, TempDir::Create());
   std::unique_ptr<BazelRemote> peer(new BazelRemote(std::move(dir)));
@@ -79,6 +80,7 @@ absl::Status BazelRemote::Spawn() {
   return absl::InternalError(absl::StrCat("cannot run ", words[0], ": error ", error));
 }
 
+// Waits up to 30 s. If the program ends before, the error has its log.
 absl::Status BazelRemote::WaitForSocket() {
   const absl::Time give_up = absl::Now() + absl::Seconds(30);
   while (absl::Now() < give_up) {

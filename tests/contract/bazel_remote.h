@@ -12,19 +12,19 @@
 
 namespace kernelmill::testing {
 
-// A bazel-remote (a store of the Remote Execution API that others wrote and run) as a process, on a
-// fresh directory and a socket of its own; killed with this object. Not thread-safe.
+// A process of bazel-remote, another store of the Remote Execution API, with a new directory and
+// its own socket. The destructor kills it. Not thread-safe.
 class BazelRemote {
  public:
-  // Where tests/peers/install_bazel_remote.sh left it, as KERNELMILL_BAZEL_REMOTE says; empty if it
-  // is not there.
+  // Returns the program that tests/peers/install_bazel_remote.sh installed, from
+  // KERNELMILL_BAZEL_REMOTE; empty if it is missing.
   static std::string Program();
 
-  // UNAVAILABLE: it does not start; INTERNAL: it cannot be run at all.
+  // Returns UNAVAILABLE if it does not start in time, or INTERNAL if it cannot be executed.
   static absl::StatusOr<std::unique_ptr<BazelRemote>> Start();
   ~BazelRemote();
 
-  // For rpc::Connect.
+  // Its address, for rpc::Connect.
   std::string address() const { return "unix:" + socket(); }
 
  private:

@@ -1,6 +1,6 @@
-// What every BlobStore promises, asked of the fake that unit tests use and of the real things: the
-// gRPC client against the store's services on RocksDB, and against bazel-remote, which others
-// wrote.
+// The contract of BlobStore, tested with the fake that unit tests use and with real stores: the
+// gRPC client with the store's services on RocksDB, and with bazel-remote, a store by other
+// authors.
 
 #include <grpcpp/channel.h>
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ using ::kernelmill::testing::StatusIs;
 constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 constexpr auto kNotFound = absl::StatusCode::kNotFound;
 
-// A BlobStore with what it stands on.
+// A BlobStore with its server.
 struct Subject {
   virtual ~Subject() = default;
   virtual BlobStore& store() = 0;
@@ -73,7 +73,7 @@ struct BazelRemoteSubject : Subject {
 struct Param {
   const char* name;
   std::function<std::unique_ptr<Subject>()> make;
-  bool from_elsewhere = false;  // bazel-remote, which may not be installed
+  bool from_elsewhere = false;  // by other authors: bazel-remote, which may not be installed
 };
 
 class BlobStoreContract : public ::testing::TestWithParam<Param> {
@@ -84,8 +84,7 @@ class BlobStoreContract : public ::testing::TestWithParam<Param> {
     }
     subject_ = GetParam().make();
   }
-  // A write of content that does not match its digest. Servers of other makes fail in their own
-  // words.
+  // Expects a write to fail whose content does not match its digest. Other servers use other codes.
   static void ExpectRefused(const absl::Status& status) {
     if (GetParam().from_elsewhere) {
       EXPECT_FALSE(status.ok() || IsRetryable(status)) << status;
@@ -99,7 +98,7 @@ class BlobStoreContract : public ::testing::TestWithParam<Param> {
   std::unique_ptr<Subject> subject_;
 };
 
-// Bytes that neither repeat nor shrink much.
+// Makes bytes that hardly repeat or compress.
 std::string Content(size_t size, uint64_t seed) {
   std::string bytes(size, '\0');
   for (char& byte : bytes) {
@@ -112,7 +111,7 @@ std::string Content(size_t size, uint64_t seed) {
 TEST_P(BlobStoreContract, WhatIsPutIsGot) {
   std::vector<Blob> blobs;
   for (const size_t size : {1, 1000, 1025, 70'000, 3'000'000}) {
-    blobs.push_back(BlobOf(Content(size, size)));
+    blobs.push_back(MakeBlob(Content(size, size)));
   }
   ASSERT_THAT(store().Put(blobs), IsOk());
   std::vector<Digest> digests;
@@ -124,9 +123,9 @@ TEST_P(BlobStoreContract, WhatIsPutIsGot) {
 }
 
 TEST_P(BlobStoreContract, BlobsLargerThanAnyMessage) {
-  const std::vector<Blob> blobs = {BlobOf(Content(20 << 20, 1)), BlobOf("small"),
-                                   BlobOf(Content((4 << 20) + 1, 2)),
-                                   BlobOf(Content((4 << 20) - (128 << 10), 3))};
+  const std::vector<Blob> blobs = {MakeBlob(Content(20 << 20, 1)), MakeBlob("small"),
+                                   MakeBlob(Content((4 << 20) + 1, 2)),
+                                   MakeBlob(Content((4 << 20) - (128 << 10), 3))};
   ASSERT_THAT(store().Put(blobs), IsOk());
   ASSERT_THAT(store().Put(blobs), IsOk());
   const auto contents = store().Get(
@@ -139,10 +138,10 @@ TEST_P(BlobStoreContract, BlobsLargerThanAnyMessage) {
 TEST_P(BlobStoreContract, ManySmallBlobsInOneCall) {
   std::vector<Blob> blobs;
   std::vector<Digest> digests;
-  // More than one question or batch takes; fewer where each becomes a file of its own.
+  // More than fit into one request or batch; fewer for a server that makes a file of each.
   const int count = GetParam().from_elsewhere ? 3'000 : 30'000;
   for (int i = 0; i < count; ++i) {
-    blobs.push_back(BlobOf(absl::StrCat("blob ", i)));
+    blobs.push_back(MakeBlob(absl::StrCat("blob ", i)));
     digests.push_back(blobs.back().digest);
   }
   EXPECT_EQ(store().FindMissing(digests)->size(), digests.size());
@@ -236,7 +235,8 @@ TEST_P(BlobStoreContract, AnActionResultIsKeptAndReplaced) {
   result.set_exit_code(2);
   ASSERT_THAT(store().PutActionResult(action, result), IsOk());
   EXPECT_EQ(store().GetActionResult(action)->exit_code(), 2);
-  if (GetParam().from_elsewhere) return;  // some keep results by the hash alone, which is as unique
+  if (GetParam().from_elsewhere)
+    return;  // some servers store results by hash only, which is unique too
   Digest same_hash = action;
   same_hash.set_size_bytes(7);
   EXPECT_THAT(store().GetActionResult(same_hash), StatusIs(kNotFound));
@@ -260,15 +260,15 @@ TEST_P(BlobStoreContract, AResultThatNamesAMissingBlobIsNotFound) {
     *file->mutable_digest() = ComputeDigest(name);
   }
   ASSERT_THAT(store().PutActionResult(action, result), IsOk());
-  ASSERT_THAT(store().Put({BlobOf("output 0")}), IsOk());
+  ASSERT_THAT(store().Put({MakeBlob("output 0")}), IsOk());
   EXPECT_THAT(store().GetActionResult(action), StatusIs(kNotFound));
-  ASSERT_THAT(store().Put({BlobOf("output 1")}), IsOk());
+  ASSERT_THAT(store().Put({MakeBlob("output 1")}), IsOk());
   EXPECT_THAT(store().GetActionResult(action), IsOk());
 }
 
 TEST_P(BlobStoreContract, ManyThreadsPutAndGetTheSameBlobs) {
-  const std::vector<Blob> blobs = {BlobOf(Content(5 << 20, 6)), BlobOf(Content(100'000, 7)),
-                                   BlobOf("tiny")};
+  const std::vector<Blob> blobs = {MakeBlob(Content(5 << 20, 6)), MakeBlob(Content(100'000, 7)),
+                                   MakeBlob("tiny")};
   std::vector<absl::Status> statuses(8);
   std::vector<std::thread> threads;
   for (absl::Status& status : statuses) {
@@ -293,7 +293,7 @@ INSTANTIATE_TEST_SUITE_P(
         Param{"GrpcOnBazelRemote", [] { return std::make_unique<BazelRemoteSubject>(); }, true}),
     [](const ::testing::TestParamInfo<Param>& info) { return std::string(info.param.name); });
 
-// The faults of the fake, on which other tests rely.
+// The faults that the fake injects, which other tests use.
 
 TEST(MemoryBlobStoreFaults, TheNextCallsFailAndThenNoMore) {
   MemoryBlobStore store;

@@ -1,4 +1,4 @@
-// The store as a process: what it has acknowledged survives kill -9, and SIGTERM is a clean end.
+// The store as a process: acknowledged writes survive kill -9, and SIGTERM ends it cleanly.
 
 #include <grpcpp/channel.h>
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ namespace {
 using ::kernelmill::testing::IsOk;
 using ::kernelmill::testing::StatusIs;
 
-// A kernelmill-store on a socket of its own; killed with this object.
+// A kernelmill-store with its own socket. The destructor kills it.
 class StoreProcess {
  public:
   StoreProcess(const std::string& data, const std::string& socket) {
@@ -71,7 +71,7 @@ class CasDurability : public ::testing::Test {
     return NewGrpcBlobStore(rpc::Connect("unix:" + socket()), options);
   }
 
-  // Waits until the store's log and content hold so much, but not for ever.
+  // Waits, for a limited time, until the store's log and content have this size.
   void WaitForBytes(uintmax_t bytes) const {
     const absl::Time give_up = absl::Now() + absl::Seconds(60);
     for (uintmax_t found = 0; found < bytes && absl::Now() < give_up;) {

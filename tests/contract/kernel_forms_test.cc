@@ -1,5 +1,5 @@
-// Every form in which the extractor finds or counts kernels gets through the fetcher's filter: what
-// the fetcher leaves behind nobody can count.
+// Every form in which the extractor finds or counts kernels must pass the fetcher's filter: the
+// extractor cannot count files that the fetcher drops.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -17,8 +17,8 @@
 namespace kernelmill {
 namespace {
 
-// What the extractor says of a file: "TRITON DECORATED" a kernel, "numba" a function that it
-// counts, "CANDIDATE" one that link decides on.
+// Returns the extractor's results for a file: "TRITON DECORATED" for a kernel, "numba" for a
+// counted function, "CANDIDATE" for a function that link decides on.
 std::string Found(const std::string& path, const std::string& text) {
   v1::FileShard files;
   files.add_files()->set_path(path);
@@ -113,7 +113,7 @@ TEST(KernelForms, EveryFormIsFetchedAndFound) {
   for (const auto& form : kForms) ExpectFetchedAndFound(form.path, form.text, form.found);
 }
 
-// Nothing that the fetcher leaves behind is found when it is handed to the extractor alone.
+// If the fetcher drops a file, the extractor finds nothing in it.
 TEST(KernelForms, WhatHasNoMarkerIsNotFoundEither) {
   for (const char* path : {"a.py", "a.py.jinja", "a.cu"}) {
     for (const char* text : {"@w\ndef k(x): tl.load(x)\n", "import jax\n@jax.jit\ndef f(x): pass\n",

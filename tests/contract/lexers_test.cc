@@ -1,5 +1,5 @@
-// Whoever cuts up code cuts it alike: the validator and the deduplicator, which read tokens, and
-// the extractor, which reads trees of Python and tokens of CUDA.
+// All readers of code cut it up in the same way: the validator and the deduplicator, which read
+// tokens, and the extractor, which reads trees of Python and tokens of CUDA.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -19,7 +19,7 @@ namespace {
 
 using Texts = std::vector<absl::string_view>;
 
-// With U+00B7 between them, so that a failure is read at a glance.
+// Joins the tokens with U+00B7, so that a failure is easy to read.
 std::string Joined(const Texts& texts) { return absl::StrJoin(texts, "·"); }
 
 std::string OfLexer(absl::string_view source, code::Language language, bool strings_alone) {
@@ -37,7 +37,7 @@ std::string OfDeduplicator(absl::string_view source, code::Language language) {
   return Joined(texts);
 }
 
-// The string literals of the tree, those within others aside.
+// Returns the string literals of the tree, except those inside others.
 std::string OfTree(absl::string_view source, bool plain_first) {
   python::StandardParser::Options options;
   options.plain_first = plain_first;
@@ -64,14 +64,14 @@ TEST(Lexers, PythonLiteralsEndAtTheSamePlace) {
     const char* source;
     const char* tokens;
     const char* strings;
-    bool in_grammar = true;  // tree-sitter's
+    bool in_grammar = true;  // tree-sitter's grammar knows it
   } cases[] = {
       {"s = rb'\\'' + Rb\"\"\"a\"b\"\"\"\n", "s·=·rb'\\''·+·Rb\"\"\"a\"b\"\"\"",
        "rb'\\''·Rb\"\"\"a\"b\"\"\""},
       {"s = fr'{x}' + U'b'\n", "s·=·fr'{x}'·+·U'b'", "fr'{x}'·U'b'"},
-      // The deduplicator knew no t-strings.
+      // The deduplicator did not know t-strings.
       {"s = t'{x}' + rt\"y\"\n", "s·=·t'{x}'·+·rt\"y\"", "t'{x}'·rt\"y\"", false},
-      // Validator and deduplicator took these for prefixes.
+      // Validator and deduplicator read these as prefixes.
       {"s = x in'b'\n", "s·=·x·in·'b'", "'b'"},
       {"ft'a'\n", "ft·'a'", "'a'", false},
       {"bu'a'\n", "bu·'a'", "'a'", false},
@@ -86,7 +86,7 @@ TEST(Lexers, PythonLiteralsEndAtTheSamePlace) {
        "f'{ {1: 2}[1] }'·f'{a[1:2]}'"},
       // The deduplicator ended a string at the second byte of a Windows line end.
       {"s = 'a\\\r\nb'\n", "s·=·'a\\\r\nb'", "'a\\\r\nb'"},
-      // The validator took the backslash for a token.
+      // The validator read the backslash as a token.
       {"f(a, \\\n  mask=m)\n", "f·(·a·,·mask·=·m·)", ""},
       // Numbers: the validator cut these up, the deduplicator joined too much.
       {"x = 1.5e-3 + .5 + 1_000j + 0x_1F\n", "x·=·1.5e-3·+·.5·+·1_000j·+·0x_1F", ""},
@@ -110,20 +110,20 @@ TEST(Lexers, CudaLiteralsEndAtTheSamePlace) {
     const char* source;
     const char* tokens;
   } cases[] = {
-      // The validator knew no prefixes, raw strings or separators.
+      // The validator did not know prefixes, raw strings or separators.
       {"L\"a\" u8'b' U\"c\" u\"d\"", "L\"a\"·u8'b'·U\"c\"·u\"d\""},
       {"R\"x(a)\" // b\n)x\" c", "R\"x(a)\" // b\n)x\"·c"},
       {"uR\"(a\")\" + u8R\"(b)\"", "uR\"(a\")\"·+·u8R\"(b)\""},
       {"x = 1'000'000; 'y'", "x·=·1'000'000·;·'y'"},
       {"0x1F'FFu 0b1'0 1.'a'", "0x1F'FFu·0b1'0·1.·'a'"},
-      // The deduplicator took these for a literal with a prefix.
+      // The deduplicator read these as a literal with a prefix.
       {"LR'x'", "LR·'x'"},
       {"R'x' + y", "R·'x'·+·y"},
-      // Both took what no delimiter may hold for one.
+      // Both accepted characters that a delimiter may not have.
       {"R\"a b(c)a b\" d", "R\"a b(c)a b\"·d"},
       {"R\"\\(\" d)", "R\"\\(\"·d·)"},
       {"R\"01234567890123456(x\" y", "R\"01234567890123456(x\"·y"},
-      // The deduplicator knew no binary exponents, the validator none at all.
+      // The deduplicator did not know binary exponents, the validator no exponents at all.
       {"0x1p-3 1.5e+3f 0xe+1 .5", "0x1p-3·1.5e+3f·0xe·+·1·.5"},
       // To nvcc a dollar is a letter.
       {"$a + b$1", "$a·+·b$1"},
@@ -133,7 +133,7 @@ TEST(Lexers, CudaLiteralsEndAtTheSamePlace) {
       {"a // b \\\\\n c\nd", "a·d"},
       {"\"a\\\r\nb\" c", "\"a\\\r\nb\"·c"},
       {"k<<<g, b>>>(p->x, A::y) <=> z->*w", "k·<<<·g·,·b·>>>·(·p·->·x·,·A·::·y·)·<=>·z·->*·w"},
-      // Digraphs are as they are written: tokens are compared, never preprocessed.
+      // Digraphs stay as written: tokens are compared and never preprocessed.
       {"a<:0:> <% %>", "a·<·:·0·:·>·<·%·%·>"},
       {"\"x\"_s + 'y'_t", "\"x\"·_s·+·'y'·_t"},
   };

@@ -1,4 +1,4 @@
-// What the validator takes for a licence, the fetcher brings.
+// The fetcher fetches every file that the validator reads as a licence.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ OTHER DEALINGS IN THE SOFTWARE.
 For more information, please refer to <https://unlicense.org/>
 )";
 
-// The licence of a.py in a repository that has one more file.
+// Returns the licence of a.py in a repository with one other file.
 std::string LicenseBeside(const std::string& path, const std::string& content) {
   const absl::StatusOr<TempDir> folder = TempDir::Create();
   EXPECT_THAT(folder, IsOk());

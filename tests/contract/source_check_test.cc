@@ -1,5 +1,5 @@
-// Whatever the extractor makes of a file, the check that manifests and exports rest on finds true:
-// each form of a kernel, in each form of a file.
+// The check that manifests and exports rely on accepts everything that the extractor makes: each
+// form of a kernel, in each form of a file.
 #include "common/manifest/source_check.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 
 using ::kernelmill::testing::IsOk;
 
-// How many kernels the file has; each must be found true.
+// Returns the number of the file's kernels; each must pass the check.
 int CheckedKernels(const std::string& path, const std::string& text) {
   v1::FileShard files;
   files.add_files()->set_path(path);

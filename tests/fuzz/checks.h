@@ -9,12 +9,12 @@
 
 namespace kernelmill::extractor {
 
-// What must hold of any bytes; libFuzzer keeps the input where it does not.
+// Checks a condition that must hold for any bytes. libFuzzer keeps the input if it does not.
 inline void Check(bool holds) {
   if (!holds) std::abort();
 }
 
-// A kernel is an exact span of its file, and begins a line.
+// Checks that a kernel is an exact span of its file and begins a line.
 inline void CheckSpan(const v1::Kernel& kernel, const std::string& text) {
   const auto begin = static_cast<size_t>(kernel.first_byte());
   Check(begin <= text.size() && kernel.source().size() <= text.size() - begin);

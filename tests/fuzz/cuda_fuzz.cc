@@ -1,6 +1,6 @@
 // usage: cuda_fuzz [LIBFUZZER_FLAG...] [CORPUS...]
-// Scans any bytes for CUDA functions. Whatever they are: tokens and functions lie within the text,
-// one after another, and each kernel is an exact span of it, the same ones each time.
+// Scans any bytes for CUDA functions. For all bytes: tokens and functions are inside the text, in
+// order, each kernel is an exact span of it, and a second run finds the same kernels.
 #include <cstdint>
 #include <string>
 
@@ -17,7 +17,7 @@
 namespace kernelmill::extractor {
 namespace {
 
-constexpr size_t kMaxOverlap = 8;  // as ExtractOptions has it
+constexpr size_t kMaxOverlap = 8;  // the default of ExtractOptions
 
 void CheckScan(absl::string_view text) {
   const cuda::Code code = cuda::Lex(text);

@@ -1,7 +1,7 @@
 // usage: extract_fuzz [LIBFUZZER_FLAG...] [CORPUS...]
-// Extracts kernels from one file of any bytes; the first line names it. Whatever the bytes are: it
-// ends, within bounds, with kernels that are exact spans of the file, or of what a string of a JSON
-// file stands for, and with the same ones again.
+// Extracts kernels from one file of any bytes; the first line names it. For all bytes: extraction
+// ends within bounds, kernels are exact spans of the file or of a decoded string of a JSON file,
+// and a second run finds the same kernels.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -23,15 +23,15 @@ using python::StandardParser;
 
 namespace {
 
-// The file's name decides which language it is read as.
-absl::string_view NameOf(uint8_t choice) {
+// Chooses the file's name, which decides its language.
+absl::string_view ChooseName(uint8_t choice) {
   constexpr absl::string_view kNames[] = {"a.py",           "a.cu",   "a.py.jinja",
                                           "output_code.py", "a.json", "a.jsonl"};
   return kNames[choice % (sizeof(kNames) / sizeof(kNames[0]))];
 }
 
-// What each string of a JSON file stands for, by where its content begins.
-std::map<int64_t, std::string> StringsOf(const v1::SourceFile& file) {
+// Returns the decoded strings of a JSON file, by the begin of their content.
+std::map<int64_t, std::string> ListStrings(const v1::SourceFile& file) {
   std::map<int64_t, std::string> strings;
   json::Documents documents(file.path(), file.content());
   json::Document document;
@@ -47,7 +47,7 @@ std::map<int64_t, std::string> StringsOf(const v1::SourceFile& file) {
   return strings;
 }
 
-// A kernel of a string in the JSON string has a place after that one's.
+// A kernel in a string inside the JSON string has a later place than that string.
 void CheckJsonSpan(const v1::Kernel& kernel, const std::map<int64_t, std::string>& strings) {
   auto string = strings.upper_bound(kernel.string_begin());
   Check(string != strings.begin());
@@ -59,7 +59,7 @@ void CheckJsonSpan(const v1::Kernel& kernel, const std::map<int64_t, std::string
 
 void CheckKernels(const v1::KernelShard& shard, const v1::SourceFile& file) {
   const bool is_json = json::IsJsonPath(file.path());
-  const auto strings = is_json ? StringsOf(file) : std::map<int64_t, std::string>();
+  const auto strings = is_json ? ListStrings(file) : std::map<int64_t, std::string>();
   for (const v1::Kernel& kernel : shard.kernels()) {
     Check(kernel.has_json_pointer() == is_json);
     if (is_json) {
@@ -74,7 +74,7 @@ void Extract(const uint8_t* data, size_t size) {
   if (size == 0) return;
   v1::FileShard files;
   v1::SourceFile& file = *files.add_files();
-  file.set_path(std::string(NameOf(data[0])));
+  file.set_path(std::string(ChooseName(data[0])));
   file.set_content(std::string(reinterpret_cast<const char*>(data + 1), size - 1));
   const StandardParser parser;
   const auto shard = ExtractKernels(files, parser);

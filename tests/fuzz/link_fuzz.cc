@@ -1,7 +1,7 @@
 // usage: link_fuzz [LIBFUZZER_FLAG...] [CORPUS...]
-// Extracts and links a source of several files, which stand one after another with a byte 0xff
-// between; each file's first byte names it. Whatever the bytes are: kernels are exact spans of
-// their files, the pieces of their modules lie in the files, and all is the same again.
+// Extracts and links a source of several files, separated by a byte 0xff; each file's first byte
+// names it. For all bytes: kernels are exact spans of their files, the pieces of their modules are
+// inside the files, and a second run gives the same result.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -24,23 +24,23 @@ using python::StandardParser;
 
 namespace {
 
-std::string PathOf(char choice) {
+std::string MakePath(char choice) {
   constexpr absl::string_view kPaths[] = {"a.py",       "b.py", "p/__init__.py", "p/a.py",
                                           "p/q/b.py",   "c.cu", "p/c.py",        "p/q/__init__.py",
                                           "__init__.py"};
   return std::string(kPaths[static_cast<uint8_t>(choice) % (sizeof(kPaths) / sizeof(kPaths[0]))]);
 }
 
-// The first of a path counts, as in a tree.
-std::map<std::string, std::string> FilesOf(absl::string_view bytes) {
+// The first file of a path counts, as in a tree.
+std::map<std::string, std::string> ReadFiles(absl::string_view bytes) {
   std::map<std::string, std::string> files;
   for (const absl::string_view file : absl::StrSplit(bytes, '\xff')) {
-    if (!file.empty()) files.emplace(PathOf(file[0]), std::string(file.substr(1)));
+    if (!file.empty()) files.emplace(MakePath(file[0]), std::string(file.substr(1)));
   }
   return files;
 }
 
-// False where this machine was too slow.
+// Returns false if this machine was too slow.
 bool ExtractAndLink(const std::map<std::string, std::string>& texts, v1::KernelShard* shard) {
   v1::FileShard files;
   for (const auto& [path, text] : texts) {
@@ -68,7 +68,7 @@ void CheckPieces(const v1::Kernel& kernel, const std::map<std::string, std::stri
 }
 
 void Link(absl::string_view bytes) {
-  const std::map<std::string, std::string> files = FilesOf(bytes);
+  const std::map<std::string, std::string> files = ReadFiles(bytes);
   v1::KernelShard shard;
   v1::KernelShard again;
   if (!ExtractAndLink(files, &shard) || !ExtractAndLink(files, &again)) return;

@@ -54,7 +54,7 @@ LINKED = (b"\x00import triton\nfrom b import f, N\nfrom p import g as h\nimport 
 
 
 def link_seeds():
-    """Made files, and the test data in threes that stand beside one another."""
+    """Made files, and the test data in groups of three neighbours."""
     yield b"\xff".join(LINKED)
     texts = [path.read_bytes() for path in data_files(".py") if path.stat().st_size < 16384]
     for first in range(0, len(texts), 3):

@@ -12,7 +12,7 @@
 #include "absl/strings/strip.h"
 #include "common/base/path.h"
 #include "common/base/text.h"
-#include "dataset/pairs/identifier_words.h"
+#include "dataset/pairs/kernel_traits.h"
 
 namespace kernelmill::client {
 namespace {

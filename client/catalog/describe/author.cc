@@ -10,7 +10,7 @@
 #include "absl/strings/strip.h"
 #include "common/code/lexer.h"
 #include "common/code/python.h"
-#include "common/text/html_text.h"
+#include "common/text/safe_text.h"
 
 namespace kernelmill::client {
 namespace {

@@ -11,7 +11,6 @@
 #include "absl/strings/strip.h"
 #include "client/catalog/describe/author.h"
 #include "client/catalog/markdown/usage.h"
-#include "common/text/html_text.h"
 #include "common/text/safe_text.h"
 #include "dataset/output/markdown.h"
 

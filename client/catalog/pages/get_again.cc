@@ -10,7 +10,7 @@
 #include "common/base/path.h"
 #include "common/base/text.h"
 #include "common/base/url.h"
-#include "common/text/html_text.h"
+#include "common/text/safe_text.h"
 
 namespace kernelmill::client {
 namespace {

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "common/code/line_index.h"
-#include "common/text/html_text.h"
+#include "common/text/safe_text.h"
 
 namespace kernelmill::client {
 namespace {

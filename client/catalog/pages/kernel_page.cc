@@ -13,7 +13,7 @@
 #include "client/catalog/web/page.h"
 #include "common/base/url.h"
 #include "common/code/lexer.h"
-#include "common/text/html_text.h"
+#include "common/text/safe_text.h"
 
 namespace kernelmill::client {
 namespace {

@@ -13,7 +13,7 @@
 #include "client/catalog/pages/get_again.h"
 #include "client/catalog/pages/highlight.h"
 #include "client/catalog/pages/html_parts.h"
-#include "common/text/html_text.h"
+#include "common/text/safe_text.h"
 
 namespace kernelmill::client {
 namespace {

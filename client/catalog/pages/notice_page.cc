@@ -2,7 +2,7 @@
 #include "client/catalog/pages/html_parts.h"
 #include "client/catalog/pages/site_pages.h"
 #include "client/catalog/web/page.h"
-#include "common/text/html_text.h"
+#include "common/text/safe_text.h"
 
 namespace kernelmill::client {
 namespace {

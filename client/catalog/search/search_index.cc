@@ -16,7 +16,7 @@
 #include "client/catalog/web/site_file.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
-#include "common/text/html_text.h"
+#include "common/text/safe_text.h"
 
 namespace kernelmill::client {
 namespace {

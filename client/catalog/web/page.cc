@@ -5,7 +5,7 @@
 #include "client/catalog/web/assets.h"
 #include "client/catalog/web/site_file.h"
 #include "common/base/status.h"
-#include "common/text/html_text.h"
+#include "common/text/safe_text.h"
 
 namespace kernelmill::client {
 namespace {

@@ -15,7 +15,7 @@
 namespace kernelmill::manifest {
 namespace {
 
-// Puts the kernel at the end of the text, after empty lines.
+// Appends the kernel to the text, after empty lines.
 void Append(v1::Kernel* kernel, std::string* text) {
   const auto lines = static_cast<int32_t>(CountLines(*text));
   if (kernel->first_line() > lines + 1) {
@@ -30,7 +30,7 @@ void Append(v1::Kernel* kernel, std::string* text) {
   absl::StrAppend(text, kernel->source());
 }
 
-// One string a kernel.
+// Makes a JSON file with a string for each kernel.
 std::string JsonFile(const std::vector<v1::Kernel*>& kernels) {
   std::string file;
   for (v1::Kernel* kernel : kernels) {
@@ -56,8 +56,8 @@ std::string CodeFile(std::vector<v1::Kernel*> kernels) {
   return file;
 }
 
-// Of a file without kernels the whole's own source is what it has.
-std::string ContentOf(const std::vector<v1::Kernel*>& kernels, const v1::Kernel* whole) {
+// Makes a file's content. A file without kernels has the source of its whole-file record.
+std::string MakeContent(const std::vector<v1::Kernel*>& kernels, const v1::Kernel* whole) {
   if (kernels.empty()) return whole->source();
   return kernels[0]->has_json_pointer() ? JsonFile(kernels) : CodeFile(kernels);
 }
@@ -87,7 +87,7 @@ v1::FileShard WriteFiles(v1::KernelShard* shard) {
     v1::Kernel* whole = wholes.contains(path) ? wholes[path] : nullptr;
     v1::SourceFile* file = files.add_files();
     file->set_path(path);
-    file->set_content(ContentOf(kernels, whole));
+    file->set_content(MakeContent(kernels, whole));
     if (whole != nullptr) SetWhole(file->content(), whole);
     v1::ExtractedFile* listed = shard->add_files();
     listed->set_path(path);

@@ -6,11 +6,11 @@
 
 namespace kernelmill::manifest {
 
-// Makes up the files that a shard's kernels stand in, so that the shard tells the truth of them:
-// each `source` on the line on which the kernel says that it begins, else after the one before.
-// Sets the kernels' places and hashes, and lists the files. Of a JSON file a pointer is "" or
-// "/INDEX/KEY", with the indices in order. A whole file (IsFile) is what its kernels make, or its
-// own source where it has none.
+// Makes files that contain a shard's kernels, so that the shard passes CheckSources(). Each
+// `source` goes to the kernel's first line, or else after the previous kernel. Sets the kernels'
+// places and hashes, and lists the files. In a JSON file, a pointer must be "" or "/INDEX/KEY",
+// with the indices in order. A whole file (IsFile) gets the content that its kernels make, or keeps
+// its own source if it has no kernels.
 v1::FileShard WriteFiles(v1::KernelShard* shard);
 
 }  // namespace kernelmill::manifest

@@ -105,7 +105,7 @@ absl::StatusOr<SyntaxTree> ParsedText::ParseTolerantly(const PythonParser& parse
   for (NodeId node = 0; node < tree.size() && first_error_line_ == 0; ++node) {
     if (tree.KindOf(node) != Kind::kError && !tree[node].missing) continue;
     const size_t at = std::min<size_t>(tree[node].start, text_.size() - 1);
-    first_error_line_ = lines_.LineOf(at);
+    first_error_line_ = lines_.LineAt(at);
   }
   std::optional<std::string> repaired = ReplaceUnclosedBrackets(tree.text());
   if (!repaired) return absl::StatusOr<SyntaxTree>(std::move(tree));

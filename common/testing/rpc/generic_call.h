@@ -13,8 +13,8 @@
 
 namespace kernelmill::testing {
 
-// How a unary call with an empty message ends, whatever the method ("/package.Service/Method") is
-// about.
+// Makes a unary call with an empty message to any method ("/package.Service/Method"). Returns its
+// status.
 inline grpc::Status GenericCall(std::shared_ptr<grpc::Channel> channel, const std::string& method,
                                 absl::Duration timeout) {
   grpc::GenericStub stub(std::move(channel));

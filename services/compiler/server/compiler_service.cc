@@ -23,27 +23,29 @@ namespace {
 constexpr int kMaxKernels = 256;
 constexpr size_t kMaxBytes = 8u << 20;
 
+// Bounds the work of one call. A caller with more kernels sends more calls.
 absl::Status CheckLimits(const v1::CompileRequest& request) {
   if (request.kernels().kernels_size() > kMaxKernels) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "at most ", kMaxKernels, " kernels at a time, not ", request.kernels().kernels_size()));
+        "kernels: at most ", kMaxKernels, " a call, not ", request.kernels().kernels_size()));
   }
   if (request.kernels().ByteSizeLong() > kMaxBytes) {
-    return absl::InvalidArgumentError(absl::StrCat("at most ", kMaxBytes, " bytes at a time, not ",
-                                                   request.kernels().ByteSizeLong()));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "kernels: at most ", kMaxBytes, " bytes a call, not ", request.kernels().ByteSizeLong()));
   }
   return absl::OkStatus();
 }
 
-// With the forms that are kept it may be any size.
+// Refuses a response above the message limit: kept forms can have any size.
 absl::Status CheckSize(const v1::CompileResponse& response) {
   const size_t bytes = response.ByteSizeLong();
   if (bytes <= static_cast<size_t>(rpc::kMaxMessageBytes)) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrCat(
-      "the answer would have ", bytes, " bytes, more than a message may: ask for fewer ",
-      "kernels at a time, or keep fewer forms"));
+      "the response would have ", bytes,
+      " bytes, more than a message may have: send fewer kernels ", "a call, or keep fewer forms"));
 }
 
+// The service. It stops compiling when the caller is gone.
 class CompilerService final
     : public v1::Compiler::WithStreamedUnaryMethod_Compile<v1::Compiler::Service> {
  public:
@@ -60,6 +62,8 @@ class CompilerService final
   }
 
  private:
+  // Compiles the kernels of a call. An error refuses the whole call: one of the limits, of the
+  // compile policy, or of the compiler.
   absl::Status Run(const v1::CompileRequest& request, const std::stop_token& stop,
                    v1::CompileResponse& response) {
     RETURN_IF_ERROR(CheckLimits(request));

@@ -12,10 +12,10 @@ class Service;
 
 namespace kernelmill::compiler {
 
-// Serves v1::Compiler, `workers` kernels of a call at a time. Thread-safe; `compiler` outlives it.
-// INVALID_ARGUMENT: more kernels than a
-// call may have, or the policy names what is not pinned. FAILED_PRECONDITION: a toolchain is not
-// installed here.
+// Makes the service v1::Compiler, which compiles `workers` kernels of a call at a time.
+// Thread-safe. `compiler` must outlive it. Calls return INVALID_ARGUMENT for more kernels than a
+// call may have, or if the policy names something that is not pinned; FAILED_PRECONDITION if a
+// toolchain is not installed here; RESOURCE_EXHAUSTED above the limits or for too large a response.
 std::unique_ptr<grpc::Service> NewCompilerService(Compiler& compiler,
                                                   const rpc::CallLimits& limits = {},
                                                   int workers = 1);

@@ -26,9 +26,7 @@
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/compile.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
-#include "services/compiler/server/compiler_metrics.h"
 #include "services/compiler/server/fake_compiler.h"
-#include "services/compiler/server/limited_compiler.h"
 
 namespace kernelmill::compiler {
 namespace {
@@ -201,7 +199,7 @@ TEST_F(CompileStageTest, AStopReachesTheCompilerAndWhoWaitsForItAndNothingIsStor
   EXPECT_EQ(store_.blobs(), before);
 }
 
-// Counts how many of its callers are in it at once.
+// A fake that counts its concurrent calls.
 class CrowdedCompiler : public FakeCompiler {
  public:
   absl::StatusOr<KernelReport> Compile(const KernelJob& job) override {

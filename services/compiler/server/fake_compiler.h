@@ -14,8 +14,8 @@
 
 namespace kernelmill::compiler {
 
-// Compiles all with the first try, for ptx of `text_bytes`; or refuses it in the stage
-// `refused_by`; or fails with `status`.
+// A fake that compiles every kernel with its first try to a ptx of `text_bytes`, or refuses it in
+// the stage `refused_by`, or fails with `status`.
 class FakeCompiler : public Compiler {
  public:
   absl::StatusOr<KernelReport> Compile(const KernelJob& job) override {
@@ -50,7 +50,7 @@ class FakeCompiler : public Compiler {
   size_t text_bytes = 10;
 };
 
-// Compiles for ever, but for who is stopped.
+// A fake that compiles until the job is stopped.
 class EndlessCompiler : public FakeCompiler {
  public:
   absl::StatusOr<KernelReport> Compile(const KernelJob& job) override {
@@ -63,7 +63,7 @@ class EndlessCompiler : public FakeCompiler {
   absl::Notification began;
 };
 
-// A kernel to compile, and one that no compiler is asked of.
+// Makes a kernel to compile, and one that is not compiled.
 inline v1::KernelShard Kernels() {
   v1::KernelShard shard;
   v1::Kernel& kernel = *shard.add_kernels();

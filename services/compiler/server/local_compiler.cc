@@ -1,7 +1,6 @@
 #include "services/compiler/server/local_compiler.h"
 
 #include "services/compiler/adapters/sandbox/support.h"
-#include "services/compiler/adapters/toolchain/environment.h"
 #include "services/compiler/adapters/toolchain/toolchain_compiler.h"
 
 namespace kernelmill::compiler {

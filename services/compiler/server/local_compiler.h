@@ -10,21 +10,24 @@
 #include "absl/strings/string_view.h"
 #include "services/compiler/core/compiler.h"
 
-// The compilers of this machine, for a program that has the service in its own process.
+// The compilers of this machine, for a program that runs the service in its own process and may not
+// include its adapters.
 
 namespace kernelmill::compiler {
 
-// The folder where deploy/install_toolchains.sh installs by default.
+// Returns the folder in which deploy/install_toolchains.sh installs by default.
 std::string LocalToolchainsFolder();
 
-// Where a pinned toolchain is installed. FAILED_PRECONDITION: it is not, or by other pins.
+// Returns the folder of an installed toolchain. Returns FAILED_PRECONDITION if it is not installed,
+// or with other versions than the pinned ones.
 absl::StatusOr<std::string> LocalToolchain(const std::string& folder, absl::string_view name);
 
-// FAILED_PRECONDITION: this machine cannot confine compilers; the message says what is missing.
+// Returns FAILED_PRECONDITION if this machine cannot confine compilers; the message says what is
+// missing.
 absl::Status CheckLocalSandbox();
 
-// A compiler by the named toolchains; without names by all that are pinned. FAILED_PRECONDITION: as
-// both above.
+// Opens the named toolchains, or all pinned ones if `toolchains` is empty. Errors are those of both
+// functions above.
 absl::StatusOr<std::unique_ptr<Compiler>> OpenLocalCompiler(
     const std::string& folder, const std::vector<std::string>& toolchains, bool unsafe_no_sandbox);
 

@@ -1,3 +1,7 @@
+// The basic idea: the stages sign, pair and resolve in memory, for a few texts that a caller sends.
+// It uses the same classes as the stages, so that the answer is the one that a job would give, with
+// a single partition and without spilling.
+
 #include "services/deduplicator/core/deduplicate.h"
 
 #include <string>
@@ -17,8 +21,8 @@ absl::Status CheckSize(const v1::DeduplicateRequest& request) {
   int64_t bytes = 0;
   for (const std::string& source : request.sources()) bytes += static_cast<int64_t>(source.size());
   if (request.sources_size() <= kMaxTexts && bytes <= kMaxTextBytes) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(request.sources_size(), " texts of ", bytes,
-                                                 " bytes; at most ", kMaxTexts, " and ",
+  return absl::InvalidArgumentError(absl::StrCat("sources: ", request.sources_size(), " texts of ",
+                                                 bytes, " bytes; at most ", kMaxTexts, " and ",
                                                  kMaxTextBytes));
 }
 
@@ -31,6 +35,8 @@ absl::StatusOr<v1::Clusters> Deduplicate(const v1::DeduplicateRequest& request) 
   params.set_partitions(1);
   RETURN_IF_ERROR(CheckPairParams(params));
 
+  // The texts form one shard of one source. Their first lines number them, so that the rank of
+  // equal kernels is their order in the request.
   SignedShard shard;
   v1::VerdictShard verdicts;
   v1::Kernel kernel;
@@ -40,6 +46,7 @@ absl::StatusOr<v1::Clusters> Deduplicate(const v1::DeduplicateRequest& request) 
     Sign(kernel, &shard);
     verdicts.add_verdicts()->set_accepted(true);
   }
+  // Pair: the second pass loads only the sets that have a candidate, in ascending order.
   v1::PairSet pairs;
   DuplicateFinder finder(params.threshold(), /*partition=*/0, /*partitions=*/1);
   finder.Observe(shard.signatures.near());
@@ -55,6 +62,7 @@ absl::StatusOr<v1::Clusters> Deduplicate(const v1::DeduplicateRequest& request) 
   RETURN_IF_ERROR(finder.Find(pairs.mutable_pairs()));
   RETURN_IF_ERROR(same.Filter(SameKernel::Names::kCount, pairs.mutable_pairs()));
 
+  // Resolve: without structural duplicates or holdouts.
   v1::DedupPolicy policy;
   policy.set_threshold(params.threshold());
   Resolver resolver(policy);

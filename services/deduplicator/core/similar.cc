@@ -1,3 +1,10 @@
+// The basic idea: sign the request's kernels once, and compare them with every kernel of the
+// dataset, by their exact sets of shingles. Most comparisons end early: by the sizes of the sets,
+// or when the rest of a merge cannot reach the threshold.
+//
+// A query without a language is signed as Python and as C. Kernels of either language are compared
+// with the signature in their language.
+
 #include "services/deduplicator/core/similar.h"
 
 #include <algorithm>
@@ -17,7 +24,7 @@ namespace {
 
 using Set = absl::Span<const uint64_t>;
 
-// A kernel of a signed shard.
+// A view of one kernel of a signed shard.
 struct SignedKernel {
   absl::string_view sha256;
   Set near;
@@ -25,24 +32,25 @@ struct SignedKernel {
 };
 
 template <typename Repeated>
-Set SetOf(const Repeated& shingles) {
+Set ToSet(const Repeated& shingles) {
   return absl::MakeConstSpan(shingles.data(), static_cast<size_t>(shingles.size()));
 }
 
-SignedKernel KernelOf(const SignedShard& shard, int i) {
+SignedKernel GetKernel(const SignedShard& shard, int i) {
   constexpr size_t kSha256Bytes = 32;
   const v1::KernelShingles& shingles = shard.shingles.kernels(i);
   const absl::string_view hashes = shard.signatures.sha256();
-  return {hashes.substr(i * kSha256Bytes, kSha256Bytes), SetOf(shingles.near()),
-          SetOf(shingles.structural())};
+  return {hashes.substr(i * kSha256Bytes, kSha256Bytes), ToSet(shingles.near()),
+          ToSet(shingles.structural())};
 }
 
+// Returns true if the similarity of two sets reaches the threshold. Tests the sizes first.
 bool Reaches(Set a, Set b, double threshold) {
   return SizesMayReach(a.size(), b.size(), threshold) &&
          Similarity(CompareAtLeast(a, b, threshold)) >= threshold;
 }
 
-// Nothing where they are not that similar by either measure.
+// Returns nothing if neither measure reaches the threshold.
 std::optional<KernelSimilarity> Compared(const SignedKernel& a, const SignedKernel& b,
                                          double threshold) {
   KernelSimilarity scores;
@@ -63,6 +71,8 @@ std::optional<KernelSimilarity> Compared(const SignedKernel& a, const SignedKern
   return scores;
 }
 
+// Returns true if `a` ranks before `b`: the more similar first, then the stricter kind, then the
+// order of the dataset, so that the result is deterministic.
 bool Before(const SimilarFinder::Found& a, const SimilarFinder::Found& b) {
   if (a.scores.similarity != b.scores.similarity) {
     return a.scores.similarity > b.scores.similarity;
@@ -71,19 +81,19 @@ bool Before(const SimilarFinder::Found& a, const SimilarFinder::Found& b) {
          std::tie(b.scores.kind, b.source, b.path, b.first_line, b.number);
 }
 
-int64_t TopOf(const v1::SimilarRequest& request) {
+int64_t GetTop(const v1::SimilarRequest& request) {
   return request.top() == 0 ? kDefaultTop : request.top();
 }
 
-double ThresholdOf(const v1::SimilarRequest& request) {
+double GetThreshold(const v1::SimilarRequest& request) {
   return request.threshold() == 0 ? kDefaultThreshold : request.threshold();
 }
 
-// The request's kernels; those of no language of their own are read in this one.
+// Signs the request's kernels. One without a language is read in the given one.
 SignedShard SignQueries(const v1::SimilarRequest& request, Language language) {
   SignedShard shard;
   for (const v1::Kernel& given : request.kernels()) {
-    // No more of it: offsets that do not fit the text are nobody's but the caller's.
+    // Other fields are ignored: the caller may send offsets that do not fit the text.
     v1::Kernel kernel;
     kernel.set_source(given.source());
     kernel.set_name(given.name());
@@ -116,24 +126,24 @@ absl::Status SimilarFinder::Check(const v1::SimilarRequest& request) {
     bytes += static_cast<int64_t>(kernel.source().size() + kernel.name().size());
   }
   if (request.kernels_size() > kMaxQueries || bytes > kMaxTextBytes) {
-    return absl::InvalidArgumentError(absl::StrCat(request.kernels_size(), " kernels of ", bytes,
-                                                   " bytes; at most ", kMaxQueries, " and ",
-                                                   kMaxTextBytes));
+    return absl::InvalidArgumentError(absl::StrCat("kernels: ", request.kernels_size(),
+                                                   " kernels of ", bytes, " bytes; at most ",
+                                                   kMaxQueries, " and ", kMaxTextBytes));
   }
-  if (request.top() < 0 || TopOf(request) * request.kernels_size() > kMaxSimilar) {
-    return absl::InvalidArgumentError(absl::StrCat("the top ", TopOf(request), " of each of ",
-                                                   request.kernels_size(), " kernels; at most ",
-                                                   kMaxSimilar, " in all"));
+  if (request.top() < 0 || GetTop(request) * request.kernels_size() > kMaxSimilar) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("top: ", GetTop(request), " for each of ", request.kernels_size(),
+                     " kernels; must be at least 0, and at most ", kMaxSimilar, " in total"));
   }
-  const double threshold = ThresholdOf(request);
+  const double threshold = GetThreshold(request);
   if (threshold > 0 && threshold <= 1) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("the threshold is ", threshold, "; it must be over 0 and at most 1"));
+      absl::StrCat("threshold: must be over 0 and at most 1, not ", threshold));
 }
 
 SimilarFinder::SimilarFinder(const v1::SimilarRequest& request)
-    : top_(static_cast<size_t>(TopOf(request))),
-      threshold_(ThresholdOf(request)),
+    : top_(static_cast<size_t>(GetTop(request))),
+      threshold_(GetThreshold(request)),
       python_(SignQueries(request, Language::kPython)),
       c_(SignQueries(request, Language::kC)),
       found_(request.kernels_size()) {}
@@ -143,11 +153,11 @@ void SimilarFinder::Add(const v1::KernelShard& kernels, int source, uint32_t fir
   for (int i = 0; i < kernels.kernels_size(); ++i) {
     const v1::Kernel& kernel = kernels.kernels(i);
     if (manifest::IsFile(kernel)) continue;
-    const SignedKernel signed_kernel = KernelOf(shard, i);
-    const SignedShard& queries = code::LanguageOf(kernel.dsl()) == Language::kC ? c_ : python_;
+    const SignedKernel signed_kernel = GetKernel(shard, i);
+    const SignedShard& queries = code::ToLanguage(kernel.dsl()) == Language::kC ? c_ : python_;
     for (size_t query = 0; query < found_.size(); ++query) {
       const std::optional<KernelSimilarity> scores =
-          Compared(KernelOf(queries, static_cast<int>(query)), signed_kernel, threshold_);
+          Compared(GetKernel(queries, static_cast<int>(query)), signed_kernel, threshold_);
       if (!scores.has_value()) continue;
       Enter({*scores, source, first_number + static_cast<uint32_t>(i), kernel.path(),
              kernel.first_line()},
@@ -157,6 +167,7 @@ void SimilarFinder::Add(const v1::KernelShard& kernels, int source, uint32_t fir
   compared_ += kernels.kernels_size();
 }
 
+// Inserts a result into the sorted list of the best ones, and drops the last if there are too many.
 void SimilarFinder::Enter(Found found, std::vector<Found>* best) const {
   const auto place = std::upper_bound(best->begin(), best->end(), found, Before);
   if (place == best->end() && best->size() == top_) return;

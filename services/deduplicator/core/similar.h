@@ -15,10 +15,10 @@
 namespace kernelmill::deduplicator {
 
 inline constexpr int kMaxQueries = 1024;
-inline constexpr int kMaxSimilar = 16384;  // that one call finds, of all its kernels
+inline constexpr int kMaxSimilar = 16384;  // results of one call, for all its kernels together
 inline constexpr int kDefaultTop = 10;
 
-// How alike two kernels are, as SimilarKernel has it.
+// How similar two kernels are, as stages.proto's SimilarKernel says it.
 struct KernelSimilarity {
   enum class Kind : uint8_t { kExact, kNear, kStructural };
   Kind kind = Kind::kExact;
@@ -29,10 +29,10 @@ struct KernelSimilarity {
 
 absl::string_view KindName(KernelSimilarity::Kind kind);
 
-// Compares kernels, a shard at a time, with the few that were asked for, by what the sign stage
-// makes of both, and keeps of each of these the most similar ones: memory for one shard's shingles,
-// whatever the dataset's size. Every kernel is compared by its sets, none is left out by its
-// MinHash. Not thread-safe.
+// A search for the kernels that are most similar to those of a request. It signs kernels as the
+// sign stage does and compares them a shard at a time, so that it needs memory for one shard's
+// shingles, whatever the dataset's size. It compares the exact sets of every kernel; no MinHash
+// leaves one out. Not thread-safe.
 class SimilarFinder {
  public:
   struct Found {
@@ -43,17 +43,17 @@ class SimilarFinder {
     int first_line = 0;
   };
 
-  // INVALID_ARGUMENT: a limit that stages.proto names is passed.
+  // Returns INVALID_ARGUMENT if the request exceeds a limit that stages.proto names.
   static absl::Status Check(const v1::SimilarRequest& request);
 
-  // Of a request that Check accepts.
+  // Takes a request that Check() accepts.
   explicit SimilarFinder(const v1::SimilarRequest& request);
 
-  // The next kernels of a dataset: of its source, numbered from `first_number`.
+  // Compares the next kernels of a dataset: those of `source`, numbered from `first_number`.
   void Add(const v1::KernelShard& kernels, int source, uint32_t first_number);
 
   int64_t compared() const { return compared_; }
-  // Of each of the request's kernels, the most similar of those added, in SimilarKernels' order.
+  // The most similar added kernels for each kernel of the request, in SimilarKernels' order.
   const std::vector<std::vector<Found>>& found() const { return found_; }
 
  private:
@@ -61,7 +61,7 @@ class SimilarFinder {
 
   const size_t top_;
   const double threshold_;
-  // The request's kernels, to be compared with those of each language.
+  // The request's kernels, signed for the comparison with either language.
   const SignedShard python_;
   const SignedShard c_;
   int64_t compared_ = 0;

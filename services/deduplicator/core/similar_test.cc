@@ -41,8 +41,8 @@ std::string Renamed() {
                                       {"x * 2", "x * 7"}});
 }
 
-v1::Kernel KernelOf(const std::string& source, v1::Dsl dsl = v1::DSL_TRITON,
-                    const std::string& path = "a.py", int first_line = 1) {
+v1::Kernel MakeKernel(const std::string& source, v1::Dsl dsl = v1::DSL_TRITON,
+                      const std::string& path = "a.py", int first_line = 1) {
   v1::Kernel kernel;
   kernel.set_source(source);
   kernel.set_dsl(dsl);
@@ -51,22 +51,22 @@ v1::Kernel KernelOf(const std::string& source, v1::Dsl dsl = v1::DSL_TRITON,
   return kernel;
 }
 
-v1::SimilarRequest RequestOf(const std::vector<v1::Kernel>& kernels) {
+v1::SimilarRequest MakeRequest(const std::vector<v1::Kernel>& kernels) {
   v1::SimilarRequest request;
   for (const v1::Kernel& kernel : kernels) *request.add_kernels() = kernel;
   return request;
 }
 
-v1::KernelShard ShardOf(const std::vector<v1::Kernel>& kernels) {
+v1::KernelShard MakeShard(const std::vector<v1::Kernel>& kernels) {
   v1::KernelShard shard;
   for (const v1::Kernel& kernel : kernels) *shard.add_kernels() = kernel;
   return shard;
 }
 
-// Of the request's first kernel, among one shard.
+// Finds the kernels of one shard that are similar to the request's first kernel.
 std::vector<Found> Find(const v1::SimilarRequest& request, const std::vector<v1::Kernel>& kernels) {
   SimilarFinder finder(request);
-  finder.Add(ShardOf(kernels), 0, 0);
+  finder.Add(MakeShard(kernels), 0, 0);
   return finder.found()[0];
 }
 
@@ -80,9 +80,9 @@ TEST(SimilarFinder, TellsHowEachIsAlike) {
   const std::string spaced = absl::StrReplaceAll(kScale, {{" = ", "   =   "}, {"n, ", "n,  "}});
   const std::string longer = absl::StrCat(kScale, "    tl.debug_barrier()\n");
   const std::vector<Found> found =
-      Find(RequestOf({KernelOf(kScale)}),
-           {KernelOf(longer), KernelOf(Renamed()), KernelOf(spaced), KernelOf(kScale),
-            KernelOf("def other(a, b):\n    return a @ b\n")});
+      Find(MakeRequest({MakeKernel(kScale)}),
+           {MakeKernel(longer), MakeKernel(Renamed()), MakeKernel(spaced), MakeKernel(kScale),
+            MakeKernel("def other(a, b):\n    return a @ b\n")});
   ASSERT_THAT(Numbers(found), ElementsAre(3, 2, 1, 0));
   EXPECT_EQ(found[0].scores.kind, Kind::kExact);
   EXPECT_EQ(found[1].scores.kind, Kind::kNear);
@@ -96,15 +96,15 @@ TEST(SimilarFinder, TellsHowEachIsAlike) {
 }
 
 TEST(SimilarFinder, KeepsTheNearestHoweverShardsCome) {
-  v1::SimilarRequest request = RequestOf({KernelOf(kScale)});
+  v1::SimilarRequest request = MakeRequest({MakeKernel(kScale)});
   request.set_top(3);
   const std::string longer = absl::StrCat(kScale, "    tl.debug_barrier()\n");
   const std::vector<std::pair<v1::KernelShard, int>> shards = {
-      {ShardOf({KernelOf(longer, v1::DSL_TRITON, "a.py", 1),
-                KernelOf(kScale, v1::DSL_TRITON, "b.py", 9)}),
+      {MakeShard({MakeKernel(longer, v1::DSL_TRITON, "a.py", 1),
+                  MakeKernel(kScale, v1::DSL_TRITON, "b.py", 9)}),
        0},
-      {ShardOf({KernelOf(kScale, v1::DSL_TRITON, "a.py", 5)}), 0},
-      {ShardOf({KernelOf(kScale, v1::DSL_TRITON, "a.py", 1)}), 1}};
+      {MakeShard({MakeKernel(kScale, v1::DSL_TRITON, "a.py", 5)}), 0},
+      {MakeShard({MakeKernel(kScale, v1::DSL_TRITON, "a.py", 1)}), 1}};
   std::vector<size_t> order = {0, 1, 2};
   const std::vector<uint32_t> first_numbers = {0, 2, 3};
   do {
@@ -118,36 +118,37 @@ TEST(SimilarFinder, KeepsTheNearestHoweverShardsCome) {
 }
 
 TEST(SimilarFinder, TheThresholdIsReachedByEquality) {
-  v1::SimilarRequest request = RequestOf({KernelOf("a b c d e f")});  // two shingles
+  v1::SimilarRequest request = MakeRequest({MakeKernel("a b c d e f")});  // two shingles
   request.set_threshold(0.5);
-  EXPECT_THAT(Find(request, {KernelOf("a b c d e")}), ::testing::SizeIs(1));
+  EXPECT_THAT(Find(request, {MakeKernel("a b c d e")}), ::testing::SizeIs(1));
   request.set_threshold(0.51);
   // Folded they are still two and one.
-  EXPECT_THAT(Find(request, {KernelOf("a b c d e")}), IsEmpty());
+  EXPECT_THAT(Find(request, {MakeKernel("a b c d e")}), IsEmpty());
 }
 
 TEST(SimilarFinder, ATextIsReadInTheLanguageOfWhatItIsComparedWith) {
   const std::string cuda = "__global__ void f(int* p) { /* a note */ p[threadIdx.x] = 1; }";
   const std::string noted = "__global__ void f(int* p) {  p[threadIdx.x] = 1; /* another one */ }";
-  const auto found = Find(RequestOf({KernelOf(noted, v1::DSL_UNSPECIFIED)}),
-                          {KernelOf(cuda, v1::DSL_CUDA), KernelOf(cuda, v1::DSL_TRITON)});
+  const auto found = Find(MakeRequest({MakeKernel(noted, v1::DSL_UNSPECIFIED)}),
+                          {MakeKernel(cuda, v1::DSL_CUDA), MakeKernel(cuda, v1::DSL_TRITON)});
   ASSERT_THAT(Numbers(found), ElementsAre(0));
   EXPECT_EQ(found[0].scores.near, 1);
 }
 
 TEST(SimilarFinder, NoTextIsOnlyLikeItself) {
-  EXPECT_THAT(Numbers(Find(RequestOf({KernelOf("")}), {KernelOf("# note\n"), KernelOf("")})),
-              ElementsAre(1));
+  EXPECT_THAT(
+      Numbers(Find(MakeRequest({MakeKernel("")}), {MakeKernel("# note\n"), MakeKernel("")})),
+      ElementsAre(1));
 }
 
 TEST(SimilarFinder, OnlyTextNameAndLanguageOfAQueryCount) {
-  v1::Kernel hostile = KernelOf(kScale);
+  v1::Kernel hostile = MakeKernel(kScale);
   hostile.set_body_offset(1 << 30);
-  EXPECT_THAT(Numbers(Find(RequestOf({hostile}), {KernelOf(kScale)})), ElementsAre(0));
+  EXPECT_THAT(Numbers(Find(MakeRequest({hostile}), {MakeKernel(kScale)})), ElementsAre(0));
 }
 
 TEST(SimilarFinder, RequestsOverTheLimitsAreRefused) {
-  v1::SimilarRequest request = RequestOf({KernelOf(kScale)});
+  v1::SimilarRequest request = MakeRequest({MakeKernel(kScale)});
   EXPECT_THAT(SimilarFinder::Check(request), IsOk());
   for (const double threshold : {-0.1, 1.1, std::numeric_limits<double>::quiet_NaN()}) {
     request.set_threshold(threshold);
@@ -160,11 +161,11 @@ TEST(SimilarFinder, RequestsOverTheLimitsAreRefused) {
   }
   request.set_top(kMaxSimilar);
   EXPECT_THAT(SimilarFinder::Check(request), IsOk());
-  *request.add_kernels() = KernelOf("x");
+  *request.add_kernels() = MakeKernel("x");
   EXPECT_THAT(SimilarFinder::Check(request), StatusIs(absl::StatusCode::kInvalidArgument));
-  EXPECT_THAT(SimilarFinder::Check(RequestOf({KernelOf(std::string(kMaxTextBytes + 1, 'x'))})),
+  EXPECT_THAT(SimilarFinder::Check(MakeRequest({MakeKernel(std::string(kMaxTextBytes + 1, 'x'))})),
               StatusIs(absl::StatusCode::kInvalidArgument));
-  EXPECT_THAT(SimilarFinder::Check(RequestOf(std::vector<v1::Kernel>(kMaxQueries + 1))),
+  EXPECT_THAT(SimilarFinder::Check(MakeRequest(std::vector<v1::Kernel>(kMaxQueries + 1))),
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
 

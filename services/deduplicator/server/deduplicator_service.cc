@@ -33,7 +33,7 @@ class DeduplicatorService final : public PlainService {
         });
   }
 
-  // A caller that is gone, or whose deadline is past, has cancelled.
+  // IsCancelled() is also true if the caller is gone or its deadline has passed.
   grpc::Status StreamedSimilar(
       grpc::ServerContext* context,
       grpc::ServerUnaryStreamer<v1::SimilarRequest, v1::SimilarResponse>* call) override {

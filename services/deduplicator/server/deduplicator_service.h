@@ -12,8 +12,9 @@ class Service;
 
 namespace kernelmill::deduplicator {
 
-// Deduplication, and search in the datasets of `store`, as plain calls (stages.proto). Holds no
-// state; thread-safe.
+// Makes the service kernelmill.v1.Deduplicator (stages.proto): deduplication of a few kernels, and
+// search in the datasets of `store`, as plain calls. It holds no state and is thread-safe. `store`
+// must outlive it. Calls above the limits get RESOURCE_EXHAUSTED.
 std::unique_ptr<grpc::Service> NewDeduplicatorService(cas::BlobStore& store,
                                                       const rpc::CallLimits& limits = {});
 

@@ -260,7 +260,7 @@ TEST_F(SimilarServiceTest, ADeadlineEndsTheSearch) {
   absl::SleepFor(absl::Milliseconds(500));  // the server has a clock of its own for it
   go.Notify();
   server_->Shutdown(absl::InfiniteDuration());
-  // The manifest, the clusters, a tree and a shard; not the rest, for nobody.
+  // The manifest, the clusters, a tree and a shard; nothing more, since the caller is gone.
   EXPECT_LE(store_.reads, 4);
 }
 

@@ -24,13 +24,11 @@
 #include "services/deduplicator/core/resolve/opted_out_texts.h"
 #include "services/deduplicator/core/resolve/resolve.h"
 #include "services/deduplicator/core/sign/sign.h"
-#include "services/deduplicator/server/manifest_stage.h"
-#include "services/deduplicator/server/pair_stage.h"
-#include "services/deduplicator/server/split_stage.h"
 
 namespace kernelmill::deduplicator {
 namespace {
 
+// The stage that signs the kernels of one shard.
 class SignStage final : public worker::Stage {
  public:
   worker::StageId id() const override { return worker::StageId::kSign; }
@@ -49,6 +47,7 @@ class SignStage final : public worker::Stage {
   }
 };
 
+// The stage that decides the fate of every kernel of a job.
 class ResolveStage final : public worker::Stage {
  public:
   worker::StageId id() const override { return worker::StageId::kResolve; }
@@ -71,15 +70,17 @@ class ResolveStage final : public worker::Stage {
   }
 
  private:
-  // A candidates' shard. Of a job without an opt_out its texts are no input.
+  // A shard of candidates, which are kernels that are not holdouts.
   struct CandidateShard {
-    cas::Digest texts;
+    cas::Digest texts;  // empty in a job without an opt_out
     int source = 0;
     uint32_t first_number = 0;
     uint32_t kernels = 0;
   };
   using CandidateShards = std::vector<CandidateShard>;
 
+  // Adds all shards to the resolver. Returns those of candidates, with the numbers of their
+  // kernels.
   static absl::StatusOr<CandidateShards> AddShards(const v1::Action& action, cas::BlobStore& store,
                                                    Resolver* resolver) {
     const auto& origins = action.params().resolve().shards();
@@ -89,9 +90,9 @@ class ResolveStage final : public worker::Stage {
     for (const v1::ShardOrigin& origin : origins) candidates += !origin.holdout();
     if (signatures.size() != static_cast<size_t>(origins.size()) || verdicts.size() != candidates) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "resolve takes a 'signatures' a shard and a 'verdicts' a shard of no holdout: ",
-          signatures.size(), " and ", verdicts.size(), " for ", origins.size(), " shards, ",
-          candidates, " of no holdout"));
+          "resolve: needs a 'signatures' for each of ", origins.size(),
+          " shards and a 'verdicts' for each of the ", candidates, " that are not holdouts; got ",
+          signatures.size(), " and ", verdicts.size()));
     }
     CandidateShards shards;
     uint32_t number = 0;
@@ -112,17 +113,17 @@ class ResolveStage final : public worker::Stage {
     return shards;
   }
 
-  // Texts are read of a job with an opt_out alone, and of the sources that have opted-out kernels,
-  // or may be lent some: first those kernels', then all others that may have them in their modules
-  // and launchers.
+  // Rejects kernels that include an opted-out one. Reads texts only in a job with an opt_out, and
+  // only from sources that have opted-out kernels or may use the files of one that has: first the
+  // opted-out kernels, then all kernels that may include them.
   static absl::Status RejectOptedOutTexts(const v1::Action& action, CandidateShards shards,
                                           cas::BlobStore& store, Resolver* resolver) {
     const std::vector<cas::Digest> kernels = worker::InputsNamed(action, "kernels");
     if (kernels.empty()) return absl::OkStatus();
     if (kernels.size() != shards.size()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("resolve takes a 'kernels' a shard of no holdout, or none: ", kernels.size(),
-                       " for ", shards.size()));
+          absl::StrCat("resolve: needs a 'kernels' for each of ", shards.size(),
+                       " shards that are not holdouts, or none; got ", kernels.size()));
     }
     for (size_t i = 0; i < shards.size(); ++i) shards[i].texts = kernels[i];
     const std::vector<uint32_t> opted_out = resolver->OptedOut();
@@ -153,12 +154,13 @@ class ResolveStage final : public worker::Stage {
     return absl::OkStatus();
   }
 
-  // Finds what decisions are on, for which a job that has some hands in its trees and kernels.
+  // Applies people's decisions. A job with reviews has trees and kernels among the inputs, to find
+  // what each decision is about.
   static absl::Status FollowReviews(const v1::Action& action, cas::BlobStore& store,
                                     Resolver* resolver) {
     const v1::ResolveParams& params = action.params().resolve();
     if (params.reviews().empty()) return absl::OkStatus();
-    ASSIGN_OR_RETURN(const v1::DatasetManifest shards, ShardsOf(action));
+    ASSIGN_OR_RETURN(const v1::DatasetManifest shards, ListShards(action));
     manifest::ReviewedKernelFinder finder(params.reviews());
     RETURN_IF_ERROR(manifest::WalkDataset(store, shards, finder));
     for (const manifest::ReviewedKernelFinder::Found& found : finder.found()) {
@@ -168,8 +170,8 @@ class ResolveStage final : public worker::Stage {
     return absl::OkStatus();
   }
 
-  // The action's shards as a manifest has them.
-  static absl::StatusOr<v1::DatasetManifest> ShardsOf(const v1::Action& action) {
+  // Arranges the action's shards as in a manifest, so that a visitor can walk them.
+  static absl::StatusOr<v1::DatasetManifest> ListShards(const v1::Action& action) {
     const auto& origins = action.params().resolve().shards();
     const std::vector<cas::Digest> trees = worker::InputsNamed(action, "tree");
     const std::vector<cas::Digest> kernels = worker::InputsNamed(action, "reviewed");
@@ -193,21 +195,23 @@ class ResolveStage final : public worker::Stage {
         static_cast<size_t>(origins.size()) == kernels.size()) {
       return manifest;
     }
-    return absl::InvalidArgumentError(absl::StrCat(
-        "resolve takes, with reviews, a 'tree' a source and a 'reviewed' a shard: ", trees.size(),
-        " and ", kernels.size(), " for ", manifest.sources_size(), " and ", origins.size()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("resolve: with reviews, needs a 'tree' for each of ", manifest.sources_size(),
+                     " sources and a 'reviewed' for each of ", origins.size(), " shards; got ",
+                     trees.size(), " and ", kernels.size()));
   }
 
+  // Reads the texts of a shard of candidates.
   static absl::StatusOr<v1::KernelShard> GetShard(const CandidateShard& input,
                                                   cas::BlobStore& store) {
     ASSIGN_OR_RETURN(auto shard, cas::GetMessage<v1::KernelShard>(store, input.texts));
     if (static_cast<uint32_t>(shard.kernels_size()) == input.kernels) return shard;
     return absl::InvalidArgumentError(
-        absl::StrCat(shard.kernels_size(), " kernels of ", input.kernels, " signatures"));
+        absl::StrCat(shard.kernels_size(), " kernels for ", input.kernels, " signatures"));
   }
 
-  // "dataset.kernels" is the sum of the four fates; holdouts stand apart. So do whole files, with
-  // "dataset.training_files.found" as their sum.
+  // Counts decisions by fate and reason. "dataset.kernels" is the sum of the four fates without
+  // holdouts. Whole files are counted apart; "dataset.training_files.found" is their sum.
   static void Count(const v1::Clusters& clusters, const Resolver& resolver,
                     const v1::ContaminationPolicy& policy, v1::StageResult* result) {
     std::map<std::string, int64_t> counts;
@@ -217,7 +221,7 @@ class ResolveStage final : public worker::Stage {
       std::string counter = absl::StrCat(file ? "dataset.training_files." : "dataset.",
                                          manifest::FateName(decision.fate()));
       if (!decision.reason().empty()) {
-        absl::StrAppend(&counter, ".", manifest::KindOf(decision.reason()));
+        absl::StrAppend(&counter, ".", manifest::ReasonKind(decision.reason()));
       }
       ++counts[counter];
       if (file) {

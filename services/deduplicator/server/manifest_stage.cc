@@ -1,4 +1,7 @@
-#include "services/deduplicator/server/manifest_stage.h"
+// The basic idea: a manifest lists digests, so that making one is copying the action's inputs in
+// the job's order. The work of the stage is to check, from the blobs, that the dataset is what it
+// says: each kernel equals its file's bytes, and no file or kernel is missing from the sums. One
+// walk over the dataset does both, since it has to read every shard.
 
 #include <algorithm>
 #include <cstddef>
@@ -13,17 +16,16 @@
 #include "common/base/status.h"
 #include "common/cas/digest.h"
 #include "common/manifest/curated_pairs.h"
-#include "common/manifest/gates.h"
 #include "common/manifest/ledger.h"
 #include "common/manifest/reviews.h"
 #include "common/manifest/source_check.h"
-#include "common/manifest/splits.h"
 #include "common/manifest/walk.h"
+#include "services/deduplicator/server/deduplicator_stages.h"
 
 namespace kernelmill::deduplicator {
 namespace {
 
-constexpr int kMaxFailures = 100;  // that a result names
+constexpr int kMaxFailures = 100;  // named in a result
 
 // Hands out the action's inputs of one name in order.
 class InputQueue {
@@ -34,14 +36,14 @@ class InputQueue {
   absl::StatusOr<cas::Digest> Next() {
     if (next_ == digests_.size()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("manifest needs more than ", digests_.size(), " inputs '", name_, "'"));
+          absl::StrCat("manifest: needs more than ", digests_.size(), " inputs '", name_, "'"));
     }
     return digests_[next_++];
   }
 
   absl::Status CheckUsedUp() const {
     if (next_ == digests_.size()) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat("manifest has ", digests_.size(), " inputs '",
+    return absl::InvalidArgumentError(absl::StrCat("manifest: has ", digests_.size(), " inputs '",
                                                    name_, "' but needs only ", next_));
   }
 
@@ -51,16 +53,42 @@ class InputQueue {
   size_t next_ = 0;
 };
 
-// The texts that compilers made of the source's shards.
+// The action's inputs with an entry for each shard or source, in the order of the sources.
+struct Inputs {
+  explicit Inputs(const v1::Action& action)
+      : trees(action, "tree"),
+        files(action, "files"),
+        kernels(action, "kernels"),
+        verdicts(action, "verdicts"),
+        ir(action, "ir") {}
+
+  absl::Status CheckUsedUp() const {
+    for (const InputQueue* queue : {&trees, &files, &kernels, &verdicts, &ir}) {
+      RETURN_IF_ERROR(queue->CheckUsedUp());
+    }
+    return absl::OkStatus();
+  }
+
+  InputQueue trees;
+  InputQueue files;
+  InputQueue kernels;
+  InputQueue verdicts;
+  InputQueue ir;
+};
+
+// Adds the texts that compilers made of the source's shards.
 absl::Status AddIr(const v1::ManifestSourceParams& params, InputQueue* ir,
                    v1::ManifestSource* source) {
   if (params.ir().empty()) return absl::OkStatus();
   if (params.ir_size() != params.shards()) {
-    return absl::InvalidArgumentError(absl::StrCat("a source has ", params.shards(), " shards and ",
-                                                   params.ir_size(), " counts of 'ir'"));
+    return absl::InvalidArgumentError(absl::StrCat("ir: must have a count for each of ",
+                                                   params.shards(), " shards, not ",
+                                                   params.ir_size(), " counts"));
   }
   for (const int32_t count : params.ir()) {
-    if (count < 0) return absl::InvalidArgumentError(absl::StrCat("a shard has ", count, " 'ir'"));
+    if (count < 0) {
+      return absl::InvalidArgumentError(absl::StrCat("ir: must not be negative: ", count));
+    }
     source->add_ir_parts(count);
     for (int32_t i = 0; i < count; ++i) {
       ASSIGN_OR_RETURN(*source->add_ir(), ir->Next());
@@ -69,27 +97,28 @@ absl::Status AddIr(const v1::ManifestSourceParams& params, InputQueue* ir,
   return absl::OkStatus();
 }
 
-absl::Status AddSource(const v1::ManifestSourceParams& params, InputQueue* trees, InputQueue* files,
-                       InputQueue* kernels, InputQueue* verdicts, InputQueue* ir,
+// Adds a source with its tree and shards. A failed source has only its name.
+absl::Status AddSource(const v1::ManifestSourceParams& params, Inputs* inputs,
                        v1::ManifestSource* source) {
   *source->mutable_source() = params.source();
   source->set_failed(params.failed());
   source->set_failed_files(params.failed_files());
   if (params.shards() < 0 || (params.failed() && params.shards() != 0)) {
-    return absl::InvalidArgumentError(absl::StrCat("a source has ", params.shards(), " shards"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "shards: must not be negative, and 0 for a failed source, not ", params.shards()));
   }
   if (params.failed()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(*source->mutable_tree(), trees->Next());
+  ASSIGN_OR_RETURN(*source->mutable_tree(), inputs->trees.Next());
   for (int i = 0; i < params.shards(); ++i) {
-    ASSIGN_OR_RETURN(*source->add_files(), files->Next());
-    ASSIGN_OR_RETURN(*source->add_kernels(), kernels->Next());
+    ASSIGN_OR_RETURN(*source->add_files(), inputs->files.Next());
+    ASSIGN_OR_RETURN(*source->add_kernels(), inputs->kernels.Next());
     if (manifest::IsHoldout(params.source())) continue;
-    ASSIGN_OR_RETURN(*source->add_verdicts(), verdicts->Next());
+    ASSIGN_OR_RETURN(*source->add_verdicts(), inputs->verdicts.Next());
   }
-  return AddIr(params, ir, source);
+  return AddIr(params, &inputs->ir, source);
 }
 
-// The policy of which the coordinator made what the stage compile takes.
+// Restores the job's compile policy from the parameters that the coordinator made of it.
 void AddCompile(const v1::CompileParams& params, v1::DatasetManifest* manifest) {
   v1::CompilePolicy& policy = *manifest->mutable_compile();
   for (const v1::Toolchain& toolchain : params.toolchains()) {
@@ -101,6 +130,7 @@ void AddCompile(const v1::CompileParams& params, v1::DatasetManifest* manifest) 
   *manifest->mutable_toolchains() = params.toolchains();
 }
 
+// Adds the versions of all stages, sorted by name.
 void AddStages(const v1::ManifestParams& params, v1::DatasetManifest* manifest) {
   std::map<std::string, int> versions;
   for (const v1::ManifestStage& stage : params.stages()) versions[stage.stage()] = stage.version();
@@ -111,6 +141,7 @@ void AddStages(const v1::ManifestParams& params, v1::DatasetManifest* manifest) 
   }
 }
 
+// Counts files: seen, extracted, and by the reason why not.
 void AddFileCounters(const manifest::LedgerSums& sums, v1::StageResult* result) {
   worker::AddCounter(*result, "dataset.files.seen", sums.files_seen);
   worker::AddCounter(*result, "dataset.files.extracted", sums.files_extracted);
@@ -122,6 +153,7 @@ void AddFileCounters(const manifest::LedgerSums& sums, v1::StageResult* result) 
   }
 }
 
+// Reports a problem of a pair or a review, up to kMaxFailures.
 void AddFailure(const std::string& where, const std::string& problem, v1::StageResult* result) {
   if (result->failures_size() == kMaxFailures) return;
   v1::FileFailure* failure = result->add_failures();
@@ -129,6 +161,7 @@ void AddFailure(const std::string& where, const std::string& problem, v1::StageR
   failure->set_reason(problem);
 }
 
+// Counts curated and reviewed pairs, and reports those that the dataset cannot have.
 void AddPairs(const std::vector<manifest::CuratedPair>& pairs,
               const manifest::FollowedReviews& reviews, v1::StageResult* result) {
   auto made = static_cast<int64_t>(reviews.accepted.size());
@@ -143,6 +176,7 @@ void AddPairs(const std::vector<manifest::CuratedPair>& pairs,
   worker::AddCounter(*result, "dataset.pairs.unmade", all - made);
 }
 
+// Counts the decisions of people, and reports those that match no kernel.
 void AddReviews(const v1::DatasetManifest& manifest, const manifest::FollowedReviews& reviews,
                 v1::StageResult* result) {
   if (manifest.reviews().empty()) return;
@@ -154,7 +188,7 @@ void AddReviews(const v1::DatasetManifest& manifest, const manifest::FollowedRev
                      static_cast<int64_t>(reviews.problems.size()));
 }
 
-// The dataset is what it is; its client hears of the gates that it misses.
+// Reports the gates that the dataset misses. They do not fail the stage: the client decides.
 void AddMissedGates(const v1::DatasetManifest& manifest, const manifest::LedgerSums& sums,
                     v1::StageResult* result) {
   for (const manifest::GateResult& gate : manifest::CheckGates(manifest, sums)) {
@@ -172,18 +206,11 @@ absl::StatusOr<v1::DatasetManifest> BuildManifest(const v1::Action& action) {
   v1::DatasetManifest manifest;
   manifest.set_schema(manifest::kManifestSchema);
   manifest.set_name(params.name());
-  InputQueue trees(action, "tree");
-  InputQueue files(action, "files");
-  InputQueue kernels(action, "kernels");
-  InputQueue verdicts(action, "verdicts");
-  InputQueue ir(action, "ir");
+  Inputs inputs(action);
   for (const v1::ManifestSourceParams& source : params.sources()) {
-    RETURN_IF_ERROR(
-        AddSource(source, &trees, &files, &kernels, &verdicts, &ir, manifest.add_sources()));
+    RETURN_IF_ERROR(AddSource(source, &inputs, manifest.add_sources()));
   }
-  for (const InputQueue* queue : {&trees, &files, &kernels, &verdicts, &ir}) {
-    RETURN_IF_ERROR(queue->CheckUsedUp());
-  }
+  RETURN_IF_ERROR(inputs.CheckUsedUp());
   ASSIGN_OR_RETURN(*manifest.mutable_clusters(), worker::InputNamed(action, "clusters"));
   *manifest.mutable_licenses() = params.licenses();
   *manifest.mutable_dedup() = params.dedup();

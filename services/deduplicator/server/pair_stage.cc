@@ -1,5 +1,3 @@
-#include "services/deduplicator/server/pair_stage.h"
-
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -18,11 +16,14 @@
 #include "services/deduplicator/core/pair/same_kernel.h"
 #include "services/deduplicator/core/pair/version_finder.h"
 #include "services/deduplicator/core/sign/sign.h"
+#include "services/deduplicator/server/deduplicator_stages.h"
 #include "services/deduplicator/server/shard_batches.h"
 
 namespace kernelmill::deduplicator {
 namespace {
 
+// One run of the stage. Reads all signatures once per kind of set, a batch of shards at a time.
+// Then it reads only the shards of shingles that have something to compare.
 class PairTask {
  public:
   PairTask(const v1::Action& action, const SpillOptions& spill, cas::BlobStore& store)
@@ -40,6 +41,9 @@ class PairTask {
     }
   }
 
+  // Order matters: holdouts are indexed before other shards are matched with them, and candidates
+  // are known before shingles are read. A pair of similar kernels whose operations differ is not a
+  // pair; SameKernel removes it at the end.
   absl::StatusOr<v1::PairSet> Run() {
     RETURN_IF_ERROR(CheckInputs());
     RETURN_IF_ERROR(Observe());
@@ -76,9 +80,9 @@ class PairTask {
     if (signatures_.size() == shingles_.size() && signatures_.size() == holdouts) {
       return absl::OkStatus();
     }
-    return absl::InvalidArgumentError(absl::StrCat(signatures_.size(), " signatures and ",
-                                                   shingles_.size(), " shingles of ", holdouts,
-                                                   " shards"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("pair: needs a 'signatures' and a 'shingles' for each of ", holdouts,
+                     " shards; got ", signatures_.size(), " and ", shingles_.size()));
   }
 
   bool IsHoldout(size_t shard) const { return params_.holdouts(static_cast<int>(shard)); }
@@ -91,8 +95,8 @@ class PairTask {
     return shards;
   }
 
-  // One kind of set after the other, so that the buckets of one are gone before those of the other
-  // are filled.
+  // Observes one kind of set after the other, so that the buckets of one kind are freed before
+  // those of the other are filled.
   absl::Status Observe() {
     uint32_t first = 0;
     const auto count = [&](const v1::SignatureShard& shard) -> absl::Status {
@@ -116,10 +120,12 @@ class PairTask {
                      [](const v1::SignatureShard&) { return absl::OkStatus(); });
   }
 
-  using SetsOf = const v1::TokenSets& (v1::SignatureShard::*)() const;
+  using GetSets = const v1::TokenSets& (v1::SignatureShard::*)() const;
 
+  // Shows the finder every shard's sets of one kind. Holdouts are only counted, so that numbers
+  // stay right: they are never duplicates.
   template <typename Check>
-  absl::Status ObserveIn(DuplicateFinder* finder, SetsOf sets_of, Check check) {
+  absl::Status ObserveIn(DuplicateFinder* finder, GetSets get_sets, Check check) {
     RETURN_IF_ERROR(ForEachShard<v1::SignatureShard>(
         store_, signatures_, ShardsThat([](size_t) { return true; }),
         [&](size_t shard, const v1::SignatureShard& signatures) -> absl::Status {
@@ -127,7 +133,7 @@ class PairTask {
           if (IsHoldout(shard)) {
             finder->SkipShard(static_cast<uint32_t>(KernelsIn(signatures)));
           } else {
-            finder->Observe((signatures.*sets_of)());
+            finder->Observe((signatures.*get_sets)());
           }
           return absl::OkStatus();
         }));
@@ -135,6 +141,7 @@ class PairTask {
     return absl::OkStatus();
   }
 
+  // Checks that a shard has as many sets of shingles as signatures.
   absl::Status CheckSize(size_t shard, const v1::ShingleShard& shingles) const {
     const uint32_t kernels = firsts_[shard + 1] - firsts_[shard];
     if (static_cast<uint32_t>(shingles.kernels_size()) == kernels) return absl::OkStatus();
@@ -142,6 +149,7 @@ class PairTask {
         absl::StrCat(shingles.kernels_size(), " sets of shingles for ", kernels, " kernels"));
   }
 
+  // Indexes the holdouts. Every partition holds all of them, and matches them with its own shards.
   absl::Status LoadHoldouts() {
     return ForEachShard<v1::ShingleShard>(
         store_, shingles_, ShardsThat([this](size_t i) { return IsHoldout(i); }),
@@ -156,7 +164,7 @@ class PairTask {
         });
   }
 
-  // Whether this partition is the one that looks for holdouts in the shard.
+  // Returns true if this partition looks for holdouts in the shard. Each shard has one such.
   bool Matches(size_t shard) const {
     return has_holdouts_ && !IsHoldout(shard) &&
            shard % params_.partitions() == static_cast<size_t>(params_.partition());
@@ -167,6 +175,7 @@ class PairTask {
     return finder.NeedsAny(firsts_[shard], firsts_[shard + 1] - firsts_[shard]);
   }
 
+  // Reads the shards that any finder needs, once for all of them.
   absl::Status LoadOthers() {
     const auto wanted = [this](size_t shard) {
       return Matches(shard) || Needs(near_, shard) || Needs(versions_, shard) ||
@@ -186,6 +195,8 @@ class PairTask {
         });
   }
 
+  // Passes a kernel's sets to the finders that need it. Only kernels with candidates need their
+  // operations.
   absl::Status LoadKernel(uint32_t number, const v1::KernelShingles& kernel) {
     const auto span = [](const auto& set) { return absl::MakeConstSpan(set.data(), set.size()); };
     const bool near = near_.NeedsNext(number);

@@ -14,13 +14,14 @@
 
 namespace kernelmill::deduplicator {
 
-// Calls callback(shard number, message) for each of the numbered blobs, in order, a few of them in
-// memory at a time.
+// Reads the blobs of `digests` that `shards` numbers, and calls callback(shard number, message) for
+// each, in order. It holds a few blobs in memory at a time. Returns the store's errors, and the
+// callback's with the shard's number added.
 template <typename Message, typename Callback>
 absl::Status ForEachShard(cas::BlobStore& store, const std::vector<cas::Digest>& digests,
                           const std::vector<size_t>& shards, Callback callback) {
-  constexpr size_t kBatch = 8;  // some MiB
-  Message message;              // one for all: its memory is not asked for again
+  constexpr size_t kBatch = 8;  // some MiB of shards
+  Message message;              // reused, so that its memory is allocated once
   for (size_t begin = 0; begin < shards.size(); begin += kBatch) {
     const size_t end = std::min(begin + kBatch, shards.size());
     std::vector<cas::Digest> batch;

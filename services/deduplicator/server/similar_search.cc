@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -21,7 +22,7 @@ namespace {
 
 using Cancelled = absl::FunctionRef<bool()>;
 
-// Shows every kernel to the finder, and notes where each came from.
+// The first walk: passes every kernel to the finder, and notes where each shard came from.
 class FindVisitor final : public manifest::DatasetVisitor {
  public:
   struct Source {
@@ -38,7 +39,7 @@ class FindVisitor final : public manifest::DatasetVisitor {
   }
 
   absl::Status VisitShard(const manifest::ShardView& view) override {
-    if (cancelled_()) return absl::CancelledError("nobody waits for the answer");
+    if (cancelled_()) return absl::CancelledError("the caller cancelled");
     shards_[view.first_number] = {view.source, view.shard, view.first_number};
     finder_.Add(*view.kernels, view.source, view.first_number);
     return absl::OkStatus();
@@ -61,9 +62,10 @@ struct Described {
   std::string license;
 };
 
-// By number; empty until the kernel's shard was visited.
+// The kernels to describe, by number; each is empty until its shard was visited.
 using Descriptions = std::map<uint32_t, Described>;
 
+// The second walk: describes the kernels that the response names.
 class DescribeVisitor final : public manifest::DatasetVisitor {
  public:
   DescribeVisitor(const std::map<int, FindVisitor::Source>& sources, Descriptions* descriptions)
@@ -102,11 +104,12 @@ class DescribeVisitor final : public manifest::DatasetVisitor {
   Descriptions& descriptions_;
 };
 
-// Whether the decision is about another kernel.
+// Returns true if the decision names another kernel as its leader.
 bool NamesAnother(const v1::Decision& decision) {
   return decision.fate() == v1::FATE_DUPLICATE || decision.fate() == v1::FATE_CONTAMINATED;
 }
 
+// One search. Walks the dataset twice: first to find similar kernels, then to describe them.
 class Search {
  public:
   Search(cas::BlobStore& store, const v1::SimilarRequest& request, Cancelled cancelled)
@@ -116,13 +119,15 @@ class Search {
         finder_(request),
         finding_(cancelled, &finder_) {}
 
+  // Compares first and describes later, because a walk that kept the place of every kernel would
+  // need memory for all of them. The second walk reads only the shards of results.
   absl::StatusOr<v1::SimilarResponse> Run() {
     ASSIGN_OR_RETURN(manifest_, manifest::GetManifest(store_, request_.dataset()));
     ASSIGN_OR_RETURN(clusters_, cas::GetMessage<v1::Clusters>(store_, manifest_.clusters()));
     RETURN_IF_ERROR(manifest::WalkDataset(store_, manifest_, finding_));
     if (finder_.compared() != clusters_.decisions_size()) {
-      return absl::DataLossError(absl::StrCat(finder_.compared(), " kernels, but decisions on ",
-                                              clusters_.decisions_size()));
+      return absl::DataLossError(absl::StrCat(clusters_.decisions_size(), " decisions for ",
+                                              finder_.compared(), " kernels"));
     }
     RETURN_IF_ERROR(DescribeAll());
     v1::SimilarResponse response;
@@ -135,7 +140,7 @@ class Search {
   }
 
  private:
-  // Reads the places of what was found, and of what the decisions on that name.
+  // Reads the places of the results, and of the kernels that their decisions name.
   absl::Status DescribeAll() {
     for (const std::vector<SimilarFinder::Found>& found : finder_.found()) {
       for (const SimilarFinder::Found& kernel : found) {
@@ -144,7 +149,7 @@ class Search {
         if (!NamesAnother(decision)) continue;
         if (decision.leader() >= finder_.compared()) {
           return absl::DataLossError(
-              absl::StrCat("kernel ", kernel.number, " repeats one that there is not"));
+              absl::StrCat("kernel ", kernel.number, " repeats one that does not exist"));
         }
         descriptions_[decision.leader()];
       }
@@ -152,7 +157,7 @@ class Search {
     DescribeVisitor describing(finding_.sources(), &descriptions_);
     const auto& shards = finding_.shards();
     for (auto next = descriptions_.begin(); next != descriptions_.end();) {
-      if (cancelled_()) return absl::CancelledError("nobody waits for the answer");
+      if (cancelled_()) return absl::CancelledError("the caller cancelled");
       const auto after = shards.upper_bound(next->first);
       RETURN_IF_ERROR(manifest::WalkShard(store_, manifest_, std::prev(after)->second, describing));
       next = after == shards.end() ? descriptions_.end() : descriptions_.lower_bound(after->first);
@@ -160,6 +165,7 @@ class Search {
     return absl::OkStatus();
   }
 
+  // Fills a result from the second walk, and from the decision on the kernel.
   void Fill(const SimilarFinder::Found& found, v1::SimilarKernel* kernel) const {
     const Described& described = descriptions_.at(found.number);
     const v1::Decision& decision = clusters_.decisions(static_cast<int>(found.number));
@@ -188,6 +194,7 @@ class Search {
 
 }  // namespace
 
+// Checks the request before it reads anything. Errors of the walks name the dataset.
 absl::StatusOr<v1::SimilarResponse> FindSimilar(cas::BlobStore& store,
                                                 const v1::SimilarRequest& request,
                                                 absl::FunctionRef<bool()> cancelled) {
@@ -196,6 +203,40 @@ absl::StatusOr<v1::SimilarResponse> FindSimilar(cas::BlobStore& store,
   absl::StatusOr<v1::SimilarResponse> response = Search(store, request, cancelled).Run();
   if (response.ok()) return response;
   return Annotate(response.status(), absl::StrCat("dataset ", cas::ToString(request.dataset())));
+}
+
+struct KernelComparison::State {
+  explicit State(const v1::SimilarRequest& request) : finder(request) {}
+  SimilarFinder finder;
+};
+
+absl::StatusOr<std::unique_ptr<KernelComparison>> KernelComparison::Open(
+    const v1::SimilarRequest& request) {
+  // The limits on the number of kernels in a call do not apply here.
+  v1::SimilarRequest bounds;
+  bounds.set_top(request.top());
+  bounds.set_threshold(request.threshold());
+  RETURN_IF_ERROR(SimilarFinder::Check(bounds));
+  return std::unique_ptr<KernelComparison>(new KernelComparison(std::make_unique<State>(request)));
+}
+
+KernelComparison::KernelComparison(std::unique_ptr<State> state) : state_(std::move(state)) {}
+KernelComparison::~KernelComparison() = default;
+
+void KernelComparison::Add(const v1::KernelShard& kernels) {
+  state_->finder.Add(kernels, /*source=*/0, static_cast<uint32_t>(state_->finder.compared()));
+}
+
+std::vector<std::vector<KernelComparison::Match>> KernelComparison::Matches() const {
+  std::vector<std::vector<Match>> matches;
+  for (const std::vector<SimilarFinder::Found>& found : state_->finder.found()) {
+    std::vector<Match>& best = matches.emplace_back();
+    for (const SimilarFinder::Found& kernel : found) {
+      best.push_back({kernel.number, std::string(KindName(kernel.scores.kind)),
+                      kernel.scores.similarity, kernel.scores.near, kernel.scores.structural});
+    }
+  }
+  return matches;
 }
 
 }  // namespace kernelmill::deduplicator

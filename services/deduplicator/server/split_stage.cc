@@ -1,5 +1,3 @@
-#include "services/deduplicator/server/split_stage.h"
-
 #include <cstdint>
 #include <map>
 #include <string>
@@ -11,14 +9,18 @@
 #include "common/base/status.h"
 #include "common/cas/blob_store.h"
 #include "common/cas/digest.h"
-#include "common/manifest/splits.h"
+#include "common/manifest/ledger.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "services/deduplicator/core/split/splitter.h"
+#include "services/deduplicator/server/deduplicator_stages.h"
 #include "services/deduplicator/server/shard_batches.h"
 
 namespace kernelmill::deduplicator {
 namespace {
 
+// One run of the stage. Reads all signatures, and then all shingles once per pass, a batch of
+// shards at a time. One pass is enough for some 50,000 kernels that may end in another split than
+// train.
 class SplitTask {
  public:
   SplitTask(const v1::Action& action, const v1::Clusters& clusters, cas::BlobStore& store)
@@ -29,6 +31,8 @@ class SplitTask {
         pairs_(worker::InputsNamed(action, "pairs")),
         splitter_(params_.splits(), params_.threshold(), clusters) {}
 
+  // Each pass loads some kernels into the index and probes it with every kept kernel, so that the
+  // memory for one pass is bounded.
   absl::StatusOr<v1::Splits> Run() {
     RETURN_IF_ERROR(CheckInputs());
     RETURN_IF_ERROR(AddShards());
@@ -67,15 +71,16 @@ class SplitTask {
   absl::Status CheckInputs() const {
     if (!(params_.threshold() > 0 && params_.threshold() <= 1)) {
       return absl::InvalidArgumentError(
-          absl::StrCat("threshold ", params_.threshold(), " is not in (0, 1]"));
+          absl::StrCat("threshold: must be over 0 and at most 1, not ", params_.threshold()));
     }
     const auto shards = static_cast<size_t>(params_.shards_size());
     if (signatures_.size() == shards && shingles_.size() == shards) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat(signatures_.size(), " signatures and ",
-                                                   shingles_.size(), " shingles of ", shards,
-                                                   " shards"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("split: needs a 'signatures' and a 'shingles' for each of ", shards,
+                     " shards; got ", signatures_.size(), " and ", shingles_.size()));
   }
 
+  // Adds the signatures of all shards, and notes the numbers of their first kernels.
   absl::Status AddShards() {
     std::vector<size_t> all(signatures_.size());
     for (size_t i = 0; i < all.size(); ++i) all[i] = i;
@@ -89,8 +94,8 @@ class SplitTask {
     return absl::OkStatus();
   }
 
-  // Calls visit(number, shingles) for the kernels that are wanted, ascending; reads only the shards
-  // that have one.
+  // Calls visit(number, shingles) for the wanted kernels, ascending. Reads only shards that contain
+  // one.
   template <typename Wanted, typename Visit>
   absl::Status ForEachKernel(Wanted wanted, Visit visit) {
     std::vector<size_t> shards;

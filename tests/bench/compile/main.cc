@@ -46,7 +46,7 @@ def product(a, b, out, M, N, K, sa, sb, so, BM: tl.constexpr, BN: tl.constexpr, 
     tl.store(out + i[:, None] * so + j[None, :], total.to(tl.float16), mask=(i[:, None] < M) & (j[None, :] < N))
 )";
 
-KernelJob JobOf(const std::string& toolchain, const std::string& kernel) {
+KernelJob MakeJob(const std::string& toolchain, const std::string& kernel) {
   KernelJob job;
   job.toolchain = toolchain;
   job.module = kModule;
@@ -92,7 +92,7 @@ int Fail(const absl::Status& status) {
 
 int Run(const ToolchainOptions& options, const std::string& toolchain, bool anew,
         const std::string& kernel, int kernels) {
-  const KernelJob job = JobOf(toolchain, kernel);
+  const KernelJob job = MakeJob(toolchain, kernel);
   absl::StatusOr<std::unique_ptr<Compiler>> compiler = OpenToolchains(options, {toolchain});
   if (!compiler.ok()) return Fail(compiler.status());
   const absl::Time start = absl::Now();
@@ -110,7 +110,7 @@ int Run(const ToolchainOptions& options, const std::string& toolchain, bool anew
       return 1;
     }
   }
-  compiler->reset();  // what it has used is known when it has ended
+  compiler->reset();  // its usage is known after its end
   rusage children;
   ::getrusage(RUSAGE_CHILDREN, &children);
   std::cout << absl::StrCat("{\"wall\": ", absl::ToDoubleSeconds(absl::Now() - start),

@@ -1,6 +1,6 @@
-// What scheduling costs: durable completions a second, the memory and the restart of a coordinator
-// with a million queued tasks, and the time that a whole cluster spends on a task that does
-// nothing. The coordinator and the store are the real programs, with sync on.
+// coordinator_bench measures the cost of scheduling: durable completions a second, the memory and
+// the restart time of a coordinator with a million queued tasks, and the time of a task that does
+// nothing in a whole cluster. The coordinator and the store are the real programs, with sync on.
 
 #include <fcntl.h>
 #include <grpcpp/channel.h>
@@ -50,7 +50,7 @@ double SecondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// A program that runs until this object goes; then SIGKILL. Its logs go to /dev/null.
+// A program that runs until the destructor kills it. Its logs go to /dev/null.
 class Process {
  public:
   static absl::StatusOr<std::unique_ptr<Process>> Start(const std::vector<std::string>& argv) {
@@ -75,7 +75,7 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
-  // Memory that is resident now; 0 if it has ended.
+  // Returns the resident memory, or 0 after its end.
   int64_t ResidentBytes() const {
     std::ifstream statm(absl::StrCat("/proc/", pid_, "/statm"));
     int64_t pages = 0, resident = 0;
@@ -88,7 +88,7 @@ class Process {
   const pid_t pid_;
 };
 
-// A job whose `sources` have `shards` shards each.
+// A job with `sources` sources of `shards` shards each.
 struct Workload {
   int sources;
   int shards;
@@ -101,15 +101,15 @@ struct Workload {
   }
 };
 
-// Where the programs are, where their data goes, and how one talks to them.
+// The folders of the programs and of their data, and the kind of connection to them.
 struct Setting {
   std::string bin = "build/release/bin";
   std::string dir = "build/bench";
-  std::string log_level = "error";  // of the servers; what they write goes to /dev/null
-  std::string certificates;         // the folder of certs.sh: TLS over loopback; empty: no TLS
-  bool tcp = false;                 // loopback too without TLS, to compare; else Unix sockets
+  std::string log_level = "error";  // the servers' level; their output goes to /dev/null
+  std::string certificates;         // the folder made by certs.sh, for TLS over loopback; or empty
+  bool tcp = false;                 // loopback without TLS, for comparison; otherwise Unix sockets
 
-  access::Identity IdentityOf(const std::string& name) const {
+  access::Identity GetIdentity(const std::string& name) const {
     if (certificates.empty()) return {};
     return {.certificate = absl::StrCat(certificates, "/", name, ".crt"),
             .key = absl::StrCat(certificates, "/", name, ".key"),
@@ -117,7 +117,7 @@ struct Setting {
   }
 };
 
-// A port that was free a moment ago.
+// Returns a port that was free a moment ago.
 int FreePort() {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address = {};
@@ -130,7 +130,7 @@ int FreePort() {
   return ntohs(address.sin_port);
 }
 
-// A real coordinator on a folder of its own, and stubs to call it with.
+// A real coordinator with its own folder, and stubs to call it.
 class Cluster {
  public:
   static absl::StatusOr<std::unique_ptr<Cluster>> Create(const Setting& setting) {
@@ -157,7 +157,7 @@ class Cluster {
     return absl::OkStatus();
   }
 
-  // As a client of jobs, and as a worker.
+  // Stubs for a client and for a worker.
   std::shared_ptr<grpc::Channel> Channel() const { return Connect("c", "client"); }
   std::shared_ptr<grpc::Channel> WorkChannel() const { return Connect("c", "extractor"); }
   std::shared_ptr<grpc::Channel> StoreChannel() const { return Connect("s", "extractor"); }
@@ -191,7 +191,7 @@ class Cluster {
     return absl::StrCat("127.0.0.1:", ports_.at(name));
   }
   std::shared_ptr<grpc::Channel> Connect(const std::string& to, const std::string& as) const {
-    return rpc::Connect(Address(to), *access::ChannelCredentials(setting_.IdentityOf(as)));
+    return rpc::Connect(Address(to), *access::ChannelCredentials(setting_.GetIdentity(as)));
   }
   std::vector<std::string> Command(const std::string& role, const std::string& address,
                                    const std::vector<std::string>& more) const {
@@ -205,7 +205,7 @@ class Cluster {
                                         "--log-level",
                                         setting_.log_level};
     command.insert(command.end(), more.begin(), more.end());
-    if (const access::Identity own = setting_.IdentityOf(role); own.uses_tls()) {
+    if (const access::Identity own = setting_.GetIdentity(role); own.uses_tls()) {
       for (const auto& [flag, file] : {std::pair{"--tls-ca", own.authority},
                                        {"--tls-cert", own.certificate},
                                        {"--tls-key", own.key}}) {
@@ -227,7 +227,7 @@ class Cluster {
   std::unique_ptr<Process> coordinator_, store_;
 };
 
-// Leases and completes tasks of the stages, with the results that are scripted, in batches.
+// A worker that leases tasks of the stages and completes them with scripted results, in batches.
 class BareWorker {
  public:
   BareWorker(const Cluster& cluster, const Workload& workload, int batch)
@@ -235,7 +235,7 @@ class BareWorker {
         stages_(workload.Stages()),
         batch_(batch) {}
 
-  // Completes one batch; returns how many there were.
+  // Completes one batch. Returns its size.
   absl::StatusOr<int> Step(const std::vector<StageId>& of) {
     v1::LeaseRequest lease;
     lease.set_worker("bench");
@@ -277,6 +277,7 @@ class BareWorker {
   const int batch_;
 };
 
+// Measures completions. A task counts when the coordinator has answered, which is after its sync.
 absl::Status MeasureCompletions(const Setting& setting, int threads) {
   const Workload workload{20, 2000};
   ASSIGN_OR_RETURN(const auto cluster, Cluster::Create(setting));
@@ -306,6 +307,8 @@ absl::Status MeasureCompletions(const Setting& setting, int threads) {
   return absl::OkStatus();
 }
 
+// Measures the memory with 1,000,000 queued tasks, then kills the coordinator and measures the time
+// until it answers again.
 absl::Status MeasureQueue(const Setting& setting) {
   const Workload workload{100, 10'000};
   ASSIGN_OR_RETURN(const auto cluster, Cluster::Create(setting));
@@ -324,7 +327,7 @@ absl::Status MeasureQueue(const Setting& setting) {
   return absl::OkStatus();
 }
 
-// Does nothing but what the plan needs.
+// A stage that makes the outputs which the plan needs, and does no other work.
 class TrivialStage : public worker::Stage {
  public:
   TrivialStage(StageId id, const Workload& workload) : id_(id), stages_(workload.Stages()) {}
@@ -332,7 +335,7 @@ class TrivialStage : public worker::Stage {
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
     v1::StageResult result = stages_.Run(action);
     for (int i = 0; i < result.outputs_size(); ++i) {
-      v1::Action output = action;  // each output is a blob of its own, as those of real stages are
+      v1::Action output = action;  // each output is a separate blob, as in real stages
       output.set_stage_version(1000 + i);
       output.clear_inputs();
       if (action.inputs_size() > 0) *output.add_inputs() = action.inputs(0);
@@ -347,6 +350,8 @@ class TrivialStage : public worker::Stage {
   const ScriptedStages stages_;
 };
 
+// Measures the time of a task through coordinator, worker and store: first with new results, then
+// with those of the action cache.
 absl::Status MeasureTasks(const Setting& setting, int slots) {
   const Workload workload{10, 330};  // 3,300 each of extract, validate and sign, and a few
   ASSIGN_OR_RETURN(const auto cluster, Cluster::Create(setting));
@@ -377,17 +382,19 @@ absl::Status MeasureTasks(const Setting& setting, int slots) {
 }
 
 int Main(int argc, char** argv) {
-  ConfigureLog("coordinator_bench", LogLevel::kError);  // its own worker would log every step
+  ConfigureLog("coordinator_bench",
+               LogLevel::kError);  // the worker in this process would log every step
   CLI::App app("Measures the coordinator.");
   Setting setting;
-  app.add_option("--bin", setting.bin, "where the programs are")->capture_default_str();
-  app.add_option("--log-level", setting.log_level, "of the servers")->capture_default_str();
-  app.add_option("--dir", setting.dir, "where data is written")->capture_default_str();
+  app.add_option("--bin", setting.bin, "folder of the programs")->capture_default_str();
+  app.add_option("--log-level", setting.log_level, "log level of the servers")
+      ->capture_default_str();
+  app.add_option("--dir", setting.dir, "folder for data")->capture_default_str();
   app.add_option("--certs", setting.certificates,
                  "TLS over loopback, with the certificates in this folder (deploy/certs.sh)");
   app.add_flag("--tcp", setting.tcp, "loopback in Unix sockets' place, to compare with TLS");
   std::string part = "all";
-  app.add_option("--part", part, "what to measure: all, completions, queue or tasks")
+  app.add_option("--part", part, "the part to measure: all, completions, queue or tasks")
       ->check(CLI::IsMember({"all", "completions", "queue", "tasks"}))
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);

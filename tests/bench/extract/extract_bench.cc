@@ -1,12 +1,12 @@
-// extract_bench WORK PACK: does one kind of work on every file of a pack, once, and prints what it
-// took of the processor as one line of JSON. extract.py makes the packs and a table.
+// extract_bench WORK PACK: does one kind of work on every file of a pack, once, and prints its
+// processor time as one line of JSON. extract.py makes the packs and a table.
 //
-//   scan     the fetcher's look for a marker
-//   parse    tree-sitter and the copy of its tree, no more
+//   scan     the fetcher's search for a marker
+//   parse    only tree-sitter and the copy of its tree
 //   extract  from the bytes of a file to its KernelShard
 //   digests  not measured: a line "SHA-256 PATH" for the KernelShard of each file
 //
-// A pack is records of "PATH\nSIZE\n" and so many bytes.
+// A pack has a record for each file: "PATH\nSIZE\n" and SIZE bytes.
 #include <sys/resource.h>
 
 #include <cstdio>

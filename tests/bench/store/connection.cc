@@ -18,7 +18,7 @@ std::chrono::system_clock::time_point In(std::chrono::seconds time) {
 std::shared_ptr<grpc::Channel> NewChannel(
     const std::string& target, const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
   grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection of its own
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a separate connection
   arguments.SetMaxReceiveMessageSize(rpc::kMaxMessageBytes);
   arguments.SetMaxSendMessageSize(rpc::kMaxMessageBytes);
   return grpc::CreateCustomChannel(
@@ -31,6 +31,7 @@ Connection::Connection(const std::string& target,
                        const std::shared_ptr<grpc::ChannelCredentials>& credentials)
     : channel_(NewChannel(target, credentials)), stub_(channel_) {}
 
+// A queue must be drained before it is destroyed.
 Connection::~Connection() {
   queue_.Shutdown();
   void* tag;
@@ -44,6 +45,7 @@ absl::Status Connection::WaitUntilReady() {
   return absl::UnavailableError("cannot connect");
 }
 
+// Waits for the only operation under way. Returns false if the call is over.
 bool Connection::Next() {
   void* tag;
   bool ok = false;
@@ -64,6 +66,8 @@ absl::StatusOr<grpc::ByteBuffer> Connection::Call(const std::string& method,
   return response;
 }
 
+// Writes one message after another, each after the one before was taken. Stops if the server ends
+// the call early; the status then has the reason.
 absl::StatusOr<grpc::ByteBuffer> Connection::Send(const std::string& method,
                                                   const std::vector<grpc::ByteBuffer>& requests) {
   grpc::ClientContext context;

@@ -18,31 +18,30 @@ class ChannelCredentials;
 
 namespace kernelmill::bench {
 
-// One HTTP/2 connection to a server, with one call at a time on it. Messages are bytes that were
-// encoded before the clock started, so that the client takes as little of the machine as it can.
-// Not thread-safe.
+// One HTTP/2 connection to a server, for one call at a time. Messages were encoded before the clock
+// started, so that the client uses as little of the machine as possible. Not thread-safe.
 class Connection {
  public:
-  // Without TLS where there are no credentials.
+  // Connects without TLS if there are no credentials.
   Connection(const std::string& target,
              const std::shared_ptr<grpc::ChannelCredentials>& credentials);
   ~Connection();
 
-  // UNAVAILABLE: nobody answers in time.
+  // Returns UNAVAILABLE if the server does not answer in time.
   absl::Status WaitUntilReady();
 
-  // A unary call; `method` is "/package.Service/Method". The answer, not decoded.
+  // Makes a unary call; `method` is "/package.Service/Method". Returns the encoded answer.
   absl::StatusOr<grpc::ByteBuffer> Call(const std::string& method, const grpc::ByteBuffer& request);
 
-  // A client stream; the server may answer before all is sent.
+  // Sends a client stream. The server may answer before the end of the stream.
   absl::StatusOr<grpc::ByteBuffer> Send(const std::string& method,
                                         const std::vector<grpc::ByteBuffer>& requests);
 
-  // A server stream; the bytes of its messages, encoding included.
+  // Receives a server stream. Returns the size of its encoded messages.
   absl::StatusOr<int64_t> Receive(const std::string& method, const grpc::ByteBuffer& request);
 
  private:
-  bool Next();  // waits for the one operation under way; whether it went well
+  bool Next();  // waits for the current operation; returns true if it succeeded
 
   std::shared_ptr<grpc::Channel> channel_;
   grpc::GenericStub stub_;

@@ -3,16 +3,87 @@
 #include <grpcpp/support/slice.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "build/bazel/remote/execution/v2/remote_execution.pb.h"
+#include "common/base/hash.h"
 #include "common/base/status.h"
 #include "common/cas/digest.h"
 #include "google/bytestream/bytestream.pb.h"
 
 namespace kernelmill::bench {
+namespace {
+
+// Words of kernels. Text made of them compresses to about a fifth, as source code does.
+constexpr std::array<absl::string_view, 24> kWords = {
+    "tl.load", "tl.store",  "offsets", "mask",      "pid",    "BLOCK_SIZE",    "=",
+    "+",       "*",         "(",       ")",         "\n    ", "x_ptr",         "y_ptr",
+    "n",       "tl.arange", "tl.sum",  "other=0.0", "stride", "tl.program_id", "acc",
+    "tl.dot",  "return",    ","};
+
+// Makes bytes that do not compress.
+std::string RandomBytes(uint64_t seed, size_t size) {
+  Numbers numbers(seed);
+  std::string bytes((size + 7) / 8 * 8, '\0');
+  for (size_t i = 0; i < bytes.size(); i += 8) {
+    const uint64_t number = numbers.Next();
+    std::memcpy(&bytes[i], &number, 8);
+  }
+  bytes.resize(size);
+  return bytes;
+}
+
+std::string SourceText(uint64_t seed, size_t size) {
+  Numbers numbers(seed);
+  std::string text;
+  text.reserve(size + 32);
+  while (text.size() < size) {
+    const uint64_t number = numbers.Next();
+    absl::StrAppend(&text, kWords[number % kWords.size()], " ");
+    if (number >> 60 == 0) absl::StrAppend(&text, number >> 40, " ");
+  }
+  text.resize(size);
+  return text;
+}
+
+}  // namespace
+
+Numbers::Numbers(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15ULL + 1) {}
+
+uint64_t Numbers::Next() {  // splitmix64
+  uint64_t z = (state_ += 0x9e3779b97f4a7c15ULL);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return z ^ (z >> 31);
+}
+
+std::string MakeContent(Kind kind, uint64_t seed, size_t size) {
+  return kind == Kind::kRandom ? RandomBytes(seed, size) : SourceText(seed, size);
+}
+
+LargeBlobs::LargeBlobs(Kind kind, uint64_t seed, size_t size)
+    : seed_(seed), body_(MakeContent(kind, seed, size - kTail)) {}
+
+std::string LargeBlobs::Tail(uint64_t index) const {
+  std::string tail = absl::StrCat("seed ", seed_, " blob ", index, " ");
+  tail.resize(kTail, '.');
+  return tail;
+}
+
+cas::Digest LargeBlobs::GetDigest(uint64_t index) const {
+  Sha256Stream hash;
+  hash.Update(body_);
+  hash.Update(Tail(index));
+  cas::Digest digest;
+  digest.set_hash(hash.FinishHex());
+  digest.set_size_bytes(static_cast<int64_t>(size()));
+  return digest;
+}
+
 namespace {
 
 namespace reapi = ::build::bazel::remote::execution::v2;
@@ -21,7 +92,7 @@ namespace bytestream = ::google::bytestream;
 constexpr char kCas[] = "/build.bazel.remote.execution.v2.ContentAddressableStorage/";
 constexpr char kStream[] = "/google.bytestream.ByteStream/";
 
-// Requests of a reading load; more operations go round.
+// The number of requests of a reading load. More operations repeat them.
 constexpr int kDifferentRequests = 512;
 
 grpc::ByteBuffer ToBuffer(const google::protobuf::MessageLite& message) {
@@ -53,6 +124,7 @@ std::vector<cas::Digest> StoredDigests(const LoadOptions& options) {
   return digests;
 }
 
+// Asks which blobs are missing: none of them, or half.
 class FindLoad : public Load {
  public:
   FindLoad(const LoadOptions& options, int missing) : missing_(missing) {
@@ -85,6 +157,8 @@ class FindLoad : public Load {
   std::vector<grpc::ByteBuffer> requests_;
 };
 
+// Stores batches of small blobs. Requests are made before the measurement, as in all loads, so that
+// only the server's work is measured.
 class UpdateLoad : public Load {
  public:
   explicit UpdateLoad(const LoadOptions& options) {
@@ -113,13 +187,14 @@ class UpdateLoad : public Load {
   std::vector<grpc::ByteBuffer> requests_;
 };
 
+// Reads batches of small blobs.
 class ReadLoad : public Load {
  public:
   explicit ReadLoad(const LoadOptions& options) {
     const std::vector<cas::Digest> stored = StoredDigests(options);
     Numbers numbers(options.seed + 99);
     for (int i = 0; i < std::min(options.operations, kDifferentRequests); ++i) {
-      // A run of neighbours and a few from afar would flatter whoever stores batches together.
+      // Neighbouring blobs would favour servers that store batches together.
       reapi::BatchReadBlobsRequest request;
       for (int b = 0; b < kBlobsPerBatch; ++b) {
         *request.add_digests() = stored[numbers.Next() % stored.size()];
@@ -139,7 +214,7 @@ class ReadLoad : public Load {
   }
 
  private:
-  // The first few answers are looked at closely; of the others the size says enough.
+  // Only the first few answers are compared; the sizes of the others are enough.
   static absl::Status Check(const grpc::ByteBuffer& answer) {
     ASSIGN_OR_RETURN(const auto response, FromBuffer<reapi::BatchReadBlobsResponse>(answer));
     for (const auto& one : response.responses()) {
@@ -153,7 +228,7 @@ class ReadLoad : public Load {
   std::vector<grpc::ByteBuffer> requests_;
 };
 
-// The message `head`, to which `data` is appended as its field 10 without being copied.
+// Makes the message `head` with `data` as its field 10, without copying the data.
 grpc::ByteBuffer WithData(const bytestream::WriteRequest& head, grpc::Slice data) {
   std::string bytes = head.SerializeAsString();
   bytes.push_back(10 << 3 | 2);
@@ -164,11 +239,13 @@ grpc::ByteBuffer WithData(const bytestream::WriteRequest& head, grpc::Slice data
   return grpc::ByteBuffer(slices, 2);
 }
 
+// Writes large blobs as streams. All share one body and differ in their tail, so that many blobs
+// need little memory.
 class WriteLoad : public Load {
  public:
   explicit WriteLoad(const LoadOptions& options)
       : blobs_(options.kind, options.seed, kLargeBlob), message_bytes_(options.message_bytes) {
-    for (int i = 0; i < options.operations; ++i) digests_.push_back(blobs_.ComputeDigest(i));
+    for (int i = 0; i < options.operations; ++i) digests_.push_back(blobs_.GetDigest(i));
   }
 
   absl::StatusOr<int64_t> Run(int operation, Connection& connection) const override {
@@ -200,13 +277,14 @@ class WriteLoad : public Load {
   std::vector<cas::Digest> digests_;
 };
 
+// Reads large blobs as streams.
 class StreamLoad : public Load {
  public:
   explicit StreamLoad(const LoadOptions& options) {
     const LargeBlobs blobs(options.kind, options.seed, kLargeBlob);
     for (int i = 0; i < options.stored; ++i) {
       bytestream::ReadRequest request;
-      request.set_resource_name(absl::StrCat("blobs/", cas::ToString(blobs.ComputeDigest(i))));
+      request.set_resource_name(absl::StrCat("blobs/", cas::ToString(blobs.GetDigest(i))));
       requests_.push_back(ToBuffer(request));
     }
   }

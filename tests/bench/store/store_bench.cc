@@ -1,5 +1,5 @@
-// store_bench: puts one kind of load on a server of the Remote Execution API and prints, as one
-// line of JSON, how fast it was. store.py runs it against several servers and makes a table.
+// store_bench: puts one kind of load on a server of the Remote Execution API, and prints its speed
+// as one line of JSON. store.py runs it against several servers and makes a table.
 
 #include <sys/resource.h>
 
@@ -32,11 +32,11 @@ double CpuSeconds() {
          static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-// What one connection saw.
+// The measurements of one connection.
 struct Seen {
   absl::Status status;
   int64_t bytes = 0;
-  std::vector<double> seconds;  // of each call
+  std::vector<double> seconds;  // for each call
 };
 
 // Makes calls until `next` runs out, or one fails.
@@ -55,6 +55,8 @@ void Drive(const Load& load, Connection& connection, int operations, std::atomic
   }
 }
 
+// Connects first, then starts a thread for each connection. The time runs from the first call to
+// the last answer. Prints one line of JSON for store.py.
 absl::Status Measure(const Load& load, const std::string& target, const access::Identity& identity,
                      int connections, int operations) {
   ASSIGN_OR_RETURN(const auto credentials, access::ChannelCredentials(identity));
@@ -108,7 +110,7 @@ int Main(int argc, char** argv) {
   app.add_option("--operations", options.operations, "calls in all")->capture_default_str();
   app.add_option("--stored", options.stored, "blobs of this seed that are there")
       ->capture_default_str();
-  app.add_option("--message-bytes", options.message_bytes, "of one message of a write")
+  app.add_option("--message-bytes", options.message_bytes, "size of one message of a write")
       ->capture_default_str();
   app.add_option("--connections", connections, "each with one call at a time")
       ->capture_default_str();

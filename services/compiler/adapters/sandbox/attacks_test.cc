@@ -17,7 +17,6 @@
 #include "absl/strings/str_split.h"
 #include "common/base/file.h"
 #include "common/testing/status_matchers.h"
-#include "services/compiler/adapters/sandbox/attacks/victim.h"
 #include "services/compiler/adapters/sandbox/confined_process.h"
 #include "services/compiler/adapters/sandbox/support.h"
 #include "services/compiler/adapters/sandbox/system_python.h"
@@ -27,8 +26,8 @@ namespace {
 
 using ::kernelmill::testing::IsOk;
 
-// Runs modules of descriptor 3, one in each line, as a zygote does. Says of each what came of it
-// and what the next kernel sees: "refused TAB same".
+// Runs modules of descriptor 3, one in each line, as a zygote does. Prints the outcome of each, and
+// what the next kernel sees: "refused TAB same".
 constexpr char kDriver[] = R"(
 import base64, json, os, signal, sys, types
 lines = os.fdopen(3).read().splitlines()
@@ -72,8 +71,8 @@ for line in lines:
     os.write(4, f"{came.limit} {text}\t{same}".replace("\n", " ").encode() + b"\n")
 )";
 
-// As what the attacks run: as a module is loaded, as the compiler's own programs, without a
-// sandbox.
+// The layer that the attacks run in: that of a module being loaded, that of the compiler's own
+// programs, or none.
 enum class Layer { kModules, kExecutes, kNone };
 
 struct Outcome {
@@ -87,7 +86,7 @@ std::string ReadAll(int fd) {
   return all;
 }
 
-// What came of each, as far as the process lived.
+// Returns the outcomes of the attacks, up to the one that ended the process.
 std::vector<Outcome> RunAttacks(const std::vector<Attack>& attacks, Layer layer,
                                 SandboxLimits limits, Ending* ending) {
   SystemPython python;
@@ -155,11 +154,11 @@ class AttacksTest : public ::testing::TestWithParam<std::string> {
 void ExpectStopped(const std::string& file, Layer layer) {
   absl::StatusOr<std::unique_ptr<Victim>> victim = Victim::Create();
   ASSERT_THAT(victim, IsOk());
-  const std::vector<Attack> attacks = AttacksOf(file, (*victim)->Description());
+  const std::vector<Attack> attacks = ListAttacks(file, (*victim)->Description());
   ASSERT_FALSE(attacks.empty());
   Ending ending;
   const std::vector<Outcome> outcomes = RunAttacks(attacks, layer, {}, &ending);
-  ASSERT_EQ(outcomes.size(), attacks.size()) << NameOf(ending.reason) << " " << ending.detail;
+  ASSERT_EQ(outcomes.size(), attacks.size()) << GetName(ending.reason) << " " << ending.detail;
   for (size_t i = 0; i < attacks.size(); ++i) {
     SCOPED_TRACE(attacks[i].name);
     EXPECT_TRUE(CameAsItMust(attacks[i], outcomes[i].text)) << outcomes[i].text;
@@ -169,7 +168,7 @@ void ExpectStopped(const std::string& file, Layer layer) {
   EXPECT_THAT((*victim)->Unharmed(), IsOk());
 }
 
-// Of descriptors that a child cannot even set up: nothing is to be said of the kernel.
+// The child cannot even set up its descriptors: the kernel must not be blamed.
 TEST(ConfinedChildTest, AChildThatCannotBeConfinedIsTheMachinesFault) {
   if (const absl::Status status = CheckSandbox(); !status.ok()) GTEST_SKIP() << status;
   SandboxLimits limits;
@@ -177,7 +176,7 @@ TEST(ConfinedChildTest, AChildThatCannotBeConfinedIsTheMachinesFault) {
   Ending ending;
   const std::vector<Outcome> outcomes =
       RunAttacks({{.name = "none", .module = "pass"}}, Layer::kModules, limits, &ending);
-  ASSERT_EQ(outcomes.size(), 1) << NameOf(ending.reason) << " " << ending.detail;
+  ASSERT_EQ(outcomes.size(), 1) << GetName(ending.reason) << " " << ending.detail;
   EXPECT_EQ(outcomes[0].text, "False refused");
   EXPECT_THAT(outcomes[0].next, ::testing::HasSubstr("it ended before it was confined"));
 }
@@ -193,19 +192,19 @@ INSTANTIATE_TEST_SUITE_P(Files, AttacksTest,
 
 class BackendAttacksTest : public AttacksTest {};
 
-// What could be brought to attack by a kernel's text alone, as ptxas.
+// Attacks by the compiler's programs: a kernel's text might exploit ptxas.
 TEST_F(BackendAttacksTest, FilesAndTheNetworkAreOutOfReachOfPrograms) {
   ExpectStopped("files", Layer::kExecutes);
   ExpectStopped("network", Layer::kExecutes);
 }
 
-// That the attacks are real: what the sandbox stops they can do without.
+// Proves that the attacks are real: without the sandbox they succeed.
 TEST(UnconfinedAttacksTest, AttacksSucceed) {
   for (const char* file : {"files", "network"}) {
-    for (size_t i = 0; i < AttacksOf(file, "").size(); ++i) {
+    for (size_t i = 0; i < ListAttacks(file, "").size(); ++i) {
       absl::StatusOr<std::unique_ptr<Victim>> victim = Victim::Create();
       ASSERT_THAT(victim, IsOk());
-      const Attack attack = AttacksOf(file, (*victim)->Description())[i];
+      const Attack attack = ListAttacks(file, (*victim)->Description())[i];
       Ending ending;
       const std::vector<Outcome> outcomes = RunAttacks({attack}, Layer::kNone, {}, &ending);
       ASSERT_EQ(outcomes.size(), 1);
@@ -223,11 +222,11 @@ TEST_F(WatcherTest, WhatTakesTooMuchEndsAllOfIt) {
   limits.scratch_entries = 1000;
   absl::StatusOr<std::unique_ptr<Victim>> victim = Victim::Create();
   ASSERT_THAT(victim, IsOk());
-  for (const Attack& attack : AttacksOf("watcher", (*victim)->Description())) {
+  for (const Attack& attack : ListAttacks("watcher", (*victim)->Description())) {
     SCOPED_TRACE(attack.name);
     Ending ending;
     EXPECT_EQ(RunAttacks({attack}, Layer::kModules, limits, &ending).size(), 0);
-    EXPECT_TRUE(ending.limit()) << NameOf(ending.reason);
+    EXPECT_TRUE(ending.limit()) << GetName(ending.reason);
   }
 }
 

@@ -1,3 +1,11 @@
+// The watcher's life: fork, wait for execve, poll, kill, reap. The order matters in two places. The
+// session is registered for std::quick_exit before anything else can fail, and it is unregistered
+// before the leader is reaped, since its number may be reused after that. Every end, also a
+// voluntary one, kills the whole session: the program may have left descendants.
+//
+// Bounds are polled and not pushed: cgroups would need rights that a worker does not have. A poll
+// reads /proc for the members of the session, and walks the scratch folder.
+
 #include "services/compiler/adapters/sandbox/confined_process.h"
 
 #include <fcntl.h>
@@ -16,13 +24,13 @@
 #include "common/base/status.h"
 #include "services/compiler/adapters/sandbox/landlock.h"
 #include "services/compiler/adapters/sandbox/launch.h"
-#include "services/compiler/adapters/sandbox/live_sessions.h"
 #include "services/compiler/adapters/sandbox/seccomp_filter.h"
 #include "services/compiler/adapters/sandbox/session.h"
 
 namespace kernelmill::compiler {
 namespace {
 
+// Returns pointers to the strings with a null at the end, as execve takes them.
 std::vector<char*> Pointers(const std::vector<std::string>& strings) {
   std::vector<char*> pointers;
   for (const std::string& s : strings) pointers.push_back(const_cast<char*>(s.c_str()));
@@ -30,6 +38,7 @@ std::vector<char*> Pointers(const std::vector<std::string>& strings) {
   return pointers;
 }
 
+// Returns the program's whole environment.
 std::vector<std::string> Environment(const ConfinedCommand& command, const std::string& scratch,
                                      bool confine) {
   std::vector<std::string> env = command.env;
@@ -48,7 +57,7 @@ Ending Over(EndReason reason, absl::string_view what, int64_t is, int64_t bound)
 
 }  // namespace
 
-absl::string_view NameOf(EndReason reason) {
+absl::string_view GetName(EndReason reason) {
   switch (reason) {
     case EndReason::kExited:
       return "exited";
@@ -72,7 +81,7 @@ absl::string_view NameOf(EndReason reason) {
   return "unknown";
 }
 
-// What must live until the program executes.
+// The data that must live until the program executes.
 struct ConfinedProcess::Launch {
   std::vector<std::string> argv, env;
   FileDescriptor ruleset;
@@ -83,11 +92,10 @@ struct ConfinedProcess::Launch {
 absl::StatusOr<std::unique_ptr<ConfinedProcess>> ConfinedProcess::Start(
     const ConfinedCommand& command, const Policy& policy) {
   RETURN_IF_ERROR(CheckPolicy(policy));
-  if (command.argv.empty())
-    return absl::InvalidArgumentError("the sandbox has no program to start");
+  if (command.argv.empty()) return absl::InvalidArgumentError("sandbox: argv must name a program");
   ASSIGN_OR_RETURN(Scratch scratch, Scratch::Create(policy.scratch_parent, policy.uid));
   const bool confine = !policy.unsafe_no_sandbox;
-  // The watcher's as well: it may still be in set_value when this function returns.
+  // Shared with the watcher, which may still be in set_value when this function returns.
   const auto shared = std::make_shared<Launch>();
   Launch& launch = *shared;
   launch.argv = command.argv;
@@ -121,6 +129,7 @@ ConfinedProcess::~ConfinedProcess() {
   if (watcher_.joinable()) watcher_.join();
 }
 
+// The watcher's thread. ended_ is set before Start() returns an error, since the destructor joins.
 void ConfinedProcess::Watch(Launch& launch) {
   const absl::Status status = Fork(launch);
   Ending ending;
@@ -137,6 +146,8 @@ void ConfinedProcess::Watch(Launch& launch) {
   if (!status.ok()) launch.started.set_value(status);
 }
 
+// Forks, and learns by a pipe whether the child reached execve: the pipe closes on execve, and
+// carries a LaunchReport otherwise.
 absl::Status ConfinedProcess::Fork(Launch& launch) {
   int fds[2];
   if (::pipe2(fds, O_CLOEXEC) != 0) return ErrnoStatus(errno, "pipe");
@@ -153,7 +164,7 @@ absl::Status ConfinedProcess::Fork(Launch& launch) {
   do {
     n = ::read(read.get(), &report, sizeof(report));
   } while (n < 0 && errno == EINTR);
-  if (n == sizeof(report)) return StatusOfLaunch(report, launch.argv.front());
+  if (n == sizeof(report)) return LaunchStatus(report, launch.argv.front());
   RememberSession(pid_, scratch_.path());
   process_ = FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   if (process_.is_open()) return absl::OkStatus();
@@ -163,6 +174,8 @@ absl::Status ConfinedProcess::Fork(Launch& launch) {
   return ErrnoStatus(error, "pidfd_open");
 }
 
+// Polls until the program ends, Kill() is called or a bound is exceeded. Then it kills the session
+// and reaps the leader.
 Ending ConfinedProcess::Follow() {
   const int period = static_cast<int>(absl::ToInt64Milliseconds(limits_.poll_period));
   absl::optional<Ending> over;
@@ -171,13 +184,15 @@ Ending ConfinedProcess::Follow() {
   Ending ending;
   if (over.has_value()) ending = *over;
   if (!over.has_value() && fds[0].revents == 0) ending.reason = EndReason::kKilled;
-  if (!KillSession(pid_)) absl::StrAppend(&ending.detail, " (something of it hangs in the kernel)");
+  if (!KillSession(pid_))
+    absl::StrAppend(&ending.detail, " (one of its processes hangs in the kernel)");
   Reap(ending);
   return ending;
 }
 
+// Checks all bounds. The cheap checks, from /proc, come before the walk of the scratch folder.
 absl::optional<Ending> ConfinedProcess::OverBounds() {
-  const SessionUsage usage = UsageOf(SessionMembers(pid_));
+  const SessionUsage usage = ReadUsage(SessionMembers(pid_));
   if (usage.resident_bytes > limits_.total_memory_bytes) {
     return Over(EndReason::kMemory, "resident memory, bytes", usage.resident_bytes,
                 limits_.total_memory_bytes);
@@ -197,12 +212,13 @@ absl::optional<Ending> ConfinedProcess::OverBounds() {
   }
   if (scratch.gone) return Ending{.reason = EndReason::kScratchGone};
   if (scratch.hidden) {
-    return Over(EndReason::kScratchEntries, "scratch folders that cannot be looked into, below",
+    return Over(EndReason::kScratchEntries, "scratch folders that cannot be read, below depth",
                 kMaxScratchDepth, kMaxScratchDepth);
   }
   return absl::nullopt;
 }
 
+// Subtracts one poll period from the allowed sleep if the program sleeps now.
 bool ConfinedProcess::SleepsTooLong(bool works) {
   const absl::MutexLock lock(&mutex_);
   if (works || !may_sleep_.has_value()) return false;

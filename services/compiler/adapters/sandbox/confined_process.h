@@ -21,41 +21,51 @@
 
 namespace kernelmill::compiler {
 
-// How to use the sandbox
+// The sandbox
 //
-// Two layers. The outer one is this class: it starts a program (the zygote, a Python that imports
-// Triton and never runs a stranger's code) which from its first instruction on is confined as its
-// Policy says, together with all that descends of it. The inner one is sandbox.py beside this file:
-// the zygote makes a sandbox.Child for each kernel, a fork that gives up further rights before it
-// runs what is a stranger's. services/compiler/adapters/toolchain/zygote.cc is the caller of both:
+// The basic idea: untrusted Python runs in two layers. The outer layer is this class. It starts a
+// program (the zygote, a Python that imports Triton and never runs untrusted code) that is confined
+// by its Policy from its first instruction on, together with all its descendants. The inner layer
+// is sandbox.py beside this file: for each kernel the zygote forks a sandbox.Child, which gives up
+// further rights before it runs untrusted code. Several mechanisms back each other up:
+//
+// clang-format off
+//   Landlock         files: reads named folders, writes only to its scratch folder; no TCP
+//   seccomp          system calls: a list of allowed ones; the dangerous ones kill
+//   another user     if the worker is root: no access by ownership, its own count of processes
+//   rlimits          bounds of each process: address space, file size, descriptors, CPU time
+//   the watcher      bounds of all processes together: memory, threads, disk, sleep
+// clang-format on
+//
+// services/compiler/adapters/toolchain/zygote.cc uses both layers:
 //
 //   CheckSandbox() once, at start-up; SandboxUser::Take() and PythonPolicy(environment);
 //   ConfinedProcess::Start(command, policy), then close the process's ends of its channels;
 //   BeginWork, write a job, read its report, EndWork;
-//   Wait() says why it ended: of the kernel that it was at, e.g. memory. Start another one then:
-//   state, scratch folder and all processes of this one are gone.
+//   Wait() returns why the process ended, e.g. because the current kernel used too much memory.
+//   Then start another one: state, scratch folder and all processes of this one are gone.
 //
-// Besides `env` the program has KERNELMILL_SANDBOX ("enforced", or "off" under unsafe_no_sandbox,
-// by which sandbox.py knows that it cannot add a layer), and HOME, TMPDIR and KERNELMILL_SCRATCH,
-// all of them its scratch folder, which is its working directory too.
+// Besides `env` the program gets KERNELMILL_SANDBOX ("enforced", or "off" under unsafe_no_sandbox,
+// which tells sandbox.py that it cannot add a layer), and HOME, TMPDIR and KERNELMILL_SCRATCH, all
+// set to its scratch folder, which is also its working directory.
 
 struct ConfinedCommand {
   std::vector<std::string> argv;  // argv[0] is a path
-  std::vector<std::string> env;   // NAME=value; nothing else of the worker's is handed down
+  std::vector<std::string> env;   // NAME=value; it inherits nothing of the worker's environment
   std::vector<int> fds;           // become its descriptors 0, 1, 2, ...; it has no others
 };
 
 enum class EndReason {
-  kExited,  // by itself, with Ending.exit_code
-  kSignal,  // by Ending.signal: a crash, SIGSYS for a forbidden call, SIGKILL of the kernel's own
-            // (memory, CPU)
-  kKilled,  // by Kill or the destructor
-  kScratchGone,     // somebody else removed its scratch folder
-  kMemory,          // limits.total_memory_bytes
-  kTasks,           // limits.total_tasks
+  kExited,       // by itself, with Ending.exit_code
+  kSignal,       // by Ending.signal: a crash, SIGSYS for a forbidden call, or SIGKILL by the kernel
+                 // (memory, CPU)
+  kKilled,       // by Kill or the destructor
+  kScratchGone,  // another process removed its scratch folder
+  kMemory,       // limits.total_memory_bytes
+  kTasks,        // limits.total_tasks
   kScratchBytes,    // limits.scratch_bytes
-  kScratchEntries,  // limits.scratch_entries, or a folder that cannot be looked into
-  kSleep,           // it has slept for longer than BeginWork says
+  kScratchEntries,  // limits.scratch_entries, or a folder that cannot be read
+  kSleep,           // it slept for longer than BeginWork allows
 };
 
 struct Ending {
@@ -64,22 +74,23 @@ struct Ending {
   int signal = 0;
   std::string detail;  // "resident memory: 6442983424 bytes of 6442450944"; for logs
 
-  // Whether a bound stopped it.
+  // True if a bound ended it.
   bool limit() const { return reason >= EndReason::kMemory; }
 };
-absl::string_view NameOf(EndReason reason);  // "memory", "scratch bytes", ...
+// Returns "memory", "scratch bytes" and so on. Reports of kernels contain these words.
+absl::string_view GetName(EndReason reason);
 
-// A confined program that runs, its watcher and its scratch folder. The watcher is a thread that
-// starts the program (Linux ties the death signal to the thread that forked), polls its bounds,
-// kills and reaps it. When it is over, no descendant is alive, whatever became of its parents; so
-// it is where the worker ends by std::quick_exit. Where the worker is killed, it dies with it, but
-// a program that a descendant runs ends by its own bound of time, and the scratch folder stays
-// until the next one of its user's is made. Thread-safe.
+// A running confined program, with its watcher and its scratch folder. The watcher is a thread that
+// starts the program (Linux ties the death signal to the forking thread), polls its bounds, kills
+// it and reaps it. After the end no descendant is alive, even if its parents ended earlier; this
+// also holds if the worker ends by std::quick_exit. If the worker is killed, the program dies with
+// it. Programs that its descendants run then end by their own time limit, and the scratch folder
+// stays until the next one for its user is made. Thread-safe.
 class ConfinedProcess {
  public:
-  // Returns when the program executes. INVALID_ARGUMENT: the policy. NOT_FOUND, PERMISSION_DENIED:
-  // one of its paths. FAILED_PRECONDITION: the machine cannot confine it (the message says what is
-  // missing), or the program cannot be executed by its user.
+  // Returns when the program executes. Errors: INVALID_ARGUMENT for a bad policy; NOT_FOUND or
+  // PERMISSION_DENIED for one of its paths; FAILED_PRECONDITION if the machine cannot confine the
+  // program (the message says what is missing) or its user cannot execute it.
   static absl::StatusOr<std::unique_ptr<ConfinedProcess>> Start(const ConfinedCommand& command,
                                                                 const Policy& policy);
   ConfinedProcess(const ConfinedProcess&) = delete;
@@ -89,16 +100,17 @@ class ConfinedProcess {
   pid_t pid() const { return pid_; }
   const std::string& scratch() const { return scratch_.path(); }
 
-  // From here to EndWork it may sleep for `max_sleep` in all: be without a thread that runs, waits
-  // for a processor or for the disk. So what a busy machine keeps waiting is not taken for asleep.
+  // Allows the program to sleep for `max_sleep` in total until EndWork(). It sleeps when none of
+  // its threads runs or waits for a processor or the disk. So a busy machine does not count as
+  // sleep.
   void BeginWork(absl::Duration max_sleep);
   void EndWork();
 
-  // Asks the watcher to kill it and all its descendants. Nothing if it is over.
+  // Asks the watcher to kill the program and all its descendants. Does nothing after its end.
   void Kill();
-  // Waits until it and all its descendants are gone.
+  // Waits until the program and all its descendants are gone.
   Ending Wait();
-  // How it ended, if it has.
+  // Returns how the program ended, or nothing while it runs.
   absl::optional<Ending> ended() const;
 
  private:
@@ -108,7 +120,7 @@ class ConfinedProcess {
 
   void Watch(Launch& launch);
   absl::Status Fork(Launch& launch);
-  // Until it ends, is over a bound or is to be killed.
+  // Watches until the program ends, exceeds a bound or Kill() is called.
   Ending Follow();
   absl::optional<Ending> OverBounds();
   bool SleepsTooLong(bool works);
@@ -117,8 +129,8 @@ class ConfinedProcess {
   Scratch scratch_;
   const SandboxLimits limits_;
   pid_t pid_ = -1;
-  FileDescriptor process_;  // a pidfd: readable when the program has ended
-  FileDescriptor wake_;     // an eventfd: readable when it is to be killed
+  FileDescriptor process_;  // a pidfd: readable after the program ended
+  FileDescriptor wake_;     // an eventfd: readable after Kill()
   mutable absl::Mutex mutex_;
   absl::optional<Ending> ended_ ABSL_GUARDED_BY(mutex_);
   absl::optional<absl::Duration> may_sleep_ ABSL_GUARDED_BY(mutex_);  // while it has work

@@ -28,7 +28,7 @@ namespace {
 
 using ::kernelmill::testing::IsOk;
 
-// Runs a line of Python in the sandbox; it exits with 0 if it was let do all of it.
+// Runs a line of Python in the sandbox. It exits with 0 if all of it was allowed.
 Ending RunPython(const std::string& code, SandboxLimits limits = {}) {
   SystemPython python;
   python.policy().limits = limits;
@@ -38,7 +38,7 @@ Ending RunPython(const std::string& code, SandboxLimits limits = {}) {
   return process.ok() ? (*process)->Wait() : Ending();
 }
 
-// On a machine that cannot confine nothing can be seen of it.
+// A machine that cannot confine skips these tests.
 class ConfinedProcessTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -46,7 +46,7 @@ class ConfinedProcessTest : public ::testing::Test {
   }
 };
 
-// How code ends that is let do what it tries, and that is refused for want of rights.
+// The exit codes of code that may do what it tries, and of code that lacks the rights.
 constexpr int kDone = 0;
 constexpr int kRefused = 13;
 
@@ -105,7 +105,7 @@ TEST_F(RunningTest, AScratchFolderThatSomebodyElseRemovesIsNotItsDoing) {
   std::filesystem::remove_all(
       std::filesystem::read_symlink(absl::StrCat("/proc/", process->pid(), "/cwd")));
   const Ending ending = process->Wait();
-  EXPECT_EQ(ending.reason, EndReason::kScratchGone) << NameOf(ending.reason);
+  EXPECT_EQ(ending.reason, EndReason::kScratchGone) << GetName(ending.reason);
   EXPECT_FALSE(ending.limit());
 }
 
@@ -127,7 +127,7 @@ TEST_F(RunningTest, WhatHasNoWorkMaySleep) {
   EXPECT_EQ(process->Wait().reason, EndReason::kExited);
 }
 
-// Whether a process has `word` in its command line.
+// Returns true if a process has `word` in its command line.
 bool AnyRuns(const std::string& word) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const auto line = ReadFile(absl::StrCat(entry.path().string(), "/cmdline"), 4000);

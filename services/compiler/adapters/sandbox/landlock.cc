@@ -16,23 +16,25 @@
 namespace kernelmill::compiler {
 namespace {
 
-// Newer than the headers that we build with.
+// Rights that are newer than the headers that we build with.
 constexpr uint64_t kTruncate = 1u << 14;     // ABI 3
 constexpr uint64_t kIoctlDevice = 1u << 15;  // ABI 5
 constexpr uint64_t kBindAndConnect = 3;      // ABI 4, of TCP
 constexpr uint64_t kSocketsAndSignals = 3;   // ABI 6: abstract Unix sockets, signals
-constexpr uint64_t kOfFiles = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |
-                              LANDLOCK_ACCESS_FS_READ_FILE | kTruncate | kIoctlDevice;
+// Rights that apply to a file. All others apply to folders only, and Linux refuses them for a file.
+constexpr uint64_t kFileRights = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |
+                                 LANDLOCK_ACCESS_FS_READ_FILE | kTruncate | kIoctlDevice;
 constexpr uint64_t kNeverInScratch = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
                                      LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SOCK |
                                      LANDLOCK_ACCESS_FS_MAKE_FIFO | kIoctlDevice;
 
-// struct landlock_ruleset_attr of ABI 6. Older kernels take it as long as what they do not know is
-// 0.
+// struct landlock_ruleset_attr of version 6. Older kernels accept it if the fields that they do not
+// know are 0.
 struct RulesetAttributes {
   uint64_t files, net, scoped;
 };
 
+// Adds a rule that allows `access` for a file, or below a folder.
 absl::Status Allow(const FileDescriptor& ruleset, const std::string& path,
                    const LandlockRights& rights, uint64_t (*access)(const LandlockRights&, bool)) {
   const FileDescriptor fd(::open(path.c_str(), O_PATH | O_CLOEXEC));
@@ -49,7 +51,7 @@ absl::Status Allow(const FileDescriptor& ruleset, const std::string& path,
 }
 
 uint64_t Limited(uint64_t wanted, const LandlockRights& rights, bool folder) {
-  return wanted & rights.files & (folder ? ~uint64_t{0} : kOfFiles);
+  return wanted & rights.files & (folder ? ~uint64_t{0} : kFileRights);
 }
 
 }  // namespace
@@ -60,8 +62,8 @@ int LandlockAbi() {
   return abi < 0 ? 0 : static_cast<int>(abi);
 }
 
-LandlockRights RightsOfAbi(int abi) {
-  LandlockRights rights = {(uint64_t{1} << 13) - 1, 0, 0};
+LandlockRights GetRights(int abi) {
+  LandlockRights rights = {(uint64_t{1} << 13) - 1, 0, 0};  // version 1 has 13 file rights
   if (abi >= 2) rights.files |= LANDLOCK_ACCESS_FS_REFER;
   if (abi >= 3) rights.files |= kTruncate;
   if (abi >= 4) rights.net = kBindAndConnect;
@@ -83,11 +85,12 @@ uint64_t ScratchAccess(const LandlockRights& rights) { return rights.files & ~kN
 absl::StatusOr<FileDescriptor> MakeRuleset(const Policy& policy, const std::string& scratch) {
   const int abi = LandlockAbi();
   if (abi < kMinLandlockAbi) return absl::FailedPreconditionError("the kernel has no Landlock");
-  const LandlockRights rights = RightsOfAbi(abi);
+  const LandlockRights rights = GetRights(abi);
   const RulesetAttributes attributes = {rights.files, rights.net, rights.scoped};
   FileDescriptor ruleset(
       static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, sizeof(attributes), 0)));
   if (!ruleset.is_open()) return ErrnoStatus(errno, "landlock_create_ruleset");
+  // Rules: the paths of the policy, the scratch folder, and /dev/null for output.
   for (const std::string& path : policy.read)
     RETURN_IF_ERROR(Allow(ruleset, path, rights, ReadAccess));
   for (const std::string& path : policy.execute)

@@ -10,31 +10,36 @@
 
 namespace kernelmill::compiler {
 
-// Files must be renamed between folders of the scratch folder (Triton's cache does), which no older
-// ABI can allow: Linux 5.19. What later ABIs add, seccomp covers as well where they are missing:
-// truncation (3), TCP (4), ioctls of devices (5), signals and abstract sockets (6).
+// Landlock is the part of Linux by which a process gives up access to files for itself and its
+// descendants. A ruleset takes rights away everywhere ("handled") and gives them back below named
+// folders.
+
+// The oldest version that the sandbox accepts, of Linux 5.19. Triton's cache renames files between
+// folders of the scratch folder, which older versions cannot allow. If later versions are missing,
+// seccomp covers what they add: truncation (3), TCP (4), ioctls of devices (5), signals and
+// abstract sockets (6).
 inline constexpr int kMinLandlockAbi = 2;
 
-// The version of Landlock that this kernel has; 0: none, or it is switched off.
+// Returns the Landlock version of this kernel, or 0 if it has none or Landlock is switched off.
 int LandlockAbi();
 
-// What a ruleset of an ABI takes away from all that it does not name. Bits of linux/landlock.h.
+// The rights that a ruleset of a version takes away. Bits of linux/landlock.h.
 struct LandlockRights {
   uint64_t files;   // handled_access_fs
   uint64_t net;     // handled_access_net
   uint64_t scoped;  // scoped
 };
-LandlockRights RightsOfAbi(int abi);
+LandlockRights GetRights(int abi);
 
-// What of `rights.files` is allowed below a folder (or for a file) that is read, executed or
-// written.
+// Return the part of `rights.files` that is allowed for a file, or below a folder, that the process
+// may read, execute or write.
 uint64_t ReadAccess(const LandlockRights& rights, bool folder);
 uint64_t ExecuteAccess(const LandlockRights& rights, bool folder);
 uint64_t ScratchAccess(const LandlockRights& rights);
 
-// A ruleset that allows what `policy` names, with `scratch` to write to; for
-// landlock_restrict_self. NOT_FOUND, PERMISSION_DENIED: a path of the policy. FAILED_PRECONDITION:
-// the kernel has no Landlock.
+// Makes a ruleset, for landlock_restrict_self, that allows what `policy` names, and writing to
+// `scratch`. Errors: NOT_FOUND or PERMISSION_DENIED for a path of the policy; FAILED_PRECONDITION
+// if the kernel has no Landlock.
 absl::StatusOr<FileDescriptor> MakeRuleset(const Policy& policy, const std::string& scratch);
 
 }  // namespace kernelmill::compiler

@@ -14,26 +14,26 @@ using ::kernelmill::testing::StatusIs;
 
 TEST(LandlockTest, NewerAbisTakeMoreAway) {
   for (int abi = 2; abi < 8; ++abi) {
-    const LandlockRights older = RightsOfAbi(abi), newer = RightsOfAbi(abi + 1);
+    const LandlockRights older = GetRights(abi), newer = GetRights(abi + 1);
     EXPECT_EQ(older.files & newer.files, older.files);
     EXPECT_EQ(older.net & newer.net, older.net);
     EXPECT_EQ(older.scoped & newer.scoped, older.scoped);
   }
-  EXPECT_EQ(RightsOfAbi(3).net, 0);
-  EXPECT_NE(RightsOfAbi(4).net, 0);
-  EXPECT_EQ(RightsOfAbi(5).scoped, 0);
-  EXPECT_NE(RightsOfAbi(6).scoped, 0);
+  EXPECT_EQ(GetRights(3).net, 0);
+  EXPECT_NE(GetRights(4).net, 0);
+  EXPECT_EQ(GetRights(5).scoped, 0);
+  EXPECT_NE(GetRights(6).scoped, 0);
 }
 
 TEST(LandlockTest, WhatIsReadIsNeitherWrittenNorExecuted) {
-  const LandlockRights rights = RightsOfAbi(6);
+  const LandlockRights rights = GetRights(6);
   EXPECT_EQ(ReadAccess(rights, true), LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR);
   EXPECT_EQ(ReadAccess(rights, false), LANDLOCK_ACCESS_FS_READ_FILE);
   EXPECT_EQ(ExecuteAccess(rights, false) & ~ReadAccess(rights, false), LANDLOCK_ACCESS_FS_EXECUTE);
 }
 
 TEST(LandlockTest, ScratchHoldsNoProgramsDevicesOrSockets) {
-  const uint64_t access = ScratchAccess(RightsOfAbi(6));
+  const uint64_t access = ScratchAccess(GetRights(6));
   for (const uint64_t never :
        {LANDLOCK_ACCESS_FS_EXECUTE, LANDLOCK_ACCESS_FS_MAKE_CHAR, LANDLOCK_ACCESS_FS_MAKE_BLOCK,
         LANDLOCK_ACCESS_FS_MAKE_SOCK, LANDLOCK_ACCESS_FS_MAKE_FIFO}) {

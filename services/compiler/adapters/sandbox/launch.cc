@@ -1,3 +1,8 @@
+// Code between fork and execve. The child has one thread of a process that had many: another thread
+// may have held any lock at the time of the fork. So this code only makes system calls, and neither
+// allocates nor logs. Each step returns false with errno set; BecomeConfined() then reports the
+// step over a pipe and exits.
+
 #include "services/compiler/adapters/sandbox/launch.h"
 
 #include <fcntl.h>
@@ -20,18 +25,19 @@
 namespace kernelmill::compiler {
 namespace {
 
+// Reports the failed step and errno, and exits.
 [[noreturn]] void Report(const LaunchPlan& plan, LaunchStep step) {
   const LaunchReport report = {step, errno};
   [[maybe_unused]] const ssize_t written = ::write(plan.report, &report, sizeof(report));
   ::_exit(127);
 }
 
-// Leads a session of its own, and dies with the thread that started it. The parent may have died
-// before prctl.
+// Starts a session, by which the watcher finds descendants. Arranges to die with the parent's
+// thread; the check of getppid covers a parent that died before prctl.
 bool EnterSession(const LaunchPlan& plan) {
   if (::setsid() < 0 || ::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return false;
   if (::getppid() != plan.parent) ::_exit(127);
-  // Orphans below come to it, not to whoever is the machine's first process.
+  // Adopts orphans among the descendants, in place of the machine's first process.
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return false;
   for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
   sigset_t none;
@@ -40,11 +46,11 @@ bool EnterSession(const LaunchPlan& plan) {
   return ::sigprocmask(SIG_SETMASK, &none, nullptr) == 0;
 }
 
-// The plan's descriptors get their numbers, the ruleset and the report those after them; all others
-// are closed.
+// Gives the plan's descriptors their numbers, puts the report and the ruleset after them, and
+// closes all others.
 bool KeepDescriptors(LaunchPlan& plan) {
   const int wanted = static_cast<int>(plan.fds.size());
-  // First out of the way of the numbers to be given.
+  // First moves every descriptor above the numbers to be given.
   const int above = wanted + 2;
   for (int& fd : plan.fds) {
     fd = ::fcntl(fd, F_DUPFD_CLOEXEC, above);
@@ -65,6 +71,7 @@ bool KeepDescriptors(LaunchPlan& plan) {
   return ::syscall(SYS_close_range, first, UINT_MAX, 0) == 0;
 }
 
+// Sets a resource limit, soft and hard, but not above the current hard limit.
 bool Limit(__rlimit_resource resource, int64_t value) {
   rlimit now;
   if (::getrlimit(resource, &now) != 0) return false;
@@ -74,12 +81,12 @@ bool Limit(__rlimit_resource resource, int64_t value) {
   return ::setrlimit(resource, &limit) == 0;
 }
 
-// With 0 Linux still hands a crash to the machine's own handler, if there is one, with all of its
-// memory; 1 is its word for nothing at all.
+// With a limit of 0, Linux still passes a crash with all its memory to the machine's core handler,
+// if there is one. A limit of 1 disables that too.
 constexpr int64_t kNoCore = 1;
 
-// Where memory runs out, this process and its children go first, and not the worker. A machine that
-// does not say is none to fail on.
+// Makes the kernel kill this process and its children, not the worker, when memory runs out. A
+// failure is ignored: not every machine allows it.
 void BeKilledFirst() {
   const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (fd < 0) return;
@@ -89,8 +96,8 @@ void BeKilledFirst() {
 
 bool SetLimits(const LaunchPlan& plan) {
   const SandboxLimits& limits = plan.limits;
-  // By user: where the user is the worker's own, its threads would count as well. The watcher comes
-  // first; this is for what a bomb starts between two of its looks.
+  // Linux counts processes by user, so that the worker's own user would include its threads. The
+  // watcher has the lower limit; this one stops a fork bomb between two polls.
   if (plan.change_user && !Limit(RLIMIT_NPROC, int64_t{16} * limits.total_tasks)) return false;
   return Limit(RLIMIT_AS, limits.address_space_bytes) && Limit(RLIMIT_FSIZE, limits.file_bytes) &&
          Limit(RLIMIT_NOFILE, limits.open_files) && Limit(RLIMIT_CPU, limits.cpu_seconds) &&
@@ -101,7 +108,8 @@ bool HoldsNone(const __user_cap_data_struct& held) {
   return (held.effective | held.permitted | held.inheritable) == 0;
 }
 
-// Raw calls: those of the C library signal the other threads, which the child has not.
+// Changes the user and drops all capabilities. Uses raw system calls: the C library's functions
+// would signal the other threads, which do not exist in the child.
 bool ChangeUser(const LaunchPlan& plan) {
   if (plan.change_user) {
     const auto id = static_cast<unsigned long>(plan.uid);
@@ -118,7 +126,7 @@ bool ChangeUser(const LaunchPlan& plan) {
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct held[2] = {};
   if (::syscall(SYS_capget, &header, held) != 0) return false;
-  // Who holds none need not ask, and may be refused the question: systemd's @privileged has capset.
+  // Without capabilities, capset is not needed, and may be forbidden (systemd's @privileged).
   if (HoldsNone(held[0]) && HoldsNone(held[1])) return true;
   const __user_cap_data_struct nothing[2] = {};
   return ::syscall(SYS_capset, &header, nothing) == 0;
@@ -140,7 +148,7 @@ void BecomeConfined(LaunchPlan& plan) {
     if (!ChangeUser(plan)) Report(plan, LaunchStep::kUser);
     if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) Report(plan, LaunchStep::kNoNewPrivileges);
   }
-  // As the new user: one that cannot enter the folder learns it here.
+  // Runs as the new user, so that a folder it cannot enter is reported here.
   if (::chdir(plan.directory) != 0) Report(plan, LaunchStep::kDirectory);
   if (plan.confine) {
     if (::syscall(SYS_landlock_restrict_self, plan.ruleset, 0) != 0)
@@ -152,24 +160,24 @@ void BecomeConfined(LaunchPlan& plan) {
   Report(plan, LaunchStep::kExecute);
 }
 
-absl::Status StatusOfLaunch(const LaunchReport& report, const std::string& program) {
+absl::Status LaunchStatus(const LaunchReport& report, const std::string& program) {
   const auto because = [&](absl::string_view what) {
     return absl::FailedPreconditionError(
         absl::StrCat("the sandbox cannot start ", program, ": ", what, ": errno ", report.error));
   };
   switch (report.step) {
     case LaunchStep::kSession:
-      return because("a session of its own");
+      return because("it cannot start a session");
     case LaunchStep::kDescriptors:
-      return because("closing other descriptors (close_range, Linux 5.9)");
+      return because("it cannot close other descriptors (needs close_range, Linux 5.9)");
     case LaunchStep::kDirectory:
       return because("its user cannot enter the scratch folder");
     case LaunchStep::kLimits:
-      return because("resource limits");
+      return because("it cannot set resource limits");
     case LaunchStep::kUser:
       return because(
-          "root may not change its user here (CAP_SETUID, CAP_SETGID): run the worker as another "
-          "user");
+          "root may not change its user here (needs CAP_SETUID, CAP_SETGID); run the worker as "
+          "another user");
     case LaunchStep::kNoNewPrivileges:
       return because("no_new_privs");
     case LaunchStep::kLandlock:

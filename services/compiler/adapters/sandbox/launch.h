@@ -14,7 +14,7 @@
 
 namespace kernelmill::compiler {
 
-// Where a launch failed, as the new process reports it.
+// The step at which a launch failed, as the new process reports it.
 enum class LaunchStep : int {
   kSession = 1,
   kDescriptors,
@@ -27,14 +27,14 @@ enum class LaunchStep : int {
   kExecute,
 };
 
-// All that a process does between fork and execve, made ready before: in a program with threads
-// only calls that are async-signal-safe may follow fork. The order matters: descriptors are closed
-// before rights are given up, the user is changed before no_new_privs, and the filter, which
-// refuses some of what came before, is last.
+// The data that a process needs between fork and execve, prepared before the fork: in a program
+// with threads, only async-signal-safe calls may follow fork, so that nothing may allocate. The
+// order of steps matters: descriptors are closed before rights are given up, the user is changed
+// before no_new_privs, and the filter, which forbids some of the earlier steps, comes last.
 struct LaunchPlan {
   std::vector<char*> argv;  // each ends with a null pointer
   std::vector<char*> env;
-  std::vector<int> fds;  // become 0, 1, 2, ...; all others are closed
+  std::vector<int> fds;  // become 0, 1, 2, ...; all other descriptors are closed
   const char* directory = "/";
   SandboxLimits limits;
   bool confine = true;  // false: neither another user nor Landlock nor seccomp
@@ -42,7 +42,7 @@ struct LaunchPlan {
   uid_t uid = 0;
   int ruleset = -1;
   std::vector<sock_filter> filter;
-  int report = -1;  // where a LaunchReport goes if execve is not reached
+  int report = -1;  // gets a LaunchReport if execve is not reached
   pid_t parent = 0;
 };
 
@@ -51,13 +51,12 @@ struct LaunchReport {
   int error;  // errno
 };
 
-// Becomes the program of the plan, in the child after fork. Moves descriptors above `fds` and the
-// report's own first.
+// Becomes the program of the plan, in the child after fork. Changes the plan's descriptor numbers.
 [[noreturn]] void BecomeConfined(LaunchPlan& plan);
 
-// What the report means. FAILED_PRECONDITION: the machine lacks what the step needs, or there is no
-// such program.
-absl::Status StatusOfLaunch(const LaunchReport& report, const std::string& program);
+// Returns the report as FAILED_PRECONDITION: the machine lacks what the step needs, or the program
+// does not exist.
+absl::Status LaunchStatus(const LaunchReport& report, const std::string& program);
 
 }  // namespace kernelmill::compiler
 

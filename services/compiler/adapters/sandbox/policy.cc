@@ -1,10 +1,19 @@
+// The policy of a Python environment. The basic idea: name what an interpreter needs to start and
+// to load packages, and nothing more. A venv's bin/python3 is a link to its base interpreter, so
+// that paths are resolved before they are named; Landlock checks the real ones.
+
 #include "services/compiler/adapters/sandbox/policy.h"
 
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -16,11 +25,12 @@
 namespace kernelmill::compiler {
 namespace {
 
-// Where the dynamic loader looks for shared libraries, and what they read when they are loaded.
+// The folders in which the dynamic loader looks for shared libraries, and the files that these read
+// when they are loaded.
 constexpr absl::string_view kSystemLibraries[] = {
     "/usr/lib", "/usr/lib64",       "/usr/local/lib",      "/lib",
     "/lib64",   "/etc/ld.so.cache", "/etc/ssl/openssl.cnf"};
-// The loaders of x86-64: executing a program opens its loader for execution too.
+// The loader of x86-64. Executing a program opens its loader for execution too.
 constexpr absl::string_view kLoaders[] = {"/lib64/ld-linux-x86-64.so.2"};
 constexpr absl::string_view kDevices[] = {"/dev/urandom", "/dev/zero"};
 
@@ -35,6 +45,7 @@ absl::StatusOr<std::string> RealPath(const std::string& path) {
 
 std::string Parent(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
+// Adds those paths that exist: machines differ, and Landlock needs an open file for each rule.
 template <typename Paths>
 void AddExisting(const Paths& paths, std::vector<std::string>& to) {
   for (const absl::string_view path : paths) {
@@ -71,19 +82,50 @@ absl::Status CheckPolicy(const Policy& policy) {
   for (const std::string& path : paths) {
     if (!absl::StartsWith(path, "/")) {
       return absl::InvalidArgumentError(
-          absl::StrCat("the sandbox's path '", path, "' is not absolute"));
+          absl::StrCat("sandbox: paths must be absolute: '", path, "'"));
     }
   }
-  if (policy.uid == 0) return absl::InvalidArgumentError("the sandbox's user is root");
+  if (policy.uid == 0) return absl::InvalidArgumentError("sandbox: the user must not be root");
   const SandboxLimits& limits = policy.limits;
   for (const int64_t bound :
        {limits.address_space_bytes, limits.file_bytes, int64_t{limits.open_files},
         limits.cpu_seconds, limits.total_memory_bytes, int64_t{limits.total_tasks},
         limits.scratch_bytes, int64_t{limits.scratch_entries},
         absl::ToInt64Milliseconds(limits.poll_period)}) {
-    if (bound <= 0) return absl::InvalidArgumentError("a bound of the sandbox is not positive");
+    if (bound <= 0) return absl::InvalidArgumentError("sandbox: every limit must be positive");
   }
   return absl::OkStatus();
+}
+
+namespace {
+
+constexpr uid_t kUsers = 128;
+
+// Binds the abstract socket that reserves a user. Returns a closed descriptor if it is taken.
+FileDescriptor HoldName(uid_t uid) {
+  FileDescriptor fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  const std::string name = absl::StrCat("kernelmill-compiler-user-", uid);
+  std::copy(name.begin(), name.end(),
+            address.sun_path + 1);  // a first byte of 0 makes the name abstract
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  if (fd.is_open() && ::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size) != 0) {
+    fd.Close();
+  }
+  return fd;
+}
+
+}  // namespace
+
+SandboxUser SandboxUser::Take() {
+  const uid_t first = Policy().uid;
+  if (::geteuid() != 0) return {first, FileDescriptor()};
+  for (uid_t uid = first; uid < first + kUsers; ++uid) {
+    FileDescriptor name = HoldName(uid);
+    if (name.is_open()) return {uid, std::move(name)};
+  }
+  return {first + kUsers - 1, FileDescriptor()};
 }
 
 }  // namespace kernelmill::compiler

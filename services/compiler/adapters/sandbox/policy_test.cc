@@ -2,9 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
@@ -86,4 +88,27 @@ TEST(PythonPolicyTest, AFolderWithoutPythonIsNotFound) {
 }
 
 }  // namespace
+
+namespace {
+
+TEST(SandboxUserTest, NoTwoHaveTheSameUserAlsoInOtherProcesses) {
+  if (::geteuid() != 0) GTEST_SKIP() << "compilers of a worker that is not root are its own";
+  const SandboxUser first = SandboxUser::Take();
+  const pid_t pid = ::fork();
+  if (pid == 0) ::_exit(SandboxUser::Take().uid() != first.uid() ? 0 : 1);
+  int status = 1;
+  ASSERT_EQ(::waitpid(pid, &status, 0), pid);
+  EXPECT_EQ(status, 0);
+  EXPECT_NE(SandboxUser::Take().uid(), first.uid());
+}
+
+TEST(SandboxUserTest, AUserIsFreeAgain) {
+  std::optional<SandboxUser> user = SandboxUser::Take();
+  const uid_t uid = user->uid();
+  user.reset();
+  EXPECT_LE(SandboxUser::Take().uid(), uid);
+}
+
+}  // namespace
+
 }  // namespace kernelmill::compiler

@@ -1,7 +1,7 @@
-"""Rights that a child of the zygote gives up for good: system calls by a filter (seccomp), files that it may change by a
+"""Gives up rights of a child of the zygote for good: system calls by a filter (seccomp), files that it may change by a
 ruleset (Landlock).
 
-Both only take away: what the outer layer (seccomp_filter.h, landlock.h) has taken is gone already.
+Both only take rights away. The outer layer (seccomp_filter.h, landlock.h) has already taken others.
 """
 
 import ctypes
@@ -12,7 +12,7 @@ import struct
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
 
-# x86-64's numbers.
+# Numbers of system calls on x86-64.
 _CALLS = {
     "open": 2, "clone": 56, "fork": 57, "vfork": 58, "execve": 59, "kill": 62, "chmod": 90, "fchmod": 91, "setpgid": 109,
     "prctl": 157, "setrlimit": 160, "tkill": 200, "tgkill": 234, "openat": 257, "fchmodat": 268, "prlimit64": 302,
@@ -23,7 +23,7 @@ PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS =
 
 
 def call(name, *arguments):
-    """Raises OSError."""
+    """Makes a system call. Raises OSError if it fails."""
     values = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
     answer = _libc.syscall(ctypes.c_long(_CALLS[name]), *values)
     if answer < 0:
@@ -32,7 +32,7 @@ def call(name, *arguments):
 
 
 def prctl(option, value):
-    """Raises OSError."""
+    """Calls prctl(2). Raises OSError if it fails."""
     call("prctl", option, value, 0, 0, 0)
 
 
@@ -41,7 +41,7 @@ def prctl(option, value):
 _ALLOW, _KILL, _EPERM = 0x7FFF0000, 0x80000000, 0x00050001
 _ARCH_X86_64 = 0xC000003E
 _LOAD, _EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06
-_NUMBER, _ARCH, _ARGUMENTS = 0, 4, 16  # where struct seccomp_data has them
+_NUMBER, _ARCH, _ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
 _CLONE_THREAD, _CLONE_VFORK = 0x10000, 0x4000
 _O_TMPFILE_BIT = 0o20000000
 _PR_SET_NAME, _PR_GET_NAME, _PR_SET_VMA = 15, 16, 0x53564D41
@@ -63,7 +63,7 @@ def _unless(call, argument, values):
 
 
 def _both(call, first, second):
-    """Refuses a call unless both tests hold: (where in seccomp_data, value, whether it must be equal)."""
+    """Refuses a call unless both tests hold. A test: (offset in seccomp_data, value, True if it must be equal)."""
     (at, value, equal), (at_2, value_2, equal_2) = first, second
     return (_instruction(_EQUAL, _CALLS[call], 0, 6) +
             _instruction(_LOAD, at) + _instruction(_EQUAL, value, *((0, 3) if equal else (3, 0))) +
@@ -72,12 +72,16 @@ def _both(call, first, second):
 
 
 def _by_bit(call, argument, bit, if_set, otherwise):
+    """Returns one of two verdicts on a call, by a bit of its argument."""
     return (_instruction(_EQUAL, _CALLS[call], 0, 4) + _instruction(_LOAD, _ARGUMENTS + 8 * argument) +
             _instruction(_ANY_BIT, bit, 0, 1) + _instruction(_RETURN, if_set) + _instruction(_RETURN, otherwise))
 
 
 def seccomp_filter(pid, execute):
-    """The BPF program of a child: only what it takes away, as the outer filter remains."""
+    """Makes the BPF program of a child. It allows everything that it does not refuse: the outer filter still applies.
+
+    Each rule is a block that begins with "is it this call?" and jumps past its end if not, as in seccomp_filter.cc.
+    """
     program = (_instruction(_LOAD, _ARCH) + _instruction(_EQUAL, _ARCH_X86_64, 1, 0) + _instruction(_RETURN, _KILL) +
                _instruction(_LOAD, _NUMBER))
     for call in ("setpgid", "chmod", "fchmod", "fchmodat", "seccomp", "tkill", "execveat",
@@ -86,7 +90,7 @@ def seccomp_filter(pid, execute):
     if execute:
         program += _unless("kill", 0, [pid]) + _unless("tgkill", 0, [pid])
     else:
-        # Who is killed, by himself or by a bound that he has set himself, looks like one whom the machine killed.
+        # A process that kills itself, directly or by lowering a limit, would look like one killed by the machine.
         program += _both("kill", (_ARGUMENTS, pid, True), (_ARGUMENTS + 8, signal.SIGKILL, False))
         program += _both("tgkill", (_ARGUMENTS, pid, True), (_ARGUMENTS + 16, signal.SIGKILL, False))
         program += _refuse("setrlimit") + _both("prlimit64", (_ARGUMENTS + 16, 0, True), (_ARGUMENTS + 20, 0, True))
@@ -94,7 +98,7 @@ def seccomp_filter(pid, execute):
     if not execute:
         for call in ("fork", "vfork", "execve"):
             program += _refuse(call)
-        # Who waits for a vfork looks like one who waits for the disk.
+        # A process that waits for a vfork would look like one that waits for the disk, and never count as asleep.
         program += (_instruction(_EQUAL, _CALLS["clone"], 0, 5) + _instruction(_LOAD, _ARGUMENTS) +
                     _instruction(_ANY_BIT, _CLONE_VFORK, 2, 0) + _instruction(_ANY_BIT, _CLONE_THREAD, 0, 1) +
                     _instruction(_RETURN, _ALLOW) + _instruction(_RETURN, _EPERM))
@@ -108,21 +112,21 @@ class _Program(ctypes.Structure):
 
 
 def filter_calls(execute):
-    """Of this process, and of what it starts. Raises OSError."""
+    """Filters the calls of this process and its descendants. Raises OSError if it fails."""
     program = seccomp_filter(os.getpid(), execute)
     call("seccomp", 1, 0, ctypes.byref(_Program(len(program) // 8, program)))
 
 
 # ---------------------------------------------------------------- Landlock
 
-# Rights of linux/landlock.h that change files; reading and executing are the outer layer's business.
+# Rights of linux/landlock.h that change files. The outer layer restricts reading and executing.
 _WRITE_FILE, _REMOVE_DIR, _REMOVE_FILE = 1 << 1, 1 << 4, 1 << 5
 _MAKE_DIR, _MAKE_REG, _MAKE_SYM, _REFER, _TRUNCATE = 1 << 7, 1 << 8, 1 << 12, 1 << 13, 1 << 14
 _MAKE_OTHERS = 1 << 6 | 1 << 9 | 1 << 10 | 1 << 11  # devices, sockets, pipes
 
 
 def restrict_files(folder, remove):
-    """Leaves `folder` alone to write to, and to remove files from if `remove`. Raises OSError."""
+    """Allows writing to `folder` only, and removing files there if `remove`. Raises OSError if it fails."""
     abi = call("landlock_create_ruleset", None, 0, 1)
     handled = (_WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_REG | _MAKE_SYM | _MAKE_OTHERS | _REFER |
                (_TRUNCATE if abi >= 3 else 0))

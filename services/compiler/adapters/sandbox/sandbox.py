@@ -1,28 +1,27 @@
-"""The inner layer of the sandbox: what a forked child of the zygote gives up before it touches a stranger's code.
+"""The inner layer of the sandbox: a forked child of the zygote gives up rights before it touches untrusted code.
 
-The outer layer (confined_process.h) holds the zygote and all below it. It lets a process do what the zygote needs, so
-one kernel could still reach the next: by the zygote's pipes, by signals, by files in the slot's scratch folder. A Child
-has none of these:
+The basic idea: the outer layer (confined_process.h) confines the zygote and all its descendants, but allows what the
+zygote needs. So one kernel could still reach the next: by the zygote's pipes, by signals, by files in the shared scratch
+folder. A Child has none of these:
 
-  folder       a new scratch folder is the only place to write to (Landlock); nothing outlives the kernel
-  descriptors  /dev/null as 0 and 1, a file for a crash's last words as 2, and pipes of its own: 3 carries its own answers
-               alone, 4 what it is asked
-  signals      to itself alone (seccomp; Landlock's scope where the kernel has it), and there no SIGKILL
-  limits       processor time, address space, size of a file, open files; none can be raised, nor changed at all where no
-               programs are executed
-  programs     Layer(execute=False) may neither execute nor fork: threads are all that it can make, and its group and
-               its address space are then all that there is of it. It may not remove files either, so that the bytes
-               and entries of its folder are all that it has on the disk
-  rights       no further chmod, setpgid, seccomp, landlock or prctl but names
+  folder       it can write only to a new scratch folder (Landlock); nothing outlives the kernel
+  descriptors  /dev/null as 0 and 1, a file for a crash's last words as 2, and its own pipes: 3 for its answers, 4 for
+               requests
+  signals      only to itself (seccomp, and Landlock's scope if the kernel has it), except SIGKILL
+  limits       processor time, address space, file size, open files. It cannot raise any, and cannot change any without
+               Layer(execute=True)
+  programs     with Layer(execute=False) it can neither execute nor fork, so that threads of one address space are all
+               that it has. It cannot remove files either, so that its folder shows all that it has on the disk
+  rights       no chmod, setpgid, seccomp or landlock, and of prctl only names
 
-A child can lie about its own answers, and about nothing else. Each answer begins with a token that its parent made up:
-what is written to descriptor 3 without it is no answer, and ends the child as Outcome("garbled"). Code that searches its
-own process finds the token, so an answer of a process that runs a stranger's Python is a stranger's word all the same.
-The parent bounds time and bytes, kills the child's process group, and reaps it. The caller must have no threads.
+A child can lie in its own answers, and nowhere else. Each answer begins with a token that its parent chose. Anything else
+on descriptor 3 ends the child as Outcome("garbled"). Untrusted code can find the token by searching its own process, so
+that an answer of a process that runs untrusted Python is untrusted too. The parent bounds time and bytes, kills the
+child's process group, and reaps it. The caller must not have threads.
 
-Under `--unsafe-no-sandbox` (KERNELMILL_SANDBOX=off) limits, descriptors and the parent's bounds remain; the rest is
-left out. Otherwise a layer that cannot be had ends the child before `work` is called, as Outcome("refused"). Linux on
-x86-64 only. Standard library only, and rights.py and scratch.py beside it.
+With `--unsafe-no-sandbox` (KERNELMILL_SANDBOX=off), limits, descriptors and the parent's bounds remain; the rest is
+left out. Otherwise, if a part of the layer is not available, the child ends before `work` is called, as
+Outcome("refused"). Linux on x86-64 only. Uses the standard library only, with rights.py and scratch.py beside it.
 """
 
 import dataclasses
@@ -38,7 +37,7 @@ import time
 from kernelmill_harness import rights, scratch
 
 ANSWERS_FD, REQUESTS_FD = 3, 4
-WORDS_BYTES = 1 << 16  # of what a child wrote to descriptor 2, its end
+WORDS_BYTES = 1 << 16  # kept from the end of what a child wrote to descriptor 2
 ERROR_BYTES = 4000
 _TOKEN_BYTES = 16
 _HEAD = struct.Struct(f"={_TOKEN_BYTES}scQ")  # token, kind, size of what follows
@@ -49,35 +48,35 @@ _ENTERED, _ANSWER, _ERROR, _MEMORY, _REFUSED = b"L", b"R", b"E", b"M", b"X"
 
 @dataclasses.dataclass(frozen=True)
 class Layer:
-    """What a child may use. `execute`: it runs no stranger's Python and needs programs, such as ptxas."""
+    """The rights and bounds of a child. `execute`: it runs no untrusted Python and needs programs, such as ptxas."""
     execute: bool = False
-    seconds: float = 90             # of the clock, while it is waited for: for all its answers together
-    cpu_seconds: int = 60           # of each process
-    memory_bytes: int = 4 << 30     # of address space, of each process; what the zygote has mapped counts
-    file_bytes: int = 64 << 20      # of each file
+    seconds: float = 90             # wall time that the parent waits, for all its answers together
+    cpu_seconds: int = 60           # each process
+    memory_bytes: int = 4 << 30     # each process, address space; includes what the zygote has mapped
+    file_bytes: int = 64 << 20      # each file
     open_files: int = 64
-    answer_bytes: int = 64 << 20    # of an answer
+    answer_bytes: int = 64 << 20    # each answer
 
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What came of a child. `kind` is one of:
+    """The outcome of a child. `kind` is one of:
 
       ok         `data` is its answer
       error      work raised: `data` is "ValueError: ..." in UTF-8, at most ERROR_BYTES
       exit       it ended without an answer, by sys.exit or os._exit; `number` is the status
-      garbled    what it wrote is no answer: only a stranger's code does that
-      time, cpu, memory, output   it reached the bound of its layer
-      forbidden  a system call for which the filters kill (SIGSYS)
+      garbled    it wrote something that is not an answer; only untrusted code does that
+      time, cpu, memory, output   it exceeded the bound of its layer
+      forbidden  it made a system call for which the filters kill (SIGSYS)
       signal     a crash; `number` is the signal
-      refused    it could not be started, or its layer not be had; `data` says why. The machine's fault, not the kernel's
+      refused    it could not be started or confined; `data` says why. The machine's fault, not the kernel's
     """
     kind: str
     data: bytes = b""
     number: int = 0
     cpu_seconds: float = 0.0
-    peak_bytes: int = 0  # of resident memory
-    words: str = ""      # the end of what it wrote to descriptor 2: a crash's last words
+    peak_bytes: int = 0  # resident memory
+    words: str = ""      # the end of its output on descriptor 2: a crash's last words
 
     @property
     def limit(self):
@@ -89,12 +88,12 @@ def enforced():
 
 
 def protect_zygote():
-    """Once, before the first run(): no process of the same user may look into the zygote or what it forks."""
+    """Stops other processes of the same user from inspecting the zygote and its forks. Call it before the first run()."""
     rights.prctl(rights.PR_SET_DUMPABLE, 0)
 
 
 def stand_in_for(zygote):
-    """In a process that the zygote forks to run children in its place: it ends with the zygote, and orphans come to it."""
+    """Prepares a process that the zygote forks to run children for it: it dies with the zygote, and adopts orphans."""
     _die_with(zygote)
     rights.prctl(rights.PR_SET_CHILD_SUBREAPER, 1)
 
@@ -106,7 +105,7 @@ def _die_with(parent):
 
 
 def _keep_descriptors(answers, requests, words):
-    # First out of the way of the numbers to be given.
+    # First move every descriptor above the numbers to be given.
     kept = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 16) for fd in (answers, requests, words)]
     null = os.open("/dev/null", os.O_RDWR)
     os.dup2(null, 0)
@@ -121,18 +120,18 @@ def _set_limits(layer):
               (resource.RLIMIT_NOFILE, layer.open_files), (resource.RLIMIT_CORE, 1)]
     threads = resource.getrlimit(resource.RLIMIT_NPROC)[1]
     if not layer.execute and threads != resource.RLIM_INFINITY:
-        # Counted by user: what one that runs a stranger's code takes is not missing to one that must fork.
+        # Linux counts by user. Half the limit leaves room for a child that must fork, whatever untrusted code takes.
         bounds.append((resource.RLIMIT_NPROC, threads // 2))
     for which, bound in bounds:
         hard = resource.getrlimit(which)[1]
         bound = bound if hard == resource.RLIM_INFINITY else min(bound, hard)
         resource.setrlimit(which, (bound, bound))
-    # SIGXCPU can be ignored; a second later comes SIGKILL.
+    # A process can ignore SIGXCPU, but not the SIGKILL a second later.
     resource.setrlimit(resource.RLIMIT_CPU, (layer.cpu_seconds, layer.cpu_seconds + 1))
 
 
 def _enter(layer, folder, parent):
-    """Raises OSError where a part cannot be had."""
+    """Gives up the layer's rights. Raises OSError if a part is not available."""
     os.setpgid(0, 0)
     _die_with(parent)
     os.chdir(folder)
@@ -148,13 +147,13 @@ def _enter(layer, folder, parent):
 
 
 class Channel:
-    """What a child has of its parent."""
+    """A child's connection to its parent."""
 
     def __init__(self, token):
         self._token = token
 
     def requests(self):
-        """Lines without their ends, until the parent asks for nothing more."""
+        """Yields requests, as lines without their ends, until the parent closes the pipe."""
         with os.fdopen(REQUESTS_FD, "rb") as requests:
             for request in requests:
                 yield request.rstrip(b"\n")
@@ -174,7 +173,7 @@ def _child(work, layer, folder, descriptors, token, parent):
         _keep_descriptors(*descriptors)
         _enter(layer, folder, parent)
         channel._write(_ENTERED)
-    except BaseException as error:  # whatever it is, `work` must not be called
+    except BaseException as error:  # after any error, `work` must not be called
         channel._write(_REFUSED, f"{type(error).__name__}: {error}".encode()[:ERROR_BYTES])
         os._exit(0)
     status = 0
@@ -185,13 +184,13 @@ def _child(work, layer, folder, descriptors, token, parent):
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
     except BaseException as error:
-        channel._write(_ERROR, _text_of(error))
+        channel._write(_ERROR, _format_error(error))
     finally:
         os._exit(status & 0xFF)
 
 
-def _text_of(error):
-    """A stranger's exception: to print it runs his code."""
+def _format_error(error):
+    """Formats an exception of untrusted code, whose own code runs when it is printed."""
     try:
         text = f"{type(error).__name__}: {error}"
     except BaseException:
@@ -202,20 +201,21 @@ def _text_of(error):
 # ---------------------------------------------------------------- the parent
 
 class Child:
-    """A confined process that calls work(channel): it is asked, and answers. Ends with its `with` statement, when nothing
-    of it is alive any more and its folder is gone. The folder is made in `folder`; without, in KERNELMILL_SCRATCH."""
+    """A confined process that calls work(channel), which reads requests and answers them. At the end of its `with`
+    statement, none of its processes is alive and its folder is gone. The folder is made in `folder`, by default in
+    KERNELMILL_SCRATCH."""
 
     def __init__(self, work, layer=Layer(), folder=None):
         self._layer = layer
         self._buffer = bytearray()
         self._entered = False
-        self._outcome = None  # how it ended, once it has
+        self._outcome = None  # set after it ended
         self._token = os.urandom(_TOKEN_BYTES)
         self._folder = tempfile.mkdtemp(prefix="kernel-", dir=folder or os.environ["KERNELMILL_SCRATCH"])
         self._words = scratch.nameless_file(self._folder + ".words")
         self._answers, answers = os.pipe()
         requests, self._requests = os.pipe()
-        parent, self._seconds = os.getpid(), layer.seconds  # that it may still take
+        parent, self._seconds = os.getpid(), layer.seconds  # the rest of its wall time
         try:
             self._pid = os.fork()
         except OSError as error:
@@ -225,9 +225,9 @@ class Child:
             if self._pid == 0:
                 _child(work, layer, self._folder, (answers, requests, self._words), self._token, parent)
             try:
-                os.setpgid(self._pid, self._pid)  # both sides do, so that neither is too late
+                os.setpgid(self._pid, self._pid)  # parent and child both do it, so that neither is too late
             except OSError:
-                pass  # it has done so, and may have ended
+                pass  # the child has done it, and may have ended
         os.close(answers)
         os.close(requests)
 
@@ -241,14 +241,14 @@ class Child:
         scratch.clear_folder(self._folder)
 
     def ask(self, request):
-        """A line, which it finds in Channel.requests."""
+        """Sends a line to Channel.requests."""
         try:
             os.write(self._requests, request + b"\n")
         except BrokenPipeError:
             pass
 
     def answer(self):
-        """Its next answer, as Outcome("ok"); any other ends it, and all that is asked later has the same outcome."""
+        """Returns its next answer, as Outcome("ok"). Any other outcome ends the child, and later calls return it again."""
         if self._outcome is not None:
             return self._outcome
         deadline = time.monotonic() + self._seconds
@@ -259,7 +259,7 @@ class Child:
         return self._end(kind, data, deadline)
 
     def cpu_seconds(self):
-        """Processor time so far."""
+        """Returns the processor time so far."""
         if self._outcome is None:
             try:
                 return time.clock_gettime((~self._pid << 3) | 2)  # its CPU clock: see clock_getcpuclockid(3)
@@ -268,7 +268,7 @@ class Child:
         return self._outcome.cpu_seconds
 
     def end(self):
-        """Kills what is left of it. Its outcome has what it used, whatever its kind."""
+        """Kills the child. Returns its outcome, which tells what it used, whatever its kind."""
         return self._outcome or self._end("ok", b"", 0)
 
     def _end(self, kind, data, deadline):
@@ -277,13 +277,13 @@ class Child:
         words = os.pread(self._words, WORDS_BYTES, max(0, size - WORDS_BYTES)).decode("utf-8", "replace")
         outcome = _outcome(late or kind, data, status, usage, self._layer)
         if outcome.kind == "exit" and not self._entered:
-            # It could not be confined, and not say so either: no stranger's code has run.
+            # It failed before it was confined and could not report it. No untrusted code has run.
             outcome = dataclasses.replace(outcome, kind="refused", data=b"it ended before it was confined")
         self._outcome = dataclasses.replace(outcome, words=words)
         return self._outcome
 
     def _read_answer(self, deadline):
-        """(kind, data): "exit" is the end of what it writes."""
+        """Returns (kind, data); "exit" means the end of its output."""
         kinds = {_ANSWER: "ok", _MEMORY: "memory"}
         while True:
             kind, data = self._read_frame(deadline)
@@ -299,7 +299,7 @@ class Child:
                 return (kinds[kind], data) if self._entered and kind in kinds else ("garbled", b"")
 
     def _read_frame(self, deadline):
-        """(kind of frame, data), or (kind of outcome, b"")."""
+        """Returns (kind of frame, data), or (kind of outcome, b"")."""
         poll = select.poll()
         poll.register(self._answers, select.POLLIN)
         while True:
@@ -326,7 +326,7 @@ class Child:
 
 
 def run(work, layer=Layer(), folder=None):
-    """Calls work() in a confined child; it returns bytes. The Outcome of it, when nothing of the child is alive."""
+    """Calls work(), which returns bytes, in a confined child. Returns its Outcome after the child's end."""
     with Child(lambda channel: channel.answer(work()), layer, folder) as child:
         outcome = child.answer()
         used = child.end()
@@ -334,11 +334,11 @@ def run(work, layer=Layer(), folder=None):
 
 
 def _reap(child, deadline, kill):
-    """Waits for the child, kills it at the deadline, and then all that is left of its group. (status, rusage,
-    None | "time")"""
+    """Waits for the child, kills it at the deadline, and then the rest of its group. Returns (status, rusage,
+    None | "time")."""
     late, pause = None, 0.0002
     while not kill:
-        # Its end is looked at, but it stays a zombie: its group cannot be another's yet.
+        # Leave it a zombie, so that no other group can get its number.
         if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
             break
         if time.monotonic() >= deadline:
@@ -348,7 +348,7 @@ def _reap(child, deadline, kill):
     _kill_group(child)
     status, usage = os.wait4(child, 0)[1:]
     try:
-        # The reaper of orphans is here (PR_SET_CHILD_SUBREAPER): what ptxas left comes to it.
+        # This process adopts orphans (PR_SET_CHILD_SUBREAPER), such as those of ptxas.
         while os.waitpid(-child, 0):
             pass
     except ChildProcessError:

@@ -1,3 +1,8 @@
+// The basic idea: untrusted code wrote this folder, and may have prepared it for the worker that
+// cleans up: with links to other files, folders without permissions, deep nesting, strange names,
+// or huge numbers of files. So every access is relative to an open folder, never follows links, and
+// uses constant memory and descriptors.
+
 #include "services/compiler/adapters/sandbox/scratch.h"
 
 #include <dirent.h>
@@ -22,7 +27,7 @@ namespace {
 
 using Folder = std::unique_ptr<DIR, int (*)(DIR*)>;
 
-// A folder, never through a link.
+// Opens a folder, never through a link.
 Folder OpenFolder(int at, const char* name) {
   const int fd = ::openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   Folder folder(fd < 0 ? nullptr : ::fdopendir(fd), &::closedir);
@@ -30,6 +35,7 @@ Folder OpenFolder(int at, const char* name) {
   return folder;
 }
 
+// Returns the next name other than . and .., or null at the end.
 const char* NextName(DIR* folder) {
   while (const dirent* entry = ::readdir(folder)) {
     const absl::string_view name = entry->d_name;
@@ -38,12 +44,13 @@ const char* NextName(DIR* folder) {
   return nullptr;
 }
 
+// Counts a folder's entries and blocks, recursively up to kMaxScratchDepth.
 void Count(DIR* folder, int depth, int max_entries, ScratchUsage& usage) {
   while (const char* name = NextName(folder)) {
     if (++usage.entries > max_entries) return;
     struct stat status;
     if (::fstatat(::dirfd(folder), name, &status, AT_SYMLINK_NOFOLLOW) != 0)
-      continue;  // gone by now
+      continue;  // removed meanwhile
     usage.bytes += status.st_blocks * int64_t{512};
     if (!S_ISDIR(status.st_mode)) continue;
     const Folder below = OpenFolder(::dirfd(folder), name);
@@ -53,8 +60,8 @@ void Count(DIR* folder, int depth, int max_entries, ScratchUsage& usage) {
   }
 }
 
-// Whoever made a folder may have left it without rights. chmod follows links, so links are left
-// alone.
+// Makes a folder accessible: untrusted code may have removed its permissions. Skips links, which
+// chmod would follow.
 void GiveRights(int at, const char* name) {
   struct stat status;
   if (::fstatat(at, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode)) {
@@ -62,8 +69,9 @@ void GiveRights(int at, const char* name) {
   }
 }
 
-// Empties the folder `root`/`name` but for its folders, which become `root`'s under new names: no
-// depth of folders needs more than these two descriptors. False: something is left.
+// Empties the folder `root`/`name`: removes its files and moves its folders to `root` under new
+// names. So folders of any depth need no more than two descriptors. Returns false if something is
+// left.
 bool Flatten(int root, const char* name, int64_t& next_name) {
   GiveRights(root, name);
   const Folder folder = OpenFolder(root, name);
@@ -71,14 +79,14 @@ bool Flatten(int root, const char* name, int64_t& next_name) {
   bool emptied = true;
   while (const char* entry = NextName(folder.get())) {
     if (::unlinkat(::dirfd(folder.get()), entry, 0) == 0) continue;
-    GiveRights(::dirfd(folder.get()), entry);  // to move it changes its ".."
+    GiveRights(::dirfd(folder.get()), entry);  // moving a folder changes its ".."
     const std::string moved = absl::StrCat(".km-", next_name++);
     if (::renameat(::dirfd(folder.get()), entry, root, moved.c_str()) != 0) emptied = false;
   }
   return emptied;
 }
 
-// Removes what lies in a folder. It is no process's any more, so nothing changes meanwhile.
+// Removes everything in a folder. No process uses it any more, so that nothing changes meanwhile.
 void Empty(const std::string& path) {
   int64_t next_name = 0;
   bool progress = true;
@@ -99,7 +107,7 @@ void Empty(const std::string& path) {
 
 constexpr char kPrefix[] = "kernelmill-compile-";
 
-// Removes the folders of the user's that no process holds.
+// Removes the user's folders that no process has locked.
 void RemoveLeftovers(const std::string& parent, uid_t uid) {
   const Folder folder = OpenFolder(AT_FDCWD, parent.c_str());
   if (folder == nullptr) return;
@@ -113,7 +121,7 @@ void RemoveLeftovers(const std::string& parent, uid_t uid) {
     const Folder left = OpenFolder(::dirfd(folder.get()), name);
     if (left == nullptr || ::flock(::dirfd(left.get()), LOCK_EX | LOCK_NB) != 0) continue;
     const std::string path = absl::StrCat(parent, "/", name);
-    LogInfo("removes what a compiler left behind", {{"folder", path}});
+    LogInfo("removing the scratch folder of a killed compiler", {{"folder", path}});
     RemoveScratch(path);
   }
 }
@@ -125,17 +133,17 @@ absl::StatusOr<Scratch> Scratch::Create(const std::string& parent, uid_t uid) {
   if (root) RemoveLeftovers(parent, uid);
   std::string path = absl::StrCat(parent, "/", kPrefix, "XXXXXX");
   if (::mkdtemp(path.data()) == nullptr) {
-    return ErrnoStatus(errno, absl::StrCat("a scratch folder in ", parent));
+    return ErrnoStatus(errno, absl::StrCat("cannot create a scratch folder in ", parent));
   }
   Scratch scratch(std::move(path));
-  // It is the user's only once it is held.
+  // Locks the folder before the user owns it.
   scratch.held_ =
       FileDescriptor(::open(scratch.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!scratch.held_.is_open() || ::flock(scratch.held_.get(), LOCK_EX | LOCK_NB) != 0) {
-    return ErrnoStatus(errno, absl::StrCat("a lock of ", scratch.path()));
+    return ErrnoStatus(errno, absl::StrCat("cannot lock ", scratch.path()));
   }
   if (root && ::chown(scratch.path().c_str(), uid, static_cast<gid_t>(uid)) != 0) {
-    return ErrnoStatus(errno, absl::StrCat("the owner of ", scratch.path()));
+    return ErrnoStatus(errno, absl::StrCat("cannot change the owner of ", scratch.path()));
   }
   return scratch;
 }

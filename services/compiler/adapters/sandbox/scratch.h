@@ -14,26 +14,25 @@
 namespace kernelmill::compiler {
 
 struct ScratchUsage {
-  int64_t bytes = 0;  // blocks on the disk; a hole takes none
-  int entries = 0;    // files, folders, links
-  bool hidden =
-      false;  // a folder that cannot be read, or lies deeper than kMaxScratchDepth: not counted
-  bool gone = false;  // the folder itself, which strangers cannot remove
+  int64_t bytes = 0;    // blocks on the disk; holes do not count
+  int entries = 0;      // files, folders, links
+  bool hidden = false;  // some folder is unreadable or deeper than kMaxScratchDepth; not counted
+  bool gone = false;    // the folder itself is missing, which untrusted code cannot do
 };
 
-// Deeper folders are not walked; to make one is over the limit.
+// The depth to which folders are walked. A deeper folder exceeds the limit.
 inline constexpr int kMaxScratchDepth = 64;
 
-// A folder that strangers write to, removed with all that is in it when this object goes. Links in
-// it are never followed. It is locked (flock) as long as this object, or the process, lives. What
-// has no name any more (a file that is open and removed) is not counted: of A in sandbox.py, which
-// may remove nothing, there is none. Movable; not thread-safe.
+// A folder that untrusted code writes to, removed with everything in it by the destructor. Links in
+// it are never followed. It is locked (flock) as long as this object, or the process, lives. Files
+// that are open but already removed are not counted; a kernel's process (A in sandbox.py) cannot
+// remove files and so has none. Movable, not thread-safe.
 class Scratch {
  public:
-  // A new folder under `parent`, which this process must be able to write to. If this process is
-  // root, it is the user's that `uid` is, and the name of the parent must be open to him; and what
-  // is there of the same user's, and locked by nobody, was left by a process that was killed, and
-  // is removed. A folder is the user's only once it is locked. NOT_FOUND, PERMISSION_DENIED.
+  // Creates a folder under `parent`, which this process must be able to write to. If this process
+  // is root, the folder gets the owner `uid`, who must be able to pass through the parent. It then
+  // first removes folders of that owner that no process has locked: a killed process left them. A
+  // folder gets its owner only after it is locked. Errors: NOT_FOUND, PERMISSION_DENIED.
   static absl::StatusOr<Scratch> Create(const std::string& parent, uid_t uid);
   Scratch(Scratch&& other) noexcept
       : path_(std::exchange(other.path_, "")), held_(std::move(other.held_)) {}
@@ -42,7 +41,7 @@ class Scratch {
 
   const std::string& path() const { return path_; }
 
-  // Stops counting when there are more than `max_entries`.
+  // Measures the folder. Stops counting after `max_entries` entries.
   ScratchUsage Usage(int max_entries) const;
 
  private:
@@ -51,7 +50,7 @@ class Scratch {
   FileDescriptor held_;
 };
 
-// Removes the folder, and follows no link in it. No process may write to it any more.
+// Removes the folder without following links. No process may still write to it.
 void RemoveScratch(const std::string& path);
 
 }  // namespace kernelmill::compiler

@@ -1,4 +1,4 @@
-"""Folders and files that strangers write to, as their children end. See scratch.h."""
+"""Folders and files that untrusted code writes to. See scratch.h."""
 
 import os
 import shutil
@@ -12,9 +12,9 @@ def nameless_file(path):
 
 
 def clear_folder(path):
-    """Removes a folder that a stranger wrote to, when nobody writes to it any more. Never follows links; folders
-    without rights get them back; no depth of folders needs more than a few descriptors."""
-    # Folders that lie deeper are moved up, one level a round, and found by the next round.
+    """Removes a folder that untrusted code wrote to, after the last writer ended. Never follows links, restores the
+    permissions of folders, and needs only a few descriptors for any depth."""
+    # Each round moves deeper folders up by one level, for the next round.
     while _clear_once(path):
         pass
     shutil.rmtree(path, ignore_errors=True)
@@ -30,7 +30,7 @@ def _clear_once(path):
         for below in list(os.scandir(entry.path)):
             if below.is_dir(follow_symlinks=False):
                 os.chmod(below.path, stat.S_IRWXU)
-                # Under a name that the stranger cannot have taken before.
+                # A random name, which untrusted code cannot have taken before.
                 os.rename(below.path, os.path.join(path, os.urandom(16).hex()))
                 moved = True
             else:

@@ -76,7 +76,7 @@ TEST_F(ScratchTest, DeepFoldersAreHidden) {
 }
 
 TEST_F(ScratchTest, NothingOfAFolderThatStrangersWroteToIsLeft) {
-  // Deeper than a path can name.
+  // Deeper than the longest possible path.
   const int here = ::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   ASSERT_EQ(::chdir(scratch_->path().c_str()), 0);
   for (int i = 0; i < 600; ++i) {

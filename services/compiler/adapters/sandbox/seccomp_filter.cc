@@ -18,8 +18,7 @@ namespace kernelmill::compiler {
 namespace {
 
 constexpr uint32_t kX32Bit = 0x40000000;
-// The last call of the oldest kernel that the sandbox runs on (5.19): what came later is unknown
-// here.
+// The last call of the oldest kernel that the sandbox runs on (5.19). Later calls count as unknown.
 constexpr uint32_t kLastKnown = 450;
 
 constexpr uint32_t kAllow = SECCOMP_RET_ALLOW;
@@ -100,7 +99,7 @@ constexpr int kDeadly[] = {SYS_ptrace,
                            SYS_swapoff,
                            SYS_open_by_handle_at};
 
-// What the C library falls back from, if the call is not there.
+// Calls for which the C library has a fallback if they do not exist.
 constexpr int kAbsent[] = {SYS_clone3, SYS_openat2};
 
 constexpr uint32_t kForbiddenClone = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
@@ -111,9 +110,9 @@ constexpr size_t LowHalf(int argument) {
   return offsetof(seccomp_data, args) + 8 * static_cast<size_t>(argument);
 }
 
-// Writes the program. Each rule is a block that begins with "is it this call?", jumps past its end
-// if not, and returns a verdict otherwise: the number of the call stays in the accumulator from
-// block to block.
+// A writer of the BPF program. Each rule is a block that begins with "is it this call?", jumps past
+// its end if not, and returns a verdict otherwise. So the number of the call stays in the
+// accumulator from block to block. Jump distances count instructions after the jump.
 class FilterWriter {
  public:
   void Begin() {
@@ -130,10 +129,10 @@ class FilterWriter {
     Return(verdict);
   }
 
-  // `verdict` if the argument is one of `values`, else `otherwise`. The kernel reads 32 bits of
-  // each such argument.
-  void IfOneOf(int call, int argument, std::initializer_list<uint32_t> values, uint32_t verdict,
-               uint32_t otherwise) {
+  // Returns `verdict` if the argument is one of `values`, and `otherwise` if not. The kernel reads
+  // 32 bits of each such argument.
+  void IfAny(int call, int argument, std::initializer_list<uint32_t> values, uint32_t verdict,
+             uint32_t otherwise) {
     const auto n = static_cast<uint8_t>(values.size());
     JumpEqual(call, 0, static_cast<uint8_t>(n + 3));
     Load(LowHalf(argument));
@@ -143,7 +142,7 @@ class FilterWriter {
     Return(verdict);
   }
 
-  // `verdict` if any bit of `mask` is set in the argument, else allowed.
+  // Returns `verdict` if any bit of `mask` is set in the argument, and allows the call if not.
   void IfAnyBit(int call, int argument, uint32_t mask, uint32_t verdict) {
     JumpEqual(call, 0, 4);
     Load(LowHalf(argument));
@@ -152,8 +151,8 @@ class FilterWriter {
     Return(kAllow);
   }
 
-  // Fails if the flags of open(2) ask to truncate in a mode that does not write, or for the mode 3,
-  // which truncates too and has no right that Landlock could ask for.
+  // Fails if the flags of open(2) truncate in a mode that does not write, or use mode 3, which can
+  // truncate too and for which Landlock checks no right.
   void NoBareTruncate(int call, int argument) {
     JumpEqual(call, 0, 7);
     Load(LowHalf(argument));
@@ -193,20 +192,20 @@ class FilterWriter {
 std::vector<sock_filter> MakeSeccompFilter() {
   FilterWriter filter;
   filter.Begin();
-  // What depends on arguments stands first: a later verdict on the same call is never reached.
+  // Rules on arguments come first: the first verdict on a call decides.
   filter.NoBareTruncate(SYS_open, 1);
   filter.NoBareTruncate(SYS_openat, 2);
   filter.IfAnyBit(SYS_clone, 0, kForbiddenClone, Fail(EPERM));
-  filter.IfOneOf(SYS_prlimit64, 0, {0}, kAllow, Fail(EPERM));
-  filter.IfOneOf(SYS_fcntl, 1, {F_SETOWN, F_SETOWN_EX, F_SETSIG, F_NOTIFY, F_SETLEASE}, Fail(EPERM),
-                 kAllow);
-  filter.IfOneOf(SYS_ioctl, 1, {TCGETS, FIONREAD, FIOCLEX, FIONCLEX, FIONBIO, TIOCGWINSZ}, kAllow,
-                 Fail(ENOTTY));
-  filter.IfOneOf(SYS_prctl, 0,
-                 {PR_SET_NAME, PR_GET_NAME, PR_SET_PDEATHSIG, PR_GET_PDEATHSIG, PR_SET_DUMPABLE,
-                  PR_GET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_GET_NO_NEW_PRIVS, PR_SET_SECCOMP,
-                  PR_GET_SECCOMP, PR_SET_VMA, PR_SET_CHILD_SUBREAPER},
-                 kAllow, Fail(EPERM));
+  filter.IfAny(SYS_prlimit64, 0, {0}, kAllow, Fail(EPERM));
+  filter.IfAny(SYS_fcntl, 1, {F_SETOWN, F_SETOWN_EX, F_SETSIG, F_NOTIFY, F_SETLEASE}, Fail(EPERM),
+               kAllow);
+  filter.IfAny(SYS_ioctl, 1, {TCGETS, FIONREAD, FIOCLEX, FIONCLEX, FIONBIO, TIOCGWINSZ}, kAllow,
+               Fail(ENOTTY));
+  filter.IfAny(SYS_prctl, 0,
+               {PR_SET_NAME, PR_GET_NAME, PR_SET_PDEATHSIG, PR_GET_PDEATHSIG, PR_SET_DUMPABLE,
+                PR_GET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_GET_NO_NEW_PRIVS, PR_SET_SECCOMP,
+                PR_GET_SECCOMP, PR_SET_VMA, PR_SET_CHILD_SUBREAPER},
+               kAllow, Fail(EPERM));
   for (const int call : kAllowed) filter.Verdict(call, kAllow);
   for (const int call : kDeadly) filter.Verdict(call, kKill);
   for (const int call : kAbsent) filter.Verdict(call, Fail(ENOSYS));

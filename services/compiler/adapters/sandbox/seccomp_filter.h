@@ -7,29 +7,29 @@
 
 namespace kernelmill::compiler {
 
-// Which system calls a confined process and all that descends of it may make: a BPF program for
-// seccomp, x86-64 alone.
+// Makes the seccomp filter of a confined process and its descendants: a BPF program, for x86-64
+// only, that decides on every system call.
 //
-// The basic idea: a list of what Python, LLVM and ptxas need. All else fails with EPERM, numbers
-// that these headers do not know with ENOSYS, as on an older kernel, so that the C library falls
-// back to what they do know. Calls that no compiler ever makes and an attack begins with (ptrace,
-// mount, bpf, ...) kill the process, and so do calls of another architecture (x32, i386), whose
-// numbers mean other things. Some calls depend on their arguments:
+// The basic idea: a list of the calls that Python, LLVM and ptxas need. All others fail with EPERM.
+// Calls that are newer than kLastKnown fail with ENOSYS, as on an older kernel, so that the C
+// library falls back to older ones. Calls that no compiler makes and that attacks begin with
+// (ptrace, mount, bpf, ...) kill the process. So do calls of another architecture (x32, i386),
+// whose numbers have other meanings. Some calls depend on their arguments:
 //
-//   clone         no new namespaces, no CLONE_PARENT, CLONE_PTRACE and CLONE_UNTRACED;
-//                 clone3, whose arguments a filter cannot see, is ENOSYS, upon which the C library
-//                 calls clone
-//   prlimit64     of the caller alone: Linux lets a process set those of any other of its user
-//   fcntl         no F_SETOWN, F_SETOWN_EX and F_SETSIG, by which the kernel sends a signal to
-//                 somebody else
-//   ioctl         whether it is a terminal, how much there is to read, close-on-exec, non-blocking
-//   open, openat  O_TRUNC wants a mode that writes, since Landlock before ABI 3 (Linux 6.2) asks
-//                 for no right to truncate; the mode 3 neither reads nor writes for Landlock, and
-//                 is refused
-//   prctl         names, the death signal, the dumpable flag, a further filter, and what only asks
+// clang-format off
+//   clone         no new namespaces, no CLONE_PARENT, CLONE_PTRACE or CLONE_UNTRACED. clone3, whose
+//                 arguments a filter cannot see, fails with ENOSYS; the C library then calls clone
+//   prlimit64     only for the caller: Linux lets a process set limits of its user's other processes
+//   fcntl         no F_SETOWN, F_SETOWN_EX or F_SETSIG, which make the kernel signal other processes
+//   ioctl         only: is it a terminal, bytes to read, close-on-exec, non-blocking
+//   open, openat  O_TRUNC needs a mode that writes, since Landlock before version 3 (Linux 6.2) has
+//                 no right to truncate. Mode 3, which Landlock sees as neither read nor write, is
+//                 refused
+//   prctl         names, the death signal, the dumpable flag, another filter, and queries
+// clang-format on
 //
-// setsid is not allowed: the session is what the watcher finds descendants by. Memory that no bound
-// sees is not allowed either: memfd_create, System V segments, sockets.
+// setsid is forbidden, since the watcher finds descendants by their session. So are memfd_create,
+// System V segments and sockets: no bound counts their memory.
 std::vector<sock_filter> MakeSeccompFilter();
 
 }  // namespace kernelmill::compiler

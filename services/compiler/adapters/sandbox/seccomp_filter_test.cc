@@ -20,7 +20,7 @@ constexpr uint32_t kKill = SECCOMP_RET_KILL_PROCESS;
 constexpr uint32_t kAllow = SECCOMP_RET_ALLOW;
 constexpr uint32_t Fail(int error) { return SECCOMP_RET_ERRNO | static_cast<uint32_t>(error); }
 
-// What Linux would do with a call: the few instructions of BPF that the filter uses.
+// Returns Linux's verdict on a call. Interprets the few BPF instructions that the filter uses.
 uint32_t Verdict(const seccomp_data& data) {
   static const std::vector<sock_filter> program = MakeSeccompFilter();
   uint32_t accumulator = 0;

@@ -1,3 +1,8 @@
+// The basic idea: Linux has no list of a process's descendants that survives the death of their
+// parents, but every process has a session, which its children inherit and which the filter forbids
+// to change. So a scan of /proc for the session's number finds them all. Killing repeats the scan
+// until nothing is left, since a process may fork while it is scanned.
+
 #include "services/compiler/adapters/sandbox/session.h"
 
 #include <dirent.h>
@@ -8,24 +13,29 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <map>
 #include <memory>
 
+#include "absl/base/const_init.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "common/base/file.h"
+#include "services/compiler/adapters/sandbox/scratch.h"
 
 namespace kernelmill::compiler {
 namespace {
 
-// Fields of /proc/PID/stat after the name, from 0 (proc(5) counts the name as 2).
+// Fields of /proc/PID/stat after the name, counted from 0 (proc(5) counts the name as 2).
 constexpr size_t kState = 0, kSession = 3, kThreads = 17, kResident = 21;
 
 bool IsWork(absl::string_view state) { return state == "R" || state == "D"; }
 
-// Of a process or a thread.
+// Reads the stat file of a process or a thread.
 bool ReadStat(const std::string& folder, pid_t session, SessionMember& member) {
   char line[1024];
   const FileDescriptor fd(::open(absl::StrCat(folder, "/stat").c_str(), O_RDONLY | O_CLOEXEC));
@@ -33,8 +43,8 @@ bool ReadStat(const std::string& folder, pid_t session, SessionMember& member) {
   return n > 0 && ParseStat(absl::string_view(line, static_cast<size_t>(n)), session, member);
 }
 
-// The line of a process is about its first thread, which has no memory and is a zombie if it ended
-// before the others. These have lines of their own.
+// Completes a member from its threads. The line of a process describes its first thread, which is a
+// zombie without memory if it ended before the others; each of these has its own line.
 void AddThreads(pid_t pid, pid_t session, SessionMember& member) {
   const std::string path = absl::StrCat("/proc/", pid, "/task");
   const std::unique_ptr<DIR, decltype(&::closedir)> folder(::opendir(path.c_str()), &::closedir);
@@ -51,7 +61,8 @@ void AddThreads(pid_t pid, pid_t session, SessionMember& member) {
   }
 }
 
-// Asks without a file: each watcher looks at all processes of the machine ten times a second.
+// Checks the session without opening a file, which is cheaper: each watcher looks at all processes
+// of the machine ten times a second.
 bool MayBeMember(pid_t pid, pid_t session) {
   const pid_t of = ::getsid(pid);
   return of == session || (of < 0 && errno != ESRCH);
@@ -64,8 +75,8 @@ bool ReadMember(pid_t pid, pid_t session, SessionMember& member) {
   return true;
 }
 
-// The descriptor is taken before the number is looked at: a process that has the number later is
-// never hit.
+// Opens a pidfd before it checks the process, so that it never kills another process that got the
+// same number later.
 void KillMember(pid_t pid, pid_t session) {
   const FileDescriptor process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   SessionMember member;
@@ -73,7 +84,7 @@ void KillMember(pid_t pid, pid_t session) {
   ::syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);
 }
 
-// One look at all of them; true if none was alive.
+// Kills the members that one scan finds. Returns true if none was alive.
 bool KillMembers(pid_t session) {
   bool none = true;
   for (const SessionMember& member : SessionMembers(session)) {
@@ -81,8 +92,8 @@ bool KillMembers(pid_t session) {
       none = false;
       KillMember(member.pid, session);
     } else if (member.pid != session) {
-      // Orphans are children of a worker that is its container's first process. Elsewhere this does
-      // nothing.
+      // In a container, the worker may be the first process, which adopts orphans and must reap
+      // them. Elsewhere this does nothing.
       ::waitpid(member.pid, nullptr, WNOHANG);
     }
   }
@@ -123,7 +134,7 @@ std::vector<SessionMember> SessionMembers(pid_t session) {
   return members;
 }
 
-SessionUsage UsageOf(const std::vector<SessionMember>& members) {
+SessionUsage ReadUsage(const std::vector<SessionMember>& members) {
   SessionUsage usage;
   for (const SessionMember& member : members) {
     if (member.zombie) continue;
@@ -136,14 +147,48 @@ SessionUsage UsageOf(const std::vector<SessionMember>& members) {
 
 bool KillSession(pid_t session) {
   const absl::Time deadline = absl::Now() + absl::Seconds(10);
-  // /proc is no snapshot: a look may miss a child that was started behind it, and whose parent
-  // ended ahead of it.
+  // /proc is not a snapshot: a scan can miss a child that started behind it and whose parent ended
+  // before it came there. So it needs two scans without a living member.
   for (int quiet = 0; quiet < 2;) {
     quiet = KillMembers(session) ? quiet + 1 : 0;
     if (absl::Now() > deadline) return false;
     absl::SleepFor(absl::Milliseconds(1));
   }
   return true;
+}
+
+namespace {
+
+absl::Mutex mutex(absl::kConstInit);
+
+// The registered sessions with their scratch folders. Never destroyed: quick_exit may run at any
+// time.
+std::map<pid_t, std::string>& Sessions() {
+  static auto* const sessions = new std::map<pid_t, std::string>();
+  return *sessions;
+}
+
+// Holds the mutex, so that no leader is reaped meanwhile.
+void EndSessions() {
+  const absl::MutexLock lock(&mutex);
+  for (const auto& [session, scratch] : Sessions()) {
+    KillSession(session);
+    RemoveScratch(scratch);
+  }
+}
+
+}  // namespace
+
+void RememberSession(pid_t session, const std::string& scratch) {
+  static const int registered = std::at_quick_exit(EndSessions);
+  static_cast<void>(registered);
+  const absl::MutexLock lock(&mutex);
+  Sessions()[session] = scratch;
+}
+
+void ForgetSession(pid_t session) {
+  const absl::MutexLock lock(&mutex);
+  Sessions().erase(session);
 }
 
 }  // namespace kernelmill::compiler

@@ -24,8 +24,8 @@ bool HasSeccomp() {
   return ::syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &verdict) == 0;
 }
 
-// Whether /proc shows a process that nobody may look into, as confined ones are: with hidepid it
-// does not, and a watcher would see none of its descendants.
+// Checks that /proc shows a process that is not dumpable, as confined ones are. With hidepid it
+// does not, and the watcher would not see any descendants.
 bool ShowsProcesses() {
   int fds[2];
   if (::pipe2(fds, O_CLOEXEC) != 0) return false;
@@ -47,7 +47,7 @@ bool ShowsProcesses() {
   return shown;
 }
 
-// In a child, for the answer is in whether it works: a container's root may lack the capability.
+// Tries to change the user in a child process: root of a container may lack the capability.
 bool MayChangeUser() {
   if (::geteuid() != 0) return true;
   const uid_t uid = Policy().uid;
@@ -66,6 +66,8 @@ bool MayChangeUser() {
 
 }  // namespace
 
+// The basic idea: tries each feature instead of comparing kernel versions, because distributions
+// backport and containers forbid. A child process tries the calls that change a process.
 SandboxSupport ProbeSandbox() {
   SandboxSupport support;
 #ifdef __x86_64__
@@ -73,7 +75,7 @@ SandboxSupport ProbeSandbox() {
 #endif
   support.landlock_abi = LandlockAbi();
   support.seccomp = HasSeccomp();
-  // A range that is empty.
+  // Closes an empty range, which fails only if the call is missing.
   support.close_range = ::syscall(SYS_close_range, UINT_MAX, UINT_MAX, 0) == 0;
   support.pidfd =
       FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0))).is_open();
@@ -82,12 +84,15 @@ SandboxSupport ProbeSandbox() {
   return support;
 }
 
-absl::Status StatusOf(const SandboxSupport& support) {
+// Names everything that is missing, not only the first, so that an administrator can change it at
+// once.
+absl::Status ToStatus(const SandboxSupport& support) {
   std::vector<std::string> missing;
   if (!support.x86_64) missing.push_back("an x86-64 processor");
   if (support.landlock_abi < kMinLandlockAbi) {
-    missing.push_back(absl::StrCat("Landlock of ABI ", kMinLandlockAbi,
-                                   " (Linux 5.19, `landlock` among its security modules; here ABI ",
+    missing.push_back(absl::StrCat("Landlock ABI ", kMinLandlockAbi,
+                                   " (Linux 5.19 with `landlock` among its security modules; this "
+                                   "machine has ABI ",
                                    support.landlock_abi, ")"));
   }
   if (!support.seccomp) missing.push_back("seccomp filters (Linux 4.14, CONFIG_SECCOMP_FILTER)");
@@ -96,8 +101,8 @@ absl::Status StatusOf(const SandboxSupport& support) {
   if (!support.proc) missing.push_back("a /proc that shows all processes (no hidepid)");
   if (!support.change_user) {
     missing.push_back(
-        "the right to change its user (CAP_SETUID and CAP_SETGID; or run the worker as another "
-        "than root)");
+        "the right to change its user (CAP_SETUID and CAP_SETGID; or do not run the worker as "
+        "root)");
   }
   if (missing.empty()) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(

@@ -8,24 +8,25 @@
 
 namespace kernelmill::compiler {
 
-// What of the sandbox a machine can do.
+// The parts of the sandbox that a machine supports.
 struct SandboxSupport {
   bool x86_64 = false;
   int landlock_abi = 0;
-  bool seccomp = false;  // filters, and their verdict KILL_PROCESS
+  bool seccomp = false;  // filters with the verdict KILL_PROCESS
   bool close_range = false;
   bool pidfd = false;
-  bool proc = false;         // /proc shows confined processes: the watcher finds descendants there
-  bool change_user = false;  // not root, or root that may become somebody else
+  bool proc = false;         // /proc shows confined processes, for the watcher
+  bool change_user = false;  // not root, or root that may become another user
 };
 
+// Tries out each part. Forks twice for a moment. Thread-safe.
 SandboxSupport ProbeSandbox();
 
-// FAILED_PRECONDITION: something is missing; the message names each piece and what has it.
-absl::Status StatusOf(const SandboxSupport& support);
+// Returns FAILED_PRECONDITION if a part is missing. The message names each, and how to get it.
+absl::Status ToStatus(const SandboxSupport& support);
 
-// Whether this machine can confine a stranger's code, for a worker to ask before it takes work.
-inline absl::Status CheckSandbox() { return StatusOf(ProbeSandbox()); }
+// Checks that this machine can confine untrusted code. A worker calls it before it takes work.
+inline absl::Status CheckSandbox() { return ToStatus(ProbeSandbox()); }
 
 }  // namespace kernelmill::compiler
 

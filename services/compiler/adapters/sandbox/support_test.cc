@@ -24,21 +24,21 @@ SandboxSupport Everything() {
 }
 
 TEST(SandboxSupportTest, AMachineThatHasEverythingIsTaken) {
-  EXPECT_THAT(StatusOf(Everything()), IsOk());
+  EXPECT_THAT(ToStatus(Everything()), IsOk());
 }
 
 TEST(SandboxSupportTest, EachPieceThatIsMissingIsNamed) {
   SandboxSupport support = Everything();
   support.landlock_abi = 1;
   support.proc = false;
-  const absl::Status status = StatusOf(support);
+  const absl::Status status = ToStatus(support);
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition));
-  EXPECT_THAT(status.message(), AllOf(HasSubstr("Landlock of ABI 2"), HasSubstr("here ABI 1"),
+  EXPECT_THAT(status.message(), AllOf(HasSubstr("Landlock ABI 2"), HasSubstr("has ABI 1"),
                                       HasSubstr("/proc"), Not(HasSubstr("seccomp"))));
 }
 
 TEST(SandboxSupportTest, NothingIsTakenForGranted) {
-  EXPECT_THAT(StatusOf(SandboxSupport()), StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(ToStatus(SandboxSupport()), StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
 }  // namespace

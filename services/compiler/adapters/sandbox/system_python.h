@@ -13,7 +13,7 @@ namespace kernelmill::compiler {
 
 inline constexpr char kSystemPython[] = "/usr/bin/python3";
 
-// What tests confine: the system's Python, with scratch folders that end with this object.
+// The program that tests confine: the system's Python. Its scratch folders end with this object.
 class SystemPython {
  public:
   SystemPython() : parent_(TempDir::Create()), policy_(InterpreterPolicy(kSystemPython)) {

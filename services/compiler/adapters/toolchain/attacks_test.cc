@@ -9,7 +9,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "services/compiler/adapters/sandbox/attacks/victim.h"
 #include "services/compiler/adapters/toolchain/testing/toolchain_fixture.h"
 
 namespace kernelmill::compiler {
@@ -23,7 +22,7 @@ KernelJob AttackJob(const std::string& toolchain, const Attack& attack) {
   return job;
 }
 
-// Of a report all that goes into a record.
+// Formats everything of a report that goes into a record.
 std::string Bytes(const absl::StatusOr<KernelReport>& report) {
   if (!report.ok()) return report.status().ToString();
   std::string bytes = report->module_import.SerializeAsString();
@@ -49,7 +48,7 @@ void ExpectFate(const Attack& attack, const KernelReport& report) {
       EXPECT_TRUE(absl::StartsWith(error, "limit: ")) << error;
       break;
     case Fate::kContained:
-      // Its own record may be of what it did to itself.
+      // Its own record may show what it did to itself.
       return;
   }
   EXPECT_FALSE(report.module_import.ok());
@@ -67,11 +66,11 @@ TEST_P(ToolchainAttacksTest, EachIsStoppedAndTheNextKernelHasTheSameBytes) {
   ASSERT_EQ(unharmed->targets.at(0).result.status(), v1::COMPILE_STATUS_OK);
   const std::string quiet = Bytes(unharmed);
   for (const std::string& file : AttackFiles()) {
-    const size_t count = AttacksOf(file, "").size();
+    const size_t count = ListAttacks(file, "").size();
     for (size_t i = 0; i < count; ++i) {
       absl::StatusOr<std::unique_ptr<Victim>> victim = Victim::Create();
       ASSERT_TRUE(victim.ok()) << victim.status();
-      const Attack attack = AttacksOf(file, (*victim)->Description())[i];
+      const Attack attack = ListAttacks(file, (*victim)->Description())[i];
       SCOPED_TRACE(attack.name);
       const auto report = compiler_->Compile(AttackJob(GetParam(), attack));
       ASSERT_TRUE(report.ok()) << report.status();
@@ -102,8 +101,7 @@ def endless(x, y, out, n, BLOCK: tl.constexpr):
   EXPECT_EQ(report->targets[0].result.stage(), "limit") << report->targets[0].result.message();
 }
 
-// A report with a number that has no place in the record would end the task, with all of its other
-// kernels.
+// A report with a number that does not fit the record would fail the task with all its kernels.
 TEST_P(ToolchainAttacksTest, MoreSharedMemoryThanCanBeCountedIsAnErrorOfTheKernel) {
   KernelJob job = AddJob(GetParam());
   job.targets = {"cuda:90"};
@@ -128,7 +126,7 @@ def large(x, y, out, n):
   EXPECT_EQ(report->targets[0].result.status(), v1::COMPILE_STATUS_ERROR);
 }
 
-// A process has a copy of all memory of the one that forked it, with what was freed there.
+// A forked process has a copy of all its parent's memory, including freed memory.
 TEST_P(ToolchainAttacksTest, NothingOfTheKernelsBeforeItIsInAKernelsMemory) {
   KernelJob before = AddJob(GetParam());
   before.targets = {"cuda:90"};
@@ -155,7 +153,7 @@ raise ValueError(f"{(end - begin) >> 20 > 0} {found}")
 }
 
 INSTANTIATE_TEST_SUITE_P(Toolchains, ToolchainAttacksTest, PinnedToolchainNames(),
-                         NameOfToolchain());
+                         ToolchainTestName());
 
 }  // namespace
 }  // namespace kernelmill::compiler

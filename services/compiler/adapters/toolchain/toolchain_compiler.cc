@@ -1,42 +1,91 @@
+// The basic idea: starting Python and importing Triton takes seconds, compiling a small kernel
+// less. So zygotes are kept in a pool and reused. A kernel cannot leave anything behind in one,
+// because it runs in forks of it. But it can kill one, by memory or sleep. If that happens in a
+// used zygote, the job is tried again in a new one, so that a kernel is never blamed for what
+// others did before.
+
 #include "services/compiler/adapters/toolchain/toolchain_compiler.h"
 
 #include <prometheus/counter.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/metrics/metrics.h"
 #include "common/toolchains/toolchains.h"
 #include "services/compiler/adapters/sandbox/confined_process.h"
 #include "services/compiler/adapters/sandbox/policy.h"
 #include "services/compiler/adapters/sandbox/support.h"
-#include "services/compiler/adapters/toolchain/environment.h"
 
 namespace kernelmill::compiler {
 namespace {
 
-absl::StatusOr<Policy> PolicyOf(const std::string& environment, const ToolchainOptions& options) {
+constexpr int64_t kStampBytes = 1024;
+
+// Returns an environment variable, or "".
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+std::string DefaultToolchainsFolder() {
+  const std::string folder = Environment("KERNELMILL_TOOLCHAINS");
+  if (!folder.empty()) return folder;
+  // Compilers run as another user than root, who cannot look into root's home.
+  if (::geteuid() == 0) return "/var/lib/kernelmill/toolchains";
+  const std::string cache = Environment("XDG_CACHE_HOME");
+  return absl::StrCat(cache.empty() ? Environment("HOME") + "/.cache" : cache,
+                      "/kernelmill/toolchains");
+}
+
+absl::StatusOr<std::string> FindEnvironment(const std::string& folder,
+                                            absl::string_view toolchain) {
+  const toolchains::PinnedToolchain* pinned = toolchains::FindToolchain(toolchain);
+  if (pinned == nullptr) {
+    return absl::FailedPreconditionError(absl::StrCat("unknown toolchain ", toolchain));
+  }
+  const std::string environment = absl::StrCat(folder, "/", toolchain);
+  const absl::StatusOr<std::string> stamp = ReadFile(environment + "/.requirements", kStampBytes);
+  if (stamp.ok() && absl::StripAsciiWhitespace(*stamp) == pinned->requirements_sha256) {
+    return environment;
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat("the toolchain ", toolchain,
+                   stamp.ok() ? " is installed from other pins" : " is not installed", " in ",
+                   folder, ": deploy/install_toolchains.sh installs it"));
+}
+
+namespace {
+
+// Returns the policy of an environment, with the operator's options.
+absl::StatusOr<Policy> MakePolicy(const std::string& environment, const ToolchainOptions& options) {
   ASSIGN_OR_RETURN(Policy policy, PythonPolicy(environment));
   policy.scratch_parent = options.temp_dir;
   policy.unsafe_no_sandbox = options.unsafe_no_sandbox;
   return policy;
 }
 
-// Whether its Python starts, confined as its compilers will be.
+// Checks that the toolchain's Python starts in the sandbox.
 absl::Status CheckStart(const std::string& toolchain, const ToolchainOptions& options) {
   ASSIGN_OR_RETURN(const std::string environment, FindEnvironment(options.folder, toolchain));
-  ASSIGN_OR_RETURN(const Policy policy, PolicyOf(environment, options));
+  ASSIGN_OR_RETURN(const Policy policy, MakePolicy(environment, options));
   const ConfinedCommand command = {{environment + "/bin/python3", "-I", "-S", "-c", ""}, {}, {}};
   ASSIGN_OR_RETURN(const auto process, ConfinedProcess::Start(command, policy));
   const Ending ending = process->Wait();
   if (ending.reason == EndReason::kExited && ending.exit_code == 0) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
       "the Python of the toolchain ", toolchain, " does not run in the sandbox: ",
-      NameOf(ending.reason), " ", ending.signal == 0 ? ending.exit_code : ending.signal));
+      GetName(ending.reason), " ", ending.signal == 0 ? ending.exit_code : ending.signal));
 }
 
 }  // namespace
@@ -66,7 +115,7 @@ std::unique_ptr<Zygote> ToolchainCompiler::TakeIdle(const std::string& toolchain
 absl::StatusOr<std::unique_ptr<Zygote>> ToolchainCompiler::Start(
     const std::string& toolchain) const {
   ASSIGN_OR_RETURN(const std::string environment, FindEnvironment(options_.folder, toolchain));
-  ASSIGN_OR_RETURN(const Policy policy, PolicyOf(environment, options_));
+  ASSIGN_OR_RETURN(const Policy policy, MakePolicy(environment, options_));
   ASSIGN_OR_RETURN(std::unique_ptr<Zygote> zygote, Zygote::Start(environment, policy));
   metrics::Counter(metrics::kCompilersStarted, {{"toolchain", toolchain}}).Increment();
   return zygote;

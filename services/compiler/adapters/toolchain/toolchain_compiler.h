@@ -8,37 +8,47 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "services/compiler/adapters/toolchain/zygote.h"
 #include "services/compiler/core/compiler.h"
 
 namespace kernelmill::compiler {
 
+// Returns the folder in which deploy/install_toolchains.sh installs: $KERNELMILL_TOOLCHAINS, or
+// else /var/lib/kernelmill/toolchains for root and ~/.cache/kernelmill/toolchains for others.
+std::string DefaultToolchainsFolder();
+
+// Returns the Python environment of a pinned toolchain. Returns FAILED_PRECONDITION if it is not
+// installed in `folder`, or with other versions than the pinned ones; the message says how to
+// install it.
+absl::StatusOr<std::string> FindEnvironment(const std::string& folder, absl::string_view toolchain);
+
 struct ToolchainOptions {
-  std::string folder;  // of the installed toolchains; see DefaultToolchainsFolder
-  // An existing folder below which each compiler gets one to write to; empty: the system's
-  // temporary folder. If this process is root, compilers run as another user, who must be able to
-  // pass through it.
+  std::string folder;  // with the installed toolchains; see DefaultToolchainsFolder
+  // An existing folder in which each compiler gets a scratch folder; empty: the system's temp
+  // folder. If this process is root, compilers run as another user, who must be able to pass
+  // through it.
   std::string temp_dir;
-  bool unsafe_no_sandbox = false;  // by the operator's explicit word alone
+  bool unsafe_no_sandbox = false;  // only the operator sets it
 };
 
-// Compiles by the toolchains of a folder. Each caller has a zygote of its own while it waits,
-// started on demand and kept for the next caller: there are as many of a toolchain as there were
-// callers at once. One that is lost takes its job with it, which is tried once more by a new one;
-// so is a job for which one had to be ended that had compiled others before.
+// A compiler that uses the toolchains of a folder. Each call has a zygote of its own, which is
+// started on demand and kept for the next call. So a toolchain has as many zygotes as it had
+// concurrent calls. If a zygote that compiled other kernels before dies or has to be killed, its
+// job is tried once more by a new one. Thread-safe. Errors are those of Compiler.
 class ToolchainCompiler : public Compiler {
  public:
-  // `options` as OpenToolchains has checked them.
+  // `options` were checked by OpenToolchains().
   explicit ToolchainCompiler(ToolchainOptions options) : options_(std::move(options)) {}
 
   absl::StatusOr<KernelReport> Compile(const KernelJob& job) override;
 
  private:
-  // Null: none waits.
+  // Returns null if no zygote is idle.
   std::unique_ptr<Zygote> TakeIdle(const std::string& toolchain);
   absl::StatusOr<std::unique_ptr<Zygote>> Start(const std::string& toolchain) const;
-  // Keeps it for the next caller, or ends it if it is of no use any more.
+  // Keeps a zygote for the next call, or drops it if it is not alive.
   void GiveBack(const std::string& toolchain, std::unique_ptr<Zygote> zygote);
 
   const ToolchainOptions options_;
@@ -47,8 +57,9 @@ class ToolchainCompiler : public Compiler {
       ABSL_GUARDED_BY(mutex_);
 };
 
-// A compiler by toolchains (`names`; empty: all that are pinned). FAILED_PRECONDITION: one of them
-// is not installed, or this machine cannot confine what it runs; the message says what is missing.
+// Opens toolchains (`names`; empty: all pinned ones), after it starts each once in the sandbox.
+// Returns FAILED_PRECONDITION if one is not installed, or if this machine cannot confine it; the
+// message says what is missing.
 absl::StatusOr<std::unique_ptr<Compiler>> OpenToolchains(
     const ToolchainOptions& options, const std::vector<std::string>& names = {});
 

@@ -16,7 +16,7 @@ using ::kernelmill::testing::StatusIs;
 
 class ToolchainCompilerTest : public ToolchainTest {};
 
-// Has a job of AddJob store another value than the sum.
+// Makes a job of AddJob() store another value than the sum.
 void StoreInstead(KernelJob& job, const std::string& value) {
   const std::string sum = "tl.load(x + i, m) + tl.load(y + i, m)";
   job.module.replace(job.module.find(sum), sum.size(), value);
@@ -113,7 +113,7 @@ TEST_P(ToolchainCompilerTest, ATryOfLargeTensorsIsPutOff) {
 TEST_P(ToolchainCompilerTest, ATryThatFitsIntoSharedMemoryIsTakenBeforeOneThatDoesNot) {
   KernelJob job = AddJob(GetParam());
   job.targets = {"cuda:90"};
-  // The second operand of such a product lies in shared memory: 4 * 256 * BLOCK bytes.
+  // The second operand of such a product is in shared memory: 4 * 256 * BLOCK bytes.
   StoreInstead(job,
                "tl.sum(tl.dot(tl.zeros((64, 256), tl.float32) + n, tl.load(x + i[None, :] + "
                "tl.arange(0, 256)[:, None])), 0)");
@@ -133,7 +133,7 @@ TEST_P(ToolchainCompilerTest, ATryThatFitsIntoSharedMemoryIsTakenBeforeOneThatDo
   EXPECT_EQ(fits->targets[0].attempt, 1);
   EXPECT_LE(fits->targets[0].result.shared_bytes(), 232448);
   EXPECT_FALSE(fits->targets[0].result.limited());
-  // A faster machine would take the second.
+  // A faster machine would compile the second.
   job.max_seconds = 10;
   job.tries[1].signature.mutable_constexprs(0)->set_value("32 + 0 * sum(range(10 ** 10))");
   const auto limited = compiler_->Compile(job);
@@ -170,7 +170,7 @@ TEST_P(ToolchainCompilerTest, AfterATryThatIsOutOfBoundsThoseOfSmallSizesAreLeft
   KernelJob job = AddJob(GetParam());
   job.targets = {"cuda:90"};
   job.max_seconds = 3;
-  // Much for the backend, unless the block is small.
+  // Too much for the backend, unless the block is small.
   job.module +=
       "    for k in tl.static_range(2):\n        i = tl.sort(tl.load(x + i).to(tl.int32))\n    "
       "tl.store(out + i, 1.0)\n";
@@ -204,7 +204,7 @@ TEST_P(ToolchainCompilerTest, WhatMlirRefusesIsToldInItsWords) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Toolchains, ToolchainCompilerTest, PinnedToolchainNames(),
-                         NameOfToolchain());
+                         ToolchainTestName());
 
 TEST(OpenToolchainsTest, AToolchainThatIsNotInstalledIsNamed) {
   ToolchainOptions options;

@@ -7,35 +7,37 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "common/base/file.h"
 #include "services/compiler/adapters/sandbox/confined_process.h"
 #include "services/compiler/adapters/sandbox/policy.h"
-#include "services/compiler/adapters/sandbox/sandbox_user.h"
 #include "services/compiler/core/compiler.h"
 
 namespace kernelmill::compiler {
 
-// A confined Python of a toolchain that has imported Triton and forks for each kernel
-// (python/zygote.py). The process, and all that it has started, ends with this object. Not
-// thread-safe.
+// A confined Python process of a toolchain that has imported Triton and forks for each kernel
+// (python/zygote.py). So the import, which takes seconds, happens once. The process and all its
+// descendants end with this object. Not thread-safe, except that a job's stop token works from any
+// thread.
 class Zygote {
  public:
-  // `policy` is that of the environment (PythonPolicy); its user is chosen here. Returns when it
-  // has started; Triton is loaded while the first job waits. Errors are those of
+  // Starts a zygote. `policy` is PythonPolicy(environment); the user is chosen here. Returns when
+  // the process has started; the first job waits until Triton is loaded. Errors are those of
   // ConfinedProcess::Start.
   static absl::StatusOr<std::unique_ptr<Zygote>> Start(const std::string& environment,
                                                        Policy policy);
   Zygote(const Zygote&) = delete;
   Zygote& operator=(const Zygote&) = delete;
 
-  // ABORTED: the process, or what it started, was lost or did not answer in time; UNAVAILABLE: the
-  // machine could not compile the kernel; INTERNAL: it did not say what it should; CANCELLED: the
-  // job was stopped, and all of the process with it. It is of no use then. A kernel for which all
-  // of it had to be ended, since it slept or took too much memory or disk, has that in its report.
+  // Compiles one kernel. Errors: ABORTED if the process died or did not answer in time; UNAVAILABLE
+  // if the machine could not compile the kernel; INTERNAL for a malformed report; CANCELLED if the
+  // job was stopped. The zygote is dead after each of them. If a kernel made it exceed a bound (by
+  // sleep, memory or disk), the zygote is dead too, and the kernel's report says so.
   absl::StatusOr<KernelReport> Compile(const KernelJob& job);
 
-  // Whether it can compile another kernel.
+  // True if it can compile another kernel.
   bool alive() const { return alive_; }
 
  private:
@@ -52,6 +54,16 @@ class Zygote {
   bool alive_ = true;
   std::unique_ptr<ConfinedProcess> process_;
 };
+
+// A module of the harness (python/ beside this file), which CMake builds into the program.
+struct HarnessSource {
+  absl::string_view name;  // "zygote"
+  absl::string_view text;
+};
+
+// Return the program for `python3 -c`, and the modules that the worker sends to it.
+absl::string_view HarnessBoot();
+absl::Span<const HarnessSource> HarnessModules();
 
 }  // namespace kernelmill::compiler
 

@@ -31,7 +31,7 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/cas/grpc_blob_store.h"
-#include "common/manifest/manifest_blobs.h"
+#include "common/manifest/walk.h"
 #include "common/rpc/cancellation.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/store.grpc.pb.h"
@@ -97,7 +97,7 @@ class StoreRetainer : public Retainer {
 
   absl::Status HoldDataset(const std::string& job, const cas::Digest& digest) override {
     ASSIGN_OR_RETURN(const auto manifest, cas::GetMessage<v1::DatasetManifest>(*blobs_, digest));
-    const std::vector<cas::Digest> blobs = manifest::BlobsOf(manifest, digest);
+    const std::vector<cas::Digest> blobs = manifest::ListBlobs(manifest, digest);
     int64_t missing = 0;
     int part = 0;
     for (size_t begin = 0; begin < blobs.size(); begin += kBlobsPerHold) {

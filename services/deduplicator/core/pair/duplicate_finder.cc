@@ -1,32 +1,32 @@
-// The basic idea: kernels that agree in all values of one band fall into the same bucket, and only
-// kernels of one bucket are compared, by the exact Jaccard similarity of their shingle sets. A band
-// belongs to one partition, or, of more partitions than bands, a share of its buckets does: each
-// partition sees its buckets whole.
+// The basic idea: kernels that agree in all values of one band (minhash.h) fall into the same
+// bucket, and only kernels of one bucket are compared, by the exact Jaccard similarity of their
+// shingle sets. Each band belongs to one partition. With more partitions than bands, each partition
+// owns some buckets of a band. Either way, a partition sees its buckets whole.
 //
-// Equal sets. Vendored copies and generated code make groups of thousands of kernels with one and
-// the same shingle set; compared all with all they would cost the square of that. So only the first
-// kernel of each set enters the buckets, and every other one is paired with that first alone, in
-// the one partition that the set's hash falls to. Nothing is lost: a pair with common == total says
-// that the two sets are equal, and resolve lets each member of such a group stand where its first
-// does. Sets are held to be equal where their 64-bit hashes and sizes are.
+// Equal sets. Vendored copies and generated code make groups of thousands of kernels with the same
+// shingle set. Comparing all with all would cost the square of that. So only the first kernel of
+// each set enters the buckets, and every other one is paired with that first alone, in the one
+// partition that the set's hash names. Nothing is lost: a pair with common == total says that the
+// two sets are equal, and resolve gives each member of such a group the pairs of its first. Two
+// sets count as equal if their 64-bit hashes and sizes are.
 //
-// Cheap looks first. Boilerplate puts kernels of little similarity into one bucket. A pair is
-// dropped unread where the sizes of its sets forbid the threshold, or where the 128 values agree in
-// a share that is kSlack below it: a shortfall of more than four standard deviations of that
-// estimate, which of pairs just at the threshold one in a hundred thousand meets, and of those at
-// 0.8, where that is no threshold itself, none. The estimate is made from a byte a value. Only the
-// sets of the pairs that are left are read at all.
+// Cheap tests first. Boilerplate puts kernels of little similarity into one bucket. A pair is
+// dropped unread if the sizes of its sets rule out the threshold, or if the share of agreeing
+// values is more than kSlack below it. That is more than four standard deviations of the estimate:
+// it loses one of a hundred thousand pairs at the threshold, and no pair of similarity 0.8 if the
+// threshold is lower. The estimate needs one byte per value. Only the sets of the remaining pairs
+// are read.
 //
-// One look a pair. Two kernels often share several buckets. So pairs are not taken bucket by bucket
-// but kernel by kernel: each goes through all of its buckets at once and looks at those before it
-// in them, and the last kernel that looked at one is noted there.
+// One look per pair. Two kernels often share several buckets. So the search goes kernel by kernel,
+// not bucket by bucket: each kernel goes through all its buckets and looks at those before it, and
+// each of these notes which kernel looked at it last.
 //
-// Many different sets in one bucket. Above kFullBucket kernels, each is compared only with the
-// first kWindow and with the kWindow before it, these once in the order of their numbers and once
-// in that of their sketches, which puts those side by side that agree in more than this band. Each
-// time kEnough mates are enough. So neither a repository made to agree in a band nor fifty thousand
-// variants of one kernel cost more than linear time and space. A near-duplicate that is missed so
-// stays in the dataset; none is invented.
+// Full buckets. In a bucket of more than kFullBucket different sets, each kernel is compared only
+// with the first kWindow of the bucket and with the kWindow before it: once in the order of their
+// numbers, once in the order of their sketches, which puts kernels side by side that agree in more
+// than this band. kEnough mates end each of these looks. So neither a repository that was made to
+// agree in a band nor fifty thousand variants of a kernel cost more than linear time and space. A
+// near-duplicate that is missed stays in the dataset; no false one is reported.
 
 #include "services/deduplicator/core/pair/duplicate_finder.h"
 
@@ -48,12 +48,13 @@
 namespace kernelmill::deduplicator {
 namespace {
 
-constexpr size_t kFullBucket = 2048;
-constexpr size_t kWindow = 256;
-constexpr int kEnough = 8;
-constexpr double kSlack = 0.18;
-constexpr int kMaxPartitions = 1 << 16;
+constexpr size_t kFullBucket = 2048;     // kernels of a bucket that are compared all with all
+constexpr size_t kWindow = 256;          // kernels that one is compared with in a fuller bucket
+constexpr int kEnough = 8;               // candidates that end a look
+constexpr double kSlack = 0.18;          // by which the estimate may miss the threshold
+constexpr int kMaxPartitions = 1 << 16;  // as PairParams says
 
+// Makes a pair of kernels a < b.
 v1::Pair MakePair(uint32_t a, uint32_t b, Overlap overlap) {
   v1::Pair pair;
   pair.set_a(a);
@@ -67,11 +68,11 @@ bool Before(const v1::Pair& x, const v1::Pair& y) {
   return std::make_pair(x.a(), x.b()) < std::make_pair(y.a(), y.b());
 }
 
-absl::string_view BytesOf(const std::vector<uint32_t>& numbers) {
+absl::string_view AsBytes(const std::vector<uint32_t>& numbers) {
   return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(uint32_t)};
 }
 
-// As memcmp, of the bytes from `turn` on and then those before it.
+// Compares as memcmp does, but the bytes from `turn` on first and those before it last.
 template <typename Bytes>
 int CompareFrom(size_t turn, const Bytes& x, const Bytes& y) {
   const int order = std::memcmp(x.data() + turn, y.data() + turn, x.size() - turn);
@@ -80,7 +81,8 @@ int CompareFrom(size_t turn, const Bytes& x, const Bytes& y) {
 
 absl::Status CheckThreshold(double threshold) {
   if (threshold > 0 && threshold <= 1) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("threshold is ", threshold, ", not in (0, 1]"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("threshold: must be over 0 and at most 1, not ", threshold));
 }
 
 }  // namespace
@@ -93,9 +95,9 @@ absl::Status CheckPairParams(const v1::PairParams& params) {
   if (params.holdout_threshold() != 0) RETURN_IF_ERROR(CheckThreshold(params.holdout_threshold()));
   if (params.partitions() < 1 || params.partitions() > kMaxPartitions || params.partition() < 0 ||
       params.partition() >= params.partitions()) {
-    return absl::InvalidArgumentError(absl::StrCat("no partition ", params.partition(), " of ",
-                                                   params.partitions(), "; at most ",
-                                                   kMaxPartitions));
+    return absl::InvalidArgumentError(
+        absl::StrCat("partition: must be in [0, partitions), with at most ", kMaxPartitions,
+                     " partitions, not ", params.partition(), " of ", params.partitions()));
   }
   return absl::OkStatus();
 }
@@ -109,19 +111,20 @@ DuplicateFinder::DuplicateFinder(double threshold, int partition, int partitions
       least_agreeing_(static_cast<int>(std::ceil((threshold - kSlack) * kPermutations))),
       sets_(spill) {}
 
-// With more partitions than bands, each band's buckets are shared out among as many of them as come
-// to it.
+// Returns true if the bucket belongs to this partition. With more partitions than bands, partition
+// p works for band p mod bands, and the partitions of one band share its buckets.
 bool DuplicateFinder::IsInPartition(int band, uint64_t key) const {
   if (partitions_ <= bands_.count) return band % partitions_ == partition_;
   const int sharers = (partitions_ - 1 - band) / bands_.count + 1;
   return partition_ == band + bands_.count * static_cast<int>(key % sharers);
 }
 
+// Adds each kernel to its buckets, or pairs it with the first kernel of an equal set.
 void DuplicateFinder::Observe(const v1::TokenSets& shard) {
   for (int i = 0; i < shard.hashes_size(); ++i) {
     const uint32_t number = observed_++;
     const uint32_t size = shard.sizes(i);
-    if (size == 0) continue;  // no tokens: like nothing else
+    if (size == 0) continue;  // a kernel without tokens is similar to nothing
     const uint64_t set = shard.hashes(i);
     const auto slot = static_cast<uint32_t>(numbers_.size());
     const auto [first, is_first] = first_with_set_.try_emplace(set, slot);
@@ -131,14 +134,16 @@ void DuplicateFinder::Observe(const v1::TokenSets& shard) {
       }
       continue;
     }
-    const MinHashValues values = MinHashOf(shard, i);
+    const MinHashValues values = GetMinHash(shard, i);
     numbers_.push_back(number);
     set_sizes_.push_back(size);
-    sketches_.push_back(SketchOf(values));
+    sketches_.push_back(MakeSketch(values));
     AddToBuckets(slot, values);
   }
 }
 
+// Adds an entry for each band of this partition. With few partitions, a partition owns every n-th
+// band; with many, it looks at all bands and takes its share of the buckets.
 void DuplicateFinder::AddToBuckets(uint32_t slot, const MinHashValues& values) {
   const bool whole_bands = partitions_ <= bands_.count;
   const int step = whole_bands ? partitions_ : 1;
@@ -160,9 +165,9 @@ void DuplicateFinder::EndObserving() {
   ListNeeded();
 }
 
-// Turns the entries into groups.
+// Sorts the entries by bucket and keeps the buckets of two or more kernels as groups.
 void DuplicateFinder::MakeGroups() {
-  // Slots came in ascending order, and keep it within a bucket.
+  // Slots were added in ascending order; the sort is stable and keeps it within a bucket.
   SortByHash(absl::MakeSpan(entries_), [](const Entry& entry) { return entry.bucket; });
   for (size_t begin = 0, end; begin < entries_.size(); begin = end) {
     end = begin + 1;
@@ -180,10 +185,11 @@ absl::Span<const uint32_t> DuplicateFinder::Group(uint32_t group) const {
                                                group_starts_[group + 1] - group_starts_[group]);
 }
 
-// All with all, but for large groups.
+// Compares all with all in each group, except in full ones. `starts` and `groups_of` list the
+// groups of each slot: the first round counts them, the second fills them in.
 void DuplicateFinder::CompareInGroups() {
   const auto groups = static_cast<uint32_t>(group_starts_.size() - 1);
-  std::vector<uint32_t> starts(numbers_.size() + 1);  // of each slot's groups
+  std::vector<uint32_t> starts(numbers_.size() + 1);  // each slot's first place in groups_of
   std::vector<uint32_t> groups_of;
   for (const bool counting : {true, false}) {
     for (uint32_t group = 0; group < groups; ++group) {
@@ -200,7 +206,7 @@ void DuplicateFinder::CompareInGroups() {
     std::partial_sum(starts.begin(), starts.end(), starts.begin());
     groups_of.resize(starts.back());
   }
-  // Each start has moved to its end, the next one's start.
+  // The second round moved each start to its end, which is the next slot's start.
   std::vector<uint32_t> looked_at_by(numbers_.size(), ~uint32_t{0});
   for (uint32_t slot = 0; slot < numbers_.size(); ++slot) {
     for (uint32_t i = slot == 0 ? 0 : starts[slot - 1]; i < starts[slot]; ++i) {
@@ -212,16 +218,17 @@ void DuplicateFinder::CompareInGroups() {
   }
 }
 
+// Compares each kernel of a full group with some others only.
 void DuplicateFinder::CompareInWindows() {
   absl::flat_hash_set<uint64_t> done;
   for (uint32_t group = 0; group + 1 < group_starts_.size(); ++group) {
     if (Group(group).size() <= kFullBucket) continue;
     ++large_buckets_;
     std::vector<uint32_t> ordered(Group(group).begin(), Group(group).end());
-    const uint64_t members = StableHash64(BytesOf(ordered));
-    // Equal signatures make the same bucket in every band.
+    const uint64_t members = StableHash64(AsBytes(ordered));
+    // Kernels with equal signatures make the same bucket in every band: one look is enough.
     if (!done.insert(members).second) continue;
-    // For each bucket another value first, so that they do not all miss the same pairs.
+    // Each bucket sorts by another value first, so that they do not all miss the same pairs.
     const size_t turn = members % kPermutations;
     CompareWithFirst(ordered);
     CompareWithNearest(ordered);
@@ -233,6 +240,7 @@ void DuplicateFinder::CompareInWindows() {
   }
 }
 
+// Compares each with the first kWindow of the group.
 void DuplicateFinder::CompareWithFirst(absl::Span<const uint32_t> group) {
   for (size_t i = 1; i < group.size(); ++i) {
     const size_t end = std::min(i, kWindow);
@@ -241,7 +249,7 @@ void DuplicateFinder::CompareWithFirst(absl::Span<const uint32_t> group) {
   }
 }
 
-// Each with those before it, the nearest first.
+// Compares each with those before it, the nearest first.
 void DuplicateFinder::CompareWithNearest(absl::Span<const uint32_t> group) {
   for (size_t i = 1; i < group.size(); ++i) {
     const size_t end = i - std::min(i, kWindow);
@@ -250,7 +258,7 @@ void DuplicateFinder::CompareWithNearest(absl::Span<const uint32_t> group) {
   }
 }
 
-// Whether the two are to be verified.
+// Notes the two as a candidate if the cheap tests pass. Returns true if they do.
 bool DuplicateFinder::Propose(uint32_t a, uint32_t b) {
   ++candidates_;
   if (!MayBeSimilar(a, b)) return false;
@@ -258,15 +266,16 @@ bool DuplicateFinder::Propose(uint32_t a, uint32_t b) {
   return true;
 }
 
+// The cheap tests: the agreement of the sketches, then the sizes of the sets.
 bool DuplicateFinder::MayBeSimilar(uint32_t a, uint32_t b) const {
   return CountAgreeing(sketches_[a], sketches_[b]) >= least_agreeing_ &&
          SizesMayReach(set_sizes_[a], set_sizes_[b], threshold_);
 }
 
-// Turns the proposed pairs into sorted ones of numbers, and lists whose sets they need.
+// Turns the candidates into sorted pairs of kernel numbers, and lists the kernels in them.
 void DuplicateFinder::ListNeeded() {
   for (Proposal& pair : proposed_) pair = {numbers_[pair.a], numbers_[pair.b]};
-  // As wide as a key can be, the numbers are spread about as evenly as hashes.
+  // Shifted so that the keys use the upper bits, they are spread about as evenly as hashes.
   const int unused = std::countl_zero(uint64_t{observed_} << 32);
   SortByHash(absl::MakeSpan(proposed_), [=](const Proposal& pair) { return pair.key() << unused; });
   const auto equal = [](const Proposal& x, const Proposal& y) { return x.key() == y.key(); };
@@ -303,7 +312,7 @@ absl::Status DuplicateFinder::Load(absl::Span<const uint64_t> shingles) {
 absl::Status DuplicateFinder::Find(Pairs* pairs) {
   if (sets_.size() != needed_.size()) {
     return absl::FailedPreconditionError(
-        absl::StrCat(sets_.size(), " sets of ", needed_.size(), " that are needed"));
+        absl::StrCat(sets_.size(), " of ", needed_.size(), " needed sets were loaded"));
   }
   for (v1::Pair& pair : equal_) *pairs->Add() = std::move(pair);
   RETURN_IF_ERROR(Verify(pairs));
@@ -311,6 +320,8 @@ absl::Status DuplicateFinder::Find(Pairs* pairs) {
   return absl::OkStatus();
 }
 
+// Compares the sets of every candidate. Candidates are sorted, so that consecutive ones often share
+// their first set, which is then read once.
 absl::Status DuplicateFinder::Verify(Pairs* pairs) {
   std::vector<uint64_t> first_buffer;
   std::vector<uint64_t> other_buffer;

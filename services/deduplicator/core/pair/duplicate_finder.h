@@ -13,7 +13,6 @@
 #include "absl/types/span.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/dataset.pb.h"
-#include "services/deduplicator/core/pair/lsh.h"
 #include "services/deduplicator/core/pair/shingle_sets.h"
 #include "services/deduplicator/core/sign/jaccard.h"
 #include "services/deduplicator/core/sign/minhash.h"
@@ -22,40 +21,43 @@ namespace kernelmill::deduplicator {
 
 using Pairs = google::protobuf::RepeatedPtrField<v1::Pair>;
 
-// INVALID_ARGUMENT unless the thresholds are in (0, 1] and the partition is one of 1 to 65,536.
+// Returns INVALID_ARGUMENT unless the thresholds are in (0, 1], and `partition` is one of 1 to
+// 65,536 partitions.
 absl::Status CheckPairParams(const v1::PairParams& params);
 
-// Finds the pairs of similar sets of one partition of the bands, in two passes over the job, the
-// second over those sets alone that have a candidate to be compared with:
+// A search for the pairs of similar sets of one partition of the bands; the .cc explains it. It
+// takes two passes over the job. The second reads only sets that have a candidate:
 //
 //   DuplicateFinder finder(threshold, partition, partitions, spill);
-//   for (shard : all) finder.Observe(shard.near());   // or SkipShard: not looked at
+//   for (shard : all) finder.Observe(shard.near());   // or SkipShard, for a shard left out
 //   finder.EndObserving();
 //   for (shingles : those of needed()) RETURN_IF_ERROR(finder.Load(shingles));
 //   RETURN_IF_ERROR(finder.Find(&pairs));
 //
-// Holds some two hundred bytes a kernel, its own buckets, and of the sets as many as the options
-// allow. The union of the pairs over all partitions does not depend on how many there are. A pair
-// whose kernels share buckets of several partitions is found in each of them. Not thread-safe.
+// It holds about two hundred bytes per kernel, the buckets of its partition, and as many sets as
+// the spill options allow. The union of the pairs over all partitions does not depend on the number
+// of partitions. If two kernels share buckets of several partitions, each of them finds the pair.
+// Not thread-safe.
 class DuplicateFinder {
  public:
   DuplicateFinder(double threshold, int partition, int partitions, const SpillOptions& spill = {});
 
-  // First pass: the next shard's summaries, whose columns are as long as each other.
+  // First pass. Takes the next shard's summaries, whose columns must have the same length.
   void Observe(const v1::TokenSets& shard);
   void SkipShard(uint32_t kernels) { observed_ += kernels; }
   void EndObserving();
 
-  // Kernels whose sets the second pass wants; ascending, each once.
+  // The kernels whose sets the second pass needs; ascending, each once.
   absl::Span<const uint32_t> needed() const { return needed_; }
-  // Whether that is any of the `count` kernels from number `first`.
+  // Returns true if any of the `count` kernels from number `first` is needed.
   bool NeedsAny(uint32_t first, uint32_t count) const;
-  // Whether the set that Load takes next is that kernel's.
+  // Returns true if Load() takes that kernel's set next.
   bool NeedsNext(uint32_t number) const;
-  // Second pass: the set of the next needed kernel. INVALID_ARGUMENT: it is none.
+  // Second pass. Takes the set of the next needed kernel. Returns INVALID_ARGUMENT if it is not
+  // sorted, each shingle once.
   absl::Status Load(absl::Span<const uint64_t> shingles);
 
-  // Appends the verified pairs, sorted, each once. FAILED_PRECONDITION: sets are missing.
+  // Appends the verified pairs, sorted, each once. Returns FAILED_PRECONDITION if sets are missing.
   absl::Status Find(Pairs* pairs);
 
   int64_t candidates() const { return candidates_; }        // pairs of bucket mates looked at
@@ -93,7 +95,7 @@ class DuplicateFinder {
   const int partitions_;
   const Bands bands_;
   const int least_agreeing_;
-  ShingleSets sets_;  // of needed_, in that order
+  ShingleSets sets_;  // the sets of needed_, in that order
 
   uint32_t observed_ = 0;
   absl::flat_hash_map<uint64_t, uint32_t> first_with_set_;  // by SetHash, its slot

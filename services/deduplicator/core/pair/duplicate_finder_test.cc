@@ -31,7 +31,7 @@ struct Job {
 };
 
 // As sign makes them, or with MinHash values that agree with all others made so.
-Job JobOf(const Sets& sets, bool clashing = false) {
+Job MakeJob(const Sets& sets, bool clashing = false) {
   Job job;
   job.sets = sets;
   for (size_t i = 0; i < sets.size(); ++i) {
@@ -119,7 +119,7 @@ Sets Families(int families, int copies) {
 
 TEST(DuplicateFinder, FindsWhatBruteForceFinds) {
   const Sets sets = Families(60, 8);
-  const PairMap found = Find(JobOf(sets), 0.7);
+  const PairMap found = Find(MakeJob(sets), 0.7);
   const PairMap expected = BruteForce(sets, 0.7);
   for (const auto& [pair, overlap] : found) {
     const auto at = expected.find(pair);
@@ -138,7 +138,7 @@ TEST(DuplicateFinder, FindsWhatBruteForceFinds) {
 }
 
 TEST(DuplicateFinder, TheUnionDoesNotDependOnThePartitions) {
-  const Job job = JobOf(Families(30, 8));
+  const Job job = MakeJob(Families(30, 8));
   const PairMap one = Find(job, 0.6);
   EXPECT_GT(one.size(), 100u);
   // Fewer than there are bands, as many, and more.
@@ -146,7 +146,7 @@ TEST(DuplicateFinder, TheUnionDoesNotDependOnThePartitions) {
 }
 
 TEST(DuplicateFinder, APartitionHoldsAShare) {
-  const Job job = JobOf(Families(30, 8));
+  const Job job = MakeJob(Families(30, 8));
   Search whole(0.7, 0, 1), part(0.7, 1, 8);
   whole.Find(job);
   EXPECT_GT(part.Find(job).size(), 0u);
@@ -157,7 +157,7 @@ TEST(DuplicateFinder, OnlySetsThatAreComparedAreNeeded) {
   Sets sets = Families(10, 1);  // like no other
   for (const std::vector<uint64_t>& set : Families(1, 2)) sets.push_back(set);
   Search search(0.7, 0, 1);
-  search.Find(JobOf(sets));
+  search.Find(MakeJob(sets));
   EXPECT_LE(search.finder.needed().size(), 3u);
   EXPECT_TRUE(search.finder.NeedsAny(9, 3));
   EXPECT_FALSE(search.finder.NeedsAny(1, 8));
@@ -167,25 +167,25 @@ TEST(DuplicateFinder, AShardThatIsSkippedStillCounts) {
   const Sets sets = Families(1, 3);
   Search search(0.5, 0, 1);
   search.finder.SkipShard(100);
-  const PairMap pairs = search.Find(JobOf(Sets(2, sets[0])));
+  const PairMap pairs = search.Find(MakeJob(Sets(2, sets[0])));
   ASSERT_EQ(pairs.size(), 1u);
   EXPECT_EQ(pairs.begin()->first, (std::pair<uint32_t, uint32_t>(100, 101)));
 }
 
 TEST(DuplicateFinder, ABucketMateThatIsNotSimilarIsNoPair) {
-  EXPECT_TRUE(Find(JobOf({{1, 2, 3}, {3, 4, 5}}, true), 0.7).empty());
+  EXPECT_TRUE(Find(MakeJob({{1, 2, 3}, {3, 4, 5}}, true), 0.7).empty());
 }
 
 TEST(DuplicateFinder, TheThresholdItselfIsReached) {
   std::vector<uint64_t> ten = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
   const std::vector<uint64_t> seven(ten.begin(), ten.begin() + 7);
-  EXPECT_EQ(Find(JobOf({ten, seven}, true), 0.7).size(), 1u);
+  EXPECT_EQ(Find(MakeJob({ten, seven}, true), 0.7).size(), 1u);
   ten.push_back(11);
-  EXPECT_EQ(Find(JobOf({ten, seven}, true), 0.7).size(), 0u);
+  EXPECT_EQ(Find(MakeJob({ten, seven}, true), 0.7).size(), 0u);
 }
 
 TEST(DuplicateFinder, EqualSetsArePairedWithTheFirstAlone) {
-  const Job job = JobOf(Sets(10000, {1, 2, 3}), true);
+  const Job job = MakeJob(Sets(10000, {1, 2, 3}), true);
   Search search(0.7, 0, 1);
   const PairMap pairs = search.Find(job);
   EXPECT_EQ(search.finder.candidates(), 0);
@@ -206,7 +206,7 @@ Sets Variants(uint64_t count) {
 
 TEST(DuplicateFinder, AHugeBucketCostsLinearTime) {
   for (const uint64_t kernels : {2100, 8400}) {
-    const Job job = JobOf(Variants(kernels), true);
+    const Job job = MakeJob(Variants(kernels), true);
     Search search(0.7, 0, 1);
     const PairMap pairs = search.Find(job);
     EXPECT_GT(search.finder.large_buckets(), 0);
@@ -221,7 +221,7 @@ TEST(DuplicateFinder, AHugeBucketCostsLinearTime) {
 // Families whose first band agrees with that of all the others: one bucket of 3,000.
 TEST(DuplicateFinder, AHugeBucketOfOneBandHidesNoNearDuplicate) {
   const Sets sets = Families(600, 5);
-  Job job = JobOf(sets);
+  Job job = MakeJob(sets);
   const size_t band = BandsFor(0.7).rows * sizeof(uint16_t);
   for (v1::TokenSets& shard : job.shards) {
     std::string& values = *shard.mutable_minhash();
@@ -246,7 +246,7 @@ TEST(DuplicateFinder, AHugeBucketOfOneBandHidesNoNearDuplicate) {
 }
 
 TEST(DuplicateFinder, KernelsWithoutTokensAreLikeNothing) {
-  EXPECT_TRUE(Find(JobOf({{}, {}}), 0.7).empty());
+  EXPECT_TRUE(Find(MakeJob({{}, {}}), 0.7).empty());
 }
 
 TEST(DuplicateFinder, AMalformedSetIsRefused) {
@@ -258,7 +258,7 @@ TEST(DuplicateFinder, AMalformedSetIsRefused) {
 
 TEST(DuplicateFinder, SetsThatAreMissingAreNoticed) {
   Search search(0.7, 0, 1);
-  for (const v1::TokenSets& shard : JobOf({{1, 2, 3, 4}, {1, 2, 3, 4, 5}}, true).shards) {
+  for (const v1::TokenSets& shard : MakeJob({{1, 2, 3, 4}, {1, 2, 3, 4, 5}}, true).shards) {
     search.finder.Observe(shard);
   }
   search.finder.EndObserving();

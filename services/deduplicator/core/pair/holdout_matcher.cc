@@ -1,3 +1,8 @@
+// The basic idea: an inverted index from each hash of the holdouts to the texts that contain it. A
+// kernel's hashes are looked up one by one, and a counter for each holdout text that is met tells
+// how much the two have in common. Only counters that were touched are read and reset, so that the
+// cost follows the matches and not the number of holdouts.
+
 #include "services/deduplicator/core/pair/holdout_matcher.h"
 
 #include <algorithm>
@@ -15,11 +20,11 @@ namespace kernelmill::deduplicator {
 namespace {
 
 template <typename Field>
-absl::Span<const uint64_t> SpanOf(const Field& field) {
+absl::Span<const uint64_t> AsSpan(const Field& field) {
   return absl::MakeConstSpan(field.data(), field.size());
 }
 
-std::vector<uint64_t> SetOf(absl::Span<const uint64_t> runs) {
+std::vector<uint64_t> ToSet(absl::Span<const uint64_t> runs) {
   std::vector<uint64_t> set(runs.begin(), runs.end());
   std::sort(set.begin(), set.end());
   set.erase(std::unique(set.begin(), set.end()), set.end());
@@ -27,35 +32,38 @@ std::vector<uint64_t> SetOf(absl::Span<const uint64_t> runs) {
 }
 
 absl::Status CheckSets(const v1::KernelShingles& kernel) {
-  RETURN_IF_ERROR(CheckSet(SpanOf(kernel.near())));
-  RETURN_IF_ERROR(CheckSet(SpanOf(kernel.structural())));
-  RETURN_IF_ERROR(CheckSet(SpanOf(kernel.module_runs())));
-  return CheckSet(SpanOf(kernel.launcher_runs()));
+  RETURN_IF_ERROR(CheckSet(AsSpan(kernel.near())));
+  RETURN_IF_ERROR(CheckSet(AsSpan(kernel.structural())));
+  RETURN_IF_ERROR(CheckSet(AsSpan(kernel.module_runs())));
+  return CheckSet(AsSpan(kernel.launcher_runs()));
 }
 
-// Equal for sources of equal tokens: of fewer than 13 the shingles tell them, of more the runs in
-// their order.
-uint64_t TokensOf(const v1::KernelShingles& kernel) {
-  const std::array<uint64_t, 2> hashes = {SetHash(SpanOf(kernel.near())),
-                                          SetHash(SpanOf(kernel.runs()))};
+// Returns a hash that is equal for sources with equal tokens. Fewer than 13 tokens are told apart
+// by their shingles, more by their runs in order.
+uint64_t HashTokens(const v1::KernelShingles& kernel) {
+  const std::array<uint64_t, 2> hashes = {SetHash(AsSpan(kernel.near())),
+                                          SetHash(AsSpan(kernel.runs()))};
   return SetHash(hashes);
 }
 
+// The four measures of a match: shingles, structural shingles, the holdout's runs in the text, the
+// text's runs in holdouts.
 using Scores = std::array<double, 4>;
 
-Scores ScoresOf(const v1::HoldoutMatch& match) {
+Scores GetScores(const v1::HoldoutMatch& match) {
   return {Similarity({match.common(), match.total()}),
           Similarity({match.structural_common(), match.structural_total()}),
           Similarity({match.runs_common(), match.runs_holdout()}),
           Similarity({match.runs_covered(), match.runs_text()})};
 }
 
+// Returns the highest of the four scores.
 double Gravity(const v1::HoldoutMatch& match) {
-  const Scores scores = ScoresOf(match);
+  const Scores scores = GetScores(match);
   return *std::max_element(scores.begin(), scores.end());
 }
 
-// Says of the match that has most of it how much of a text is holdouts'.
+// Records how many of the text's runs any holdout has, in the match that shares most of them.
 void SetCovered(uint32_t covered, size_t runs, absl::Span<v1::HoldoutMatch> matches) {
   if (runs < kLeastRuns || matches.empty()) return;
   const auto most = std::max_element(matches.begin(), matches.end(),
@@ -66,23 +74,24 @@ void SetCovered(uint32_t covered, size_t runs, absl::Span<v1::HoldoutMatch> matc
   most->set_runs_covered(covered);
 }
 
-// Moves the kMaxMatches gravest by each score to the front, and answers how many these are.
+// Moves the kMaxMatches strongest by each score to the front. Returns their number.
 size_t PutGravestFirst(std::vector<v1::HoldoutMatch>* matches) {
   size_t named = 0;
   for (size_t score = 0; score < Scores().size(); ++score) {
     const auto is_graver = [score](const v1::HoldoutMatch& x, const v1::HoldoutMatch& y) {
-      return std::make_tuple(-ScoresOf(x)[score], x.text(), x.holdout(), x.holdout_text()) <
-             std::make_tuple(-ScoresOf(y)[score], y.text(), y.holdout(), y.holdout_text());
+      return std::make_tuple(-GetScores(x)[score], x.text(), x.holdout(), x.holdout_text()) <
+             std::make_tuple(-GetScores(y)[score], y.text(), y.holdout(), y.holdout_text());
     };
     const size_t end = std::min(named + kMaxMatches, matches->size());
     std::partial_sort(matches->begin() + named, matches->begin() + end, matches->end(), is_graver);
-    while (named < end && ScoresOf((*matches)[named])[score] > 0) ++named;
+    while (named < end && GetScores((*matches)[named])[score] > 0) ++named;
   }
   return named;
 }
 
 }  // namespace
 
+// Adds a text to the index, or counts a copy if a text with the same tokens is there.
 void HoldoutMatcher::AddText(Item item, Set near, Set structural, Set runs) {
   const auto index = static_cast<uint32_t>(items_.size());
   const auto [known, is_new] = by_tokens_.try_emplace(item.tokens, index);
@@ -102,15 +111,16 @@ void HoldoutMatcher::AddText(Item item, Set near, Set structural, Set runs) {
 
 absl::Status HoldoutMatcher::Add(uint32_t number, const v1::KernelShingles& kernel) {
   RETURN_IF_ERROR(CheckSets(kernel));
-  AddText({number, v1::Sensitive::TEXT_SOURCE, TokensOf(kernel)}, SpanOf(kernel.near()),
-          SpanOf(kernel.structural()), SetOf(SpanOf(kernel.runs())));
-  const Set launcher = SpanOf(kernel.launcher_runs());
+  AddText({number, v1::Sensitive::TEXT_SOURCE, HashTokens(kernel)}, AsSpan(kernel.near()),
+          AsSpan(kernel.structural()), ToSet(AsSpan(kernel.runs())));
+  const Set launcher = AsSpan(kernel.launcher_runs());
   if (launcher.size() < kLeastRuns) return absl::OkStatus();
   AddText({number, v1::Sensitive::TEXT_LAUNCHER, ~SetHash(launcher)}, {}, {}, launcher);
   return absl::OkStatus();
 }
 
-// Answers how many of the set are in any item.
+// Adds the set's hashes to the counters of the items that contain them. Returns how many of the
+// hashes any item contains.
 uint32_t HoldoutMatcher::Count(const Postings& postings, Set set, uint32_t Common::*counter) {
   uint32_t covered = 0;
   for (const uint64_t hash : set) {
@@ -128,6 +138,7 @@ uint32_t HoldoutMatcher::Count(const Postings& postings, Set set, uint32_t Commo
   return covered;
 }
 
+// Resets the counters after a text.
 void HoldoutMatcher::Forget() {
   for (const uint32_t index : touched_) common_[index] = {};
   touched_.clear();
@@ -144,17 +155,19 @@ v1::HoldoutMatch HoldoutMatcher::MakeMatch(uint32_t item, v1::Sensitive::Text te
   return match;
 }
 
+// Returns true if the match is strong enough to report.
 bool HoldoutMatcher::IsNamed(const v1::HoldoutMatch& match) const {
-  const Scores scores = ScoresOf(match);
+  const Scores scores = GetScores(match);
   return match.same_tokens() || match.runs_common() > 0 || scores[0] >= threshold_ ||
          scores[1] >= threshold_;
 }
 
+// Appends the matches of a kernel's source, by all four measures.
 void HoldoutMatcher::MatchSource(const v1::KernelShingles& kernel, Set runs, Matches* matches) {
-  Count(by_shingle_, SpanOf(kernel.near()), &Common::shingles);
-  Count(by_structural_, SpanOf(kernel.structural()), &Common::structural);
+  Count(by_shingle_, AsSpan(kernel.near()), &Common::shingles);
+  Count(by_structural_, AsSpan(kernel.structural()), &Common::structural);
   const uint32_t covered = Count(by_run_, runs, &Common::runs);
-  const uint64_t tokens = TokensOf(kernel);
+  const uint64_t tokens = HashTokens(kernel);
   const auto near = static_cast<uint32_t>(kernel.near_size());
   const auto structural = static_cast<uint32_t>(kernel.structural_size());
   for (const uint32_t index : touched_) {
@@ -176,13 +189,14 @@ void HoldoutMatcher::MatchSource(const v1::KernelShingles& kernel, Set runs, Mat
   Forget();
 }
 
-// Of a module or a launcher of that many runs.
+// Appends the matches of a module or a launcher that has `runs` runs.
 void HoldoutMatcher::MatchText(v1::Sensitive::Text text, const std::vector<uint32_t>& items,
                                uint32_t covered, size_t runs, Matches* matches) {
   const size_t first = matches->size();
   for (const uint32_t index : items) {
     v1::HoldoutMatch match = MakeMatch(index, text);
-    // It can say how much of the text is holdouts', but not that the holdout is in the text.
+    // A short holdout counts for how much of the text holdouts cover, but is not itself reported
+    // as contained.
     if (items_[index].runs < kLeastRuns) match.set_runs_holdout(0);
     matches->push_back(std::move(match));
   }
@@ -193,7 +207,8 @@ void HoldoutMatcher::MatchText(v1::Sensitive::Text text, const std::vector<uint3
   Forget();
 }
 
-// What the module has beside the kernel itself must have its share in a match.
+// Only items that share a run with the rest of the module count: what the kernel's own source
+// shares is reported for the source.
 void HoldoutMatcher::MatchModule(Set runs, Set more_runs, Matches* matches) {
   uint32_t covered = Count(by_run_, more_runs, &Common::runs);
   const std::vector<uint32_t> items = touched_;
@@ -209,11 +224,13 @@ void HoldoutMatcher::MatchLauncher(Set runs, Matches* matches) {
 absl::Status HoldoutMatcher::Match(uint32_t number, const v1::KernelShingles& kernel,
                                    v1::PairSet* pairs) {
   RETURN_IF_ERROR(CheckSets(kernel));
-  const std::vector<uint64_t> runs = SetOf(SpanOf(kernel.runs()));
+  const std::vector<uint64_t> runs = ToSet(AsSpan(kernel.runs()));
   Matches matches;
   MatchSource(kernel, runs, &matches);
-  MatchModule(runs, SpanOf(kernel.module_runs()), &matches);
-  MatchLauncher(SpanOf(kernel.launcher_runs()), &matches);
+  MatchModule(runs, AsSpan(kernel.module_runs()), &matches);
+  MatchLauncher(AsSpan(kernel.launcher_runs()), &matches);
+  // Only the strongest matches are stored one by one; a kernel made of common idioms can match
+  // thousands of holdouts weakly.
   const size_t named = PutGravestFirst(&matches);
   if (named < matches.size()) {
     v1::FurtherMatches* further = pairs->add_further();

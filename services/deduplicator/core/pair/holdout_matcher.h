@@ -12,59 +12,60 @@
 
 namespace kernelmill::deduplicator {
 
-// How many matches of a kernel are named for each measure: the gravest.
+// The number of matches that are named for a kernel and measure: the strongest ones.
 inline constexpr size_t kMaxMatches = 8;
 
-// A text of fewer runs of 13 tokens (76 tokens) is too short to be told from anybody's: a silu, a
-// cdiv, the guard around a launch. It is no holdout's within a module or a launcher, is not said to
-// be made of holdouts, and its structure says nothing. As a kernel it is still compared, with
-// tokens as written.
+// The number of runs of 13 tokens (76 tokens) below which a text is too generic to count: a silu, a
+// cdiv, the guard around a launch. Such a holdout is not looked for in modules and launchers, such
+// a text is not reported as made of holdouts, and its structure is ignored. As a kernel it is still
+// compared, with its tokens as written.
 inline constexpr uint32_t kLeastRuns = 64;
 
-// Finds what kernels have in common with holdouts. Each text that is exported of a kernel (source,
-// module, launcher) is held against each that a benchmark's answer is made of (its kernels' sources
+// A search for what kernels have in common with holdouts. It compares each exported text of a
+// kernel (source, module, launcher) with each text of a benchmark's answer (its kernels' sources
 // and launchers):
 //
-//   sources with sources       the same tokens; Jaccard similarity of shingles, plain and
-//   structural all texts with all         runs of 13 tokens: how many of the holdout's the text
-//   has, and how many of the
-//                              text's any holdout has
+// clang-format off
+//   sources with sources   the same tokens; Jaccard similarity of shingles, plain and structural
+//   all texts with all     runs of 13 tokens: how many of the holdout's runs the text has, and how
+//                          many of the text's runs any holdout has
+// clang-format on
 //
-// Exactly, without MinHash, since a threshold as low as contamination's would put half of a job
-// into one bucket, and since holdouts are few. Holds all of their shingles and runs. Not
-// thread-safe.
+// The comparison is exact, without MinHash: the threshold for contamination is so low that half of
+// a job would fall into one bucket, and holdouts are few. It holds all shingles and runs of the
+// holdouts in memory. Not thread-safe.
 class HoldoutMatcher {
  public:
-  // Similarities below the threshold are not named.
+  // Similarities below the threshold are not reported.
   explicit HoldoutMatcher(double threshold) : threshold_(threshold) {}
 
-  // Holdouts come in ascending order. INVALID_ARGUMENT: a malformed set.
+  // Adds a holdout, in ascending order. Returns INVALID_ARGUMENT for a malformed set.
   absl::Status Add(uint32_t number, const v1::KernelShingles& kernel);
 
-  // Appends the kernel's matches to `pairs`: what is as similar as the threshold, or has a run in
-  // common; for each measure the kMaxMatches gravest, by text and holdout, and how many others
-  // there are. INVALID_ARGUMENT: a malformed set.
+  // Appends the kernel's matches to `pairs`: holdouts that reach the threshold or share a run. For
+  // each measure it names the kMaxMatches strongest, by text and holdout, and counts the others.
+  // Returns INVALID_ARGUMENT for a malformed set.
   absl::Status Match(uint32_t number, const v1::KernelShingles& kernel, v1::PairSet* pairs);
 
  private:
-  // A text of a holdout's.
+  // A text of a holdout. Equal texts of several holdouts share one.
   struct Item {
     uint32_t number;
     v1::Sensitive::Text text;
-    uint64_t tokens;  // a hash of them
+    uint64_t tokens;  // a hash of all its tokens
     uint32_t shingles = 0;
     uint32_t structural = 0;
     uint32_t runs = 0;
     int copies = 1;
   };
-  // How much of each item is in the text at hand.
+  // Counts of what an item has in common with the text at hand.
   struct Common {
     uint32_t shingles = 0;
     uint32_t structural = 0;
     uint32_t runs = 0;
   };
   using Set = absl::Span<const uint64_t>;
-  using Postings = absl::flat_hash_map<uint64_t, std::vector<uint32_t>>;  // of items_
+  using Postings = absl::flat_hash_map<uint64_t, std::vector<uint32_t>>;  // hash to items_
   using Matches = std::vector<v1::HoldoutMatch>;
 
   void AddText(Item item, Set near, Set structural, Set runs);
@@ -84,8 +85,8 @@ class HoldoutMatcher {
   Postings by_shingle_;
   Postings by_structural_;
   Postings by_run_;
-  std::vector<Common> common_;     // with the text at hand, of each item
-  std::vector<uint32_t> touched_;  // those that have any
+  std::vector<Common> common_;     // for each item
+  std::vector<uint32_t> touched_;  // items that have anything in common with the text at hand
 };
 
 }  // namespace kernelmill::deduplicator

@@ -132,11 +132,11 @@ TEST(HoldoutMatcher, AHoldoutWithinAModuleIsFound) {
   ASSERT_THAT(matcher.Add(9, Kernel({{2}, Range(500, 20)})), IsOk());
   EXPECT_EQ(Runs(&matcher, {{3}, Range(900, 30), {}, Range(100, 70)}),
             "MODULE in SOURCE 8: 64 of 64, 64 covered of 100; ");
-  // A helper that anybody writes is none, but is part of what is covered.
+  // A generic helper is no match by itself, but counts for what is covered.
   EXPECT_EQ(Runs(&matcher, {{3}, Range(900, 30), {}, Range(500, 20)}), "");
   EXPECT_EQ(Runs(&matcher, {{3}, Range(900, 60), {}, Range(500, 20)}),
             "MODULE in SOURCE 9: 20 of 0, 20 covered of 80; ");
-  // What the kernel itself has in common is no match of the module.
+  // Runs that the kernel itself shares are no match of the module.
   EXPECT_EQ(Runs(&matcher, {{3}, Range(100, 10), {}, Range(900, 10)}),
             "SOURCE in SOURCE 8: 10 of 64; ");
 }

@@ -1,3 +1,7 @@
+// The basic idea: similarity finds candidates, but the question is if an author would call two
+// kernels the same. Operations and names answer it. Names are compared by hash; a hash of 0 means
+// that a kernel has no name of its own.
+
 #include "services/deduplicator/core/pair/same_kernel.h"
 
 #include <algorithm>
@@ -25,19 +29,22 @@ absl::Status SameKernel::Load(uint32_t number, absl::Span<const uint64_t> operat
   return operations_.Add(operations);
 }
 
-absl::StatusOr<absl::Span<const uint64_t>> SameKernel::OperationsOf(uint32_t number,
-                                                                    std::vector<uint64_t>* buffer) {
+absl::StatusOr<absl::Span<const uint64_t>> SameKernel::GetOperations(
+    uint32_t number, std::vector<uint64_t>* buffer) {
   const auto found = std::lower_bound(loaded_.begin(), loaded_.end(), number);
   if (found == loaded_.end() || *found != number) {
-    return absl::FailedPreconditionError(absl::StrCat("no operations of kernel ", number));
+    return absl::FailedPreconditionError(
+        absl::StrCat("the operations of kernel ", number, " were not loaded"));
   }
   return operations_.Get(found - loaded_.begin(), buffer);
 }
 
+// Applies the rules of the class comment, in their order.
 absl::StatusOr<bool> SameKernel::IsOne(Names names, const v1::Pair& pair) {
   if (pair.common() == pair.total()) return true;
-  ASSIGN_OR_RETURN(const auto a, OperationsOf(pair.a(), &buffer_a_));
-  ASSIGN_OR_RETURN(const auto b, OperationsOf(pair.b(), &buffer_b_));
+  ASSIGN_OR_RETURN(const auto a, GetOperations(pair.a(), &buffer_a_));
+  ASSIGN_OR_RETURN(const auto b, GetOperations(pair.b(), &buffer_b_));
+  // Operations are sorted sets: inclusion is one merge.
   const bool a_has_all = std::includes(a.begin(), a.end(), b.begin(), b.end());
   const bool b_has_all = std::includes(b.begin(), b.end(), a.begin(), a.end());
   if (names == Names::kDoNotCount) return a_has_all && b_has_all;

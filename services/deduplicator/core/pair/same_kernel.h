@@ -12,54 +12,58 @@
 
 namespace kernelmill::deduplicator {
 
-// From this similarity on, kernels of one name are one, whatever operations each has.
+// The similarity from which kernels of one name are the same kernel, whatever their operations.
 inline constexpr double kSameByName = 0.8;
-// From this one on, kernels of one file are one although they are named apart.
+// The similarity from which kernels of one file are the same kernel despite different names.
 inline constexpr double kSameInOneFile = 0.95;
 
-// Says of kernels that are alike whether they are one, by what they calculate with (operations.h)
-// and what they are called. The first of these that holds:
+// A filter that decides whether two similar kernels are the same kernel, by their operations
+// (operations.h) and their names. Two softmaxes with and without a mask are similar, but not the
+// same. The first rule that applies decides:
 //
-//   equal sets of shingles                                            one
-//   the same name, from kSameByName on                                one
-//   the same name, or one has none: all operations of either are      one, else two
-//   among the other's
-//   other operations                                                  two
-//   named apart in one file, below kSameInOneFile: who wrote both     two
-//   meant two
-//   else                                                              one
+// clang-format off
+//   equal sets of shingles                                               same
+//   equal names, similarity at least kSameByName                         same
+//   equal names or a missing name, and the operations of one include     same
+//     those of the other
+//   different operations                                                 not the same
+//   different names in one file, similarity below kSameInOneFile:        not the same
+//     the author told them apart
+//   otherwise                                                            same
+// clang-format on
 //
 //   SameKernel same(spill);
 //   for (shard : all) same.Observe(shard);
 //   for (kernel : any, ascending) RETURN_IF_ERROR(same.Load(number, operations));
-//   RETURN_IF_ERROR(same.Filter(SameKernel::Names::kCount, &pairs));  // of those kernels
+//   RETURN_IF_ERROR(same.Filter(SameKernel::Names::kCount, &pairs));  // pairs of loaded kernels
 //
 // Not thread-safe.
 class SameKernel {
  public:
-  // Whether names count. Not where these are folded too: equal operations alone then make two
-  // kernels one.
+  // Says if names count. They do not for structural pairs, whose names are folded: equal operations
+  // alone then make two kernels the same.
   enum class Names : uint8_t { kCount, kDoNotCount };
 
   explicit SameKernel(const SpillOptions& spill) : operations_(spill) {}
 
-  // The next shard's kernels. A file lies within a shard.
+  // Takes the names of the next shard's kernels. All kernels of a file are in one shard.
   void Observe(const v1::SignatureShard& shard);
-  // INVALID_ARGUMENT: the set is malformed.
+  // Returns INVALID_ARGUMENT if the set is malformed.
   absl::Status Load(uint32_t number, absl::Span<const uint64_t> operations);
-  // Leaves those pairs that are one kernel. FAILED_PRECONDITION: one was not loaded.
+  // Removes the pairs that are not the same kernel. Returns FAILED_PRECONDITION if a kernel of a
+  // pair was not loaded.
   absl::Status Filter(Names names, Pairs* pairs);
 
  private:
-  absl::StatusOr<absl::Span<const uint64_t>> OperationsOf(uint32_t number,
-                                                          std::vector<uint64_t>* buffer);
+  absl::StatusOr<absl::Span<const uint64_t>> GetOperations(uint32_t number,
+                                                           std::vector<uint64_t>* buffer);
   absl::StatusOr<bool> IsOne(Names names, const v1::Pair& pair);
 
-  std::vector<uint64_t> names_;  // of each kernel
-  std::vector<uint64_t> files_;
+  std::vector<uint64_t> names_;  // a hash of each kernel's name, 0 for none
+  std::vector<uint64_t> files_;  // a hash of each kernel's shard and path
   uint64_t shards_ = 0;
   std::vector<uint32_t> loaded_;  // ascending
-  ShingleSets operations_;        // of loaded_, in that order
+  ShingleSets operations_;        // the operations of loaded_, in that order
   std::vector<uint64_t> buffer_a_;
   std::vector<uint64_t> buffer_b_;
 };

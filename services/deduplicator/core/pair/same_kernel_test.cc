@@ -19,7 +19,7 @@ struct Kernel {
   std::vector<uint64_t> operations = {1, 2};
 };
 
-// Whether two kernels of that similarity, in percent, stay a pair.
+// Returns true if two kernels of that similarity, in percent, stay a pair.
 bool AreOne(const Kernel& a, const Kernel& b, uint32_t common,
             SameKernel::Names names = SameKernel::Names::kCount, bool in_one_shard = true) {
   SameKernel same{SpillOptions()};
@@ -65,7 +65,7 @@ TEST(SameKernel, AVersionOfTheSameNameMayHaveMore) {
 TEST(SameKernel, WhatOneFileNamesApartIsTwo) {
   EXPECT_FALSE(AreOne({.name = 7}, {.name = 8}, 94));
   EXPECT_TRUE(AreOne({.name = 7}, {.name = 8}, 95));
-  // The same path of another tree is another file.
+  // The same path in two trees means two files.
   EXPECT_TRUE(AreOne({.name = 7}, {.name = 8}, 80, SameKernel::Names::kCount, false));
   EXPECT_TRUE(AreOne({}, {}, 80));
 }

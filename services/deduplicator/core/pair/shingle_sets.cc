@@ -1,3 +1,7 @@
+// The basic idea: sets are numbered and stored one after the other, first in a vector, then in a
+// file. ends_ has the end of each set over both, so that a set's place is a subtraction. Appends
+// are buffered; the first read flushes the buffer, and reads are plain preads.
+
 #include "services/deduplicator/core/pair/shingle_sets.h"
 
 #include <fcntl.h>
@@ -12,7 +16,7 @@
 namespace kernelmill::deduplicator {
 namespace {
 
-constexpr size_t kBufferBytes = size_t{1} << 20;
+constexpr size_t kBufferBytes = size_t{1} << 20;  // appended before a write to the file
 
 }  // namespace
 
@@ -42,6 +46,8 @@ absl::StatusOr<absl::Span<const uint64_t>> ShingleSets::Get(size_t index,
   return absl::MakeConstSpan(*buffer);
 }
 
+// Opens the temp file. Leaving the scope removes its folder and so its name; the open descriptor
+// keeps the content.
 absl::Status ShingleSets::OpenFile() {
   ASSIGN_OR_RETURN(const TempDir dir, TempDir::Create(options_.folder));
   const std::string path = dir.path() + "/sets";
@@ -58,7 +64,7 @@ absl::Status ShingleSets::Append(absl::string_view bytes) {
 absl::Status ShingleSets::Flush() {
   RETURN_IF_ERROR(WriteAll(file_.get(), unwritten_,
                            absl::StrCat("temp file in ", options_.folder,
-                                        "; --spill-dir names a folder with more room")));
+                                        "; set --spill-dir to a folder with more space")));
   unwritten_.clear();
   return absl::OkStatus();
 }

@@ -32,7 +32,7 @@ TEST(ShingleSets, SetsAreTheSameInMemoryAndSpilled) {
     added.push_back(Numbers(100 * i, i == 15 ? 200'000 : i % 5));
     ASSERT_THAT(sets.Add(added.back()), IsOk());
     std::vector<uint64_t> buffer;
-    ASSERT_THAT(sets.Get(i, &buffer), IsOk());  // what was not written yet
+    ASSERT_THAT(sets.Get(i, &buffer), IsOk());  // not written to the file yet
   }
   EXPECT_GT(sets.spilled(), 0u);
   EXPECT_LT(sets.spilled(), 20u);

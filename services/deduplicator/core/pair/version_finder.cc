@@ -1,3 +1,9 @@
+// The basic idea: a library's function keeps its name and its place ("ops/softmax.py") when the
+// library moves on, while its text drifts too far for the duplicate finder. So kernels are grouped
+// by a hash of name and place, without MinHash, and those of a group are compared with a low
+// threshold. Each is compared with the first kFirst and the last kLast before it only, so that a
+// group of thousands costs linear time. A group belongs to one partition.
+
 #include "services/deduplicator/core/pair/version_finder.h"
 
 #include <algorithm>
@@ -15,12 +21,11 @@
 namespace kernelmill::deduplicator {
 namespace {
 
-// With how many of those before it, the first and the last, a kernel is compared.
 constexpr size_t kFirst = 8;
 constexpr size_t kLast = 8;
 
-// The file's name and its folder's: "ops/softmax.py". Empty where it has no folder.
-absl::string_view PlaceOf(absl::string_view path) {
+// Returns the file's name with its folder's, such as "ops/softmax.py"; empty if it has no folder.
+absl::string_view GetPlace(absl::string_view path) {
   const size_t file = path.rfind('/');
   if (file == absl::string_view::npos || file == 0) return "";
   const size_t folder = path.rfind('/', file - 1);
@@ -35,19 +40,21 @@ VersionFinder::VersionFinder(int partition, int partitions, const SpillOptions& 
 void VersionFinder::Observe(const v1::SignatureShard& shard) {
   for (int i = 0; i < KernelsIn(shard); ++i) {
     const uint32_t number = observed_++;
-    const absl::string_view place = PlaceOf(shard.paths(i));
+    const absl::string_view place = GetPlace(shard.paths(i));
     if (shard.names(i) == 0 || place.empty() || shard.near().sizes(i) == 0) continue;
     const uint64_t key = StableHash64(place, shard.names(i));
     if (key % partitions_ == partition_) entries_.push_back({key, shard.near().hashes(i), number});
   }
 }
 
+// Lists the pairs to compare, and the kernels in them. The first sort removes equal sets of a
+// group, the second restores the order of kernels.
 void VersionFinder::EndObserving() {
   const auto by_set = [](const Entry& x, const Entry& y) {
     return std::tie(x.key, x.set, x.number) < std::tie(y.key, y.set, y.number);
   };
   std::sort(entries_.begin(), entries_.end(), by_set);
-  // Of equal sets the first stands for all, as in the duplicate finder.
+  // The first of equal sets represents all of them, as in the duplicate finder.
   entries_.erase(
       std::unique(entries_.begin(), entries_.end(),
                   [](const Entry& x, const Entry& y) { return x.key == y.key && x.set == y.set; }),
@@ -91,7 +98,7 @@ absl::Status VersionFinder::Load(absl::Span<const uint64_t> shingles) {
 absl::Status VersionFinder::Find(Pairs* pairs) {
   if (sets_.size() != needed_.size()) {
     return absl::FailedPreconditionError(
-        absl::StrCat(sets_.size(), " sets of ", needed_.size(), " that are needed"));
+        absl::StrCat(sets_.size(), " of ", needed_.size(), " needed sets were loaded"));
   }
   const auto index = [this](uint32_t number) {
     return std::lower_bound(needed_.begin(), needed_.end(), number) - needed_.begin();

@@ -12,21 +12,20 @@
 
 namespace kernelmill::deduplicator {
 
-// From this similarity of 5-token shingles on, kernels of the same name and place are versions of
-// one.
+// The similarity of 5-token shingles from which kernels of the same name and place are versions of
+// each other.
 inline constexpr double kVersionSimilarity = 0.5;
 
-// Finds versions of one kernel: of the same name, in files of the same name in folders of the same
-// name, as copies of a library have them that its own tree has moved on from. Whether the two are
-// of different trees is the resolver's to see. Looked for without MinHash, since few kernels share
-// name and place; of very many each is compared with the first and the last few before it. As
-// DuplicateFinder:
+// A search for versions of one kernel: kernels of the same name, in files of the same name, in
+// folders of the same name, such as an old copy of a library beside its current tree. The resolver
+// checks that the two come from different trees. Used as DuplicateFinder is:
 //
 //   VersionFinder finder(partition, partitions, spill);
 //   for (shard : all) finder.Observe(shard);   // or SkipShard
 //   finder.EndObserving();
-//   for (kernel : all, ascending) if (finder.NeedsNext(number))
-//   RETURN_IF_ERROR(finder.Load(shingles)); RETURN_IF_ERROR(finder.Find(&pairs));
+//   for (kernel : all, ascending)
+//     if (finder.NeedsNext(number)) RETURN_IF_ERROR(finder.Load(shingles));
+//   RETURN_IF_ERROR(finder.Find(&pairs));
 //
 // Not thread-safe.
 class VersionFinder {
@@ -41,13 +40,13 @@ class VersionFinder {
   bool NeedsNext(uint32_t number) const;
   absl::Status Load(absl::Span<const uint64_t> shingles);
 
-  // Appends the verified pairs, sorted, each once. FAILED_PRECONDITION: sets are missing.
+  // Appends the verified pairs, sorted, each once. Returns FAILED_PRECONDITION if sets are missing.
   absl::Status Find(Pairs* pairs);
 
  private:
   struct Entry {
-    uint64_t key;  // of name and place
-    uint64_t set;  // the hash of its shingles
+    uint64_t key;  // a hash of name and place
+    uint64_t set;  // a hash of its shingles
     uint32_t number;
   };
   struct Proposal {
@@ -61,7 +60,7 @@ class VersionFinder {
   std::vector<Entry> entries_;
   std::vector<Proposal> proposed_;  // sorted
   std::vector<uint32_t> needed_;    // ascending, each once
-  ShingleSets sets_;                // of needed_, in that order
+  ShingleSets sets_;                // the sets of needed_, in that order
 };
 
 }  // namespace kernelmill::deduplicator

@@ -1,3 +1,7 @@
+// The basic idea: the pair stage counts what a kernel and a holdout share, once for a job. This
+// class turns the counts into scores and applies the policy's limits, so that a changed limit does
+// not need another pair stage.
+
 #include "services/deduplicator/core/resolve/contamination.h"
 
 #include <algorithm>
@@ -18,15 +22,18 @@ namespace {
 constexpr std::array<absl::string_view, 5> kRules = {"exact", "near", "structural", "overlap",
                                                      "contained"};
 
+// Returns the place of the rule in kRules: 0 is the most severe.
 size_t Severity(const v1::Contamination& contamination) {
   return std::find(kRules.begin(), kRules.end(), contamination.rule()) - kRules.begin();
 }
 
+// Orders matches by rule, then by score, then by place, so that the order is total.
 bool IsGraver(const v1::Contamination& x, const v1::Contamination& y) {
   return std::make_tuple(Severity(x), -x.score(), x.holdout(), x.text(), x.holdout_text()) <
          std::make_tuple(Severity(y), -y.score(), y.holdout(), y.text(), y.holdout_text());
 }
 
+// Returns the text's name, as in records.
 std::string TextName(v1::Sensitive::Text text) {
   switch (text) {
     case v1::Sensitive::TEXT_MODULE:
@@ -38,6 +45,7 @@ std::string TextName(v1::Sensitive::Text text) {
   }
 }
 
+// Applies the rules in order; the first that applies makes the match decisive.
 v1::Contamination Judge(const v1::HoldoutMatch& match, const v1::ContaminationPolicy& policy) {
   const std::array<double, 5> scores = {
       match.same_tokens() ? 1.0 : 0.0,
@@ -64,9 +72,9 @@ v1::Contamination Judge(const v1::HoldoutMatch& match, const v1::ContaminationPo
   return judged;
 }
 
-// Those of one kernel, of many that are sorted by kernel.
+// Returns the messages of one kernel from a list that is sorted by kernel.
 template <typename Message>
-absl::Span<const Message> Of(const std::vector<Message>& all, uint32_t kernel) {
+absl::Span<const Message> FindMatches(const std::vector<Message>& all, uint32_t kernel) {
   const auto first = [&](uint64_t number) {
     return std::partition_point(all.begin(), all.end(),
                                 [=](const Message& m) { return m.kernel() < number; }) -
@@ -91,7 +99,7 @@ void Contaminations::Build() {
 
 void Contaminations::Describe(uint32_t number, v1::Decision* decision) const {
   std::vector<v1::Contamination> decisive;
-  for (const v1::HoldoutMatch& match : Of(matches_, number)) {
+  for (const v1::HoldoutMatch& match : FindMatches(matches_, number)) {
     v1::Contamination judged = Judge(match, policy_);
     if (judged.decisive()) {
       decisive.push_back(std::move(judged));
@@ -99,7 +107,7 @@ void Contaminations::Describe(uint32_t number, v1::Decision* decision) const {
       AddWeak(1, judged.score(), decision);
     }
   }
-  for (const v1::FurtherMatches& further : Of(further_, number)) {
+  for (const v1::FurtherMatches& further : FindMatches(further_, number)) {
     AddWeak(further.matches(), further.score(), decision);
   }
   std::sort(decisive.begin(), decisive.end(), IsGraver);

@@ -8,39 +8,40 @@
 
 namespace kernelmill::deduplicator {
 
-// Judges what a job's kernels have in common with holdouts. A text of a kernel and one of a
-// holdout's match by the first of these rules that holds:
+// A table of what a job's kernels have in common with holdouts, which tells decisive matches from
+// weak ones. A kernel's text matches a holdout's text by the first rule that applies:
 //
-//   exact       the same tokens: comments, docstring and layout aside
-//   near        Jaccard similarity over 5-token shingles at the policy's threshold
-//   structural  the same with local names, strings and numbers folded, at the policy's limit for it
-//   overlap     the share of the holdout's runs of 13 tokens that the text has is at the policy's
-//   limit: a
-//               holdout within a larger kernel scores 1
-//   contained   the share of the text's runs that any holdout has is: a kernel cut out of a
-//   holdout, or put together
-//               from several, scores 1. It goes by the holdout that has most of them
+// clang-format off
+//   exact       the tokens are the same, except comments, docstring and layout
+//   near        the Jaccard similarity over 5-token shingles reaches the policy's threshold
+//   structural  that with local names, strings and numbers folded reaches the policy's limit for it
+//   overlap     the share of the holdout's runs of 13 tokens that are in the text reaches the
+//               policy's limit: a holdout inside a larger kernel scores 1
+//   contained   the share of the text's runs that are in any holdout reaches that limit: a kernel
+//               cut out of a holdout, or put together from several, scores 1. The match names the
+//               holdout that has most of them
+// clang-format on
 //
-// The first three compare the kernels themselves; a module and a launcher match by the last two.
-// Each of these is decisive; anything less, such as the offsets and masks that all kernels of a
-// kind have, is weak: it is counted.
+// The first three rules compare the kernels themselves; modules and launchers match by the last
+// two. A match by a rule is decisive. Anything less, such as the offsets and masks that all kernels
+// of a kind share, is weak and only counted. Not thread-safe while matches are added.
 class Contaminations {
  public:
   explicit Contaminations(const v1::ContaminationPolicy& policy) : policy_(policy) {}
 
-  // What the pair stage found; in any order.
+  // Adds what the pair stage found, in any order.
   void Add(v1::HoldoutMatch match) { matches_.push_back(std::move(match)); }
   void Add(v1::FurtherMatches further) { further_.push_back(std::move(further)); }
-  // After the last.
+  // Ends the adding.
   void Build();
 
-  // Sets of one kernel's decision what it matches decisively, the gravest first, at most
-  // kMaxMatches, and how many weak matches there are.
+  // Sets the matches of one kernel's decision: the decisive ones, strongest first, at most
+  // kMaxMatches, and the number of weak ones.
   void Describe(uint32_t number, v1::Decision* decision) const;
 
  private:
   const v1::ContaminationPolicy policy_;
-  std::vector<v1::HoldoutMatch> matches_;  // by kernel, once built
+  std::vector<v1::HoldoutMatch> matches_;  // sorted by kernel after Build()
   std::vector<v1::FurtherMatches> further_;
 };
 

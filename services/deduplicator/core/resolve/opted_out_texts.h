@@ -14,31 +14,31 @@
 
 namespace kernelmill::deduplicator {
 
-// Lexical tokens below which a copy of an opted-out kernel is anybody's text where it is part of
-// another kernel's module or launcher: a silu, a cdiv. As for holdouts (holdout_matcher.h).
+// The number of lexical tokens below which a copy of an opted-out kernel is too generic to count
+// within another kernel's module or launcher: a silu, a cdiv. As for holdouts (holdout_matcher.h).
 inline constexpr int kLeastOptedOutTokens = 76;
 
-// Where in each source opted-out kernels stand, so that kernels are found whose own text, module or
-// launcher has one of them in it. A text has it where it is made of its lines, of the source that
-// they are of: a module may have lines that another source lends (v1::ModulePiece.used_source). Not
-// thread-safe.
+// A map of the lines that opted-out kernels occupy in each source. It finds kernels whose own text,
+// module or launcher includes one of them: those that contain all its lines of its file. A module
+// may include lines of another source (v1::ModulePiece.used_source). Not thread-safe.
 class OptedOutTexts {
  public:
-  // One of the sources that lend to one another, by the name that pieces have of it.
+  // Adds a source whose files other sources may use, under the name that pieces give it.
   void AddLending(int source, const std::string& name);
 
-  // An opted-out kernel, by its number. `named` by an entry; else it is a copy of one that is.
+  // Adds an opted-out kernel. `named`: an entry names it; otherwise it is a copy of a named one.
   void Add(int source, uint32_t number, const v1::Kernel& kernel, bool named);
 
-  // Whether kernels of the source may have any in them.
+  // Returns true if kernels of the source may include an opted-out kernel.
   bool Has(int source) const;
 
-  // A kernel whose text a kernel of the source takes along, and as which of its texts.
+  // An opted-out kernel that another kernel includes, and the including text.
   struct Found {
     absl::string_view text;  // "source", "module" or "launcher"
     uint32_t number = 0;
   };
-  // The first, by these words; not the kernel itself.
+  // Returns the first opted-out kernel that this one includes, other than itself; texts are tried
+  // in the order above.
   std::optional<Found> FindIn(int source, uint32_t number, const v1::Kernel& kernel) const;
 
  private:
@@ -47,17 +47,17 @@ class OptedOutTexts {
     int last_line = 0;
     uint32_t number = 0;
   };
-  // Source, and path with any JSON pointer.
+  // A source, and a path with its JSON pointer, if any.
   using File = std::pair<int, std::string>;
 
-  static File FileOf(int source, absl::string_view path, const v1::Kernel& kernel);
-  std::optional<File> FileOf(int source, const v1::ModulePiece& piece,
-                             const v1::Kernel& kernel) const;
+  static File GetFile(int source, absl::string_view path, const v1::Kernel& kernel);
+  std::optional<File> GetFile(int source, const v1::ModulePiece& piece,
+                              const v1::Kernel& kernel) const;
   std::optional<uint32_t> Within(const File& file, int first_line, int last_line,
                                  uint32_t but) const;
 
   absl::flat_hash_map<File, std::vector<Place>> places_;
-  absl::flat_hash_set<int> sources_;  // that they are of
+  absl::flat_hash_set<int> sources_;  // the sources of places_
   absl::flat_hash_map<std::string, int> lending_;
 };
 

@@ -41,7 +41,7 @@ TEST(OptedOutTexts, AreFoundInAKernelsOwnTextItsModuleAndItsLauncher) {
       << "as a part of a statement";
   EXPECT_EQ(FoundIn(texts, With(At("a.py", 1, 9), "h.py", 21, 30)), "");
   EXPECT_EQ(FoundIn(texts, With(At("a.py", 1, 9), "other.py", 10, 20)), "");
-  EXPECT_EQ(FoundIn(texts, At("h.py", 1, 40)), "source of 3") << "it stands within";
+  EXPECT_EQ(FoundIn(texts, At("h.py", 1, 40)), "source of 3") << "it contains the opted-out lines";
   v1::Kernel launched = At("a.py", 1, 9);
   launched.mutable_launcher()->set_path("h.py");
   launched.mutable_launcher()->set_first_line(8);

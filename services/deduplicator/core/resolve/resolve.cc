@@ -1,19 +1,29 @@
-// The basic idea: similarity is no equivalence. Of a chain A ~ B ~ C, where A and C have little in
+// The basic idea: similarity is not transitive. In a chain A ~ B ~ C, where A and C have little in
 // common, a transitive closure keeps one kernel and loses C's content; on real corpora it has
-// folded hundreds of thousands of documents into one. The leader rule does not: kernels are taken
-// in order of rank, and each joins the first leader that it is itself similar to, or else becomes a
-// leader. C, which resembles no leader, is kept. Every kernel that goes names one that stays and
-// that it was compared with.
+// merged hundreds of thousands of documents into one. The leader rule does not: take kernels in
+// order of rank; each joins the best-ranked leader that it is itself similar to, or becomes a
+// leader. C, which resembles no leader, is kept. So every dropped kernel names a kept one that it
+// was compared with.
 //
-// Rank: the original first. So, in this order, what lies in no folder of other people's code, is
-// for no vendor's hardware alone, does not say that it was adapted from elsewhere, and is no test,
-// example or benchmark; then how certain the licence is, in tenths, tier (1 is best), what
-// compilers say (what compiles, then what nothing is known of, then what no compiler takes), source
-// in the job's order, which is the user's preference and keeps a library's kernels together, the
-// score of quality, path and line. A total order, so the outcome depends on nothing else.
+// Rank puts the original first. It compares, in this order:
 //
-// No two leaders can be of one group of equal sets (similarity_graph.h), so each group has at most
-// one leader to look up; likewise each SHA-256 and each pair hash.
+// clang-format off
+//   vendored    not in a folder of third-party code
+//   for_vendor  not for one vendor's hardware only
+//   adapted     does not say that it was adapted from elsewhere
+//   aside       not a test, example or benchmark
+//   certainty   of the licence, in tenths, highest first
+//   tier        1 is best
+//   compiles    compiles, then unknown, then rejected by every compiler
+//   source      in the job's order: the user's preference, and it keeps a library's kernels together
+//   quality     highest score first
+//   path, line, number
+// clang-format on
+//
+// This is a total order, so that the outcome depends on nothing else.
+//
+// Two leaders are never in one group of equal sets (similarity_graph.h). So each group has at most
+// one leader to look up, and so has each SHA-256 and each pair hash.
 
 #include "services/deduplicator/core/resolve/resolve.h"
 
@@ -27,9 +37,8 @@
 #include "common/base/status.h"
 #include "common/job/opt_out.h"
 #include "common/job/review_list.h"
+#include "common/manifest/fim.h"
 #include "common/manifest/ledger.h"
-#include "common/manifest/rule_outcome.h"
-#include "common/manifest/word_overlap.h"
 #include "services/deduplicator/core/sign/jaccard.h"
 #include "services/deduplicator/core/sign/sign.h"
 
@@ -38,13 +47,14 @@ namespace {
 
 constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
-constexpr absl::string_view kGeneric = "generic";  // Verdict.target
+constexpr absl::string_view kGeneric = "generic";  // the Verdict.target of portable kernels
 
-// The number under which `key` is known, a new one for a new key.
+// Returns the number of `key`, a new one for a new key.
 uint32_t Intern(std::string key, absl::flat_hash_map<std::string, uint32_t>* ids) {
   return ids->try_emplace(std::move(key), static_cast<uint32_t>(ids->size())).first->second;
 }
 
+// Sets the fate of a decision.
 void Decide(v1::Fate fate, absl::string_view reason, uint32_t leader, double similarity,
             v1::Decision* decision) {
   decision->set_fate(fate);
@@ -53,12 +63,13 @@ void Decide(v1::Fate fate, absl::string_view reason, uint32_t leader, double sim
   decision->set_similarity(similarity);
 }
 
-// A share, 0 to 1, as whole steps of 1 / `steps`; what is no number would break the order of rank.
+// Returns a share, 0 to 1, as whole steps of 1 / `steps`. A NaN, which would break the order of
+// rank, becomes 0.
 int Steps(double share, int steps) {
   return share > 0 ? static_cast<int>(std::min(share, 1.0) * steps + 0.5) : 0;
 }
 
-// The place of each key among all, sorted.
+// Returns the place of each id's key in the sorted list of keys.
 std::vector<uint32_t> SortedPlaces(const absl::flat_hash_map<std::string, uint32_t>& ids) {
   std::vector<std::pair<absl::string_view, uint32_t>> sorted(ids.begin(), ids.end());
   std::sort(sorted.begin(), sorted.end());
@@ -67,10 +78,10 @@ std::vector<uint32_t> SortedPlaces(const absl::flat_hash_map<std::string, uint32
   return places;
 }
 
-// Why a kernel must not get out with its file either; empty where it may.
-std::string TaintOf(const v1::Verdict& verdict) {
+// Returns the reason for which the kernel's whole file must not be published; empty if it may.
+std::string FindTaint(const v1::Verdict& verdict) {
   for (const std::string& reason : verdict.reasons()) {
-    std::string kind = manifest::KindOf(reason);
+    std::string kind = manifest::ReasonKind(reason);
     if (manifest::WithholdsFile(kind)) return kind;
   }
   return "";
@@ -93,7 +104,7 @@ void Resolver::Rank(const v1::Verdict& verdict, Candidate* kernel) {
                   verdict.kind() == "benchmark" || verdict.kind() == "broken";
   kernel->certainty = Steps(verdict.license().confidence(), 10);
   kernel->quality = Steps(verdict.quality().score(), 1000);
-  const v1::RuleResult::Outcome compiles = manifest::OutcomeOf(verdict, "compiles");
+  const v1::RuleResult::Outcome compiles = manifest::GetOutcome(verdict, "compiles");
   kernel->compiles = compiles == v1::RuleResult::OUTCOME_PASS   ? -1
                      : compiles == v1::RuleResult::OUTCOME_FAIL ? 1
                                                                 : 0;
@@ -107,7 +118,7 @@ absl::Status Resolver::AddShard(const v1::SignatureShard& signatures,
       (verdicts != nullptr && verdicts->verdicts_size() != kernels)) {
     return absl::InvalidArgumentError(
         absl::StrCat(verdicts == nullptr ? 0 : verdicts->verdicts_size(), " verdicts for ", kernels,
-                     " signatures"));
+                     " signatures; must be one for each, and none for a holdout"));
   }
   for (int i = 0; i < kernels; ++i) {
     Candidate& kernel = kernels_.emplace_back();
@@ -117,7 +128,7 @@ absl::Status Resolver::AddShard(const v1::SignatureShard& signatures,
     kernel.path = Intern(signatures.paths(i), &paths_);
     kernel.first_line = signatures.first_lines(i);
     kernel.file = deduplicator::IsFile(signatures, i);
-    // A kernel that is all of a file is no copy of the file.
+    // A kernel that spans a whole file is not a copy of that file.
     kernel.exact = Intern(
         absl::StrCat(signatures.sha256().substr(i * size_t{32}, 32), kernel.file ? "file" : ""),
         &exact_ids_);
@@ -134,7 +145,7 @@ absl::Status Resolver::AddShard(const v1::SignatureShard& signatures,
     kernel.accepted = verdict.accepted();
     Rank(verdict, &kernel);
     if (verdict.accepted()) continue;
-    kernel.taint = TaintOf(verdict);
+    kernel.taint = FindTaint(verdict);
     kernel.rejection = std::string(job::GravestReason(verdict));
     kernel.opted_out = kernel.rejection == job::kOptOutReason;
   }
@@ -143,7 +154,7 @@ absl::Status Resolver::AddShard(const v1::SignatureShard& signatures,
 
 absl::Status Resolver::Review(uint32_t number, const v1::Review& review) {
   if (number >= kernels_.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("no kernel ", number, " to decide on"));
+    return absl::InvalidArgumentError(absl::StrCat("review: kernel ", number, " does not exist"));
   }
   Candidate& kernel = kernels_[number];
   if (review.decision() == v1::REVIEW_DECISION_ACCEPT) {
@@ -160,7 +171,7 @@ absl::Status Resolver::AddTo(SimilarityGraph* graph, double threshold,
   for (const v1::Pair& pair : pairs) {
     if (pair.a() >= pair.b() || pair.b() >= kernels_.size() || pair.common() > pair.total()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("no pair of ", kernels_.size(), " kernels: ", pair.ShortDebugString()));
+          absl::StrCat("not a pair of ", kernels_.size(), " kernels: ", pair.ShortDebugString()));
     }
     const Overlap overlap{pair.common(), pair.total()};
     if (Similarity(overlap) >= threshold) graph->AddPair(pair.a(), pair.b(), overlap);
@@ -173,7 +184,8 @@ absl::Status Resolver::CheckCandidate(const Message& match) const {
   if (match.kernel() < kernels_.size() && !kernels_[match.kernel()].holdout) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(absl::StrCat("no candidate: ", match.ShortDebugString()));
+  return absl::InvalidArgumentError(
+      absl::StrCat("kernel: must be a candidate: ", match.ShortDebugString()));
 }
 
 absl::Status Resolver::AddPairs(const v1::PairSet& pairs) {
@@ -188,7 +200,8 @@ absl::Status Resolver::AddPairs(const v1::PairSet& pairs) {
   for (const v1::HoldoutMatch& match : pairs.holdouts()) {
     RETURN_IF_ERROR(CheckCandidate(match));
     if (match.holdout() >= kernels_.size() || !kernels_[match.holdout()].holdout) {
-      return absl::InvalidArgumentError(absl::StrCat("no holdout: ", match.ShortDebugString()));
+      return absl::InvalidArgumentError(
+          absl::StrCat("holdout: must be a holdout's kernel: ", match.ShortDebugString()));
     }
     contaminations_.Add(match);
   }
@@ -199,6 +212,7 @@ absl::Status Resolver::AddPairs(const v1::PairSet& pairs) {
   return absl::OkStatus();
 }
 
+// Makes an index without kernels. by_near_elsewhere is off: a leader is the only one of its group.
 Resolver::Index Resolver::EmptyIndex() const {
   const std::vector<uint32_t> none(kernels_.size(), kNone);
   return {std::vector<uint32_t>(exact_ids_.size(), kNone),
@@ -209,20 +223,21 @@ Resolver::Index Resolver::EmptyIndex() const {
           {}};
 }
 
+// Enters a kernel into the index, unless an earlier one has its place.
 void Resolver::Enter(uint32_t number, Index* index) {
   const Candidate& kernel = kernels_[number];
   SetFirst(number, &index->by_exact[kernel.exact]);
   SetFirst(number, &index->by_pair[kernel.pair]);
   SetFirst(number, &index->by_renamed[kernel.renamed]);
-  const uint32_t near = near_.GroupOf(number);
+  const uint32_t near = near_.FindGroup(number);
   SetFirst(number, &index->by_near[near]);
   if (!index->by_near_elsewhere.empty() && kernels_[index->by_near[near]].source != kernel.source) {
     SetFirst(number, &index->by_near_elsewhere[near]);
   }
-  SetFirst(number, &index->by_structural[structural_.GroupOf(number)]);
+  SetFirst(number, &index->by_structural[structural_.FindGroup(number)]);
 }
 
-// The accepted candidates, best first.
+// Returns the accepted candidates, best first.
 std::vector<uint32_t> Resolver::Ranked() const {
   const std::vector<uint32_t> path_places = SortedPlaces(paths_);
   std::vector<uint32_t> order;
@@ -239,8 +254,8 @@ std::vector<uint32_t> Resolver::Ranked() const {
   return order;
 }
 
-// Calls callback(Match) for every leader that the kernel repeats or resembles; of one leader the
-// strictest kind comes first.
+// Calls callback(Match) for every leader that the kernel repeats or resembles. If it matches one
+// leader in several ways, the strictest kind comes first.
 template <typename Callback>
 void Resolver::ForEachMatch(uint32_t number, const Index& leaders, Callback callback) {
   const auto offer = [&](uint32_t found, absl::string_view kind, double similarity) {
@@ -250,20 +265,20 @@ void Resolver::ForEachMatch(uint32_t number, const Index& leaders, Callback call
   offer(leaders.by_exact[kernel.exact], "exact", 1);
   offer(leaders.by_pair[kernel.pair], "pair", 1);
   offer(leaders.by_renamed[kernel.renamed], "renamed", 1);
-  const uint32_t near = near_.GroupOf(number);
+  const uint32_t near = near_.FindGroup(number);
   offer(leaders.by_near[near], "near", 1);
   near_.ForEachNeighbour(near, [&](uint32_t group, double similarity) {
     offer(leaders.by_near[group], "near", similarity);
   });
-  versions_.ForEachNeighbour(versions_.GroupOf(number), [&](uint32_t group, double similarity) {
+  versions_.ForEachNeighbour(versions_.FindGroup(number), [&](uint32_t group, double similarity) {
     uint32_t found = leaders.by_near[group];
-    // Within one tree kernels of one name are what their author told apart.
+    // Within one tree, the author told kernels of one name apart.
     if (found != kNone && kernels_[found].source == kernel.source) {
       found = leaders.by_near_elsewhere.empty() ? kNone : leaders.by_near_elsewhere[group];
     }
     offer(found, "version", similarity);
   });
-  const uint32_t structural = structural_.GroupOf(number);
+  const uint32_t structural = structural_.FindGroup(number);
   if (!policy_.structural()) return;
   offer(leaders.by_structural[structural], "structural", 1);
   structural_.ForEachNeighbour(structural, [&](uint32_t group, double similarity) {
@@ -271,7 +286,7 @@ void Resolver::ForEachMatch(uint32_t number, const Index& leaders, Callback call
   });
 }
 
-// Names the first leader by rank.
+// Makes the kernel a duplicate of its best-ranked leader. Returns false if it has no leader.
 bool Resolver::Duplicate(uint32_t number, const Index& leaders, const std::vector<uint32_t>& rank,
                          v1::Decision* decision) {
   Match best{kNone, "", 0};
@@ -283,8 +298,8 @@ bool Resolver::Duplicate(uint32_t number, const Index& leaders, const std::vecto
   return true;
 }
 
-// What is said of a candidate whatever becomes of it, and its fate where it is not the leader
-// rule's to decide.
+// Sets what a decision says independently of the fate, and the fates that come before the leader
+// rule: rejected and contaminated.
 void Resolver::Describe(uint32_t number, v1::Decision* decision) const {
   const Candidate& kernel = kernels_[number];
   if (kernel.word_overlap >= manifest::kWordOverlapFlag)
@@ -301,14 +316,15 @@ void Resolver::Describe(uint32_t number, v1::Decision* decision) const {
   if (!kernel.accepted) return Decide(v1::FATE_REJECTED, kernel.rejection, number, 1, decision);
   if (policy_.contamination().action() == v1::CONTAMINATION_ACTION_LABEL) return;
   for (const v1::Contamination& match : decision->contamination()) {
-    // The exporter leaves a launcher's text out (manifest::WithholdsLauncher); the kernel is none.
+    // For a launcher, the exporter omits its text (manifest::WithholdsLauncher) and keeps the
+    // kernel.
     if (match.text() == "launcher") continue;
     return Decide(v1::FATE_CONTAMINATED, absl::StrCat(match.rule(), ":", match.text()),
                   match.holdout(), match.score(), decision);
   }
 }
 
-// A file that stays would bring out what its kernel must not.
+// Rejects each file that would publish a kernel which must not be published.
 void Resolver::RejectHolders(v1::Clusters* clusters) const {
   std::map<std::pair<int, uint32_t>, std::string> taints;  // by source and path
   for (uint32_t i = 0; i < kernels_.size(); ++i) {
@@ -330,7 +346,7 @@ void Resolver::RejectHolders(v1::Clusters* clusters) const {
   }
 }
 
-// Keeps or drops the kernels, or the files, that nothing was decided on yet.
+// Applies the leader rule to the kernels, or to the files, that have no fate yet.
 void Resolver::DecideInOrder(bool files, const std::vector<uint32_t>& order, Index* leaders,
                              v1::Clusters* clusters) {
   std::vector<uint32_t> rank(kernels_.size(), kNone);
@@ -352,8 +368,8 @@ void Resolver::Build() {
   contaminations_.Build();
 }
 
-// Rejects the kernel where it is like one that is opted out. It names the one that it is like by
-// the strictest rule.
+// Rejects the kernel if it is a duplicate of an opted-out one, and names the one that it matches by
+// the strictest rule. Returns true if it did.
 bool Resolver::IsCopy(uint32_t number, const Index& opted_out) {
   Match first{kNone, "", 0};
   ForEachMatch(number, opted_out, [&](const Match& match) {

@@ -17,98 +17,102 @@
 
 namespace kernelmill::deduplicator {
 
-// Decides the fate of every kernel of a job: add all shards in order, then all pairs in any order,
-// then resolve once. Holds some hundred bytes a kernel and no shingles. Not thread-safe.
+// Decides the fate of every kernel of a job. Add all shards in order, then all pairs in any order,
+// then resolve once. It holds about a hundred bytes per kernel and no shingles. Not thread-safe.
+// The first fate that applies:
 //
-//   holdout        of a holdout's shard
-//   rejected       "opt_out": its verdict says that somebody opted out, or it is like a kernel of
-//                  which one does, by any of the rules for duplicates; "opt_out:<text>": such a
-//                  kernel's text comes with it. Else its verdict does not accept it; the reason is
-//                  the verdict's first. Or a person rejected it
-//   contaminated   it or its module by a holdout's text, as contamination.h tells; unless the
-//   policy
-//                  only labels
-//   duplicate      of a kept kernel: the same bytes ("exact"), the same normalized pair ("pair"),
-//                  the same tokens up to the names that it chose ("renamed"), as similar as the
-//                  threshold and the same by same_kernel.h ("near"), of the same name and place in
-//                  another tree ("version", version_finder.h), or, where the policy asks for it, as
-//                  similar as its threshold once folded ("structural")
-//   kept           the rest
+// clang-format off
+//   holdout       the kernel is in a holdout's shard
+//   rejected      "opt_out": its verdict says that its author opted out, or it is a duplicate, by
+//                 any rule below, of a kernel whose author did. "opt_out:<text>": it includes such a
+//                 kernel's text. Otherwise its verdict does not accept it (the reason is the
+//                 verdict's gravest), or a person rejected it
+//   contaminated  it or its module contains a holdout's text (contamination.h), unless the policy
+//                 only labels
+//   duplicate     it repeats a kept kernel: "exact", the same bytes; "pair", the same normalized
+//                 pair; "renamed", the same tokens except local names; "near", similarity at the
+//                 threshold and the same by same_kernel.h; "version", the same name and place in
+//                 another tree (version_finder.h); "structural", if the policy asks for it,
+//                 similarity at its threshold with names, numbers and strings folded
+//   kept          everything else
+// clang-format on
 //
-// in this order: the first that holds. So a copy of a rejected or a contaminated kernel is judged
-// for itself, and never vanishes with it, unless people asked for that.
+// So a copy of a rejected or contaminated kernel is judged on its own and does not vanish with it,
+// except for opt-outs.
 //
-// Whole files are decided on once all kernels are, and are duplicates of files alone ("exact",
-// "near"). One that holds a kernel that must not get out is rejected with it: "holds:contaminated",
+// Whole files are decided after all kernels, and are duplicates of files only ("exact", "near"). A
+// file that contains a kernel that must not be published is rejected: "holds:contaminated",
 // "holds:license", "holds:sensitive", "holds:opt_out".
 class Resolver {
  public:
-  // The policy's defaults are filled in.
+  // `policy` has its defaults filled in.
   explicit Resolver(const v1::DedupPolicy& policy);
 
-  // The next shard's kernels; `verdicts` is null for a holdout's shard alone. INVALID_ARGUMENT:
-  // verdicts and kernels are not as many, or the signatures are malformed.
+  // Adds the next shard's kernels. `verdicts` is null for a holdout's shard only. Returns
+  // INVALID_ARGUMENT if the numbers of verdicts and kernels differ, or for malformed signatures.
   absl::Status AddShard(const v1::SignatureShard& signatures, const v1::VerdictShard* verdicts,
                         const v1::ShardOrigin& origin);
-  // Follows a person's decision on a kernel of the shards that were added: a rejected one that its
-  // verdict accepts is rejected, "review:FLAG" the reason; an accepted one loses its flag.
-  // INVALID_ARGUMENT: there is no such kernel.
+  // Applies a person's decision on an added kernel. Rejecting a kernel that its verdict accepts
+  // rejects it with the reason "review:FLAG"; accepting one removes its flag. Returns
+  // INVALID_ARGUMENT if the kernel does not exist.
   absl::Status Review(uint32_t number, const v1::Review& review);
-  // INVALID_ARGUMENT: a pair of kernels that there are not.
+  // Returns INVALID_ARGUMENT for a pair of kernels that do not exist.
   absl::Status AddPairs(const v1::PairSet& pairs);
 
-  // Once all is added, where the job has an opt_out: the kernels that are opted out, ascending:
-  // those whose verdict says so, and their copies.
+  // Returns the opted-out kernels, ascending: those whose verdict says so, and their copies. For
+  // jobs with opt_out; after everything is added.
   std::vector<uint32_t> OptedOut();
-  // Whether that one is opted out by its verdict, and no copy.
+  // Returns true if the kernel's verdict says that it is opted out: it is not just a copy.
   bool IsNamed(uint32_t number) const { return kernels_[number].opted_out; }
-  // The kernel's `text` has the text of one of them.
+  // Rejects a kernel whose `text` includes the text of an opted-out kernel.
   void RejectWith(uint32_t number, absl::string_view text, uint32_t opted_out);
 
   v1::Clusters Resolve();
 
-  // Whether the number is a whole file's.
+  // Returns true if the number is a whole file's.
   bool IsFile(uint32_t number) const { return kernels_[number].file; }
 
  private:
   struct Candidate {
     bool holdout = false;
-    bool file = false;  // no kernel but a whole file
+    bool file = false;  // a whole file and not a kernel
     bool accepted = false;
     bool opted_out = false;
-    // What its rank is made of, but for its number.
+    // Its rank, together with its number; see the .cc.
     bool vendored = false;
     bool for_vendor = false;  // written for one vendor's hardware
-    bool adapted = false;     // its file says that it comes from elsewhere
+    bool adapted = false;     // its file says that it was adapted from elsewhere
     bool aside = false;       // a test, an example or the like
     int certainty = 0;        // of the licence, in tenths
     int tier = 0;
-    int compiles = 0;  // -1: it does; 1: no compiler takes it; 0: nothing is known
+    int compiles = 0;  // -1: it does; 1: no compiler accepts it; 0: unknown
     int quality = 0;   // thousandths
     int source = 0;
     uint32_t path = 0;
     int first_line = 0;
 
-    uint32_t exact = 0;    // equal for kernels of equal bytes
-    uint32_t pair = 0;     // equal for kernels of equal normalized pairs
-    uint32_t renamed = 0;  // equal for kernels that are equal up to renaming
+    // Equal for kernels with equal bytes, equal normalized pairs, and equal tokens after renaming.
+    uint32_t exact = 0;
+    uint32_t pair = 0;
+    uint32_t renamed = 0;
     double word_overlap = 0;
     std::string rejection;
-    std::string taint;  // why its file is rejected with it
+    std::string taint;  // the reason for which its whole file is rejected too
   };
   struct Match {
     uint32_t number;
     absl::string_view kind;
     double similarity;
   };
-  // Kernels found again by what they have in common; kNone where there is none.
+  // An index of kernels by what they have in common with others: for each id or group the first
+  // kernel that was entered, or kNone.
   struct Index {
     std::vector<uint32_t> by_exact;
     std::vector<uint32_t> by_pair;
     std::vector<uint32_t> by_renamed;
     std::vector<uint32_t> by_near;
     std::vector<uint32_t> by_structural;
-    // Of another source than by_near's; empty where none can be.
+    // The first kernel of another source than by_near's. Empty if the caller does not need it.
     std::vector<uint32_t> by_near_elsewhere;
   };
   using Ids = absl::flat_hash_map<std::string, uint32_t>;
@@ -118,7 +122,7 @@ class Resolver {
                      const google::protobuf::RepeatedPtrField<v1::Pair>& pairs);
   template <typename Message>
   absl::Status CheckCandidate(const Message& match) const;
-  // What was rejected for the sake of another kernel, which is opted out.
+  // The opted-out kernel that another one is rejected for.
   struct Withheld {
     uint32_t of;
     double similarity;
@@ -145,7 +149,7 @@ class Resolver {
   absl::flat_hash_map<uint64_t, uint32_t> renamed_ids_;
   Ids paths_;
   SimilarityGraph near_;
-  SimilarityGraph versions_;  // between the groups of near_
+  SimilarityGraph versions_;  // its groups are those of near_
   SimilarityGraph structural_;
   Contaminations contaminations_;
   absl::flat_hash_map<uint32_t, Withheld> withheld_;

@@ -1,3 +1,7 @@
+// A graph in compressed form: after Build(), the edges are one sorted array with both directions,
+// and edge_starts_ has the first edge of each group. Groups are a union-find forest whose roots are
+// the smallest numbers, so that the names of groups do not depend on the order of pairs.
+
 #include "services/deduplicator/core/resolve/similarity_graph.h"
 
 #include <algorithm>
@@ -11,12 +15,13 @@ void SimilarityGraph::AddPair(uint32_t a, uint32_t b, Overlap overlap) {
     edges_.push_back({a, b, overlap});
     return;
   }
-  a = GroupOf(a);
-  b = GroupOf(b);
+  a = FindGroup(a);
+  b = FindGroup(b);
   parent_[std::max(a, b)] = std::min(a, b);
 }
 
-uint32_t SimilarityGraph::GroupOf(uint32_t number) {
+// Follows parents to the root, and halves the path on the way.
+uint32_t SimilarityGraph::FindGroup(uint32_t number) {
   while (parent_[number] != number) {
     parent_[number] = parent_[parent_[number]];
     number = parent_[number];
@@ -29,8 +34,8 @@ void SimilarityGraph::Build() {
   edges_.reserve(2 * one_way);
   for (size_t i = 0; i < one_way; ++i) {
     Edge& edge = edges_[i];
-    edge.from = GroupOf(edge.from);
-    edge.to = GroupOf(edge.to);
+    edge.from = FindGroup(edge.from);
+    edge.to = FindGroup(edge.to);
     edges_.push_back({edge.to, edge.from, edge.overlap});
   }
   const auto key = [](const Edge& edge) {

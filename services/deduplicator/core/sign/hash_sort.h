@@ -12,14 +12,15 @@
 
 namespace kernelmill::deduplicator {
 
-// Sorts items by a 64-bit key, ascending; items of equal keys keep their order. Made for keys that
-// are hashes: these are spread evenly, so that their upper bits alone put about one item into each
-// of as many buckets as there are items, in one pass over them. Keys that are not spread evenly
-// cost a pass for every eleven bits, at most six.
-template <typename T, typename KeyOf>
+// A stable sort by a 64-bit key, ascending, that is made for keys that are hashes.
+//
+// The basic idea: hashes are spread evenly. So their upper bits alone distribute n items over n
+// buckets with about one item each, in one pass; what is left is sorted within the buckets. Keys
+// that are not spread evenly still sort correctly, with a pass per eleven bits, at most six.
+template <typename T, typename GetKey>
 class HashSorter {
  public:
-  explicit HashSorter(KeyOf key) : key_(key) {}
+  explicit HashSorter(GetKey key) : key_(key) {}
 
   void Sort(absl::Span<T> items) {
     scratch_.resize(items.size());
@@ -27,10 +28,10 @@ class HashSorter {
   }
 
  private:
-  static constexpr size_t kFew = 24;
-  static constexpr int kMostBits = 11;
+  static constexpr size_t kFew = 24;    // insertion sort is faster up to this size
+  static constexpr int kMostBits = 11;  // the bucket table then fits the L1 cache
 
-  // Items whose keys agree in the upper `done` bits.
+  // Sorts items whose keys agree in the upper `done` bits.
   void SortFrom(absl::Span<T> items, int done) {
     if (items.size() <= kFew) return SortFew(items);
     if (done == 64) return;
@@ -70,14 +71,14 @@ class HashSorter {
     }
   }
 
-  const KeyOf key_;
+  const GetKey key_;
   std::vector<T> scratch_;
 };
 
-// `items` are fewer than 2^32.
-template <typename T, typename KeyOf>
-void SortByHash(absl::Span<T> items, KeyOf key) {
-  HashSorter<T, KeyOf>(key).Sort(items);
+// Sorts fewer than 2^32 items by key(item).
+template <typename T, typename GetKey>
+void SortByHash(absl::Span<T> items, GetKey key) {
+  HashSorter<T, GetKey>(key).Sort(items);
 }
 
 }  // namespace kernelmill::deduplicator

@@ -1,3 +1,8 @@
+// The basic idea: merge the two sorted sets, and count the steps on which both have the same hash.
+// Random hashes make the comparison in a merge unpredictable, so that the loop has no branch on it;
+// on AVX2 it compares four hashes with four at once. Every kStride steps the merge stops if even a
+// perfect rest could not reach the threshold: most candidates are given up early.
+
 #include "services/deduplicator/core/sign/jaccard.h"
 
 #if defined(__x86_64__)
@@ -11,9 +16,9 @@ namespace kernelmill::deduplicator {
 
 namespace {
 
-constexpr size_t kStride = 64;
+constexpr size_t kStride = 64;  // steps between two checks of the threshold
 
-// Where two sorted sets have been read up to.
+// The state of a merge: what is left of either set, and how many hashes both had so far.
 struct Merge {
   const uint64_t* a;
   const uint64_t* a_end;
@@ -24,7 +29,7 @@ struct Merge {
   bool Done() const { return a == a_end || b == b_end; }
   size_t Left() const { return static_cast<size_t>(std::min(a_end - a, b_end - b)); }
 
-  // No branch on the comparison: which side is smaller is a coin toss that no predictor wins.
+  // Advances without a branch: which side is smaller is random, so that no predictor helps.
   void Step() {
     const uint64_t x = *a;
     const uint64_t y = *b;
@@ -34,14 +39,15 @@ struct Merge {
   }
 };
 
-// Both take at least `steps` steps, or all there are.
+// Takes at least `steps` steps, or all that are left.
 void AdvanceBaseline(size_t steps, Merge* merge) {
   for (; steps > 0 && !merge->Done(); --steps) merge->Step();
 }
 
 #if defined(__x86_64__)
-// Four of one set are compared with four of the other at once, in the four turns that bring each
-// to each; then those whose last is the smaller are done with.
+// As AdvanceBaseline. Compares four hashes of one set with four of the other: one vector is rotated
+// three times, so that every hash meets every other. Then the vector with the smaller last hash is
+// done, since nothing that follows in the other set can equal one of it.
 [[gnu::target("avx2,popcnt")]] void AdvanceAvx2(size_t steps, Merge* merge) {
   const uint64_t* a = merge->a;
   const uint64_t* b = merge->b;
@@ -89,7 +95,7 @@ Overlap CompareAtLeast(absl::Span<const uint64_t> a, absl::Span<const uint64_t> 
   const auto sizes = static_cast<uint32_t>(a.size() + b.size());
   Merge merge{a.data(), a.data() + a.size(), b.data(), b.data() + b.size()};
   while (!merge.Done()) {
-    // Even if all that is left were in common.
+    // The best case: all that is left is in common.
     const auto most = merge.common + static_cast<uint32_t>(merge.Left());
     if (Similarity({most, sizes - most}) < threshold) break;
     advance(kStride, &merge);

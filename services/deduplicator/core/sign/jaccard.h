@@ -8,27 +8,30 @@
 
 namespace kernelmill::deduplicator {
 
-// The Jaccard similarity of two sets as the integers that it is made of.
+// The Jaccard similarity of two sets is the share of their union that both contain. All functions
+// here are pure. Sets are spans of hashes, sorted, each hash once.
+
+// The Jaccard similarity as the two integers that it is made of.
 struct Overlap {
   uint32_t common = 0;  // in both
   uint32_t total = 0;   // in either
 };
 
-// Of two sorted sets without repeats.
+// Counts what two sets have in common.
 Overlap Compare(absl::Span<const uint64_t> a, absl::Span<const uint64_t> b);
 
-// The same where the similarity is at least the threshold; else it may end early, with too few in
-// common to reach it.
+// Returns the same as Compare() if the similarity is at least the threshold. Otherwise it may stop
+// early, with an overlap that is below the threshold.
 Overlap CompareAtLeast(absl::Span<const uint64_t> a, absl::Span<const uint64_t> b,
                        double threshold);
 
-// common / total, correctly rounded; 0 where both sets are empty. Exact integers and one IEEE
-// division: every machine gets the same double. A similarity that is the threshold as a person
-// wrote it (7 of 10 and "0.7") gives the very double that the literal gives, so >= means what it
-// says at the edge; multiplying by the threshold instead would not.
+// Returns common / total, correctly rounded, or 0 if both sets are empty. One IEEE division of
+// exact integers gives the same double on every machine. A similarity that equals the threshold as
+// a person wrote it (7 of 10, and "0.7") gives the same double as that literal, so that >= is exact
+// at the edge. Multiplying by the threshold instead would not be.
 double Similarity(Overlap overlap);
 
-// Whether sets of these sizes can be that similar at all.
+// Returns true if sets of these sizes can have at least that similarity.
 bool SizesMayReach(size_t a, size_t b, double threshold);
 
 }  // namespace kernelmill::deduplicator

@@ -21,7 +21,7 @@ Set RandomSet(size_t size, uint64_t range, std::mt19937_64* random) {
   return set;
 }
 
-uint32_t CommonOf(const Set& a, const Set& b) {
+uint32_t CountCommon(const Set& a, const Set& b) {
   Set common;
   std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(common));
   return static_cast<uint32_t>(common.size());
@@ -40,7 +40,7 @@ void ForRandomSets(Check check) {
 TEST(Compare, CountsWhatIsInBothAndInEither) {
   ForRandomSets([](const Set& a, const Set& b) {
     const Overlap overlap = Compare(a, b);
-    const uint32_t common = CommonOf(a, b);
+    const uint32_t common = CountCommon(a, b);
     ASSERT_EQ(overlap.common, common);
     ASSERT_EQ(overlap.total, a.size() + b.size() - common);
   });

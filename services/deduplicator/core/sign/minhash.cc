@@ -1,48 +1,58 @@
-// The basic idea: order all possible shingles at random, and look at the first one of each of two
-// sets in that order. The two are the same shingle with a probability of exactly |A and B| / |A or
-// B|, the Jaccard similarity: the first of the union is equally likely to be any of its members,
-// and it is the first of both just when it lies in both. With 128 such orders, the share of them in
-// which the firsts agree estimates the similarity with a standard deviation of at most sqrt(J (1 -
-// J) / 128), and a set of any size has become 128 numbers.
+// The basic idea of MinHash: order all possible shingles at random, and compare the first shingle
+// of two sets A and B in that order. The two are the same shingle with a probability of exactly
+// |A and B| / |A or B|, the Jaccard similarity J: every member of the union is equally likely to be
+// the first, and it is the first of both sets only if both contain it. With 128 such orders, the
+// share of orders in which the firsts agree estimates J with a standard deviation of at most
+// sqrt(J (1 - J) / 128), and a set of any size has become 128 numbers.
 //
-// Order b puts those shingles first that are b's own, and then the rest. A shingle is the own of
-// one order alone, the one that the upper 7 bits of its hash number; own ones are ordered by the
-// hash itself, since XXH3 has spread it evenly. So one step a shingle settles every order that has
-// an own one: of a set of 400 shingles all but five of the 128. Only the orders that are left look
-// at the whole set, by a permutation of the 32-bit numbers, x -> a x + b mod 2^32 with a odd,
-// applied to the hash folded to 32 bits: multiplying by an odd number is a bijection, so it favours
-// no value. Every order ranks all possible shingles whatever the set is, which makes the argument
-// above hold for it; that no two orders begin with the same shingle makes the estimate the better.
-// The fold makes two shingles of the same set equal with a probability of 2^-32, which is the only
-// bias there is.
+// How an order is made. Each shingle is owned by one order, the one that the upper 7 bits of its
+// hash name. An order ranks the shingles that it owns first, by the hash itself (XXH3 spreads it
+// evenly), and then all others. So one step per shingle settles every order that owns one: for a
+// set of 400 shingles, 123 of the 128. Only the remaining orders look at the whole set.
+// They rank it by a permutation of the 32-bit numbers, x -> a x + b mod 2^32 with a odd, applied to
+// the hash folded to 32 bits; multiplying by an odd number is a bijection, so that it favours no
+// value. Every order ranks all possible shingles, whatever the set is, so that the argument above
+// holds for it. No two orders begin with the same shingle, which makes the estimate better. The
+// fold makes two shingles of a set equal with a probability of 2^-32; there is no other bias.
 //
 // The constants are 128 pairs (a, b) drawn in that order from SplitMix64 started at kSeed: the
-// upper half of each output, a made odd by setting its lowest bit. They are a part of stored data:
-// other constants are another version of the sign stage.
+// upper half of each output, with the lowest bit of a set to make it odd. They are part of stored
+// data: changing one needs a new version of the sign stage.
 //
-// Where few orders are left, each streams over the shingles by itself, several shingles at a time;
-// where many are, of small sets, kBlock of them stay in registers while the shingles stream by. On
-// x86 the same loops are compiled for AVX2 as well, and chosen where the processor has it. Integer
-// arithmetic: all of them give the same numbers.
+// Speed. If few orders remain, each streams over the shingles by itself, several shingles at a
+// time. If many remain, as in small sets, kBlock orders stay in registers while the shingles stream
+// by. On x86 the same loops are compiled for AVX2 too, and used if the processor has it. This is
+// integer arithmetic, so that every variant gives the same numbers.
+//
+// The basic idea of bands (locality-sensitive hashing): comparing all pairs of MinHashes is
+// quadratic. Instead, cut the 128 values into bands of a few rows each, and compare only sets that
+// agree in all rows of some band. Similar sets almost always do; dissimilar sets rarely do.
 
 #include "services/deduplicator/core/sign/minhash.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <vector>
 
+#include "absl/strings/string_view.h"
+#include "common/base/hash.h"
+
 namespace kernelmill::deduplicator {
 namespace {
 
 constexpr uint64_t kSeed = 0x6b65726e656c6d6c;  // "kernelml"
 constexpr int kBlock = 32;
-constexpr int kLanes = 32;      // shingles at a time
-constexpr int kFewOrders = 48;  // as fast one by one as all in blocks
+constexpr int kLanes = 32;      // shingles that MinOne reads at a time
+constexpr int kFewOrders = 48;  // up to this many, one by one is faster than all in blocks
 constexpr int kOrderBits = 7;
 static_assert(kPermutations == 1 << kOrderBits && kPermutations % kBlock == 0);
 
-// A set of orders.
+// A set of orders, as a bit each.
 class OrderSet {
  public:
   static OrderSet All() {
@@ -93,7 +103,7 @@ constexpr Permutations MakePermutations() {
 
 constexpr Permutations kPermutationTable = MakePermutations();
 
-// The least value of permutations [first, first + kBlock).
+// Writes the least value under each of the permutations [first, first + kBlock).
 [[gnu::always_inline]] inline void MinBlock(int first, const uint32_t* values, size_t count,
                                             uint32_t* out) {
   const uint32_t* a = &kPermutationTable.a[first];
@@ -110,7 +120,7 @@ constexpr Permutations kPermutationTable = MakePermutations();
   for (int j = 0; j < kBlock; ++j) out[j] = least[j];
 }
 
-// The least value of one permutation.
+// Returns the least value under one permutation.
 [[gnu::always_inline]] inline uint32_t MinOne(uint32_t a, uint32_t b, const uint32_t* values,
                                               size_t count) {
   uint32_t least[kLanes];
@@ -126,9 +136,9 @@ constexpr Permutations kPermutationTable = MakePermutations();
   return *std::min_element(least, least + kLanes);
 }
 
-// Of the permutations whose bits are set in `wanted` the least values; of others anything.
-[[gnu::always_inline]] inline void MinOf(const OrderSet& wanted, const uint32_t* values,
-                                         size_t count, uint32_t* out) {
+// Writes the least value under each wanted permutation. Other places of `out` may hold anything.
+[[gnu::always_inline]] inline void MinWanted(const OrderSet& wanted, const uint32_t* values,
+                                             size_t count, uint32_t* out) {
   if (wanted.Size() > kFewOrders) {
     for (int j = 0; j < kPermutations; j += kBlock) MinBlock(j, values, count, out + j);
     return;
@@ -139,13 +149,13 @@ constexpr Permutations kPermutationTable = MakePermutations();
 }
 
 void MinBaseline(const OrderSet& wanted, const uint32_t* values, size_t count, uint32_t* out) {
-  MinOf(wanted, values, count, out);
+  MinWanted(wanted, values, count, out);
 }
 
 #if defined(__x86_64__)
 [[gnu::target("avx2")]] void MinAvx2(const OrderSet& wanted, const uint32_t* values, size_t count,
                                      uint32_t* out) {
-  MinOf(wanted, values, count, out);
+  MinWanted(wanted, values, count, out);
 }
 #endif
 
@@ -158,7 +168,7 @@ MinFunction BestMin() {
   return MinBaseline;
 }
 
-// Of each order the least of its own shingles; returns the orders that have none.
+// Finds the least of each order's own shingles. Returns the orders that own none.
 OrderSet FirstOwn(absl::Span<const uint64_t> shingles, std::array<uint64_t, kPermutations>* least) {
   least->fill(~uint64_t{0});
   OrderSet without = OrderSet::All();
@@ -171,7 +181,7 @@ OrderSet FirstOwn(absl::Span<const uint64_t> shingles, std::array<uint64_t, kPer
   return without;
 }
 
-// Of the orders the first of all shingles.
+// Sets the values of `orders`, which own none of the shingles, from the whole set.
 void FirstOfAll(const OrderSet& orders, absl::Span<const uint64_t> shingles,
                 MinHashValues* values) {
   static const MinFunction min = BestMin();
@@ -184,6 +194,43 @@ void FirstOfAll(const OrderSet& orders, absl::Span<const uint64_t> shingles,
   orders.ForEach([&](int i) { (*values)[i] = static_cast<uint16_t>(least[i]); });
 }
 
+constexpr double kRecall = 0.99;  // at the threshold
+
+// Multiplies repeatedly, since a library's pow may differ between machines.
+double Power(double base, int exponent) {
+  double power = 1;
+  for (int i = 0; i < exponent; ++i) power *= base;
+  return power;
+}
+
+int CountBaseline(const Sketch& x, const Sketch& y) {
+  uint8_t agreeing = 0;  // at most 128
+  for (int i = 0; i < kPermutations; ++i) agreeing += x[i] == y[i];
+  return agreeing;
+}
+
+#if defined(__x86_64__)
+[[gnu::target("avx2,popcnt")]] int CountAvx2(const Sketch& x, const Sketch& y) {
+  int agreeing = 0;
+  for (int i = 0; i < kPermutations; i += 32) {
+    const __m256i equal =
+        _mm256_cmpeq_epi8(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(x.data() + i)),
+                          _mm256_loadu_si256(reinterpret_cast<const __m256i*>(y.data() + i)));
+    agreeing += std::popcount(static_cast<uint32_t>(_mm256_movemask_epi8(equal)));
+  }
+  return agreeing;
+}
+#endif
+
+using CountFunction = int (*)(const Sketch&, const Sketch&);
+
+CountFunction BestCount() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2")) return CountAvx2;
+#endif
+  return CountBaseline;
+}
+
 }  // namespace
 
 MinHashValues MinHash(absl::Span<const uint64_t> shingles) {
@@ -193,6 +240,32 @@ MinHashValues MinHash(absl::Span<const uint64_t> shingles) {
   for (int i = 0; i < kPermutations; ++i) values[i] = static_cast<uint16_t>(least[i]);
   if (without.Size() > 0) FirstOfAll(without, shingles, &values);
   return values;
+}
+
+Bands BandsFor(double threshold) {
+  Bands best{1, kPermutations};
+  for (const int rows : {2, 4, 8, 16}) {
+    const int count = kPermutations / rows;
+    if (1 - Power(1 - Power(threshold, rows), count) >= kRecall) best = {rows, count};
+  }
+  return best;
+}
+
+uint64_t BucketKey(int band, absl::Span<const uint16_t> values) {
+  return StableHash64(absl::string_view(reinterpret_cast<const char*>(values.data()),
+                                        values.size() * sizeof(uint16_t)),
+                      static_cast<uint64_t>(band) + 1);
+}
+
+Sketch MakeSketch(const MinHashValues& values) {
+  Sketch sketch;
+  std::copy(values.begin(), values.end(), sketch.begin());
+  return sketch;
+}
+
+int CountAgreeing(const Sketch& x, const Sketch& y) {
+  static const CountFunction count = BestCount();
+  return count(x, y);
 }
 
 }  // namespace kernelmill::deduplicator

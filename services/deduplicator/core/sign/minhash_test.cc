@@ -31,7 +31,7 @@ double Agreement(const MinHashValues& a, const MinHashValues& b) {
 }
 
 TEST(MinHash, IsTheLeastOfEachPermutation) {
-  // Of one value each permutation gives one number, and of a union that of either.
+  // A permutation gives one number for one value, and for a union the number of one of the two.
   const MinHashValues a = MinHash(Hashes(1, 0, 1));
   const MinHashValues b = MinHash(Hashes(1, 1, 1));
   const MinHashValues both = MinHash(Hashes(1, 0, 2));
@@ -57,7 +57,7 @@ TEST(MinHash, OfNothingIsAllOnes) {
 }
 
 TEST(MinHash, KnownAnswer) {
-  // Worked out in Python. A part of stored data: other values are another version of sign.
+  // Computed in Python. The values are part of stored data: a change needs a new version of sign.
   const MinHashValues values =
       MinHash(std::vector<uint64_t>{0, 1, 0x100000002, 0xfe0000000000beef});
   EXPECT_EQ(values[0], 0u);
@@ -114,4 +114,45 @@ INSTANTIATE_TEST_SUITE_P(Similarities, MinHashEstimate,
                                             ::testing::Values(10, 30, 50, 70, 80, 95)));
 
 }  // namespace
+
+namespace {
+
+TEST(Bands, RowsFollowTheThreshold) {
+  const struct {
+    double threshold;
+    int rows;
+  } cases[] = {{0.01, 1}, {0.1, 1}, {0.3, 2}, {0.5, 2},   {0.6, 2},
+               {0.65, 4}, {0.7, 4}, {0.9, 8}, {0.96, 16}, {1.0, 16}};
+  for (const auto& test : cases) {
+    const Bands bands = BandsFor(test.threshold);
+    EXPECT_EQ(bands.rows, test.rows) << test.threshold;
+    EXPECT_EQ(bands.rows * bands.count, 128) << test.threshold;
+  }
+}
+
+TEST(Bands, TheSameValuesInAnotherBandAreAnotherBucket) {
+  const std::vector<uint16_t> values = {1, 2, 3, 4};
+  EXPECT_EQ(BucketKey(3, values), BucketKey(3, values));
+  EXPECT_NE(BucketKey(3, values), BucketKey(4, values));
+}
+
+TEST(CountAgreeing, CountsTheValuesThatAreEqual) {
+  MinHashValues x{};
+  for (int i = 0; i < kPermutations; ++i) x[i] = static_cast<uint16_t>(7 * i);
+  MinHashValues y = x;
+  for (int agreeing = kPermutations; agreeing >= 0; --agreeing) {
+    EXPECT_EQ(CountAgreeing(MakeSketch(x), MakeSketch(y)), agreeing);
+    if (agreeing > 0) y[agreeing - 1] ^= 1;
+  }
+}
+
+TEST(MakeSketch, KeepsTheLowerHalf) {
+  MinHashValues values{};
+  values[3] = 0xabcd;
+  EXPECT_EQ(MakeSketch(values)[3], 0xcd);
+  EXPECT_EQ(MakeSketch(values)[4], 0);
+}
+
+}  // namespace
+
 }  // namespace kernelmill::deduplicator

@@ -1,3 +1,8 @@
+// The basic idea: shingles tell how similar two kernels are as texts, but a kernel for exp and one
+// for sin can differ in a single token. The set of operations names what is computed: calls,
+// operators, comparisons and constants. Two similar kernels with different sets are kept as
+// different kernels (same_kernel.h).
+
 #include "services/deduplicator/core/sign/operations.h"
 
 #include <algorithm>
@@ -22,11 +27,12 @@ constexpr string_view kOperators[] = {"+",  "-",  "*", "/",  "//", "%",   "**", 
                                       "|",  "^",  "~", "<<", ">>", "not", "and", "or", "!",
                                       "&&", "||", "<", ">",  "<=", ">=",  "==",  "!="};
 
-// What an opening bracket may follow that is no function.
+// Words that an opening bracket may follow although they are no functions.
 constexpr string_view kKeywords[] = {"if",    "elif",  "else",   "for",    "while",  "in",
                                      "not",   "and",   "or",     "is",     "return", "assert",
                                      "yield", "await", "lambda", "switch", "sizeof", "def"};
 
+// Smaller constants are epsilons: they keep a division finite and do not define the operation.
 constexpr double kLeastConstant = 0.001;
 
 template <size_t n>
@@ -36,20 +42,22 @@ bool Has(const string_view (&words)[n], string_view word) {
 
 bool Is(const Token& token, string_view text) { return token.text == text; }
 
-// Returns one past the colon that ends the first `def`'s signature; 0 if there is none.
-size_t BodyOf(absl::Span<const Token> tokens) {
+// Returns the index after the colon that ends the first `def`'s signature, or 0 if there is no
+// `def`.
+size_t FindBody(absl::Span<const Token> tokens) {
   size_t def = 0;
   while (def < tokens.size() && !Is(tokens[def], "def")) ++def;
   const size_t colon = code::FindOutsideBrackets(tokens, def, tokens.size(), ":");
   return colon < tokens.size() ? colon + 1 : 0;
 }
 
-// The operator of `x += y` and the like is that of `x + y`.
+// Returns the operator of `x += y` as that of `x + y`; empty if the text is not an operator.
 string_view Plain(string_view text) {
   if (Has(kOperators, text)) return text;
   return absl::ConsumeSuffix(&text, "=") ? text : "";
 }
 
+// Parses a number of Python or C. Returns nothing unless it counts as a constant.
 std::optional<double> Constant(string_view text) {
   const std::string digits = absl::StrReplaceAll(text, {{"_", ""}, {"'", ""}});
   string_view number = digits;
@@ -71,7 +79,7 @@ std::vector<uint64_t> Operations(absl::Span<const Token> tokens, Language langua
   const auto add = [&](string_view kind, string_view what) {
     found.push_back(StableHash64(absl::StrCat(kind, " ", what)));
   };
-  for (size_t i = language == Language::kPython ? BodyOf(tokens) : 0; i < tokens.size(); ++i) {
+  for (size_t i = language == Language::kPython ? FindBody(tokens) : 0; i < tokens.size(); ++i) {
     const string_view text = tokens[i].text;
     const bool is_operator = tokens[i].kind == Token::kOperator || Has(kOperators, text);
     if (is_operator && Has(kOperators, Plain(text))) add("operator", Plain(text));

@@ -10,19 +10,21 @@
 
 namespace kernelmill::deduplicator {
 
-// What a kernel calculates with, as a set of hashes: sorted, each once. Kernels that differ in it
-// do different things, however many tokens they share.
+// Returns the operations that a kernel computes with, as a set of hashes: sorted, each once.
+// Kernels with different operations do different things, however many tokens they share.
 //
-//   functions   what is called, by the last part of its name, but for the kernel itself and for
-//               kPlumbing: what loads, stores, shapes, converts, counts or asks where it is
+//   functions   called functions, by the last part of their names, except the kernel itself and
+//               those in kPlumbing
 //   operators   + - * / // % ** @ & | ^ ~ << >> not and or ! && ||, alone or in an assignment
 //   comparisons < > <= >= == !=
-//   constants   numbers with a fraction, from 0.001 on: 0.044715, but no 1e-6 and no 2.0
+//   constants   numbers with a fraction that are at least 0.001: 0.044715, but not 1e-6 or 2.0
 //
-// Of a Python function its body alone counts: decorators and defaults say how it is compiled.
+// For a Python function only the body counts: decorators and defaults say how it is compiled.
 std::vector<uint64_t> Operations(absl::Span<const Token> tokens, Language language,
                                  absl::string_view kernel_name);
 
+// Functions that load, store, shape, convert, count or locate: nearly every kernel calls some, and
+// they do not tell what it computes.
 inline constexpr absl::string_view kPlumbing[] = {
     "Config",
     "advance",

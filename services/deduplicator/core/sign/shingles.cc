@@ -1,3 +1,12 @@
+// The basic idea: a text is a sequence of token hashes, and a shingle is a hash of k consecutive
+// ones. The set of all shingles describes the text: two texts are as similar as the Jaccard
+// similarity of their sets. The set forgets where a shingle is, so that moved statements still
+// match, and a change of one token changes only k shingles.
+//
+// Structural shingles fold what an author chooses freely. A name's identity cannot be dropped, or a
+// + b and a + a would be equal. So within a window a name is replaced by the distance to its
+// previous use in the window, or by "new".
+
 #include "services/deduplicator/core/sign/shingles.h"
 
 #include <algorithm>
@@ -13,14 +22,16 @@
 namespace kernelmill::deduplicator {
 namespace {
 
-// Hashes are taken over the bytes of 64-bit numbers in memory; stored data depends on their order.
+// Hashes cover the bytes of 64-bit numbers in memory, so that stored data depends on byte order.
 static_assert(std::endian::native == std::endian::little, "hashes assume little-endian numbers");
 
+// Hashes a sequence of hashes.
 uint64_t HashNumbers(absl::Span<const uint64_t> numbers) {
   return StableHash64(absl::string_view(reinterpret_cast<const char*>(numbers.data()),
                                         numbers.size() * sizeof(uint64_t)));
 }
 
+// Returns a hash of each window of `width` consecutive hashes, in order.
 std::vector<uint64_t> Windows(absl::Span<const uint64_t> hashes, size_t width) {
   std::vector<uint64_t> windows;
   windows.reserve(hashes.size() - width + 1);
@@ -30,12 +41,14 @@ std::vector<uint64_t> Windows(absl::Span<const uint64_t> hashes, size_t width) {
   return windows;
 }
 
+// Sorts the hashes and removes repeats.
 void MakeSet(std::vector<uint64_t>* hashes) {
   SortByHash(absl::MakeSpan(*hashes), [](uint64_t hash) { return hash; });
   hashes->erase(std::unique(hashes->begin(), hashes->end()), hashes->end());
 }
 
-// What folded tokens count as: no token's own hash is likely to be any of these.
+// The hashes of folded tokens ("number", "string", "name", "back1" ... in ASCII). No token's own
+// hash is likely to equal one.
 constexpr uint64_t kNumberHash = 0x6e756d626572;
 constexpr uint64_t kStringHash = 0x737472696e67;
 constexpr uint64_t kNameHash = 0x6e616d65;
@@ -44,9 +57,10 @@ constexpr std::array<uint64_t, kShingleTokens> kBackHashes = {0, 0x6261636b31, 0
 
 struct Folded {
   uint64_t hash;
-  uint32_t back = 0;  // of a name: how many tokens ago it stood, where that is within a shingle
+  uint32_t back = 0;  // for a name: tokens since its previous use, 0 if that is out of a shingle
 };
 
+// Replaces the content of numbers, strings and local names by the constants above.
 std::vector<Folded> Fold(absl::Span<const Token> tokens, absl::Span<const uint64_t> token_hashes,
                          const std::vector<bool>& local) {
   std::vector<Folded> folded;
@@ -95,7 +109,7 @@ std::vector<uint64_t> StructuralShingles(absl::Span<const Token> tokens,
   for (size_t i = 0; i + width <= folded.size(); ++i) {
     for (size_t k = 0; k < width; ++k) {
       const Folded& token = folded[i + k];
-      // A name that stood before the window is new to it.
+      // A name whose previous use lies before the window counts as new.
       window[k] = token.back > 0 && token.back <= k ? kBackHashes[token.back] : token.hash;
     }
     shingles.push_back(HashNumbers(absl::MakeConstSpan(window).first(width)));

@@ -9,32 +9,36 @@
 
 namespace kernelmill::deduplicator {
 
+// Shingles and runs are windows of tokens, as hashes. Shingles, of 5 tokens, tell how similar two
+// whole texts are. Runs, of 13 tokens, tell whether one text contains another: so long a run hardly
+// occurs twice by chance. The hashes are stored and enter digests: changing one needs a new version
+// of the sign stage.
 inline constexpr int kShingleTokens = 5;
 inline constexpr int kRunTokens = 13;
 
-// Hashes of tokens as written. That of "ab", "c" is not that of "a", "bc".
+// Returns a hash of each token as written. The hashes of "ab", "c" differ from those of "a", "bc".
 std::vector<uint64_t> TokenHashes(absl::Span<const Token> tokens);
 
-// The set of 5-token shingles of a token sequence, as 64-bit hashes: sorted, each once. A sequence
-// of one to four tokens is one shingle; an empty one has none.
+// Returns the set of 5-token shingles of a token sequence: sorted, each once. A sequence of one to
+// four tokens is one shingle; an empty sequence has none.
 std::vector<uint64_t> Shingles(absl::Span<const uint64_t> token_hashes);
 
-// The same with numbers and strings each counted as one, and the tokens that `local` marks by their
-// pattern alone: within
-// a shingle a name is told by how far back it stood before, so that renaming changes nothing while
-// which of the names are the same still counts.
+// Returns the shingles with their content folded: all numbers count as one number, all strings as
+// one string, and each token that `local` marks counts by its pattern alone. Within a shingle, a
+// name is given by the distance to its previous use. So renaming changes nothing, while it still
+// counts which of the names are the same.
 std::vector<uint64_t> StructuralShingles(absl::Span<const Token> tokens,
                                          absl::Span<const uint64_t> token_hashes,
                                          const std::vector<bool>& local);
 
-// A hash of the whole sequence with the tokens that `local` marks numbered in the order in which
-// they first come: equal for texts that are equal up to renaming, numbers and strings included.
+// Returns a hash of the whole sequence in which the tokens that `local` marks are numbered by first
+// use: equal for texts that differ only in those names. Numbers and strings still count.
 uint64_t RenamedHash(absl::Span<const uint64_t> token_hashes, const std::vector<bool>& local);
 
-// Hashes of all runs of 13 tokens, in their order, repeats included.
+// Returns the hashes of all runs of 13 tokens, in their order, with repeats.
 std::vector<uint64_t> Runs(absl::Span<const uint64_t> token_hashes);
 
-// A hash of a whole set. Equal sets have equal hashes.
+// Returns a hash of a whole set. Equal sets have equal hashes.
 uint64_t SetHash(absl::Span<const uint64_t> shingles);
 
 }  // namespace kernelmill::deduplicator

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "services/deduplicator/core/sign/jaccard.h"
-#include "services/deduplicator/core/sign/local_names.h"
+#include "services/deduplicator/core/sign/tokenizer.h"
 
 namespace kernelmill::deduplicator {
 namespace {
@@ -38,7 +38,7 @@ TEST(Shingles, AreASortedSet) {
 TEST(Shingles, WhereATokenEndsCounts) { EXPECT_NE(Of("ab c"), Of("a bc")); }
 
 TEST(Shingles, KnownAnswer) {
-  // From XXH3 of another make. A part of stored data: other values are another version of sign.
+  // Computed with another implementation of XXH3. The values are part of stored data.
   EXPECT_THAT(Of("a b c d e f"),
               ::testing::ElementsAre(7549712281158456360ULL, 12913999203245096384ULL));
 }

@@ -1,3 +1,9 @@
+// The basic idea: a signature is all that later stages need of a kernel, so that they never read
+// texts. It has hashes for the exact rules (bytes, prompt and completion, tokens after renaming),
+// sets of shingles for similarity, each with its MinHash, and runs of tokens for containment.
+// Signatures are columns that pair and resolve read for a whole job; shingles and runs are larger
+// and are read only for candidates.
+
 #include "services/deduplicator/core/sign/sign.h"
 
 #include <google/protobuf/repeated_field.h>
@@ -11,10 +17,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "common/base/hash.h"
+#include "common/manifest/fim.h"
 #include "common/manifest/walk.h"
-#include "common/manifest/word_overlap.h"
 #include "common/source_files/whole_files.h"
-#include "services/deduplicator/core/sign/local_names.h"
 #include "services/deduplicator/core/sign/operations.h"
 #include "services/deduplicator/core/sign/shingles.h"
 #include "services/deduplicator/core/sign/tokenizer.h"
@@ -26,6 +31,7 @@ static_assert(std::endian::native == std::endian::little, "MinHash values are li
 
 constexpr size_t kMinHashBytes = sizeof(MinHashValues);
 
+// Adds a set's summary to the columns: its hash, its size and its MinHash.
 void AddSet(const std::vector<uint64_t>& shingles, v1::TokenSets* sets) {
   sets->add_hashes(SetHash(shingles));
   sets->add_sizes(static_cast<uint32_t>(shingles.size()));
@@ -33,12 +39,13 @@ void AddSet(const std::vector<uint64_t>& shingles, v1::TokenSets* sets) {
   sets->mutable_minhash()->append(reinterpret_cast<const char*>(values.data()), kMinHashBytes);
 }
 
+// Returns true if each column has an entry for each kernel.
 bool Fits(const v1::TokenSets& sets, int kernels) {
   return sets.hashes_size() == kernels && sets.sizes_size() == kernels &&
          sets.minhash().size() == kernels * kMinHashBytes;
 }
 
-// What runs of 13 tokens a text has that `known` does not: sorted, each once.
+// Adds the runs of 13 tokens of a text that `known` does not contain: sorted, each once.
 void AddRuns(absl::string_view text, Language language, std::vector<uint64_t> known,
              google::protobuf::RepeatedField<uint64_t>* runs) {
   if (text.empty()) return;
@@ -50,19 +57,20 @@ void AddRuns(absl::string_view text, Language language, std::vector<uint64_t> kn
                       google::protobuf::RepeatedFieldBackInserter(runs));
 }
 
-constexpr uint64_t kFileSalt = 0x6b6d2d66696c6573;
+constexpr uint64_t kFileSalt = 0x6b6d2d66696c6573;  // "km-files"
 
-// No pair of prompt and completion has it.
+// Returns the value of a file's pair column. No pair of prompt and completion has it.
 std::string FileSha1(const v1::Kernel& file) {
   return Sha1(absl::StrCat(absl::string_view("\0file\0", 6), Sha256(file.source())));
 }
 
-// Of a file that is none to train on nothing is compared: it is rejected.
+// Returns no tokens for a file that cannot be trained on: it is rejected without a comparison.
 std::vector<uint64_t> FileTokens(const v1::Kernel& file) {
   if (!source_files::WholeFileProblem(file.source()).empty()) return {};
   return TokenHashes(Tokenize(file.source(), source_files::LexedAs(file)));
 }
 
+// Signs a whole file. It has no structural set: files are duplicates only by their tokens.
 void SignFile(const v1::Kernel& file, SignedShard* shard) {
   v1::SignatureShard& signatures = shard->signatures;
   signatures.mutable_sha256()->append(Sha256(file.source()));
@@ -111,7 +119,7 @@ void Sign(const v1::Kernel& kernel, SignedShard* shard) {
   signatures.add_paths(kernel.path());
   signatures.add_first_lines(kernel.first_line());
 
-  const Language language = code::LanguageOf(kernel.dsl());
+  const Language language = code::ToLanguage(kernel.dsl());
   const std::vector<Token> tokens = Tokenize(kernel.source(), language);
   const std::vector<uint64_t> hashes = TokenHashes(tokens);
   const std::vector<uint64_t> near = Shingles(hashes);
@@ -120,7 +128,7 @@ void Sign(const v1::Kernel& kernel, SignedShard* shard) {
   const std::vector<uint64_t> operations = Operations(tokens, language, kernel.name());
   const std::vector<uint64_t> runs = Runs(hashes);
   signatures.add_names(NameHash(kernel));
-  // Texts without tokens are like nothing but themselves.
+  // A text without tokens equals only itself.
   signatures.add_renamed(hashes.empty() ? StableHash64(kernel.source())
                                         : RenamedHash(hashes, local));
   AddSet(near, signatures.mutable_near());
@@ -141,7 +149,7 @@ SignedShard SignShard(const v1::KernelShard& kernels) {
   return shard;
 }
 
-MinHashValues MinHashOf(const v1::TokenSets& sets, int i) {
+MinHashValues GetMinHash(const v1::TokenSets& sets, int i) {
   MinHashValues values;
   std::memcpy(values.data(), sets.minhash().data() + i * kMinHashBytes, kMinHashBytes);
   return values;
@@ -157,7 +165,7 @@ absl::Status CheckSignatures(const v1::SignatureShard& shard) {
   if (fits && Fits(shard.near(), kernels) && Fits(shard.structural(), kernels)) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError("the columns of a signature shard differ in length");
+  return absl::InvalidArgumentError("signature shard: all columns must have the same length");
 }
 
 absl::Status CheckSet(absl::Span<const uint64_t> shingles) {
@@ -165,7 +173,7 @@ absl::Status CheckSet(absl::Span<const uint64_t> shingles) {
       shingles.end()) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError("a kernel's shingles are not sorted, each once");
+  return absl::InvalidArgumentError("a kernel's shingles must be sorted, each once");
 }
 
 }  // namespace kernelmill::deduplicator

@@ -13,40 +13,41 @@
 
 namespace kernelmill::deduplicator {
 
-// All that duplicate search needs of a shard's kernels, in their order.
+// All that the search for duplicates needs of a shard's kernels, in their order.
 struct SignedShard {
   v1::SignatureShard signatures;
   v1::ShingleShard shingles;
 };
 
-// The distinct words, runs of anything but white space, of the two sides of a pair.
+// Compares the distinct words of prompt and completion; a word is a run of non-blank characters.
 Overlap WordOverlap(const manifest::FimPair& pair);
 
-// Appends a kernel, or a whole file. Of a file the first line is 0, by which IsFile tells; its
-// shingles are hashed so that no kernel has one of them, and its runs stand where those of a module
-// do: a holdout's text may stand anywhere in it. It has no other sets.
+// Appends the signature of a kernel or of a whole file. A file has first line 0, which IsFile()
+// tests. Its shingles are salted, so that no kernel shares one. Its runs are stored as a module's
+// runs, since a holdout's text may be anywhere in it. It has no other sets.
 void Sign(const v1::Kernel& kernel, SignedShard* shard);
 
 SignedShard SignShard(const v1::KernelShard& kernels);
 
-// Of the kernel's name. 0 where it has none of its own: that of generated code, and of code in a
-// string or a JSON file, says nothing.
+// Returns a hash of the kernel's name, or 0 if the name says nothing: the kernel has none, or it
+// comes from generated code, a string or a JSON file.
 uint64_t NameHash(const v1::Kernel& kernel);
 
+// Counts the shard's entries, whole files included.
 inline int KernelsIn(const v1::SignatureShard& shard) {
   return static_cast<int>(shard.sha256().size() / 32);
 }
 
-// Whether the shard's entry `i` is a whole file.
+// Returns true if the shard's entry `i` is a whole file.
 inline bool IsFile(const v1::SignatureShard& shard, int i) { return shard.first_lines(i) == 0; }
 
-// The MinHash of the shard's kernel `i`.
-MinHashValues MinHashOf(const v1::TokenSets& sets, int i);
+// Returns the MinHash of the shard's kernel `i`.
+MinHashValues GetMinHash(const v1::TokenSets& sets, int i);
 
-// INVALID_ARGUMENT unless the columns are as long as each other.
+// Returns INVALID_ARGUMENT unless all columns have the same length.
 absl::Status CheckSignatures(const v1::SignatureShard& shard);
 
-// INVALID_ARGUMENT unless a set of shingles is sorted, each once.
+// Returns INVALID_ARGUMENT unless the shingles are sorted, each once.
 absl::Status CheckSet(absl::Span<const uint64_t> shingles);
 
 }  // namespace kernelmill::deduplicator

@@ -16,7 +16,7 @@ namespace {
 using ::kernelmill::testing::IsOk;
 using ::kernelmill::testing::StatusIs;
 
-v1::Kernel KernelOf(const std::string& source, v1::Dsl dsl = v1::DSL_TRITON) {
+v1::Kernel MakeKernel(const std::string& source, v1::Dsl dsl = v1::DSL_TRITON) {
   v1::Kernel kernel;
   kernel.set_source(source);
   kernel.set_dsl(dsl);
@@ -32,11 +32,11 @@ SignedShard SignAll(const std::vector<v1::Kernel>& kernels) {
 // A hash for each of two texts: equal where their sets are.
 bool SameNear(const v1::Kernel& a, const v1::Kernel& b) {
   const v1::TokenSets sets = SignAll({a, b}).signatures.near();
-  return sets.hashes(0) == sets.hashes(1) && MinHashOf(sets, 0) == MinHashOf(sets, 1);
+  return sets.hashes(0) == sets.hashes(1) && GetMinHash(sets, 0) == GetMinHash(sets, 1);
 }
 
 TEST(Sign, GivesEachColumnAnEntryAKernel) {
-  const SignedShard shard = SignAll({KernelOf("def f(x):\n    return x\n"), KernelOf("")});
+  const SignedShard shard = SignAll({MakeKernel("def f(x):\n    return x\n"), MakeKernel("")});
   EXPECT_THAT(CheckSignatures(shard.signatures), IsOk());
   EXPECT_EQ(KernelsIn(shard.signatures), 2);
   EXPECT_EQ(shard.signatures.sha256().substr(0, 32), Sha256("def f(x):\n    return x\n"));
@@ -47,9 +47,9 @@ TEST(Sign, GivesEachColumnAnEntryAKernel) {
 }
 
 TEST(Sign, DocumentationAndLayoutChangeTheHashesButNotTheShingles) {
-  const v1::Kernel plain = KernelOf("def f(x):\n    return x + 1\n");
+  const v1::Kernel plain = MakeKernel("def f(x):\n    return x + 1\n");
   const v1::Kernel commented =
-      KernelOf("def f( x ):\n    \"\"\"Adds one.\"\"\"\n    return x + 1  # one\n");
+      MakeKernel("def f( x ):\n    \"\"\"Adds one.\"\"\"\n    return x + 1  # one\n");
   EXPECT_TRUE(SameNear(plain, commented));
   const v1::SignatureShard both = SignAll({plain, commented}).signatures;
   EXPECT_NE(both.sha256().substr(0, 32), both.sha256().substr(32));
@@ -57,20 +57,20 @@ TEST(Sign, DocumentationAndLayoutChangeTheHashesButNotTheShingles) {
 }
 
 TEST(Sign, CommentsAreTheLanguagesOwn) {
-  EXPECT_TRUE(SameNear(KernelOf("int a = b; // c\n", v1::DSL_CUDA),
-                       KernelOf("int a = b; /* d */", v1::DSL_CUDA)));
-  EXPECT_FALSE(SameNear(KernelOf("a = b // c\n"), KernelOf("a = b // d\n")));
+  EXPECT_TRUE(SameNear(MakeKernel("int a = b; // c\n", v1::DSL_CUDA),
+                       MakeKernel("int a = b; /* d */", v1::DSL_CUDA)));
+  EXPECT_FALSE(SameNear(MakeKernel("a = b // c\n"), MakeKernel("a = b // d\n")));
 }
 
 TEST(Sign, ARenamedCloneHasTheSameStructure) {
-  const v1::TokenSets sets = SignAll({KernelOf("def f(x, n):\n    y = tl.load(x + 3)\n"),
-                                      KernelOf("def g(p, k):\n    q = tl.load(p + 4)\n")})
+  const v1::TokenSets sets = SignAll({MakeKernel("def f(x, n):\n    y = tl.load(x + 3)\n"),
+                                      MakeKernel("def g(p, k):\n    q = tl.load(p + 4)\n")})
                                  .signatures.structural();
   EXPECT_EQ(sets.hashes(0), sets.hashes(1));
 }
 
 TEST(Sign, ThePromptsContextBelongsToThePairAlone) {
-  v1::Kernel kernel = KernelOf("def f(x):\n    return x\n");
+  v1::Kernel kernel = MakeKernel("def f(x):\n    return x\n");
   const SignedShard without = SignAll({kernel});
   kernel.set_prompt_context("import triton\n");
   const SignedShard with = SignAll({kernel});
@@ -79,7 +79,7 @@ TEST(Sign, ThePromptsContextBelongsToThePairAlone) {
 }
 
 v1::Kernel Named(const std::string& source, const std::string& name) {
-  v1::Kernel kernel = KernelOf(source);
+  v1::Kernel kernel = MakeKernel(source);
   kernel.set_name(name);
   return kernel;
 }
@@ -92,20 +92,20 @@ bool SameRenamed(const v1::Kernel& a, const v1::Kernel& b) {
 TEST(Sign, RenamedIsOfTheWholeTextAndItsConstants) {
   const v1::Kernel sub = Named("def sub(x, y, a):\n    return x - y * a\n", "sub");
   EXPECT_TRUE(SameRenamed(sub, Named("def minus(p, q, by):\n    return p - q * by\n", "minus")));
-  // The structure is the same, which name stands where is not.
+  // The structure is the same, but the names are in other places.
   EXPECT_FALSE(SameRenamed(sub, Named("def rsub(x, y, a):\n    return y - x * a\n", "rsub")));
   EXPECT_FALSE(SameRenamed(Named("def f(x):\n    return x + 1\n", "f"),
                            Named("def g(x):\n    return x + 2\n", "g")));
   EXPECT_FALSE(SameRenamed(Named("def f(x):\n    return tl.exp(x)\n", "f"),
                            Named("def g(x):\n    return tl.sin(x)\n", "g")));
-  EXPECT_FALSE(SameRenamed(KernelOf(""), KernelOf("# nothing")));
+  EXPECT_FALSE(SameRenamed(MakeKernel(""), MakeKernel("# nothing")));
 }
 
 TEST(Sign, GeneratedCodeHasNoNameOfItsOwn) {
   v1::Kernel kernel = Named("def f(x): pass\n", "f");
   EXPECT_NE(NameHash(kernel), 0u);
   EXPECT_NE(NameHash(kernel), NameHash(Named("def g(x): pass\n", "g")));
-  EXPECT_EQ(NameHash(KernelOf("def f(x): pass\n")), 0u);
+  EXPECT_EQ(NameHash(MakeKernel("def f(x): pass\n")), 0u);
   kernel.set_form(v1::KERNEL_FORM_STRING);
   EXPECT_EQ(NameHash(kernel), 0u);
   kernel.set_form(v1::KERNEL_FORM_DECORATED);
@@ -114,13 +114,13 @@ TEST(Sign, GeneratedCodeHasNoNameOfItsOwn) {
 }
 
 TEST(Sign, ModuleAndLauncherHaveRunsOfTheirOwn) {
-  v1::Kernel kernel = KernelOf("def f(x):\n    return a + b + c + d + e + g\n");
+  v1::Kernel kernel = MakeKernel("def f(x):\n    return a + b + c + d + e + g\n");
   kernel.set_module("def h(y):\n    return i + j + k + l + m + n\n" + kernel.source());
   kernel.mutable_launcher()->set_text("def run(x):\n    f[(1, 2, 3)](x, y, z, u, v, w)\n");
   const v1::KernelShingles shingles = SignAll({kernel}).shingles.kernels(0);
   const int of_kernel = 18 - 12, of_module = 36 - 12;
   EXPECT_EQ(shingles.runs_size(), of_kernel);
-  EXPECT_EQ(shingles.module_runs_size(), of_module - of_kernel);  // those of the kernel stand there
+  EXPECT_EQ(shingles.module_runs_size(), of_module - of_kernel);  // without the kernel's own
   EXPECT_GT(shingles.launcher_runs_size(), 0);
   EXPECT_THAT(
       CheckSet({shingles.module_runs().data(), static_cast<size_t>(shingles.module_runs_size())}),
@@ -128,7 +128,7 @@ TEST(Sign, ModuleAndLauncherHaveRunsOfTheirOwn) {
 }
 
 v1::Kernel WholeFile(const std::string& source) {
-  v1::Kernel file = KernelOf(source, v1::DSL_UNSPECIFIED);
+  v1::Kernel file = MakeKernel(source, v1::DSL_UNSPECIFIED);
   file.set_form(v1::KERNEL_FORM_FILE);
   file.set_path("a.py");
   file.set_first_line(1);
@@ -137,7 +137,7 @@ v1::Kernel WholeFile(const std::string& source) {
 
 TEST(SignFile, NothingOfAFileIsAKernelsButItsRuns) {
   const std::string text = "def f(x):\n    return a + b + c + d + e + g + h + i\n";
-  v1::Kernel kernel = KernelOf(text);
+  v1::Kernel kernel = MakeKernel(text);
   kernel.set_first_line(1);
   const SignedShard shard = SignAll({kernel, WholeFile(text)});
   EXPECT_THAT(CheckSignatures(shard.signatures), IsOk());
@@ -169,7 +169,7 @@ TEST(SignFile, OfABinaryOneNothingIsCompared) {
 }
 
 TEST(CheckSignatures, RefusesColumnsThatDiffer) {
-  const v1::SignatureShard good = SignAll({KernelOf("a"), KernelOf("b")}).signatures;
+  const v1::SignatureShard good = SignAll({MakeKernel("a"), MakeKernel("b")}).signatures;
   v1::SignatureShard bad = good;
   bad.mutable_near()->mutable_minhash()->pop_back();
   EXPECT_THAT(CheckSignatures(bad), StatusIs(absl::StatusCode::kInvalidArgument));

@@ -1,8 +1,9 @@
-// The basic idea. A source stands in a text if all of its runs do, and then the least of its runs
-// does. So a look-up of each run of the text among the least runs of all sources finds those that
-// may stand there, and all runs of these are compared.
+// The basic idea: a text contains a source if it contains all its runs, and then it contains the
+// source's smallest run. So a look-up of each run of the text among the smallest runs of all
+// sources finds the sources that it may contain, and all runs of these are compared.
 //
-// The same runs in another order would be found, too: of 13 tokens each, this is nobody's text.
+// Runs in another order would match too. Runs are 13 tokens long and overlap, so that no real text
+// has them in another order.
 
 #include "services/deduplicator/core/split/module_join.h"
 
@@ -18,7 +19,7 @@ void MakeSet(std::vector<uint64_t>& runs) {
 
 }  // namespace
 
-absl::Span<const uint64_t> ModuleJoin::SourceOf(uint32_t kernel) const {
+absl::Span<const uint64_t> ModuleJoin::GetSource(uint32_t kernel) const {
   const size_t begin = kernel == 0 ? 0 : ends_[kernel - 1];
   return absl::MakeConstSpan(runs_).subspan(begin, ends_[kernel] - begin);
 }
@@ -30,9 +31,10 @@ void ModuleJoin::Add(const v1::KernelShingles& kernel) {
   ends_.push_back(runs_.size());
 }
 
+// Indexes each source by its smallest run; a source without runs is never found.
 void ModuleJoin::Build() {
   for (uint32_t i = 0; i < size(); ++i) {
-    if (!SourceOf(i).empty()) by_least_[SourceOf(i).front()].push_back(i);
+    if (!GetSource(i).empty()) by_least_[GetSource(i).front()].push_back(i);
   }
 }
 
@@ -45,7 +47,7 @@ void ModuleJoin::Probe(const v1::KernelShingles& kernel, absl::FunctionRef<bool(
     const auto kernels = by_least_.find(run);
     if (kernels == by_least_.end()) continue;
     for (const uint32_t i : kernels->second) {
-      const absl::Span<const uint64_t> source = SourceOf(i);
+      const absl::Span<const uint64_t> source = GetSource(i);
       if (!wanted(i) || !std::includes(all.begin(), all.end(), source.begin(), source.end())) {
         continue;
       }

@@ -1,22 +1,22 @@
-// The basic idea. This is the prefix filter of exact set similarity joins (Chaudhuri, Ganti and
-// Kaushik 2006; AllPairs, Bayardo, Ma and Srikant 2007; PPJoin adds to it what is not needed here).
+// The basic idea: this is the prefix filter of exact set similarity joins (Chaudhuri, Ganti and
+// Kaushik 2006; AllPairs, Bayardo, Ma and Srikant 2007; PPJoin's additions are not needed here).
 //
 // If J(x, y) >= t, then x and y have at least o(x) hashes in common, where o(x) = t |x| rounded up:
-// they have t |x u y| in common, and x u y is no smaller than x. Let all hashes stand in one order,
-// whatever it is, and call the first |x| - o(x) + 1 of x its prefix. Then the prefixes of x and y
-// have a hash in common. For say that they have none, and that x's ends before y's does in that
-// order. A hash of x's prefix that y has would stand in y's prefix; so y has none of them. What is
-// left of x is o(x) - 1 hashes: too few.
+// they have t |x u y| in common, and x u y is no smaller than x. Sort all hashes by any fixed
+// order, and call the first |x| - o(x) + 1 hashes of x its prefix. Then the prefixes of x and y
+// share a hash. Proof: assume that they do not, and that x's prefix ends before y's in that order.
+// A hash of x's prefix that is in y would be in y's prefix; so y has none of them. The rest of x is
+// o(x) - 1 hashes: too few.
 //
 // So it is enough to look up prefixes in an index of prefixes, and to compare the sets that meet
-// there. Fewest sets meet if the order puts rare hashes first. Rarity is counted among the sets of
-// the index, in a table of counts by a hash's lower bits: hashes that share a count are told apart
-// by themselves, so that it is one order still, and what is found does not depend on it. Hashes of
-// a probing set that no set of the index has come first and are not looked up: most sets are
-// like none, and are done with once their hashes have been counted.
+// there. The fewest sets meet if the order puts rare hashes first. Rarity is counted among the
+// added sets, in a table of counts by a hash's lower bits. Ties are broken by the hash itself, so
+// that this is one fixed order, and the result does not depend on it. Hashes of a probing set that
+// no added set has come first and are not looked up. Most sets are similar to nothing; for them,
+// counting their hashes is all the work.
 //
-// Before two sets are compared their sizes are: J(x, y) is at most that of the smaller to the
-// larger. What is compared is the whole sets, so that nothing is found that is not so.
+// Before two sets are compared, their sizes are: J(x, y) is at most the ratio of the smaller size
+// to the larger. The final comparison is of the whole sets, so that every reported pair is real.
 
 #include "services/deduplicator/core/split/set_join.h"
 
@@ -38,7 +38,7 @@ constexpr size_t kMostCounts = size_t{1} << 24;  // 64 MiB
 uint32_t LeastCommon(size_t size, double threshold) {
   const auto total = static_cast<uint32_t>(size);
   auto common = static_cast<uint32_t>(std::ceil(threshold * static_cast<double>(size)));
-  // As Similarity() rounds, which decides in the end.
+  // Corrects the rounding to agree with Similarity(), which makes the final decision.
   while (common > 1 && Similarity({common - 1, total}) >= threshold) --common;
   while (common < total && Similarity({common, total}) < threshold) ++common;
   return std::max(common, 1u);
@@ -54,6 +54,8 @@ absl::Span<const uint64_t> SetJoin::SetAt(uint32_t index) const {
   return absl::MakeConstSpan(hashes_).subspan(begin, ends_[index] - begin);
 }
 
+// Counts first how many of the set's hashes no added set has: they come first in the order. If they
+// fill the prefix, nothing can be similar. The rest of the prefix are the rarest known hashes.
 void SetJoin::TakePrefix(absl::Span<const uint64_t> set) {
   prefix_.clear();
   const uint32_t least = LeastCommon(set.size(), threshold_);
@@ -61,7 +63,7 @@ void SetJoin::TakePrefix(absl::Span<const uint64_t> set) {
   size_t length = set.size() - least + 1;
   size_t unknown = 0;
   for (const uint64_t hash : set) {
-    const uint32_t count = CountOf(hash);
+    const uint32_t count = GetCount(hash);
     if (count == 0) {
       if (++unknown == length) return prefix_.clear();
     } else {
@@ -74,6 +76,8 @@ void SetJoin::TakePrefix(absl::Span<const uint64_t> set) {
   prefix_.resize(length);
 }
 
+// Counts the hashes, indexes the prefix of each set, and sorts the index. starts_ then gives the
+// entries by the upper bits of a hash, so that a look-up is one array access and a short scan.
 void SetJoin::Build() {
   counts_.assign(std::clamp(std::bit_ceil(hashes_.size()), kLeastCounts, kMostCounts), 0);
   for (const uint64_t hash : hashes_) ++counts_[hash & (counts_.size() - 1)];

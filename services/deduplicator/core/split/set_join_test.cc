@@ -27,7 +27,7 @@ uint64_t Hash(uint64_t number) {
   return number ^ number >> 33;
 }
 
-Set SetOf(const std::set<uint64_t>& numbers) {
+Set ToSet(const std::set<uint64_t>& numbers) {
   Set set;
   for (const uint64_t number : numbers) set.push_back(Hash(number));
   std::sort(set.begin(), set.end());
@@ -38,7 +38,7 @@ Set SetOf(const std::set<uint64_t>& numbers) {
 Set Range(uint64_t first, uint64_t count) {
   std::set<uint64_t> numbers;
   for (uint64_t i = 0; i < count; ++i) numbers.insert(first + i);
-  return SetOf(numbers);
+  return ToSet(numbers);
 }
 
 // Sets of up to `most` hashes, many of them made of an earlier one by some changes; small numbers
@@ -58,7 +58,7 @@ Sets RandomSets(int count, size_t most, std::mt19937& random) {
       if (set.size() < size) set.insert(number(random) + (random() % 4 == 0 ? 10'000 : 0));
     }
     made.push_back(set);
-    sets.push_back(SetOf(set));
+    sets.push_back(ToSet(set));
   }
   return sets;
 }

@@ -1,46 +1,78 @@
-// The basic idea. Kernels that are alike make a graph; its connected components are divided, not
-// kernels. A component is of test if all of its kernels' repositories are of test, of validation if
-// all are of validation, else of train. So no edge has ends in two splits.
+// The basic idea: similar kernels form a graph, and its connected components are divided, not the
+// kernels. A component is test if the repositories of all its kernels are test, validation if all
+// are validation, and train otherwise. So no edge connects two splits.
 //
-// The graph's kernels are those that are kept and the duplicates of these: a copy that a train
-// repository has is a copy in train, though its row is left out. Two of them are joined
+// The graph contains the kept kernels and their duplicates: a copy in a train repository is in
+// train, although its row is left out. An edge joins two of them
 //
-//   - if one is the other's duplicate;
-//   - if one is a whole file and the other stands in it: who trains on the file has seen both;
-//   - if their texts are one, up to their names or as prompt and completion;
-//   - if the pair stage says so: versions across sources, structural duplicates;
-//   - if the Jaccard similarity of their shingles is at or above the threshold, whatever else
-//     differs. Two kept kernels can be that similar (same_kernel.h), and no pair is named of them.
+//   - if one is a duplicate of the other;
+//   - if one is a whole file that contains the other: a model that trains on the file has seen
+//   both;
+//   - if their texts are equal, except for their names, or as prompt and completion;
+//   - if the pair stage found them: versions across sources, structural duplicates;
+//   - if the Jaccard similarity of their shingles reaches the threshold, whatever else differs. Two
+//     kept kernels can be that similar (same_kernel.h) without a reported pair.
 //
-// Each of these but the first two is told from the two texts alone, and each first is one of the
-// others. So a dataset that grows has the edges that it had: what was of train stays there, and
-// what was of another split stays, too, or comes to train by an edge to a new kernel.
+// All rules except the first two follow from the two texts alone, and every duplicate also matches
+// by one of the other rules. So a growing dataset keeps its edges: kernels in train stay there, and
+// kernels in another split stay too, or move to train because of an edge to a new kernel.
 //
-// A kernel whose source stands in a text of another component, in a module or in a whole file, and
-// that is of another split, comes to train with its component: who trains there has seen it. What
-// takes it along stays where it is: a helper that train has, too, would draw all that use it out of
-// test. (Of 40 repositories 9 of 1,923 held-out kernels stood in such modules; 749 would have
-// gone.)
+// If a text of another split, in a module or a whole file, contains a kernel's source, the kernel
+// moves to train with its component: a model that trains there has seen it. The containing kernel
+// stays. Otherwise a helper that is also in train would draw all its users out of test. (In 40
+// repositories, such modules contained 9 of 1,923 held-out kernels; 749 would have moved.)
 //
-// What is alike is found exactly, by SetJoin, and not by MinHash, which misses one in some hundred;
-// what stands in another text by ModuleJoin. Most kernels begin in train, and pairs of these change
-// nothing. So those alone are indexed that are not of train by what is known when their pass
-// begins, and every kernel of the graph is probed. Union-find keeps the components, and with each
-// its split: where two of different splits become one, that is train's, and is not compared with
-// train's any more. Every pair of which one is not known to be of train is compared or known to be
-// of one component, so that the order in which pairs are found does not matter.
+// Similar kernels are found exactly, by SetJoin, since MinHash misses about one in a hundred;
+// contained ones by ModuleJoin. Most kernels begin in train, and pairs within train change nothing.
+// So a pass indexes only kernels that are not known to be in train when it begins, and probes with
+// every kernel of the graph. Union-find holds the components and the split of each: if two
+// components of different splits join, the result is train, and is not compared with train any
+// more. Every pair with a kernel not known to be in train is compared, or is known to be in one
+// component. So the order in which pairs are found does not matter.
 
 #include "services/deduplicator/core/split/splitter.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "common/base/hash.h"
 #include "common/base/status.h"
+#include "common/base/url.h"
 #include "services/deduplicator/core/sign/sign.h"
 
 namespace kernelmill::deduplicator {
+
+RepositorySides::RepositorySides(const v1::SplitPolicy& policy)
+    : validation_(policy.validation()), test_(policy.test()), seed_(policy.seed()) {
+  for (const std::string& name : policy.validation_repositories()) {
+    named_[RepositoryKey(name)] = v1::SPLIT_VALIDATION;
+  }
+  for (const std::string& name : policy.test_repositories()) {
+    named_[RepositoryKey(name)] = v1::SPLIT_TEST;
+  }
+}
+
+double RepositorySides::GetPlace(absl::string_view key) const {
+  const std::string hash = Sha256(absl::StrCat(seed_, absl::string_view("\0", 1), key));
+  uint64_t bits = 0;  // 56 bits; a double holds 53 of them exactly
+  for (int i = 0; i < 7; ++i) bits = bits << 8 | static_cast<uint8_t>(hash[i]);
+  return static_cast<double>(bits >> 3) / static_cast<double>(uint64_t{1} << 53);
+}
+
+v1::Split RepositorySides::GetSide(absl::string_view repository, absl::string_view url) const {
+  const std::string name = RepositoryKey(repository);
+  const std::string key = url.empty() ? name : RepositoryKey(url);
+  for (const std::string& known : {key, name}) {
+    if (const auto at = named_.find(known); at != named_.end()) return at->second;
+  }
+  const double place = GetPlace(key);
+  if (place < test_) return v1::SPLIT_TEST;
+  return place >= 1 - validation_ ? v1::SPLIT_VALIDATION : v1::SPLIT_TRAIN;
+}
+
 namespace {
 
 bool IsOfGraph(const v1::Decision& decision) {
@@ -53,7 +85,7 @@ Splitter::Splitter(const v1::SplitPolicy& policy, double threshold, const v1::Cl
                    int64_t shingles)
     : repositories_(policy), threshold_(threshold), clusters_(clusters), shingles_(shingles) {}
 
-uint32_t Splitter::RootOf(uint32_t number) const {
+uint32_t Splitter::FindRoot(uint32_t number) const {
   while (parents_[number] != number) {
     parents_[number] = parents_[parents_[number]];
     number = parents_[number];
@@ -62,13 +94,14 @@ uint32_t Splitter::RootOf(uint32_t number) const {
 }
 
 bool Splitter::IsOpen(uint32_t number) const {
-  const v1::Split side = SideOf(number);
+  const v1::Split side = GetSide(number);
   return side != v1::SPLIT_UNSPECIFIED && side != v1::SPLIT_TRAIN;
 }
 
+// Joins two components. If their splits differ, the result is train.
 void Splitter::Join(uint32_t a, uint32_t b) {
-  a = RootOf(a);
-  b = RootOf(b);
+  a = FindRoot(a);
+  b = FindRoot(b);
   if (a == b) return;
   if (a > b) std::swap(a, b);
   parents_[b] = a;
@@ -81,11 +114,12 @@ absl::Status Splitter::AddShard(const v1::SignatureShard& signatures,
   const int kernels = KernelsIn(signatures);
   const auto first = static_cast<uint32_t>(size());
   if (first + static_cast<size_t>(kernels) > static_cast<size_t>(clusters_.decisions_size())) {
-    return absl::InvalidArgumentError(absl::StrCat("kernel ", first + kernels - 1, " of ",
-                                                   clusters_.decisions_size(), " decisions"));
+    return absl::InvalidArgumentError(absl::StrCat("clusters: kernel ", first + kernels - 1,
+                                                   " has no decision among ",
+                                                   clusters_.decisions_size()));
   }
-  absl::flat_hash_map<absl::string_view, uint32_t> files;  // whole ones; before their kernels
-  const v1::Split side = repositories_.SideOf(origin.repository(), origin.url());
+  absl::flat_hash_map<absl::string_view, uint32_t> files;  // whole files precede their kernels
+  const v1::Split side = repositories_.GetSide(origin.repository(), origin.url());
   for (int i = 0; i < kernels; ++i) {
     const uint32_t number = first + static_cast<uint32_t>(i);
     const bool of_graph =
@@ -111,7 +145,7 @@ absl::Status Splitter::JoinAll(const google::protobuf::RepeatedPtrField<v1::Pair
   for (const v1::Pair& pair : pairs) {
     if (pair.a() >= pair.b() || pair.b() >= size()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("no pair of ", size(), " kernels: ", pair.ShortDebugString()));
+          absl::StrCat("not a pair of ", size(), " kernels: ", pair.ShortDebugString()));
     }
     if (!Probes(pair.a()) || !Probes(pair.b())) continue;
     if (across_sources && sources_[pair.a()] == sources_[pair.b()]) continue;
@@ -123,7 +157,7 @@ absl::Status Splitter::JoinAll(const google::protobuf::RepeatedPtrField<v1::Pair
 absl::Status Splitter::AddPairs(const v1::PairSet& pairs) {
   RETURN_IF_ERROR(JoinAll(pairs.pairs(), /*across_sources=*/false));
   RETURN_IF_ERROR(JoinAll(pairs.structural(), /*across_sources=*/false));
-  // Within one tree kernels of one name are what their author told apart.
+  // Within one tree, the author told kernels of one name apart.
   return JoinAll(pairs.versions(), /*across_sources=*/true);
 }
 
@@ -131,8 +165,8 @@ absl::Status Splitter::EndAdding() {
   by_pair_ = {};
   by_renamed_ = {};
   if (size() != static_cast<size_t>(clusters_.decisions_size())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(clusters_.decisions_size(), " decisions on ", size(), " kernels"));
+    return absl::InvalidArgumentError(absl::StrCat("clusters: ", clusters_.decisions_size(),
+                                                   " decisions for ", size(), " kernels"));
   }
   for (uint32_t number = 0; number < size(); ++number) {
     const v1::Decision& decision = clusters_.decisions(static_cast<int>(number));
@@ -147,6 +181,8 @@ absl::Status Splitter::EndAdding() {
   return absl::OkStatus();
 }
 
+// Chooses the kernels of the next pass: as many open ones as fit the budget of shingles, at least
+// one.
 bool Splitter::BeginPass() {
   if (alike_) candidates_ += alike_->candidates();
   alike_.reset();
@@ -171,8 +207,8 @@ bool Splitter::BeginPass() {
 absl::Status Splitter::CheckShingles(uint32_t number, absl::Span<const uint64_t> shingles) const {
   if (shingles.size() != sizes_[number]) {
     return absl::InvalidArgumentError(absl::StrCat("kernel ", number, " has ", shingles.size(),
-                                                   " shingles, and ", sizes_[number],
-                                                   " by its signature"));
+                                                   " shingles; its signature says ",
+                                                   sizes_[number]));
   }
   return Annotate(CheckSet(shingles), absl::StrCat("kernel ", number));
 }
@@ -194,9 +230,10 @@ void Splitter::EndLoading() {
 absl::Status Splitter::Probe(uint32_t number, const v1::KernelShingles& shingles) {
   const absl::Span<const uint64_t> near = absl::MakeConstSpan(shingles.near());
   RETURN_IF_ERROR(CheckShingles(number, near));
-  // Of two that are of train nothing more is to be known, and the kernel itself is of its group.
+  // A pair within train, or within one component, changes nothing.
   const auto wanted = [&](uint32_t index) {
-    return RootOf(loaded_[index]) != RootOf(number) && (IsOpen(loaded_[index]) || IsOpen(number));
+    return FindRoot(loaded_[index]) != FindRoot(number) &&
+           (IsOpen(loaded_[index]) || IsOpen(number));
   };
   alike_->Probe(near, wanted, [&](uint32_t index) { Join(loaded_[index], number); });
   modules_->Probe(shingles, wanted,
@@ -208,13 +245,14 @@ void Splitter::MoveHeld() {
   for (bool moved = true; moved;) {
     moved = false;
     for (const auto& [source, holder] : held_) {
-      if (!IsOpen(source) || SideOf(source) == SideOf(holder)) continue;
-      sides_[RootOf(source)] = v1::SPLIT_TRAIN;
+      if (!IsOpen(source) || GetSide(source) == GetSide(holder)) continue;
+      sides_[FindRoot(source)] = v1::SPLIT_TRAIN;
       moved = true;
     }
   }
 }
 
+// Only kept kernels get a split; their duplicates are in the graph, but not in the dataset.
 v1::Splits Splitter::Take() {
   MoveHeld();
   v1::Splits splits;
@@ -222,7 +260,7 @@ v1::Splits Splitter::Take() {
   for (uint32_t number = 0; number < size(); ++number) {
     const bool kept =
         clusters_.decisions(static_cast<int>(number)).fate() == v1::FATE_KEPT && Probes(number);
-    const v1::Split side = kept ? SideOf(number) : v1::SPLIT_UNSPECIFIED;
+    const v1::Split side = kept ? GetSide(number) : v1::SPLIT_UNSPECIFIED;
     splits.add_splits(side);
     joined_ += side == v1::SPLIT_TRAIN && begun_[number] != v1::SPLIT_TRAIN;
   }

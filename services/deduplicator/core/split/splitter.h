@@ -10,67 +10,95 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/dataset.pb.h"
+#include "kernelmill/v1/job.pb.h"
 #include "services/deduplicator/core/split/module_join.h"
-#include "services/deduplicator/core/split/repository_sides.h"
 #include "services/deduplicator/core/split/set_join.h"
 
 namespace kernelmill::deduplicator {
 
-// Divides the kernels of a job into train, validation and test, so that no two that are alike are
-// of different splits. The .cc says how. In this order:
+// A map from repositories to splits: the split whose list names the repository, or else one by the
+// repository's place. Thread-safe.
 //
-//   AddShard      all of the job, in its order
-//   AddPairs      all that the pair stage found
+// A repository's place is a number in [0, 1), from the SHA-256 of seed and name. Places below the
+// test share are test, places in the last part of the line, as long as the validation share, are
+// validation, and the rest is train. So a repository's split does not depend on other repositories,
+// and raising a share only takes repositories from train.
+class RepositorySides {
+ public:
+  explicit RepositorySides(const v1::SplitPolicy& policy);
+
+  // Returns the split of a repository. `repository` is the name in records, `url` its web address
+  // or empty. All sources with one URL are one repository, whatever their names.
+  v1::Split GetSide(absl::string_view repository, absl::string_view url) const;
+
+ private:
+  // `key`: a result of RepositoryKey().
+  double GetPlace(absl::string_view key) const;
+
+  const double validation_;
+  const double test_;
+  const std::string seed_;
+  absl::flat_hash_map<std::string, v1::Split> named_;  // by key
+};
+
+// Divides the kernels of a job into train, validation and test, so that similar kernels are never
+// in different splits. The .cc explains it. Call in this order:
+//
+//   AddShard      for every shard, in the job's order
+//   AddPairs      for everything that the pair stage found
 //   EndAdding
-//   BeginPass     until it answers false:
-//     Load          the kernels that Loads() names, ascending
+//   BeginPass     until it returns false:
+//     Load          for each kernel for which Loads() is true, ascending
 //     EndLoading
-//     Probe         the kernels that Probes() names
+//     Probe         for each kernel for which Probes() is true
 //   Take
 //
-// A pass has in memory some kernels of those alone that may end in another split than train: as
-// many shingles as `shingles` says. Not thread-safe.
+// A pass holds up to `shingles` shingles in memory, only of kernels that may still end in another
+// split than train. Not thread-safe.
 class Splitter {
  public:
-  // `clusters` must outlive it.
+  // `clusters` must outlive the splitter.
   Splitter(const v1::SplitPolicy& policy, double threshold, const v1::Clusters& clusters,
            int64_t shingles = int64_t{1} << 24);
 
-  // INVALID_ARGUMENT: the shard does not fit together, or the clusters have no such kernel.
+  // Returns INVALID_ARGUMENT for a malformed shard, or if the clusters have no such kernel.
   absl::Status AddShard(const v1::SignatureShard& signatures, const v1::ShardOrigin& origin);
-  // INVALID_ARGUMENT: no pair of the kernels that were added.
+  // Returns INVALID_ARGUMENT for a pair of kernels that were not added.
   absl::Status AddPairs(const v1::PairSet& pairs);
-  // INVALID_ARGUMENT: the clusters are of more kernels, or a kernel repeats one that is not kept.
+  // Returns INVALID_ARGUMENT if the clusters have more kernels than were added, or if a kernel is a
+  // duplicate of one that is not kept.
   absl::Status EndAdding();
 
   bool BeginPass();
   bool Loads(uint32_t number) const { return number >= begin_ && number < end_ && IsOpen(number); }
   bool Probes(uint32_t number) const { return sides_[number] != v1::SPLIT_UNSPECIFIED; }
-  // INVALID_ARGUMENT: not a set, or of another size than its signature says.
+  // Load() and Probe() return INVALID_ARGUMENT if the shingles are not sorted, each once, or if
+  // their number is not the signature's.
   absl::Status Load(uint32_t number, const v1::KernelShingles& shingles);
   void EndLoading();
   absl::Status Probe(uint32_t number, const v1::KernelShingles& shingles);
 
   v1::Splits Take();
 
-  // Of the kernels that were added; their numbers end here.
+  // The number of added kernels.
   size_t size() const { return sides_.size(); }
-  // How many kept kernels of a repository that is of another split are of train.
+  // The number of kept kernels that moved to train from a repository of another split.
   int64_t joined() const { return joined_; }
   int64_t candidates() const { return candidates_; }
   int passes() const { return passes_; }
 
  private:
-  // What is known of a kernel's group, by the number that names it.
-  v1::Split SideOf(uint32_t number) const { return sides_[RootOf(number)]; }
-  uint32_t RootOf(uint32_t number) const;
-  // Whether the kernel may still be of another split than train.
+  // Returns the split that the kernel's component has so far.
+  v1::Split GetSide(uint32_t number) const { return sides_[FindRoot(number)]; }
+  uint32_t FindRoot(uint32_t number) const;
+  // Returns true if the kernel may still end in another split than train.
   bool IsOpen(uint32_t number) const;
   void Join(uint32_t a, uint32_t b);
-  // Moves what stands in the text of another split to train, until nothing does.
+  // Moves kernels that a text of another split contains to train, until there are no more.
   void MoveHeld();
   absl::Status JoinAll(const google::protobuf::RepeatedPtrField<v1::Pair>& pairs,
                        bool across_sources);
@@ -81,23 +109,23 @@ class Splitter {
   const v1::Clusters& clusters_;
   const int64_t shingles_;
 
-  // By number. UNSPECIFIED: neither kept nor the duplicate of one that is. Of a group's root, the
-  // group's; else where the kernel begins.
+  // By kernel number. UNSPECIFIED: neither kept nor a duplicate of a kept kernel. For the root of a
+  // component: the component's split. Otherwise: the split of the kernel's repository.
   std::vector<v1::Split> sides_;
   std::vector<v1::Split> begun_;
   mutable std::vector<uint32_t> parents_;
-  std::vector<uint32_t> sizes_;  // of the sets of shingles
+  std::vector<uint32_t> sizes_;  // the sizes of shingle sets, by kernel number
   std::vector<int32_t> sources_;
-  // The first kernel of each text, while kernels are added.
+  // The first kernel with each text. Empty after EndAdding().
   absl::flat_hash_map<std::string, uint32_t> by_pair_;
   absl::flat_hash_map<uint64_t, uint32_t> by_renamed_;
 
-  uint32_t begin_ = 0;  // the numbers of the pass
+  uint32_t begin_ = 0;  // the pass loads kernels of [begin_, end_)
   uint32_t end_ = 0;
   std::optional<SetJoin> alike_;
   std::optional<ModuleJoin> modules_;
-  std::vector<uint32_t> loaded_;  // the number of each kernel in these
-  // A kernel that stands in the text of another, and that one, while both may be of one split.
+  std::vector<uint32_t> loaded_;  // the kernel number of each entry of alike_ and modules_
+  // Pairs of a kernel and another whose text contains it, with different components when found.
   std::vector<std::pair<uint32_t, uint32_t>> held_;
   int passes_ = 0;
   int64_t joined_ = 0;

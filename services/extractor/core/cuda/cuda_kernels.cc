@@ -342,8 +342,8 @@ class CudaFile {
   }
 
  private:
-  int FirstLine(uint32_t token) const { return lines_.LineOf(code_.tokens[token].begin); }
-  int LastLine(uint32_t token) const { return lines_.LineOf(code_.tokens[token].end - 1); }
+  int FirstLine(uint32_t token) const { return lines_.LineAt(code_.tokens[token].begin); }
+  int LastLine(uint32_t token) const { return lines_.LineAt(code_.tokens[token].end - 1); }
 
   string_view Bytes(size_t begin, size_t end) const {
     return code_.text.substr(begin, end - begin);

@@ -263,8 +263,8 @@ class StatementFinder {
 
  private:
   Lines GetLines(NodeId node) const {
-    return {file_.lines.LineOf(tree_[node].start),
-            file_.lines.LineOf(tree_[tree_.LastToken(node)].end - 1)};
+    return {file_.lines.LineAt(tree_[node].start),
+            file_.lines.LineAt(tree_[tree_.LastToken(node)].end - 1)};
   }
 
   bool HoldsKernel(NodeId node) const {
@@ -449,7 +449,7 @@ std::vector<v1::Definition> AllDefinitions(const ParsedFile& file,
 std::vector<absl::string_view> AppliedNames(const ParsedFile& file, const JitFunction& function,
                                             const std::vector<v1::Definition>& all) {
   if (function.applied_by == kNoNode) return {};
-  const int line = file.lines.LineOf(file.tree[function.applied_by].start);
+  const int line = file.lines.LineAt(file.tree[function.applied_by].start);
   const auto below =
       std::upper_bound(all.begin(), all.end(), line,
                        [](int at, const v1::Definition& d) { return at < d.first_line(); });

@@ -69,8 +69,8 @@ Body ReadBody(const SyntaxTree& tree, const LineIndex& lines, NodeId definition)
     body = tree.NextSibling(first);
     while (body != kNoNode && IsLayout(tree.KindOf(body))) body = tree.NextSibling(body);
   }
-  const int head_line = lines.LineOf(std::max<size_t>(head_end, 1) - 1);
-  const bool same_line = body != kNoNode && lines.LineOf(tree[body].start) == head_line;
+  const int head_line = lines.LineAt(std::max<size_t>(head_end, 1) - 1);
+  const bool same_line = body != kNoNode && lines.LineAt(tree[body].start) == head_line;
   result.begin = same_line ? lines.Begin(head_line) : lines.End(head_line);
   return result;
 }

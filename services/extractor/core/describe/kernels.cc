@@ -133,7 +133,7 @@ int ApplicationLine(const ParsedFile& file, const JitFunction& function) {
   const bool plain = left != kNoNode && tree.KindOf(left) == Kind::kIdentifier &&
                      tree.KindOf(statement) == Kind::kExpressionStatement &&
                      tree[statement].parent == 0;
-  return plain ? file.lines.LineOf(tree[statement].start) : 0;
+  return plain ? file.lines.LineAt(tree[statement].start) : 0;
 }
 
 // Sets the path, the lines and the source, which is whole lines of the file.

@@ -86,8 +86,8 @@ v1::Launcher GetPlace(const SyntaxTree& tree, const LineIndex& lines, NodeId fun
   const NodeId parent = tree[function].parent;
   const bool decorated = parent != kNoNode && tree.KindOf(parent) == Kind::kDecoratedDefinition;
   v1::Launcher place;
-  place.set_first_line(lines.LineOf(tree[decorated ? parent : function].start));
-  place.set_last_line(lines.LineOf(tree[tree.LastToken(function)].end - 1));
+  place.set_first_line(lines.LineAt(tree[decorated ? parent : function].start));
+  place.set_last_line(lines.LineAt(tree[tree.LastToken(function)].end - 1));
   return place;
 }
 

@@ -174,13 +174,13 @@ class Finder {
       function.decorated = parent;
       function.decorators = ListDecorators(tree_, parent);
     }
-    function.first_line = lines_.LineOf(tree_[definition].start);
+    function.first_line = lines_.LineAt(tree_[definition].start);
     for (const NodeId decorator : function.decorators) {
       // CPython does not count parentheses around an expression as part of it.
       const NodeId expression = tree_.StripParentheses(decorator);
-      function.first_line = std::min(function.first_line, lines_.LineOf(tree_[expression].start));
+      function.first_line = std::min(function.first_line, lines_.LineAt(tree_[expression].start));
     }
-    function.last_line = lines_.LineOf(tree_[tree_.LastToken(definition)].end - 1);
+    function.last_line = lines_.LineAt(tree_[tree_.LastToken(definition)].end - 1);
     return function;
   }
 

@@ -141,8 +141,8 @@ std::vector<GeneratedString> FindGeneratedStrings(const ParsedText& file) {
     const Content content = GetContent(tree, literal);
     if (content.begin >= content.end) continue;
     const absl::string_view bytes = file.text().substr(content.begin, content.end - content.begin);
-    found.push_back({content.begin, content.end, file.lines().LineOf(tree[literal].start),
-                     file.lines().LineOf(tree[statements[node]].start),
+    found.push_back({content.begin, content.end, file.lines().LineAt(tree[literal].start),
+                     file.lines().LineAt(tree[statements[node]].start),
                      !concatenated && IsVerbatim(content.quotes, bytes)});
   }
   return found;
@@ -154,7 +154,7 @@ std::vector<int> FindEmittedCode(const ParsedText& file) {
   const SyntaxTree& tree = file.tree();
   for (const NodeId node : tree.Of(Kind::kString)) {
     if (tree.KindOf(tree[node].parent) == Kind::kExpressionStatement) continue;
-    if (HoldsDecorator(tree.TextOf(node))) lines.push_back(file.lines().LineOf(tree[node].start));
+    if (HoldsDecorator(tree.TextOf(node))) lines.push_back(file.lines().LineAt(tree[node].start));
   }
   return lines;
 }

@@ -96,7 +96,7 @@ std::vector<KernelTemplate> FindTemplates(const ParsedText& file) {
     if (!absl::StrContains(source, kOps)) continue;
     const size_t begin = static_cast<size_t>(source.data() - tree.text().data());
     const NodeId name = ArgumentNode(tree, node, "name", 0);
-    found.push_back({begin, file.lines().LineOf(begin), file.lines().LineOf(begin + source.size()),
+    found.push_back({begin, file.lines().LineAt(begin), file.lines().LineAt(begin + source.size()),
                      name == kNoNode ? "" : std::string(GetLiterals(tree, name)),
                      std::move(found_by)});
   }

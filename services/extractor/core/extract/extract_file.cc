@@ -220,7 +220,7 @@ class FileExtractor {
     found.candidates.clear();  // a string imports no files of the repository
     RETURN_IF_ERROR(CheckOverlap(*inner, found));
     std::vector<JitFunction>& functions = found.kernels;
-    const Place place = {static_cast<int64_t>(string.begin), file.lines().LineOf(string.begin) - 1};
+    const Place place = {static_cast<int64_t>(string.begin), file.lines().LineAt(string.begin) - 1};
     const auto shared = std::remove_if(
         functions.begin(), functions.end(),
         [&](const JitFunction& function) { return !OwnsItsLines(*inner, function); });

@@ -87,7 +87,7 @@ class JsonFileExtractor {
       const std::string text = json::Unescape(reader.raw());
       if (!MayHoldCode(text) && !dsl::MayHoldCounted(text)) continue;
       const size_t begin = static_cast<size_t>(reader.raw().data() - text_.data());
-      const int line = lines_.LineOf(begin);
+      const int line = lines_.LineAt(begin);
       if (++strings_ > options_.max_json_strings) {
         End(line, "too_many_strings");
         break;
@@ -111,7 +111,7 @@ class JsonFileExtractor {
 
   // Notes an error in the JSON itself.
   void AddError(size_t at, absl::string_view reason) {
-    const int line = lines_.LineOf(std::min(at, text_.size() - 1));
+    const int line = lines_.LineAt(std::min(at, text_.size() - 1));
     SetParseError(line);
     Skip(line, reason);
   }

@@ -15,7 +15,6 @@
 #include "absl/strings/string_view.h"
 #include "common/code/lexer.h"
 #include "common/code/python.h"
-#include "common/code/python_layout.h"
 #include "common/python/module_paths.h"
 #include "services/extractor/core/link/closure.h"
 #include "services/extractor/core/link/kernel_text.h"

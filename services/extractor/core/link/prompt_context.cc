@@ -15,7 +15,6 @@
 #include "common/code/brackets.h"
 #include "common/code/lexer.h"
 #include "common/code/python.h"
-#include "common/code/python_layout.h"
 #include "common/python/module_paths.h"
 #include "services/extractor/core/link/statements.h"
 

@@ -132,7 +132,7 @@ void AddCalls(const CallCounts& calls, KernelFacts& facts) {
 // Reads the facts: calls from the kernel's own code and, through Reach, from its helpers; loads and
 // stores from the kernel's own code, in which a helper's call has the traits of the helper's calls.
 KernelFacts ReadFacts(const v1::Kernel& kernel) {
-  const code::Language language = code::LanguageOf(kernel.dsl());
+  const code::Language language = code::ToLanguage(kernel.dsl());
   const CodeText code(BodyText(kernel), language);
   const CodeText module(kernel.module(), language);
   KernelFacts facts;

@@ -226,7 +226,7 @@ bool IsPlaceholder(absl::string_view name) {
 }
 
 std::optional<Label> Unfilled(const v1::Kernel& kernel, const std::vector<std::string>& prose) {
-  for (const code::Token& token : code::Lex(kernel.source(), code::LanguageOf(kernel.dsl()))) {
+  for (const code::Token& token : code::Lex(kernel.source(), code::ToLanguage(kernel.dsl()))) {
     if (token.kind == code::Token::kName && IsPlaceholder(token.text))
       return Label{"broken", RuleText("unfilled", token.text)};
   }

@@ -111,7 +111,7 @@ Stub StubOf(const v1::Kernel& kernel) {
   const bool cuda = kernel.dsl() == v1::DSL_CUDA;
   const absl::string_view body = BodyOf(kernel);
   if (body.empty()) return Stub::kNone;
-  const std::vector<Token> tokens = CodeTokens(body, code::LanguageOf(kernel.dsl()));
+  const std::vector<Token> tokens = CodeTokens(body, code::ToLanguage(kernel.dsl()));
   Stub stub = Stub::kEmpty;
   for (const Statement& statement : cuda ? CStatements(tokens) : PythonStatements(tokens)) {
     if (IsEmpty(statement)) continue;

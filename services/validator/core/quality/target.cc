@@ -270,7 +270,7 @@ bool AssemblesInline(const std::vector<code::Token>& tokens) {
 // What stands in the strings of a function that assembles, its docstring aside.
 Label OfAssembly(const v1::Kernel& kernel) {
   const std::vector<code::Token> tokens =
-      code::Lex(kernel.source(), code::LanguageOf(kernel.dsl()));
+      code::Lex(kernel.source(), code::ToLanguage(kernel.dsl()));
   if (!AssemblesInline(tokens)) return {};
   Only only;
   absl::string_view first;

@@ -125,7 +125,7 @@ absl::string_view CommentAbove(const v1::Kernel& kernel, absl::string_view file)
 
 std::string ProseOf(const v1::Kernel& kernel, absl::string_view comment_above) {
   std::string prose = absl::StrCat(comment_above, ".\n", kernel.docstring(), ".\n");
-  for (const Token& token : code::Lex(kernel.source(), code::LanguageOf(kernel.dsl()))) {
+  for (const Token& token : code::Lex(kernel.source(), code::ToLanguage(kernel.dsl()))) {
     if (token.kind == Token::kComment) {
       absl::StrAppend(&prose, token.text, "\n");
     } else if (!absl::EndsWith(prose, ".\n")) {

@@ -1,34 +1,64 @@
 #ifndef KERNELMILL_SERVICES_COMPILER_ADAPTERS_SANDBOX_ATTACKS_ATTACKS_H_
 #define KERNELMILL_SERVICES_COMPILER_ADAPTERS_SANDBOX_ATTACKS_ATTACKS_H_
 
+#include <sys/types.h>
+
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "common/base/file.h"
 
 namespace kernelmill::compiler {
 
-// What must come of an attack; the beginning of its name says it.
+// The required outcome of an attack; its name begins with it.
 enum class Fate {
-  kRefused,    // the sandbox refuses it
-  kSilenced,   // it can say nothing any more, which is an error of its own
+  kRefused,    // the sandbox refuses the attack
+  kSilenced,   // it cannot answer any more, which is reported as its own error
   kEnded,      // a bound ends its process
   kOverrun,    // a bound ends the whole confined process
-  kContained,  // it may do it, and nobody else notices
+  kContained,  // it succeeds, but affects only itself
 };
 
-// A function of a Python file beside this header.
+// An attack: a function of a Python file beside this header.
 struct Attack {
   std::string name;    // "refused_tcp"
-  std::string module;  // text of a module that attacks when it is loaded
+  std::string module;  // a module that attacks when it is loaded
   Fate fate;
 };
 
-// Those of a file ("network"), with what they are to harm (Victim::Description) before them.
-std::vector<Attack> AttacksOf(absl::string_view file, const std::string& victim);
+// Lists the attacks of a file ("network"). `victim` (Victim::Description) goes before each of them.
+std::vector<Attack> ListAttacks(absl::string_view file, const std::string& victim);
 
-// All files, by name.
+// Lists all files, by name.
 std::vector<std::string> AttackFiles();
+
+// The things that attacks try to harm: servers that wait for connections, a world-writable file and
+// folder, and a process of the user that compilers run as. They end with this object.
+class Victim {
+ public:
+  static absl::StatusOr<std::unique_ptr<Victim>> Create();
+  ~Victim();
+
+  // Returns Python code that describes it: VICTIM = {...}
+  std::string Description() const;
+
+  // Returns INTERNAL if it was harmed, and says how.
+  absl::Status Unharmed() const;
+
+ private:
+  explicit Victim(TempDir folder) : folder_(std::move(folder)) {}
+  absl::Status Listen();
+  absl::Status StartProcess();
+
+  TempDir folder_;
+  FileDescriptor tcp_, udp_, unix_, abstract_;
+  int tcp_port_ = 0, udp_port_ = 0;
+  pid_t process_ = -1;
+};
 
 }  // namespace kernelmill::compiler
 

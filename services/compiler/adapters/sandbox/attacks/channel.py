@@ -1,4 +1,4 @@
-"""Speaks in the harness's place, to have a record say what it likes, or to break what comes after it."""
+"""Imitates the harness, to falsify a record or to break the next kernel."""
 import json
 import os
 import struct
@@ -18,7 +18,7 @@ def refused_forged_answers():
 
 
 def refused_forged_refusal():
-    """The machine would be taken for one that cannot confine."""
+    """The machine would look as if it could not confine."""
     for number in range(64):
         try:
             os.write(number, struct.pack("=16scQ", b"\0" * 16, b"X", 2) + b"no")
@@ -27,7 +27,7 @@ def refused_forged_refusal():
 
 
 def channels():
-    """The harness's own, with the token that answers begin with: code that searches its process finds it."""
+    """The harness's own channel, with the token of its answers, which a search of the process finds."""
     import gc
     return [value for value in gc.get_objects() if type(value).__name__ == "Channel"]
 
@@ -38,7 +38,7 @@ def refused_forged_refusal_with_the_token():
 
 
 def contained_forged_answers_with_the_token():
-    """It can say of itself what it likes."""
+    """It can lie about itself."""
     import sys
     for channel in channels() if "kernelmill_harness.zygote" in sys.modules else []:
         channel.answer(b'{"import": {"ok": true, "line": true, "error": "\\ud800"}}')
@@ -59,7 +59,7 @@ def silenced_closed_channel():
 
 
 def contained_other_descriptors():
-    """There are none but its own five."""
+    """It has only its own five descriptors."""
     kept = []
     for number in range(5, 1024):
         try:
@@ -73,11 +73,11 @@ def contained_other_descriptors():
 
 
 def silenced_interposed_channel():
-    """Everything that it says goes into a pipe that nobody reads."""
+    """All its output goes into a pipe without a reader."""
     read, write = os.pipe()
     for number in range(5):
         os.dup2(write, number)
-    raise PermissionError("nobody hears this")
+    raise PermissionError("no one hears this")
 
 
 def refused_reading_the_others_questions():
@@ -88,7 +88,7 @@ def refused_reading_the_others_questions():
 
 
 def refused_death_of_its_own_making():
-    """What the harness says of a child that answers no more, which its reader would take apart."""
+    """Imitates the harness's report of a child that died."""
     import sys
     for channel in channels() if "kernelmill_harness.zygote" in sys.modules else []:
         channel.answer(b'{"died": 7}')

@@ -1,4 +1,4 @@
-"""Reads and changes files that are not its own. The victim's folder and files are open to everybody."""
+"""Reads and changes files of others. The victim's folder and files are open to all users."""
 import os
 
 
@@ -29,7 +29,7 @@ def refused_removing():
 
 
 def refused_linking_in():
-    """A name in its own folder for a file outside."""
+    """A hard link in its own folder to a file outside."""
     os.symlink(VICTIM["file"], "link")
     all_refused(lambda: open("link").read(), lambda: open("link", "a"))
 

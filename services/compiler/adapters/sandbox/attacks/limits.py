@@ -1,4 +1,4 @@
-"""Takes more than its share."""
+"""Exceeds bounds of its process."""
 import os
 import signal
 import threading
@@ -26,7 +26,7 @@ def ended_asleep():
 
 
 def ended_asleep_in_a_thread():
-    """What the interpreter does at its end does not come."""
+    """The interpreter never reaches its end."""
     threading.Thread(target=lambda: time.sleep(1000)).start()
     while True:
         time.sleep(1000)
@@ -50,7 +50,7 @@ def ended_by_one_large_block():
 
 
 def ended_by_output():
-    """1 GB, on each descriptor that takes it."""
+    """Writes 1 GB to each descriptor that takes it."""
     block = b"x" * (1 << 20)
     for _ in range(1024):
         for number in (2, 1, 0):
@@ -74,7 +74,7 @@ def ended_by_threads():
 
 
 def contained_odd_names():
-    """What removes its folder afterwards must bear."""
+    """Names that the removal of the folder must handle."""
     for name in (b"\xff\xfe", b"a\nb", b"-rf", b"*", b"x" * 255):
         open(name, "w").close()
     os.symlink("/", "root")

@@ -21,7 +21,7 @@ def refused_proc():
 
 
 def refused_other_scratch_folders():
-    """What other compilers and other kernels write to."""
+    """Folders of other compilers and other kernels."""
     above = os.path.dirname(os.getcwd())
     all_refused(lambda: os.listdir(os.path.dirname(above)), lambda: open(above + "/left-behind", "w"),
                 lambda: os.mkdir(above + "/kernel-"), lambda: os.rename(os.getcwd(), above + "/moved"))
@@ -48,7 +48,7 @@ def refused_fork():
 
 
 def refused_a_thread_that_is_waited_for():
-    """Who waits for it looks like one who waits for the disk, and not asleep."""
+    """A process that waits for a vfork looks as if it waits for the disk, and not asleep."""
     call(56, 0x100 | 0x200 | 0x400 | 0x800 | 0x4000 | 0x10000, 0, 0, 0, 0)
 
 
@@ -70,7 +70,7 @@ def refused_signals():
 
 
 def refused_signal_of_a_descriptor():
-    """The kernel would send it."""
+    """Linux would send the signal for it."""
     import fcntl
     read, _ = os.pipe()
     all_refused(lambda: fcntl.fcntl(read, fcntl.F_SETOWN, os.getppid()), lambda: fcntl.fcntl(read, 10, signal.SIGKILL))
@@ -99,7 +99,7 @@ def refused_set_user_programs():
 
 
 def refused_more_memory():
-    """Limits of its own, and of the process that forks it."""
+    """Limits of itself, and of the process that forks it."""
     import resource
     for limit in ("prlimit", "setrlimit"):
         try:
@@ -114,7 +114,7 @@ def refused_more_memory():
 
 
 def refused_ends_that_look_like_the_machines():
-    """A compiler that the machine has killed is no kernel's fault: its task would be tried again."""
+    """The harness blames the machine for a killed compiler, and would try its task again."""
     import resource
 
     def lower():
@@ -132,7 +132,7 @@ def refused_priorities():
 
 
 def refused_filters():
-    """A filter of its own could answer in the kernel's place, or trap what the harness calls."""
+    """Its own filter could answer in Linux's place, or trap calls of the harness."""
     all_refused(lambda: call(317, 1, 0, ctypes.create_string_buffer(16)), lambda: call(157, 22, 2, ctypes.create_string_buffer(16)),
                 lambda: call(444, None, 0, 1), lambda: call(446, 0, 0))
 
@@ -187,7 +187,7 @@ def refused_calls_that_no_compiler_makes():
 
 
 def refused_calls_of_32_bits():
-    """Their numbers mean other calls: int 0x80 with 20, which is getpid there and writev here."""
+    """The numbers of i386 mean other calls: 20 is getpid there and writev here."""
     code = b"\xb8\x14\x00\x00\x00\xcd\x80\xc3"
     libc = ctypes.CDLL(None)
     libc.mmap.restype = ctypes.c_void_p

@@ -1,4 +1,4 @@
-"""Speaks to somebody outside."""
+"""Connects to servers outside."""
 import socket
 
 

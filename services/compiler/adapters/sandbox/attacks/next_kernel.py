@@ -7,7 +7,7 @@ import tempfile
 
 
 def contained_in_memory():
-    """All of it is a copy, which ends with the kernel."""
+    """Its memory is a copy, which ends with the kernel."""
     builtins.open = None
     for name, module in list(sys.modules.items()):
         if name.startswith(("triton", "json", "kernelmill_harness")):
@@ -54,7 +54,7 @@ def contained_masks_and_signals():
 
 
 def contained_names_for_what_is_cleared():
-    """Of a folder that is in the way what lies in it is moved."""
+    """Folders in the way, whose content the removal must move."""
     for number in range(64):
         os.makedirs(f"{number}/below/deep")
         open(f".km-0-{number}", "w").close()

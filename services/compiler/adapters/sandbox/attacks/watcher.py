@@ -1,4 +1,4 @@
-"""Takes more than its share, of what the watcher alone sees: the whole confined process is ended."""
+"""Exceeds bounds that only the watcher checks: it ends the whole confined process."""
 import os
 import threading
 import time
@@ -26,7 +26,7 @@ def overrun_deep_folders():
 
 
 def overrun_threads_after_the_first_has_ended():
-    """/proc has such a process as a zombie."""
+    """/proc shows such a process as a zombie."""
     threading.stack_size(1 << 16)
 
     def start():

@@ -1,15 +1,15 @@
-# What begins each attack. The tests put VICTIM before it: what there is to harm (attacks.h).
+# The common beginning of all attacks. The tests put VICTIM before it: the things to harm (attacks.h).
 #
-# The name of an attack says what must come of it:
+# An attack's name begins with its required outcome:
 #   refused_    every way is refused: PermissionError, or the process is killed
-#   silenced_   it can say nothing any more, which is an error of its own
+#   silenced_   it cannot answer any more, which is reported as its own error
 #   ended_      a bound ends the process
 #   overrun_    a bound ends the whole confined process
 #   contained_  the process may do all of it, and the next kernel does not notice
 
 
 def all_refused(*ways):
-    """Raises what the sandbox raises, if it refuses each way; an error of another type names one that succeeded."""
+    """Raises the sandbox's error if each way is refused, and another error, naming the way, if one succeeds."""
     for way in ways:
         try:
             way()
@@ -20,7 +20,7 @@ def all_refused(*ways):
 
 
 def call(number, *arguments):
-    """A system call, as its number says."""
+    """Makes a system call by its number."""
     import ctypes
     import os
     libc = ctypes.CDLL(None, use_errno=True)

@@ -1,15 +1,15 @@
-"""Packages that are not installed beside the compiler: what a kernel's module meets in their place.
+"""Stand-ins for packages that are not installed beside the compiler.
 
 A module imports what its launcher needs (torch, einops, its framework), and its kernels need none of it. The rule:
 
-* What is installed is real: triton, numpy, packaging, Python's own library. A name of triton that this version lacks is an
+* Installed packages are real: triton, numpy, packaging, Python's own library. A name that this version of triton lacks is an
   ImportError, as everywhere.
-* torch is an Absent with what modules read at import: data types, versions, the target's device (see `torch_names`).
-* Any other package is an Absent: its modules, attributes and results are again Absents, a decorator of it gives the function
-  back. An import of it under `try` with a handler fails, as it would where it is not installed.
-* An Absent re-exports Triton under the names that everybody gives it: `triton`, `tl`, `gluon`, `gl`, `libdevice`.
+* torch is an Absent with the values that modules read at import: data types, versions, the target's device (`torch_names`).
+* Any other package is an Absent: its modules, attributes and results are Absents too, and a decorator returns its function.
+  An import under `try` with a handler fails, as on a machine without the package.
+* An Absent re-exports Triton under its usual names: `triton`, `tl`, `gluon`, `gl`, `libdevice`.
 
-An Absent has no value: numbers, truth and iteration of it are refused or empty, so that none slips into a kernel.
+An Absent has no value: it is false, empty, and not a number, so that it cannot slip into a kernel as a constant.
 """
 import ast
 import importlib
@@ -22,7 +22,7 @@ _names = {}  # {module: {name: value}} of absent modules that have some
 
 
 class AbsentBase:
-    """What a class derives from that is derived from an Absent."""
+    """The base of a class that derives from an Absent."""
 
     def __init_subclass__(cls, **_):
         pass
@@ -47,7 +47,7 @@ def _same(name):
 
 
 class Absent:
-    """A thing of a package that is not installed."""
+    """An object of a package that is not installed."""
 
     def __init__(self, path):
         self.__dict__["_path"] = path
@@ -112,7 +112,8 @@ def is_absent(value):
 
 
 def absent_module(name):
-    """A module, so that `import a.b as c` and `from a import *` work, of no class of ours: Triton asks for a module's type."""
+    """Makes a real module, so that `import a.b as c` and `from a import *` work. It has no class of ours, since Triton checks
+    a module's type."""
     module = types.ModuleType(name)
     module._absent = True
     module.__all__ = ()
@@ -150,10 +151,10 @@ def reexport(name):
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """The last finder: of what no other one has found."""
+    """The last finder: it finds every package that no other finder has found."""
 
     def __init__(self, guarded):
-        self.guarded = guarded  # packages whose import is to fail
+        self.guarded = guarded  # packages whose import must fail
 
     def find_spec(self, name, path=None, target=None):
         package = name.partition(".")[0]
@@ -175,7 +176,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def guarded_packages(text):
-    """Packages that a module imports under `try` with a handler that takes an ImportError, and nowhere else."""
+    """Returns the packages that a module imports only under `try` with a handler that catches ImportError."""
     guarded, plain = set(), set()
 
     def catches(handler):
@@ -208,6 +209,6 @@ def guarded_packages(text):
 
 
 def install(text, names):
-    """Makes the imports of `text` work in this process. names: {module: {name: value}} of what has values."""
+    """Makes the imports of `text` work in this process. names: {module: {name: value}} of absent modules with values."""
     _names.update(names)
     sys.meta_path.append(Finder(guarded_packages(text)))

@@ -1,6 +1,6 @@
 """Child B: turns IR into machine code by Triton's backend, and measures it.
 
-The IR is a stranger's, the code that runs here is ours and Triton's: what it reports is what the compiler did.
+The IR is untrusted. All code that runs here is ours or Triton's, so that its report can be trusted.
 """
 import contextlib
 import errno
@@ -21,13 +21,13 @@ ASSEMBLER_FORMS = ("cubin", "hsaco")
 KILLED = re.compile(r"ptxas` failed with error code -(9|24|25)\b")  # SIGKILL, SIGXCPU, SIGXFSZ: its limits
 
 
-# What a machine lacks, and another one or another time may have; ENOENT: somebody has removed the scratch folder, or a program of
-# the toolchain.
+# Errors of the machine, which may not occur elsewhere or later. ENOENT: the scratch folder or a program of the toolchain was
+# removed.
 MACHINE = (errno.ENOENT, errno.EAGAIN, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENFILE)
 
 
-# Bytes of a form, above which the next ones may find no end: a bound that is met at the same place on every machine, as one of
-# time is not. Of 2,905 real kernels seven have more, of which six took one to eleven minutes; the slowest of the others takes 67 s.
+# The bytes of a form above which the next step may not end. Unlike a bound of time, this one is met at the same place on every
+# machine. Seven of 2,905 real kernels exceed it; six of them took one to eleven minutes. The slowest other kernel takes 67 s.
 MOST_BYTES = {"ttir": 400_000, "llir": 3_500_000}
 
 
@@ -38,23 +38,23 @@ class Failed(Exception):
 
 
 class TooLarge(Failed):
-    """A form is over MOST_BYTES."""
+    """A form exceeds MOST_BYTES."""
 
 
-def forms_of(text, target, options, gluon):
-    """[(form, text or bytes)] in the order in which they are made, and the backend's metadata and the assembler's log."""
+def make_forms(text, target, options, gluon):
+    """Returns [(form, text or bytes)] in the order in which they are made, the backend's metadata, and the assembler's log."""
     backend = make_backend(device.gpu_target(target))
     context = ir.context()
     if hasattr(context, "disable_multithreading"):
         context.disable_multithreading()
     ir.load_dialects(context)
     backend.load_dialects(context)
-    # Its name comes into the IR as a location: a path of the scratch folder would be another each time.
+    # The file's name enters the IR as a location, so that it must not contain the scratch folder, which changes.
     try:
         with open("kernel.mlir", "w", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
-        raise children.MachineFault(messages.of_exception(error)) from error
+        raise children.MachineFault(messages.format_exception(error)) from error
     module = ir.parse_mlir_module("kernel.mlir", context)
     module.context = context
     parsed = backend.parse_options(options)
@@ -68,11 +68,11 @@ def forms_of(text, target, options, gluon):
                 module = step(module, metadata)
         except Exception as error:
             if isinstance(error, OSError) and error.errno in MACHINE:
-                raise children.MachineFault(messages.of_exception(error)) from error
+                raise children.MachineFault(messages.format_exception(error)) from error
             stage = "assembler" if form in ASSEMBLER_FORMS else "passes"
             if KILLED.search(str(error)):
                 stage = "limit"
-            raise Failed(stage, messages.diagnostic(messages.of_exception(error))) from error
+            raise Failed(stage, messages.diagnostic(messages.format_exception(error))) from error
         if form != "glir":
             forms.append((form, module if isinstance(module, bytes) else str(module)))
             if len(forms[-1][1]) > MOST_BYTES.get(form, sys.maxsize):
@@ -81,7 +81,7 @@ def forms_of(text, target, options, gluon):
 
 
 def said(message):
-    """What the assembler says first of all that it says, else the message."""
+    """Returns the assembler's first error, or else the message."""
     for line in message.splitlines():
         if line.startswith("ptxas ") and "error" in line:
             return line
@@ -89,15 +89,15 @@ def said(message):
 
 
 def refusal(stage, message):
-    """The report of what the backend does not take; of which line it is, is not told any more."""
+    """Makes the report of a kernel that the backend refuses. The line is not known at this point."""
     return {"status": "error", "stage": stage, "message": messages.clean(message), "line": 0}
 
 
 def report(text, target, options, gluon, keep):
-    """What one compile came to, as JSON has it."""
-    knobs.nvidia.dump_ptxas_log = True  # it says what was spilled
+    """Compiles IR for a target. Returns the report, as JSON objects."""
+    knobs.nvidia.dump_ptxas_log = True  # the log has the spilled bytes
     try:
-        forms, metadata, log = forms_of(text, target, options, gluon)
+        forms, metadata, log = make_forms(text, target, options, gluon)
     except TooLarge as failed:
         return {**refusal(failed.stage, failed.message), "of_size": True}
     except Failed as failed:
@@ -105,10 +105,10 @@ def report(text, target, options, gluon, keep):
     except children.MachineFault:
         raise
     except Exception as error:  # pylint: disable=broad-except
-        return refusal("passes", messages.of_exception(error))
+        return refusal("passes", messages.format_exception(error))
     numbers = {"shared_bytes": int(metadata.get("shared") or 0), **machine_code.measure(dict(forms), log)}
     for name, value in numbers.items():
-        # Triton counts shared memory in 32 bits: 2 GiB of it are a negative number.
+        # Triton counts shared memory in 32 bits, so that 2 GiB are a negative number.
         if not 0 <= value < 1 << 31:
             return refusal("passes", f"{name} is out of range: {value}")
     as_bytes = [(form, value if isinstance(value, bytes) else value.encode()) for form, value in forms]

@@ -1,4 +1,4 @@
-# What `python3 -c` runs: reads the harness from descriptor 3, then serves jobs. See zygote.h.
+# The program for `python3 -c`: reads the harness from descriptor 3, then serves jobs. See zygote.h.
 import importlib.abc
 import importlib.machinery
 import json
@@ -7,7 +7,7 @@ import sys
 
 
 class Sources(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
-    """Loads kernelmill_harness from the texts that the worker has sent."""
+    """A finder that loads kernelmill_harness from the texts that the worker sends."""
 
     def __init__(self, texts):
         self.texts = texts

@@ -1,9 +1,9 @@
-"""The two children that a target needs, confined by sandbox.py, and what is said of one that gives no answer.
+"""The two children that a target needs, confined by sandbox.py, and the report of a child that does not answer.
 
-Bounds are of processor time and memory. A kernel takes more processor time on a busy machine: the same work may take half as much
-again. So backend.py bounds forms by size, and time is left for what has no end. One that sleeps is ended by the watcher
-(ConfinedProcess::BeginWork). The wall time is bounded too, so that nothing goes on for ever, but for no machine that is merely
-busy. What the machine brings about is MachineFault, and never in a report.
+Processor time and memory are bounded. The same work takes up to half as much processor time again on a busy machine. So
+backend.py bounds forms by size first, and the bound of time is only for work that does not end. The watcher
+(ConfinedProcess::BeginWork) ends a child that sleeps. Wall time is bounded too, with a limit that a busy machine does not
+reach. Faults of the machine raise MachineFault and never enter a report.
 """
 import json
 import os
@@ -20,15 +20,15 @@ OUT_OF_MEMORY = re.compile(r"out of memory|bad_alloc|MemoryError", re.IGNORECASE
 
 
 class MachineFault(Exception):
-    """A child could not be started or confined: the kernel has no part in it."""
+    """A child could not be started or confined. The kernel is not to blame."""
 
 
 class Killed(MachineFault):
-    """A child was killed by nobody of ours: the machine has too little memory, for this kernel or for all that it does."""
+    """The machine killed a child: it has too little memory, for this kernel or for its other work."""
 
 
 class Frontend:
-    """Child A, which loads the module and answers several requests. It runs no programs."""
+    """Child A, which loads the module and answers requests. It may not run programs."""
 
     def __init__(self, main, job, target, answer_bytes):
         self._seconds = job["max_seconds"]
@@ -54,13 +54,14 @@ class Frontend:
         self._child.ask(str(place).encode())
 
     def answer(self):
-        """What it says; {"stage", "died"}: it says nothing any more."""
+        """Returns its next answer, or {"stage", "died"} if it cannot answer any more."""
         return _object(self._child.answer(), self._seconds)
 
 
 def call(work, seconds, max_seconds, answer_bytes):
-    """What `work()` returns, run in a folder of its own by a child B, which may run the compiler's programs; {"stage",
-    "died"}: it did not return. `seconds` is what is left of max_seconds: it differs from run to run, so nothing is said of it."""
+    """Returns the result of `work()`, run in its own folder by a child B, which may run the compiler's programs, or {"stage",
+    "died"} if it did not return. `seconds` is the rest of max_seconds; messages do not contain it, since it differs from run to
+    run."""
     def run():
         _settle()
         try:
@@ -77,12 +78,12 @@ def call(work, seconds, max_seconds, answer_bytes):
 
 
 def fault_row(fault):
-    """What is said in a report's place."""
+    """Makes the line that replaces a report."""
     return {"machine": str(fault), "killed": isinstance(fault, Killed)}
 
 
 def _settle():
-    """In a child: what Triton keeps lies in the child's folder, which is its kernel's alone."""
+    """In a child: points Triton's caches to the child's folder, which no other kernel uses."""
     os.environ["TRITON_HOME"] = os.getcwd()
     os.environ["TRITON_CACHE_DIR"] = os.path.join(os.getcwd(), "cache")
 
@@ -94,13 +95,13 @@ def _object(outcome, seconds):
         value = json.loads(outcome.data)
     except (ValueError, RecursionError, MemoryError):
         value = None
-    # "died" is what is said of a child here, and no child's own word.
+    # Only this module may say "died"; a child must not.
     believed = isinstance(value, dict) and "died" not in value
     return value if believed else death(sandbox.Outcome("garbled"), seconds)
 
 
 def death(outcome, seconds):
-    """Why there is no answer, for a report."""
+    """Returns the reason of a missing answer, for a report. Raises MachineFault if the machine is to blame."""
     if outcome.kind == "refused":
         raise MachineFault(outcome.data.decode("utf-8", "replace"))
     said = {
@@ -118,19 +119,19 @@ def death(outcome, seconds):
         raise Killed("it was killed: the machine has too little memory")
     if OUT_OF_MEMORY.search(words):
         return {"stage": "limit", "died": "not enough memory"}
-    name = name_of(outcome.number) if outcome.kind == "signal" else "no answer"
+    name = signal_name(outcome.number) if outcome.kind == "signal" else "no answer"
     return {"stage": "crash", "died": messages.clean(f"{name}: {words}" if words else name)}
 
 
-def name_of(number):
+def signal_name(number):
     try:
         return signal.Signals(number).name
-    except ValueError:  # most of the real-time signals
+    except ValueError:  # most real-time signals
         return f"signal {number}"
 
 
 def crash_line(text):
-    """Of what a crash leaves on descriptor 2 the line that says most."""
+    """Returns the most telling line of a crash's output on descriptor 2."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     for line in lines:
         if "LLVM ERROR" in line or "Assertion" in line or "error:" in line:

@@ -1,7 +1,7 @@
-"""The device that a kernel's module sees while it is loaded: the target's, where there is none.
+"""The device that a kernel's module sees while it is loaded: the target's, on a machine without one.
 
-Modules ask at import which device they run on, to choose configurations and branches. They hear of the part that each
-target is known by; nothing of it can be launched on.
+Modules ask at import which device they run on, to choose configurations and branches. They see the best-known part of each
+target. They cannot launch kernels on it.
 """
 from triton.backends.compiler import GPUTarget
 
@@ -15,7 +15,7 @@ PARTS = {
 
 
 def gpu_target(target):
-    """Triton's target of "cuda:90" or "hip:gfx942"."""
+    """Returns Triton's target for "cuda:90" or "hip:gfx942"."""
     backend, _, arch = target.partition(":")
     if backend == "cuda":
         return GPUTarget("cuda", int(arch), 32)
@@ -23,7 +23,7 @@ def gpu_target(target):
 
 
 def shared_bytes(target):
-    """Of a block, at most."""
+    """Returns the most shared memory that a block may have."""
     return PARTS[target][2]
 
 
@@ -33,7 +33,7 @@ def capability(target):
 
 
 class Properties:
-    """As torch.cuda.get_device_properties has them."""
+    """Device properties, as torch.cuda.get_device_properties returns them."""
 
     def __init__(self, target):
         name, processors, shared, registers, memory = PARTS[target]
@@ -69,7 +69,7 @@ class Utils:
 
 
 class Driver:
-    """In the place of triton.runtime.driver.active."""
+    """A replacement of triton.runtime.driver.active."""
 
     def __init__(self, target):
         self._target = gpu_target(target)

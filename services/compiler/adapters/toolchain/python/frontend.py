@@ -1,6 +1,6 @@
-"""Child A: loads a stranger's module and turns its kernel into Triton's IR, as text, by Triton's own frontend.
+"""Child A: loads an untrusted module and turns its kernel into Triton's IR, as text, by Triton's own frontend.
 
-All that it says is a stranger's word.
+All its answers are untrusted, since the module's code runs in the same process.
 """
 import ast
 import errno
@@ -22,14 +22,14 @@ from kernelmill_harness import absent, device, messages, sandbox, torch_names
 
 
 MODULE = "kernel"
-FILE = "kernel.py"  # there is no such file: its lines are in linecache
+FILE = "kernel.py"  # not a real file: its lines are in linecache
 REPR_BYTES = 4000
-# Under which wrappers keep the function that they wrap: Triton's own, functools.wraps, others' caches and tracers.
+# Attributes in which wrappers keep the wrapped function: Triton's own, functools.wraps, other caches and tracers.
 WRAPPED = ("fn", "__wrapped__", "jit_function", "func", "kernel")
 
 
 class Refused(Exception):
-    """What stands between a try and its IR."""
+    """The reason why a try has no IR."""
 
     def __init__(self, stage, message, line=0):
         super().__init__(message)
@@ -37,7 +37,7 @@ class Refused(Exception):
 
 
 def load(text, target):
-    """The module's namespace. Raises what the module raises."""
+    """Loads the module. Returns its namespace, and raises the module's exceptions."""
     absent.install(text, torch_names.names(target))
     device.pretend(target)
     linecache.cache[FILE] = (len(text), None, text.splitlines(True), FILE)
@@ -48,8 +48,8 @@ def load(text, target):
     return module.__dict__
 
 
-def line_of(error):
-    """The line of the module that an exception comes from; 0: of none."""
+def find_line(error):
+    """Returns the line of the module that an exception comes from, or 0."""
     if isinstance(error, SyntaxError) and error.filename == FILE:
         return error.lineno or 0
     line, traceback = 0, error.__traceback__
@@ -61,7 +61,7 @@ def line_of(error):
 
 
 def unwrap(value):
-    """The JITFunction under autotuners, heuristics and others' wrappers; None: there is none."""
+    """Returns the JITFunction under autotuners, heuristics and other wrappers, or None."""
     for _ in range(20):
         if isinstance(value, JITFunction):
             return value
@@ -92,7 +92,8 @@ def find(namespace, name, gluon):
 
 
 def evaluate(constexprs, namespace):
-    """{name: value} of a try's expressions. One may use the others' values, as `args`."""
+    """Evaluates a try's expressions to {name: value}. An expression may use the values of others, as `args`, in any order:
+    each round evaluates those whose inputs are known, until none is left or none can be evaluated."""
     args, left, reason = {}, list(constexprs), {}
     while left:
         failed = []
@@ -102,7 +103,7 @@ def evaluate(constexprs, namespace):
                 args[name] = getattr(value, "value", value) if isinstance(value, triton.language.constexpr) else value
             except Exception as error:  # pylint: disable=broad-except
                 failed.append((name, expression))
-                reason[name] = messages.of_exception(error)
+                reason[name] = messages.format_exception(error)
         if len(failed) == len(left):
             name, expression = failed[0]
             raise Refused("frontend", f"no value for {name} = {expression[:200]}: {reason[name]}")
@@ -110,13 +111,13 @@ def evaluate(constexprs, namespace):
     return args
 
 
-def type_of(text):
-    """A type as Triton takes it: "(*fp32, i32)" is a tuple's."""
+def parse_type(text):
+    """Returns a type as Triton takes it: "(*fp32, i32)" becomes a tuple."""
     return tuple(text[1:-1].split(", ")) if text.startswith("(") else text
 
 
-def source_of(kernel, attempt, namespace, gluon):
-    """Triton's source object of a kernel as a try calls it, and the values of its constexprs."""
+def make_source(kernel, attempt, namespace, gluon):
+    """Returns Triton's source object for a kernel with a try's signature, and the values of its constexprs."""
     values = evaluate(attempt["constexprs"], namespace)
     known = {name: (type_, divisible) for name, type_, divisible in attempt["types"]}
     signature, attributes = {}, {}
@@ -124,7 +125,7 @@ def source_of(kernel, attempt, namespace, gluon):
         if name in values:
             signature[name] = "constexpr"
         elif name in known:
-            signature[name], divisible = type_of(known[name][0]), known[name][1]
+            signature[name], divisible = parse_type(known[name][0]), known[name][1]
             places = [(i, j) for j in range(len(signature[name]))] if isinstance(signature[name], tuple) else [(i,)]
             if divisible:
                 attributes.update({place: [["tt.divisibility", 16]] for place in places})
@@ -137,8 +138,8 @@ def source_of(kernel, attempt, namespace, gluon):
     return kind(kernel, signature, constexprs, attributes), values
 
 
-def options_of(attempt):
-    """Options as Triton takes them: Python's literals, and words."""
+def read_options(attempt):
+    """Returns options as Triton takes them: Python's literals, and words."""
     options = {}
     for name, value in attempt["options"]:
         try:
@@ -149,19 +150,19 @@ def options_of(attempt):
 
 
 def lower(source, attempt, target):
-    """The IR that the frontend makes: what the first pass of the backend takes."""
+    """Returns the IR that the frontend makes, the input of the backend's first pass."""
     gpu = device.gpu_target(target)
     backend = make_backend(gpu)
-    options = backend.parse_options(dict(options_of(attempt), **source.parse_options()))
+    options = backend.parse_options(dict(read_options(attempt), **source.parse_options()))
     context = ir.context()
     ir.load_dialects(context)
     backend.load_dialects(context)
-    source.hash()  # triton.compile asks for it: here it refuses what kernels may not refer to
+    source.hash()  # as in triton.compile: it refuses kernels that refer to forbidden globals
     return str(source.make_ir(gpu, options, backend.get_codegen_implementation(options), backend.get_module_map(), context))
 
 
 class Lines:
-    """Where the text of each of the module's device functions begins."""
+    """The first line of each of the module's device functions, to turn Triton's line numbers into the module's."""
 
     def __init__(self, namespace):
         self.first = {}
@@ -176,13 +177,13 @@ class Lines:
             except Exception:  # pylint: disable=broad-except
                 continue
 
-    def of(self, error):
-        """The innermost line of the module that a refusal of the frontend names."""
+    def find(self, error):
+        """Returns the innermost line of the module that an error of the frontend names."""
         line = 0
         for link in chain(error):
             if isinstance(link, CompilationError) and link.src in self.first:
                 line = self.first[link.src] + getattr(link.node, "lineno", 1) - 1
-        return line or line_of(error)
+        return line or find_line(error)
 
 
 def chain(error):
@@ -194,18 +195,18 @@ def chain(error):
 
 
 def said(error):
-    """The innermost message of a refusal, without excerpts of the source."""
+    """Returns the innermost message of an error, without excerpts of the source."""
     message = ""
     for link in chain(error):
         if isinstance(link, CompilationError):
             message = link.error_message or message
         else:
-            message = messages.of_exception(link)
-    return message or messages.of_exception(error)
+            message = messages.format_exception(link)
+    return message or messages.format_exception(error)
 
 
-def stage_of(error, stage):
-    """`stage`, or that of what the sandbox brought about, if that stands behind an exception."""
+def find_stage(error, stage):
+    """Returns "sandbox" or "limit" if the sandbox caused the exception, and `stage` otherwise."""
     for link in chain(error):
         if isinstance(link, PermissionError) and sandbox.enforced():
             return "sandbox"
@@ -217,18 +218,18 @@ def stage_of(error, stage):
 def frontend(namespace, lines, kernel, attempt, job, target):
     begin = messages.diagnostics_end()
     try:
-        source, values = source_of(kernel, attempt, namespace, job["gluon"])
+        source, values = make_source(kernel, attempt, namespace, job["gluon"])
         text = lower(source, attempt, target)
     except Refused:
         raise
     except Exception as error:  # pylint: disable=broad-except
         message = messages.diagnostic(said(error), begin)
-        raise Refused(stage_of(error, "frontend"), message, lines.of(error)) from None
+        raise Refused(find_stage(error, "frontend"), message, lines.find(error)) from None
     return {"ir": text, "constexprs": [[name, messages.clean(repr(value), REPR_BYTES)] for name, value in values.items()]}
 
 
 def main(channel, job, target):
-    """Loads the module, then answers each request, a try's place, with its IR. Objects of JSON."""
+    """Loads the module, then answers each request (the index of a try) with its IR, as objects of JSON."""
     sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # pylint: disable=consider-using-with
 
     def answer(value):
@@ -237,8 +238,8 @@ def main(channel, job, target):
     try:
         namespace = load(job["module"], target)
     except BaseException as error:  # pylint: disable=broad-except
-        answer({"import": {"ok": False, "stage": stage_of(error, "import"), "line": line_of(error),
-                           "error": messages.clean(messages.of_exception(error), messages.IMPORT_BYTES)}})
+        answer({"import": {"ok": False, "stage": find_stage(error, "import"), "line": find_line(error),
+                           "error": messages.clean(messages.format_exception(error), messages.IMPORT_BYTES)}})
         return
     answer({"import": {"ok": True}})
     lines = Lines(namespace)
@@ -249,4 +250,4 @@ def main(channel, job, target):
         except Refused as refused:
             answer({"stage": refused.stage, "message": messages.clean(refused.message), "line": refused.line})
         except BaseException as error:  # pylint: disable=broad-except
-            answer({"stage": "frontend", "message": messages.clean(messages.of_exception(error)), "line": line_of(error)})
+            answer({"stage": "frontend", "message": messages.clean(messages.format_exception(error)), "line": find_line(error)})

@@ -1,8 +1,8 @@
-"""What machine code needs: registers, spills, instructions.
+"""Counts the registers, spills and instructions of machine code.
 
-NVIDIA: registers and spills are what ptxas says; an instruction has 16 bytes in .text (sm_80 and later), and the NOPs that
-pad its end are none. AMD: the metadata that the assembly ends with; a spilled vector register is 4 bytes of each thread; an
-instruction is a line that is no label, no directive and no comment.
+NVIDIA: ptxas reports registers and spills. An instruction has 16 bytes in .text (sm_80 and later); the NOPs that pad the end
+do not count. AMD: the assembly ends with the metadata. A spilled vector register has 4 bytes per thread. An instruction is a
+line that is not a label, a directive or a comment.
 """
 import re
 import struct
@@ -39,7 +39,7 @@ def _count(section):
 
 
 def text_sections(elf):
-    """Contents of the sections of a 64-bit ELF file whose names begin with .text."""
+    """Returns the contents of the sections of a 64-bit ELF file whose names begin with .text."""
     table, = struct.unpack_from("<Q", elf, 0x28)
     size, count, names = struct.unpack_from("<HHH", elf, 0x3A)
     rows = [struct.unpack_from("<IIQQQQ", elf, table + i * size) for i in range(count)]

@@ -1,4 +1,4 @@
-"""Messages that are the same on every machine, whatever its folders are called."""
+"""Cleans messages, so that they are the same on every machine, whatever its folders are called."""
 import os
 import re
 
@@ -14,7 +14,7 @@ _TEMPORARY = re.compile(r"\btmp[a-z0-9_]{8}\b")
 
 
 def clean(text, limit=MESSAGE_BYTES):
-    """`text` without folders, addresses and names of temporary files, cut to `limit` bytes of UTF-8."""
+    """Returns `text` without folders, addresses and names of temporary files, cut to `limit` bytes of UTF-8."""
     text = _PATH.sub(r"\1", text)
     text = _ADDRESS.sub("0x", text)
     text = _TEMPORARY.sub("kernel", text)
@@ -22,8 +22,8 @@ def clean(text, limit=MESSAGE_BYTES):
     return text.encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")
 
 
-def of_exception(error):
-    """ "Type: what it says", of an exception that a stranger's code may have made."""
+def format_exception(error):
+    """Returns "Type: message". Untrusted code may have made the exception, so that str() may raise."""
     try:
         said = str(error)
     except BaseException:  # pylint: disable=broad-except
@@ -33,7 +33,7 @@ def of_exception(error):
 
 
 def diagnostics_end():
-    """Where what is written to descriptor 2, a file that is each child's own, ends."""
+    """Returns the end of the output on descriptor 2, which is a file of each child."""
     try:
         return os.fstat(2).st_size
     except OSError:
@@ -41,8 +41,8 @@ def diagnostics_end():
 
 
 def diagnostic(message, begin=0):
-    """What MLIR says, where an exception's `message` says only that something failed: it has written that to descriptor 2,
-    from `begin` on. It names no line, since IR is made without them, so that it is the same wherever it is made."""
+    """Returns MLIR's own error if an exception's `message` says only that something failed. MLIR writes it to descriptor 2,
+    from `begin` on. It contains no lines, since the IR has none, so that it is the same everywhere."""
     if not message.endswith(_SILENT):
         return message
     try:

@@ -1,9 +1,9 @@
-"""What modules read of torch while they are loaded, for absent.Finder."""
+"""The names of torch that modules read while they are loaded, for absent.Finder."""
 from kernelmill_harness.absent import AbsentClass
 from kernelmill_harness.device import PARTS, Properties, capability
 
 VERSION = "2.9.0"
-# As torch writes them, with their size in bytes.
+# The names of torch's types, with their size in bytes.
 DTYPES = {
     "float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3fn": 1, "float8_e5m2": 1, "float8_e4m3fnuz": 1,
     "float8_e5m2fnuz": 1, "float8_e8m0fnu": 1, "float4_e2m1fn_x2": 1, "int64": 8, "int32": 4, "int16": 2, "int8": 1,
@@ -13,7 +13,7 @@ ALIASES = {"double": "float64", "float": "float32", "half": "float16", "long": "
 
 
 class Tensor(AbsentClass):
-    """A class, as annotations of jit functions name it; a thing of it is what a heuristic asks for its type."""
+    """A class for annotations of jit functions. Heuristics ask its objects for their type."""
 
     def __init__(self, dtype=None, *_, **__):
         self.dtype = dtype
@@ -41,7 +41,7 @@ class device:
 
 
 class finfo:
-    """Of the floating types that constants are made of."""
+    """torch.finfo, for the floating types that constants use."""
     _VALUES = {  # bits, largest, smallest normal, difference of 1 to the next
         "float64": (64, 1.7976931348623157e308, 2.2250738585072014e-308, 2.220446049250313e-16),
         "float32": (32, 3.4028234663852886e38, 1.1754943508222875e-38, 1.1920928955078125e-07),
@@ -67,7 +67,7 @@ class iinfo:
 
 
 def names(target):
-    """{module: {name: value}} of a torch on a machine with the target's device."""
+    """Returns {module: {name: value}} of torch on a machine with the target's device."""
     hip = target.startswith("hip:")
     dtypes = {name: dtype(name, size) for name, size in DTYPES.items()}
     dtypes.update({alias: dtypes[name] for alias, name in ALIASES.items()})

@@ -1,27 +1,27 @@
-"""Which try of a job comes next, and which one is a target's."""
+"""Chooses the next try of a job, and the try that becomes a target's result."""
 import math
 import re
 
 
-LARGE_TENSOR = 1 << 16  # elements: no tile that is launched has more
+LARGE_TENSOR = 1 << 16  # elements: no launched tile has more
 TENSOR = re.compile(r"tensor<(\d+(?:x\d+)*)x")
-STAGES = ("import", "limit", "sandbox", "frontend", "passes", "assembler")  # the later, the further a try came
+STAGES = ("import", "limit", "sandbox", "frontend", "passes", "assembler")  # in the order of progress
 
 
 class Tries:
-    """The first that compiles is the target's, else the one that came furthest. One that takes more shared memory than the
-    target has compiles, and cannot be launched: it is the target's if no other fits. A try whose tensors are so large that the
-    backend may find no end is put off: a later one may have smaller sizes. After one that is out of bounds only those of small
-    sizes are left to try."""
+    """The tries of one target. The first that compiles is the result, or else the one that came furthest. A try that compiles
+    but needs more shared memory than the target has cannot be launched; it is the result only if no other fits. A try with
+    tensors so large that the backend may not end is postponed: a later one may have smaller sizes. After a try that exceeds a
+    bound, only those with small sizes remain."""
 
     def __init__(self, tries, shared_bytes):
         self._tries, self._shared_bytes = tries, shared_bytes
         self._waiting, self._put_off = list(range(len(tries))), []
-        self._first_time = False  # that of the last one: it has not been put off
+        self._first_time = False  # True if the last one was not postponed
         self._furthest = self._limited = self._too_large = self._fits = None
 
     def next(self):
-        """The next one's place; None: there is none."""
+        """Returns the index of the next try, or None."""
         if self._fits is not None:
             return None
         self._first_time = bool(self._waiting)
@@ -29,7 +29,8 @@ class Tries:
         return places.pop(0) if places else None
 
     def puts_off(self, place, said):
-        """Whether this one, of which child A said so much, comes later. It is asked for anew then: its IR may be too much to keep."""
+        """Returns True if this try, to which child A answered `said`, is postponed. It is then requested again, since its IR may
+        be too large to keep."""
         others = self._waiting or self._put_off
         if not self._first_time or not others or not has_large_tensor(said):
             return False
@@ -37,7 +38,7 @@ class Tries:
         return True
 
     def add(self, report):
-        """What a try came to."""
+        """Adds the report of a try."""
         if report["status"] == "ok":
             if report["shared_bytes"] <= self._shared_bytes:
                 self._fits = report
@@ -50,7 +51,7 @@ class Tries:
             self._limited, self._waiting, self._put_off = self._limited or report, left, []
 
     def report(self):
-        """The target's. `limited`: one that compiled, where a bound that another machine may not meet ended another try."""
+        """Returns the target's report. `limited`: it compiled, but another try met a bound that another machine may not meet."""
         compiled = self._fits or self._too_large
         if compiled is None:
             return self._limited or self._furthest
@@ -58,7 +59,7 @@ class Tries:
 
 
 def has_large_tensor(said):
-    """Whether IR has a tensor of more elements than tiles have."""
+    """Returns True if the IR has a tensor with more elements than tiles have."""
     ir = said.get("ir")
     shapes = set(TENSOR.findall(ir)) if isinstance(ir, str) else ()
     return any(math.prod(map(int, shape.split("x"))) > LARGE_TENSOR for shape in shapes if len(shape) < 100)

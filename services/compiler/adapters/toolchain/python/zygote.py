@@ -1,10 +1,10 @@
 """The harness: imports Triton once, then forks for each kernel. See zygote.h.
 
-Lines of JSON: a job, then its report. The zygote reads none of them: a child has a copy of all its parent's memory, with what was
-freed in it, and would find the kernels before it there. Each job has a server of its own, forked from the zygote, which runs no
-code but ours and Triton's. For each target of the job it forks A (frontend.py), which loads the module and gives IR, and for
-each IR B (backend.py), which compiles it and reports. Both are confined (sandbox.py). The server alone writes reports; what A says is a
-stranger's word, and goes into them bounded and as text.
+Lines of JSON: a job, then its report. The zygote reads none of them: a child has a copy of all its parent's memory, including
+freed memory, and would find earlier kernels there. So the zygote forks a server for each job. The server runs only our code and
+Triton's. For each target of the job it forks A (frontend.py), which loads the module and returns IR, and for each IR it forks B
+(backend.py), which compiles it and reports. Both are confined (sandbox.py). Only the server writes reports. The answers of A are
+untrusted and enter a report as text of bounded size.
 """
 import json
 import math
@@ -15,12 +15,12 @@ import traceback
 from kernelmill_harness import backend, children, device, frontend, messages, sandbox, tries
 
 
-IR_BYTES = 16 << 20      # of what A answers: as objects of Python it takes twenty times as much here
-REPORT_BYTES = 24 << 20  # of a target; zygote.cc has the bound of all
+IR_BYTES = 16 << 20      # an answer of A; as objects of Python it takes twenty times as much here
+REPORT_BYTES = 24 << 20  # one target; zygote.cc bounds all together
 
 
 def kernel_report(job):
-    """What is said of a job: the import, and each target."""
+    """Returns the report of a job: the import, and each target."""
     targets, module_import = [], None
     for target in job["targets"]:
         said, report = target_report(job, target)
@@ -35,7 +35,7 @@ def kernel_report(job):
 
 
 def target_report(job, target):
-    """The import's row, and what its tries came to."""
+    """Returns the import's row and the report of a target."""
     with children.Frontend(frontend.main, job, target, IR_BYTES) as child:
         said = child.answer()
         loaded = import_row(said)
@@ -63,7 +63,7 @@ def import_row(said):
 
 
 def typed(stage, error):
-    """What the sandbox brought about begins with its stage: "limit: not enough memory"."""
+    """Puts the stage before an error that the sandbox caused: "limit: not enough memory"."""
     return messages.clean(f"{stage}: {error}" if stage in ("limit", "sandbox") else error, messages.IMPORT_BYTES)
 
 
@@ -73,13 +73,13 @@ def line(row):
 
 
 def text(value, size):
-    """A string of child A, of which any byte may be a stranger's."""
+    """Cleans a string of child A, which is untrusted."""
     value = value if isinstance(value, str) else ""
     return messages.clean(value[:8 * size].encode("utf-8", "replace").decode(), size)
 
 
 def try_report(said, seconds, job, target, attempt):
-    """What a try came to of which A, in `seconds` of its processor time, said so much."""
+    """Returns the report of a try to which A answered `said` after `seconds` of processor time."""
     if "died" in said:
         return died(said, "frontend")
     if not isinstance(said.get("ir"), str):
@@ -88,7 +88,7 @@ def try_report(said, seconds, job, target, attempt):
                 "message": text(said.get("message"), messages.MESSAGE_BYTES), "line": line(said)}
     left = max(1, math.ceil(job["max_seconds"] - seconds))
     report = children.call(
-        lambda: backend.report(said["ir"], target, frontend.options_of(attempt), job["gluon"], job["keep"]),
+        lambda: backend.report(said["ir"], target, frontend.read_options(attempt), job["gluon"], job["keep"]),
         left, job["max_seconds"], REPORT_BYTES)
     if "died" in report:
         return died(report, "passes")
@@ -98,12 +98,12 @@ def try_report(said, seconds, job, target, attempt):
 
 
 def died(row, stage):
-    """The report of a try whose process ended; a crash is of the stage that it was in."""
+    """Makes the report of a try whose process ended. A crash belongs to the stage in which it happened."""
     return {"status": "error", "stage": stage if row["stage"] == "crash" else row["stage"], "message": row["died"], "line": 0}
 
 
 def constexprs(said, attempt):
-    """{name: repr} of a try's constexprs, as child A says it."""
+    """Returns [[name, repr]] of a try's constexprs, as child A reports them."""
     rows = said.get("constexprs")
     rows = rows if isinstance(rows, list) else []
     found = {row[0]: row[1] for row in rows if isinstance(row, list) and len(row) == 2 and all(isinstance(x, str) for x in row)}
@@ -116,7 +116,7 @@ def write_object(file, value):
 
 
 def serve(jobs, reports):
-    """Reads a job and writes its report. False: there is no job any more."""
+    """Reads a job and writes its report. Returns False at the end of the jobs."""
     job = jobs.readline()
     if not job:
         return False
@@ -129,7 +129,7 @@ def serve(jobs, reports):
 
 
 def apart(work):
-    """Whether work() is true, called in a fork of this process."""
+    """Calls work() in a fork of this process. Returns True if it did."""
     parent, done = os.getpid(), False
     pid = os.fork()
     if pid != 0:
@@ -144,8 +144,8 @@ def apart(work):
 
 
 def main(jobs, reports):
-    """Serves the jobs of a file until its end. Of a job in the file nothing may be read here: it comes after {"ready"}, and the next
-    one after its report."""
+    """Serves the jobs of a file until its end. This process must not read any byte of a job; the worker sends the first job after
+    {"ready"}, and each other one after the report before it."""
     sandbox.protect_zygote()
     write_object(reports, {"ready": True})
     more = True

@@ -22,6 +22,7 @@ def add(x, y, out, n, BLOCK: tl.constexpr):
 
 }  // namespace
 
+// Makes a job with one try, whose arguments are as those that Triton would see at a launch.
 KernelJob AddJob(const std::string& toolchain) {
   KernelJob job;
   job.toolchain = toolchain;
@@ -41,6 +42,7 @@ KernelJob AddJob(const std::string& toolchain) {
   return job;
 }
 
+// Skips the test on machines without the toolchain or without the sandbox.
 void ToolchainTest::SetUp() {
   const auto environment = FindEnvironment(DefaultToolchainsFolder(), GetParam());
   if (!environment.ok()) GTEST_SKIP() << environment.status();

@@ -9,21 +9,20 @@
 #include "common/toolchains/toolchains.h"
 #include "gtest/gtest.h"
 #include "services/compiler/adapters/sandbox/support.h"
-#include "services/compiler/adapters/toolchain/environment.h"
 #include "services/compiler/adapters/toolchain/toolchain_compiler.h"
 #include "services/compiler/core/compiler.h"
 
 namespace kernelmill::compiler {
 
-// A kernel that adds, for all four targets.
+// Makes the job of a kernel that adds, for all four targets.
 KernelJob AddJob(const std::string& toolchain);
 
-// A test of each pinned toolchain that is installed, on a machine that can confine.
+// A test for each installed pinned toolchain. Skipped if a toolchain or the sandbox is missing.
 class ToolchainTest : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override;
 
-  // Null, with a failure, where it cannot be had.
+  // Returns null and fails the test if the toolchain cannot be opened.
   static std::unique_ptr<Compiler> Open(bool unsafe_no_sandbox);
 
   std::unique_ptr<Compiler> compiler_;
@@ -35,8 +34,8 @@ inline auto PinnedToolchainNames() {
   return ::testing::ValuesIn(names);
 }
 
-// "triton_3_5_1"
-inline auto NameOfToolchain() {
+// Names a test "triton_3_5_1".
+inline auto ToolchainTestName() {
   return [](const ::testing::TestParamInfo<std::string>& info) {
     std::string name = info.param;
     for (char& c : name) {

@@ -48,8 +48,8 @@ void CudaLaunchers::AddFile(uint32_t file) {
   const Findings found = FindFunctions(code, MatchBrackets(code), std::move(macros));
   const auto first_host = static_cast<uint32_t>(hosts_.size());
   for (const Function& host : found.hosts) {
-    hosts_.push_back({file, text.lines.LineOf(code.tokens[host.first].begin),
-                      text.lines.LineOf(code.tokens[host.last].end - 1), host.qualname});
+    hosts_.push_back({file, text.lines.LineAt(code.tokens[host.first].begin),
+                      text.lines.LineAt(code.tokens[host.last].end - 1), host.qualname});
   }
   absl::flat_hash_set<std::pair<uint32_t, string_view>> seen;
   for (const Launch& launch : found.launches) {

@@ -14,7 +14,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
-#include "common/code/python_layout.h"
+#include "common/code/python.h"
 #include "common/cpp/headers.h"
 #include "common/python/syntax/text_lines.h"
 #include "services/extractor/core/link/cuda/cuda_closure.h"
@@ -41,9 +41,9 @@ bool IsBlankOrComment(string_view text) {
 // Widens a span to whole lines, if these lines hold nothing else.
 ByteSpan WholeLines(const SourceText& text, ByteSpan span) {
   const string_view all = text.text;
-  const auto begin = static_cast<uint32_t>(text.lines.Begin(text.lines.LineOf(span.begin)));
+  const auto begin = static_cast<uint32_t>(text.lines.Begin(text.lines.LineAt(span.begin)));
   const auto end = static_cast<uint32_t>(
-      text.lines.End(text.lines.LineOf(span.end > span.begin ? span.end - 1 : span.end)));
+      text.lines.End(text.lines.LineAt(span.end > span.begin ? span.end - 1 : span.end)));
   if (IsBlank(all.substr(begin, span.begin - begin))) span.begin = begin;
   if (IsBlankOrComment(all.substr(span.end, end - span.end))) span.end = end;
   return span;
@@ -270,8 +270,8 @@ class Writer {
   void AddPiece(const SourceText& text, const ByteSpan& span, v1::Definition::Kind kind) {
     v1::ModulePiece& piece = *kernel_.add_pieces();
     piece.set_path(text.path);
-    piece.set_first_line(text.lines.LineOf(span.begin));
-    piece.set_last_line(text.lines.LineOf(std::max(span.begin + 1, span.end) - 1));
+    piece.set_first_line(text.lines.LineAt(span.begin));
+    piece.set_last_line(text.lines.LineAt(std::max(span.begin + 1, span.end) - 1));
     piece.set_kind(kind);
   }
 

@@ -1,4 +1,4 @@
-#include "dataset/pairs/identifier_words.h"
+#include "dataset/pairs/kernel_traits.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "common/code/python_layout.h"
+#include "common/code/python.h"
 
 #include <gtest/gtest.h>
 

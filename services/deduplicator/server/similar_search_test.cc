@@ -1,4 +1,4 @@
-#include "services/deduplicator/server/kernel_comparison.h"
+#include "services/deduplicator/server/similar_search.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ def scale(x_ptr, n, BLOCK: tl.constexpr):
     tl.store(x_ptr + offsets, x * 2, mask=offsets < n)
 )";
 
-v1::KernelShard ShardOf(const std::vector<std::string>& sources) {
+v1::KernelShard MakeShard(const std::vector<std::string>& sources) {
   v1::KernelShard shard;
   for (const std::string& source : sources) shard.add_kernels()->set_source(source);
   return shard;
@@ -31,8 +31,9 @@ TEST(KernelComparison, NumbersTheOthersAcrossShards) {
   request.add_kernels()->set_source(kScale);
   request.set_top(1);
   const auto comparison = KernelComparison::Open(request).value();
-  comparison->Add(ShardOf({"x = 1\n", absl::StrReplaceAll(kScale, {{"x * 2", "x * 2 + x * x"}})}));
-  comparison->Add(ShardOf({kScale}));
+  comparison->Add(
+      MakeShard({"x = 1\n", absl::StrReplaceAll(kScale, {{"x * 2", "x * 2 + x * x"}})}));
+  comparison->Add(MakeShard({kScale}));
   const auto matches = comparison->Matches();
   ASSERT_EQ(matches.size(), 2u);
   EXPECT_TRUE(matches[0].empty());
