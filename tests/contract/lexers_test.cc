@@ -45,8 +45,8 @@ std::string OfTree(absl::string_view source, bool plain_first) {
   EXPECT_TRUE(tree.ok() && !tree->has_errors()) << absl::CEscape(source);
   Texts texts;
   for (python::NodeId node = 0; tree.ok() && node < tree->size();) {
-    const bool is_string = tree->KindOf(node) == python::Kind::kString;
-    if (is_string) texts.push_back(tree->TextOf(node));
+    const bool is_string = tree->GetKind(node) == python::Kind::kString;
+    if (is_string) texts.push_back(tree->GetText(node));
     node = is_string ? (*tree)[node].subtree_end : node + 1;
   }
   return Joined(texts);

@@ -61,7 +61,7 @@ Evaluator::Result Evaluator::Call(NodeId node) {
   const NodeId function = tree_.Child(node, Field::kFunction);
   if (function == kNoNode) return std::nullopt;
   const std::string name = DottedExpression(tree_, function);
-  const bool is_plain = tree_.KindOf(tree_.StripParentheses(function)) == Kind::kIdentifier;
+  const bool is_plain = tree_.GetKind(tree_.StripParentheses(function)) == Kind::kIdentifier;
   const Result own = is_plain ? Name(name) : std::nullopt;
   if (own.has_value()) {
     const std::optional<CallArguments> arguments = ReadArguments(node);
@@ -74,7 +74,7 @@ Evaluator::Result Evaluator::Call(NodeId node) {
   if (absl::string_view(resolved).substr(dot == std::string::npos ? 0 : dot + 1) == kRecordMaker) {
     return MakeRecord(node);
   }
-  if (!is_plain && tree_.KindOf(function) == Kind::kAttribute) {
+  if (!is_plain && tree_.GetKind(function) == Kind::kAttribute) {
     Result value = CallMethod(node, function);
     if (value.has_value()) return value;
   }
@@ -88,14 +88,14 @@ std::optional<Evaluator::CallArguments> Evaluator::ReadArguments(NodeId call) {
   CallArguments read;
   const NodeId list = tree_.Child(call, Field::kArguments);
   if (list == kNoNode) return std::nullopt;
-  if (tree_.KindOf(list) == Kind::kGeneratorExpression) {
+  if (tree_.GetKind(list) == Kind::kGeneratorExpression) {
     const Result items = Expression(list);
     if (!items.has_value()) return std::nullopt;
     read.positional.push_back(*items);
     return read;
   }
-  for (const Argument& argument : ArgumentsOf(tree_, call)) {
-    const absl::string_view text = tree_.TextOf(argument.value);
+  for (const Argument& argument : GetArguments(tree_, call)) {
+    const absl::string_view text = tree_.GetText(argument.value);
     const bool splat = argument.keyword.empty() && absl::StartsWith(text, "*");
     const Result value = Expression(splat ? FirstOperand(argument.value) : argument.value);
     if (!value.has_value()) return std::nullopt;
@@ -127,8 +127,8 @@ Evaluator::Result Evaluator::MakeRecord(NodeId call) {
   made.record = std::make_shared<Record>();
   auto& given = made.record->arguments;
   size_t position = 0;
-  for (const Argument& argument : ArgumentsOf(tree_, call)) {
-    const absl::string_view text = tree_.TextOf(argument.value);
+  for (const Argument& argument : GetArguments(tree_, call)) {
+    const absl::string_view text = tree_.GetText(argument.value);
     if (argument.keyword.empty() && absl::StartsWith(text, "*")) {
       const Result more =
           absl::StartsWith(text, "**") ? Expression(FirstOperand(argument.value)) : std::nullopt;
@@ -145,7 +145,7 @@ Evaluator::Result Evaluator::MakeRecord(NodeId call) {
       name = kRecordParameters[position++];
     }
     const NodeId value = tree_.StripParentheses(argument.value);
-    const bool is_dict = tree_.KindOf(value) == Kind::kDictionary;
+    const bool is_dict = tree_.GetKind(value) == Kind::kDictionary;
     Result known = is_dict ? Dictionary(value, true) : OrText(value);
     if (!known.has_value()) return std::nullopt;
     given.emplace_back(name, *std::move(known));
@@ -371,7 +371,7 @@ Evaluator::Result Evaluator::CallMethod(NodeId call, NodeId attribute) {
   if (!of.has_value() || of->items == nullptr) return std::nullopt;
   const std::optional<CallArguments> arguments = ReadArguments(call);
   if (!arguments.has_value()) return std::nullopt;
-  const absl::string_view name = tree_.TextOf(method);
+  const absl::string_view name = tree_.GetText(method);
   const bool is_short = name == "append" || name == "get";
   if (!Step(is_short ? 1 : static_cast<int64_t>(of->items->size()))) return std::nullopt;
   if (of->type == Type::kDict) return CallDictMethod(name, *of, *arguments);

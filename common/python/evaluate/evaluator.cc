@@ -38,13 +38,13 @@ bool Evaluator::Step(int64_t cost) {
 
 NodeId Evaluator::FirstOperand(NodeId node) const {
   NodeId child = tree_.FirstChild(node);
-  while (child != kNoNode && IsLayout(tree_.KindOf(child))) child = tree_.NextSibling(child);
+  while (child != kNoNode && IsLayout(tree_.GetKind(child))) child = tree_.NextSibling(child);
   return child;
 }
 
 NodeId Evaluator::NextOperand(NodeId node) const {
   NodeId child = tree_.NextSibling(node);
-  while (child != kNoNode && IsLayout(tree_.KindOf(child))) child = tree_.NextSibling(child);
+  while (child != kNoNode && IsLayout(tree_.GetKind(child))) child = tree_.NextSibling(child);
   return child;
 }
 
@@ -54,9 +54,9 @@ Evaluator::Result Evaluator::Expression(NodeId node) {
   const Nesting nesting(depth_);
   if (node == kNoNode || nesting.too_deep() || !Step()) return std::nullopt;
   node = tree_.StripParentheses(node);
-  switch (tree_.KindOf(node)) {
+  switch (tree_.GetKind(node)) {
     case Kind::kIdentifier:
-      return Name(tree_.TextOf(node));
+      return Name(tree_.GetText(node));
     case Kind::kNoneLiteral:
       return Value::None();
     case Kind::kString:
@@ -79,7 +79,7 @@ Evaluator::Result Evaluator::Expression(NodeId node) {
       if (!left.has_value() || sign == kNoNode) return std::nullopt;
       const Result right = Expression(tree_.Child(node, Field::kRight));
       if (!right.has_value()) return std::nullopt;
-      return Arithmetic(tree_.TextOf(sign), *left, *right, steps_);
+      return Arithmetic(tree_.GetText(sign), *left, *right, steps_);
     }
     case Kind::kComparisonOperator:
       return Comparison(node);
@@ -129,11 +129,11 @@ Evaluator::Result Evaluator::Comparison(NodeId node) {
   std::string sign;
   for (NodeId child = first == kNoNode ? kNoNode : tree_.NextSibling(first);
        child != kNoNode && left.has_value(); child = tree_.NextSibling(child)) {
-    if (tree_.KindOf(child) == Kind::kToken) {
-      absl::StrAppend(&sign, sign.empty() ? "" : " ", tree_.TextOf(child));
+    if (tree_.GetKind(child) == Kind::kToken) {
+      absl::StrAppend(&sign, sign.empty() ? "" : " ", tree_.GetText(child));
       continue;
     }
-    if (IsLayout(tree_.KindOf(child))) continue;
+    if (IsLayout(tree_.GetKind(child))) continue;
     const Result right = Expression(child);
     if (!right.has_value()) return std::nullopt;
     const std::optional<bool> holds = Compare(sign, *left, *right, steps_);
@@ -161,15 +161,15 @@ Evaluator::Result Evaluator::OtherOperator(NodeId node) {
   const NodeId sign = tree_.Child(node, Field::kOperator);
   const NodeId left = tree_.Child(node, Field::kLeft);
   if (left != kNoNode) {
-    const absl::string_view word = sign == kNoNode ? "" : tree_.TextOf(sign);
+    const absl::string_view word = sign == kNoNode ? "" : tree_.GetText(sign);
     const Result first = word == "and" || word == "or" ? Expression(left) : std::nullopt;
     const std::optional<bool> holds = first.has_value() ? Truth(*first) : std::nullopt;
     if (!holds.has_value()) return std::nullopt;
     return *holds == (word == "or") ? first : Expression(tree_.Child(node, Field::kRight));
   }
   const NodeId first = tree_.FirstChild(node);
-  const absl::string_view word = tree_.TextOf(first);
-  if (tree_.KindOf(first) != Kind::kToken) return std::nullopt;
+  const absl::string_view word = tree_.GetText(first);
+  if (tree_.GetKind(first) != Kind::kToken) return std::nullopt;
   if (word != "not" && word != "-" && word != "+" && word != "~") return std::nullopt;
   const Result value = Expression(FirstOperand(node));
   if (!value.has_value()) return std::nullopt;
@@ -192,9 +192,9 @@ Evaluator::Result Evaluator::Subscript(NodeId node) {
   if (index == kNoNode || NextOperand(index) != kNoNode) return std::nullopt;
   const NodeId first = tree_.FirstChild(index);
   bool is_slice = false;
-  for (NodeId child = first; child != kNoNode && tree_.KindOf(index) == Kind::kOther;
+  for (NodeId child = first; child != kNoNode && tree_.GetKind(index) == Kind::kOther;
        child = tree_.NextSibling(child)) {
-    is_slice = is_slice || (tree_.KindOf(child) == Kind::kToken && tree_.TextOf(child) == ":");
+    is_slice = is_slice || (tree_.GetKind(child) == Kind::kToken && tree_.GetText(child) == ":");
   }
   if (is_slice) return of->IsSequence() ? Slice(*of, index) : std::nullopt;
   const Result key = Expression(index);
@@ -216,8 +216,8 @@ Evaluator::Result Evaluator::Slice(const Value& of, NodeId node) {
   int64_t bounds[2] = {0, size};
   size_t colons = 0;
   for (NodeId child = tree_.FirstChild(node); child != kNoNode; child = tree_.NextSibling(child)) {
-    if (IsLayout(tree_.KindOf(child))) {
-      colons += tree_.TextOf(child) == ":" ? 1 : 0;
+    if (IsLayout(tree_.GetKind(child))) {
+      colons += tree_.GetText(child) == ":" ? 1 : 0;
       continue;
     }
     const Result bound = Expression(child);
@@ -239,7 +239,7 @@ Evaluator::Result Evaluator::Attribute(NodeId node) {
   if (name == kNoNode || object == kNoNode) return std::nullopt;
   const Result of = Expression(object);
   if (!of.has_value() || of->type != Value::Type::kRecord) return std::nullopt;
-  const Value* found = of->record->Find(tree_.TextOf(name));
+  const Value* found = of->record->Find(tree_.GetText(name));
   return found == nullptr ? std::nullopt : std::optional(*found);
 }
 
@@ -253,7 +253,7 @@ Evaluator::Result Evaluator::OrText(NodeId node) {
     return std::nullopt;
   for (const NodeId name : tree_.Of(Kind::kIdentifier, node)) {
     for (const Frame* frame = frame_; frame != nullptr; frame = frame->around) {
-      if (frame->names.contains(tree_.TextOf(name))) return std::nullopt;
+      if (frame->names.contains(tree_.GetText(name))) return std::nullopt;
     }
   }
   const size_t size = tree_[node].end - tree_[node].start;
@@ -276,9 +276,9 @@ bool Evaluator::Assign(NodeId target, const Value& value) {
   const Nesting nesting(depth_);
   if (nesting.too_deep() || !Step()) return false;
   target = tree_.StripParentheses(target);
-  const Kind kind = tree_.KindOf(target);
+  const Kind kind = tree_.GetKind(target);
   if (kind == Kind::kIdentifier) {
-    frame_->names[tree_.TextOf(target)] = value;
+    frame_->names[tree_.GetText(target)] = value;
     return true;
   }
   if (kind == Kind::kSubscript) {
@@ -361,7 +361,7 @@ std::optional<Value> Number(absl::string_view text) {
 }  // namespace
 
 Evaluator::Result Evaluator::Literal(NodeId node) {
-  const absl::string_view text = tree_.TextOf(node);
+  const absl::string_view text = tree_.GetText(node);
   if (text == "True" || text == "False") return Value::Bool(text == "True");
   return Number(text);
 }
@@ -373,7 +373,7 @@ Evaluator::Result Evaluator::String(NodeId node) {
     const NodeId start = tree_.Child(part, Kind::kStringStart);
     const NodeId end = tree_.Child(part, Kind::kStringEnd);
     if (start == kNoNode || end == kNoNode) return std::nullopt;
-    const absl::string_view opening = tree_.TextOf(start);
+    const absl::string_view opening = tree_.GetText(start);
     const size_t from = tree_[start].end;
     const absl::string_view inner = file_.text.substr(from, tree_[end].start - from);
     const bool plain = opening.find_first_of("fFbBtT") == absl::string_view::npos &&
@@ -387,7 +387,7 @@ Evaluator::Result Evaluator::String(NodeId node) {
 Evaluator::Result Evaluator::Elements(NodeId node, Value::Type type) {
   Value::Items items;
   for (NodeId child = FirstOperand(node); child != kNoNode; child = NextOperand(child)) {
-    const bool splat = tree_.KindOf(child) == Kind::kListSplat;
+    const bool splat = tree_.GetKind(child) == Kind::kListSplat;
     const Result value = Expression(splat ? FirstOperand(child) : child);
     if (!value.has_value()) return std::nullopt;
     if (!splat) {
@@ -405,7 +405,7 @@ Evaluator::Result Evaluator::Elements(NodeId node, Value::Type type) {
 Evaluator::Result Evaluator::Dictionary(NodeId node, bool in_record) {
   Value dict = Value::Dict({});
   for (NodeId child = FirstOperand(node); child != kNoNode; child = NextOperand(child)) {
-    if (tree_.KindOf(child) == Kind::kPair) {
+    if (tree_.GetKind(child) == Kind::kPair) {
       const Result key = Expression(tree_.Child(child, Field::kKey));
       if (!key.has_value()) return std::nullopt;
       const NodeId given = tree_.Child(child, Field::kValue);
@@ -414,7 +414,7 @@ Evaluator::Result Evaluator::Dictionary(NodeId node, bool in_record) {
       continue;
     }
     const bool splat =
-        tree_.KindOf(child) == Kind::kOther && absl::StartsWith(tree_.TextOf(child), "**");
+        tree_.GetKind(child) == Kind::kOther && absl::StartsWith(tree_.GetText(child), "**");
     const Result more = splat ? Expression(FirstOperand(child)) : std::nullopt;
     if (!more.has_value() || more->type != Value::Type::kDict) return std::nullopt;
     for (size_t i = 0; i + 1 < more->items->size(); i += 2) {
@@ -429,7 +429,7 @@ Evaluator::Result Evaluator::Comprehension(NodeId node) {
   const NodeId body = tree_.Child(node, Field::kBody);
   if (body == kNoNode) return std::nullopt;
   NodeId clause = NextOperand(body);
-  if (clause == kNoNode || tree_.KindOf(clause) != Kind::kForInClause) return std::nullopt;
+  if (clause == kNoNode || tree_.GetKind(clause) != Kind::kForInClause) return std::nullopt;
   Frame* const around = frame_;
   frames_.push_back({{}, around});
   frame_ = &frames_.back();
@@ -437,7 +437,7 @@ Evaluator::Result Evaluator::Comprehension(NodeId node) {
   const bool known = RunClauses(clause, body, items);
   frame_ = around;
   if (!known) return std::nullopt;
-  if (tree_.KindOf(node) != Kind::kDictionaryComprehension) return Value::List(std::move(items));
+  if (tree_.GetKind(node) != Kind::kDictionaryComprehension) return Value::List(std::move(items));
   Value dict = Value::Dict({});
   for (size_t i = 0; i + 1 < items.size(); i += 2) {
     if (!SetItem(dict, items[i], items[i + 1])) return std::nullopt;
@@ -451,7 +451,7 @@ bool Evaluator::RunClauses(NodeId clause, NodeId body, Value::Items& items) {
   const Nesting nesting(depth_);
   if (nesting.too_deep() || !Step()) return false;
   if (clause == kNoNode) {
-    const bool pair = tree_.KindOf(body) == Kind::kPair;
+    const bool pair = tree_.GetKind(body) == Kind::kPair;
     const Result first = Expression(pair ? tree_.Child(body, Field::kKey) : body);
     if (!first.has_value()) return false;
     items.push_back(*first);
@@ -461,9 +461,9 @@ bool Evaluator::RunClauses(NodeId clause, NodeId body, Value::Items& items) {
     return second.has_value();
   }
   const NodeId next = NextOperand(clause);
-  const absl::string_view text = tree_.TextOf(clause);
-  if (tree_.KindOf(clause) != Kind::kForInClause) {
-    if (tree_.KindOf(clause) != Kind::kOther || !absl::StartsWith(text, "if")) return false;
+  const absl::string_view text = tree_.GetText(clause);
+  if (tree_.GetKind(clause) != Kind::kForInClause) {
+    if (tree_.GetKind(clause) != Kind::kOther || !absl::StartsWith(text, "if")) return false;
     const Result condition = Expression(FirstOperand(clause));
     const std::optional<bool> holds = condition.has_value() ? Truth(*condition) : std::nullopt;
     if (!holds.has_value()) return false;
@@ -505,7 +505,7 @@ Evaluator::Result Evaluator::CallFunction(const Value& function, const CallArgum
   const NodeId parameters = tree_.Child(node, Field::kParameters);
   if (body != kNoNode && (parameters == kNoNode || BindParameters(parameters, arguments, frame))) {
     frame_ = &frame;
-    if (tree_.KindOf(node) == Kind::kLambda) {
+    if (tree_.GetKind(node) == Kind::kLambda) {
       value = Expression(body);
     } else {
       const Flow flow = RunBlock(body);
@@ -523,12 +523,12 @@ bool Evaluator::BindParameters(NodeId parameters, const CallArguments& arguments
   size_t position = 0;
   size_t used = 0;
   for (NodeId child = FirstOperand(parameters); child != kNoNode; child = NextOperand(child)) {
-    const Kind kind = tree_.KindOf(child);
-    if (tree_.TextOf(child) == "*" || tree_.TextOf(child) == "/") continue;
+    const Kind kind = tree_.GetKind(child);
+    if (tree_.GetText(child) == "*" || tree_.GetText(child) == "/") continue;
     NodeId name = kind == Kind::kIdentifier ? child : tree_.Child(child, Field::kName);
     if (kind == Kind::kTypedParameter) name = FirstOperand(child);
-    if (name == kNoNode || tree_.KindOf(name) != Kind::kIdentifier) return false;
-    const absl::string_view text = tree_.TextOf(name);
+    if (name == kNoNode || tree_.GetKind(name) != Kind::kIdentifier) return false;
+    const absl::string_view text = tree_.GetText(name);
     const auto keyword = std::find_if(arguments.keywords.begin(), arguments.keywords.end(),
                                       [&](const auto& given) { return given.first == text; });
     if (position < arguments.positional.size()) {
@@ -577,7 +577,7 @@ Evaluator::Flow Evaluator::RunBlock(NodeId block) {
 Evaluator::Flow Evaluator::Run(NodeId statement) {
   const Nesting nesting(depth_);
   if (nesting.too_deep() || !Step()) return Flow::kUnknown;
-  switch (tree_.KindOf(statement)) {
+  switch (tree_.GetKind(statement)) {
     case Kind::kExpressionStatement:
       return RunExpression(statement);
     case Kind::kReturnStatement: {
@@ -599,7 +599,7 @@ Evaluator::Flow Evaluator::Run(NodeId statement) {
     case Kind::kImportFromStatement:
       return Flow::kNext;  // names are resolved by the file's imports
     case Kind::kOther: {
-      const absl::string_view text = tree_.TextOf(statement);
+      const absl::string_view text = tree_.GetText(statement);
       if (text == "pass") return Flow::kNext;
       if (text == "break") return Flow::kBreak;
       return text == "continue" ? Flow::kContinue : Flow::kUnknown;
@@ -612,7 +612,7 @@ Evaluator::Flow Evaluator::Run(NodeId statement) {
 Evaluator::Flow Evaluator::RunExpression(NodeId statement) {
   const NodeId inner = FirstOperand(statement);
   if (inner == kNoNode) return Flow::kUnknown;
-  const Kind kind = tree_.KindOf(inner);
+  const Kind kind = tree_.GetKind(inner);
   if (kind == Kind::kAugmentedAssignment) return RunAugmented(inner);
   if (kind == Kind::kString) return Flow::kNext;
   if (kind != Kind::kAssignment) {
@@ -621,7 +621,7 @@ Evaluator::Flow Evaluator::RunExpression(NodeId statement) {
   // a = b = value: all targets get the same.
   std::vector<NodeId> targets;
   NodeId value = inner;
-  while (value != kNoNode && tree_.KindOf(value) == Kind::kAssignment && targets.size() < 16) {
+  while (value != kNoNode && tree_.GetKind(value) == Kind::kAssignment && targets.size() < 16) {
     targets.push_back(tree_.Child(value, Field::kLeft));
     value = tree_.Child(value, Field::kRight);
   }
@@ -642,7 +642,7 @@ Evaluator::Flow Evaluator::RunAugmented(NodeId node) {
   if (left == kNoNode || right == kNoNode || sign == kNoNode) return Flow::kUnknown;
   Result old = Expression(left);
   const Result more = Expression(right);
-  absl::string_view text = tree_.TextOf(sign);
+  absl::string_view text = tree_.GetText(sign);
   if (!old.has_value() || !more.has_value() || !absl::EndsWith(text, "=")) return Flow::kUnknown;
   text.remove_suffix(1);
   if (old->type == Value::Type::kList && text == "+") {
@@ -662,7 +662,7 @@ Evaluator::Flow Evaluator::RunIf(NodeId node) {
   const NodeId body = tree_.Child(node, Kind::kBlock);
   if (condition == kNoNode || body == kNoNode) return Flow::kUnknown;
   // if __name__ == "__main__": is not run by who imports the file.
-  const bool is_main = absl::StartsWith(tree_.TextOf(condition), "__name__");
+  const bool is_main = absl::StartsWith(tree_.GetText(condition), "__name__");
   const Result value = is_main ? std::optional(Value::Bool(false)) : Expression(condition);
   const std::optional<bool> holds = value.has_value() ? Truth(*value) : std::nullopt;
   if (!holds.has_value()) return Flow::kUnknown;
@@ -670,8 +670,8 @@ Evaluator::Flow Evaluator::RunIf(NodeId node) {
   for (NodeId clause = NextOperand(body); clause != kNoNode; clause = NextOperand(clause)) {
     const NodeId block = tree_.Child(clause, Kind::kBlock);
     if (block == kNoNode) return Flow::kUnknown;
-    if (tree_.KindOf(clause) == Kind::kElseClause) return RunBlock(block);
-    if (tree_.KindOf(clause) != Kind::kElifClause) return Flow::kUnknown;
+    if (tree_.GetKind(clause) == Kind::kElseClause) return RunBlock(block);
+    if (tree_.GetKind(clause) != Kind::kElifClause) return Flow::kUnknown;
     const Result other = Expression(FirstOperand(clause));
     const std::optional<bool> chosen = other.has_value() ? Truth(*other) : std::nullopt;
     if (!chosen.has_value()) return Flow::kUnknown;
@@ -718,11 +718,11 @@ Evaluator::Flow Evaluator::RunFor(NodeId node) {
 // A decorator may replace the function, so that only those that do not are accepted.
 Evaluator::Flow Evaluator::Define(NodeId node) {
   NodeId definition = node;
-  if (tree_.KindOf(node) == Kind::kDecoratedDefinition) {
+  if (tree_.GetKind(node) == Kind::kDecoratedDefinition) {
     for (NodeId child = FirstOperand(node); child != kNoNode; child = NextOperand(child)) {
-      if (tree_.KindOf(child) != Kind::kDecorator) continue;
+      if (tree_.GetKind(child) != Kind::kDecorator) continue;
       NodeId decorator = FirstOperand(child);
-      if (decorator != kNoNode && tree_.KindOf(decorator) == Kind::kCall) {
+      if (decorator != kNoNode && tree_.GetKind(decorator) == Kind::kCall) {
         decorator = tree_.Child(decorator, Field::kFunction);
       }
       if (decorator == kNoNode || !IsTransparent(DottedExpression(tree_, decorator))) {
@@ -733,14 +733,14 @@ Evaluator::Flow Evaluator::Define(NodeId node) {
     if (definition == kNoNode) return Flow::kUnknown;
   }
   const NodeId name = tree_.Child(definition, Field::kName);
-  if (name == kNoNode || tree_.KindOf(definition) != Kind::kFunctionDefinition)
+  if (name == kNoNode || tree_.GetKind(definition) != Kind::kFunctionDefinition)
     return Flow::kUnknown;
-  if (absl::StartsWith(tree_.TextOf(definition), "async")) return Flow::kUnknown;
+  if (absl::StartsWith(tree_.GetText(definition), "async")) return Flow::kUnknown;
   Value function;
   function.type = Value::Type::kFunction;
   function.function = definition;
   function.closure = frame_;
-  frame_->names[tree_.TextOf(name)] = function;
+  frame_->names[tree_.GetText(name)] = function;
   return Flow::kNext;
 }
 

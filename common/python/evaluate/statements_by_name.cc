@@ -29,11 +29,11 @@ bool OpensScope(Kind kind) {
 
 // The place of a definition's name, decorated or not; kNoNode for other statements.
 NodeId DefinedName(const SyntaxTree& tree, NodeId statement) {
-  if (tree.KindOf(statement) == Kind::kDecoratedDefinition) {
+  if (tree.GetKind(statement) == Kind::kDecoratedDefinition) {
     statement = tree.Child(statement, Field::kDefinition);
     if (statement == kNoNode) return kNoNode;
   }
-  return OpensScope(tree.KindOf(statement)) ? tree.Child(statement, Field::kName) : kNoNode;
+  return OpensScope(tree.GetKind(statement)) ? tree.Child(statement, Field::kName) : kNoNode;
 }
 
 }  // namespace
@@ -45,12 +45,12 @@ std::optional<std::vector<NodeId>> StatementsByName::Find(absl::string_view name
   NodeId block = tree_[at].parent;
   for (int depth = 0; depth < kMaxDepth && block != kNoNode;
        below = block, block = tree_[block].parent) {
-    const Kind kind = tree_.KindOf(block);
+    const Kind kind = tree_.GetKind(block);
     if (kind == Kind::kForStatement) {
       const NodeId left = tree_.Child(block, Field::kLeft);
       if (left == kNoNode) return std::nullopt;
       for (const NodeId node : tree_.Of(Kind::kIdentifier, left)) {
-        if (tree_.TextOf(node) == name) return std::nullopt;
+        if (tree_.GetText(node) == name) return std::nullopt;
       }
     }
     if (OpensScope(kind)) {
@@ -62,13 +62,13 @@ std::optional<std::vector<NodeId>> StatementsByName::Find(absl::string_view name
       const NodeId parameters = tree_.Child(block, Field::kParameters);
       if (parameters == kNoNode) continue;
       for (const NodeId node : tree_.Of(Kind::kIdentifier, parameters)) {
-        if (tree_.TextOf(node) == name) return std::nullopt;
+        if (tree_.GetText(node) == name) return std::nullopt;
       }
       continue;
     }
     if (!IsBlock(kind)) continue;
     const NodeId owner = tree_[block].parent;
-    const bool of_class = owner != kNoNode && tree_.KindOf(owner) == Kind::kClassDefinition;
+    const bool of_class = owner != kNoNode && tree_.GetKind(owner) == Kind::kClassDefinition;
     if (of_class && in_function) continue;  // methods do not see them
     const ByName& names = In(block);
     const auto statements = names.find(name);
@@ -89,7 +89,7 @@ const StatementsByName::ByName& StatementsByName::In(NodeId block) {
   if (!is_new) return place->second;
   ByName names;
   for (NodeId child = tree_.FirstChild(block); child != kNoNode; child = tree_.NextSibling(child)) {
-    if (!IsLayout(tree_.KindOf(child))) AddStatement(child, names);
+    if (!IsLayout(tree_.GetKind(child))) AddStatement(child, names);
   }
   return blocks_[block] = std::move(names);
 }
@@ -98,7 +98,7 @@ const StatementsByName::ByName& StatementsByName::In(NodeId block) {
 // however deep.
 void StatementsByName::AddStatement(NodeId statement, ByName& names) const {
   const auto add = [&](NodeId node) {
-    std::vector<NodeId>& statements = names[tree_.TextOf(node)];
+    std::vector<NodeId>& statements = names[tree_.GetText(node)];
     if (statements.empty() || statements.back() != statement) statements.push_back(statement);
   };
   const auto add_all = [&](NodeId root) {
@@ -109,7 +109,7 @@ void StatementsByName::AddStatement(NodeId statement, ByName& names) const {
   };
   const NodeId defined = DefinedName(tree_, statement);
   if (defined != kNoNode) return add(defined);
-  const Kind kind = tree_.KindOf(statement);
+  const Kind kind = tree_.GetKind(statement);
   if (kind == Kind::kImportStatement || kind == Kind::kImportFromStatement) return;
   for (const auto& [binding, field] : kBindings) {
     for (const NodeId node : tree_.Of(binding, statement)) {
@@ -118,9 +118,9 @@ void StatementsByName::AddStatement(NodeId statement, ByName& names) const {
   }
   for (const NodeId node : tree_.Of(Kind::kExpressionStatement, statement)) {
     const NodeId first = tree_.FirstChild(node);
-    if (first != kNoNode && tree_.KindOf(first) == Kind::kCall) add_all(first);
+    if (first != kNoNode && tree_.GetKind(first) == Kind::kCall) add_all(first);
   }
-  if (kind == Kind::kOther && absl::StartsWith(tree_.TextOf(statement), "del")) add_all(statement);
+  if (kind == Kind::kOther && absl::StartsWith(tree_.GetText(statement), "del")) add_all(statement);
 }
 
 }  // namespace kernelmill::python

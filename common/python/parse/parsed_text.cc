@@ -16,8 +16,8 @@ namespace kernelmill::python {
 namespace {
 
 bool BeginsDefinition(absl::string_view line) {
-  line.remove_prefix(IndentationOf(line));
-  if (absl::ConsumePrefix(&line, "async ")) line.remove_prefix(IndentationOf(line));
+  line.remove_prefix(CountIndentation(line));
+  if (absl::ConsumePrefix(&line, "async ")) line.remove_prefix(CountIndentation(line));
   return absl::StartsWith(line, "def ") || absl::StartsWith(line, "class ");
 }
 
@@ -103,7 +103,7 @@ absl::StatusOr<SyntaxTree> ParsedText::ParseTolerantly(const PythonParser& parse
   has_errors_ = tree.has_errors();
   if (!has_errors_) return absl::StatusOr<SyntaxTree>(std::move(tree));
   for (NodeId node = 0; node < tree.size() && first_error_line_ == 0; ++node) {
-    if (tree.KindOf(node) != Kind::kError && !tree[node].missing) continue;
+    if (tree.GetKind(node) != Kind::kError && !tree[node].missing) continue;
     const size_t at = std::min<size_t>(tree[node].start, text_.size() - 1);
     first_error_line_ = lines_.LineAt(at);
   }

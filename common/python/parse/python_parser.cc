@@ -122,7 +122,7 @@ struct Vocabulary {
   }
 
   // ERROR has a number beyond the grammar's.
-  Kind KindOf(TSSymbol symbol) const {
+  Kind GetKind(TSSymbol symbol) const {
     return symbol < kinds.size() ? kinds[symbol] : Kind::kError;
   }
 };
@@ -179,7 +179,7 @@ absl::StatusOr<std::vector<SyntaxNode>> Flatten(TSNode root, uint32_t max_nodes)
     const auto id = static_cast<NodeId>(nodes.size());
     if (id >= max_nodes) return absl::ResourceExhaustedError("too_many_nodes");
     nodes.push_back({ts_node_start_byte(node), ts_node_end_byte(node), parent, id + 1,
-                     vocabulary.KindOf(ts_node_symbol(node)), vocabulary.fields[cursor.field()],
+                     vocabulary.GetKind(ts_node_symbol(node)), vocabulary.fields[cursor.field()],
                      ts_node_is_missing(node)});
     if (cursor.ToFirstChild()) {
       parent = id;

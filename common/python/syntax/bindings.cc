@@ -70,8 +70,8 @@ bool MattersToChildren(Kind kind) {
 // Returns whether it is an import statement that binds a node.
 bool IsImported(const SyntaxTree& tree, NodeId node) {
   const NodeId parent = tree[node].parent;
-  const Kind kind = tree.KindOf(parent);
-  if (kind == Kind::kDottedName) return IsImport(tree.KindOf(tree[parent].parent));
+  const Kind kind = tree.GetKind(parent);
+  if (kind == Kind::kDottedName) return IsImport(tree.GetKind(tree[parent].parent));
   return kind == Kind::kAliasedImport || IsImport(kind);
 }
 
@@ -97,15 +97,15 @@ Bindings::Bindings(const SyntaxTree& tree) : tree_(tree) {
 // A node has its parent's scope, unless the parent is one of the few kinds that change it for some
 // of their children.
 void Bindings::EnterNode(NodeId node) {
-  if (tree_.KindOf(node) == Kind::kToken) return;  // neither named nor looked below
+  if (tree_.GetKind(node) == Kind::kToken) return;  // neither named nor looked below
   const NodeId parent = tree_[node].parent;
-  if (parent != kNoNode && MattersToChildren(tree_.KindOf(parent))) {
+  if (parent != kNoNode && MattersToChildren(tree_.GetKind(parent))) {
     scope_of_[node] = FindChildScope(node);
     target_[node] = IsTarget(node);
   } else if (parent != kNoNode) {
     scope_of_[node] = scope_of_[parent];
   }
-  const Kind kind = tree_.KindOf(node);
+  const Kind kind = tree_.GetKind(node);
   if (kind == Kind::kFunctionDefinition || kind == Kind::kLambda) {
     OpenScope(node, ScopeKind::kFunction);
   } else if (kind == Kind::kClassDefinition) {
@@ -128,7 +128,7 @@ void Bindings::OpenScope(NodeId node, ScopeKind kind) {
 // are not.
 Bindings::ScopeId Bindings::FindChildScope(NodeId node) const {
   const NodeId parent = tree_[node].parent;
-  const Kind kind = tree_.KindOf(parent);
+  const Kind kind = tree_.GetKind(parent);
   const Field field = tree_[node].field;
   const ScopeId around = scope_of_[parent];
   switch (kind) {
@@ -146,7 +146,7 @@ Bindings::ScopeId Bindings::FindChildScope(NodeId node) const {
     case Kind::kForInClause: {
       // The first iterable of a comprehension is evaluated outside it.
       const NodeId whole = tree_[parent].parent;
-      const bool first = whole != kNoNode && IsComprehension(tree_.KindOf(whole)) &&
+      const bool first = whole != kNoNode && IsComprehension(tree_.GetKind(whole)) &&
                          tree_.Child(whole, Kind::kForInClause) == parent;
       return first && field == Field::kRight ? scope_of_[whole] : around;
     }
@@ -157,7 +157,7 @@ Bindings::ScopeId Bindings::FindChildScope(NodeId node) const {
 
 bool Bindings::IsTarget(NodeId node) const {
   const NodeId parent = tree_[node].parent;
-  const Kind kind = tree_.KindOf(parent);
+  const Kind kind = tree_.GetKind(parent);
   const Field field = tree_[node].field;
   if (target_[parent] && IsPattern(kind)) return true;
   if (IsParameterList(kind)) return true;
@@ -178,8 +178,8 @@ bool Bindings::IsTarget(NodeId node) const {
     case Kind::kExceptClause:
       return field == Field::kAlias;
     case Kind::kAsPattern:
-      return field == Field::kAlias || (tree_.KindOf(node) == Kind::kIdentifier &&
-                                        tree_.KindOf(tree_[parent].parent) == Kind::kCasePattern);
+      return field == Field::kAlias || (tree_.GetKind(node) == Kind::kIdentifier &&
+                                        tree_.GetKind(tree_[parent].parent) == Kind::kCasePattern);
     case Kind::kFunctionDefinition:
     case Kind::kClassDefinition:
       return field == Field::kName || field == Field::kTypeParameters;
@@ -193,7 +193,7 @@ bool Bindings::IsTarget(NodeId node) const {
 void Bindings::AddIdentifier(NodeId node) {
   const NodeId parent = tree_[node].parent;
   if (parent == kNoNode) return;
-  const Kind kind = tree_.KindOf(parent);
+  const Kind kind = tree_.GetKind(parent);
   const Field field = tree_[node].field;
   if (target_[node]) {
     Bind(node);
@@ -216,7 +216,7 @@ void Bindings::AddPartOfDottedName(NodeId node) {
   const NodeId dotted = tree_[node].parent;
   if (tree_.FirstChild(dotted) != node) return;
   const NodeId user = tree_[dotted].parent;
-  const Kind kind = user == kNoNode ? Kind::kOther : tree_.KindOf(user);
+  const Kind kind = user == kNoNode ? Kind::kOther : tree_.GetKind(user);
   if (kind == Kind::kAliasedImport || kind == Kind::kRelativeImport) return;
   if (IsImport(kind)) {
     if (tree_[dotted].field != Field::kModuleName) Bind(node);
@@ -230,7 +230,7 @@ void Bindings::AddPartOfDottedName(NodeId node) {
 // A walrus in a comprehension binds in the scope around the comprehension.
 void Bindings::Bind(NodeId node) {
   ScopeId scope = scope_of_[node];
-  if (tree_.KindOf(tree_[node].parent) == Kind::kNamedExpression) {
+  if (tree_.GetKind(tree_[node].parent) == Kind::kNamedExpression) {
     for (int depth = 0; scopes_[scope].kind == ScopeKind::kComprehension && depth < kMaxScopeDepth;
          ++depth) {
       scope = scopes_[scope].parent;
@@ -252,7 +252,7 @@ void Bindings::Declare(NodeId node) {
 
 // Most names occur several times in a row in one scope, so that the last symbol is tried first.
 Bindings::SymbolId Bindings::InternSymbol(NodeId node, ScopeId scope) {
-  const NameId name = InternName(tree_.TextOf(node));
+  const NameId name = InternName(tree_.GetText(node));
   SymbolId& last = names_[name].last;
   if (last < symbols_.size() && symbols_[last].scope == scope) return last;
   const auto [symbol, inserted] =

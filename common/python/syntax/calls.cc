@@ -32,7 +32,7 @@ const Call& Calls::At(NodeId call) const {
 
 // Mostly the name is written as it is meant.
 absl::string_view Calls::ReadName(NodeId function) {
-  if (IsPlainDottedName(tree_, function)) return tree_.TextOf(function);
+  if (IsPlainDottedName(tree_, function)) return tree_.GetText(function);
   std::string name = DottedExpression(tree_, function);
   if (name.empty()) return "";
   return texts_.emplace_back(std::move(name));
@@ -47,12 +47,12 @@ absl::string_view Calls::Resolve(absl::string_view name, const ImportMap& import
   return entry->second;
 }
 
-Arguments ArgumentsOf(const SyntaxTree& tree, NodeId call) {
+Arguments GetArguments(const SyntaxTree& tree, NodeId call) {
   Arguments arguments;
   const NodeId list = tree.Child(call, Field::kArguments);
-  if (list == kNoNode || tree.KindOf(list) != Kind::kArgumentList) return arguments;
+  if (list == kNoNode || tree.GetKind(list) != Kind::kArgumentList) return arguments;
   for (NodeId child = tree.FirstChild(list); child != kNoNode; child = tree.NextSibling(child)) {
-    const Kind kind = tree.KindOf(child);
+    const Kind kind = tree.GetKind(child);
     if (IsLayout(kind)) continue;
     if (kind != Kind::kKeywordArgument) {
       arguments.push_back({"", child});
@@ -60,7 +60,7 @@ Arguments ArgumentsOf(const SyntaxTree& tree, NodeId call) {
     }
     const NodeId name = tree.Child(child, Field::kName);
     const NodeId value = tree.Child(child, Field::kValue);
-    if (name != kNoNode && value != kNoNode) arguments.push_back({tree.TextOf(name), value});
+    if (name != kNoNode && value != kNoNode) arguments.push_back({tree.GetText(name), value});
   }
   return arguments;
 }

@@ -55,7 +55,7 @@ using Arguments = absl::InlinedVector<Argument, 8>;
 
 // Returns the arguments in the order of the text; nothing if `call` is no call or has only a
 // generator.
-Arguments ArgumentsOf(const SyntaxTree& tree, NodeId call);
+Arguments GetArguments(const SyntaxTree& tree, NodeId call);
 
 // The argument of that keyword, if it is not empty, else the positional one at that place, from 0;
 // kNoNode if there is neither.

@@ -12,7 +12,7 @@ namespace {
 std::vector<NodeId> OperandNodes(const SyntaxTree& tree, NodeId node) {
   std::vector<NodeId> operands;
   for (NodeId child = tree.FirstChild(node); child != kNoNode; child = tree.NextSibling(child)) {
-    if (!IsLayout(tree.KindOf(child))) operands.push_back(child);
+    if (!IsLayout(tree.GetKind(child))) operands.push_back(child);
   }
   return operands;
 }
@@ -30,8 +30,8 @@ absl::string_view ComparisonName(const SyntaxTree& tree, NodeId left, NodeId rig
   absl::string_view first;
   absl::string_view last;
   for (NodeId at = tree.NextSibling(left); at != right; at = tree.NextSibling(at)) {
-    if (tree.KindOf(at) != Kind::kToken) continue;
-    last = tree.TextOf(at);
+    if (tree.GetKind(at) != Kind::kToken) continue;
+    last = tree.GetText(at);
     if (first.empty()) first = last;
   }
   if (absl::StartsWith(first, "not")) return "not in";
@@ -40,9 +40,9 @@ absl::string_view ComparisonName(const SyntaxTree& tree, NodeId left, NodeId rig
 }
 
 bool IsSlice(const SyntaxTree& tree, NodeId node) {
-  if (tree.KindOf(node) != Kind::kOther) return false;
+  if (tree.GetKind(node) != Kind::kOther) return false;
   for (NodeId child = tree.FirstChild(node); child != kNoNode; child = tree.NextSibling(child)) {
-    if (tree.KindOf(child) == Kind::kToken && tree.TextOf(child) == ":") return true;
+    if (tree.GetKind(child) == Kind::kToken && tree.GetText(child) == ":") return true;
   }
   return false;
 }
@@ -53,10 +53,10 @@ const Expression* ExpressionMaker::Make(NodeId node) {
   root_ = node;
   made_.assign(tree_[node].subtree_end - node, nullptr);
   for (NodeId at = tree_[node].subtree_end; at-- > node;) {
-    if (!IsLayout(tree_.KindOf(at))) made_[at - node] = FromNode(at);
+    if (!IsLayout(tree_.GetKind(at))) made_[at - node] = FromNode(at);
   }
   const Expression* made = At(node);
-  return made == nullptr ? MakeOther(tree_.TextOf(node)) : made;
+  return made == nullptr ? MakeOther(tree_.GetText(node)) : made;
 }
 
 const Expression* ExpressionMaker::MakeList(const std::vector<NodeId>& nodes) {
@@ -101,7 +101,7 @@ absl::string_view ExpressionMaker::TextBetween(size_t begin, size_t end) const {
 ExpressionMaker::Parts ExpressionMaker::Operands(NodeId node) const {
   Parts parts;
   for (const NodeId operand : OperandNodes(tree_, node)) {
-    if (!IsClause(tree_.KindOf(operand))) parts.push_back(At(operand));
+    if (!IsClause(tree_.GetKind(operand))) parts.push_back(At(operand));
   }
   return parts;
 }
@@ -119,8 +119,8 @@ ExpressionMaker::Parts ExpressionMaker::FieldParts(NodeId node, Field first, Fie
 }
 
 const Expression* ExpressionMaker::FromNode(NodeId node) {
-  const absl::string_view text = tree_.TextOf(node);
-  switch (tree_.KindOf(node)) {
+  const absl::string_view text = tree_.GetText(node);
+  switch (tree_.GetKind(node)) {
     case Kind::kIdentifier:
       return Add(Expression::kName, text, text, {});
     case Kind::kNoneLiteral:
@@ -132,13 +132,13 @@ const Expression* ExpressionMaker::FromNode(NodeId node) {
       Parts parts = FieldParts(node, Field::kObject);
       const NodeId name = tree_.Child(node, Field::kAttribute);
       if (parts.empty() || name == kNoNode) return MakeOther(text);
-      return Add(Expression::kAttribute, text, tree_.TextOf(name), std::move(parts));
+      return Add(Expression::kAttribute, text, tree_.GetText(name), std::move(parts));
     }
     case Kind::kBinaryOperator: {
       Parts parts = FieldParts(node, Field::kLeft, Field::kRight);
       const NodeId sign = tree_.Child(node, Field::kOperator);
       if (parts.empty() || sign == kNoNode) return MakeOther(text);
-      return Add(Expression::kBinary, text, tree_.TextOf(sign), std::move(parts));
+      return Add(Expression::kBinary, text, tree_.GetText(sign), std::move(parts));
     }
     case Kind::kConditionalExpression: {
       Parts parts = Operands(node);
@@ -174,7 +174,7 @@ const Expression* ExpressionMaker::FromNode(NodeId node) {
       Parts parts = FieldParts(node, Field::kValue);
       const NodeId name = tree_.Child(node, Field::kName);
       if (parts.empty() || name == kNoNode) return MakeOther(text);
-      return Add(Expression::kKeyword, text, tree_.TextOf(name), std::move(parts));
+      return Add(Expression::kKeyword, text, tree_.GetText(name), std::move(parts));
     }
     case Kind::kComparisonOperator:
       return FromComparison(node);
@@ -202,7 +202,7 @@ const Expression* ExpressionMaker::FromNode(NodeId node) {
 
 // Literals that the tree has no kinds for.
 const Expression* ExpressionMaker::FromLeaf(NodeId node) {
-  const absl::string_view text = tree_.TextOf(node);
+  const absl::string_view text = tree_.GetText(node);
   if (text == "True" || text == "False") return Add(Expression::kConstant, text, text, {});
   return IsNumber(text) ? Add(Expression::kNumber, text, "", {}) : MakeOther(text);
 }
@@ -210,13 +210,13 @@ const Expression* ExpressionMaker::FromLeaf(NodeId node) {
 // Expressions that the tree has no kinds for, by their tokens: boolean, unary and `not` operators,
 // await, sets, slices and **x.
 const Expression* ExpressionMaker::FromOther(NodeId node) {
-  const absl::string_view text = tree_.TextOf(node);
+  const absl::string_view text = tree_.GetText(node);
   Parts parts = Operands(node);
   const NodeId first = tree_.FirstChild(node);
-  const absl::string_view head = tree_.KindOf(first) == Kind::kToken ? tree_.TextOf(first) : "";
+  const absl::string_view head = tree_.GetKind(first) == Kind::kToken ? tree_.GetText(first) : "";
   if (head == "{") return Add(Expression::kSequence, text, "", std::move(parts));
   if (const NodeId sign = tree_.Child(node, Field::kOperator); sign != kNoNode) {
-    const absl::string_view name = tree_.TextOf(sign);
+    const absl::string_view name = tree_.GetText(sign);
     if (parts.size() == 2) return Add(Expression::kBoolean, text, name, std::move(parts));
     if (parts.size() == 1) return Add(Expression::kUnary, text, name, std::move(parts));
     return MakeOther(text);
@@ -236,26 +236,26 @@ const Expression* ExpressionMaker::FromComparison(NodeId node) {
         Add(Expression::kCompare, text, name, {At(operands[i - 1]), At(operands[i])});
     made = made == nullptr ? one : Add(Expression::kBoolean, text, "and", {made, one});
   }
-  return made == nullptr ? MakeOther(tree_.TextOf(node)) : made;
+  return made == nullptr ? MakeOther(tree_.GetText(node)) : made;
 }
 
 const Expression* ExpressionMaker::FromCall(NodeId node) {
   Parts parts = FieldParts(node, Field::kFunction);
   const NodeId arguments = tree_.Child(node, Field::kArguments);
-  if (parts.empty() || arguments == kNoNode) return MakeOther(tree_.TextOf(node));
-  if (tree_.KindOf(arguments) == Kind::kGeneratorExpression) {  // f(x for x in y)
+  if (parts.empty() || arguments == kNoNode) return MakeOther(tree_.GetText(node));
+  if (tree_.GetKind(arguments) == Kind::kGeneratorExpression) {  // f(x for x in y)
     const Parts given = FieldParts(arguments, Field::kBody);
     parts.insert(parts.end(), given.begin(), given.end());
   } else {
     const Parts given = Operands(arguments);
     parts.insert(parts.end(), given.begin(), given.end());
   }
-  return Add(Expression::kCall, tree_.TextOf(node), "", std::move(parts));
+  return Add(Expression::kCall, tree_.GetText(node), "", std::move(parts));
 }
 
 // An index of several places is a kSequence; one with slices is a kOther with the parts of these.
 const Expression* ExpressionMaker::FromSubscript(NodeId node) {
-  const absl::string_view text = tree_.TextOf(node);
+  const absl::string_view text = tree_.GetText(node);
   const NodeId value = tree_.Child(node, Field::kValue);
   if (value == kNoNode || At(value) == nullptr) return MakeOther(text);
   Parts parts;
@@ -264,9 +264,9 @@ const Expression* ExpressionMaker::FromSubscript(NodeId node) {
   size_t end = tree_[node].end;
   for (NodeId child = tree_.NextSibling(value); child != kNoNode;
        child = tree_.NextSibling(child)) {
-    if (IsLayout(tree_.KindOf(child))) {
-      if (tree_.TextOf(child) == "[") begin = tree_[child].end;
-      if (tree_.TextOf(child) == "]") end = tree_[child].start;
+    if (IsLayout(tree_.GetKind(child))) {
+      if (tree_.GetText(child) == "[") begin = tree_[child].end;
+      if (tree_.GetText(child) == "]") end = tree_[child].start;
       continue;
     }
     if (IsSlice(tree_, child)) {
@@ -287,25 +287,25 @@ const Expression* ExpressionMaker::FromSubscript(NodeId node) {
 const Expression* ExpressionMaker::FromDictionary(NodeId node) {
   Parts parts;
   for (const NodeId entry : OperandNodes(tree_, node)) {
-    const Parts pair = tree_.KindOf(entry) == Kind::kPair
+    const Parts pair = tree_.GetKind(entry) == Kind::kPair
                            ? FieldParts(entry, Field::kKey, Field::kValue)
                            : Parts{At(entry), At(entry)};
     parts.insert(parts.end(), pair.begin(), pair.end());
   }
   const auto kind = parts.empty() ? Expression::kSequence : Expression::kDictionary;
-  return Add(kind, tree_.TextOf(node), "", std::move(parts));
+  return Add(kind, tree_.GetText(node), "", std::move(parts));
 }
 
 // The clauses say what the names in it are: rules look at the element alone.
 const Expression* ExpressionMaker::FromComprehension(NodeId node) {
   const NodeId body = tree_.Child(node, Field::kBody);
   Parts parts;
-  if (body != kNoNode && tree_.KindOf(body) == Kind::kPair) {
+  if (body != kNoNode && tree_.GetKind(body) == Kind::kPair) {
     parts = FieldParts(body, Field::kKey, Field::kValue);
   } else if (body != kNoNode && At(body) != nullptr) {
     parts = {At(body)};
   }
-  return Add(Expression::kOther, tree_.TextOf(node), "", std::move(parts));
+  return Add(Expression::kOther, tree_.GetText(node), "", std::move(parts));
 }
 
 absl::string_view LastName(const Expression& expression) {

@@ -22,7 +22,7 @@ std::vector<NodeId> HeadNodes(const SyntaxTree& tree, NodeId statement) {
   std::vector<NodeId> nodes;
   for (NodeId child = tree.FirstChild(statement); child != kNoNode;
        child = tree.NextSibling(child)) {
-    const Kind kind = tree.KindOf(child);
+    const Kind kind = tree.GetKind(child);
     if (kind == Kind::kBlock || kind == Kind::kElifClause || kind == Kind::kElseClause) break;
     if (!IsLayout(kind)) nodes.push_back(child);
   }
@@ -44,17 +44,17 @@ std::vector<NodeId> OpenedNodes(const SyntaxTree& tree, NodeId with) {
 // The tree has no kind for assert statements.
 bool IsAssert(const SyntaxTree& tree, NodeId node) {
   const NodeId first = tree.FirstChild(node);
-  return first != kNoNode && tree.KindOf(first) == Kind::kToken && tree.TextOf(first) == "assert";
+  return first != kNoNode && tree.GetKind(first) == Kind::kToken && tree.GetText(first) == "assert";
 }
 
 }  // namespace
 
 NodeId ParameterName(const SyntaxTree& tree, NodeId parameter) {
-  while (tree.KindOf(parameter) != Kind::kIdentifier) {
+  while (tree.GetKind(parameter) != Kind::kIdentifier) {
     NodeId inner = tree.Child(parameter, Field::kName);
     for (NodeId child = tree.FirstChild(parameter); inner == kNoNode && child != kNoNode;
          child = tree.NextSibling(child)) {
-      const Kind kind = tree.KindOf(child);
+      const Kind kind = tree.GetKind(child);
       const bool holds_name = kind == Kind::kIdentifier || kind == Kind::kListSplatPattern ||
                               kind == Kind::kDictionarySplatPattern;
       if (holds_name && tree[child].field != Field::kType) inner = child;
@@ -82,7 +82,7 @@ ModuleFunctions::ModuleFunctions(const SyntaxTree& tree) : tree_(tree), expressi
   std::vector<Open> open;
   for (NodeId node = 0; node < tree.size(); ++node) {
     while (!open.empty() && open.back().end <= node) open.pop_back();
-    if (tree.KindOf(node) == Kind::kFunctionDefinition) {
+    if (tree.GetKind(node) == Kind::kFunctionDefinition) {
       AddFunction(node);
       open.push_back({tree[node].subtree_end, &functions_.back()});
     } else {
@@ -98,7 +98,7 @@ const Function* ModuleFunctions::Find(absl::string_view name) const {
 
 // Blocks are entered by the walk: only the head of a compound statement is read here.
 void ModuleFunctions::EnterNode(NodeId node, Function& into) {
-  switch (tree_.KindOf(node)) {
+  switch (tree_.GetKind(node)) {
     case Kind::kIfStatement:
     case Kind::kElifClause:
     case Kind::kWhileStatement:
@@ -122,14 +122,14 @@ void ModuleFunctions::EnterNode(NodeId node, Function& into) {
 void ModuleFunctions::AddFunction(NodeId node) {
   Function& function = functions_.emplace_back();
   if (const NodeId name = tree_.Child(node, Field::kName); name != kNoNode)
-    function.name = tree_.TextOf(name);
+    function.name = tree_.GetText(name);
   if (const NodeId parameters = tree_.Child(node, Field::kParameters); parameters != kNoNode)
     AddParameters(parameters, function);
   const NodeId decorated = tree_[node].parent;
-  if (decorated != kNoNode && tree_.KindOf(decorated) == Kind::kDecoratedDefinition) {
+  if (decorated != kNoNode && tree_.GetKind(decorated) == Kind::kDecoratedDefinition) {
     for (NodeId child = tree_.FirstChild(decorated); child != node;
          child = tree_.NextSibling(child)) {
-      if (tree_.KindOf(child) != Kind::kDecorator) continue;
+      if (tree_.GetKind(child) != Kind::kDecorator) continue;
       function.decorators.push_back(expressions_.MakeList(HeadNodes(tree_, child)));
     }
   }
@@ -141,12 +141,12 @@ void ModuleFunctions::AddFunction(NodeId node) {
 void ModuleFunctions::AddParameters(NodeId parameters, Function& function) {
   for (NodeId child = tree_.FirstChild(parameters); child != kNoNode;
        child = tree_.NextSibling(child)) {
-    const NodeId name = IsLayout(tree_.KindOf(child)) ? kNoNode : ParameterName(tree_, child);
+    const NodeId name = IsLayout(tree_.GetKind(child)) ? kNoNode : ParameterName(tree_, child);
     if (name == kNoNode) continue;
     FunctionParameter& parameter = function.parameters.emplace_back();
-    parameter.name = tree_.TextOf(name);
+    parameter.name = tree_.GetText(name);
     if (const NodeId type = tree_.Child(child, Field::kType); type != kNoNode)
-      parameter.annotation = tree_.TextOf(type);
+      parameter.annotation = tree_.GetText(type);
     if (const NodeId value = tree_.Child(child, Field::kValue); value != kNoNode)
       parameter.default_value = expressions_.Make(value);
   }
@@ -173,14 +173,14 @@ void ModuleFunctions::AddLoop(NodeId node, Function& into) {
 void ModuleFunctions::AddExpressionStatement(NodeId node, Function& into) {
   const std::vector<NodeId> nodes = HeadNodes(tree_, node);
   if (nodes.empty()) return;
-  const Kind kind = tree_.KindOf(nodes.front());
+  const Kind kind = tree_.GetKind(nodes.front());
   if (kind == Kind::kAssignment) return AddAssignment(nodes.front(), into);
   if (kind != Kind::kAugmentedAssignment) return AddStatement(Statement::kExpression, nodes, into);
   const NodeId left = tree_.Child(nodes.front(), Field::kLeft);
   const NodeId right = tree_.Child(nodes.front(), Field::kRight);
   const NodeId sign = tree_.Child(nodes.front(), Field::kOperator);
   if (left == kNoNode || right == kNoNode || sign == kNoNode) return;
-  const absl::string_view name = tree_.TextOf(sign);
+  const absl::string_view name = tree_.GetText(sign);
   const Expression* target = expressions_.Make(left);
   const Expression* value =
       expressions_.MakeBinary(*target, name.substr(0, name.size() - 1), *expressions_.Make(right));
@@ -192,7 +192,7 @@ void ModuleFunctions::AddExpressionStatement(NodeId node, Function& into) {
 void ModuleFunctions::AddAssignment(NodeId node, Function& into) {
   std::vector<NodeId> targets;
   NodeId value = node;
-  while (value != kNoNode && tree_.KindOf(value) == Kind::kAssignment) {
+  while (value != kNoNode && tree_.GetKind(value) == Kind::kAssignment) {
     const NodeId left = tree_.Child(value, Field::kLeft);
     if (left == kNoNode) return;
     targets.push_back(left);

@@ -45,9 +45,9 @@ class Levels {
     int level = node == kNoNode ? 0 : levels_[node];
     for (; !unknown.empty(); unknown.pop_back()) {
       const NodeId at = unknown.back();
-      level += CountLevels(tree_.KindOf(at)) + ElifsAround(at);
+      level += CountLevels(tree_.GetKind(at)) + ElifsAround(at);
       levels_[at] = level;
-      if (tree_.KindOf(at) == Kind::kIfStatement) CountElifs(at);
+      if (tree_.GetKind(at) == Kind::kIfStatement) CountElifs(at);
     }
     return level;
   }
@@ -58,8 +58,8 @@ class Levels {
     int elifs = 0;
     for (NodeId child = tree_.FirstChild(if_statement); child != kNoNode;
          child = tree_.NextSibling(child)) {
-      if (tree_.KindOf(child) == Kind::kElifClause) elifs_[child] = ++elifs;
-      if (tree_.KindOf(child) == Kind::kElseClause) elifs_[child] = elifs;
+      if (tree_.GetKind(child) == Kind::kElifClause) elifs_[child] = ++elifs;
+      if (tree_.GetKind(child) == Kind::kElseClause) elifs_[child] = elifs;
     }
   }
 
@@ -96,13 +96,13 @@ std::vector<ImportedName> ListImportedNames(const SyntaxTree& tree, NodeId state
   for (NodeId child = tree.FirstChild(statement); child != kNoNode;
        child = tree.NextSibling(child)) {
     if (tree[child].field == Field::kModuleName) continue;
-    if (tree.KindOf(child) == Kind::kDottedName) {
+    if (tree.GetKind(child) == Kind::kDottedName) {
       names.push_back({DottedImportName(tree, child), ""});
-    } else if (tree.KindOf(child) == Kind::kAliasedImport) {
+    } else if (tree.GetKind(child) == Kind::kAliasedImport) {
       const NodeId name = tree.Child(child, Field::kName);
       const NodeId alias = tree.Child(child, Field::kAlias);
       if (name == kNoNode || alias == kNoNode) continue;
-      names.push_back({DottedImportName(tree, name), std::string(tree.TextOf(alias))});
+      names.push_back({DottedImportName(tree, name), std::string(tree.GetText(alias))});
     }
   }
   return names;
@@ -111,24 +111,24 @@ std::vector<ImportedName> ListImportedNames(const SyntaxTree& tree, NodeId state
 // The module of a relative from-import: "..a.b".
 std::string GetRelativeModule(const SyntaxTree& tree, NodeId statement) {
   const NodeId module = tree.Child(statement, Field::kModuleName);
-  if (module == kNoNode || tree.KindOf(module) != Kind::kRelativeImport) return "";
-  std::string dotted(tree.TextOf(module));
+  if (module == kNoNode || tree.GetKind(module) != Kind::kRelativeImport) return "";
+  std::string dotted(tree.GetText(module));
   dotted.erase(std::remove_if(dotted.begin(), dotted.end(), absl::ascii_isspace), dotted.end());
   return dotted;
 }
 
 // The module of a from-import; empty for a relative one.
 std::string GetModule(const SyntaxTree& tree, NodeId statement) {
-  if (tree.KindOf(statement) == Kind::kFutureImportStatement) return "__future__";
+  if (tree.GetKind(statement) == Kind::kFutureImportStatement) return "__future__";
   const NodeId module = tree.Child(statement, Field::kModuleName);
-  if (module == kNoNode || tree.KindOf(module) != Kind::kDottedName) return "";
+  if (module == kNoNode || tree.GetKind(module) != Kind::kDottedName) return "";
   return DottedImportName(tree, module);
 }
 
 // Level and module of a from-import, into `imported`.
 void SetOrigin(const SyntaxTree& tree, NodeId statement, v1::ImportedName& imported) {
   const NodeId module = tree.Child(statement, Field::kModuleName);
-  if (module == kNoNode || tree.KindOf(module) != Kind::kRelativeImport) {
+  if (module == kNoNode || tree.GetKind(module) != Kind::kRelativeImport) {
     imported.set_module(GetModule(tree, statement));
     return;
   }
@@ -165,7 +165,7 @@ ImportMap::ImportMap(const SyntaxTree& tree) {
 
 // Later statements replace what earlier ones bound: they come in the order of ImportsBreadthFirst.
 void ImportMap::Add(const SyntaxTree& tree, NodeId statement) {
-  if (tree.KindOf(statement) == Kind::kImportStatement) {
+  if (tree.GetKind(statement) == Kind::kImportStatement) {
     for (const ImportedName& imported : ListImportedNames(tree, statement)) {
       const std::string head = imported.name.substr(0, imported.name.find('.'));
       if (imported.alias.empty()) {
@@ -235,7 +235,7 @@ std::vector<std::pair<absl::string_view, absl::string_view>> ImportMap::Origins(
 
 google::protobuf::RepeatedPtrField<v1::ImportedName> ImportedNames(const SyntaxTree& tree,
                                                                    NodeId statement) {
-  const bool from = tree.KindOf(statement) != Kind::kImportStatement;
+  const bool from = tree.GetKind(statement) != Kind::kImportStatement;
   v1::ImportedName origin;
   if (from) SetOrigin(tree, statement, origin);
   google::protobuf::RepeatedPtrField<v1::ImportedName> imported;
@@ -260,7 +260,7 @@ google::protobuf::RepeatedPtrField<v1::ImportedName> ImportedNames(const SyntaxT
 
 std::vector<std::string> ImportedModules(const SyntaxTree& tree, NodeId statement) {
   std::vector<std::string> modules;
-  if (tree.KindOf(statement) == Kind::kImportStatement) {
+  if (tree.GetKind(statement) == Kind::kImportStatement) {
     for (const ImportedName& imported : ListImportedNames(tree, statement))
       modules.push_back(imported.name);
   } else {

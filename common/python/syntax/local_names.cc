@@ -44,7 +44,7 @@ bool IsParameterKind(Kind kind) {
 LocalNames::LocalNames(const SyntaxTree& tree) : tree_(tree), scope_of_(tree.size(), 0) {
   for (NodeId node = 1; node < tree.size(); ++node) {
     const NodeId parent = tree[node].parent;
-    scope_of_[node] = OpensScope(tree.KindOf(parent)) ? parent : scope_of_[parent];
+    scope_of_[node] = OpensScope(tree.GetKind(parent)) ? parent : scope_of_[parent];
   }
   std::vector<NodeId> binding;
   for (const Kind kind : {Kind::kFunctionDefinition, Kind::kClassDefinition, Kind::kAssignment}) {
@@ -56,30 +56,30 @@ LocalNames::LocalNames(const SyntaxTree& tree) : tree_(tree), scope_of_(tree.siz
   for (const NodeId node : binding) Bind(node);
   for (const NodeId node : tree.Of(Kind::kIdentifier)) {
     const NodeId parent = tree[node].parent;
-    if (parent != kNoNode && IsParameterKind(tree.KindOf(parent))) BindParameter(node, parent);
+    if (parent != kNoNode && IsParameterKind(tree.GetKind(parent))) BindParameter(node, parent);
   }
 }
 
 void LocalNames::Bind(NodeId node) {
-  if (IsDefinition(tree_.KindOf(node))) {
+  if (IsDefinition(tree_.GetKind(node))) {
     const NodeId name = tree_.Child(node, Field::kName);
     if (name == kNoNode) return;
-    bound_[{scope_of_[node], tree_.TextOf(name)}].values.push_back(node);
+    bound_[{scope_of_[node], tree_.GetText(name)}].values.push_back(node);
   } else {
     const NodeId left = tree_.Child(node, Field::kLeft);
     const NodeId right = tree_.Child(node, Field::kRight);
-    if (left == kNoNode || right == kNoNode || tree_.KindOf(left) != Kind::kIdentifier) return;
-    bound_[{scope_of_[node], tree_.TextOf(left)}].values.push_back(right);
+    if (left == kNoNode || right == kNoNode || tree_.GetKind(left) != Kind::kIdentifier) return;
+    bound_[{scope_of_[node], tree_.GetText(left)}].values.push_back(right);
   }
 }
 
 void LocalNames::BindParameter(NodeId node, NodeId parent) {
   const Field field = tree_[node].field;
   if (field == Field::kValue || field == Field::kType) return;
-  for (int depth = 0; depth < 4 && IsParameterKind(tree_.KindOf(parent)); ++depth) {
-    const Kind kind = tree_.KindOf(parent);
+  for (int depth = 0; depth < 4 && IsParameterKind(tree_.GetKind(parent)); ++depth) {
+    const Kind kind = tree_.GetKind(parent);
     if (kind == Kind::kParameters || kind == Kind::kLambdaParameters) {
-      bound_[{scope_of_[node], tree_.TextOf(node)}].parameter = true;
+      bound_[{scope_of_[node], tree_.GetText(node)}].parameter = true;
       return;
     }
     parent = tree_[parent].parent;
@@ -92,7 +92,7 @@ const LocalNames::Bound* LocalNames::Find(absl::string_view name, NodeId at) con
   NodeId scope = first;
   for (int depth = 0; depth < kMaxDepth; ++depth) {
     // A class's names are seen in its own body alone, not in the functions there.
-    if (scope == first || tree_.KindOf(scope) != Kind::kClassDefinition) {
+    if (scope == first || tree_.GetKind(scope) != Kind::kClassDefinition) {
       const auto found = bound_.find({scope, name});
       if (found != bound_.end()) return &found->second;
     }
@@ -103,7 +103,7 @@ const LocalNames::Bound* LocalNames::Find(absl::string_view name, NodeId at) con
 }
 
 // Many values of a generated file are cut to those just before `at` and the next one after it.
-std::span<const NodeId> LocalNames::ValuesOf(absl::string_view name, NodeId at) const {
+std::span<const NodeId> LocalNames::GetValues(absl::string_view name, NodeId at) const {
   const Bound* bound = Find(name, at);
   if (bound == nullptr) return {};
   const std::span<const NodeId> all(bound->values.data(), bound->values.size());
@@ -113,7 +113,7 @@ std::span<const NodeId> LocalNames::ValuesOf(absl::string_view name, NodeId at) 
   return {last - std::min<ptrdiff_t>(kMaxValues, last - all.begin()), last};
 }
 
-std::vector<std::pair<absl::string_view, NodeId>> LocalNames::OfModule() const {
+std::vector<std::pair<absl::string_view, NodeId>> LocalNames::ListModuleValues() const {
   std::vector<std::pair<absl::string_view, NodeId>> names;
   for (const auto& [key, bound] : bound_) {
     if (key.first != 0) continue;
@@ -134,7 +134,7 @@ bool LocalNames::IsParameter(absl::string_view name, NodeId at) const {
 bool LocalNames::InOtherBranch(NodeId a, NodeId b) const {
   NodeId around = tree_[a].parent;
   for (int depth = 0; depth < kMaxDepth && around != kNoNode; ++depth) {
-    if (around <= b && b < tree_[around].subtree_end) return IsBranching(tree_.KindOf(around));
+    if (around <= b && b < tree_[around].subtree_end) return IsBranching(tree_.GetKind(around));
     around = tree_[around].parent;
   }
   return false;
@@ -142,8 +142,8 @@ bool LocalNames::InOtherBranch(NodeId a, NodeId b) const {
 
 std::vector<NodeId> LocalNames::FunctionsNamed(absl::string_view name, NodeId at) const {
   std::vector<NodeId> functions;
-  for (const NodeId value : ValuesOf(name, at)) {
-    if (tree_.KindOf(value) == Kind::kFunctionDefinition) functions.push_back(value);
+  for (const NodeId value : GetValues(name, at)) {
+    if (tree_.GetKind(value) == Kind::kFunctionDefinition) functions.push_back(value);
   }
   const auto below = std::upper_bound(functions.begin(), functions.end(), at);
   if (below == functions.begin()) {

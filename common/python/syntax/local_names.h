@@ -22,13 +22,13 @@ class LocalNames {
   // Returns what the name is in the innermost scope around `at` that binds it: function and class
   // definitions and the expressions that it is assigned, in the order of the text; a bounded number
   // of those near `at`.
-  std::span<const NodeId> ValuesOf(absl::string_view name, NodeId at) const;
+  std::span<const NodeId> GetValues(absl::string_view name, NodeId at) const;
 
   // Returns whether that scope binds it as a parameter only.
   bool IsParameter(absl::string_view name, NodeId at) const;
 
   // Every value of a name of the module, in the order of the text.
-  std::vector<std::pair<absl::string_view, NodeId>> OfModule() const;
+  std::vector<std::pair<absl::string_view, NodeId>> ListModuleValues() const;
 
   // Returns the functions that the name may mean at `at`: the last one above, and those in other
   // branches of the same if, try or match; else the first below.

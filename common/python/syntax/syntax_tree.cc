@@ -96,7 +96,7 @@ bool IsLayout(Kind kind) {
 }
 
 bool IsPlainDottedName(const SyntaxTree& tree, NodeId node) {
-  for (; tree.KindOf(node) == Kind::kAttribute; ++node) {
+  for (; tree.GetKind(node) == Kind::kAttribute; ++node) {
     if (tree.IsLeaf(node)) return false;
     const SyntaxNode& object = tree[node + 1];
     const NodeId dot = object.subtree_end;
@@ -106,36 +106,36 @@ bool IsPlainDottedName(const SyntaxTree& tree, NodeId node) {
                         attribute.start == object.end + 1;
     if (!joined || attribute.field != Field::kAttribute) return false;
   }
-  return tree.KindOf(node) == Kind::kIdentifier;
+  return tree.GetKind(node) == Kind::kIdentifier;
 }
 
 std::string DottedExpression(const SyntaxTree& tree, NodeId node) {
-  if (IsPlainDottedName(tree, node)) return std::string(tree.TextOf(node));
+  if (IsPlainDottedName(tree, node)) return std::string(tree.GetText(node));
   std::vector<absl::string_view> parts;
   for (;;) {
     node = tree.StripParentheses(node);
-    if (tree.KindOf(node) != Kind::kAttribute) break;
+    if (tree.GetKind(node) != Kind::kAttribute) break;
     const NodeId attribute = tree.Child(node, Field::kAttribute);
     const NodeId object = tree.Child(node, Field::kObject);
     if (attribute == kNoNode || object == kNoNode) return "";
-    parts.push_back(tree.TextOf(attribute));
+    parts.push_back(tree.GetText(attribute));
     node = object;
   }
-  if (tree.KindOf(node) != Kind::kIdentifier) return "";
-  parts.push_back(tree.TextOf(node));
+  if (tree.GetKind(node) != Kind::kIdentifier) return "";
+  parts.push_back(tree.GetText(node));
   std::reverse(parts.begin(), parts.end());
   return absl::StrJoin(parts, ".");
 }
 
 std::string DottedImportName(const SyntaxTree& tree, NodeId node) {
   const NodeId first = tree.FirstChild(node);
-  if (first != kNoNode && tree.KindOf(first) == Kind::kIdentifier &&
+  if (first != kNoNode && tree.GetKind(first) == Kind::kIdentifier &&
       tree[first].subtree_end == tree[node].subtree_end) {
-    return std::string(tree.TextOf(first));
+    return std::string(tree.GetText(first));
   }
   std::vector<absl::string_view> parts;
   for (NodeId child = tree.FirstChild(node); child != kNoNode; child = tree.NextSibling(child)) {
-    if (tree.KindOf(child) == Kind::kIdentifier) parts.push_back(tree.TextOf(child));
+    if (tree.GetKind(child) == Kind::kIdentifier) parts.push_back(tree.GetText(child));
   }
   return absl::StrJoin(parts, ".");
 }

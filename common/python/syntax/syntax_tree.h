@@ -153,9 +153,9 @@ class SyntaxTree {
   bool has_errors() const { return has_errors_; }
   NodeId size() const { return static_cast<NodeId>(nodes_.size()); }
   const SyntaxNode& operator[](NodeId node) const { return nodes_[node]; }
-  Kind KindOf(NodeId node) const { return nodes_[node].kind; }
+  Kind GetKind(NodeId node) const { return nodes_[node].kind; }
 
-  absl::string_view TextOf(NodeId node) const {
+  absl::string_view GetText(NodeId node) const {
     return text_.substr(nodes_[node].start, nodes_[node].end - nodes_[node].start);
   }
   bool IsLeaf(NodeId node) const { return nodes_[node].subtree_end == node + 1; }

@@ -29,7 +29,7 @@ std::optional<std::string> TextForParser(absl::string_view text) {
   std::optional<std::string> copy;
   const size_t tab = text.find('\t');
   for (size_t begin = 0; tab < text.size() && begin < text.size(); begin = AfterLine(text, begin)) {
-    const size_t end = begin + IndentationOf(text.substr(begin));
+    const size_t end = begin + CountIndentation(text.substr(begin));
     if (MixesBlanksAndTabs(text, begin, end)) {
       if (!copy) copy = std::string(text);
       RewriteIndentation(*copy, begin, end);
@@ -47,7 +47,7 @@ std::optional<std::string> TextForParser(absl::string_view text) {
   return copy;
 }
 
-size_t IndentationOf(absl::string_view text) {
+size_t CountIndentation(absl::string_view text) {
   const size_t end = text.find_first_not_of(" \t");
   return end == absl::string_view::npos ? text.size() : end;
 }

@@ -16,7 +16,7 @@ namespace kernelmill::python {
 std::optional<std::string> TextForParser(absl::string_view text);
 
 // How many blanks and tabs `text` begins with.
-size_t IndentationOf(absl::string_view text);
+size_t CountIndentation(absl::string_view text);
 
 }  // namespace kernelmill::python
 

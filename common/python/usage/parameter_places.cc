@@ -70,12 +70,12 @@ IndexNames::IndexNames(const SyntaxTree& tree, const Calls& calls, NodeId root)
     : tree_(tree), calls_(calls) {
   auto call = calls.In(root).begin();
   for (NodeId node = root; node < tree[root].subtree_end; ++node) {
-    if (!Matters(tree.KindOf(node))) continue;
+    if (!Matters(tree.GetKind(node))) continue;
     while (!open_.empty() && tree[open_.back().value].subtree_end <= node) {
       if (IsIndex(open_.back().value)) AddNames(open_.back().target);
       open_.pop_back();
     }
-    if (tree.KindOf(node) == Kind::kCall) {
+    if (tree.GetKind(node) == Kind::kCall) {
       EnterCall(*call++);
     } else {
       Enter(node);
@@ -116,9 +116,9 @@ void IndexNames::AddSource(NodeId node) {
 }
 
 void IndexNames::Enter(NodeId node) {
-  switch (tree_.KindOf(node)) {
+  switch (tree_.GetKind(node)) {
     case Kind::kIdentifier:
-      if (names_.contains(tree_.TextOf(node))) AddSource(node);
+      if (names_.contains(tree_.GetText(node))) AddSource(node);
       return;
     case Kind::kAssignment:
     case Kind::kAugmentedAssignment: {
@@ -130,7 +130,7 @@ void IndexNames::Enter(NodeId node) {
     case Kind::kForStatement: {
       const NodeId left = tree_.Child(node, Field::kLeft);
       const NodeId right = tree_.Child(node, Field::kRight);
-      if (left == kNoNode || right == kNoNode || tree_.KindOf(right) != Kind::kCall) return;
+      if (left == kNoNode || right == kNoNode || tree_.GetKind(right) != Kind::kCall) return;
       if (IsRange(LastPart(calls_.At(right).name))) AddNames(left);
       return;
     }
@@ -142,8 +142,8 @@ void IndexNames::Enter(NodeId node) {
 void IndexNames::AddNames(NodeId target) {
   NodeId node = target;
   while (node < tree_[target].subtree_end) {
-    const Kind kind = tree_.KindOf(node);
-    if (kind == Kind::kIdentifier) names_.insert(tree_.TextOf(node));
+    const Kind kind = tree_.GetKind(node);
+    if (kind == Kind::kIdentifier) names_.insert(tree_.GetText(node));
     const bool is_place = kind == Kind::kSubscript || kind == Kind::kAttribute;
     node = is_place ? tree_[node].subtree_end : node + 1;
   }
@@ -158,12 +158,12 @@ uint32_t Bit(UsageRule rule) { return 1u << static_cast<uint32_t>(rule); }
 // kNoNode for any other.
 NodeId BareName(const SyntaxTree& tree, NodeId node) {
   node = tree.StripParentheses(node);
-  while (tree.KindOf(node) == Kind::kSubscript) {
+  while (tree.GetKind(node) == Kind::kSubscript) {
     const NodeId value = tree.Child(node, Field::kValue);
     if (value == kNoNode) return kNoNode;
     node = tree.StripParentheses(value);
   }
-  return tree.KindOf(node) == Kind::kIdentifier ? node : kNoNode;
+  return tree.GetKind(node) == Kind::kIdentifier ? node : kNoNode;
 }
 
 using Nodes = absl::InlinedVector<NodeId, 8>;
@@ -171,7 +171,7 @@ using Nodes = absl::InlinedVector<NodeId, 8>;
 Nodes Operands(const SyntaxTree& tree, NodeId node) {
   Nodes operands;
   for (NodeId child = tree.FirstChild(node); child != kNoNode; child = tree.NextSibling(child)) {
-    if (!IsLayout(tree.KindOf(child))) operands.push_back(child);
+    if (!IsLayout(tree.GetKind(child))) operands.push_back(child);
   }
   return operands;
 }
@@ -180,8 +180,8 @@ Nodes Operands(const SyntaxTree& tree, NodeId node) {
 bool Orders(const SyntaxTree& tree, NodeId comparison) {
   for (NodeId child = tree.FirstChild(comparison); child != kNoNode;
        child = tree.NextSibling(child)) {
-    if (tree.KindOf(child) != Kind::kToken) continue;
-    const absl::string_view token = tree.TextOf(child);
+    if (tree.GetKind(child) != Kind::kToken) continue;
+    const absl::string_view token = tree.GetText(child);
     if (token == "<" || token == ">" || token == "<=" || token == ">=") return true;
   }
   return false;
@@ -189,7 +189,7 @@ bool Orders(const SyntaxTree& tree, NodeId comparison) {
 
 absl::string_view GetSign(const SyntaxTree& tree, NodeId node) {
   const NodeId sign = tree.Child(node, Field::kOperator);
-  return sign == kNoNode ? "" : tree.TextOf(sign);
+  return sign == kNoNode ? "" : tree.GetText(sign);
 }
 
 bool IsSum(const SyntaxTree& tree, NodeId node) {
@@ -201,7 +201,7 @@ bool IsSum(const SyntaxTree& tree, NodeId node) {
 bool IsSpread(const SyntaxTree& tree, NodeId root) {
   const auto none = tree.Of(Kind::kNoneLiteral, root);
   return std::any_of(none.begin(), none.end(), [&](NodeId node) {
-    return tree.KindOf(tree[node].parent) == Kind::kSubscript;
+    return tree.GetKind(tree[node].parent) == Kind::kSubscript;
   });
 }
 
@@ -245,15 +245,15 @@ bool ParameterPlaces::Has(absl::string_view parameter, UsageRule rule) const {
 }
 
 void ParameterPlaces::VisitAssignment(NodeId node) {
-  const bool is_named = tree_.KindOf(node) == Kind::kNamedExpression;
+  const bool is_named = tree_.GetKind(node) == Kind::kNamedExpression;
   const NodeId target = tree_.Child(node, is_named ? Field::kName : Field::kLeft);
   const NodeId value = tree_.Child(node, is_named ? Field::kValue : Field::kRight);
   if (target == kNoNode || value == kNoNode) return;
-  if (!IsList(tree_.KindOf(target))) return AddValue(target, value);
-  if (!IsList(tree_.KindOf(value))) {
+  if (!IsList(tree_.GetKind(target))) return AddValue(target, value);
+  if (!IsList(tree_.GetKind(value))) {
     // The values are not known.
     for (const NodeId name : tree_.Of(Kind::kIdentifier, target)) {
-      assigned_[tree_.TextOf(name)].push_back(tree_[value].subtree_end);
+      assigned_[tree_.GetText(name)].push_back(tree_[value].subtree_end);
     }
     return;
   }
@@ -264,12 +264,12 @@ void ParameterPlaces::VisitAssignment(NodeId node) {
 }
 
 void ParameterPlaces::AddValue(NodeId target, NodeId value) {
-  if (tree_.KindOf(target) != Kind::kIdentifier) return;
-  assigned_[tree_.TextOf(target)].push_back(tree_[value].subtree_end);
-  auto& values = values_[tree_.TextOf(target)];
+  if (tree_.GetKind(target) != Kind::kIdentifier) return;
+  assigned_[tree_.GetText(target)].push_back(tree_[value].subtree_end);
+  auto& values = values_[tree_.GetText(target)];
   // Both branches of a conditional expression.
   for (value = tree_.StripParentheses(value);
-       tree_.KindOf(value) == Kind::kConditionalExpression;) {
+       tree_.GetKind(value) == Kind::kConditionalExpression;) {
     const Nodes parts = Operands(tree_, value);
     if (parts.size() != 3) return;
     values.push_back(parts.front());
@@ -280,7 +280,7 @@ void ParameterPlaces::AddValue(NodeId target, NodeId value) {
 
 // A name that is multiplied or ordered is a number there, and no pointer.
 void ParameterPlaces::VisitOperator(NodeId node) {
-  const bool is_comparison = tree_.KindOf(node) == Kind::kComparisonOperator;
+  const bool is_comparison = tree_.GetKind(node) == Kind::kComparisonOperator;
   if (is_comparison ? !Orders(tree_, node) : IsSum(tree_, node)) return;
   for (const NodeId operand : Operands(tree_, node)) {
     const NodeId name = BareName(tree_, operand);
@@ -294,7 +294,7 @@ void ParameterPlaces::VisitCall(const Call& call) {
   if (call.name.empty() && call.function != kNoNode) {
     // x.index(i).load(...)
     const NodeId method = tree_.Child(call.function, Field::kAttribute);
-    if (method != kNoNode && Accesses(tree_.TextOf(method))) {
+    if (method != kNoNode && Accesses(tree_.GetText(method))) {
       AddAddress(tree_.Child(call.function, Field::kObject));
     }
   } else if (function == "cdiv") {
@@ -316,7 +316,7 @@ void ParameterPlaces::VisitMemoryCall(const Call& call) {
     AddAddress(tree_.Child(tree_.StripParentheses(call.function), Field::kObject));
     return;
   }
-  const Arguments arguments = ArgumentsOf(tree_, call.node);
+  const Arguments arguments = GetArguments(tree_, call.node);
   const bool makes = MakesDescriptor(LastPart(call.name));
   if (!makes) {
     AddAddresses(LastPart(call.name), arguments);
@@ -383,10 +383,10 @@ void ParameterPlaces::PointersIn(NodeId expression, std::vector<absl::string_vie
     while (!pending.empty() && parts++ < kMaxParts) {
       const NodeId node = tree_.StripParentheses(pending.back());
       pending.pop_back();
-      switch (tree_.KindOf(node)) {
+      switch (tree_.GetKind(node)) {
         case Kind::kIdentifier:
-          if (IsBound(tree_.TextOf(node)) && !numbers_.contains(NameAt(node))) {
-            found.push_back(tree_.TextOf(node));
+          if (IsBound(tree_.GetText(node)) && !numbers_.contains(NameAt(node))) {
+            found.push_back(tree_.GetText(node));
             pending.clear();
           }
           break;
@@ -407,13 +407,13 @@ void ParameterPlaces::PointersIn(NodeId expression, std::vector<absl::string_vie
           const Call& call = calls_.At(node);
           const absl::string_view called = LastPart(call.name);
           if (called == "where") {
-            const Arguments arguments = ArgumentsOf(tree_, node);
+            const Arguments arguments = GetArguments(tree_, node);
             branch(FindArgument(arguments, "x", 1), FindArgument(arguments, "y", 2));
           } else if (HandsOn(called)) {
-            look_at(FindArgument(ArgumentsOf(tree_, node), "base", 0));
+            look_at(FindArgument(GetArguments(tree_, node), "base", 0));
           } else if (call.function != kNoNode) {
             const NodeId method = tree_.Child(call.function, Field::kAttribute);
-            if (method != kNoNode && IsView(tree_.TextOf(method))) {
+            if (method != kNoNode && IsView(tree_.GetText(method))) {
               look_at(tree_.Child(call.function, Field::kObject));
             }
           }
@@ -428,7 +428,7 @@ void ParameterPlaces::PointersIn(NodeId expression, std::vector<absl::string_vie
 
 // Returns the name and the number of assignments to it that end above.
 ParameterPlaces::Name ParameterPlaces::NameAt(NodeId identifier) const {
-  const absl::string_view text = tree_.TextOf(identifier);
+  const absl::string_view text = tree_.GetText(identifier);
   const auto assigned = assigned_.find(text);
   if (assigned == assigned_.end()) return {text, 0};
   const auto above = std::upper_bound(assigned->second.begin(), assigned->second.end(), identifier);
@@ -439,13 +439,13 @@ ParameterPlaces::Name ParameterPlaces::NameAt(NodeId identifier) const {
 void ParameterPlaces::VisitReferences() {
   for (const NodeId node : tree_.Of(Kind::kSubscript, body_)) {
     NodeId value = tree_.Child(node, Field::kValue);
-    if (value != kNoNode && tree_.KindOf(value) == Kind::kAttribute) {
+    if (value != kNoNode && tree_.GetKind(value) == Kind::kAttribute) {
       const NodeId name = tree_.Child(value, Field::kAttribute);
-      if (name == kNoNode || tree_.TextOf(name) != "at") continue;
+      if (name == kNoNode || tree_.GetText(name) != "at") continue;
       value = tree_.Child(value, Field::kObject);
     }
-    if (value != kNoNode && tree_.KindOf(value) == Kind::kIdentifier) {
-      Mark(tree_.TextOf(value), UsageRule::kReference);
+    if (value != kNoNode && tree_.GetKind(value) == Kind::kIdentifier) {
+      Mark(tree_.GetText(value), UsageRule::kReference);
     }
   }
   for (const Call& call : calls_.In(body_)) {
@@ -454,10 +454,10 @@ void ParameterPlaces::VisitReferences() {
                        absl::StrContains(called, "store") || called == "swap" ||
                        called == "emit_pipeline";
     if (!moves) continue;
-    for (const Argument& argument : ArgumentsOf(tree_, call.node)) {
+    for (const Argument& argument : GetArguments(tree_, call.node)) {
       const bool positional = argument.keyword.empty() || absl::EndsWith(argument.keyword, "_ref");
-      if (positional && tree_.KindOf(argument.value) == Kind::kIdentifier) {
-        Mark(tree_.TextOf(argument.value), UsageRule::kReference);
+      if (positional && tree_.GetKind(argument.value) == Kind::kIdentifier) {
+        Mark(tree_.GetText(argument.value), UsageRule::kReference);
       }
     }
   }
@@ -465,13 +465,13 @@ void ParameterPlaces::VisitReferences() {
 
 void ParameterPlaces::ListHandedOn(NodeId call) {
   size_t position = 0;
-  for (const Argument& argument : ArgumentsOf(tree_, call)) {
+  for (const Argument& argument : GetArguments(tree_, call)) {
     const NodeId value = tree_.StripParentheses(argument.value);
-    const bool splat = argument.keyword.empty() && absl::StartsWith(tree_.TextOf(value), "*");
+    const bool splat = argument.keyword.empty() && absl::StartsWith(tree_.GetText(value), "*");
     if (splat || handed_on_.size() >= kMaxHandedOn) return;
     const size_t place = argument.keyword.empty() ? position++ : 0;
-    const bool is_name = tree_.KindOf(value) == Kind::kIdentifier;
-    const absl::string_view text = is_name ? tree_.TextOf(value) : "";
+    const bool is_name = tree_.GetKind(value) == Kind::kIdentifier;
+    const absl::string_view text = is_name ? tree_.GetText(value) : "";
     if (is_name && parameters_.contains(text) && !assigned_.contains(text)) {
       handed_on_.push_back({text, call, argument.keyword, place, true});
       continue;
@@ -527,9 +527,9 @@ void ParameterPlaces::MarkRegions() {
     for (next = std::max(next, region.root); next < end; ++next) {
       const Field field = tree_[next].field;
       // Neither part of config.N_CTX is a parameter that is a number.
-      const bool is_name = tree_.KindOf(next) == Kind::kIdentifier && field != Field::kAttribute &&
+      const bool is_name = tree_.GetKind(next) == Kind::kIdentifier && field != Field::kAttribute &&
                            field != Field::kObject && field != Field::kName;
-      if (is_name) Mark(tree_.TextOf(next), region.rule);
+      if (is_name) Mark(tree_.GetText(next), region.rule);
     }
   }
 }

@@ -389,7 +389,7 @@ class CudaFile {
     kernel.set_first_byte(source.data() - code_.text.data());
     kernel.set_source(std::string(source));
     kernel.set_sha256(Sha256Hex(source));
-    kernel.set_column(static_cast<int32_t>(python::IndentationOf(source)));
+    kernel.set_column(static_cast<int32_t>(python::CountIndentation(source)));
   }
 
   // Returns the offset of the line on which the body starts: the line after the brace's if nothing

@@ -41,7 +41,7 @@ void TuningReader::AddTuning(const JitFunction& function, v1::Kernel& kernel) {
 // Returns false if the decorator is no autotuner.
 bool TuningReader::ReadAutotune(NodeId decorator, v1::Autotune& autotune) {
   const std::string name = Callee(decorator);
-  const Arguments arguments = ArgumentsOf(tree_, decorator);
+  const Arguments arguments = GetArguments(tree_, decorator);
   const size_t position = IsTritons(name, "autotune") ? 0 : arguments.size();
   const NodeId configs = FindArgument(arguments, "configs", position);
   if (name.empty() || configs == kNoNode) return false;
@@ -126,7 +126,7 @@ bool TuningReader::ReadKey(NodeId expression, v1::Autotune& autotune) {
 
 void TuningReader::ReadHeuristics(NodeId decorator, v1::Kernel& kernel) const {
   if (!IsTritons(Callee(decorator), "heuristics")) return;
-  const NodeId values = FindArgument(ArgumentsOf(tree_, decorator), "values", 0);
+  const NodeId values = FindArgument(GetArguments(tree_, decorator), "values", 0);
   if (values == kNoNode) return;
   v1::Heuristics& heuristics = *kernel.mutable_heuristics();
   v1::Heuristics more;
@@ -139,9 +139,9 @@ void TuningReader::ReadHeuristics(NodeId decorator, v1::Kernel& kernel) const {
 
 // Reads the names of {'A': f} or dict(A=f). Returns false if one of them is not literal.
 bool TuningReader::ReadNames(NodeId dictionary, v1::Heuristics& heuristics) const {
-  if (tree_.KindOf(dictionary) != Kind::kDictionary) {
+  if (tree_.GetKind(dictionary) != Kind::kDictionary) {
     if (Callee(dictionary) != "dict") return false;
-    for (const Argument& argument : ArgumentsOf(tree_, dictionary)) {
+    for (const Argument& argument : GetArguments(tree_, dictionary)) {
       if (argument.keyword.empty()) return false;
       heuristics.add_names(std::string(argument.keyword));
     }
@@ -149,10 +149,10 @@ bool TuningReader::ReadNames(NodeId dictionary, v1::Heuristics& heuristics) cons
   }
   for (NodeId pair = tree_.FirstChild(dictionary); pair != kNoNode;
        pair = tree_.NextSibling(pair)) {
-    if (IsLayout(tree_.KindOf(pair))) continue;
-    NodeId key = tree_.KindOf(pair) == Kind::kPair ? tree_.Child(pair, Field::kKey) : kNoNode;
+    if (IsLayout(tree_.GetKind(pair))) continue;
+    NodeId key = tree_.GetKind(pair) == Kind::kPair ? tree_.Child(pair, Field::kKey) : kNoNode;
     if (key != kNoNode) key = tree_.StripParentheses(key);
-    if (key == kNoNode || tree_.KindOf(key) != Kind::kString) return false;
+    if (key == kNoNode || tree_.GetKind(key) != Kind::kString) return false;
     if (tree_.Child(key, Kind::kInterpolation) != kNoNode) return false;
     heuristics.add_names(StringText(tree_, file_.text, key));
   }
@@ -162,7 +162,7 @@ bool TuningReader::ReadNames(NodeId dictionary, v1::Heuristics& heuristics) cons
 // Returns the called name as written; empty if nothing is called, or not by a dotted name.
 std::string TuningReader::Callee(NodeId decorator) const {
   const NodeId call = tree_.StripParentheses(decorator);
-  if (tree_.KindOf(call) != Kind::kCall) return "";
+  if (tree_.GetKind(call) != Kind::kCall) return "";
   const NodeId function = tree_.Child(call, Field::kFunction);
   return function == kNoNode ? "" : DottedExpression(tree_, function);
 }

@@ -57,7 +57,7 @@ class ChangeFinder {
   void Add(NodeId statement) {
     NodeId inner = tree_.FirstChild(statement);
     if (inner == kNoNode) return;
-    if (tree_.KindOf(inner) == Kind::kCall) return AddCall(inner);
+    if (tree_.GetKind(inner) == Kind::kCall) return AddCall(inner);
     // a = b = v is an assignment on the right side of another.
     for (int depth = 0; depth < kMaxDepth && inner != kNoNode; ++depth) {
       const NodeId left = tree_.Child(inner, Field::kLeft);
@@ -72,7 +72,7 @@ class ChangeFinder {
 
  private:
   void AddTarget(NodeId target, int depth) {
-    const Kind kind = tree_.KindOf(target);
+    const Kind kind = tree_.GetKind(target);
     if (kind == Kind::kAttribute || kind == Kind::kSubscript) return AddChain(target);
     if (!IsTargetList(kind) || depth > kMaxDepth) return;
     for (NodeId child = tree_.FirstChild(target); child != kNoNode;
@@ -84,14 +84,15 @@ class ChangeFinder {
   void AddCall(NodeId call) {
     const NodeId function = tree_.Child(call, Field::kFunction);
     if (function == kNoNode) return;
-    if (tree_.KindOf(function) == Kind::kAttribute) {
+    if (tree_.GetKind(function) == Kind::kAttribute) {
       const NodeId method = tree_.Child(function, Field::kAttribute);
       const NodeId object = tree_.Child(function, Field::kObject);
-      if (method != kNoNode && object != kNoNode && Mutates(tree_.TextOf(method))) {
+      if (method != kNoNode && object != kNoNode && Mutates(tree_.GetText(method))) {
         AddChain(object);
       }
-    } else if (tree_.KindOf(function) == Kind::kIdentifier && tree_.TextOf(function) == "setattr") {
-      const NodeId object = FindArgument(ArgumentsOf(tree_, call), "", 0);
+    } else if (tree_.GetKind(function) == Kind::kIdentifier &&
+               tree_.GetText(function) == "setattr") {
+      const NodeId object = FindArgument(GetArguments(tree_, call), "", 0);
       if (object != kNoNode) AddChain(object, true);
     }
   }
@@ -99,9 +100,9 @@ class ChangeFinder {
   // Adds the x of x.a[0].b.
   void AddChain(NodeId node, bool of_attribute = false) {
     for (int depth = 0; depth < kMaxDepth && node != kNoNode; ++depth) {
-      const Kind kind = tree_.KindOf(node);
+      const Kind kind = tree_.GetKind(node);
       if (kind == Kind::kIdentifier) {
-        const absl::string_view name = tree_.TextOf(node);
+        const absl::string_view name = tree_.GetText(node);
         if (!of_attribute || bindings_.Defines(name)) names_.push_back(name);
         return;
       }
@@ -118,12 +119,12 @@ class ChangeFinder {
 
 // Returns whether the statement is `if __name__ == ...`.
 bool IsMainGuard(const SyntaxTree& tree, NodeId statement) {
-  if (tree.KindOf(statement) != Kind::kIfStatement) return false;
+  if (tree.GetKind(statement) != Kind::kIfStatement) return false;
   NodeId condition = tree.FirstChild(statement);
-  while (condition != kNoNode && IsLayout(tree.KindOf(condition))) {
+  while (condition != kNoNode && IsLayout(tree.GetKind(condition))) {
     condition = tree.NextSibling(condition);
   }
-  return condition != kNoNode && absl::StartsWith(tree.TextOf(condition), "__name__");
+  return condition != kNoNode && absl::StartsWith(tree.GetText(condition), "__name__");
 }
 
 // clang-format off
@@ -144,7 +145,7 @@ bool IsMainGuard(const SyntaxTree& tree, NodeId statement) {
 std::vector<absl::string_view> FindChangedNames(const SyntaxTree& tree, const Bindings& bindings,
                                                 NodeId statement) {
   ChangeFinder finder(tree, bindings);
-  if (tree.KindOf(statement) == Kind::kExpressionStatement) {
+  if (tree.GetKind(statement) == Kind::kExpressionStatement) {
     finder.Add(statement);
     return finder.names();
   }
@@ -240,7 +241,7 @@ class StatementFinder {
     Lines block;
     while (node < tree_.size()) {
       if (node >= block_end) block = {};
-      const Kind kind = tree_.KindOf(node);
+      const Kind kind = tree_.GetKind(node);
       const bool taken_apart = IsCompound(kind) && HoldsKernel(node);
       if (taken_apart && node >= block_end) {
         block = GetLines(node);
@@ -299,7 +300,7 @@ class StatementFinder {
     for (const JitFunction& function : functions_) {
       for (NodeId at = tree_[function.decorated].parent; at != kNoNode && seen.insert(at).second;
            at = tree_[at].parent) {
-        if (tree_.KindOf(at) != Kind::kFunctionDefinition) continue;
+        if (tree_.GetKind(at) != Kind::kFunctionDefinition) continue;
         for (const NodeId node : ImportsIn(tree_, at)) {
           if (seen.insert(node).second) Add({node, 0, 0, {}, true}, found);
         }
@@ -314,13 +315,13 @@ class StatementFinder {
 };
 
 v1::Definition::Kind GetKind(const SyntaxTree& tree, NodeId node) {
-  const Kind kind = tree.KindOf(node);
+  const Kind kind = tree.GetKind(node);
   if (IsImport(kind)) return v1::Definition::KIND_IMPORT;
   if (kind == Kind::kClassDefinition) return v1::Definition::KIND_CLASS;
   if (kind == Kind::kFunctionDefinition) return v1::Definition::KIND_FUNCTION;
   if (kind == Kind::kDecoratedDefinition) {
     const NodeId inner = tree.Child(node, Field::kDefinition);
-    const bool is_class = inner != kNoNode && tree.KindOf(inner) == Kind::kClassDefinition;
+    const bool is_class = inner != kNoNode && tree.GetKind(inner) == Kind::kClassDefinition;
     return is_class ? v1::Definition::KIND_CLASS : v1::Definition::KIND_FUNCTION;
   }
   return v1::Definition::KIND_CONSTANT;
@@ -349,7 +350,7 @@ void SetSorted(std::vector<Value>& values, google::protobuf::RepeatedPtrField<st
 // Adds the strings in an assignment to __all__.
 void AddExported(const SyntaxTree& tree, NodeId root, v1::Definition& definition) {
   for (const NodeId node : tree.Of(Kind::kString, root)) {
-    absl::string_view text = tree.TextOf(node);
+    absl::string_view text = tree.GetText(node);
     if (text.size() < 2) continue;
     definition.add_exported(std::string(text.substr(1, text.size() - 2)));
   }
@@ -359,7 +360,7 @@ void AddExported(const SyntaxTree& tree, NodeId root, v1::Definition& definition
 // binds, sorted; names that functions in it bind are not among them.
 void AddImported(const SyntaxTree& tree, NodeId statement,
                  const std::vector<absl::string_view>& bound, v1::Definition& definition) {
-  const Kind kind = tree.KindOf(statement);
+  const Kind kind = tree.GetKind(statement);
   if (!IsImport(kind) && !IsCompound(kind)) return;
   for (const NodeId import : ImportsIn(tree, statement)) {
     auto names = ImportedNames(tree, import);
@@ -382,12 +383,12 @@ v1::Definition Describe(const ParsedFile& file, const Statement* first, const St
   int last_line = first->last_line;
   bool exports = false;
   for (const Statement* at = first; at != last; ++at) {
-    const bool simple = file.tree.KindOf(at->node) == Kind::kExpressionStatement;
+    const bool simple = file.tree.GetKind(at->node) == Kind::kExpressionStatement;
     const std::vector<absl::string_view> bound = file.bindings.BoundNames(at->node);
     Append(bound, names);
     Append(file.bindings.FreeNames(at->node, simple), uses);
     std::vector<absl::string_view> changed;
-    if (simple || IsCompound(file.tree.KindOf(at->node))) {
+    if (simple || IsCompound(file.tree.GetKind(at->node))) {
       changed = FindChangedNames(file.tree, file.bindings, at->node);
     }
     Append(changed, names);
@@ -471,7 +472,7 @@ void MarkUsed(const ParsedFile& file, const std::vector<JitFunction>& functions,
   for (const JitFunction& function : functions) {
     Append(file.bindings.FreeNames(function.decorated), names);
     const NodeId name = file.tree.Child(function.definition, Field::kName);
-    if (name != kNoNode) names.push_back(file.tree.TextOf(name));
+    if (name != kNoNode) names.push_back(file.tree.GetText(name));
     Append(AppliedNames(file, function, all), names);
   }
   absl::flat_hash_set<absl::string_view> seen;

@@ -15,16 +15,16 @@ namespace {
 // count.
 bool IsPlainString(const SyntaxTree& tree, NodeId string) {
   const NodeId start = tree.Child(string, Kind::kStringStart);
-  if (tree.KindOf(string) != Kind::kString || start == kNoNode) return false;
-  const absl::string_view quotes = tree.TextOf(start);
+  if (tree.GetKind(string) != Kind::kString || start == kNoNode) return false;
+  const absl::string_view quotes = tree.GetText(start);
   const auto prefix = code::ReadPythonPrefix(quotes.substr(0, quotes.find_first_of("\"'")));
   return prefix.has_value() && !prefix->bytes && !prefix->replaces;
 }
 
 bool IsDocstring(const SyntaxTree& tree, NodeId expression) {
-  if (tree.KindOf(expression) != Kind::kConcatenatedString) return IsPlainString(tree, expression);
+  if (tree.GetKind(expression) != Kind::kConcatenatedString) return IsPlainString(tree, expression);
   for (NodeId part = tree.FirstChild(expression); part != kNoNode; part = tree.NextSibling(part)) {
-    if (!IsLayout(tree.KindOf(part)) && !IsPlainString(tree, part)) return false;
+    if (!IsLayout(tree.GetKind(part)) && !IsPlainString(tree, part)) return false;
   }
   return true;
 }
@@ -32,13 +32,13 @@ bool IsDocstring(const SyntaxTree& tree, NodeId expression) {
 // Returns the first statement of a block; kNoNode in a broken block.
 NodeId FirstStatement(const SyntaxTree& tree, NodeId block) {
   for (NodeId child = tree.FirstChild(block); child != kNoNode; child = tree.NextSibling(child)) {
-    if (!IsLayout(tree.KindOf(child))) return child;
+    if (!IsLayout(tree.GetKind(child))) return child;
   }
   return kNoNode;
 }
 
 NodeId FindDocstring(const SyntaxTree& tree, NodeId statement) {
-  if (tree.KindOf(statement) != Kind::kExpressionStatement) return kNoNode;
+  if (tree.GetKind(statement) != Kind::kExpressionStatement) return kNoNode;
   const NodeId first = tree.FirstChild(statement);
   if (first == kNoNode || tree[first].subtree_end != tree[statement].subtree_end) return kNoNode;
   const NodeId expression = tree.StripParentheses(first);
@@ -60,14 +60,14 @@ Body ReadBody(const SyntaxTree& tree, const LineIndex& lines, NodeId definition)
   size_t head_end = tree[definition].start;
   for (NodeId child = tree.FirstChild(definition); child != block;
        child = tree.NextSibling(child)) {
-    if (tree.KindOf(child) != Kind::kComment) head_end = tree[child].end;
+    if (tree.GetKind(child) != Kind::kComment) head_end = tree[child].end;
   }
   NodeId body = first;
   result.docstring = FindDocstring(tree, first);
   if (result.docstring != kNoNode) {
     head_end = tree[tree.LastToken(first)].end;
     body = tree.NextSibling(first);
-    while (body != kNoNode && IsLayout(tree.KindOf(body))) body = tree.NextSibling(body);
+    while (body != kNoNode && IsLayout(tree.GetKind(body))) body = tree.NextSibling(body);
   }
   const int head_line = lines.LineAt(std::max<size_t>(head_end, 1) - 1);
   const bool same_line = body != kNoNode && lines.LineAt(tree[body].start) == head_line;
@@ -79,7 +79,7 @@ std::string StringText(const SyntaxTree& tree, absl::string_view text, NodeId li
   std::string content;
   if (literal == kNoNode) return content;
   for (NodeId node = literal; node < tree[literal].subtree_end; ++node) {
-    if (tree.KindOf(node) != Kind::kString) continue;
+    if (tree.GetKind(node) != Kind::kString) continue;
     const NodeId start = tree.Child(node, Kind::kStringStart);
     const NodeId end = tree.Child(node, Kind::kStringEnd);
     if (start == kNoNode || end == kNoNode) continue;

@@ -142,7 +142,7 @@ uint64_t FindNameRows(absl::string_view resolved) {
 
 // Returns whether the node is a whole dotted name, and not a part of one or a keyword's name.
 bool IsWholeName(const SyntaxTree& tree, NodeId node) {
-  return tree.KindOf(tree[node].parent) != Kind::kAttribute && tree[node].field != Field::kName;
+  return tree.GetKind(tree[node].parent) != Kind::kAttribute && tree[node].field != Field::kName;
 }
 
 }  // namespace
@@ -156,21 +156,21 @@ std::vector<absl::string_view> FeatureFinder::FindFeatures(NodeId root) {
     if (IsWholeName(tree_, node) && MayBeOfLanguage(node)) found |= ReadName(node);
   }
   for (const NodeId node : tree_.Of(Kind::kIdentifier, root)) {
-    if (IsHead(tree_.TextOf(node)) && IsWholeName(tree_, node)) found |= ReadName(node);
+    if (IsHead(tree_.GetText(node)) && IsWholeName(tree_, node)) found |= ReadName(node);
   }
   for (const NodeId node : tree_.Of(Kind::kKeywordArgument, root)) {
     const NodeId name = tree_.Child(node, Field::kName);
-    if (name != kNoNode) found |= Options().FindRows(tree_.TextOf(name));
+    if (name != kNoNode) found |= Options().FindRows(tree_.GetText(name));
   }
   return ToWords(found);
 }
 
 // Returns false if the first part of the name shows that it is not of the language.
 bool FeatureFinder::MayBeOfLanguage(NodeId name) const {
-  for (; tree_.KindOf(name) == Kind::kAttribute; ++name) {
+  for (; tree_.GetKind(name) == Kind::kAttribute; ++name) {
     if (tree_.IsLeaf(name) || tree_[name + 1].field != Field::kObject) return true;
   }
-  return tree_.KindOf(name) != Kind::kIdentifier || IsHead(tree_.TextOf(name));
+  return tree_.GetKind(name) != Kind::kIdentifier || IsHead(tree_.GetText(name));
 }
 
 bool FeatureFinder::IsHead(absl::string_view text) const {
@@ -180,7 +180,7 @@ bool FeatureFinder::IsHead(absl::string_view text) const {
 // Long names are not of the language, so they are not cached.
 FeatureFinder::Set FeatureFinder::ReadName(NodeId name) {
   constexpr size_t kMaxKnown = 128;
-  const absl::string_view text = tree_.TextOf(name);
+  const absl::string_view text = tree_.GetText(name);
   if (text.size() > kMaxKnown) return ResolveName(name);
   const auto [known, inserted] = known_.try_emplace(text, 0);
   if (inserted) known->second = ResolveName(name);

@@ -27,20 +27,20 @@ std::vector<NodeId> FunctionsAround(const SyntaxTree& tree) {
   std::vector<NodeId> around(tree.size(), kNoNode);
   for (NodeId node = 1; node < tree.size(); ++node) {
     const NodeId parent = tree[node].parent;
-    around[node] = tree.KindOf(parent) == Kind::kFunctionDefinition ? parent : around[parent];
+    around[node] = tree.GetKind(parent) == Kind::kFunctionDefinition ? parent : around[parent];
   }
   return around;
 }
 
 NodeId FirstOperand(const SyntaxTree& tree, NodeId node) {
   NodeId child = tree.FirstChild(node);
-  while (child != kNoNode && IsLayout(tree.KindOf(child))) child = tree.NextSibling(child);
+  while (child != kNoNode && IsLayout(tree.GetKind(child))) child = tree.NextSibling(child);
   return child;
 }
 
 // Returns the text between the quotes of a literal string; empty for anything else.
 absl::string_view LiteralKey(const SyntaxTree& tree, NodeId node) {
-  if (node == kNoNode || tree.KindOf(node) != Kind::kString) return "";
+  if (node == kNoNode || tree.GetKind(node) != Kind::kString) return "";
   const NodeId start = tree.Child(node, Kind::kStringStart);
   const NodeId end = tree.Child(node, Kind::kStringEnd);
   if (start == kNoNode || end == kNoNode || tree.Child(node, Kind::kInterpolation) != kNoNode) {
@@ -53,7 +53,7 @@ absl::string_view LiteralKey(const SyntaxTree& tree, NodeId node) {
 NodeId FindIndex(const SyntaxTree& tree, NodeId subscript) {
   const NodeId value = tree.Child(subscript, Field::kValue);
   NodeId index = value == kNoNode ? kNoNode : tree.NextSibling(value);
-  while (index != kNoNode && IsLayout(tree.KindOf(index))) index = tree.NextSibling(index);
+  while (index != kNoNode && IsLayout(tree.GetKind(index))) index = tree.NextSibling(index);
   return index;
 }
 
@@ -63,13 +63,13 @@ NodeId LoopedOver(const SyntaxTree& tree, NodeId name) {
   constexpr int kMaxBlocks = 64;
   NodeId node = tree[name].parent;
   for (int depth = 0; depth < kMaxBlocks && node != kNoNode; ++depth, node = tree[node].parent) {
-    if (tree.KindOf(node) == Kind::kFunctionDefinition) break;
-    if (tree.KindOf(node) != Kind::kForStatement) continue;
+    if (tree.GetKind(node) == Kind::kFunctionDefinition) break;
+    if (tree.GetKind(node) != Kind::kForStatement) continue;
     const NodeId left = tree.Child(node, Field::kLeft);
     const NodeId right = tree.Child(node, Field::kRight);
     if (left == kNoNode || right == kNoNode) continue;
     for (const NodeId bound : tree.Of(Kind::kIdentifier, left)) {
-      if (tree.TextOf(bound) == tree.TextOf(name)) return right;
+      if (tree.GetText(bound) == tree.GetText(name)) return right;
     }
   }
   return kNoNode;
@@ -80,7 +80,7 @@ bool IsInClassBody(const SyntaxTree& tree, NodeId assignment) {
   const NodeId statement = tree[assignment].parent;
   const NodeId block = statement == kNoNode ? kNoNode : tree[statement].parent;
   const NodeId owner = block == kNoNode ? kNoNode : tree[block].parent;
-  return owner != kNoNode && tree.KindOf(owner) == Kind::kClassDefinition;
+  return owner != kNoNode && tree.GetKind(owner) == Kind::kClassDefinition;
 }
 
 }  // namespace
@@ -103,24 +103,24 @@ KernelReferences::KernelReferences(const SyntaxTree& tree,
     const NodeId right = tree.Child(node, Field::kRight);
     if (left == kNoNode || right == kNoNode) continue;
     NodeId name = tree.Child(left, Field::kAttribute);
-    if (tree.KindOf(left) == Kind::kIdentifier && IsInClassBody(tree, node)) name = left;
-    if (name != kNoNode) attributes_[tree.TextOf(name)].push_back(right);
+    if (tree.GetKind(left) == Kind::kIdentifier && IsInClassBody(tree, node)) name = left;
+    if (name != kNoNode) attributes_[tree.GetText(name)].push_back(right);
   }
   for (const NodeId node : tree.Of(Kind::kFunctionDefinition)) {
     const NodeId name = tree.Child(node, Field::kName);
     NodeId block = tree[node].parent;
-    if (block != kNoNode && tree.KindOf(block) == Kind::kDecoratedDefinition) {
+    if (block != kNoNode && tree.GetKind(block) == Kind::kDecoratedDefinition) {
       block = tree[block].parent;
     }
     const NodeId owner = block == kNoNode ? kNoNode : tree[block].parent;
     if (name == kNoNode || owner == kNoNode) continue;
-    if (tree.KindOf(owner) == Kind::kClassDefinition) methods_[tree.TextOf(name)].push_back(node);
+    if (tree.GetKind(owner) == Kind::kClassDefinition) methods_[tree.GetText(name)].push_back(node);
   }
 }
 
 KernelKey KernelReferences::MakeKey(NodeId definition) const {
   const NodeId name = tree_.Child(definition, Field::kName);
-  return {name == kNoNode ? "" : std::string(tree_.TextOf(name)), around_[definition]};
+  return {name == kNoNode ? "" : std::string(tree_.GetText(name)), around_[definition]};
 }
 
 std::optional<KernelKey> KernelReferences::FindKernel(absl::string_view name, NodeId at) const {
@@ -152,7 +152,7 @@ KernelReference KernelReferences::Follow(NodeId expression) const {
 }
 
 void KernelReferences::FollowNode(NodeId node, Search& search) const {
-  switch (tree_.KindOf(node)) {
+  switch (tree_.GetKind(node)) {
     case Kind::kIdentifier:
     case Kind::kAttribute:
       FollowName(node, search);
@@ -173,7 +173,7 @@ void KernelReferences::FollowNode(NodeId node, Search& search) const {
       int part = 0;
       for (NodeId child = tree_.FirstChild(node); child != kNoNode;
            child = tree_.NextSibling(child)) {
-        if (!IsLayout(tree_.KindOf(child)) && part++ != 1) search.pending.push_back(child);
+        if (!IsLayout(tree_.GetKind(child)) && part++ != 1) search.pending.push_back(child);
       }
       return;
     }
@@ -200,7 +200,7 @@ void KernelReferences::FollowName(NodeId node, Search& search) const {
   const std::string dotted = DottedExpression(tree_, node);
   if (dotted.empty()) return;
   const absl::string_view name = LastPart(dotted);
-  const bool plain = tree_.KindOf(node) == Kind::kIdentifier;
+  const bool plain = tree_.GetKind(node) == Kind::kIdentifier;
   if (plain && names_.IsParameter(name, node)) {
     NodeId function = around_[node];
     for (int depth = 0; depth < kMaxDepth && function != kNoNode; ++depth) {
@@ -208,9 +208,9 @@ void KernelReferences::FollowName(NodeId node, Search& search) const {
       const auto all = parameters == kNoNode ? std::span<const NodeId>()
                                              : tree_.Of(Kind::kIdentifier, parameters);
       const auto has =
-          std::any_of(all.begin(), all.end(), [&](NodeId at) { return tree_.TextOf(at) == name; });
+          std::any_of(all.begin(), all.end(), [&](NodeId at) { return tree_.GetText(at) == name; });
       if (has) {
-        search.found.parameters.emplace_back(function, tree_.TextOf(node));
+        search.found.parameters.emplace_back(function, tree_.GetText(node));
         return;
       }
       function = around_[function];
@@ -220,7 +220,7 @@ void KernelReferences::FollowName(NodeId node, Search& search) const {
   std::optional<KernelKey> kernel = FindKernel(name, node);
   std::span<const NodeId> values;
   if (plain) {
-    values = names_.ValuesOf(name, node);
+    values = names_.GetValues(name, node);
   } else if (const auto assigned = attributes_.find(name);
              assigned != attributes_.end() && assigned->second.size() <= kMaxValues) {
     values = assigned->second;
@@ -228,7 +228,7 @@ void KernelReferences::FollowName(NodeId node, Search& search) const {
   bool hidden = !values.empty() && plain;
   bool maybe_import = values.empty();  // or `k = None` beside an import that may fail
   for (const NodeId value : values) {
-    const Kind kind = tree_.KindOf(value);
+    const Kind kind = tree_.GetKind(value);
     if (kind == Kind::kFunctionDefinition) {
       if (kernel.has_value() && MakeKey(value) == *kernel) hidden = false;
     } else if (kind == Kind::kNoneLiteral) {
@@ -257,14 +257,14 @@ void KernelReferences::FollowSubscript(NodeId node, Search& search) const {
   if (value == kNoNode) return;
   const NodeId table = tree_.StripParentheses(value);
   const absl::string_view key = LiteralKey(tree_, FindIndex(tree_, node));
-  if (key.empty() || tree_.KindOf(table) != Kind::kIdentifier) {
+  if (key.empty() || tree_.GetKind(table) != Kind::kIdentifier) {
     search.pending.push_back(table);
     return;
   }
-  const std::span<const NodeId> values = names_.ValuesOf(tree_.TextOf(table), table);
+  const std::span<const NodeId> values = names_.GetValues(tree_.GetText(table), table);
   for (const NodeId given : values) {
     const NodeId display = tree_.StripParentheses(given);
-    if (tree_.KindOf(display) == Kind::kDictionary) {
+    if (tree_.GetKind(display) == Kind::kDictionary) {
       FollowElements(display, key, search);
     } else {
       search.pending.push_back(display);
@@ -279,9 +279,9 @@ void KernelReferences::FollowElements(NodeId node, absl::string_view key, Search
   search.found.looked_up = true;
   for (NodeId child = tree_.FirstChild(node); child != kNoNode; child = tree_.NextSibling(child)) {
     if (search.pending.size() > kMaxSteps) return;
-    if (IsLayout(tree_.KindOf(child))) continue;
-    if (tree_.KindOf(child) != Kind::kPair) {
-      if (tree_.KindOf(node) != Kind::kDictionary) search.pending.push_back(child);
+    if (IsLayout(tree_.GetKind(child))) continue;
+    if (tree_.GetKind(child) != Kind::kPair) {
+      if (tree_.GetKind(node) != Kind::kDictionary) search.pending.push_back(child);
       continue;
     }
     const absl::string_view own = LiteralKey(tree_, tree_.Child(child, Field::kKey));
@@ -297,10 +297,10 @@ void KernelReferences::FollowCall(NodeId node, Search& search) const {
   NodeId function = tree_.Child(node, Field::kFunction);
   if (function == kNoNode) return;
   function = tree_.StripParentheses(function);
-  const Arguments arguments = ArgumentsOf(tree_, node);
+  const Arguments arguments = GetArguments(tree_, node);
   // table.get(key, default)
   const NodeId method = tree_.Child(function, Field::kAttribute);
-  if (method != kNoNode && tree_.TextOf(method) == "get") {
+  if (method != kNoNode && tree_.GetText(method) == "get") {
     search.pending.push_back(tree_.Child(function, Field::kObject));
     const NodeId otherwise = FindArgument(arguments, "default", 1);
     if (otherwise != kNoNode) search.pending.push_back(otherwise);
@@ -324,12 +324,12 @@ std::vector<NodeId> KernelReferences::FunctionsCalled(NodeId call) const {
   NodeId function = tree_.Child(call, Field::kFunction);
   if (function == kNoNode) return {};
   function = tree_.StripParentheses(function);
-  if (tree_.KindOf(function) == Kind::kIdentifier) {
-    return names_.FunctionsNamed(tree_.TextOf(function), function);
+  if (tree_.GetKind(function) == Kind::kIdentifier) {
+    return names_.FunctionsNamed(tree_.GetText(function), function);
   }
   const NodeId name = tree_.Child(function, Field::kAttribute);
-  if (tree_.KindOf(function) != Kind::kAttribute || name == kNoNode) return {};
-  const auto methods = methods_.find(tree_.TextOf(name));
+  if (tree_.GetKind(function) != Kind::kAttribute || name == kNoNode) return {};
+  const auto methods = methods_.find(tree_.GetText(name));
   if (methods == methods_.end() || methods->second.size() > kMaxValues) return {};
   return methods->second;
 }

@@ -16,8 +16,8 @@
 namespace kernelmill::extractor {
 
 using python::Call;
+using python::CountIndentation;
 using python::Field;
-using python::IndentationOf;
 using python::Kind;
 using python::kNoNode;
 
@@ -36,8 +36,8 @@ absl::string_view Signature(const ParsedFile& file, NodeId definition) {
   for (NodeId child = tree.FirstChild(definition); child != kNoNode;
        child = tree.NextSibling(child)) {
     if (tree[child].field == Field::kBody) break;
-    if (tree.KindOf(child) != Kind::kComment) end = tree[child].end;
-    if (tree.TextOf(child) == ":") break;
+    if (tree.GetKind(child) != Kind::kComment) end = tree[child].end;
+    if (tree.GetText(child) == ":") break;
   }
   return Bytes(file, tree[definition].start, end);
 }
@@ -61,7 +61,7 @@ int CountTokens(const SyntaxTree& tree, NodeId root) {
   int tokens = 0;
   NodeId node = root;
   while (node < tree[root].subtree_end) {
-    const Kind kind = tree.KindOf(node);
+    const Kind kind = tree.GetKind(node);
     if (kind == Kind::kString && tree.Child(node, Kind::kInterpolation) == kNoNode) {
       ++tokens;
       node = tree[node].subtree_end;
@@ -85,7 +85,7 @@ bool HasError(const ParsedFile& file, NodeId root) {
   }
   if (!tree.has_errors()) return false;
   for (NodeId node = root; node < tree[root].subtree_end; ++node) {
-    if (tree.KindOf(node) == Kind::kError || tree[node].missing) return true;
+    if (tree.GetKind(node) == Kind::kError || tree[node].missing) return true;
   }
   return false;
 }
@@ -105,7 +105,7 @@ void AddLauncher(const Launches& launches, const JitFunction& function, v1::Kern
 // Returns whether a call calls a function of Triton, or the result of one: triton.autotune(...)(f).
 bool CallsTriton(const ParsedFile& file, NodeId call) {
   NodeId function = file.tree.Child(call, Field::kFunction);
-  if (function != kNoNode && file.tree.KindOf(function) == Kind::kCall) {
+  if (function != kNoNode && file.tree.GetKind(function) == Kind::kCall) {
     function = file.tree.Child(function, Field::kFunction);
   }
   return function != kNoNode &&
@@ -121,17 +121,17 @@ int ApplicationLine(const ParsedFile& file, const JitFunction& function) {
   for (int calls = 0; calls < kMaxCalls; ++calls) {
     const NodeId parent = tree[value].parent;
     if (parent == kNoNode || tree[value].field == Field::kRight) break;
-    if (tree.KindOf(parent) != Kind::kArgumentList || !CallsTriton(file, tree[parent].parent)) {
+    if (tree.GetKind(parent) != Kind::kArgumentList || !CallsTriton(file, tree[parent].parent)) {
       return 0;
     }
     value = tree[parent].parent;
   }
   const NodeId assignment = tree[value].parent;
-  if (assignment == kNoNode || tree.KindOf(assignment) != Kind::kAssignment) return 0;
+  if (assignment == kNoNode || tree.GetKind(assignment) != Kind::kAssignment) return 0;
   const NodeId left = tree.Child(assignment, Field::kLeft);
   const NodeId statement = tree[assignment].parent;
-  const bool plain = left != kNoNode && tree.KindOf(left) == Kind::kIdentifier &&
-                     tree.KindOf(statement) == Kind::kExpressionStatement &&
+  const bool plain = left != kNoNode && tree.GetKind(left) == Kind::kIdentifier &&
+                     tree.GetKind(statement) == Kind::kExpressionStatement &&
                      tree[statement].parent == 0;
   return plain ? file.lines.LineAt(tree[statement].start) : 0;
 }
@@ -146,7 +146,7 @@ void AddPlace(const ParsedFile& file, const JitFunction& function, v1::Kernel& k
   kernel.set_first_byte(static_cast<int64_t>(begin));
   kernel.set_source(std::string(source));
   kernel.set_sha256(Sha256Hex(source));
-  kernel.set_column(static_cast<int32_t>(IndentationOf(source)));
+  kernel.set_column(static_cast<int32_t>(CountIndentation(source)));
 }
 
 }  // namespace
@@ -155,7 +155,7 @@ NodeId StatementAround(const SyntaxTree& tree, NodeId call) {
   constexpr int kMaxDepth = 64;  // real statements are nested less
   NodeId node = call;
   for (int depth = 0; depth < kMaxDepth && node != kNoNode; ++depth) {
-    const Kind kind = tree.KindOf(node);
+    const Kind kind = tree.GetKind(node);
     if (kind == Kind::kExpressionStatement || kind == Kind::kReturnStatement) return node;
     if (kind == Kind::kBlock || kind == Kind::kLambda) break;
     node = tree[node].parent;
@@ -198,7 +198,7 @@ v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
   v1::Kernel kernel;
   AddPlace(file, function, kernel);
   const NodeId name = tree.Child(function.definition, Field::kName);
-  if (name != kNoNode) kernel.set_name(std::string(tree.TextOf(name)));
+  if (name != kNoNode) kernel.set_name(std::string(tree.GetText(name)));
   kernel.set_qualname(QualifiedName(tree, function.definition));
   kernel.set_dsl(function.dsl);
   kernel.set_form(function.form);

@@ -31,8 +31,8 @@ constexpr int kMaxDepth = 256;
 NodeId RunObject(const SyntaxTree& tree, NodeId call, NodeId attribute) {
   const NodeId method = tree.Child(attribute, Field::kAttribute);
   if (method == kNoNode) return kNoNode;
-  if (tree.TextOf(method) != "run" && tree.TextOf(method) != "warmup") return kNoNode;
-  const Arguments arguments = ArgumentsOf(tree, call);
+  if (tree.GetText(method) != "run" && tree.GetText(method) != "warmup") return kNoNode;
+  const Arguments arguments = GetArguments(tree, call);
   const bool launches =
       std::any_of(arguments.begin(), arguments.end(), [](const Argument& argument) {
         return argument.keyword == "grid" || argument.keyword == "stream";
@@ -53,7 +53,7 @@ bool IsName(Kind kind) { return kind == Kind::kIdentifier || kind == Kind::kAttr
 bool IsGivenGrid(const SyntaxTree& tree, const Arguments& arguments) {
   return std::any_of(arguments.begin(), arguments.end(), [&](const Argument& argument) {
     return Says(argument.keyword, kGridWord) ||
-           (IsName(tree.KindOf(argument.value)) && Says(tree.TextOf(argument.value), kGridWord));
+           (IsName(tree.GetKind(argument.value)) && Says(tree.GetText(argument.value), kGridWord));
   });
 }
 
@@ -67,10 +67,10 @@ std::optional<size_t> FindPosition(const SyntaxTree& tree, NodeId function,
   bool bound = false;
   for (NodeId child = tree.FirstChild(parameters); child != kNoNode;
        child = tree.NextSibling(child)) {
-    if (IsLayout(tree.KindOf(child))) continue;
+    if (IsLayout(tree.GetKind(child))) continue;
     const auto names = tree.Of(Kind::kIdentifier, child);
     if (names.empty()) continue;
-    const absl::string_view first = tree.TextOf(names.front());
+    const absl::string_view first = tree.GetText(names.front());
     if (position == 0 && !bound && (first == "self" || first == "cls")) {
       bound = true;
       continue;
@@ -84,7 +84,7 @@ std::optional<size_t> FindPosition(const SyntaxTree& tree, NodeId function,
 // Returns the lines of a function, including its decorators.
 v1::Launcher GetPlace(const SyntaxTree& tree, const LineIndex& lines, NodeId function) {
   const NodeId parent = tree[function].parent;
-  const bool decorated = parent != kNoNode && tree.KindOf(parent) == Kind::kDecoratedDefinition;
+  const bool decorated = parent != kNoNode && tree.GetKind(parent) == Kind::kDecoratedDefinition;
   v1::Launcher place;
   place.set_first_line(lines.LineAt(tree[decorated ? parent : function].start));
   place.set_last_line(lines.LineAt(tree[tree.LastToken(function)].end - 1));
@@ -93,7 +93,7 @@ v1::Launcher GetPlace(const SyntaxTree& tree, const LineIndex& lines, NodeId fun
 
 // Sets the qualified name. A statement of the module has none.
 void SetName(const SyntaxTree& tree, NodeId host, v1::Launcher& launcher) {
-  if (tree.KindOf(host) == Kind::kFunctionDefinition) {
+  if (tree.GetKind(host) == Kind::kFunctionDefinition) {
     launcher.set_qualname(QualifiedName(tree, host));
   }
 }
@@ -146,13 +146,13 @@ class Launches::Finder {
   // Reads a call in each of the forms that launch; see the table of the class comment.
   void AddLaunch(const Call& call) {
     const NodeId function = tree_.StripParentheses(call.function);
-    const Kind kind = tree_.KindOf(function);
+    const Kind kind = tree_.GetKind(function);
     if (kind == Kind::kSubscript) {
       const NodeId launched = tree_.Child(function, Field::kValue);
       if (launched != kNoNode) Add(references_.Follow(launched), call.node);
       return;
     }
-    const Arguments arguments = ArgumentsOf(tree_, call.node);
+    const Arguments arguments = GetArguments(tree_, call.node);
     if (kind == Kind::kAttribute) {
       const NodeId object = RunObject(tree_, call.node, function);
       if (object != kNoNode) Add(references_.Follow(object), call.node);
@@ -164,7 +164,7 @@ class Launches::Finder {
     // If the text defines the function, FollowParameters knows what it launches.
     if (!references_.FunctionsCalled(call.node).empty()) return;
     for (const Argument& argument : arguments) {
-      if (IsName(tree_.KindOf(argument.value))) Add(references_.Follow(argument.value), call.node);
+      if (IsName(tree_.GetKind(argument.value))) Add(references_.Follow(argument.value), call.node);
     }
   }
 
@@ -173,9 +173,9 @@ class Launches::Finder {
   void AddPallasArguments(const Arguments& arguments, NodeId call) {
     for (const Argument& argument : arguments) {
       const NodeId name = argument.value;
-      if (tree_.KindOf(name) != Kind::kIdentifier) continue;
-      for (const NodeId value : references_.names().ValuesOf(tree_.TextOf(name), name)) {
-        if (tree_.KindOf(value) != Kind::kFunctionDefinition) continue;
+      if (tree_.GetKind(name) != Kind::kIdentifier) continue;
+      for (const NodeId value : references_.names().GetValues(tree_.GetText(name), name)) {
+        if (tree_.GetKind(value) != Kind::kFunctionDefinition) continue;
         const KernelKey key = references_.MakeKey(value);
         if (pallas_.contains(key)) AddHost(key, call);
       }
@@ -184,14 +184,14 @@ class Launches::Finder {
 
   // Reads f(...) after f = k[grid], or for a Pallas kernel f.
   void AddBoundLaunch(NodeId name, NodeId call) {
-    for (const NodeId given : references_.names().ValuesOf(tree_.TextOf(name), name)) {
+    for (const NodeId given : references_.names().GetValues(tree_.GetText(name), name)) {
       const NodeId value = tree_.StripParentheses(given);
-      if (tree_.KindOf(value) == Kind::kFunctionDefinition) {
+      if (tree_.GetKind(value) == Kind::kFunctionDefinition) {
         const KernelKey key = references_.MakeKey(value);
         if (pallas_.contains(key)) AddHost(key, call);
         continue;
       }
-      if (tree_.KindOf(value) != Kind::kSubscript) continue;
+      if (tree_.GetKind(value) != Kind::kSubscript) continue;
       const NodeId kernel = tree_.Child(value, Field::kValue);
       if (kernel == kNoNode) continue;
       // If the subscript looks up a table, f is an element of it and no launch.
@@ -251,7 +251,7 @@ class Launches::Finder {
       for (const NodeId function : references_.FunctionsCalled(call.node)) {
         const auto launched = by_function.find(function);
         if (launched == by_function.end()) continue;
-        const Arguments arguments = ArgumentsOf(tree_, call.node);
+        const Arguments arguments = GetArguments(tree_, call.node);
         for (const absl::string_view name : launched->second) {
           const std::optional<size_t> position = FindPosition(tree_, function, name);
           if (!position.has_value()) continue;

@@ -165,7 +165,7 @@ void ParameterRoles::AddFunction(const ParsedFile& file, const KernelReferences&
   for (NodeId child = tree.FirstChild(list); child != kNoNode; child = tree.NextSibling(child)) {
     const NodeId name = ParameterName(tree, child);
     if (name == kNoNode) continue;
-    names.push_back(tree.TextOf(name));
+    names.push_back(tree.GetText(name));
     v1::Parameter& parameter = parameters.emplace_back();
     parameter.set_name(std::string(names.back()));
     parameter.set_annotation(TextBy(file, child, Field::kType));
@@ -196,7 +196,7 @@ void ParameterRoles::AddEdges(const ParsedFile& file, const KernelReferences& re
     const size_t helper = places_.at(references.FunctionsCalled(given.call).front());
     const Parameters& parameters = functions_[helper];
     const NodeId called = file.tree.StripParentheses(file.calls.At(given.call).function);
-    const bool is_method = file.tree.KindOf(called) == Kind::kAttribute;
+    const bool is_method = file.tree.GetKind(called) == Kind::kAttribute;
     const size_t to =
         given.keyword.empty() ? given.position + (is_method ? 1 : 0) : Find(helper, given.keyword);
     if (to >= parameters.size()) continue;

@@ -47,7 +47,7 @@ bool IsInductorHeuristic(absl::string_view resolved) {
 // Returns the dotted name of a decorator, called or not; empty for any other expression.
 std::string DottedDecorator(const SyntaxTree& tree, NodeId expression) {
   NodeId node = tree.StripParentheses(expression);
-  if (tree.KindOf(node) == Kind::kCall) {
+  if (tree.GetKind(node) == Kind::kCall) {
     node = tree.Child(node, Field::kFunction);
     if (node == kNoNode) return "";
   }
@@ -64,7 +64,7 @@ std::string ResolveDecorator(const SyntaxTree& tree, const ImportMap& imports, N
 NodeId DecoratorExpression(const SyntaxTree& tree, NodeId decorator) {
   for (NodeId child = tree.FirstChild(decorator); child != kNoNode;
        child = tree.NextSibling(child)) {
-    const Kind kind = tree.KindOf(child);
+    const Kind kind = tree.GetKind(child);
     if (kind != Kind::kToken && kind != Kind::kComment && kind != Kind::kLineContinuation) {
       return child;
     }
@@ -76,7 +76,7 @@ std::vector<NodeId> ListDecorators(const SyntaxTree& tree, NodeId decorated) {
   std::vector<NodeId> expressions;
   for (NodeId child = tree.FirstChild(decorated); child != kNoNode;
        child = tree.NextSibling(child)) {
-    if (tree.KindOf(child) != Kind::kDecorator) continue;
+    if (tree.GetKind(child) != Kind::kDecorator) continue;
     const NodeId expression = DecoratorExpression(tree, child);
     if (expression != kNoNode) expressions.push_back(expression);
   }
@@ -109,8 +109,8 @@ constexpr size_t kMaxWildcards = 8;
 absl::flat_hash_set<std::string> StringsIn(const SyntaxTree& tree, NodeId value) {
   absl::flat_hash_set<std::string> strings;
   for (const NodeId node : tree.Of(Kind::kString, value)) {
-    if (tree.TextOf(node).size() < 2) continue;
-    const absl::string_view text = tree.TextOf(node);
+    if (tree.GetText(node).size() < 2) continue;
+    const absl::string_view text = tree.GetText(node);
     strings.emplace(text.substr(1, text.size() - 2));
   }
   return strings;
@@ -151,7 +151,7 @@ class Finder {
   // Reads a decorated function: a kernel by its decorators, one of another DSL, or a candidate.
   void LookAtDecorators(NodeId decorated) {
     const NodeId definition = tree_.Child(decorated, Field::kDefinition);
-    if (definition == kNoNode || tree_.KindOf(definition) != Kind::kFunctionDefinition) return;
+    if (definition == kNoNode || tree_.GetKind(definition) != Kind::kFunctionDefinition) return;
     JitFunction function = Describe(definition);
     std::vector<std::string> resolved;
     for (const NodeId decorator : function.decorators) {
@@ -170,7 +170,7 @@ class Finder {
     JitFunction function;
     function.definition = function.decorated = definition;
     const NodeId parent = tree_[definition].parent;
-    if (parent != kNoNode && tree_.KindOf(parent) == Kind::kDecoratedDefinition) {
+    if (parent != kNoNode && tree_.GetKind(parent) == Kind::kDecoratedDefinition) {
       function.decorated = parent;
       function.decorators = ListDecorators(tree_, parent);
     }
@@ -240,7 +240,7 @@ class Finder {
     std::string origin = imports_.Origin(dotted);
     const bool bare = dotted.find('.') == std::string::npos && !IsBuiltin(dotted);
     if (!origin.empty() || !bare || imports_.wildcards().empty()) return origin;
-    const bool own = names_.IsParameter(dotted, at) || !names_.ValuesOf(dotted, at).empty();
+    const bool own = names_.IsParameter(dotted, at) || !names_.GetValues(dotted, at).empty();
     return own ? "" : dotted;
   }
 
@@ -256,7 +256,7 @@ class Finder {
   void LookAtCall(const Call& call) {
     const NodeId argument = wrappers_.FunctionArgument(call.node);
     if (argument == kNoNode || call.function == kNoNode ||
-        tree_.KindOf(argument) != Kind::kIdentifier) {
+        tree_.GetKind(argument) != Kind::kIdentifier) {
       return;
     }
     const std::optional<JitWrapper> wrapper = wrappers_.ReadCalled(call);
@@ -286,7 +286,7 @@ class Finder {
       found.set_dsl(dsl);
       if (dsl == v1::DSL_UNSPECIFIED) found.set_imported(std::string(origin));
     }
-    for (const auto& [name, value] : names_.OfModule()) {
+    for (const auto& [name, value] : names_.ListModuleValues()) {
       const std::optional<JitWrapper> wrapper = wrappers_.ReadValue(value);
       if (!wrapper) continue;
       v1::JitName& found = names[std::string(name)];
@@ -294,7 +294,7 @@ class Finder {
       found.set_dsl(wrapper->dsl);
     }
     std::optional<absl::flat_hash_set<std::string>> exported;
-    for (const auto& [name, value] : names_.OfModule()) {
+    for (const auto& [name, value] : names_.ListModuleValues()) {
       if (name == "__all__") exported = StringsIn(tree_, value);
     }
     std::vector<v1::JitName> sorted;
@@ -338,13 +338,13 @@ std::string QualifiedName(const SyntaxTree& tree, NodeId definition) {
   std::vector<absl::string_view> names;
   size_t size = 0;
   for (NodeId node = definition; node != kNoNode; node = tree[node].parent) {
-    const Kind kind = tree.KindOf(node);
+    const Kind kind = tree.GetKind(node);
     if (kind != Kind::kFunctionDefinition && kind != Kind::kClassDefinition) continue;
     const NodeId name = tree.Child(node, Field::kName);
     if (name == kNoNode) continue;
-    size += tree.TextOf(name).size() + 1;
+    size += tree.GetText(name).size() + 1;
     if (!names.empty() && size > kMaxQualifiedName) break;
-    names.push_back(tree.TextOf(name));
+    names.push_back(tree.GetText(name));
   }
   std::reverse(names.begin(), names.end());
   return absl::StrJoin(names, ".");

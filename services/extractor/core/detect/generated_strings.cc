@@ -24,7 +24,7 @@ constexpr absl::string_view kCompile = "async_compile.triton";
 constexpr absl::string_view kSourceName = "source_code";  // the parameter's name
 
 bool IsCompileCall(const SyntaxTree& tree, NodeId node) {
-  if (tree.KindOf(node) != Kind::kCall) return false;
+  if (tree.GetKind(node) != Kind::kCall) return false;
   const NodeId function = tree.Child(node, Field::kFunction);
   if (function == kNoNode) return false;
   const std::string dotted = DottedExpression(tree, function);
@@ -39,10 +39,10 @@ NodeId SourceArgument(const SyntaxTree& tree, NodeId call) {
   NodeId name_or_source = kNoNode;
   for (NodeId child = tree.FirstChild(arguments); child != kNoNode;
        child = tree.NextSibling(child)) {
-    if (IsLayout(tree.KindOf(child))) continue;
-    if (tree.KindOf(child) == Kind::kKeywordArgument) {
+    if (IsLayout(tree.GetKind(child))) continue;
+    if (tree.GetKind(child) == Kind::kKeywordArgument) {
       const NodeId name = tree.Child(child, Field::kName);
-      if (name != kNoNode && tree.TextOf(name) == kSourceName) {
+      if (name != kNoNode && tree.GetText(name) == kSourceName) {
         return tree.Child(child, Field::kValue);
       }
     } else if (name_or_source != kNoNode) {
@@ -74,7 +74,7 @@ std::vector<NodeId> Statements(const SyntaxTree& tree) {
   std::vector<NodeId> statements(tree.size(), 0);
   for (NodeId node = 1; node < tree.size(); ++node) {
     const NodeId parent = tree[node].parent;
-    const Kind kind = tree.KindOf(parent);
+    const Kind kind = tree.GetKind(parent);
     const bool is_statement = kind == Kind::kModule || kind == Kind::kBlock || kind == Kind::kError;
     statements[node] = is_statement ? node : statements[parent];
   }
@@ -91,11 +91,11 @@ struct Content {
 Content GetContent(const SyntaxTree& tree, NodeId literal) {
   Content content;
   for (NodeId node = literal; node < tree[literal].subtree_end; ++node) {
-    if (tree.KindOf(node) == Kind::kStringStart && content.quotes.empty()) {
-      content.quotes = tree.TextOf(node);
+    if (tree.GetKind(node) == Kind::kStringStart && content.quotes.empty()) {
+      content.quotes = tree.GetText(node);
       content.begin = content.end = tree[node].end;
     }
-    if (tree.KindOf(node) == Kind::kStringEnd && !tree[node].missing) {
+    if (tree.GetKind(node) == Kind::kStringEnd && !tree[node].missing) {
       content.end = tree[node].start;
     }
   }
@@ -136,8 +136,8 @@ std::vector<GeneratedString> FindGeneratedStrings(const ParsedText& file) {
     const NodeId argument = SourceArgument(tree, node);
     if (argument == kNoNode) continue;
     const NodeId literal = tree.StripParentheses(argument);
-    const bool concatenated = tree.KindOf(literal) == Kind::kConcatenatedString;
-    if (tree.KindOf(literal) != Kind::kString && !concatenated) continue;
+    const bool concatenated = tree.GetKind(literal) == Kind::kConcatenatedString;
+    if (tree.GetKind(literal) != Kind::kString && !concatenated) continue;
     const Content content = GetContent(tree, literal);
     if (content.begin >= content.end) continue;
     const absl::string_view bytes = file.text().substr(content.begin, content.end - content.begin);
@@ -153,8 +153,8 @@ std::vector<int> FindEmittedCode(const ParsedText& file) {
   std::vector<int> lines;
   const SyntaxTree& tree = file.tree();
   for (const NodeId node : tree.Of(Kind::kString)) {
-    if (tree.KindOf(tree[node].parent) == Kind::kExpressionStatement) continue;
-    if (HoldsDecorator(tree.TextOf(node))) lines.push_back(file.lines().LineAt(tree[node].start));
+    if (tree.GetKind(tree[node].parent) == Kind::kExpressionStatement) continue;
+    if (HoldsDecorator(tree.GetText(node))) lines.push_back(file.lines().LineAt(tree[node].start));
   }
   return lines;
 }

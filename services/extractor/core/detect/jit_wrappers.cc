@@ -15,7 +15,7 @@ constexpr int kMaxSteps = 24;
 
 NodeId FirstExpression(const SyntaxTree& tree, NodeId node) {
   for (NodeId child = tree.FirstChild(node); child != kNoNode; child = tree.NextSibling(child)) {
-    if (!IsLayout(tree.KindOf(child))) return child;
+    if (!IsLayout(tree.GetKind(child))) return child;
   }
   return kNoNode;
 }
@@ -29,14 +29,14 @@ bool TakesFunction(absl::string_view parameter) {
 // Returns the first positional argument, or the keyword argument that takes the function.
 NodeId FirstArgument(const SyntaxTree& tree, NodeId call) {
   const NodeId arguments = tree.Child(call, Field::kArguments);
-  if (arguments == kNoNode || tree.KindOf(arguments) != Kind::kArgumentList) return kNoNode;
+  if (arguments == kNoNode || tree.GetKind(arguments) != Kind::kArgumentList) return kNoNode;
   for (NodeId child = tree.FirstChild(arguments); child != kNoNode;
        child = tree.NextSibling(child)) {
-    if (IsLayout(tree.KindOf(child))) continue;
-    if (tree.KindOf(child) != Kind::kKeywordArgument) return tree.StripParentheses(child);
+    if (IsLayout(tree.GetKind(child))) continue;
+    if (tree.GetKind(child) != Kind::kKeywordArgument) return tree.StripParentheses(child);
     const NodeId name = tree.Child(child, Field::kName);
     const NodeId value = tree.Child(child, Field::kValue);
-    if (name != kNoNode && value != kNoNode && TakesFunction(tree.TextOf(name))) {
+    if (name != kNoNode && value != kNoNode && TakesFunction(tree.GetText(name))) {
       return tree.StripParentheses(value);
     }
   }
@@ -48,7 +48,7 @@ NodeId FirstArgument(const SyntaxTree& tree, NodeId call) {
 std::optional<JitWrapper> JitWrappers::Read(NodeId expression, int depth) {
   if (depth > kMaxSteps) return std::nullopt;
   const NodeId node = tree_.StripParentheses(expression);
-  if (tree_.KindOf(node) == Kind::kCall) return ReadCall(node, depth + 1);
+  if (tree_.GetKind(node) == Kind::kCall) return ReadCall(node, depth + 1);
   const std::string dotted = DottedExpression(tree_, node);
   if (dotted.empty()) return std::nullopt;
   return ReadName(dotted, imports_.Resolve(dotted), node, depth + 1);
@@ -65,7 +65,7 @@ std::optional<JitWrapper> JitWrappers::ReadName(absl::string_view dotted,
   const v1::Dsl dsl = dsl::ExtractedDslOf(resolved);
   if (dsl != v1::DSL_UNSPECIFIED) return JitWrapper{dsl, std::string(resolved), true};
   if (dotted.find('.') != absl::string_view::npos) return std::nullopt;
-  for (const NodeId value : names_.ValuesOf(dotted, at)) {
+  for (const NodeId value : names_.GetValues(dotted, at)) {
     const std::optional<JitWrapper> wrapper = ReadValue(value, depth);
     if (wrapper) return JitWrapper{wrapper->dsl, std::string(dotted), false};
   }
@@ -78,7 +78,7 @@ std::optional<JitWrapper> JitWrappers::ReadName(absl::string_view dotted,
 std::optional<JitWrapper> JitWrappers::ReadCall(NodeId node, int depth) {
   const Call& call = calls_.At(node);
   if (call.function == kNoNode ||
-      tree_.KindOf(tree_.StripParentheses(call.function)) == Kind::kCall) {
+      tree_.GetKind(tree_.StripParentheses(call.function)) == Kind::kCall) {
     return std::nullopt;
   }
   if (IsPartial(call)) {
@@ -97,9 +97,9 @@ std::optional<JitWrapper> JitWrappers::ReadCall(NodeId node, int depth) {
 // Returns whether the expression is the name of a function of the file, or of a parameter, which
 // may be a function.
 bool JitWrappers::IsFunction(NodeId expression) const {
-  return tree_.KindOf(expression) == Kind::kIdentifier &&
-         (names_.IsParameter(tree_.TextOf(expression), expression) ||
-          !names_.FunctionsNamed(tree_.TextOf(expression), expression).empty());
+  return tree_.GetKind(expression) == Kind::kIdentifier &&
+         (names_.IsParameter(tree_.GetText(expression), expression) ||
+          !names_.FunctionsNamed(tree_.GetText(expression), expression).empty());
 }
 
 std::optional<JitWrapper> JitWrappers::ReadValue(NodeId value, int depth) {
@@ -113,7 +113,7 @@ std::optional<JitWrapper> JitWrappers::ReadValue(NodeId value, int depth) {
 
 std::optional<JitWrapper> JitWrappers::ResolveValue(NodeId value, int depth) {
   value = tree_.StripParentheses(value);
-  switch (tree_.KindOf(value)) {
+  switch (tree_.GetKind(value)) {
     case Kind::kFunctionDefinition:
       return InFunction(value, depth);
     case Kind::kClassDefinition:
@@ -136,7 +136,7 @@ std::optional<JitWrapper> JitWrappers::ResolveValue(NodeId value, int depth) {
 std::optional<JitWrapper> JitWrappers::ReadFirstArgument(NodeId call, int depth) {
   const NodeId argument = FirstArgument(tree_, call);
   if (argument == kNoNode) return std::nullopt;
-  if (tree_.KindOf(argument) != Kind::kLambda) return Read(argument, depth);
+  if (tree_.GetKind(argument) != Kind::kLambda) return Read(argument, depth);
   const NodeId body = tree_.Child(argument, Field::kBody);
   return body == kNoNode ? std::nullopt : Read(body, depth);
 }
@@ -156,7 +156,7 @@ std::optional<JitWrapper> JitWrappers::InClass(NodeId definition, int depth) {
   const NodeId bases = tree_.Child(definition, Kind::kArgumentList);
   if (bases != kNoNode) {
     for (NodeId base = tree_.FirstChild(bases); base != kNoNode; base = tree_.NextSibling(base)) {
-      if (IsLayout(tree_.KindOf(base)) || tree_.KindOf(base) == Kind::kCall) continue;
+      if (IsLayout(tree_.GetKind(base)) || tree_.GetKind(base) == Kind::kCall) continue;
       std::optional<JitWrapper> wrapper = Read(base, depth);
       if (wrapper) return wrapper;
     }
@@ -172,9 +172,9 @@ std::optional<JitWrapper> JitWrappers::InResult(NodeId expression, int depth) {
   std::optional<JitWrapper> wrapper = Read(expression, depth + 1);
   if (!wrapper) wrapper = AppliedWithin(expression, depth + 1);
   const NodeId node = tree_.StripParentheses(expression);
-  if (wrapper || tree_.KindOf(node) != Kind::kIdentifier) return wrapper;
-  for (const NodeId value : names_.ValuesOf(tree_.TextOf(node), node)) {
-    if (tree_.KindOf(value) == Kind::kFunctionDefinition) continue;
+  if (wrapper || tree_.GetKind(node) != Kind::kIdentifier) return wrapper;
+  for (const NodeId value : names_.GetValues(tree_.GetText(node), node)) {
+    if (tree_.GetKind(value) == Kind::kFunctionDefinition) continue;
     wrapper = AppliedWithin(value, depth + 1);
     if (wrapper) return wrapper;
   }
@@ -196,15 +196,15 @@ std::optional<JitWrapper> JitWrappers::AppliedWithin(NodeId root, int depth) {
 bool JitWrappers::TakesParameter(NodeId call) const {
   const NodeId argument = FunctionArgument(call);
   if (argument == kNoNode) return false;
-  const Kind kind = tree_.KindOf(argument);
+  const Kind kind = tree_.GetKind(argument);
   const NodeId name = kind == Kind::kListSplat ? FirstExpression(tree_, argument) : argument;
-  return name != kNoNode && tree_.KindOf(name) == Kind::kIdentifier &&
-         names_.IsParameter(tree_.TextOf(name), call);
+  return name != kNoNode && tree_.GetKind(name) == Kind::kIdentifier &&
+         names_.IsParameter(tree_.GetText(name), call);
 }
 
 NodeId JitWrappers::InsidePartial(NodeId expression) const {
   for (int depth = 0; depth < kMaxSteps && expression != kNoNode; ++depth) {
-    if (tree_.KindOf(expression) != Kind::kCall || !IsPartial(calls_.At(expression))) break;
+    if (tree_.GetKind(expression) != Kind::kCall || !IsPartial(calls_.At(expression))) break;
     expression = FirstArgument(tree_, expression);
   }
   return expression;
@@ -217,12 +217,12 @@ NodeId JitWrappers::FunctionArgument(NodeId call) const {
 std::vector<NodeId> JitWrappers::FunctionsMeant(NodeId expression) const {
   NodeId at = InsidePartial(tree_.StripParentheses(expression));
   for (int steps = 0; steps < kMaxSteps && at != kNoNode; ++steps) {
-    if (tree_.KindOf(at) != Kind::kIdentifier) break;
-    std::vector<NodeId> functions = names_.FunctionsNamed(tree_.TextOf(at), at);
+    if (tree_.GetKind(at) != Kind::kIdentifier) break;
+    std::vector<NodeId> functions = names_.FunctionsNamed(tree_.GetText(at), at);
     if (!functions.empty()) return functions;
     // Follow the last assignment above; without one, the first below.
     NodeId value = kNoNode;
-    for (const NodeId candidate : names_.ValuesOf(tree_.TextOf(at), at)) {
+    for (const NodeId candidate : names_.GetValues(tree_.GetText(at), at)) {
       if (value == kNoNode || candidate < at) value = candidate;
     }
     if (value == kNoNode) break;

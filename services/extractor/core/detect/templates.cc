@@ -15,8 +15,8 @@
 
 namespace kernelmill::extractor {
 
+using python::CountIndentation;
 using python::Field;
-using python::IndentationOf;
 using python::Kind;
 using python::kNoNode;
 using python::LocalNames;
@@ -34,10 +34,10 @@ NodeId ArgumentNode(const SyntaxTree& tree, NodeId call, absl::string_view name,
   if (arguments == kNoNode) return kNoNode;
   for (NodeId child = tree.FirstChild(arguments); child != kNoNode;
        child = tree.NextSibling(child)) {
-    if (IsLayout(tree.KindOf(child))) continue;
-    if (tree.KindOf(child) == Kind::kKeywordArgument) {
+    if (IsLayout(tree.GetKind(child))) continue;
+    if (tree.GetKind(child) == Kind::kKeywordArgument) {
       const NodeId key = tree.Child(child, Field::kName);
-      if (key != kNoNode && tree.TextOf(key) == name) return tree.Child(child, Field::kValue);
+      if (key != kNoNode && tree.GetText(key) == name) return tree.Child(child, Field::kValue);
     } else if (position-- == 0) {
       return child;
     }
@@ -51,8 +51,8 @@ absl::string_view GetLiterals(const SyntaxTree& tree, NodeId root) {
   size_t begin = 0;
   size_t end = 0;
   for (NodeId node = root; node < tree[root].subtree_end; ++node) {
-    if (tree.KindOf(node) == Kind::kStringStart && begin == 0) begin = tree[node].end;
-    if (tree.KindOf(node) == Kind::kStringEnd && !tree[node].missing) end = tree[node].start;
+    if (tree.GetKind(node) == Kind::kStringStart && begin == 0) begin = tree[node].end;
+    if (tree.GetKind(node) == Kind::kStringEnd && !tree[node].missing) end = tree[node].start;
   }
   return begin < end ? tree.text().substr(begin, end - begin) : absl::string_view();
 }
@@ -60,9 +60,9 @@ absl::string_view GetLiterals(const SyntaxTree& tree, NodeId root) {
 // Returns the expression itself, or the value that its name was last assigned above.
 NodeId FindValue(const SyntaxTree& tree, const LocalNames& names, NodeId expression) {
   const NodeId node = tree.StripParentheses(expression);
-  if (tree.KindOf(node) != Kind::kIdentifier) return node;
+  if (tree.GetKind(node) != Kind::kIdentifier) return node;
   NodeId value = node;
-  for (const NodeId candidate : names.ValuesOf(tree.TextOf(node), node)) {
+  for (const NodeId candidate : names.GetValues(tree.GetText(node), node)) {
     if (candidate < node) value = candidate;
   }
   return value;
@@ -70,7 +70,7 @@ NodeId FindValue(const SyntaxTree& tree, const LocalNames& names, NodeId express
 
 bool IsTemplateCall(const ParsedText& file, NodeId node, std::string* found_by) {
   const SyntaxTree& tree = file.tree();
-  if (tree.KindOf(node) != Kind::kCall) return false;
+  if (tree.GetKind(node) != Kind::kCall) return false;
   const NodeId function = tree.Child(node, Field::kFunction);
   if (function == kNoNode) return false;
   *found_by = file.imports().Resolve(DottedExpression(tree, function));
@@ -141,7 +141,7 @@ v1::Kernel DescribeTemplate(absl::string_view path, absl::string_view text, cons
   kernel.set_first_byte(static_cast<int64_t>(begin));
   kernel.set_source(std::string(source));
   kernel.set_sha256(Sha256Hex(source));
-  kernel.set_column(static_cast<int32_t>(IndentationOf(source)));
+  kernel.set_column(static_cast<int32_t>(CountIndentation(source)));
   kernel.set_string_begin(static_cast<int64_t>(found.content_begin));
   return kernel;
 }

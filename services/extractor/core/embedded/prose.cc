@@ -13,7 +13,7 @@
 
 namespace kernelmill::extractor {
 
-using python::IndentationOf;
+using python::CountIndentation;
 
 namespace {
 
@@ -88,7 +88,7 @@ class LineSorter {
   bool IsCode(absl::string_view line) {
     const absl::string_view content = absl::StripAsciiWhitespace(line);
     if (content.empty()) return true;
-    const size_t column = IndentationOf(line);
+    const size_t column = CountIndentation(line);
     const bool begins = BeginsDefinition(content);
     if (begins && !(in_definition_ && column > column_)) {
       in_definition_ = true;

@@ -12,7 +12,7 @@
 
 namespace kernelmill::extractor {
 
-using python::IndentationOf;
+using python::CountIndentation;
 
 namespace {
 
@@ -100,7 +100,7 @@ void SourceScope::AddToText(const v1::Definition& definition) {
   }
   if (!IsWholeBlock(definition)) {
     text.all.push_back(&definition);
-    const bool inner = IsImport(definition) && IndentationOf(definition.text()) > 0;
+    const bool inner = IsImport(definition) && CountIndentation(definition.text()) > 0;
     if (!inner) text.outer.push_back(&definition);
   }
   if (definition.modules_size() == 1 && definition.modules(0) == "__future__") {

@@ -22,7 +22,7 @@
 
 namespace kernelmill::extractor::cuda {
 
-using python::IndentationOf;
+using python::CountIndentation;
 
 namespace {
 
@@ -52,13 +52,13 @@ ByteSpan WholeLines(const SourceText& text, ByteSpan span) {
 // Removes the first line's indentation from all lines, also within raw strings, and adds a line
 // end.
 std::string AtFirstColumn(string_view text) {
-  const string_view indentation = text.substr(0, IndentationOf(text));
+  const string_view indentation = text.substr(0, CountIndentation(text));
   std::string out;
   while (!text.empty()) {
     const size_t end = text.find('\n');
     string_view line = text.substr(0, end == string_view::npos ? end : end + 1);
     text.remove_prefix(line.size());
-    if (!absl::ConsumePrefix(&line, indentation)) line = line.substr(IndentationOf(line));
+    if (!absl::ConsumePrefix(&line, indentation)) line = line.substr(CountIndentation(line));
     out.append(line.data(), line.size());
   }
   if (!absl::EndsWith(out, "\n")) out += '\n';
