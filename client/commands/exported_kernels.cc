@@ -10,8 +10,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
+#include "dataset/output/dataset_files.h"
 #include "dataset/output/json.h"
-#include "dataset/output/output_dir.h"
 #include "services/deduplicator/server/kernel_comparison.h"
 
 namespace kernelmill::client {

@@ -11,7 +11,7 @@
 #include "dataset/card/croissant.h"
 #include "dataset/card/dataset_card.h"
 #include "dataset/card/front_matter.h"
-#include "dataset/rows/row_schemas.h"
+#include "dataset/rows/row_schema.h"
 
 namespace kernelmill::dataset {
 namespace {

@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "common/spdx/expression.h"
-#include "dataset/output/output_dir.h"
-#include "dataset/rows/row_schemas.h"
+#include "dataset/output/dataset_files.h"
+#include "dataset/rows/row_schema.h"
 
 namespace kernelmill::dataset {
 namespace {

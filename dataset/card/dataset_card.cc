@@ -10,8 +10,8 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "dataset/card/front_matter.h"
-#include "dataset/output/output_dir.h"
-#include "dataset/rows/row_schemas.h"
+#include "dataset/output/dataset_files.h"
+#include "dataset/rows/row_schema.h"
 
 namespace kernelmill::dataset {
 namespace {

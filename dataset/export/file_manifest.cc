@@ -15,9 +15,9 @@
 #include "common/base/in_order.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
-#include "dataset/export/records.h"
+#include "dataset/export/report.h"
+#include "dataset/output/dataset_files.h"
 #include "dataset/output/json.h"
-#include "dataset/output/output_dir.h"
 
 namespace kernelmill::dataset {
 namespace {

@@ -13,7 +13,7 @@
 #include "common/base/hash.h"
 #include "common/base/status.h"
 #include "dataset/export/redact.h"
-#include "dataset/output/row_writer.h"
+#include "dataset/rows/row_json.h"
 #include "kernelmill/v1/compile.pb.h"
 
 namespace kernelmill::dataset {
@@ -40,9 +40,9 @@ TextHashes HashesOf(const v1::CompiledKernel& compiled, const v1::CompilePolicy&
   return hashes;
 }
 
-class IrRenderer {
+class IrRowMaker {
  public:
-  IrRenderer(const DatasetIndex& index, const manifest::ShardView& view, IrSink sink)
+  IrRowMaker(const DatasetIndex& index, const manifest::ShardView& view, IrSink sink)
       : index_(index), view_(view), sink_(sink) {
     for (int i = 0; i < view.kernels->kernels_size(); ++i) {
       if (index.DecisionOn(NumberOf(i)).fate() != v1::FATE_KEPT || index.IsFile(NumberOf(i))) {
@@ -72,7 +72,7 @@ class IrRenderer {
                        ": its evidence speaks of another text: ", NameOf(key)));
     }
     kernel->second.erase(key);
-    return sink_(number, Line(place, text, sha256));
+    return sink_(number, MakeRow(place, text, sha256));
   }
 
   // Once all have come.
@@ -89,29 +89,26 @@ class IrRenderer {
  private:
   uint32_t NumberOf(int place) const { return view_.first_number + static_cast<uint32_t>(place); }
 
-  std::string Line(int place, const v1::IrText& text, absl::string_view sha256) const {
+  v1::IrRow MakeRow(int place, const v1::IrText& text, const std::string& sha256) const {
     const uint32_t number = NumberOf(place);
     const v1::Kernel& kernel = view_.kernels->kernels(place);
     const v1::Verdict& verdict = view_.verdicts->verdicts(place);
     const SourceEntry& source = index_.SourceOf(number);
-    std::string line;
-    RowWriter row(&line);
-    row.Text("kernel_id", kernel.id());
-    row.Text("repository", source.repository);
-    row.Text("name", kernel.name());
-    row.Text("toolchain", text.toolchain());
-    row.Text("target", text.target());
-    row.Text("form", text.form());
-    row.Text("sha256", sha256);
-    row.Text("license", verdict.license().expression());
-    row.Text("category", source.category);
-    row.Number("weight", source.weight);
-    row.Text("split", index_.SplitOf(number));
-    row.ExactText("text",
-                  RedactedText(text.text(), kernel, verdict.quality(), index_.manifest.quality()));
-    row.NotUtf8();
-    row.End();
-    return line + "\n";
+    v1::IrRow row;
+    row.set_kernel_id(kernel.id());
+    row.set_repository(source.repository);
+    row.set_name(kernel.name());
+    row.set_toolchain(text.toolchain());
+    row.set_target(text.target());
+    row.set_form(text.form());
+    row.set_sha256(sha256);
+    row.set_text(RedactedText(text.text(), kernel, verdict.quality(), index_.manifest.quality()));
+    row.set_license(verdict.license().expression());
+    row.set_category(source.category);
+    row.set_weight(source.weight);
+    row.set_split(std::string(index_.SplitOf(number)));
+    FillNotUtf8(SchemaOf<v1::IrRow>(), &row);
+    return row;
   }
 
   const DatasetIndex& index_;
@@ -122,9 +119,9 @@ class IrRenderer {
 
 }  // namespace
 
-absl::Status RenderIr(cas::BlobStore& store, const DatasetIndex& index,
-                      const manifest::ShardView& view, IrSink sink) {
-  IrRenderer renderer(index, view, sink);
+absl::Status MakeIrRows(cas::BlobStore& store, const DatasetIndex& index,
+                        const manifest::ShardView& view, IrSink sink) {
+  IrRowMaker maker(index, view, sink);
   const v1::ManifestSource& source = index.manifest.sources(view.source);
   if (view.shard < source.ir_parts_size()) {
     const auto parts = source.ir_parts().begin();
@@ -135,10 +132,10 @@ absl::Status RenderIr(cas::BlobStore& store, const DatasetIndex& index,
     }
     for (int i = first; i < end; ++i) {
       ASSIGN_OR_RETURN(const auto shard, cas::GetMessage<v1::IrShard>(store, source.ir(i)));
-      for (const v1::IrText& text : shard.texts()) RETURN_IF_ERROR(renderer.Add(text));
+      for (const v1::IrText& text : shard.texts()) RETURN_IF_ERROR(maker.Add(text));
     }
   }
-  return renderer.Finish();
+  return maker.Finish();
 }
 
 }  // namespace kernelmill::dataset

@@ -5,24 +5,24 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
-#include "absl/strings/string_view.h"
 #include "common/cas/blob_store.h"
 #include "common/manifest/walk.h"
 #include "dataset/export/dataset_index.h"
+#include "kernelmill/v1/rows.pb.h"
 
 namespace kernelmill::dataset {
 
-// Takes a line of ir.jsonl of the kernel of that number.
-using IrSink = absl::FunctionRef<absl::Status(uint32_t number, absl::string_view line)>;
+// Takes a row of ir.jsonl of the kernel of that number.
+using IrSink = absl::FunctionRef<absl::Status(uint32_t number, const v1::IrRow& row)>;
 
-// Hands over the lines of ir.jsonl of a shard's kept kernels: the texts that compilers made of
-// each, as the results are, redacted as the kernel is. Holds one blob of texts at a time, whatever
-// a shard has of them.
+// Makes the rows of ir.jsonl of a shard's kept kernels: the texts that compilers made of each, in
+// the order of the results, redacted as the kernel is. Holds one blob of texts at a time, however
+// many texts a shard has.
 //
-// DATA_LOSS: a text is not the one that the kernel's evidence speaks of, or one that it speaks of
-// and the job keeps is not there; else those of the store and of `sink`.
-absl::Status RenderIr(cas::BlobStore& store, const DatasetIndex& index,
-                      const manifest::ShardView& view, IrSink sink);
+// DATA_LOSS: a text differs from the one that the kernel's evidence names, or one that it names and
+// the job keeps is missing. Other errors are those of the store and of `sink`.
+absl::Status MakeIrRows(cas::BlobStore& store, const DatasetIndex& index,
+                        const manifest::ShardView& view, IrSink sink);
 
 }  // namespace kernelmill::dataset
 

@@ -12,8 +12,8 @@
 #include "common/base/status.h"
 #include "dataset/export/place.h"
 #include "dataset/mix/mix_order.h"
+#include "dataset/output/dataset_files.h"
 #include "dataset/output/files.h"
-#include "dataset/output/output_dir.h"
 
 namespace kernelmill::dataset {
 namespace {

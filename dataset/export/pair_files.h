@@ -15,7 +15,9 @@
 #include "dataset/export/dataset_index.h"
 #include "dataset/output/files.h"
 #include "dataset/pairs/cuda_triton_matcher.h"
+#include "dataset/parquet/tables.h"
 #include "kernelmill/v1/kernel.pb.h"
+#include "kernelmill/v1/rows.pb.h"
 
 namespace kernelmill::dataset {
 
@@ -28,8 +30,10 @@ namespace kernelmill::dataset {
 // texts wait in a temporary file. Not thread-safe but for HalfOf; `index` must outlive it.
 class PairFiles {
  public:
+  // `tables` must outlive it.
   static absl::StatusOr<PairFiles> Create(const std::string& dir, const DatasetIndex& index,
-                                          const manifest::FollowedReviews& reviews);
+                                          const manifest::FollowedReviews& reviews,
+                                          TableWriter* tables);
 
   // What a kernel that was kept may give to pairs; none where it gives nothing. Thread-safe.
   struct Half {
@@ -65,17 +69,16 @@ class PairFiles {
   // Whether the source of a kernel has any to compare it with: kept ones of both languages.
   bool IsCompared(uint32_t number) const;
 
-  PairFiles(const DatasetIndex& index, const manifest::FollowedReviews& reviews, FileWriter records,
-            FileWriter examples, TempFile texts);
+  PairFiles(const DatasetIndex& index, const manifest::FollowedReviews& reviews,
+            TableWriter* tables, FileWriter examples, TempFile texts);
 
-  // A line of the file; `scored` is null where nothing can be said, `word_overlap` 0.
-  std::string PairLine(const Pair& pair, const std::string& cuda_name,
-                       const std::string& triton_name, bool curated, const ScoredPair* scored,
-                       double word_overlap) const;
+  // Returns a row with the two kernels and nothing that was found of them as a pair.
+  v1::PairRow MakeRow(const Pair& pair, const std::string& cuda_name,
+                      const std::string& triton_name) const;
   absl::Status WriteCurated(const Pair& pair);
 
   const DatasetIndex& index_;
-  FileWriter records_;
+  TableWriter& tables_;
   FileWriter examples_;
   TempFile texts_;
   std::vector<bool> compared_;  // by source

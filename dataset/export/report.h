@@ -40,6 +40,9 @@ struct TrainingCounts {
   PairCounts pairs;
 };
 
+// The stages that made the dataset: name to version.
+Json StagesJson(const v1::DatasetManifest& manifest);
+
 // report.json: the ledger's sums over the whole dataset, by source and by category, how many kept
 // kernels pass each check, the rows of fim_sft.csv and instruct.jsonl, the pairs with those of the
 // list that could not be made, what came of reviews and of each entry of the opt_out, the gates,

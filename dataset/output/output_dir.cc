@@ -13,30 +13,18 @@
 #include <iterator>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
+#include "dataset/output/dataset_files.h"
 #include "dataset/output/json.h"
 
 namespace kernelmill::dataset {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kFiles[] = {kKernelsFile,      kFimFile,         kPairsFile,
-                                  kTranslationsFile, kFunctionsFile,   kManifestFile,
-                                  kLedgerFile,       kReportFile,      kLockFile,
-                                  kNoticesFile,      kCardFile,        kFimRowsFile,
-                                  kInstructFile,     kDatasetInfoFile, kAnalysisFile,
-                                  kAnalysisPageFile, kProvenanceFile,  kWholeFilesFile,
-                                  kMixFile,          kCroissantFile,   kIrFile};
-
-constexpr OutputFolder kFolders[] = {{kTablesFolder, ".parquet"},
-                                     {kTreeFolder, ""},
-                                     {kMixFolder, ".npy"},
-                                     {kFiguresFolder, ".png"},
-                                     {kTokensFolder, ""}};
 
 constexpr int64_t kMaxReportBytes = 64 << 20;
 
@@ -180,13 +168,24 @@ absl::Status RemoveContent(const fs::path& dir) {
 }  // namespace
 
 const OutputLayout& ExportLayout() {
-  static constexpr OutputLayout kLayout = {kFiles,
-                                           kFolders,
-                                           kReportFile,
-                                           IsOurReport,
-                                           "which is not of an export",
-                                           "is not empty and not an earlier export"};
-  return kLayout;
+  static const OutputLayout& layout = *[] {
+    auto* files = new std::vector<const char*>;
+    auto* folders = new std::vector<OutputFolder>;
+    for (const DatasetFile& file : DatasetFiles()) {
+      if (file.folder_ending == nullptr) {
+        files->push_back(file.name);
+      } else {
+        folders->push_back({file.name, file.folder_ending});
+      }
+    }
+    return new OutputLayout{*files,
+                            *folders,
+                            kReportFile,
+                            IsOurReport,
+                            "which is not of an export",
+                            "is not empty and not an earlier export"};
+  }();
+  return layout;
 }
 
 absl::Status CheckOutputDir(const std::string& out_dir) {

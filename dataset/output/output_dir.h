@@ -11,35 +11,6 @@
 
 namespace kernelmill::dataset {
 
-inline constexpr char kKernelsFile[] = "kernels.jsonl";
-inline constexpr char kFimFile[] = "fim_sft.csv";
-inline constexpr char kFimRowsFile[] = "fim.jsonl";
-inline constexpr char kInstructFile[] = "instruct.jsonl";
-inline constexpr char kPairsFile[] = "cuda_triton_pairs.jsonl";
-inline constexpr char kTranslationsFile[] = "cu2triton_sft.csv";
-inline constexpr char kFunctionsFile[] = "triton_functions.json";
-inline constexpr char kWholeFilesFile[] = "files.jsonl";
-inline constexpr char kIrFile[] = "ir.jsonl";
-// The organised tree's, where one is asked for.
-inline constexpr char kTreeFolder[] = "tree";
-inline constexpr char kManifestFile[] = "MANIFEST.json";
-inline constexpr char kLedgerFile[] = "ledger.jsonl";
-inline constexpr char kNoticesFile[] = "notices.jsonl";
-inline constexpr char kReportFile[] = "report.json";
-inline constexpr char kLockFile[] = "job.lock.yaml";
-inline constexpr char kDatasetInfoFile[] = "dataset_info.json";
-inline constexpr char kAnalysisFile[] = "ANALYSIS.json";
-inline constexpr char kAnalysisPageFile[] = "ANALYSIS.md";
-inline constexpr char kProvenanceFile[] = "PROVENANCE.md";
-inline constexpr char kMixFile[] = "mix.json";
-inline constexpr char kMixFolder[] = "mix";
-// What python3 -m kernelmill.figures and kernelmill.tokens write there.
-inline constexpr char kFiguresFolder[] = "figs";
-inline constexpr char kTokensFolder[] = "tokens";
-inline constexpr char kCardFile[] = "README.md";
-inline constexpr char kCroissantFile[] = "croissant.json";
-inline constexpr char kTablesFolder[] = "data";  // holds CONFIG/SPLIT-NNNNN.parquet
-
 // What a folder may hold that something of ours is written to: nothing else may lie in it, since it
 // is replaced as a whole.
 struct OutputFolder {

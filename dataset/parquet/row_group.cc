@@ -11,9 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "common/base/status.h"
-#include "dataset/parquet/format.h"
 #include "dataset/parquet/levels.h"
-#include "dataset/parquet/shredder.h"
 #include "dataset/parquet/thrift.h"
 
 namespace kernelmill::dataset {
@@ -208,8 +206,9 @@ class Encoder {
 
 }  // namespace
 
-absl::StatusOr<RowGroup> EncodeRowGroup(const Columns& columns, std::string lines) {
-  ASSIGN_OR_RETURN(ShreddedRows rows, Shred(columns, std::move(lines)));
+absl::StatusOr<RowGroup> EncodeRowGroup(const Columns& columns, std::string framed) {
+  ASSIGN_OR_RETURN(ShreddedRows rows, Shred(columns, framed));
+  framed = std::string();  // the columns have all of it
   Encoder encoder;
   for (size_t i = 0; i < rows.columns.size(); ++i) {
     RETURN_IF_ERROR(encoder.Add(columns.columns()[i], rows.columns[i], rows.rows));

@@ -1,6 +1,6 @@
 #include "dataset/training/dataset_info.h"
 
-#include "dataset/output/output_dir.h"
+#include "dataset/output/dataset_files.h"
 
 namespace kernelmill::dataset {
 

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dataset/output/json.h"
-#include "dataset/rows/field.h"
+#include "dataset/rows/row_schema.h"
 
 namespace kernelmill::dataset {
 
