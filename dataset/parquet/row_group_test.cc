@@ -25,18 +25,16 @@ using ::testing::IsEmpty;
 using ::testing::Pair;
 
 const RowSchema& Schema() {
-  static const TestRows& rows = *new TestRows(
-      R"(
-        message Place { double share = 1; }
-        message Launch { bool ok = 1; repeated bytes names = 2; }
-        message Row {
-          bytes text = 1;
-          optional int64 line = 2 [(column) = {nullable: true}];
-          repeated string tags = 3;
-          Place place = 4 [(column) = {nullable: true}];
-          repeated Launch launches = 5;
-        })",
-      {"Row"});
+  static const TestRows& rows = *new TestRows(Json::parse(R"([
+    {"file": "rows.jsonl", "fields": [
+      {"name": "text", "type": "string"},
+      {"name": "line", "type": "integer", "nullable": true},
+      {"name": "tags", "type": "string", "list": true},
+      {"name": "place", "type": "struct", "nullable": true, "fields": [
+        {"name": "share", "type": "number"}]},
+      {"name": "launches", "type": "struct", "list": true, "fields": [
+        {"name": "ok", "type": "boolean"},
+        {"name": "names", "type": "string", "list": true}]}]}])"));
   return rows.schemas().front();
 }
 

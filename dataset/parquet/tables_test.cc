@@ -13,6 +13,7 @@
 #include "common/base/file.h"
 #include "common/base/hash.h"
 #include "common/testing/status_matchers.h"
+#include "dataset/output/json.h"
 #include "dataset/rows/testing/test_rows.h"
 #include "kernelmill/v1/rows.pb.h"
 
@@ -25,22 +26,17 @@ using ::kernelmill::testing::StatusIs;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-constexpr char kMessages[] = R"(
-  message Kernel {
-    option (row_file) = {name: "kernels.jsonl"};
-    int64 id = 1;
-    string split = 2;
-    bytes text = 3;
-  }
-  message Ledger {
-    option (row_file) = {name: "ledger.jsonl"};
-    int64 id = 1;
-  })";
+constexpr char kSchemas[] = R"([
+  {"file": "kernels.jsonl", "fields": [
+    {"name": "id", "type": "integer"},
+    {"name": "split", "type": "string"},
+    {"name": "text", "type": "string"}]},
+  {"file": "ledger.jsonl", "fields": [{"name": "id", "type": "integer"}]}])";
 
 // tests/peers/parquet_test.py has others' readers read what is written here.
 class TablesTest : public ::testing::Test {
  protected:
-  TablesTest() : root_(*TempDir::Create()), rows_(kMessages, {"Kernel", "Ledger"}) {}
+  TablesTest() : root_(*TempDir::Create()), rows_(Json::parse(kSchemas)) {}
 
   const RowSchema& kernels() const { return rows_.schemas()[0]; }
   const RowSchema& ledger() const { return rows_.schemas()[1]; }
@@ -164,11 +160,13 @@ TEST_F(TablesTest, ALongRowIsWrittenWhole) {
 
 TEST_F(TablesTest, RowsOfNoFileOrSplitAreRefused) {
   TableWriter writer = Start();
-  EXPECT_THAT(writer.Append(Row(1, "training").get()),
-              StatusIs(absl::StatusCode::kInternal, HasSubstr("the unknown split \"training\"")));
+  const absl::Status split = writer.Append(Row(1, "training").get());
+  EXPECT_THAT(split, StatusIs(absl::StatusCode::kInternal));
+  EXPECT_THAT(split.message(), HasSubstr("the unknown split \"training\""));
   v1::RowTokens other;
-  EXPECT_THAT(writer.Append(&other),
-              StatusIs(absl::StatusCode::kInternal, HasSubstr("RowTokens is not a row of a file")));
+  const absl::Status file = writer.Append(&other);
+  EXPECT_THAT(file, StatusIs(absl::StatusCode::kInternal));
+  EXPECT_THAT(file.message(), HasSubstr("RowTokens is not a row of a file"));
 }
 
 }  // namespace

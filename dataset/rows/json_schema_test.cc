@@ -44,17 +44,13 @@ TEST(JsonSchema, TheFilesInDocsAreThoseOfTheRows) {
 }
 
 const RowSchema& SmallSchema() {
-  static const TestRows& rows = *new TestRows(
-      R"(
-        message Place { int32 line = 1 [(column) = {description: "e"}]; }
-        message Small {
-          option (row_file) = {name: "small.jsonl", description: "Rows of a test."};
-          string text = 1 [(column) = {description: "a"}];
-          string word = 2 [(column) = {description: "b", words: ["x", "y"], nullable: true}];
-          optional double share = 3 [(column) = {description: "c", nullable: true}];
-          repeated Place places = 4 [(column) = {description: "d"}];
-        })",
-      {"Small"});
+  static const TestRows& rows = *new TestRows(Json::parse(R"([
+    {"file": "small.jsonl", "description": "Rows of a test.", "fields": [
+      {"name": "text", "type": "string", "description": "a"},
+      {"name": "word", "type": "string", "description": "b", "words": ["x", "y"], "nullable": true},
+      {"name": "share", "type": "number", "description": "c", "nullable": true},
+      {"name": "places", "type": "struct", "description": "d", "list": true, "fields": [
+        {"name": "line", "type": "integer", "description": "e"}]}]}])"));
   return rows.schemas().front();
 }
 

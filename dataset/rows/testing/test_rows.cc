@@ -1,46 +1,54 @@
 #include "dataset/rows/testing/test_rows.h"
 
-#include <google/protobuf/compiler/parser.h>
-#include <google/protobuf/io/tokenizer.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/descriptor.pb.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #include "absl/strings/str_cat.h"
+#include "kernelmill/v1/rows.pb.h"
 
 namespace kernelmill::dataset {
 namespace {
 
+using google::protobuf::DescriptorProto;
 using google::protobuf::FieldDescriptor;
+using google::protobuf::FieldDescriptorProto;
 using google::protobuf::FileDescriptorProto;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-[[noreturn]] void Abort(const std::string& problem) {
-  std::fprintf(stderr, "TestRows: %s\n", problem.c_str());
-  std::abort();
+FieldDescriptorProto::Type GetType(const std::string& name) {
+  if (name == "integer") return FieldDescriptorProto::TYPE_INT64;
+  if (name == "number") return FieldDescriptorProto::TYPE_DOUBLE;
+  if (name == "boolean") return FieldDescriptorProto::TYPE_BOOL;
+  return name == "struct" ? FieldDescriptorProto::TYPE_MESSAGE : FieldDescriptorProto::TYPE_BYTES;
 }
 
-class PrintErrors final : public google::protobuf::io::ErrorCollector {
- public:
-  void AddError(int line, int column, const std::string& message) override {
-    std::fprintf(stderr, "%d:%d: %s\n", line, column, message.c_str());
+// Adds fields to a message, each struct as a message within it. `path` is the message's full name.
+void AddFields(const Json& list, const std::string& path, DescriptorProto* message) {
+  for (const Json& from : list) {
+    const int number = message->field_size() + 1;
+    FieldDescriptorProto* field = message->add_field();
+    field->set_name(from.at("name").get<std::string>());
+    field->set_number(number);
+    field->set_type(GetType(from.at("type")));
+    field->set_label(from.value("list", false) ? FieldDescriptorProto::LABEL_REPEATED
+                                               : FieldDescriptorProto::LABEL_OPTIONAL);
+    v1::Column* column = field->mutable_options()->MutableExtension(v1::column);
+    column->set_description(from.value("description", ""));
+    column->set_nullable(from.value("nullable", false));
+    column->set_exact(from.value("exact", false));
+    for (const Json& word : from.value("words", Json::array())) {
+      column->add_words(word.get<std::string>());
+    }
+    if (field->type() != FieldDescriptorProto::TYPE_MESSAGE) continue;
+    DescriptorProto* inner = message->add_nested_type();
+    inner->set_name(absl::StrCat("Struct", number));
+    field->set_type_name(absl::StrCat(path, ".", inner->name()));
+    AddFields(from.at("fields"), field->type_name(), inner);
   }
-};
-
-FileDescriptorProto Parse(absl::string_view messages) {
-  const std::string text = absl::StrCat("syntax = \"proto3\"; package kernelmill.v1.test;",
-                                        "import \"kernelmill/v1/rows.proto\";", messages);
-  google::protobuf::io::ArrayInputStream input(text.data(), static_cast<int>(text.size()));
-  PrintErrors errors;
-  google::protobuf::io::Tokenizer tokenizer(&input, &errors);
-  google::protobuf::compiler::Parser parser;
-  parser.RecordErrorsTo(&errors);
-  FileDescriptorProto file;
-  if (!parser.Parse(&tokenizer, &file)) Abort("the messages cannot be parsed");
-  file.set_name("test_rows.proto");
-  return file;
 }
 
 void SetFields(const Json& json, const Fields& fields, Message* row);
@@ -75,7 +83,7 @@ void SetValue(const Json& json, const Field& field, Message* row) {
 
 void SetFields(const Json& json, const Fields& fields, Message* row) {
   for (const Field& field : fields) {
-    const Json& value = json.at(field.name);
+    const Json value = json.value(field.name, Json());
     if (value.is_null()) continue;
     if (!field.list) {
       SetValue(value, field, row);
@@ -87,17 +95,26 @@ void SetFields(const Json& json, const Fields& fields, Message* row) {
 
 }  // namespace
 
-TestRows::TestRows(absl::string_view messages, const std::vector<std::string>& names)
-    : TestRows(Parse(messages), names) {}
-
-TestRows::TestRows(const FileDescriptorProto& file, const std::vector<std::string>& names)
+TestRows::TestRows(const Json& schemas)
     : pool_(google::protobuf::DescriptorPool::generated_pool()), factory_(&pool_) {
+  FileDescriptorProto file;
+  file.set_name("test_rows.proto");
+  file.set_package("rows");
+  for (const Json& schema : schemas) {
+    DescriptorProto* message = file.add_message_type();
+    message->set_name(absl::StrCat("Row", file.message_type_size()));
+    v1::RowFile* options = message->mutable_options()->MutableExtension(v1::row_file);
+    options->set_name(schema.at("file").get<std::string>());
+    options->set_description(schema.value("description", ""));
+    AddFields(schema.at("fields"), absl::StrCat(".rows.", message->name()), message);
+  }
   const google::protobuf::FileDescriptor* const built = pool_.BuildFile(file);
-  if (built == nullptr) Abort("the messages are wrong");
-  for (const std::string& name : names) {
-    const google::protobuf::Descriptor* const type = built->FindMessageTypeByName(name);
-    if (type == nullptr) Abort(absl::StrCat("there is no message ", name));
-    schemas_.emplace_back(*factory_.GetPrototype(type));
+  if (built == nullptr) {
+    std::fprintf(stderr, "TestRows: wrong schemas\n");
+    std::abort();
+  }
+  for (int i = 0; i < built->message_type_count(); ++i) {
+    schemas_.emplace_back(*factory_.GetPrototype(built->message_type(i)));
   }
 }
 

@@ -2,16 +2,12 @@
 #define KERNELMILL_DATASET_ROWS_TESTING_TEST_ROWS_H_
 
 #include <google/protobuf/descriptor.h>
-#include <google/protobuf/descriptor.pb.h>
 #include <google/protobuf/dynamic_message.h>
 #include <google/protobuf/message.h>
 
 #include <memory>
-#include <optional>
-#include <string>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "dataset/output/json.h"
 #include "dataset/rows/row_schema.h"
 
@@ -21,18 +17,16 @@ namespace kernelmill::dataset {
 // declaration is wrong. Not thread-safe.
 class TestRows {
  public:
-  // `messages` are declarations as in rows.proto; those that the tests make rows of are `names`:
-  //
-  //   TestRows rows("message Small { string text = 1 [(column) = {description: \"a\"}]; }",
-  //   {"Small"});
-  TestRows(absl::string_view messages, const std::vector<std::string>& names);
-  TestRows(const google::protobuf::FileDescriptorProto& file,
-           const std::vector<std::string>& names);
+  // `schemas` is a list of {"file", "fields"}. A field is {"name", "type"}, where the type is
+  // string, integer, number, boolean or struct, with "fields" of a struct, and "description",
+  // "words", "list", "nullable" and "exact" if they apply. Each field has presence: a nullable one
+  // is null if unset.
+  explicit TestRows(const Json& schemas);
 
-  // The schemas, in the order of the names.
+  // The schemas, in the order of their declaration.
   const std::vector<RowSchema>& schemas() const { return schemas_; }
 
-  // Makes a row of a JSON object that has every field of the schema.
+  // Makes a row of a JSON object; its fields that are missing or null stay unset.
   static std::unique_ptr<google::protobuf::Message> FromJson(const RowSchema& schema,
                                                              const Json& json);
 
