@@ -18,8 +18,7 @@
 #include "dataset/analysis/analysis_json.h"
 #include "dataset/analysis/analysis_markdown.h"
 #include "dataset/analysis/provenance.h"
-#include "dataset/card/croissant.h"
-#include "dataset/card/dataset_card.h"
+#include "dataset/card/card.h"
 #include "dataset/export/dataset_index.h"
 #include "dataset/export/file_manifest.h"
 #include "dataset/export/fill_rows.h"
@@ -35,14 +34,13 @@
 #include "dataset/output/output_dir.h"
 #include "dataset/parquet/tables.h"
 #include "dataset/rows/row_schema.h"
-#include "dataset/training/dataset_info.h"
 #include "kernelmill/v1/rows.pb.h"
 
 namespace kernelmill::dataset {
 namespace {
 
-// As many as work at once makes sense for: the cores that this process may use, of which the
-// machine may have more; `asked` where that is not 0.
+// Returns `asked`, or if that is 0 the number of cores that this process may use. The machine may
+// have more.
 int ThreadCount(int asked) {
   if (asked > 0) return asked;
   cpu_set_t usable;
@@ -91,7 +89,7 @@ absl::Status WriteLedger(const DatasetIndex& index, int threads, TableWriter* ta
         for (size_t i = piece * kLedgerRows; i < end; ++i) {
           row.Clear();
           FillLedgerRow(index, index.candidates[i], &row);
-          rows.Add(SchemaOf<v1::LedgerRow>(), &row);
+          rows.Add(GetSchema<v1::LedgerRow>(), &row);
         }
         return rows;
       },
@@ -120,7 +118,7 @@ absl::Status WriteSourceFiles(cas::BlobStore& store, const DatasetIndex& index,
   return file.Close();
 }
 
-// What is in the dataset, and whose work it is.
+// Writes the pages about the dataset's content and authors.
 absl::Status WriteAnalysis(const DatasetIndex& index, const std::string& dataset,
                            const Provenance& provenance, const std::string& dir) {
   const Json analysis = AnalysisJson(index.manifest.name(), dataset, index.analysis);

@@ -94,7 +94,7 @@ class FieldCopier {
   struct Pair {
     const FieldDescriptor* from = nullptr;
     const FieldDescriptor* to = nullptr;
-    std::unique_ptr<FieldCopier> nested;  // of a message
+    std::unique_ptr<FieldCopier> nested;  // the fields of a message
   };
 
   // Lists are of texts or messages.
@@ -124,33 +124,33 @@ void CopyFields(const google::protobuf::RepeatedPtrField<From>& from,
   for (const From& element : from) CopyFields(element, to->Add());
 }
 
-// What rows of kept kernels and files say of the job's settings for their source.
+// Fills the job's settings for the source of a kept kernel or file.
 template <typename Row>
 void FillSourceTerms(const DatasetIndex& index, uint32_t number, Row* row) {
-  const SourceEntry& source = index.SourceOf(number);
+  const SourceEntry& source = index.GetSource(number);
   row->set_category(source.category);
   row->set_source_tier(source.tier);
   row->set_weight(source.weight);
-  row->set_split(std::string(index.SplitOf(number)));
+  row->set_split(std::string(index.GetSplit(number)));
 }
 
-// What a trainer selects and weighs any row by.
+// Fills the fields by which a trainer selects and weighs any row.
 template <typename Row>
 void FillTrainingFields(const DatasetIndex& index, uint32_t number, const v1::Verdict& verdict,
                         Row* row) {
-  const SourceEntry& source = index.SourceOf(number);
+  const SourceEntry& source = index.GetSource(number);
   row->set_id(index.kernels[number].id());
   row->set_repository(source.repository);
   row->set_license(verdict.license().expression());
   row->set_category(source.category);
   row->set_weight(source.weight);
-  row->set_split(std::string(index.SplitOf(number)));
+  row->set_split(std::string(index.GetSplit(number)));
 }
 
 template <typename Row>
 void FillDuplicates(const DatasetIndex& index, uint32_t number, Row* row) {
   std::vector<std::string> ids;
-  for (const auto& [leader, duplicate] : index.DuplicatesOf(number)) {
+  for (const auto& [leader, duplicate] : index.FindDuplicates(number)) {
     ids.push_back(index.kernels[duplicate].id());
   }
   std::sort(ids.begin(), ids.end());
@@ -240,7 +240,7 @@ void FillInductor(const v1::Kernel& kernel, v1::KernelRow::Inductor* to) {
   to->set_in_string(kernel.form() == v1::KERNEL_FORM_STRING);
 }
 
-// What was read of the texts.
+// Fills the fields that were read from the texts.
 void FillDerivedFields(const v1::Kernel& kernel, v1::KernelRow* row) {
   FillParameters(kernel, row);
   if (kernel.has_autotune()) FillAutotune(kernel.autotune(), row->mutable_autotune());
@@ -284,8 +284,8 @@ void FillQuality(const v1::Quality& quality, const v1::QualityPolicy& policy,
   FillSensitive(quality, policy, to);
 }
 
-// Whether the result's signature has a place among the kernel's. It has none if the module could
-// not be loaded or no signature was found, since then nothing was compiled by one.
+// Says whether the result's signature has a place among the kernel's. It has none if the module
+// could not be loaded or no signature was found, since then nothing was compiled by one.
 bool HasSignature(const v1::CompileResult& result, const v1::CompiledKernel& compiled) {
   const bool loaded = std::any_of(compiled.imports().begin(), compiled.imports().end(),
                                   [&](const v1::ModuleImport& import) {
@@ -357,8 +357,8 @@ void FillKernelRow(const DatasetIndex& index, uint32_t number, const v1::Kernel&
 void FillFileRow(const DatasetIndex& index, uint32_t number, const v1::Kernel& file,
                  const v1::Verdict& verdict, const std::vector<std::string>& kernels,
                  v1::FileRow* row) {
-  const SourceEntry& source = index.SourceOf(number);
-  const FileEntry& entry = index.FileOf(number);
+  const SourceEntry& source = index.GetSource(number);
+  const FileEntry& entry = index.GetFile(number);
   row->set_id(index.kernels[number].id());
   row->set_repository(source.repository);
   row->set_repository_url(source.url);

@@ -14,7 +14,7 @@
 #include "kernelmill/v1/rows.pb.h"
 #include "kernelmill/v1/source.pb.h"
 
-// Fills the messages of rows.proto, each of which must be empty. Every field of a row is set here,
+// Fills the messages of rows.proto. Each message must be empty. Every field of a row is set here,
 // by a line; how it gets into JSON, Parquet and the rest is written nowhere else but in its
 // options. All but `not_utf8`, which FillNotUtf8 (dataset/rows/row_json.h) fills. Thread-safe.
 

@@ -7,8 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "common/cas/blob_store.h"
+#include "common/manifest/walk.h"
 #include "dataset/export/dataset_index.h"
 #include "dataset/parquet/tables.h"
 #include "kernelmill/v1/kernel.pb.h"
@@ -33,9 +36,9 @@ using RowTokenCounts = std::array<std::vector<int64_t>, kKernelFileCount>;
 struct KernelRows {
   std::string records;   // serialized rows (AppendRecord)
   std::string fim_sha1;  // the identity of its fill-in-the-middle example; empty without one
-  absl::string_view fim_excluded;            // why there is none
-  std::vector<absl::string_view> templates;  // of each row of instruct.jsonl
-  RowTokenCounts tokens;                     // of those files that RowTokens names
+  absl::string_view fim_excluded;            // the reason why it has no example
+  std::vector<absl::string_view> templates;  // the template of each row of instruct.jsonl
+  RowTokenCounts tokens;                     // the counts of those files that RowTokens names
 };
 
 // Appends a row to those that wait: the file, the size in 32 bits, the serialized message.
@@ -44,14 +47,36 @@ void AppendRecord(KernelFile file, const google::protobuf::Message& row, std::st
 // The files whose rows' tokens are counted. Counting takes as long as all the rest.
 using RowTokens = std::array<bool, kKernelFileCount>;
 
-// Makes the rows of a kept kernel, its texts as they may be seen (Redacted). A function of its
-// arguments; thread-safe.
-KernelRows MakeKernelRows(const DatasetIndex& index, uint32_t number, const v1::Kernel& kernel,
-                          const v1::Verdict& verdict, const RowTokens& count);
+// The messages of a kernel's rows, which keep their memory from one kernel to the next. Not
+// thread-safe.
+struct RowMessages {
+  v1::KernelRow kernel;
+  v1::FimRow fim;
+  v1::InstructRow instruct;
+  v1::FileRow file;
+  v1::IrRow ir;
+};
 
-// The same of a kept whole file, which holds the kept kernels of those ids.
-KernelRows MakeFileRows(const DatasetIndex& index, uint32_t number, const v1::Kernel& file,
-                        const v1::Verdict& verdict, const std::vector<std::string>& kernels);
+// Makes the rows of kept kernels and whole files. Not thread-safe: a thread has its own. `index`
+// must outlive it.
+class KernelRowMaker {
+ public:
+  // `count` says whose tokens are counted.
+  KernelRowMaker(const DatasetIndex& index, const RowTokens& count)
+      : index_(index), count_(count) {}
+
+  // `kernel` has its texts as they may be seen (Redacted).
+  KernelRows Make(uint32_t number, const v1::Kernel& kernel, const v1::Verdict& verdict);
+
+  // The same of a whole file, which holds the kept kernels of those ids.
+  KernelRows MakeOfFile(uint32_t number, const v1::Kernel& file, const v1::Verdict& verdict,
+                        const std::vector<std::string>& kernels);
+
+ private:
+  const DatasetIndex& index_;
+  const RowTokens count_;
+  RowMessages messages_;
+};
 
 // Text that some kernels give to the files, in the kernels' order.
 struct RenderedKernels {
@@ -71,13 +96,20 @@ class KernelRenderer {
   absl::Status AddRow(KernelFile file, absl::string_view serialized, bool repeated,
                       RenderedKernels* out);
 
-  // Reused, since they keep their memory.
-  v1::KernelRow kernel_;
-  v1::FimRow fim_;
-  v1::InstructRow instruct_;
-  v1::FileRow file_;
-  v1::IrRow ir_;
+  RowMessages messages_;
 };
+
+// Takes a row of ir.jsonl of the kernel of that number.
+using IrSink = absl::FunctionRef<absl::Status(uint32_t number, const v1::IrRow& row)>;
+
+// Makes the rows of ir.jsonl of a shard's kept kernels: the texts that compilers made of each, in
+// the order of the results, redacted as the kernel is. Holds one blob of texts at a time, however
+// many texts a shard has.
+//
+// DATA_LOSS: a text differs from the one that the kernel's evidence names, or one that it names and
+// the job keeps is missing. Other errors are those of the store and of `sink`.
+absl::Status MakeIrRows(cas::BlobStore& store, const DatasetIndex& index,
+                        const manifest::ShardView& view, IrSink sink);
 
 }  // namespace kernelmill::dataset
 

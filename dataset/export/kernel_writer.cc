@@ -12,7 +12,7 @@
 #include "common/base/status.h"
 #include "common/job/csv.h"
 #include "common/manifest/ledger.h"
-#include "dataset/export/ir_rows.h"
+#include "dataset/export/kernel_rows.h"
 #include "dataset/export/redact.h"
 #include "dataset/output/dataset_files.h"
 #include "kernelmill/v1/rows.pb.h"
@@ -33,7 +33,7 @@ const google::protobuf::Descriptor& RowType(size_t file) {
 }
 
 // Bytes of records that are rendered as one piece of work; its last kernel may pass them.
-constexpr size_t kBlockBytes = 1 << 20;
+constexpr size_t kBlockBytes = 256 << 10;
 
 // A shard's kept kernels with their rows.
 class KeptShard final : public manifest::PreparedShard {
@@ -46,8 +46,7 @@ class KeptShard final : public manifest::PreparedShard {
   std::vector<Kept> kernels;
 };
 
-// Of the shard's kept kernels the ids, by the path of their file, for the files that are kept
-// whole.
+// The ids of the shard's kept kernels by the path of their file, for the files that are kept whole.
 using KeptIn = std::map<absl::string_view, std::vector<std::string>>;
 
 KeptIn KernelsOfFiles(const DatasetIndex& index, uint32_t first, const v1::KernelShard& kernels) {
@@ -145,6 +144,7 @@ absl::StatusOr<std::unique_ptr<manifest::PreparedShard>> KernelWriter::PrepareSh
   const bool keeps_files =
       index_.manifest.sources(view.source).source().keep() == v1::SOURCE_KEEP_FILES;
   const KeptIn kept_in = keeps_files ? KernelsOfFiles(index_, first, *view.kernels) : KeptIn();
+  KernelRowMaker maker(index_, count_tokens_);
   for (int i = 0; i < view.kernels->kernels_size(); ++i) {
     const uint32_t number = first + static_cast<uint32_t>(i);
     if (index_.DecisionOn(number).fate() != v1::FATE_KEPT) continue;
@@ -153,11 +153,11 @@ absl::StatusOr<std::unique_ptr<manifest::PreparedShard>> KernelWriter::PrepareSh
     kept.number = number;
     const Seen seen(index_, number, view.kernels->kernels(i), verdict);
     if (index_.IsFile(number)) {
-      kept.rows = MakeFileRows(index_, number, seen.kernel(), verdict,
-                               kept_in.at(view.kernels->kernels(i).path()));
+      kept.rows = maker.MakeOfFile(number, seen.kernel(), verdict,
+                                   kept_in.at(view.kernels->kernels(i).path()));
     } else {
-      kept.rows = MakeKernelRows(index_, number, seen.kernel(), seen.verdict(), count_tokens_);
-      kept.half = sinks_.pairs->HalfOf(number, seen.kernel());
+      kept.rows = maker.Make(number, seen.kernel(), seen.verdict());
+      kept.half = sinks_.pairs->GetHalf(number, seen.kernel());
     }
     shard->kernels.push_back(std::move(kept));
   }
@@ -169,7 +169,7 @@ absl::Status KernelWriter::VisitShard(const manifest::ShardView& view) {
   for (KeptShard::Kept& kept : shard.kernels) {
     const v1::Verdict& verdict =
         view.verdicts->verdicts(static_cast<int>(kept.number - view.first_number));
-    sinks_.notices->AddNamedBy(verdict, index_.FileOf(kept.number).path,
+    sinks_.notices->AddNamedBy(verdict, index_.GetFile(kept.number).path,
                                index_.IsFile(kept.number));
     RETURN_IF_ERROR(Keep(kept.number, verdict.quality().tier(), kept.rows));
     if (kept.half) RETURN_IF_ERROR(sinks_.pairs->AddHalf(kept.number, *std::move(kept.half)));
@@ -248,7 +248,7 @@ void KernelWriter::Count(Waiting& kernel) {
 
 std::vector<KernelWriter::Block> KernelWriter::CutBlocks() const {
   std::vector<Block> blocks;
-  size_t bytes = kBlockBytes;  // of the last block; none is open
+  size_t bytes = kBlockBytes;  // the size of the last block; at first no block is open
   for (size_t i = 0; i < waiting_.size(); ++i) {
     if (bytes >= kBlockBytes) {
       blocks.push_back({i, i});

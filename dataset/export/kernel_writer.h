@@ -70,12 +70,12 @@ class KernelWriter final : public manifest::DatasetVisitor {
 
     uint32_t number = 0;
     int32_t tier = 0;
-    int64_t offset = 0;                      // of records that are spilled
-    uint32_t size = 0;                       // of the records
+    int64_t offset = 0;                      // the place of records that are spilled
+    uint32_t size = 0;                       // the size of the records
     uint32_t held = kSpilled;                // the place of records that are held
     bool repeat = false;                     // an earlier kernel has an equal example
     bool example = false;                    // it has the next field
-    std::array<char, 20> fim_sha1 = {};      // of its fill-in-the-middle example
+    std::array<char, 20> fim_sha1 = {};      // the identity of its fill-in-the-middle example
     std::unique_ptr<RowTokenCounts> tokens;  // if a mix may draw the rows
   };
   // Kernels that are rendered as one piece of work: waiting_[begin, end).
@@ -107,11 +107,11 @@ class KernelWriter final : public manifest::DatasetVisitor {
   FileWriter functions_;
   bool first_function_ = true;
   RowTokens count_tokens_;
-  std::deque<Waiting> waiting_;    // of the source; grows without a second copy of itself
+  std::deque<Waiting> waiting_;    // those of the source; grows without a second copy of itself
   std::vector<std::string> held_;  // records
-  size_t held_bytes_ = 0;          // of these
+  size_t held_bytes_ = 0;          // the size of these
   absl::flat_hash_map<uint32_t, std::vector<TempFile::Extent>> ir_;  // records, by kernel
-  absl::flat_hash_set<std::array<char, 20>> examples_;  // of equal ones the first alone is a row
+  absl::flat_hash_set<std::array<char, 20>> examples_;  // only the first of equal ones is a row
   FimCounts fim_;
   InstructCounts instruct_;
 };

@@ -36,7 +36,7 @@ class NoticesFile {
   TableWriter& tables_;
   Provenance& provenance_;
   SourceEntry source_;
-  v1::SourceTree license_files_;  // of the source; nothing else of its tree
+  v1::SourceTree license_files_;  // the source's; the rest of its tree is left out
   std::set<std::string> named_;
   std::set<std::string> folders_;  // those above a kept kernel's file; "" is the root
 };

@@ -32,18 +32,19 @@ void FillScore(const ScoredPair& scored, v1::PairRow* row) {
   *shared->mutable_parameters() = {scored.parameters.begin(), scored.parameters.end()};
 }
 
-// A pair of two sides of the dataset is on neither: who learned from it would have seen the other.
+// Says whether both kernels have the same split. A pair across splits would leak one into the
+// other.
 bool IsOnOneSide(const DatasetIndex& index, const std::pair<uint32_t, uint32_t>& pair) {
-  return index.SplitOf(pair.first) == index.SplitOf(pair.second);
+  return index.GetSplit(pair.first) == index.GetSplit(pair.second);
 }
 
-// Of each source whether it has kept kernels of both languages.
+// Says of each source whether it has kept kernels of both languages.
 std::vector<bool> SourcesWithBoth(const DatasetIndex& index) {
   std::vector<bool> cuda(index.sources.size());
   std::vector<bool> triton(index.sources.size());
   for (const uint32_t number : index.candidates) {
     if (index.DecisionOn(number).fate() != v1::FATE_KEPT || index.IsFile(number)) continue;
-    const auto source = static_cast<size_t>(index.FileOf(number).source);
+    const auto source = static_cast<size_t>(index.GetFile(number).source);
     const uint8_t dsl = index.kernels[number].dsl;
     if (dsl == v1::DSL_CUDA) cuda[source] = true;
     if (dsl == v1::DSL_TRITON) triton[source] = true;
@@ -84,10 +85,10 @@ PairFiles::PairFiles(const DatasetIndex& index, const manifest::FollowedReviews&
 }
 
 bool PairFiles::IsCompared(uint32_t number) const {
-  return compared_[static_cast<size_t>(index_.FileOf(number).source)];
+  return compared_[static_cast<size_t>(index_.GetFile(number).source)];
 }
 
-std::optional<PairFiles::Half> PairFiles::HalfOf(uint32_t number, const v1::Kernel& kernel) const {
+std::optional<PairFiles::Half> PairFiles::GetHalf(uint32_t number, const v1::Kernel& kernel) const {
   const bool curated = curated_kernels_.contains(number);
   const bool compared = CudaTritonMatcher::Takes(kernel.dsl()) && IsCompared(number);
   if (!curated && !(compared && kernel.role() == v1::KERNEL_ROLE_KERNEL)) return std::nullopt;
@@ -166,7 +167,7 @@ absl::Status PairFiles::WriteCurated(const Pair& pair) {
     return absl::OkStatus();
   }
   return examples_.Append(
-      job::CsvRow({texts.prompt, texts.completion, std::string(index_.SplitOf(pair.first))}));
+      job::CsvRow({texts.prompt, texts.completion, std::string(index_.GetSplit(pair.first))}));
 }
 
 v1::PairRow PairFiles::MakeRow(const Pair& pair, const std::string& cuda_name,
@@ -176,7 +177,7 @@ v1::PairRow PairFiles::MakeRow(const Pair& pair, const std::string& cuda_name,
   row.mutable_cuda()->set_name(cuda_name);
   FillIdentity(index_, pair.second, row.mutable_triton());
   row.mutable_triton()->set_name(triton_name);
-  row.set_split(std::string(index_.SplitOf(pair.first)));
+  row.set_split(std::string(index_.GetSplit(pair.first)));
   return row;
 }
 

@@ -18,7 +18,7 @@ namespace {
 // name, or by its first label where people run the software themselves: gitlab.example.org.
 struct SiteForm {
   const char* host;
-  const char* label;  // null: nobody else runs it
+  const char* label;  // null: only the vendor runs it
   const char* file;   // {C}: the commit, {P}: the path
   const char* lines;  // {F}: the first line, {L}: the last
 };
@@ -32,7 +32,7 @@ constexpr SiteForm kSites[] = {
     {"git.sr.ht", nullptr, "/tree/{C}/item/{P}", "#L{F}-{L}"},
 };
 
-const SiteForm* SiteOf(absl::string_view url) {
+const SiteForm* FindSite(absl::string_view url) {
   if (!absl::ConsumePrefix(&url, "https://") && !absl::ConsumePrefix(&url, "http://"))
     return nullptr;
   const std::string host =
@@ -55,7 +55,7 @@ std::string RoleWord(v1::KernelRole role) {
 
 std::string WebLink(absl::string_view repository_url, absl::string_view commit,
                     absl::string_view path, int first_line, int last_line) {
-  const SiteForm* site = SiteOf(repository_url);
+  const SiteForm* site = FindSite(repository_url);
   if (site == nullptr || !IsHex(commit, 40)) return "";
   absl::string_view base = repository_url;
   while (absl::ConsumeSuffix(&base, "/")) {

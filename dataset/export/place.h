@@ -25,8 +25,8 @@ std::string WebLink(absl::string_view repository_url, absl::string_view commit,
 template <typename Row>
 void FillPlace(const DatasetIndex& index, uint32_t number, Row* row) {
   const KernelEntry& kernel = index.kernels[number];
-  const SourceEntry& source = index.SourceOf(number);
-  const std::string& path = index.FileOf(number).path;
+  const SourceEntry& source = index.GetSource(number);
+  const std::string& path = index.GetFile(number).path;
   // A link to lines needs lines of the file: those of a string of a JSON file are the string's, and
   // those of a whole file are all of it.
   const bool all = kernel.in_json || kernel.form == v1::KERNEL_FORM_FILE;

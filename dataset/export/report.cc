@@ -240,7 +240,7 @@ Json PairsJson(const DatasetIndex& index, const PairCounts& counts) {
           {"unmade", std::move(unmade)}};
 }
 
-// Of each gate its bound, the value, and whether it is passed.
+// Returns for each gate its bound, the value, and whether it is passed.
 Json GatesJson(const DatasetIndex& index) {
   Json gates = Json::object();
   for (const manifest::GateResult& gate : manifest::CheckGates(index.manifest, index.sums)) {
@@ -253,7 +253,7 @@ Json GatesJson(const DatasetIndex& index) {
   return gates;
 }
 
-// What came of each entry, so that whoever asked for it can see it.
+// Returns the effect of each entry, for the people who asked for it.
 Json OptOutJson(const DatasetIndex& index) {
   Json entries = Json::array();
   for (size_t i = 0; i < index.opt_out.size(); ++i) {

@@ -18,7 +18,7 @@ namespace kernelmill::dataset {
 struct PairCounts {
   int64_t candidates = 0;
   int64_t curated = 0;
-  int64_t repeats = 0;        // of the curated: with an earlier one's texts
+  int64_t repeats = 0;        // curated ones with an earlier one's texts
   int64_t word_overlaps = 0;  // of the curated: flagged by kWordOverlapFlag
   int64_t across_splits = 0;  // left out: the two are of different splits
 };
@@ -33,7 +33,7 @@ struct FimCounts {
 // How many rows instruct.jsonl has, by template.
 using InstructCounts = std::map<std::string, int64_t>;
 
-// What kept kernels gave to the files that people train on.
+// Counts of the files that people train on.
 struct TrainingCounts {
   FimCounts fim;
   InstructCounts instruct;

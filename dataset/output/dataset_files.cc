@@ -9,7 +9,7 @@ using Presence = DatasetFile::Presence;
 
 // The name and the description are those of the message's option.
 template <typename Row>
-DatasetFile RowsOf() {
+DatasetFile MakeRowFile() {
   static const v1::RowFile& file =
       *new v1::RowFile(Row::descriptor()->options().GetExtension(v1::row_file));
   return {file.name().c_str(), &Row::default_instance(), nullptr, Presence::kAlways,
@@ -29,14 +29,14 @@ DatasetFile Folder(const char* name, const char* ending, Presence presence,
 
 const std::vector<DatasetFile>& DatasetFiles() {
   static const auto* const files = new std::vector<DatasetFile>{
-      RowsOf<v1::KernelRow>(),
-      RowsOf<v1::FimRow>(),
-      RowsOf<v1::InstructRow>(),
-      RowsOf<v1::PairRow>(),
-      RowsOf<v1::FileRow>(),
-      RowsOf<v1::IrRow>(),
-      RowsOf<v1::LedgerRow>(),
-      RowsOf<v1::NoticeRow>(),
+      MakeRowFile<v1::KernelRow>(),
+      MakeRowFile<v1::FimRow>(),
+      MakeRowFile<v1::InstructRow>(),
+      MakeRowFile<v1::PairRow>(),
+      MakeRowFile<v1::FileRow>(),
+      MakeRowFile<v1::IrRow>(),
+      MakeRowFile<v1::LedgerRow>(),
+      MakeRowFile<v1::NoticeRow>(),
       Folder(kTablesFolder, ".parquet", Presence::kAlways,
              "The rows of every .jsonl file as Parquet, by split."),
       File(kFimFile, "Prompt and completion, for fill-in-the-middle training."),

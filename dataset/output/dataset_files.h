@@ -7,7 +7,7 @@
 
 namespace kernelmill::dataset {
 
-// The names of a dataset's files. What each file is says DatasetFiles().
+// The names of a dataset's files. DatasetFiles() describes them.
 inline constexpr char kKernelsFile[] = "kernels.jsonl";
 inline constexpr char kFimFile[] = "fim_sft.csv";
 inline constexpr char kFimRowsFile[] = "fim.jsonl";

@@ -75,17 +75,24 @@ absl::Status TempFile::Flush() {
 }
 
 absl::StatusOr<std::string> TempFile::Read(Extent extent) const {
-  std::string bytes(extent.size, '\0');
-  size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t n =
-        ::pread(file_.get(), bytes.data() + done, bytes.size() - done, extent.offset + done);
+  std::string bytes;
+  RETURN_IF_ERROR(Read(extent, &bytes));
+  return bytes;
+}
+
+absl::Status TempFile::Read(Extent extent, std::string* out) const {
+  const size_t begin = out->size();
+  const auto size = static_cast<size_t>(extent.size);
+  out->resize(begin + size);
+  for (size_t done = 0; done < size;) {
+    const ssize_t n = ::pread(file_.get(), out->data() + begin + done, size - done,
+                              extent.offset + static_cast<int64_t>(done));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return ErrnoStatus(errno, "temporary file");
     if (n == 0) return absl::DataLossError("the temporary file is shorter than what was written");
-    done += n;
+    done += static_cast<size_t>(n);
   }
-  return bytes;
+  return absl::OkStatus();
 }
 
 absl::Status TempFile::Clear() {

@@ -33,8 +33,8 @@ class FileWriter {
   std::string buffer_;
 };
 
-// An unnamed temporary file, for records that are rendered in one order and wanted in another. Not
-// thread-safe but for Read. RESOURCE_EXHAUSTED: the disk is full.
+// An unnamed temporary file, for records that are made in one order and needed in another. Not
+// thread-safe, except Read. RESOURCE_EXHAUSTED: the disk is full.
 class TempFile {
  public:
   struct Extent {
@@ -49,6 +49,8 @@ class TempFile {
   // Before anything is read that was appended since.
   absl::Status Flush();
   absl::StatusOr<std::string> Read(Extent extent) const;
+  // Appends to `out`.
+  absl::Status Read(Extent extent, std::string* out) const;
   // Forgets all records.
   absl::Status Clear();
 

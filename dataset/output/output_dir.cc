@@ -75,7 +75,7 @@ absl::Status CheckFolder(const OutputLayout& layout, const fs::path& dir,
   return error ? ErrorStatus(error, dir / folder.name) : absl::OkStatus();
 }
 
-// Whether the layout has this entry.
+// Checks that the layout has this entry.
 absl::Status CheckEntry(const OutputLayout& layout, const fs::path& dir,
                         const fs::directory_entry& entry) {
   const std::string name = entry.path().filename().string();
@@ -115,7 +115,7 @@ absl::Status CheckResolved(const OutputLayout& layout, const fs::path& dir) {
   return absl::OkStatus();
 }
 
-// Whether a folder can be made beside `dir`, or in the nearest folder above it that is there.
+// Checks that a folder can be made beside `dir`, or in the nearest existing folder above it.
 absl::Status CheckWritable(const fs::path& dir) {
   fs::path folder = dir.parent_path();
   std::error_code error;
@@ -223,7 +223,7 @@ StagingDir::~StagingDir() {
 absl::Status StagingDir::Commit() {
   // All files and folders at once: a sync of each would wait for the disk each time.
   if (::syncfs(folder_.get()) != 0) return ErrnoStatus(errno, path_);
-  // What is in the way may have changed since Create.
+  // The folder in the way may have changed since Create.
   RETURN_IF_ERROR(CheckResolved(*layout_, out_dir_));
   RETURN_IF_ERROR(Replace());
   return SyncDir(fs::path(out_dir_).parent_path());

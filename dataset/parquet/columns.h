@@ -29,7 +29,7 @@ struct ColumnNode {
   int repetition;  // level of a list's elements after the first, or that of what holds the field
   int first_column;
   int end_column;
-  std::vector<ColumnNode> nodes;  // of a struct
+  std::vector<ColumnNode> nodes;  // the fields of a struct
 };
 
 struct Column {

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
-#include "dataset/parquet/thrift.h"
+#include "dataset/parquet/encodings.h"
 
 namespace kernelmill::dataset {
 namespace {
@@ -104,7 +104,7 @@ class SchemaWriter {
   ThriftWriter& out_;
 };
 
-// A ColumnChunk whose first page stands at `offset` of the file.
+// Writes a ColumnChunk, whose first page is at `offset` of the file.
 void WriteColumn(const Column& type, const ColumnChunk& chunk, int64_t offset, ThriftWriter& out) {
   out.BeginStruct();
   out.I64(2, 0);       // file_offset: deprecated

@@ -122,7 +122,7 @@ TEST(EncodeRowGroup, APageIsItsLevelsAndItsValues) {
   const std::string bytes =
       group->bytes.substr(group->columns[0].compressed_size, line.compressed_size);
   EXPECT_EQ(bytes.substr(0, 4), std::string("\x15\x00\x15\x1c", 4));
-  const size_t frame = bytes.find("\x28\xb5\x2f\xfd");  // of zstd
+  const size_t frame = bytes.find("\x28\xb5\x2f\xfd");  // zstd's magic number
   ASSERT_NE(frame, std::string::npos);
   std::string page(14, '\0');
   EXPECT_EQ(ZSTD_decompress(page.data(), page.size(), bytes.data() + frame, bytes.size() - frame),

@@ -64,7 +64,7 @@ struct Piece {
   size_t split = 0;
   int64_t rows = 0;
   int64_t json_bytes = 0;
-  std::vector<TempFile::Extent> extents = {};  // of the framed messages
+  std::vector<TempFile::Extent> extents = {};  // the places of the framed messages
 
   void Add(const TempFile::Extent& extent, int64_t json_size) {
     ++rows;
@@ -143,8 +143,7 @@ class TableWriter::Writing {
   absl::StatusOr<RowGroup> Encode(const Piece& piece) const {
     std::string framed;
     for (const TempFile::Extent& extent : piece.extents) {
-      ASSIGN_OR_RETURN(const std::string some, waiting_.Read(extent));
-      framed.append(some);
+      RETURN_IF_ERROR(waiting_.Read(extent, &framed));
     }
     return EncodeRowGroup(columns_, std::move(framed));
   }

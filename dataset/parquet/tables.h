@@ -43,8 +43,8 @@ struct Table {
 // The bounds by which tables are cut. Threads have no influence.
 struct TableLimits {
   int64_t group_rows = 1000;
-  int64_t group_bytes = 8 << 20;   // of JSON in a row group; its last row may pass them
-  int64_t file_bytes = 512 << 20;  // of JSON in a file, except if a single row group has more
+  int64_t group_bytes = 8 << 20;   // JSON bytes in a row group; its last row may pass them
+  int64_t file_bytes = 512 << 20;  // JSON bytes in a file, except if a single row group has more
 };
 
 // Rows of one file as they are written: lines of JSON, and the messages that Parquet is made of. A
@@ -60,8 +60,8 @@ class RenderedRows {
  private:
   friend class TableWriter;
   struct Row {
-    uint32_t json_bytes;    // of its line
-    uint32_t framed_bytes;  // of its message, with the size in front
+    uint32_t json_bytes;    // the size of its line
+    uint32_t framed_bytes;  // the size of its message, with the size in front
     std::string split;      // "" if the rows of this file have none
   };
 

@@ -134,7 +134,7 @@ TEST_F(TablesTest, AFileEndsBeforeItHasTooMuch) {
   const auto tables = writer.Finish(1);
   ASSERT_THAT(tables, IsOk());
   const SplitFiles& train = tables->front().splits[0];
-  ASSERT_THAT(train.files, SizeIs(3));  // of four, four and two rows
+  ASSERT_THAT(train.files, SizeIs(3));  // with four, four and two rows
   EXPECT_EQ(train.files[2].path, "data/kernels/train-00002.parquet");
   EXPECT_EQ(train.rows, 10);
   EXPECT_EQ(train.json_bytes, Read("kernels.jsonl").size());

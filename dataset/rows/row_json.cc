@@ -25,9 +25,7 @@ class RowWriter {
       const Field& field = fields[static_cast<size_t>(place)];
       out_.push_back(before);
       before = ',';
-      out_.push_back('"');
-      out_.append(field.name);
-      out_.append("\":");
+      out_.append(field.json_key);
       if (field.list) {
         WriteList(row, field);
       } else if (IsNull(row, field)) {

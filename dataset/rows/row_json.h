@@ -22,7 +22,7 @@ void AppendRowJson(const RowSchema& schema, const google::protobuf::Message& row
 template <typename Row>
 Json ToJson(const Row& row) {
   std::string text;
-  AppendRowJson(SchemaOf<Row>(), row, &text);
+  AppendRowJson(GetSchema<Row>(), row, &text);
   return Json::parse(text);
 }
 

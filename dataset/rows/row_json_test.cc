@@ -86,7 +86,7 @@ TEST_F(RowJsonTest, WhatIsUnsetIsNullIfTheFieldMayBe) {
   result.set_signature(0);
   result.set_registers(0);
   result.set_stage("passes");
-  result.set_line(0);  // a field without presence: 0 says that there is none
+  result.set_line(0);  // a field without presence: 0 says that it is unknown
   result.set_status(v1::COMPILE_STATUS_OK);
   json = ToJson(result);
   EXPECT_EQ(json.at("signature"), 0);

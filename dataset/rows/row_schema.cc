@@ -71,6 +71,7 @@ Field ReadField(const FieldDescriptor& descriptor) {
   const v1::Column& column = descriptor.options().GetExtension(v1::column);
   field.descriptor = &descriptor;
   field.name = descriptor.name();
+  field.json_key = absl::StrCat("\"", field.name, "\":");
   field.type = GetType(descriptor);
   field.description = column.description();
   field.words = {column.words().begin(), column.words().end()};

@@ -19,9 +19,10 @@ struct Field {
 
   const google::protobuf::FieldDescriptor* descriptor = nullptr;
   std::string name;
+  std::string json_key;  // "name": with its quotes and colon
   Type type = Type::kString;
   std::string description;
-  std::vector<Field> fields;            // of a struct
+  std::vector<Field> fields;            // the fields of a struct
   std::vector<int> by_name;             // places of `fields`, in the order of their names
   std::vector<std::string> words;       // all that a string can be; empty: any string
   std::vector<std::string> enum_words;  // of an enum: the word of each number
@@ -51,7 +52,7 @@ struct RowSchema {
   const google::protobuf::FieldDescriptor* split;     // likewise
 };
 
-// Whether the row has null for the field.
+// Says whether the row has null for the field.
 inline bool IsNull(const google::protobuf::Message& row, const Field& field) {
   return field.nullable && !row.GetReflection()->HasField(row, field.descriptor);
 }
@@ -70,7 +71,7 @@ const google::protobuf::Message& GetStruct(const google::protobuf::Message& row,
 
 // The schema of a generated message, made once. Thread-safe.
 template <typename Row>
-const RowSchema& SchemaOf() {
+const RowSchema& GetSchema() {
   static const RowSchema& schema = *new RowSchema(Row::default_instance());
   return schema;
 }

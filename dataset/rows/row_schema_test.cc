@@ -72,7 +72,7 @@ TEST(RowSchemas, HaveTheFilesThatTheConstantsName) {
 }
 
 TEST(RowSchemas, TheWordsOfAnEnumAreItsNamesWithoutTheFirst) {
-  const Fields& fields = SchemaOf<v1::KernelRow>().fields;
+  const Fields& fields = GetSchema<v1::KernelRow>().fields;
   EXPECT_THAT(FindField(fields, "role").words, ElementsAre("kernel", "device"));
   EXPECT_THAT(FindField(FindField(fields, "pieces").fields, "kind").words,
               ElementsAre("import", "constant", "function", "class"));
@@ -83,7 +83,7 @@ TEST(RowSchemas, TheWordsOfAnEnumAreItsNamesWithoutTheFirst) {
 // A check of Checks is in rows once CheckOutcomes has it.
 TEST(RowSchemas, ChecksAreThoseOfTheValidator) {
   const google::protobuf::Descriptor& checks = *v1::Checks::descriptor();
-  const Fields& outcomes = FindField(SchemaOf<v1::KernelRow>().fields, "checks").fields;
+  const Fields& outcomes = FindField(GetSchema<v1::KernelRow>().fields, "checks").fields;
   ASSERT_EQ(outcomes.size(), checks.field_count());
   for (int i = 0; i < checks.field_count(); ++i) {
     const Field& outcome = outcomes[static_cast<size_t>(i)];
@@ -93,7 +93,7 @@ TEST(RowSchemas, ChecksAreThoseOfTheValidator) {
 }
 
 TEST(RowSchemas, TemplatesAreThoseOfTheConversations) {
-  EXPECT_THAT(FindField(SchemaOf<v1::InstructRow>().fields, "template").words,
+  EXPECT_THAT(FindField(GetSchema<v1::InstructRow>().fields, "template").words,
               ElementsAreArray(TemplateNames()));
 }
 

@@ -125,7 +125,7 @@ string_view Body(const v1::Kernel& kernel) {
 
 // The launcher's text where that shows how the kernel is launched; else nothing. It has to name the
 // kernel, which may have been handed to it by a macro or in a table, and not to hold it: a kernel
-// that stands within its launcher would be in the question that asks for it.
+// within its launcher would be in the question that asks for it.
 std::string ShownLauncher(const v1::Kernel& kernel) {
   const string_view text = kernel.launcher().text();
   if (!Names(text, kernel)) return "";
@@ -133,7 +133,7 @@ std::string ShownLauncher(const v1::Kernel& kernel) {
   return AtTheMargin(kernel, text);
 }
 
-// What a question calls it.
+// Returns the word for the kernel in a question.
 string_view Noun(const v1::Kernel& kernel) {
   return kernel.role() == v1::KERNEL_ROLE_DEVICE ? "device function" : "kernel";
 }
@@ -155,7 +155,7 @@ std::string WriteQuestion(const v1::Kernel& kernel, string_view launcher) {
   return text;
 }
 
-// The source without its docstring, which stands between the signature and the body.
+// The source without its docstring, which is between the signature and the body.
 std::string WithoutDocstring(const v1::Kernel& kernel) {
   const string_view source = kernel.source();
   const size_t signature = source.find(kernel.signature());

@@ -18,7 +18,7 @@ struct Conversation {
   std::string assistant;
 };
 
-// The names of all templates, in the order in which a kernel's conversations stand.
+// The names of all templates, in the order of a kernel's conversations.
 const std::vector<std::string>& TemplateNames();
 
 // The conversations that a kernel has evidence for. All that they say is read from the record:

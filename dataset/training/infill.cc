@@ -15,8 +15,8 @@ namespace {
 
 using absl::string_view;
 
-// Where the line begins that the token is the first of; nothing of another token.
-std::optional<size_t> LineOf(const code::Token& token, string_view code) {
+// Returns the beginning of the token's line if the token is its first; nothing otherwise.
+std::optional<size_t> FindLine(const code::Token& token, string_view code) {
   size_t at = static_cast<size_t>(token.text.data() - code.data());
   while (at > 0 && code::IsBlank(code[at - 1])) --at;
   if (at > 0 && !code::IsNewline(code[at - 1])) return std::nullopt;
@@ -26,17 +26,17 @@ std::optional<size_t> LineOf(const code::Token& token, string_view code) {
 // Lines of comments that follow each other, indented alike.
 struct CommentLines {
   size_t begin = 0;
-  size_t end = 0;  // where the line after them begins
+  size_t end = 0;  // the beginning of the line after them
   size_t indentation = 0;
 };
 
-// Where the lines begin on which a statement does, or the comment right above it, which is about
-// it; 0 is the first.
+// Returns the beginnings of the lines on which a statement begins, or the comment right above it,
+// which is about it; 0 is the first.
 std::vector<size_t> StatementLines(string_view code) {
   std::vector<size_t> lines = {0};
   std::optional<CommentLines> comments;
   for (const code::Token& token : code::Lex(code, code::Language::kPython)) {
-    const std::optional<size_t> line = LineOf(token, code);
+    const std::optional<size_t> line = FindLine(token, code);
     const size_t at = static_cast<size_t>(token.text.data() - code.data());
     const size_t indentation = line ? at - *line : 0;
     const bool follows =

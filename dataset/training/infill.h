@@ -8,8 +8,8 @@
 
 namespace kernelmill::dataset {
 
-// A text in three parts, of which the middle is to be filled in. Joined they are prompt and
-// completion. No model's own tokens stand in them: a recipe sets these.
+// A text in three parts; a model is to fill in the middle one. Joined they are prompt and
+// completion. They have no model's own tokens: a recipe sets these.
 struct Infill {
   std::string prefix;
   std::string middle;  // never empty where the completion is not

@@ -65,7 +65,7 @@ inline void CheckFields(const std::string& where, const Json& object, const Fiel
   }
 }
 
-// What of a row is not as its file's schema says; nothing where all is.
+// Returns what differs in a row from its file's schema; empty if nothing does.
 inline std::vector<std::string> RowProblems(const Json& row, const RowSchema& schema) {
   std::vector<std::string> problems;
   CheckFields("", row, schema.fields, &problems);

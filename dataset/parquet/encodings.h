@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_DATASET_PARQUET_THRIFT_H_
-#define KERNELMILL_DATASET_PARQUET_THRIFT_H_
+#ifndef KERNELMILL_DATASET_PARQUET_ENCODINGS_H_
+#define KERNELMILL_DATASET_PARQUET_ENCODINGS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -7,8 +7,18 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 
 namespace kernelmill::dataset {
+
+// The bits that a number from 0 to `highest` needs.
+int BitWidth(uint32_t highest);
+
+// Appends numbers of `width` bits, 1 to 32, in Parquet's RLE/bit-packed hybrid: runs of eight and
+// more equal ones as a count and the number, what is between these in groups of eight, packed. A
+// group that the last numbers do not fill is filled with zeros.
+void AppendHybrid(absl::Span<const uint32_t> numbers, int width, std::string* out);
+void AppendHybrid(absl::Span<const uint8_t> numbers, int width, std::string* out);
 
 // Appends `value` in base 128, the low digits first; each byte but the last has its high bit set.
 void AppendVarint(uint64_t value, std::string* out);
@@ -26,8 +36,8 @@ class ThriftWriter {
   void I64(int id, int64_t value) { Integer(id, kI64, value); }
   void Binary(int id, absl::string_view value);
 
-  // What is written until the matching End is the struct's. `id` is the field that it is; an
-  // element of a list, or the outermost struct, has none.
+  // Begins a struct, which ends with the matching End. `id` is its field; an element of a list, or
+  // the outermost struct, has no field.
   void BeginStruct(int id);
   void BeginStruct();
   void End();
@@ -79,4 +89,4 @@ inline constexpr char kMagic[] = "PAR1";
 
 }  // namespace kernelmill::dataset
 
-#endif  // KERNELMILL_DATASET_PARQUET_THRIFT_H_
+#endif  // KERNELMILL_DATASET_PARQUET_ENCODINGS_H_
