@@ -422,7 +422,7 @@ class IndexVisitor final : public manifest::DatasetVisitor {
     index_.analysis.Add(shard.analysis);
   }
 
-  // Files that a launcher of a holdout's text stands in, and that nothing else withholds.
+  // Withholds the files of launchers that have a holdout's text, if nothing else withholds them.
   void WithholdLaunchers() {
     if (launchers_.empty()) return;
     for (uint32_t i = 0; i < index_.files.size(); ++i) {
@@ -451,8 +451,8 @@ class IndexVisitor final : public manifest::DatasetVisitor {
   absl::Status CheckHoldout(uint32_t number, uint32_t holdout) const {
     const v1::Decision* decision = manifest::DecisionOn(index_.clusters, holdout);
     if (decision != nullptr && decision->fate() == v1::FATE_HOLDOUT) return absl::OkStatus();
-    return absl::DataLossError(
-        absl::StrCat("kernel ", index_.kernels[number].id(), " matches a holdout's that is none"));
+    return absl::DataLossError(absl::StrCat("kernel ", index_.kernels[number].id(),
+                                            " matches a kernel that is not a holdout's"));
   }
 
   absl::Status AddToCluster(uint32_t number) {

@@ -26,6 +26,7 @@ class FileWriter {
   FileWriter(std::string path, FileDescriptor file)
       : path_(std::move(path)), file_(std::move(file)) {}
   absl::Status Flush();
+  absl::Status Write(absl::string_view bytes);
 
   std::string path_;
   FileDescriptor file_;
@@ -56,6 +57,7 @@ class TempFile {
 
  private:
   explicit TempFile(FileDescriptor file) : file_(std::move(file)) {}
+  absl::Status Write(absl::string_view bytes);
 
   FileDescriptor file_;
   int64_t written_ = 0;  // bytes in the file; buffer_ follows them
