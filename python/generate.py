@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """usage: generate.py [--check]
 
-Writes the types of python/kernelmill: records.py of docs/schema, messages.py of what proto/kernelmill/v1/crawl.proto
-answers with. With --check writes nothing, and exits 1 where a file is out of step. Needs protoc."""
+Writes the types of python/kernelmill: records.py from docs/schema, and messages.py from the answers in
+proto/kernelmill/v1/crawl.proto. records.py is not committed: deploy/packages/make_wheel.py makes it for the wheel, and a
+checkout that imports the module needs one run of this program. With --check writes nothing, and exits 1 if messages.py is out of
+step. messages.py needs protoc and the protobuf package; without them it is left as it is."""
 
 import json
 import keyword
@@ -77,7 +79,7 @@ def dataclass_text(name, doc, fields):
 # ---------------------------------------------------------------- records.py
 
 class Records:
-    """The dataclasses of all schemas; objects of the same form that stand under the same name are one class."""
+    """The dataclasses of all schemas; objects of the same form and name are one class."""
 
     def __init__(self):
         self.classes = {}  # name: text, those that others need first
@@ -114,6 +116,7 @@ class Records:
 
 
 def records():
+    """The text of records.py: a dataclass for the rows of each file, and the tables of a dataset."""
     made = Records()
     rows = {}
     for path in sorted((ROOT / "docs/schema").glob("*.schema.json")):
@@ -212,20 +215,20 @@ def main():
     check = sys.argv[1:] == ["--check"]
     if sys.argv[1:] and not check:
         sys.exit(__doc__.splitlines()[0])
-    texts = {"records.py": records()}
     files = descriptors()
-    if files is not None:
-        texts["messages.py"] = messages(files)
-    elif not check:
-        sys.exit("generate.py: messages.py needs the protobuf package (pip install protobuf)")
-    stale = [name for name, text in texts.items()
-             if not (PACKAGE / name).is_file() or (PACKAGE / name).read_text() != text]
-    for name in stale:
-        if check:
-            print(f"python/kernelmill/{name} is out of step: python/generate.py writes it")
-        else:
-            (PACKAGE / name).write_text(texts[name])
-    return 1 if check and stale else 0
+    if not check:
+        (PACKAGE / "records.py").write_text(records())
+    if files is None:
+        print("generate.py: messages.py needs the protobuf package (pip install protobuf); it is left as it is", file=sys.stderr)
+        return 0
+    text = messages(files)
+    stale = (PACKAGE / "messages.py").read_text() != text
+    if stale and check:
+        print("python/kernelmill/messages.py is out of step: python/generate.py writes it")
+        return 1
+    if stale:
+        (PACKAGE / "messages.py").write_text(text)
+    return 0
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ import tempfile
 TOPS = ("common", "dataset", "services", "client")  # low to high
 OURS = TOPS + ("tests",)
 # Where generated headers come from.
-GENERATED = [("kernelmill/v1/", "kernelmill_proto"), ("build/bazel/", "reapi_proto"),
+GENERATED = [("kernelmill/v1/rows.pb.h", "rows_proto"), ("kernelmill/v1/", "kernelmill_proto"), ("build/bazel/", "reapi_proto"),
              ("google/bytestream/", "reapi_proto"), ("google/rpc/", "reapi_proto")]
 IMPURE = re.compile(r"^(grpc|grpcpp|CLI|rocksdb|git2|curl|archive|prometheus|tree_sitter|yaml-cpp)(/|\.h|_|$)"
                     r"|\.grpc\.pb\.h$")

@@ -10,6 +10,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
+#include "dataset/output/dataset_files.h"
 #include "dataset/output/json.h"
 #include "dataset/output/output_dir.h"
 #include "services/deduplicator/server/similar_search.h"

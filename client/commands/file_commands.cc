@@ -22,17 +22,19 @@
 #include "common/base/text.h"
 #include "common/job/job_spec.h"
 #include "common/rpc/status.h"
+#include "dataset/export/fill_rows.h"
 #include "dataset/export/place.h"
-#include "dataset/export/verdict_json.h"
-#include "dataset/output/row_writer.h"
+#include "dataset/output/json.h"
+#include "dataset/rows/row_json.h"
+#include "kernelmill/v1/rows.pb.h"
 #include "kernelmill/v1/stages.grpc.pb.h"
 
 namespace kernelmill::client {
 namespace {
 
 using dataset::DslWord;
+using dataset::Json;
 using dataset::RoleWord;
-using dataset::RowWriter;
 
 // The extractor's limits on one call.
 constexpr size_t kBatchFiles = 256;
@@ -137,27 +139,28 @@ class FileCommand {
     return response;
   }
 
-  static void WriteKernel(const std::string& path, const v1::Kernel& kernel, RowWriter& row) {
-    row.Text("dsl", DslWord(kernel.dsl()));
-    row.Text("role", RoleWord(kernel.role()));
-    row.Integer("first_line", kernel.first_line());
-    row.Integer("last_line", kernel.last_line());
-    row.Text("sha256", kernel.sha256());
-    row.Integer("lexical_tokens", kernel.tokens());
-    row.ExactText("path", path);
+  static Json KernelJson(const std::string& path, const v1::Kernel& kernel) {
+    Json json = {{"dsl", DslWord(kernel.dsl())},
+                 {"role", RoleWord(kernel.role())},
+                 {"first_line", kernel.first_line()},
+                 {"last_line", kernel.last_line()},
+                 {"sha256", kernel.sha256()},
+                 {"lexical_tokens", kernel.tokens()},
+                 {"json_pointer", nullptr}};
+    dataset::SetText(json, "/path", path);
     if (kernel.has_json_pointer()) {
-      row.ExactText("json_pointer", kernel.json_pointer());
-    } else {
-      row.Null("json_pointer");
+      dataset::SetText(json, "/json_pointer", kernel.json_pointer());
     }
-    row.ExactText("qualname", kernel.qualname());
+    dataset::SetText(json, "/qualname", kernel.qualname());
+    return json;
   }
 
-  void Show(RowWriter& row, std::string& line) {
-    if (!row.is_utf8()) row.NotUtf8();
-    row.End();
-    console_.Result(line + "\n");
+  static void SetTextOrNull(Json& json, const std::string& pointer, const std::string& text) {
+    dataset::SetText(json, pointer, text);
+    if (text.empty()) json[Json::json_pointer(pointer)] = nullptr;
   }
+
+  void Show(const Json& json) { console_.Result(dataset::Canonical(json) + "\n"); }
 
   void ShowKernel(const std::string& path, const v1::Kernel& kernel) {
     if (!console_.json()) {
@@ -167,31 +170,29 @@ class FileCommand {
                                    kernel.tokens(), " tokens\n"));
       return;
     }
-    std::string line;
-    RowWriter row(&line);
-    WriteKernel(path, kernel, row);
-    row.ExactText("signature", kernel.signature());
-    row.ExactTextOrNull("docstring", kernel.docstring());
-    row.ExactText("source", kernel.source());
-    row.ExactTextOrNull("module", kernel.module());
-    Show(row, line);
+    Json json = KernelJson(path, kernel);
+    dataset::SetText(json, "/signature", kernel.signature());
+    SetTextOrNull(json, "/docstring", kernel.docstring());
+    dataset::SetText(json, "/source", kernel.source());
+    SetTextOrNull(json, "/module", kernel.module());
+    Show(json);
   }
 
   void ShowVerdict(const std::string& path, const v1::Kernel& kernel, const v1::Verdict& verdict) {
     if (!verdict.accepted()) exit_code_ = kInputsFailed;
     if (console_.json()) {
-      std::string line;
-      RowWriter row(&line);
-      WriteKernel(path, kernel, row);
-      row.Boolean("accepted", verdict.accepted());
-      row.TextList("reasons", verdict.reasons());
-      dataset::WriteLicense(verdict.license(), row);
-      dataset::WriteChecks(verdict, row);
-      dataset::WriteQuality(verdict.quality(), v1::QualityPolicy(), row);
-      dataset::WriteTokens("tokens", verdict.source_tokens(), row);
-      dataset::WriteTokens("module_tokens", verdict.module_tokens(), row);
-      dataset::WriteKindAndTarget(verdict, row);
-      Show(row, line);
+      v1::KernelRow row;
+      dataset::FillVerdict(verdict, v1::QualityPolicy(), &row);
+      const Json fields = dataset::ToJson(row);
+      Json json = KernelJson(path, kernel);
+      json["accepted"] = verdict.accepted();
+      json["reasons"] = dataset::TextList(verdict.reasons());
+      for (const char* const name :
+           {"license", "checks", "check_reasons", "quality", "tokens", "module_tokens", "kind",
+            "kind_rule", "target", "target_rule"}) {
+        json[name] = fields.at(name);
+      }
+      Show(json);
       return;
     }
     std::string line =

@@ -17,7 +17,7 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/job/job_file_tree.h"
-#include "dataset/output/output_dir.h"
+#include "dataset/output/dataset_files.h"
 
 namespace kernelmill::client {
 namespace {

@@ -12,7 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "common/base/status.h"
 #include "common/job/review_list.h"
-#include "dataset/output/output_dir.h"
+#include "dataset/output/dataset_files.h"
 
 namespace kernelmill::client {
 namespace {

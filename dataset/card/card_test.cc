@@ -1,3 +1,5 @@
+#include "dataset/card/card.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,10 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "dataset/card/croissant.h"
-#include "dataset/card/dataset_card.h"
-#include "dataset/card/front_matter.h"
-#include "dataset/rows/row_schemas.h"
+#include "dataset/rows/row_schema.h"
 
 namespace kernelmill::dataset {
 namespace {
@@ -173,11 +172,11 @@ TEST(Croissant, HasEveryFileWithItsHashAndEveryTableAsRecords) {
   EXPECT_EQ(json["recordSet"].size(), RowSchemas().size());
 }
 
-Json FieldOf(const Json& fields, const std::string& id) {
+Json FindField(const Json& fields, const std::string& id) {
   for (const Json& field : fields) {
     if (field["@id"] == id) return field;
     if (field.contains("subField")) {
-      const Json found = FieldOf(field["subField"], id);
+      const Json found = FindField(field["subField"], id);
       if (!found.is_null()) return found;
     }
   }
@@ -187,14 +186,14 @@ Json FieldOf(const Json& fields, const std::string& id) {
 TEST(Croissant, FieldsSayWhereTheyAreInTheirColumn) {
   const Json json = Croissant(SmallReport(), "2026-01-01T00:00:00Z", SmallTables());
   const Json& fields = json["recordSet"][0]["field"];
-  EXPECT_EQ(FieldOf(fields, "kernels/weight")["dataType"], "sc:Float");
-  EXPECT_EQ(FieldOf(fields, "kernels/tags")["isArray"], true);
-  const Json expression = FieldOf(fields, "kernels/license/expression");
+  EXPECT_EQ(FindField(fields, "kernels/weight")["dataType"], "sc:Float");
+  EXPECT_EQ(FindField(fields, "kernels/tags")["isArray"], true);
+  const Json expression = FindField(fields, "kernels/license/expression");
   EXPECT_EQ(expression["source"], Json({{"fileSet", {{"@id", "kernels-files"}}},
                                         {"extract", {{"column", "license"}}},
                                         {"transform", {{"jsonPath", "expression"}}}}));
-  EXPECT_TRUE(FieldOf(fields, "kernels/license/found").is_null()) << "a list in a struct";
-  EXPECT_FALSE(FieldOf(fields, "kernels/tag_rules/rule").is_null());
+  EXPECT_TRUE(FindField(fields, "kernels/license/found").is_null()) << "a list in a struct";
+  EXPECT_FALSE(FindField(fields, "kernels/tag_rules/rule").is_null());
 }
 
 }  // namespace

@@ -1,5 +1,3 @@
-#include "dataset/card/croissant.h"
-
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -9,8 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "common/spdx/expression.h"
-#include "dataset/output/output_dir.h"
-#include "dataset/rows/row_schemas.h"
+#include "dataset/card/card.h"
+#include "dataset/output/dataset_files.h"
+#include "dataset/rows/row_schema.h"
 
 namespace kernelmill::dataset {
 namespace {

@@ -1,4 +1,4 @@
-// What compilers said and made of kernels, from a dataset by hand to its rows.
+// Evidence and texts of compilers, from a dataset by hand to its rows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 constexpr char kPtx[] = ".version 8.0 // by me@example.org";
 constexpr char kOddPtx[] = ".version 8.0 // caf\xe9";
 
-v1::IrText TextOf(uint32_t kernel, const std::string& text) {
+v1::IrText GetText(uint32_t kernel, const std::string& text) {
   v1::IrText ir;
   ir.set_kernel(kernel);
   ir.set_toolchain("triton-3.5.1");
@@ -50,7 +50,7 @@ class CompileEvidenceTest : public ExporterTest {
     Change(0, 0, [](v1::VerdictShard& verdicts) { Compile(kPtx, verdicts.mutable_verdicts(0)); });
     Change(0, 1,
            [](v1::VerdictShard& verdicts) { Compile(kOddPtx, verdicts.mutable_verdicts(0)); });
-    SetTexts({TextOf(0, kPtx), TextOf(1, "of a kernel that is rejected")}, {TextOf(0, kOddPtx)});
+    SetTexts({GetText(0, kPtx), GetText(1, "of a kernel that is rejected")}, {GetText(0, kOddPtx)});
   }
 
   template <typename Callback>
@@ -114,7 +114,7 @@ class CompileEvidenceTest : public ExporterTest {
     }
   }
 
-  // Of each of the first source's shards.
+  // For each of the first source's shards.
   void SetTexts(const std::vector<v1::IrText>& first, const std::vector<v1::IrText>& second) {
     v1::ManifestSource& source = *manifest_.mutable_sources(0);
     source.clear_ir();
@@ -203,7 +203,7 @@ TEST_F(CompileEvidenceTest, WhatIsRedactedOfTheKernelIsRedactedOfWhatWasMadeOfIt
   ASSERT_THAT(Export(), IsOk());
   EXPECT_EQ(Lines("ir.jsonl")[1]["text"], kPtx) << "the kernel has another text";
 
-  // The kernel's first bytes, "@triton", stand in what was made of it too.
+  // The kernel's first bytes, "@triton", are in the compiled text too.
   const std::string ptx = "// @triton.jit";
   Change(0, 0, [&](v1::VerdictShard& verdicts) {
     v1::CompiledKernel& compiled = *verdicts.mutable_verdicts(0)->mutable_compiled();
@@ -211,7 +211,7 @@ TEST_F(CompileEvidenceTest, WhatIsRedactedOfTheKernelIsRedactedOfWhatWasMadeOfIt
     compiled.mutable_results(1)->set_message("@triton");
     compiled.mutable_imports(1)->set_error("no @triton");
   });
-  SetTexts({TextOf(0, ptx)}, {TextOf(0, kOddPtx)});
+  SetTexts({GetText(0, ptx)}, {GetText(0, kOddPtx)});
   ASSERT_THAT(Export(), IsOk());
   const Json text = Lines("ir.jsonl")[1];
   EXPECT_EQ(text["text"], "// @xxxxxx.jit");
@@ -222,16 +222,16 @@ TEST_F(CompileEvidenceTest, WhatIsRedactedOfTheKernelIsRedactedOfWhatWasMadeOfIt
 }
 
 TEST_F(CompileEvidenceTest, ATextThatIsNotTheEvidencesEndsTheExport) {
-  SetTexts({TextOf(0, "another text")}, {TextOf(0, kOddPtx)});
+  SetTexts({GetText(0, "another text")}, {GetText(0, kOddPtx)});
   EXPECT_THAT(Export(), StatusIs(absl::StatusCode::kDataLoss));
-  SetTexts({TextOf(0, kPtx), TextOf(0, kPtx)}, {TextOf(0, kOddPtx)});
+  SetTexts({GetText(0, kPtx), GetText(0, kPtx)}, {GetText(0, kOddPtx)});
   EXPECT_THAT(Export(), StatusIs(absl::StatusCode::kDataLoss)) << "twice";
-  SetTexts({TextOf(0, kPtx), TextOf(9, kPtx)}, {TextOf(0, kOddPtx)});
+  SetTexts({GetText(0, kPtx), GetText(9, kPtx)}, {GetText(0, kOddPtx)});
   EXPECT_THAT(Export(), StatusIs(absl::StatusCode::kDataLoss)) << "of no kernel";
 }
 
 TEST_F(CompileEvidenceTest, ATextThatIsLostEndsTheExport) {
-  SetTexts({TextOf(0, kPtx)}, {});
+  SetTexts({GetText(0, kPtx)}, {});
   EXPECT_THAT(Export(), StatusIs(absl::StatusCode::kDataLoss));
   manifest_.mutable_compile()->clear_keep();
   manifest_.mutable_sources(0)->clear_ir();

@@ -1,22 +1,309 @@
 #include "dataset/export/dataset_index.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <set>
+#include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "common/base/status.h"
+#include "common/cas/blob_store.h"
+#include "common/job/opt_out.h"
 #include "common/job/source_spec.h"
+#include "common/manifest/curated_pairs.h"
 #include "common/manifest/ledger.h"
 #include "common/manifest/source_check.h"
 #include "common/manifest/walk.h"
-#include "dataset/export/shard_index.h"
+#include "dataset/analysis/analysis.h"
+#include "kernelmill/v1/dataset.pb.h"
+#include "kernelmill/v1/kernel.pb.h"
 
 namespace kernelmill::dataset {
+
+namespace {
+
+// Counts on a walk. Keeps references to both arguments.
+class OptOutCounter final : public manifest::DatasetVisitor {
+ public:
+  OptOutCounter(const v1::DatasetManifest& manifest, const v1::Clusters& clusters);
+
+  absl::Status VisitTree(int source, const v1::SourceTree& tree) override;
+  absl::Status VisitShard(const manifest::ShardView& view) override;
+  // Once the walk is over: one an entry, in their order.
+  std::vector<OptOutCount> Counts() const;
+
+ private:
+  // Returns the entries that name the file, by their places in the manifest.
+  std::vector<int> FindEntries(absl::string_view path, absl::string_view sha256) const;
+  void Add(uint32_t number, const v1::Kernel& kernel, const v1::Decision& decision);
+
+  const v1::DatasetManifest& manifest_;
+  const v1::Clusters& clusters_;
+  const job::OptOutIndex index_;
+  // The source at hand.
+  std::vector<int> naming_;
+  job::SourceOptOut names_;
+  absl::flat_hash_map<std::string, std::string> hashes_;  // the hashes of its files, by path
+
+  std::vector<OptOutCount> counts_;
+  absl::flat_hash_map<uint32_t, std::vector<int>> named_;  // the entries of kernels that are named
+  std::vector<std::pair<uint32_t, bool>>
+      others_;  // the kernel that it is like, and whether it is a copy
+};
+
+// A shard's part of the index, and what is counted of its kernels alone: made where the shard is
+// prepared, so that the visitor only has to join them.
+struct ShardIndex final : public manifest::PreparedShard {
+  std::vector<FileEntry> files;
+  std::vector<KernelEntry> kernels;               // their `file` is a place in `files`
+  std::map<uint32_t, std::string> json_pointers;  // by place in `kernels`
+  std::map<uint32_t, std::string> withheld;       // by place in `files`
+  std::vector<std::string> launchers;             // paths of those that are a holdout's
+  SourceCounts counts;                            // what it adds to those of its source
+  std::map<std::string, SplitCounts> by_split;    // what it adds to those of each split
+  Analysis analysis;
+};
+
+}  // namespace
+
+OptOutCounter::OptOutCounter(const v1::DatasetManifest& manifest, const v1::Clusters& clusters)
+    : manifest_(manifest),
+      clusters_(clusters),
+      index_(manifest.opt_out()),
+      counts_(static_cast<size_t>(manifest.opt_out_size())) {}
+
+absl::Status OptOutCounter::VisitTree(int source, const v1::SourceTree& tree) {
+  if (counts_.empty()) return absl::OkStatus();
+  naming_ = index_.Naming(manifest_.sources(source).source());
+  google::protobuf::RepeatedPtrField<v1::OptOut> entries;
+  for (const int entry : naming_) {
+    *entries.Add() = manifest_.opt_out(entry);
+    ++counts_[static_cast<size_t>(entry)].sources;
+  }
+  ASSIGN_OR_RETURN(names_, job::SourceOptOut::Compile(entries));
+  hashes_.clear();
+  if (names_.empty()) return absl::OkStatus();
+  for (const v1::FileEntry& file : tree.files()) hashes_[file.path()] = file.sha256();
+  return absl::OkStatus();
+}
+
+std::vector<int> OptOutCounter::FindEntries(absl::string_view path,
+                                            absl::string_view sha256) const {
+  const auto file = hashes_.find(path);
+  const absl::string_view of_file =
+      file == hashes_.end() ? absl::string_view() : absl::string_view(file->second);
+  std::vector<int> entries = names_.Naming(path, {of_file, sha256});
+  for (int& entry : entries) entry = naming_[static_cast<size_t>(entry)];
+  return entries;
+}
+
+void OptOutCounter::Add(uint32_t number, const v1::Kernel& kernel, const v1::Decision& decision) {
+  const bool itself = decision.reason() == job::kOptOutReason;
+  if (decision.leader() != number) {
+    others_.emplace_back(decision.leader(), itself);
+  } else if (itself) {
+    for (const int entry : named_[number] = FindEntries(kernel.path(), kernel.sha256())) {
+      ++counts_[static_cast<size_t>(entry)].kernels;
+    }
+  } else {
+    std::set<int> entries;
+    const auto add = [&](const std::string& path) {
+      for (const int entry : FindEntries(path, "")) entries.insert(entry);
+    };
+    for (const v1::ModulePiece& piece : kernel.pieces()) {
+      if (piece.used_source().empty()) add(piece.path());
+    }
+    if (kernel.has_launcher()) add(kernel.launcher().path());
+    for (const int entry : entries) ++counts_[static_cast<size_t>(entry)].carriers;
+  }
+}
+
+absl::Status OptOutCounter::VisitShard(const manifest::ShardView& view) {
+  if (counts_.empty()) return absl::OkStatus();
+  for (int i = 0; i < view.kernels->kernels_size(); ++i) {
+    const uint32_t number = view.first_number + static_cast<uint32_t>(i);
+    const v1::Decision* decision = manifest::DecisionOn(clusters_, number);
+    if (decision == nullptr || decision->fate() != v1::FATE_REJECTED) continue;
+    if (manifest::ReasonKind(decision->reason()) != job::kOptOutReason) continue;
+    Add(number, view.kernels->kernels(i), *decision);
+  }
+  return absl::OkStatus();
+}
+
+std::vector<OptOutCount> OptOutCounter::Counts() const {
+  std::vector<OptOutCount> counts = counts_;
+  for (const auto& [of, is_copy] : others_) {
+    const auto entries = named_.find(of);
+    if (entries == named_.end()) continue;
+    for (const int entry : entries->second) {
+      OptOutCount& count = counts[static_cast<size_t>(entry)];
+      ++(is_copy ? count.copies : count.carriers);
+    }
+  }
+  return counts;
+}
+
+namespace {
+
+// The bytes that hexadecimal digits stand for, which a walk has checked.
+template <size_t kSize>
+std::array<char, kSize> ToBytes(absl::string_view digits) {
+  std::array<char, kSize> bytes = {};
+  absl::HexStringToBytes(digits).copy(bytes.data(), kSize);
+  return bytes;
+}
+
+// A text of the kernel itself, or of one within it.
+bool HasOptedOutText(const v1::Decision& decision) {
+  return decision.fate() == v1::FATE_REJECTED &&
+         (decision.reason() == job::kOptOutReason ||
+          decision.reason() == absl::StrCat(job::kOptOutReason, ":source"));
+}
+
+void CountChecks(const v1::Verdict& verdict, CheckCounts* counts) {
+  for (const v1::RuleResult& result : verdict.rules()) {
+    Count(result.outcome(), (*counts)[result.rule()]);
+  }
+}
+
+class ShardIndexer {
+ public:
+  ShardIndexer(const DatasetIndex& index, const manifest::ShardView& view)
+      : index_(index), view_(view), shard_(std::make_unique<ShardIndex>()) {
+    const SourceEntry& source = index.sources[static_cast<size_t>(view.source)];
+    origin_ = {view.tree->repository(), source.category, source.tier};
+  }
+
+  absl::StatusOr<std::unique_ptr<ShardIndex>> Run() {
+    for (const v1::ExtractedFile& file : view_.kernels->files()) AddFile(file);
+    for (int i = 0; i < view_.kernels->kernels_size(); ++i) {
+      RETURN_IF_ERROR(AddKernel(static_cast<uint32_t>(i), view_.kernels->kernels(i)));
+      if (view_.verdicts != nullptr) AddCandidate(i);
+    }
+    return std::move(shard_);
+  }
+
+ private:
+  void AddFile(const v1::ExtractedFile& file) {
+    places_[file.path()] = static_cast<uint32_t>(shard_->files.size());
+    FileEntry& entry = shard_->files.emplace_back();
+    entry.source = view_.source;
+    entry.path = file.path();
+    entry.size_bytes = file.size_bytes();
+    entry.lines = file.lines();
+    entry.sha256_bytes = ToBytes<32>(file.sha256());
+    entry.has_triton_jit = file.has_triton_jit();
+  }
+
+  absl::Status AddKernel(uint32_t place, const v1::Kernel& kernel) {
+    const auto file = places_.find(kernel.path());
+    if (file == places_.end()) {
+      return absl::DataLossError(
+          absl::StrCat("kernel ", kernel.id(), " is of no file of its shard"));
+    }
+    KernelEntry& entry = shard_->kernels.emplace_back();
+    entry.file = file->second;
+    entry.first_line = kernel.first_line();
+    entry.last_line = kernel.last_line();
+    entry.column = kernel.column();
+    entry.dsl = kernel.dsl();
+    entry.role = kernel.role();
+    entry.form = kernel.form();
+    entry.in_json = kernel.has_json_pointer();
+    entry.id_bytes = ToBytes<16>(kernel.id());
+    entry.sha256_bytes = ToBytes<32>(kernel.sha256());
+    if (entry.in_json) shard_->json_pointers[place] = kernel.json_pointer();
+    return absl::OkStatus();
+  }
+
+  void AddCandidate(int i) {
+    const uint32_t number = view_.first_number + static_cast<uint32_t>(i);
+    const v1::Kernel& kernel = view_.kernels->kernels(i);
+    const v1::Verdict& verdict = view_.verdicts->verdicts(i);
+    // Without a decision the ledger does not add up, which the index says.
+    const v1::Decision* decision = manifest::DecisionOn(index_.clusters, number);
+    if (decision == nullptr) return;
+    const uint32_t file = shard_->kernels[static_cast<size_t>(i)].file;
+    Withhold(kernel, file, *decision);
+    if (manifest::IsFile(kernel)) return AddWholeFile(file, verdict, *decision);
+    shard_->analysis.AddKernel(origin_, kernel, verdict, *decision);
+    SourceCounts& counts = shard_->counts;
+    ++counts.fates[{std::string(manifest::FateName(decision->fate())), decision->reason()}];
+    if (HasOptedOutText(*decision)) shard_->files[file].opted_out = true;
+    if (decision->fate() != v1::FATE_KEPT) return;
+    ++shard_->files[file].kept;
+    CountChecks(verdict, &counts.checks);
+    AddCompiled(verdict, &counts.compile);
+    ++counts.licenses[verdict.license().expression()];
+    SplitCounts& split = shard_->by_split[std::string(index_.GetSplit(number))];
+    ++split.kernels;
+    for (TokenSums* tokens : {&counts.tokens, &split.tokens}) {
+      AddTokens(verdict.source_tokens(), &tokens->source);
+      AddTokens(verdict.module_tokens(), &tokens->module);
+    }
+  }
+
+  // Notes what a kernel, or the file itself, says against its file.
+  void Withhold(const v1::Kernel& kernel, uint32_t file, const v1::Decision& decision) {
+    const std::string kind = manifest::ReasonKind(decision.reason());
+    const bool contaminated = decision.fate() == v1::FATE_CONTAMINATED;
+    const bool rejected =
+        decision.fate() == v1::FATE_REJECTED && (manifest::WithholdsFile(kind) || kind == "holds");
+    if (contaminated || rejected) {
+      if (manifest::IsFile(kernel)) {
+        shard_->withheld[file] = decision.reason();
+      } else {
+        shard_->withheld.try_emplace(file,
+                                     absl::StrCat("holds:", contaminated ? "contaminated" : kind));
+      }
+    }
+    if (manifest::WithholdsLauncher(decision, index_.manifest.dedup().contamination())) {
+      shard_->launchers.push_back(kernel.launcher().path());
+    }
+  }
+
+  void AddWholeFile(uint32_t file, const v1::Verdict& verdict, const v1::Decision& decision) {
+    ++shard_->counts
+          .file_fates[{std::string(manifest::FateName(decision.fate())), decision.reason()}];
+    if (decision.fate() != v1::FATE_KEPT) return;
+    shard_->files[file].kept_whole = true;
+    AddTokens(verdict.source_tokens(), &shard_->counts.file_tokens);
+  }
+
+  const DatasetIndex& index_;
+  const manifest::ShardView& view_;
+  Analysis::Origin origin_;
+  absl::flat_hash_map<absl::string_view, uint32_t> places_;  // places of files, by path
+  std::unique_ptr<ShardIndex> shard_;
+};
+
+}  // namespace
+
+namespace {
+
+// `view` as PrepareShard has it; of `index` the manifest, the clusters and the splits are there.
+// DATA_LOSS: a kernel is of no file of the shard.
+absl::StatusOr<std::unique_ptr<ShardIndex>> IndexShard(const DatasetIndex& index,
+                                                       const manifest::ShardView& view) {
+  return ShardIndexer(index, view).Run();
+}
+
+}  // namespace
+
 namespace {
 
 template <size_t kSize>
@@ -24,7 +311,7 @@ std::string Digits(const std::array<char, kSize>& bytes) {
   return absl::BytesToHexString(absl::string_view(bytes.data(), kSize));
 }
 
-// Kernels of a JSON file stand in the order of its strings, as they are numbered.
+// Kernels of a JSON file are in the order of its strings, as they are numbered.
 int LineInFile(const KernelEntry& kernel) { return kernel.in_json ? 0 : kernel.first_line; }
 int ColumnInFile(const KernelEntry& kernel) { return kernel.in_json ? 0 : kernel.column; }
 
@@ -134,7 +421,7 @@ class IndexVisitor final : public manifest::DatasetVisitor {
     index_.analysis.Add(shard.analysis);
   }
 
-  // Files that a launcher of a holdout's text stands in, and that nothing else withholds.
+  // Withholds the files of launchers that have a holdout's text, if nothing else withholds them.
   void WithholdLaunchers() {
     if (launchers_.empty()) return;
     for (uint32_t i = 0; i < index_.files.size(); ++i) {
@@ -145,26 +432,26 @@ class IndexVisitor final : public manifest::DatasetVisitor {
     }
   }
 
-  static Analysis::Origin OriginOf(const SourceEntry& source) {
+  static Analysis::Origin GetOrigin(const SourceEntry& source) {
     return {source.repository, source.category, source.tier};
   }
 
   void CountFilesAndClusters() {
     for (const FileEntry& file : index_.files) {
       if (file.kept == 0) continue;
-      index_.analysis.AddFile(OriginOf(index_.sources[file.source]), file.lines, file.size_bytes);
+      index_.analysis.AddFile(GetOrigin(index_.sources[file.source]), file.lines, file.size_bytes);
     }
     for (const uint32_t number : index_.candidates) {
       if (index_.DecisionOn(number).fate() != v1::FATE_KEPT || index_.IsFile(number)) continue;
-      index_.analysis.AddCluster(1 + static_cast<int64_t>(index_.DuplicatesOf(number).size()));
+      index_.analysis.AddCluster(1 + static_cast<int64_t>(index_.FindDuplicates(number).size()));
     }
   }
 
   absl::Status CheckHoldout(uint32_t number, uint32_t holdout) const {
     const v1::Decision* decision = manifest::DecisionOn(index_.clusters, holdout);
     if (decision != nullptr && decision->fate() == v1::FATE_HOLDOUT) return absl::OkStatus();
-    return absl::DataLossError(
-        absl::StrCat("kernel ", index_.kernels[number].id(), " matches a holdout's that is none"));
+    return absl::DataLossError(absl::StrCat("kernel ", index_.kernels[number].id(),
+                                            " matches a kernel that is not a holdout's"));
   }
 
   absl::Status AddToCluster(uint32_t number) {
@@ -200,7 +487,7 @@ class IndexVisitor final : public manifest::DatasetVisitor {
   std::set<std::pair<int, std::string>>
       launchers_;  // sources and paths of those that are holdouts'
   std::vector<std::unique_ptr<manifest::LedgerVisitor>> per_source_;
-  std::map<std::string, std::set<std::string>> repositories_;  // of each split
+  std::map<std::string, std::set<std::string>> repositories_;  // the sources of each split
 };
 
 }  // namespace
@@ -225,7 +512,8 @@ std::string FileEntry::sha256() const { return Digits(sha256_bytes); }
 std::string KernelEntry::id() const { return Digits(id_bytes); }
 std::string KernelEntry::sha256() const { return Digits(sha256_bytes); }
 
-absl::Span<const std::pair<uint32_t, uint32_t>> DatasetIndex::DuplicatesOf(uint32_t number) const {
+absl::Span<const std::pair<uint32_t, uint32_t>> DatasetIndex::FindDuplicates(
+    uint32_t number) const {
   const auto begin = std::lower_bound(duplicates.begin(), duplicates.end(), std::pair(number, 0u));
   auto end = begin;
   while (end != duplicates.end() && end->first == number) ++end;
@@ -254,7 +542,7 @@ std::vector<uint32_t> DatasetIndex::ListedFiles() const {
   return numbers;
 }
 
-absl::string_view DatasetIndex::SplitOf(uint32_t number) const {
+absl::string_view DatasetIndex::GetSplit(uint32_t number) const {
   return manifest::SplitName(splits.splits_size() == 0 ? v1::SPLIT_TRAIN
                                                        : splits.splits(static_cast<int>(number)));
 }

@@ -16,17 +16,24 @@
 #include "common/manifest/curated_pairs.h"
 #include "common/manifest/ledger.h"
 #include "dataset/analysis/analysis.h"
-#include "dataset/export/opt_out_counts.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 
 namespace kernelmill::dataset {
 
-// Of each check, by name: how many kept kernels pass, fail and are exempt.
+// How many kept kernels pass each check, fail it and are exempt, by its name.
 using CheckCounts = std::map<std::string, Outcomes>;
 
 // How many kernels have a fate for a reason, both as the ledger spells them.
 using FateCounts = std::map<std::pair<std::string, std::string>, int64_t>;
+
+// The effect of an entry of the job's opt_out. A kernel that several entries name counts with each.
+struct OptOutCount {
+  int64_t sources = 0;   // the job's sources that it concerns
+  int64_t kernels = 0;   // the kernels that it names
+  int64_t copies = 0;    // kernels elsewhere that are like one of these
+  int64_t carriers = 0;  // kernels that would have taken a text along that it names
+};
 
 // Sums over kept kernels.
 struct TokenSums {
@@ -36,23 +43,23 @@ struct TokenSums {
 
 void AddTokens(const v1::TokenCounts& more, v1::TokenCounts* sum);
 
-// What a split has.
+// The counts of a split.
 struct SplitCounts {
   int64_t kernels = 0;
   int64_t repositories = 0;  // that it has a kernel of
   TokenSums tokens;
 };
 
-// What is counted of a source's kernels.
+// The counts of a source's kernels.
 struct SourceCounts {
   FateCounts fates;
   CheckCounts checks;
-  CompileCounts compile;                    // of kept kernels
-  std::map<std::string, int64_t> licenses;  // of kept kernels: how many have an expression
+  CompileCounts compile;                    // the kept kernels'
+  std::map<std::string, int64_t> licenses;  // how many kept kernels have an expression
   TokenSums tokens;
-  // Of its whole files, which count nowhere above.
+  // The same of its whole files, which count nowhere above.
   FateCounts file_fates;
-  v1::TokenCounts file_tokens;  // of kept ones
+  v1::TokenCounts file_tokens;  // the kept ones'
 };
 
 void AddCounts(const SourceCounts& more, SourceCounts* sum);
@@ -73,7 +80,7 @@ struct SourceEntry {
 };
 
 // An entry a file and one a kernel: what they have is multiplied by their number, so hashes are
-// bytes here, and what few have stands beside.
+// bytes here, and fields that few have are kept apart.
 struct FileEntry {
   int32_t source = 0;
   int32_t lines = 0;
@@ -127,18 +134,18 @@ struct DatasetIndex {
   Analysis analysis;
 
   const v1::Decision& DecisionOn(uint32_t number) const { return clusters.decisions(number); }
-  // Whether the number is a whole file's.
+  // Says whether the number is a whole file's.
   bool IsFile(uint32_t number) const { return kernels[number].form == v1::KERNEL_FORM_FILE; }
   // The duplicates of a kept kernel.
-  absl::Span<const std::pair<uint32_t, uint32_t>> DuplicatesOf(uint32_t number) const;
-  // Of a kept kernel: "train", "validation" or "test".
-  absl::string_view SplitOf(uint32_t number) const;
-  const FileEntry& FileOf(uint32_t number) const { return files[kernels[number].file]; }
-  const SourceEntry& SourceOf(uint32_t number) const { return sources[FileOf(number).source]; }
+  absl::Span<const std::pair<uint32_t, uint32_t>> FindDuplicates(uint32_t number) const;
+  // Returns "train", "validation" or "test" for a kept kernel.
+  absl::string_view GetSplit(uint32_t number) const;
+  const FileEntry& GetFile(uint32_t number) const { return files[kernels[number].file]; }
+  const SourceEntry& GetSource(uint32_t number) const { return sources[GetFile(number).source]; }
   // Numbers of the files that MANIFEST.json lists, by source and path: those with a kept kernel,
-  // and those that are kept whole, but for what is opted out.
+  // and those that are kept whole, except opted-out ones.
   std::vector<uint32_t> ListedFiles() const;
-  // Whether `a` comes before `b` in the exported files.
+  // Says whether `a` comes before `b` in the exported files.
   bool Before(uint32_t a, uint32_t b) const;
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -16,30 +17,29 @@
 #include "common/manifest/walk.h"
 #include "dataset/analysis/analysis.h"
 #include "dataset/analysis/provenance.h"
-#include "dataset/card/croissant.h"
-#include "dataset/card/dataset_card.h"
+#include "dataset/card/card.h"
 #include "dataset/export/dataset_index.h"
 #include "dataset/export/file_manifest.h"
-#include "dataset/export/kernel_files.h"
+#include "dataset/export/fill_rows.h"
 #include "dataset/export/kernel_writer.h"
 #include "dataset/export/mix_files.h"
 #include "dataset/export/notices_file.h"
 #include "dataset/export/organised_tree.h"
 #include "dataset/export/pair_files.h"
-#include "dataset/export/records.h"
 #include "dataset/export/report.h"
+#include "dataset/output/dataset_files.h"
 #include "dataset/output/files.h"
 #include "dataset/output/json.h"
 #include "dataset/output/output_dir.h"
 #include "dataset/parquet/tables.h"
-#include "dataset/rows/row_schemas.h"
-#include "dataset/training/dataset_info.h"
+#include "dataset/rows/row_schema.h"
+#include "kernelmill/v1/rows.pb.h"
 
 namespace kernelmill::dataset {
 namespace {
 
-// As many as work at once makes sense for: the cores that this process may use, of which the
-// machine may have more; `asked` where that is not 0.
+// Returns `asked`, or if that is 0 the number of cores that this process may use. The machine may
+// have more.
 int ThreadCount(int asked) {
   if (asked > 0) return asked;
   cpu_set_t usable;
@@ -56,22 +56,19 @@ struct WrittenKernels {
 absl::StatusOr<WrittenKernels> WriteKernels(cas::BlobStore& store, const DatasetIndex& index,
                                             const manifest::FollowedReviews& reviews,
                                             const std::string& dir, int threads,
-                                            Provenance* provenance) {
-  ASSIGN_OR_RETURN(TempFile temp_file, TempFile::Create(dir));
-  ASSIGN_OR_RETURN(KernelFiles files, KernelFiles::Create(dir));
-  ASSIGN_OR_RETURN(PairFiles pairs, PairFiles::Create(dir, index, reviews));
-  ASSIGN_OR_RETURN(FileWriter file, FileWriter::Create(absl::StrCat(dir, "/", kNoticesFile)));
-  NoticesFile notices(std::move(file), provenance);
+                                            TableWriter* tables, Provenance* provenance) {
+  ASSIGN_OR_RETURN(PairFiles pairs, PairFiles::Create(dir, index, reviews, tables));
+  NoticesFile notices(tables, provenance);
   MixFiles mix(index);
-  KernelWriter writer(store, index, &temp_file, &files, &pairs, &notices, &mix, threads);
-  RETURN_IF_ERROR(manifest::WalkDataset(store, index.manifest, writer, threads));
-  RETURN_IF_ERROR(writer.EndSource());
-  RETURN_IF_ERROR(files.Close());
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<KernelWriter> writer,
+      KernelWriter::Create(store, index, dir, {tables, &pairs, &notices, &mix}, threads));
+  RETURN_IF_ERROR(manifest::WalkDataset(store, index.manifest, *writer, threads));
+  RETURN_IF_ERROR(writer->Close());
   RETURN_IF_ERROR(pairs.Close());
-  RETURN_IF_ERROR(notices.Close());
   ASSIGN_OR_RETURN(std::vector<std::string> warnings, mix.Write(dir));
-  return WrittenKernels{TrainingCounts{writer.fim(),
-                                       writer.instruct(),
+  return WrittenKernels{TrainingCounts{writer->fim(),
+                                       writer->instruct(),
                                        {pairs.candidates(), pairs.curated(), pairs.repeats(),
                                         pairs.word_overlaps(), pairs.across_splits()}},
                         std::move(warnings)};
@@ -80,21 +77,24 @@ absl::StatusOr<WrittenKernels> WriteKernels(cas::BlobStore& store, const Dataset
 // Kernels of the ledger that are rendered as one piece of work.
 constexpr size_t kLedgerRows = 256;
 
-absl::Status WriteLedger(const DatasetIndex& index, const std::string& dir, int threads) {
-  ASSIGN_OR_RETURN(FileWriter file, FileWriter::Create(absl::StrCat(dir, "/", kLedgerFile)));
+absl::Status WriteLedger(const DatasetIndex& index, int threads, TableWriter* tables) {
   const size_t count = index.candidates.size();
-  RETURN_IF_ERROR(InOrder<std::string>(
+  return InOrder<RenderedRows>(
       threads, (count + kLedgerRows - 1) / kLedgerRows, 2 * static_cast<size_t>(threads),
-      [&](size_t piece) -> absl::StatusOr<std::string> {
-        std::string rows;
+      [&](size_t piece) -> absl::StatusOr<RenderedRows> {
+        RenderedRows rows;
+        v1::LedgerRow row;
         const size_t end = std::min(count, (piece + 1) * kLedgerRows);
         for (size_t i = piece * kLedgerRows; i < end; ++i) {
-          AppendLedgerRow(index, index.candidates[i], &rows);
+          row.Clear();
+          FillLedgerRow(index, index.candidates[i], &row);
+          rows.Add(GetSchema<v1::LedgerRow>(), &row);
         }
         return rows;
       },
-      [&](size_t, const std::string& rows) { return file.Append(rows); }));
-  return file.Close();
+      [&](size_t, const RenderedRows& rows) {
+        return tables->Append(*v1::LedgerRow::descriptor(), rows);
+      });
 }
 
 absl::Status WriteWhole(const std::string& dir, absl::string_view name, absl::string_view text) {
@@ -117,7 +117,7 @@ absl::Status WriteSourceFiles(cas::BlobStore& store, const DatasetIndex& index,
   return file.Close();
 }
 
-// What is in the dataset, and whose work it is.
+// Writes the pages about the dataset's content and authors.
 absl::Status WriteAnalysis(const DatasetIndex& index, const std::string& dataset,
                            const Provenance& provenance, const std::string& dir) {
   const Json analysis = AnalysisJson(index.manifest.name(), dataset, index.analysis);
@@ -147,14 +147,15 @@ absl::StatusOr<std::vector<std::string>> ExportDataset(cas::BlobStore& store,
   ASSIGN_OR_RETURN(const manifest::FollowedReviews reviews,
                    manifest::FollowReviews(store, index.manifest, index.clusters));
   Provenance provenance;
+  ASSIGN_OR_RETURN(TableWriter rows, TableWriter::Create(dir, RowSchemas()));
   ASSIGN_OR_RETURN(WrittenKernels kernels,
-                   WriteKernels(store, index, reviews, dir, threads, &provenance));
+                   WriteKernels(store, index, reviews, dir, threads, &rows, &provenance));
   ReturnFreeMemory();
-  RETURN_IF_ERROR(WriteLedger(index, dir, threads));
+  RETURN_IF_ERROR(WriteLedger(index, threads, &rows));
   RETURN_IF_ERROR(WriteSourceFiles(store, index, request, dir, threads));
   const Json report = Report(index, request.dataset, kernels.counts, reviews, request.failures);
   RETURN_IF_ERROR(WriteWhole(dir, kReportFile, Pretty(report)));
-  ASSIGN_OR_RETURN(const std::vector<Table> tables, WriteTables(dir, RowSchemas(), threads));
+  ASSIGN_OR_RETURN(const std::vector<Table> tables, rows.Finish(threads));
   RETURN_IF_ERROR(WriteAnalysis(index, cas::ToString(request.dataset), provenance, dir));
   RETURN_IF_ERROR(WriteWhole(dir, kDatasetInfoFile, Pretty(DatasetInfo())));
   RETURN_IF_ERROR(WriteWhole(dir, kCardFile, DatasetCard(report, tables)));

@@ -12,7 +12,7 @@
 namespace kernelmill::dataset {
 
 struct ExportRequest {
-  cas::Digest dataset;  // of a DatasetManifest
+  cas::Digest dataset;  // the digest of a DatasetManifest
   v1::JobSpec lock;     // the job with every source pinned
   std::vector<v1::Failure> failures;
   std::string out_dir;
@@ -29,9 +29,8 @@ struct ExportRequest {
 //
 // The dataset is walked twice. Shards are loaded, checked and rendered on the threads, with two
 // more than these in memory at most; an index of about 250 bytes a kernel stays.
-//
-// Answers what whoever asked for it is to be warned of, a line each: of a mix, parts that read more
-// epochs than they should, or nothing.
+// Returns warnings for the caller, a line each: parts of a mix that read more epochs than they
+// should, or that find nothing.
 //
 // FAILED_PRECONDITION: out_dir holds something else (CheckOutputDir), or is being written;
 // INTERNAL: the dataset's ledger does not add up; RESOURCE_EXHAUSTED: the disk is full; those of

@@ -15,9 +15,9 @@
 #include "common/base/in_order.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
-#include "dataset/export/records.h"
+#include "dataset/export/report.h"
+#include "dataset/output/dataset_files.h"
 #include "dataset/output/json.h"
-#include "dataset/output/output_dir.h"
 
 namespace kernelmill::dataset {
 namespace {
@@ -70,7 +70,7 @@ struct FileTotals {
   }
 };
 
-// A value as it stands within the file, `depth` levels deep; without a newline at its end.
+// Returns a value as text within the file, `depth` levels deep; without a newline at its end.
 std::string Within(const Json& json, int depth) {
   std::string text = Pretty(json);
   text.pop_back();
@@ -87,7 +87,7 @@ class ManifestWriter {
       : index_(index), tree_(tree), threads_(threads), out_(*out) {
     for (const uint32_t number : index.ListedFiles()) {
       const bool left_out = tree != nullptr && !tree->at(number).left_out.empty();
-      (left_out ? left_out_ : by_category_[CategoryOf(number)]).push_back(number);
+      (left_out ? left_out_ : by_category_[GetCategory(number)]).push_back(number);
     }
   }
 
@@ -110,7 +110,7 @@ class ManifestWriter {
       RETURN_IF_ERROR(out_.Append(",\n  \"left_out\": "));
       RETURN_IF_ERROR(WriteList(left_out_, 1, [this](uint32_t number) {
         const FileEntry& file = index_.files[number];
-        return LeftOutJson(file, SourceOf(file), tree_->at(number).left_out);
+        return LeftOutJson(file, GetSource(file), tree_->at(number).left_out);
       }));
     }
     all.Write(after);
@@ -119,11 +119,11 @@ class ManifestWriter {
   }
 
  private:
-  const SourceEntry& SourceOf(const FileEntry& file) const {
+  const SourceEntry& GetSource(const FileEntry& file) const {
     return index_.sources[static_cast<size_t>(file.source)];
   }
-  std::string CategoryOf(uint32_t number) const {
-    return Text(SourceOf(index_.files[number]).category);
+  std::string GetCategory(uint32_t number) const {
+    return Text(GetSource(index_.files[number]).category);
   }
 
   absl::Status WriteMembers(const Json& object) {
@@ -138,7 +138,7 @@ class ManifestWriter {
     RETURN_IF_ERROR(out_.Append(absl::StrCat(Canonical(category), ": {\n      \"files\": ")));
     RETURN_IF_ERROR(WriteList(numbers, 3, [this](uint32_t number) {
       const FileEntry& file = index_.files[number];
-      return FileJson(file, SourceOf(file), tree_ == nullptr ? nullptr : &tree_->at(number));
+      return FileJson(file, GetSource(file), tree_ == nullptr ? nullptr : &tree_->at(number));
     }));
     FileTotals totals;
     for (const uint32_t number : numbers) {
@@ -153,7 +153,7 @@ class ManifestWriter {
     return out_.Append("\n    }");
   }
 
-  // A list, whose key stands `depth` levels deep.
+  // Writes a list, whose key is `depth` levels deep.
   absl::Status WriteList(const std::vector<uint32_t>& numbers, int depth,
                          absl::FunctionRef<Json(uint32_t)> entry) {
     if (numbers.empty()) return out_.Append("[]");

@@ -1,24 +1,36 @@
 #include "dataset/export/kernel_rows.h"
 
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <string>
+#include <tuple>
 #include <utility>
 
-#include "absl/strings/escaping.h"
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "common/base/hash.h"
+#include "common/base/status.h"
 #include "common/job/csv.h"
 #include "common/manifest/fim.h"
 #include "common/tokens/encoding.h"
-#include "dataset/export/records.h"
+#include "dataset/export/fill_rows.h"
+#include "dataset/export/redact.h"
 #include "dataset/output/json.h"
-#include "dataset/output/row_writer.h"
+#include "dataset/rows/row_json.h"
 #include "dataset/training/conversations.h"
-#include "dataset/training/infill.h"
+#include "kernelmill/v1/compile.pb.h"
 
 namespace kernelmill::dataset {
 namespace {
 
-// An element of triton_functions.json, the shape that text completion trainers read: the
+// Bytes before the message of a record: the file and the size.
+constexpr size_t kRecordHead = 1 + sizeof(uint32_t);
+
+// Returns an element of triton_functions.json, the shape that text completion trainers read: the
 // self-contained text, fenced as Python; indented as the list's other lines are.
-std::string FunctionText(const v1::Kernel& kernel) {
+std::string FunctionText(const v1::KernelRow& kernel) {
   const std::string& text = kernel.module().empty() ? kernel.source() : kernel.module();
   const bool ended = !text.empty() && text.back() == '\n';
   std::string element = "  {\n    \"input\": ";
@@ -26,115 +38,248 @@ std::string FunctionText(const v1::Kernel& kernel) {
   return absl::StrCat(element, "\n  }");
 }
 
-// A line of fim_sft.csv, with what a trainer selects and weighs rows by.
-std::string FimCsvRow(const DatasetIndex& index, uint32_t number, const manifest::FimPair& pair,
-                      const v1::Verdict& verdict) {
-  const SourceEntry& source = index.SourceOf(number);
-  return job::CsvRow({job::CsvText(pair.prompt), job::CsvText(pair.completion),
-                      index.kernels[number].id(), verdict.license().expression(),
-                      Canonical(Number(source.weight)), job::CsvText(source.category),
-                      std::string(index.SplitOf(number))});
+// Returns a line of fim_sft.csv, with what a trainer selects and weighs rows by.
+std::string FimCsvRow(const v1::FimRow& row) {
+  return job::CsvRow({job::CsvText(row.prompt()), job::CsvText(row.completion()), row.id(),
+                      row.license(), Canonical(Number(row.weight())), job::CsvText(row.category()),
+                      row.split()});
 }
 
-// What a trainer selects and weighs any row by.
-void WriteTrainingFields(const DatasetIndex& index, uint32_t number, const v1::Verdict& verdict,
-                         RowWriter& row) {
-  const SourceEntry& source = index.SourceOf(number);
-  row.Text("id", index.kernels[number].id());
-  row.Text("repository", source.repository);
-  row.Text("license", verdict.license().expression());
-  row.Number("weight", source.weight);
-  row.Text("category", source.category);
-  row.Text("split", index.SplitOf(number));
-}
-
-std::string FimRow(const DatasetIndex& index, uint32_t number, const manifest::FimPair& pair,
-                   absl::string_view sha1, const v1::Verdict& verdict) {
-  const Infill infill = CutInfill(pair, sha1);
-  std::string line;
-  RowWriter row(&line);
-  row.Text("prompt", pair.prompt);
-  row.Text("completion", pair.completion);
-  row.Text("prefix", infill.prefix);
-  row.Text("middle", infill.middle);
-  row.Text("suffix", infill.suffix);
-  row.Text("sha1", absl::BytesToHexString(sha1));
-  WriteTrainingFields(index, number, verdict, row);
-  row.End();
-  return line + "\n";
-}
-
-std::string InstructRow(const DatasetIndex& index, uint32_t number,
-                        const Conversation& conversation, const v1::Verdict& verdict) {
-  const std::pair<absl::string_view, const std::string&> messages[] = {
-      {"system", conversation.system},
-      {"user", conversation.user},
-      {"assistant", conversation.assistant}};
-  std::string line;
-  RowWriter row(&line);
-  row.Text("template", conversation.template_name);
-  row.StructList("messages", messages, [&](const auto& message) {
-    row.Text("role", message.first);
-    row.Text("content", message.second);
-  });
-  WriteTrainingFields(index, number, verdict, row);
-  row.End();
-  return line + "\n";
-}
-
-int64_t TokensIn(absl::string_view text) {
+int64_t CountTokens(absl::string_view text) {
   return static_cast<int64_t>(bpe::Cl100kBase().Count(text));
 }
 
-int64_t TokensIn(const Conversation& conversation) {
-  return TokensIn(conversation.system) + TokensIn(conversation.user) +
-         TokensIn(conversation.assistant);
+int64_t CountTokens(const Conversation& conversation) {
+  return CountTokens(conversation.system) + CountTokens(conversation.user) +
+         CountTokens(conversation.assistant);
 }
 
-// Of what is trained on of a record: the module, of a kernel without one the source.
+// Returns the tokens of what is trained on: the module, or the source of a kernel without one.
 int64_t KernelTokens(const v1::Kernel& kernel, const v1::Verdict& verdict) {
   return kernel.module().empty() ? verdict.source_tokens().cl100k_base()
                                  : verdict.module_tokens().cl100k_base();
 }
 
+template <typename Row>
+bool AddParsed(absl::string_view serialized, Row* row, RenderedRows* out) {
+  if (!row->ParseFromArray(serialized.data(), static_cast<int>(serialized.size()))) return false;
+  out->Add(GetSchema<Row>(), *row, serialized);
+  return true;
+}
+
 }  // namespace
 
-KernelRows RenderKernel(const DatasetIndex& index, uint32_t number, const v1::Kernel& kernel,
-                        const v1::Verdict& verdict, const RowTokens& count) {
+void AppendRecord(KernelFile file, const google::protobuf::Message& row, std::string* records) {
+  const size_t begin = records->size();
+  records->append(kRecordHead, static_cast<char>(file));
+  row.AppendToString(records);
+  const auto size = static_cast<uint32_t>(records->size() - begin - kRecordHead);
+  __builtin_memcpy(records->data() + begin + 1, &size, sizeof(size));
+}
+
+KernelRows KernelRowMaker::Make(uint32_t number, const v1::Kernel& kernel,
+                                const v1::Verdict& verdict) {
   KernelRows rows;
   const manifest::FimPair pair = manifest::MakeFimPair(kernel);
   rows.fim_excluded = pair.excluded;
   if (pair.excluded.empty()) rows.fim_sha1 = manifest::FimPairSha1(pair);
   rows.tokens[kKernelRows] = {KernelTokens(kernel, verdict)};
-  std::string record;
-  AppendKernelRow(index, number, kernel, verdict, rows.fim_sha1, rows.fim_excluded, &record);
-  rows.Append(kKernelRows, record);
+  messages_.kernel.Clear();
+  FillKernelRow(index_, number, kernel, verdict, rows.fim_sha1, rows.fim_excluded,
+                &messages_.kernel);
+  FillNotUtf8(GetSchema<v1::KernelRow>(), &messages_.kernel);
+  AppendRecord(kKernelRows, messages_.kernel, &rows.records);
   if (pair.excluded.empty()) {
-    rows.Append(kFimRows, FimRow(index, number, pair, rows.fim_sha1, verdict));
-    if (count[kFimRows]) {
-      rows.tokens[kFimRows] = {TokensIn(pair.prompt) + TokensIn(pair.completion)};
+    messages_.fim.Clear();
+    FillFimRow(index_, number, pair, rows.fim_sha1, verdict, &messages_.fim);
+    AppendRecord(kFimRows, messages_.fim, &rows.records);
+    if (count_[kFimRows]) {
+      rows.tokens[kFimRows] = {CountTokens(pair.prompt) + CountTokens(pair.completion)};
     }
-    rows.Append(kFimCsv, FimCsvRow(index, number, pair, verdict));
   }
   for (const Conversation& conversation : Conversations(kernel, pair)) {
+    messages_.instruct.Clear();
+    FillInstructRow(index_, number, conversation, verdict, &messages_.instruct);
+    AppendRecord(kInstructRows, messages_.instruct, &rows.records);
     rows.templates.push_back(conversation.template_name);
-    if (count[kInstructRows]) rows.tokens[kInstructRows].push_back(TokensIn(conversation));
-    rows.Append(kInstructRows, InstructRow(index, number, conversation, verdict));
-  }
-  if (kernel.dsl() == v1::DSL_TRITON || kernel.dsl() == v1::DSL_GLUON) {
-    rows.Append(kFunctionRows, FunctionText(kernel));
+    if (count_[kInstructRows]) rows.tokens[kInstructRows].push_back(CountTokens(conversation));
   }
   return rows;
 }
 
-KernelRows RenderFile(const DatasetIndex& index, uint32_t number, const v1::Kernel& file,
-                      const v1::Verdict& verdict, const std::vector<std::string>& kernels) {
+KernelRows KernelRowMaker::MakeOfFile(uint32_t number, const v1::Kernel& file,
+                                      const v1::Verdict& verdict,
+                                      const std::vector<std::string>& kernels) {
   KernelRows rows;
   rows.tokens[kFileRows] = {verdict.source_tokens().cl100k_base()};
-  std::string record;
-  AppendFileRow(index, number, file, verdict, kernels, &record);
-  rows.Append(kFileRows, record);
+  messages_.file.Clear();
+  FillFileRow(index_, number, file, verdict, kernels, &messages_.file);
+  FillNotUtf8(GetSchema<v1::FileRow>(), &messages_.file);
+  AppendRecord(kFileRows, messages_.file, &rows.records);
   return rows;
+}
+
+absl::Status KernelRenderer::Add(absl::string_view records, bool repeated, RenderedKernels* out) {
+  while (!records.empty()) {
+    uint32_t size = 0;
+    if (records.size() >= kRecordHead) __builtin_memcpy(&size, records.data() + 1, sizeof(size));
+    if (records.size() < kRecordHead + size) return absl::DataLossError("a waiting row is cut off");
+    RETURN_IF_ERROR(AddRow(static_cast<KernelFile>(records[0]), records.substr(kRecordHead, size),
+                           repeated, out));
+    records.remove_prefix(kRecordHead + size);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status KernelRenderer::AddRow(KernelFile file, absl::string_view serialized, bool repeated,
+                                    RenderedKernels* out) {
+  bool parsed = false;
+  switch (file) {
+    case kKernelRows:
+      parsed = AddParsed(serialized, &messages_.kernel, &out->rows[file]);
+      if (messages_.kernel.dsl() == v1::DSL_TRITON || messages_.kernel.dsl() == v1::DSL_GLUON) {
+        absl::StrAppend(&out->functions, ",\n", FunctionText(messages_.kernel));
+      }
+      break;
+    case kFimRows:
+      if (repeated) return absl::OkStatus();
+      parsed = AddParsed(serialized, &messages_.fim, &out->rows[file]);
+      absl::StrAppend(&out->fim_csv, FimCsvRow(messages_.fim));
+      break;
+    case kInstructRows:
+      parsed = AddParsed(serialized, &messages_.instruct, &out->rows[file]);
+      break;
+    case kFileRows:
+      parsed = AddParsed(serialized, &messages_.file, &out->rows[file]);
+      break;
+    case kIrRows:
+      parsed = AddParsed(serialized, &messages_.ir, &out->rows[file]);
+      break;
+    case kKernelFileCount:
+      break;
+  }
+  return parsed ? absl::OkStatus() : absl::DataLossError("a waiting row cannot be parsed");
+}
+namespace {
+
+// Which text of a kernel: toolchain, target and form.
+using TextKey = std::tuple<std::string, std::string, std::string>;
+using TextHashes = std::map<TextKey, std::string>;
+
+std::string ToName(const TextKey& key) {
+  return absl::StrCat(std::get<0>(key), ", ", std::get<1>(key), ", ", std::get<2>(key));
+}
+
+// The texts that the job keeps of a kernel, with their SHA-256, by its evidence.
+TextHashes ReadHashes(const v1::CompiledKernel& compiled, const v1::CompilePolicy& policy) {
+  TextHashes hashes;
+  for (const v1::CompileResult& result : compiled.results()) {
+    for (const v1::IrForm& form : result.forms()) {
+      const auto& keep = policy.keep();
+      if (std::find(keep.begin(), keep.end(), form.form()) == keep.end()) continue;
+      hashes[{result.toolchain(), result.target(), form.form()}] = form.sha256();
+    }
+  }
+  return hashes;
+}
+
+class IrRowMaker {
+ public:
+  IrRowMaker(const DatasetIndex& index, const manifest::ShardView& view, IrSink sink)
+      : index_(index), view_(view), sink_(sink) {
+    for (int i = 0; i < view.kernels->kernels_size(); ++i) {
+      if (index.DecisionOn(GetNumber(i)).fate() != v1::FATE_KEPT || index.IsFile(GetNumber(i))) {
+        continue;
+      }
+      TextHashes hashes =
+          ReadHashes(view.verdicts->verdicts(i).compiled(), index.manifest.compile());
+      if (!hashes.empty()) awaited_[GetNumber(i)] = std::move(hashes);
+    }
+  }
+
+  absl::Status Add(const v1::IrText& text) {
+    if (text.kernel() >= static_cast<uint32_t>(view_.kernels->kernels_size())) {
+      return absl::DataLossError(absl::StrCat("a compiler's text is of kernel ", text.kernel(),
+                                              " of a shard of ", view_.kernels->kernels_size()));
+    }
+    const auto place = static_cast<int>(text.kernel());
+    const uint32_t number = GetNumber(place);
+    const bool kept = index_.DecisionOn(number).fate() == v1::FATE_KEPT && !index_.IsFile(number);
+    if (!kept) return absl::OkStatus();
+    const TextKey key(text.toolchain(), text.target(), text.form());
+    const std::string sha256 = Sha256Hex(text.text());
+    const auto kernel = awaited_.find(number);
+    const bool known = kernel != awaited_.end() && kernel->second.contains(key);
+    if (!known || kernel->second.at(key) != sha256) {
+      return absl::DataLossError(
+          absl::StrCat("kernel ", index_.kernels[number].id(),
+                       ": its evidence speaks of another text: ", ToName(key)));
+    }
+    kernel->second.erase(key);
+    return sink_(number, MakeRow(place, text, sha256));
+  }
+
+  // Once all have come.
+  absl::Status Finish() const {
+    for (const auto& [number, hashes] : awaited_) {
+      if (hashes.empty()) continue;
+      return absl::DataLossError(absl::StrCat(
+          "kernel ", index_.kernels[number].id(),
+          ": a text that its evidence speaks of is lost: ", ToName(hashes.begin()->first)));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  uint32_t GetNumber(int place) const { return view_.first_number + static_cast<uint32_t>(place); }
+
+  v1::IrRow MakeRow(int place, const v1::IrText& text, const std::string& sha256) const {
+    const uint32_t number = GetNumber(place);
+    const v1::Kernel& kernel = view_.kernels->kernels(place);
+    const v1::Verdict& verdict = view_.verdicts->verdicts(place);
+    const SourceEntry& source = index_.GetSource(number);
+    v1::IrRow row;
+    row.set_kernel_id(kernel.id());
+    row.set_repository(source.repository);
+    row.set_name(kernel.name());
+    row.set_toolchain(text.toolchain());
+    row.set_target(text.target());
+    row.set_form(text.form());
+    row.set_sha256(sha256);
+    row.set_text(RedactedText(text.text(), kernel, verdict.quality(), index_.manifest.quality()));
+    row.set_license(verdict.license().expression());
+    row.set_category(source.category);
+    row.set_weight(source.weight);
+    row.set_split(std::string(index_.GetSplit(number)));
+    FillNotUtf8(GetSchema<v1::IrRow>(), &row);
+    return row;
+  }
+
+  const DatasetIndex& index_;
+  const manifest::ShardView& view_;
+  const IrSink sink_;
+  std::map<uint32_t, TextHashes> awaited_;  // by the kernel's number, till they have come
+};
+
+}  // namespace
+
+absl::Status MakeIrRows(cas::BlobStore& store, const DatasetIndex& index,
+                        const manifest::ShardView& view, IrSink sink) {
+  IrRowMaker maker(index, view, sink);
+  const v1::ManifestSource& source = index.manifest.sources(view.source);
+  if (view.shard < source.ir_parts_size()) {
+    const auto parts = source.ir_parts().begin();
+    const int first = std::accumulate(parts, parts + view.shard, 0);
+    const int end = first + source.ir_parts(view.shard);
+    if (first < 0 || end < first || end > source.ir_size()) {
+      return absl::DataLossError("the manifest names other blobs of compilers' texts than it says");
+    }
+    for (int i = first; i < end; ++i) {
+      ASSIGN_OR_RETURN(const auto shard, cas::GetMessage<v1::IrShard>(store, source.ir(i)));
+      for (const v1::IrText& text : shard.texts()) RETURN_IF_ERROR(maker.Add(text));
+    }
+  }
+  return maker.Finish();
 }
 
 }  // namespace kernelmill::dataset

@@ -7,55 +7,109 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "common/cas/blob_store.h"
+#include "common/manifest/walk.h"
 #include "dataset/export/dataset_index.h"
+#include "dataset/parquet/tables.h"
 #include "kernelmill/v1/kernel.pb.h"
+#include "kernelmill/v1/rows.pb.h"
 
 namespace kernelmill::dataset {
 
-// The files that kept kernels give rows to, each kernel its own.
-enum KernelFile : size_t {
+// The files of rows to which kept kernels and whole files give rows.
+enum KernelFile : uint8_t {
   kKernelRows,    // kernels.jsonl
-  kFimRows,       // fim.jsonl
-  kFimCsv,        // fim_sft.csv
+  kFimRows,       // fim.jsonl, and as CSV fim_sft.csv
   kInstructRows,  // instruct.jsonl
-  kFunctionRows,  // triton_functions.json
   kFileRows,      // files.jsonl: of whole files, which give rows to no other
-  kIrRows,        // ir.jsonl: what compilers made of it, which KernelRows has not (ir_rows.h)
+  kIrRows,        // ir.jsonl: which KernelRows has not (ir_rows.h)
   kKernelFileCount
 };
 
 // Tokens (cl100k_base) of a kernel's rows in each file, in their order.
 using RowTokenCounts = std::array<std::vector<int64_t>, kKernelFileCount>;
 
-// What one kept kernel gives to the files: whole lines, of triton_functions.json an element of its
-// list; nothing to those whose size is 0.
+// The rows of one kept kernel.
 struct KernelRows {
-  std::string text;  // of each file in turn
-  std::array<uint32_t, kKernelFileCount> sizes = {};
+  std::string records;   // serialized rows (AppendRecord)
   std::string fim_sha1;  // the identity of its fill-in-the-middle example; empty without one
-  absl::string_view fim_excluded;            // why there is none
-  std::vector<absl::string_view> templates;  // of each row of instruct.jsonl
-  RowTokenCounts tokens;                     // of those files that RowTokens names
-
-  // A file's part, or more of it: in the order of the files.
-  void Append(KernelFile file, absl::string_view more) {
-    text.append(more.data(), more.size());
-    sizes[file] += static_cast<uint32_t>(more.size());
-  }
+  absl::string_view fim_excluded;            // the reason why it has no example
+  std::vector<absl::string_view> templates;  // the template of each row of instruct.jsonl
+  RowTokenCounts tokens;                     // the counts of those files that RowTokens names
 };
 
-// Of which files' rows tokens are counted; counting takes as long as all the rest.
+// Appends a row to those that wait: the file, the size in 32 bits, the serialized message.
+void AppendRecord(KernelFile file, const google::protobuf::Message& row, std::string* records);
+
+// The files whose rows' tokens are counted. Counting takes as long as all the rest.
 using RowTokens = std::array<bool, kKernelFileCount>;
 
-// Renders a kept kernel, its texts as they may be seen (Redacted). A function of its arguments;
+// The messages of a kernel's rows, which keep their memory from one kernel to the next. Not
 // thread-safe.
-KernelRows RenderKernel(const DatasetIndex& index, uint32_t number, const v1::Kernel& kernel,
-                        const v1::Verdict& verdict, const RowTokens& count);
+struct RowMessages {
+  v1::KernelRow kernel;
+  v1::FimRow fim;
+  v1::InstructRow instruct;
+  v1::FileRow file;
+  v1::IrRow ir;
+};
 
-// The same of a kept whole file, which holds the kept kernels of those ids.
-KernelRows RenderFile(const DatasetIndex& index, uint32_t number, const v1::Kernel& file,
-                      const v1::Verdict& verdict, const std::vector<std::string>& kernels);
+// Makes the rows of kept kernels and whole files. Not thread-safe: a thread has its own. `index`
+// must outlive it.
+class KernelRowMaker {
+ public:
+  // `count` says whose tokens are counted.
+  KernelRowMaker(const DatasetIndex& index, const RowTokens& count)
+      : index_(index), count_(count) {}
+
+  // `kernel` has its texts as they may be seen (Redacted).
+  KernelRows Make(uint32_t number, const v1::Kernel& kernel, const v1::Verdict& verdict);
+
+  // The same of a whole file, which holds the kept kernels of those ids.
+  KernelRows MakeOfFile(uint32_t number, const v1::Kernel& file, const v1::Verdict& verdict,
+                        const std::vector<std::string>& kernels);
+
+ private:
+  const DatasetIndex& index_;
+  const RowTokens count_;
+  RowMessages messages_;
+};
+
+// Text that some kernels give to the files, in the kernels' order.
+struct RenderedKernels {
+  std::array<RenderedRows, kKernelFileCount> rows;
+  std::string fim_csv;    // lines of fim_sft.csv
+  std::string functions;  // elements of triton_functions.json, a comma and a newline before each
+};
+
+// Renders rows that have waited. Not thread-safe.
+class KernelRenderer {
+ public:
+  // Adds the records of a kernel. If its example is `repeated`, an equal one is in the files
+  // already and this one is left out. DATA_LOSS: they are not records.
+  absl::Status Add(absl::string_view records, bool repeated, RenderedKernels* out);
+
+ private:
+  absl::Status AddRow(KernelFile file, absl::string_view serialized, bool repeated,
+                      RenderedKernels* out);
+
+  RowMessages messages_;
+};
+
+// Takes a row of ir.jsonl of the kernel of that number.
+using IrSink = absl::FunctionRef<absl::Status(uint32_t number, const v1::IrRow& row)>;
+
+// Makes the rows of ir.jsonl of a shard's kept kernels: the texts that compilers made of each, in
+// the order of the results, redacted as the kernel is. Holds one blob of texts at a time, however
+// many texts a shard has.
+//
+// DATA_LOSS: a text differs from the one that the kernel's evidence names, or one that it names and
+// the job keeps is missing. Other errors are those of the store and of `sink`.
+absl::Status MakeIrRows(cas::BlobStore& store, const DatasetIndex& index,
+                        const manifest::ShardView& view, IrSink sink);
 
 }  // namespace kernelmill::dataset
 

@@ -2,27 +2,41 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "common/base/in_order.h"
 #include "common/base/status.h"
+#include "common/job/csv.h"
 #include "common/manifest/ledger.h"
-#include "dataset/export/ir_rows.h"
+#include "dataset/export/kernel_rows.h"
 #include "dataset/export/redact.h"
+#include "dataset/output/dataset_files.h"
+#include "kernelmill/v1/rows.pb.h"
 
 namespace kernelmill::dataset {
 namespace {
 
-// The config of each file's rows, as a mix names it; of a file that no mix draws from "".
-constexpr std::array<const char*, kKernelFileCount> kConfigs = {"kernels", "fim",   "", "instruct",
-                                                                "",        "files", ""};
+// The config of each file's rows, as a mix names it; "" if no mix draws from the file.
+constexpr std::array<const char*, kKernelFileCount> kConfigs = {"kernels", "fim", "instruct",
+                                                                "files", ""};
 
-// A shard's kept kernels, rendered.
-class RenderedShard final : public manifest::PreparedShard {
+// The message that is a row of each file.
+const google::protobuf::Descriptor& RowType(size_t file) {
+  static const std::array<const google::protobuf::Descriptor*, kKernelFileCount> types = {
+      v1::KernelRow::descriptor(), v1::FimRow::descriptor(), v1::InstructRow::descriptor(),
+      v1::FileRow::descriptor(), v1::IrRow::descriptor()};
+  return *types[file];
+}
+
+// Bytes of records that are rendered as one piece of work; its last kernel may pass them.
+constexpr size_t kBlockBytes = 256 << 10;
+
+// A shard's kept kernels with their rows.
+class KeptShard final : public manifest::PreparedShard {
  public:
   struct Kept {
     uint32_t number = 0;
@@ -32,8 +46,7 @@ class RenderedShard final : public manifest::PreparedShard {
   std::vector<Kept> kernels;
 };
 
-// Of the shard's kept kernels the ids, by the path of their file, for the files that are kept
-// whole.
+// The ids of the shard's kept kernels by the path of their file, for the files that are kept whole.
 using KeptIn = std::map<absl::string_view, std::vector<std::string>>;
 
 KeptIn KernelsOfFiles(const DatasetIndex& index, uint32_t first, const v1::KernelShard& kernels) {
@@ -85,49 +98,66 @@ class Seen {
 
 }  // namespace
 
-KernelWriter::KernelWriter(cas::BlobStore& store, const DatasetIndex& index, TempFile* temp_file,
-                           KernelFiles* files, PairFiles* pairs, NoticesFile* notices,
-                           MixFiles* mix, int threads)
+absl::StatusOr<std::unique_ptr<KernelWriter>> KernelWriter::Create(cas::BlobStore& store,
+                                                                   const DatasetIndex& index,
+                                                                   const std::string& dir,
+                                                                   const KernelSinks& sinks,
+                                                                   int threads) {
+  ASSIGN_OR_RETURN(TempFile temp_file, TempFile::Create(dir));
+  ASSIGN_OR_RETURN(FileWriter fim_csv, FileWriter::Create(absl::StrCat(dir, "/", kFimFile)));
+  RETURN_IF_ERROR(fim_csv.Append(
+      job::CsvRow({"prompt", "completion", "id", "license", "weight", "category", "split"})));
+  ASSIGN_OR_RETURN(FileWriter functions,
+                   FileWriter::Create(absl::StrCat(dir, "/", kFunctionsFile)));
+  RETURN_IF_ERROR(functions.Append("["));
+  return std::unique_ptr<KernelWriter>(new KernelWriter(store, index, sinks, threads,
+                                                        std::move(temp_file), std::move(fim_csv),
+                                                        std::move(functions)));
+}
+
+KernelWriter::KernelWriter(cas::BlobStore& store, const DatasetIndex& index,
+                           const KernelSinks& sinks, int threads, TempFile temp_file,
+                           FileWriter fim_csv, FileWriter functions)
     : store_(store),
       index_(index),
-      temp_file_(*temp_file),
-      files_(*files),
-      pairs_(*pairs),
-      notices_(*notices),
-      mix_(*mix),
-      threads_(threads) {
+      sinks_(sinks),
+      threads_(threads),
+      temp_file_(std::move(temp_file)),
+      fim_csv_(std::move(fim_csv)),
+      functions_(std::move(functions)) {
   for (size_t file = 0; file < kKernelFileCount; ++file) {
-    count_tokens_[file] = mix_.DrawsFrom(kConfigs[file]);
+    count_tokens_[file] = sinks_.mix->DrawsFrom(kConfigs[file]);
   }
 }
 
 absl::Status KernelWriter::VisitTree(int source, const v1::SourceTree& tree) {
   RETURN_IF_ERROR(EndSource());
-  notices_.StartSource(index_.sources[static_cast<size_t>(source)], tree);
+  sinks_.notices->StartSource(index_.sources[static_cast<size_t>(source)], tree);
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<manifest::PreparedShard>> KernelWriter::PrepareShard(
     const manifest::ShardView& view) {
-  auto shard = std::make_unique<RenderedShard>();
+  auto shard = std::make_unique<KeptShard>();
   if (view.verdicts == nullptr) return shard;
   const uint32_t first = view.first_number;
   const bool keeps_files =
       index_.manifest.sources(view.source).source().keep() == v1::SOURCE_KEEP_FILES;
   const KeptIn kept_in = keeps_files ? KernelsOfFiles(index_, first, *view.kernels) : KeptIn();
+  KernelRowMaker maker(index_, count_tokens_);
   for (int i = 0; i < view.kernels->kernels_size(); ++i) {
     const uint32_t number = first + static_cast<uint32_t>(i);
     if (index_.DecisionOn(number).fate() != v1::FATE_KEPT) continue;
     const v1::Verdict& verdict = view.verdicts->verdicts(i);
-    RenderedShard::Kept kept;
+    KeptShard::Kept kept;
     kept.number = number;
     const Seen seen(index_, number, view.kernels->kernels(i), verdict);
     if (index_.IsFile(number)) {
-      kept.rows = RenderFile(index_, number, seen.kernel(), verdict,
-                             kept_in.at(view.kernels->kernels(i).path()));
+      kept.rows = maker.MakeOfFile(number, seen.kernel(), verdict,
+                                   kept_in.at(view.kernels->kernels(i).path()));
     } else {
-      kept.rows = RenderKernel(index_, number, seen.kernel(), seen.verdict(), count_tokens_);
-      kept.half = pairs_.HalfOf(number, seen.kernel());
+      kept.rows = maker.Make(number, seen.kernel(), seen.verdict());
+      kept.half = sinks_.pairs->GetHalf(number, seen.kernel());
     }
     shard->kernels.push_back(std::move(kept));
   }
@@ -135,24 +165,27 @@ absl::StatusOr<std::unique_ptr<manifest::PreparedShard>> KernelWriter::PrepareSh
 }
 
 absl::Status KernelWriter::VisitShard(const manifest::ShardView& view) {
-  auto& shard = static_cast<RenderedShard&>(*view.prepared);
-  for (RenderedShard::Kept& kept : shard.kernels) {
+  auto& shard = static_cast<KeptShard&>(*view.prepared);
+  for (KeptShard::Kept& kept : shard.kernels) {
     const v1::Verdict& verdict =
         view.verdicts->verdicts(static_cast<int>(kept.number - view.first_number));
-    notices_.AddNamedBy(verdict, index_.FileOf(kept.number).path, index_.IsFile(kept.number));
+    sinks_.notices->AddNamedBy(verdict, index_.GetFile(kept.number).path,
+                               index_.IsFile(kept.number));
     RETURN_IF_ERROR(Keep(kept.number, verdict.quality().tier(), kept.rows));
-    if (kept.half) RETURN_IF_ERROR(pairs_.AddHalf(kept.number, *std::move(kept.half)));
+    if (kept.half) RETURN_IF_ERROR(sinks_.pairs->AddHalf(kept.number, *std::move(kept.half)));
   }
   return view.verdicts == nullptr ? absl::OkStatus() : KeepIr(view);
 }
 
 absl::Status KernelWriter::KeepIr(const manifest::ShardView& view) {
-  return RenderIr(store_, index_, view,
-                  [this](uint32_t number, absl::string_view line) -> absl::Status {
-                    ASSIGN_OR_RETURN(const TempFile::Extent extent, temp_file_.Append(line));
-                    ir_[number].push_back(extent);
-                    return absl::OkStatus();
-                  });
+  return MakeIrRows(store_, index_, view,
+                    [this](uint32_t number, const v1::IrRow& row) -> absl::Status {
+                      std::string record;
+                      AppendRecord(kIrRows, row, &record);
+                      ASSIGN_OR_RETURN(const TempFile::Extent extent, temp_file_.Append(record));
+                      ir_[number].push_back(extent);
+                      return absl::OkStatus();
+                    });
 }
 
 absl::Status KernelWriter::Keep(uint32_t number, int32_t tier, KernelRows& rows) {
@@ -161,17 +194,17 @@ absl::Status KernelWriter::Keep(uint32_t number, int32_t tier, KernelRows& rows)
   waiting.tier = tier;
   waiting.example = !rows.fim_sha1.empty();
   rows.fim_sha1.copy(waiting.fim_sha1.data(), waiting.fim_sha1.size());
-  waiting.sizes = rows.sizes;
+  waiting.size = static_cast<uint32_t>(rows.records.size());
   if (index_.manifest.has_mix()) {
     waiting.tokens = std::make_unique<RowTokenCounts>(std::move(rows.tokens));
   }
-  if (held_bytes_ + rows.text.size() > kHeldBytes) {
-    ASSIGN_OR_RETURN(const TempFile::Extent extent, temp_file_.Append(rows.text));
+  if (held_bytes_ + rows.records.size() > kHeldBytes) {
+    ASSIGN_OR_RETURN(const TempFile::Extent extent, temp_file_.Append(rows.records));
     waiting.offset = extent.offset;
   } else {
-    held_bytes_ += rows.text.size();
+    held_bytes_ += rows.records.size();
     waiting.held = static_cast<uint32_t>(held_.size());
-    held_.push_back(std::move(rows.text));
+    held_.push_back(std::move(rows.records));
   }
   for (const absl::string_view name : rows.templates) ++instruct_[std::string(name)];
   if (!rows.fim_excluded.empty()) ++fim_.excluded[std::string(rows.fim_excluded)];
@@ -185,69 +218,88 @@ absl::Status KernelWriter::EndSource() {
   });
   for (Waiting& kernel : waiting_) Count(kernel);
   RETURN_IF_ERROR(temp_file_.Flush());
-  RETURN_IF_ERROR(InOrder<KernelFile>(
-      threads_, waiting_.empty() ? 0 : kKernelFileCount, kKernelFileCount,
-      [this](size_t file) -> absl::StatusOr<KernelFile> {
-        RETURN_IF_ERROR(WriteRows(static_cast<KernelFile>(file)));
-        return static_cast<KernelFile>(file);
-      },
-      [](size_t, KernelFile) { return absl::OkStatus(); }));
+  const std::vector<Block> blocks = CutBlocks();
+  RETURN_IF_ERROR(InOrder<RenderedKernels>(
+      threads_, blocks.size(), 2 * static_cast<size_t>(threads_),
+      [&](size_t i) { return Render(blocks[i]); },
+      [&](size_t, const RenderedKernels& rendered) { return Write(rendered); }));
   waiting_.clear();
   held_.clear();
   held_bytes_ = 0;
   ir_.clear();
-  RETURN_IF_ERROR(notices_.EndSource());
-  RETURN_IF_ERROR(pairs_.EndSource());
+  RETURN_IF_ERROR(sinks_.notices->EndSource());
+  RETURN_IF_ERROR(sinks_.pairs->EndSource());
   return temp_file_.Clear();
-}
-
-// Of equal examples the first alone is a row.
-bool KernelWriter::HasRows(const Waiting& kernel, size_t file) {
-  const bool of_example = file == kFimRows || file == kFimCsv;
-  return kernel.sizes[file] > 0 && !(kernel.repeat && of_example);
 }
 
 void KernelWriter::Count(Waiting& kernel) {
   if (kernel.example) {
-    kernel.repeat = !files_.IsNewExample(kernel.fim_sha1);
+    kernel.repeat = !examples_.insert(kernel.fim_sha1).second;
     ++(kernel.repeat ? fim_.excluded["repeat"] : fim_.rows);
   }
   if (kernel.tokens == nullptr) return;
   for (size_t file = 0; file < kKernelFileCount; ++file) {
-    if (!count_tokens_[file] || !HasRows(kernel, file)) continue;
+    if (!count_tokens_[file] || (file == kFimRows && kernel.repeat)) continue;
     for (const int64_t tokens : (*kernel.tokens)[file]) {
-      mix_.AddRow(kConfigs[file], kernel.number, tokens, kernel.tier);
+      sinks_.mix->AddRow(kConfigs[file], kernel.number, tokens, kernel.tier);
     }
   }
 }
 
-absl::Status KernelWriter::WriteRows(KernelFile file) {
-  for (const Waiting& kernel : waiting_) {
-    if (file == kIrRows) RETURN_IF_ERROR(WriteIr(kernel));
-    if (!HasRows(kernel, file)) continue;
-    const int64_t begin =
-        std::accumulate(kernel.sizes.begin(), kernel.sizes.begin() + file, int64_t{0});
-    const size_t size = kernel.sizes[file];
+std::vector<KernelWriter::Block> KernelWriter::CutBlocks() const {
+  std::vector<Block> blocks;
+  size_t bytes = kBlockBytes;  // the size of the last block; at first no block is open
+  for (size_t i = 0; i < waiting_.size(); ++i) {
+    if (bytes >= kBlockBytes) {
+      blocks.push_back({i, i});
+      bytes = 0;
+    }
+    blocks.back().end = i + 1;
+    bytes += waiting_[i].size;
+    const auto ir = ir_.find(waiting_[i].number);
+    if (ir == ir_.end()) continue;
+    for (const TempFile::Extent& extent : ir->second) bytes += static_cast<size_t>(extent.size);
+  }
+  return blocks;
+}
+
+absl::StatusOr<RenderedKernels> KernelWriter::Render(const Block& block) const {
+  RenderedKernels rendered;
+  KernelRenderer renderer;
+  for (size_t i = block.begin; i < block.end; ++i) {
+    const Waiting& kernel = waiting_[i];
     if (kernel.held != Waiting::kSpilled) {
-      const absl::string_view all = held_[kernel.held];
-      RETURN_IF_ERROR(files_.Append(file, all.substr(static_cast<size_t>(begin), size)));
-      continue;
+      RETURN_IF_ERROR(renderer.Add(held_[kernel.held], kernel.repeat, &rendered));
+    } else {
+      ASSIGN_OR_RETURN(const std::string records, temp_file_.Read({kernel.offset, kernel.size}));
+      RETURN_IF_ERROR(renderer.Add(records, kernel.repeat, &rendered));
     }
-    ASSIGN_OR_RETURN(const std::string text,
-                     temp_file_.Read({kernel.offset + begin, static_cast<int64_t>(size)}));
-    RETURN_IF_ERROR(files_.Append(file, text));
+    const auto ir = ir_.find(kernel.number);
+    if (ir == ir_.end()) continue;
+    for (const TempFile::Extent& extent : ir->second) {
+      ASSIGN_OR_RETURN(const std::string record, temp_file_.Read(extent));
+      RETURN_IF_ERROR(renderer.Add(record, kernel.repeat, &rendered));
+    }
   }
-  return absl::OkStatus();
+  return rendered;
 }
 
-absl::Status KernelWriter::WriteIr(const Waiting& kernel) {
-  const auto ir = ir_.find(kernel.number);
-  if (ir == ir_.end()) return absl::OkStatus();
-  for (const TempFile::Extent& extent : ir->second) {
-    ASSIGN_OR_RETURN(const std::string line, temp_file_.Read(extent));
-    RETURN_IF_ERROR(files_.Append(kIrRows, line));
+absl::Status KernelWriter::Write(const RenderedKernels& rendered) {
+  for (size_t file = 0; file < kKernelFileCount; ++file) {
+    RETURN_IF_ERROR(sinks_.tables->Append(RowType(file), rendered.rows[file]));
   }
-  return absl::OkStatus();
+  RETURN_IF_ERROR(fim_csv_.Append(rendered.fim_csv));
+  absl::string_view functions = rendered.functions;
+  if (functions.empty()) return absl::OkStatus();
+  if (std::exchange(first_function_, false)) functions.remove_prefix(1);  // the comma
+  return functions_.Append(functions);
+}
+
+absl::Status KernelWriter::Close() {
+  RETURN_IF_ERROR(EndSource());
+  RETURN_IF_ERROR(functions_.Append(first_function_ ? "]\n" : "\n]\n"));
+  RETURN_IF_ERROR(functions_.Close());
+  return fim_csv_.Close();
 }
 
 }  // namespace kernelmill::dataset

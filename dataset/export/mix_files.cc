@@ -12,8 +12,8 @@
 #include "common/base/status.h"
 #include "dataset/export/place.h"
 #include "dataset/mix/mix_order.h"
+#include "dataset/output/dataset_files.h"
 #include "dataset/output/files.h"
-#include "dataset/output/output_dir.h"
 
 namespace kernelmill::dataset {
 namespace {
@@ -44,13 +44,13 @@ absl::StatusOr<int64_t> WriteOrder(const PhasePlan& phase, uint64_t seed, const 
 
 void MixFiles::AddRow(const std::string& config, uint32_t number, int64_t tokens, int32_t tier) {
   const uint32_t row = written_[config]++;
-  if (!DrawsFrom(config) || index_.SplitOf(number) != "train") return;
+  if (!DrawsFrom(config) || index_.GetSplit(number) != "train") return;
   const int64_t bounded = std::clamp<int64_t>(tokens, 0, std::numeric_limits<uint32_t>::max());
   rows_[config].push_back({row, number, static_cast<uint32_t>(bounded), tier});
 }
 
 bool MixFiles::Fits(const v1::MixPart& part, const MixRow& row) const {
-  const SourceEntry& source = index_.SourceOf(row.number);
+  const SourceEntry& source = index_.GetSource(row.number);
   return EmptyOrHas(part.repositories(), source.repository) &&
          EmptyOrHas(part.categories(), source.category) &&
          EmptyOrHas(part.dsls(), DslWord(static_cast<v1::Dsl>(index_.kernels[row.number].dsl))) &&

@@ -20,7 +20,7 @@ class MixFiles {
  public:
   explicit MixFiles(const DatasetIndex& index) : index_(index) {}
 
-  // Whether rows of the config need their tokens counted.
+  // Says whether rows of the config need their tokens counted.
   bool DrawsFrom(absl::string_view config) const {
     return MixDrawsFrom(index_.manifest.mix(), config);
   }

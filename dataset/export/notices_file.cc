@@ -5,8 +5,9 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/source_files/source_files.h"
+#include "dataset/export/fill_rows.h"
 #include "dataset/export/place.h"
-#include "dataset/export/records.h"
+#include "kernelmill/v1/rows.pb.h"
 
 namespace kernelmill::dataset {
 
@@ -43,9 +44,9 @@ absl::Status NoticesFile::EndSource() {
   for (const v1::SourceFile& file : license_files_.license_files()) {
     if (!GoesAlong(file.path())) continue;
     provenance_.AddText(file, WebLink(source_.url, source_.commit, file.path(), 0, 0));
-    std::string line;
-    AppendNoticeRow(source_, file, &line);
-    RETURN_IF_ERROR(file_.Append(line));
+    v1::NoticeRow row;
+    FillNoticeRow(source_, file, &row);
+    RETURN_IF_ERROR(tables_.Append(&row));
   }
   license_files_.Clear();
   named_.clear();

@@ -3,26 +3,25 @@
 
 #include <set>
 #include <string>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "dataset/analysis/provenance.h"
 #include "dataset/export/dataset_index.h"
-#include "dataset/output/files.h"
+#include "dataset/parquet/tables.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 
 namespace kernelmill::dataset {
 
-// Writes notices.jsonl: of each source, once, the licence and NOTICE files that the verdicts of its
-// kept kernels name, and the licence files of the folders that they lie in: a header or a tag names
-// a licence, whose text has to go along all the same. Not thread-safe.
+// Writes notices.jsonl: for each source, once, the licence and NOTICE files that the verdicts on
+// its kept kernels name, and the licence files of the folders above those kernels: a header or a
+// tag names a licence, and its text has to go along all the same. Not thread-safe.
 class NoticesFile {
  public:
-  // `provenance` is told of every source, too, and must outlive it.
-  NoticesFile(FileWriter file, Provenance* provenance)
-      : file_(std::move(file)), provenance_(*provenance) {}
+  // `provenance` is told of every source, too. Both must outlive it.
+  NoticesFile(TableWriter* tables, Provenance* provenance)
+      : tables_(*tables), provenance_(*provenance) {}
 
   // Begins a source; the one before must have ended.
   void StartSource(const SourceEntry& source, const v1::SourceTree& tree);
@@ -30,15 +29,14 @@ class NoticesFile {
   void AddNamedBy(const v1::Verdict& verdict, absl::string_view path, bool whole_file);
   // Writes what goes along, by path.
   absl::Status EndSource();
-  absl::Status Close() { return file_.Close(); }
 
  private:
   bool GoesAlong(const std::string& path) const;
 
-  FileWriter file_;
+  TableWriter& tables_;
   Provenance& provenance_;
   SourceEntry source_;
-  v1::SourceTree license_files_;  // of the source; nothing else of its tree
+  v1::SourceTree license_files_;  // the source's; the rest of its tree is left out
   std::set<std::string> named_;
   std::set<std::string> folders_;  // those above a kept kernel's file; "" is the root
 };

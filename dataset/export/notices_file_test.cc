@@ -12,6 +12,8 @@
 #include "common/base/file.h"
 #include "common/testing/status_matchers.h"
 #include "dataset/output/json.h"
+#include "dataset/parquet/tables.h"
+#include "dataset/rows/row_schema.h"
 
 namespace kernelmill::dataset {
 namespace {
@@ -29,10 +31,10 @@ TEST(NoticesFile, ALicenceThatHoldsForAKernelGoesAlongThoughOnlyAHeaderNamesIt) 
   const absl::StatusOr<TempDir> folder = TempDir::Create();
   ASSERT_THAT(folder, IsOk());
   const std::string path = absl::StrCat(folder->path(), "/notices.jsonl");
-  absl::StatusOr<FileWriter> writer = FileWriter::Create(path);
-  ASSERT_THAT(writer, IsOk());
+  absl::StatusOr<TableWriter> tables = TableWriter::Create(folder->path(), RowSchemas());
+  ASSERT_THAT(tables, IsOk());
   Provenance provenance;
-  NoticesFile notices(*std::move(writer), &provenance);
+  NoticesFile notices(&*tables, &provenance);
   notices.StartSource(SourceEntry(), tree);
   v1::Verdict verdict;
   verdict.mutable_license()->set_evidence("header");
@@ -40,7 +42,7 @@ TEST(NoticesFile, ALicenceThatHoldsForAKernelGoesAlongThoughOnlyAHeaderNamesIt) 
   ASSERT_THAT(notices.EndSource(), IsOk());
   notices.StartSource(SourceEntry(), tree);
   ASSERT_THAT(notices.EndSource(), IsOk());
-  ASSERT_THAT(notices.Close(), IsOk());
+  ASSERT_THAT(tables->Finish(/*threads=*/1), IsOk());
   const absl::StatusOr<std::string> text = ReadFile(path, 1 << 20);
   ASSERT_THAT(text, IsOk());
   std::vector<std::string> paths;

@@ -51,7 +51,7 @@ class Plan {
   }
 
   // The files of a source by their paths in it.
-  const std::map<std::string, uint32_t>& FilesOf(int source) const {
+  const std::map<std::string, uint32_t>& ListFiles(int source) const {
     return by_path_[static_cast<size_t>(source)];
   }
   const TreeFile& at(uint32_t number) const { return files_.at(number); }
@@ -114,13 +114,13 @@ class TreeWriter final : public manifest::DatasetVisitor {
   absl::StatusOr<std::unique_ptr<manifest::PreparedShard>> PrepareShard(
       const manifest::ShardView& view) override {
     auto shard = std::make_unique<SeenShard>();
-    const std::vector<uint32_t> wanted = WantedOf(view);
+    const std::vector<uint32_t> wanted = FindWanted(view);
     if (wanted.empty()) return shard;
     const cas::Digest& digest = index_.manifest.sources(view.source).files(view.shard);
     ASSIGN_OR_RETURN(const auto files, cas::GetMessage<v1::FileShard>(store_, digest));
     for (const v1::SourceFile& file : files.files()) {
-      const auto number = plan_.FilesOf(view.source).find(file.path());
-      if (number == plan_.FilesOf(view.source).end()) continue;
+      const auto number = plan_.ListFiles(view.source).find(file.path());
+      if (number == plan_.ListFiles(view.source).end()) continue;
       if (!plan_.at(number->second).left_out.empty()) continue;
       if (Sha256Hex(file.content()) != index_.files[number->second].sha256()) {
         return absl::DataLossError(
@@ -143,11 +143,11 @@ class TreeWriter final : public manifest::DatasetVisitor {
   }
 
  private:
-  std::vector<uint32_t> WantedOf(const manifest::ShardView& view) const {
+  std::vector<uint32_t> FindWanted(const manifest::ShardView& view) const {
     std::vector<uint32_t> wanted;
     for (const v1::ExtractedFile& file : view.kernels->files()) {
-      const auto number = plan_.FilesOf(view.source).find(file.path());
-      if (number != plan_.FilesOf(view.source).end()) wanted.push_back(number->second);
+      const auto number = plan_.ListFiles(view.source).find(file.path());
+      if (number != plan_.ListFiles(view.source).end()) wanted.push_back(number->second);
     }
     return wanted;
   }

@@ -8,44 +8,42 @@
 #include "common/job/csv.h"
 #include "common/manifest/fim.h"
 #include "dataset/export/place.h"
-#include "dataset/output/output_dir.h"
-#include "dataset/output/row_writer.h"
+#include "dataset/output/dataset_files.h"
 
 namespace kernelmill::dataset {
 namespace {
 
-// A share in thousandths; null where nothing can be said.
-void WriteShare(absl::string_view name, int thousandths, RowWriter& row) {
-  row.NumberOrNull(name, thousandths >= 0, static_cast<double>(thousandths) / 1000);
+// Converts thousandths; negative ones say that nothing is known.
+std::optional<double> ToShare(int thousandths) {
+  if (thousandths < 0) return std::nullopt;
+  return static_cast<double>(thousandths) / 1000;
 }
 
-// Nulls where the two were not compared.
-void WriteScore(const ScoredPair* scored, RowWriter& row) {
-  WriteShare("score", scored == nullptr ? -1 : scored->score.total, row);
-  row.StructOrNull("signals", scored != nullptr, [&] {
-    WriteShare("names", scored->score.names, row);
-    WriteShare("operations", scored->score.operations, row);
-    WriteShare("parameters", scored->score.parameters, row);
-  });
-  row.StructOrNull("shared", scored != nullptr, [&] {
-    row.TextList("words", scored->words);
-    row.TextList("tags", scored->tags);
-    row.TextList("parameters", scored->parameters);
-  });
+void FillScore(const ScoredPair& scored, v1::PairRow* row) {
+  if (const auto share = ToShare(scored.score.total)) row->set_score(*share);
+  v1::PairRow::Signals* signals = row->mutable_signals();
+  if (const auto share = ToShare(scored.score.names)) signals->set_names(*share);
+  if (const auto share = ToShare(scored.score.operations)) signals->set_operations(*share);
+  if (const auto share = ToShare(scored.score.parameters)) signals->set_parameters(*share);
+  v1::PairRow::Shared* shared = row->mutable_shared();
+  *shared->mutable_words() = {scored.words.begin(), scored.words.end()};
+  *shared->mutable_tags() = {scored.tags.begin(), scored.tags.end()};
+  *shared->mutable_parameters() = {scored.parameters.begin(), scored.parameters.end()};
 }
 
-// A pair of two sides of the dataset is on neither: who learned from it would have seen the other.
+// Says whether both kernels have the same split. A pair across splits would leak one into the
+// other.
 bool IsOnOneSide(const DatasetIndex& index, const std::pair<uint32_t, uint32_t>& pair) {
-  return index.SplitOf(pair.first) == index.SplitOf(pair.second);
+  return index.GetSplit(pair.first) == index.GetSplit(pair.second);
 }
 
-// Of each source whether it has kept kernels of both languages.
+// Says of each source whether it has kept kernels of both languages.
 std::vector<bool> SourcesWithBoth(const DatasetIndex& index) {
   std::vector<bool> cuda(index.sources.size());
   std::vector<bool> triton(index.sources.size());
   for (const uint32_t number : index.candidates) {
     if (index.DecisionOn(number).fate() != v1::FATE_KEPT || index.IsFile(number)) continue;
-    const auto source = static_cast<size_t>(index.FileOf(number).source);
+    const auto source = static_cast<size_t>(index.GetFile(number).source);
     const uint8_t dsl = index.kernels[number].dsl;
     if (dsl == v1::DSL_CUDA) cuda[source] = true;
     if (dsl == v1::DSL_TRITON) triton[source] = true;
@@ -57,19 +55,19 @@ std::vector<bool> SourcesWithBoth(const DatasetIndex& index) {
 }  // namespace
 
 absl::StatusOr<PairFiles> PairFiles::Create(const std::string& dir, const DatasetIndex& index,
-                                            const manifest::FollowedReviews& reviews) {
-  ASSIGN_OR_RETURN(FileWriter records, FileWriter::Create(absl::StrCat(dir, "/", kPairsFile)));
+                                            const manifest::FollowedReviews& reviews,
+                                            TableWriter* tables) {
   ASSIGN_OR_RETURN(FileWriter examples,
                    FileWriter::Create(absl::StrCat(dir, "/", kTranslationsFile)));
   ASSIGN_OR_RETURN(TempFile texts, TempFile::Create(dir));
   RETURN_IF_ERROR(examples.Append(job::CsvRow({"prompt", "completion", "split"})));
-  return PairFiles(index, reviews, std::move(records), std::move(examples), std::move(texts));
+  return PairFiles(index, reviews, tables, std::move(examples), std::move(texts));
 }
 
 PairFiles::PairFiles(const DatasetIndex& index, const manifest::FollowedReviews& reviews,
-                     FileWriter records, FileWriter examples, TempFile texts)
+                     TableWriter* tables, FileWriter examples, TempFile texts)
     : index_(index),
-      records_(std::move(records)),
+      tables_(*tables),
       examples_(std::move(examples)),
       texts_(std::move(texts)),
       compared_(SourcesWithBoth(index)),
@@ -86,10 +84,10 @@ PairFiles::PairFiles(const DatasetIndex& index, const manifest::FollowedReviews&
 }
 
 bool PairFiles::IsCompared(uint32_t number) const {
-  return compared_[static_cast<size_t>(index_.FileOf(number).source)];
+  return compared_[static_cast<size_t>(index_.GetFile(number).source)];
 }
 
-std::optional<PairFiles::Half> PairFiles::HalfOf(uint32_t number, const v1::Kernel& kernel) const {
+std::optional<PairFiles::Half> PairFiles::GetHalf(uint32_t number, const v1::Kernel& kernel) const {
   const bool curated = curated_kernels_.contains(number);
   const bool compared = CudaTritonMatcher::Takes(kernel.dsl()) && IsCompared(number);
   if (!curated && !(compared && kernel.role() == v1::KERNEL_ROLE_KERNEL)) return std::nullopt;
@@ -121,8 +119,9 @@ absl::Status PairFiles::EndSource() {
       continue;
     }
     ++candidates_;
-    RETURN_IF_ERROR(records_.Append(PairLine(numbers, names_[pair.cuda], names_[pair.triton],
-                                             /*curated=*/false, &pair, /*word_overlap=*/0)));
+    v1::PairRow row = MakeRow(numbers, names_[pair.cuda], names_[pair.triton]);
+    FillScore(pair, &row);
+    RETURN_IF_ERROR(tables_.Append(&row));
   }
   for (const Pair& pair : curated_pairs_) {
     if (!names_.contains(pair.first) || !names_.contains(pair.second)) continue;
@@ -143,7 +142,6 @@ absl::Status PairFiles::Close() {
     ++curated_;
     RETURN_IF_ERROR(WriteCurated(pair));
   }
-  RETURN_IF_ERROR(records_.Close());
   return examples_.Close();
 }
 
@@ -158,37 +156,28 @@ absl::Status PairFiles::WriteCurated(const Pair& pair) {
   const double overlap = words.total == 0 ? 0 : static_cast<double>(words.common) / words.total;
   const bool flagged = overlap >= manifest::kWordOverlapFlag;
   word_overlaps_ += flagged;
-  RETURN_IF_ERROR(records_.Append(PairLine(pair, cuda.name, triton.name, /*curated=*/true,
-                                           scored == scores_.end() ? nullptr : &scored->second,
-                                           flagged ? overlap : 0)));
+  v1::PairRow row = MakeRow(pair, cuda.name, triton.name);
+  row.set_curated(true);
+  if (scored != scores_.end()) FillScore(scored->second, &row);
+  if (flagged) row.set_word_overlap(overlap);
+  RETURN_IF_ERROR(tables_.Append(&row));
   if (!rows_.insert(manifest::FimPairSha1(texts)).second) {
     ++repeats_;
     return absl::OkStatus();
   }
   return examples_.Append(
-      job::CsvRow({texts.prompt, texts.completion, std::string(index_.SplitOf(pair.first))}));
+      job::CsvRow({texts.prompt, texts.completion, std::string(index_.GetSplit(pair.first))}));
 }
 
-std::string PairFiles::PairLine(const Pair& pair, const std::string& cuda_name,
-                                const std::string& triton_name, bool curated,
-                                const ScoredPair* scored, double word_overlap) const {
-  std::string line;
-  RowWriter row(&line);
-  row.Boolean("curated", curated);
-  row.Struct("cuda", [&] {
-    WriteIdentity(index_, pair.first, row);
-    row.Text("name", cuda_name);
-  });
-  row.Struct("triton", [&] {
-    WriteIdentity(index_, pair.second, row);
-    row.Text("name", triton_name);
-  });
-  row.Text("split", index_.SplitOf(pair.first));
-  WriteScore(scored, row);
-  row.NumberOrNull("word_overlap", word_overlap > 0, word_overlap);
-  row.NotUtf8();
-  row.End();
-  return line + "\n";
+v1::PairRow PairFiles::MakeRow(const Pair& pair, const std::string& cuda_name,
+                               const std::string& triton_name) const {
+  v1::PairRow row;
+  FillIdentity(index_, pair.first, row.mutable_cuda());
+  row.mutable_cuda()->set_name(cuda_name);
+  FillIdentity(index_, pair.second, row.mutable_triton());
+  row.mutable_triton()->set_name(triton_name);
+  row.set_split(std::string(index_.GetSplit(pair.first)));
+  return row;
 }
 
 }  // namespace kernelmill::dataset

@@ -15,7 +15,9 @@
 #include "dataset/export/dataset_index.h"
 #include "dataset/output/files.h"
 #include "dataset/pairs/cuda_triton_matcher.h"
+#include "dataset/parquet/tables.h"
 #include "kernelmill/v1/kernel.pb.h"
+#include "kernelmill/v1/rows.pb.h"
 
 namespace kernelmill::dataset {
 
@@ -25,19 +27,21 @@ namespace kernelmill::dataset {
 // those that a review accepted. These are no candidates, and nor are those that a review rejected.
 // Equal texts, by the SHA-1 that makes fim_sft.csv's rows unique, are one row of the examples.
 // Holds what CudaTritonMatcher does of one source, and some hundred bytes a kernel of the list;
-// texts wait in a temporary file. Not thread-safe but for HalfOf; `index` must outlive it.
+// texts wait in a temporary file. Not thread-safe, except GetHalf; `index` must outlive it.
 class PairFiles {
  public:
+  // `tables` must outlive it.
   static absl::StatusOr<PairFiles> Create(const std::string& dir, const DatasetIndex& index,
-                                          const manifest::FollowedReviews& reviews);
+                                          const manifest::FollowedReviews& reviews,
+                                          TableWriter* tables);
 
-  // What a kernel that was kept may give to pairs; none where it gives nothing. Thread-safe.
+  // The part of a pair that a kept kernel may give; unset if it gives nothing. Thread-safe.
   struct Half {
     std::string name;
-    std::optional<KernelWords> words;  // of a language that is compared
-    std::string text;                  // of one that the list names
+    std::optional<KernelWords> words;  // set if the language is compared
+    std::string text;                  // set if the list names the kernel
   };
-  std::optional<Half> HalfOf(uint32_t number, const v1::Kernel& kernel) const;
+  std::optional<Half> GetHalf(uint32_t number, const v1::Kernel& kernel) const;
 
   // Such a half, in any order within its source.
   absl::Status AddHalf(uint32_t number, Half half);
@@ -46,8 +50,8 @@ class PairFiles {
   absl::Status Close();
 
   int64_t candidates() const { return candidates_; }
-  // Of those of the list and the accepted ones: all; those whose texts are an earlier one's, which
-  // are no rows again; those whose prompt has most words of the completion.
+  // The pairs of the list and the accepted ones: all of them; those that repeat the texts of an
+  // earlier one and give no second row; those whose prompt has most words of the completion.
   int64_t curated() const { return curated_; }
   int64_t repeats() const { return repeats_; }
   int64_t word_overlaps() const { return word_overlaps_; }
@@ -62,32 +66,32 @@ class PairFiles {
   };
   using Pair = std::pair<uint32_t, uint32_t>;
 
-  // Whether the source of a kernel has any to compare it with: kept ones of both languages.
+  // Says whether the source of a kernel has kernels to compare it with: kept ones of both
+  // languages.
   bool IsCompared(uint32_t number) const;
 
-  PairFiles(const DatasetIndex& index, const manifest::FollowedReviews& reviews, FileWriter records,
-            FileWriter examples, TempFile texts);
+  PairFiles(const DatasetIndex& index, const manifest::FollowedReviews& reviews,
+            TableWriter* tables, FileWriter examples, TempFile texts);
 
-  // A line of the file; `scored` is null where nothing can be said, `word_overlap` 0.
-  std::string PairLine(const Pair& pair, const std::string& cuda_name,
-                       const std::string& triton_name, bool curated, const ScoredPair* scored,
-                       double word_overlap) const;
+  // Returns a row with the two kernels and nothing that was found of them as a pair.
+  v1::PairRow MakeRow(const Pair& pair, const std::string& cuda_name,
+                      const std::string& triton_name) const;
   absl::Status WriteCurated(const Pair& pair);
 
   const DatasetIndex& index_;
-  FileWriter records_;
+  TableWriter& tables_;
   FileWriter examples_;
   TempFile texts_;
   std::vector<bool> compared_;  // by source
-  // Of the source that is walked.
+  // The source that is walked.
   CudaTritonMatcher matcher_;
   absl::flat_hash_map<uint32_t, std::string> names_;
-  // Of the whole dataset.
+  // The whole dataset.
   absl::flat_hash_map<uint32_t, CuratedKernel> curated_kernels_;
-  std::vector<Pair> listed_;  // of the list, then those that were accepted; each once
+  std::vector<Pair> listed_;  // those of the list, then the accepted ones; each once
   absl::flat_hash_set<Pair> curated_pairs_;
   absl::flat_hash_set<Pair> rejected_pairs_;
-  absl::flat_hash_map<Pair, ScoredPair> scores_;  // of these, where both are of one source
+  absl::flat_hash_map<Pair, ScoredPair> scores_;  // their scores, if both are of one source
   int64_t candidates_ = 0;
   int64_t curated_ = 0;
   absl::flat_hash_set<std::string> rows_;  // by the SHA-1 of their normalized texts

@@ -110,7 +110,7 @@ TEST_F(PairsTest, PairsOfTheListAreCuratedAndNoCandidates) {
   const std::vector<Json> pairs = Lines("cuda_triton_pairs.jsonl");
   EXPECT_EQ(pairs[1]["score"], 0);  // no threshold for what a person says
   EXPECT_EQ(pairs[2]["score"], 1);
-  EXPECT_EQ(pairs[3]["score"], nullptr);  // of two sources
+  EXPECT_EQ(pairs[3]["score"], nullptr);  // from two sources
   const std::string csv = File("cu2triton_sft.csv");
   EXPECT_THAT(
       csv,
@@ -140,7 +140,7 @@ TEST_F(PairsTest, AnAcceptedCandidateIsARowAndARejectedOneIsNoCandidate) {
 }
 
 TEST_F(PairsTest, EqualTextsAreOneRow) {
-  // The same two texts but for blanks, in another file.
+  // The same two texts except for blanks, in another file.
   StartSource("r", v1::SOURCE_ROLE_CANDIDATE, 1);
   v1::Kernel copy = Cuda(8, "copy.cu", "softmax_kernel");
   copy.set_source("\n" + copy.source());

@@ -18,7 +18,7 @@ namespace {
 // name, or by its first label where people run the software themselves: gitlab.example.org.
 struct SiteForm {
   const char* host;
-  const char* label;  // null: nobody else runs it
+  const char* label;  // null: only the vendor runs it
   const char* file;   // {C}: the commit, {P}: the path
   const char* lines;  // {F}: the first line, {L}: the last
 };
@@ -32,7 +32,7 @@ constexpr SiteForm kSites[] = {
     {"git.sr.ht", nullptr, "/tree/{C}/item/{P}", "#L{F}-{L}"},
 };
 
-const SiteForm* SiteOf(absl::string_view url) {
+const SiteForm* FindSite(absl::string_view url) {
   if (!absl::ConsumePrefix(&url, "https://") && !absl::ConsumePrefix(&url, "http://"))
     return nullptr;
   const std::string host =
@@ -55,7 +55,7 @@ std::string RoleWord(v1::KernelRole role) {
 
 std::string WebLink(absl::string_view repository_url, absl::string_view commit,
                     absl::string_view path, int first_line, int last_line) {
-  const SiteForm* site = SiteOf(repository_url);
+  const SiteForm* site = FindSite(repository_url);
   if (site == nullptr || !IsHex(commit, 40)) return "";
   absl::string_view base = repository_url;
   while (absl::ConsumeSuffix(&base, "/")) {
@@ -67,40 +67,6 @@ std::string WebLink(absl::string_view repository_url, absl::string_view commit,
   return absl::StrCat(base, file,
                       absl::StrReplaceAll(site->lines, {{"{F}", absl::StrCat(first_line)},
                                                         {"{L}", absl::StrCat(last_line)}}));
-}
-
-void WritePlace(const DatasetIndex& index, uint32_t number, RowWriter& row) {
-  const KernelEntry& kernel = index.kernels[number];
-  const SourceEntry& source = index.SourceOf(number);
-  const std::string& path = index.FileOf(number).path;
-  // The lines of a string of a JSON file are not the file's; those of a whole file are all of it.
-  const bool all = kernel.in_json || kernel.form == v1::KERNEL_FORM_FILE;
-  const int first_line = all ? 0 : kernel.first_line;
-  row.Text("id", kernel.id());
-  row.Text("repository", source.repository);
-  row.TextOrNull("repository_url", source.url);
-  row.Text("commit", source.commit);
-  row.Integer("first_line", kernel.first_line);
-  row.Integer("last_line", kernel.last_line);
-  row.TextOrNull("url", WebLink(source.url, source.commit, path, first_line, kernel.last_line));
-  row.ExactText("path", path);
-  if (kernel.in_json) {
-    row.ExactText("json_pointer", index.json_pointers.at(number));
-  } else {
-    row.Null("json_pointer");
-  }
-}
-
-void WriteIdentity(const DatasetIndex& index, uint32_t number, RowWriter& row) {
-  const KernelEntry& kernel = index.kernels[number];
-  WritePlace(index, number, row);
-  row.Text("sha256", kernel.sha256());
-  row.TextOrNull("dsl", WordOrNothing(v1::Dsl_Name(static_cast<v1::Dsl>(kernel.dsl)), "DSL_"));
-  row.TextOrNull(
-      "role",
-      WordOrNothing(v1::KernelRole_Name(static_cast<v1::KernelRole>(kernel.role)), "KERNEL_ROLE_"));
-  row.Text("form",
-           EnumWord(v1::KernelForm_Name(static_cast<v1::KernelForm>(kernel.form)), "KERNEL_FORM_"));
 }
 
 }  // namespace kernelmill::dataset

@@ -6,27 +6,52 @@
 
 #include "absl/strings/string_view.h"
 #include "dataset/export/dataset_index.h"
-#include "dataset/output/row_writer.h"
 #include "kernelmill/v1/kernel.pb.h"
 
 namespace kernelmill::dataset {
 
-// As records spell them: "triton", "device".
+// The words of rows: "triton", "device".
 std::string DslWord(v1::Dsl dsl);
 std::string RoleWord(v1::KernelRole role);
 
-// Writes the fields by which a kernel is named: its id and where it stands, in its source and on
-// the web.
-void WritePlace(const DatasetIndex& index, uint32_t number, RowWriter& row);
-
-// Those, and what every row about a kernel begins with: its hash and of what kind it is.
-void WriteIdentity(const DatasetIndex& index, uint32_t number, RowWriter& row);
-
-// A file of a repository on the web at a commit, and lines of it unless `first_line` is 0, as the
-// site that serves it has them; empty where the commit is none or the site is of no kind that
-// place.cc lists.
+// Returns the URL of a file of a repository at a commit, and of lines of it unless `first_line` is
+// 0, as the site that serves it writes them. Empty if the commit is unknown or place.cc does not
+// list the kind of site.
 std::string WebLink(absl::string_view repository_url, absl::string_view commit,
                     absl::string_view path, int first_line, int last_line);
+
+// Fills the fields by which a row names a kernel, which several messages of rows.proto have by the
+// same names: its id and its place, in its source and on the web.
+template <typename Row>
+void FillPlace(const DatasetIndex& index, uint32_t number, Row* row) {
+  const KernelEntry& kernel = index.kernels[number];
+  const SourceEntry& source = index.GetSource(number);
+  const std::string& path = index.GetFile(number).path;
+  // A link to lines needs lines of the file: those of a string of a JSON file are the string's, and
+  // those of a whole file are all of it.
+  const bool all = kernel.in_json || kernel.form == v1::KERNEL_FORM_FILE;
+  row->set_id(kernel.id());
+  row->set_repository(source.repository);
+  row->set_repository_url(source.url);
+  row->set_commit(source.commit);
+  row->set_path(path);
+  row->set_first_line(kernel.first_line);
+  row->set_last_line(kernel.last_line);
+  if (kernel.in_json) row->set_json_pointer(index.json_pointers.at(number));
+  row->set_url(
+      WebLink(source.url, source.commit, path, all ? 0 : kernel.first_line, kernel.last_line));
+}
+
+// Fills the same, the kernel's hash, and what kind of kernel it is.
+template <typename Row>
+void FillIdentity(const DatasetIndex& index, uint32_t number, Row* row) {
+  const KernelEntry& kernel = index.kernels[number];
+  FillPlace(index, number, row);
+  row->set_sha256(kernel.sha256());
+  row->set_dsl(static_cast<v1::Dsl>(kernel.dsl));
+  row->set_role(static_cast<v1::KernelRole>(kernel.role));
+  row->set_form(static_cast<v1::KernelForm>(kernel.form));
+}
 
 }  // namespace kernelmill::dataset
 

@@ -29,8 +29,8 @@ std::string WrittenOver(std::string text) {
   return text;
 }
 
-Replacements ReplacementsOf(const v1::Kernel& kernel, const v1::Quality& quality,
-                            const v1::QualityPolicy& policy) {
+Replacements MakeReplacements(const v1::Kernel& kernel, const v1::Quality& quality,
+                              const v1::QualityPolicy& policy) {
   std::set<std::string> texts;
   for (const v1::Sensitive& finding : quality.sensitive()) {
     const std::string& text = TextOf(kernel, finding.text());
@@ -86,20 +86,20 @@ bool IsRedacted(const v1::Sensitive& finding, const v1::QualityPolicy& policy) {
 
 v1::Kernel Redacted(v1::Kernel kernel, const v1::Quality& quality,
                     const v1::QualityPolicy& policy) {
-  const Replacements replacements = ReplacementsOf(kernel, quality, policy);
+  const Replacements replacements = MakeReplacements(kernel, quality, policy);
   if (!replacements.empty()) Replace(replacements, &kernel);
   return kernel;
 }
 
 std::string RedactedText(std::string text, const v1::Kernel& kernel, const v1::Quality& quality,
                          const v1::QualityPolicy& policy) {
-  const Replacements replacements = ReplacementsOf(kernel, quality, policy);
+  const Replacements replacements = MakeReplacements(kernel, quality, policy);
   return replacements.empty() ? text : absl::StrReplaceAll(text, replacements);
 }
 
 v1::CompiledKernel RedactedEvidence(v1::CompiledKernel compiled, const v1::Kernel& kernel,
                                     const v1::Quality& quality, const v1::QualityPolicy& policy) {
-  const Replacements replacements = ReplacementsOf(kernel, quality, policy);
+  const Replacements replacements = MakeReplacements(kernel, quality, policy);
   if (replacements.empty()) return compiled;
   const auto redact = [&](std::string* text) { absl::StrReplaceAll(replacements, text); };
   for (v1::ModuleImport& import : *compiled.mutable_imports()) redact(import.mutable_error());

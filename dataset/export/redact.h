@@ -9,12 +9,12 @@
 
 namespace kernelmill::dataset {
 
-// Whether the policy has this finding redacted.
+// Says whether the policy has this finding redacted.
 bool IsRedacted(const v1::Sensitive& finding, const v1::QualityPolicy& policy);
 
-// The kernel with every text that the policy has redacted written over, wherever it stands in the
-// kernel's fields but its name and paths: each letter and digit of it is x, so that all offsets
-// hold. Its hashes are those of the texts as they were. Findings beyond their text are passed over.
+// The kernel with every text that the policy has redacted written over, in all of the kernel's
+// fields except its name and paths: each letter and digit of it is x, so that all offsets hold. Its
+// hashes are those of the texts as they were. Findings beyond their text are passed over.
 v1::Kernel Redacted(v1::Kernel kernel, const v1::Quality& quality, const v1::QualityPolicy& policy);
 
 // The same of a text that was made of the kernel's, and of what compilers say of it; `kernel` is as

@@ -7,7 +7,7 @@
 namespace kernelmill::dataset {
 namespace {
 
-v1::Kernel KernelOf(const std::string& source) {
+v1::Kernel MakeKernel(const std::string& source) {
   v1::Kernel kernel;
   kernel.set_path("jane@example.org/k.py");
   kernel.set_source(source);
@@ -36,7 +36,7 @@ v1::QualityPolicy Policy(v1::SensitivePolicy secrets, v1::SensitivePolicy emails
 }
 
 TEST(Redact, WritesOverEveryPlaceButNamesAndPaths) {
-  const v1::Kernel kernel = KernelOf("# jane@example.org\nx = 1\n");
+  const v1::Kernel kernel = MakeKernel("# jane@example.org\nx = 1\n");
   const v1::Kernel redacted =
       Redacted(kernel, Found("email", 2, 16),
                Policy(v1::SENSITIVE_POLICY_REJECT, v1::SENSITIVE_POLICY_REDACT));
@@ -49,14 +49,14 @@ TEST(Redact, WritesOverEveryPlaceButNamesAndPaths) {
 }
 
 TEST(Redact, LeavesWhatThePolicyOnlyLabels) {
-  const v1::Kernel kernel = KernelOf("# jane@example.org\n");
+  const v1::Kernel kernel = MakeKernel("# jane@example.org\n");
   const v1::QualityPolicy policy = Policy(v1::SENSITIVE_POLICY_REDACT, v1::SENSITIVE_POLICY_LABEL);
   EXPECT_EQ(Redacted(kernel, Found("email", 2, 16), policy).source(), kernel.source());
   EXPECT_EQ(Redacted(kernel, Found("jwt", 2, 4), policy).source(), "# xxxx@example.org\n");
 }
 
 TEST(Redact, AFindingBeyondTheTextIsPassedOver) {
-  const v1::Kernel kernel = KernelOf("# jane\n");
+  const v1::Kernel kernel = MakeKernel("# jane\n");
   const v1::QualityPolicy policy = Policy(v1::SENSITIVE_POLICY_REDACT, v1::SENSITIVE_POLICY_REDACT);
   for (const auto& [begin, size] :
        {std::pair<int64_t, int64_t>{5, 100}, {-1, 2}, {100, 1}, {2, INT64_MAX}}) {

@@ -10,9 +10,9 @@
 
 #include "common/manifest/ledger.h"
 #include "dataset/export/place.h"
-#include "dataset/export/records.h"
-#include "dataset/export/verdict_json.h"
-#include "dataset/output/row_writer.h"
+#include "dataset/output/json.h"
+#include "dataset/rows/row_json.h"
+#include "kernelmill/v1/rows.pb.h"
 
 namespace kernelmill::dataset {
 namespace {
@@ -181,15 +181,12 @@ Json ContaminationPolicyJson(const v1::ContaminationPolicy& policy) {
 // A holdout's kernel, and how many match it by each rule.
 Json ContaminatedJson(const DatasetIndex& index, uint32_t holdout,
                       const std::map<std::string, int64_t>& by_rule) {
-  std::string item;
-  RowWriter row(&item);
-  row.Struct("holdout", [&] { WritePlace(index, holdout, row); });
-  row.Struct("kernels", [&] {
-    for (const auto& [rule, count] : by_rule) row.Integer(rule, count);
-  });
-  if (!row.is_utf8()) row.NotUtf8();
-  row.End();
-  return Json::parse(item);
+  v1::Place place;
+  FillPlace(index, holdout, &place);
+  Json item = {{"holdout", ToJson(place)}, {"kernels", by_rule}};
+  SetText(item, "/holdout/path", place.path());
+  if (place.has_json_pointer()) SetText(item, "/holdout/json_pointer", place.json_pointer());
+  return item;
 }
 
 // How many candidates that were not rejected are of each holdout kernel, by rule; a candidate
@@ -242,7 +239,7 @@ Json PairsJson(const DatasetIndex& index, const PairCounts& counts) {
           {"unmade", std::move(unmade)}};
 }
 
-// Of each gate its bound, the value, and whether it is passed.
+// Returns for each gate its bound, the value, and whether it is passed.
 Json GatesJson(const DatasetIndex& index) {
   Json gates = Json::object();
   for (const manifest::GateResult& gate : manifest::CheckGates(index.manifest, index.sums)) {
@@ -255,7 +252,7 @@ Json GatesJson(const DatasetIndex& index) {
   return gates;
 }
 
-// What came of each entry, so that whoever asked for it can see it.
+// Returns the effect of each entry, for the people who asked for it.
 Json OptOutJson(const DatasetIndex& index) {
   Json entries = Json::array();
   for (size_t i = 0; i < index.opt_out.size(); ++i) {
@@ -349,6 +346,12 @@ Json PoliciesJson(const v1::DatasetManifest& manifest) {
 }
 
 }  // namespace
+
+Json StagesJson(const v1::DatasetManifest& manifest) {
+  Json json = Json::object();
+  for (const v1::StageVersion& stage : manifest.stages()) json[stage.stage()] = stage.version();
+  return json;
+}
 
 Json Report(const DatasetIndex& index, const cas::Digest& dataset, const TrainingCounts& training,
             const manifest::FollowedReviews& reviews, std::vector<v1::Failure> failures) {

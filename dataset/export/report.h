@@ -18,7 +18,7 @@ namespace kernelmill::dataset {
 struct PairCounts {
   int64_t candidates = 0;
   int64_t curated = 0;
-  int64_t repeats = 0;        // of the curated: with an earlier one's texts
+  int64_t repeats = 0;        // curated ones with an earlier one's texts
   int64_t word_overlaps = 0;  // of the curated: flagged by kWordOverlapFlag
   int64_t across_splits = 0;  // left out: the two are of different splits
 };
@@ -33,12 +33,15 @@ struct FimCounts {
 // How many rows instruct.jsonl has, by template.
 using InstructCounts = std::map<std::string, int64_t>;
 
-// What kept kernels gave to the files that people train on.
+// Counts of the files that people train on.
 struct TrainingCounts {
   FimCounts fim;
   InstructCounts instruct;
   PairCounts pairs;
 };
+
+// The stages that made the dataset: name to version.
+Json StagesJson(const v1::DatasetManifest& manifest);
 
 // report.json: the ledger's sums over the whole dataset, by source and by category, how many kept
 // kernels pass each check, the rows of fim_sft.csv and instruct.jsonl, the pairs with those of the

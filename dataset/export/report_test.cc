@@ -38,7 +38,7 @@ TEST_F(ExporterTest, TheManifestListsFilesThatHoldKeptKernels) {
   EXPECT_EQ(a["files"][0]["path"], "a.py");
   EXPECT_EQ(a["files"][1]["path"], "z.py");
   EXPECT_EQ(a["files"][1]["has_triton_jit"], true);
-  // Its one kernel stands on line 9.
+  // Its one kernel is on line 9.
   const std::string text = std::string(8, '\n') + MakeKernel(1, "z.py", 9, kDosBody).source();
   EXPECT_EQ(a["files"][1]["hash_sha256"], Sha256Hex(text));
   EXPECT_EQ(a["files"][1]["size_bytes"], text.size());
@@ -120,7 +120,7 @@ TEST_F(ExporterTest, TheReportHasWhatCameOfEachWishAndOfEachGate) {
   int of_named = 0;
   for (const Json& row : ledger) of_named += row["of"] == Id(2);
   EXPECT_EQ(of_named, 2) << "the copy and the carrier name it, it names nobody";
-  // The copy stands in a.py, beside a kernel that is kept.
+  // The copy is in a.py, beside a kernel that is kept.
   const Json manifest = Json::parse(File("MANIFEST.json"));
   EXPECT_EQ(manifest["categories"]["cat-a"]["total_files"], 1);
 }

@@ -55,7 +55,7 @@ class WholeFilesTest : public ExporterTest {
     digest = *cas::PutMessage(store_, verdicts);
   }
 
-  Json FilesOf(const std::string& category) {
+  Json ListFiles(const std::string& category) {
     return Json::parse(File("MANIFEST.json"))["categories"][category]["files"];
   }
   std::string InTree(const std::string& path) { return File("tree/" + path); }
@@ -104,7 +104,7 @@ TEST_F(WholeFilesTest, TheTreeHasWhatTheManifestLists) {
   ASSERT_THAT(Export(), IsOk());
   int listed = 0;
   for (const std::string category : {"cat-a", "cat-b", "cat-f"}) {
-    for (const Json& file : FilesOf(category)) {
+    for (const Json& file : ListFiles(category)) {
       ++listed;
       const std::string text = InTree(file["path"]);
       EXPECT_EQ(Sha256Hex(text), file["hash_sha256"]);
@@ -116,7 +116,7 @@ TEST_F(WholeFilesTest, TheTreeHasWhatTheManifestLists) {
     written += entry.is_regular_file();
   }
   EXPECT_EQ(written, listed);
-  EXPECT_EQ(FilesOf("cat-f")[0]["path"], "cat-f/example.org__f/codegen.py");
+  EXPECT_EQ(ListFiles("cat-f")[0]["path"], "cat-f/example.org__f/codegen.py");
   EXPECT_THAT(InTree("cat-f/example.org__f/codegen.py"), HasSubstr("# by xx@xxxxxxx.xxx\n"));
 }
 

@@ -14,6 +14,7 @@ namespace kernelmill::dataset {
 namespace {
 
 constexpr size_t kBufferBytes = 1 << 20;
+constexpr size_t kDirectBytes = 128 << 10;  // more are written without a copy in the buffer
 
 }  // namespace
 
@@ -24,16 +25,25 @@ absl::StatusOr<FileWriter> FileWriter::Create(const std::string& path) {
 }
 
 absl::Status FileWriter::Append(absl::string_view bytes) {
+  if (bytes.size() >= kDirectBytes) {
+    RETURN_IF_ERROR(Flush());
+    return Write(bytes);
+  }
   absl::StrAppend(&buffer_, bytes);
   return buffer_.size() < kBufferBytes ? absl::OkStatus() : Flush();
 }
 
-absl::Status FileWriter::Flush() {
-  RETURN_IF_ERROR(WriteAll(file_.get(), buffer_, path_));
+absl::Status FileWriter::Write(absl::string_view bytes) {
+  RETURN_IF_ERROR(WriteAll(file_.get(), bytes, path_));
   // The disk may begin, so that the sync at the end has little to wait for.
-  const auto size = static_cast<off64_t>(buffer_.size());
+  const auto size = static_cast<off64_t>(bytes.size());
   ::sync_file_range(file_.get(), written_, size, SYNC_FILE_RANGE_WRITE);
   written_ += size;
+  return absl::OkStatus();
+}
+
+absl::Status FileWriter::Flush() {
+  RETURN_IF_ERROR(Write(buffer_));
   buffer_.clear();
   return absl::OkStatus();
 }
@@ -55,37 +65,52 @@ absl::StatusOr<TempFile> TempFile::Create(const std::string& dir) {
 absl::StatusOr<TempFile::Extent> TempFile::Append(absl::string_view bytes) {
   const Extent extent = {written_ + static_cast<int64_t>(buffer_.size()),
                          static_cast<int64_t>(bytes.size())};
+  if (bytes.size() >= kDirectBytes) {
+    RETURN_IF_ERROR(Flush());
+    RETURN_IF_ERROR(Write(bytes));
+    return extent;
+  }
   absl::StrAppend(&buffer_, bytes);
   if (buffer_.size() >= kBufferBytes) RETURN_IF_ERROR(Flush());
   return extent;
 }
 
-absl::Status TempFile::Flush() {
-  size_t done = 0;
-  while (done < buffer_.size()) {
-    const ssize_t n =
-        ::pwrite(file_.get(), buffer_.data() + done, buffer_.size() - done, written_ + done);
+absl::Status TempFile::Write(absl::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::pwrite(file_.get(), bytes.data(), bytes.size(), written_);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return ErrnoStatus(errno, "temporary file");
-    done += n;
+    written_ += n;
+    bytes.remove_prefix(static_cast<size_t>(n));
   }
-  written_ += static_cast<int64_t>(done);
+  return absl::OkStatus();
+}
+
+absl::Status TempFile::Flush() {
+  RETURN_IF_ERROR(Write(buffer_));
   buffer_.clear();
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::string> TempFile::Read(Extent extent) const {
-  std::string bytes(extent.size, '\0');
-  size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t n =
-        ::pread(file_.get(), bytes.data() + done, bytes.size() - done, extent.offset + done);
+  std::string bytes;
+  RETURN_IF_ERROR(Read(extent, &bytes));
+  return bytes;
+}
+
+absl::Status TempFile::Read(Extent extent, std::string* out) const {
+  const size_t begin = out->size();
+  const auto size = static_cast<size_t>(extent.size);
+  out->resize(begin + size);
+  for (size_t done = 0; done < size;) {
+    const ssize_t n = ::pread(file_.get(), out->data() + begin + done, size - done,
+                              extent.offset + static_cast<int64_t>(done));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return ErrnoStatus(errno, "temporary file");
     if (n == 0) return absl::DataLossError("the temporary file is shorter than what was written");
-    done += n;
+    done += static_cast<size_t>(n);
   }
-  return bytes;
+  return absl::OkStatus();
 }
 
 absl::Status TempFile::Clear() {

@@ -26,6 +26,7 @@ class FileWriter {
   FileWriter(std::string path, FileDescriptor file)
       : path_(std::move(path)), file_(std::move(file)) {}
   absl::Status Flush();
+  absl::Status Write(absl::string_view bytes);
 
   std::string path_;
   FileDescriptor file_;
@@ -33,8 +34,8 @@ class FileWriter {
   std::string buffer_;
 };
 
-// An unnamed temporary file, for records that are rendered in one order and wanted in another. Not
-// thread-safe but for Read. RESOURCE_EXHAUSTED: the disk is full.
+// An unnamed temporary file, for records that are made in one order and needed in another. Not
+// thread-safe, except Read. RESOURCE_EXHAUSTED: the disk is full.
 class TempFile {
  public:
   struct Extent {
@@ -49,11 +50,14 @@ class TempFile {
   // Before anything is read that was appended since.
   absl::Status Flush();
   absl::StatusOr<std::string> Read(Extent extent) const;
+  // Appends to `out`.
+  absl::Status Read(Extent extent, std::string* out) const;
   // Forgets all records.
   absl::Status Clear();
 
  private:
   explicit TempFile(FileDescriptor file) : file_(std::move(file)) {}
+  absl::Status Write(absl::string_view bytes);
 
   FileDescriptor file_;
   int64_t written_ = 0;  // bytes in the file; buffer_ follows them

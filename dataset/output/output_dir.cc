@@ -13,30 +13,18 @@
 #include <iterator>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
+#include "dataset/output/dataset_files.h"
 #include "dataset/output/json.h"
 
 namespace kernelmill::dataset {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kFiles[] = {kKernelsFile,      kFimFile,         kPairsFile,
-                                  kTranslationsFile, kFunctionsFile,   kManifestFile,
-                                  kLedgerFile,       kReportFile,      kLockFile,
-                                  kNoticesFile,      kCardFile,        kFimRowsFile,
-                                  kInstructFile,     kDatasetInfoFile, kAnalysisFile,
-                                  kAnalysisPageFile, kProvenanceFile,  kWholeFilesFile,
-                                  kMixFile,          kCroissantFile,   kIrFile};
-
-constexpr OutputFolder kFolders[] = {{kTablesFolder, ".parquet"},
-                                     {kTreeFolder, ""},
-                                     {kMixFolder, ".npy"},
-                                     {kFiguresFolder, ".png"},
-                                     {kTokensFolder, ""}};
 
 constexpr int64_t kMaxReportBytes = 64 << 20;
 
@@ -87,7 +75,7 @@ absl::Status CheckFolder(const OutputLayout& layout, const fs::path& dir,
   return error ? ErrorStatus(error, dir / folder.name) : absl::OkStatus();
 }
 
-// Whether the layout has this entry.
+// Checks that the layout has this entry.
 absl::Status CheckEntry(const OutputLayout& layout, const fs::path& dir,
                         const fs::directory_entry& entry) {
   const std::string name = entry.path().filename().string();
@@ -127,7 +115,7 @@ absl::Status CheckResolved(const OutputLayout& layout, const fs::path& dir) {
   return absl::OkStatus();
 }
 
-// Whether a folder can be made beside `dir`, or in the nearest folder above it that is there.
+// Checks that a folder can be made beside `dir`, or in the nearest existing folder above it.
 absl::Status CheckWritable(const fs::path& dir) {
   fs::path folder = dir.parent_path();
   std::error_code error;
@@ -180,13 +168,24 @@ absl::Status RemoveContent(const fs::path& dir) {
 }  // namespace
 
 const OutputLayout& ExportLayout() {
-  static constexpr OutputLayout kLayout = {kFiles,
-                                           kFolders,
-                                           kReportFile,
-                                           IsOurReport,
-                                           "which is not of an export",
-                                           "is not empty and not an earlier export"};
-  return kLayout;
+  static const OutputLayout& layout = *[] {
+    auto* files = new std::vector<const char*>;
+    auto* folders = new std::vector<OutputFolder>;
+    for (const DatasetFile& file : DatasetFiles()) {
+      if (file.folder_ending == nullptr) {
+        files->push_back(file.name);
+      } else {
+        folders->push_back({file.name, file.folder_ending});
+      }
+    }
+    return new OutputLayout{*files,
+                            *folders,
+                            kReportFile,
+                            IsOurReport,
+                            "which is not of an export",
+                            "is not empty and not an earlier export"};
+  }();
+  return layout;
 }
 
 absl::Status CheckOutputDir(const std::string& out_dir) {
@@ -224,7 +223,7 @@ StagingDir::~StagingDir() {
 absl::Status StagingDir::Commit() {
   // All files and folders at once: a sync of each would wait for the disk each time.
   if (::syncfs(folder_.get()) != 0) return ErrnoStatus(errno, path_);
-  // What is in the way may have changed since Create.
+  // The folder in the way may have changed since Create.
   RETURN_IF_ERROR(CheckResolved(*layout_, out_dir_));
   RETURN_IF_ERROR(Replace());
   return SyncDir(fs::path(out_dir_).parent_path());

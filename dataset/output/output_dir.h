@@ -11,54 +11,25 @@
 
 namespace kernelmill::dataset {
 
-inline constexpr char kKernelsFile[] = "kernels.jsonl";
-inline constexpr char kFimFile[] = "fim_sft.csv";
-inline constexpr char kFimRowsFile[] = "fim.jsonl";
-inline constexpr char kInstructFile[] = "instruct.jsonl";
-inline constexpr char kPairsFile[] = "cuda_triton_pairs.jsonl";
-inline constexpr char kTranslationsFile[] = "cu2triton_sft.csv";
-inline constexpr char kFunctionsFile[] = "triton_functions.json";
-inline constexpr char kWholeFilesFile[] = "files.jsonl";
-inline constexpr char kIrFile[] = "ir.jsonl";
-// The organised tree's, where one is asked for.
-inline constexpr char kTreeFolder[] = "tree";
-inline constexpr char kManifestFile[] = "MANIFEST.json";
-inline constexpr char kLedgerFile[] = "ledger.jsonl";
-inline constexpr char kNoticesFile[] = "notices.jsonl";
-inline constexpr char kReportFile[] = "report.json";
-inline constexpr char kLockFile[] = "job.lock.yaml";
-inline constexpr char kDatasetInfoFile[] = "dataset_info.json";
-inline constexpr char kAnalysisFile[] = "ANALYSIS.json";
-inline constexpr char kAnalysisPageFile[] = "ANALYSIS.md";
-inline constexpr char kProvenanceFile[] = "PROVENANCE.md";
-inline constexpr char kMixFile[] = "mix.json";
-inline constexpr char kMixFolder[] = "mix";
-// What python3 -m kernelmill.figures and kernelmill.tokens write there.
-inline constexpr char kFiguresFolder[] = "figs";
-inline constexpr char kTokensFolder[] = "tokens";
-inline constexpr char kCardFile[] = "README.md";
-inline constexpr char kCroissantFile[] = "croissant.json";
-inline constexpr char kTablesFolder[] = "data";  // holds CONFIG/SPLIT-NNNNN.parquet
-
-// What a folder may hold that something of ours is written to: nothing else may lie in it, since it
-// is replaced as a whole.
+// The files that an output folder may have. It is replaced as a whole, so that a folder with any
+// other file is refused.
 struct OutputFolder {
   const char* name;
-  const char* ending;  // of all files in it, at any depth; "": any
+  const char* ending;  // the ending of its files, at any depth; "" for any
 };
 struct OutputLayout {
   absl::Span<const char* const> files;
   absl::Span<const OutputFolder> folders;
   const char* mark;  // a file that each has
   bool (*is_ours)(const std::string& mark);
-  const char* foreign;  // what is said of another file in it
-  const char* other;    // and of a folder that has none of ours
+  const char* foreign;  // the end of the error about another file in it
+  const char* other;    // the error about a folder that has no file of ours
 };
 const OutputLayout& ExportLayout();
 
-// Whether an export may be written to `out_dir`: it does not exist, is empty, or is an earlier
-// export that nobody has added to. FAILED_PRECONDITION otherwise: it would be lost.
-// PERMISSION_DENIED and others: nothing can be written there.
+// Checks that an export may be written to `out_dir`: it does not exist, is empty, or is an earlier
+// export without other files. FAILED_PRECONDITION: its content would be lost. PERMISSION_DENIED and
+// others: the folder cannot be written.
 absl::Status CheckOutputDir(const std::string& out_dir);
 
 // A directory beside `out_dir`, on the same file system, that takes its place in one step when all

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/file.h"
 #include "common/testing/status_matchers.h"
+#include "dataset/output/dataset_files.h"
 
 namespace kernelmill::dataset {
 namespace {

@@ -1,42 +1,157 @@
 #include "dataset/parquet/columns.h"
 
-#include <algorithm>
-#include <numeric>
+#include <memory>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "common/base/text.h"
 
 namespace kernelmill::dataset {
+namespace {
 
-Columns::Columns(const Fields& fields) : root_{nullptr, 0, 0, 0, 0, {}, {}} {
-  AddNodes(fields, 0, 0, {}, &root_);
+using google::protobuf::Message;
+
+template <typename T>
+void AppendPlain(T value, std::string* out) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+  char bytes[sizeof(T)];
+  __builtin_memcpy(bytes, &value, sizeof(T));  // all machines that we run on are little-endian
+  out->append(bytes, sizeof(T));
 }
 
-void Columns::AddNodes(const Fields& fields, int definition, int repetition,
-                       const std::vector<std::string>& path, ColumnNode* parent) {
+void AppendText(absl::string_view text, std::string* out) {
+  AppendPlain(static_cast<uint32_t>(text.size()), out);
+  out->append(text.data(), text.size());
+}
+
+// Walks the rows in the order of their fields, with the levels of what it is in.
+class Shredder {
+ public:
+  explicit Shredder(const Columns& columns) : columns_(columns) {
+    rows_.columns.resize(columns.columns().size());
+  }
+
+  void AddRow(const Message& row) {
+    ++rows_.rows;
+    AddStruct(columns_.nodes(), row, 0, 0);
+  }
+
+  ShreddedRows Take() { return std::move(rows_); }
+
+ private:
+  void AddLevels(int column, int repetition, int definition) {
+    const Column& type = columns_.columns()[static_cast<size_t>(column)];
+    ColumnValues& to = rows_.columns[static_cast<size_t>(column)];
+    if (type.max_repetition > 0) to.repetitions.push_back(static_cast<uint8_t>(repetition));
+    if (type.max_definition > 0) to.definitions.push_back(static_cast<uint8_t>(definition));
+  }
+
+  void AddAbsence(const ColumnNode& node, int repetition, int definition) {
+    for (int i = node.first_column; i < node.end_column; ++i) AddLevels(i, repetition, definition);
+  }
+
+  void AddStruct(const std::vector<ColumnNode>& nodes, const Message& message, int repetition,
+                 int definition) {
+    for (const ColumnNode& node : nodes) {
+      if (node.field->list) {
+        AddList(node, message, repetition, definition);
+      } else if (IsNull(message, *node.field)) {
+        AddAbsence(node, repetition, node.definition);
+      } else {
+        AddValue(node, message, kNoElement, repetition);
+      }
+    }
+  }
+
+  void AddList(const ColumnNode& node, const Message& message, int repetition,
+               int outer_definition) {
+    const int size = message.GetReflection()->FieldSize(message, node.field->descriptor);
+    if (size == 0) AddAbsence(node, repetition, outer_definition);
+    for (int i = 0; i < size; ++i)
+      AddValue(node, message, i, i == 0 ? repetition : node.repetition);
+  }
+
+  void AddValue(const ColumnNode& node, const Message& message, int index, int repetition) {
+    const Field& field = *node.field;
+    const int definition = node.definition + (field.nullable ? 1 : 0);
+    if (field.type == Field::Type::kStruct) {
+      return AddStruct(node.nodes, GetStruct(message, field, index), repetition, definition);
+    }
+    AddLevels(node.first_column, repetition, definition);
+    ColumnValues& to = rows_.columns[static_cast<size_t>(node.first_column)];
+    ++to.value_count;
+    switch (field.type) {
+      case Field::Type::kString: {
+        const absl::string_view text = GetText(message, field, index, &scratch_);
+        IsUtf8(text) ? AppendText(text, &to.values) : AppendText(ToUtf8(text), &to.values);
+        return;
+      }
+      case Field::Type::kInteger:
+        return AppendPlain(GetInteger(message, field, index), &to.values);
+      case Field::Type::kNumber: {
+        const double number = GetNumber(message, field, index);
+        return AppendPlain(number == 0 ? 0.0 : number, &to.values);  // no -0.0
+      }
+      case Field::Type::kBoolean:
+        return to.values.push_back(GetBoolean(message, field, index) ? 1 : 0);
+      case Field::Type::kStruct:
+        return;
+    }
+  }
+
+  const Columns& columns_;
+  ShreddedRows rows_;
+  std::string scratch_;
+};
+
+}  // namespace
+
+Columns::Columns(const RowSchema& schema) : schema_(schema) {
+  nodes_ = MakeNodes(schema.fields, 0, 0, {});
+}
+
+std::vector<ColumnNode> Columns::MakeNodes(const Fields& fields, int definition, int repetition,
+                                           const std::vector<std::string>& path) {
+  std::vector<ColumnNode> nodes;
   for (const Field& field : fields) {
     ColumnNode node = {&field,
                        definition + (field.list ? 1 : 0),
                        repetition + (field.list ? 1 : 0),
                        static_cast<int>(columns_.size()),
                        0,
-                       {},
                        {}};
     std::vector<std::string> at = path;
     at.push_back(field.name);
     if (field.list) at.insert(at.end(), {"list", "element"});
     const int inner = node.definition + (field.nullable ? 1 : 0);
     if (field.type == Field::Type::kStruct) {
-      AddNodes(field.fields, inner, node.repetition, at, &node);
+      node.nodes = MakeNodes(field.fields, inner, node.repetition, at);
     } else {
       columns_.push_back({field.type, inner, node.repetition, std::move(at)});
     }
     node.end_column = static_cast<int>(columns_.size());
-    parent->nodes.push_back(std::move(node));
+    nodes.push_back(std::move(node));
   }
-  parent->end_column = static_cast<int>(columns_.size());
-  parent->by_name.resize(parent->nodes.size());
-  std::iota(parent->by_name.begin(), parent->by_name.end(), 0);
-  std::sort(parent->by_name.begin(), parent->by_name.end(), [parent](int a, int b) {
-    return parent->nodes[a].field->name < parent->nodes[b].field->name;
-  });
+  return nodes;
+}
+
+void AppendFramed(absl::string_view row, std::string* rows) { AppendText(row, rows); }
+
+absl::StatusOr<ShreddedRows> Shred(const Columns& columns, absl::string_view rows) {
+  Shredder shredder(columns);
+  const std::unique_ptr<Message> row(columns.schema().prototype->New());
+  while (!rows.empty()) {
+    uint32_t size = 0;
+    if (rows.size() >= sizeof(size)) __builtin_memcpy(&size, rows.data(), sizeof(size));
+    if (rows.size() < sizeof(size) || rows.size() - sizeof(size) < size ||
+        !row->ParseFromArray(rows.data() + sizeof(size), static_cast<int>(size))) {
+      return absl::DataLossError(absl::StrCat(columns.schema().file, ": a row cannot be parsed"));
+    }
+    shredder.AddRow(*row);
+    rows.remove_prefix(sizeof(size) + size);
+  }
+  return shredder.Take();
 }
 
 }  // namespace kernelmill::dataset

@@ -2,8 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
-#include "dataset/parquet/format.h"
-#include "dataset/parquet/thrift.h"
+#include "dataset/parquet/encodings.h"
 
 namespace kernelmill::dataset {
 namespace {
@@ -37,12 +36,12 @@ class SchemaWriter {
   }
 
   void Write(const Columns& columns) {
-    out_.BeginStructs(2, 1 + Count(columns.root().nodes));
+    out_.BeginStructs(2, 1 + Count(columns.nodes()));
     out_.BeginStruct();
     out_.Binary(4, "schema");
-    out_.I32(5, static_cast<int32_t>(columns.root().nodes.size()));
+    out_.I32(5, static_cast<int32_t>(columns.nodes().size()));
     out_.End();
-    for (const ColumnNode& node : columns.root().nodes) WriteNode(node);
+    for (const ColumnNode& node : columns.nodes()) WriteNode(node);
   }
 
  private:
@@ -105,7 +104,7 @@ class SchemaWriter {
   ThriftWriter& out_;
 };
 
-// A ColumnChunk whose first page stands at `offset` of the file.
+// Writes a ColumnChunk, whose first page is at `offset` of the file.
 void WriteColumn(const Column& type, const ColumnChunk& chunk, int64_t offset, ThriftWriter& out) {
   out.BeginStruct();
   out.I64(2, 0);       // file_offset: deprecated

@@ -39,7 +39,7 @@ class ParquetFile {
 
   FileWriter file_;
   const Columns* columns_;
-  std::vector<std::pair<int64_t, RowGroup>> groups_;  // where each begins; without their bytes
+  std::vector<std::pair<int64_t, RowGroup>> groups_;  // each with its offset and without its bytes
   std::unique_ptr<Sha256Stream> hash_;
   int64_t rows_ = 0;
   int64_t size_ = 0;

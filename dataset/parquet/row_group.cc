@@ -11,10 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "common/base/status.h"
-#include "dataset/parquet/format.h"
-#include "dataset/parquet/levels.h"
-#include "dataset/parquet/shredder.h"
-#include "dataset/parquet/thrift.h"
+#include "dataset/parquet/encodings.h"
 
 namespace kernelmill::dataset {
 namespace {
@@ -84,7 +81,8 @@ struct Dictionary {
   uint32_t size = 0;
 };
 
-// None where it would not be worth it: more than half of the strings are new, or it is large.
+// Makes no dictionary if it would not save enough: more than half of the strings are new, or it is
+// large.
 std::optional<Dictionary> MakeDictionary(const std::vector<absl::string_view>& strings) {
   Dictionary dictionary;
   absl::flat_hash_map<absl::string_view, uint32_t> seen;
@@ -194,8 +192,8 @@ class Encoder {
     header.I32(1, static_cast<int32_t>(values));
     header.I32(2, encoding);
     if (type == parquet::kDataPage) {
-      header.I32(3, parquet::kRle);  // of definition levels
-      header.I32(4, parquet::kRle);  // of repetition levels
+      header.I32(3, parquet::kRle);  // for definition levels
+      header.I32(4, parquet::kRle);  // for repetition levels
     }
     header.End();
     header.End();
@@ -208,8 +206,9 @@ class Encoder {
 
 }  // namespace
 
-absl::StatusOr<RowGroup> EncodeRowGroup(const Columns& columns, std::string lines) {
-  ASSIGN_OR_RETURN(ShreddedRows rows, Shred(columns, std::move(lines)));
+absl::StatusOr<RowGroup> EncodeRowGroup(const Columns& columns, std::string framed) {
+  ASSIGN_OR_RETURN(ShreddedRows rows, Shred(columns, framed));
+  framed = std::string();  // the columns have all of it
   Encoder encoder;
   for (size_t i = 0; i < rows.columns.size(); ++i) {
     RETURN_IF_ERROR(encoder.Add(columns.columns()[i], rows.columns[i], rows.rows));

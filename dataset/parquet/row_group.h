@@ -12,7 +12,7 @@
 
 namespace kernelmill::dataset {
 
-// Where a column lies in its row group, and what a reader wants to know before it reads.
+// The place of a column in its row group, and what a reader wants to know before it reads.
 struct ColumnChunk {
   bool dictionary = false;      // a dictionary page comes first
   int64_t dictionary_size = 0;  // bytes of that page, with its header
@@ -20,8 +20,8 @@ struct ColumnChunk {
   int64_t compressed_size = 0;  // of all pages, with their headers
   int64_t uncompressed_size = 0;
   int64_t nulls = 0;  // entries without a value
-  // The least and the greatest value, in PLAIN form without a string's length; none of a column
-  // without values, or of long strings.
+  // The least and the greatest value, in PLAIN form without a string's length; unset if the column
+  // has no values or long strings.
   std::optional<std::pair<std::string, std::string>> range;
 };
 
@@ -32,10 +32,10 @@ struct RowGroup {
   std::vector<ColumnChunk> columns;
 };
 
-// Encodes rows, a JSON object a line. A pure function, so that threads may encode the groups of a
-// file at the same time. A column is a page, compressed with zstd, after a page of its dictionary
-// where its strings repeat. INVALID_ARGUMENT: as Shred.
-absl::StatusOr<RowGroup> EncodeRowGroup(const Columns& columns, std::string lines);
+// Encodes framed rows (AppendFramed). A pure function, so that threads may encode the groups of a
+// file at the same time. A column is a page, compressed with zstd; if its strings repeat, a page of
+// their dictionary comes first. DATA_LOSS: as Shred.
+absl::StatusOr<RowGroup> EncodeRowGroup(const Columns& columns, std::string framed);
 
 }  // namespace kernelmill::dataset
 

@@ -8,329 +8,204 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
-#include <string>
 #include <thread>
 #include <utility>
 
-#include "absl/status/status.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "common/base/file.h"
 #include "common/base/hash.h"
 #include "common/base/in_order.h"
 #include "common/base/status.h"
-#include "dataset/output/output_dir.h"
+#include "dataset/output/dataset_files.h"
+#include "dataset/output/files.h"
 #include "dataset/parquet/columns.h"
 #include "dataset/parquet/file.h"
 #include "dataset/parquet/row_group.h"
+#include "dataset/rows/row_json.h"
 
 namespace kernelmill::dataset {
 namespace {
 
+using google::protobuf::Descriptor;
+using google::protobuf::Message;
+
 constexpr size_t kReadBytes = 1 << 20;
-constexpr int64_t kScanBytes = 4 << 20;  // in which a thread looks for rows
 constexpr std::array<absl::string_view, 3> kSplits = {"train", "validation", "test"};
 
-// Appends `size` bytes of the file from `offset` on.
-absl::Status AppendExtent(const FileDescriptor& file, int64_t offset, size_t size,
-                          std::string* out) {
-  const size_t begin = out->size();
-  out->resize(begin + size);
-  for (size_t done = 0; done < size;) {
-    const ssize_t n = ::pread(file.get(), out->data() + begin + done, size - done,
-                              offset + static_cast<int64_t>(done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return ErrnoStatus(errno, "lines");
-    if (n == 0) return absl::DataLossError("the file became shorter");
-    done += static_cast<size_t>(n);
+absl::StatusOr<size_t> FindSplit(const std::string& name) {
+  if (name.empty()) return 0;
+  const auto* const found = std::find(kSplits.begin(), kSplits.end(), name);
+  if (found == kSplits.end()) {
+    return absl::InternalError(absl::StrCat("a row has the unknown split \"", name, "\""));
   }
-  return absl::OkStatus();
+  return static_cast<size_t>(found - kSplits.begin());
 }
 
-absl::StatusOr<std::string> Sha256OfFile(const FileDescriptor& file, int64_t size) {
+absl::StatusOr<std::string> Sha256OfFile(const std::string& path) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) return ErrnoStatus(errno, path);
   Sha256Stream hash;
-  std::string bytes;
-  for (int64_t offset = 0; offset < size; offset += static_cast<int64_t>(bytes.size())) {
-    bytes.clear();
-    RETURN_IF_ERROR(AppendExtent(
-        file, offset, static_cast<size_t>(std::min<int64_t>(kReadBytes, size - offset)), &bytes));
-    hash.Update(bytes);
+  std::string bytes(kReadBytes, '\0');
+  while (true) {
+    const ssize_t n = ::read(file.get(), bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return ErrnoStatus(errno, path);
+    if (n == 0) return hash.FinishHex();
+    hash.Update(absl::string_view(bytes).substr(0, static_cast<size_t>(n)));
   }
-  return hash.FinishHex();
 }
-
-// A split of a table that is being written.
-struct Split {
-  SplitFiles result;
-  std::optional<ParquetFile> file;
-  int64_t file_json_bytes = 0;
-};
-
-// A table that is being written.
-struct Writing {
-  explicit Writing(const RowSchema& schema) : columns(schema.fields) {}
-
-  Columns columns;
-  bool has_splits = false;
-  FileDescriptor lines;
-  Table result;
-  std::array<Split, kSplits.size()> splits;
-};
-
-// A row as a file of lines has it.
-struct Line {
-  uint32_t size = 0;  // with its newline
-  uint8_t split = 0;  // of kSplits
-};
 
 // Rows of one split that become a row group.
 struct Piece {
-  Writing* table = nullptr;
-  Split* split = nullptr;
+  size_t split = 0;
   int64_t rows = 0;
   int64_t json_bytes = 0;
-  std::vector<std::pair<int64_t, size_t>> extents = {};  // of the lines: offset and size
+  std::vector<TempFile::Extent> extents = {};  // the places of the framed messages
 
-  void Add(int64_t offset, size_t size) {
+  void Add(const TempFile::Extent& extent, int64_t json_size) {
     ++rows;
-    json_bytes += static_cast<int64_t>(size);
-    if (!extents.empty() &&
-        extents.back().first + static_cast<int64_t>(extents.back().second) == offset) {
-      extents.back().second += size;
+    json_bytes += json_size;
+    if (!extents.empty() && extents.back().offset + extents.back().size == extent.offset) {
+      extents.back().size += extent.size;
     } else {
-      extents.emplace_back(offset, size);
+      extents.push_back(extent);
     }
   }
 };
 
-bool HasField(const Fields& fields, absl::string_view name) {
-  return std::any_of(fields.begin(), fields.end(),
-                     [name](const Field& field) { return field.name == name; });
+}  // namespace
+
+void RenderedRows::Add(const RowSchema& schema, const Message& row, absl::string_view serialized) {
+  const size_t lines = lines_.size();
+  const size_t framed = framed_.size();
+  AppendRowJson(schema, row, &lines_);
+  lines_.push_back('\n');
+  AppendFramed(serialized, &framed_);
+  rows_.push_back(
+      {static_cast<uint32_t>(lines_.size() - lines), static_cast<uint32_t>(framed_.size() - framed),
+       schema.split == nullptr ? "" : row.GetReflection()->GetString(row, schema.split)});
 }
 
-// Which of kSplits a row is of. Within a JSON string a quote has a backslash before it: so what
-// looks like this key is one, and the row needs no parsing here. Keys are sorted, and few come
-// after it, while the long texts stand before it: so it is looked for from the end.
-absl::StatusOr<uint8_t> SplitOf(absl::string_view line) {
-  constexpr absl::string_view kKey = "\"split\":\"";
-  const size_t at = line.rfind(kKey);
-  if (at == absl::string_view::npos) return absl::InternalError("a row has no split");
-  line.remove_prefix(at + kKey.size());
-  for (uint8_t i = 0; i < kSplits.size(); ++i) {
-    if (absl::StartsWith(line, kSplits[i]) && line[kSplits[i].size()] == '"') return i;
-  }
-  return absl::InternalError("a row is of a split that there is not");
+void RenderedRows::Add(const RowSchema& schema, Message* row) {
+  FillNotUtf8(schema, row);
+  Add(schema, *row, row->SerializeAsString());
 }
 
-// The rows that begin in [begin, begin + kScanBytes) of a file of `size` bytes.
-class LineScanner {
+// A table that is being written: its lines, its waiting messages, and its Parquet files.
+class TableWriter::Writing {
  public:
-  LineScanner(const FileDescriptor& file, int64_t size, int64_t begin)
-      : file_(file), size_(size), begin_(std::max<int64_t>(begin - 1, 0)) {
-    end_ = std::min(size, begin + kScanBytes);
-    skips_first_ = begin > 0;  // the end of a row that began before, be it its newline alone
-  }
-
-  absl::StatusOr<std::vector<Line>> Run(bool has_splits) {
-    std::vector<Line> lines;
-    RETURN_IF_ERROR(Read(end_ - begin_));
-    size_t at = 0;
-    if (skips_first_) {
-      ASSIGN_OR_RETURN(at, EndOfLine(0));
-    }
-    while (begin_ + static_cast<int64_t>(at) < end_) {
-      ASSIGN_OR_RETURN(const size_t next, EndOfLine(at));
-      Line line = {static_cast<uint32_t>(next - at), 0};
-      if (has_splits) {
-        ASSIGN_OR_RETURN(line.split, SplitOf(absl::string_view(buffer_).substr(at, line.size)));
-      }
-      lines.push_back(line);
-      at = next;
-    }
-    return lines;
-  }
-
- private:
-  absl::Status Read(int64_t size) {
-    return AppendExtent(file_, begin_ + static_cast<int64_t>(buffer_.size()),
-                        static_cast<size_t>(size), &buffer_);
-  }
-
-  // What follows the first newline from `at` on.
-  absl::StatusOr<size_t> EndOfLine(size_t at) {
-    for (size_t searched = at;;) {
-      const size_t newline = buffer_.find('\n', searched);
-      if (newline != std::string::npos) return newline + 1;
-      searched = buffer_.size();
-      const int64_t left = size_ - begin_ - static_cast<int64_t>(searched);
-      if (left == 0) return absl::InternalError("the last line has no end");
-      RETURN_IF_ERROR(Read(std::min<int64_t>(kReadBytes, left)));
-    }
-  }
-
-  const FileDescriptor& file_;
-  const int64_t size_;
-  const int64_t begin_;  // of the buffer
-  int64_t end_ = 0;
-  bool skips_first_ = false;
-  std::string buffer_;
-};
-
-// Writes tables in steps: AddTables opens the files of lines; FindPieces finds which rows make
-// which row group; Write encodes these on the threads and appends each to its file; Finish ends the
-// files.
-class TableWriter {
- public:
-  TableWriter(const std::string& dir, const TableLimits& limits) : dir_(dir), limits_(limits) {}
-
-  absl::Status AddTables(const std::vector<RowSchema>& schemas) {
-    for (const RowSchema& schema : schemas) RETURN_IF_ERROR(AddTable(schema));
-    return absl::OkStatus();
-  }
-
-  absl::Status FindPieces(int threads) {
-    struct Scan {
-      Writing* table;
-      int64_t begin;
-    };
-    std::vector<Scan> scans;
-    for (const std::unique_ptr<Writing>& table : tables_) {
-      int64_t begin = 0;
-      do {
-        scans.push_back({table.get(), begin});
-        begin += kScanBytes;
-      } while (begin < table->result.lines.size);
-    }
-    RETURN_IF_ERROR(InOrder<std::vector<Line>>(
-        threads, scans.size(), static_cast<size_t>(threads) + 1,
-        [&](size_t i) -> absl::StatusOr<std::vector<Line>> {
-          const Writing& table = *scans[i].table;
-          LineScanner scanner(table.lines, table.result.lines.size, scans[i].begin);
-          absl::StatusOr<std::vector<Line>> lines = scanner.Run(table.has_splits);
-          if (!lines.ok()) return Annotate(lines.status(), table.result.lines.path);
-          return lines;
-        },
-        [&](size_t i, const std::vector<Line>& lines) {
-          if (scans[i].begin == 0) EndPieces();
-          for (const Line& line : lines) AddLine(*scans[i].table, line);
-          return absl::OkStatus();
-        }));
-    EndPieces();
-    return absl::OkStatus();
-  }
-
-  absl::Status Write(int threads) {
-    return InOrder<RowGroup>(
-        threads, pieces_.size(), static_cast<size_t>(threads) + 1,
-        [this](size_t i) { return Encode(pieces_[i]); },
-        [this](size_t i, RowGroup group) { return Append(pieces_[i], std::move(group)); });
-  }
-
-  // The SHA-256 of each file of lines, of which a thread makes one: beside FindPieces and Write, of
-  // which it takes nothing.
-  absl::Status HashLines(int threads) {
-    return InOrder<std::string>(
-        threads, tables_.size(), tables_.size(),
-        [this](size_t i) { return Sha256OfFile(tables_[i]->lines, tables_[i]->result.lines.size); },
-        [this](size_t i, std::string sha256) {
-          tables_[i]->result.lines.sha256 = std::move(sha256);
-          return absl::OkStatus();
-        });
-  }
-
-  absl::StatusOr<std::vector<Table>> Finish() {
-    std::vector<Table> tables;
-    for (const std::unique_ptr<Writing>& table : tables_) {
-      RETURN_IF_ERROR(EndTable(*table));
-      tables.push_back(std::move(table->result));
-    }
-    return tables;
-  }
-
- private:
-  static std::string Folder(const Writing& table) {
-    return absl::StrCat(kTablesFolder, "/", table.result.config);
-  }
-
-  absl::Status AddTable(const RowSchema& schema) {
-    tables_.push_back(std::make_unique<Writing>(schema));
-    Writing& table = *tables_.back();
-    table.has_splits = HasField(schema.fields, "split");
-    table.result.config = std::string(absl::StripSuffix(schema.file, ".jsonl"));
-    table.result.lines.path = schema.file;
-    for (size_t i = 0; i < kSplits.size(); ++i) {
-      table.splits[i].result.split = std::string(kSplits[i]);
-    }
+  static absl::StatusOr<std::unique_ptr<Writing>> Create(const std::string& dir,
+                                                         const RowSchema& schema,
+                                                         const TableLimits& limits) {
+    const std::string config(absl::StripSuffix(schema.file, ".jsonl"));
+    const std::string folder = absl::StrCat(kTablesFolder, "/", config);
     std::error_code error;
-    std::filesystem::create_directories(absl::StrCat(dir_, "/", Folder(table)), error);
-    if (error) return ErrnoStatus(error.value(), Folder(table));
-    table.lines =
-        FileDescriptor(::open(absl::StrCat(dir_, "/", schema.file).c_str(), O_RDONLY | O_CLOEXEC));
-    struct stat lines;
-    if (!table.lines.is_open() || ::fstat(table.lines.get(), &lines) != 0) {
-      return ErrnoStatus(errno, schema.file);
+    std::filesystem::create_directories(absl::StrCat(dir, "/", folder), error);
+    if (error) return ErrnoStatus(error.value(), folder);
+    ASSIGN_OR_RETURN(FileWriter lines, FileWriter::Create(absl::StrCat(dir, "/", schema.file)));
+    ASSIGN_OR_RETURN(TempFile waiting, TempFile::Create(dir));
+    return std::unique_ptr<Writing>(
+        new Writing(dir, schema, config, limits, std::move(lines), std::move(waiting)));
+  }
+
+  const Columns& columns() const { return columns_; }
+  const std::vector<Piece>& pieces() const { return pieces_; }
+  std::string lines_path() const { return absl::StrCat(dir_, "/", result_.lines.path); }
+
+  absl::Status Append(const RenderedRows& rows) {
+    RETURN_IF_ERROR(lines_.Append(rows.lines_));
+    result_.lines.size += static_cast<int64_t>(rows.lines_.size());
+    ASSIGN_OR_RETURN(TempFile::Extent extent, waiting_.Append(rows.framed_));
+    for (const RenderedRows::Row& row : rows.rows_) {
+      ASSIGN_OR_RETURN(const size_t split, FindSplit(row.split));
+      extent.size = row.framed_bytes;
+      AddRow(split, extent, row.json_bytes);
+      extent.offset += extent.size;
     }
-    table.result.lines.size = lines.st_size;
     return absl::OkStatus();
   }
 
-  // Takes the next row of the table.
-  void AddLine(Writing& table, const Line& line) {
-    Piece& piece = next_[line.split];
-    piece.table = &table;
-    piece.split = &table.splits[line.split];
-    piece.Add(next_offset_, line.size);
-    next_offset_ += line.size;
-    if (piece.rows < limits_.group_rows && piece.json_bytes < limits_.group_bytes) return;
-    pieces_.push_back(std::exchange(piece, {}));
-  }
-
-  // Ends what the table before has begun.
-  void EndPieces() {
+  absl::Status EndLines() {
     for (Piece& piece : next_) {
       if (piece.rows > 0) pieces_.push_back(std::exchange(piece, {}));
     }
-    next_offset_ = 0;
+    RETURN_IF_ERROR(lines_.Close());
+    return waiting_.Flush();
   }
 
-  static absl::StatusOr<RowGroup> Encode(const Piece& piece) {
-    std::string lines;
-    for (const auto& [offset, size] : piece.extents) {
-      RETURN_IF_ERROR(AppendExtent(piece.table->lines, offset, size, &lines));
+  void set_sha256_of_lines(std::string sha256) { result_.lines.sha256 = std::move(sha256); }
+
+  // Thread-safe once the lines have ended.
+  absl::StatusOr<RowGroup> Encode(const Piece& piece) const {
+    std::string framed;
+    for (const TempFile::Extent& extent : piece.extents) {
+      RETURN_IF_ERROR(waiting_.Read(extent, &framed));
     }
-    absl::StatusOr<RowGroup> group = EncodeRowGroup(piece.table->columns, std::move(lines));
-    if (absl::IsInvalidArgument(group.status())) {
-      return absl::InternalError(
-          absl::StrCat(piece.table->result.lines.path, ": ", group.status().message()));
-    }
-    return group;
+    return EncodeRowGroup(columns_, std::move(framed));
   }
 
   absl::Status Append(const Piece& piece, RowGroup group) {
-    Split& split = *piece.split;
+    Split& split = splits_[piece.split];
     if (split.file && split.file_json_bytes + piece.json_bytes > limits_.file_bytes) {
       RETURN_IF_ERROR(EndFile(split));
     }
-    if (!split.file) RETURN_IF_ERROR(StartFile(*piece.table, split));
+    if (!split.file) RETURN_IF_ERROR(StartFile(split));
     split.file_json_bytes += piece.json_bytes;
     split.result.json_bytes += piece.json_bytes;
     split.result.rows += piece.rows;
     return split.file->Append(std::move(group));
   }
 
-  absl::Status StartFile(Writing& table, Split& split) {
+  absl::StatusOr<Table> End() {
+    for (const Split& split : splits_) result_.rows += split.result.rows;
+    if (result_.rows == 0) RETURN_IF_ERROR(StartFile(splits_[0]));
+    for (Split& split : splits_) {
+      if (!split.file) continue;
+      RETURN_IF_ERROR(EndFile(split));
+      result_.splits.push_back(std::move(split.result));
+    }
+    return std::move(result_);
+  }
+
+ private:
+  struct Split {
+    SplitFiles result;
+    std::optional<ParquetFile> file;
+    int64_t file_json_bytes = 0;
+  };
+
+  Writing(const std::string& dir, const RowSchema& schema, const std::string& config,
+          const TableLimits& limits, FileWriter lines, TempFile waiting)
+      : dir_(dir),
+        limits_(limits),
+        columns_(schema),
+        lines_(std::move(lines)),
+        waiting_(std::move(waiting)) {
+    result_.config = config;
+    result_.lines.path = schema.file;
+    for (size_t i = 0; i < kSplits.size(); ++i) {
+      splits_[i].result.split = std::string(kSplits[i]);
+      next_[i].split = i;
+    }
+  }
+
+  void AddRow(size_t split, const TempFile::Extent& extent, int64_t json_bytes) {
+    Piece& piece = next_[split];
+    piece.Add(extent, json_bytes);
+    if (piece.rows < limits_.group_rows && piece.json_bytes < limits_.group_bytes) return;
+    pieces_.push_back(std::exchange(piece, {split}));
+  }
+
+  absl::Status StartFile(Split& split) {
     WrittenFile file;
-    file.path = absl::StrFormat("%s/%s-%05d.parquet", Folder(table), split.result.split,
-                                split.result.files.size());
+    file.path = absl::StrFormat("%s/%s/%s-%05d.parquet", kTablesFolder, result_.config,
+                                split.result.split, split.result.files.size());
     ASSIGN_OR_RETURN(split.file,
-                     ParquetFile::Create(absl::StrCat(dir_, "/", file.path), &table.columns));
+                     ParquetFile::Create(absl::StrCat(dir_, "/", file.path), &columns_));
     split.file_json_bytes = 0;
     split.result.files.push_back(std::move(file));
     return absl::OkStatus();
@@ -344,41 +219,88 @@ class TableWriter {
     return absl::OkStatus();
   }
 
-  absl::Status EndTable(Writing& table) {
-    for (const Split& split : table.splits) table.result.rows += split.result.rows;
-    if (table.result.rows == 0) RETURN_IF_ERROR(StartFile(table, table.splits[0]));
-    for (Split& split : table.splits) {
-      if (!split.file) continue;
-      RETURN_IF_ERROR(EndFile(split));
-      table.result.splits.push_back(std::move(split.result));
-    }
-    return absl::OkStatus();
-  }
-
-  const std::string& dir_;
+  const std::string dir_;
   const TableLimits limits_;
-  std::vector<std::unique_ptr<Writing>> tables_;
-  std::vector<Piece> pieces_;  // in the order in which they are written
-  // Of the table whose rows come: those that are not full yet, and where its next row begins.
-  std::array<Piece, kSplits.size()> next_;
-  int64_t next_offset_ = 0;
+  const Columns columns_;
+  FileWriter lines_;
+  TempFile waiting_;  // framed messages, in the order of the lines
+  Table result_;
+  std::array<Piece, kSplits.size()> next_;  // that are not full yet
+  std::vector<Piece> pieces_;               // in the order in which they are written
+  std::array<Split, kSplits.size()> splits_;
 };
 
-}  // namespace
+TableWriter::TableWriter(TableWriter&&) noexcept = default;
+TableWriter::~TableWriter() = default;
 
-absl::StatusOr<std::vector<Table>> WriteTables(const std::string& dir,
-                                               const std::vector<RowSchema>& schemas, int threads,
-                                               const TableLimits& limits) {
-  TableWriter writer(dir, limits);
-  RETURN_IF_ERROR(writer.AddTables(schemas));
+absl::StatusOr<TableWriter> TableWriter::Create(const std::string& dir,
+                                                const std::vector<RowSchema>& schemas,
+                                                const TableLimits& limits) {
+  TableWriter writer;
+  for (const RowSchema& schema : schemas) {
+    ASSIGN_OR_RETURN(std::unique_ptr<Writing> table, Writing::Create(dir, schema, limits));
+    writer.tables_.push_back(std::move(table));
+  }
+  return writer;
+}
+
+absl::StatusOr<TableWriter::Writing*> TableWriter::FindTable(const Descriptor& type) {
+  for (const std::unique_ptr<Writing>& table : tables_) {
+    if (table->columns().schema().prototype->GetDescriptor() == &type) return table.get();
+  }
+  return absl::InternalError(absl::StrCat(type.name(), " is not a row of a file"));
+}
+
+absl::Status TableWriter::Append(const Descriptor& type, const RenderedRows& rows) {
+  ASSIGN_OR_RETURN(Writing * table, FindTable(type));
+  return table->Append(rows);
+}
+
+absl::Status TableWriter::Append(Message* row) {
+  ASSIGN_OR_RETURN(Writing * table, FindTable(*row->GetDescriptor()));
+  RenderedRows rows;
+  rows.Add(table->columns().schema(), row);
+  return table->Append(rows);
+}
+
+absl::Status TableWriter::HashLines(int threads) {
+  return InOrder<std::string>(
+      threads, tables_.size(), tables_.size(),
+      [this](size_t i) { return Sha256OfFile(tables_[i]->lines_path()); },
+      [this](size_t i, std::string sha256) {
+        tables_[i]->set_sha256_of_lines(std::move(sha256));
+        return absl::OkStatus();
+      });
+}
+
+absl::StatusOr<std::vector<Table>> TableWriter::Finish(int threads) {
+  struct Work {
+    Writing* table;
+    const Piece* piece;
+  };
+  std::vector<Work> work;
+  for (const std::unique_ptr<Writing>& table : tables_) {
+    RETURN_IF_ERROR(table->EndLines());
+    for (const Piece& piece : table->pieces()) work.push_back({table.get(), &piece});
+  }
+  // The hashes take nothing of what the row groups take.
   absl::Status hashed;
-  std::thread hashing([&] { hashed = writer.HashLines(std::max(1, threads / 4)); });
-  absl::Status written = writer.FindPieces(threads);
-  if (written.ok()) written = writer.Write(threads);
+  std::thread hashing([&] { hashed = HashLines(std::max(1, threads / 4)); });
+  const absl::Status written = InOrder<RowGroup>(
+      threads, work.size(), static_cast<size_t>(threads) + 1,
+      [&](size_t i) { return work[i].table->Encode(*work[i].piece); },
+      [&](size_t i, RowGroup group) {
+        return work[i].table->Append(*work[i].piece, std::move(group));
+      });
   hashing.join();
   RETURN_IF_ERROR(written);
   RETURN_IF_ERROR(hashed);
-  return writer.Finish();
+  std::vector<Table> tables;
+  for (const std::unique_ptr<Writing>& table : tables_) {
+    ASSIGN_OR_RETURN(Table ended, table->End());
+    tables.push_back(std::move(ended));
+  }
+  return tables;
 }
 
 }  // namespace kernelmill::dataset

@@ -1,12 +1,17 @@
 #ifndef KERNELMILL_DATASET_PARQUET_TABLES_H_
 #define KERNELMILL_DATASET_PARQUET_TABLES_H_
 
+#include <google/protobuf/message.h>
+
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "dataset/rows/field.h"
+#include "absl/strings/string_view.h"
+#include "dataset/rows/row_schema.h"
 
 namespace kernelmill::dataset {
 
@@ -30,30 +35,80 @@ struct Table {
   std::string config;  // "kernels"
   WrittenFile lines;   // "kernels.jsonl"
   int64_t rows = 0;
-  // In the order train, validation, test. Those that have rows; where there is no row at all an
-  // empty train, so that the table can be loaded.
+  // In the order train, validation, test: those that have rows. If no split has rows, an empty
+  // train, so that the table can be loaded.
   std::vector<SplitFiles> splits;
 };
 
-// How the tables are cut: by these alone, never by threads.
+// The bounds by which tables are cut. Threads have no influence.
 struct TableLimits {
   int64_t group_rows = 1000;
-  int64_t group_bytes = 8 << 20;   // of JSON in a row group; its last row may pass them
-  int64_t file_bytes = 512 << 20;  // of JSON in a file, but where a single row group has more
+  int64_t group_bytes = 8 << 20;   // JSON bytes in a row group; its last row may pass them
+  int64_t file_bytes = 512 << 20;  // JSON bytes in a file, except if a single row group has more
 };
 
-// Reads the JSON lines of each schema in `dir`, and writes its rows beside them as
-// data/CONFIG/SPLIT-00000.parquet and so on, by the rows' `split`, in their order. All rows of a
-// schema without that field are train.
+// Rows of one file as they are written: lines of JSON, and the messages that Parquet is made of. A
+// thread may render some while another one writes others.
+class RenderedRows {
+ public:
+  // Adds a row, whose `not_utf8` must be filled. `serialized` are the row's bytes.
+  void Add(const RowSchema& schema, const google::protobuf::Message& row,
+           absl::string_view serialized);
+  // The same, with `not_utf8` filled and the row serialized here.
+  void Add(const RowSchema& schema, google::protobuf::Message* row);
+
+ private:
+  friend class TableWriter;
+  struct Row {
+    uint32_t json_bytes;    // the size of its line
+    uint32_t framed_bytes;  // the size of its message, with the size in front
+    std::string split;      // "" if the rows of this file have none
+  };
+
+  std::string lines_;
+  std::string framed_;
+  std::vector<Row> rows_;
+};
+
+// Writes the files of rows of a dataset: each as JSON lines while the rows come, and as Parquet
+// once all are there, as data/CONFIG/SPLIT-00000.parquet and so on, by the rows' `split`, in their
+// order. All rows of a schema without that field are train.
 //
-// `threads` encode; in memory are some four row groups for each of them and 16 bytes a row, not the
-// tables.
+// The basic idea: Parquet stores columns, and a row group needs all its rows at once, while the
+// rows of three splits and eight files come mixed. So the serialized messages wait in a temporary
+// file for each table; which of them make a row group is known when the last of them comes. In
+// memory are 16 bytes for each run of rows of a split, and while Parquet is written some four row
+// groups for each thread.
 //
-// INTERNAL: a row is not as its schema says; NOT_FOUND: a file of lines is not there;
-// RESOURCE_EXHAUSTED: the disk is full.
-absl::StatusOr<std::vector<Table>> WriteTables(const std::string& dir,
-                                               const std::vector<RowSchema>& schemas, int threads,
-                                               const TableLimits& limits = {});
+// Not thread-safe. RESOURCE_EXHAUSTED: the disk is full.
+class TableWriter {
+ public:
+  // Creates the files of lines in `dir`. The schemas must outlive it.
+  static absl::StatusOr<TableWriter> Create(const std::string& dir,
+                                            const std::vector<RowSchema>& schemas,
+                                            const TableLimits& limits = {});
+  TableWriter(TableWriter&&) noexcept;
+  TableWriter& operator=(TableWriter&&) = delete;
+  ~TableWriter();
+
+  // Appends rows to the file of that message type. INTERNAL: no table has it, or a split is
+  // unknown.
+  absl::Status Append(const google::protobuf::Descriptor& type, const RenderedRows& rows);
+  // Appends a single row, and fills its `not_utf8`.
+  absl::Status Append(google::protobuf::Message* row);
+
+  // Ends the files of lines and writes Parquet on `threads`. Nothing can be appended after.
+  absl::StatusOr<std::vector<Table>> Finish(int threads);
+
+ private:
+  class Writing;
+
+  TableWriter() = default;
+  absl::StatusOr<Writing*> FindTable(const google::protobuf::Descriptor& type);
+  absl::Status HashLines(int threads);
+
+  std::vector<std::unique_ptr<Writing>> tables_;
+};
 
 }  // namespace kernelmill::dataset
 

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@
 #include "common/base/file.h"
 #include "common/base/hash.h"
 #include "common/testing/status_matchers.h"
+#include "dataset/output/json.h"
+#include "dataset/rows/testing/test_rows.h"
+#include "kernelmill/v1/rows.pb.h"
 
 namespace kernelmill::dataset {
 namespace {
@@ -22,20 +26,33 @@ using ::kernelmill::testing::StatusIs;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-const RowSchema kKernels = {"kernels.jsonl",
-                            "",
-                            {{"id", Field::Type::kInteger, ""},
-                             {"split", Field::Type::kString, ""},
-                             {"text", Field::Type::kString, ""}}};
-const RowSchema kLedger = {"ledger.jsonl", "", {{"id", Field::Type::kInteger, ""}}};
+constexpr char kSchemas[] = R"([
+  {"file": "kernels.jsonl", "fields": [
+    {"name": "id", "type": "integer"},
+    {"name": "split", "type": "string"},
+    {"name": "text", "type": "string"}]},
+  {"file": "ledger.jsonl", "fields": [{"name": "id", "type": "integer"}]}])";
 
 // tests/peers/parquet_test.py has others' readers read what is written here.
 class TablesTest : public ::testing::Test {
  protected:
-  TablesTest() : root_(*TempDir::Create()) {}
+  TablesTest() : root_(*TempDir::Create()), rows_(Json::parse(kSchemas)) {}
 
-  static std::string Row(int id, const std::string& split, const std::string& text = "x") {
-    return absl::StrCat("{\"id\":", id, ",\"split\":\"", split, "\",\"text\":\"", text, "\"}\n");
+  const RowSchema& kernels() const { return rows_.schemas()[0]; }
+  const RowSchema& ledger() const { return rows_.schemas()[1]; }
+
+  std::unique_ptr<google::protobuf::Message> Row(int id, const std::string& split,
+                                                 const std::string& text = "x") {
+    return TestRows::FromJson(kernels(), {{"id", id}, {"split", split}, {"text", text}});
+  }
+
+  // Starts the tables of one schema or both anew.
+  TableWriter Start(const TableLimits& limits = {}) {
+    fs::remove_all(root_.path());
+    fs::create_directory(root_.path());
+    auto writer = TableWriter::Create(root_.path(), rows_.schemas(), limits);
+    EXPECT_THAT(writer, IsOk());
+    return *std::move(writer);
   }
   std::string Path(const std::string& name) { return absl::StrCat(root_.path(), "/", name); }
   std::string Read(const std::string& name) { return ReadFile(Path(name), 1 << 24).value_or(""); }
@@ -50,20 +67,27 @@ class TablesTest : public ::testing::Test {
   }
 
   TempDir root_;
+  TestRows rows_;
 };
 
 TEST_F(TablesTest, RowsGoToTheFileOfTheirSplit) {
-  ASSERT_THAT(WriteFile(Path("kernels.jsonl"),
-                        absl::StrCat(Row(1, "test"), Row(2, "train", "\\\"split\\\":\\\"test\\\""),
-                                     Row(3, "test"))),
-              IsOk());
-  ASSERT_THAT(WriteFile(Path("ledger.jsonl"), "{\"id\":1}\n"), IsOk());
-  const auto tables = WriteTables(root_.path(), {kKernels, kLedger}, 2);
+  TableWriter writer = Start();
+  ASSERT_THAT(writer.Append(Row(1, "test").get()), IsOk());
+  RenderedRows rows;
+  rows.Add(kernels(), Row(2, "train", "\"split\":\"test\"").get());
+  rows.Add(kernels(), Row(3, "test").get());
+  ASSERT_THAT(writer.Append(*kernels().prototype->GetDescriptor(), rows), IsOk());
+  ASSERT_THAT(writer.Append(TestRows::FromJson(ledger(), {{"id", 1}}).get()), IsOk());
+  const auto tables = writer.Finish(2);
   ASSERT_THAT(tables, IsOk());
   ASSERT_THAT(*tables, SizeIs(2));
   const Table& kernels = tables->front();
   EXPECT_EQ(kernels.config, "kernels");
   EXPECT_EQ(kernels.rows, 3);
+  EXPECT_EQ(Read("kernels.jsonl"),
+            "{\"id\":1,\"split\":\"test\",\"text\":\"x\"}\n"
+            "{\"id\":2,\"split\":\"train\",\"text\":\"\\\"split\\\":\\\"test\\\"\"}\n"
+            "{\"id\":3,\"split\":\"test\",\"text\":\"x\"}\n");
   EXPECT_EQ(kernels.lines.size, Read("kernels.jsonl").size());
   EXPECT_EQ(kernels.lines.sha256, Sha256Hex(Read("kernels.jsonl")));
   ASSERT_THAT(kernels.splits, SizeIs(2));
@@ -83,70 +107,66 @@ TEST_F(TablesTest, RowsGoToTheFileOfTheirSplit) {
 }
 
 TEST_F(TablesTest, TheNumberOfThreadsDoesNotShow) {
-  std::string lines;
-  for (int i = 0; i < 1000; ++i) {
-    const char* const split = i % 7 == 0 ? "validation" : i % 5 == 0 ? "test" : "train";
-    absl::StrAppend(&lines, Row(i, split, std::string(i % 100, 'a')));
-  }
-  ASSERT_THAT(WriteFile(Path("kernels.jsonl"), lines), IsOk());
   const TableLimits limits = {10, 1000, 5000};
-  ASSERT_THAT(WriteTables(root_.path(), {kKernels}, 1, limits), IsOk());
-  const std::map<std::string, std::string> one = Written();
-  EXPECT_GT(one.size(), 10);
-  for (const int threads : {2, 8}) {
-    fs::remove_all(Path("data"));
-    ASSERT_THAT(WriteTables(root_.path(), {kKernels}, threads, limits), IsOk());
+  std::map<std::string, std::string> one;
+  for (const int threads : {1, 2, 8}) {
+    TableWriter writer = Start(limits);
+    for (int i = 0; i < 1000; ++i) {
+      const char* const split = i % 7 == 0 ? "validation" : i % 5 == 0 ? "test" : "train";
+      ASSERT_THAT(writer.Append(Row(i, split, std::string(i % 100, 'a')).get()), IsOk());
+    }
+    ASSERT_THAT(writer.Finish(threads), IsOk());
+    if (threads == 1) one = Written();
+    EXPECT_GT(one.size(), 10);
     EXPECT_EQ(Written(), one);
   }
 }
 
+// How rows come, one by one or together, makes no difference either.
 TEST_F(TablesTest, AFileEndsBeforeItHasTooMuch) {
-  std::string lines;
-  for (int i = 0; i < 10; ++i) absl::StrAppend(&lines, Row(i, "train", std::string(100, 'a')));
-  ASSERT_THAT(WriteFile(Path("kernels.jsonl"), lines), IsOk());
-  const auto tables = WriteTables(root_.path(), {kKernels}, 1, {2, 1 << 20, 600});
+  TableWriter writer = Start({2, 1 << 20, 600});
+  RenderedRows rows;
+  for (int i = 0; i < 7; ++i) rows.Add(kernels(), Row(i, "train", std::string(100, 'a')).get());
+  ASSERT_THAT(writer.Append(*kernels().prototype->GetDescriptor(), rows), IsOk());
+  for (int i = 7; i < 10; ++i) {
+    ASSERT_THAT(writer.Append(Row(i, "train", std::string(100, 'a')).get()), IsOk());
+  }
+  const auto tables = writer.Finish(1);
   ASSERT_THAT(tables, IsOk());
   const SplitFiles& train = tables->front().splits[0];
-  ASSERT_THAT(train.files, SizeIs(3));  // of four, four and two rows
+  ASSERT_THAT(train.files, SizeIs(3));  // with four, four and two rows
   EXPECT_EQ(train.files[2].path, "data/kernels/train-00002.parquet");
   EXPECT_EQ(train.rows, 10);
-  EXPECT_EQ(train.json_bytes, lines.size());
+  EXPECT_EQ(train.json_bytes, Read("kernels.jsonl").size());
 }
 
 TEST_F(TablesTest, ATableWithoutRowsHasAnEmptyFile) {
-  ASSERT_THAT(WriteFile(Path("kernels.jsonl"), ""), IsOk());
-  const auto tables = WriteTables(root_.path(), {kKernels}, 1);
+  const auto tables = Start().Finish(1);
   ASSERT_THAT(tables, IsOk());
   EXPECT_EQ(tables->front().rows, 0);
   ASSERT_THAT(tables->front().splits, SizeIs(1));
   EXPECT_EQ(tables->front().splits[0].split, "train");
-  EXPECT_THAT(Written(), SizeIs(1));
+  EXPECT_THAT(Written(), SizeIs(2));
 }
 
-TEST_F(TablesTest, ALongLineIsReadWhole) {
-  const std::string text(5 << 20, 'a');
-  ASSERT_THAT(WriteFile(Path("kernels.jsonl"), Row(1, "train", text) + Row(2, "train")), IsOk());
-  const auto tables = WriteTables(root_.path(), {kKernels}, 1);
+TEST_F(TablesTest, ALongRowIsWrittenWhole) {
+  TableWriter writer = Start();
+  ASSERT_THAT(writer.Append(Row(1, "train", std::string(5 << 20, 'a')).get()), IsOk());
+  ASSERT_THAT(writer.Append(Row(2, "train").get()), IsOk());
+  const auto tables = writer.Finish(1);
   ASSERT_THAT(tables, IsOk());
   EXPECT_EQ(tables->front().rows, 2);
 }
 
-TEST_F(TablesTest, RowsThatAreNotAsTheSchemaSaysAreRefused) {
-  const auto problem = [this](const std::string& lines) {
-    fs::remove_all(Path("data"));
-    EXPECT_THAT(WriteFile(Path("kernels.jsonl"), lines), IsOk());
-    const auto tables = WriteTables(root_.path(), {kKernels}, 1);
-    EXPECT_THAT(tables, StatusIs(absl::StatusCode::kInternal));
-    return std::string(tables.status().message());
-  };
-  EXPECT_THAT(problem(Row(1, "dev")),
-              HasSubstr("kernels.jsonl: a row is of a split that there is not"));
-  EXPECT_THAT(problem(Row(1, "training")), HasSubstr("a split that there is not"));
-  EXPECT_THAT(problem("{\"id\":1}\n"), HasSubstr("has no split"));
-  EXPECT_THAT(problem("{\"id\":1,\"split\":\"train\"}\n"), HasSubstr("2 fields instead of 3"));
-  EXPECT_THAT(problem("{\"id\":1"), HasSubstr("the last line has no end"));
-  fs::remove(Path("kernels.jsonl"));
-  EXPECT_THAT(WriteTables(root_.path(), {kKernels}, 1), StatusIs(absl::StatusCode::kNotFound));
+TEST_F(TablesTest, RowsOfNoFileOrSplitAreRefused) {
+  TableWriter writer = Start();
+  const absl::Status split = writer.Append(Row(1, "training").get());
+  EXPECT_THAT(split, StatusIs(absl::StatusCode::kInternal));
+  EXPECT_THAT(split.message(), HasSubstr("the unknown split \"training\""));
+  v1::RowTokens other;
+  const absl::Status file = writer.Append(&other);
+  EXPECT_THAT(file, StatusIs(absl::StatusCode::kInternal));
+  EXPECT_THAT(file.message(), HasSubstr("RowTokens is not a row of a file"));
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ const char* TypeName(Field::Type type) {
   return "";
 }
 
-// Of one value, be it the field's own or one of its list's.
+// Returns the schema of one value: that of the field, or an element of its list.
 Json ValueSchema(const Field& field) {
   Json schema = field.type == Field::Type::kStruct ? ObjectSchema(field.fields) : Json::object();
   schema["type"] = TypeName(field.type);

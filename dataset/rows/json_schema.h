@@ -2,7 +2,7 @@
 #define KERNELMILL_DATASET_ROWS_JSON_SCHEMA_H_
 
 #include "dataset/output/json.h"
-#include "dataset/rows/field.h"
+#include "dataset/rows/row_schema.h"
 
 namespace kernelmill::dataset {
 

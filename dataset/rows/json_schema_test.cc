@@ -4,15 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <set>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "common/base/file.h"
 #include "common/testing/status_matchers.h"
-#include "dataset/rows/row_schemas.h"
+#include "dataset/rows/row_schema.h"
 #include "dataset/rows/testing/row_check.h"
+#include "dataset/rows/testing/test_rows.h"
 
 namespace kernelmill::dataset {
 namespace {
@@ -29,8 +29,8 @@ std::string SchemaFile(const RowSchema& schema) {
                       absl::StripSuffix(schema.file, ".jsonl"), ".schema.json");
 }
 
-// Run with KERNELMILL_WRITE_SCHEMAS=1 after a change of the table.
-TEST(JsonSchema, TheFilesInDocsAreOfTheTable) {
+// Run with KERNELMILL_WRITE_SCHEMAS=1 after a change of rows.proto.
+TEST(JsonSchema, TheFilesInDocsAreThoseOfTheRows) {
   for (const RowSchema& schema : RowSchemas()) {
     const std::string text = Pretty(JsonSchema(schema));
     const std::string path = SchemaFile(schema);
@@ -43,32 +43,19 @@ TEST(JsonSchema, TheFilesInDocsAreOfTheTable) {
   }
 }
 
-void CheckTable(const std::string& where, const Fields& fields) {
-  std::set<std::string> names;
-  for (const Field& field : fields) {
-    const std::string at = absl::StrCat(where, "/", field.name);
-    EXPECT_TRUE(names.insert(field.name).second) << at << " stands twice";
-    EXPECT_FALSE(field.description.empty()) << at;
-    EXPECT_EQ(field.type == Field::Type::kStruct, !field.fields.empty()) << at;
-    EXPECT_FALSE(field.list && field.nullable) << at << ": a list is empty and not null";
-    CheckTable(at, field.fields);
-  }
+const RowSchema& SmallSchema() {
+  static const TestRows& rows = *new TestRows(Json::parse(R"([
+    {"file": "small.jsonl", "description": "Rows of a test.", "fields": [
+      {"name": "text", "type": "string", "description": "a"},
+      {"name": "word", "type": "string", "description": "b", "words": ["x", "y"], "nullable": true},
+      {"name": "share", "type": "number", "description": "c", "nullable": true},
+      {"name": "places", "type": "struct", "description": "d", "list": true, "fields": [
+        {"name": "line", "type": "integer", "description": "e"}]}]}])"));
+  return rows.schemas().front();
 }
-
-TEST(RowSchemas, AreSound) {
-  for (const RowSchema& schema : RowSchemas()) CheckTable(schema.file, schema.fields);
-}
-
-const RowSchema kSmall = {
-    "small.jsonl",
-    "Rows of a test.",
-    {{"text", Field::Type::kString, "a"},
-     {"word", Field::Type::kString, "b", {}, {"x", "y"}, false, true},
-     {"share", Field::Type::kNumber, "c", {}, {}, false, true},
-     {"places", Field::Type::kStruct, "d", {{"line", Field::Type::kInteger, "e"}}, {}, true}}};
 
 TEST(JsonSchema, IsStrictAboutFieldsTypesAndAbsence) {
-  const Json schema = JsonSchema(kSmall);
+  const Json schema = JsonSchema(SmallSchema());
   EXPECT_EQ(schema["additionalProperties"], false);
   EXPECT_EQ(schema["required"], Json({"text", "word", "share", "places"}));
   EXPECT_EQ(
@@ -79,11 +66,11 @@ TEST(JsonSchema, IsStrictAboutFieldsTypesAndAbsence) {
 
 TEST(RowProblems, NameTheFieldThatIsWrong) {
   const Json row = {{"text", ""}, {"word", nullptr}, {"share", 1.0}, {"places", {{{"line", 1}}}}};
-  EXPECT_THAT(RowProblems(row, kSmall), IsEmpty());
+  EXPECT_THAT(RowProblems(row, SmallSchema()), IsEmpty());
   const auto problems = [&row](const char* key, const Json& value) {
     Json spoiled = row;
     spoiled[key] = value;
-    return RowProblems(spoiled, kSmall);
+    return RowProblems(spoiled, SmallSchema());
   };
   EXPECT_THAT(problems("text", nullptr), ElementsAre(StartsWith("/text: null")));
   EXPECT_THAT(problems("word", "z"), ElementsAre(StartsWith("/word: ")));

@@ -22,7 +22,7 @@
 #include "common/testing/status_matchers.h"
 #include "dataset/export/exporter.h"
 #include "dataset/output/json.h"
-#include "dataset/rows/row_schemas.h"
+#include "dataset/rows/row_schema.h"
 #include "dataset/rows/testing/row_check.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"

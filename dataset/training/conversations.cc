@@ -128,9 +128,9 @@ string_view Body(const v1::Kernel& kernel) {
   return absl::StripAsciiWhitespace(source.substr(std::min(offset, source.size())));
 }
 
-// Returns the launcher's text if it shows how the kernel is launched, or "". It must name the
-// kernel, which a macro or a table may pass to it instead. It must not contain the kernel, or the
-// question would contain its answer.
+// The launcher's text where that shows how the kernel is launched; else nothing. It has to name the
+// kernel, which may have been handed to it by a macro or in a table, and not to hold it: a kernel
+// within its launcher would be in the question that asks for it.
 std::string ShownLauncher(const v1::Kernel& kernel) {
   const string_view text = kernel.launcher().text();
   if (!Names(text, kernel)) return "";
@@ -138,7 +138,7 @@ std::string ShownLauncher(const v1::Kernel& kernel) {
   return AtTheMargin(kernel, text);
 }
 
-// Returns the noun for the kernel in a question.
+// Returns the word for the kernel in a question.
 string_view Noun(const v1::Kernel& kernel) {
   return kernel.role() == v1::KERNEL_ROLE_DEVICE ? "device function" : "kernel";
 }
@@ -160,7 +160,7 @@ std::string WriteQuestion(const v1::Kernel& kernel, string_view launcher) {
   return text;
 }
 
-// Returns the source without its docstring, which is between the signature and the body.
+// The source without its docstring, which is between the signature and the body.
 std::string WithoutDocstring(const v1::Kernel& kernel) {
   const string_view source = kernel.source();
   const size_t signature = source.find(kernel.signature());

@@ -18,7 +18,7 @@ struct Conversation {
   std::string assistant;
 };
 
-// Returns the names of all templates, in the order of a kernel's conversations.
+// The names of all templates, in the order of a kernel's conversations.
 const std::vector<std::string>& TemplateNames();
 
 // Makes the conversations that a kernel has evidence for. Everything in them comes from the record:

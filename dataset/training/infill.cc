@@ -15,7 +15,7 @@ namespace {
 
 using absl::string_view;
 
-// Returns the begin of the token's line, or nothing if the token is not the first of its line.
+// Returns the beginning of the token's line if the token is its first; nothing otherwise.
 std::optional<size_t> FindLine(const code::Token& token, string_view code) {
   size_t at = static_cast<size_t>(token.text.data() - code.data());
   while (at > 0 && code::IsBlank(code[at - 1])) --at;
@@ -26,12 +26,12 @@ std::optional<size_t> FindLine(const code::Token& token, string_view code) {
 // Consecutive lines of comments with the same indentation.
 struct CommentLines {
   size_t begin = 0;
-  size_t end = 0;  // the begin of the next line
+  size_t end = 0;  // the beginning of the line after them
   size_t indentation = 0;
 };
 
-// Returns the begins of the lines with which a statement begins, or the comment directly above it.
-// The first is 0.
+// Returns the beginnings of the lines on which a statement begins, or the comment right above it,
+// which is about it; 0 is the first.
 std::vector<size_t> StatementLines(string_view code) {
   std::vector<size_t> lines = {0};
   std::optional<CommentLines> comments;

@@ -8,8 +8,8 @@
 
 namespace kernelmill::dataset {
 
-// A text in three parts, whose middle a model must fill in. Joined, they are prompt and completion.
-// They do not contain special tokens of a model; a recipe adds these.
+// A text in three parts; a model is to fill in the middle one. Joined they are prompt and
+// completion. They have no model's own tokens: a recipe sets these.
 struct Infill {
   std::string prefix;
   std::string middle;  // not empty, except for an empty completion

@@ -8,7 +8,7 @@ The program gets an RPATH to the libraries beside it, which their own needs are 
 libraries' bytes stay Debian's. glibc, libstdc++ and libgcc are the machine's; the wheel's tag (manylinux_2_N) says
 which glibc is needed, by the symbol versions that the program and the libraries ask for.
 
-The module's messages are protobuf's descriptors of our proto files, no generated code, so that it runs with whichever
+The types of rows (records.py) are made here, from docs/schema. The module's messages are protobuf's descriptors of our proto files, no generated code, so that it runs with whichever
 protobuf is there.
 
 The bytes are a function of the program, the libraries and SOURCE_DATE_EPOCH. Standard library only; runs ldd,
@@ -27,7 +27,8 @@ import time
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "deploy"))
+sys.path[:0] = [str(ROOT / "deploy"), str(ROOT / "python")]
+import generate  # noqa: E402
 import sbom  # noqa: E402
 
 # Libraries that every Linux of the wheel's tag has; their symbol versions say which release is needed.
@@ -170,7 +171,9 @@ def main():
     tag = f"py3-none-{platform_tag([program, *libraries.values()])}"
 
     module = [f for f in (ROOT / "python/kernelmill").iterdir() if f.suffix == ".py" or f.name == "py.typed"]
-    members = {f"kernelmill/{file.name}": file.read_bytes() for file in sorted(module)}
+    texts = {file.name: file.read_bytes() for file in module}
+    texts["records.py"] = generate.records().encode()
+    members = {f"kernelmill/{name}": texts[name] for name in sorted(texts)}
     members["kernelmill/crawl.binpb"] = descriptors()
     with tempfile.TemporaryDirectory() as work:
         stripped = pathlib.Path(work) / "kernelmill"

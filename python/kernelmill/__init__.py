@@ -53,13 +53,23 @@ _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 __all__ = sorted(_HOMES)
 
 
+def _home(name: str) -> typing.Any:
+    """The module that has the name."""
+    try:
+        return importlib.import_module(f"kernelmill.{_HOMES[name]}")
+    except ModuleNotFoundError as error:
+        if error.name != "kernelmill.records":
+            raise
+        raise ImportError("kernelmill/records.py is missing: a wheel has it; in a source checkout python/generate.py writes it") from error
+
+
 def __getattr__(name: str) -> typing.Any:
     if name == "__version__":  # asked for seldom, and slow to import
         from importlib import metadata
 
         return metadata.version("kernelmill")
     if name in _HOMES:
-        return getattr(importlib.import_module(f"kernelmill.{_HOMES[name]}"), name)
+        return getattr(_home(name), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -4,6 +4,7 @@ that need gRPC, mypy or Jupyter are skipped where they are not installed (tests/
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -381,7 +382,7 @@ class Types(Module):
         self.assertIn('Revealed type is "bytes"', done.stdout.replace("builtins.", ""))
         self.assertIn('"Kernel" has no attribute "nothing"', done.stdout)
 
-    def test_types_are_in_step_with_schemas_and_protos(self):
+    def test_messages_are_in_step_with_the_proto(self):
         harness.run(self.full, harness.ROOT / "python/generate.py", "--check")
 
 
@@ -405,9 +406,26 @@ class Notebook(Module):
         self.assertEqual([m["role"] for m in json.loads(rows[0])["messages"]][-2:], ["user", "assistant"])
 
 
-class Generated(unittest.TestCase):
-    def test_rows_are_in_step_with_the_schemas(self):
-        harness.run(sys.executable, harness.ROOT / "python/generate.py", "--check")
+class Checkout(unittest.TestCase):
+    """The module in a source checkout, where the types of rows are made by a program."""
+
+    def python(self, root, *argv):
+        return subprocess.run([sys.executable, *argv], env={"PATH": os.environ["PATH"], "PYTHONPATH": str(root / "python")},
+                              capture_output=True, text=True, check=False)
+
+    def test_types_of_rows_are_made_and_without_them_the_module_says_how(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            shutil.copytree(harness.ROOT / "python", root / "python", ignore=shutil.ignore_patterns("records.py", "__pycache__"))
+            shutil.copytree(harness.ROOT / "docs/schema", root / "docs/schema")
+            shutil.copytree(harness.ROOT / "proto", root / "proto")
+            done = self.python(root, "-c", "import kernelmill; kernelmill.Kernel")
+            self.assertIn("ImportError: kernelmill/records.py is missing", done.stderr)
+            self.assertIn("python/generate.py", done.stderr)
+            done = self.python(root, root / "python/generate.py")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            done = self.python(root, "-c", "import kernelmill; print(kernelmill.Kernel.__annotations__['dsl'])")
+            self.assertIn("'cuda']", done.stdout, done.stderr)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
-#include "dataset/output/output_dir.h"
+#include "dataset/output/dataset_files.h"
 
 namespace kernelmill::client {
 namespace {

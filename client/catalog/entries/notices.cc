@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
-#include "dataset/output/output_dir.h"
+#include "dataset/output/dataset_files.h"
 
 namespace kernelmill::client {
 

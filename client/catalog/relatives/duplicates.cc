@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "client/catalog/relatives/overview.h"
-#include "dataset/output/output_dir.h"
+#include "dataset/output/dataset_files.h"
 
 namespace kernelmill::client {
 namespace {

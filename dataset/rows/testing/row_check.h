@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "dataset/output/json.h"
-#include "dataset/rows/field.h"
+#include "dataset/rows/row_schema.h"
 
 namespace kernelmill::dataset {
 
@@ -65,7 +65,7 @@ inline void CheckFields(const std::string& where, const Json& object, const Fiel
   }
 }
 
-// What of a row is not as its file's schema says; nothing where all is.
+// Returns what differs in a row from its file's schema; empty if nothing does.
 inline std::vector<std::string> RowProblems(const Json& row, const RowSchema& schema) {
   std::vector<std::string> problems;
   CheckFields("", row, schema.fields, &problems);

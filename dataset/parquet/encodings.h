@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_DATASET_PARQUET_THRIFT_H_
-#define KERNELMILL_DATASET_PARQUET_THRIFT_H_
+#ifndef KERNELMILL_DATASET_PARQUET_ENCODINGS_H_
+#define KERNELMILL_DATASET_PARQUET_ENCODINGS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -7,8 +7,18 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 
 namespace kernelmill::dataset {
+
+// The bits that a number from 0 to `highest` needs.
+int BitWidth(uint32_t highest);
+
+// Appends numbers of `width` bits, 1 to 32, in Parquet's RLE/bit-packed hybrid: runs of eight and
+// more equal ones as a count and the number, what is between these in groups of eight, packed. A
+// group that the last numbers do not fill is filled with zeros.
+void AppendHybrid(absl::Span<const uint32_t> numbers, int width, std::string* out);
+void AppendHybrid(absl::Span<const uint8_t> numbers, int width, std::string* out);
 
 // Appends `value` in base 128, the low digits first; each byte but the last has its high bit set.
 void AppendVarint(uint64_t value, std::string* out);
@@ -26,8 +36,8 @@ class ThriftWriter {
   void I64(int id, int64_t value) { Integer(id, kI64, value); }
   void Binary(int id, absl::string_view value);
 
-  // What is written until the matching End is the struct's. `id` is the field that it is; an
-  // element of a list, or the outermost struct, has none.
+  // Begins a struct, which ends with the matching End. `id` is its field; an element of a list, or
+  // the outermost struct, has no field.
   void BeginStruct(int id);
   void BeginStruct();
   void End();
@@ -63,6 +73,20 @@ class ThriftWriter {
   std::vector<int> last_;  // the id last written, of each struct that is open
 };
 
+// The numbers of Parquet's metadata that this writer uses, as parquet.thrift has them.
+namespace parquet {
+
+enum Type : int32_t { kBoolean = 0, kInt64 = 2, kDouble = 5, kByteArray = 6 };
+enum ConvertedType : int32_t { kUtf8 = 0, kList = 3, kConvertedInt64 = 18 };
+enum Repetition : int32_t { kRequired = 0, kOptional = 1, kRepeated = 2 };
+enum Encoding : int32_t { kPlain = 0, kRle = 3, kRleDictionary = 8 };
+enum Codec : int32_t { kZstd = 6 };
+enum PageType : int32_t { kDataPage = 0, kDictionaryPage = 2 };
+
+inline constexpr char kMagic[] = "PAR1";
+
+}  // namespace parquet
+
 }  // namespace kernelmill::dataset
 
-#endif  // KERNELMILL_DATASET_PARQUET_THRIFT_H_
+#endif  // KERNELMILL_DATASET_PARQUET_ENCODINGS_H_

@@ -1,4 +1,4 @@
-#include "dataset/export/records.h"
+#include "dataset/export/fill_rows.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

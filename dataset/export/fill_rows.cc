@@ -1,0 +1,433 @@
+#include "dataset/export/fill_rows.h"
+
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/message.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "common/base/hash.h"
+#include "common/manifest/ledger.h"
+#include "common/source_files/whole_files.h"
+#include "dataset/export/place.h"
+#include "dataset/export/redact.h"
+#include "dataset/training/infill.h"
+
+namespace kernelmill::dataset {
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::Reflection;
+
+// Ends the program: the messages of the stages and of the rows do not fit each other, which the
+// first test that fills such a row shows.
+[[noreturn]] void Abort(const std::string& from, const std::string& to) {
+  std::fprintf(stderr, "rows.proto: %s has nothing that fits %s\n", from.c_str(), to.c_str());
+  std::abort();
+}
+
+// Copies a message of a stage into the message of a row that has some of its fields, by the same
+// names and types: such a field needs no line here. The row's message may have no others.
+class FieldCopier {
+ public:
+  FieldCopier(const Descriptor& from, const Descriptor& to) {
+    for (int i = 0; i < to.field_count(); ++i) {
+      Pair pair;
+      pair.to = to.field(i);
+      pair.from = from.FindFieldByName(pair.to->name());
+      const bool fits = pair.from != nullptr && pair.from->cpp_type() == pair.to->cpp_type() &&
+                        pair.from->is_repeated() == pair.to->is_repeated();
+      if (!fits) Abort(from.full_name(), pair.to->full_name());
+      if (pair.to->message_type() != nullptr) {
+        pair.nested =
+            std::make_unique<FieldCopier>(*pair.from->message_type(), *pair.to->message_type());
+      }
+      pairs_.push_back(std::move(pair));
+    }
+  }
+
+  void Copy(const Message& from, Message* to) const {
+    const Reflection& reading = *from.GetReflection();
+    const Reflection& writing = *to->GetReflection();
+    for (const Pair& pair : pairs_) {
+      if (pair.to->is_repeated()) {
+        const int size = reading.FieldSize(from, pair.from);
+        for (int i = 0; i < size; ++i) CopyElement(from, i, pair, to);
+      } else if (reading.HasField(from, pair.from)) {
+        switch (pair.to->cpp_type()) {
+          case FieldDescriptor::CPPTYPE_STRING:
+            writing.SetString(to, pair.to, reading.GetString(from, pair.from));
+            break;
+          case FieldDescriptor::CPPTYPE_INT32:
+            writing.SetInt32(to, pair.to, reading.GetInt32(from, pair.from));
+            break;
+          case FieldDescriptor::CPPTYPE_INT64:
+            writing.SetInt64(to, pair.to, reading.GetInt64(from, pair.from));
+            break;
+          case FieldDescriptor::CPPTYPE_DOUBLE:
+            writing.SetDouble(to, pair.to, reading.GetDouble(from, pair.from));
+            break;
+          case FieldDescriptor::CPPTYPE_BOOL:
+            writing.SetBool(to, pair.to, reading.GetBool(from, pair.from));
+            break;
+          case FieldDescriptor::CPPTYPE_ENUM:
+            writing.SetEnumValue(to, pair.to, reading.GetEnumValue(from, pair.from));
+            break;
+          case FieldDescriptor::CPPTYPE_MESSAGE:
+            pair.nested->Copy(reading.GetMessage(from, pair.from),
+                              writing.MutableMessage(to, pair.to));
+            break;
+          default:
+            Abort(from.GetTypeName(), pair.to->full_name());  // no row has such a field
+        }
+      }
+    }
+  }
+
+ private:
+  struct Pair {
+    const FieldDescriptor* from = nullptr;
+    const FieldDescriptor* to = nullptr;
+    std::unique_ptr<FieldCopier> nested;  // the fields of a message
+  };
+
+  // Lists are of texts or messages.
+  static void CopyElement(const Message& from, int index, const Pair& pair, Message* to) {
+    const Reflection& reading = *from.GetReflection();
+    if (pair.nested != nullptr) {
+      pair.nested->Copy(reading.GetRepeatedMessage(from, pair.from, index),
+                        to->GetReflection()->AddMessage(to, pair.to));
+    } else {
+      to->GetReflection()->AddString(to, pair.to,
+                                     reading.GetRepeatedString(from, pair.from, index));
+    }
+  }
+
+  std::vector<Pair> pairs_;
+};
+
+template <typename From, typename To>
+void CopyFields(const From& from, To* to) {
+  static const FieldCopier& copier = *new FieldCopier(*From::descriptor(), *To::descriptor());
+  copier.Copy(from, to);
+}
+
+template <typename From, typename To>
+void CopyFields(const google::protobuf::RepeatedPtrField<From>& from,
+                google::protobuf::RepeatedPtrField<To>* to) {
+  for (const From& element : from) CopyFields(element, to->Add());
+}
+
+// Fills the job's settings for the source of a kept kernel or file.
+template <typename Row>
+void FillSourceTerms(const DatasetIndex& index, uint32_t number, Row* row) {
+  const SourceEntry& source = index.GetSource(number);
+  row->set_category(source.category);
+  row->set_source_tier(source.tier);
+  row->set_weight(source.weight);
+  row->set_split(std::string(index.GetSplit(number)));
+}
+
+// Fills the fields by which a trainer selects and weighs any row.
+template <typename Row>
+void FillTrainingFields(const DatasetIndex& index, uint32_t number, const v1::Verdict& verdict,
+                        Row* row) {
+  const SourceEntry& source = index.GetSource(number);
+  row->set_id(index.kernels[number].id());
+  row->set_repository(source.repository);
+  row->set_license(verdict.license().expression());
+  row->set_category(source.category);
+  row->set_weight(source.weight);
+  row->set_split(std::string(index.GetSplit(number)));
+}
+
+template <typename Row>
+void FillDuplicates(const DatasetIndex& index, uint32_t number, Row* row) {
+  std::vector<std::string> ids;
+  for (const auto& [leader, duplicate] : index.FindDuplicates(number)) {
+    ids.push_back(index.kernels[duplicate].id());
+  }
+  std::sort(ids.begin(), ids.end());
+  *row->mutable_duplicates() = {ids.begin(), ids.end()};
+}
+
+// The holdouts' kernels that a candidate matches, the gravest first, and the sum of the matches
+// that decide nothing.
+template <typename Row>
+void FillContamination(const DatasetIndex& index, uint32_t number, Row* row) {
+  const v1::Decision& decision = index.DecisionOn(number);
+  for (const v1::Contamination& match : decision.contamination()) {
+    v1::RowContamination* to = row->add_contamination();
+    FillPlace(index, match.holdout(), to->mutable_holdout());
+    to->set_rule(match.rule());
+    to->set_score(match.score());
+    to->set_text(match.text());
+    to->set_holdout_text(match.holdout_text());
+    to->set_copies(match.copies());
+  }
+  row->set_contamination_weak_matches(decision.weak_matches());
+  if (decision.weak_matches() > 0) row->set_contamination_weak_score(decision.weak_score());
+}
+
+template <typename Row>
+void FillSensitive(const v1::Quality& quality, const v1::QualityPolicy& policy, Row* row) {
+  for (const v1::Sensitive& finding : quality.sensitive()) {
+    v1::RowSensitive* to = row->add_sensitive();
+    to->set_kind(finding.kind());
+    to->set_text(finding.text());
+    to->set_begin(finding.begin());
+    to->set_size(finding.size());
+    to->set_redacted(IsRedacted(finding, policy));
+  }
+}
+
+void FillTexts(const v1::Kernel& kernel, v1::KernelRow* row) {
+  row->set_source(kernel.source());
+  row->set_module(kernel.module());
+  row->set_prompt_context(kernel.prompt_context());
+  CopyFields(kernel.pieces(), row->mutable_pieces());
+  row->set_self_contained(kernel.self_contained());
+  *row->mutable_free_names() = kernel.free_names();
+  CopyFields(kernel.unresolved_names(), row->mutable_unresolved_names());
+  CopyFields(kernel.dropped_decorators(), row->mutable_dropped_decorators());
+  CopyFields(kernel.replaced_texts(), row->mutable_replaced_texts());
+  row->set_signature(kernel.signature());
+  row->set_docstring(kernel.docstring());
+  *row->mutable_decorators() = kernel.decorators();
+  *row->mutable_calls() = kernel.calls();
+}
+
+void FillParameters(const v1::Kernel& kernel, v1::KernelRow* row) {
+  for (const v1::Parameter& parameter : kernel.parameters()) {
+    v1::KernelRow::Parameter* to = row->add_parameters();
+    to->set_name(parameter.name());
+    to->set_annotation(parameter.annotation());
+    to->set_default_(parameter.default_value());
+    to->set_role(parameter.role());
+    to->set_rule(parameter.rule());
+  }
+}
+
+void FillAutotune(const v1::Autotune& autotune, v1::KernelRow::Autotune* to) {
+  const auto add = [](const v1::NamedText& text, v1::KernelRow::NamedValue* value) {
+    value->set_name(text.name());
+    value->set_value(text.text());
+  };
+  to->set_decorator(autotune.decorator());
+  for (const v1::Autotune::Config& config : autotune.configs()) {
+    v1::KernelRow::Autotune::Config* added = to->add_configs();
+    for (const v1::NamedText& text : config.kwargs()) add(text, added->add_kwargs());
+    for (const v1::NamedText& text : config.options()) add(text, added->add_options());
+  }
+  to->set_resolved(autotune.resolved());
+  to->set_expression(autotune.expression());
+  *to->mutable_key() = autotune.key();
+  to->set_key_expression(autotune.key_expression());
+}
+
+void FillInductor(const v1::Kernel& kernel, v1::KernelRow::Inductor* to) {
+  const v1::InductorOrigin& origin = kernel.inductor();
+  to->set_model(origin.model());
+  to->set_graph(origin.graph());
+  to->set_kernel_path(origin.kernel_path());
+  to->set_source_node(origin.source_node());
+  to->set_in_string(kernel.form() == v1::KERNEL_FORM_STRING);
+}
+
+// Fills the fields that were read from the texts.
+void FillDerivedFields(const v1::Kernel& kernel, v1::KernelRow* row) {
+  FillParameters(kernel, row);
+  if (kernel.has_autotune()) FillAutotune(kernel.autotune(), row->mutable_autotune());
+  if (kernel.has_heuristics()) CopyFields(kernel.heuristics(), row->mutable_heuristics());
+  if (kernel.has_launcher()) CopyFields(kernel.launcher(), row->mutable_launcher());
+  row->set_requires_triton(kernel.requires_triton());
+  row->set_requires_triton_path(kernel.requires_triton_path());
+  for (const v1::Tag& tag : kernel.tags()) row->add_tags(tag.name());
+  CopyFields(kernel.tags(), row->mutable_tag_rules());
+  *row->mutable_features() = kernel.features();
+  row->set_lexical_tokens(kernel.tokens());
+  if (kernel.has_inductor()) FillInductor(kernel, row->mutable_inductor());
+  if (kernel.has_cuda()) CopyFields(kernel.cuda(), row->mutable_cuda());
+}
+
+void FillChecks(const v1::Verdict& verdict, v1::KernelRow* row) {
+  v1::KernelRow::CheckOutcomes* checks = row->mutable_checks();
+  for (const v1::RuleResult& result : verdict.rules()) {
+    const FieldDescriptor* check = checks->GetDescriptor()->FindFieldByName(result.rule());
+    if (check == nullptr) continue;  // a check of an older version
+    checks->GetReflection()->SetEnumValue(checks, check, result.outcome());
+    if (result.reason().empty()) continue;
+    v1::KernelRow::CheckReason* reason = row->add_check_reasons();
+    reason->set_check(result.rule());
+    reason->set_reason(result.reason());
+  }
+}
+
+void FillQuality(const v1::Quality& quality, const v1::QualityPolicy& policy,
+                 v1::KernelRow::Quality* to) {
+  to->set_score(quality.score());
+  to->set_tier(quality.tier());
+  to->set_loads(quality.masks().loads());
+  to->set_masked_loads(quality.masks().masked_loads());
+  to->set_stores(quality.masks().stores());
+  to->set_masked_stores(quality.masks().masked_stores());
+  to->set_longest_line(quality.longest_line());
+  to->set_mean_line(quality.mean_line());
+  to->set_comment_ratio(quality.comment_ratio());
+  to->set_generated(quality.generated());
+  FillSensitive(quality, policy, to);
+}
+
+// Says whether the result's signature has a place among the kernel's. It has none if the module
+// could not be loaded or no signature was found, since then nothing was compiled by one.
+bool HasSignature(const v1::CompileResult& result, const v1::CompiledKernel& compiled) {
+  const bool loaded = std::any_of(compiled.imports().begin(), compiled.imports().end(),
+                                  [&](const v1::ModuleImport& import) {
+                                    return import.ok() && import.toolchain() == result.toolchain();
+                                  });
+  return loaded && result.signature() >= 0 && result.signature() < compiled.signatures_size();
+}
+
+void FillCompile(const v1::CompiledKernel& compiled, v1::KernelRow::Compile* to) {
+  to->set_not_attempted(compiled.not_attempted());
+  CopyFields(compiled.imports(), to->mutable_imports());
+  CopyFields(compiled.signatures(), to->mutable_signatures());
+  for (const v1::CompileResult& result : compiled.results()) {
+    v1::KernelRow::Compile::Result* added = to->add_results();
+    added->set_toolchain(result.toolchain());
+    added->set_target(result.target());
+    added->set_status(result.status());
+    if (HasSignature(result, compiled)) added->set_signature(result.signature());
+    added->set_stage(result.stage());
+    added->set_message(result.message());
+    added->set_line(result.line());
+    added->set_missing(result.missing());
+    if (result.status() == v1::COMPILE_STATUS_OK) {
+      added->set_registers(result.registers());
+      added->set_shared_bytes(result.shared_bytes());
+      added->set_spill_bytes(result.spill_bytes());
+      added->set_instructions(result.instructions());
+    }
+    added->set_limited(result.limited());
+    CopyFields(result.forms(), added->mutable_forms());
+  }
+}
+
+}  // namespace
+
+void FillVerdict(const v1::Verdict& verdict, const v1::QualityPolicy& policy, v1::KernelRow* row) {
+  CopyFields(verdict.source_tokens(), row->mutable_tokens());
+  CopyFields(verdict.module_tokens(), row->mutable_module_tokens());
+  CopyFields(verdict.license(), row->mutable_license());
+  FillChecks(verdict, row);
+  FillQuality(verdict.quality(), policy, row->mutable_quality());
+  row->set_kind(verdict.kind());
+  row->set_kind_rule(verdict.kind_rule());
+  row->set_target(verdict.target());
+  row->set_target_rule(verdict.target_rule());
+  if (verdict.has_compiled()) FillCompile(verdict.compiled(), row->mutable_compile());
+}
+
+void FillKernelRow(const DatasetIndex& index, uint32_t number, const v1::Kernel& kernel,
+                   const v1::Verdict& verdict, absl::string_view fim_sha1,
+                   absl::string_view fim_excluded, v1::KernelRow* row) {
+  FillIdentity(index, number, row);
+  row->set_name(kernel.name());
+  row->set_qualname(kernel.qualname());
+  row->set_found_by(kernel.found_by());
+  row->set_applied_by(kernel.applied_by());
+  FillSourceTerms(index, number, row);
+  row->set_cluster(kernel.id());
+  FillDuplicates(index, number, row);
+  FillTexts(kernel, row);
+  FillDerivedFields(kernel, row);
+  row->set_fim_sha1(absl::BytesToHexString(fim_sha1));
+  row->set_fim_excluded(std::string(fim_excluded));
+  FillVerdict(verdict, index.manifest.quality(), row);
+  FillContamination(index, number, row);
+  row->set_word_overlap(std::max(0.0, index.DecisionOn(number).word_overlap()));
+}
+
+void FillFileRow(const DatasetIndex& index, uint32_t number, const v1::Kernel& file,
+                 const v1::Verdict& verdict, const std::vector<std::string>& kernels,
+                 v1::FileRow* row) {
+  const SourceEntry& source = index.GetSource(number);
+  const FileEntry& entry = index.GetFile(number);
+  row->set_id(index.kernels[number].id());
+  row->set_repository(source.repository);
+  row->set_repository_url(source.url);
+  row->set_commit(source.commit);
+  row->set_url(WebLink(source.url, source.commit, entry.path, 0, 0));
+  row->set_path(entry.path);
+  row->set_sha256(entry.sha256());
+  row->set_language(std::string(source_files::LanguageOfFile(entry.path)));
+  FillSourceTerms(index, number, row);
+  row->set_text(file.source());
+  row->set_bytes(entry.size_bytes);
+  row->set_lines(entry.lines);
+  CopyFields(verdict.source_tokens(), row->mutable_tokens());
+  CopyFields(verdict.license(), row->mutable_license());
+  row->set_generated(verdict.quality().generated());
+  FillSensitive(verdict.quality(), index.manifest.quality(), row);
+  *row->mutable_kernels() = {kernels.begin(), kernels.end()};
+  FillDuplicates(index, number, row);
+  FillContamination(index, number, row);
+}
+
+void FillFimRow(const DatasetIndex& index, uint32_t number, const manifest::FimPair& pair,
+                absl::string_view sha1, const v1::Verdict& verdict, v1::FimRow* row) {
+  Infill infill = CutInfill(pair, sha1);
+  row->set_prompt(pair.prompt);
+  row->set_completion(pair.completion);
+  row->set_prefix(std::move(infill.prefix));
+  row->set_middle(std::move(infill.middle));
+  row->set_suffix(std::move(infill.suffix));
+  row->set_sha1(absl::BytesToHexString(sha1));
+  FillTrainingFields(index, number, verdict, row);
+}
+
+void FillInstructRow(const DatasetIndex& index, uint32_t number, const Conversation& conversation,
+                     const v1::Verdict& verdict, v1::InstructRow* row) {
+  const auto add = [row](const char* role, const std::string& content) {
+    v1::InstructRow::Message* message = row->add_messages();
+    message->set_role(role);
+    message->set_content(content);
+  };
+  row->set_template_(std::string(conversation.template_name));
+  add("system", conversation.system);
+  add("user", conversation.user);
+  add("assistant", conversation.assistant);
+  FillTrainingFields(index, number, verdict, row);
+}
+
+void FillLedgerRow(const DatasetIndex& index, uint32_t number, v1::LedgerRow* row) {
+  const v1::Decision& decision = index.DecisionOn(number);
+  // A kernel that is rejected for the sake of one that is opted out names that one too.
+  const bool of_another = decision.fate() != v1::FATE_KEPT && decision.leader() != number;
+  FillIdentity(index, number, row);
+  row->set_fate(std::string(manifest::FateName(decision.fate())));
+  row->set_reason(decision.reason());
+  if (of_another) {
+    row->set_of(index.kernels[decision.leader()].id());
+    row->set_similarity(decision.similarity());
+  }
+  FillContamination(index, number, row);
+}
+
+void FillNoticeRow(const SourceEntry& source, const v1::SourceFile& file, v1::NoticeRow* row) {
+  row->set_repository(source.repository);
+  row->set_repository_url(source.url);
+  row->set_commit(source.commit);
+  row->set_path(file.path());
+  row->set_url(WebLink(source.url, source.commit, file.path(), 0, 0));
+  row->set_sha256(Sha256Hex(file.content()));
+  row->set_text(file.content());
+}
+
+}  // namespace kernelmill::dataset

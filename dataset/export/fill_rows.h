@@ -1,0 +1,49 @@
+#ifndef KERNELMILL_DATASET_EXPORT_FILL_ROWS_H_
+#define KERNELMILL_DATASET_EXPORT_FILL_ROWS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "common/manifest/fim.h"
+#include "dataset/export/dataset_index.h"
+#include "dataset/training/conversations.h"
+#include "kernelmill/v1/job.pb.h"
+#include "kernelmill/v1/kernel.pb.h"
+#include "kernelmill/v1/rows.pb.h"
+#include "kernelmill/v1/source.pb.h"
+
+// Fills the messages of rows.proto. Each message must be empty. Every field of a row is set here,
+// by a line; how it gets into JSON, Parquet and the rest is written nowhere else but in its
+// options. All but `not_utf8`, which FillNotUtf8 (dataset/rows/row_json.h) fills. Thread-safe.
+
+namespace kernelmill::dataset {
+
+// `fim_sha1` is the identity of the kernel's row in fim_sft.csv, in bytes; if it has none that is
+// empty, and `fim_excluded` says why.
+void FillKernelRow(const DatasetIndex& index, uint32_t number, const v1::Kernel& kernel,
+                   const v1::Verdict& verdict, absl::string_view fim_sha1,
+                   absl::string_view fim_excluded, v1::KernelRow* row);
+
+// The part of a kernel's row that the verdict gives; `kernelmill validate` prints it as well.
+void FillVerdict(const v1::Verdict& verdict, const v1::QualityPolicy& policy, v1::KernelRow* row);
+
+// `kernels` are the ids of the kept kernels that the file has.
+void FillFileRow(const DatasetIndex& index, uint32_t number, const v1::Kernel& file,
+                 const v1::Verdict& verdict, const std::vector<std::string>& kernels,
+                 v1::FileRow* row);
+
+void FillFimRow(const DatasetIndex& index, uint32_t number, const manifest::FimPair& pair,
+                absl::string_view sha1, const v1::Verdict& verdict, v1::FimRow* row);
+
+void FillInstructRow(const DatasetIndex& index, uint32_t number, const Conversation& conversation,
+                     const v1::Verdict& verdict, v1::InstructRow* row);
+
+void FillLedgerRow(const DatasetIndex& index, uint32_t number, v1::LedgerRow* row);
+
+void FillNoticeRow(const SourceEntry& source, const v1::SourceFile& file, v1::NoticeRow* row);
+
+}  // namespace kernelmill::dataset
+
+#endif  // KERNELMILL_DATASET_EXPORT_FILL_ROWS_H_

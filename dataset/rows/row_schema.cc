@@ -1,0 +1,171 @@
+#include "dataset/rows/row_schema.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "dataset/output/dataset_files.h"
+#include "kernelmill/v1/rows.pb.h"
+
+namespace kernelmill::dataset {
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::EnumDescriptor;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::Reflection;
+
+Field::Type GetType(const FieldDescriptor& field) {
+  switch (field.cpp_type()) {
+    case FieldDescriptor::CPPTYPE_STRING:
+    case FieldDescriptor::CPPTYPE_ENUM:
+      return Field::Type::kString;
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      return Field::Type::kNumber;
+    case FieldDescriptor::CPPTYPE_BOOL:
+      return Field::Type::kBoolean;
+    case FieldDescriptor::CPPTYPE_MESSAGE:
+      return Field::Type::kStruct;
+    default:
+      return Field::Type::kInteger;
+  }
+}
+
+// "KERNEL_ROLE_" of KernelRole: what the names of an enum's values begin with.
+std::string GetPrefix(const EnumDescriptor& type) {
+  std::string prefix;
+  for (const char c : type.name()) {
+    if (absl::ascii_isupper(c) && !prefix.empty()) prefix += '_';
+    prefix += absl::ascii_toupper(c);
+  }
+  return prefix + "_";
+}
+
+void ReadWords(const EnumDescriptor& type, Field* field) {
+  const std::string prefix = GetPrefix(type);
+  for (int i = 0; i < type.value_count(); ++i) {
+    const auto number = static_cast<size_t>(type.value(i)->number());
+    std::string word = absl::AsciiStrToLower(absl::StripPrefix(type.value(i)->name(), prefix));
+    if (number != 0) field->words.push_back(word);
+    if (field->enum_words.size() <= number) field->enum_words.resize(number + 1);
+    field->enum_words[number] = std::move(word);
+  }
+}
+
+std::vector<int> SortByName(const Fields& fields) {
+  std::vector<int> places(fields.size());
+  std::iota(places.begin(), places.end(), 0);
+  std::sort(places.begin(), places.end(), [&fields](int a, int b) {
+    return fields[static_cast<size_t>(a)].name < fields[static_cast<size_t>(b)].name;
+  });
+  return places;
+}
+
+Fields ReadFields(const Descriptor& message);
+
+Field ReadField(const FieldDescriptor& descriptor) {
+  Field field;
+  const v1::Column& column = descriptor.options().GetExtension(v1::column);
+  field.descriptor = &descriptor;
+  field.name = descriptor.name();
+  field.json_key = absl::StrCat("\"", field.name, "\":");
+  field.type = GetType(descriptor);
+  field.description = column.description();
+  field.words = {column.words().begin(), column.words().end()};
+  field.list = descriptor.is_repeated();
+  field.nullable = column.nullable();
+  field.exact = column.exact();
+  field.has_exact = column.exact();
+  if (descriptor.enum_type() != nullptr) ReadWords(*descriptor.enum_type(), &field);
+  if (field.type == Field::Type::kStruct) {
+    field.fields = ReadFields(*descriptor.message_type());
+    field.by_name = SortByName(field.fields);
+    field.has_exact = std::any_of(field.fields.begin(), field.fields.end(),
+                                  [](const Field& inner) { return inner.has_exact; });
+  }
+  return field;
+}
+
+Fields ReadFields(const Descriptor& message) {
+  Fields fields;
+  for (int i = 0; i < message.field_count(); ++i) fields.push_back(ReadField(*message.field(i)));
+  return fields;
+}
+
+}  // namespace
+
+RowSchema::RowSchema(const Message& row) : prototype(&row) {
+  const Descriptor& message = *row.GetDescriptor();
+  const v1::RowFile& options = message.options().GetExtension(v1::row_file);
+  file = options.name();
+  description = options.description();
+  fields = ReadFields(message);
+  by_name = SortByName(fields);
+  not_utf8 = message.FindFieldByName(kNotUtf8);
+  split = message.FindFieldByName("split");
+}
+
+absl::string_view GetText(const Message& row, const Field& field, int index, std::string* scratch) {
+  const Reflection& reflection = *row.GetReflection();
+  const FieldDescriptor* const descriptor = field.descriptor;
+  if (field.enum_words.empty()) {
+    return index == kNoElement
+               ? reflection.GetStringReference(row, descriptor, scratch)
+               : reflection.GetRepeatedStringReference(row, descriptor, index, scratch);
+  }
+  const auto number = static_cast<size_t>(
+      index == kNoElement ? reflection.GetEnumValue(row, descriptor)
+                          : reflection.GetRepeatedEnumValue(row, descriptor, index));
+  return field.enum_words[number < field.enum_words.size() ? number : 0];
+}
+
+int64_t GetInteger(const Message& row, const Field& field, int index) {
+  const Reflection& reflection = *row.GetReflection();
+  const FieldDescriptor* const descriptor = field.descriptor;
+  const bool one = index == kNoElement;
+  switch (descriptor->cpp_type()) {
+    case FieldDescriptor::CPPTYPE_INT32:
+      return one ? reflection.GetInt32(row, descriptor)
+                 : reflection.GetRepeatedInt32(row, descriptor, index);
+    case FieldDescriptor::CPPTYPE_UINT32:
+      return one ? reflection.GetUInt32(row, descriptor)
+                 : reflection.GetRepeatedUInt32(row, descriptor, index);
+    default:
+      return one ? reflection.GetInt64(row, descriptor)
+                 : reflection.GetRepeatedInt64(row, descriptor, index);
+  }
+}
+
+double GetNumber(const Message& row, const Field& field, int index) {
+  const Reflection& reflection = *row.GetReflection();
+  return index == kNoElement ? reflection.GetDouble(row, field.descriptor)
+                             : reflection.GetRepeatedDouble(row, field.descriptor, index);
+}
+
+bool GetBoolean(const Message& row, const Field& field, int index) {
+  const Reflection& reflection = *row.GetReflection();
+  return index == kNoElement ? reflection.GetBool(row, field.descriptor)
+                             : reflection.GetRepeatedBool(row, field.descriptor, index);
+}
+
+const Message& GetStruct(const Message& row, const Field& field, int index) {
+  const Reflection& reflection = *row.GetReflection();
+  return index == kNoElement ? reflection.GetMessage(row, field.descriptor)
+                             : reflection.GetRepeatedMessage(row, field.descriptor, index);
+}
+
+const std::vector<RowSchema>& RowSchemas() {
+  static const auto* const schemas = [] {
+    auto* all = new std::vector<RowSchema>;
+    for (const DatasetFile& file : DatasetFiles()) {
+      if (file.row != nullptr) all->emplace_back(*file.row);
+    }
+    return all;
+  }();
+  return *schemas;
+}
+
+}  // namespace kernelmill::dataset
