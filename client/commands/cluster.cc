@@ -77,9 +77,10 @@ OnInterrupt::~OnInterrupt() {
 }
 
 Cluster::Cluster(std::unique_ptr<CrawlClient> jobs, std::unique_ptr<cas::BlobStore> store,
-                 rpc::TerminationSignal& signal)
+                 bool is_embedded, rpc::TerminationSignal& signal)
     : jobs_(std::move(jobs)),
       store_(std::move(store)),
+      is_embedded_(is_embedded),
       on_interrupt_(signal, [this] { jobs_->Interrupt(); }),
       interruptible_store_(std::make_unique<InterruptibleStore>(*store_, on_interrupt_)) {}
 
@@ -105,12 +106,13 @@ std::unique_ptr<Cluster> Connect(const ClusterAddress& address, absl::Duration r
   return std::make_unique<Cluster>(
       NewCrawlClient(rpc::Connect(address.coordinator, address.credentials), std::move(reconnect)),
       cas::NewGrpcBlobStore(rpc::Connect(address.store, address.credentials), std::move(store)),
-      signal);
+      /*is_embedded=*/false, signal);
 }
 
 std::unique_ptr<Cluster> Connect(EmbeddedCluster& embedded, rpc::TerminationSignal& signal) {
   return std::make_unique<Cluster>(NewCrawlClient(embedded.coordinator()),
-                                   cas::NewGrpcBlobStore(embedded.store(), {}), signal);
+                                   cas::NewGrpcBlobStore(embedded.store(), {}),
+                                   /*is_embedded=*/true, signal);
 }
 
 absl::StatusOr<v1::JobStatus> FinishedJob(CrawlClient& jobs, const std::string& job) {

@@ -47,15 +47,17 @@ inline constexpr absl::Duration kShortReconnectTimeout = absl::Seconds(10);
 class Cluster {
  public:
   Cluster(std::unique_ptr<CrawlClient> jobs, std::unique_ptr<cas::BlobStore> store,
-          rpc::TerminationSignal& signal);
+          bool is_embedded, rpc::TerminationSignal& signal);
   ~Cluster();
 
   CrawlClient& jobs() { return *jobs_; }
   cas::BlobStore& store() { return *interruptible_store_; }
+  bool is_embedded() const { return is_embedded_; }  // runs in this process
 
  private:
   const std::unique_ptr<CrawlClient> jobs_;
   const std::unique_ptr<cas::BlobStore> store_;
+  const bool is_embedded_;
   const OnInterrupt on_interrupt_;
   const std::unique_ptr<cas::BlobStore> interruptible_store_;
 };

@@ -23,6 +23,8 @@ namespace kernelmill::client {
 struct ExportTarget {
   std::string out_dir;
   bool tree = false;  // the source files by category
+  // Replace the dataset in out_dir even if the new one lacks kernels of sources that failed.
+  bool allow_failed = false;
 };
 
 struct CrawlOptions {

@@ -10,6 +10,7 @@
 #include "absl/time/clock.h"
 #include "client/commands/cluster.h"
 #include "client/commands/commands.h"
+#include "client/commands/kept_output.h"
 #include "client/commands/retry_hint.h"
 #include "client/commands/timeline_output.h"
 #include "client/console/exit_code.h"
@@ -36,12 +37,44 @@ std::string NewRequestId() {
   return id;
 }
 
+constexpr size_t kMostNamedSources = 5;
+
+// "a, b and 7 more".
+std::string SourceList(const std::vector<std::string>& sources) {
+  std::string text;
+  for (size_t i = 0; i < sources.size() && i < kMostNamedSources; ++i) {
+    absl::StrAppend(&text, i == 0 ? "" : ", ", OneLine(sources[i]));
+  }
+  if (sources.size() > kMostNamedSources) {
+    absl::StrAppend(&text, " and ", sources.size() - kMostNamedSources, " more");
+  }
+  return text;
+}
+
+// Checks that the job's dataset may replace the one in out_dir: a source that failed must not take
+// away the kernels that it gave before. ABORTED: it would.
+absl::Status CheckReplaces(const FinishedJobResult& job, const ExportTarget& target,
+                           bool is_embedded) {
+  if (target.allow_failed) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const LostKernels lost, FindLostKernels(target.out_dir, job));
+  if (lost.kernels == 0) return absl::OkStatus();
+  const std::string elsewhere =
+      is_embedded ? "the same command with another --out"
+                  : absl::StrCat("`kernelmill export ", job.status.job(), " --out ANOTHER_FOLDER`");
+  return absl::AbortedError(absl::StrCat(
+      target.out_dir, " was not replaced: inputs failed, and the new dataset lacks ", lost.kernels,
+      " kernels or files that this one has of ", SourceList(lost.sources), "; ", elsewhere,
+      " writes the new dataset there, --allow-failed replaces this one"));
+}
+
 absl::Status ExportJob(Cluster& cluster, const v1::JobStatus& status, const ExportTarget& target,
                        Console& console) {
   dataset::ExportRequest request;
   request.dataset = status.dataset();
   ASSIGN_OR_RETURN(request.lock, cluster.jobs().ReadLock(status.job()));
   ASSIGN_OR_RETURN(request.failures, cluster.jobs().ListFailures(status.job()));
+  RETURN_IF_ERROR(
+      CheckReplaces({status, request.lock, request.failures}, target, cluster.is_embedded()));
   request.out_dir = target.out_dir;
   request.tree = target.tree;
   const absl::StatusOr<std::vector<std::string>> warnings =
@@ -80,7 +113,22 @@ void PrintSummary(const v1::JobStatus& status, const std::string& out_dir, Conso
                                 : SummaryText(status, out_dir));
 }
 
-// Follows the job to its end, exports its dataset where one is wanted, and prints the summary.
+// Exports the dataset of a job that has ended, if it has one and a folder is given, and prints the
+// summary. The summary comes also if the folder was not replaced: it says what failed.
+absl::StatusOr<int> EndJob(Cluster& cluster, v1::JobStatus status, const ExportTarget& target,
+                           Console& console) {
+  const bool done = status.state() == v1::JOB_STATE_DONE;
+  const bool exports = done && !target.out_dir.empty();
+  const absl::Status exported =
+      exports ? ExportJob(cluster, status, target, console) : absl::OkStatus();
+  if (!exported.ok() && !absl::IsAborted(exported)) return exported;
+  if (done) RETURN_IF_ERROR(AddMissedGates(cluster, status));
+  PrintSummary(status, exports && exported.ok() ? target.out_dir : "", console);
+  RETURN_IF_ERROR(exported);
+  return ExitCodeOf(status);
+}
+
+// Follows the job to its end, exports its dataset if a folder is given, and prints the summary.
 absl::StatusOr<int> FollowJob(Cluster& cluster, const std::string& job,
                               absl::Duration reconnect_timeout, const ExportTarget& target,
                               Console& console) {
@@ -94,11 +142,7 @@ absl::StatusOr<int> FollowJob(Cluster& cluster, const std::string& job,
   ASSIGN_OR_RETURN(v1::JobStatus status, WatchJob(watch, options, [&](const v1::JobStatus& now) {
                      printer->Show(now, absl::Now());
                    }));
-  const bool exported = status.state() == v1::JOB_STATE_DONE && !target.out_dir.empty();
-  if (exported) RETURN_IF_ERROR(ExportJob(cluster, status, target, console));
-  if (status.state() == v1::JOB_STATE_DONE) RETURN_IF_ERROR(AddMissedGates(cluster, status));
-  PrintSummary(status, exported ? target.out_dir : "", console);
-  return ExitCodeOf(status);
+  return EndJob(cluster, std::move(status), target, console);
 }
 
 // The job goes on without whom it was interrupted for: how to come back to it.
@@ -296,10 +340,7 @@ absl::StatusOr<int> Export(const ClusterAddress& address, const std::string& job
   RETURN_IF_ERROR(dataset::CheckOutputDir(target.out_dir));
   const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
   ASSIGN_OR_RETURN(v1::JobStatus status, FinishedJob(cluster->jobs(), job));
-  RETURN_IF_ERROR(ExportJob(*cluster, status, target, console));
-  RETURN_IF_ERROR(AddMissedGates(*cluster, status));
-  PrintSummary(status, target.out_dir, console);
-  return ExitCodeOf(status);
+  return EndJob(*cluster, std::move(status), target, console);
 }
 
 }  // namespace kernelmill::client

@@ -160,6 +160,11 @@ void AddExportFlags(CLI::App& command, ExportTarget& target) {
       .add_flag("--tree", target.tree,
                 "write the source files too, by category, as `tree`; MANIFEST.json lists them")
       ->needs("--out");
+  command
+      .add_flag("--allow-failed", target.allow_failed,
+                "replace the dataset in --out even if sources failed and it would lose their\n"
+                "kernels")
+      ->needs("--out");
 }
 
 void AddDatasetCommands(CommandLine& line) {
