@@ -20,7 +20,7 @@ using dataset::Json;
 
 constexpr int64_t kMaxReportBytes = 256 << 20;
 
-// What the job's failures say of its sources.
+// The failed sources of a job.
 struct FailedSources {
   std::set<std::string> names;
   bool search_failed = false;
