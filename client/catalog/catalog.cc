@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "client/catalog/coverage/coverage.h"
@@ -14,19 +15,42 @@
 #include "client/catalog/markdown/triton_index.h"
 #include "client/catalog/pages/kernel_page.h"
 #include "client/catalog/pages/site_pages.h"
-#include "client/catalog/relatives/overview.h"
+#include "client/catalog/relatives/relatives.h"
 #include "client/catalog/search/search_index.h"
-#include "client/catalog/site_layout.h"
 #include "client/catalog/web/page.h"
-#include "client/catalog/web/site_file.h"
+#include "common/base/file.h"
 #include "common/base/hash.h"
 #include "common/base/status.h"
+#include "dataset/output/output_dir.h"
 
 namespace kernelmill::client {
 namespace {
 
+constexpr const char* kFiles[] = {"index.html", "learn.html", "coverage.html", "coverage.json",
+                                  "TRITON_INDEX.md"};
+constexpr dataset::OutputFolder kFolders[] = {{"assets", ""},       {"data", ".js"},
+                                              {"kernels", ".html"}, {"lists", ".html"},
+                                              {"notices", ".html"}, {"triton-index", ".md"}};
+constexpr int64_t kMaxMark = 4 << 20;
+
+bool IsOurs(const std::string& coverage) {
+  const absl::StatusOr<std::string> text = ReadFile(coverage, kMaxMark);
+  return text.ok() && absl::StrContains(*text, "\"operations\"");
+}
+
+// Returns the files that a site's folder may have.
+const dataset::OutputLayout& SiteLayout() {
+  static constexpr dataset::OutputLayout kLayout = {kFiles,
+                                                    kFolders,
+                                                    "coverage.json",
+                                                    IsOurs,
+                                                    "which kernelmill catalog did not create",
+                                                    "is not empty and has no earlier catalog"};
+  return kLayout;
+}
+
 constexpr size_t kMaxIndexFile = 900'000;
-constexpr double kWorthComparing = 0.3;  // side by side
+constexpr double kWorthComparing = 0.3;  // the least similarity for a side-by-side view
 
 bool TakesStrides(const CatalogKernel& kernel) {
   for (const CatalogParameter& parameter : kernel.parameters) {
@@ -43,7 +67,7 @@ bool Compiles(const CatalogKernel& kernel) {
   return false;
 }
 
-CatalogEntry EntryOf(const CatalogKernel& kernel, RowOffset offset, const CodeFacts& facts) {
+CatalogEntry MakeEntry(const CatalogKernel& kernel, RowOffset offset, const CodeFacts& facts) {
   CatalogEntry entry;
   entry.id = kernel.id;
   entry.offset = offset;
@@ -74,7 +98,7 @@ CatalogEntry EntryOf(const CatalogKernel& kernel, RowOffset offset, const CodeFa
   return entry;
 }
 
-// Writes a site into a folder, file by file.
+// A writer of a site into a folder, file by file.
 class SiteWriter {
  public:
   SiteWriter(const std::string& dataset, const std::string& site, const CatalogProgress& progress)
@@ -94,12 +118,12 @@ class SiteWriter {
   }
 
  private:
-  absl::Status Moved(int64_t done, size_t all) {
+  absl::Status ReportProgress(int64_t done, size_t all) {
     return progress_(done, static_cast<int64_t>(all)) ? absl::OkStatus()
                                                       : absl::CancelledError("interrupted");
   }
 
-  // A page for each text, under its hash; repositories share most of them.
+  // Writes one page for each notice, named by its hash.
   absl::Status WriteNotices() {
     return ForEachNotice(dataset_, [&](const Notice& notice) {
       const std::string key = absl::StrCat(notice.repository, "\n", notice.path, "\n", notice.text);
@@ -115,15 +139,15 @@ class SiteWriter {
     RETURN_IF_ERROR(
         ForEachKernel(dataset_, [&](const CatalogKernel& kernel, RowOffset offset) -> absl::Status {
           const CodeFacts facts = ReadCodeFacts(kernel);
-          CatalogEntry entry = EntryOf(kernel, offset, facts);
+          CatalogEntry entry = MakeEntry(kernel, offset, facts);
           coverage_.Add(entry, static_cast<uint32_t>(entries_.size()));
-          index_.Add(kernel, Describe(kernel, facts), DuplicatesOf(kernel.id));
+          index_.Add(kernel, Describe(kernel, facts), CountDuplicates(kernel.id));
           RETURN_IF_ERROR(search.Add(kernel, entry.summary));
-          const std::vector<uint64_t> own_runs = RunsOf(kernel);
-          entry.sketch = SketchOf(own_runs);
+          const std::vector<uint64_t> own_runs = HashRuns(kernel);
+          entry.sketch = MakeSketch(own_runs);
           RETURN_IF_ERROR(runs.Add(own_runs));
           entries_.push_back(std::move(entry));
-          return Moved(static_cast<int64_t>(entries_.size()), 0);
+          return ReportProgress(static_cast<int64_t>(entries_.size()), 0);
         }));
     coverage_.Finish();
     RETURN_IF_ERROR(search.Finish());
@@ -131,7 +155,7 @@ class SiteWriter {
     return absl::OkStatus();
   }
 
-  int64_t DuplicatesOf(const std::string& id) const {
+  int64_t CountDuplicates(const std::string& id) const {
     const auto at = duplicates_.find(id);
     return at == duplicates_.end() ? 0 : at->second.count;
   }
@@ -139,9 +163,10 @@ class SiteWriter {
   absl::Status WriteKernels() {
     uint32_t number = 0;
     return ForEachKernel(dataset_, [&](const CatalogKernel& kernel, RowOffset) -> absl::Status {
-      if (number == entries_.size()) return absl::DataLossError("kernels came meanwhile");
+      if (number == entries_.size())
+        return absl::DataLossError("kernels.jsonl has grown since it was read");
       RETURN_IF_ERROR(WriteKernel(kernel, number++));
-      return Moved(static_cast<int64_t>(number), entries_.size());
+      return ReportProgress(static_cast<int64_t>(number), entries_.size());
     });
   }
 
@@ -198,7 +223,7 @@ absl::StatusOr<std::vector<std::string>> ReadWanted(const std::string& dataset, 
   Coverage coverage;
   uint32_t number = 0;
   RETURN_IF_ERROR(ForEachKernel(dataset, [&](const CatalogKernel& kernel, RowOffset offset) {
-    coverage.Add(EntryOf(kernel, offset, ReadCodeFacts(kernel)), number++);
+    coverage.Add(MakeEntry(kernel, offset, ReadCodeFacts(kernel)), number++);
     return absl::OkStatus();
   }));
   coverage.Finish();

@@ -43,7 +43,7 @@ class CatalogTest : public ::testing::Test {
   }
 
   // All files of a site and their bytes.
-  static std::map<std::string, std::string> FilesOf(const std::string& site) {
+  static std::map<std::string, std::string> ReadFiles(const std::string& site) {
     std::map<std::string, std::string> files;
     for (const auto& entry : fs::recursive_directory_iterator(site)) {
       if (!entry.is_regular_file()) continue;
@@ -63,7 +63,7 @@ TEST_F(CatalogTest, HasAPageForEachKernelAndAllThatTheyNeed) {
   ASSERT_THAT(sums, IsOk());
   EXPECT_EQ(sums->kernels, 2);
   EXPECT_GT(sums->covered, 0);
-  const auto files = FilesOf(site_);
+  const auto files = ReadFiles(site_);
   for (const char* name :
        {"index.html", "learn.html", "coverage.html", "coverage.json", "TRITON_INDEX.md",
         "assets/site.css", "assets/kernel.js", "kernels/01/0123456789abcdef0123456789000001.html",
@@ -78,7 +78,7 @@ TEST_F(CatalogTest, HasAPageForEachKernelAndAllThatTheyNeed) {
 TEST_F(CatalogTest, EqualDatasetsGiveEqualBytesAndTheNewSiteTakesTheOldOnesPlace) {
   ASSERT_THAT(Write(site_), IsOk());
   ASSERT_THAT(Write(site_ + "2"), IsOk());
-  EXPECT_EQ(FilesOf(site_), FilesOf(site_ + "2"));
+  EXPECT_EQ(ReadFiles(site_), ReadFiles(site_ + "2"));
   testing::WriteKernels(dataset_, {testing::NumberedRow(3)});
   ASSERT_THAT(Write(site_), IsOk());
   EXPECT_FALSE(fs::exists(site_ + "/kernels/01/0123456789abcdef0123456789000001.html"));

@@ -17,7 +17,7 @@ namespace {
 
 constexpr absl::Duration kSignalPoll = absl::Milliseconds(50);
 
-// A store whose calls end with CANCELLED once the interrupt came. Keeps references to both.
+// A store whose calls return CANCELLED after an interrupt. Keeps references to both.
 class InterruptibleStore : public cas::BlobStore {
  public:
   InterruptibleStore(cas::BlobStore& store, const OnInterrupt& interrupt)
@@ -77,9 +77,10 @@ OnInterrupt::~OnInterrupt() {
 }
 
 Cluster::Cluster(std::unique_ptr<CrawlClient> jobs, std::unique_ptr<cas::BlobStore> store,
-                 rpc::TerminationSignal& signal)
+                 bool is_embedded, rpc::TerminationSignal& signal)
     : jobs_(std::move(jobs)),
       store_(std::move(store)),
+      is_embedded_(is_embedded),
       on_interrupt_(signal, [this] { jobs_->Interrupt(); }),
       interruptible_store_(std::make_unique<InterruptibleStore>(*store_, on_interrupt_)) {}
 
@@ -91,8 +92,8 @@ std::unique_ptr<Cluster> Connect(const ClusterAddress& address, absl::Duration r
   ReconnectOptions reconnect;
   reconnect.timeout = timeout;
   reconnect.on_unreachable = [&console, timeout](const absl::Status& status) {
-    const bool away = absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
-    console.Note(absl::StrCat("the coordinator ", away ? "does not answer" : "is not ready",
+    const bool silent = absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status);
+    console.Note(absl::StrCat("the coordinator ", silent ? "does not answer" : "is not ready",
                               "; trying for ", absl::FormatDuration(timeout), ": ",
                               ErrorLine(status)));
   };
@@ -105,19 +106,27 @@ std::unique_ptr<Cluster> Connect(const ClusterAddress& address, absl::Duration r
   return std::make_unique<Cluster>(
       NewCrawlClient(rpc::Connect(address.coordinator, address.credentials), std::move(reconnect)),
       cas::NewGrpcBlobStore(rpc::Connect(address.store, address.credentials), std::move(store)),
-      signal);
+      /*is_embedded=*/false, signal);
 }
 
 std::unique_ptr<Cluster> Connect(EmbeddedCluster& embedded, rpc::TerminationSignal& signal) {
   return std::make_unique<Cluster>(NewCrawlClient(embedded.coordinator()),
-                                   cas::NewGrpcBlobStore(embedded.store(), {}), signal);
+                                   cas::NewGrpcBlobStore(embedded.store(), {}),
+                                   /*is_embedded=*/true, signal);
 }
 
-absl::StatusOr<v1::JobStatus> FinishedJob(CrawlClient& jobs, const std::string& job) {
+absl::StatusOr<v1::JobStatus> GetFinishedJob(CrawlClient& jobs, const std::string& job) {
   ASSIGN_OR_RETURN(v1::JobStatus status, jobs.GetJob(job));
   if (status.state() == v1::JOB_STATE_DONE) return status;
   return absl::FailedPreconditionError(
       absl::StrCat("job ", job, " has no dataset", HasEnded(status) ? "" : " yet"));
+}
+
+absl::Status WithRetryHint(const absl::Status& status, const std::string& job) {
+  if (!absl::IsNotFound(status)) return status;
+  return absl::NotFoundError(
+      absl::StrCat(status.message(), "; the store lost a part of the dataset: `kernelmill retry ",
+                   job.empty() ? "JOB" : job, "` rebuilds it"));
 }
 
 }  // namespace kernelmill::client

@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "client/commands/console.h"
@@ -17,8 +18,8 @@
 
 namespace kernelmill::client {
 
-// Calls a function once when SIGINT or SIGTERM comes, on a thread of its own, for as long as it
-// lives.
+// A watcher for SIGINT and SIGTERM: calls a function once, on a thread of its own, when a signal
+// arrives during its lifetime.
 class OnInterrupt {
  public:
   OnInterrupt(rpc::TerminationSignal& signal, std::function<void()> call);
@@ -32,43 +33,50 @@ class OnInterrupt {
   std::thread thread_;
 };
 
-// Where a cluster is.
+// The addresses of a cluster, and the credentials for it.
 struct ClusterAddress {
   std::string coordinator = "127.0.0.1:7070";
   std::string store = "127.0.0.1:7071";
-  std::shared_ptr<grpc::ChannelCredentials> credentials;  // towards both; null without TLS
+  std::shared_ptr<grpc::ChannelCredentials> credentials;  // for both; null: no TLS
   absl::Duration reconnect_timeout = absl::Seconds(60);
 };
 
-// Of a command that asks and answers at once.
+// The limit for commands that do not wait for a job.
 inline constexpr absl::Duration kShortReconnectTimeout = absl::Seconds(10);
 
-// What commands need of a cluster, wherever it runs, until a signal ends it. Thread-safe.
+// A connection to a cluster, in this process or elsewhere. A signal ends its calls. Thread-safe.
 class Cluster {
  public:
   Cluster(std::unique_ptr<CrawlClient> jobs, std::unique_ptr<cas::BlobStore> store,
-          rpc::TerminationSignal& signal);
+          bool is_embedded, rpc::TerminationSignal& signal);
   ~Cluster();
 
   CrawlClient& jobs() { return *jobs_; }
   cas::BlobStore& store() { return *interruptible_store_; }
+  bool is_embedded() const { return is_embedded_; }  // runs in this process
 
  private:
   const std::unique_ptr<CrawlClient> jobs_;
   const std::unique_ptr<cas::BlobStore> store_;
+  const bool is_embedded_;
   const OnInterrupt on_interrupt_;
   const std::unique_ptr<cas::BlobStore> interruptible_store_;
 };
 
-// One elsewhere; never fails: calls do, once it stays out of reach for `reconnect_timeout` and the
-// address's. Says so once on the console.
+// Connects to a cluster elsewhere. Never fails; calls fail once the cluster stays out of reach for
+// the shorter of `reconnect_timeout` and the address's. The console gets one note about that.
 std::unique_ptr<Cluster> Connect(const ClusterAddress& address, absl::Duration reconnect_timeout,
                                  rpc::TerminationSignal& signal, Console& console);
-// The one in this process, which must outlive it.
+// Connects to the cluster in this process, which must outlive the connection.
 std::unique_ptr<Cluster> Connect(EmbeddedCluster& embedded, rpc::TerminationSignal& signal);
 
-// The status of a job that has a dataset. FAILED_PRECONDITION: it has none, or none yet.
-absl::StatusOr<v1::JobStatus> FinishedJob(CrawlClient& jobs, const std::string& job);
+// Returns the status of a job that has a dataset. FAILED_PRECONDITION: the job has no dataset, or
+// is still running.
+absl::StatusOr<v1::JobStatus> GetFinishedJob(CrawlClient& jobs, const std::string& job);
+
+// Returns an error of a command that reads a dataset; if the store lost a part of it, with the
+// command that rebuilds it. `job` may be empty if it is unknown.
+absl::Status WithRetryHint(const absl::Status& status, const std::string& job);
 
 }  // namespace kernelmill::client
 

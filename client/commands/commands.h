@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "client/commands/cluster.h"
 #include "client/commands/console.h"
 #include "client/embedded/embedded_cluster.h"
@@ -14,15 +15,17 @@
 
 namespace kernelmill::client {
 
-// The commands of `kernelmill`. Each answers the exit code, or the error that stopped it.
-// CANCELLED: by SIGINT or SIGTERM, which end all that take a signal.
+// The commands of `kernelmill`. Each returns the exit code, or the error that stopped it. Every
+// command that takes a signal ends with CANCELLED after SIGINT or SIGTERM.
 
-// On jobs (job_commands.cc).
+// Commands on jobs (job_commands.cc).
 
-// Where a dataset is written to, and what beside the files that every export has.
+// The folder that a dataset is written to, and the optional parts of an export.
 struct ExportTarget {
   std::string out_dir;
-  bool tree = false;  // the source files by category
+  bool tree = false;  // also write the source files, by category
+  // Replace the dataset in out_dir even if the new one lacks kernels of sources that failed.
+  bool allow_failed = false;
 };
 
 struct CrawlOptions {
@@ -30,42 +33,46 @@ struct CrawlOptions {
   ExportTarget target;
   std::string data_dir;
   int workers = 1;
-  std::string package_index;         // of Python packages; empty: what pip would use
-  std::string github_api;            // the REST API's URL; empty: GitHub's own
-  std::string github_token_file;     // with a token for it; empty: none
-  bool no_cache = false;             // every stage is run anew
-  std::string trace;                 // a file, as ReportOptions has it
-  EmbeddedCompilerOptions compiler;  // of a job that compiles; the job names its toolchains
+  std::string package_index;      // the index of Python packages; empty: pip's default
+  std::string github_api;         // the REST API's URL; empty: GitHub's own
+  std::string github_token_file;  // empty: no token
+  bool no_cache = false;          // run every stage again
+  std::string trace;              // as ReportOptions::trace
+  // Compilers for a job that compiles. The job names its toolchains.
+  EmbeddedCompilerOptions compiler;
 };
 
 struct ReportOptions {
   std::string job;
-  bool timeline = false;  // where its time went, in place of the ledger
-  std::string trace;      // a file to write the timeline to, for Perfetto and Chrome; empty: none
+  bool timeline = false;  // print the timeline instead of the ledger
+  std::string trace;      // the file to write trace events to; empty: none
 };
 
 struct SubmitOptions {
   std::string job_file;
   int priority = 0;
-  bool no_cache = false;  // as in CrawlOptions
+  bool no_cache = false;  // run every stage again
   bool wait = false;
-  ExportTarget target;     // waits, and exports to there; empty: nowhere
-  std::string request_id;  // names the submission: once more makes no second job. Empty: a new one
+  ExportTarget target;  // with an out_dir, waits and exports
+  // Names the submission: another submission with the same id returns the existing job. Empty: a
+  // random id.
+  std::string request_id;
 };
 
 struct RetryOptions {
   std::string job;
-  bool no_cache = false;  // as in CrawlOptions
+  bool no_cache = false;  // run every stage again
   bool wait = false;
-  ExportTarget target;  // as in SubmitOptions
+  ExportTarget target;  // with an out_dir, waits and exports
 };
 
-// Reads a job file as Submit does, and prints the job: as a job file in which its lists are read,
-// or with --json as its message; the file "-" is standard input (check_command.cc).
-// INVALID_ARGUMENT: what is wrong, and where.
+// Reads a job file as Submit does, and prints the job with its lists resolved: as a job file, or
+// with --json as its message. The file "-" is standard input. INVALID_ARGUMENT: the job file is
+// wrong; the message has the place.
 absl::StatusOr<int> Check(const std::string& job_file, Console& console);
-// A whole cluster in this process, for one job: submit, watch and export as below.
-// FAILED_PRECONDITION: what a job that compiles needs is not on this machine; nothing was begun.
+// Starts a whole cluster in this process, submits one job, follows and exports it.
+// FAILED_PRECONDITION: the job compiles, and this machine lacks a toolchain or a sandbox; found
+// before anything starts.
 absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& signal,
                           Console& console);
 absl::StatusOr<int> Submit(const ClusterAddress& cluster, const SubmitOptions& options,
@@ -74,12 +81,13 @@ absl::StatusOr<int> Watch(const ClusterAddress& cluster, const std::string& job,
                           rpc::TerminationSignal& signal, Console& console);
 absl::StatusOr<int> ListJobs(const ClusterAddress& cluster, rpc::TerminationSignal& signal,
                              Console& console);
-// The workers that the coordinator heard of lately, and what they hold; with --json a line each.
+// Lists the workers that the coordinator heard from recently, and their tasks; with --json one
+// object a line.
 absl::StatusOr<int> ListWorkers(const ClusterAddress& cluster, rpc::TerminationSignal& signal,
                                 Console& console);
 absl::StatusOr<int> Report(const ClusterAddress& cluster, const ReportOptions& options,
                            rpc::TerminationSignal& signal, Console& console);
-// Ends a job; one that has ended stays as it is.
+// Ends a running job. A job that has ended stays as it is.
 absl::StatusOr<int> Cancel(const ClusterAddress& cluster, const std::string& job,
                            rpc::TerminationSignal& signal, Console& console);
 // Runs an ended job again.
@@ -92,88 +100,150 @@ absl::StatusOr<int> Export(const ClusterAddress& cluster, const std::string& job
                            const ExportTarget& target, rpc::TerminationSignal& signal,
                            Console& console);
 
-// On plain files and folders, through the extractor's and the validator's services in this process
-// (file_commands.cc). Exit code 1 if a file could not be read or extracted. NOT_FOUND: a path is
-// not there.
+// Commands on files of this machine (file_commands.cc). They call the extractor and the validator
+// in this process. Exit code 1 if a file cannot be read or extracted. NOT_FOUND: a path does not
+// exist.
 
-// Lists the kernels in the files; with --json each with its text, a line a kernel.
+// Lists the kernels in the files; with --json one kernel a line, with its text.
 absl::StatusOr<int> ExtractFiles(const std::vector<std::string>& paths, Console& console);
 
-// Says of each kernel whether a job with default policies would accept it, its licence and the
-// checks that it does not pass. Exit code 1 also if any is rejected.
+// Prints for each kernel if a job with default policies would keep it, its licence, and the checks
+// that it fails. Exit code 1 also if a kernel is rejected.
 absl::StatusOr<int> ValidateFiles(const std::vector<std::string>& paths, Console& console);
 
-// Lists the pinned toolchains, and says whether this machine has them and can confine what they run
-// (toolchains_command.cc). Exit code 1 unless it has all and can.
+// Lists the pinned toolchains, which of them this machine has, and if it can run compilers in the
+// sandbox. Exit code 1 if a toolchain or the sandbox is missing.
 absl::StatusOr<int> ListToolchains(const std::string& folder, Console& console);
 
-struct DiffOptions {
-  std::string a;  // folders that exports wrote
-  std::string b;
-  size_t limit = 20;  // kernels that are named of each kind of change; with --json all
+// Commands on exported datasets (dataset_commands.cc).
+
+struct CatalogOptions {
+  std::string dataset;  // the folder of an export
+  std::string out_dir;
+  bool wanted = false;  // print searches for missing operations instead of writing a site
+  size_t limit = 50;    // the most searches
 };
 
-// Says what is another of two datasets (diff_command.cc). Exit code 0: they are the same; 1: they
-// are not; 2, INVALID_ARGUMENT: a folder holds no export.
+// Writes a static site of a dataset's kernels, or lists searches for the operations that it lacks.
+// With --json one object, or one for each search. INVALID_ARGUMENT: the folder has no export;
+// FAILED_PRECONDITION: the output folder has files of others.
+absl::StatusOr<int> Catalog(const CatalogOptions& options, rpc::TerminationSignal& signal,
+                            Console& console);
+
+struct ReviewOptions {
+  std::string dataset;             // the folder of an export
+  std::string reviews;             // the file of decisions; may be missing with `list`
+  std::vector<std::string> flags;  // the kinds of flags to review; empty: all
+  double license_below = 0.7;      // flag licences with a lower confidence
+  std::string who;                 // empty: the user of this process
+  bool list = false;               // list undecided items instead of asking
+  bool all = false;                // list decided items too
+  // Ids of items to decide on instead of asking.
+  std::vector<std::string> accept;
+  std::vector<std::string> reject;
+  std::string why;  // the reason for accept and reject
+};
+
+// Shows the flagged items of an exported dataset to a person at the terminal, and records the
+// decisions. INVALID_ARGUMENT: a decision lacks its author or reason, or the file of decisions is
+// wrong; NOT_FOUND: the dataset or an item does not exist; FAILED_PRECONDITION: there is no
+// terminal.
+absl::StatusOr<int> Review(const ReviewOptions& options, rpc::TerminationSignal& signal,
+                           Console& console);
+
+struct DiffOptions {
+  std::string a;  // the folders of two exports
+  std::string b;
+  size_t limit = 20;  // the most kernels named for each kind of change; --json names all
+};
+
+// Compares two datasets. Exit code 0: they are equal; 1: they differ. INVALID_ARGUMENT: a folder
+// has no export.
 absl::StatusOr<int> Diff(const DiffOptions& options, Console& console);
 
 struct SimilarOptions {
   std::string file;  // "-": standard input
-  // Which dataset: exactly one of these is given.
+  // The dataset. Exactly one of these is set.
   std::string job;
-  std::string dataset;  // digest
-  std::string out_dir;  // that it was written to
-  // Of a crawl in one process, which then has the dataset; empty: the cluster has it.
+  std::string dataset;  // its digest
+  std::string out_dir;  // the folder of its export
+  // The data folder of a crawl in one process, which has the dataset; empty: the cluster has it.
   std::string data_dir;
   int top = 10;
   double threshold = 0.7;
 };
 
-// Lists the kernels of a dataset that are most like those in a file, or like all of its text where
-// it has none; with --json a line for each kernel of the file (similar_command.cc). Exit code 0
-// also where nothing is alike. NOT_FOUND: no such file, job or dataset; FAILED_PRECONDITION: the
-// job has no dataset, or a crawl is using data_dir.
+// Lists the kernels of a dataset that are most similar to those in a file (similar_command.cc). A
+// file without kernels is compared as one text. With --json one line for each kernel of the file.
+// Exit code 0 also if nothing is similar. NOT_FOUND: the file, job or dataset does not exist;
+// FAILED_PRECONDITION: the job has no dataset, or a crawl is using data_dir.
 absl::StatusOr<int> Similar(const ClusterAddress& address, const SimilarOptions& options,
                             rpc::TerminationSignal& signal, Console& console);
 
-// On the cluster's store (store_commands.cc). UNIMPLEMENTED: a store of another make.
+struct EvaluateOptions {
+  std::string generations;
+  std::string reference;  // a file; empty: the references in the generations
+  std::string baseline;   // another model's generations; empty: none
+  // The dataset that the model was trained on: the folder of an export, or a cluster's job. If both
+  // are empty, memorised text is not searched for.
+  std::string dataset;
+  std::string job;
+  double threshold = 0.7;    // the lowest similarity that counts as memorised
+  std::string out_dir;       // empty: only print the page, or with --json the object
+  size_t sheet_tasks = 100;  // the most tasks on the sheet
+  bool no_compile = false;
+  std::string compiler;              // a kernelmill-compiler's address; empty: `embedded` compiles
+  EmbeddedCompilerOptions embedded;  // its `toolchains` apply to both; empty: all pinned ones
+  std::vector<std::string> targets;  // empty: "cuda:90"
+};
+
+// Measures the generations of a model (client/evaluate, evaluate_command.cc). Only a job's dataset
+// needs a cluster. Writes evaluation.json, EVALUATION.md, sheet.html and samples.jsonl. Exit code 0
+// for any result. INVALID_ARGUMENT: a line of a file is wrong; the message has the place;
+// FAILED_PRECONDITION: a toolchain or the sandbox is missing, or out_dir has files of others;
+// UNAVAILABLE: the compiler cannot be reached.
+absl::StatusOr<int> EvaluateModel(const ClusterAddress& address, const EvaluateOptions& options,
+                                  rpc::TerminationSignal& signal, Console& console);
+
+// Commands on the cluster's store (store_commands.cc). UNIMPLEMENTED: the store is not a
+// kernelmill-store.
 
 absl::StatusOr<int> StoreStat(const ClusterAddress& cluster, rpc::TerminationSignal& signal,
                               Console& console);
-// Exit code 1 if blobs are damaged, also where they were dropped: what they were is gone.
+// Exit code 1 if blobs are damaged, even if they were dropped: their content is lost.
 absl::StatusOr<int> StoreVerify(const ClusterAddress& cluster, bool drop_damaged,
                                 rpc::TerminationSignal& signal, Console& console);
 struct GarbageOptions {
   int64_t target_bytes = 0;
-  // Also where the dataset of a job is not held, or the coordinator cannot say which jobs there
-  // are.
+  // Collect even if a job's dataset is not held, or the coordinator cannot list the jobs.
   bool yes = false;
 };
-// FAILED_PRECONDITION: something of a job's dataset could be dropped, or nobody knows.
+// FAILED_PRECONDITION: the collection would drop a part of a job's dataset, or cannot know.
 absl::StatusOr<int> StoreCollectGarbage(const ClusterAddress& cluster,
                                         const GarbageOptions& options,
                                         rpc::TerminationSignal& signal, Console& console);
 struct ForgetOptions {
   std::string stage;   // empty: any
   int version = 0;     // of the stage; 0: any
-  std::string worker;  // that wrote them; empty: any
+  std::string worker;  // the writer of the results; empty: any
   bool dry_run = false;
 };
-// Drops action results, so that the stages run anew. INVALID_ARGUMENT: neither a stage nor a worker
-// is given.
+// Drops action results, so that the stages run again. INVALID_ARGUMENT: neither a stage nor a
+// worker is given.
 absl::StatusOr<int> StoreForget(const ClusterAddress& cluster, const ForgetOptions& options,
                                 rpc::TerminationSignal& signal, Console& console);
 struct PruneOptions {
-  int keep = 0;                                   // 0: any number
-  absl::Duration max_age = absl::ZeroDuration();  // zero: of any age
+  int keep = 0;                                   // the number of backups to keep; 0: all
+  absl::Duration max_age = absl::ZeroDuration();  // zero: any age
 };
-// Prunes after the backup, where `prune` says how.
+// Makes a backup, and then prunes if `prune` sets a limit.
 absl::StatusOr<int> StoreBackup(const ClusterAddress& cluster, const std::string& name,
                                 const PruneOptions& prune, rpc::TerminationSignal& signal,
                                 Console& console);
 absl::StatusOr<int> StorePrune(const ClusterAddress& cluster, const PruneOptions& prune,
                                rpc::TerminationSignal& signal, Console& console);
-// Makes a store's data folder of a backup's folder, both on this machine; no store runs on it.
+// Makes a store's data folder from a backup's folder. Both are on this machine, and no store may
+// use the data folder.
 absl::StatusOr<int> StoreRestore(const std::string& backup_dir, const std::string& data_dir,
                                  Console& console);
 

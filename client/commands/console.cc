@@ -13,7 +13,7 @@
 #include "absl/time/clock.h"
 #include "client/console/exit_code.h"
 #include "client/console/format.h"
-#include "client/console/live_progress.h"
+#include "client/console/progress.h"
 #include "common/base/file.h"
 
 namespace kernelmill::client {
@@ -47,7 +47,7 @@ int Console::Fail(const absl::Status& status) {
   } else {
     Write(stderr, absl::StrCat("kernelmill: ", line, "\n"));
   }
-  return ExitCodeOf(status);
+  return ToExitCode(status);
 }
 
 absl::Status Console::Flush() {

@@ -10,30 +10,30 @@
 
 namespace kernelmill::client {
 
-// Where a command writes: results to stdout, progress and errors to stderr. Not thread-safe.
+// The output of a command: results go to stdout, progress and errors to stderr. Not thread-safe.
 class Console {
  public:
   explicit Console(bool json) : json_(json) {}
 
   bool json() const { return json_; }
 
-  // One piece of the command's result. Fails only where stdout does, which Flush reports.
+  // Writes a piece of the command's result. Flush reports errors of stdout.
   void Result(absl::string_view text);
-  // A remark for people; nothing with --json.
+  // Writes a remark for people; nothing with --json.
   void Note(absl::string_view line);
-  // The error on one line of stderr; answers the exit code.
+  // Writes the error on one line of stderr, and returns the exit code.
   int Fail(const absl::Status& status);
-  // Whether all of the result was written (a pipe may be closed, a disk full).
+  // Returns an error if a part of the result could not be written: a closed pipe, a full disk.
   absl::Status Flush();
 
-  // How far something is, on stderr: a line redrawn in place on a terminal, elsewhere one at most
-  // every two seconds; with --json, where `text` is an object, all of them.
+  // Writes the progress of long work to stderr: on a terminal one line, redrawn in place; elsewhere
+  // a line at most every two seconds. With --json `text` is an object, and all are written.
   void Progress(absl::string_view text);
-  // After the last, before anything else is written.
+  // Call after the last Progress, before other output.
   void EndProgress();
 
-  // Bars on a terminal, lines elsewhere, JSON lines with --json; on stderr, also while nothing is
-  // shown to it. Write nothing else before it is gone, or the job has ended.
+  // Returns a display of a job's progress on stderr: bars on a terminal, lines elsewhere, JSON
+  // lines with --json. Write nothing else until it is destroyed or the job has ended.
   std::unique_ptr<ProgressPrinter> NewProgressPrinter();
 
  private:

@@ -1,32 +1,181 @@
-#include "client/commands/evaluate_command.h"
-
 #include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
 
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "client/commands/evaluate_services.h"
-#include "client/commands/retry_hint.h"
+#include "client/commands/cluster.h"
+#include "client/commands/commands.h"
+#include "client/commands/exported_kernels.h"
 #include "client/console/exit_code.h"
+#include "client/embedded/embedded_cluster.h"
 #include "client/evaluate/evaluation_report.h"
 #include "client/evaluate/generations.h"
+#include "client/evaluate/kernel_services.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
+#include "common/cas/digest.h"
 #include "common/job/compile_policy.h"
+#include "common/rpc/status.h"
 #include "common/toolchains/toolchains.h"
+#include "kernelmill/v1/stages.grpc.pb.h"
+#include "services/deduplicator/server/similar_search.h"
+#include "services/extractor/server/extractor_service.h"
 
 namespace kernelmill::client {
 namespace {
 
-constexpr int kKs[] = {1, 5, 10, 25, 50, 100, 200};
-constexpr uint64_t kSeed = 17;  // of the bootstrap: the same interval for the same generations
+using deduplicator::KernelComparison;
+using Matches = std::vector<std::optional<DatasetMatch>>;
+
+// The deduplicator's limits on one call, with kTop results for each kernel.
+constexpr size_t kMaxQueries = 1024;
+constexpr size_t kMaxQueryBytes = 8 << 20;
+constexpr int kTop = 16;
+
+// A threshold so low that one common shingle is enough.
+constexpr double kAnyOverlap = 1e-9;
+
+DatasetMatch ToMatch(const v1::SimilarKernel& kernel) {
+  const v1::KernelPlace& place = kernel.place();
+  return {kernel.kind(), kernel.similarity(), place.repository(),
+          place.path(),  place.first_line(),  place.qualname()};
+}
+
+// Returns whether the kernel, or one with the same text, is in the dataset.
+bool IsTrainedOn(const v1::SimilarKernel& kernel) {
+  return kernel.fate() == v1::FATE_KEPT || kernel.fate() == v1::FATE_DUPLICATE;
+}
+
+// The dataset in which memorised text is searched for.
+struct TrainedOn {
+  std::string folder;                  // an export; its rows of the split train are searched
+  std::optional<cas::Digest> dataset;  // or a dataset of the store: its kept kernels and duplicates
+  double threshold = 0.7;              // the lowest similarity, over 0 to 1
+};
+
+// The stages that `kernelmill evaluate` calls, in this process. Not thread-safe.
+class EvaluateServices final : public KernelServices {
+ public:
+  // `services` must outlive it. `compiler` is a channel to a v1::Compiler; null: compile nothing.
+  EvaluateServices(EmbeddedServices& services, std::shared_ptr<grpc::Channel> compiler,
+                   TrainedOn trained_on);
+
+  absl::StatusOr<v1::KernelShard> Extract(const v1::ExtractRequest& request) override;
+  absl::StatusOr<v1::VerdictShard> Validate(const v1::ValidateRequest& request) override;
+  absl::StatusOr<v1::CompiledShard> Compile(const v1::CompileRequest& request) override;
+  absl::StatusOr<int> FirstErrorLine(const std::string& text) override;
+  absl::StatusOr<ShingleOverlap> Compare(const std::string& text,
+                                         const std::string& reference) override;
+  absl::StatusOr<Matches> FindInDataset(const std::vector<v1::Kernel>& kernels) override;
+
+ private:
+  absl::StatusOr<Matches> FindInStore(const std::vector<v1::Kernel>& kernels);
+
+  const std::unique_ptr<v1::Extractor::Stub> extractor_;
+  const std::unique_ptr<v1::Validator::Stub> validator_;
+  const std::unique_ptr<v1::Deduplicator::Stub> deduplicator_;
+  const std::unique_ptr<v1::Compiler::Stub> compiler_;
+  const TrainedOn trained_on_;
+};
+
+EvaluateServices::EvaluateServices(EmbeddedServices& services,
+                                   std::shared_ptr<grpc::Channel> compiler, TrainedOn trained_on)
+    : extractor_(v1::Extractor::NewStub(services.channel())),
+      validator_(v1::Validator::NewStub(services.channel())),
+      deduplicator_(v1::Deduplicator::NewStub(services.channel())),
+      compiler_(compiler == nullptr ? nullptr : v1::Compiler::NewStub(compiler)),
+      trained_on_(std::move(trained_on)) {}
+
+absl::StatusOr<v1::KernelShard> EvaluateServices::Extract(const v1::ExtractRequest& request) {
+  v1::ExtractResponse response;
+  grpc::ClientContext context;
+  RETURN_IF_ERROR(rpc::FromGrpcStatus(extractor_->Extract(&context, request, &response)));
+  return std::move(*response.mutable_kernels());
+}
+
+absl::StatusOr<v1::VerdictShard> EvaluateServices::Validate(const v1::ValidateRequest& request) {
+  v1::ValidateResponse response;
+  grpc::ClientContext context;
+  RETURN_IF_ERROR(rpc::FromGrpcStatus(validator_->Validate(&context, request, &response)));
+  return std::move(*response.mutable_verdicts());
+}
+
+absl::StatusOr<v1::CompiledShard> EvaluateServices::Compile(const v1::CompileRequest& request) {
+  if (compiler_ == nullptr) return absl::FailedPreconditionError("no compiler was started");
+  v1::CompileResponse response;
+  grpc::ClientContext context;
+  RETURN_IF_ERROR(rpc::FromGrpcStatus(compiler_->Compile(&context, request, &response)));
+  return std::move(*response.mutable_compiled());
+}
+
+absl::StatusOr<int> EvaluateServices::FirstErrorLine(const std::string& text) {
+  return extractor::FirstErrorLine(text);
+}
+
+absl::StatusOr<ShingleOverlap> EvaluateServices::Compare(const std::string& text,
+                                                         const std::string& reference) {
+  v1::SimilarRequest request;
+  request.add_kernels()->set_source(text);
+  request.set_top(1);
+  request.set_threshold(kAnyOverlap);
+  ASSIGN_OR_RETURN(const auto comparison, KernelComparison::Open(request));
+  v1::KernelShard others;
+  others.add_kernels()->set_source(reference);
+  comparison->Add(others);
+  const std::vector<KernelComparison::Match> matches = comparison->Matches()[0];
+  if (matches.empty()) return ShingleOverlap{};
+  return ShingleOverlap{matches[0].near, matches[0].structural};
+}
+
+absl::StatusOr<Matches> EvaluateServices::FindInDataset(const std::vector<v1::Kernel>& kernels) {
+  if (trained_on_.dataset.has_value()) return FindInStore(kernels);
+  return FindInExport(trained_on_.folder, kernels, trained_on_.threshold);
+}
+
+absl::StatusOr<Matches> EvaluateServices::FindInStore(const std::vector<v1::Kernel>& kernels) {
+  Matches matches;
+  while (matches.size() < kernels.size()) {
+    v1::SimilarRequest request;
+    *request.mutable_dataset() = *trained_on_.dataset;
+    request.set_top(kTop);
+    request.set_threshold(trained_on_.threshold);
+    size_t bytes = 0;
+    for (size_t i = matches.size(); i < kernels.size(); ++i) {
+      bytes += kernels[i].source().size() + kernels[i].name().size();
+      if (i - matches.size() == kMaxQueries || (i > matches.size() && bytes > kMaxQueryBytes))
+        break;
+      *request.add_kernels() = kernels[i];
+    }
+    v1::SimilarResponse response;
+    grpc::ClientContext context;
+    RETURN_IF_ERROR(rpc::FromGrpcStatus(deduplicator_->Similar(&context, request, &response)));
+    if (response.results_size() != request.kernels_size()) {
+      return absl::InternalError("the number of the deduplicator's results is wrong");
+    }
+    for (const v1::SimilarKernels& result : response.results()) {
+      std::optional<DatasetMatch>& match = matches.emplace_back();
+      for (const v1::SimilarKernel& kernel : result.kernels()) {
+        if (match.has_value() || !IsTrainedOn(kernel)) continue;
+        match = ToMatch(kernel);
+      }
+    }
+  }
+  return matches;
+}
+
+constexpr int kKs[] = {1, 5, 10, 25, 50, 100, 200};  // the k of pass@k
+// The bootstrap's seed, fixed so that the same generations give the same interval.
+constexpr uint64_t kSeed = 17;
 constexpr char kDefaultTarget[] = "cuda:90";
 
 constexpr char kReportFile[] = "evaluation.json";
@@ -34,7 +183,7 @@ constexpr char kPageFile[] = "EVALUATION.md";
 constexpr char kSheetFile[] = "sheet.html";
 constexpr char kSamplesFile[] = "samples.jsonl";
 
-// Makes the folder. What is there may be an earlier evaluation.
+// Makes the folder. It may hold an earlier evaluation, and nothing else.
 absl::Status PrepareOutput(const std::string& out_dir) {
   if (out_dir.empty()) return absl::OkStatus();
   const std::filesystem::path dir(out_dir);
@@ -45,7 +194,7 @@ absl::Status PrepareOutput(const std::string& out_dir) {
   if (error) return ErrnoStatus(error.value(), out_dir);
   if (empty || std::filesystem::exists(dir / kReportFile)) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      absl::StrCat(out_dir, " holds something else than an evaluation"));
+      absl::StrCat(out_dir, ": contains files but no ", kReportFile, "; choose an empty folder"));
 }
 
 absl::StatusOr<Generations> Read(const std::string& path, const std::string& reference) {
@@ -54,13 +203,13 @@ absl::StatusOr<Generations> Read(const std::string& path, const std::string& ref
   return generations;
 }
 
-// The compilers of this process, unless there are others or none.
-std::optional<EmbeddedCompilerOptions> EmbeddedCompilerOf(const EvaluateOptions& options) {
+// Returns the compilers to start in this process; nullopt if a server compiles, or nothing does.
+std::optional<EmbeddedCompilerOptions> GetEmbeddedCompiler(const EvaluateOptions& options) {
   if (options.no_compile || !options.compiler.empty()) return std::nullopt;
   return options.embedded;
 }
 
-v1::CompilePolicy PolicyOf(const EvaluateOptions& options) {
+v1::CompilePolicy MakePolicy(const EvaluateOptions& options) {
   v1::CompilePolicy policy;
   for (const std::string& toolchain : options.embedded.toolchains) policy.add_toolchains(toolchain);
   for (const std::string& target : options.targets) policy.add_targets(target);
@@ -74,18 +223,18 @@ v1::CompilePolicy PolicyOf(const EvaluateOptions& options) {
   return policy;
 }
 
-// Whether this process knows the compilers and targets that were asked for.
+// Checks the names of the compilers and targets that this process is to use.
 absl::Status CheckNames(const EvaluateOptions& options) {
-  if (!EmbeddedCompilerOf(options).has_value()) return absl::OkStatus();
-  const absl::Status checked = job::CheckCompile(PolicyOf(options));
+  if (!GetEmbeddedCompiler(options).has_value()) return absl::OkStatus();
+  const absl::Status checked = job::CheckCompile(MakePolicy(options));
   if (checked.ok()) return checked;
-  // Without the name that a job file has for it.
+  // The message begins with a job file's key, which the command line does not have.
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(checked.message(), absl::MaxSplits(": ", 1));
   return absl::Status(checked.code(), parts.second);
 }
 
-// One run of the command: what it has open, in the order in which it is needed.
+// One run of the command. Its members are what the run has open, in the order of their making.
 class EvaluateRun {
  public:
   EvaluateRun(const ClusterAddress& address, const EvaluateOptions& options,
@@ -118,28 +267,28 @@ class EvaluateRun {
   }
 
  private:
-  // The services, with the dataset and the compilers that were asked for.
+  // Starts the services, with the dataset and the compilers that the options name.
   absl::Status Open() {
     TrainedOn trained_on{options_.dataset, std::nullopt, options_.threshold};
     if (!options_.job.empty()) {
       cluster_ = Connect(address_, kShortReconnectTimeout, signal_, console_);
-      ASSIGN_OR_RETURN(const v1::JobStatus status, FinishedJob(cluster_->jobs(), options_.job));
+      ASSIGN_OR_RETURN(const v1::JobStatus status, GetFinishedJob(cluster_->jobs(), options_.job));
       trained_on.dataset = status.dataset();
     }
     absl::StatusOr<std::unique_ptr<EmbeddedServices>> embedded = EmbeddedServices::Start(
-        cluster_ == nullptr ? nullptr : &cluster_->store(), EmbeddedCompilerOf(options_));
+        cluster_ == nullptr ? nullptr : &cluster_->store(), GetEmbeddedCompiler(options_));
     if (absl::IsFailedPrecondition(embedded.status())) {
       return absl::FailedPreconditionError(
           absl::StrCat(embedded.status().message(),
-                       "; --compiler asks a kernelmill-compiler elsewhere, --no-compile leaves the "
-                       "compilers out"));
+                       "; --compiler names a kernelmill-compiler elsewhere, --no-compile skips "
+                       "compiling"));
     }
     RETURN_IF_ERROR(embedded.status());
     embedded_ = *std::move(embedded);
     std::shared_ptr<grpc::Channel> compiler;
     if (!options_.no_compile) {
       compiler = options_.compiler.empty() ? embedded_->channel() : rpc::Connect(options_.compiler);
-      evaluation_.compile = PolicyOf(options_);
+      evaluation_.compile = MakePolicy(options_);
     }
     evaluation_.dataset = !options_.dataset.empty() || !options_.job.empty();
     services_ = std::make_unique<EvaluateServices>(*embedded_, compiler, std::move(trained_on));

@@ -7,8 +7,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
@@ -23,11 +26,13 @@
 #include "common/job/job_spec.h"
 #include "common/rpc/status.h"
 #include "dataset/export/fill_rows.h"
+#include "common/toolchains/toolchains.h"
 #include "dataset/export/place.h"
 #include "dataset/output/json.h"
 #include "dataset/rows/row_json.h"
 #include "kernelmill/v1/rows.pb.h"
 #include "kernelmill/v1/stages.grpc.pb.h"
+#include "services/compiler/server/local_compiler.h"
 
 namespace kernelmill::client {
 namespace {
@@ -41,7 +46,7 @@ constexpr size_t kBatchFiles = 256;
 constexpr int64_t kBatchBytes = 8 << 20;
 constexpr int64_t kMaxLicenseBytes = 1 << 20;
 
-// Walks files in batches, and turns what each holds into output.
+// Extracts files in batches, and prints the kernels of each.
 class FileCommand {
  public:
   static absl::StatusOr<int> Run(const std::vector<std::string>& paths, bool validate,
@@ -52,7 +57,7 @@ class FileCommand {
     for (const LocalFile& file : files) RETURN_IF_ERROR(command.Add(file));
     RETURN_IF_ERROR(command.RunBatch());
     if (files.empty()) {
-      console.Note("no Python files there; files of other kinds are read where they are named");
+      console.Note("no Python files found; name files of other kinds to read them");
     } else if (command.kernels_ == 0) {
       console.Note(
           absl::StrCat("no kernels in ", files.size(), files.size() == 1 ? " file" : " files"));
@@ -124,7 +129,7 @@ class FileCommand {
     *request.mutable_licenses() = job::WithDefaults({}).licenses();
     for (const LocalFile& license : FindLicenseFiles(batch_)) {
       absl::StatusOr<std::string> content = ReadFile("/" + license.absolute, kMaxLicenseBytes);
-      // A licence that cannot be read is no evidence.
+      // A licence file that cannot be read is not evidence.
       if (!content.ok()) continue;
       v1::SourceFile* added = request.add_license_files();
       added->set_path(license.absolute);
@@ -134,7 +139,7 @@ class FileCommand {
     grpc::ClientContext context;
     RETURN_IF_ERROR(rpc::FromGrpcStatus(validator_->Validate(&context, request, &response)));
     if (response.verdicts().verdicts_size() != kernels.kernels_size()) {
-      return absl::InternalError("the validator answered for other kernels");
+      return absl::InternalError("the number of the validator's results is wrong");
     }
     return response;
   }
@@ -216,9 +221,9 @@ class FileCommand {
   const std::unique_ptr<v1::Validator::Stub> validator_;
   Console& console_;
   v1::ExtractRequest request_;
-  std::vector<LocalFile> batch_;  // as in request_
+  std::vector<LocalFile> batch_;  // the files in request_
   int64_t batch_bytes_ = 0;
-  int64_t kernels_ = 0;  // that were found
+  int64_t kernels_ = 0;  // found so far
   int exit_code_ = kDone;
 };
 
@@ -230,6 +235,34 @@ absl::StatusOr<int> ExtractFiles(const std::vector<std::string>& paths, Console&
 
 absl::StatusOr<int> ValidateFiles(const std::vector<std::string>& paths, Console& console) {
   return FileCommand::Run(paths, /*validate=*/true, console);
+}
+
+absl::StatusOr<int> ListToolchains(const std::string& folder, Console& console) {
+  nlohmann::ordered_json object = {{"folder", folder},
+                                   {"toolchains", nlohmann::ordered_json::array()}};
+  std::string text;
+  bool ready = true;
+  for (const toolchains::PinnedToolchain& pinned : toolchains::PinnedToolchains()) {
+    const auto environment = compiler::LocalToolchain(folder, pinned.name);
+    ready &= environment.ok();
+    object["toolchains"].push_back(
+        {{"name", std::string(pinned.name)},
+         {"triton", std::string(pinned.triton)},
+         {"python", std::string(pinned.python)},
+         {"requirements_sha256", std::string(pinned.requirements_sha256)},
+         {"installed", environment.ok()}});
+    absl::StrAppend(&text, pinned.name, "  ",
+                    environment.ok() ? *environment : std::string(environment.status().message()),
+                    "\n");
+  }
+  const absl::Status sandbox = compiler::CheckLocalSandbox();
+  ready &= sandbox.ok();
+  object["sandbox"] = {{"ok", sandbox.ok()}, {"error", std::string(sandbox.message())}};
+  absl::StrAppend(
+      &text, "sandbox  ",
+      sandbox.ok() ? "this machine can run compilers in the sandbox" : sandbox.message(), "\n");
+  console.Result(console.json() ? JsonLine(object) : text);
+  return ready ? kDone : kInputsFailed;
 }
 
 }  // namespace kernelmill::client

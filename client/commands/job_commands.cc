@@ -1,23 +1,28 @@
+#include <errno.h>
+#include <fcntl.h>
+
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "client/commands/cluster.h"
 #include "client/commands/commands.h"
-#include "client/commands/retry_hint.h"
-#include "client/commands/timeline_output.h"
+#include "client/commands/kept_output.h"
 #include "client/console/exit_code.h"
 #include "client/console/format.h"
 #include "client/console/output.h"
+#include "client/console/timeline.h"
 #include "client/console/watch.h"
-#include "client/console/workers.h"
 #include "client/embedded/embedded_cluster.h"
+#include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/job/job_file.h"
 #include "dataset/export/exporter.h"
@@ -28,12 +33,43 @@ namespace {
 
 constexpr absl::Duration kStopGrace = absl::Seconds(5);
 
-// Names a submission, so that a repeated try does not make a second job.
+// Returns a name for a submission, so that a repeated call does not make a second job.
 std::string NewRequestId() {
   std::random_device random;
   std::string id;
   for (int i = 0; i < 4; ++i) absl::StrAppend(&id, absl::Hex(random(), absl::kZeroPad8));
   return id;
+}
+
+constexpr size_t kMostNamedSources = 5;
+
+// "a, b and 7 more".
+std::string SourceList(const std::vector<std::string>& sources) {
+  std::string text;
+  for (size_t i = 0; i < sources.size() && i < kMostNamedSources; ++i) {
+    absl::StrAppend(&text, i == 0 ? "" : ", ", OneLine(sources[i]));
+  }
+  if (sources.size() > kMostNamedSources) {
+    absl::StrAppend(&text, " and ", sources.size() - kMostNamedSources, " more");
+  }
+  return text;
+}
+
+// Checks that the job's dataset may replace the one in out_dir: a source that failed must not take
+// away the kernels that it gave before. ABORTED: it would.
+absl::Status CheckReplaces(const FinishedJobResult& job, const ExportTarget& target,
+                           bool is_embedded) {
+  if (target.allow_failed) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const LostKernels lost, FindLostKernels(target.out_dir, job));
+  if (lost.kernels == 0) return absl::OkStatus();
+  const std::string elsewhere =
+      is_embedded
+          ? "run the same command with another --out"
+          : absl::StrCat("run `kernelmill export ", job.status.job(), " --out OTHER_FOLDER`");
+  return absl::AbortedError(absl::StrCat(
+      target.out_dir, " was not replaced: inputs failed, and it would lose ", lost.kernels,
+      " kernels or whole files of ", SourceList(lost.sources), "; ", elsewhere,
+      " to write the new dataset there, or add --allow-failed to replace this one"));
 }
 
 absl::Status ExportJob(Cluster& cluster, const v1::JobStatus& status, const ExportTarget& target,
@@ -42,6 +78,8 @@ absl::Status ExportJob(Cluster& cluster, const v1::JobStatus& status, const Expo
   request.dataset = status.dataset();
   ASSIGN_OR_RETURN(request.lock, cluster.jobs().ReadLock(status.job()));
   ASSIGN_OR_RETURN(request.failures, cluster.jobs().ListFailures(status.job()));
+  RETURN_IF_ERROR(
+      CheckReplaces({status, request.lock, request.failures}, target, cluster.is_embedded()));
   request.out_dir = target.out_dir;
   request.tree = target.tree;
   const absl::StatusOr<std::vector<std::string>> warnings =
@@ -53,18 +91,18 @@ absl::Status ExportJob(Cluster& cluster, const v1::JobStatus& status, const Expo
   return absl::OkStatus();
 }
 
-// Puts all failures into a status, which has the first of them.
+// Replaces the failures of a status, which has only the first hundred, by all of them.
 absl::Status AddAllFailures(Cluster& cluster, v1::JobStatus& status) {
   if (status.failure_count() == status.failures_size()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::vector<v1::Failure> failures,
                    cluster.jobs().ListFailures(status.job()));
   status.mutable_failures()->Assign(failures.begin(), failures.end());
-  status.set_failure_count(status.failures_size());  // of a job that runs there may be more by now
+  // A running job may have had more failures meanwhile.
+  status.set_failure_count(status.failures_size());
   return absl::OkStatus();
 }
 
-// Puts the gates that the job misses among the failures of a status, which may have the first
-// hundred alone.
+// Adds the missed gates to the failures of a status, which has only the first hundred failures.
 absl::Status AddMissedGates(Cluster& cluster, v1::JobStatus& status) {
   if (status.failure_count() == status.failures_size()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::vector<v1::Failure> failures,
@@ -80,7 +118,22 @@ void PrintSummary(const v1::JobStatus& status, const std::string& out_dir, Conso
                                 : SummaryText(status, out_dir));
 }
 
-// Follows the job to its end, exports its dataset where one is wanted, and prints the summary.
+// Exports the dataset of a job that has ended, if it has one and a folder is given, and prints the
+// summary. The summary comes also if the folder was not replaced: it says what failed.
+absl::StatusOr<int> EndJob(Cluster& cluster, v1::JobStatus status, const ExportTarget& target,
+                           Console& console) {
+  const bool done = status.state() == v1::JOB_STATE_DONE;
+  const bool exports = done && !target.out_dir.empty();
+  const absl::Status exported =
+      exports ? ExportJob(cluster, status, target, console) : absl::OkStatus();
+  if (!exported.ok() && !absl::IsAborted(exported)) return exported;
+  if (done) RETURN_IF_ERROR(AddMissedGates(cluster, status));
+  PrintSummary(status, exports && exported.ok() ? target.out_dir : "", console);
+  RETURN_IF_ERROR(exported);
+  return ToExitCode(status);
+}
+
+// Follows the job to its end, exports its dataset if a folder is given, and prints the summary.
 absl::StatusOr<int> FollowJob(Cluster& cluster, const std::string& job,
                               absl::Duration reconnect_timeout, const ExportTarget& target,
                               Console& console) {
@@ -94,41 +147,36 @@ absl::StatusOr<int> FollowJob(Cluster& cluster, const std::string& job,
   ASSIGN_OR_RETURN(v1::JobStatus status, WatchJob(watch, options, [&](const v1::JobStatus& now) {
                      printer->Show(now, absl::Now());
                    }));
-  const bool exported = status.state() == v1::JOB_STATE_DONE && !target.out_dir.empty();
-  if (exported) RETURN_IF_ERROR(ExportJob(cluster, status, target, console));
-  if (status.state() == v1::JOB_STATE_DONE) RETURN_IF_ERROR(AddMissedGates(cluster, status));
-  PrintSummary(status, exported ? target.out_dir : "", console);
-  return ExitCodeOf(status);
+  return EndJob(cluster, std::move(status), target, console);
 }
 
-// The job goes on without whom it was interrupted for: how to come back to it.
-absl::Status GoesOn(const std::string& job, const ClusterAddress& address) {
+// Returns the error of an interrupted command whose job continues: how to come back to it.
+absl::Status JobContinues(const std::string& job, const ClusterAddress& address) {
   const std::string there = address.coordinator == ClusterAddress().coordinator
                                 ? ""
                                 : absl::StrCat(" --coordinator ", address.coordinator);
-  return absl::CancelledError(absl::StrCat("interrupted; job ", job, " goes on: `kernelmill watch ",
-                                           job, there, "` follows it, `kernelmill cancel ", job,
-                                           there, "` ends it"));
+  return absl::CancelledError(
+      absl::StrCat("interrupted; job ", job, " continues: `kernelmill watch ", job, there,
+                   "` follows it, `kernelmill cancel ", job, there, "` ends it"));
 }
 
-// FollowJob on a cluster elsewhere.
+// Follows a job on a cluster elsewhere.
 absl::StatusOr<int> FollowThere(const ClusterAddress& address, Cluster& cluster,
                                 const std::string& job, const ExportTarget& target,
                                 Console& console) {
   absl::StatusOr<int> code = FollowJob(cluster, job, address.reconnect_timeout, target, console);
-  if (absl::IsCancelled(code.status())) return GoesOn(job, address);
+  if (absl::IsCancelled(code.status())) return JobContinues(job, address);
   return code;
 }
 
-// Whether the request id is that of this very job, and says that it may have been there before.
+// Checks that the request id belongs to this job, and notes that the job may be an earlier one.
 absl::Status CheckRepeated(Cluster& cluster, const std::string& job, const v1::JobSpec& spec,
                            const std::string& request_id, Console& console) {
   ASSIGN_OR_RETURN(const v1::JobStatus status, cluster.jobs().GetJob(job));
   if (status.name() != spec.name()) {
-    return absl::AlreadyExistsError(absl::StrCat("--request-id ", request_id, " is that of job ",
-                                                 job,
-                                                 ", which is not of this job file; nothing "
-                                                 "was submitted"));
+    return absl::AlreadyExistsError(
+        absl::StrCat("--request-id ", request_id, " belongs to job ", job,
+                     ", which is from another job file; nothing was submitted"));
   }
   console.Note(absl::StrCat(
       "request ", request_id, " is job ", job, ", submitted at ",
@@ -137,12 +185,16 @@ absl::Status CheckRepeated(Cluster& cluster, const std::string& job, const v1::J
   return absl::OkStatus();
 }
 
+// Submits a job and returns its name. Reads the request id, the priority and no_cache of the
+// options.
 absl::StatusOr<std::string> SubmitSpec(Cluster& cluster, const v1::JobSpec& spec,
-                                       const std::string& request_id, int priority, bool no_cache,
-                                       Console& console) {
-  const std::string id = request_id.empty() ? NewRequestId() : request_id;
-  ASSIGN_OR_RETURN(std::string job, cluster.jobs().Submit(spec, id, priority, no_cache));
-  if (!request_id.empty()) RETURN_IF_ERROR(CheckRepeated(cluster, job, spec, id, console));
+                                       const SubmitOptions& options, Console& console) {
+  const std::string id = options.request_id.empty() ? NewRequestId() : options.request_id;
+  ASSIGN_OR_RETURN(std::string job,
+                   cluster.jobs().Submit(spec, id, options.priority, options.no_cache));
+  if (!options.request_id.empty()) {
+    RETURN_IF_ERROR(CheckRepeated(cluster, job, spec, id, console));
+  }
   console.Note(absl::StrCat("job ", job));
   return job;
 }
@@ -151,12 +203,42 @@ void PrintState(const v1::JobStatus& status, Console& console) {
   console.Result(console.json() ? StatusJson(status) + "\n" : StateText(status));
 }
 
-// Nothing for a job that compiles nothing, which needs no toolchains.
-std::optional<EmbeddedCompilerOptions> CompilerOf(const v1::JobSpec& spec,
-                                                  EmbeddedCompilerOptions options) {
+// Returns the compilers that the job needs; nullopt if it does not compile.
+std::optional<EmbeddedCompilerOptions> GetCompiler(const v1::JobSpec& spec,
+                                                   EmbeddedCompilerOptions options) {
   if (!spec.has_compile()) return std::nullopt;
   options.toolchains.assign(spec.compile().toolchains().begin(), spec.compile().toolchains().end());
   return options;
+}
+
+// Prints the chart; with --json one attempt a line.
+void PrintTimeline(const Timeline& timeline, Console& console) {
+  if (!console.json()) return console.Result(TimelineText(timeline));
+  for (const Span& span : timeline.spans()) {
+    console.Result(JsonLine({{"task", span.task},
+                             {"stage", timeline.name(span.stage)},
+                             {"source", timeline.name(span.source)},
+                             {"attempt", span.attempt},
+                             {"worker", timeline.name(span.worker)},
+                             {"outcome", timeline.name(span.outcome)},
+                             {"ready_unix_ms", span.ready_ms},
+                             {"leased_unix_ms", span.leased_ms},
+                             {"ended_unix_ms", span.ended_ms},
+                             {"waited_us", span.waited_us},
+                             {"lookup_us", span.lookup_us},
+                             {"run_us", span.run_us},
+                             {"store_us", span.store_us}}));
+  }
+}
+
+// Writes the trace events to a new or replaced file. Errors name the file.
+absl::Status WriteTraceFile(const Timeline& timeline, const std::string& job,
+                            const std::string& path) {
+  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!file.is_open()) return ErrnoStatus(errno, path);
+  RETURN_IF_ERROR(WriteTrace(
+      timeline, job, [&](absl::string_view piece) { return WriteAll(file.get(), piece, path); }));
+  return file.Close() == 0 ? absl::OkStatus() : ErrnoStatus(errno, path);
 }
 
 }  // namespace
@@ -164,7 +246,7 @@ std::optional<EmbeddedCompilerOptions> CompilerOf(const v1::JobSpec& spec,
 absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& signal,
                           Console& console) {
   ASSIGN_OR_RETURN(const v1::JobSpec spec, job::LoadJobFile(options.job_file));
-  // Hours of work should not end in a refusal.
+  // Check the folder now, so that hours of work do not end in an error.
   RETURN_IF_ERROR(dataset::CheckOutputDir(options.target.out_dir));
   ASSIGN_OR_RETURN(std::unique_ptr<EmbeddedCluster> embedded,
                    EmbeddedCluster::Start({.data_dir = options.data_dir,
@@ -172,10 +254,11 @@ absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& s
                                            .package_index = options.package_index,
                                            .github_api = options.github_api,
                                            .github_token_file = options.github_token_file,
-                                           .compiler = CompilerOf(spec, options.compiler)}));
+                                           .compiler = GetCompiler(spec, options.compiler)}));
   const auto cluster = Connect(*embedded, signal);
-  ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, /*request_id=*/"",
-                                                     /*priority=*/0, options.no_cache, console));
+  SubmitOptions submission;
+  submission.no_cache = options.no_cache;
+  ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, submission, console));
   absl::StatusOr<int> code = FollowJob(*cluster, job, absl::Seconds(60), options.target, console);
   if (!options.trace.empty()) {
     const absl::StatusOr<Timeline> timeline = cluster->jobs().GetTimeline(job);
@@ -185,10 +268,10 @@ absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& s
   }
   if (absl::IsCancelled(code.status())) {
     code = absl::CancelledError(absl::StrCat(
-        "interrupted; the same command goes on from what is done (--data ", options.data_dir, ")"));
+        "interrupted; run the same command again to continue (--data ", options.data_dir, ")"));
   }
-  // A stage may be deep in a download that nobody waits for any more. What it holds goes with the
-  // process; the store loses nothing by that.
+  // A stage may still be in a long download. Its memory is freed with the process; the store has
+  // every finished result.
   if (!embedded->Stop(kStopGrace)) static_cast<void>(embedded.release());
   return code;
 }
@@ -199,8 +282,7 @@ absl::StatusOr<int> Submit(const ClusterAddress& address, const SubmitOptions& o
   if (!options.target.out_dir.empty())
     RETURN_IF_ERROR(dataset::CheckOutputDir(options.target.out_dir));
   const auto cluster = Connect(address, address.reconnect_timeout, signal, console);
-  ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, options.request_id,
-                                                     options.priority, options.no_cache, console));
+  ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, options, console));
   if (options.wait || !options.target.out_dir.empty()) {
     return FollowThere(address, *cluster, job, options.target, console);
   }
@@ -261,7 +343,7 @@ absl::StatusOr<int> Cancel(const ClusterAddress& address, const std::string& job
   const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
   ASSIGN_OR_RETURN(const v1::JobStatus status, cluster->jobs().CancelJob(job));
   if (status.state() != v1::JOB_STATE_CANCELLED) {
-    console.Note(absl::StrCat("job ", job, " had ended before"));
+    console.Note(absl::StrCat("job ", job, " had already ended"));
   }
   PrintState(status, console);
   return kDone;
@@ -295,11 +377,14 @@ absl::StatusOr<int> Export(const ClusterAddress& address, const std::string& job
                            Console& console) {
   RETURN_IF_ERROR(dataset::CheckOutputDir(target.out_dir));
   const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
-  ASSIGN_OR_RETURN(v1::JobStatus status, FinishedJob(cluster->jobs(), job));
-  RETURN_IF_ERROR(ExportJob(*cluster, status, target, console));
-  RETURN_IF_ERROR(AddMissedGates(*cluster, status));
-  PrintSummary(status, target.out_dir, console);
-  return ExitCodeOf(status);
+  ASSIGN_OR_RETURN(v1::JobStatus status, GetFinishedJob(cluster->jobs(), job));
+  return EndJob(*cluster, std::move(status), target, console);
+}
+
+absl::StatusOr<int> Check(const std::string& job_file, Console& console) {
+  ASSIGN_OR_RETURN(const v1::JobSpec spec, job::LoadJobFile(job_file));
+  console.Result(console.json() ? MessageJson(spec) + "\n" : job::JobFileYaml(spec));
+  return kDone;
 }
 
 }  // namespace kernelmill::client

@@ -157,7 +157,7 @@ TEST_F(JobCommandsTest, ASubmissionWithAnIdOfItsOwnKeepsIt) {
   const absl::Status refused = RunSubmit(false).status();
   EXPECT_THAT(refused, StatusIs(absl::StatusCode::kAlreadyExists));
   EXPECT_THAT(std::string(refused.message()),
-              HasSubstr("--request-id nightly-17 is that of job j"));
+              HasSubstr("--request-id nightly-17 belongs to job j"));
 }
 
 TEST_F(JobCommandsTest, TheEndOfAJobThatWasWaitedForIsTheExitCode) {
@@ -185,7 +185,7 @@ TEST_F(JobCommandsTest, AJobThatNoMessageTakesIsRefusedAtOnce) {
               IsOk());
   const absl::Status refused = RunSubmit(false).status();
   EXPECT_THAT(refused, StatusIs(absl::StatusCode::kInvalidArgument));
-  EXPECT_THAT(std::string(refused.message()), HasSubstr("16777216 are what one may have"));
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("the limit is 16777216"));
   EXPECT_TRUE(service_.request_ids.empty());
 }
 
@@ -212,7 +212,7 @@ TEST_F(JobCommandsTest, CancelSaysHowTheJobEnded) {
   service_.job.set_state(v1::JOB_STATE_DONE);
   EXPECT_EQ(RunOn(false, Cancel).value(), kDone);
   EXPECT_EQ(out_, "j  done\n");
-  EXPECT_EQ(err_, "job j had ended before\n");
+  EXPECT_EQ(err_, "job j had already ended\n");
   EXPECT_EQ(RunOn(true, Cancel).value(), kDone);
   EXPECT_EQ(nlohmann::json::parse(out_)["state"], "JOB_STATE_DONE");
 }
@@ -227,7 +227,7 @@ TEST_F(JobCommandsTest, RetryRunsTheJobAgain) {
 }
 
 TEST_F(JobCommandsTest, ARunningJobIsNotDeleted) {
-  EXPECT_EQ(ExitCodeOf(RunOn(false, Delete).status()), kRequestWrong);
+  EXPECT_EQ(ToExitCode(RunOn(false, Delete).status()), kRequestWrong);
   service_.job.set_state(v1::JOB_STATE_DONE);
   EXPECT_EQ(RunOn(false, Delete).value(), kDone);
   EXPECT_EQ(out_, "j  deleted\n");

@@ -77,7 +77,7 @@ std::vector<LocalFile> FindLicenseFiles(const std::vector<LocalFile>& files) {
   }
   std::vector<LocalFile> licenses;
   for (const fs::path& folder : folders) {
-    // A folder above that cannot be read holds no licence that could be shown as evidence.
+    // A folder that cannot be read gives no licence as evidence; it is skipped.
     std::error_code error;
     fs::directory_iterator entry(folder, error);
     for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {

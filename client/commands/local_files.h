@@ -9,18 +9,19 @@
 
 namespace kernelmill::client {
 
+// A file of this machine.
 struct LocalFile {
-  std::string shown;     // as the user would write it
+  std::string shown;     // as the user wrote it
   std::string absolute;  // without a leading '/'
 };
 
-// The files that `paths` name: files as they are, and of directories every *.py below, links and
-// hidden folders aside. Sorted within each directory; each file once. NOT_FOUND: a path is not
-// there.
+// Returns the files that `paths` name: each file, and every *.py file below each folder, without
+// links and hidden folders. Sorted within each folder; each file once. NOT_FOUND: a path does not
+// exist.
 absl::StatusOr<std::vector<LocalFile>> FindPythonFiles(const std::vector<std::string>& paths);
 
-// Files with a licence's name, and what a Python package says of itself, beside one of `files` or
-// in a folder above it, by absolute path.
+// Returns the licence files and the metadata files of Python packages in the folders of `files` and
+// in every folder above, by absolute path.
 std::vector<LocalFile> FindLicenseFiles(const std::vector<LocalFile>& files);
 
 }  // namespace kernelmill::client

@@ -15,7 +15,6 @@
 #include "absl/strings/str_format.h"
 #include "client/commands/cluster.h"
 #include "client/commands/commands.h"
-#include "client/commands/retry_hint.h"
 #include "client/console/exit_code.h"
 #include "client/console/format.h"
 #include "client/embedded/embedded_cluster.h"
@@ -33,7 +32,7 @@ namespace {
 
 using dataset::Json;
 
-constexpr int64_t kMaxFileBytes = 8 << 20;  // the services' limit on one call
+constexpr int64_t kMaxFileBytes = 8 << 20;  // the limit of the services on one call
 constexpr int64_t kMaxReportBytes = 256 << 20;
 
 absl::StatusOr<std::string> ReadQuery(const std::string& file) {
@@ -42,7 +41,7 @@ absl::StatusOr<std::string> ReadQuery(const std::string& file) {
   return absl::InvalidArgumentError(absl::StrCat(file, " is empty"));
 }
 
-// A cluster elsewhere, or the one in this process that a crawl left its data to.
+// The cluster that has the dataset: one elsewhere, or one in this process on a crawl's data.
 class DatasetCluster {
  public:
   static absl::StatusOr<std::unique_ptr<DatasetCluster>> Open(const ClusterAddress& address,
@@ -56,8 +55,8 @@ class DatasetCluster {
     }
     std::error_code error;
     if (!std::filesystem::is_directory(data_dir + "/store", error)) {
-      return absl::NotFoundError(
-          absl::StrCat(data_dir, " is no crawl's data folder; --data names the one it had"));
+      return absl::NotFoundError(absl::StrCat(
+          data_dir, " is not a crawl's data folder; set --data to the crawl's --data"));
     }
     ASSIGN_OR_RETURN(opened->embedded_, EmbeddedCluster::Start({.data_dir = data_dir}));
     opened->cluster_ = Connect(*opened->embedded_, signal);
@@ -72,7 +71,8 @@ class DatasetCluster {
   std::unique_ptr<Cluster> cluster_;
 };
 
-absl::StatusOr<cas::Digest> DatasetIn(const std::string& out_dir) {
+// Returns the digest in the export's report.
+absl::StatusOr<cas::Digest> ReadDigest(const std::string& out_dir) {
   const std::string path = out_dir + "/report.json";
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxReportBytes));
   const Json report = Json::parse(text, nullptr, /*allow_exceptions=*/false);
@@ -80,18 +80,18 @@ absl::StatusOr<cas::Digest> DatasetIn(const std::string& out_dir) {
   if (named && report["dataset"].is_string()) {
     return cas::ParseDigest(report["dataset"].get<std::string>());
   }
-  return absl::InvalidArgumentError(absl::StrCat(path, " names no dataset"));
+  return absl::InvalidArgumentError(absl::StrCat(path, ": `dataset` is missing"));
 }
 
-absl::StatusOr<cas::Digest> DatasetOf(const SimilarOptions& options, CrawlClient& jobs) {
+absl::StatusOr<cas::Digest> GetDigest(const SimilarOptions& options, CrawlClient& jobs) {
   if (!options.dataset.empty()) return cas::ParseDigest(options.dataset);
-  if (!options.out_dir.empty()) return DatasetIn(options.out_dir);
-  ASSIGN_OR_RETURN(const v1::JobStatus status, FinishedJob(jobs, options.job));
+  if (!options.out_dir.empty()) return ReadDigest(options.out_dir);
+  ASSIGN_OR_RETURN(const v1::JobStatus status, GetFinishedJob(jobs, options.job));
   return status.dataset();
 }
 
-// The kernels in the text; without any, the whole of it. Of standard input, which no name gives a
-// language, whatever it has in the first language that it has some of.
+// Extracts the kernels in the text; a text without kernels becomes one kernel. Standard input has
+// no name that tells its language: it is read as Python, and if that has no kernels as CUDA.
 absl::StatusOr<v1::KernelShard> Extract(const std::string& file, const std::string& text,
                                         EmbeddedServices& services) {
   const auto extractor = v1::Extractor::NewStub(services.channel());
@@ -139,7 +139,7 @@ absl::StatusOr<v1::SimilarResponse> Search(const SimilarOptions& options,
   grpc::ClientContext context;
   RETURN_IF_ERROR(rpc::FromGrpcStatus(deduplicator->Similar(&context, request, &response)));
   if (response.results_size() == kernels.kernels_size()) return response;
-  return absl::InternalError("the deduplicator answered for other kernels");
+  return absl::InternalError("the number of the deduplicator's results is wrong");
 }
 
 std::string Lines(int first, int last) { return absl::StrCat(":", first, "-", last); }
@@ -220,11 +220,11 @@ std::string ResultText(const std::string& file, const v1::Kernel& kernel,
 absl::StatusOr<int> Similar(const ClusterAddress& address, const SimilarOptions& options,
                             rpc::TerminationSignal& signal, Console& console) {
   ASSIGN_OR_RETURN(const std::string text, ReadQuery(options.file));
-  // Said before anything about a cluster: the folder is what the user named.
-  if (!options.out_dir.empty()) RETURN_IF_ERROR(DatasetIn(options.out_dir).status());
+  // Check the folder that the user named before any cluster is tried.
+  if (!options.out_dir.empty()) RETURN_IF_ERROR(ReadDigest(options.out_dir).status());
   ASSIGN_OR_RETURN(const std::unique_ptr<DatasetCluster> opened,
                    DatasetCluster::Open(address, options.data_dir, signal, console));
-  ASSIGN_OR_RETURN(const cas::Digest dataset, DatasetOf(options, opened->cluster().jobs()));
+  ASSIGN_OR_RETURN(const cas::Digest dataset, GetDigest(options, opened->cluster().jobs()));
   ASSIGN_OR_RETURN(const std::unique_ptr<EmbeddedServices> services,
                    EmbeddedServices::Start(&opened->cluster().store()));
   ASSIGN_OR_RETURN(const v1::KernelShard kernels, Extract(options.file, text, *services));

@@ -1,25 +1,138 @@
+#include <unistd.h>
+
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "client/commands/cluster.h"
 #include "client/commands/commands.h"
-#include "client/commands/kept_datasets.h"
 #include "client/console/exit_code.h"
 #include "client/console/format.h"
 #include "client/console/output.h"
 #include "client/grpc/store_client.h"
 #include "common/base/status.h"
+#include "common/manifest/walk.h"
 #include "common/rpc/server.h"
+#include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/store.pb.h"
 #include "services/store/server/store_server.h"
 
 namespace kernelmill::client {
 namespace {
 
-// A store, until a signal ends its calls.
+constexpr size_t kBlobsPerHold = 50'000;  // as in the coordinator
+constexpr absl::Duration kHoldFor = absl::Minutes(10);
+constexpr size_t kMostNamed = 10;
+
+// A dataset of a job that is DONE.
+struct Kept {
+  std::string job;
+  cas::Digest manifest;
+  std::vector<cas::Digest> blobs;
+};
+
+// Returns the datasets that the store still has.
+absl::StatusOr<std::vector<Kept>> FindKeptDatasets(const std::vector<v1::JobStatus>& jobs,
+                                                   cas::BlobStore& blobs) {
+  std::vector<Kept> kept;
+  for (const v1::JobStatus& job : jobs) {
+    if (job.state() != v1::JOB_STATE_DONE || !job.has_dataset()) continue;
+    const auto manifest = cas::GetMessage<v1::DatasetManifest>(blobs, job.dataset());
+    if (absl::IsNotFound(manifest.status()) || absl::IsDataLoss(manifest.status())) continue;
+    RETURN_IF_ERROR(manifest.status());
+    kept.push_back({job.job(), job.dataset(), manifest::ListBlobs(*manifest, job.dataset())});
+  }
+  return kept;
+}
+
+// A hold on blobs for the lifetime of the object, or for kHoldFor if this process dies.
+class TemporaryHold {
+ public:
+  explicit TemporaryHold(StoreClient& store)
+      : store_(store),
+        name_(absl::StrCat("gc-check/", ::getpid(), "-", absl::ToUnixMicros(absl::Now()))) {}
+  ~TemporaryHold() {
+    for (int part = 1; part <= parts_; ++part) store_.Release(Name(part)).IgnoreError();
+  }
+
+  absl::Status Add(const std::vector<cas::Digest>& blobs) {
+    for (size_t begin = 0; begin < blobs.size(); begin += kBlobsPerHold) {
+      const size_t end = std::min(blobs.size(), begin + kBlobsPerHold);
+      RETURN_IF_ERROR(
+          store_.Hold(Name(++parts_), {blobs.begin() + begin, blobs.begin() + end}, kHoldFor));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  std::string Name(int part) const { return absl::StrCat(name_, "#", part); }
+
+  StoreClient& store_;
+  const std::string name_;
+  int parts_ = 0;
+};
+
+// Returns the bytes that a collection of everything would drop.
+absl::StatusOr<int64_t> CountDroppable(StoreClient& store) {
+  ASSIGN_OR_RETURN(const auto answer, store.CollectGarbage(/*target_bytes=*/0, /*dry_run=*/true));
+  return answer.dropped_bytes();
+}
+
+// Returns how many of these bytes belong to the datasets. A hold on the datasets makes their bytes
+// not droppable; the difference of two dry runs is their share.
+absl::StatusOr<int64_t> CountLoose(const std::vector<const Kept*>& kept, StoreClient& store) {
+  ASSIGN_OR_RETURN(const int64_t all, CountDroppable(store));
+  TemporaryHold hold(store);
+  for (const Kept* one : kept) RETURN_IF_ERROR(hold.Add(one->blobs));
+  ASSIGN_OR_RETURN(const int64_t others, CountDroppable(store));
+  return std::max<int64_t>(all - others, 0);
+}
+
+// A job's dataset that is not completely held, so that a collection may drop a part of it.
+struct LooseDataset {
+  std::string job;
+  cas::Digest manifest;
+  int64_t bytes = 0;  // not held; includes the action results that depend on them
+};
+
+// Returns the datasets of DONE jobs that are not completely held. It does not trust the names of
+// holds: it asks the store what a collection of everything would drop, with and without a hold on
+// the datasets. Datasets that the store has lost already are skipped. `blobs` and `store` are the
+// same store.
+absl::StatusOr<std::vector<LooseDataset>> FindLooseDatasets(const std::vector<v1::JobStatus>& jobs,
+                                                            cas::BlobStore& blobs,
+                                                            StoreClient& store) {
+  ASSIGN_OR_RETURN(const std::vector<Kept> kept, FindKeptDatasets(jobs, blobs));
+  std::vector<const Kept*> all;
+  for (const Kept& one : kept) all.push_back(&one);
+  ASSIGN_OR_RETURN(const int64_t together, CountLoose(all, store));
+  std::vector<LooseDataset> loose;
+  if (together == 0) return loose;  // the usual case needs one question for all datasets
+  for (const Kept* one : all) {
+    ASSIGN_OR_RETURN(const int64_t bytes, CountLoose({one}, store));
+    if (bytes > 0) loose.push_back({one->job, one->manifest, bytes});
+  }
+  return loose;
+}
+
+// "2 datasets of jobs: triton-000007 (abc/120, 1.5 GiB), ...".
+std::string LooseText(const std::vector<LooseDataset>& loose) {
+  std::string text =
+      absl::StrCat(loose.size(), loose.size() == 1 ? " dataset" : " datasets", " of jobs: ");
+  for (size_t i = 0; i < loose.size() && i < kMostNamed; ++i) {
+    absl::StrAppend(&text, i > 0 ? ", " : "", loose[i].job, " (", cas::ToString(loose[i].manifest),
+                    ", ", ShortBytes(loose[i].bytes), ")");
+  }
+  if (loose.size() > kMostNamed) absl::StrAppend(&text, ", ...");
+  return text;
+}
+
+// A connection to the store. A signal ends its calls.
 class Connection {
  public:
   Connection(const ClusterAddress& cluster, rpc::TerminationSignal& signal, Console& console)
@@ -48,8 +161,8 @@ void Print(const Message& message, const std::string& text, Console& console) {
   console.Result(console.json() ? MessageJson(message) + "\n" : text);
 }
 
-// Whether a collection leaves the datasets of jobs whole. FAILED_PRECONDITION: it may not, and of
-// which it does not; or the coordinator cannot be asked.
+// Checks that a collection drops no part of a job's dataset. FAILED_PRECONDITION: it may, with the
+// datasets; or the coordinator does not answer.
 absl::Status CheckDatasets(const ClusterAddress& address, StoreClient& store,
                            rpc::TerminationSignal& signal, Console& console) {
   const std::unique_ptr<Cluster> cluster =
@@ -58,16 +171,16 @@ absl::Status CheckDatasets(const ClusterAddress& address, StoreClient& store,
   if (absl::IsCancelled(jobs.status())) return jobs.status();
   if (!jobs.ok()) {
     return absl::FailedPreconditionError(
-        absl::StrCat("nothing was dropped: the coordinator ", address.coordinator,
-                     " could not be asked which datasets are kept (", ErrorLine(jobs.status()),
-                     "); --yes drops what nobody holds all the same"));
+        absl::StrCat("nothing was dropped: cannot ask the coordinator ", address.coordinator,
+                     " which datasets to keep (", ErrorLine(jobs.status()),
+                     "); --yes drops unheld content anyway"));
   }
   ASSIGN_OR_RETURN(const std::vector<LooseDataset> loose,
-                   LooseDatasets(*jobs, cluster->store(), store));
+                   FindLooseDatasets(*jobs, cluster->store(), store));
   if (loose.empty()) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      absl::StrCat("nothing was dropped: nobody holds all of ", LooseText(loose),
-                   "; a coordinator with --store holds them, and --yes drops them all the same"));
+      absl::StrCat("nothing was dropped: no hold covers all of ", LooseText(loose),
+                   "; start the coordinator with --store to hold them, or drop them with --yes"));
 }
 
 absl::StatusOr<int> Prune(StoreClient& store, const PruneOptions& prune, Console& console) {
@@ -106,9 +219,9 @@ absl::StatusOr<int> StoreCollectGarbage(const ClusterAddress& cluster,
                                         rpc::TerminationSignal& signal, Console& console) {
   Connection connection(cluster, signal, console);
   if (!options.yes) {
-    ASSIGN_OR_RETURN(const v1::CollectGarbageResponse told,
+    ASSIGN_OR_RETURN(const v1::CollectGarbageResponse planned,
                      connection.store().CollectGarbage(options.target_bytes, /*dry_run=*/true));
-    if (told.dropped_blobs() > 0) {
+    if (planned.dropped_blobs() > 0) {
       RETURN_IF_ERROR(CheckDatasets(cluster, connection.store(), signal, console));
     }
   }

@@ -92,7 +92,7 @@ TEST_F(StoreCommandsTest, StatPrintsATableOrJson) {
 
 TEST_F(StoreCommandsTest, VerifyExitsWith1IfBlobsAreDamaged) {
   EXPECT_EQ(Verify(false).value(), kDone);
-  EXPECT_THAT(out_, HasSubstr("all are whole"));
+  EXPECT_THAT(out_, HasSubstr("all are intact"));
   EXPECT_THAT(err_, HasSubstr("1 of 3 blobs"));
   service_.damaged = true;
   EXPECT_EQ(Verify(false).value(), kInputsFailed);
@@ -115,14 +115,14 @@ TEST_F(StoreCommandsTest, WhatTheStoreRefusesIsAWrongRequest) {
   const auto backup = Run(false, [this](Console& console) {
     return StoreBackup({.store = address_}, "monday", {}, signal_, console);
   });
-  EXPECT_EQ(ExitCodeOf(backup.status()), kRequestWrong);
+  EXPECT_EQ(ToExitCode(backup.status()), kRequestWrong);
   EXPECT_THAT(std::string(backup.status().message()), HasSubstr("--backups"));
   v1::Store::Service other_make;
   const std::string address = "unix:" + dir_.path() + "/other";
   const auto server = rpc::Server::Start({address}, {&other_make});
   const auto stat =
       Run(false, [&](Console& console) { return StoreStat({.store = address}, signal_, console); });
-  EXPECT_EQ(ExitCodeOf(stat.status()), kRequestWrong);
+  EXPECT_EQ(ToExitCode(stat.status()), kRequestWrong);
   EXPECT_THAT(std::string(stat.status().message()), HasSubstr("not a kernelmill-store"));
 }
 
@@ -131,7 +131,7 @@ TEST_F(StoreCommandsTest, RestoreNamesWhatIsNoBackup) {
     return StoreRestore(dir_.path() + "/none", dir_.path() + "/data", console);
   });
   EXPECT_THAT(code, StatusIs(absl::StatusCode::kNotFound));
-  EXPECT_EQ(ExitCodeOf(code.status()), kRequestWrong);
+  EXPECT_EQ(ToExitCode(code.status()), kRequestWrong);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 namespace kernelmill::client {
 
-int ExitCodeOf(const absl::Status& status) {
+int ToExitCode(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kOk:
       return kDone;
@@ -29,7 +29,7 @@ int ExitCodeOf(const absl::Status& status) {
   }
 }
 
-int ExitCodeOf(const v1::JobStatus& status) {
+int ToExitCode(const v1::JobStatus& status) {
   return status.state() == v1::JOB_STATE_DONE && status.failure_count() == 0 ? kDone
                                                                              : kInputsFailed;
 }

@@ -8,26 +8,26 @@
 
 namespace kernelmill::client {
 
-// What the program exits with.
+// The exit codes of the program.
 enum ExitCode {
   kDone = 0,
-  kInputsFailed = 1,  // finished, but some inputs failed or a gate is missed; or it could not be
-                      // finished; or what was compared is different
+  kInputsFailed = 1,  // some inputs failed, a gate is missed, compared things differ, or the
+                      // command could not finish
   kRequestWrong = 2,
   kOutOfReach = 3,
-  kInterrupted = 130,  // by the user, as shells have it
+  kInterrupted = 130,  // by the user; shells use the same code
 };
 
-// Of an error: the request is wrong (2), the cluster is out of reach (3), anything else (1).
-int ExitCodeOf(const absl::Status& status);
+// Returns 2 if the request is wrong, 3 if the cluster cannot be reached, and 1 for other errors.
+int ToExitCode(const absl::Status& status);
 
-// Of a job that has ended.
-int ExitCodeOf(const v1::JobStatus& status);
+// Returns the exit code for a job that has ended.
+int ToExitCode(const v1::JobStatus& status);
 
-// Whether it stands for a gate that the job's dataset misses, and for no input.
+// Returns whether the failure is a gate that the dataset misses, and not a failed input.
 bool IsMissedGate(const v1::Failure& failure);
 
-// An error as one line, without a newline at its end.
+// Returns an error as one line, without a newline at its end.
 std::string ErrorLine(const absl::Status& status);
 
 }  // namespace kernelmill::client

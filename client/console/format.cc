@@ -38,7 +38,7 @@ std::string ShortBytes(int64_t bytes) {
   if (bytes < 1024) return absl::StrCat(bytes, bytes == 1 ? " byte" : " bytes");
   double value = static_cast<double>(bytes);
   int unit = -1;
-  // 1023.95 and more would be shown as 1024.0.
+  // 1023.95 and more would be printed as 1024.0.
   for (; value >= 1023.95 && unit < 5; ++unit) value /= 1024;
   return absl::StrFormat("%.1f %ciB", value, "KMGTPE"[unit]);
 }
@@ -52,7 +52,7 @@ std::string MessageJson(const google::protobuf::Message& message) {
   options.preserve_proto_field_names = true;
   options.always_print_primitive_fields = true;
   std::string json;
-  // Fails on messages with Any alone, which these are not.
+  // Only fails for messages with an Any; these have none.
   const auto status = google::protobuf::util::MessageToJsonString(message, &json, options);
   return status.ok() ? json : absl::StrCat("{\"error\":", JsonString(status.ToString()), "}");
 }

@@ -16,34 +16,34 @@ class Message;
 
 namespace kernelmill::client {
 
-// How single values look on a terminal, and messages as JSON.
+// Single values as text for a terminal, and messages as JSON.
 
-// Text of repositories and servers, fit for one line of a terminal: in UTF-8, without control
+// Returns text of repositories and servers as one line for a terminal: UTF-8, without control
 // characters.
 std::string OneLine(absl::string_view text);
 
-// The first `width` columns of a line in UTF-8, taking each character for one.
+// Returns the first `width` columns of a line in UTF-8. Each character counts as one column.
 std::string CutTo(const std::string& line, int width);
 
-// Minutes and seconds, or hours, minutes and seconds; "?" for an infinite duration.
+// Returns "M:SS" or "H:MM:SS"; "?" for an infinite duration.
 std::string ShortDuration(absl::Duration duration);
 
-// "1.5 GiB"; below 1 KiB "17 bytes".
+// Returns "1.5 GiB"; below 1 KiB "17 bytes".
 std::string ShortBytes(int64_t bytes);
 
-// A kernel's path for people: that of one in a JSON file with the pointer, as a URL has it.
-// `Kernel` is a message with a json_pointer.
+// Returns a kernel's path for people. A kernel in a JSON file has its pointer after a '#', as in a
+// URL. `Kernel` is a message with a json_pointer.
 template <typename Kernel>
 std::string PathText(absl::string_view path, const Kernel& kernel) {
   if (!kernel.has_json_pointer()) return ToUtf8(path);
   return absl::StrCat(ToUtf8(path), "#", ToUtf8(kernel.json_pointer()));
 }
 
-// A JSON object on one line, with a newline at its end; its keys keep their order.
+// Returns a JSON object on one line, with a newline at its end. Its keys keep their order.
 std::string JsonLine(const nlohmann::ordered_json& object);
 
-// A message as a JSON object on one line, with the field names of the protos; fields at their
-// defaults are written too.
+// Returns a message as a JSON object on one line, with the field names of the protos. Fields with
+// their default value are included.
 std::string MessageJson(const google::protobuf::Message& message);
 
 }  // namespace kernelmill::client

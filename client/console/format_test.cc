@@ -17,22 +17,22 @@ namespace {
 TEST(ExitCode, TellsTheFourOutcomesApart) {
   v1::JobStatus done;
   done.set_state(v1::JOB_STATE_DONE);
-  EXPECT_EQ(ExitCodeOf(done), 0);
+  EXPECT_EQ(ToExitCode(done), 0);
   v1::JobStatus failures = done;
   failures.set_failure_count(1);
-  EXPECT_EQ(ExitCodeOf(failures), 1);
+  EXPECT_EQ(ToExitCode(failures), 1);
   v1::JobStatus failed;
   failed.set_state(v1::JOB_STATE_FAILED);
-  EXPECT_EQ(ExitCodeOf(failed), 1);
+  EXPECT_EQ(ToExitCode(failed), 1);
   v1::JobStatus cancelled;
   cancelled.set_state(v1::JOB_STATE_CANCELLED);
-  EXPECT_EQ(ExitCodeOf(cancelled), 1);
-  EXPECT_EQ(ExitCodeOf(absl::InvalidArgumentError("")), 2);
-  EXPECT_EQ(ExitCodeOf(absl::NotFoundError("")), 2);
-  EXPECT_EQ(ExitCodeOf(absl::FailedPreconditionError("")), 2);
-  EXPECT_EQ(ExitCodeOf(absl::UnavailableError("")), 3);
-  EXPECT_EQ(ExitCodeOf(absl::DeadlineExceededError("")), 3);
-  EXPECT_EQ(ExitCodeOf(absl::ResourceExhaustedError("")), 1);
+  EXPECT_EQ(ToExitCode(cancelled), 1);
+  EXPECT_EQ(ToExitCode(absl::InvalidArgumentError("")), 2);
+  EXPECT_EQ(ToExitCode(absl::NotFoundError("")), 2);
+  EXPECT_EQ(ToExitCode(absl::FailedPreconditionError("")), 2);
+  EXPECT_EQ(ToExitCode(absl::UnavailableError("")), 3);
+  EXPECT_EQ(ToExitCode(absl::DeadlineExceededError("")), 3);
+  EXPECT_EQ(ToExitCode(absl::ResourceExhaustedError("")), 1);
 }
 
 TEST(ErrorLine, IsOneLine) {

@@ -16,7 +16,6 @@
 #include "client/console/exit_code.h"
 #include "client/console/format.h"
 #include "client/console/progress.h"
-#include "client/console/workers.h"
 #include "common/base/text.h"
 #include "common/cas/digest.h"
 
@@ -25,13 +24,13 @@ namespace {
 
 using Counters = std::map<std::string, int64_t>;
 
-Counters CountersOf(const v1::JobStatus& status) {
+Counters ReadCounters(const v1::JobStatus& status) {
   Counters counters;
   for (const v1::Counter& counter : status.counters()) counters[counter.name()] = counter.value();
   return counters;
 }
 
-// The counter itself and those below it: "dataset.rejected" is also the sum of
+// Returns the sum of a counter and of the counters below it: "dataset.rejected" includes
 // "dataset.rejected.*".
 int64_t Sum(const Counters& counters, const std::string& name) {
   int64_t sum = 0;
@@ -50,8 +49,8 @@ int64_t FailureCount(const v1::JobStatus& status) {
   return std::max<int64_t>(status.failure_count(), status.failures_size());
 }
 
-// The sources of a job that has ended, by the stages that have a task for each: what was not found
-// or not pinned is not fetched.
+// The number of sources of a job that has ended. A source that a search or the pin stage lost has
+// no fetch task, so these are added to the fetch tasks.
 struct SourceCount {
   int64_t all = 0;
   int64_t failed = 0;
@@ -68,7 +67,7 @@ SourceCount CountSources(const v1::JobStatus& status) {
   return sources;
 }
 
-// "done", "cancelled", "done, all 3 sources failed".
+// Returns "done", "cancelled" or "done, all 3 sources failed".
 std::string StateWords(const v1::JobStatus& status) {
   const std::string word = StateWord(status.state());
   const SourceCount sources = CountSources(status);
@@ -91,7 +90,7 @@ int64_t CountMissedGates(const v1::JobStatus& status) {
   return std::count_if(status.failures().begin(), status.failures().end(), IsMissedGate);
 }
 
-// "  min_kept  480, but at least 500 is asked for": a line a gate that is missed.
+// Returns one line for each missed gate: "  min_kept  480, but at least 500 is asked for".
 std::string GatesText(const v1::JobStatus& status) {
   const int64_t missed = CountMissedGates(status);
   if (missed == 0) return "";
@@ -104,7 +103,7 @@ std::string GatesText(const v1::JobStatus& status) {
   return text;
 }
 
-// `rest` is where those are that the status does not name.
+// `rest` says where the failures are that the status does not list.
 std::string FailuresText(const v1::JobStatus& status, absl::string_view rest) {
   const int64_t failures = status.failure_count() - CountMissedGates(status);
   if (failures == 0) return "";
@@ -144,7 +143,7 @@ std::string HeadText(const v1::JobStatus& status) {
   return text;
 }
 
-// A fate's line in the report, then one a reason.
+// Appends a fate's line, then one line for each of its reasons.
 void AppendFate(const Counters& counters, absl::string_view label, const std::string& name,
                 std::string* text) {
   absl::StrAppendFormat(text, "  %-22s %8d\n", std::string(label), Sum(counters, name));
@@ -156,7 +155,7 @@ void AppendFate(const Counters& counters, absl::string_view label, const std::st
   }
 }
 
-// Protobuf writes bytes as Base64.
+// Protobuf writes bytes as Base64; this replaces the paths by text.
 std::string WithPathsAsText(const v1::JobStatus& status, const std::string& json) {
   nlohmann::ordered_json object = nlohmann::ordered_json::parse(json);
   for (int i = 0; i < status.failures_size(); ++i) {
@@ -185,17 +184,79 @@ std::string HoldText(const v1::HoldInfo& hold) {
 std::string BackupLine(const v1::BackupInfo& backup) {
   const std::string made =
       backup.made_unix_ms() == 0
-          ? "not whole"
+          ? "incomplete"
           : absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixMillis(backup.made_unix_ms()),
                              absl::UTCTimeZone());
   return absl::StrFormat("  %-40s %s, %s\n", OneLine(backup.name()), ShortBytes(backup.bytes()),
                          made);
 }
 
+constexpr int kMaxTasksShown = 8;  // for each worker
+constexpr size_t kShortestName = 6;
+
+std::string StagesText(const v1::WorkerInfo& worker) {
+  std::string text;
+  for (const v1::StageSupport& stage : worker.stages()) {
+    absl::StrAppend(&text, text.empty() ? "" : ", ", stage.stage(), " ", stage.version());
+  }
+  return OneLine(text);
+}
+
+std::string Ago(absl::Time now, int64_t unix_ms) {
+  const absl::Duration ago = now - absl::FromUnixMillis(unix_ms);
+  return absl::StrCat(absl::ToInt64Seconds(std::max(ago, absl::ZeroDuration())), " s");
+}
+
+std::string TaskLine(const v1::RunningTask& task, absl::Time now) {
+  std::string line = absl::StrCat("  ", task.stage());
+  if (!task.source().empty()) absl::StrAppend(&line, " of ", task.source());
+  absl::StrAppend(&line, ", job ", task.job(), ", task ", task.task());
+  if (task.attempt() > 1) absl::StrAppend(&line, ", attempt ", task.attempt());
+  if (task.leased_unix_ms() > 0) {
+    absl::StrAppend(&line, ", for ", Ago(now, task.leased_unix_ms()));
+  }
+  return OneLine(line) + "\n";
+}
+
+std::string ShownName(const v1::WorkerInfo& worker) {
+  if (worker.caller().empty()) return OneLine(worker.name());
+  return OneLine(absl::StrCat(worker.name(), " (", worker.caller(), ")"));
+}
+
+// Returns the program that runs a stage. A stage that this client does not know gets a word that
+// fits into the message.
+absl::string_view FindProgram(absl::string_view stage) {
+  static constexpr std::pair<absl::string_view, absl::string_view> kPrograms[] = {
+      {"discover", "kernelmill-fetcher"},   {"pin", "kernelmill-fetcher"},
+      {"fetch", "kernelmill-fetcher"},      {"extract", "kernelmill-extractor"},
+      {"link", "kernelmill-extractor"},     {"compile", "kernelmill-compiler"},
+      {"validate", "kernelmill-validator"}, {"sign", "kernelmill-deduplicator"},
+      {"pair", "kernelmill-deduplicator"},  {"resolve", "kernelmill-deduplicator"},
+      {"split", "kernelmill-deduplicator"}, {"manifest", "kernelmill-deduplicator"}};
+  for (const auto& [name, program] : kPrograms) {
+    if (name == stage) return program;
+  }
+  return "a worker that runs it";
+}
+
+// Returns "no worker runs stage extract 7" with the remedy.
+std::string UnservedText(const v1::Unserved& unserved) {
+  const std::string stage =
+      absl::StrCat("no worker runs stage ", unserved.stage(), " ", unserved.version());
+  std::string others;
+  for (const v1::OtherVersion& other : unserved.others()) {
+    absl::StrAppend(&others, others.empty() ? " (" : ", ", other.workers(),
+                    other.workers() == 1 ? " worker runs" : " workers run", " version ",
+                    other.version());
+  }
+  if (!others.empty()) return absl::StrCat(stage, others, "); update the workers");
+  return absl::StrCat(stage, "; start ", FindProgram(unserved.stage()));
+}
+
 }  // namespace
 
 std::string SummaryText(const v1::JobStatus& status, const std::string& out_dir) {
-  const Counters counters = CountersOf(status);
+  const Counters counters = ReadCounters(status);
   std::string text = HeadText(status);
   if (status.state() == v1::JOB_STATE_DONE) {
     absl::StrAppendFormat(
@@ -227,11 +288,11 @@ std::string SummaryText(const v1::JobStatus& status, const std::string& out_dir)
 std::string SummaryJson(const v1::JobStatus& status, const std::string& out_dir) {
   const std::string dataset = status.has_dataset() ? cas::ToString(status.dataset()) : "";
   return absl::StrCat("{\"job\":", StatusJson(status), ",\"dataset\":", JsonString(dataset),
-                      ",\"out\":", JsonString(out_dir), ",\"exit\":", ExitCodeOf(status), "}");
+                      ",\"out\":", JsonString(out_dir), ",\"exit\":", ToExitCode(status), "}");
 }
 
 std::string ReportText(const v1::JobStatus& status) {
-  const Counters counters = CountersOf(status);
+  const Counters counters = ReadCounters(status);
   std::string text = HeadText(status);
   text += "files\n";
   AppendFate(counters, "seen", "dataset.files.seen", &text);
@@ -244,10 +305,10 @@ std::string ReportText(const v1::JobStatus& status) {
   AppendFate(counters, "rejected", "dataset.rejected", &text);
   AppendFate(counters, "duplicate", "dataset.duplicate", &text);
   AppendFate(counters, "contaminated", "dataset.contaminated", &text);
-  AppendFate(counters, "of a holdout, but kept by policy", "dataset.labelled", &text);
-  AppendFate(counters, "kept without a launcher that is a holdout's", "dataset.withheld", &text);
-  AppendFate(counters, "kept, to be reviewed", "dataset.review", &text);
-  AppendFate(counters, "holdout (no candidate)", "dataset.holdout", &text);
+  AppendFate(counters, "contaminated, kept by policy", "dataset.labelled", &text);
+  AppendFate(counters, "kept without its launcher (holdout)", "dataset.withheld", &text);
+  AppendFate(counters, "kept, review pending", "dataset.review", &text);
+  AppendFate(counters, "in holdouts", "dataset.holdout", &text);
   if (Sum(counters, "dataset.training_files.found") > 0) {
     text += "whole files\n";
     for (const char* fate : {"found", "kept", "rejected", "duplicate", "contaminated"}) {
@@ -330,7 +391,7 @@ std::string VerifyLine(const v1::VerifyProgress& progress, const v1::StatRespons
 
 std::string VerifyText(const v1::VerifyProgress& last, bool dropped) {
   std::string text = absl::StrCat(Blobs(last.blobs()), ", ", ShortBytes(last.bytes()), " read; ");
-  if (last.damaged().empty()) return text + "all are whole\n";
+  if (last.damaged().empty()) return text + "all are intact\n";
   absl::StrAppend(&text, Blobs(last.damaged_size()), " damaged", dropped ? " and dropped" : "",
                   ":\n");
   for (const auto& digest : last.damaged()) {
@@ -343,7 +404,7 @@ std::string GarbageText(const v1::CollectGarbageResponse& response) {
   std::string text = absl::StrCat("dropped ", Blobs(response.dropped_blobs()), ", ",
                                   ShortBytes(response.dropped_bytes()));
   if (response.held_bytes() > 0) {
-    absl::StrAppend(&text, "; ", ShortBytes(response.held_bytes()), " are held and stay");
+    absl::StrAppend(&text, "; ", ShortBytes(response.held_bytes()), " are held");
   }
   return text + "\n";
 }
@@ -361,6 +422,35 @@ std::string PruneText(const v1::PruneBackupsResponse& response) {
   std::string text = absl::StrFormat("%-16s %d\n", "backups dropped", response.dropped_size());
   for (const v1::BackupInfo& backup : response.dropped()) text += BackupLine(backup);
   return text;
+}
+
+std::string WorkersText(const std::vector<v1::WorkerInfo>& workers, absl::Time now) {
+  size_t width = kShortestName;
+  for (const v1::WorkerInfo& worker : workers) width = std::max(width, ShownName(worker).size());
+  const int columns = static_cast<int>(width);
+  std::string text = absl::StrFormat("%-*s %8s %5s %5s  %-24s %s\n", columns, "worker", "heard",
+                                     "slots", "tasks", "version", "stages");
+  for (const v1::WorkerInfo& worker : workers) {
+    absl::StrAppendFormat(&text, "%-*s %8s %5d %5d  %-24s %s\n", columns, ShownName(worker),
+                          Ago(now, worker.last_heard_unix_ms()), worker.slots(),
+                          worker.running_size(), OneLine(worker.version()), StagesText(worker));
+    const int shown = std::min(worker.running_size(), kMaxTasksShown);
+    for (int i = 0; i < shown; ++i) text += TaskLine(worker.running(i), now);
+    if (shown < worker.running_size()) {
+      absl::StrAppend(&text, "  and ", worker.running_size() - shown, " more\n");
+    }
+  }
+  return text;
+}
+
+std::vector<std::string> UnservedLines(const v1::JobStatus& status) {
+  std::vector<std::string> lines;
+  for (const v1::Unserved& unserved : status.unserved()) {
+    lines.push_back(
+        OneLine(absl::StrCat(UnservedText(unserved), ": ", unserved.tasks(),
+                             unserved.tasks() == 1 ? " task waiting" : " tasks waiting")));
+  }
+  return lines;
 }
 
 }  // namespace kernelmill::client

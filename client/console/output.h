@@ -4,49 +4,58 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "kernelmill/v1/crawl.pb.h"
 #include "kernelmill/v1/store.pb.h"
 
 namespace kernelmill::client {
 
-// What the answers of a coordinator and of a store look like: as text for a person, or as a JSON
-// object on one line.
+// The answers of a coordinator and of a store as text for a person, or as JSON on one line. All
+// text ends with a newline.
 
-// What a person wants to know at the end of a job, on some lines. `out_dir` is where its dataset
-// was written, empty if it was not.
+// Returns the summary of a job that has ended. `out_dir` is the folder that its dataset was written
+// to; empty if it was not written.
 std::string SummaryText(const v1::JobStatus& status, const std::string& out_dir);
 
-// {"job":{...},"dataset":"hash/size","out":"...","exit":0}
+// Returns {"job":{...},"dataset":"hash/size","out":"...","exit":0}.
 std::string SummaryJson(const v1::JobStatus& status, const std::string& out_dir);
 
-// The whole ledger as a table: files and kernels by fate and reason, stages, failures with their
-// paths, and what is tried again. Those failures that the status has: a coordinator's answer names
-// the first hundred.
+// Returns the ledger as a table: files and kernels by fate and reason, stages, failures with their
+// paths, and tasks that are tried again. It lists the failures in the status; a coordinator's
+// answer has only the first hundred.
 std::string ReportText(const v1::JobStatus& status);
 
-// A line a job, below a heading, with how many inputs failed; and one for each of its stages that
-// no worker serves.
+// Returns one line for each job, below a heading, with its number of failed inputs; below it one
+// line for each of its stages that no worker runs.
 std::string JobsText(const std::vector<v1::JobStatus>& jobs);
 
-// "triton-seeds-000007  cancelled": what became of it. A job whose every source failed is not just
-// done: "triton-seeds-000007  done, all 3 sources failed".
+// Returns "triton-seeds-000007  cancelled". If all sources failed: "triton-seeds-000007  done, all
+// 3 sources failed".
 std::string StateText(const v1::JobStatus& status);
 
-// MessageJson with the paths of failures as text: what is not UTF-8 of them is replaced, and the
-// exact bytes are then in "path_base64".
+// Returns MessageJson with the paths of failures as text. If a path is not UTF-8, wrong bytes are
+// replaced and "path_base64" has the exact bytes.
 std::string StatusJson(const v1::JobStatus& status);
+
+// Returns one line for each worker, below a heading; below it one line for each of its tasks.
+std::string WorkersText(const std::vector<v1::WorkerInfo>& workers, absl::Time now);
+
+// Returns "no worker runs stage extract 7; start kernelmill-extractor: 18 tasks waiting" for each
+// stage of the job that no worker runs, without a newline. If workers run other versions of the
+// stage, the line says which.
+std::vector<std::string> UnservedLines(const v1::JobStatus& status);
 
 std::string StatText(const v1::StatResponse& stat);
 
-// "120 of 4000 blobs, 1.5 GiB of 20.0 GiB read, 1 damaged"; `whole` is what the store said before.
+// Returns "120 of 4000 blobs, 1.5 GiB of 20.0 GiB read, 1 damaged". `whole` is the store's Stat.
 std::string VerifyLine(const v1::VerifyProgress& progress, const v1::StatResponse& whole);
-// What was read, then a line a damaged blob.
+// Returns the totals, then one line for each damaged blob.
 std::string VerifyText(const v1::VerifyProgress& last, bool dropped);
 
 std::string GarbageText(const v1::CollectGarbageResponse& response);
 std::string ForgetText(const v1::ForgetResultsResponse& response, bool dry_run);
 std::string BackupText(const v1::BackupResponse& response);
-// A line a backup that was dropped.
+// Returns one line for each dropped backup.
 std::string PruneText(const v1::PruneBackupsResponse& response);
 
 }  // namespace kernelmill::client

@@ -9,6 +9,7 @@
 namespace kernelmill::client {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -217,7 +218,7 @@ TEST(VerifyText, ListsWhatIsDamaged) {
   v1::VerifyProgress last;
   last.set_blobs(3);
   last.set_bytes(1024);
-  EXPECT_EQ(VerifyText(last, false), "3 blobs, 1.0 KiB read; all are whole\n");
+  EXPECT_EQ(VerifyText(last, false), "3 blobs, 1.0 KiB read; all are intact\n");
   auto* damaged = last.add_damaged();
   damaged->set_hash("abc");
   damaged->set_size_bytes(5);
@@ -242,7 +243,7 @@ TEST(GarbageText, SaysWhatWentAndWhatCouldNot) {
   response.set_dropped_blobs(2);
   response.set_dropped_bytes(1024);
   response.set_held_bytes(2048);
-  EXPECT_EQ(GarbageText(response), "dropped 2 blobs, 1.0 KiB; 2.0 KiB are held and stay\n");
+  EXPECT_EQ(GarbageText(response), "dropped 2 blobs, 1.0 KiB; 2.0 KiB are held\n");
   response.set_held_bytes(0);
   EXPECT_EQ(GarbageText(response), "dropped 2 blobs, 1.0 KiB\n");
 }
@@ -272,5 +273,62 @@ TEST(Output, AMissedGateIsALineOfItsOwnAndNoFailedInput) {
   EXPECT_THAT(SummaryText(status, ""), ::testing::Not(::testing::HasSubstr("failures ")));
 }
 
+constexpr int64_t kNowMs = 1'700'000'000'000;
+
+v1::WorkerInfo Worker(const std::string& name) {
+  v1::WorkerInfo worker;
+  worker.set_name(name);
+  worker.set_version("0.1.0 (4d2f)");
+  worker.set_slots(4);
+  worker.set_last_heard_unix_ms(kNowMs - 2000);
+  v1::StageSupport& stage = *worker.add_stages();
+  stage.set_stage("extract");
+  stage.set_version(7);
+  return worker;
+}
+
+TEST(Workers, AreListedWithWhatTheyHold) {
+  v1::WorkerInfo worker = Worker("host:17");
+  v1::RunningTask& task = *worker.add_running();
+  task.set_job("demo-000001");
+  task.set_task(42);
+  task.set_stage("extract");
+  task.set_source("de\nmo");
+  task.set_attempt(2);
+  task.set_leased_unix_ms(kNowMs - 5000);
+  const std::string text = WorkersText({worker}, absl::FromUnixMillis(kNowMs));
+  EXPECT_THAT(text,
+              HasSubstr("host:17      2 s     4     1  0.1.0 (4d2f)             extract 7\n"));
+  EXPECT_THAT(text,
+              HasSubstr("  extract of de mo, job demo-000001, task 42, attempt 2, for 5 s\n"));
+}
+
+TEST(Workers, OneWithManyTasksIsCutShort) {
+  v1::WorkerInfo worker = Worker("w");
+  worker.set_caller("worker w3");
+  for (int i = 0; i < 11; ++i) worker.add_running()->set_stage("extract");
+  const std::string text = WorkersText({worker}, absl::FromUnixMillis(kNowMs));
+  EXPECT_THAT(text, HasSubstr("w (worker w3)"));
+  EXPECT_THAT(text, HasSubstr("  and 3 more\n"));
+}
+
+TEST(Workers, AnUnservedStageSaysWhatOtherVersionsThereAre) {
+  v1::JobStatus status;
+  v1::Unserved* unserved = status.add_unserved();
+  unserved->set_stage("extract");
+  unserved->set_version(7);
+  unserved->set_tasks(18);
+  EXPECT_THAT(
+      UnservedLines(status),
+      ElementsAre("no worker runs stage extract 7; start kernelmill-extractor: 18 tasks waiting"));
+  v1::OtherVersion* other = unserved->add_others();
+  other->set_version(6);
+  other->set_workers(2);
+  unserved->set_tasks(1);
+  EXPECT_THAT(UnservedLines(status), ElementsAre("no worker runs stage extract 7 (2 workers run "
+                                                 "version 6); update the workers: 1 task waiting"));
+}
+
 }  // namespace
+
 }  // namespace kernelmill::client

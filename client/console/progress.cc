@@ -11,17 +11,17 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "absl/time/clock.h"
 #include "client/console/exit_code.h"
 #include "client/console/format.h"
 #include "client/console/output.h"
 #include "client/console/watch.h"
-#include "client/console/workers.h"
 
 namespace kernelmill::client {
 namespace {
 
 constexpr int kBarWidth = 24;
-constexpr int kMostTroubled = 100;  // that a status lists
+constexpr int kMostTroubled = 100;  // the most that a status lists
 
 std::string Bar(const StageView& stage) {
   const int64_t finished = std::min(stage.done + stage.failed, stage.total);
@@ -85,7 +85,7 @@ std::string PlainLine(const StageView& stage) {
   return line;
 }
 
-// How the coordinator begins the error of a task that waits for something.
+// The beginning of the coordinator's error for a task that waits for something.
 constexpr absl::string_view kWaits = "waits for ";
 
 std::string WaitLine(const v1::JobStatus& status) {
@@ -122,10 +122,10 @@ constexpr absl::Duration kRedraw = absl::Milliseconds(100);
 constexpr absl::Duration kIdleRedraw = absl::Seconds(1);
 constexpr absl::Duration kPlainPause = absl::Seconds(2);
 
-constexpr int kMaxLine = 200;  // columns, of errors where no terminal sets a limit
+constexpr int kMaxLine = 200;  // columns of an error line without a terminal
 
-// What hinders the job, a line each.
-std::vector<std::string> RemarksOn(const v1::JobStatus& status) {
+// Returns one line for each problem that delays the job.
+std::vector<std::string> FindProblems(const v1::JobStatus& status) {
   if (HasEnded(status)) return {};
   std::vector<std::string> remarks = UnservedLines(status);
   if (std::string trouble = TroubleLine(status); !trouble.empty()) {
@@ -138,6 +138,8 @@ std::string ReconnectingLine(const absl::Status& error) {
   return absl::StrCat("the coordinator does not answer; trying again: ", ErrorLine(error));
 }
 
+// Bars on a terminal. A status that arrives before the next redraw is held back; Tick draws it
+// later, and redraws an old one each second, so that its times advance.
 class ProgressBars : public ProgressPrinter {
  public:
   ProgressBars(Writer write, std::function<int()> width)
@@ -158,7 +160,7 @@ class ProgressBars : public ProgressPrinter {
 
   void Tick(absl::Time now) override {
     if (held_back_.has_value() && now >= next_) return Flush(now);
-    // Nothing has come: times go on, so that a long task does not look like a hang.
+    // Without a new status the times are updated, so that a long task does not look like a hang.
     if (!shown_.has_value() || HasEnded(*shown_) || now < next_ + kIdleRedraw) return;
     tracker_.Update(*shown_, now);
     held_back_ = std::move(shown_);
@@ -168,19 +170,18 @@ class ProgressBars : public ProgressPrinter {
  private:
   void Flush(absl::Time now) {
     next_ = now + kRedraw;
-    Draw(RemarksOn(*held_back_));
+    Draw(FindProblems(*held_back_));
     shown_ = std::move(held_back_);
     held_back_.reset();
   }
 
-  // The bars, and the remarks below them.
+  // Draws the bars, and the remarks below them.
   void Draw(const std::vector<std::string>& remarks) {
     const int width = width_() - 1;
     std::vector<std::string> lines;
     for (const StageView& stage : tracker_.stages()) lines.push_back(BarLine(stage, width));
     for (const std::string& remark : remarks) lines.push_back(CutTo(remark, width));
-    // Up over the lines of last time; each is cleared before it is written anew, and what is left
-    // of them below.
+    // Move up over the previous lines, clear and rewrite each, and clear the remaining ones.
     std::string text = drawn_ > 0 ? absl::StrCat("\x1b[", drawn_, "A") : "";
     for (const std::string& line : lines) absl::StrAppend(&text, "\r\x1b[2K", line, "\n");
     if (static_cast<int>(lines.size()) < drawn_) text += "\x1b[J";
@@ -192,11 +193,12 @@ class ProgressBars : public ProgressPrinter {
   const std::function<int()> width_;
   ProgressTracker tracker_;
   absl::Time next_ = absl::InfinitePast();
-  std::optional<v1::JobStatus> held_back_;  // until next_
-  std::optional<v1::JobStatus> shown_;      // what the bars say
-  int drawn_ = 0;                           // lines
+  std::optional<v1::JobStatus> held_back_;  // shown at next_
+  std::optional<v1::JobStatus> shown_;      // the status that the bars show
+  int drawn_ = 0;                           // lines on the terminal
 };
 
+// Lines without a terminal. Only lines that changed since the last status are written.
 class ProgressLines : public ProgressPrinter {
  public:
   explicit ProgressLines(Writer write) : write_(std::move(write)) {}
@@ -234,7 +236,7 @@ class ProgressLines : public ProgressPrinter {
       const std::string line = PlainLine(stage);
       if (std::exchange(shown_[stage.stage], line) != line) WriteLine(line);
     }
-    std::vector<std::string> remarks = RemarksOn(*held_back_);
+    std::vector<std::string> remarks = FindProblems(*held_back_);
     for (std::string& remark : remarks) remark = CutTo(remark, kMaxLine);
     for (const std::string& remark : remarks) {
       if (std::count(remarks_.begin(), remarks_.end(), remark) == 0) WriteLine(remark);
@@ -259,14 +261,15 @@ class ProgressLines : public ProgressPrinter {
   ProgressTracker tracker_;
   absl::Time now_ = absl::InfinitePast();
   absl::Time next_ = absl::InfinitePast();
-  absl::Time quiet_since_ = absl::InfinitePast();  // the last line; unknown before the first Tick
-  std::optional<v1::JobStatus> held_back_;         // until next_
+  absl::Time quiet_since_ = absl::InfinitePast();  // the last line's time, set by the first Tick
+  std::optional<v1::JobStatus> held_back_;         // shown at next_
   bool ended_ = false;
-  std::string lost_;                          // the last line while the coordinator does not answer
+  std::string lost_;  // the line about a coordinator that does not answer; empty: it answers
   std::map<std::string, std::string> shown_;  // the last line, by stage
-  std::vector<std::string> remarks_;          // as last shown
+  std::vector<std::string> remarks_;          // the last problems shown
 };
 
+// One line of JSON for each status.
 class ProgressJson : public ProgressPrinter {
  public:
   explicit ProgressJson(Writer write) : write_(std::move(write)) {}
@@ -312,6 +315,39 @@ std::unique_ptr<ProgressPrinter> NewProgressLines(Writer write) {
 
 std::unique_ptr<ProgressPrinter> NewProgressJson(Writer write) {
   return std::make_unique<ProgressJson>(std::move(write));
+}
+
+LiveProgress::LiveProgress(std::unique_ptr<ProgressPrinter> printer, absl::Duration interval)
+    : interval_(interval), printer_(std::move(printer)), thread_([this] { Run(); }) {}
+
+LiveProgress::~LiveProgress() {
+  {
+    absl::MutexLock lock(&mutex_);
+    stopping_ = true;
+  }
+  thread_.join();
+}
+
+void LiveProgress::Show(const v1::JobStatus& status, absl::Time now) {
+  absl::MutexLock lock(&mutex_);
+  printer_->Show(status, now);
+}
+
+void LiveProgress::ShowReconnecting(const absl::Status& error) {
+  absl::MutexLock lock(&mutex_);
+  printer_->ShowReconnecting(error);
+}
+
+void LiveProgress::Tick(absl::Time now) {
+  absl::MutexLock lock(&mutex_);
+  printer_->Tick(now);
+}
+
+void LiveProgress::Run() {
+  absl::MutexLock lock(&mutex_);
+  while (!mutex_.AwaitWithTimeout(absl::Condition(&stopping_), interval_)) {
+    printer_->Tick(absl::Now());
+  }
 }
 
 }  // namespace kernelmill::client

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "absl/time/clock.h"
-#include "client/console/live_progress.h"
 
 namespace kernelmill::client {
 namespace {
@@ -236,7 +235,7 @@ TEST(ProgressJson, TheLastObjectIsWrittenAgainOnceAMinute) {
   EXPECT_EQ(out, once + once);
 }
 
-// What it was told, and how often time has passed.
+// A printer that records its calls.
 class CountingPrinter : public ProgressPrinter {
  public:
   explicit CountingPrinter(std::atomic<int>* ticks) : ticks_(ticks) {}

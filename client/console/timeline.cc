@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 #include "client/console/format.h"
+#include "common/base/status.h"
 
 namespace kernelmill::client {
 namespace {
@@ -14,26 +19,27 @@ namespace {
 constexpr int kBarWidth = 40;
 constexpr size_t kSlowest = 10;
 
-// What is shown of one stage.
+// The chart of one stage.
 struct StageChart {
   int64_t tasks = 0, attempts = 0;
   std::vector<int64_t> queued, lookup, run, store;  // microseconds
   std::string bar = std::string(kBarWidth, ' ');
 };
 
+// A painter of times on bars of kBarWidth columns.
 class Bars {
  public:
   Bars(int64_t begin_ms, int64_t end_ms) : begin_ms_(begin_ms), span_ms_(end_ms - begin_ms) {}
 
-  // Marks what lies between the two; '=' is not painted over.
+  // Marks the columns between two times. '=' is never replaced.
   void Paint(int64_t from_ms, int64_t to_ms, char mark, std::string& bar) const {
-    for (int column = ColumnOf(from_ms); column <= ColumnOf(to_ms); ++column) {
+    for (int column = ToColumn(from_ms); column <= ToColumn(to_ms); ++column) {
       if (bar[column] != '=') bar[column] = mark;
     }
   }
 
  private:
-  int ColumnOf(int64_t ms) const {
+  int ToColumn(int64_t ms) const {
     if (span_ms_ <= 0) return 0;
     const int64_t column = (ms - begin_ms_) * kBarWidth / (span_ms_ + 1);
     return static_cast<int>(std::clamp<int64_t>(column, 0, kBarWidth - 1));
@@ -42,22 +48,23 @@ class Bars {
   const int64_t begin_ms_, span_ms_;
 };
 
-// By stage, in the order in which they came to be.
+// Charts by stage, in the order in which the stages appear.
 using Charts = std::vector<std::pair<uint32_t, StageChart>>;
 
-StageChart& ChartOf(uint32_t stage, Charts& charts) {
+// Returns the stage's chart; adds it if it is missing.
+StageChart& FindChart(uint32_t stage, Charts& charts) {
   for (auto& [name, chart] : charts) {
     if (name == stage) return chart;
   }
   return charts.emplace_back(stage, StageChart()).second;
 }
 
-Charts ChartsOf(const Timeline& timeline) {
+Charts MakeCharts(const Timeline& timeline) {
   const Bars bars(timeline.begin_ms(), timeline.end_ms());
   Charts charts;
   uint64_t last_task = 0;
   for (const Span& span : timeline.spans()) {
-    StageChart& chart = ChartOf(span.stage, charts);
+    StageChart& chart = FindChart(span.stage, charts);
     ++chart.attempts;
     if (span.task != last_task) ++chart.tasks;
     last_task = span.task;
@@ -77,7 +84,7 @@ Charts ChartsOf(const Timeline& timeline) {
   return charts;
 }
 
-// "median/95th percentile/largest".
+// Returns "median/95th percentile/maximum".
 std::string Quantiles(std::vector<int64_t>& values) {
   if (values.empty()) return "-";
   std::sort(values.begin(), values.end());
@@ -111,9 +118,138 @@ std::string SlowestText(const Timeline& timeline) {
   return text;
 }
 
+using Json = nlohmann::ordered_json;
+
+constexpr int kQueueProcess = 1;  // workers follow
+constexpr size_t kPieceBytes = 1 << 20;
+
+// A writer of a list of events, with commas between them. It writes in pieces of 1 MiB.
+class Events {
+ public:
+  explicit Events(const std::function<absl::Status(absl::string_view)>& write) : write_(write) {}
+
+  void Raw(absl::string_view text) { absl::StrAppend(&piece_, text); }
+  absl::Status Add(const Json& event) {
+    absl::StrAppend(&piece_, first_ ? "\n" : ",\n",
+                    event.dump(-1, ' ', false, Json::error_handler_t::replace));
+    first_ = false;
+    return piece_.size() < kPieceBytes ? absl::OkStatus() : Flush();
+  }
+  absl::Status Flush() {
+    const std::string piece = std::exchange(piece_, "");
+    return write_(piece);
+  }
+
+ private:
+  const std::function<absl::Status(absl::string_view)>& write_;
+  std::string piece_;
+  bool first_ = true;
+};
+
+Json NameEvent(const char* kind, int process, int row, const std::string& name) {
+  return {{"ph", "M"}, {"name", kind}, {"pid", process}, {"tid", row}, {"args", {{"name", name}}}};
+}
+
+Json Slice(int process, int row, const std::string& name, int64_t ts, int64_t dur) {
+  return {{"ph", "X"},  {"name", name}, {"cat", "task"}, {"pid", process},
+          {"tid", row}, {"ts", ts},     {"dur", dur}};
+}
+
+// One trace: turns the spans of a timeline into events.
+// Each worker is a process in the trace. A worker's attempts may overlap; each goes into the first
+// row that is free at its beginning, so that the number of rows is the number of slots that were in
+// use.
+class Trace {
+ public:
+  Trace(const Timeline& timeline, Events& events)
+      : timeline_(timeline), events_(events), zero_us_(timeline.begin_ms() * 1000) {}
+
+  absl::Status Write() {
+    RETURN_IF_ERROR(events_.Add(NameEvent("process_name", kQueueProcess, 0, "queue")));
+    std::vector<const Span*> ran;
+    for (const Span& span : timeline_.spans()) {
+      RETURN_IF_ERROR(AddWait(span));
+      if (span.leased_ms > 0 && span.ended_ms > 0) ran.push_back(&span);
+    }
+    std::sort(ran.begin(), ran.end(),
+              [](const Span* a, const Span* b) { return a->began_us() < b->began_us(); });
+    for (const Span* const span : ran) RETURN_IF_ERROR(AddRun(*span));
+    return absl::OkStatus();
+  }
+
+ private:
+  struct Worker {
+    int process = 0;
+    std::vector<int64_t> free_from;  // by row
+  };
+
+  absl::Status AddWait(const Span& span) {
+    if (span.leased_ms == 0) return absl::OkStatus();
+    const std::string id = absl::StrCat(span.task, "/", span.attempt);
+    const int64_t begin = span.ready_ms * 1000 - zero_us_;
+    for (const auto& [phase, ts] : {std::pair("b", begin), std::pair("e", begin + Wait(span))}) {
+      RETURN_IF_ERROR(events_.Add({{"ph", phase},
+                                   {"name", timeline_.name(span.stage)},
+                                   {"cat", "queue"},
+                                   {"id", id},
+                                   {"pid", kQueueProcess},
+                                   {"tid", 0},
+                                   {"ts", ts}}));
+    }
+    return absl::OkStatus();
+  }
+  static int64_t Wait(const Span& span) { return std::max<int64_t>(span.queued_us(), 0); }
+
+  absl::Status AddRun(const Span& span) {
+    Worker& worker = workers_[span.worker];
+    if (worker.process == 0) {
+      worker.process = kQueueProcess + static_cast<int>(workers_.size());
+      const std::string& name = timeline_.name(span.worker);
+      RETURN_IF_ERROR(events_.Add(NameEvent("process_name", worker.process, 0,
+                                            name.empty() ? "a worker without a name" : name)));
+    }
+    ASSIGN_OR_RETURN(const int row, RowFor(span, worker));
+    const int64_t begin = span.began_us() - zero_us_;
+    Json slice = Slice(worker.process, row, timeline_.name(span.stage), begin,
+                       span.done_us() - span.began_us());
+    slice["args"] = {{"source", timeline_.name(span.source)},
+                     {"task", std::to_string(span.task)},
+                     {"attempt", span.attempt},
+                     {"outcome", timeline_.name(span.outcome)}};
+    RETURN_IF_ERROR(events_.Add(slice));
+    int64_t ts = begin;
+    for (const auto& [name, took] :
+         {std::pair("lookup", span.lookup_us), std::pair("run", span.run_us),
+          std::pair("store", span.store_us)}) {
+      if (took > 0) RETURN_IF_ERROR(events_.Add(Slice(worker.process, row, name, ts, took)));
+      ts += took;
+    }
+    return absl::OkStatus();
+  }
+
+  // Returns the worker's first free row: attempts at the same time need rows of their own.
+  absl::StatusOr<int> RowFor(const Span& span, Worker& worker) {
+    size_t row = 0;
+    while (row < worker.free_from.size() && worker.free_from[row] > span.began_us()) ++row;
+    if (row == worker.free_from.size()) {
+      worker.free_from.push_back(0);
+      RETURN_IF_ERROR(
+          events_.Add(NameEvent("thread_name", worker.process, static_cast<int>(row) + 1,
+                                absl::StrCat("slot ", row + 1))));
+    }
+    worker.free_from[row] = span.done_us();
+    return static_cast<int>(row) + 1;
+  }
+
+  const Timeline& timeline_;
+  Events& events_;
+  const int64_t zero_us_;
+  std::map<uint32_t, Worker> workers_;
+};
+
 }  // namespace
 
-uint32_t Timeline::PlaceOf(const std::string& name) {
+uint32_t Timeline::AddName(const std::string& name) {
   const auto [at, fresh] = places_.try_emplace(name, static_cast<uint32_t>(names_.size()));
   if (fresh) names_.push_back(name);
   return at->second;
@@ -122,10 +258,10 @@ uint32_t Timeline::PlaceOf(const std::string& name) {
 void Timeline::Add(const v1::TaskSpan& told) {
   Span span;
   span.task = told.task();
-  span.stage = PlaceOf(told.stage());
-  span.source = PlaceOf(told.source());
-  span.worker = PlaceOf(told.worker());
-  span.outcome = PlaceOf(told.outcome());
+  span.stage = AddName(told.stage());
+  span.source = AddName(told.source());
+  span.worker = AddName(told.worker());
+  span.outcome = AddName(told.outcome());
   span.attempt = told.attempt();
   span.ready_ms = told.ready_unix_ms();
   span.leased_ms = told.leased_unix_ms();
@@ -148,20 +284,30 @@ std::string ShortMicros(int64_t us) {
 }
 
 std::string TimelineText(const Timeline& timeline) {
-  if (timeline.spans().empty()) return "nothing is known of when its tasks ran\n";
+  if (timeline.spans().empty()) return "no times are recorded for the tasks of this job\n";
   std::string text =
       absl::StrCat(timeline.spans().size(), " attempts at tasks in ",
                    ShortMicros((timeline.end_ms() - timeline.begin_ms()) * 1000), "\n");
   absl::StrAppendFormat(&text, "%-9s %7s %7s  %-20s %-20s %-20s %-20s |%s|\n", "stage", "tasks",
                         "tries", "queued p50/p95/max", "lookup", "run", "store",
-                        "= ran   . only waited" + std::string(kBarWidth - 21, ' '));
-  for (auto& [stage, chart] : ChartsOf(timeline)) {
+                        "= ran   . waited" + std::string(kBarWidth - 16, ' '));
+  for (auto& [stage, chart] : MakeCharts(timeline)) {
     absl::StrAppendFormat(&text, "%-9s %7d %7d  %-20s %-20s %-20s %-20s |%s|\n",
                           timeline.name(stage), chart.tasks, chart.attempts,
                           Quantiles(chart.queued), Quantiles(chart.lookup), Quantiles(chart.run),
                           Quantiles(chart.store), chart.bar);
   }
   return text + SlowestText(timeline);
+}
+
+absl::Status WriteTrace(const Timeline& timeline, const std::string& job,
+                        const std::function<absl::Status(absl::string_view)>& write) {
+  Events events(write);
+  events.Raw(absl::StrCat(R"({"displayTimeUnit":"ms","otherData":)", Json({{"job", job}}).dump(),
+                          R"(,"traceEvents":[)"));
+  RETURN_IF_ERROR(Trace(timeline, events).Write());
+  events.Raw("\n]}\n");
+  return events.Flush();
 }
 
 }  // namespace kernelmill::client

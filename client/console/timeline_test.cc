@@ -8,7 +8,6 @@
 #include <set>
 #include <string>
 
-#include "client/console/trace.h"
 #include "common/testing/status_matchers.h"
 
 namespace kernelmill::client {
@@ -50,7 +49,7 @@ Timeline Of(const std::vector<v1::TaskSpan>& spans) {
   return timeline;
 }
 
-nlohmann::json TraceOf(const Timeline& timeline) {
+nlohmann::json MakeTrace(const Timeline& timeline) {
   std::string text;
   EXPECT_THAT(WriteTrace(timeline, "demo-000001",
                          [&](absl::string_view piece) {
@@ -88,11 +87,11 @@ TEST(Timeline, OneThatIsNotOverOrNeverRanIsShownToo) {
   EXPECT_THAT(text, HasSubstr("pin "));
   EXPECT_THAT(text, HasSubstr("fetch "));
   EXPECT_THAT(text, Not(HasSubstr("slowest")));
-  EXPECT_EQ(TimelineText({}), "nothing is known of when its tasks ran\n");
+  EXPECT_EQ(TimelineText({}), "no times are recorded for the tasks of this job\n");
 }
 
 TEST(Trace, IsWhatChromeAndPerfettoRead) {
-  const nlohmann::json trace = TraceOf(Of(
+  const nlohmann::json trace = MakeTrace(Of(
       {Timed(Span(1, "fetch", 0, 1000, 4000), 0, 2000, 2'900'000, 500),
        Timed(Span(2, "fetch", 0, 1500, 4000), 0, 0, 100'000, 0),
        Timed(Span(3, "fetch", 0, 5000, 6000), 0, 0, 100'000, 0), Span(4, "extract", 4000, 0, 0)}));

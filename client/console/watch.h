@@ -13,14 +13,14 @@ namespace kernelmill::client {
 
 using OnStatus = std::function<void(const v1::JobStatus&)>;
 
-// Calls a coordinator's Watch once: `on_status` sees the job now and at every change, until the job
-// ends or the connection does; the status says which.
+// One call of a coordinator's Watch: `on_status` gets the job now and at every change, until the
+// job or the connection ends. An OK status means that the server ended the stream.
 using WatchCall = std::function<absl::Status(const OnStatus& on_status)>;
 
 struct WatchOptions {
-  // How long to try again after the coordinator was last heard of.
+  // The time to try again after the coordinator's last answer.
   absl::Duration reconnect_timeout = absl::Seconds(60);
-  // Called when the connection is lost, once until it is there again.
+  // Called once each time that the connection is lost.
   std::function<void(const absl::Status&)> on_lost = [](const absl::Status&) {};
   std::function<absl::Time()> now = absl::Now;
   std::function<void(absl::Duration)> sleep = absl::SleepFor;
@@ -28,10 +28,11 @@ struct WatchOptions {
 
 bool HasEnded(const v1::JobStatus& status);
 
-// Follows a job to its end and answers with its last status. Where the connection is lost it calls
-// again, with backoff; `on_status` then sees the job from where it is now.
+// Follows a job to its end and returns its last status. If the connection is lost it calls again,
+// with backoff.
 //
-// UNAVAILABLE: the coordinator stayed out of reach for reconnect_timeout; NOT_FOUND; CANCELLED.
+// UNAVAILABLE: the coordinator stayed out of reach for reconnect_timeout. NOT_FOUND and CANCELLED
+// come from `watch`.
 absl::StatusOr<v1::JobStatus> WatchJob(const WatchCall& watch, const WatchOptions& options,
                                        const OnStatus& on_status);
 

@@ -21,7 +21,7 @@ v1::JobStatus In(v1::JobState state) {
   return status;
 }
 
-// What one call of Watch streams, and how it ends.
+// The statuses that one call of Watch streams, and its end.
 struct Script {
   std::vector<v1::JobStatus> statuses;
   absl::Status end;

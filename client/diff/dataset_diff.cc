@@ -1,45 +1,58 @@
 #include "client/diff/dataset_diff.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "client/console/format.h"
 
 namespace kernelmill::client {
 namespace {
 
 using Places = std::vector<uint32_t>;
 
-// Which kernel of one ledger is which of the other.
+// A matching between the kernels of two ledgers.
+//
+// The basic idea: each rule of CompareDatasets is a key. A pass sorts the unmatched kernels of both
+// sides by the key and walks the two lists like a merge; kernels with equal keys are matched in the
+// order of their ledgers. Stricter keys come first, so that a looser one only sees what they left
+// over.
 class Matcher {
  public:
   Matcher(const ExportedDataset& a, const ExportedDataset& b)
-      : a_(a.kernels), b_(b.kernels), of_a_(a_.size(), kNoKernel), of_b_(b_.size(), kNoKernel) {}
+      : a_(a.kernels), b_(b.kernels), in_b_(a_.size(), kNoKernel), in_a_(b_.size(), kNoKernel) {}
 
   void Run() {
     const auto in_file = [](const ExportedKernel& k) {
       return std::make_tuple(k.repository, k.path, k.dsl);
     };
-    // The same text at the same place.
+    // By text, at the same place.
     MatchBy([&](const auto& k) { return std::make_tuple(in_file(k), k.json_pointer, k.sha256); },
             [](const auto&) { return true; }, /*as_many=*/false);
-    // Of the same name, where names are told.
+    // By name, if both ledgers have the names.
     MatchBy([&](const auto& k) { return std::make_tuple(in_file(k), k.qualname); },
             [](const auto& k) { return k.qualname != 0; }, /*as_many=*/false);
-    // Nobody says their names: in order.
+    // By order, for kernels without names.
     MatchBy(
         in_file, [](const auto&) { return true; }, /*as_many=*/true);
-    // The same text elsewhere.
+    // By text, at another place.
     MatchBy([](const auto& k) { return std::make_tuple(k.dsl, k.sha256); },
             [](const auto&) { return true; }, /*as_many=*/false);
   }
 
-  uint32_t OfA(uint32_t a) const { return of_a_[a]; }
-  uint32_t OfB(uint32_t b) const { return of_b_[b]; }
+  uint32_t FindInB(uint32_t a) const { return in_b_[a]; }
+  uint32_t FindInA(uint32_t b) const { return in_a_[b]; }
 
  private:
   template <typename Key, typename Takes>
@@ -55,12 +68,12 @@ class Matcher {
     return open;
   }
 
-  // Matches the open kernels of equal keys, the first with the first; `as_many`: only where both
-  // have as many, and the two are not known by different names.
+  // Matches open kernels with equal keys in their order. With `as_many`, only if both sides have as
+  // many of them, and unless both kernels have names.
   template <typename Key, typename Takes>
   void MatchBy(const Key& key, const Takes& takes, bool as_many) {
-    const Places open_a = Open(a_, of_a_, key, takes);
-    const Places open_b = Open(b_, of_b_, key, takes);
+    const Places open_a = Open(a_, in_b_, key, takes);
+    const Places open_b = Open(b_, in_a_, key, takes);
     const auto run_end = [&](const std::vector<ExportedKernel>& kernels, const Places& open,
                              size_t begin) {
       size_t end = begin + 1;
@@ -88,21 +101,21 @@ class Matcher {
 
   void Match(uint32_t a, uint32_t b, bool unless_named) {
     if (unless_named && a_[a].qualname != 0 && b_[b].qualname != 0) return;
-    of_a_[a] = b;
-    of_b_[b] = a;
+    in_b_[a] = b;
+    in_a_[b] = a;
   }
 
   const std::vector<ExportedKernel>& a_;
   const std::vector<ExportedKernel>& b_;
-  Places of_a_;
-  Places of_b_;
+  Places in_b_;
+  Places in_a_;
 };
 
 bool IsAtPlaceOf(const ExportedKernel& a, const ExportedKernel& b) {
   return a.repository == b.repository && a.path == b.path;
 }
 
-// "extract 11 -> 12" of the stages that find kernels, empty where none has another version.
+// Returns "extract 11 -> 12" for the named stages whose version changed; empty if none did.
 std::string ChangedStages(const ExportedDataset& a, const ExportedDataset& b,
                           const std::vector<std::string>& names) {
   std::string text;
@@ -115,6 +128,7 @@ std::string ChangedStages(const ExportedDataset& a, const ExportedDataset& b,
   return text;
 }
 
+// One comparison: matches the kernels, and explains each difference.
 class Comparison {
  public:
   Comparison(const ExportedDataset& a, const ExportedDataset& b, Texts& texts)
@@ -128,8 +142,8 @@ class Comparison {
   DatasetDiff Run() && {
     matcher_.Run();
     for (uint32_t i = 0; i < a_.kernels.size(); ++i) {
-      if (matcher_.OfA(i) != kNoKernel) {
-        CompareKernel(i, matcher_.OfA(i));
+      if (matcher_.FindInB(i) != kNoKernel) {
+        CompareKernel(i, matcher_.FindInB(i));
       } else {
         const ExportedKernel& kernel = a_.kernels[i];
         Add(kernel.kept ? ChangeKind::kWent : ChangeKind::kLost, i, kNoKernel,
@@ -137,7 +151,7 @@ class Comparison {
       }
     }
     for (uint32_t i = 0; i < b_.kernels.size(); ++i) {
-      if (matcher_.OfB(i) != kNoKernel) continue;
+      if (matcher_.FindInA(i) != kNoKernel) continue;
       const ExportedKernel& kernel = b_.kernels[i];
       Add(kernel.kept ? ChangeKind::kCame : ChangeKind::kFound, kNoKernel, i,
           WhyAbsent(kernel, b_, a_, files_a_, "new"));
@@ -193,13 +207,13 @@ class Comparison {
     }
   }
 
-  // "ok -> error, frontend: 2 of 8": for so many of the compilers and targets that both were asked
-  // for; where there are none, "exempt -> pass" of the check; empty where nothing changed.
+  // Returns "ok -> error, frontend: 2 of 8" with the number of common compilers and targets;
+  // without common ones "exempt -> pass", the change of the check. Empty if nothing changed.
   std::string CompileChange(const ExportedKernel& a, const ExportedKernel& b) const {
     if (a.compiles == 0 || b.compiles == 0) return "";
     if (a.compiles == b.compiles && a.compiled == b.compiled) return "";
-    const Results of_a = ResultsOf(a);
-    const Results of_b = ResultsOf(b);
+    const Results of_a = ReadResults(a);
+    const Results of_b = ReadResults(b);
     int64_t both = 0;
     std::map<std::string, int64_t> changes;
     for (const auto& [target, status] : of_a) {
@@ -216,9 +230,9 @@ class Comparison {
     return absl::StrCat(texts_.Of(a.compiles), " -> ", texts_.Of(b.compiles));
   }
 
-  // By compiler and target.
+  // Results by compiler and target.
   using Results = std::map<absl::string_view, absl::string_view>;
-  Results ResultsOf(const ExportedKernel& kernel) const {
+  Results ReadResults(const ExportedKernel& kernel) const {
     Results results;
     for (const absl::string_view line :
          absl::StrSplit(texts_.Of(kernel.compiled), '\n', absl::SkipEmpty())) {
@@ -227,7 +241,7 @@ class Comparison {
     return results;
   }
 
-  // Between the commits of the two datasets, or within one.
+  // Returns the reason why a text changed: another commit, or another job on the same commit.
   std::string WhyChanged(const ExportedKernel& kernel) const {
     const std::string& repository = texts_.Of(kernel.repository);
     const auto a = a_.sources.find(repository);
@@ -238,7 +252,7 @@ class Comparison {
                             : absl::StrCat("another stage version: ", linkers_);
   }
 
-  // Why `here` has the kernel and `there` has not. `word` is "gone" or "new".
+  // Returns the reason why `here` has the kernel and `there` does not. `word` is "gone" or "new".
   std::string WhyAbsent(const ExportedKernel& kernel, const ExportedDataset& here,
                         const ExportedDataset& there, const Files& files,
                         absl::string_view word) const {
@@ -258,13 +272,13 @@ class Comparison {
                 : absl::StrCat("the file is ", word, ", or its first kernel");
   }
 
-  const ExportedKernel& KernelOf(const KernelChange& change) const {
+  const ExportedKernel& GetKernel(const KernelChange& change) const {
     return change.b == kNoKernel ? a_.kernels[change.a] : b_.kernels[change.b];
   }
 
   void SortChanges() {
     const auto key = [&](const KernelChange& change) {
-      const ExportedKernel& kernel = KernelOf(change);
+      const ExportedKernel& kernel = GetKernel(change);
       return std::forward_as_tuple(change.kind, texts_.Of(kernel.repository),
                                    texts_.Of(kernel.path), kernel.first_line);
     };
@@ -288,7 +302,7 @@ class Comparison {
     Difference(b_.settings, a_.settings, "+ ");
   }
 
-  // `both`: only what both have.
+  // With `both`, only keys that both maps have are compared.
   template <typename Map, typename Text>
   static void CompareMaps(const Map& a, const Map& b, const Text& text,
                           std::vector<std::string>* out, bool both = false) {
@@ -324,6 +338,169 @@ class Comparison {
   DatasetDiff diff_;
 };
 
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kMostRepositories = 40;  // in the table, by the number of changes
+
+template <size_t size>
+std::string Hex(const std::array<char, size>& bytes) {
+  return absl::BytesToHexString(absl::string_view(bytes.data(), bytes.size()));
+}
+
+int64_t GetSum(const ExportedDataset& dataset, const std::string& name) {
+  const auto sum = dataset.sums.find(name);
+  return sum == dataset.sums.end() ? 0 : sum->second;
+}
+
+std::string HeadLine(absl::string_view mark, const ExportedDataset& dataset) {
+  return absl::StrFormat(
+      "%s %s  %s\n  kernels %d found = %d kept + %d rejected + %d duplicate + %d contaminated\n",
+      mark, OneLine(dataset.name), OneLine(dataset.digest), GetSum(dataset, "found"),
+      GetSum(dataset, "kept"), GetSum(dataset, "rejected"), GetSum(dataset, "duplicate"),
+      GetSum(dataset, "contaminated"));
+}
+
+std::string Section(absl::string_view title, const std::vector<std::string>& lines, size_t limit) {
+  if (lines.empty()) return "";
+  std::string text = absl::StrCat(title, "\n");
+  for (size_t i = 0; i < lines.size() && i < limit; ++i) {
+    absl::StrAppend(&text, "  ", OneLine(lines[i]), "\n");
+  }
+  if (lines.size() > limit) absl::StrAppend(&text, "  and ", lines.size() - limit, " more\n");
+  return text;
+}
+
+std::string ReasonsText(const DatasetDiff& diff) {
+  std::string text;
+  for (int kind = 0; kind < kChangeKinds; ++kind) {
+    int64_t total = 0;
+    std::string reasons;
+    for (const auto& [key, count] : diff.by_reason) {
+      if (key.first != static_cast<ChangeKind>(kind)) continue;
+      total += count;
+      absl::StrAppendFormat(&reasons, "  %8d  %s\n", count, OneLine(key.second));
+    }
+    if (total == 0) continue;
+    absl::StrAppendFormat(&text, "%-9s %d\n", ChangeName(static_cast<ChangeKind>(kind)), total);
+    text += reasons;
+  }
+  return text;
+}
+
+std::string RepositoriesText(const DatasetDiff& diff) {
+  std::vector<std::pair<int64_t, std::string>> order;
+  for (const auto& [repository, kinds] : diff.by_repository) {
+    int64_t total = 0;
+    for (const auto& [kind, count] : kinds) total += count;
+    order.emplace_back(-total, repository);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<std::string> lines;
+  for (const auto& [negative, repository] : order) {
+    std::string line = absl::StrCat(repository, ": ");
+    bool first = true;
+    for (const auto& [kind, count] : diff.by_repository.at(repository)) {
+      absl::StrAppend(&line, first ? "" : ", ", count, " ", ChangeName(kind));
+      first = false;
+    }
+    lines.push_back(std::move(line));
+  }
+  return Section("repositories", lines, kMostRepositories);
+}
+
+// Returns the kernel that this one is a duplicate of; null if its ledger does not have it.
+const ExportedKernel* FindLeader(const ExportedDataset& dataset, const ExportedKernel& kernel) {
+  return kernel.of == std::array<char, 16>{} ? nullptr : dataset.Find(kernel.of);
+}
+
+std::string PlaceText(const ExportedKernel& kernel, const Texts& texts) {
+  std::string place = absl::StrCat(texts.Of(kernel.repository), " ", texts.Of(kernel.path),
+                                   kernel.json_pointer == 0 ? "" : "#",
+                                   texts.Of(kernel.json_pointer), ":", kernel.first_line);
+  if (kernel.qualname != 0) absl::StrAppend(&place, " ", texts.Of(kernel.qualname));
+  return place;
+}
+
+// One dataset with its kernel of a change, which is null if the dataset does not have it.
+struct Side {
+  const ExportedDataset& dataset;
+  const ExportedKernel* kernel;
+};
+
+Side MakeSide(const ExportedDataset& dataset, uint32_t at) {
+  return {dataset, at == kNoKernel ? nullptr : &dataset.kernels[at]};
+}
+
+std::string ChangeText(const Side& a, const Side& b, const KernelChange& change,
+                       const Texts& texts) {
+  const ExportedKernel& shown = b.kernel == nullptr ? *a.kernel : *b.kernel;
+  std::string text = PlaceText(shown, texts);
+  if (change.kind == ChangeKind::kMoved) {
+    absl::StrAppend(&text, " (was ", PlaceText(*a.kernel, texts), ")");
+  }
+  absl::StrAppend(&text, ": ", texts.Of(change.reason));
+  // Add the other kernel that the reason refers to.
+  const Side& told = change.kind == ChangeKind::kCame ? a : b;
+  if (told.kernel == nullptr) return text;
+  const ExportedKernel* leader = FindLeader(told.dataset, *told.kernel);
+  if (leader != nullptr && leader != told.kernel) {
+    absl::StrAppend(&text, ", of ", PlaceText(*leader, texts));
+  }
+  return text;
+}
+
+Json TextOrNull(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+Json SideJson(const Side& side, const Texts& texts) {
+  if (side.kernel == nullptr) return nullptr;
+  const ExportedKernel& kernel = *side.kernel;
+  const bool of = kernel.of != std::array<char, 16>{};
+  return {{"id", Hex(kernel.id)},
+          {"repository", texts.Of(kernel.repository)},
+          {"path", texts.Of(kernel.path)},
+          {"json_pointer", TextOrNull(texts.Of(kernel.json_pointer))},
+          {"first_line", kernel.first_line},
+          {"dsl", texts.Of(kernel.dsl)},
+          {"sha256", Hex(kernel.sha256)},
+          {"qualname", TextOrNull(texts.Of(kernel.qualname))},
+          {"license", TextOrNull(texts.Of(kernel.license))},
+          {"compiles", TextOrNull(texts.Of(kernel.compiles))},
+          {"fate", texts.Of(kernel.fate)},
+          {"reason", TextOrNull(texts.Of(kernel.reason))},
+          {"of", of ? Json(Hex(kernel.of)) : Json()}};
+}
+
+Json DatasetJson(const ExportedDataset& dataset) {
+  return {{"name", dataset.name}, {"dataset", dataset.digest}, {"kernels", dataset.sums}};
+}
+
+Json SummaryJson(const ExportedDataset& a, const ExportedDataset& b, const DatasetDiff& diff) {
+  Json reasons = Json::array();
+  for (const auto& [key, count] : diff.by_reason) {
+    reasons.push_back({{"change", std::string(ChangeName(key.first))},
+                       {"reason", key.second},
+                       {"kernels", count}});
+  }
+  Json repositories = Json::array();
+  for (const auto& [repository, kinds] : diff.by_repository) {
+    Json row = {{"repository", repository}};
+    for (const auto& [kind, count] : kinds) row[std::string(ChangeName(kind))] = count;
+    repositories.push_back(std::move(row));
+  }
+  return {{"same", diff.same},
+          {"a", DatasetJson(a)},
+          {"b", DatasetJson(b)},
+          {"stages", diff.stages},
+          {"sources", diff.sources},
+          {"settings", diff.settings},
+          {"changes", std::move(reasons)},
+          {"repositories", std::move(repositories)}};
+}
+
+std::string Line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 }  // namespace
 
 absl::string_view ChangeName(ChangeKind kind) {
@@ -334,6 +511,43 @@ absl::string_view ChangeName(ChangeKind kind) {
 
 DatasetDiff CompareDatasets(const ExportedDataset& a, const ExportedDataset& b, Texts& texts) {
   return Comparison(a, b, texts).Run();
+}
+
+std::string DiffText(const ExportedDataset& a, const ExportedDataset& b, const DatasetDiff& diff,
+                     const Texts& texts, size_t limit) {
+  std::string text = absl::StrCat(HeadLine("a", a), HeadLine("b", b));
+  absl::StrAppend(&text, Section("stages", diff.stages, limit),
+                  Section("sources", diff.sources, limit),
+                  Section("settings", diff.settings, limit));
+  if (diff.changes.empty()) {
+    return absl::StrCat(text, diff.same ? "the same dataset\n" : "the same kernels\n");
+  }
+  absl::StrAppend(&text, ReasonsText(diff), RepositoriesText(diff));
+  for (size_t i = 0; i < diff.changes.size();) {
+    const ChangeKind kind = diff.changes[i].kind;
+    std::vector<std::string> lines;
+    size_t all = 0;
+    for (; i < diff.changes.size() && diff.changes[i].kind == kind; ++i, ++all) {
+      const KernelChange& change = diff.changes[i];
+      if (all < limit) {
+        lines.push_back(ChangeText(MakeSide(a, change.a), MakeSide(b, change.b), change, texts));
+      }
+    }
+    text += Section(ChangeName(kind), lines, limit);
+    if (all > limit) absl::StrAppend(&text, "  and ", all - limit, " more\n");
+  }
+  return text;
+}
+
+void WriteDiffJson(const ExportedDataset& a, const ExportedDataset& b, const DatasetDiff& diff,
+                   const Texts& texts, const std::function<void(absl::string_view)>& write) {
+  write(Line(SummaryJson(a, b, diff)));
+  for (const KernelChange& change : diff.changes) {
+    write(Line({{"change", std::string(ChangeName(change.kind))},
+                {"reason", texts.Of(change.reason)},
+                {"a", SideJson(MakeSide(a, change.a), texts)},
+                {"b", SideJson(MakeSide(b, change.b), texts)}}));
+  }
 }
 
 }  // namespace kernelmill::client

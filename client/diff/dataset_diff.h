@@ -1,25 +1,30 @@
 #ifndef KERNELMILL_CLIENT_DIFF_DATASET_DIFF_H_
 #define KERNELMILL_CLIENT_DIFF_DATASET_DIFF_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "client/diff/exported_dataset.h"
 
 namespace kernelmill::client {
 
-// What became of a kernel from one dataset to the other.
+// The change of a kernel from one dataset to the other.
 //
-//   came, went          it is kept in the second alone, in the first alone
-//   text, module        of a kernel that both keep: its text, or only what its module takes in
-//   license             likewise
-//   compile             likewise, where both jobs compile: what a compiler that both ask made of it
-//   moved               likewise: the same text at another path or in another source
-//   fate                both ledgers have it and neither dataset keeps it: another fate or reason
-//   found, lost         the second ledger alone has it, the first alone; it is not kept there
+// clang-format off
+//   came, went      kept only in the second dataset, only in the first
+//   text, module    kept in both: its text changed, or only its dependencies
+//   license         kept in both: another licence
+//   compile         kept in both, and both jobs compile: another result of a common compiler
+//   moved           kept in both: the same text at another path or in another source
+//   fate            in both ledgers and kept in neither: another fate or reason
+//   found, lost     only in the second ledger, only in the first; not kept there
+// clang-format on
 enum class ChangeKind {
   kCame,
   kWent,
@@ -37,32 +42,48 @@ absl::string_view ChangeName(ChangeKind kind);
 
 inline constexpr uint32_t kNoKernel = UINT32_MAX;
 
+// One change of one kernel.
 struct KernelChange {
   ChangeKind kind = ChangeKind::kCame;
-  uint32_t a = kNoKernel;  // its place in the first dataset's ledger
-  uint32_t b = kNoKernel;  // in the second's
-  uint32_t reason = 0;     // a text: the same for kernels with which the same happened
+  uint32_t a = kNoKernel;  // its index in the first dataset's ledger
+  uint32_t b = kNoKernel;  // its index in the second's
+  uint32_t reason = 0;     // a text that kernels with the same change share
 };
 
+// The differences between two datasets.
 struct DatasetDiff {
   std::vector<KernelChange> changes;  // by kind, then by repository, path and line
-  // How many, by kind and reason; and by repository and kind.
+  // The numbers of changes by kind and reason, and by repository and kind.
   std::map<std::pair<ChangeKind, std::string>, int64_t> by_reason;
   std::map<std::string, std::map<ChangeKind, int64_t>> by_repository;
-  // What is not of a kernel, a line each: "validate 7 -> 8".
+  // Differences of the jobs, one line each: "validate 7 -> 8".
   std::vector<std::string> stages;
   std::vector<std::string> sources;   // "+ NAME at COMMIT", "- NAME", "NAME: COMMIT -> COMMIT"
   std::vector<std::string> settings;  // of the lock: "- dedup.threshold: 0.7"
-  bool same = false;                  // the same dataset: by digest, and kernel by kernel
+  bool same = false;                  // equal digests, and no kernel differs
 };
 
-// Compares what two exports say. Kernels are the same one by repository, path and text; else by
-// repository, path, language and qualified name, or, since ledgers tell names of kept kernels
-// alone, by their order in the file where there are as many; else by text and language wherever
-// they stand. `texts` are both datasets'.
+// Compares two exports. `texts` holds the texts of both. Two kernels count as the same one if they
+// agree in one of these, tried in this order:
 //
-// Holds 16 bytes for each kernel of both, and 16 for each change.
+//   1. repository, path and text
+//   2. repository, path, language and qualified name
+//   3. repository, path, language and order in the file, if both files have as many kernels:
+//      ledgers only have the names of kept kernels
+//   4. text and language, at any place
+//
+// Uses 16 bytes for each kernel and each change.
 DatasetDiff CompareDatasets(const ExportedDataset& a, const ExportedDataset& b, Texts& texts);
+
+// Returns a diff for a person: the two datasets, the differences of their jobs, the numbers of
+// changed kernels by reason and by repository, and at most `limit` kernels of each kind.
+std::string DiffText(const ExportedDataset& a, const ExportedDataset& b, const DatasetDiff& diff,
+                     const Texts& texts, size_t limit);
+
+// Writes a diff for a program: one line with everything except the kernels, then one line for each
+// change of a kernel.
+void WriteDiffJson(const ExportedDataset& a, const ExportedDataset& b, const DatasetDiff& diff,
+                   const Texts& texts, const std::function<void(absl::string_view)>& write);
 
 }  // namespace kernelmill::client
 

@@ -10,7 +10,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "client/diff/diff_output.h"
 #include "client/diff/exported_dataset.h"
 #include "common/base/file.h"
 #include "common/base/hash.h"
@@ -54,7 +53,7 @@ class Export {
   std::vector<std::string> repositories = {"r"};
   std::string digest = "d/1";
 
-  static std::string IdOf(const std::string& commit, const Kernel& kernel) {
+  static std::string MakeId(const std::string& commit, const Kernel& kernel) {
     return Sha256Hex(absl::StrCat(commit, kernel.repository, kernel.path, kernel.line, kernel.text))
         .substr(0, 32);
   }
@@ -63,7 +62,7 @@ class Export {
     ::mkdir(dir.c_str(), 0700);
     std::string ledger, rows;
     for (const Kernel& kernel : kernels_) {
-      Json row = {{"id", IdOf(commit_, kernel)},
+      Json row = {{"id", MakeId(commit_, kernel)},
                   {"repository", kernel.repository},
                   {"path", kernel.path},
                   {"first_line", kernel.line},
@@ -80,7 +79,7 @@ class Export {
       row["module"] = kernel.module;
       row["checks"] = {{"parses", "pass"},
                        {"compiles", kernel.compiles.empty() ? Json() : Json(kernel.compiles)}};
-      if (!kernel.compiles.empty()) row["compile"] = CompileOf(kernel);
+      if (!kernel.compiles.empty()) row["compile"] = CompileJson(kernel);
       row["license"] = {{"expression", kernel.license}, {"found", {{{"expression", "X"}}}}};
       rows += row.dump() + "\n";
     }
@@ -103,7 +102,7 @@ class Export {
   }
 
  private:
-  static Json CompileOf(const Kernel& kernel) {
+  static Json CompileJson(const Kernel& kernel) {
     Json results = Json::array();
     for (size_t i = 0; i < kernel.statuses.size(); ++i) {
       const bool error = kernel.statuses[i] == "error";
@@ -267,7 +266,7 @@ TEST_F(DatasetDiffTest, NamesTheKernelThatADuplicateGoesBy) {
              .text = "one",
              .fate = "duplicate",
              .reason = "near",
-             .of = Export::IdOf("1", leader)}});
+             .of = Export::MakeId("1", leader)}});
   Compare(Export({leader, {"a.py", 1, "one", "f"}}), b);
   EXPECT_THAT(DiffText(a_, b_, diff_, texts_, 10),
               HasSubstr("r a.py:1: now duplicate: near, of r lead.py:7 l\n"));
@@ -282,7 +281,7 @@ TEST_F(DatasetDiffTest, SettingsOfTheLockAreCompared) {
       "  - owner: \"github.com/x\"\n    path: \"y\"\n";
   b.digest = "e/1";
   Compare(a, b);
-  EXPECT_FALSE(diff_.same) << "the digest is another one";
+  EXPECT_FALSE(diff_.same) << "the digests differ";
   EXPECT_THAT(Changes(), IsEmpty());
   EXPECT_THAT(diff_.settings,
               ElementsAre("r: git: r -> git: r, include[]: **/*.cu", "- dedup.threshold: 0.7",

@@ -40,7 +40,7 @@ using Stages = std::vector<std::unique_ptr<worker::Stage>>;
 
 constexpr absl::Duration kServerGrace = absl::Seconds(2);
 
-// A service with the server that it is reached through; stops in the reverse order.
+// A service and its server. The server is destroyed first.
 template <typename T>
 struct Served {
   std::unique_ptr<T> service;
@@ -60,8 +60,8 @@ void MoveTo(Stages from, Stages* to) {
   for (std::unique_ptr<worker::Stage>& stage : from) to->push_back(std::move(stage));
 }
 
-// Makes the folder, without what a killed process left in it: the store's lock says that we are
-// alone.
+// Makes an empty folder. It may delete the files of a killed process, because the store's lock
+// excludes other processes.
 absl::StatusOr<std::string> EmptyDir(const std::string& path) {
   std::error_code error;
   std::filesystem::remove_all(path, error);
@@ -70,8 +70,8 @@ absl::StatusOr<std::string> EmptyDir(const std::string& path) {
   return path;
 }
 
-// For the sockets: the system's temporary folder, unless their names there would be longer than a
-// socket's may be.
+// Makes the folder for the sockets: in the system's temporary folder, or in /tmp if a socket's name
+// there would be too long.
 absl::StatusOr<TempDir> NewSocketDir() {
   constexpr size_t kLongestName = sizeof(sockaddr_un::sun_path) - 1;
   ASSIGN_OR_RETURN(TempDir dir, TempDir::Create());
@@ -79,7 +79,7 @@ absl::StatusOr<TempDir> NewSocketDir() {
   return TempDir::Create("/tmp");
 }
 
-// Null without options.
+// Returns null without options.
 absl::StatusOr<std::unique_ptr<compiler::Compiler>> OpenCompiler(
     const std::optional<EmbeddedCompilerOptions>& options) {
   if (!options.has_value()) return nullptr;
@@ -89,7 +89,7 @@ absl::StatusOr<std::unique_ptr<compiler::Compiler>> OpenCompiler(
 
 }  // namespace
 
-// In the order of their making: each refers to those before it.
+// The parts of the cluster, in the order of their making: each refers to earlier ones.
 struct EmbeddedCluster::Parts {
   explicit Parts(TempDir dir) : sockets(std::move(dir)) {}
   std::string StoreAddress() const { return absl::StrCat("unix:", sockets.path(), "/store"); }
@@ -97,8 +97,9 @@ struct EmbeddedCluster::Parts {
     return absl::StrCat("unix:", sockets.path(), "/coordinator");
   }
 
-  // Readable by this user alone. Sockets rather than gRPC's in-process transport, which in 1.51
-  // hangs when a server answers a stream before its end, as the store does for a blob that it has.
+  // Only this user can read the folder. Sockets are used because gRPC's in-process transport
+  // of 1.51 hangs if a server answers a stream before its end, as the store does for a blob that it
+  // has.
   TempDir sockets;
   Served<store::StoreServer> store;
   Served<coordinator::CoordinatorServer> coordinator;
@@ -164,12 +165,12 @@ bool EmbeddedCluster::Stop(absl::Duration grace) {
   parts_->stopped = true;
   parts_->coordinator.server->StopServing();
   parts_->store.server->StopServing();
-  // Ends the Lease calls that wait, so that the worker does not wait for them.
+  // Ends the waiting Lease calls, so that the worker does not wait for them.
   parts_->coordinator.service->Drain();
   const bool finished = parts_->worker->Drain(grace);
   parts_->coordinator.server->Shutdown(kServerGrace);
   parts_->store.server->Shutdown(kServerGrace);
-  // Not only in the destructor: where a stage still runs there is none.
+  // Remove the sockets here: if a stage still runs, the destructor never runs.
   const TempDir unneeded = std::move(parts_->sockets);
   return finished;
 }

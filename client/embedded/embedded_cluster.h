@@ -25,38 +25,38 @@ class Compiler;
 
 namespace kernelmill::client {
 
-// The compilers of this machine, in this process.
+// The compilers of this machine, for use in this process.
 struct EmbeddedCompilerOptions {
-  std::string folder;                   // of the installed toolchains
-  std::vector<std::string> toolchains;  // the names of those that are used; empty: all pinned
-  bool unsafe_no_sandbox = false;       // strangers' modules run unconfined, as this user
+  std::string folder;  // the folder of the installed toolchains
+  std::vector<std::string>
+      toolchains;                  // the names of the toolchains to use; empty: all pinned ones
+  bool unsafe_no_sandbox = false;  // run untrusted modules without a sandbox, as this user
 };
 
-// A whole cluster in this process: the store, the coordinator and every stage, wired to each other
-// by the same gRPC services as the seven programs, over sockets that this user alone can reach. The
-// one place that knows several services. Thread-safe.
+// A whole cluster in this process: the store, the coordinator and every stage. They talk over the
+// same gRPC services as the seven programs, on Unix sockets that only this user can open. This is
+// the only class that knows several services. Thread-safe.
 class EmbeddedCluster {
  public:
   struct Options {
-    std::string data_dir;           // made if it is not there; kept, so that the next run is warm
-    int workers = 1;                // tasks at a time
-    std::string package_index;      // of Python packages; empty: what pip would use
+    std::string data_dir;           // created if missing; kept for the next run
+    int workers = 1;                // the number of tasks that run at once
+    std::string package_index;      // the index of Python packages; empty: pip's default
     std::string github_api;         // the REST API's URL; empty: GitHub's own
-    std::string github_token_file;  // with a token for it; empty: none
-    // Without one a job that compiles waits for ever.
+    std::string github_token_file;  // empty: no token
+    // Without compilers a job that compiles waits forever.
     std::optional<EmbeddedCompilerOptions> compiler = std::nullopt;
   };
 
   // FAILED_PRECONDITION: another process has data_dir open, or a newer program wrote it; or a
-  // toolchain is not installed, or this machine cannot confine compilers, which is found before
-  // anything else is begun.
+  // toolchain or the sandbox is missing, which is checked first.
   static absl::StatusOr<std::unique_ptr<EmbeddedCluster>> Start(const Options& options);
-  // Stops everything, and waits for the stages that run.
+  // Stops everything, and waits for the running stages.
   ~EmbeddedCluster();
 
-  // Leases nothing more, waits for the stages that run, and after `grace` hands their tasks back.
-  // Then stops every service, the clients of others first. False: some stages still run, and this
-  // object cannot go until they end. Call once.
+  // Leases no more tasks, waits for the running stages, and after `grace` returns their tasks to
+  // the coordinator. Then stops every service, clients before their servers. Returns false if
+  // stages still run; this object must then live until they end. Call once.
   bool Stop(absl::Duration grace);
 
   std::shared_ptr<grpc::Channel> coordinator();
@@ -68,12 +68,13 @@ class EmbeddedCluster {
   std::unique_ptr<Parts> parts_;
 };
 
-// The Extractor and the Validator service in this process, for single calls without a cluster; and
-// the Deduplicator service where there is a store that it can search, and the Compiler service
-// where there are toolchains. Thread-safe.
+// The Extractor and the Validator service in this process, for single calls without a cluster. It
+// also has the Deduplicator service if a store is given, and the Compiler service if compilers are
+// given. Thread-safe.
 class EmbeddedServices {
  public:
-  // FAILED_PRECONDITION: of the toolchains, as above.
+  // `store` may be null, and must outlive the object. FAILED_PRECONDITION: a toolchain or the
+  // sandbox is missing.
   static absl::StatusOr<std::unique_ptr<EmbeddedServices>> Start(
       cas::BlobStore* store = nullptr,
       const std::optional<EmbeddedCompilerOptions>& compiler = std::nullopt);

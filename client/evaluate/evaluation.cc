@@ -1,26 +1,302 @@
 #include "client/evaluate/evaluation.h"
 
+#include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <tuple>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/types/span.h"
-#include "client/evaluate/compile_check.h"
-#include "client/evaluate/generation_text.h"
-#include "client/evaluate/static_checks.h"
 #include "client/evaluate/text_overlap.h"
 #include "common/base/status.h"
+#include "common/job/job_spec.h"
 
 namespace kernelmill::client {
 namespace {
 
-// Compilers take seconds for each: so that progress is told, and an interrupt heard.
+// The compiler's limits on one call. The bytes leave room for the rest of the request.
+constexpr int kMaxCallKernels = 256;
+constexpr size_t kMaxCallBytes = 7 << 20;
+
+// A kernel that is compiled, and its result.
+struct Compiled {
+  size_t sample = 0;
+  v1::Kernel kernel;
+  v1::CompiledKernel result;
+};
+
+bool IsCompiled(const v1::Kernel& kernel) {
+  return (kernel.dsl() == v1::DSL_TRITON || kernel.dsl() == v1::DSL_GLUON) &&
+         kernel.role() != v1::KERNEL_ROLE_DEVICE;
+}
+
+bool LacksDefinitionsAlone(const v1::Kernel& kernel) {
+  return absl::c_all_of(kernel.unresolved_names(), [](const v1::UnresolvedName& name) {
+    return name.reason() == "undefined";
+  });
+}
+
+bool Parses(const SampleResult& result) {
+  const auto parses = result.values.find({kStatic, "parses"});
+  return parses != result.values.end() && parses->second == 1;
+}
+
+std::vector<Compiled> KernelsToCompile(absl::Span<const v1::KernelShard> samples,
+                                       absl::Span<SampleResult* const> results) {
+  std::vector<Compiled> kernels;
+  for (size_t sample = 0; sample < samples.size(); ++sample) {
+    if (!Parses(*results[sample])) continue;
+    for (const v1::Kernel& kernel : samples[sample].kernels()) {
+      if (!IsCompiled(kernel)) continue;
+      Compiled& added = kernels.emplace_back();
+      added.sample = sample;
+      added.kernel = kernel;
+      if (LacksDefinitionsAlone(kernel)) added.kernel.set_self_contained(true);
+    }
+  }
+  return kernels;
+}
+
+absl::Status CompileSome(absl::Span<Compiled> kernels, const v1::CompilePolicy& policy,
+                         KernelServices& services) {
+  v1::CompileRequest request;
+  *request.mutable_compile() = policy;
+  for (const Compiled& compiled : kernels) {
+    *request.mutable_kernels()->add_kernels() = compiled.kernel;
+  }
+  ASSIGN_OR_RETURN(v1::CompiledShard shard, services.Compile(request));
+  if (static_cast<size_t>(shard.kernels_size()) != kernels.size()) {
+    return absl::InternalError("the number of the compiler's results is wrong");
+  }
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    kernels[i].result = std::move(*shard.mutable_kernels(static_cast<int>(i)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CompileAll(absl::Span<Compiled> kernels, const v1::CompilePolicy& policy,
+                        KernelServices& services) {
+  for (size_t begin = 0; begin < kernels.size();) {
+    size_t end = begin;
+    size_t bytes = 0;
+    while (end < kernels.size() && end - begin < kMaxCallKernels) {
+      bytes += kernels[end].kernel.ByteSizeLong();
+      if (end > begin && bytes > kMaxCallBytes) break;
+      ++end;
+    }
+    RETURN_IF_ERROR(CompileSome(kernels.subspan(begin, end - begin), policy, services));
+    begin = end;
+  }
+  return absl::OkStatus();
+}
+
+// Returns whether the module imports a package that the toolchain's environment lacks.
+bool LacksPackage(const v1::CompileResult& result) {
+  return result.stage() == "import" && absl::StrContains(result.message(), "ModuleNotFoundError") &&
+         !absl::StrContains(result.message(), "'triton");
+}
+
+// Returns the fact that is unknown, and the result of guessing it.
+std::string WhyUnknown(const v1::CompileResult& result) {
+  const std::string came = result.message().empty()
+                               ? result.missing()
+                               : absl::StrCat(result.stage(), ": ", result.message());
+  if (!absl::StartsWith(result.missing(), "type:") &&
+      !absl::StartsWith(result.missing(), "constexpr:")) {
+    return came;
+  }
+  const std::string missing = absl::StrCat(result.missing(), " is unknown");
+  return result.message().empty() ? missing : absl::StrCat(missing, "; with a guess: ", came);
+}
+
+CompileOutcome MakeOutcome(const Compiled& compiled, const std::string& toolchain,
+                           const std::string& target) {
+  CompileOutcome outcome{toolchain, target, v1::COMPILE_STATUS_UNKNOWN, "nothing was tried"};
+  const std::string kernel = absl::StrCat(compiled.kernel.name(), ": ");
+  if (!compiled.result.not_attempted().empty()) {
+    outcome.message = kernel + compiled.result.not_attempted();
+    return outcome;
+  }
+  for (const v1::CompileResult& result : compiled.result.results()) {
+    if (result.toolchain() != toolchain || result.target() != target) continue;
+    outcome.status = LacksPackage(result) ? v1::COMPILE_STATUS_UNKNOWN : result.status();
+    outcome.message = result.status() == v1::COMPILE_STATUS_OK ? ""
+                      : result.status() == v1::COMPILE_STATUS_UNKNOWN
+                          ? absl::StrCat(kernel, WhyUnknown(result))
+                          : absl::StrCat(kernel, result.stage(), ": ", result.message());
+  }
+  return outcome;
+}
+
+bool IsWorse(v1::CompileStatus status, v1::CompileStatus than) {
+  const auto rank = [](v1::CompileStatus of) {
+    return of == v1::COMPILE_STATUS_OK ? 0 : of == v1::COMPILE_STATUS_ERROR ? 2 : 1;
+  };
+  return rank(status) > rank(than);
+}
+
+// Returns the outcome of a sample: the first of the worst outcomes of its kernels.
+CompileOutcome SampleOutcome(absl::Span<const Compiled* const> kernels, const SampleResult& result,
+                             const std::string& toolchain, const std::string& target) {
+  CompileOutcome worst{toolchain, target, v1::COMPILE_STATUS_ERROR, ""};
+  const bool has_kernel = result.values.at({kStatic, "has_kernel"}) == 1;
+  if (!Parses(result)) {
+    worst.message = absl::c_linear_search(result.problems, kNoCode) ? kNoCode : "it does not parse";
+  } else if (!has_kernel) {
+    worst.message = "no kernel in it";
+  } else if (kernels.empty()) {
+    worst.status = v1::COMPILE_STATUS_UNKNOWN;
+    worst.message = "no kernel that Triton launches";
+  } else {
+    worst = MakeOutcome(*kernels[0], toolchain, target);
+    for (const Compiled* kernel : kernels.subspan(1)) {
+      CompileOutcome outcome = MakeOutcome(*kernel, toolchain, target);
+      if (IsWorse(outcome.status, worst.status)) worst = std::move(outcome);
+    }
+  }
+  return worst;
+}
+
+void SetMeasure(const std::string& name, v1::CompileStatus status, SampleResult* result) {
+  const double ok = status == v1::COMPILE_STATUS_OK ? 1 : 0;
+  result->values[{kCompile, name}] = ok;
+  if (status != v1::COMPILE_STATUS_UNKNOWN) result->values[{kDecided, name}] = ok;
+}
+
+void SetOutcomes(absl::Span<const Compiled* const> kernels, const v1::CompilePolicy& policy,
+                 SampleResult* result) {
+  v1::CompileStatus best = v1::COMPILE_STATUS_ERROR;
+  for (const std::string& toolchain : policy.toolchains()) {
+    for (const std::string& target : policy.targets()) {
+      CompileOutcome outcome = SampleOutcome(kernels, *result, toolchain, target);
+      SetMeasure(absl::StrCat(toolchain, " ", target), outcome.status, result);
+      if (IsWorse(best, outcome.status)) best = outcome.status;
+      result->compiles.push_back(std::move(outcome));
+    }
+  }
+  if (result->compiles.size() > 1) SetMeasure("any", best, result);
+}
+
+constexpr size_t kMaxProblems = 50;
+
+// Returns a path that no import statement can name, so that samples are not linked with each other.
+std::string MakePath(size_t sample) { return absl::StrFormat("%06d-generation.py", sample); }
+
+absl::StatusOr<size_t> SampleAt(absl::string_view path, size_t samples) {
+  size_t sample = 0;
+  if (absl::SimpleAtoi(path.substr(0, path.find('-')), &sample) && sample < samples) return sample;
+  return absl::InternalError(absl::StrCat("the extractor returned an unknown path: ", path));
+}
+
+struct Found {
+  v1::KernelShard kernels;
+  std::vector<v1::Verdict> verdicts;
+};
+
+void AddProblem(std::string problem, SampleResult* result) {
+  if (result->problems.size() < kMaxProblems) result->problems.push_back(std::move(problem));
+}
+
+absl::Status SetParses(const v1::ExtractedFile& file, const std::string& text,
+                       KernelServices& services, SampleResult* result) {
+  const bool empty = absl::StripAsciiWhitespace(text).empty();
+  int error_line = file.parse_errors() ? file.first_error_line() : 0;
+  if (!empty && file.kernels() == 0 && !file.parse_errors() && file.failed().empty()) {
+    ASSIGN_OR_RETURN(error_line, services.FirstErrorLine(text));
+  }
+  const bool parses = !empty && error_line == 0 && !file.parse_errors() && file.failed().empty();
+  result->values[{kStatic, "parses"}] = parses ? 1 : 0;
+  if (parses) return absl::OkStatus();
+  AddProblem(empty                    ? kNoCode
+             : !file.failed().empty() ? absl::StrCat("cannot be read: ", file.failed())
+                                      : absl::StrCat("a syntax error near line ", error_line),
+             result);
+  return absl::OkStatus();
+}
+
+// Returns the validator's checks for generated code, in the order of v1::Checks. Checks of
+// licences, docstrings and compilers are left out.
+absl::Span<const absl::string_view> StaticChecks() {
+  static constexpr std::array<absl::string_view, 7> kChecks = {
+      "has_triton_jit", "has_bounds_masking", "has_program_id", "has_block_size",
+      "has_load_store", "readable",           "self_contained"};
+  return kChecks;
+}
+
+// Sets the measure of a check: 1 if every kernel passes that it applies to. Sets nothing if it
+// applies to none.
+void SetCheck(const Found& found, absl::string_view check, SampleResult* result) {
+  bool asked = found.verdicts.empty();
+  bool passes = !found.verdicts.empty();
+  for (size_t i = 0; i < found.verdicts.size(); ++i) {
+    for (const v1::RuleResult& rule : found.verdicts[i].rules()) {
+      if (rule.rule() != check || rule.outcome() == v1::RuleResult::OUTCOME_EXEMPT) continue;
+      asked = true;
+      if (rule.outcome() == v1::RuleResult::OUTCOME_PASS) continue;
+      passes = false;
+      AddProblem(absl::StrCat(found.kernels.kernels(static_cast<int>(i)).name(), ": ", check,
+                              rule.reason().empty() ? "" : ": ", rule.reason()),
+                 result);
+    }
+  }
+  if (asked) result->values[{kStatic, std::string(check)}] = passes ? 1 : 0;
+}
+
+void SetMaskedAccesses(const Found& found, SampleResult* result) {
+  int accesses = 0;
+  int masked = 0;
+  for (const v1::Verdict& verdict : found.verdicts) {
+    const v1::MaskCoverage& masks = verdict.quality().masks();
+    accesses += masks.loads() + masks.stores();
+    masked += masks.masked_loads() + masks.masked_stores();
+  }
+  if (accesses == 0) return;
+  result->values[{kStatic, "masked_accesses"}] = static_cast<double>(masked) / accesses;
+}
+
+void AddUndefinedNames(const Found& found, SampleResult* result) {
+  for (const v1::Kernel& kernel : found.kernels.kernels()) {
+    for (const v1::UnresolvedName& name : kernel.unresolved_names()) {
+      AddProblem(absl::StrCat(kernel.name(), " needs ", name.name(), ": ", name.reason()), result);
+    }
+  }
+}
+
+void Judge(const Found& found, SampleResult* result) {
+  result->values[{kStatic, "has_kernel"}] = found.verdicts.empty() ? 0 : 1;
+  if (found.verdicts.empty()) AddProblem("no kernel in it", result);
+  for (const absl::string_view check : StaticChecks()) SetCheck(found, check, result);
+  SetMaskedAccesses(found, result);
+  AddUndefinedNames(found, result);
+}
+
+absl::Status PutWithSamples(v1::KernelShard kernels, const v1::VerdictShard& verdicts,
+                            std::vector<Found>* found) {
+  if (verdicts.verdicts_size() != kernels.kernels_size()) {
+    return absl::InternalError("the number of the validator's results is wrong");
+  }
+  for (int i = 0; i < kernels.kernels_size(); ++i) {
+    v1::Kernel& kernel = *kernels.mutable_kernels(i);
+    ASSIGN_OR_RETURN(const size_t sample, SampleAt(kernel.path(), found->size()));
+    *(*found)[sample].kernels.add_kernels() = std::move(kernel);
+    (*found)[sample].verdicts.push_back(verdicts.verdicts(i));
+  }
+  return absl::OkStatus();
+}
+
+// Samples between two progress reports and checks for an interrupt: a compiler takes seconds.
 constexpr size_t kCompiledSamples = 64;
 
-// Kernels that are looked for in the dataset, each once, however often a model wrote it.
+// The kernels to search for in the dataset, each once even if the model wrote it several times.
 class Queries {
  public:
   size_t Add(const v1::Kernel& kernel) {
@@ -42,9 +318,12 @@ class Queries {
   std::vector<v1::Kernel> kernels_;
 };
 
-// What is looked for on behalf of a sample, or of a reference.
+// The queries of one sample or one reference.
 using Wanted = std::vector<size_t>;
 
+// One evaluation. The basic idea: batches of samples are extracted, validated and compiled; their
+// kernels, and those of the references, become queries without repetition; and one search for all
+// queries gives each sample its best match.
 class Evaluator {
  public:
   Evaluator(Generations generations, const EvaluationOptions& options, KernelServices& services)
@@ -83,7 +362,7 @@ class Evaluator {
     }
   };
 
-  // The static checks of all samples, and what compilers say.
+  // Runs the static checks and the compilers on all samples.
   absl::Status CheckAll() {
     Batch batch;
     for (size_t t = 0; t < model_.results.size(); ++t) {
@@ -125,7 +404,7 @@ class Evaluator {
     return options_.interrupted() ? absl::CancelledError("interrupted") : absl::OkStatus();
   }
 
-  // The kernels of a text; without any, the text.
+  // Adds a query for each kernel of a text; for the whole text if it has no kernel.
   void Want(const v1::KernelShard& kernels, const std::string& text, std::vector<Wanted>* wanted) {
     Wanted& queries = wanted->emplace_back();
     for (const v1::Kernel& kernel : kernels.kernels()) queries.push_back(queries_.Add(kernel));
@@ -147,7 +426,7 @@ class Evaluator {
   }
 
   absl::Status Compare(const Task& task, const Sample& sample, SampleResult* result) {
-    // Of one that is whole and one that continues the prompt both are taken whole.
+    // If only one of the two continues the prompt, compare both with their prompts.
     const bool mixed = HasDefinition(sample.code) != HasDefinition(*task.reference);
     const std::string& text = mixed ? sample.text : sample.code;
     const std::string reference = mixed ? WholeText(task.prompt, *task.reference) : *task.reference;
@@ -185,7 +464,7 @@ class Evaluator {
     ASSIGN_OR_RETURN(const std::vector<std::optional<DatasetMatch>> found,
                      services_.FindInDataset(queries_.kernels()));
     if (found.size() != queries_.kernels().size()) {
-      return absl::InternalError("the search answered for other kernels");
+      return absl::InternalError("the number of the search's results is wrong");
     }
     size_t next = 0;
     for (size_t t = 0; t < model_.results.size(); ++t) {
@@ -238,6 +517,46 @@ class Evaluator {
 absl::StatusOr<EvaluatedModel> Evaluate(Generations generations, const EvaluationOptions& options,
                                         KernelServices& services) {
   return Evaluator(std::move(generations), options, services).Run();
+}
+
+absl::StatusOr<std::vector<v1::KernelShard>> CheckSamples(absl::Span<const std::string> texts,
+                                                          KernelServices& services,
+                                                          absl::Span<SampleResult* const> results) {
+  v1::ExtractRequest files;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    v1::SourceFile* file = files.add_files();
+    file->set_path(MakePath(i));
+    file->set_content(texts[i]);
+  }
+  ASSIGN_OR_RETURN(v1::KernelShard kernels, services.Extract(files));
+  for (const v1::ExtractedFile& file : kernels.files()) {
+    ASSIGN_OR_RETURN(const size_t sample, SampleAt(file.path(), texts.size()));
+    RETURN_IF_ERROR(SetParses(file, texts[sample], services, results[sample]));
+  }
+  v1::ValidateRequest judged;
+  *judged.mutable_kernels() = kernels;
+  *judged.mutable_files() = std::move(*files.mutable_files());
+  *judged.mutable_licenses() = job::WithDefaults({}).licenses();
+  ASSIGN_OR_RETURN(const v1::VerdictShard verdicts, services.Validate(judged));
+  std::vector<Found> found(texts.size());
+  RETURN_IF_ERROR(PutWithSamples(std::move(kernels), verdicts, &found));
+  std::vector<v1::KernelShard> shards;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    Judge(found[i], results[i]);
+    shards.push_back(std::move(found[i].kernels));
+  }
+  return shards;
+}
+
+absl::Status CompileSamples(absl::Span<const v1::KernelShard> samples,
+                            const v1::CompilePolicy& policy, KernelServices& services,
+                            absl::Span<SampleResult* const> results) {
+  std::vector<Compiled> kernels = KernelsToCompile(samples, results);
+  RETURN_IF_ERROR(CompileAll(absl::MakeSpan(kernels), policy, services));
+  std::vector<std::vector<const Compiled*>> by_sample(samples.size());
+  for (const Compiled& kernel : kernels) by_sample[kernel.sample].push_back(&kernel);
+  for (size_t i = 0; i < samples.size(); ++i) SetOutcomes(by_sample[i], policy, results[i]);
+  return absl::OkStatus();
 }
 
 }  // namespace kernelmill::client

@@ -10,17 +10,19 @@
 #include "absl/strings/str_split.h"
 #include "client/evaluate/evaluation_report.h"
 #include "client/evaluate/fake_kernel_services.h"
-#include "client/evaluate/generation_text.h"
+#include "client/evaluate/generations.h"
 #include "client/evaluate/summary.h"
+#include "common/testing/status_matchers.h"
 
 namespace kernelmill::client {
 namespace {
 
+using ::kernelmill::testing::IsOk;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Task TaskOf(const std::string& id, const std::vector<std::string>& texts) {
+Task MakeTask(const std::string& id, const std::vector<std::string>& texts) {
   Task task;
   task.id = id;
   for (const std::string& text : texts) task.samples.push_back({text, text, text});
@@ -56,21 +58,21 @@ class EvaluationTest : public ::testing::Test {
 };
 
 TEST_F(EvaluationTest, MeansAreOverTasks) {
-  const EvaluatedModel model = Run(
-      {TaskOf("a", {"@jit k mask"}), TaskOf("b", {"@jit k", "@jit k", "@jit k mask", "nothing"})});
+  const EvaluatedModel model = Run({MakeTask("a", {"@jit k mask"}),
+                                    MakeTask("b", {"@jit k", "@jit k", "@jit k mask", "nothing"})});
   const std::vector<MeasureSummary> all = Summarize(model, {});
   const MeasureSummary& masked = Find(all, {kStatic, "has_bounds_masking"});
   EXPECT_EQ(masked.mean, (1 + 0.25) / 2);
   EXPECT_EQ(masked.tasks, 2);
   EXPECT_EQ(masked.samples, 5);
   EXPECT_EQ(masked.distribution.mean, 0.4);
-  // Of what has no loads nothing is told.
+  // A text without loads has no measure.
   EXPECT_EQ(Find(all, {kStatic, "masked_accesses"}).samples, 4);
   EXPECT_EQ(Find(all, {kStatic, "has_kernel"}).distribution.mean, 0.8);
 }
 
 TEST_F(EvaluationTest, WhatHoldsNoKernelParsesOnlyIfItIsCode) {
-  const EvaluatedModel model = Run({TaskOf("a", {"x = 1", "(((", ""})});
+  const EvaluatedModel model = Run({MakeTask("a", {"x = 1", "(((", ""})});
   std::vector<double> parses;
   std::vector<std::string> why;
   for (const SampleResult& sample : model.results[0]) {
@@ -82,8 +84,9 @@ TEST_F(EvaluationTest, WhatHoldsNoKernelParsesOnlyIfItIsCode) {
 }
 
 TEST_F(EvaluationTest, PassAtKLeavesOutWhatIsUnknown) {
-  const EvaluatedModel model = Run(
-      {TaskOf("a", {"@jit k", "@jit bad", "@jit vague", "@jit vague"}), TaskOf("b", {"@jit bad"})});
+  const EvaluatedModel model =
+      Run({MakeTask("a", {"@jit k", "@jit bad", "@jit vague", "@jit vague"}),
+           MakeTask("b", {"@jit bad"})});
   const std::vector<MeasureSummary> all = Summarize(model, {1, 2, 10});
   EXPECT_EQ(Find(all, {"pass@1", "old cuda:90"}).mean, 0.25);          // 1/2 and 0
   EXPECT_EQ(Find(all, {"pass@1 of all", "old cuda:90"}).mean, 0.125);  // 1/4 and 0
@@ -95,9 +98,9 @@ TEST_F(EvaluationTest, PassAtKLeavesOutWhatIsUnknown) {
 }
 
 TEST_F(EvaluationTest, OverlapIsWithTheReference) {
-  Task same = TaskOf("a", {" x = 1\n"});
+  Task same = MakeTask("a", {" x = 1\n"});
   same.reference = "x = 1";
-  const EvaluatedModel model = Run({same, TaskOf("b", {"x"})});
+  const EvaluatedModel model = Run({same, MakeTask("b", {"x"})});
   const auto& values = model.results[0][0].values;
   EXPECT_EQ(values.at({kOverlap, "exact_match"}), 1);
   EXPECT_EQ(values.at({kOverlap, "edit_similarity"}), 1);
@@ -121,9 +124,9 @@ TEST_F(EvaluationTest, MemorisedTextIsTheBestMatchOfAKernelOrTheText) {
   options_.dataset = true;
   services_.dataset["@jit k"] = {"near", 0.8, "repo", "a.py", 3, "k"};
   services_.dataset["plain"] = {"structural", 0.7, "repo", "b.py", 1, "f"};
-  Task first = TaskOf("a", {"@jit k", "plain", "@jit new", "@jit k"});
+  Task first = MakeTask("a", {"@jit k", "plain", "@jit new", "@jit k"});
   first.reference = "@jit k";
-  const EvaluatedModel model = Run({first, TaskOf("b", {""})});
+  const EvaluatedModel model = Run({first, MakeTask("b", {""})});
   EXPECT_EQ(model.results[0][0].match->path, "a.py");
   EXPECT_EQ(model.results[0][0].values.at({kMemorised, "near"}), 1);
   EXPECT_EQ(model.results[0][0].values.at({kMemorised, "exact"}), 0);
@@ -138,7 +141,7 @@ TEST_F(EvaluationTest, MemorisedTextIsTheBestMatchOfAKernelOrTheText) {
 TEST_F(EvaluationTest, ManySamplesAreReadInSeveralCalls) {
   std::vector<Task> tasks;
   for (int i = 0; i < 600; ++i)
-    tasks.push_back(TaskOf(std::to_string(i), {i % 3 == 0 ? "@jit k" : "x"}));
+    tasks.push_back(MakeTask(std::to_string(i), {i % 3 == 0 ? "@jit k" : "x"}));
   const EvaluatedModel model = Run(tasks);
   EXPECT_EQ(services_.extract_calls, 3);
   for (size_t i = 0; i < 600; ++i) {
@@ -150,11 +153,11 @@ TEST_F(EvaluationTest, ModelsAreComparedOnTheTasksThatBothHave) {
   std::vector<Task> base;
   std::vector<Task> tuned;
   for (int i = 0; i < 30; ++i) {
-    base.push_back(TaskOf(std::to_string(i), {"x"}));
-    tuned.push_back(TaskOf(std::to_string(29 - i), {"@jit k"}));
+    base.push_back(MakeTask(std::to_string(i), {"x"}));
+    tuned.push_back(MakeTask(std::to_string(29 - i), {"@jit k"}));
   }
-  base.push_back(TaskOf("base", {"@jit k"}));
-  tuned.push_back(TaskOf("tuned", {"x"}));
+  base.push_back(MakeTask("base", {"@jit k"}));
+  tuned.push_back(MakeTask("tuned", {"x"}));
   EvaluationReport report;
   report.model = Run(tuned);
   report.baseline = Run(base);
@@ -181,8 +184,8 @@ TEST_F(EvaluationTest, ModelsAreComparedOnTheTasksThatBothHave) {
 
 TEST_F(EvaluationTest, ADifferenceOfOneTaskIsNotMarked) {
   EvaluationReport report;
-  report.model = Run({TaskOf("a", {"@jit k"})});
-  report.baseline = Run({TaskOf("a", {"x"})});
+  report.model = Run({MakeTask("a", {"@jit k"})});
+  report.baseline = Run({MakeTask("a", {"x"})});
   report.summary = Summarize(report.model, {1});
   report.baseline_summary = Summarize(*report.baseline, {1});
   report.comparison =
@@ -201,7 +204,7 @@ TEST_F(EvaluationTest, PagesSayWhyMostSamplesDoNotCompile) {
   options_.compile->add_toolchains("new");
   EvaluationReport report;
   report.compile = options_.compile;
-  report.model = Run({TaskOf("a", {"@jit bad", "@jit other", "@jit k"}), TaskOf("b", {"x"})});
+  report.model = Run({MakeTask("a", {"@jit bad", "@jit other", "@jit k"}), MakeTask("b", {"x"})});
   report.summary = Summarize(report.model, {1});
   const std::string page = ReportPage(report);
   EXPECT_THAT(page, HasSubstr("| error | frontend: wrong | 2 |")) << "two samples, two toolchains";
@@ -211,11 +214,123 @@ TEST_F(EvaluationTest, PagesSayWhyMostSamplesDoNotCompile) {
 TEST_F(EvaluationTest, PagesSayWhenNothingWasCompiled) {
   options_.compile.reset();
   EvaluationReport report;
-  report.model = Run({TaskOf("a|b", {"@jit k"})});
+  report.model = Run({MakeTask("a|b", {"@jit k"})});
   report.summary = Summarize(report.model, {1});
   EXPECT_THAT(ReportPage(report), HasSubstr("Nothing was compiled"));
   EXPECT_TRUE(nlohmann::json::parse(ReportJson(report))["compile"].is_null());
 }
 
+v1::CompileResult MakeResult(v1::CompileStatus status, const char* stage, const char* message) {
+  v1::CompileResult result;
+  result.set_status(status);
+  result.set_stage(stage);
+  result.set_message(message);
+  return result;
+}
+
+class CompileCheckTest : public ::testing::Test {
+ protected:
+  CompileCheckTest() {
+    policy_.add_toolchains("old");
+    policy_.add_targets("cuda:90");
+    services_.compiles["bad"] = MakeResult(v1::COMPILE_STATUS_ERROR, "frontend", "no such type");
+    services_.compiles["vague"] = MakeResult(v1::COMPILE_STATUS_UNKNOWN, "frontend", "no pointer");
+    services_.compiles["vague"].set_missing("type:x");
+    services_.compiles["lonely"] = MakeResult(v1::COMPILE_STATUS_ERROR, "import",
+                                              "ModuleNotFoundError: No module named 'einops'");
+  }
+
+  // Returns the outcome of each text, compiled by itself.
+  std::vector<SampleResult> Compile(const std::vector<std::string>& texts) {
+    std::vector<SampleResult> results(texts.size());
+    std::vector<SampleResult*> places;
+    for (SampleResult& result : results) places.push_back(&result);
+    const auto kernels = CheckSamples(texts, services_, places);
+    EXPECT_THAT(CompileSamples(kernels.value(), policy_, services_, places), IsOk());
+    return results;
+  }
+
+  v1::CompileStatus GetStatus(const std::string& text) {
+    return Compile({text})[0].compiles.at(0).status;
+  }
+
+  FakeKernelServices services_;
+  v1::CompilePolicy policy_;
+};
+
+TEST_F(CompileCheckTest, UnknownIsNotFailed) {
+  const std::vector<SampleResult> results = Compile({"@jit good", "@jit bad", "@jit vague"});
+  const Measure all{kCompile, "old cuda:90"};
+  const Measure decided{kDecided, "old cuda:90"};
+  EXPECT_EQ(results[0].values.at(all), 1);
+  EXPECT_EQ(results[0].values.at(decided), 1);
+  EXPECT_EQ(results[1].values.at(decided), 0);
+  EXPECT_EQ(results[1].compiles[0].message, "bad: frontend: no such type");
+  EXPECT_EQ(results[2].values.at(all), 0);
+  EXPECT_FALSE(results[2].values.contains(decided));
+  EXPECT_EQ(results[2].compiles[0].message,
+            "vague: type:x is unknown; with a guess: frontend: no pointer");
+}
+
+TEST_F(CompileCheckTest, WhatTheSandboxStoppedIsToldInItsWords) {
+  v1::CompileResult stopped =
+      MakeResult(v1::COMPILE_STATUS_UNKNOWN, "import", "sandbox: PermissionError");
+  stopped.set_missing("sandbox");
+  services_.compiles["asks"] = stopped;
+  services_.compiles["ends"] = MakeResult(v1::COMPILE_STATUS_UNKNOWN, "", "");
+  services_.compiles["ends"].set_missing("crash");
+  const std::vector<SampleResult> results = Compile({"@jit asks", "@jit ends"});
+  EXPECT_EQ(results[0].compiles[0].message, "asks: import: sandbox: PermissionError");
+  EXPECT_EQ(results[1].compiles[0].message, "ends: crash");
+}
+
+TEST_F(CompileCheckTest, WhatHasNoKernelOrDoesNotParseIsAnErrorWithoutATry) {
+  EXPECT_EQ(GetStatus("x = 1"), v1::COMPILE_STATUS_ERROR);
+  EXPECT_EQ(GetStatus("@jit good ((("), v1::COMPILE_STATUS_ERROR);
+  EXPECT_TRUE(services_.compiled.empty());
+}
+
+TEST_F(CompileCheckTest, AMissingPackageSaysNothing) {
+  EXPECT_EQ(GetStatus("@jit lonely"), v1::COMPILE_STATUS_UNKNOWN);
+  services_.unresolved["einops"] = "package_import";
+  EXPECT_EQ(GetStatus("@jit good einops"), v1::COMPILE_STATUS_UNKNOWN);
+}
+
+TEST_F(CompileCheckTest, ANameThatNobodyDefinesIsTried) {
+  services_.unresolved["ofsets"] = "undefined";
+  services_.compiles["typo"] = MakeResult(v1::COMPILE_STATUS_ERROR, "frontend", "NameError");
+  EXPECT_EQ(GetStatus("@jit typo ofsets"), v1::COMPILE_STATUS_ERROR);
+  EXPECT_EQ(services_.compiled.size(), 1u);
+}
+
+TEST_F(CompileCheckTest, AnyIsTheBestOfAllCompilers) {
+  policy_.add_toolchains("new");
+  const std::vector<SampleResult> results = Compile({"@jit good", "@jit bad", "@jit vague"});
+  EXPECT_EQ(results[0].compiles.size(), 2u);
+  EXPECT_EQ(results[0].values.at({kDecided, "any"}), 1);
+  EXPECT_EQ(results[1].values.at({kDecided, "any"}), 0);
+  EXPECT_FALSE(results[2].values.contains({kDecided, "any"}));
+}
+
+TEST_F(CompileCheckTest, ManyKernelsAreCompiledInSeveralCalls) {
+  std::vector<SampleResult> results(700);
+  std::vector<v1::KernelShard> shards(700);
+  std::vector<SampleResult*> places;
+  for (size_t i = 0; i < results.size(); ++i) {
+    results[i].values[{kStatic, "parses"}] = 1;
+    results[i].values[{kStatic, "has_kernel"}] = 1;
+    v1::Kernel* kernel = shards[i].add_kernels();
+    kernel->set_dsl(v1::DSL_TRITON);
+    kernel->set_name(i % 2 == 0 ? "good" : "bad");
+    kernel->set_self_contained(true);
+    places.push_back(&results[i]);
+  }
+  EXPECT_THAT(CompileSamples(shards, policy_, services_, places), IsOk());
+  for (size_t i = 0; i < results.size(); ++i) {
+    EXPECT_EQ(results[i].values.at({kCompile, "old cuda:90"}), i % 2 == 0 ? 1 : 0);
+  }
+}
+
 }  // namespace
+
 }  // namespace kernelmill::client

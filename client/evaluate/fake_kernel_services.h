@@ -11,8 +11,8 @@
 
 namespace kernelmill::client {
 
-// A kernel is a text with "@jit" in it, and is called by what follows: "@jit add". It loads once,
-// and with a mask where the text says "mask". A text does not parse that has "(((" in it.
+// Services for tests. A text with "@jit NAME" is a kernel of this name. It has two loads, one of
+// them masked if the text has "mask". A text with "(((" does not parse.
 class FakeKernelServices final : public KernelServices {
  public:
   absl::StatusOr<v1::KernelShard> Extract(const v1::ExtractRequest& request) override {
@@ -62,7 +62,8 @@ class FakeKernelServices final : public KernelServices {
     return shard;
   }
 
-  // By the kernel's name: what `compiles` has, for each toolchain and target; else ok.
+  // Returns the result that `compiles` has for the kernel's name, for each toolchain and target; ok
+  // without one.
   absl::StatusOr<v1::CompiledShard> Compile(const v1::CompileRequest& request) override {
     v1::CompiledShard shard;
     for (const v1::Kernel& kernel : request.kernels().kernels()) {
@@ -102,7 +103,7 @@ class FakeKernelServices final : public KernelServices {
     return found;
   }
 
-  std::map<std::string, std::string> unresolved;      // a word in the text -> why it is
+  std::map<std::string, std::string> unresolved;      // by word in the text: the reason
   std::map<std::string, v1::CompileResult> compiles;  // by kernel
   std::map<std::string, DatasetMatch> dataset;        // by source
   std::vector<v1::Kernel> compiled;

@@ -3,20 +3,220 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "client/evaluate/generation_row.h"
-#include "client/evaluate/generation_text.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "common/base/hash.h"
 #include "common/base/status.h"
 
 namespace kernelmill::client {
 namespace {
+
+// A line that opens or closes a block of code. A bare fence has an empty tag.
+struct Fence {
+  char mark = '`';
+  std::string tag;
+};
+
+// Returns nullopt if the line is not a fence.
+std::optional<Fence> ReadFence(absl::string_view line) {
+  const absl::string_view text = absl::StripLeadingAsciiWhitespace(line);
+  if (line.size() - text.size() > 3) return std::nullopt;
+  if (!absl::StartsWith(text, "```") && !absl::StartsWith(text, "~~~")) return std::nullopt;
+  const char mark = text[0];
+  const size_t end = std::min(text.find_first_not_of(mark), text.size());
+  return Fence{mark, absl::AsciiStrToLower(absl::StripAsciiWhitespace(text.substr(end)))};
+}
+
+// Returns the lines of a text with their line ends.
+std::vector<absl::string_view> Lines(absl::string_view text) {
+  std::vector<absl::string_view> lines;
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    const size_t size = end == absl::string_view::npos ? text.size() : end + 1;
+    lines.push_back(text.substr(0, size));
+    text.remove_prefix(size);
+  }
+  return lines;
+}
+
+absl::string_view AfterThinking(absl::string_view answer) {
+  static constexpr absl::string_view kEnd = "</think>";
+  const size_t at = answer.rfind(kEnd);
+  return at == absl::string_view::npos ? answer : answer.substr(at + kEnd.size());
+}
+
+struct Block {
+  std::string tag;
+  std::string text;
+};
+
+// Returns the fenced blocks of a text. Sets `open` if the last one is not closed.
+std::vector<Block> Blocks(absl::string_view text, bool* open) {
+  std::vector<Block> blocks;
+  char mark = 0;  // the mark of the open fence
+  for (const absl::string_view line : Lines(text)) {
+    const std::optional<Fence> fence = ReadFence(line);
+    if (mark == 0 && fence.has_value()) {
+      mark = fence->mark;
+      blocks.push_back({fence->tag, ""});
+    } else if (fence.has_value() && fence->mark == mark && fence->tag.empty()) {
+      mark = 0;
+    } else if (mark != 0) {
+      absl::StrAppend(&blocks.back().text, line);
+    }
+  }
+  *open = mark != 0;
+  return blocks;
+}
+
+bool LeavesFenceOpen(absl::string_view prompt) {
+  bool open = false;
+  Blocks(prompt, &open);
+  return open;
+}
+
+bool BeginsWithCode(absl::string_view text) {
+  for (const absl::string_view line : Lines(text)) {
+    if (absl::StripAsciiWhitespace(line).empty()) continue;
+    if (ReadFence(line).has_value()) return false;
+    return absl::ascii_isspace(static_cast<unsigned char>(line[0])) || line[0] == '@' ||
+           absl::c_any_of(std::vector<absl::string_view>{"import ", "from ", "def ", "class "},
+                          [&](absl::string_view word) { return absl::StartsWith(line, word); });
+  }
+  return false;
+}
+
+std::string UpToFence(absl::string_view text) {
+  std::string code;
+  for (const absl::string_view line : Lines(text)) {
+    const std::optional<Fence> fence = ReadFence(line);
+    if (fence.has_value() && fence->tag.empty()) break;
+    absl::StrAppend(&code, line);
+  }
+  return code;
+}
+
+bool IsPython(const Block& block) {
+  const std::vector<absl::string_view> words =
+      absl::StrSplit(block.tag, absl::ByAnyChar(" ,:{"), absl::SkipEmpty());
+  const absl::string_view tag = words.empty() ? "" : words[0];
+  return tag == "py" || tag == "python" || tag == "python3" || tag == "triton";
+}
+
+using Json = nlohmann::json;
+using Keys = std::initializer_list<const char*>;
+
+constexpr int kMaxDepth = 8;  // nested lists and objects around a text
+
+constexpr Keys kTaskKeys = {"task_id", "custom_id", "doc_id", "question_id", "name"};
+constexpr Keys kPromptKeys = {"prompt", "instruction", "question",
+                              "input",  "messages",    "arguments"};
+constexpr Keys kSampleKeys = {"samples", "completions", "generations",    "outputs",  "choices",
+                              "resps",   "completion",  "output",         "response", "generation",
+                              "predict", "solution",    "generated_text", "text"};
+constexpr Keys kReferenceKeys = {"reference", "canonical_solution", "label", "target"};
+constexpr Keys kTextKeys = {"text",           "content", "completion", "output",
+                            "generated_text", "message", "body",       "choices"};
+
+const Json* Find(const Json& object, Keys keys, std::string* found = nullptr) {
+  for (const char* key : keys) {
+    const auto at = object.find(key);
+    if (at == object.end()) continue;
+    if (found != nullptr) *found = key;
+    return &*at;
+  }
+  return nullptr;
+}
+
+absl::Status CheckSize(const std::string& text) {
+  if (static_cast<int64_t>(text.size()) <= kMaxGenerationBytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("a text has ", text.size(), " bytes; the limit is ", kMaxGenerationBytes));
+}
+
+// Appends the texts in a value, in order. Harnesses nest texts in lists and objects, which this
+// walks up to kMaxDepth deep.
+absl::Status CollectTexts(const Json& value, int depth, std::vector<std::string>* texts) {
+  if (depth > kMaxDepth)
+    return absl::InvalidArgumentError(
+        absl::StrCat("lists are nested more than ", kMaxDepth, " deep"));
+  if (value.is_null() || value.is_string()) {
+    if (texts->size() == kMaxRowSamples) {
+      return absl::InvalidArgumentError(absl::StrCat("more than ", kMaxRowSamples, " samples"));
+    }
+    texts->push_back(value.is_null() ? "" : value.get<std::string>());
+    return CheckSize(texts->back());
+  }
+  if (value.is_array()) {
+    for (const Json& entry : value) RETURN_IF_ERROR(CollectTexts(entry, depth + 1, texts));
+    return absl::OkStatus();
+  }
+  if (value.is_object()) {
+    const Json* text = Find(value, kTextKeys);
+    if (text != nullptr) return CollectTexts(*text, depth + 1, texts);
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("must be a text, not of type ", value.type_name()));
+}
+
+// Returns the prompt: a text, the texts of messages, or the first text in lm-eval's arguments.
+absl::StatusOr<std::string> ReadPrompt(const Json& row) {
+  std::string key;
+  const Json* value = Find(row, kPromptKeys, &key);
+  if (value == nullptr || value->is_null()) return "";
+  while (key == "arguments" && value->is_structured() && !value->empty()) value = &*value->begin();
+  std::vector<std::string> texts;
+  RETURN_IF_ERROR(Annotate(CollectTexts(*value, 0, &texts), key));
+  std::string prompt;
+  for (const std::string& text : texts) {
+    absl::StrAppend(&prompt, prompt.empty() ? "" : "\n\n", text);
+    RETURN_IF_ERROR(CheckSize(prompt));
+  }
+  return prompt;
+}
+
+absl::StatusOr<std::string> ReadTask(const Json& row) {
+  std::string key;
+  const Json* value = Find(row, kTaskKeys, &key);
+  if (value == nullptr || value->is_null()) return "";
+  if (value->is_number_integer()) return value->dump();
+  if (!value->is_string() || value->get_ref<const std::string&>().size() > 1000) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(key, ": must be an integer or a text of at most 1000 bytes"));
+  }
+  return value->get<std::string>();
+}
+
+absl::Status CollectSamples(const Json& row, Keys first, Keys then, std::vector<std::string>* out) {
+  std::string key;
+  const Json* value = Find(row, first, &key);
+  if (value == nullptr) value = Find(row, then, &key);
+  if (value == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("no known key has a text: ", *first.begin(), ", ", *then.begin(), ", ..."));
+  }
+  return Annotate(CollectTexts(*value, 0, out), key);
+}
+
+absl::StatusOr<GenerationRow> ParseHead(const Json& row) {
+  if (!row.is_object()) return absl::InvalidArgumentError("must be an object or a list");
+  GenerationRow parsed;
+  ASSIGN_OR_RETURN(parsed.task_id, ReadTask(row));
+  ASSIGN_OR_RETURN(parsed.prompt, ReadPrompt(row));
+  return parsed;
+}
 
 using Json = nlohmann::json;
 
@@ -24,13 +224,13 @@ constexpr int64_t kMaxFileBytes = int64_t{1} << 30;
 constexpr size_t kMaxLineBytes = 32 << 20;
 constexpr size_t kMaxSamples = 200000;
 
-// A row and its number, from 1.
+// Called with each row and its number, from 1.
 using OnRow = std::function<absl::Status(const Json&, int64_t)>;
 
 absl::StatusOr<Json> ParseJson(const std::string& text) {
   Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!json.is_discarded()) return json;
-  return absl::InvalidArgumentError("not JSON in UTF-8");
+  return absl::InvalidArgumentError("must be JSON in UTF-8");
 }
 
 absl::Status ForEachOfList(const std::string& path, std::ifstream& file, const OnRow& on_row) {
@@ -50,7 +250,7 @@ absl::Status ForEachLine(const std::string& path, std::ifstream& file, const OnR
   const auto read_row = [&](int64_t number) -> absl::Status {
     if (line.size() > kMaxLineBytes) {
       return absl::InvalidArgumentError(
-          absl::StrCat("a line of ", line.size(), " bytes; at most ", kMaxLineBytes));
+          absl::StrCat("the line has ", line.size(), " bytes; the limit is ", kMaxLineBytes));
     }
     ASSIGN_OR_RETURN(const Json row, ParseJson(line));
     return on_row(row, number);
@@ -62,8 +262,8 @@ absl::Status ForEachLine(const std::string& path, std::ifstream& file, const OnR
   return absl::OkStatus();
 }
 
-// One list is a file of a single line or one whose first line is no whole value: the lines of JSON
-// lines may be lists too.
+// Returns whether the file is one JSON list and not JSON lines, whose lines may be lists too: it
+// has a single line, or its first line is not a complete value.
 bool IsOneList(std::ifstream& file) {
   char first = 0;
   file >> std::ws;
@@ -84,31 +284,31 @@ absl::Status ForEachRow(const std::string& path, const OnRow& on_row) {
   if (error) return absl::NotFoundError(absl::StrCat(path, ": ", error.message()));
   if (static_cast<int64_t>(size) > kMaxFileBytes) {
     return absl::InvalidArgumentError(
-        absl::StrCat(path, " has ", size, " bytes; at most ", kMaxFileBytes));
+        absl::StrCat(path, " has ", size, " bytes; the limit is ", kMaxFileBytes));
   }
   std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError(absl::StrCat(path, " cannot be read"));
+  if (!file) return absl::NotFoundError(absl::StrCat(path, ": cannot be opened"));
   RETURN_IF_ERROR(IsOneList(file) ? ForEachOfList(path, file, on_row)
                                   : ForEachLine(path, file, on_row));
-  if (file.bad()) return absl::DataLossError(absl::StrCat(path, ": cannot be read to its end"));
+  if (file.bad()) return absl::DataLossError(absl::StrCat(path, ": cannot be read completely"));
   return absl::OkStatus();
 }
 
-std::string IdOf(const GenerationRow& row, int64_t number) {
+std::string MakeTaskId(const GenerationRow& row, int64_t number) {
   if (!row.task_id.empty()) return row.task_id;
   if (row.prompt.empty()) return absl::StrCat("row-", number);
   return absl::StrCat("prompt-", Sha256Hex(row.prompt).substr(0, 12));
 }
 
-Sample SampleOf(const std::string& prompt, std::string answer) {
+Sample MakeSample(const std::string& prompt, std::string answer) {
   Sample sample;
-  sample.code = CodeOf(prompt, answer);
+  sample.code = ExtractCode(prompt, answer);
   sample.text = WholeText(prompt, sample.code);
   sample.answer = std::move(answer);
   return sample;
 }
 
-std::string HashOfFile(const std::string& path) {
+std::string HashFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   Sha256Stream hash;
   std::string piece(1 << 20, '\0');
@@ -118,13 +318,13 @@ std::string HashOfFile(const std::string& path) {
   return hash.FinishHex();
 }
 
-// Puts rows together to tasks.
+// A builder of tasks from rows.
 class TaskBuilder {
  public:
   explicit TaskBuilder(std::vector<Task>* tasks) : tasks_(*tasks) {}
 
   absl::Status Add(GenerationRow row, int64_t number) {
-    const std::string id = IdOf(row, number);
+    const std::string id = MakeTaskId(row, number);
     const auto [at, is_new] = places_.try_emplace(id, tasks_.size());
     if (is_new) {
       tasks_.push_back({id, row.prompt, std::nullopt, {}});
@@ -132,18 +332,18 @@ class TaskBuilder {
     }
     Task& task = tasks_[at->second];
     if (task.prompt != row.prompt) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("task ", id, " has another prompt than in row ", first_rows_[at->second]));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "task ", id, ": the prompt differs from that in row ", first_rows_[at->second]));
     }
     if (!task.reference.has_value() && row.reference.has_value()) {
-      task.reference = CodeOf(row.prompt, *row.reference);
+      task.reference = ExtractCode(row.prompt, *row.reference);
     }
     samples_ += row.samples.size();
     if (samples_ > kMaxSamples) {
       return absl::InvalidArgumentError(absl::StrCat("more than ", kMaxSamples, " samples"));
     }
     for (std::string& answer : row.samples) {
-      task.samples.push_back(SampleOf(task.prompt, std::move(answer)));
+      task.samples.push_back(MakeSample(task.prompt, std::move(answer)));
     }
     return absl::OkStatus();
   }
@@ -172,7 +372,7 @@ absl::StatusOr<Generations> ReadGenerations(const std::string& path) {
     return builder.Add(std::move(row), number);
   }));
   if (generations.tasks.empty()) return absl::InvalidArgumentError(path + " has no samples");
-  generations.file_sha256 = HashOfFile(path);
+  generations.file_sha256 = HashFile(path);
   return generations;
 }
 
@@ -180,12 +380,12 @@ absl::Status AddReferences(const std::string& path, Generations* generations) {
   std::unordered_map<std::string, std::pair<std::string, int64_t>> references;
   RETURN_IF_ERROR(ForEachRow(path, [&](const Json& json, int64_t number) -> absl::Status {
     ASSIGN_OR_RETURN(const GenerationRow row, ParseReferenceRow(json));
-    const std::string id = IdOf(row, number);
+    const std::string id = MakeTaskId(row, number);
     const auto [at, is_new] =
-        references.try_emplace(id, CodeOf(row.prompt, row.samples[0]), number);
+        references.try_emplace(id, ExtractCode(row.prompt, row.samples[0]), number);
     if (is_new) return absl::OkStatus();
     return absl::InvalidArgumentError(
-        absl::StrCat("task ", id, " has a reference in row ", at->second.second, " already"));
+        absl::StrCat("task ", id, ": row ", at->second.second, " already has a reference"));
   }));
   bool any = false;
   for (Task& task : generations->tasks) {
@@ -196,7 +396,60 @@ absl::Status AddReferences(const std::string& path, Generations* generations) {
   }
   if (any) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat(path, " has a reference for no task of ", generations->file));
+      absl::StrCat(path, ": has no reference for a task of ", generations->file));
+}
+
+absl::StatusOr<GenerationRow> ParseGenerationRow(const Json& row) {
+  GenerationRow parsed;
+  if (row.is_array()) {
+    RETURN_IF_ERROR(CollectTexts(row, 0, &parsed.samples));
+  } else {
+    ASSIGN_OR_RETURN(parsed, ParseHead(row));
+    RETURN_IF_ERROR(CollectSamples(row, kSampleKeys, kSampleKeys, &parsed.samples));
+    const Json* reference = Find(row, kReferenceKeys);
+    if (reference != nullptr && reference->is_string() && !reference->empty() &&
+        !reference->get_ref<const std::string&>().empty()) {
+      RETURN_IF_ERROR(CheckSize(parsed.reference.emplace(reference->get<std::string>())));
+    }
+  }
+  if (!parsed.samples.empty()) return parsed;
+  return absl::InvalidArgumentError("the row has no samples");
+}
+
+absl::StatusOr<GenerationRow> ParseReferenceRow(const Json& row) {
+  ASSIGN_OR_RETURN(GenerationRow parsed, ParseHead(row));
+  RETURN_IF_ERROR(CollectSamples(row, kReferenceKeys, kSampleKeys, &parsed.samples));
+  if (parsed.samples.size() == 1) return parsed;
+  return absl::InvalidArgumentError(
+      absl::StrCat("must have one reference, not ", parsed.samples.size()));
+}
+
+std::string ExtractCode(absl::string_view prompt, absl::string_view answer) {
+  answer = AfterThinking(answer);
+  if (LeavesFenceOpen(prompt) || BeginsWithCode(answer)) return UpToFence(answer);
+  bool open = false;
+  const std::vector<Block> blocks = Blocks(answer, &open);
+  const auto python = absl::c_find_if(blocks, IsPython);
+  if (python != blocks.end()) return python->text;
+  return blocks.empty() ? std::string(answer) : blocks.front().text;
+}
+
+bool HasDefinition(absl::string_view code) {
+  return absl::c_any_of(Lines(code), [](absl::string_view line) {
+    absl::string_view text = absl::StripLeadingAsciiWhitespace(line);
+    absl::ConsumePrefix(&text, "async ");
+    return absl::StartsWith(text, "def ");
+  });
+}
+
+std::string WholeText(absl::string_view prompt, absl::string_view code) {
+  if (HasDefinition(code)) return std::string(code);
+  // The prompt of a chat may have the code to continue in a fence, which may be open.
+  bool open = false;
+  const std::vector<Block> blocks = Blocks(prompt, &open);
+  const absl::string_view shown = blocks.empty() ? prompt : absl::string_view(blocks.back().text);
+  if (!HasDefinition(shown)) return std::string(code);
+  return absl::StrCat(shown, absl::EndsWith(shown, "\n") || shown.empty() ? "" : "\n", code);
 }
 
 }  // namespace kernelmill::client

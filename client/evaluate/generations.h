@@ -1,23 +1,27 @@
 #ifndef KERNELMILL_CLIENT_EVALUATE_GENERATIONS_H_
 #define KERNELMILL_CLIENT_EVALUATE_GENERATIONS_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 namespace kernelmill::client {
 
-// What a model wrote, task by task.
-
+// One answer of a model.
 struct Sample {
-  std::string answer;  // as the model gave it
-  std::string code;    // of it (generation_text.h)
-  std::string text;    // that is judged: the code, or prompt and code
+  std::string answer;  // the whole answer
+  std::string code;    // the code in it (ExtractCode)
+  std::string text;    // the text to judge: the code, or prompt and code (WholeText)
 };
 
+// A task with the samples for it.
 struct Task {
   std::string id;
   std::string prompt;
@@ -25,27 +29,82 @@ struct Task {
   std::vector<Sample> samples;           // in the file's order, at least one
 };
 
+// The generations of one model, by task.
 struct Generations {
   std::string file;         // its name, without folders
   std::string file_sha256;  // hexadecimal
-  std::vector<Task> tasks;  // in the order in which they first come
+  std::vector<Task> tasks;  // in the order of their first rows
 
   size_t samples() const;
 };
 
-// Reads a file of JSON lines, or of one JSON list, whose rows are as generation_row.h has them.
-// Rows of one task are its samples. A row that names no task is of the task that has its prompt,
-// and without a prompt a task by itself: the task's id is then "prompt-" with a hash of the prompt,
-// or "row-" with the row's number.
+// Reads a file of JSON lines, or of one JSON list, with rows as ParseGenerationRow reads them. Rows
+// of the same task are its samples. A row without a task id belongs to the task with its prompt
+// ("prompt-" and a hash of the prompt); a row without a prompt too is a task of its own ("row-" and
+// the row's number).
 //
-// At most 1 GiB, 32 MiB a line, 200,000 samples. NOT_FOUND: no such file; INVALID_ARGUMENT: what is
-// wrong, with file and line (of a list with the number of the row).
+// Limits: 1 GiB a file, 32 MiB a line, 200,000 samples. NOT_FOUND: the file does not exist;
+// INVALID_ARGUMENT: a row is wrong; the message has the file and the line (for a list the row).
 absl::StatusOr<Generations> ReadGenerations(const std::string& path);
 
-// Gives each task the reference that the file has for it, by the task's id as above; it goes before
-// one that the generations brought. INVALID_ARGUMENT: as above, a task has two references, or no
-// task has any.
+// Sets the references of tasks from a file, by the task's id as above. They replace references in
+// the generations. INVALID_ARGUMENT: as above; or a task has two references, or no task has one.
 absl::Status AddReferences(const std::string& path, Generations* generations);
+
+inline constexpr int64_t kMaxGenerationBytes = 1 << 20;  // the limit for one text
+inline constexpr size_t kMaxRowSamples = 10000;
+
+// One row of a harness's output.
+struct GenerationRow {
+  std::string task_id;  // empty: none
+  std::string prompt;
+  std::vector<std::string> samples;
+  std::optional<std::string> reference;
+};
+
+// Reads a row: an object, or (bigcode's generations.json) a list of samples. For each field the
+// first of these keys counts that the row has:
+//
+// clang-format off
+//   task      task_id, custom_id (OpenAI's batches), doc_id (lm-eval), question_id, name
+//   prompt    prompt, instruction, question, input, messages, arguments (lm-eval)
+//   samples   samples, completions, generations, outputs (vLLM), choices (OpenAI), resps (lm-eval),
+//             completion, output, response, generation, predict (LLaMA-Factory), solution
+//             (EvalPlus), generated_text, text
+//   reference reference, canonical_solution, label, target
+// clang-format on
+//
+// Samples are texts, lists, or objects with a text under text, content, completion, output,
+// generated_text, message, body or choices; lists may be nested. null is an empty sample: harnesses
+// write it for a failed request. The prompt of a list of messages is their texts with blank lines
+// between them.
+//
+// INVALID_ARGUMENT: the row has no samples, a value is not a text, or a limit is exceeded.
+absl::StatusOr<GenerationRow> ParseGenerationRow(const nlohmann::json& row);
+
+// Reads a row of a file of references: the task, the prompt, and the reference as its only sample.
+// The reference may also be under the keys of samples.
+absl::StatusOr<GenerationRow> ParseReferenceRow(const nlohmann::json& row);
+
+// Returns the code in an answer:
+//   1. Text before the last </think> is dropped.
+//   2. If the answer begins with code, the code ends at the first bare fence. It begins with code
+//   if
+//      the prompt leaves a fence open, or if its first line that is not blank is indented or begins
+//      with import, from, def, class or @.
+//   3. Otherwise the code is the text in the first fence with the tag py, python, python3 or
+//   triton,
+//      or in the first fence if none has such a tag. An open fence ends with the text.
+//   4. An answer without a fence is all code.
+// A fence is a line that begins with ``` or ~~~ after at most three blanks.
+std::string ExtractCode(absl::string_view prompt, absl::string_view answer);
+
+// Returns whether a line of the code defines a function.
+bool HasDefinition(absl::string_view code);
+
+// Returns prompt and code, with a line end between them, if the code continues the prompt: if the
+// code has no definition, and the code in the prompt has one. Otherwise returns the code.
+std::string WholeText(absl::string_view prompt, absl::string_view code);
 
 }  // namespace kernelmill::client
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/file.h"
@@ -14,6 +16,7 @@ namespace {
 
 using ::kernelmill::testing::IsOk;
 using ::kernelmill::testing::StatusIs;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class GenerationsTest : public ::testing::Test {
@@ -28,7 +31,7 @@ class GenerationsTest : public ::testing::Test {
     return ReadGenerations(Write("g.jsonl", text)).value();
   }
 
-  std::string ErrorOf(const std::string& text) {
+  std::string ReadError(const std::string& text) {
     const absl::Status status = ReadGenerations(Write("g.jsonl", text)).status();
     EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument));
     return std::string(status.message());
@@ -75,14 +78,15 @@ TEST_F(GenerationsTest, AListInOneFileIsItsRows) {
 }
 
 TEST_F(GenerationsTest, ErrorsNameTheLine) {
-  EXPECT_THAT(ErrorOf("{\"completion\": \"1\"}\n{\"completion\":\n"),
-              HasSubstr("g.jsonl:2: not JSON"));
-  EXPECT_THAT(ErrorOf("{\"completion\": \"\xff\"}\n"), HasSubstr("g.jsonl:1: not JSON in UTF-8"));
-  EXPECT_THAT(ErrorOf("[[\"a\"], 5]"), HasSubstr("g.jsonl, row 2"));
-  EXPECT_THAT(ErrorOf("{\"task_id\": 1, \"prompt\": \"p\", \"completion\": \"\"}\n"
-                      "{\"task_id\": 1, \"prompt\": \"q\", \"completion\": \"\"}\n"),
-              HasSubstr("g.jsonl:2: task 1 has another prompt than in row 1"));
-  EXPECT_THAT(ErrorOf("\n"), HasSubstr("has no samples"));
+  EXPECT_THAT(ReadError("{\"completion\": \"1\"}\n{\"completion\":\n"),
+              HasSubstr("g.jsonl:2: must be JSON"));
+  EXPECT_THAT(ReadError("{\"completion\": \"\xff\"}\n"),
+              HasSubstr("g.jsonl:1: must be JSON in UTF-8"));
+  EXPECT_THAT(ReadError("[[\"a\"], 5]"), HasSubstr("g.jsonl, row 2"));
+  EXPECT_THAT(ReadError("{\"task_id\": 1, \"prompt\": \"p\", \"completion\": \"\"}\n"
+                        "{\"task_id\": 1, \"prompt\": \"q\", \"completion\": \"\"}\n"),
+              HasSubstr("g.jsonl:2: task 1: the prompt differs from that in row 1"));
+  EXPECT_THAT(ReadError("\n"), HasSubstr("has no samples"));
   EXPECT_THAT(ReadGenerations("/nowhere/g.jsonl"), StatusIs(absl::StatusCode::kNotFound));
 }
 
@@ -102,10 +106,147 @@ TEST_F(GenerationsTest, AFileOfReferencesGoesByTask) {
                                   "{\"task_id\": 1, \"output\": \"a\"}\n"
                                   "{\"task_id\": 1, \"output\": \"b\"}\n");
   EXPECT_THAT(AddReferences(twice, &read).message(),
-              HasSubstr("t.jsonl:2: task 1 has a reference"));
+              HasSubstr("t.jsonl:2: task 1: row 1 already has a reference"));
   const std::string none = Write("n.jsonl", "{\"task_id\": 9, \"output\": \"a\"}\n");
-  EXPECT_THAT(AddReferences(none, &read).message(), HasSubstr("for no task"));
+  EXPECT_THAT(AddReferences(none, &read).message(), HasSubstr("has no reference for a task"));
+}
+
+GenerationRow Parse(const char* json) {
+  return ParseGenerationRow(nlohmann::json::parse(json)).value();
+}
+
+absl::Status ReadError(const char* json) {
+  return ParseGenerationRow(nlohmann::json::parse(json)).status();
+}
+
+TEST(ParseGenerationRow, ReadsWhatHarnessesWrite) {
+  struct Case {
+    const char* json;
+    std::vector<std::string> samples;
+    std::string task;
+    std::string prompt;
+  };
+  const Case cases[] = {
+      {R"({"task_id": "t/1", "prompt": "p", "completion": "a"})", {"a"}, "t/1", "p"},
+      {R"({"task_id": 7, "prompt": "p", "samples": ["a", "b"]})", {"a", "b"}, "7", "p"},
+      // vLLM
+      {R"({"prompt": "p", "outputs": [{"index": 0, "text": "a"}, {"index": 1, "text": "b"}]})",
+       {"a", "b"},
+       "",
+       "p"},
+      // OpenAI: chat completions, completions, batches
+      {R"({"messages": [{"role": "user", "content": "p"}],
+           "choices": [{"message": {"role": "assistant", "content": "a"}}]})",
+       {"a"},
+       "",
+       "p"},
+      {R"({"prompt": "p", "choices": [{"text": "a"}, {"text": "b"}]})", {"a", "b"}, "", "p"},
+      {R"({"custom_id": "t", "response": {"status_code": 200, "body": {"choices":
+           [{"message": {"content": "a"}}]}}})",
+       {"a"},
+       "t",
+       ""},
+      // lm-eval --log_samples
+      {R"({"doc_id": 3, "target": "r", "arguments": {"gen_args_0": {"arg_0": "p", "arg_1": {}}},
+           "resps": [["a", "b"]]})",
+       {"a", "b"},
+       "3",
+       "p"},
+      {R"({"doc_id": 3, "arguments": [["p", {"until": []}]], "resps": [["a"]]})", {"a"}, "3", "p"},
+      // bigcode's generations.json
+      {R"(["a", "b"])", {"a", "b"}, "", ""},
+      // EvalPlus, LLaMA-Factory, transformers' pipelines
+      {R"({"task_id": "t", "solution": "a"})", {"a"}, "t", ""},
+      {R"({"prompt": "p", "predict": "a", "label": "r"})", {"a"}, "", "p"},
+      {R"({"prompt": "p", "response": [{"generated_text": "a"}]})", {"a"}, "", "p"},
+      {R"({"task_id": "t", "output": null})", {""}, "t", ""},
+  };
+  for (const Case& expected : cases) {
+    const GenerationRow row = Parse(expected.json);
+    EXPECT_EQ(row.samples, expected.samples) << expected.json;
+    EXPECT_EQ(row.task_id, expected.task) << expected.json;
+    EXPECT_EQ(row.prompt, expected.prompt) << expected.json;
+  }
+}
+
+TEST(ParseGenerationRow, ReadsReferences) {
+  EXPECT_EQ(Parse(R"({"completion": "a", "canonical_solution": "r"})").reference, "r");
+  EXPECT_EQ(Parse(R"({"predict": "a", "label": ""})").reference, std::nullopt);
+  EXPECT_EQ(Parse(R"({"completion": "a", "reference": null})").reference, std::nullopt);
+}
+
+TEST(ParseGenerationRow, SaysWhatIsWrong) {
+  EXPECT_THAT(ReadError(R"({"task_id": "t"})").message(), HasSubstr("no known key has a text"));
+  EXPECT_THAT(ReadError(R"({"completion": 5})").message(),
+              HasSubstr("completion: must be a text, not of type number"));
+  EXPECT_THAT(ReadError(R"({"samples": []})").message(), HasSubstr("has no samples"));
+  EXPECT_THAT(ReadError(R"({"task_id": [1], "completion": "a"})").message(), HasSubstr("task_id"));
+  EXPECT_THAT(ReadError(R"({"output": {"nothing": "a"}})").message(), HasSubstr("of type object"));
+  EXPECT_THAT(ReadError("5").message(), HasSubstr("must be an object or a list"));
+  EXPECT_THAT(ReadError(R"({"samples": [[[[[[[[[["a"]]]]]]]]]]})").message(),
+              HasSubstr("nested more than"));
+  const nlohmann::json large = {{"completion", std::string(kMaxGenerationBytes + 1, 'x')}};
+  EXPECT_THAT(ParseGenerationRow(large), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST(ParseReferenceRow, TakesOneText) {
+  const auto row = [](const char* json) { return ParseReferenceRow(nlohmann::json::parse(json)); };
+  EXPECT_THAT(row(R"({"task_id": "t", "canonical_solution": "r", "completion": "x"})")->samples,
+              ElementsAre("r"));
+  EXPECT_THAT(row(R"({"instruction": "p", "input": "", "output": "r"})")->samples,
+              ElementsAre("r"));
+  EXPECT_THAT(row(R"({"task_id": "t", "output": ["r", "s"]})"),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST(ExtractCode, TakesTheFirstPythonFence) {
+  EXPECT_EQ(
+      ExtractCode("",
+                  "Run this:\n```bash\npip install x\n```\nthen\n```python\nx = 1\n```\n```py\ny "
+                  "= 2\n```\n"),
+      "x = 1\n");
+  EXPECT_EQ(ExtractCode("", "Here:\n~~~ {.python}\nx = 1\n~~~\n"), "x = 1\n");
+  EXPECT_EQ(ExtractCode("", "Here:\n```\nx = 1\n```\n"), "x = 1\n");
+  EXPECT_EQ(ExtractCode("", "```Python title=\"a.py\"\nx = '```'\n```"), "x = '```'\n");
+}
+
+TEST(ExtractCode, AFenceThatIsNotClosedGoesToTheEnd) {
+  EXPECT_EQ(ExtractCode("", "```python\nx = 1\ny = 2"), "x = 1\ny = 2");
+}
+
+TEST(ExtractCode, CodeWithoutAFenceIsTheWholeAnswer) {
+  EXPECT_EQ(ExtractCode("", "import triton\nx = 1\n"), "import triton\nx = 1\n");
+  EXPECT_EQ(ExtractCode("", "I cannot do that."), "I cannot do that.");
+  EXPECT_EQ(ExtractCode("", ""), "");
+}
+
+TEST(ExtractCode, AnAnswerThatGoesOnWithCodeEndsAtItsFence) {
+  EXPECT_EQ(ExtractCode("def f():\n", "    return 1\n```\nIt returns 1.\n```python\nf()\n```\n"),
+            "    return 1\n");
+  EXPECT_EQ(ExtractCode("Complete:\n```python\nx = 1\n", "y = 2\n```\nDone."), "y = 2\n");
+}
+
+TEST(ExtractCode, ADocstringMayHoldAnIndentedFence) {
+  const char* code = "def f():\n    \"\"\"Use it.\n\n    ```\n    f()\n    ```\n    \"\"\"\n";
+  EXPECT_EQ(ExtractCode("", code), code);
+}
+
+TEST(ExtractCode, ThinkingIsNoCode) {
+  EXPECT_EQ(ExtractCode("", "<think>\n```python\nwrong\n```\n</think>\n```python\nright\n```\n"),
+            "right\n");
+}
+
+TEST(WholeText, ACompletionWithoutADefinitionContinuesThePrompt) {
+  EXPECT_EQ(WholeText("def f(x):", "    return x\n"), "def f(x):\n    return x\n");
+  EXPECT_EQ(WholeText("Write it:\n```python\ndef f(x):\n", "    return x\n"),
+            "def f(x):\n    return x\n");
+}
+
+TEST(WholeText, WholeCodeStandsAlone) {
+  EXPECT_EQ(WholeText("def f(x):\n", "def g(x):\n    pass\n"), "def g(x):\n    pass\n");
+  EXPECT_EQ(WholeText("Say something.", "x = 1\n"), "x = 1\n");
 }
 
 }  // namespace
+
 }  // namespace kernelmill::client

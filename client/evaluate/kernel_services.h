@@ -12,9 +12,9 @@
 
 namespace kernelmill::client {
 
-// A kernel of a dataset that is like a generated one.
+// A kernel of a dataset that is similar to a generated one.
 struct DatasetMatch {
-  std::string kind;  // "exact", "near" or "structural", as v1::SimilarKernel has it
+  std::string kind;  // "exact", "near" or "structural", as in v1::SimilarKernel
   double similarity = 0;
   std::string repository;
   std::string path;
@@ -22,32 +22,32 @@ struct DatasetMatch {
   std::string qualname;
 };
 
-// Jaccard similarities of two texts' 5-token shingles, as written and with local names, strings and
-// numbers folded.
+// The Jaccard similarities of the 5-token shingles of two texts: of the texts as they are, and with
+// local names, strings and numbers folded.
 struct ShingleOverlap {
   double near = 0;
   double structural = 0;
 };
 
-// What an evaluation asks of the stages. Not thread-safe.
+// The stages that an evaluation calls. Tests have a fake. Not thread-safe.
 class KernelServices {
  public:
   virtual ~KernelServices() = default;
 
-  // As the services of the same names in stages.proto, with their limits.
+  // These are the services of stages.proto, with their limits.
   virtual absl::StatusOr<v1::KernelShard> Extract(const v1::ExtractRequest& request) = 0;
   virtual absl::StatusOr<v1::VerdictShard> Validate(const v1::ValidateRequest& request) = 0;
   virtual absl::StatusOr<v1::CompiledShard> Compile(const v1::CompileRequest& request) = 0;
 
-  // The line on which a text first is no Python; 0 where it is. The extractor does not look into
-  // what cannot hold a kernel.
+  // Returns the first line with a syntax error; 0 if the text is Python. The extractor only parses
+  // texts that may hold a kernel.
   virtual absl::StatusOr<int> FirstErrorLine(const std::string& text) = 0;
 
   virtual absl::StatusOr<ShingleOverlap> Compare(const std::string& text,
                                                  const std::string& reference) = 0;
 
-  // Of each kernel the most similar one of the dataset, where one is similar enough. `source`,
-  // `name` and `dsl` are read; any number.
+  // Returns for each kernel the most similar one of the dataset; nullopt if none is similar enough.
+  // It reads `source`, `name` and `dsl`, and takes any number of kernels.
   virtual absl::StatusOr<std::vector<std::optional<DatasetMatch>>> FindInDataset(
       const std::vector<v1::Kernel>& kernels) = 0;
 };

@@ -9,12 +9,12 @@
 namespace kernelmill::client {
 namespace {
 
-// SplitMix64, whose sequence no standard library may change.
+// SplitMix64. Unlike a standard library's generator, its sequence is the same everywhere.
 class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
 
-  // Below `bound`.
+  // Returns a number below `bound`.
   size_t Below(size_t bound) {
     state_ += 0x9e3779b97f4a7c15;
     uint64_t z = state_;
@@ -52,7 +52,7 @@ double Mean(absl::Span<const double> values) {
   return sum / static_cast<double>(values.size());
 }
 
-Distribution DistributionOf(std::vector<double> values) {
+Distribution ComputeDistribution(std::vector<double> values) {
   if (values.empty()) return {};
   std::sort(values.begin(), values.end());
   return {Mean(values),          values.front(),         Quantile(values, 0.25),

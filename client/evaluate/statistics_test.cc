@@ -35,16 +35,16 @@ TEST(PassAtK, StaysExactForManySamples) {
   EXPECT_NEAR(PassAtK(10000, 1, 100), 0.01, 1e-12);
 }
 
-TEST(DistributionOf, InterpolatesQuantiles) {
-  const Distribution values = DistributionOf({4, 1, 2, 3});
+TEST(ComputeDistribution, InterpolatesQuantiles) {
+  const Distribution values = ComputeDistribution({4, 1, 2, 3});
   EXPECT_EQ(values.mean, 2.5);
   EXPECT_EQ(values.min, 1);
   EXPECT_EQ(values.lower_quartile, 1.75);
   EXPECT_EQ(values.median, 2.5);
   EXPECT_EQ(values.upper_quartile, 3.25);
   EXPECT_EQ(values.max, 4);
-  EXPECT_EQ(DistributionOf({7}).upper_quartile, 7);
-  EXPECT_EQ(DistributionOf({}).median, 0);
+  EXPECT_EQ(ComputeDistribution({7}).upper_quartile, 7);
+  EXPECT_EQ(ComputeDistribution({}).median, 0);
 }
 
 TEST(BootstrapDifference, GivesTheSameIntervalForTheSameSeed) {

@@ -14,7 +14,7 @@
 namespace kernelmill::client {
 namespace {
 
-// The order in which groups and names are told; others come after, by their letters.
+// The order of groups and names. Others follow in alphabetical order.
 constexpr absl::string_view kGroups[] = {kStatic, kOverlap, kCompile, kDecided, kMemorised};
 constexpr absl::string_view kNames[] = {"parses",
                                         "has_kernel",
@@ -42,7 +42,7 @@ size_t RankIn(const absl::string_view (&order)[size], absl::string_view word) {
   return static_cast<size_t>(std::find(order, order + size, word) - order);
 }
 
-// The k of "pass@10" and of "pass@10 of all"; 0 of other groups.
+// Returns the k of "pass@10" and "pass@10 of all"; 0 for other groups.
 int PassK(absl::string_view group) {
   int k = 0;
   absl::ConsumeSuffix(&group, " of all");
@@ -87,11 +87,11 @@ MeasureSummary SummarizeSamples(const Measure& measure, const TaskValues& values
   summary.mean = Mean(means);
   summary.tasks = static_cast<int64_t>(means.size());
   summary.samples = static_cast<int64_t>(all.size());
-  summary.distribution = DistributionOf(std::move(all));
+  summary.distribution = ComputeDistribution(std::move(all));
   return summary;
 }
 
-// Of compiled samples, 1 each that passes.
+// Summarizes pass@k. A value of 1 is a sample that passes.
 std::optional<MeasureSummary> SummarizePass(const Measure& measure, const TaskValues& values,
                                             int k) {
   MeasureSummary summary;
@@ -107,7 +107,7 @@ std::optional<MeasureSummary> SummarizePass(const Measure& measure, const TaskVa
   if (chances.empty()) return std::nullopt;
   summary.mean = Mean(chances);
   summary.tasks = static_cast<int64_t>(chances.size());
-  summary.distribution = DistributionOf(std::move(chances));
+  summary.distribution = ComputeDistribution(std::move(chances));
   return summary;
 }
 

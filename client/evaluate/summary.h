@@ -16,31 +16,32 @@ namespace kernelmill::client {
 // A measure over all tasks of a model.
 struct MeasureSummary {
   Measure measure;
-  // The mean over tasks of each task's mean over its samples; of pass@k the mean over tasks. Those
-  // without a value are left out.
+  // The mean over tasks of the means over their samples; for pass@k the mean over tasks. Tasks and
+  // samples without a value do not count.
   double mean = 0;
   int64_t tasks = 0;
-  int64_t samples = 0;        // that have a value; 0 of pass@k
-  Distribution distribution;  // of the samples' values; of pass@k of the tasks'
+  int64_t samples = 0;        // samples with a value; 0 for pass@k
+  Distribution distribution;  // of the samples' values; for pass@k of the tasks' values
   std::vector<std::optional<double>> by_task;
 };
 
-// All measures that have a value, by group, then in the order that people read them in. pass@k is
-// told for those of `ks` that some task has as many samples for.
+// Returns all measures that have a value, by group and then in the order for readers. It has pass@k
+// for each k of `ks` for which a task has enough samples.
 std::vector<MeasureSummary> Summarize(const EvaluatedModel& model, absl::Span<const int> ks);
 
+// The difference of one measure between two models.
 struct MeasureDifference {
   Measure measure;
-  int64_t tasks = 0;  // that have a value from both models
+  int64_t tasks = 0;  // tasks with a value from both models
   double base = 0;    // the mean over these tasks
   double tuned = 0;
   Difference difference;
 
-  // Of one task the interval is a point, and says nothing.
+  // The interval of one task is a point, which says nothing.
   bool excludes_zero() const { return tasks > 1 && difference.excludes_zero(); }
 };
 
-// What is another of two models, for each measure that both have on some task of the same id.
+// The differences between two models, for each measure that both have on a common task.
 struct Comparison {
   std::vector<MeasureDifference> differences;  // in the order of Summarize
   size_t common_tasks = 0;

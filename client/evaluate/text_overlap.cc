@@ -12,7 +12,7 @@
 namespace kernelmill::client {
 namespace {
 
-std::vector<absl::string_view> TokensOf(absl::string_view text) {
+std::vector<absl::string_view> LexTokens(absl::string_view text) {
   std::vector<absl::string_view> tokens;
   for (const code::Token& token : code::Lex(text, code::Language::kPython)) {
     if (tokens.size() == kMaxEditTokens) break;
@@ -21,9 +21,12 @@ std::vector<absl::string_view> TokensOf(absl::string_view text) {
   return tokens;
 }
 
-// The length of the longest common subsequence, 64 tokens of `a` at a time (Hyyrö 2004,
-// "Bit-parallel LCS-length computation revisited"): a bit of `rows` is cleared for each token of
-// `a` at which the length goes up by one.
+// Returns the length of the longest common subsequence.
+//
+// The basic idea (Hyyrö 2004, "Bit-parallel LCS-length computation revisited"): of the row of the
+// dynamic program only the differences between neighbours matter, which are 0 or 1. `rows` has one
+// bit for each token of `a`, cleared if the length grows by one there. One token of `b` updates 64
+// columns with an addition, whose carry moves the place of a growth to the next match.
 size_t CommonSubsequence(const std::vector<absl::string_view>& a,
                          const std::vector<absl::string_view>& b) {
   const size_t words = (a.size() + 63) / 64;
@@ -65,8 +68,8 @@ double WordOverlap(const std::string& a, const std::string& b) {
 }
 
 double EditSimilarity(absl::string_view a, absl::string_view b) {
-  const std::vector<absl::string_view> tokens_a = TokensOf(a);
-  const std::vector<absl::string_view> tokens_b = TokensOf(b);
+  const std::vector<absl::string_view> tokens_a = LexTokens(a);
+  const std::vector<absl::string_view> tokens_b = LexTokens(b);
   const size_t total = tokens_a.size() + tokens_b.size();
   if (total == 0) return 1;
   return 2 * static_cast<double>(CommonSubsequence(tokens_a, tokens_b)) /

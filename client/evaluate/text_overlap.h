@@ -7,15 +7,15 @@
 
 namespace kernelmill::client {
 
-// How alike two texts of Python are, 0 to 1, beyond what the deduplicator measures.
+// Similarities of two Python texts, 0 to 1, which the deduplicator does not measure.
 
-// Jaccard similarity of their words, which are what white space is between; 1 of two texts without
-// any.
+// Returns the Jaccard similarity of the words, which are separated by white space. Two texts
+// without words have similarity 1.
 double WordOverlap(const std::string& a, const std::string& b);
 
-// The share of tokens that are in the longest common subsequence of their tokens: 2 L / (n + m), as
-// difflib and RapidFuzz have it. Comments are no tokens; 1 of two texts without any. Of a text only
-// the first kMaxEditTokens count.
+// Returns the share of tokens that are in the longest common subsequence: 2 L / (n + m), as difflib
+// and RapidFuzz define it. Comments do not count, and only the first kMaxEditTokens tokens of a
+// text do. Two texts without tokens have similarity 1.
 inline constexpr size_t kMaxEditTokens = 50000;
 double EditSimilarity(absl::string_view a, absl::string_view b);
 

@@ -22,7 +22,7 @@ size_t CommonByTable(const std::vector<int>& a, const std::vector<int>& b) {
   return table[a.size()][b.size()];
 }
 
-std::string TextOf(const std::vector<int>& names) {
+std::string MakeText(const std::vector<int>& names) {
   std::string text;
   for (const int name : names) absl::StrAppend(&text, "n", name, " ");
   return text;
@@ -39,7 +39,7 @@ TEST(EditSimilarity, IsThatOfTheLongestCommonSubsequence) {
     for (int& name : b) name = static_cast<int>(random() % (names + 1));
     const double expected =
         2 * static_cast<double>(CommonByTable(a, b)) / static_cast<double>(a.size() + b.size());
-    EXPECT_EQ(EditSimilarity(TextOf(a), TextOf(b)), expected);
+    EXPECT_EQ(EditSimilarity(MakeText(a), MakeText(b)), expected);
   }
 }
 

@@ -15,15 +15,15 @@
 namespace kernelmill::client {
 namespace {
 
-// That of a job with 100,000 sources has some tens of megabytes.
+// The lock of a job with 100,000 sources has some tens of megabytes.
 constexpr absl::Duration kLockDeadline = absl::Minutes(10);
 
 absl::Status CheckSize(const v1::SubmitRequest& request) {
   const size_t bytes = request.ByteSizeLong();
   if (bytes <= rpc::kMaxMessageBytes) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("the job has ", bytes, " bytes with its lists; ",
-                                                 rpc::kMaxMessageBytes,
-                                                 " are what one may have: make two of it"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("the job has ", bytes, " bytes with its lists; the limit is ",
+                   rpc::kMaxMessageBytes, ": split it into two jobs"));
 }
 
 class GrpcCrawlClient : public CrawlClient {
@@ -138,7 +138,7 @@ class GrpcCrawlClient : public CrawlClient {
     return caller_.Call("delete", [&](grpc::ClientContext& context) {
       v1::DeleteResponse response;
       const grpc::Status status = stub_->Delete(&context, request, &response);
-      // A try before this one may have done it, and its answer been lost.
+      // An earlier try may have deleted the job although its answer was lost.
       if (std::exchange(tried, true) && status.error_code() == grpc::StatusCode::NOT_FOUND) {
         return grpc::Status::OK;
       }
@@ -160,7 +160,7 @@ class GrpcCrawlClient : public CrawlClient {
   void Interrupt() override { caller_.Interrupt(); }
 
  private:
-  // A call that takes a job's name and answers with its status.
+  // Makes a call that takes a job's name and returns its status.
   template <typename Request>
   absl::StatusOr<v1::JobStatus> CallOn(absl::string_view what,
                                        grpc::Status (v1::Crawl::Stub::*call)(grpc::ClientContext*,

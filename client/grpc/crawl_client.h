@@ -19,43 +19,42 @@ class Channel;
 
 namespace kernelmill::client {
 
-// The coordinator's Crawl service; abstract so that its users do not compile gRPC's generated code.
-// Thread-safe. UNAVAILABLE: it is out of reach; CANCELLED: Interrupt() was called.
+// A client of the coordinator's Crawl service. It is abstract so that its users do not compile
+// gRPC's generated code. Thread-safe. UNAVAILABLE: the coordinator is out of reach; CANCELLED:
+// Interrupt() was called; NOT_FOUND: the job does not exist.
 class CrawlClient {
  public:
   virtual ~CrawlClient() = default;
 
-  // Answers the new job's name. The same request id again answers with the same job.
-  // `no_cache`: every stage is run anew. INVALID_ARGUMENT: the spec is wrong, and how.
+  // Returns the new job's name. The same request id always returns the same job. With `no_cache`
+  // every stage runs again. INVALID_ARGUMENT: the spec is wrong.
   virtual absl::StatusOr<std::string> Submit(const v1::JobSpec& spec, const std::string& request_id,
                                              int priority, bool no_cache) = 0;
-  // NOT_FOUND: no such job.
   virtual absl::StatusOr<v1::JobStatus> GetJob(const std::string& job) = 0;
-  // All inputs that failed. NOT_FOUND: no such job.
+  // Returns all inputs that failed.
   virtual absl::StatusOr<std::vector<v1::Failure>> ListFailures(const std::string& job) = 0;
-  // The spec of an ended job with every source pinned that could be. NOT_FOUND: no such job;
-  // FAILED_PRECONDITION: it is running.
+  // Returns the spec of an ended job, with the pins of all sources that could be pinned.
+  // FAILED_PRECONDITION: the job is running.
   virtual absl::StatusOr<v1::JobSpec> ReadLock(const std::string& job) = 0;
-  // Newest first.
+  // Returns the jobs, newest first.
   virtual absl::StatusOr<std::vector<v1::JobStatus>> ListJobs() = 0;
-  // The workers heard of lately, by name.
+  // Returns the workers that the coordinator heard from recently, by name.
   virtual absl::StatusOr<std::vector<v1::WorkerInfo>> ListWorkers() = 0;
-  // When the job's tasks waited and ran. NOT_FOUND: no such job.
   virtual absl::StatusOr<Timeline> GetTimeline(const std::string& job) = 0;
-  // Ends a running job; answers how it ended. NOT_FOUND: no such job.
+  // Ends a running job and returns its last status.
   virtual absl::StatusOr<v1::JobStatus> CancelJob(const std::string& job) = 0;
-  // Runs an ended job again. NOT_FOUND: no such job.
+  // Runs an ended job again.
   virtual absl::StatusOr<v1::JobStatus> RetryJob(const std::string& job, bool no_cache) = 0;
-  // Forgets an ended job. NOT_FOUND: no such job; FAILED_PRECONDITION: it is running.
+  // Forgets an ended job. FAILED_PRECONDITION: the job is running.
   virtual absl::Status DeleteJob(const std::string& job) = 0;
-  // A WatchCall on the job. NOT_FOUND: no such job.
+  // A WatchCall on the job.
   virtual absl::Status Watch(const std::string& job, const OnStatus& on_status) = 0;
-  // Ends the calls that are running and every later one.
+  // Ends the running calls and every later one.
   virtual void Interrupt() = 0;
 };
 
-// Calls other than Watch are tried again while the coordinator is out of reach; each is safe to
-// repeat.
+// Makes a client over gRPC. It repeats calls other than Watch while the coordinator is out of
+// reach; each is safe to repeat.
 std::unique_ptr<CrawlClient> NewCrawlClient(std::shared_ptr<grpc::Channel> channel,
                                             ReconnectOptions reconnect = {});
 

@@ -20,34 +20,34 @@ class Status;
 namespace kernelmill::client {
 
 struct ReconnectOptions {
-  // How long to try to reach a server that does not answer.
+  // The time to try to reach a server that does not answer.
   absl::Duration timeout = absl::Seconds(10);
   // Called once, before the second try.
   std::function<void(const absl::Status&)> on_unreachable = [](const absl::Status&) {};
 };
 
-// Makes calls for a client that a person waits for: with a deadline each, tried again while the
-// server is out of reach, and ended at once by Interrupt(). Thread-safe.
+// A maker of calls for a client that a person waits for. Each call has a deadline, is repeated
+// while the server is out of reach, and is ended at once by Interrupt(). Thread-safe.
 class RetryingCaller {
  public:
   using Attempt = std::function<grpc::Status(grpc::ClientContext&)>;
 
   explicit RetryingCaller(ReconnectOptions reconnect) : reconnect_(std::move(reconnect)) {}
 
-  // Makes a call until it is OK, its error is not one to try again, or the reconnect timeout is
-  // over. `deadline` is for each try. CANCELLED: it was interrupted.
+  // Repeats a call until it is OK, its error is not retryable, or the reconnect timeout is over.
+  // `deadline` applies to each try. CANCELLED: it was interrupted.
   absl::Status Call(absl::string_view what, const Attempt& attempt,
                     absl::Duration deadline = absl::Seconds(30));
 
-  // Makes a call once and without a deadline, for streams: keepalive notices a peer that is gone.
+  // Makes a call once and without a deadline, for streams. Keepalive detects a dead peer.
   absl::Status Stream(const Attempt& attempt);
 
-  // Ends the calls that are running and every later one.
+  // Ends the running calls and every later one.
   void Interrupt();
 
  private:
   absl::Status Once(grpc::ClientContext& context, const Attempt& attempt);
-  // Waits; CANCELLED: it was interrupted.
+  // Waits. CANCELLED: it was interrupted.
   absl::Status Pause(absl::Duration time);
 
   const ReconnectOptions reconnect_;

@@ -17,8 +17,7 @@ namespace {
 
 absl::Status Explain(const absl::Status& status) {
   if (!absl::IsUnimplemented(status)) return status;
-  return absl::UnimplementedError(absl::StrCat(
-      status.message(), " A store of another make is looked after with its own tools"));
+  return absl::UnimplementedError(absl::StrCat(status.message(), " Use that store's own tools"));
 }
 
 class GrpcStoreClient : public StoreClient {
@@ -53,7 +52,8 @@ class GrpcStoreClient : public StoreClient {
       return reader->Finish();
     });
     RETURN_IF_ERROR(Annotate(Explain(ended), "verify"));
-    if (!sum.finished()) return absl::UnavailableError("verify: the store ended it half-way");
+    if (!sum.finished())
+      return absl::UnavailableError("verify: the store ended the call too early");
     return sum;
   }
 

@@ -20,24 +20,24 @@ class Channel;
 
 namespace kernelmill::client {
 
-// What a store does for its operator; abstract so that its users do not compile gRPC's generated
-// code. Thread-safe. UNIMPLEMENTED: it is a store of another make; UNAVAILABLE: out of reach;
-// CANCELLED: Interrupt() was called.
+// A client of the store's service for its operator. It is abstract so that its users do not compile
+// gRPC's generated code. Thread-safe. UNIMPLEMENTED: the store is not a kernelmill-store;
+// UNAVAILABLE: it is out of reach; CANCELLED: Interrupt() was called.
 class StoreClient {
  public:
   virtual ~StoreClient() = default;
 
   virtual absl::StatusOr<v1::StatResponse> Stat() = 0;
-  // Reads every blob; `on_progress` sees how far it is and what was found damaged so far. Answers
-  // with the last.
+  // Reads every blob. `on_progress` gets the progress and the damaged blobs so far; the last
+  // progress is returned.
   virtual absl::StatusOr<v1::VerifyProgress> Verify(
       bool drop_damaged, const std::function<void(const v1::VerifyProgress&)>& on_progress) = 0;
-  // `dry_run`: says what would be dropped, and drops nothing.
+  // With `dry_run` it only returns what it would drop.
   virtual absl::StatusOr<v1::CollectGarbageResponse> CollectGarbage(int64_t target_bytes,
                                                                     bool dry_run) = 0;
   virtual absl::Status Hold(const std::string& name, const std::vector<cas::Digest>& blobs,
                             absl::Duration ttl) = 0;
-  // OK also where there is no such hold.
+  // OK also if the hold does not exist.
   virtual absl::Status Release(const std::string& name) = 0;
   virtual absl::StatusOr<v1::ForgetResultsResponse> ForgetResults(
       const v1::ForgetResultsRequest& request) = 0;
@@ -45,12 +45,12 @@ class StoreClient {
   virtual absl::StatusOr<v1::BackupResponse> Backup(const std::string& name) = 0;
   virtual absl::StatusOr<v1::PruneBackupsResponse> PruneBackups(int keep,
                                                                 absl::Duration max_age) = 0;
-  // Ends the calls that are running and every later one.
+  // Ends the running calls and every later one.
   virtual void Interrupt() = 0;
 };
 
-// Calls other than Verify are tried again while the store is out of reach; all take as long as they
-// need once it answers.
+// Makes a client over gRPC. It repeats calls other than Verify while the store is out of reach.
+// Calls have no deadline.
 std::unique_ptr<StoreClient> NewStoreClient(std::shared_ptr<grpc::Channel> channel,
                                             ReconnectOptions reconnect = {});
 

@@ -1,10 +1,15 @@
 #include "client/program/command_line.h"
 
 #include <map>
+#include <optional>
+#include <string>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "client/commands/console.h"
+#include "client/console/exit_code.h"
 #include "common/base/status.h"
 #include "common/flags/server_flags.h"
 #include "common/flags/settings_file.h"
@@ -15,8 +20,8 @@ namespace {
 
 constexpr char kUsage[] =
     "Turns source repositories into a training-ready dataset of GPU kernels.\n\n"
-    "Exit codes: 0 done; 1 some inputs failed (they are listed), a gate is missed, or it could\n"
-    "not be finished; 2 the request is wrong; 3 the cluster is out of reach.";
+    "Exit codes: 0 success; 1 some inputs failed (they are listed), a gate is missed, or the\n"
+    "command could not finish; 2 invalid request; 3 the cluster cannot be reached.";
 
 }  // namespace
 
@@ -38,7 +43,7 @@ CLI::App* CommandLine::AddGroup(const char* name, const char* help) {
 
 CLI::App* CommandLine::AddTo(CLI::App* group, const char* name, const char* help, Command command) {
   CLI::App* sub = group->add_subcommand(name, help);
-  // At once: else CLI11 would take the environment of every command after the flags of this one.
+  // Run the callback at once; otherwise CLI11 reads the environment variables of all commands.
   sub->immediate_callback();
   sub->callback([this, command = std::move(command)] { command_ = command; });
   return sub;
@@ -52,7 +57,7 @@ void CommandLine::AddCommonFlags(CLI::App& command) {
                                                           {"none", LogLevel::kNone}};
   command.add_flag("--json", json_, "write JSON: results to stdout, events to stderr");
   command
-      .add_option("--log-level", log_level_, "debug, info, warning, error or none (default error)")
+      .add_option("--log-level", log_level_, "debug, info, warning, error or none (default: error)")
       ->transform(CLI::CheckedTransformer(kLevels, CLI::ignore_case))
       ->option_text("LEVEL (Env:KERNELMILL_LOG_LEVEL)")
       ->envname("KERNELMILL_LOG_LEVEL");
@@ -68,21 +73,21 @@ void CommandLine::AddStoreAddress(CLI::App& command, const char* help) {
 
 void CommandLine::AddStoreFlags(CLI::App& command) {
   AddCommonFlags(command);
-  AddStoreAddress(command, "the store, host:port");
+  AddStoreAddress(command, "the store's address, host:port");
   command.preparse_callback([this](size_t) { hint_ = [this] { return StoreHint(); }; });
 }
 
 void CommandLine::AddClusterFlags(CLI::App& command) {
   AddCommonFlags(command);
-  command.add_option("--coordinator", cluster_.coordinator, "the coordinator, host:port")
+  command.add_option("--coordinator", cluster_.coordinator, "the coordinator's address, host:port")
       ->envname("KERNELMILL_COORDINATOR")
       ->capture_default_str();
-  AddStoreAddress(command, "the content store (REAPI v2), host:port");
+  AddStoreAddress(command, "the store's address (REAPI v2), host:port");
   command
       .add_option(
           "--reconnect-seconds", reconnect_seconds_,
-          "how long to try to reach a coordinator that does not answer; commands that do not\n"
-          "wait for a job give up after 10 at the latest")
+          "time to try to reach a coordinator that does not answer; at most 10 seconds for\n"
+          "commands that do not wait for a job")
       ->check(CLI::Range(0.0, 86400.0))
       ->capture_default_str();
   command.preparse_callback([this](size_t) { hint_ = [this] { return ClusterHint(); }; });
@@ -94,7 +99,7 @@ absl::StatusOr<std::optional<int>> CommandLine::Parse(int argc, char** argv) {
     app_.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app_.exit(e);  // --help, --version
-    return absl::InvalidArgumentError(WhatIsWrong(e.what(), argc, argv));
+    return absl::InvalidArgumentError(ExplainParseError(e.what(), argc, argv));
   }
   ConfigureLog("kernelmill", log_level_);
   cluster_.reconnect_timeout = absl::Seconds(reconnect_seconds_);
@@ -106,42 +111,64 @@ absl::StatusOr<int> CommandLine::Run(Console& console) {
   return command_(console);
 }
 
-std::string CommandLine::WhatIsWrong(const std::string& found, int argc, char** argv) const {
+std::string CommandLine::ExplainParseError(const std::string& found, int argc, char** argv) const {
   const std::string first = argc > 1 ? argv[1] : "";
-  if (first.empty()) return "no command is given; kernelmill --help lists them";
+  if (first.empty()) return "a command is required; kernelmill --help lists them";
   const auto named =
       app_.get_subcommands([&](const CLI::App* command) { return command->get_name() == first; });
   if (named.empty()) {
-    return absl::StrCat(first, first[0] == '-' ? ": no such option" : ": no such command",
+    return absl::StrCat(first, first[0] == '-' ? ": unknown option" : ": unknown command",
                         "; see kernelmill --help");
   }
   const bool group = !named[0]->get_subcommands([](const CLI::App*) { return true; }).empty();
   if (group && named[0]->get_subcommands().empty()) {
     return absl::StrCat(
         argc > 2 ? argv[2] : first,
-        argc > 2 ? absl::StrCat(": no such command of the ", first) : ": a command is needed",
+        argc > 2 ? absl::StrCat(": unknown command of ", first) : ": a command is required",
         "; see kernelmill ", first, " --help");
   }
   return absl::StrCat(found, "; see kernelmill ", first, " --help");
 }
 
 std::string CommandLine::ClusterHint() const {
-  return absl::StrCat("The coordinator was looked for at ", cluster_.coordinator,
+  return absl::StrCat("Tried the coordinator at ", cluster_.coordinator,
                       " (--coordinator, KERNELMILL_COORDINATOR) and the store at ", cluster_.store,
                       " (--store, KERNELMILL_STORE), ", TlsHint(),
-                      ". `kernelmill crawl` needs neither.");
+                      ". `kernelmill crawl` needs no cluster.");
 }
 
 std::string CommandLine::StoreHint() const {
-  return absl::StrCat("The store was looked for at ", cluster_.store,
-                      " (--store, KERNELMILL_STORE), ", TlsHint(), ".");
+  return absl::StrCat("Tried the store at ", cluster_.store, " (--store, KERNELMILL_STORE), ",
+                      TlsHint(), ".");
 }
 
 const char* CommandLine::TlsHint() const {
-  return identity_.uses_tls()
-             ? "over TLS; one that closes the connection has refused this certificate, and its "
-               "log says why"
-             : "without TLS (--tls-ca)";
+  return identity_.uses_tls() ? "over TLS. A server that closes the connection has refused this "
+                                "certificate; its log "
+                                "has the reason"
+                              : "without TLS (--tls-ca)";
+}
+
+int RunProgram(int argc, char** argv, rpc::TerminationSignal& signal) {
+  CommandLine line(signal);
+  AddCrawl(line);
+  AddJobCommands(line);
+  AddDatasetCommands(line);
+  AddFileCommands(line);
+  AddStoreCommands(line);
+  const absl::StatusOr<std::optional<int>> ended = line.Parse(argc, argv);
+  Console console(line.json());
+  if (!ended.ok()) return console.Fail(ended.status());
+  if (ended->has_value()) return **ended;
+  const absl::StatusOr<int> code = line.Run(console);
+  if (!code.ok()) {
+    const int exit_code = console.Fail(code.status());
+    const std::string hint = line.Hint();
+    if (exit_code == kOutOfReach && !hint.empty()) console.Note(hint);
+    return exit_code;
+  }
+  const absl::Status written = console.Flush();
+  return written.ok() ? *code : console.Fail(written);
 }
 
 }  // namespace kernelmill::client

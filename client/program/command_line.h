@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/commands/cluster.h"
+#include "client/commands/commands.h"
 #include "client/commands/console.h"
 #include "common/access/credentials.h"
 #include "common/base/log.h"
@@ -17,39 +18,38 @@
 
 namespace kernelmill::client {
 
-// What runs once the command line is read.
+// A command, called after the command line is read. Returns the exit code.
 using Command = std::function<absl::StatusOr<int>(Console&)>;
 
-// The command line of `kernelmill`: groups of commands (groups.h) add theirs to it. It has the
-// flags that commands share, and knows which command was asked for. A group's own options live in
-// what its commands hold.
+// The command line of `kernelmill`. The groups below add their commands to it. It owns the flags
+// that commands share, and knows the chosen command. Not thread-safe.
 class CommandLine {
  public:
   explicit CommandLine(rpc::TerminationSignal& signal);
 
-  // A command without any flags yet.
+  // Adds a command without flags.
   CLI::App* Add(const char* name, const char* help, Command command);
-  // A group of commands, "store", and one in it.
+  // Adds a group of commands, such as "store", and a command in a group.
   CLI::App* AddGroup(const char* name, const char* help);
   CLI::App* AddTo(CLI::App* group, const char* name, const char* help, Command command);
 
-  // --json, --log-level, --config: of every command.
+  // Adds --json, --log-level and --config, which every command has.
   void AddCommonFlags(CLI::App& command);
-  // Those, and where the store is.
+  // Adds the common flags and the store's address.
   void AddStoreFlags(CLI::App& command);
-  // Those, and where the coordinator and the store are.
+  // Adds the common flags and the addresses of the coordinator and the store.
   void AddClusterFlags(CLI::App& command);
 
-  // Reads the command line; the exit code where the program ends with it, as after --help.
-  // INVALID_ARGUMENT: what is wrong, and where to read what is right.
+  // Reads the command line. Returns an exit code if the program ends here, as after --help.
+  // INVALID_ARGUMENT: the command line is wrong; the message names the right help.
   absl::StatusOr<std::optional<int>> Parse(int argc, char** argv);
 
-  // Runs the command that was asked for. Call after Parse.
+  // Runs the chosen command. Call after Parse.
   absl::StatusOr<int> Run(Console& console);
 
-  // Where its cluster was looked for; empty if nowhere.
+  // Returns the addresses that the command called, for a person who cannot reach them; or nothing.
   std::string Hint() const { return hint_ ? hint_() : ""; }
-  // Of a command that asks another server than those of its cluster.
+  // Sets the hint of a command that calls a server outside of its cluster.
   void SetHint(std::string hint) {
     hint_ = [hint = std::move(hint)] { return hint; };
   }
@@ -60,7 +60,7 @@ class CommandLine {
 
  private:
   void AddStoreAddress(CLI::App& command, const char* help);
-  std::string WhatIsWrong(const std::string& found, int argc, char** argv) const;
+  std::string ExplainParseError(const std::string& found, int argc, char** argv) const;
   std::string ClusterHint() const;
   std::string StoreHint() const;
   const char* TlsHint() const;
@@ -71,10 +71,34 @@ class CommandLine {
   ClusterAddress cluster_;
   access::Identity identity_;
   double reconnect_seconds_ = 60;
-  Command command_;                    // the one that was asked for
-  std::function<std::string()> hint_;  // what to look at where its cluster is out of reach
+  Command command_;                    // the chosen one
+  std::function<std::string()> hint_;  // for an error that the cluster is out of reach
   CLI::App app_;
 };
+
+// The groups of commands. Each function adds its commands with their options. The commands own
+// their options, so that no two commands share one by accident.
+
+void AddCrawl(CommandLine& line);            // crawl.cc: crawl
+void AddJobCommands(CommandLine& line);      // jobs.cc: check, submit, watch, workers, report, ...
+void AddDatasetCommands(CommandLine& line);  // dataset.cc: export, diff, similar, ...
+void AddFileCommands(CommandLine& line);     // files.cc: extract, validate, toolchains
+void AddStoreCommands(CommandLine& line);    // store.cc: store stat, verify, gc, ...
+
+// Adds --trace, for commands that can write a job's timeline (crawl.cc).
+void AddTrace(CLI::App& command, std::string* file);
+
+// Adds --tree and --allow-failed, for commands that export (dataset.cc). They require --out.
+void AddExportFlags(CLI::App& command, ExportTarget& target);
+
+// Adds --toolchains and --unsafe-no-sandbox, for commands that compile in this process (crawl.cc).
+void AddCompilerFlags(CLI::App& command, EmbeddedCompilerOptions& options);
+
+// Returns the folder in which a crawl keeps its results by default (crawl.cc).
+std::string DefaultDataDir();
+
+// Runs `kernelmill`: reads the command line, runs its command, and returns the exit code.
+int RunProgram(int argc, char** argv, rpc::TerminationSignal& signal);
 
 }  // namespace kernelmill::client
 

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "client/commands/commands.h"
-#include "client/program/groups.h"
+#include "client/program/command_line.h"
 #include "services/compiler/server/local_compiler.h"
 
 namespace kernelmill::client {
@@ -29,18 +29,18 @@ std::string DefaultDataDir() {
 
 void AddTrace(CLI::App& command, std::string* file) {
   command.add_option("--trace", *file,
-                     "write when each task waited and ran to this file, which Perfetto and\n"
-                     "Chrome open (trace events, JSON)");
+                     "write a task timeline to this file: trace events (JSON) for Perfetto and\n"
+                     "Chrome");
 }
 
 void AddCompilerFlags(CLI::App& command, EmbeddedCompilerOptions& options) {
   options.folder = compiler::LocalToolchainsFolder();
-  command.add_option("--toolchains", options.folder, "the folder of the installed toolchains")
+  command.add_option("--toolchains", options.folder, "folder of the installed toolchains")
       ->envname("KERNELMILL_TOOLCHAINS")
       ->capture_default_str();
   command
       .add_flag("--unsafe-no-sandbox", options.unsafe_no_sandbox,
-                "run what strangers wrote without a sandbox, as this user")
+                "run untrusted code without a sandbox, as this user")
       ->envname("KERNELMILL_UNSAFE_NO_SANDBOX");
 }
 
@@ -51,28 +51,27 @@ void AddCrawl(CommandLine& line) {
       [&line, options](Console& console) { return Crawl(*options, line.signal(), console); });
   options->data_dir = DefaultDataDir();
   options->workers = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  sub->add_option("JOB.yaml", options->job_file, "the job file; -: standard input")->required();
-  sub->add_option("--out", options->target.out_dir, "the folder to write the dataset to")
-      ->required();
+  sub->add_option("JOB.yaml", options->job_file, "job file; -: standard input")->required();
+  sub->add_option("--out", options->target.out_dir, "folder to write the dataset to")->required();
   AddExportFlags(*sub, options->target);
-  sub->add_option("--data", options->data_dir, "the folder that keeps results for the next run")
+  sub->add_option("--data", options->data_dir, "folder that keeps results for the next run")
       ->envname("KERNELMILL_DATA")
       ->capture_default_str();
-  sub->add_option("--workers", options->workers, "tasks to run at a time")
+  sub->add_option("--workers", options->workers, "number of tasks that run at once")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   sub->add_option("--package-index", options->package_index,
-                  "the index to take Python packages from (default: as pip)")
+                  "index of Python packages (default: pip's)")
       ->envname("KERNELMILL_PACKAGE_INDEX");
   sub->add_option("--github-api", options->github_api,
-                  "URL of the REST API that searches ask (default: GitHub's own)")
+                  "URL of the REST API for searches (default: GitHub's)")
       ->envname("KERNELMILL_GITHUB_API");
   sub->add_option("--github-token-file", options->github_token_file,
-                  "file with a token for it; code search needs one (default: none)")
+                  "file with a token for the REST API; code search requires one (default: none)")
       ->envname("KERNELMILL_GITHUB_TOKEN_FILE")
       ->check(CLI::ExistingFile);
   sub->add_flag("--no-cache", options->no_cache,
-                "run every stage anew, whatever the action cache has, and replace what it has");
+                "run every stage again and replace its results in the action cache");
   AddTrace(*sub, &options->trace);
   AddCompilerFlags(*sub, options->compiler);
   line.AddCommonFlags(*sub);

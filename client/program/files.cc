@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "client/commands/commands.h"
-#include "client/program/groups.h"
+#include "client/program/command_line.h"
 #include "services/compiler/server/local_compiler.h"
 
 namespace kernelmill::client {
@@ -14,16 +14,16 @@ void AddOnFiles(CommandLine& line, const char* name, const char* help,
   const auto paths = std::make_shared<std::vector<std::string>>();
   CLI::App* sub =
       line.Add(name, help, [paths, run](Console& console) { return run(*paths, console); });
-  sub->add_option("PATH", *paths, "Python files, or folders of them")->required();
+  sub->add_option("PATH", *paths, "Python files or folders")->required();
   line.AddCommonFlags(*sub);
 }
 
 void AddToolchains(CommandLine& line) {
   const auto folder = std::make_shared<std::string>(compiler::LocalToolchainsFolder());
-  CLI::App* sub = line.Add(
-      "toolchains", "list the compilers that jobs may name, and whether they are installed here",
-      [folder](Console& console) { return ListToolchains(*folder, console); });
-  sub->add_option("--toolchains", *folder, "the folder of the installed toolchains")
+  CLI::App* sub =
+      line.Add("toolchains", "list the compilers that jobs can use, and which are installed",
+               [folder](Console& console) { return ListToolchains(*folder, console); });
+  sub->add_option("--toolchains", *folder, "folder of the installed toolchains")
       ->envname("KERNELMILL_TOOLCHAINS")
       ->capture_default_str();
   line.AddCommonFlags(*sub);

@@ -2,53 +2,54 @@
 #include <string>
 
 #include "client/commands/commands.h"
-#include "client/program/groups.h"
+#include "client/program/command_line.h"
 
 namespace kernelmill::client {
 namespace {
 
 void AddSubmit(CommandLine& line) {
   const auto options = std::make_shared<SubmitOptions>();
-  CLI::App* sub = line.Add("submit", "hand a job to a cluster", [&line, options](Console& console) {
-    return Submit(line.cluster(), *options, line.signal(), console);
-  });
-  sub->add_option("JOB.yaml", options->job_file, "the job file; -: standard input")->required();
+  CLI::App* sub =
+      line.Add("submit", "submit a job to a cluster", [&line, options](Console& console) {
+        return Submit(line.cluster(), *options, line.signal(), console);
+      });
+  sub->add_option("JOB.yaml", options->job_file, "job file; -: standard input")->required();
   sub->add_option("--priority", options->priority,
-                  "of the jobs that wait for workers, those with the highest go first: -100 to 100")
+                  "-100 to 100; among waiting jobs the highest priority runs first")
       ->check(CLI::Range(-100, 100))
       ->capture_default_str();
   sub->add_flag("--no-cache", options->no_cache,
-                "run every stage anew, whatever the action cache has, and replace what it has");
+                "run every stage again and replace its results in the action cache");
   sub->add_option("--request-id", options->request_id,
-                  "names this submission: once more with the same id makes no second job, and\n"
-                  "prints the name of the first")
+                  "name of this submission; resubmitting with the same ID returns the existing job")
       ->option_text("ID");
-  sub->add_flag("--wait", options->wait, "watch the job to its end");
-  sub->add_option("--out", options->target.out_dir, "wait, and write the dataset to this folder");
+  sub->add_flag("--wait", options->wait, "follow the job to its end");
+  sub->add_option("--out", options->target.out_dir,
+                  "folder to write the dataset to; implies --wait");
   AddExportFlags(*sub, options->target);
   line.AddClusterFlags(*sub);
 }
 
 void AddCheck(CommandLine& line) {
   const auto job_file = std::make_shared<std::string>();
-  CLI::App* sub =
-      line.Add("check", "say whether a job file is right, and print the job with its lists read",
-               [job_file](Console& console) { return Check(*job_file, console); });
-  sub->add_option("JOB.yaml", *job_file, "the job file; -: standard input")->required();
+  CLI::App* sub = line.Add("check", "check a job file, and print the job with its lists resolved",
+                           [job_file](Console& console) { return Check(*job_file, console); });
+  sub->add_option("JOB.yaml", *job_file, "job file; -: standard input")->required();
   line.AddCommonFlags(*sub);
 }
 
 void AddRetry(CommandLine& line) {
   const auto options = std::make_shared<RetryOptions>();
-  CLI::App* sub = line.Add("retry", "run a job that has ended again; only what failed is done anew",
+  CLI::App* sub = line.Add("retry", "run an ended job again; finished work comes from the cache",
                            [&line, options](Console& console) {
                              return Retry(line.cluster(), *options, line.signal(), console);
                            });
   sub->add_option("JOB", options->job, "the job's name")->required();
   sub->add_flag("--no-cache", options->no_cache,
-                "run every stage anew, whatever the action cache has, and replace what it has");
-  sub->add_flag("--wait", options->wait, "watch the job to its end");
-  sub->add_option("--out", options->target.out_dir, "wait, and write the dataset to this folder");
+                "run every stage again and replace its results in the action cache");
+  sub->add_flag("--wait", options->wait, "follow the job to its end");
+  sub->add_option("--out", options->target.out_dir,
+                  "folder to write the dataset to; implies --wait");
   AddExportFlags(*sub, options->target);
   line.AddClusterFlags(*sub);
 }
@@ -62,26 +63,26 @@ void AddJobs(CommandLine& line) {
 
 void AddWorkers(CommandLine& line) {
   CLI::App* sub = line.Add(
-      "workers", "list the workers that the coordinator heard of lately, and what they run",
+      "workers", "list the workers that the coordinator heard from recently, and their tasks",
       [&line](Console& console) { return ListWorkers(line.cluster(), line.signal(), console); });
   line.AddClusterFlags(*sub);
 }
 
 void AddReport(CommandLine& line) {
   const auto options = std::make_shared<ReportOptions>();
-  CLI::App* sub =
-      line.Add("report", "print a job's ledger: every file and kernel by what became of it",
-               [&line, options](Console& console) {
-                 return Report(line.cluster(), *options, line.signal(), console);
-               });
-  sub->add_option("JOB", options->job, "the job's name, as submit printed it")->required();
-  sub->add_flag("--timeline", options->timeline,
-                "in its place where the job's time went: queue, lookup, run and store by stage");
+  CLI::App* sub = line.Add("report", "print a job's ledger: the outcome of every file and kernel",
+                           [&line, options](Console& console) {
+                             return Report(line.cluster(), *options, line.signal(), console);
+                           });
+  sub->add_option("JOB", options->job, "the job's name, as printed by submit")->required();
+  sub->add_flag(
+      "--timeline", options->timeline,
+      "show where time was spent instead of the ledger: queue, lookup, run and store by stage");
   AddTrace(*sub, &options->trace);
   line.AddClusterFlags(*sub);
 }
 
-// A command whose one argument is a job.
+// Adds a command with a job as its only argument.
 void AddOnJob(CommandLine& line, const char* name, const char* help,
               absl::StatusOr<int> (*run)(const ClusterAddress&, const std::string&,
                                          rpc::TerminationSignal&, Console&)) {
@@ -89,7 +90,7 @@ void AddOnJob(CommandLine& line, const char* name, const char* help,
   CLI::App* sub = line.Add(name, help, [&line, job, run](Console& console) {
     return run(line.cluster(), *job, line.signal(), console);
   });
-  sub->add_option("JOB", *job, "the job's name, as submit printed it")->required();
+  sub->add_option("JOB", *job, "the job's name, as printed by submit")->required();
   line.AddClusterFlags(*sub);
 }
 
@@ -104,8 +105,7 @@ void AddJobCommands(CommandLine& line) {
   AddReport(line);
   AddOnJob(line, "cancel", "end a running job", Cancel);
   AddRetry(line);
-  AddOnJob(line, "delete", "forget a job that has ended, and let the store drop its dataset",
-           Delete);
+  AddOnJob(line, "delete", "forget an ended job, and let the store drop its dataset", Delete);
 }
 
 }  // namespace kernelmill::client

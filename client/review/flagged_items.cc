@@ -42,7 +42,7 @@ std::string ExactAt(const Json& row, const char* key) {
   return text;
 }
 
-FlaggedKernel KernelOf(const Json& row, int64_t offset, int64_t size) {
+FlaggedKernel ReadKernel(const Json& row, int64_t offset, int64_t size) {
   FlaggedKernel flagged;
   flagged.repository = TextAt(row, "repository");
   v1::Kernel& kernel = flagged.kernel;
@@ -130,7 +130,7 @@ class Collector {
   }
 
   void Visit(const Json& row, int64_t offset, int64_t size) {
-    const FlaggedKernel kernel = KernelOf(row, offset, size);
+    const FlaggedKernel kernel = ReadKernel(row, offset, size);
     const auto paired = paired_.find(kernel.kernel.id());
     if (paired != paired_.end()) paired->second = kernel;
     const double overlap = NumberAt(row, "word_overlap", 0);
@@ -248,7 +248,7 @@ absl::StatusOr<std::vector<Section>> FlaggedItems::Texts(const FlaggedItem& item
   return sections;
 }
 
-v1::Review FlaggedItems::ReviewOf(const FlaggedItem& item) {
+v1::Review FlaggedItems::NewReview(const FlaggedItem& item) {
   v1::Review review;
   review.set_flag(item.flag);
   if (item.flag == job::kFlagPair) {

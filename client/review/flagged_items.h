@@ -56,7 +56,7 @@ class FlaggedItems {
 
   // The decision on the item, with nothing decided yet. It refers to kernels by repository, path,
   // name and the hash of their text, so that it holds for every commit that has this text.
-  static v1::Review ReviewOf(const FlaggedItem& item);
+  static v1::Review NewReview(const FlaggedItem& item);
 
  private:
   std::string dataset_;

@@ -76,7 +76,7 @@ TEST_F(FlaggedItemsTest, ANameThatIsNotTheKernelsOwnIsInNoReference) {
   Put("cuda_triton_pairs.jsonl", Pair("1", "3", 0.6, false));
   const auto items = FlaggedItems::Read(folder_.path(), {});
   ASSERT_THAT(items, IsOk());
-  const v1::Review review = FlaggedItems::ReviewOf(items->items()[0]);
+  const v1::Review review = FlaggedItems::NewReview(items->items()[0]);
   EXPECT_EQ(review.cuda().path(), "p1");
   EXPECT_EQ(review.triton().path(), "");
   EXPECT_EQ(review.triton().id(), "sha256:h3");

@@ -1,25 +1,99 @@
 #include "client/review/review_session.h"
 
-#include <algorithm>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/job/review_list.h"
+#include "common/manifest/curated_pairs.h"
 #include "common/text/safe_text.h"
 
 namespace kernelmill::client {
 namespace {
 
+constexpr int kPollMillis = 200;
+
+class TtyTerminal final : public Terminal {
+ public:
+  TtyTerminal(const termios& before, std::function<bool()> ended)
+      : before_(before), ended_(std::move(ended)) {
+    termios keys = before;
+    keys.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | ISIG);  // Ctrl-C is a key: it quits
+    keys.c_cc[VMIN] = 1;
+    keys.c_cc[VTIME] = 0;
+    ::tcsetattr(STDIN_FILENO, TCSADRAIN, &keys);
+  }
+  TtyTerminal(const TtyTerminal&) = delete;
+  TtyTerminal& operator=(const TtyTerminal&) = delete;
+  ~TtyTerminal() override { ::tcsetattr(STDIN_FILENO, TCSADRAIN, &before_); }
+
+  int rows() const override { return Size().ws_row > 0 ? Size().ws_row : 24; }
+  int columns() const override { return Size().ws_col > 0 ? Size().ws_col : 80; }
+
+  void Write(absl::string_view text) override {
+    while (!text.empty()) {
+      const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written <= 0) return;
+      text.remove_prefix(static_cast<size_t>(written));
+    }
+  }
+
+  int ReadKey() override {
+    while (!ended_()) {
+      pollfd input = {STDIN_FILENO, POLLIN, 0};
+      if (::poll(&input, 1, kPollMillis) <= 0) continue;
+      unsigned char key = 0;
+      const ssize_t got = ::read(STDIN_FILENO, &key, 1);
+      if (got < 0 && errno == EINTR) continue;
+      return got == 1 ? key : kEnd;
+    }
+    return kEnd;
+  }
+
+ private:
+  static winsize Size() {
+    winsize size = {};
+    ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+    return size;
+  }
+
+  const termios before_;
+  const std::function<bool()> ended_;
+};
+
+bool Names(const v1::KernelReference& reference, const FlaggedKernel& flagged) {
+  return manifest::NamesKernel(reference, flagged.repository, flagged.kernel);
+}
+
+bool IsOn(const v1::Review& review, const FlaggedItem& item) {
+  if (review.flag() != item.flag) return false;
+  if (item.flag != job::kFlagPair) return Names(review.kernel(), item.kernels[0]);
+  return Names(review.cuda(), item.kernels[0]) && Names(review.triton(), item.kernels[1]);
+}
+
 constexpr char kKeys[] = "[a]ccept [r]eject [s]kip [b]ack [m]odule [q]uit [?] ";
 constexpr char kHelp[] =
-    "  a  accept: the flag goes; a pair of kernels becomes a row to train on\n"
-    "  r  reject, with a reason: the kernel is left out; a pair is no candidate any more\n"
-    "  s  skip: nothing is decided, and it is asked again another time\n"
-    "  b  back to the item before, to look at it or decide anew\n"
-    "  m  the modules, which are what is trained on, in place of the kernels, and back\n"
+    "  a  accept: the flag is removed; a pair of kernels becomes a row to train on\n"
+    "  r  reject, with a reason: the kernel is left out; a pair is no longer a candidate\n"
+    "  s  skip: the item is shown again in the next review\n"
+    "  b  back to the previous item, to read it or change the decision\n"
+    "  m  switch between the kernels and their modules, which are the training text\n"
     "  space or Enter: more of a long text\n"
-    "  q  quit: what was decided is in the file, and the next review goes on here\n";
+    "  q  quit: the decisions are in the file, and the next review continues here\n";
 constexpr int kControlC = 3;
 constexpr int kControlD = 4;
 constexpr int kControlU = 21;
@@ -27,7 +101,7 @@ constexpr int kEscape = 27;
 
 bool IsErase(int key) { return key == 8 || key == 127; }
 
-// Takes the last character off a text in UTF-8.
+// Removes the last character of a text in UTF-8.
 void DropLast(std::string* text) {
   while (!text->empty() && (static_cast<unsigned char>(text->back()) & 0xc0) == 0x80) {
     text->pop_back();
@@ -39,7 +113,7 @@ void DropLast(std::string* text) {
 
 v1::Review MakeReview(const FlaggedItem& item, v1::ReviewDecision decision, const std::string& why,
                       const Reviewer& reviewer) {
-  v1::Review review = FlaggedItems::ReviewOf(item);
+  v1::Review review = FlaggedItems::NewReview(item);
   review.set_decision(decision);
   review.set_why(why);
   review.set_who(reviewer.who);
@@ -135,14 +209,14 @@ absl::StatusOr<bool> ReviewSession::Decide(const FlaggedItem& item, v1::ReviewDe
   if (!accept) {
     why = ReadLine("why: ");
     if (why.empty()) {
-      terminal_.Write("Not rejected: a reason is needed.\n");
+      terminal_.Write("Not rejected: a reason is required.\n");
       return false;
     }
   }
   const absl::Status added = file_.Add(MakeReview(item, decision, why, reviewer_));
-  // What the person typed can be put right; what the disk says cannot.
+  // The person can correct the input; other errors end the session.
   if (absl::IsInvalidArgument(added)) {
-    terminal_.Write(absl::StrCat("Not taken: ", std::string(added.message()), "\n"));
+    terminal_.Write(absl::StrCat("Not recorded: ", std::string(added.message()), "\n"));
     return false;
   }
   RETURN_IF_ERROR(added);
@@ -173,7 +247,7 @@ absl::StatusOr<ReviewSession::Step> ReviewSession::Ask(const FlaggedItem& item) 
         ++counts_.skipped;
         return Step::kNext;
       case 'b':
-        if (at_ == 0) terminal_.Write("This is the first one.\n");
+        if (at_ == 0) terminal_.Write("This is the first item.\n");
         return Step::kBack;
       case 'm': {
         whole = !whole;
@@ -199,6 +273,47 @@ absl::StatusOr<ReviewSession::Step> ReviewSession::Ask(const FlaggedItem& item) 
         break;
     }
   }
+}
+
+absl::StatusOr<ReviewFile> ReviewFile::Open(const std::string& path) {
+  ReviewFile file;
+  file.path_ = path;
+  absl::StatusOr<std::vector<v1::Review>> reviews = job::ReadReviewList(path);
+  if (absl::IsNotFound(reviews.status())) return file;
+  RETURN_IF_ERROR(reviews.status());
+  file.reviews_ = *std::move(reviews);
+  return file;
+}
+
+const v1::Review* ReviewFile::Find(const FlaggedItem& item) const {
+  for (auto review = reviews_.rbegin(); review != reviews_.rend(); ++review) {
+    if (IsOn(*review, item)) return &*review;
+  }
+  return nullptr;
+}
+
+absl::Status ReviewFile::Add(const v1::Review& review) {
+  RETURN_IF_ERROR(job::CheckReview("review", review));
+  const std::string line = job::ReviewLine(review);
+  const FileDescriptor file(::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
+  if (file.get() < 0) return absl::ErrnoToStatus(errno, "cannot write " + path_);
+  // One write of one line under a lock: lines of other processes come before or after it.
+  if (::flock(file.get(), LOCK_EX) != 0 ||
+      ::write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()) ||
+      ::fsync(file.get()) != 0) {
+    return absl::ErrnoToStatus(errno, "cannot write " + path_);
+  }
+  reviews_.push_back(review);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Terminal>> OpenTerminal(std::function<bool()> ended) {
+  termios before = {};
+  if (::isatty(STDOUT_FILENO) == 0 || ::tcgetattr(STDIN_FILENO, &before) != 0) {
+    return absl::FailedPreconditionError(
+        "review requires a terminal; use --list, --accept and --reject without one");
+  }
+  return std::make_unique<TtyTerminal>(before, std::move(ended));
 }
 
 }  // namespace kernelmill::client

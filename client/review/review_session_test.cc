@@ -149,7 +149,7 @@ TEST_F(ReviewSessionTest, BackShowsWhatWasDecidedAndTakesAnotherDecision) {
 TEST_F(ReviewSessionTest, ARejectionNeedsAReason) {
   ScriptedTerminal terminal("r  \rrx\x1brnoo\x7f\rq");
   Run(&terminal);
-  EXPECT_THAT(terminal.shown(), HasSubstr("a reason is needed"));
+  EXPECT_THAT(terminal.shown(), HasSubstr("a reason is required"));
   EXPECT_THAT(Decided(), ElementsAre("word_overlap a.py reject no"));
 }
 

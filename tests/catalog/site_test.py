@@ -122,7 +122,7 @@ class Site(unittest.TestCase):
             "lang": collections.Counter(row["dsl"] for row in self.rows),
             "feature": collections.Counter(feature for row in self.rows for feature in row["features"]),
             "self": collections.Counter("yes" if row["self_contained"] else "no" for row in self.rows),
-            "dir": collections.Counter("backward" if "backward" in row["tags"] else "forward or not told" for row in self.rows),
+            "dir": collections.Counter("backward" if "backward" in row["tags"] else "forward / unknown" for row in self.rows),
             "compile": collections.Counter(f"{result['toolchain']} · {result['target']}" for row in self.rows if row["compile"]
                                            for result in row["compile"]["results"] if result["status"] == "ok"),
             "test": {"yes": self.count(lambda row: row["launcher"])},
@@ -384,7 +384,7 @@ class Site(unittest.TestCase):
         self.addCleanup(page.close)
         page.add_script_tag(content=script)
         for text, words in json.loads((web / "word_cases.json").read_text(encoding="utf-8")).items():
-            self.assertEqual(page.evaluate("text => words.wordsOf(text)", text), words, text)
+            self.assertEqual(page.evaluate("text => words.splitWords(text)", text), words, text)
 
 
 if __name__ == "__main__":

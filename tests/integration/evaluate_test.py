@@ -105,7 +105,7 @@ class Evaluate(unittest.TestCase):
         wrong.write_text('{"completion": "x"}\n{"completion": 5}\n')
         done = self.evaluate(wrong, check=False)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("wrong.jsonl:2: completion: of type number", done.stderr)
+        self.assertIn("wrong.jsonl:2: completion: must be a text, not of type number", done.stderr)
         self.out.mkdir()
         (self.out / "mine.txt").write_text("keep")
         right = self.write("g.jsonl", [{"completion": "x"}])
@@ -121,7 +121,7 @@ class Evaluate(unittest.TestCase):
         away = harness.run(harness.BIN / "kernelmill", "evaluate", self.write("k.jsonl", [{"completion": HEAD + KERNEL}]),
                            "--compiler", "127.0.0.1:1", check=False)
         self.assertEqual(away.returncode, 3, away.stderr)
-        self.assertIn("The compiler was looked for at 127.0.0.1:1 (--compiler)", away.stderr)
+        self.assertIn("Tried the compiler at 127.0.0.1:1 (--compiler)", away.stderr)
         self.assertNotIn("coordinator", away.stderr)
         for flag, name, known in (("--toolchain", "triton", "triton-3.5.1"), ("--target", "sm_90", "cuda:90")):
             refused = harness.run(harness.BIN / "kernelmill", "evaluate", right, flag, name, check=False)

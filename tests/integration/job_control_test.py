@@ -146,7 +146,7 @@ class JobControl(unittest.TestCase):
         self.cluster.start_workers()
         job = self.run_job()
         self.wait_for_holds(f"dataset/{job}")
-        self.assertIn("all are whole", self.store("verify").stdout)
+        self.assertIn("all are intact", self.store("verify").stdout)
         backup = json.loads(self.store("backup", "monday", "--json").stdout)
         self.store("backup", "../monday", code=2)
         self.assertEqual(self.cluster.store.stop(), 0)

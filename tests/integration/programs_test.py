@@ -42,11 +42,11 @@ class Programs(unittest.TestCase):
     def test_the_clients_errors_say_what_to_do(self):
         quickstart = harness.ROOT / "deploy/jobs/quickstart.yaml"
         for said, *argv in (
-                ["no command is given; kernelmill --help lists them"],
-                ["frob: no such command; see kernelmill --help", "frob"],
-                ["--frob: no such option; see kernelmill --help", "--frob"],
+                ["a command is required; kernelmill --help lists them"],
+                ["frob: unknown command; see kernelmill --help", "frob"],
+                ["--frob: unknown option; see kernelmill --help", "--frob"],
                 ["see kernelmill store --help", "store"],
-                ["frob: no such command of the store", "store", "frob"],
+                ["frob: unknown command of store", "store", "frob"],
                 ["see kernelmill crawl --help", "crawl"],
                 ["nowhere.yaml: No such file", "crawl", "nowhere.yaml", "--out", "out"],
                 ["/proc: nothing can be written here", "crawl", quickstart, "--out", "/proc/kernelmill"],
@@ -59,7 +59,7 @@ class Programs(unittest.TestCase):
         for command in (["jobs"], ["cancel", "job-1"], ["submit", harness.ROOT / "deploy/jobs/quickstart.yaml"]):
             done = harness.run(harness.BIN / "kernelmill", *command, "--coordinator", address, "--reconnect-seconds", "0.1",
                                check=False, env=environment)
-            self.assertIn(f"was looked for at {address}", done.stderr, command)
+            self.assertIn(f"the coordinator at {address}", done.stderr, command)
         for role in ROLES:
             needed = ("--data", "unused") if role in ("store", "coordinator") else ()
             done = harness.run(harness.BIN / f"kernelmill-{role}", "--listen", "0.0.0.0:2", "--metrics", "", *needed,

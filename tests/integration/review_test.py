@@ -153,7 +153,7 @@ class Review(unittest.TestCase):
         dataset = self.crawl("dataset")
         done = self.run_review(dataset, "--reviews", self.reviews)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("there is none", done.stderr)
+        self.assertIn("review requires a terminal", done.stderr)
         self.assertFalse(self.reviews.exists())
 
     def test_a_decision_on_what_is_gone_is_listed_and_the_job_ends_with_1(self):

@@ -1,6 +1,7 @@
 #include "client/catalog/coverage/coverage.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -17,12 +18,12 @@
 namespace kernelmill::client {
 namespace {
 
-constexpr size_t kMaxRun = 4;  // words of a phrase
+constexpr size_t kMaxRun = 4;  // words in a phrase
 constexpr double kFirstTier = 0.8;
-constexpr char kUntagged[] = "#untagged";  // in the table: a kernel without tags
+constexpr char kUntagged[] = "#untagged";  // the table's word for a kernel without tags
 
-// Whether a part, the last one, only keeps names from meaning something else, and says of no kernel
-// that it is near.
+// Returns whether a part is a condition: it excludes names with another meaning, and does not count
+// for near.
 bool IsCondition(absl::string_view part) { return absl::StrContains(part, kUntagged); }
 
 void AddRuns(const std::vector<std::string>& words, std::set<std::string>* phrases) {
@@ -35,8 +36,41 @@ void AddRuns(const std::vector<std::string>& words, std::set<std::string>* phras
   }
 }
 
-// What somebody else has to launch is at best near to what is wanted.
+// Returns whether a kernel is a helper that only other kernels can use. It is at best near.
 bool IsOnlyHelper(const CatalogEntry& entry) { return entry.kind == "helper" && !entry.decorated; }
+
+using Json = nlohmann::ordered_json;
+
+Json Kernel(const std::optional<uint32_t>& number, const std::vector<CatalogEntry>& entries) {
+  if (!number.has_value()) return nullptr;
+  const CatalogEntry& entry = entries[*number];
+  return {{"id", entry.id},
+          {"qualname", entry.qualname},
+          {"repository", entry.repository},
+          {"path", entry.path},
+          {"score", entry.score}};
+}
+
+Json Text(absl::string_view text) { return std::string(text); }
+
+Json Operation(const OperationCoverage& coverage, const std::vector<CatalogEntry>& entries) {
+  return {{"name", Text(coverage.operation->name)},
+          {"list", Text(coverage.operation->list)},
+          {"forward", coverage.forward},
+          {"backward", coverage.backward},
+          {"differentiable", coverage.operation->differentiable},
+          {"dtypes", coverage.dtypes},
+          {"languages", coverage.languages},
+          {"licenses", coverage.licenses},
+          {"fused_with", coverage.fused_with},
+          {"strided", coverage.strided},
+          {"self_contained", coverage.self_contained},
+          {"first_tier", coverage.first_tier},
+          {"compile", coverage.compile},
+          {"tested", coverage.tested},
+          {"best", Kernel(coverage.best, entries)},
+          {"nearest", coverage.found() > 0 ? Json(nullptr) : Kernel(coverage.nearest, entries)}};
+}
 
 }  // namespace
 
@@ -68,6 +102,9 @@ Coverage::Coverage(absl::Span<const KnownOperation> operations)
   }
 }
 
+// The basic idea: `uses_` maps each choice (a tag or a phrase of names) to the parts of operations
+// that accept it. A kernel's tags and phrases give a set of parts, sorted by operation. A kernel
+// that has all parts of an operation counts for it; one that has the first part may be near.
 void Coverage::Add(const CatalogEntry& entry, uint32_t number) {
   ++kernels_;
   if (entry.kind == "broken" || entry.kind == "test") return;
@@ -122,7 +159,7 @@ void Coverage::Count(const CatalogEntry& entry, uint32_t number, OperationCovera
 void Coverage::KeepNearest(const CatalogEntry& entry, uint32_t number, size_t operation,
                            int parts) {
   if (2 * parts <= naming_counts_[operation]) return;
-  // Of two with equally many parts the one of the right group, then of the higher score.
+  // Rank by parts, then by group, then by score.
   const bool same_group = entry.HasTag(operations_[operation].operation->near);
   const std::pair<int, double> rank{2 * parts + same_group, entry.score};
   if (rank <= nearest_rank_[operation]) return;
@@ -137,7 +174,7 @@ void Coverage::AddNeed(size_t operation, const char* what, double weight) {
 }
 
 void Coverage::Finish() {
-  // Whoever asks for the same parts asks for the same.
+  // Operations with the same parts are the same operation.
   absl::flat_hash_map<absl::string_view, std::set<absl::string_view>> lists;
   for (const OperationCoverage& each : operations_) {
     lists[each.operation->parts].insert(each.operation->list);
@@ -145,7 +182,7 @@ void Coverage::Finish() {
   for (size_t i = 0; i < operations_.size(); ++i) {
     OperationCoverage& each = operations_[i];
     const double asked = 1.0 + 0.5 * static_cast<double>(lists[each.operation->parts].size() - 1);
-    const bool chain = part_counts_[i] > 2;  // of several operations in one: wanted by fewer
+    const bool chain = part_counts_[i] > 2;  // several operations in one: fewer people want it
     const double weight = asked * (chain ? 0.5 : 1);
     if (each.found() == 0) {
       AddNeed(i, "no kernel", 4 * weight);
@@ -154,8 +191,8 @@ void Coverage::Finish() {
     if (each.operation->differentiable && each.backward == 0) {
       AddNeed(i, "no backward pass", 3 * weight);
     }
-    if (each.self_contained == 0) AddNeed(i, "none that stands alone", 1.5 * weight);
-    if (each.first_tier == 0) AddNeed(i, "none of the first tier", weight);
+    if (each.self_contained == 0) AddNeed(i, "none self-contained", 1.5 * weight);
+    if (each.first_tier == 0) AddNeed(i, "none of tier 1", weight);
   }
   std::stable_sort(needs_.begin(), needs_.end(),
                    [](const Need& a, const Need& b) { return a.weight > b.weight; });
@@ -179,6 +216,25 @@ std::vector<std::string> WantedSearches(const Coverage& coverage, size_t limit) 
     if (seen.insert(search).second) searches.push_back(search);
   }
   return searches;
+}
+
+std::string CoverageJson(const Coverage& coverage, const std::vector<CatalogEntry>& entries) {
+  Json operations = Json::array();
+  for (const OperationCoverage& each : coverage.operations()) {
+    operations.push_back(Operation(each, entries));
+  }
+  Json needs = Json::array();
+  for (const Need& need : coverage.needs()) {
+    const KnownOperation& operation = *coverage.operations()[need.operation].operation;
+    needs.push_back({{"name", Text(operation.name)},
+                     {"list", Text(operation.list)},
+                     {"what", need.what},
+                     {"weight", need.weight},
+                     {"nearest", Kernel(need.nearest, entries)}});
+  }
+  return Json({{"kernels", coverage.kernels()}, {"operations", operations}, {"needed", needs}})
+             .dump(1, ' ', false, Json::error_handler_t::replace) +
+         "\n";
 }
 
 }  // namespace kernelmill::client

@@ -35,7 +35,7 @@ CatalogEntry Entry(const std::string& name, std::vector<std::string> tags) {
   return entry;
 }
 
-std::string NeedOf(const Coverage& coverage, size_t operation) {
+std::string NeedsText(const Coverage& coverage, size_t operation) {
   std::string what;
   for (const Need& need : coverage.needs()) {
     if (need.operation == operation) what += need.what + ";";
@@ -63,9 +63,9 @@ TEST(Coverage, WhatIsMissingIsSaidWithTheNearestKernel) {
   Coverage coverage(kTable);
   for (uint32_t i = 0; i < entries.size(); ++i) coverage.Add(entries[i], i);
   coverage.Finish();
-  EXPECT_EQ(NeedOf(coverage, 0), "no backward pass;");
-  EXPECT_EQ(NeedOf(coverage, 2), "no kernel;");
-  EXPECT_EQ(NeedOf(coverage, 3), "no kernel;");
+  EXPECT_EQ(NeedsText(coverage, 0), "no backward pass;");
+  EXPECT_EQ(NeedsText(coverage, 2), "no kernel;");
+  EXPECT_EQ(NeedsText(coverage, 3), "no kernel;");
   // Two lists ask for softmax, so its backward pass comes first.
   EXPECT_EQ(coverage.needs()[0].operation, 0u);
   EXPECT_THAT(WantedSearches(coverage, 1), ElementsAre("triton.jit softmax backward"));
@@ -129,7 +129,7 @@ TEST(OperationTable, HasEachNameOnceAndNoEmptyPart) {
                 Not(::testing::AnyOf(::testing::HasSubstr("||"), ::testing::HasSubstr("|&"),
                                      ::testing::HasSubstr("& |"), ::testing::HasSubstr("#|"))))
         << operation.name;
-    // A condition, which no kernel is near by, stands last.
+    // A condition is the last part.
     const size_t condition = operation.parts.find("#untagged");
     EXPECT_TRUE(condition == absl::string_view::npos || condition > operation.parts.rfind(" & "))
         << operation.name;

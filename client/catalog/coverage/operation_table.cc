@@ -1,15 +1,15 @@
-#include "client/catalog/coverage/operation_table.h"
+#include "client/catalog/coverage/coverage.h"
 
 namespace kernelmill::client {
 namespace {
 
-// Where the names come from:
+// The sources of the names:
 //   aten         PyTorch's core ATen operators, https://pytorch.org/docs/stable/torch.compiler_ir,
-//                without views and what else moves or computes nothing
+//                without views and other operators that move or compute nothing
 //   kernelbench  the problems of KernelBench, levels 1 and 2, by number and name,
 //                https://github.com/ScalingIntelligence/KernelBench
-//   seeds        operations that triton-index's entries and libraries are about
-// What kernels are known by is ours.
+//   seeds        the operations of triton-index's entries and libraries
+// The parts are ours.
 // clang-format off
 const KnownOperation kOperations[] = {
     {"aten._adaptive_avg_pool2d", "aten", "adaptiveavgpool|adaptiveavgpool2d", "pooling", true},

@@ -23,11 +23,11 @@ namespace {
 using code::Token;
 using Tokens = std::vector<Token>;
 
-constexpr size_t kMaxEntries = 8;    // of a list
-constexpr size_t kMaxText = 160;     // characters of an expression that is shown
-constexpr size_t kMaxComment = 400;  // of prose
+constexpr size_t kMaxEntries = 8;    // entries in a list
+constexpr size_t kMaxText = 160;     // bytes of an expression
+constexpr size_t kMaxComment = 400;  // bytes of a comment
 
-// Names of types as Triton, torch, JAX and CUDA write them, and how they are shown.
+// The names of types in Triton, torch, JAX and CUDA, with the names to show.
 const absl::flat_hash_map<absl::string_view, absl::string_view>& Dtypes() {
   static const auto* const kDtypes = new absl::flat_hash_map<absl::string_view, absl::string_view>{
       {"float64", "float64"},
@@ -65,7 +65,7 @@ const absl::flat_hash_map<absl::string_view, absl::string_view>& Dtypes() {
   return *kDtypes;
 }
 
-// CUDA's own words, which mean other things in Python.
+// Names of types in CUDA that have another meaning in Python.
 const absl::flat_hash_map<absl::string_view, absl::string_view>& CudaDtypes() {
   static const auto* const kDtypes = new absl::flat_hash_map<absl::string_view, absl::string_view>{
       {"float", "float32"}, {"double", "float64"}, {"float2", "float32"}, {"float4", "float32"},
@@ -79,15 +79,15 @@ void AddOnce(std::string entry, std::vector<std::string>* list) {
   if (std::find(list->begin(), list->end(), entry) == list->end()) list->push_back(entry);
 }
 
-// The text from one token to before another, on one line; nothing where it is long.
-std::string TextOf(const Tokens& tokens, size_t begin, size_t end) {
+// Returns the tokens from `begin` to before `end` as text on one line; empty if it is too long.
+std::string JoinTokens(const Tokens& tokens, size_t begin, size_t end) {
   std::string text;
   const Token* last = nullptr;
   for (size_t i = begin; i < end; ++i) {
     if (tokens[i].kind == Token::kComment) continue;
     const bool apart =
         last != nullptr && tokens[i].text.data() != last->text.data() + last->text.size();
-    // What stood on lines of its own: "( x, )" is "(x,)".
+    // A bracket on its own line leaves no blank: "( x, )" becomes "(x,)".
     if (apart && !code::IsOpeningBracket(last->text) && !code::IsClosingBracket(tokens[i].text)) {
       text += ' ';
     }
@@ -101,7 +101,7 @@ bool Is(const Tokens& tokens, size_t i, absl::string_view text) {
   return i < tokens.size() && tokens[i].text == text;
 }
 
-// Returns one past the last token of the statement that `begin` is in.
+// Returns the end of the statement at `begin`.
 size_t StatementEnd(const Tokens& tokens, size_t begin) {
   size_t end = begin + 1;
   while (end < tokens.size() && !tokens[end].begins_statement) ++end;
@@ -112,7 +112,7 @@ std::vector<std::string> DtypesIn(const Tokens& tokens, bool cuda) {
   std::vector<std::string> dtypes;
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].kind != Token::kName) continue;
-    // Of Python a member of something: tl.float32.
+    // In Python types are members: tl.float32.
     const bool member = i > 0 && tokens[i - 1].text == ".";
     auto at = Dtypes().find(tokens[i].text);
     if (at != Dtypes().end() && (member || cuda)) AddOnce(std::string(at->second), &dtypes);
@@ -123,7 +123,7 @@ std::vector<std::string> DtypesIn(const Tokens& tokens, bool cuda) {
   return dtypes;
 }
 
-// The type that the call whose bracket opens at `open` names.
+// Adds the type that is named in the call with its bracket at `open`.
 void AddAccumulator(const Tokens& tokens, size_t open, std::vector<std::string>* types) {
   const size_t close = code::FindClosingBracket(tokens, open);
   for (size_t i = open; i < close; ++i) {
@@ -134,10 +134,10 @@ void AddAccumulator(const Tokens& tokens, size_t open, std::vector<std::string>*
   }
 }
 
-// The argument of the call whose bracket opens at `open`, without "axis=".
-std::string AxisOf(const Tokens& tokens, size_t open) {
+// Returns the argument of the call with its bracket at `open`, without "axis=".
+std::string ReadAxis(const Tokens& tokens, size_t open) {
   const size_t close = code::FindClosingBracket(tokens, open);
-  const std::string text = TextOf(tokens, open + 1, close);
+  const std::string text = JoinTokens(tokens, open + 1, close);
   return std::string(absl::StripPrefix(absl::StripPrefix(text, "axis="), "axis = "));
 }
 
@@ -149,7 +149,7 @@ void ReadKernelText(const Tokens& tokens, CodeFacts* facts) {
       AddAccumulator(tokens, i + 1, &facts->accumulators);
     } else if (text == "program_id" && Is(tokens, i + 1, "(") && i > 0 &&
                tokens[i - 1].text != "def") {
-      AddOnce(AxisOf(tokens, i + 1), &facts->program_axes);
+      AddOnce(ReadAxis(tokens, i + 1), &facts->program_axes);
     } else if (text == "element_ty" && i >= 4 && tokens[i - 2].text == "dtype" &&
                tokens[i - 3].text == "." && tokens[i - 4].kind == Token::kName) {
       AddOnce(std::string(tokens[i - 4].text), &facts->store_casts);
@@ -158,22 +158,22 @@ void ReadKernelText(const Tokens& tokens, CodeFacts* facts) {
       const size_t colon = code::FindOutsideBrackets(tokens, i, end, ":");
       size_t in = i;
       while (in < colon && tokens[in].text != "in") ++in;
-      AddOnce(TextOf(tokens, in + 1, colon), &facts->loops);
+      AddOnce(JoinTokens(tokens, in + 1, colon), &facts->loops);
     }
   }
 }
 
-// Where the body begins: behind the colon of the signature.
-size_t BodyOf(const Tokens& tokens) {
+// Returns the index of the body: after the colon of the signature.
+size_t FindBody(const Tokens& tokens) {
   size_t i = 0;
   while (i < tokens.size() && tokens[i].text != "def") ++i;
   return std::min(tokens.size(), code::FindOutsideBrackets(tokens, i, tokens.size(), ":") + 1);
 }
 
-// The comment that stands before the first statement, where it is about all of the body and not
-// about that statement alone: it has two lines, or a blank one behind it.
+// Returns the comment before the first statement if it is about the whole body and not only about
+// that statement: if it has two lines, or a blank line after it.
 std::string FirstComment(const Tokens& tokens) {
-  size_t i = BodyOf(tokens);
+  size_t i = FindBody(tokens);
   std::vector<absl::string_view> lines;
   const char* end = nullptr;
   for (; i < tokens.size() && tokens[i].kind == Token::kComment; ++i) {
@@ -191,20 +191,20 @@ std::string FirstComment(const Tokens& tokens) {
   return comment.size() > kMaxComment || (lines.size() == 1 && !apart) ? "" : comment;
 }
 
-// What a body that is one return statement returns.
+// Returns the value of a body that is one return statement; otherwise empty.
 std::string OnlyReturn(const Tokens& tokens) {
-  size_t i = BodyOf(tokens);
+  size_t i = FindBody(tokens);
   while (i < tokens.size() && (tokens[i].kind == Token::kComment ||
                                (tokens[i].kind == Token::kString && tokens[i].begins_statement))) {
     ++i;
   }
   if (!Is(tokens, i, "return")) return "";
   const size_t end = StatementEnd(tokens, i);
-  return end == tokens.size() ? TextOf(tokens, i + 1, end) : "";
+  return end == tokens.size() ? JoinTokens(tokens, i + 1, end) : "";
 }
 
-// Where a name is launched: of NAME[grid](...) the bracket's place. Any name's where the kernel's
-// own is not, since launchers pass kernels on; but then it must be the only one.
+// Returns the index of the bracket in NAME[grid](...). Launchers may pass kernels on under other
+// names: if the kernel's name has no launch, a single launch of another name counts.
 std::optional<size_t> FindLaunch(const Tokens& tokens, const std::string& name) {
   std::vector<size_t> others;
   for (size_t i = 0; i + 1 < tokens.size(); ++i) {
@@ -218,40 +218,41 @@ std::optional<size_t> FindLaunch(const Tokens& tokens, const std::string& name) 
   return others[0];
 }
 
-// What the launcher sets a name to, where it does so once: "x = ..." or what "def x(META):"
-// returns.
-std::string ValueOf(const Tokens& tokens, absl::string_view name) {
+// Returns the value of a name that the launcher sets once, by "x = ..." or by the return of
+// "def x(META):"; otherwise empty.
+std::string FindValue(const Tokens& tokens, absl::string_view name) {
   std::string value;
   int count = 0;
   for (size_t i = 0; i + 1 < tokens.size(); ++i) {
     if (!tokens[i].begins_statement) continue;
     const size_t end = StatementEnd(tokens, i);
     if (tokens[i].text == name && Is(tokens, i + 1, "=")) {
-      value = TextOf(tokens, i + 2, end);
+      value = JoinTokens(tokens, i + 2, end);
       ++count;
     } else if (tokens[i].text == "def" && Is(tokens, i + 1, name)) {
       size_t back = code::FindOutsideBrackets(tokens, i, tokens.size(), ":") + 1;
       if (!Is(tokens, back, "return")) continue;
-      value = TextOf(tokens, back + 1, StatementEnd(tokens, back));
+      value = JoinTokens(tokens, back + 1, StatementEnd(tokens, back));
       ++count;
     }
   }
   return count == 1 ? value : "";
 }
 
-std::string GridOf(const Tokens& tokens, const std::string& kernel) {
+std::string FindGrid(const Tokens& tokens, const std::string& kernel) {
   const std::optional<size_t> open = FindLaunch(tokens, kernel);
   if (!open.has_value()) return "";
   const size_t close = code::FindClosingBracket(tokens, *open);
   const bool one_name = close == *open + 2 && tokens[*open + 1].kind == Token::kName;
-  return one_name ? ValueOf(tokens, tokens[*open + 1].text) : TextOf(tokens, *open + 1, close);
+  return one_name ? FindValue(tokens, tokens[*open + 1].text)
+                  : JoinTokens(tokens, *open + 1, close);
 }
 
-// What the names of a condition are set to, and the names of that.
+// Adds the values of the names in a condition, and of the names in these values.
 void AddBounds(const Tokens& tokens, absl::string_view condition, int depth, CodeFacts* facts) {
   for (const Token& token : code::Lex(condition, code::Language::kPython)) {
     if (token.kind != Token::kName) continue;
-    const std::string value = ValueOf(tokens, token.text);
+    const std::string value = FindValue(tokens, token.text);
     if (value.empty()) continue;
     const size_t before = facts->bounds.size();
     AddOnce(absl::StrCat(token.text, " = ", value), &facts->bounds);
@@ -264,18 +265,18 @@ void ReadConditions(const Tokens& tokens, CodeFacts* facts) {
     if (!tokens[i].begins_statement) continue;
     const size_t end = StatementEnd(tokens, i);
     if (tokens[i].text == "assert") {
-      AddOnce(TextOf(tokens, i + 1, code::FindOutsideBrackets(tokens, i + 1, end, ",")),
+      AddOnce(JoinTokens(tokens, i + 1, code::FindOutsideBrackets(tokens, i + 1, end, ",")),
               &facts->requirements);
     } else if (tokens[i].text == "if" && Is(tokens, end, "raise")) {
-      AddOnce(TextOf(tokens, i + 1, code::FindOutsideBrackets(tokens, i + 1, end, ":")),
+      AddOnce(JoinTokens(tokens, i + 1, code::FindOutsideBrackets(tokens, i + 1, end, ":")),
               &facts->refusals);
     }
   }
   for (const std::string& condition : facts->refusals) AddBounds(tokens, condition, 1, facts);
 }
 
-// The docstring of the first function of a text.
-std::string DocstringOf(const Tokens& tokens) {
+// Returns the docstring of the first function.
+std::string FindDocstring(const Tokens& tokens) {
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].text != "def" || !tokens[i].begins_statement) continue;
     const size_t body = StatementEnd(tokens, i);
@@ -301,9 +302,9 @@ CodeFacts ReadCodeFacts(const CatalogKernel& kernel) {
   if (!kernel.launcher.has_value() || cuda) return facts;
   const Tokens launcher = code::Lex(kernel.launcher->text, language);
   facts.launcher_dtypes = DtypesIn(launcher, cuda);
-  facts.grid = GridOf(launcher, kernel.name);
+  facts.grid = FindGrid(launcher, kernel.name);
   ReadConditions(launcher, &facts);
-  facts.launcher_docstring = DocstringOf(launcher);
+  facts.launcher_docstring = FindDocstring(launcher);
   return facts;
 }
 

@@ -4,37 +4,50 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "client/catalog/describe/code_facts.h"
 #include "client/catalog/entries/catalog_kernel.h"
 
 namespace kernelmill::client {
 
-// A sentence about a kernel, the rule of rules.cc that made it, and what the rule went by: a rule
-// of the tags, a line, or nothing where the sentence itself quotes it. Plain text; code in it
-// stands between backquotes.
+// A sentence about a kernel, the rule that made it (description.cc), and the rule's evidence: a
+// rule of the tags, a line, or empty if the sentence quotes it. Plain text; code is between
+// backquotes.
 struct Sentence {
   std::string rule;
   std::string text;
   std::string evidence;
 };
 
-// What a kernel computes, for which shapes and types, and how it is launched: a sentence for each
-// rule that holds, in the table's order. Nothing is said that the row or the text does not say.
+// Describes a kernel: its computation, its shapes and types, and its launch. Returns one sentence
+// for each rule that applies, in the table's order. Every sentence follows from the row or the
+// text.
 std::vector<Sentence> Describe(const CatalogKernel& kernel, const CodeFacts& facts);
 
-// What to show where one line has room: its docstring's first sentence, else its tags in words,
-// else its operations.
+// Returns a one-line summary: the first sentence of the docstring, or the tags in words, or the
+// operations.
 std::string Summary(const CatalogKernel& kernel);
 
-// Names of decorators that are neither Triton's nor Python's own: what launches a function may be
-// made by one.
+// Returns the names of decorators that belong neither to Triton nor to Python. Such a decorator may
+// launch the function.
 std::vector<std::string> OwnDecorators(const CatalogKernel& kernel);
 
-// A tag as people say it: "layer normalization" of "layer_norm"; the tag itself where it is new.
+// Returns a tag in words: "layer normalization" for "layer_norm". An unknown tag stays as it is.
 std::string TagPhrase(const std::string& tag);
 
-// The tags in words, without those that a narrower one implies and without the direction.
+// Returns the tags in words, without the direction and without tags that a narrower one implies.
 std::vector<std::string> OperationPhrases(const CatalogKernel& kernel);
+
+// The author of a kernel, and the evidence: "__author__", "copyright" (the holders in the copyright
+// lines of the file and its licence) or "owner" (of the repository on the web). Empty if unknown.
+struct Author {
+  std::string name;
+  std::string evidence;
+};
+Author FindAuthor(const CatalogKernel& kernel);
+
+// Returns the holder in a copyright line: "Tri Dao" for "# Copyright (c) 2024, Tri Dao.".
+std::string CopyrightHolder(absl::string_view line);
 
 }  // namespace kernelmill::client
 

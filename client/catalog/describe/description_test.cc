@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 
 CatalogKernel Softmax() { return *ParseKernelRow(testing::SoftmaxRow().dump()); }
 
-// What the rule says; empty where it does not hold.
+// Returns the rule's sentence; empty if the rule does not apply.
 Sentence SentenceBy(const CatalogKernel& kernel, const std::string& rule) {
   for (const Sentence& sentence : Describe(kernel, ReadCodeFacts(kernel))) {
     if (sentence.rule == rule) return sentence;
@@ -23,15 +23,15 @@ Sentence SentenceBy(const CatalogKernel& kernel, const std::string& rule) {
 
 TEST(Description, HasASentenceForEachRuleThatHolds) {
   const CatalogKernel kernel = Softmax();
-  EXPECT_EQ(SentenceBy(kernel, "docstring").text, "Its docstring: \"Row-wise softmax.\"");
-  EXPECT_EQ(SentenceBy(kernel, "tags").text, "It computes, or is a step of: softmax.");
+  EXPECT_EQ(SentenceBy(kernel, "docstring").text, "Docstring: \"Row-wise softmax.\"");
+  EXPECT_EQ(SentenceBy(kernel, "tags").text, "Computes softmax, or a step of it.");
   EXPECT_EQ(SentenceBy(kernel, "tags").evidence, "softmax by name:softmax");
-  EXPECT_EQ(SentenceBy(kernel, "operations").text, "It calls for maxima along an axis.");
+  EXPECT_EQ(SentenceBy(kernel, "operations").text, "Uses maxima along an axis.");
   EXPECT_EQ(SentenceBy(kernel, "parameters").text,
-            "It takes 1 pointer (`out`) and 1 compile-time constant (`BLOCK`).");
-  EXPECT_EQ(SentenceBy(kernel, "grid").text, "Its launcher's grid is `(x.shape[0],)`.");
+            "Takes 1 pointer (`out`) and 1 compile-time constant (`BLOCK`).");
+  EXPECT_EQ(SentenceBy(kernel, "grid").text, "Launch grid: `(x.shape[0],)`.");
   EXPECT_EQ(SentenceBy(kernel, "autotune").text,
-            "It is autotuned over 1 configuration of `BLOCK` (128), anew for each `n`.");
+            "Autotuned over 1 configuration of `BLOCK` (128), again for each `n`.");
   EXPECT_THAT(SentenceBy(kernel, "launcher").text, HasSubstr("the first of 2"));
 }
 
@@ -48,8 +48,8 @@ TEST(Description, ATagThatANarrowerOneImpliesIsLeftOut) {
   CatalogKernel kernel = Softmax();
   kernel.tags = {"backward", "layer_norm", "norm", "rms_norm"};
   EXPECT_EQ(SentenceBy(kernel, "tags").text,
-            "It computes, or is a step of: layer normalization and RMS normalization.");
-  EXPECT_THAT(SentenceBy(kernel, "direction").text, HasSubstr("backward pass"));
+            "Computes layer normalization and RMS normalization, or steps of them.");
+  EXPECT_THAT(SentenceBy(kernel, "direction").text, HasSubstr("Backward pass"));
 }
 
 TEST(Description, ADecoratorOfTheRepositoryIsNamed) {
@@ -57,7 +57,7 @@ TEST(Description, ADecoratorOfTheRepositoryIsNamed) {
   EXPECT_EQ(SentenceBy(kernel, "decorators").text, "");
   kernel.decorators = {"@pointwise_dynamic(promotion=[0])", "@triton.jit"};
   EXPECT_EQ(SentenceBy(kernel, "decorators").text,
-            "It is decorated by `pointwise_dynamic`, which is not the language's own.");
+            "Decorated with `pointwise_dynamic`, not a decorator of the language.");
 }
 
 TEST(Description, ALaunchersDocstringIsLeftOutWhereItIsTheKernelsOwn) {
@@ -72,15 +72,15 @@ TEST(Description, OneAndSeveralAreSaidAsOneSaysThem) {
   CatalogKernel kernel = Softmax();
   kernel.kind = "example";
   kernel.source = "def k(x):\n    tl.program_id(0)\n    x.to(tl.float32)\n";
-  EXPECT_EQ(SentenceBy(kernel, "kind").text, "It is an example.");
-  EXPECT_EQ(SentenceBy(kernel, "programs").text,
-            "Each program asks for its number along axis `0`.");
-  EXPECT_EQ(SentenceBy(kernel, "dtypes").text, "Its code names the type float32.");
+  EXPECT_EQ(SentenceBy(kernel, "kind").text, "This is an example.");
+  EXPECT_EQ(SentenceBy(kernel, "programs").text, "1-D launch grid.");
+  EXPECT_EQ(SentenceBy(kernel, "dtypes").text, "Type in the code: float32.");
   kernel.source =
       "def k(x):\n    tl.program_id(0)\n    tl.program_id(1)\n    x.to(tl.float32).to(tl.int8)\n";
-  EXPECT_EQ(SentenceBy(kernel, "programs").text,
-            "Each program asks for its number along axes `0` and `1`.");
-  EXPECT_EQ(SentenceBy(kernel, "dtypes").text, "Its code names the types float32 and int8.");
+  EXPECT_EQ(SentenceBy(kernel, "programs").text, "2-D launch grid.");
+  kernel.target = "ascend";
+  EXPECT_EQ(SentenceBy(kernel, "target").text, "Targets Ascend NPUs only.");
+  EXPECT_EQ(SentenceBy(kernel, "dtypes").text, "Types in the code: float32 and int8.");
 }
 
 TEST(Summary, IsTheDocstringsFirstSentenceElseTheTags) {
@@ -90,5 +90,30 @@ TEST(Summary, IsTheDocstringsFirstSentenceElseTheTags) {
   EXPECT_EQ(Summary(kernel), "Softmax");
 }
 
+TEST(CopyrightHolder, IsWhatStandsBehindYearsAndMarks) {
+  EXPECT_EQ(CopyrightHolder("# Copyright (c) 2024, Tri Dao."), "Tri Dao");
+  EXPECT_EQ(CopyrightHolder("Copyright 2023 Tri Dao, Albert Gu"), "Tri Dao, Albert Gu");
+  EXPECT_EQ(CopyrightHolder("// Copyright \xc2\xa9 2019-2024 Ada GmbH. All rights reserved."),
+            "Ada GmbH");
+  EXPECT_EQ(CopyrightHolder("Copyright (c) 2023-present, the authors <a@b.example>"),
+            "the authors");
+  EXPECT_EQ(CopyrightHolder("Copyright 3M Company"), "3M Company");
+  EXPECT_EQ(CopyrightHolder("Copyright"), "");
+}
+
+TEST(Author, IsWhoTheFileNamesElseTheHoldersElseTheOwner) {
+  CatalogKernel kernel;
+  EXPECT_EQ(FindAuthor(kernel).name, "");
+  kernel.repository_url = "https://example.com/ada/kernels";
+  EXPECT_EQ(FindAuthor(kernel).name, "ada");
+  EXPECT_EQ(FindAuthor(kernel).evidence, "owner");
+  kernel.license.copyrights = {"Copyright (c) 2024, A.", "Copyright 2023 A, B", "(c) B"};
+  EXPECT_EQ(FindAuthor(kernel).name, "A, B");
+  kernel.module = "__author__ = 'C'\nx = 1\n";
+  EXPECT_EQ(FindAuthor(kernel).name, "C");
+  EXPECT_EQ(FindAuthor(kernel).evidence, "__author__");
+}
+
 }  // namespace
+
 }  // namespace kernelmill::client

@@ -13,25 +13,27 @@
 
 namespace kernelmill::client {
 
-// An entry in the template of triton-index: name, link to the lines at the commit, author, tags,
-// description, minimal usage, Triton version, notes. Markdown; texts of strangers are escaped.
+// Returns an entry in the template of triton-index: name, link to the lines at the commit, author,
+// tags, description, minimal usage, Triton version, notes. It is Markdown; foreign text is escaped.
 std::string TritonIndexEntry(const CatalogKernel& kernel, const std::vector<Sentence>& sentences,
                              int64_t duplicates);
 
-// The operation that an entry stands under: the first tag that the kernel's own name gave, else its
-// first; "other" without tags.
+// Returns the operation under which the index lists a kernel: the first tag that comes from the
+// kernel's own name, or the first tag, or "other".
 std::string MainOperation(const CatalogKernel& kernel);
 
-// TRITON_INDEX.md: entries by operation. Where they do not fit one file, it lists the files of
-// each operation, in triton-index/. No file is larger than `max_bytes`.
+// A builder of TRITON_INDEX.md: entries by operation. If they do not fit into one file, the index
+// links to files of each operation in triton-index/. No file is larger than `max_bytes`. Not
+// thread-safe.
 class TritonIndex {
  public:
   explicit TritonIndex(size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  // Kernels of Triton and Gluon that are launched, and neither test nor broken; of others nothing.
+  // Adds a kernel of Triton or Gluon that is launched. Other kernels, tests and broken ones are
+  // left out.
   void Add(const CatalogKernel& kernel, const std::vector<Sentence>& sentences, int64_t duplicates);
 
-  // The files: path below the site and content.
+  // Returns the path below the site and the content of each file.
   std::vector<std::pair<std::string, std::string>> Files() const;
 
  private:
@@ -43,6 +45,11 @@ class TritonIndex {
   const size_t max_bytes_;
   std::map<std::string, Operation> operations_;
 };
+
+// Returns one line of Python that calls a kernel's launcher: "from a.b import f ; f(x, n,
+// eps=1e-6)", from the path and the signature of the launcher. Empty if no import reaches the
+// launcher, or its text is unknown.
+std::string MinimalUsage(const CatalogKernel& kernel);
 
 }  // namespace kernelmill::client
 

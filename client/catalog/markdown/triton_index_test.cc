@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "client/catalog/entries/kernel_row.h"
-#include "client/catalog/markdown/usage.h"
 #include "client/catalog/testing/catalog_rows.h"
 
 namespace kernelmill::client {
@@ -16,19 +15,19 @@ using ::testing::SizeIs;
 
 CatalogKernel Softmax() { return *ParseKernelRow(testing::SoftmaxRow().dump()); }
 
-std::string EntryOf(const CatalogKernel& kernel) {
+std::string MakeEntry(const CatalogKernel& kernel) {
   return TritonIndexEntry(kernel, Describe(kernel, ReadCodeFacts(kernel)), 1);
 }
 
 TEST(TritonIndexEntry, HasTheTemplatesFields) {
-  const std::string entry = EntryOf(Softmax());
+  const std::string entry = MakeEntry(Softmax());
   EXPECT_THAT(entry, HasSubstr("**Softmax** `softmax_kernel`\n"));
   EXPECT_THAT(
       entry,
       HasSubstr("- Link: <https://github.com/a/kernels/blob/c0ffee/ops/softmax.py#L3-L9>\n"));
   EXPECT_THAT(entry, HasSubstr("- Author: Ada Lovelace (copyright)\n"));
   EXPECT_THAT(entry, HasSubstr("- Tags: \"softmax\"\n"));
-  EXPECT_THAT(entry, HasSubstr("- Description: Its docstring: \"Row-wise softmax.\""));
+  EXPECT_THAT(entry, HasSubstr("- Description: Docstring: \"Row-wise softmax.\""));
   EXPECT_THAT(entry,
               HasSubstr("- Minimal Usage: `from ops.softmax import softmax ; softmax(x)`\n"));
   EXPECT_THAT(entry, HasSubstr("- Triton Version: Triton v2.1.0+ (setup.py)\n"));
@@ -40,7 +39,7 @@ TEST(TritonIndexEntry, MarkupOfStrangersIsText) {
   CatalogKernel kernel = Softmax();
   kernel.docstring = "</script><b>*bold* [a](javascript:x)\n- Link: forged";
   kernel.tags = {"<i>"};
-  const std::string entry = EntryOf(kernel);
+  const std::string entry = MakeEntry(kernel);
   EXPECT_THAT(entry, Not(HasSubstr("<b>")));
   EXPECT_THAT(entry, Not(HasSubstr("<i>")));
   EXPECT_THAT(entry, Not(HasSubstr("\n- Link: forged")));

@@ -13,9 +13,9 @@ namespace {
 using Kind = DifferenceRow::Kind;
 using Lines = std::vector<absl::string_view>;
 
-constexpr int kContext = 3;  // equal lines that are shown around a difference
+constexpr int kContext = 3;  // equal lines shown around a difference
 
-Lines LinesOf(absl::string_view text) {
+Lines SplitLines(absl::string_view text) {
   absl::ConsumeSuffix(&text, "\n");
   Lines lines = absl::StrSplit(text, '\n');
   for (absl::string_view& line : lines) absl::ConsumeSuffix(&line, "\r");
@@ -23,7 +23,7 @@ Lines LinesOf(absl::string_view text) {
   return lines;
 }
 
-// The lengths of the longest common subsequences of all ends of both.
+// The lengths of the longest common subsequences of all pairs of suffixes.
 class CommonLengths {
  public:
   CommonLengths(const Lines& left, const Lines& right)
@@ -42,6 +42,9 @@ class CommonLengths {
   std::vector<uint16_t> lengths_;
 };
 
+// Aligns the lines of two texts. The basic idea: walk both texts from the beginning, and take equal
+// lines together; otherwise take the line whose removal keeps the longer common subsequence of the
+// rest.
 std::vector<DifferenceRow> Align(const Lines& left, const Lines& right) {
   const CommonLengths common(left, right);
   std::vector<DifferenceRow> rows;
@@ -67,7 +70,7 @@ std::vector<DifferenceRow> Align(const Lines& left, const Lines& right) {
   return rows;
 }
 
-// Puts what is missing on one side beside what came in its place.
+// Puts a removed line and an added line of the same difference into one row.
 std::vector<DifferenceRow> PairUp(const std::vector<DifferenceRow>& rows) {
   std::vector<DifferenceRow> paired;
   for (size_t i = 0; i < rows.size();) {
@@ -99,6 +102,7 @@ std::vector<DifferenceRow> PairUp(const std::vector<DifferenceRow>& rows) {
   return paired;
 }
 
+// Replaces runs of equal lines that are far from a difference by one row.
 std::vector<DifferenceRow> SkipEqual(const std::vector<DifferenceRow>& rows) {
   std::vector<bool> shown(rows.size(), false);
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -123,7 +127,7 @@ std::vector<DifferenceRow> SkipEqual(const std::vector<DifferenceRow>& rows) {
 }  // namespace
 
 std::vector<DifferenceRow> CompareLines(absl::string_view left, absl::string_view right) {
-  return SkipEqual(PairUp(Align(LinesOf(left), LinesOf(right))));
+  return SkipEqual(PairUp(Align(SplitLines(left), SplitLines(right))));
 }
 
 }  // namespace kernelmill::client

@@ -8,7 +8,7 @@
 
 namespace kernelmill::client {
 
-// A row of two texts side by side. A line that is missing on a side has the number 0 there.
+// A row of two texts side by side. A missing line has the number 0.
 struct DifferenceRow {
   enum class Kind { kSame, kChanged, kLeftOnly, kRightOnly, kSkipped };
   Kind kind = Kind::kSame;
@@ -16,12 +16,12 @@ struct DifferenceRow {
   int right_line = 0;
   absl::string_view left;
   absl::string_view right;
-  int skipped = 0;  // of kSkipped: so many equal lines stand between
+  int skipped = 0;  // for kSkipped: the number of equal lines left out
 };
 
-// The lines of two texts side by side, equal ones beside each other: as many of these as can be.
-// Equal lines farther than three from a difference are skipped. Reads at most kMaxDifferenceLines
-// of each, and refers to both texts.
+// Compares two texts side by side, with as many equal lines beside each other as possible (longest
+// common subsequence). Equal lines farther than three from a difference are skipped. Reads at most
+// kMaxDifferenceLines of each text. The result refers to both texts.
 inline constexpr int kMaxDifferenceLines = 400;
 std::vector<DifferenceRow> CompareLines(absl::string_view left, absl::string_view right);
 

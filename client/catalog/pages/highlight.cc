@@ -78,7 +78,7 @@ bool IsConstant(absl::string_view name) {
          name == "nullptr";
 }
 
-// A stretch of the text and how it is shown; "": plainly.
+// A stretch of the text with its class; "": none.
 struct Stretch {
   size_t begin = 0;
   size_t end = 0;
@@ -91,7 +91,7 @@ const char* KindOfName(const std::vector<Token>& tokens, size_t i, code::Languag
   return i + 1 < tokens.size() && tokens[i + 1].text == "(" ? "f" : "";
 }
 
-// From a decorator's '@' to the end of its dotted name.
+// Returns the index after a decorator's dotted name. `at` is its '@'.
 size_t EndOfDecorator(const std::vector<Token>& tokens, size_t at) {
   size_t i = at + 1;
   while (i < tokens.size() && !tokens[i].begins_statement &&
@@ -138,8 +138,8 @@ std::vector<Stretch> Stretches(absl::string_view text, code::Language language) 
   return stretches;
 }
 
-// The part of the text from `begin` to `end`, in stretches from `*next` on, which is moved on past
-// those that end there.
+// Returns the HTML of the text from `begin` to `end`, with the stretches from `*next` on. Moves
+// `*next` to the first stretch that does not end there.
 std::string Line(absl::string_view text, size_t begin, size_t end,
                  const std::vector<Stretch>& stretches, size_t* next) {
   std::string html;
@@ -173,7 +173,7 @@ HighlightedCode HighlightCode(absl::string_view text, code::Language language, i
   for (int i = 1; i <= lines.count(); ++i) {
     const size_t begin = lines.Begin(i);
     absl::string_view line = text.substr(begin, lines.End(i) - begin);
-    if (line.empty()) break;  // behind the last line end
+    if (line.empty()) break;  // after the last line end
     const bool newline = absl::ConsumeSuffix(&line, "\n");
     const bool ends = absl::ConsumeSuffix(&line, "\r") || newline;
     const int number = first_line + i - 1;

@@ -9,11 +9,11 @@
 
 namespace kernelmill::client {
 
-// Code as HTML, a <span class="l"> for each line with its number and, with `anchors`, the id that
-// links to lines name ("L12"). Its text, numbers aside, is the very text, up to where `max_bytes`
-// of HTML are reached: whole lines, `lines` says how many.
+// Code as HTML: a <span class="l"> for each line with its number and, with `anchors`, an id
+// ("L12"). Its text without the numbers is the original text, in whole lines up to `max_bytes` of
+// HTML; `lines` is their number.
 //
-// Classes: k keyword, s string, c comment, n1 number, f what is called, d decorator, b constant.
+// Classes: k keyword, s string, c comment, n1 number, f called function, d decorator, b constant.
 struct HighlightedCode {
   std::string html;
   int lines = 0;

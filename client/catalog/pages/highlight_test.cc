@@ -10,7 +10,7 @@ namespace {
 using code::Language;
 
 // The text of HTML, entities put back.
-std::string TextOf(const std::string& html) {
+std::string ReadText(const std::string& html) {
   std::string text;
   for (size_t i = 0; i < html.size(); ++i) {
     if (html[i] == '<') {
@@ -50,7 +50,7 @@ TEST(Highlight, KeepsTheVeryTextOfWhatIsHostileOrBroken) {
   const std::string html = HighlightCode(text, Language::kPython, 1, false, 10000).html;
   EXPECT_EQ(html.find("</script>"), std::string::npos);
   EXPECT_NE(html.find("&lt;/script&gt;"), std::string::npos);
-  std::string shown = TextOf(html);
+  std::string shown = ReadText(html);
   for (const auto& [entity, letter] : {std::pair("&gt;", ">"), {"&#39;", "'"}}) {
     for (size_t at; (at = shown.find(entity)) != std::string::npos;) {
       shown.replace(at, std::string(entity).size(), letter);

@@ -6,29 +6,29 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "client/catalog/relatives/overview.h"
+#include "client/catalog/relatives/relatives.h"
 
 namespace kernelmill::client {
 
-// Parts that the catalog's pages are made of. What is called `html` goes in as it is; all else is
-// text of strangers, which is escaped here.
+// Parts of the catalog's pages. A parameter `html` is HTML; all other text is foreign and is
+// escaped here.
 
-// A heading and what is below it; nothing where that is nothing. `id` is what links name.
+// Returns a heading with content; empty without content. Links use `id`.
 std::string Section(absl::string_view id, absl::string_view title, absl::string_view html);
 
-// A row of table.facts; nothing where `html` is nothing.
+// Returns a row of table.facts; empty if `html` is empty.
 std::string Fact(absl::string_view name, absl::string_view html);
 std::string Facts(absl::string_view rows);
 
-// Rows or items up to a bound of bytes.
+// A list of rows or items with a limit of bytes.
 class Bounded {
  public:
   explicit Bounded(size_t max_bytes) : max_bytes_(max_bytes) {}
 
-  // Nothing more is taken once something did not fit.
+  // Adds an item. After the first item that does not fit, all are left out.
   void Add(absl::string_view html);
   const std::string& html() const { return html_; }
-  // A sentence on how many did not fit; nothing where all did.
+  // Returns a sentence with the number of items left out; empty if no item is left out.
   std::string Rest() const;
 
  private:
@@ -37,24 +37,24 @@ class Bounded {
   std::string html_;
 };
 
-// A table in a box that scrolls sideways; `label` says what it is. Nothing without rows.
+// Returns a table in a box that scrolls sideways, with a label; empty without rows.
 std::string WideTable(absl::string_view label, const std::vector<std::string>& columns,
                       const Bounded& rows, absl::string_view kind = "facts");
-// A row of cells that are HTML.
+// Returns a row of cells, which are HTML.
 std::string Row(const std::vector<std::string>& cells);
 
-// A name in an element of its own, so that its letters turn no others.
+// Returns a name in an element of its own, which isolates its text direction.
 std::string Name(absl::string_view text);
-// On one line, at most `max` bytes of it.
+// Returns at most `max` bytes of text on one line.
 std::string Short(absl::string_view text, size_t max = 300);
 std::string InlineCode(absl::string_view text, size_t max = 300);
-// A link where the URL is the web's, else the text alone.
+// Returns a link if the URL is on the web; otherwise the text.
 std::string Link(absl::string_view url, absl::string_view text);
 
-// A sentence of a description: what stands between backquotes is code.
+// Returns a sentence of a description. Text between backquotes is code.
 std::string SentenceHtml(absl::string_view text);
 
-// Links to a kernel's page from a page `root` away from the site's folder, with its place.
+// Returns a link to a kernel's page, with the kernel's place. `root` leads to the site's folder.
 std::string KernelLink(absl::string_view root, const CatalogEntry& entry);
 
 }  // namespace kernelmill::client

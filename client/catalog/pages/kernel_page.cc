@@ -1,16 +1,26 @@
 #include "client/catalog/pages/kernel_page.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "client/catalog/pages/difference.h"
 #include "client/catalog/pages/highlight.h"
 #include "client/catalog/pages/html_parts.h"
-#include "client/catalog/pages/kernel_sections.h"
 #include "client/catalog/web/page.h"
+#include "common/base/path.h"
+#include "common/base/text.h"
 #include "common/base/url.h"
 #include "common/code/lexer.h"
 #include "common/text/safe_text.h"
@@ -18,9 +28,377 @@
 namespace kernelmill::client {
 namespace {
 
+// Returns the text as one quoted word of a shell.
+std::string Quoted(absl::string_view text) {
+  return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
+}
+
+bool IsPlain(absl::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x20 && byte < 0x7f;
+  });
+}
+
+// Returns the URL of the file on forges that serve single files; otherwise empty.
+std::string RawUrl(const CatalogKernel& kernel) {
+  const absl::string_view url = absl::StripSuffix(kernel.repository_url, ".git");
+  const std::string path = PercentEncoded(kernel.path, kUnreservedInPath);
+  if (absl::StartsWith(url, "https://github.com/")) {
+    return absl::StrCat(url, "/raw/", kernel.commit, "/", path);
+  }
+  if (absl::StartsWith(url, "https://gitlab.")) {
+    return absl::StrCat(url, "/-/raw/", kernel.commit, "/", path);
+  }
+  return "";
+}
+
+// Limits in bytes of HTML. All sections together are less than kMaxPage.
+constexpr size_t kMaxLauncher = 40'000;
+constexpr size_t kMaxDifference = 80'000;
+constexpr size_t kMaxTable = 30'000;
+constexpr size_t kMaxList = 15'000;
+constexpr char kRoot[] = "../../";
+
+std::string ListHtml(const Bounded& items) {
+  if (items.html().empty()) return items.Rest();
+  return absl::StrCat("<ul class=\"plain\">\n", items.html(), "</ul>\n", items.Rest());
+}
+
+// Returns "BLOCK=128, num_warps=4".
+std::string Values(const NamedValues& values) {
+  return absl::StrJoin(values, ", ", [](std::string* out, const auto& value) {
+    absl::StrAppend(out, value.first, "=", value.second);
+  });
+}
+
+// Returns a link to a file's lines on the forge, at the commit, built like the kernel's own link.
+std::string LinkInRepository(const CatalogKernel& kernel, const std::string& path, int first,
+                             int last) {
+  const std::string place = first > 0 ? absl::StrCat(path, ":", first) : path;
+  const size_t at = kernel.url.find(absl::StrCat("/", kernel.commit, "/"));
+  if (WebUrl(kernel.url).empty() || at == std::string::npos || path.empty() ||
+      !absl::StrContains(kernel.url, "#L")) {
+    return Name(place);
+  }
+  const std::string escaped = absl::StrReplaceAll(path, {{"%", "%25"}, {"#", "%23"}, {"?", "%3F"}});
+  return Link(
+      absl::StrCat(
+          kernel.url.substr(0, at + kernel.commit.size() + 2), escaped,
+          first > 0 ? absl::StrCat("#L", first, last > first ? absl::StrCat("-L", last) : "") : ""),
+      place);
+}
+
+std::string Number(const std::optional<int64_t>& number) {
+  return number.has_value() ? absl::StrCat(*number) : "";
+}
+
+// Returns a word with the class for good, bad or neither.
+std::string Outcome(absl::string_view word, absl::string_view good, absl::string_view bad) {
+  const char* kind = word == good ? "ok" : word == bad ? "bad" : "note";
+  return absl::StrCat("<span class=\"", kind, "\">", Short(word), "</span>");
+}
+
+std::string NoticeLink(const KernelPageInput& input, const std::string& path) {
+  for (const auto& [notice, page] : input.notices) {
+    if (notice == path) {
+      return absl::StrCat("<a href=\"", kRoot, "notices/", page, "\">", Name(path), "</a>");
+    }
+  }
+  return Name(path);
+}
+
+const char* KindWord(DifferenceRow::Kind kind) {
+  switch (kind) {
+    case DifferenceRow::Kind::kSame:
+      return "same";
+    case DifferenceRow::Kind::kChanged:
+      return "change";
+    case DifferenceRow::Kind::kLeftOnly:
+      return "del";
+    case DifferenceRow::Kind::kRightOnly:
+      return "add";
+    case DifferenceRow::Kind::kSkipped:
+      return "skip";
+  }
+  return "";
+}
+
+std::string LineNumber(int line, int first) {
+  return line == 0 ? "" : absl::StrCat(line + first - 1);
+}
+
+std::string DifferenceTable(const KernelPageInput& input) {
+  const CatalogKernel& kernel = input.kernel;
+  std::string lines;
+  bool cut = false;
+  for (const DifferenceRow& row : CompareLines(kernel.source, input.compared_source)) {
+    if (lines.size() > kMaxDifference) {
+      cut = true;
+      break;
+    }
+    if (row.kind == DifferenceRow::Kind::kSkipped) {
+      absl::StrAppend(&lines, "<tr class=\"skip\"><td colspan=\"4\">", row.skipped,
+                      row.skipped == 1 ? " equal line" : " equal lines", "</td></tr>\n");
+      continue;
+    }
+    absl::StrAppend(&lines, "<tr class=\"", KindWord(row.kind), "\"><td class=\"n\">",
+                    LineNumber(row.left_line, kernel.first_line), "</td><td class=\"a\">",
+                    HtmlCode(row.left.substr(0, 1000)), "</td><td class=\"n\">",
+                    LineNumber(row.right_line, input.compared->first_line), "</td><td class=\"b\">",
+                    HtmlCode(row.right.substr(0, 1000)), "</td></tr>\n");
+  }
+  const std::string columns =
+      absl::StrCat("<thead><tr><th scope=\"col\" colspan=\"2\">", Name(kernel.qualname),
+                   "</th><th scope=\"col\" colspan=\"2\">", KernelLink(kRoot, *input.compared),
+                   "</th></tr></thead>\n");
+  return absl::StrCat("<div class=\"scroll\" role=\"region\" tabindex=\"0\" ",
+                      "aria-label=\"Differences, side by side\">\n<table class=\"diff\">\n",
+                      columns, "<tbody>\n", lines, "</tbody>\n</table>\n</div>\n",
+                      cut ? "<p class=\"note\">The rest is not shown.</p>\n" : "");
+}
+
+Bounded RelativeRows(const KernelPageInput& input) {
+  Bounded rows(kMaxTable);
+  for (const ShownRelative& shown : input.relatives) {
+    const CatalogEntry& entry = *shown.entry;
+    rows.Add(Row({KernelLink(kRoot, entry), Short(shown.relative.why),
+                  absl::StrFormat("%.2f", shown.relative.similarity),
+                  entry.backward() ? "backward" : "", Short(entry.dsl), Short(entry.license, 60)}));
+  }
+  return rows;
+}
+
+Bounded DuplicateRows(const Duplicates& duplicates) {
+  Bounded rows(kMaxTable);
+  for (const Duplicate& duplicate : duplicates.first) {
+    rows.Add(Row({Name(duplicate.repository),
+                  Link(duplicate.url, absl::StrCat(duplicate.path, ":", duplicate.first_line)),
+                  Short(duplicate.reason), absl::StrFormat("%.2f", duplicate.similarity)}));
+  }
+  return rows;
+}
+
+Bounded CompileRows(const CompileEvidence& compile) {
+  Bounded rows(kMaxTable);
+  for (const CompileImport& import : compile.imports) {
+    rows.Add(
+        Row({Short(import.toolchain), "import", Outcome(import.ok ? "ok" : "error", "ok", "error"),
+             Short(import.error, 500), Number(import.line), "", "", "", ""}));
+  }
+  for (const CompileResult& result : compile.results) {
+    std::string what = result.message.empty() ? result.missing : result.message;
+    if (!result.stage.empty()) what = absl::StrCat(result.stage, ": ", what);
+    // A guess was compiled: its message alone would blame the kernel.
+    if (absl::StartsWith(result.missing, "type:") ||
+        absl::StartsWith(result.missing, "constexpr:")) {
+      const std::string missing = absl::StrCat(result.missing, " is unknown");
+      what = result.message.empty() ? missing : absl::StrCat(missing, "; with a guess: ", what);
+    }
+    rows.Add(Row({Short(result.toolchain), Short(result.target),
+                  Outcome(result.status, "ok", "error"), Short(what, 500), Number(result.line),
+                  Number(result.registers), Number(result.shared_bytes), Number(result.spill_bytes),
+                  Number(result.instructions)}));
+  }
+  return rows;
+}
+
+std::string ParametersSection(const CatalogKernel& kernel) {
+  Bounded rows(kMaxTable);
+  for (const CatalogParameter& parameter : kernel.parameters) {
+    rows.Add(
+        Row({InlineCode(parameter.name), Short(parameter.role), InlineCode(parameter.annotation),
+             InlineCode(parameter.default_value), Short(parameter.rule)}));
+  }
+  const std::string table = WideTable(
+      "Parameters", {"Parameter", "Role", "Annotation", "Default", "Rule for the role"}, rows);
+  const auto language = kernel.dsl == "cuda" ? code::Language::kC : code::Language::kPython;
+  const std::string signature = HighlightCode(kernel.signature, language, 1, false, 20'000).html;
+  if (signature.empty() && table.empty()) return "";
+  return Section("parameters", "Signature and parameters",
+                 absl::StrCat("<pre class=\"code\" tabindex=\"0\"><code>", signature,
+                              "</code></pre>\n", table));
+}
+
+std::string AutotuneSection(const CatalogKernel& kernel) {
+  if (!kernel.autotune.has_value()) return "";
+  const CatalogAutotune& autotune = *kernel.autotune;
+  Bounded rows(kMaxTable);
+  for (const CatalogConfig& config : autotune.configs) {
+    rows.Add(Row({InlineCode(Values(config.kwargs)), InlineCode(Values(config.options))}));
+  }
+  std::string html;
+  if (!autotune.key.empty()) {
+    absl::StrAppend(&html, "<p>Tuned again for each ",
+                    InlineCode(absl::StrJoin(autotune.key, ", ")), ".</p>\n");
+  }
+  if (!autotune.resolved) {
+    absl::StrAppend(&html, "<p>The configurations are not in the file: ",
+                    InlineCode(autotune.expression, 500), "</p>\n");
+  }
+  absl::StrAppend(&html, WideTable("Configurations", {"Kernel", "Compiler options"}, rows));
+  return Section("autotune", "Autotune configurations", html);
+}
+
+std::string LauncherSection(const CatalogKernel& kernel) {
+  if (!kernel.launcher.has_value()) return "";
+  const CatalogLauncher& launcher = *kernel.launcher;
+  std::string html = absl::StrCat(
+      "<p>", launcher.qualname.empty() ? "A statement" : InlineCode(launcher.qualname), " in ",
+      LinkInRepository(kernel, launcher.path, launcher.first_line, launcher.last_line),
+      launcher.count > 1 ? absl::StrCat(", the first of ", launcher.count, " launchers") : "",
+      ".</p>\n");
+  if (!launcher.text.empty()) {
+    const auto language = kernel.dsl == "cuda" ? code::Language::kC : code::Language::kPython;
+    const HighlightedCode code =
+        HighlightCode(launcher.text, language, launcher.first_line, false, kMaxLauncher);
+    absl::StrAppend(&html, "<pre class=\"code\" tabindex=\"0\"><code>", code.html,
+                    "</code></pre>\n",
+                    code.cut ? "<p class=\"note\">The rest is not shown.</p>\n" : "");
+  }
+  return Section("usage", "Minimal usage: its launcher", html);
+}
+
+std::string LicenseSection(const KernelPageInput& input) {
+  const CatalogLicense& license = input.kernel.license;
+  Bounded copyrights(kMaxList);
+  for (const std::string& line : license.copyrights) {
+    copyrights.Add(absl::StrCat("<li>", Name(line), "</li>\n"));
+  }
+  Bounded notices(kMaxList);
+  for (const std::string& path : license.notices) {
+    notices.Add(absl::StrCat("<li>", NoticeLink(input, path), "</li>\n"));
+  }
+  Bounded origins(kMaxList);
+  for (const CatalogLicense::Origin& origin : license.adapted_from) {
+    origins.Add(absl::StrCat("<li>", Name(origin.origin), ", according to ",
+                             LinkInRepository(input.kernel, origin.path, origin.line, 0),
+                             "</li>\n"));
+  }
+  Bounded rows(kMaxTable);
+  for (const CatalogLicense::Found& found : license.found) {
+    rows.Add(
+        Row({Short(found.expression), Short(found.rule), NoticeLink(input, found.path),
+             found.first_line == 0 ? "" : absl::StrCat(found.first_line, "-", found.last_line)}));
+  }
+  const std::string facts = absl::StrCat(
+      Fact("Licence", Name(license.expression)), Fact("Evidence", Short(license.evidence)),
+      Fact("Confidence", absl::StrFormat("%.2f", license.confidence)),
+      Fact("Copyright", ListHtml(copyrights)), Fact("Notices", ListHtml(notices)),
+      Fact("Adapted from", ListHtml(origins)), Fact("Vendored in", InlineCode(license.vendored)));
+  return Section(
+      "license", "Licence",
+      absl::StrCat(Facts(facts),
+                   WideTable("Licence evidence", {"Expression", "Rule", "File", "Lines"}, rows)));
+}
+
+std::string ProvenanceSection(const CatalogKernel& kernel) {
+  const std::string lines =
+      absl::StrCat(kernel.path, ":", kernel.first_line, "-", kernel.last_line);
+  std::string again;
+  const std::string commands = GetAgainCommands(kernel);
+  if (!commands.empty()) {
+    again = absl::StrCat(
+        "<h3>Download this file</h3>\n<button type=\"button\" class=\"copy js-only\" "
+        "data-copy=\"get-file\">Copy the commands</button>\n<pre class=\"code\" "
+        "tabindex=\"0\"><code "
+        "id=\"get-file\">",
+        HtmlCode(commands), "</code></pre>\n");
+  }
+  return Section(
+      "provenance", "Provenance",
+      absl::StrCat(
+          Facts(absl::StrCat(
+              Fact("Repository", Link(kernel.repository_url, kernel.repository)),
+              Fact("Commit", InlineCode(kernel.commit)), Fact("Lines", Link(kernel.url, lines)),
+              Fact("In the JSON string", InlineCode(kernel.json_pointer)),
+              Fact("SHA-256 of the source", InlineCode(kernel.sha256)),
+              Fact("Found as", kernel.form.empty() ? ""
+                                                   : absl::StrCat(Short(kernel.form), " ",
+                                                                  InlineCode(kernel.found_by))),
+              Fact("Requires Triton",
+                   kernel.requires_triton.empty()
+                       ? ""
+                       : absl::StrCat(InlineCode(kernel.requires_triton), ", according to ",
+                                      LinkInRepository(kernel, kernel.requires_triton_path, 0, 0))),
+              Fact("Split", Short(kernel.split)), Fact("Category", Name(kernel.category)),
+              Fact("Id", InlineCode(kernel.id)))),
+          again));
+}
+
+std::string ChecksSection(const CatalogKernel& kernel) {
+  Bounded rows(kMaxTable);
+  for (const auto& [check, outcome] : kernel.checks) {
+    std::string why;
+    for (const auto& [of, reason] : kernel.check_reasons) {
+      if (of == check) why = reason;
+    }
+    rows.Add(Row({InlineCode(check), Outcome(outcome, "pass", "fail"), Short(why, 500)}));
+  }
+  return Section(
+      "checks", "Checks",
+      absl::StrCat(
+          WideTable("Checks", {"Check", "Outcome", "Reason"}, rows),
+          Facts(Fact("Score", absl::StrFormat("%.3f, tier %d", kernel.score, kernel.tier)))));
+}
+
+std::string CompileSection(const CatalogKernel& kernel) {
+  if (!kernel.compile.has_value()) return "";
+  const CompileEvidence& compile = *kernel.compile;
+  if (!compile.not_attempted.empty()) {
+    return Section("compile", "Compiled",
+                   absl::StrCat("<p>Not compiled: ", Short(compile.not_attempted), ".</p>\n"));
+  }
+  Bounded signatures(kMaxList);
+  for (const std::string& signature : compile.signatures) {
+    signatures.Add(absl::StrCat("<li>", InlineCode(signature, 4000), "</li>\n"));
+  }
+  const std::string arguments = ListHtml(signatures);
+  return Section(
+      "compile", "Compiled",
+      absl::StrCat(
+          WideTable("Compile results",
+                    {"Toolchain", "Target", "Status", "Message", "Line of the module", "Registers",
+                     "Shared memory", "Spilled", "Instructions"},
+                    CompileRows(compile)),
+          arguments.empty() ? "" : "<p>Arguments, with the rule for each in brackets:</p>\n",
+          arguments));
+}
+
+std::string TestsSection(const CatalogKernel& kernel) {
+  Bounded items(kMaxList);
+  for (const std::string& path : kernel.tests) {
+    items.Add(absl::StrCat("<li>", LinkInRepository(kernel, path, 0, 0), "</li>\n"));
+  }
+  return Section("tests", "Tests that launch this kernel", ListHtml(items));
+}
+
+std::string RelativesSection(const KernelPageInput& input) {
+  std::string html;
+  if (input.duplicates != nullptr && input.duplicates->count > 0) {
+    const int64_t count = input.duplicates->count;
+    absl::StrAppend(&html, "<h3>Dropped duplicates</h3>\n",
+                    WideTable("Duplicates", {"Repository", "Place", "Reason", "Similarity"},
+                              DuplicateRows(*input.duplicates)),
+                    count > static_cast<int64_t>(kMaxDuplicates)
+                        ? absl::StrCat("<p class=\"note\">", count, " in total.</p>\n")
+                        : "");
+  }
+  absl::StrAppend(
+      &html, input.relatives.empty() ? "" : "<h3>Related kernels</h3>\n",
+      WideTable("Relatives",
+                {"Kernel", "Relation", "Similarity", "Direction", "Language", "Licence"},
+                RelativeRows(input)));
+  if (input.compared != nullptr) {
+    absl::StrAppend(&html, "<details>\n<summary>Compare with the nearest</summary>\n",
+                    DifferenceTable(input), "</details>\n");
+  }
+  return Section("relatives", "Duplicates and related kernels", html);
+}
+
 constexpr size_t kMaxSource = 240'000;    // bytes of HTML
-constexpr size_t kMaxModule = 230'000;    // of HTML and base64
-constexpr size_t kMaxNames = 15'000;      // likewise
+constexpr size_t kMaxModule = 230'000;    // bytes of HTML and base64
+constexpr size_t kMaxNames = 15'000;      // bytes of HTML
 constexpr size_t kMaxSentences = 40'000;  // bytes of HTML
 
 std::string TagLinks(const CatalogKernel& kernel) {
@@ -53,7 +431,7 @@ std::string DescriptionSection(const std::vector<Sentence>& sentences) {
         "</span></li>\n");
   }
   if (items.empty()) return "";
-  return Section("description", "What it does",
+  return Section("description", "Description",
                  absl::StrCat("<ul class=\"describe\">\n", items, "</ul>\n"));
 }
 
@@ -70,7 +448,7 @@ std::string SourceSection(const CatalogKernel& kernel, code::Language language) 
                               "</code></pre>\n", rest));
 }
 
-// A name that every file system takes.
+// Returns a file name that is valid on every file system.
 std::string DownloadName(const CatalogKernel& kernel) {
   std::string name;
   for (const char c : kernel.name.substr(0, 80)) {
@@ -87,22 +465,21 @@ std::string ModuleSection(const CatalogKernel& kernel) {
   }
   std::string missing;
   if (!kernel.unresolved_names.empty()) {
-    missing =
-        absl::StrCat("<p class=\"warn\">It does not stand alone. It goes without:</p>\n<ul>\n",
-                     names.html(), "</ul>\n", names.Rest());
+    missing = absl::StrCat("<p class=\"warn\">Not self-contained. Missing names:</p>\n<ul>\n",
+                           names.html(), "</ul>\n", names.Rest());
   }
   const std::string code = HtmlCode(kernel.module.substr(0, kMaxModule));
   const std::string data = absl::Base64Escape(kernel.module.substr(0, kMaxModule));
   if (code.size() + data.size() > kMaxModule) {
     return Section("module", "Module",
                    absl::StrCat(missing, "<p class=\"note\">The module has ", kernel.module.size(),
-                                " bytes, too many for this page: kernels.jsonl has it, id ",
+                                " bytes, too many for this page. It is in kernels.jsonl, id ",
                                 InlineCode(kernel.id), ".</p>\n"));
   }
   return Section(
       "module", "Module",
       absl::StrCat(
-          "<p>The kernel with the imports, constants and helpers that it needs.</p>\n", missing,
+          "<p>The kernel with its imports, constants and helpers.</p>\n", missing,
           "<p><button type=\"button\" class=\"copy js-only\" data-copy=\"module-code\">Copy the "
           "module</button> <a class=\"button\" download=\"",
           DownloadName(kernel), "\" href=\"data:text/plain;charset=utf-8;base64,", data,
@@ -112,14 +489,14 @@ std::string ModuleSection(const CatalogKernel& kernel) {
           code, "</code></pre>\n</details>\n"));
 }
 
-// A section and how links name it; `id` is the section's own.
+// A section with the text of the link to it. `id` is the section's id.
 struct PagePart {
   const char* id;
   const char* link;
   std::string html;
 };
 
-// Links to the sections that there are, then these: pages are long, and longest on a phone.
+// Returns links to all sections with content, then the sections: pages are long, mostly on a phone.
 std::string PartsHtml(const std::vector<PagePart>& parts) {
   std::string links;
   std::string sections;
@@ -151,12 +528,33 @@ std::string KernelPage(const KernelPageInput& input) {
       {"compile", "Compiled", CompileSection(kernel)},
       {"tests", "Tests", TestsSection(kernel)},
       {"checks", "Checks", ChecksSection(kernel)},
-      {"relatives", "Relatives", RelativesSection(input)},
+      {"relatives", "Related", RelativesSection(input)},
       {"license", "Licence", LicenseSection(input)},
       {"provenance", "Provenance", ProvenanceSection(kernel)}};
   return absl::StrCat(PageHead("../../", absl::StrCat(kernel.qualname.substr(0, 200), ", ",
                                                       kernel.repository.substr(0, 200))),
                       "<article>\n", Lead(kernel), PartsHtml(parts), "</article>\n", PageFoot());
+}
+
+std::string GetAgainCommands(const CatalogKernel& kernel) {
+  if (WebUrl(kernel.repository_url).empty() || !IsHex(kernel.commit, 40) || !IsPlain(kernel.path) ||
+      !IsPlain(kernel.repository_url)) {
+    return "";
+  }
+  const std::string file = absl::StrCat("./", BaseName(kernel.path));
+  const std::string raw = RawUrl(kernel);
+  std::string commands =
+      raw.empty()
+          ? absl::StrCat(
+                "git init -q kernel && git -C kernel fetch -q --depth 1 ",
+                Quoted(kernel.repository_url), " ", kernel.commit, "\n", "git -C kernel show ",
+                Quoted(absl::StrCat(kernel.commit, ":", kernel.path)), " > ", Quoted(file), "\n")
+          : absl::StrCat("curl -fL -o ", Quoted(file), " ", Quoted(raw), "\n");
+  if (kernel.json_pointer.empty()) {
+    absl::StrAppend(&commands, "sed -n '", kernel.first_line, ",", kernel.last_line, "p' ",
+                    Quoted(file), "\n");
+  }
+  return commands;
 }
 
 }  // namespace kernelmill::client

@@ -8,36 +8,42 @@
 #include "absl/strings/string_view.h"
 #include "client/catalog/describe/description.h"
 #include "client/catalog/entries/catalog_kernel.h"
-#include "client/catalog/relatives/overview.h"
+#include "client/catalog/relatives/relatives.h"
 
 namespace kernelmill::client {
 
-inline constexpr size_t kMaxPage = 1'000'000;  // bytes of a file of the site
+inline constexpr size_t kMaxPage = 1'000'000;  // the limit of bytes for a page
 
-// Where a kernel's page lies in the site: "kernels/AB/ID.html".
+// Returns the path of a kernel's page in the site: "kernels/AB/ID.html".
 std::string KernelPagePath(absl::string_view id);
 
-// A relative that the page shows, and its row where the page shows the difference.
+// A relative that the page shows.
 struct ShownRelative {
   const CatalogEntry* entry = nullptr;
   Relative relative;
 };
 
+// The content of a kernel's page.
 struct KernelPageInput {
   const CatalogKernel& kernel;
   const std::vector<Sentence>& sentences;
   const Duplicates* duplicates = nullptr;  // null: none
   std::vector<ShownRelative> relatives;
-  // The one of the relatives that the page shows side by side, with its source.
+  // The relative that the page compares side by side, with its source; null: none.
   const CatalogEntry* compared = nullptr;
   std::string compared_source;
-  // Pages of licence and NOTICE files: of a path of the repository the page's name, else nothing.
+  // The pages of licence and NOTICE files: the path in the repository and the page's name.
   std::vector<std::pair<std::string, std::string>> notices;
 };
 
-// The page of a kernel, of less than kMaxPage bytes: long texts are cut, which it says. It needs no
-// script and loads nothing from elsewhere.
+// Returns the page of a kernel, smaller than kMaxPage. The page says where it cuts long text. It
+// needs no script and loads nothing from other sites.
 std::string KernelPage(const KernelPageInput& input);
+
+// Returns shell commands that download the kernel's file at its commit and print its lines. Names
+// are quoted, so that the shell does not run them. Empty if the source is not a repository on the
+// web, or a name has characters that do not belong in a command line.
+std::string GetAgainCommands(const CatalogKernel& kernel);
 
 }  // namespace kernelmill::client
 

@@ -16,13 +16,13 @@ using ::testing::Not;
 
 CatalogKernel Softmax() { return *ParseKernelRow(testing::SoftmaxRow().dump()); }
 
-std::string PageOf(const CatalogKernel& kernel) {
+std::string MakePage(const CatalogKernel& kernel) {
   const std::vector<Sentence> sentences = Describe(kernel, ReadCodeFacts(kernel));
   return KernelPage({.kernel = kernel, .sentences = sentences});
 }
 
 TEST(KernelPage, HasWhatARowSays) {
-  const std::string page = PageOf(Softmax());
+  const std::string page = MakePage(Softmax());
   for (const char* part :
        {"<h1><bdi>softmax_kernel</bdi></h1>", "id=\"L3\"", "id=\"L9\"",
         "https://github.com/a/kernels/blob/c0ffee/ops/softmax.py#L3-L9", "Row-wise softmax",
@@ -46,18 +46,18 @@ TEST(KernelPage, SaysOfWhatIsThereAndMissing) {
                                                 .message = "no <such> name",
                                                 .line = 4,
                                                 .registers = 32}}};
-  const std::string page = PageOf(kernel);
+  const std::string page = MakePage(kernel);
   EXPECT_THAT(page, HasSubstr("ttir: no &lt;such&gt; name"));
   EXPECT_THAT(page, HasSubstr("<span class=\"bad\">error</span>"));
   CompileResult& result = kernel.compile->results[0];
   result.status = "unknown";
   result.missing = "type:x_ptr";
-  EXPECT_THAT(PageOf(kernel),
-              HasSubstr("type:x_ptr could not be told; as guessed: ttir: no &lt;such&gt; name"));
+  EXPECT_THAT(MakePage(kernel),
+              HasSubstr("type:x_ptr is unknown; with a guess: ttir: no &lt;such&gt; name"));
   result.missing = "sandbox";
-  EXPECT_THAT(PageOf(kernel), Not(HasSubstr("could not be told")));
+  EXPECT_THAT(MakePage(kernel), Not(HasSubstr("is unknown")));
   kernel.compile = CompileEvidence{.not_attempted = "language"};
-  EXPECT_THAT(PageOf(kernel), HasSubstr("It was not compiled: language"));
+  EXPECT_THAT(MakePage(kernel), HasSubstr("Not compiled: language"));
 }
 
 TEST(KernelPage, TextOfStrangersIsText) {
@@ -113,7 +113,7 @@ TEST(KernelPage, TextOfStrangersIsText) {
   const std::string page = KernelPage({.kernel = kernel,
                                        .sentences = sentences,
                                        .duplicates = &duplicates,
-                                       .relatives = {{&entry, {0, 0.5, "alike"}}},
+                                       .relatives = {{&entry, {0, 0.5, "similar"}}},
                                        .compared = &entry,
                                        .compared_source = evil + "\nx",
                                        .notices = {{evil, "ab.html"}}});
@@ -121,9 +121,9 @@ TEST(KernelPage, TextOfStrangersIsText) {
   EXPECT_THAT(page, Not(HasSubstr("\"onclick")));
   EXPECT_THAT(page, Not(HasSubstr("href=\"javascript:")));
   EXPECT_THAT(page, Not(HasSubstr("href=\"data:x")));
-  // Of the one script of the head alone.
+  // The head has the only script.
   EXPECT_EQ(page.find("</script>"), page.rfind("</script>"));
-  // What turns text stands in code alone, isolated.
+  // Characters that turn text only occur in code, isolated.
   for (size_t at = 0; (at = page.find("\xe2\x80\xae", at)) != std::string::npos; ++at) {
     EXPECT_EQ(page.compare(at + 3, 6, "</bdi>"), 0);
   }
@@ -157,5 +157,41 @@ TEST(KernelPage, IsNeverLargerThanAFileMayBe) {
   }
 }
 
+CatalogKernel Kernel(const std::string& url, const std::string& path) {
+  CatalogKernel kernel;
+  kernel.repository_url = url;
+  kernel.commit = "0123456789abcdef0123456789abcdef01234567";
+  kernel.path = path;
+  kernel.first_line = 3;
+  kernel.last_line = 9;
+  return kernel;
+}
+
+TEST(GetAgain, OfAForgeThatHasFilesIsOneDownload) {
+  EXPECT_EQ(
+      GetAgainCommands(Kernel("https://github.com/a/b", "ops/soft max.py")),
+      "curl -fL -o './soft max.py' "
+      "'https://github.com/a/b/raw/0123456789abcdef0123456789abcdef01234567/ops/soft%20max.py'\n"
+      "sed -n '3,9p' './soft max.py'\n");
+}
+
+TEST(GetAgain, OfAnotherIsAFetchOfTheCommit) {
+  EXPECT_EQ(GetAgainCommands(Kernel("https://example.com/a/b", "k.py")),
+            "git init -q kernel && git -C kernel fetch -q --depth 1 'https://example.com/a/b' "
+            "0123456789abcdef0123456789abcdef01234567\n"
+            "git -C kernel show '0123456789abcdef0123456789abcdef01234567:k.py' > './k.py'\n"
+            "sed -n '3,9p' './k.py'\n");
+}
+
+TEST(GetAgain, AShellRunsNothingOfAName) {
+  const std::string commands =
+      GetAgainCommands(Kernel("https://example.com/a/b", "$(rm -r ~)'; x.py"));
+  EXPECT_NE(commands.find("'./$(rm -r ~)'\\''; x.py'"), std::string::npos) << commands;
+  EXPECT_EQ(GetAgainCommands(Kernel("https://example.com/a/b", "a\nb.py")), "");
+  EXPECT_EQ(GetAgainCommands(Kernel("/home/me/b", "a.py")), "");
+  EXPECT_EQ(GetAgainCommands(Kernel("-oProxyCommand=x", "a.py")), "");
+}
+
 }  // namespace
+
 }  // namespace kernelmill::client

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "client/catalog/pages/kernel_page.h"
-#include "client/catalog/pages/learning_path.h"
 
 namespace kernelmill::client {
 namespace {
@@ -41,7 +40,7 @@ TEST(LearnPage, LinksEachStep) {
   const std::string page = LearnPage({Entry("a", "r", 9), Entry("b<i>", "s", 10)});
   EXPECT_THAT(page, HasSubstr("href=\"kernels/01/0123456789abcdef0123456789abcdef.html\""));
   EXPECT_THAT(page, HasSubstr("b&lt;i&gt;"));
-  EXPECT_THAT(LearnPage({}), HasSubstr("No operation has two kernels"));
+  EXPECT_THAT(LearnPage({}), HasSubstr("No operation has two self-contained kernels"));
 }
 
 TEST(CoveragePage, ShowsWhatIsFoundAndWhatIsNeeded) {

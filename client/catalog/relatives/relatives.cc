@@ -1,27 +1,35 @@
+#include "client/catalog/relatives/relatives.h"
+
 #include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
 #include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "client/catalog/relatives/overview.h"
 #include "common/base/hash.h"
 #include "common/base/status.h"
+#include "common/code/lexer.h"
+#include "dataset/output/output_dir.h"
 
 namespace kernelmill::client {
 namespace {
 
-// The basic idea: kernels that are alike agree in two neighbouring bins of their sketches
-// somewhere, so a table from pairs of bins to kernels has them side by side; names, launchers and
-// files likewise. Who stands together is compared, but where too many do, which says nothing: by
-// the sketches first, then the nearest of these by their runs.
+// The basic idea: similar kernels agree in some pair of neighbouring bins of their sketches. So a
+// list sorted by such pairs has them side by side; lists sorted by name, launcher and file are used
+// the same way. Neighbours become candidates, except in crowds of more than kCrowd, which say
+// nothing. The sketches rank the candidates of a kernel, and the runs give the similarity of the
+// nearest ones.
 constexpr size_t kCrowd = 48;
 constexpr size_t kMaxCandidates = 128;
-constexpr size_t kMaxCompared = 3 * kMaxRelatives;  // by their runs
-constexpr double kAlike = 0.3;
+constexpr size_t kMaxCompared = 3 * kMaxRelatives;  // candidates compared by their runs
+constexpr double kSimilar = 0.3;
 constexpr double kSameName = 0.05;
 
-enum class Tie : uint8_t { kAlike, kName, kLauncher, kFile };
-constexpr const char* kWhy[] = {"alike", "same name", "same launcher", "same file"};
+enum class Tie : uint8_t { kSimilar, kName, kLauncher, kFile };
+constexpr const char* kWhy[] = {"similar", "same name", "same launcher", "same file"};
 
 struct Place {
   uint64_t key = 0;
@@ -33,7 +41,7 @@ struct Place {
 
 struct Candidate {
   uint32_t entry = 0;
-  Tie tie = Tie::kAlike;
+  Tie tie = Tie::kSimilar;
 };
 
 using Candidates = std::vector<std::vector<Candidate>>;
@@ -42,7 +50,8 @@ bool Before(const Candidate& a, const Candidate& b) {
   return std::tie(a.entry, a.tie) < std::tie(b.entry, b.tie);
 }
 
-// Each once, and no more than kMaxCandidates, so that memory does not go with how alike all are.
+// Sorts the candidates and removes repeated ones. It keeps at most kMaxCandidates, which bounds the
+// memory for datasets of similar kernels.
 void Compact(std::vector<Candidate>& candidates) {
   std::sort(candidates.begin(), candidates.end(), Before);
   const auto same = [](const Candidate& a, const Candidate& b) {
@@ -52,7 +61,7 @@ void Compact(std::vector<Candidate>& candidates) {
   if (candidates.size() > kMaxCandidates) candidates.resize(kMaxCandidates);
 }
 
-// Kernels with equal keys become each other's candidates.
+// Makes kernels with equal keys candidates of each other.
 void AddNeighbours(std::vector<Place> places, Tie tie, Candidates* candidates) {
   std::sort(places.begin(), places.end());
   for (size_t begin = 0, end = 0; begin < places.size(); begin = end) {
@@ -76,7 +85,7 @@ void AddBand(const std::vector<CatalogEntry>& entries, size_t bin, Candidates* c
     if (least[bin] == Sketch::kEmpty || least[bin + 1] == Sketch::kEmpty) continue;
     places.push_back({static_cast<uint64_t>(least[bin]) << 16 | least[bin + 1], i});
   }
-  AddNeighbours(std::move(places), Tie::kAlike, candidates);
+  AddNeighbours(std::move(places), Tie::kSimilar, candidates);
 }
 
 template <typename Key>
@@ -91,11 +100,11 @@ void AddByText(const std::vector<CatalogEntry>& entries, Tie tie, const Key& key
 }
 
 bool Holds(Tie tie, double similarity) {
-  if (tie == Tie::kAlike) return similarity >= kAlike;
+  if (tie == Tie::kSimilar) return similarity >= kSimilar;
   return tie != Tie::kName || similarity >= kSameName;
 }
 
-// What an entry has in common with another: the ties from `begin` to `end`.
+// Another entry, with its ties: the candidates from `begin` to `end`.
 struct Neighbour {
   uint32_t entry = 0;
   double similarity = 0;
@@ -103,7 +112,7 @@ struct Neighbour {
   size_t end = 0;
 };
 
-// The candidates that sketches have as the nearest.
+// Returns the nearest candidates by their sketches.
 std::vector<Neighbour> NearestBySketch(const std::vector<CatalogEntry>& entries, uint32_t entry,
                                        const std::vector<Candidate>& candidates) {
   std::vector<Neighbour> neighbours;
@@ -149,6 +158,29 @@ absl::StatusOr<std::vector<Relative>> Nearest(const std::vector<CatalogEntry>& e
   return nearest;
 }
 
+constexpr size_t kRun = 5;  // tokens
+
+using Json = nlohmann::json;
+
+std::string Text(const Json& row, const char* key) {
+  const auto at = row.find(key);
+  return at != row.end() && at->is_string() ? at->get<std::string>() : "";
+}
+
+Duplicate Read(const Json& row) {
+  Duplicate duplicate{.repository = Text(row, "repository"),
+                      .path = Text(row, "path"),
+                      .url = Text(row, "url"),
+                      .reason = Text(row, "reason")};
+  const auto line = row.find("first_line");
+  if (line != row.end() && line->is_number_integer()) duplicate.first_line = line->get<int>();
+  const auto similarity = row.find("similarity");
+  if (similarity != row.end() && similarity->is_number()) {
+    duplicate.similarity = similarity->get<double>();
+  }
+  return duplicate;
+}
+
 }  // namespace
 
 bool CatalogEntry::HasTag(absl::string_view tag) const {
@@ -178,6 +210,94 @@ absl::StatusOr<std::vector<std::vector<Relative>>> FindRelatives(
     ASSIGN_OR_RETURN(relatives[i], Nearest(entries, i, std::exchange(candidates[i], {}), runs));
   }
   return relatives;
+}
+
+std::vector<uint64_t> HashRuns(const CatalogKernel& kernel) {
+  std::vector<absl::string_view> tokens;
+  const auto language = kernel.dsl == "cuda" ? code::Language::kC : code::Language::kPython;
+  for (const code::Token& token : code::Lex(kernel.source, language)) {
+    if (token.kind != code::Token::kComment) tokens.push_back(token.text);
+  }
+  std::vector<uint64_t> runs;
+  for (size_t i = 0; i + kRun <= tokens.size(); ++i) {
+    runs.push_back(StableHash64(absl::StrCat(tokens[i], " ", tokens[i + 1], " ", tokens[i + 2], " ",
+                                             absl::StrCat(tokens[i + 3], " ", tokens[i + 4]))));
+  }
+  std::sort(runs.begin(), runs.end());
+  runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
+  return runs;
+}
+
+Sketch MakeSketch(const std::vector<uint64_t>& runs) {
+  Sketch sketch;
+  sketch.least.fill(Sketch::kEmpty);
+  for (const uint64_t hash : runs) {
+    uint16_t& least = sketch.least[hash >> 58];
+    least = std::min(least, static_cast<uint16_t>(hash % Sketch::kEmpty));
+  }
+  return sketch;
+}
+
+double EstimatedSimilarity(const Sketch& a, const Sketch& b) {
+  int same = 0;
+  int filled = 0;
+  for (size_t i = 0; i < Sketch::kBins; ++i) {
+    if (a.least[i] == Sketch::kEmpty && b.least[i] == Sketch::kEmpty) continue;
+    ++filled;
+    same += a.least[i] == b.least[i];
+  }
+  return filled == 0 ? 0 : static_cast<double>(same) / filled;
+}
+
+absl::StatusOr<RunRecords> RunRecords::Create(const std::string& temp_parent) {
+  ASSIGN_OR_RETURN(TempRecords records, TempRecords::Create(temp_parent));
+  return RunRecords(std::move(records));
+}
+
+absl::Status RunRecords::Add(const std::vector<uint64_t>& runs) {
+  return records_.Add({reinterpret_cast<const char*>(runs.data()), runs.size() * sizeof(uint64_t)});
+}
+
+absl::StatusOr<std::vector<uint64_t>> RunRecords::Read(uint32_t number) {
+  ASSIGN_OR_RETURN(const std::string bytes, records_.Read(number));
+  std::vector<uint64_t> runs(bytes.size() / sizeof(uint64_t));
+  std::memcpy(runs.data(), bytes.data(), bytes.size());
+  return runs;
+}
+
+double Similarity(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) {
+  size_t both = 0;
+  for (auto x = a.begin(), y = b.begin(); x != a.end() && y != b.end();) {
+    both += *x == *y;
+    const bool next_x = *x <= *y;
+    const bool next_y = *y <= *x;
+    x += next_x;
+    y += next_y;
+  }
+  const size_t either = a.size() + b.size() - both;
+  return either == 0 ? 0 : static_cast<double>(both) / static_cast<double>(either);
+}
+
+absl::StatusOr<absl::flat_hash_map<std::string, Duplicates>> ReadDuplicates(
+    const std::string& dataset) {
+  const std::string path = absl::StrCat(dataset, "/", dataset::kLedgerFile);
+  absl::flat_hash_map<std::string, Duplicates> duplicates;
+  std::ifstream file(path, std::ios::binary);
+  std::string line;
+  for (int64_t number = 1; file && std::getline(file, line); ++number) {
+    const Json row = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (!row.is_object()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ":", number, ": must be a row of a ledger"));
+    }
+    // Skip duplicates of whole files.
+    if (Text(row, "fate") != "duplicate" || Text(row, "form") == "file") continue;
+    Duplicates& of = duplicates[Text(row, "of")];
+    ++of.count;
+    if (of.first.size() < kMaxDuplicates) of.first.push_back(Read(row));
+  }
+  if (file.bad()) return absl::DataLossError(absl::StrCat(path, ": cannot be read completely"));
+  return duplicates;
 }
 
 }  // namespace kernelmill::client

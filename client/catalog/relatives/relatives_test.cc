@@ -1,3 +1,5 @@
+#include "client/catalog/relatives/relatives.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -5,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "client/catalog/relatives/overview.h"
 #include "common/base/file.h"
 #include "common/testing/status_matchers.h"
 
@@ -26,7 +27,7 @@ std::vector<uint64_t> Runs(const std::string& source) {
   CatalogKernel kernel;
   kernel.dsl = "triton";
   kernel.source = source;
-  return RunsOf(kernel);
+  return HashRuns(kernel);
 }
 
 TEST(Similarity, OfEqualTextsIsOneAndOfTheOthersTheShareOfTheirRuns) {
@@ -39,10 +40,10 @@ TEST(Similarity, OfEqualTextsIsOneAndOfTheOthersTheShareOfTheirRuns) {
 }
 
 TEST(Sketch, EstimatesTheSimilarity) {
-  const Sketch a = SketchOf(Runs(Body(0, 200)));
-  EXPECT_EQ(EstimatedSimilarity(a, SketchOf(Runs(Body(0, 200)))), 1);
-  EXPECT_NEAR(EstimatedSimilarity(a, SketchOf(Runs(Body(100, 300)))), 1.0 / 3, 0.25);
-  EXPECT_LT(EstimatedSimilarity(a, SketchOf(Runs(Body(1000, 1200)))), 0.1);
+  const Sketch a = MakeSketch(Runs(Body(0, 200)));
+  EXPECT_EQ(EstimatedSimilarity(a, MakeSketch(Runs(Body(0, 200)))), 1);
+  EXPECT_NEAR(EstimatedSimilarity(a, MakeSketch(Runs(Body(100, 300)))), 1.0 / 3, 0.25);
+  EXPECT_LT(EstimatedSimilarity(a, MakeSketch(Runs(Body(1000, 1200)))), 0.1);
 }
 
 class RelativesTest : public ::testing::Test {
@@ -61,7 +62,7 @@ class RelativesTest : public ::testing::Test {
     entry.name = name;
     entry.repository = path;
     entry.path = path;
-    entry.sketch = SketchOf(Runs(source));
+    entry.sketch = MakeSketch(Runs(source));
     EXPECT_TRUE(runs_->Add(Runs(source)).ok());
     entries_.push_back(std::move(entry));
   }
@@ -81,7 +82,7 @@ TEST_F(RelativesTest, TheNearestComesFirstAndStrangersNever) {
   ASSERT_TRUE(relatives.ok()) << relatives.status();
   ASSERT_GE((*relatives)[0].size(), 2u);
   EXPECT_EQ((*relatives)[0][0].entry, 1u);
-  EXPECT_STREQ((*relatives)[0][0].why, "alike");
+  EXPECT_STREQ((*relatives)[0][0].why, "similar");
   EXPECT_EQ((*relatives)[0][0].similarity, Similarity(Runs(Body(0, 100)), Runs(Body(0, 90))));
   EXPECT_EQ((*relatives)[0][1].entry, 3u);
   ASSERT_EQ((*relatives)[2].size(), 1u);

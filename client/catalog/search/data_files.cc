@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "client/catalog/web/site_file.h"
+#include "client/catalog/web/page.h"
 #include "common/base/text.h"
 #include "common/text/safe_text.h"
 

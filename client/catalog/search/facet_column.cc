@@ -11,7 +11,7 @@
 namespace kernelmill::client {
 namespace {
 
-// The new number of each old one, by descending count, then by what `keys` has.
+// Returns the new number of each old one, by falling count and then by `keys`.
 template <typename Key>
 std::vector<uint32_t> NewNumbers(const std::vector<uint32_t>& counts,
                                  const std::vector<Key>& keys) {
@@ -20,7 +20,7 @@ std::vector<uint32_t> NewNumbers(const std::vector<uint32_t>& counts,
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
     return counts[a] != counts[b] ? counts[a] > counts[b] : keys[a] < keys[b];
   });
-  return PlacesIn(order);
+  return InvertOrder(order);
 }
 
 }  // namespace

@@ -13,24 +13,25 @@
 
 namespace kernelmill::client {
 
-// One facet of all kernels. Kernels have few different sets of values (of tags, of features), so
-// that a kernel's is one number: the set's. A facet of one value a kernel has sets of one.
+// One facet of all kernels. Kernels share few different sets of values (of tags, of features), so
+// each kernel has one number, its set. A facet with one value for each kernel has sets of one. Not
+// thread-safe.
 class FacetColumn {
  public:
-  // The next kernel's values, in any order; none is a set, too.
+  // Adds the next kernel's values, in any order. The empty set is a set too.
   void Add(std::vector<std::string> values);
 
-  // Numbers values and sets anew, frequent ones first, so that their numbers are short. To be
-  // called once, after the last Add.
+  // Renumbers values and sets by falling frequency, so that frequent ones have short numbers. Call
+  // once, after the last Add.
   void Order();
 
-  // Puts each kernel's set at the kernel's new number.
+  // Moves each kernel's set to the kernel's new number.
   void Renumber(const std::vector<uint32_t>& places);
 
   const std::vector<std::string>& values() const { return values_; }
-  // How many kernels have each value.
+  // The number of kernels with each value.
   const std::vector<uint32_t>& counts() const { return counts_; }
-  // Numbers of values, ascending.
+  // The values of each set, as ascending numbers.
   const std::vector<std::vector<uint32_t>>& sets() const { return sets_; }
   // Each kernel's set.
   const std::vector<uint32_t>& column() const { return column_; }
@@ -47,8 +48,8 @@ class FacetColumn {
   absl::flat_hash_map<std::vector<uint32_t>, uint32_t> set_numbers_;
 };
 
-// A block of a column as the site's script reads it: how many bytes a number has (1, 2 or 4), then
-// the numbers in base64, the low byte first. Nothing has to be decoded by a script.
+// Returns a block of a column as the site's script reads it: the number of bytes in a number (1, 2
+// or 4), then the numbers in base64, low byte first. A script can use these bytes as an array.
 std::string EncodeColumn(absl::Span<const uint32_t> block);
 
 }  // namespace kernelmill::client

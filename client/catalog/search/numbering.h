@@ -8,14 +8,14 @@
 
 namespace kernelmill::client {
 
-// Where each number stands in an order of all numbers from 0 on: its new number.
-inline std::vector<uint32_t> PlacesIn(const std::vector<uint32_t>& order) {
+// Returns the position of each number in an order of all numbers from 0: its new number.
+inline std::vector<uint32_t> InvertOrder(const std::vector<uint32_t>& order) {
   std::vector<uint32_t> places(order.size());
   for (uint32_t i = 0; i < order.size(); ++i) places[order[i]] = i;
   return places;
 }
 
-// Puts each item at its new number.
+// Moves each item to its new number.
 template <typename T>
 void Reorder(const std::vector<uint32_t>& places, std::vector<T>* items) {
   std::vector<T> ordered(items->size());

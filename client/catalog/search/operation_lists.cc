@@ -7,7 +7,6 @@
 #include "absl/strings/str_replace.h"
 #include "client/catalog/search/data_files.h"
 #include "client/catalog/web/page.h"
-#include "client/catalog/web/site_file.h"
 #include "common/base/status.h"
 #include "common/text/safe_text.h"
 
@@ -16,11 +15,11 @@ namespace {
 
 constexpr size_t kRowsOnPage = 500;
 constexpr size_t kMaxShown = 200;  // bytes of a name or a path
-constexpr size_t kMaxLists =
-    200;  // tags come from a fixed table; a file that was made up may have more
+// Tags come from a fixed table, but a forged file may have more.
+constexpr size_t kMaxLists = 200;
 constexpr absl::string_view kOther = "other";
 
-// Whether a tag can be a file's name.
+// Returns whether a tag can be a file's name.
 bool IsListName(absl::string_view tag) {
   return !tag.empty() && tag.size() <= 40 && tag != "index" &&
          std::all_of(tag.begin(), tag.end(), [](char c) {
@@ -28,7 +27,7 @@ bool IsListName(absl::string_view tag) {
          });
 }
 
-// A tag has no dash, so that no page is another list's.
+// Tags have no dash, so that pages of different lists have different names.
 std::string FileName(absl::string_view operation, int page) {
   return page == 1 ? absl::StrCat(operation, ".html") : absl::StrCat(operation, "-", page, ".html");
 }
@@ -37,7 +36,7 @@ std::string Words(absl::string_view operation) {
   return absl::StrReplaceAll(operation, {{"_", " "}});
 }
 
-std::string RowOf(const CatalogKernel& kernel) {
+std::string RowHtml(const CatalogKernel& kernel) {
   const auto shown = [](absl::string_view text) {
     return absl::StrCat("<bdi>", HtmlLine(ShownText(text, kMaxShown)), "</bdi>");
   };
@@ -60,7 +59,7 @@ absl::Status OperationLists::AddRow(const std::string& operation, const std::str
 }
 
 absl::Status OperationLists::Add(const CatalogKernel& kernel) {
-  const std::string row = RowOf(kernel);
+  const std::string row = RowHtml(kernel);
   bool listed = false;
   for (const std::string& tag : kernel.tags) {
     if (!IsListName(tag) || (lists_.size() >= kMaxLists && !lists_.contains(tag))) continue;
@@ -105,7 +104,7 @@ std::string OperationLists::Links(absl::string_view root) const {
 }
 
 absl::Status OperationLists::Finish() {
-  lists_.try_emplace(std::string(kOther));  // so that the folder has a list, whatever there is
+  lists_.try_emplace(std::string(kOther));  // so that the folder has at least one list
   for (auto& [operation, list] : lists_) RETURN_IF_ERROR(WritePage(operation, list, false));
   return WriteSiteFile(site_, "lists/index.html",
                        absl::StrCat(PageHead("../", "Kernels by operation"),

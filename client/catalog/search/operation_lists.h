@@ -13,9 +13,9 @@
 
 namespace kernelmill::client {
 
-// Static lists of all kernels by operation, for readers without scripts: lists/index.html, and
-// lists/OPERATION.html, OPERATION-2.html and so on. A kernel stands in the list of each of its
-// tags; one without tags in `other`. At most a page a list is in memory.
+// A writer of static lists of kernels by operation, for readers without scripts: lists/index.html,
+// lists/OPERATION.html, OPERATION-2.html, ... A kernel is in the list of each of its tags; a kernel
+// without tags is in `other`. It holds at most one page of each list in memory. Not thread-safe.
 class OperationLists {
  public:
   explicit OperationLists(std::string site) : site_(std::move(site)) {}
@@ -23,7 +23,7 @@ class OperationLists {
   absl::Status Add(const CatalogKernel& kernel);
   absl::Status Finish();
 
-  // Links to all lists, as HTML; `root` leads to the site's folder.
+  // Returns links to all lists as HTML. `root` leads from the page to the site's folder.
   std::string Links(absl::string_view root) const;
 
  private:

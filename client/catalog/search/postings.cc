@@ -18,17 +18,17 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 
-// A run: for each word, ascending, its size (1 byte), its bytes, how many entries it has (4), and
-// of each the kernel (4), the fields (1) and the count in code (1); numbers with the low byte
-// first.
+// The format of a run: for each word, in ascending order, its size (1 byte), its bytes, the number
+// of its entries (4), and for each entry the kernel (4), the fields (1) and the count in the code
+// (1). Numbers have the low byte first.
 
 namespace kernelmill::client {
 namespace {
 
 constexpr size_t kEntryBytes = 6;
 constexpr size_t kWriteBytes = 1 << 20;
-constexpr size_t kShard = 128 << 10;  // of words; a list of more has files of its own
-constexpr size_t kWordOverhead = 12;  // of a word in a shard: its count, its end, a blank
+constexpr size_t kShard = 128 << 10;  // bytes of a shard; a longer list has files of its own
+constexpr size_t kWordOverhead = 12;  // bytes of a word in a shard: its count, end and blank
 
 void AppendUint32(uint32_t value, std::string* bytes) {
   for (int shift = 0; shift < 32; shift += 8) bytes->push_back(static_cast<char>(value >> shift));
@@ -40,12 +40,12 @@ uint32_t ReadUint32(const char* bytes) {
   return value;
 }
 
-// A run, read from its beginning on.
+// A reader of one run, from its beginning.
 class RunReader {
  public:
   explicit RunReader(const std::string& path) : file_(path, std::ios::binary), path_(path) {}
 
-  // Goes to the next word; false behind the last.
+  // Moves to the next word. Returns false after the last one.
   absl::StatusOr<bool> Next() {
     char size;
     if (!file_.get(size)) {
@@ -64,7 +64,7 @@ class RunReader {
 
   const std::string& word() const { return word_; }
 
-  // The word's entries, as bytes; to be called once a word.
+  // Reads the bytes of the word's entries. Call once for each word.
   absl::StatusOr<std::string> Entries() {
     std::string bytes(count_ * kEntryBytes, '\0');
     if (!file_.read(bytes.data(), static_cast<std::streamsize>(bytes.size()))) return Broken();
@@ -82,7 +82,7 @@ class RunReader {
   uint32_t count_ = 0;
 };
 
-// Several runs as one: word after word, each with its entries of all runs, in their order.
+// A merge of several runs: word by word, with the entries of all runs in the order of the runs.
 class MergedRuns {
  public:
   static absl::StatusOr<MergedRuns> Open(const std::vector<std::string>& paths) {
@@ -95,7 +95,7 @@ class MergedRuns {
     return merged;
   }
 
-  // The next word and the bytes of its entries; nothing behind the last.
+  // Returns the next word and the bytes of its entries; nullopt after the last one.
   absl::StatusOr<std::optional<std::pair<std::string, std::string>>> Next() {
     if (runs_.empty()) return std::nullopt;
     const std::string word =
@@ -118,8 +118,8 @@ class MergedRuns {
   std::vector<std::unique_ptr<RunReader>> runs_;
 };
 
-// Words with their lists, until a file is full. A list that goes on in a further file begins the
-// first one, too.
+// A writer of shards: words with their lists, until a file is full. A list that continues in
+// another file begins a file of its own.
 class ShardWriter {
  public:
   explicit ShardWriter(const std::string& site) : site_(site) {}
@@ -158,7 +158,7 @@ class ShardWriter {
 
  private:
   std::string site_;
-  std::vector<std::string> first_words_;  // of each shard, the one at work included
+  std::vector<std::string> first_words_;  // the first word of each shard, the open one included
   std::vector<std::string> words_;
   std::vector<uint32_t> counts_;
   std::vector<uint32_t> ends_;
@@ -220,7 +220,7 @@ uint8_t Postings::Weight(const Entry& entry) const {
   return static_cast<uint8_t>(std::clamp(255 * sum / (sum + 6) * better + 0.5, 1.0, 255.0));
 }
 
-// From `begin` on as much as fits a file; `end`: where it ended.
+// Encodes the list from `begin` up to the size of a file. Sets `end` to the first entry left out.
 std::string Postings::Encode(const std::vector<Entry>& list, size_t begin, size_t* end) const {
   std::string bytes;
   int64_t last = -1;

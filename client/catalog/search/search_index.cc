@@ -4,16 +4,18 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <string>
+#include <vector>
 
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "client/catalog/search/data_files.h"
-#include "client/catalog/search/kernel_words.h"
 #include "client/catalog/search/numbering.h"
-#include "client/catalog/search/row_files.h"
+#include "client/catalog/search/words.h"
 #include "client/catalog/web/page.h"
-#include "client/catalog/web/site_file.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/text/safe_text.h"
@@ -21,15 +23,103 @@
 namespace kernelmill::client {
 namespace {
 
-constexpr size_t kKernelsInBlock = 1
-                                   << 17;  // of four bytes in base64 they stay below a file's bound
-constexpr size_t kTopRows = 20;            // what the first page shows
-constexpr size_t kTopValues = 24;          // of a facet, on the first page
-constexpr size_t kMaxName = 200;           // bytes that are shown
+// Bytes of rows in a file, before JSON. Loading one more file costs a page as much as 100 KiB more.
+constexpr size_t kRowFile = 96 << 10;
+
+// Writes the rows that results show as data/rows/N.js, in `order`, which has all kernels. Returns
+// the index in `order` of each file's first row. One search shows neighbours, which lie in few
+// files.
+absl::StatusOr<std::vector<uint32_t>> WriteRowFiles(const std::string& site, TempRecords& rows,
+                                                    const std::vector<uint32_t>& order) {
+  std::vector<uint32_t> firsts;
+  for (uint32_t place = 0; place < order.size();) {
+    const std::string name = absl::StrCat("rows/", firsts.size());
+    firsts.push_back(place);
+    std::string lines;
+    do {
+      ASSIGN_OR_RETURN(const std::string row, rows.Read(order[place]));
+      absl::StrAppend(&lines, lines.empty() ? "" : "\n", row);
+    } while (++place < order.size() && lines.size() < kRowFile);
+    RETURN_IF_ERROR(WriteDataFile(site, name, JsonString(lines)));
+  }
+  return firsts;
+}
+
+constexpr size_t kMaxCodeWords = 4000;
+
+bool IsNumber(absl::string_view word) {
+  return std::all_of(word.begin(), word.end(), [](char c) { return absl::ascii_isdigit(c); });
+}
+
+enum class Pairs { kNo, kYes };
+
+// Returns the words of a field, each once.
+absl::flat_hash_set<std::string> FieldWords(absl::string_view text, Pairs pairs) {
+  const std::vector<std::string> words = Words(text);
+  absl::flat_hash_set<std::string> unique(words.begin(), words.end());
+  if (pairs == Pairs::kNo) return unique;
+  for (size_t i = 0; i + 1 < words.size(); ++i) {
+    std::string pair = absl::StrCat(words[i], words[i + 1]);
+    if (pair.size() <= kMaxWord) unique.insert(std::move(pair));
+  }
+  return unique;
+}
+
+void AddField(const absl::flat_hash_set<std::string>& words, uint8_t weight, WordUses* uses) {
+  for (const std::string& word : words) {
+    if (!IsStopWord(word)) (*uses)[word].fields += weight;
+  }
+}
+
+// Returns the words of several texts of one field, each once.
+absl::flat_hash_set<std::string> TagWords(const std::vector<std::string>& tags) {
+  absl::flat_hash_set<std::string> words;
+  for (const std::string& tag : tags) words.merge(FieldWords(tag, Pairs::kYes));
+  return words;
+}
+
+// The words that a kernel is found by, with the fields that have them.
+struct KernelWords {
+  WordUses uses;
+  uint32_t length = 0;  // the number of words in the code
+};
+
+// Collects the words of a kernel's name, tags, docstring, summary, features, repository, path,
+// language and code. Two neighbouring words of a name, a tag or a repository also count as one
+// word, so that `layernorm` finds `layer_norm`. The code counts with its first 4,000 different
+// words, without numbers.
+KernelWords CollectWords(const CatalogKernel& kernel, absl::string_view summary) {
+  KernelWords made;
+  AddField(FieldWords(kernel.qualname, Pairs::kYes), kNameWeight, &made.uses);
+  AddField(TagWords(kernel.tags), kTagWeight, &made.uses);
+  absl::flat_hash_set<std::string> description =
+      FieldWords(absl::StrCat(kernel.docstring, "\n", summary), Pairs::kNo);
+  description.merge(TagWords(kernel.features));
+  AddField(description, kDescriptionWeight, &made.uses);
+  AddField(FieldWords(kernel.repository, Pairs::kYes), kRepositoryWeight, &made.uses);
+  AddField(FieldWords(absl::StrCat(kernel.path, " ", kernel.dsl), Pairs::kNo), kPathWeight,
+           &made.uses);
+  size_t different = 0;
+  for (const std::string& word : Words(kernel.source)) {
+    if (IsStopWord(word) || IsNumber(word)) continue;
+    ++made.length;
+    if (different == kMaxCodeWords && !made.uses.contains(word)) continue;
+    WordUse& use = made.uses[word];
+    if (use.code == 0) ++different;
+    if (use.code < 255) ++use.code;
+  }
+  return made;
+}
+
+// 2^17 numbers of four bytes in base64 stay below the limit of a file.
+constexpr size_t kKernelsInBlock = 1 << 17;
+constexpr size_t kTopRows = 20;    // rows on the first page
+constexpr size_t kTopValues = 24;  // values of a facet on the first page
+constexpr size_t kMaxName = 200;   // bytes shown
 constexpr size_t kMaxPath = 300;
 constexpr size_t kMaxSummary = 300;
 constexpr size_t kMaxTagsShown = 12;
-constexpr size_t kSetsTogether = 1000;  // in one part of facets-N.js
+constexpr size_t kSetsTogether = 1000;  // sets in one part of facets-N.js
 
 using Values = std::vector<std::string>;
 
@@ -49,7 +139,7 @@ Values Shown(const Values& texts) {
   return shown;
 }
 
-// What compiled it; nothing where nobody tried.
+// Returns the toolchains and targets that compiled the kernel.
 Values CompilesOn(const CatalogKernel& kernel) {
   Values values;
   if (!kernel.compile) return values;
@@ -60,22 +150,22 @@ Values CompilesOn(const CatalogKernel& kernel) {
   return values;
 }
 
-constexpr size_t kOperations = 0;  // of kFacets
+constexpr size_t kOperations = 0;  // the index in kFacets
 
 struct FacetKind {
-  absl::string_view key;  // in addresses
+  absl::string_view key;  // in URLs
   absl::string_view label;
-  absl::string_view mode;  // as web/src/data.ts has it
+  absl::string_view mode;  // see web/src/data.ts
   Values (*values)(const CatalogKernel&);
 };
 
-// Where no kernel of a dataset has a value, as of a column that it does not have, the page does not
-// show the facet. `no` is no value of `test`: a dataset may not know.
+// The page hides a facet if no kernel has a value, for example if the dataset lacks the column.
+// `test` has no value `no`: the dataset may not know the tests.
 constexpr std::array<FacetKind, 9> kFacets = {{
     {"op", "Operation", "all", &Operations},
     {"dir", "Direction", "any",
      [](const CatalogKernel& kernel) -> Values {
-       return {kernel.is_backward() ? "backward" : "forward or not told"};
+       return {kernel.is_backward() ? "backward" : "forward / unknown"};
      }},
     {"lang", "Language", "any",
      [](const CatalogKernel& kernel) -> Values { return {ShownText(kernel.dsl, kMaxName)}; }},
@@ -104,7 +194,7 @@ uint32_t Size(int64_t tokens) {
   return static_cast<uint32_t>(std::clamp<int64_t>(tokens, 0, UINT32_MAX));
 }
 
-// As web/src/data.ts has a row. A shown text has neither a tab nor a line end.
+// Returns a row as web/src/data.ts reads it. ShownText removes tabs and line ends.
 std::string RowLine(const CatalogKernel& kernel, absl::string_view summary) {
   std::vector<std::string> fields = {
       ShownText(kernel.id, kMaxName),
@@ -124,7 +214,7 @@ std::string RowLine(const CatalogKernel& kernel, absl::string_view summary) {
   return absl::StrJoin(fields, "\t");
 }
 
-// Values or sets of a facet as parts that facets-N.js are made of.
+// Appends values or sets of a facet as parts for the files facets-N.js.
 template <typename Item, typename Json>
 void AppendParts(size_t facet, absl::string_view member, const std::vector<Item>& items, Json json,
                  std::vector<std::string>* parts) {
@@ -137,7 +227,7 @@ void AppendParts(size_t facet, absl::string_view member, const std::vector<Item>
   }
 }
 
-// Writes columns/KEY-0.js and so on.
+// Writes columns/KEY-0.js, KEY-1.js, ...
 absl::Status WriteColumn(const std::string& site, absl::string_view key,
                          const std::vector<uint32_t>& column) {
   for (size_t begin = 0; begin < column.size(); begin += kKernelsInBlock) {
@@ -166,7 +256,7 @@ absl::StatusOr<SearchIndex> SearchIndex::Create(const std::string& site, SearchO
 }
 
 absl::Status SearchIndex::Add(const CatalogKernel& kernel, absl::string_view summary) {
-  const KernelWords words = WordsOf(kernel, summary);
+  const KernelWords words = CollectWords(kernel, summary);
   RETURN_IF_ERROR(postings_.Add(words.uses, words.length, kernel.score));
   for (size_t i = 0; i < kFacets.size(); ++i) facets_[i].Add(kFacets[i].values(kernel));
   scores_.push_back(Thousandths(kernel.score));
@@ -175,8 +265,8 @@ absl::Status SearchIndex::Add(const CatalogKernel& kernel, absl::string_view sum
   return lists_.Add(kernel);
 }
 
-// The kernels as the site numbers them: those of the same operations together, the best first, as
-// a search shows mostly these. Equal ones stay in the dataset's order.
+// Returns the kernels in the site's order: by operations, then by falling score, because one search
+// mostly shows such neighbours. Equal ones stay in the dataset's order.
 std::vector<uint32_t> SearchIndex::SiteOrder() const {
   const FacetColumn& operations = facets_[kOperations];
   std::vector<uint32_t> order(scores_.size());
@@ -184,14 +274,14 @@ std::vector<uint32_t> SearchIndex::SiteOrder() const {
   std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
     const uint32_t set_a = operations.column()[a];
     const uint32_t set_b = operations.column()[b];
-    // Sets with the same first values are neighbours.
+    // Neighbouring sets have the same first values.
     if (set_a != set_b) return operations.sets()[set_a] < operations.sets()[set_b];
     return scores_[a] > scores_[b];
   });
   return order;
 }
 
-// What the first page shows: the best by score, as the page itself would sort them.
+// Returns the rows of the first page: the best by score, in the order of the page's script.
 absl::StatusOr<std::vector<std::string>> SearchIndex::BestRows(const std::vector<uint32_t>& order) {
   std::vector<uint32_t> best(order);
   std::stable_sort(best.begin(), best.end(),
@@ -256,7 +346,7 @@ absl::Status SearchIndex::Finish() {
   const std::vector<uint32_t> order = SiteOrder();
   ASSIGN_OR_RETURN(const std::vector<std::string> best, BestRows(order));
   ASSIGN_OR_RETURN(const std::vector<uint32_t> row_files, WriteRowFiles(site_, rows_, order));
-  const std::vector<uint32_t> places = PlacesIn(order);
+  const std::vector<uint32_t> places = InvertOrder(order);
   for (FacetColumn& facet : facets_) facet.Renumber(places);
   Reorder(places, &scores_);
   Reorder(places, &sizes_);
@@ -271,8 +361,8 @@ absl::Status SearchIndex::Finish() {
                    ",\n\"top\":", JsonString(absl::StrJoin(best, "\n")), "}")));
   RETURN_IF_ERROR(lists_.Finish());
   const std::string noscript = absl::StrCat(
-      "<p class=\"note\">Searching needs scripts. Every kernel also stands in the list of its "
-      "operation, and the pages of kernels read without scripts.</p>\n",
+      "<p class=\"note\">The search requires JavaScript. The lists of kernels by operation and the "
+      "pages of kernels work without it.</p>\n",
       lists_.Links(""));
   return WriteSiteFile(site_, "index.html", IndexPage(options_.title, noscript));
 }

@@ -20,19 +20,19 @@ namespace kernelmill::client {
 
 struct SearchOptions {
   std::string title = "GPU kernels";
-  size_t run_entries = 4 << 20;  // see Postings
+  size_t run_entries = 4 << 20;  // see Postings::Create
 };
 
-// Writes what the first page finds kernels by: data/ (docs/architecture/catalog.md has the format),
-// index.html and lists/. Holds about a hundred bytes a kernel in memory, and the postings that are
-// not on disk yet. Equal kernels in equal order give equal bytes.
+// A writer of the search: data/ (docs/architecture/catalog.md has the format), index.html and
+// lists/. It uses about a hundred bytes a kernel in memory, and a bounded buffer of postings. Equal
+// kernels in equal order give equal bytes. Not thread-safe.
 class SearchIndex {
  public:
-  // `site`: the folder of the site, which is there.
+  // `site` is the folder of the site, which must exist.
   static absl::StatusOr<SearchIndex> Create(const std::string& site, SearchOptions options = {});
 
-  // The next kernel, in the dataset's order; the site numbers them anew. `summary`: a sentence on
-  // what it computes; may be "".
+  // Adds the next kernel of the dataset; the site has its own order. `summary` is a sentence about
+  // the kernel, or empty.
   absl::Status Add(const CatalogKernel& kernel, absl::string_view summary);
 
   absl::Status Finish();
@@ -50,10 +50,10 @@ class SearchIndex {
   SearchOptions options_;
   Postings postings_;
   OperationLists lists_;
-  std::vector<FacetColumn> facets_;  // as kFacets has them
+  std::vector<FacetColumn> facets_;  // in the order of kFacets
   std::vector<uint32_t> scores_;     // thousandths
   std::vector<uint32_t> sizes_;      // tokens
-  TempRecords rows_;                 // what results show, a line each
+  TempRecords rows_;                 // the rows that results show, one line each
 };
 
 }  // namespace kernelmill::client

@@ -17,7 +17,7 @@
 #include "client/catalog/search/data_files.h"
 #include "client/catalog/search/facet_column.h"
 #include "client/catalog/search/postings.h"
-#include "client/catalog/web/site_file.h"
+#include "client/catalog/web/page.h"
 #include "common/base/file.h"
 #include "common/testing/status_matchers.h"
 #include "gmock/gmock.h"
@@ -52,7 +52,7 @@ CatalogKernel Kernel(int number, const std::string& name) {
 // A site's files by their paths.
 using Files = std::map<std::string, std::string>;
 
-Files FilesOf(const std::vector<CatalogKernel>& kernels, size_t run_entries = 1 << 20) {
+Files WriteSite(const std::vector<CatalogKernel>& kernels, size_t run_entries = 1 << 20) {
   auto site = TempDir::Create();
   EXPECT_THAT(site, IsOk());
   auto index = SearchIndex::Create(site->path(), {.title = "Kernels", .run_entries = run_entries});
@@ -64,7 +64,7 @@ Files FilesOf(const std::vector<CatalogKernel>& kernels, size_t run_entries = 1 
     if (!entry.is_regular_file()) continue;
     std::ifstream file(entry.path(), std::ios::binary);
     const std::string path = std::filesystem::relative(entry.path(), site->path()).string();
-    // What is left of temp files goes when the index goes.
+    // The index removes its temp files in its destructor.
     if (absl::StartsWith(path, "data/") || absl::StartsWith(path, "lists/") ||
         path == "index.html") {
       files[path] = std::string(std::istreambuf_iterator<char>(file), {});
@@ -73,7 +73,7 @@ Files FilesOf(const std::vector<CatalogKernel>& kernels, size_t run_entries = 1 
   return files;
 }
 
-// What a data file hands over.
+// Returns the value of a data file.
 nlohmann::json Data(const Files& files, const std::string& name) {
   const auto at = files.find(absl::StrCat("data/", name, ".js"));
   if (at == files.end()) return {};
@@ -84,7 +84,7 @@ nlohmann::json Data(const Files& files, const std::string& name) {
       at->second.substr(begin.size(), at->second.size() - begin.size() - 3));
 }
 
-// Each line's fields.
+// Returns the fields of each line.
 std::vector<std::vector<std::string>> Fields(const std::string& lines) {
   std::vector<std::vector<std::string>> rows;
   for (const absl::string_view line : absl::StrSplit(lines, '\n')) {
@@ -93,12 +93,12 @@ std::vector<std::vector<std::string>> Fields(const std::string& lines) {
   return rows;
 }
 
-std::vector<std::vector<std::string>> RowsOf(const Files& files, size_t number) {
+std::vector<std::vector<std::string>> ReadRows(const Files& files, size_t number) {
   return Fields(Data(files, absl::StrCat("rows/", number)).get<std::string>());
 }
 
-// The kernels that have a word, and its weight in each.
-std::map<uint32_t, int> PostingsOf(const Files& files, const std::string& word) {
+// Returns the kernels that have a word, with the word's weight.
+std::map<uint32_t, int> ReadPostings(const Files& files, const std::string& word) {
   std::map<uint32_t, int> found;
   const size_t shards = Data(files, "meta")["postings"].size();
   for (size_t i = 0; i < shards; ++i) {
@@ -133,8 +133,8 @@ std::map<uint32_t, int> PostingsOf(const Files& files, const std::string& word) 
 TEST(SearchIndexTest, AWordInTheNameWeighsMoreThanOneInTheCode) {
   CatalogKernel caller = Kernel(1, "attention");
   caller.source = "softmax(x)";
-  const Files files = FilesOf({Kernel(0, "fused_softmax"), caller, Kernel(2, "matmul")});
-  const auto found = PostingsOf(files, "softmax");
+  const Files files = WriteSite({Kernel(0, "fused_softmax"), caller, Kernel(2, "matmul")});
+  const auto found = ReadPostings(files, "softmax");
   ASSERT_EQ(found.size(), 2u);
   EXPECT_THAT(found.at(0), Gt(found.at(1)));
 }
@@ -143,7 +143,7 @@ TEST(SearchIndexTest, OfTwoThatFitAsWellTheBetterWeighsMore) {
   CatalogKernel better = Kernel(0, "softmax");
   better.score = 0.9;
   CatalogKernel same = Kernel(1, "softmax");
-  const auto found = PostingsOf(FilesOf({same, better}), "softmax");
+  const auto found = ReadPostings(WriteSite({same, better}), "softmax");
   EXPECT_GT(found.at(0), found.at(1));  // the site's order has the better one first
 }
 
@@ -166,16 +166,16 @@ TEST(PostingsTest, AListOfSeveralFilesBeginsTheFirst) {
 }
 
 TEST(SearchIndexTest, TwoNeighbouringWordsOfANameAreAlsoFoundAsOne) {
-  const Files files = FilesOf({Kernel(0, "layer_norm_fwd"), Kernel(1, "matmul")});
-  EXPECT_EQ(PostingsOf(files, "layernorm").size(), 1u);
-  EXPECT_EQ(PostingsOf(files, "normfwd").size(), 1u);
+  const Files files = WriteSite({Kernel(0, "layer_norm_fwd"), Kernel(1, "matmul")});
+  EXPECT_EQ(ReadPostings(files, "layernorm").size(), 1u);
+  EXPECT_EQ(ReadPostings(files, "normfwd").size(), 1u);
 }
 
 TEST(SearchIndexTest, BytesDoNotDependOnHowOftenPostingsGoToDisk) {
   std::vector<CatalogKernel> kernels;
   for (int i = 0; i < 200; ++i)
     kernels.push_back(Kernel(i, absl::StrCat("kernel_", i % 17, "abc")));
-  EXPECT_EQ(FilesOf(kernels), FilesOf(kernels, 10));
+  EXPECT_EQ(WriteSite(kernels), WriteSite(kernels, 10));
 }
 
 TEST(SearchIndexTest, FirstPageHasTheBestKernelsAndCounts) {
@@ -183,7 +183,7 @@ TEST(SearchIndexTest, FirstPageHasTheBestKernelsAndCounts) {
   for (int i = 0; i < 70; ++i) kernels.push_back(Kernel(i, "softmax"));
   kernels[66].score = 0.9;
   kernels[3].tags = {"softmax", "backward"};
-  const nlohmann::json meta = Data(FilesOf(kernels), "meta");
+  const nlohmann::json meta = Data(WriteSite(kernels), "meta");
   EXPECT_EQ(meta["kernels"], 70);
   const auto top = Fields(meta["top"]);
   ASSERT_EQ(top.size(), 20u);
@@ -191,7 +191,7 @@ TEST(SearchIndexTest, FirstPageHasTheBestKernelsAndCounts) {
   EXPECT_EQ(top[1][0], kernels[0].id);
   EXPECT_EQ(meta["facets"][0]["top"], nlohmann::json::parse(R"([["softmax", 1]])"));
   EXPECT_EQ(meta["facets"][1]["top"],
-            nlohmann::json::parse(R"([["forward or not told", 69], ["backward", 1]])"));
+            nlohmann::json::parse(R"([["forward / unknown", 69], ["backward", 1]])"));
 }
 
 TEST(SearchIndexTest, WhatNobodyCompiledIsNoValueOfCompilesOn) {
@@ -199,20 +199,20 @@ TEST(SearchIndexTest, WhatNobodyCompiledIsNoValueOfCompilesOn) {
   compiled.compile.emplace();
   compiled.compile->results = {{.toolchain = "triton-3.5", .target = "sm90", .status = "ok"},
                                {.toolchain = "triton-3.5", .target = "gfx942", .status = "error"}};
-  const nlohmann::json meta = Data(FilesOf({compiled, Kernel(1, "matmul")}), "meta");
+  const nlohmann::json meta = Data(WriteSite({compiled, Kernel(1, "matmul")}), "meta");
   EXPECT_EQ(meta["facets"][7]["top"], nlohmann::json::parse(R"([["triton-3.5 · sm90", 1]])"));
 }
 
 TEST(SearchIndexTest, RowsAreCutIntoFilesWhoseFirstKernelsAreTold) {
   std::vector<CatalogKernel> kernels;
   for (int i = 0; i < 2000; ++i) kernels.push_back(Kernel(i, absl::StrCat("kernel", i)));
-  const Files files = FilesOf(kernels);
+  const Files files = WriteSite(kernels);
   const auto firsts = Data(files, "meta")["rows"].get<std::vector<size_t>>();
   ASSERT_GT(firsts.size(), 1u);
   size_t next = 0;
   for (size_t i = 0; i < firsts.size(); ++i) {
     EXPECT_EQ(firsts[i], next);
-    for (const std::vector<std::string>& row : RowsOf(files, i)) {
+    for (const std::vector<std::string>& row : ReadRows(files, i)) {
       EXPECT_EQ(row[1], absl::StrCat("kernel", next++));
     }
   }
@@ -228,7 +228,7 @@ TEST(SearchIndexTest, RowsOfTheLongestTextsStayBelowAFilesBound) {
     for (int tag = 0; tag < 20; ++tag) kernel.tags.push_back(std::string(300, '\\'));
     kernels.push_back(kernel);
   }
-  EXPECT_GT(Data(FilesOf(kernels), "meta")["rows"].size(), 1u);
+  EXPECT_GT(Data(WriteSite(kernels), "meta")["rows"].size(), 1u);
 }
 
 TEST(SearchIndexTest, KernelsOfTheSameOperationsLieTogetherTheBestFirst) {
@@ -239,14 +239,14 @@ TEST(SearchIndexTest, KernelsOfTheSameOperationsLieTogetherTheBestFirst) {
     kernels.back().score = i == 9 ? 0.9 : 0.5;
     kernels.back().source = i == 9 ? "onlyhere" : "elsewhere";
   }
-  const Files files = FilesOf(kernels);
+  const Files files = WriteSite(kernels);
   std::vector<std::string> names;
-  for (const std::vector<std::string>& row : RowsOf(files, 0)) names.push_back(row[1]);
+  for (const std::vector<std::string>& row : ReadRows(files, 0)) names.push_back(row[1]);
   EXPECT_THAT(names,
               ElementsAre("kernel0", "kernel2", "kernel4", "kernel6", "kernel8", "kernel10",
                           "kernel9", "kernel1", "kernel3", "kernel5", "kernel7", "kernel11"));
   // Words and columns number kernels as the rows do.
-  EXPECT_THAT(PostingsOf(files, "onlyhere"), ElementsAre(Pair(6, Gt(0))));
+  EXPECT_THAT(ReadPostings(files, "onlyhere"), ElementsAre(Pair(6, Gt(0))));
   EXPECT_EQ(Data(files, "columns/score-0"),
             EncodeColumn({500, 500, 500, 500, 500, 500, 900, 500, 500, 500, 500, 500}));
   EXPECT_EQ(Data(files, "columns/size-0"),
@@ -259,10 +259,10 @@ TEST(SearchIndexTest, HostileTextIsSpelledOutAndEscaped) {
   kernel.repository = "evil/<img src=x onerror=alert(1)>";
   kernel.path = "a\"'b\x1b.py";
   kernel.docstring = "a\ttab\nand a line";
-  const Files files = FilesOf({kernel});
-  ASSERT_EQ(RowsOf(files, 0).size(), 1u);
-  EXPECT_EQ(RowsOf(files, 0)[0].size(), 11u);
-  EXPECT_EQ(RowsOf(files, 0)[0][1], "a\\u202e</script><b>");
+  const Files files = WriteSite({kernel});
+  ASSERT_EQ(ReadRows(files, 0).size(), 1u);
+  EXPECT_EQ(ReadRows(files, 0)[0].size(), 11u);
+  EXPECT_EQ(ReadRows(files, 0)[0][1], "a\\u202e</script><b>");
   const std::string& list = files.at("lists/other.html");
   EXPECT_THAT(list, HasSubstr("a\\u202e&lt;/script&gt;&lt;b&gt;"));
   EXPECT_THAT(list, HasSubstr("a&quot;&#39;b\\x1b.py:3"));
@@ -275,7 +275,7 @@ TEST(SearchIndexTest, LongListsGoOnOnFurtherPages) {
     kernels.push_back(Kernel(i, "softmax"));
     kernels.back().tags = {"softmax"};
   }
-  const Files files = FilesOf(kernels);
+  const Files files = WriteSite(kernels);
   EXPECT_THAT(files.at("lists/softmax.html"), HasSubstr("href=\"softmax-2.html\""));
   EXPECT_THAT(files.at("lists/softmax-2.html"), HasSubstr(kernels[500].id));
   EXPECT_THAT(files.at("lists/index.html"), HasSubstr("softmax.html"));
@@ -284,11 +284,11 @@ TEST(SearchIndexTest, LongListsGoOnOnFurtherPages) {
 TEST(SearchIndexTest, ATagThatIsNoFileNameIsListedUnderOther) {
   CatalogKernel kernel = Kernel(0, "softmax");
   kernel.tags = {"../../evil"};
-  EXPECT_THAT(FilesOf({kernel}).at("lists/other.html"), HasSubstr(kernel.id));
+  EXPECT_THAT(WriteSite({kernel}).at("lists/other.html"), HasSubstr(kernel.id));
 }
 
 TEST(SearchIndexTest, ADatasetWithoutKernelsHasASite) {
-  const Files files = FilesOf({});
+  const Files files = WriteSite({});
   EXPECT_EQ(Data(files, "meta")["kernels"], 0);
   EXPECT_TRUE(files.contains("index.html"));
 }

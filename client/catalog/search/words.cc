@@ -24,7 +24,7 @@ bool EndsWord(absl::string_view text, size_t at) {
          absl::ascii_islower(text[at + 1]);
 }
 
-// A character that may be a letter beyond ASCII: its code point and bytes; 0 of what is none.
+// A letter beyond ASCII: its code point and its bytes; zeros if it is not a letter.
 struct Letter {
   uint32_t code = 0;
   size_t size = 0;
@@ -50,7 +50,7 @@ Letter LetterAt(absl::string_view text, size_t at) {
   return IsWordCode(letter.code) ? letter : Letter{};
 }
 
-// Letters of a run, as written.
+// Adds the words of a run of such letters.
 void AddForeign(const std::vector<absl::string_view>& letters, bool pairs,
                 std::vector<std::string>* words) {
   if (!pairs) {

@@ -9,17 +9,18 @@
 
 namespace kernelmill::client {
 
-inline constexpr size_t kMaxWord = 32;  // letters; longer ones are no words
+inline constexpr size_t kMaxWord = 32;  // letters; longer words are ignored
 
-// The words of a text, in its order. Identifiers come apart at "_" and at capitals (`LayerNorm`,
-// `layer_norm`: layer, norm), digits stay with the letters before them (`fp16`, `conv2d`). Words of
-// one letter of ASCII are left out. Scripts that put no blanks between words come as pairs of
-// characters, letters of others as written; what is beyond the basic plane is no letter here.
+// Returns the words of a text, in order. Identifiers are split at "_" and at capitals (`LayerNorm`
+// and `layer_norm` are layer, norm); digits stay with the letters before them (`fp16`, `conv2d`).
+// One-letter words of ASCII are left out. Scripts without blanks between words give pairs of
+// characters; words of other scripts stay as written. Characters beyond the basic plane are
+// ignored.
 //
-// The site's script cuts queries up by the same rules: client/catalog/web/src/words.ts.
+// The site's script splits queries by the same rules: client/catalog/web/src/words.ts.
 std::vector<std::string> Words(absl::string_view text);
 
-// What says nothing by itself, in code and in prose: `def`, `the`.
+// Returns whether a word is too common to search for, in code or in prose: `def`, `the`.
 bool IsStopWord(absl::string_view word);
 
 }  // namespace kernelmill::client

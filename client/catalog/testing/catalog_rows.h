@@ -8,7 +8,7 @@
 
 namespace kernelmill::client::testing {
 
-// A row of kernels.jsonl as an export writes it, of a small softmax, for tests to change.
+// Returns a row of kernels.jsonl for a small softmax, for tests to change.
 inline nlohmann::json SoftmaxRow() {
   return nlohmann::json::parse(R"json({
     "id": "0123456789abcdef0123456789abcdef", "repository": "a/kernels",
@@ -53,7 +53,7 @@ inline nlohmann::json SoftmaxRow() {
   })json");
 }
 
-// As SoftmaxRow, with another id: its last digits say `number`.
+// Returns SoftmaxRow with another id, whose last digits are `number`.
 inline nlohmann::json NumberedRow(int number) {
   nlohmann::json row = SoftmaxRow();
   std::string id = "0123456789abcdef0123456789000000";

@@ -1,16 +1,20 @@
 #include "client/catalog/web/page.h"
 
+#include <fcntl.h>
+
+#include <cerrno>
+#include <filesystem>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "client/catalog/web/assets.h"
-#include "client/catalog/web/site_file.h"
+#include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/text/safe_text.h"
 
 namespace kernelmill::client {
 namespace {
 
-// Both without the line break that the page has after them; @ROOT@ leads to the site's folder.
+// Both end without a line break. @ROOT@ leads to the site's folder.
 constexpr absl::string_view kMeta = R"(<meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
@@ -73,6 +77,22 @@ absl::Status WriteAssets(const std::string& site) {
     RETURN_IF_ERROR(WriteSiteFile(site, absl::StrCat("assets/", asset.name), asset.bytes));
   }
   return absl::OkStatus();
+}
+
+absl::Status WriteSiteFile(const std::string& site, absl::string_view path,
+                           absl::string_view content) {
+  if (content.size() > kMaxSiteFile) {
+    return absl::InternalError(absl::StrCat(
+        path, " has ", content.size(), " bytes; the limit for a file of a site is ", kMaxSiteFile));
+  }
+  const std::filesystem::path file = absl::StrCat(site, "/", path);
+  std::error_code error;
+  std::filesystem::create_directories(file.parent_path(), error);
+  if (error) return ErrnoStatus(error.value(), file.parent_path().string());
+  FileDescriptor descriptor(open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!descriptor.is_open()) return ErrnoStatus(errno, file.string());
+  RETURN_IF_ERROR(WriteAll(descriptor.get(), content, file.string()));
+  return descriptor.Close() == 0 ? absl::OkStatus() : ErrnoStatus(errno, file.string());
 }
 
 }  // namespace kernelmill::client

@@ -1,6 +1,8 @@
 #ifndef KERNELMILL_CLIENT_CATALOG_WEB_PAGE_H_
 #define KERNELMILL_CLIENT_CATALOG_WEB_PAGE_H_
 
+#include <array>
+#include <cstddef>
 #include <string>
 
 #include "absl/status/status.h"
@@ -8,23 +10,42 @@
 
 namespace kernelmill::client {
 
-// What a page of the site may load: scripts, styles and pictures that lie beside it, nothing from
-// elsewhere, and nothing written into the page itself. `file:` stands beside 'self', since browsers
-// differ on what 'self' is of a page that was opened from a folder.
+inline constexpr size_t kMaxSiteFile = 1 << 20;  // a size that page hosts and phones handle well
+
+// Writes a file of a site at `path` below the folder `site`, and creates its folders. It does not
+// sync: a site can be made again. INTERNAL: the file is larger than kMaxSiteFile.
+absl::Status WriteSiteFile(const std::string& site, absl::string_view path,
+                           absl::string_view content);
+
+// A file of the front end.
+struct Asset {
+  absl::string_view name;
+  absl::string_view bytes;
+};
+
+// The front end, bundled by esbuild when this program was built (assets.cmake).
+extern const std::array<Asset, 4> kAssets;
+
+// index.html with the placeholders @META@, @NAV@, @TITLE@ and @NOSCRIPT@.
+extern const absl::string_view kIndexTemplate;
+
+// The content policy of a page: it loads scripts, styles and pictures of the site only, and nothing
+// inline. It names `file:` beside 'self' because browsers differ on 'self' for a page opened from a
+// folder.
 inline constexpr absl::string_view kContentPolicy =
     "default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src 'self' file:; "
     "base-uri 'none'; form-action 'none'";
 
-// A static page up to where its content begins, in <main>. `root` leads from the page to the site's
-// folder, such as "../../". `title` is escaped here.
+// Returns the begin of a static page, up to its content in <main>. `root` leads from the page to
+// the site's folder, such as "../../". `title` is escaped here.
 std::string PageHead(absl::string_view root, absl::string_view title);
 std::string PageFoot();
 
-// The first page: the search, what it finds made by its script. `title` as above; `noscript` is
-// HTML, what a reader without scripts gets instead.
+// Returns the first page: the search, filled by its script. `title` is escaped here; `noscript` is
+// HTML for readers without scripts.
 std::string IndexPage(absl::string_view title, absl::string_view noscript);
 
-// Writes what the pages need into the folder `site`: assets/.
+// Writes the assets of the pages into the folder `site`: assets/.
 absl::Status WriteAssets(const std::string& site);
 
 }  // namespace kernelmill::client

@@ -53,7 +53,7 @@ class Destruction(unittest.TestCase):
         self.assertIn("--yes", said)
         nobody = f"127.0.0.1:{harness.free_port()}"
         said = self.gc(cluster, code=2, coordinator=nobody)
-        self.assertIn(f"the coordinator {nobody} could not be asked", said)
+        self.assertIn(f"cannot ask the coordinator {nobody}", said)
         self.export(cluster, job)
         self.gc(cluster, "--yes", code=0, coordinator=nobody)
         self.assertIn('"call":"CollectGarbage"', cluster.store.log.read_text())

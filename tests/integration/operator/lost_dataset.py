@@ -31,7 +31,7 @@ class LostDataset(unittest.TestCase):
     def assert_told(self, done):
         self.assertNotEqual(done.returncode, 0)
         self.assertRegex(done.stderr, r"no blob [0-9a-f]{64}/[0-9]+")
-        told = re.search(r"`kernelmill (retry \S+)` makes it again", done.stderr)
+        told = re.search(r"`kernelmill (retry \S+)` rebuilds it", done.stderr)
         self.assertTrue(told, done.stderr)
         return told[1].split()
 

@@ -59,7 +59,7 @@ class Unserved(unittest.TestCase):
         self.assertEqual(self.metric("kernelmill_coordinator_unserved_tasks", stage="extract"), 0, "from the start")
         job = self.submit()
         watch, out = self.watch(job)
-        line = r"no worker for extract \d+ \(none of any version is connected\): \d+ tasks? wait"
+        line = r"no worker runs stage extract \d+; start kernelmill-extractor: \d+ tasks? waiting"
         harness.wait_until(lambda: re.search(line, out.read_text()), f"`watch` to say {line}", GRACE)
         self.wait_for_jobs_to_say(line)
         self.assertRegex(self.cluster.client("report", job).stdout, line)
@@ -84,7 +84,7 @@ class Unserved(unittest.TestCase):
             self.addCleanup(worker.wait)
             self.addCleanup(worker.kill)
         self.submit()
-        self.wait_for_jobs_to_say(r"no worker for extract \d+ \(2 of version 1000 are connected\)")
+        self.wait_for_jobs_to_say(r"no worker runs stage extract \d+ \(2 workers run version 1000\)")
         listed = [json.loads(line) for line in self.cluster.client("workers", "--json").stdout.splitlines()]
         newer = [worker for worker in listed if worker["name"].startswith("next-")]
         self.assertEqual([worker["name"] for worker in newer], ["next-0", "next-1"])
@@ -101,7 +101,7 @@ class Unserved(unittest.TestCase):
         for worker in workers:
             worker.kill()
         # Gone, and after a while no longer counted as connected.
-        self.wait_for_jobs_to_say(r"no worker for extract \d+ \(none of any version is connected\)")
+        self.wait_for_jobs_to_say(r"no worker runs stage extract \d+; start kernelmill-extractor")
 
 
 if __name__ == "__main__":

@@ -83,7 +83,7 @@ class Watching(unittest.TestCase):
             job = self.cluster.jobs()[0]
             self.assertEqual(job["state"], "JOB_STATE_RUNNING")
             there = f"{job['job']} --coordinator 127.0.0.1:{self.cluster.coordinator.port}"
-            self.assertIn(f"job {job['job']} goes on: `kernelmill watch {there}` follows it, "
+            self.assertIn(f"job {job['job']} continues: `kernelmill watch {there}` follows it, "
                           f"`kernelmill cancel {there}` ends it", waiting.text())
 
     def test_a_job_whose_every_source_failed_is_not_plainly_done(self):
@@ -108,5 +108,5 @@ class Watching(unittest.TestCase):
         other.write_text(self.job.read_text().replace("name: kernels", "name: other"))
         refused = self.submit("--request-id", "nightly", job=other)
         self.assertEqual(refused.returncode, 2, refused.stderr)
-        self.assertIn("--request-id nightly is that of job kernels-", refused.stderr)
+        self.assertIn("--request-id nightly belongs to job kernels-", refused.stderr)
         self.assertEqual(len(self.cluster.jobs()), 1)

@@ -1,4 +1,4 @@
-// The first page: from the address to results, and from what a person does to the address.
+// The first page: shows the results for the URL, and changes the URL when a person acts.
 import { loadFacet } from "./columns";
 import { load, readRow, receive, type FacetMeta, type Meta, type Row } from "./data";
 import { choose, copyQuery, emptyQuery, formatQuery, parseQuery, SORTS, type Query } from "./query";
@@ -15,10 +15,10 @@ const byId = <T extends HTMLElement>(id: string): T => document.getElementById(i
 class App {
   private query: Query = emptyQuery();
   private readonly facets: FacetState = { expanded: new Set(), folded: new Set() };
-  /** What is shown, for facets that are opened later; nothing until something is. */
+  /** The shown result, for facets that are opened later; undefined before the first result. */
   private result: Result | "first page" | undefined;
   private round = 0;
-  /** Whether the address's entry is of the words being typed, so that the next letter replaces it. */
+  /** True if the history entry belongs to the words being typed; the next letter then replaces it. */
   private typing = false;
   private readonly box = byId<HTMLInputElement>("q");
   private readonly results = byId<HTMLOListElement>("results");
@@ -27,7 +27,7 @@ class App {
 
   constructor(private readonly meta: Meta) {
     this.filters.open = matchMedia("(min-width: 50rem)").matches;
-    // Few facets at first: the others open by a click.
+    // The first four facets are open; a click opens the others.
     for (const { key } of meta.facets.slice(4)) this.facets.folded.add(key);
     for (const facet of meta.facets) if (facet.values > 0) this.boxes.set(facet, facetBox(facet, this.facets));
     byId("facets").replaceChildren(...this.boxes.values());
@@ -44,7 +44,7 @@ class App {
 
   start(): void {
     this.fromAddress(true);
-    // What the counts of a search need comes while one looks at the first page.
+    // Load the data for counts while a person reads the first page.
     const idle = globalThis.requestIdleCallback ?? ((later: () => void) => setTimeout(later, 200));
     idle(() => {
       for (const facet of this.shownFacets()) void loadFacet(this.meta, facet.key).catch(() => undefined);
@@ -64,7 +64,7 @@ class App {
     void this.show();
   }
 
-  /** Goes to a query; `replace`: in place of the address's entry, so that "back" does not go letter by letter. */
+  /** Shows a query. With `replace` it replaces the history entry, so that "back" does not go letter by letter. */
   private go(query: Query, replace: boolean): void {
     this.query = query;
     const address = formatQuery(query);
@@ -141,7 +141,7 @@ class App {
     }
   }
 
-  /** From the box down into the results, and through them. */
+  /** Moves the focus from the search box into the results and through them. */
   private onArrow(event: KeyboardEvent, typing: boolean): void {
     const links = this.links();
     const at = links.indexOf(document.activeElement as HTMLAnchorElement);
@@ -172,11 +172,11 @@ class App {
       }
       const begin = performance.now();
       const result = await search(this.meta, query);
-      if (round !== this.round) return; // a later search overtook this one
+      if (round !== this.round) return; // a newer search has started
       this.result = result;
       const rows = loadRows(this.meta, result.page);
-      void Promise.allSettled(rows); // one that fails is told of where it is awaited
-      this.render(query, result.found, result.some, result.empty); // while the rows come
+      void Promise.allSettled(rows); // errors are reported where a row is awaited
+      this.render(query, result.found, result.some, result.empty); // while the rows load
       await Promise.all([this.paint(query, rows, round), this.showFacets(round)]);
       if (round !== this.round) return;
       document.documentElement.dataset.searchMs = (performance.now() - begin).toFixed(1); // for measurements
@@ -205,9 +205,9 @@ class App {
     this.shown(query);
   }
 
-  /** Shows rows as they come, each below those before it, so that nothing moves that is shown, until a later search overtakes this one. */
+  /** Appends rows as they load, so that shown rows do not move. Stops if a newer search starts. */
   private async paint(query: Query, rows: Promise<Row>[], round: number): Promise<void> {
-    await rows[0]; // until then what was found before stays
+    await rows[0]; // keep the previous rows until then
     if (round !== this.round) return;
     this.results.setAttribute("start", String(PAGE * (query.page - 1) + 1));
     this.results.replaceChildren();
@@ -219,9 +219,9 @@ class App {
     this.results.style.minHeight = "";
   }
 
-  /** All but the rows and the facets. */
+  /** Shows everything except the rows and the facets. */
   private render(query: Query, found: number, some: boolean, empty: boolean): void {
-    // The page stays as high as it is until all rows are here, so that it does not jump.
+    // Keep the height until all rows are loaded, so that the page does not jump.
     this.results.style.minHeight = `${this.results.offsetHeight}px`;
     byId("status").textContent = statusText(query, found, this.meta.kernels, some, empty);
     byId("pages").replaceChildren(...pageLinks(query, found));
@@ -229,7 +229,7 @@ class App {
     document.title = query.text ? `${query.text} - ${byId("title").textContent}` : (byId("title").textContent ?? "");
   }
 
-  /** Fills the facets that are open, as soon as what they count is here. What had the focus has it again afterwards. */
+  /** Fills the open facets when their counts are loaded, and restores the focus. */
   private async showFacets(round: number): Promise<void> {
     const result = this.result;
     if (!result) return;
@@ -240,7 +240,7 @@ class App {
     const { facet, more } = active?.dataset ?? {};
     const value = active instanceof HTMLInputElement ? active.value : "";
     facets.forEach((meta, i) => {
-      // The first page knows the most frequent values alone.
+      // The first page only has the most frequent values.
       const all = result === "first page" ? meta.values : counts[i]!.length;
       fillFacet(this.boxes.get(meta)!, meta, counts[i]!, all, this.query, this.facets);
     });
@@ -260,9 +260,9 @@ async function main(): Promise<void> {
   try {
     new App(await load("meta")).start();
   } catch (error) {
-    byId("status").textContent = `The catalog's data is not beside this page: ${error instanceof Error ? error.message : String(error)}`;
+    byId("status").textContent = `Cannot load the catalog's data: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 
-// By then the data's first file is here as well, which the page itself asks for.
+// The page also loads the first data file before this event.
 addEventListener("DOMContentLoaded", () => void main());

@@ -1,7 +1,7 @@
-// What filters, counts and sorting need of all kernels: a number a kernel and column, each column loaded when it is needed.
+// The columns for filters, counts and sorting: one number for each kernel. A column is loaded when it is needed.
 import { decodeColumn, load, type Meta } from "./data";
 
-/** The values of a facet, and the sets of them that kernels have, as indexes of values: a kernel's number is its set's. */
+/** The values of a facet, and the sets of values that kernels have, as indexes of values. A kernel's number is its set. */
 export interface Dictionary {
   values: string[];
   sets: number[][];
@@ -13,8 +13,8 @@ export interface Facet extends Dictionary {
   column: Uint32Array;
 }
 
-/** Makes once what each key asks for; what fails is made again when it is asked for again. */
-class Kept<Value> {
+/** A cache of promises by key. A promise that fails is made again by the next call. */
+class Cache<Value> {
   private readonly made = new Map<string, Promise<Value>>();
   get(key: string, make: () => Promise<Value>): Promise<Value> {
     let promise = this.made.get(key);
@@ -27,10 +27,10 @@ class Kept<Value> {
   }
 }
 
-const columns = new Kept<Uint32Array>();
-const dictionaries = new Kept<Dictionary[]>();
+const columns = new Cache<Uint32Array>();
+const dictionaries = new Cache<Dictionary[]>();
 
-/** The column of a facet, or `score` in thousandths, or `size` in tokens. */
+/** Loads the column of a facet, `score` in thousandths, or `size` in tokens. */
 export function loadColumn(meta: Meta, key: string): Promise<Uint32Array> {
   return columns.get(key, async () => {
     const blocks = Array.from({ length: Math.ceil(meta.kernels / meta.kernelsPerBlock) }, (_, i) => load(`columns/${key}-${i}`));

@@ -1,7 +1,7 @@
-// The data files of a site, and how they come: each is a script that hands over one value by its name, since a page that
-// was opened from a folder may load scripts and nothing else.
+// The data files of a site. Each is a script that passes one value by its name: a page that was opened from a folder may
+// only load scripts.
 
-/** A row of results: what is shown of a kernel before its page is opened. */
+/** A row of the results: the summary of one kernel. */
 export interface Row {
   id: string;
   name: string;
@@ -17,7 +17,7 @@ export interface Row {
   tags: string[];
 }
 
-/** Rows as files have them, since a text is read faster than lists are: a line a kernel, its fields parted by tabs, the tags at its end. */
+/** Rows in a file: one line for each kernel, with fields separated by tabs and the tags at the end. A text parses faster than lists. */
 export type RowLines = string;
 
 export function readRow(line: string): Row {
@@ -31,7 +31,7 @@ export function readRow(line: string): Row {
 export interface FacetMeta {
   key: string;
   label: string;
-  /** "any": a kernel has one value, and several that are chosen widen; "all": it has several, and each chosen narrows. */
+  /** "any": a kernel has one value, and each chosen value adds kernels; "all": it has several, and each chosen value removes kernels. */
   mode: "any" | "all";
   values: number;
   /** The most frequent values with their counts, for the first page. */
@@ -51,20 +51,20 @@ export interface Meta {
   top: RowLines;
 }
 
-/** One facet's dictionary, in parts: the values, and the sets of values that kernels have, as indexes of values. */
+/** A part of a facet's dictionary: values, or the sets of values that kernels have, as indexes of values. */
 export interface FacetPart {
   facet: number;
   values?: string[];
   sets?: number[][];
 }
 
-/** A number of each kernel of a block: how many bytes each has, then the numbers in base64, the low byte first. */
+/** One number for each kernel of a block: the bytes of a number, then the numbers in base64, low byte first. */
 export type ColumnBlock = string;
 
 export interface PostingShard {
-  /** The words, parted by blanks. */
+  /** The words, separated by blanks. */
   words: string;
-  /** Base64: of each word how many kernels it lists here, of each where its list ends, both in four bytes, the low one first; then the lists. */
+  /** Base64: for each word the number of its kernels here, then for each word the end of its list (four bytes each, low byte first), then the lists. */
   bytes: string;
 }
 
@@ -77,7 +77,7 @@ export interface DataFiles {
 }
 
 declare global {
-  // What every data file calls.
+  // The function that every data file calls.
   var kernelmill: (name: string, value: unknown) => void;
 }
 
@@ -88,7 +88,7 @@ export function receive(): void {
   globalThis.kernelmill = (name, value) => void arrived.set(name, value);
 }
 
-/** One data file; once it is here, it is here. Fails where the file is not there. */
+/** Loads a data file once. Fails if the file does not exist. */
 export function load<Name extends keyof DataFiles & string>(name: Name): Promise<DataFiles[Name]> {
   let promise = loading.get(name);
   if (!promise) {
@@ -105,20 +105,20 @@ function loadScript(name: string): Promise<unknown> {
     script.onload = () => {
       script.remove();
       if (arrived.has(name)) resolve(arrived.get(name));
-      else reject(new Error(`data/${name}.js is no data file of this catalog`));
+      else reject(new Error(`data/${name}.js is not a data file of this catalog`));
       arrived.delete(name);
     };
     script.onerror = () => {
       script.remove();
-      loading.delete(name); // so that the next search tries again
+      loading.delete(name); // the next search tries again
       reject(new Error(`data/${name}.js cannot be loaded`));
     };
     document.head.append(script);
   });
 }
 
-/** The bytes of a text in base64. */
-export function bytesOf(base64: string): Uint8Array {
+/** Decodes base64. */
+export function decodeBase64(base64: string): Uint8Array {
   const native = (Uint8Array as { fromBase64?: (text: string) => Uint8Array }).fromBase64;
   if (native) return native(base64);
   const text = atob(base64);
@@ -127,9 +127,9 @@ export function bytesOf(base64: string): Uint8Array {
   return bytes;
 }
 
-/** A block of a column. */
+/** Decodes a block of a column. */
 export function decodeColumn(encoded: ColumnBlock): Uint8Array | Uint16Array | Uint32Array {
-  const bytes = bytesOf(encoded.slice(1));
+  const bytes = decodeBase64(encoded.slice(1));
   if (encoded[0] === "1") return bytes;
   return encoded[0] === "2" ? new Uint16Array(bytes.buffer) : new Uint32Array(bytes.buffer);
 }

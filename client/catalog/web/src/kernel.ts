@@ -1,7 +1,7 @@
-// What a static page does where scripts run: its theme, and buttons that copy or download a text of the page.
+// The script of static pages: the theme, and buttons that copy or download a text of the page.
 import { addThemeButton, applyTheme } from "./theme";
 
-/** The text of the element that a button names, exactly as the page has it. */
+/** Returns the exact text of the element that a button names. */
 function textFor(button: HTMLElement, attribute: "copy" | "download"): string {
   return document.getElementById(button.dataset[attribute] ?? "")?.textContent ?? "";
 }
@@ -11,7 +11,7 @@ async function copy(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    return copyBySelection(text); // pages of a folder or of plain HTTP have no clipboard
+    return copyBySelection(text); // pages opened from a folder or over HTTP have no clipboard
   }
 }
 
@@ -27,7 +27,7 @@ function copyBySelection(text: string): boolean {
   return done;
 }
 
-/** Says what happened in place of the button's label, for a while; readers hear it too. */
+/** Shows a message instead of the button's label for two seconds; screen readers read it too. */
 function say(button: HTMLElement, message: string): void {
   const label = (button.dataset.label ??= button.textContent ?? "");
   button.textContent = message;
@@ -59,7 +59,7 @@ function onClick(event: Event): void {
   if (!button) return;
   if (button.dataset.copy) {
     void copy(textFor(button, "copy")).then((done) => {
-      say(button, done ? "Copied" : "The browser does not let this page copy");
+      say(button, done ? "Copied" : "The browser does not allow copying");
       button.focus();
     });
   } else {

@@ -1,12 +1,12 @@
-// Which kernels have a word, and how much it weighs in each.
-import { bytesOf, load, type Meta } from "./data";
+// The postings: the kernels that have a word, with its weight in each.
+import { decodeBase64, load, type Meta } from "./data";
 
-/** How much what only begins with the word of a query counts, of what is the word. */
+/** The share of the weight for a word that only begins with the query's word. */
 const PREFIX_SHARE = 0.6;
 
 interface Shard {
   words: string[];
-  /** Of each word how many kernels it lists here, and where its list ends in `lists`. */
+  /** For each word the number of its kernels here, and the end of its list in `lists`. */
   counts: Uint32Array;
   ends: Uint32Array;
   lists: Uint8Array;
@@ -27,7 +27,7 @@ function loadShard(number: number): Promise<Shard> {
 async function readShard(number: number): Promise<Shard> {
   const shard = await load(`postings/${number}`);
   const words = shard.words.split(" ");
-  const bytes = bytesOf(shard.bytes);
+  const bytes = decodeBase64(shard.bytes);
   const head = 4 * words.length;
   return {
     words,
@@ -37,7 +37,7 @@ async function readShard(number: number): Promise<Shard> {
   };
 }
 
-/** Where the first word stands that is not before `word`. */
+/** Returns the index of the first word that is not before `word`. */
 export function lowerBound(words: readonly string[], word: string): number {
   let low = 0;
   let high = words.length;
@@ -50,8 +50,8 @@ export function lowerBound(words: readonly string[], word: string): number {
 }
 
 /**
- * The shards that may have words from `first` to before `end`, both in the order of UTF-16 units. A word that goes on in further shards begins
- * them all, so that the shard before one that begins with `first` has nothing of it.
+ * Returns the range of shards that may have words from `first` to before `end`, in the order of UTF-16 units. A word that continues in other
+ * shards begins each of them, so that the shard before one that begins with `first` does not have it.
  */
 export function shardRange(firstWords: readonly string[], first: string, end: string): [begin: number, end: number] {
   let begin = lowerBound(firstWords, first);
@@ -59,7 +59,7 @@ export function shardRange(firstWords: readonly string[], first: string, end: st
   return [begin, Math.max(lowerBound(firstWords, end), Math.min(begin + 1, firstWords.length))];
 }
 
-/** A word of the index that a word of a query asks for: its parts in shards, and what it counts in a kernel by the byte of weight. */
+/** A word of the index that matches a word of the query: its parts in shards, its number of kernels, and the share of its weight. */
 interface Found {
   lists: [shard: Shard, index: number][];
   count: number;
@@ -85,13 +85,13 @@ async function find(meta: Meta, word: string, prefix: boolean): Promise<Found[]>
 }
 
 export interface Weights {
-  /** Of each kernel the sum of what the words count that it has. */
+  /** For each kernel the sum of the weights of its words. */
   sum: Float32Array;
-  /** How many of the words it has. */
+  /** For each kernel the number of the query's words that it has. */
   words: Uint8Array;
 }
 
-/** The weights of all words of a query; `prefix`: whether the last one is a beginning. */
+/** Computes the weights for all words of a query. With `prefix` the last word may be the beginning of a word. */
 export async function weigh(meta: Meta, words: readonly string[], prefix: boolean): Promise<Weights> {
   const found = await Promise.all(words.map((word, i) => find(meta, word, prefix && i === words.length - 1)));
   const weights = { sum: new Float32Array(meta.kernels), words: new Uint8Array(meta.kernels) };
@@ -99,7 +99,7 @@ export async function weigh(meta: Meta, words: readonly string[], prefix: boolea
   return weights;
 }
 
-/** Of several words that begin alike the one counts that counts most. */
+/** Adds the weights of one query word. If several words have the same beginning, the highest weight counts. */
 function addWord(kernels: number, found: Found[], { sum, words }: Weights): void {
   const best = new Float32Array(kernels);
   for (const { lists, count, share } of found) {
@@ -114,7 +114,7 @@ function addWord(kernels: number, found: Found[], { sum, words }: Weights): void
   }
 }
 
-/** A list: of each kernel the distance to the one before as a varint, and a byte of weight. */
+/** Reads a list: for each kernel the distance to the previous one as a varint, and a byte of weight. */
 function readList(bytes: Uint8Array, at: number, end: number, rarity: number, best: Float32Array): void {
   let kernel = -1;
   while (at < end) {

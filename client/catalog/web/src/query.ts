@@ -1,4 +1,4 @@
-// A query and its address: index.html#q=fused+softmax&op=softmax&licence=MIT&sort=score&page=2
+// A query and its URL: index.html#q=fused+softmax&op=softmax&licence=MIT&sort=score&page=2
 
 export const SORTS = ["relevance", "score", "short", "long"] as const;
 export type Sort = (typeof SORTS)[number];
@@ -15,7 +15,7 @@ export function emptyQuery(): Query {
   return { text: "", chosen: new Map(), sort: "relevance", page: 1 };
 }
 
-/** Reads an address; what it does not know is left out. */
+/** Reads a query from a URL. Unknown keys are ignored. */
 export function parseQuery(hash: string, facets: readonly string[]): Query {
   const query = emptyQuery();
   for (const [key, value] of new URLSearchParams(hash.replace(/^#/, ""))) {

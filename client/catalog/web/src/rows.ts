@@ -1,7 +1,7 @@
-// What results show of a kernel: which file has it, and how it comes.
+// The rows of the results: finds the file of a row and loads it.
 import { load, readRow, type Meta, type Row } from "./data";
 
-/** The lines of the files that are here. */
+/** The lines of the loaded files. */
 const files = new Map<number, Promise<string[]>>();
 
 function loadFile(number: number): Promise<string[]> {
@@ -14,8 +14,8 @@ function loadFile(number: number): Promise<string[]> {
   return promise;
 }
 
-/** The file that has a kernel, by the first kernel of each. */
-export function fileOf(firsts: readonly number[], kernel: number): number {
+/** Returns the file that has a kernel, by the first kernel of each file. */
+export function findFile(firsts: readonly number[], kernel: number): number {
   let low = 0;
   let high = firsts.length;
   while (high - low > 1) {
@@ -26,10 +26,10 @@ export function fileOf(firsts: readonly number[], kernel: number): number {
   return low;
 }
 
-/** The kernels' rows, each as soon as its file is here; all files are asked for at once. */
+/** Loads the rows of kernels. All files are requested at once; each row resolves when its file is loaded. */
 export function loadRows(meta: Meta, kernels: readonly number[]): Promise<Row>[] {
   return kernels.map(async (kernel) => {
-    const file = fileOf(meta.rows, kernel);
+    const file = findFile(meta.rows, kernel);
     return readRow((await loadFile(file))[kernel - meta.rows[file]!]!);
   });
 }

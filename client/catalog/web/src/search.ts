@@ -1,4 +1,4 @@
-// A search: the words' weights, what the chosen values of facets let through, one page of it in its order; and counts of values.
+// A search: weighs the words, filters by the chosen values of facets, and sorts one page; and counts the values of facets.
 import { loadColumn, loadFacet, type Facet } from "./columns";
 import type { Meta } from "./data";
 import { weigh, type Weights } from "./postings";
@@ -13,12 +13,12 @@ export interface Result {
   found: number;
   /** The kernels of the page. */
   page: number[];
-  /** All that fit, and of each facet with chosen values those that it alone refuses. */
+  /** All matching kernels, and for each facet with chosen values the kernels that only this facet excludes. */
   kernels: Uint32Array;
   refused: Map<string, Uint32Array>;
-  /** Whether no kernel has all the words, so that those with some of them are shown. */
+  /** True if no kernel has all the words, so that kernels with some of them are shown. */
   some: boolean;
-  /** Words of the query that nothing was looked up for, as they are too short or say nothing. */
+  /** True if all words of the query are ignored because they are too short or too common. */
   empty: boolean;
 }
 
@@ -42,7 +42,7 @@ export async function search(meta: Meta, query: Query): Promise<Result> {
   };
 }
 
-/** The kernels that have all of the words; where none has, those with some of them. */
+/** Returns the kernels with all of the words; otherwise those with some of them. */
 function kernelsWith(kernels: number, weights: Weights | undefined, words: number): { kernels: Uint32Array; some: boolean } {
   if (!weights) return { kernels: atLeast(new Uint8Array(kernels), 0), some: false };
   const all = atLeast(weights.words, words);
@@ -56,7 +56,7 @@ function atLeast(counts: Uint8Array, least: number): Uint32Array {
   return kernels.subarray(0, count);
 }
 
-/** Of a facet: which of its sets the chosen values let through. */
+/** Returns for each set of a facet whether the chosen values allow it. */
 function allowedSets(facet: Facet, chosen: readonly string[]): Uint8Array {
   const wanted = chosen.map((value) => facet.values.indexOf(value));
   const fits = facet.mode === "any"
@@ -85,8 +85,8 @@ function filter(kernels: Uint32Array, facets: readonly Facet[], query: Query): P
 }
 
 /**
- * The values of a facet that kernels of a result have, and those chosen: by count, then by name. A facet of which any value will do counts what
- * the others let through, so that one sees what a second choice would add.
+ * Counts the values of a facet in a result, chosen values included, sorted by count and then by name. A facet with mode "any" counts the kernels
+ * that the other facets allow, which shows the effect of a second choice.
  */
 export async function countValues(meta: Meta, key: string, result: Result, chosen: readonly string[]): Promise<ValueCounts> {
   const facet = await loadFacet(meta, key);
@@ -110,7 +110,7 @@ function countSets(column: Uint32Array, kernels: Uint32Array, counts: Uint32Arra
   for (let i = 0; i < kernels.length; ++i) ++counts[column[kernels[i]!]!]!;
 }
 
-/** The kernels of the query's page: those with the greatest keys, or the least where the shortest are wanted. */
+/** Returns the kernels of the query's page: those with the greatest keys, or the smallest if the query sorts by shortest. */
 function order(kernels: Uint32Array, query: Query, keys: Uint32Array | Float32Array): number[] {
   const from = PAGE * (query.page - 1);
   if (from >= kernels.length) return [];
@@ -120,16 +120,16 @@ function order(kernels: Uint32Array, query: Query, keys: Uint32Array | Float32Ar
   return firstBy(kernels, own, PAGE * query.page).slice(from);
 }
 
-/** How many are kept in order one by one; more are sorted. */
+/** The limit up to which an ordered list is kept by insertion; longer ones are sorted. */
 const FEW = 400;
 
-/** The first `count` kernels by descending key, in the dataset's order where keys are equal. */
+/** Returns the first `count` kernels by falling key. Kernels with equal keys stay in the dataset's order. */
 export function firstBy(kernels: Uint32Array, keys: Float64Array, count: number): number[] {
   if (count > FEW) {
     const all = Array.from(kernels.keys()).sort((a, b) => keys[b]! - keys[a]! || a - b);
     return all.slice(0, count).map((i) => kernels[i]!);
   }
-  const first: number[] = []; // places in `kernels`
+  const first: number[] = []; // indexes in `kernels`
   for (let i = 0; i < kernels.length; ++i) {
     if (first.length === count && keys[i]! <= keys[first[count - 1]!]!) continue;
     let at = first.length;

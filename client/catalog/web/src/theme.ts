@@ -1,4 +1,4 @@
-// Light, dark, or as the system has it; kept where the browser lets a page keep things.
+// The theme: light, dark, or the system's. It is stored if the browser allows it.
 
 const THEMES = ["auto", "light", "dark"] as const;
 type Theme = (typeof THEMES)[number];
@@ -8,7 +8,7 @@ function stored(): Theme {
   try {
     return THEMES.find((theme) => theme === localStorage.getItem(KEY)) ?? "auto";
   } catch {
-    return "auto"; // a page of a folder may be refused a storage
+    return "auto"; // a page opened from a folder may have no storage
   }
 }
 
@@ -18,13 +18,13 @@ function apply(theme: Theme): void {
   else root.dataset.theme = theme;
 }
 
-/** To be called before the page is painted. */
+/** Applies the stored theme. Call before the page is painted. */
 export function applyTheme(): void {
   document.documentElement.classList.add("js");
   apply(stored());
 }
 
-/** Adds the button that goes through the themes to the page's head. */
+/** Adds a button to the page's header that switches between the themes. */
 export function addThemeButton(): void {
   const button = document.createElement("button");
   button.type = "button";
@@ -40,7 +40,7 @@ export function addThemeButton(): void {
     try {
       localStorage.setItem(KEY, theme);
     } catch {
-      // It then holds for this page.
+      // The theme then applies to this page only.
     }
   });
   label();

@@ -1,4 +1,4 @@
-// How results and facets become elements. Every text goes in as text, never as HTML.
+// Makes the elements of results and facets. All text is inserted as text, never as HTML.
 import type { FacetMeta, Row } from "./data";
 import { choose, copyQuery, formatQuery, isChosen, type Query } from "./query";
 import { PAGE, type ValueCounts } from "./search";
@@ -16,7 +16,7 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** Text of a repository: apart from its surroundings whichever way it is written. */
+/** Wraps text of a repository in an element that isolates its text direction. */
 const quoted = (text: string, className = ""): HTMLElement => element("bdi", className ? { class: className } : {}, text);
 
 const plural = (count: number, word: string): string => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
@@ -46,24 +46,24 @@ function tagLink(tag: string, query: Query): HTMLElement {
   return element("a", { class: "tag", href: formatQuery(next) }, tag.replaceAll("_", " "));
 }
 
-/** What a facet shows before one asks for more. */
+/** The number of values that a facet shows at first, and the most that it shows. */
 const SHOWN = 8;
 const MOST = 500;
 
 export interface FacetState {
-  /** Facets of which all values are shown. */
+  /** Facets that show all values. */
   expanded: Set<string>;
   folded: Set<string>;
 }
 
-/** A facet's box, without its values. */
+/** Makes a facet's box without values. */
 export function facetBox(meta: FacetMeta, state: FacetState): HTMLDetailsElement {
   const box = element("details", { class: "facet", "data-facet-box": meta.key }, element("summary", {}, meta.label), element("div"));
   box.open = !state.folded.has(meta.key);
   return box;
 }
 
-/** Puts a facet's values, or the first of `all`, into its box; one without any is not shown. */
+/** Fills a facet's box with its values, or the first of `all`. A facet without values is hidden. */
 export function fillFacet(box: HTMLDetailsElement, meta: FacetMeta, counts: ValueCounts, all: number, query: Query, state: FacetState): void {
   box.hidden = counts.length === 0;
   const expanded = state.expanded.has(meta.key);
@@ -109,8 +109,8 @@ export function pageLinks(query: Query, found: number): HTMLElement[] {
 }
 
 export function statusText(query: Query, found: number, total: number, some: boolean, empty: boolean): string {
-  if (empty && query.chosen.size === 0) return "Words of one letter, and words such as “the”, are not searched for.";
-  if (found === 0) return "No kernel is like that. Take a word or a filter away.";
+  if (empty && query.chosen.size === 0) return "One-letter words and common words such as “the” are ignored.";
+  if (found === 0) return "No matches. Try removing a word or filter.";
   const count = found === total ? plural(total, "kernel") : `${found.toLocaleString("en")} of ${plural(total, "kernel")}`;
   return some ? `No kernel has all of the words; ${count} with some of them` : count;
 }

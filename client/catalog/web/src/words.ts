@@ -1,6 +1,6 @@
-// How texts become words: the same rules as client/catalog/search/words.cc, which a test holds to this.
+// Splits texts into words, by the same rules as client/catalog/search/words.cc. A test compares the two.
 
-/** What says nothing by itself, in code and in prose. */
+/** Words that are too common to search for, in code or in prose. */
 export const STOP_WORDS = new Set(
   ("and are as be by def elif else false for from if import in is it none not of on or pass return self that the this to true while " +
     "with").split(" "),
@@ -8,7 +8,7 @@ export const STOP_WORDS = new Set(
 
 export const MAX_WORD = 32;
 
-/** Whether a UTF-16 unit beyond ASCII is part of a word: letters, but no punctuation, no surrogates, nothing private. */
+/** True if a UTF-16 unit beyond ASCII is part of a word: letters, without punctuation, surrogates and private characters. */
 function isWordUnit(unit: number): boolean {
   return (
     (unit >= 0xc0 && unit < 0x2000 && unit !== 0xd7 && unit !== 0xf7) ||
@@ -22,8 +22,8 @@ const isDigit = (unit: number): boolean => unit >= 48 && unit <= 57;
 const isUpper = (unit: number): boolean => unit >= 65 && unit <= 90;
 const isLower = (unit: number): boolean => unit >= 97 && unit <= 122;
 
-/** The words of a text, in its order: identifiers apart at "_" and at capitals, in lower case; of Chinese and the like pairs. */
-export function wordsOf(text: string): string[] {
+/** Returns the words of a text, in order and in lower case. Identifiers are split at "_" and at capitals; Chinese and similar scripts give pairs. */
+export function splitWords(text: string): string[] {
   const words: string[] = [];
   let begin = 0;
   while (begin < text.length) {
@@ -41,7 +41,7 @@ export function wordsOf(text: string): string[] {
   return words;
 }
 
-/** Whether a word of ASCII ends before `at`. */
+/** True if a word of ASCII ends before `at`. */
 function endsWord(text: string, at: number): boolean {
   const unit = text.charCodeAt(at);
   if (isLower(unit) || isDigit(unit)) return false;
@@ -54,7 +54,7 @@ function push(words: string[], word: string): void {
   if (word.length >= 2 && word.length <= MAX_WORD) words.push(word);
 }
 
-/** Scripts without blanks between words are cut into pairs; the others stay whole, as written. */
+/** Splits scripts without blanks between words into pairs; words of other scripts stay as written. */
 function pushForeign(words: string[], word: string): void {
   if (word.charCodeAt(0) < 0x2e00) return push(words, word);
   if (word.length === 1) words.push(word);
@@ -63,13 +63,13 @@ function pushForeign(words: string[], word: string): void {
 
 export interface QueryWords {
   words: string[];
-  /** Whether the last word is the beginning of one. */
+  /** True if the last word may be the beginning of a word. */
   prefix: boolean;
 }
 
-/** What is searched for: stop words are left out, but for one that is still being typed. */
+/** Returns the words to search for. Stop words are left out, except for one that is still being typed. */
 export function queryWords(text: string): QueryWords {
-  const all = wordsOf(text);
+  const all = splitWords(text);
   const typing = /[\p{L}\p{N}]$/u.test(text);
   const last = all.length - 1;
   const kept = all.filter((word, i) => !STOP_WORDS.has(word) || (typing && i === last && all.length === 1));

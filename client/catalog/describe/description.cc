@@ -1,4 +1,12 @@
+// Descriptions of kernels. The basic idea: a table of rules (kRules, near the end) makes them. Each
+// rule looks at one thing in the row, the kernel's text or the launcher's text, and returns one
+// sentence, or nothing if it does not apply. A rule only says what it found, so that no sentence
+// can be wrong.
+
+#include "client/catalog/describe/description.h"
+
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <iterator>
 #include <string>
@@ -8,20 +16,139 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
-#include "client/catalog/describe/description.h"
 #include "common/base/text.h"
-
-// The table of rules, at the end, is all that descriptions are made of. A rule answers nothing
-// where it does not hold; what it says is in the row, or in the text of the kernel or of its
-// launcher.
+#include "common/code/lexer.h"
+#include "common/code/python.h"
+#include "common/text/safe_text.h"
 
 namespace kernelmill::client {
 namespace {
+
+constexpr size_t kMaxHolders = 8;
+
+// Returns the string that a text assigns to __author__; otherwise empty.
+std::string AuthorString(absl::string_view text) {
+  if (!absl::StrContains(text, "__author__")) return "";
+  const std::vector<code::Token> tokens = code::Lex(text, code::Language::kPython);
+  for (size_t i = 0; i + 2 < tokens.size(); ++i) {
+    if (tokens[i].text == "__author__" && tokens[i + 1].text == "=" &&
+        tokens[i + 2].kind == code::Token::kString) {
+      return std::string(code::PythonStringContent(tokens[i + 2].text));
+    }
+  }
+  return "";
+}
+
+// Removes a word from the front, in any case.
+bool ConsumeWord(absl::string_view word, absl::string_view* text) {
+  if (!absl::StartsWithIgnoreCase(*text, word)) return false;
+  text->remove_prefix(word.size());
+  return true;
+}
+
+bool ConsumeYear(absl::string_view* text) {
+  size_t digits = 0;
+  while (digits < text->size() && absl::ascii_isdigit(static_cast<unsigned char>((*text)[digits])))
+    ++digits;
+  if (digits != 4 && digits != 2) return false;
+  text->remove_prefix(digits);
+  return true;
+}
+
+std::string Owner(const std::string& url) {
+  if (WebUrl(url).empty()) return "";
+  const std::vector<absl::string_view> parts = absl::StrSplit(url, '/');
+  return parts.size() >= 5 ? std::string(parts[3]) : "";  // https: // HOST / OWNER / NAME
+}
+
+struct Phrase {
+  absl::string_view tag;
+  absl::string_view words;
+  absl::string_view broader = {};  // a tag that this one implies
+};
+
+// docs/dataset.md describes the tags.
+constexpr Phrase kPhrases[] = {
+    {"activation", "an activation function"},
+    {"attention", "attention"},
+    {"backward", "a backward pass"},
+    {"batch_norm", "batch normalization", "norm"},
+    {"batched_gemm", "batched matrix products", "matmul"},
+    {"cast", "a conversion of types"},
+    {"communication", "communication between devices"},
+    {"concat", "concatenation"},
+    {"convolution", "convolution"},
+    {"copy", "copying"},
+    {"cross_entropy", "cross entropy", "loss"},
+    {"dequantization", "dequantization"},
+    {"dropout", "dropout"},
+    {"elementwise", "arithmetic on elements"},
+    {"embedding", "embeddings"},
+    {"fft", "a Fourier transform"},
+    {"fill", "filling with values"},
+    {"gather", "gathering by index"},
+    {"group_norm", "group normalization", "norm"},
+    {"grouped_gemm", "grouped matrix products", "matmul"},
+    {"hadamard", "a Hadamard transform"},
+    {"hashing", "hashing"},
+    {"histogram", "a histogram"},
+    {"instance_norm", "instance normalization", "norm"},
+    {"interpolation", "interpolation"},
+    {"jagged", "sequences of different lengths"},
+    {"kv_cache", "a cache of keys and values"},
+    {"l2_norm", "L2 normalization", "norm"},
+    {"layer_norm", "layer normalization", "norm"},
+    {"layout", "a change of layout"},
+    {"linear_algebra", "linear algebra"},
+    {"linear_attention", "linear attention"},
+    {"lora", "low-rank adapters (LoRA)"},
+    {"loss", "a loss"},
+    {"masking", "masking"},
+    {"matmul", "a matrix product"},
+    {"moe", "a mixture of experts"},
+    {"norm", "normalization"},
+    {"optimizer", "an optimizer's step"},
+    {"padding", "padding"},
+    {"permutation", "permutation"},
+    {"pooling", "pooling"},
+    {"quantization", "quantization, or quantized values"},
+    {"random", "random numbers"},
+    {"reduction", "a reduction"},
+    {"rms_norm", "RMS normalization", "norm"},
+    {"rope", "rotary position embedding"},
+    {"sampling", "sampling"},
+    {"scan", "a scan (running sums or the like)"},
+    {"scatter", "scattering by index"},
+    {"scheduling", "scheduling of other kernels' work"},
+    {"search", "search"},
+    {"select", "selection"},
+    {"softmax", "softmax"},
+    {"sort", "sorting"},
+    {"sparse", "sparse matrices"},
+    {"state_space", "a state space model"},
+    {"topk", "top-k selection"},
+    {"transpose", "transposition"},
+};
+
+const Phrase* FindPhrase(const std::string& tag) {
+  const auto* const at = std::find_if(std::begin(kPhrases), std::end(kPhrases),
+                                      [&](const Phrase& phrase) { return phrase.tag == tag; });
+  return at == std::end(kPhrases) ? nullptr : at;
+}
+
+bool IsImplied(const CatalogKernel& kernel, const std::string& tag) {
+  return std::any_of(kernel.tags.begin(), kernel.tags.end(), [&](const std::string& other) {
+    const Phrase* const phrase = FindPhrase(other);
+    return phrase != nullptr && phrase->broader == tag;
+  });
+}
 
 using Texts = std::vector<std::string>;
 
@@ -35,7 +162,7 @@ struct Said {
 
 std::string Code(absl::string_view text) { return absl::StrCat("`", text, "`"); }
 
-// "a, b and c".
+// Returns "a, b and c".
 std::string And(const Texts& texts) {
   if (texts.empty()) return "";
   const Texts head(texts.begin(), texts.end() - 1);
@@ -55,7 +182,7 @@ std::string Count(size_t count, absl::string_view one) {
   return absl::StrCat(count, " ", one, count == 1 ? "" : "s");
 }
 
-// A docstring's first paragraph, on one line; of a long one its first sentences.
+// Returns the first paragraph of a docstring on one line; its first sentences if it is long.
 std::string Opening(absl::string_view docstring) {
   std::string text;
   for (absl::string_view line : absl::StrSplit(docstring, '\n')) {
@@ -71,18 +198,18 @@ std::string Opening(absl::string_view docstring) {
 Said Docstring(const CatalogKernel& kernel, const CodeFacts&) {
   const std::string text = Opening(kernel.docstring);
   if (text.empty()) return {};
-  return {absl::StrCat("Its docstring: \"", text, "\"")};
+  return {absl::StrCat("Docstring: \"", text, "\"")};
 }
 
 Said LauncherDocstring(const CatalogKernel& kernel, const CodeFacts& facts) {
   const std::string text = Opening(facts.launcher_docstring);
   if (text.empty() || text == Opening(kernel.docstring)) return {};
-  return {absl::StrCat("The docstring of its launcher: \"", text, "\""), kernel.launcher->qualname};
+  return {absl::StrCat("Launcher's docstring: \"", text, "\""), kernel.launcher->qualname};
 }
 
 Said Comment(const CatalogKernel& kernel, const CodeFacts& facts) {
   if (!kernel.docstring.empty() || facts.comment.empty()) return {};
-  return {absl::StrCat("It begins with the comment: \"", facts.comment, "\"")};
+  return {absl::StrCat("Opening comment: \"", facts.comment, "\"")};
 }
 
 Said Tags(const CatalogKernel& kernel, const CodeFacts&) {
@@ -92,41 +219,59 @@ Said Tags(const CatalogKernel& kernel, const CodeFacts&) {
   for (const auto& [tag, rule] : kernel.tag_rules) {
     if (tag != "backward") evidence.push_back(absl::StrCat(tag, " by ", rule));
   }
-  return {absl::StrCat("It computes, or is a step of: ", And(phrases), "."),
+  return {absl::StrCat("Computes ", And(phrases),
+                       phrases.size() == 1 ? ", or a step of it." : ", or steps of them."),
           absl::StrJoin(evidence, ", ")};
 }
 
 Said Direction(const CatalogKernel& kernel, const CodeFacts&) {
   if (!kernel.is_backward()) return {};
   for (const auto& [tag, rule] : kernel.tag_rules) {
-    if (tag == "backward") return {"It belongs to a backward pass: it computes gradients.", rule};
+    if (tag == "backward") return {"Backward pass: computes gradients.", rule};
   }
-  return {"It belongs to a backward pass: it computes gradients."};
+  return {"Backward pass: computes gradients."};
 }
 
 Said Role(const CatalogKernel& kernel, const CodeFacts&) {
-  if (kernel.role == "device")
-    return {"It is taken for a device function: no launch of it was seen."};
+  if (kernel.role == "device") return {"Device function: no launch was found."};
   return {};
 }
 
 Said Returns(const CatalogKernel&, const CodeFacts& facts) {
   if (facts.returned.empty()) return {};
-  return {absl::StrCat("It returns ", Code(facts.returned), ".")};
+  return {absl::StrCat("Returns ", Code(facts.returned), ".")};
 }
 
 Said Decorators(const CatalogKernel& kernel, const CodeFacts&) {
   const Texts own = OwnDecorators(kernel);
   if (own.empty()) return {};
-  return {absl::StrCat("It is decorated by ", AndCode(own), ", which is not the language's own.")};
+  return {absl::StrCat("Decorated with ", AndCode(own), ", not a decorator of the language.")};
+}
+
+// Returns the name of a target for people; the target itself if it is unknown.
+std::string HardwareName(const std::string& target) {
+  static constexpr std::pair<absl::string_view, absl::string_view> kNames[] = {
+      {"nvidia", "NVIDIA GPUs"},
+      {"amd", "AMD GPUs"},
+      {"intel", "Intel GPUs"},
+      {"tpu", "TPUs"},
+      {"arm", "Arm CPUs"},
+      {"ascend", "Ascend NPUs"},
+      {"cambricon", "Cambricon MLUs"},
+      {"kunlunxin", "Kunlunxin XPUs"},
+      {"mthreads", "Moore Threads GPUs"}};
+  for (const auto& [word, name] : kNames) {
+    if (word == target) return std::string(name);
+  }
+  return absl::StrCat(target, " hardware");
 }
 
 Said Target(const CatalogKernel& kernel, const CodeFacts&) {
   if (kernel.target.empty() || kernel.target == "generic" || kernel.dsl == "cuda") return {};
-  return {absl::StrCat("It is written for hardware of ", kernel.target, " alone.")};
+  return {absl::StrCat("Targets ", HardwareName(kernel.target), " only.")};
 }
 
-// Functions by what they do; a call is known by its last part.
+// Functions with the words for their results. A call is found by its last part.
 const absl::flat_hash_map<absl::string_view, absl::string_view>& Computations() {
   static const auto* const kWords = new absl::flat_hash_map<absl::string_view, absl::string_view>{
       {"dot", "products of tiles"},
@@ -185,7 +330,7 @@ Said Operations(const CatalogKernel& kernel, const CodeFacts&) {
   Texts words;
   Texts calls;
   for (const std::string& call : kernel.calls) {
-    // Of Python what is Triton's or JAX's; a function of the repository may do anything.
+    // In Python only calls of Triton and JAX count: a function of the repository may do anything.
     const absl::string_view package = FirstPart(call);
     const bool own = kernel.dsl == "cuda" || package == "triton" || package == "jax";
     const auto at = Computations().find(LastPart(call));
@@ -195,15 +340,15 @@ Said Operations(const CatalogKernel& kernel, const CodeFacts&) {
     calls.push_back(call);
   }
   if (words.empty()) return {};
-  return {absl::StrCat("It calls for ", And(words), "."), absl::StrJoin(calls, ", ")};
+  return {absl::StrCat("Uses ", And(words), "."), absl::StrJoin(calls, ", ")};
 }
 
 Said Loops(const CatalogKernel&, const CodeFacts& facts) {
   if (facts.loops.empty()) return {};
-  return {absl::StrCat("It loops over ", AndCode(facts.loops), ".")};
+  return {absl::StrCat("Loops over ", AndCode(facts.loops), ".")};
 }
 
-Texts ParametersOf(const CatalogKernel& kernel, absl::string_view role) {
+Texts NamesWithRole(const CatalogKernel& kernel, absl::string_view role) {
   Texts names;
   for (const CatalogParameter& parameter : kernel.parameters) {
     if (parameter.role == role && !parameter.name.empty()) names.push_back(parameter.name);
@@ -222,81 +367,87 @@ Said Parameters(const CatalogKernel& kernel, const CodeFacts&) {
                              {"constexpr", "compile-time constant"}};
   Texts parts;
   for (const Role& role : kRoles) {
-    const Texts names = ParametersOf(kernel, role.role);
+    const Texts names = NamesWithRole(kernel, role.role);
     if (names.empty()) continue;
     parts.push_back(absl::StrCat(Count(names.size(), role.word), " (", AndCode(names), ")"));
   }
   if (parts.empty()) return {};
-  return {absl::StrCat("It takes ", And(parts), ".")};
+  return {absl::StrCat("Takes ", And(parts), ".")};
 }
 
-std::string Types(const Texts& types) {
-  return absl::StrCat(types.size() == 1 ? "the type " : "the types ", And(types));
+// Returns "Types in the code: float32 and int8."
+std::string TypesText(absl::string_view where, const Texts& types) {
+  return absl::StrCat(types.size() == 1 ? "Type" : "Types", " in the ", where, ": ", And(types),
+                      ".");
 }
 
 Said Dtypes(const CatalogKernel&, const CodeFacts& facts) {
   if (facts.dtypes.empty()) return {};
-  return {absl::StrCat("Its code names ", Types(facts.dtypes), ".")};
+  return {TypesText("code", facts.dtypes)};
 }
 
 Said Accumulator(const CatalogKernel&, const CodeFacts& facts) {
   if (facts.accumulators.empty()) return {};
-  return {absl::StrCat("It fills blocks of ", And(facts.accumulators), " to begin with.")};
+  return {absl::StrCat("Initializes blocks of ", And(facts.accumulators), ".")};
 }
 
 Said ElementType(const CatalogKernel&, const CodeFacts& facts) {
   if (facts.store_casts.empty()) return {};
-  return {absl::StrCat("It goes by the type that the elements of ", AndCode(facts.store_casts),
-                       " have.")};
+  return {absl::StrCat("Uses the element type of ", AndCode(facts.store_casts), ".")};
 }
 
 Said LauncherDtypes(const CatalogKernel&, const CodeFacts& facts) {
   if (facts.launcher_dtypes.empty()) return {};
-  return {absl::StrCat("Its launcher names ", Types(facts.launcher_dtypes), ".")};
+  return {TypesText("launcher", facts.launcher_dtypes)};
 }
 
 Said Masks(const CatalogKernel& kernel, const CodeFacts&) {
   if (kernel.dsl == "cuda" || kernel.loads + kernel.stores == 0) return {};
-  return {absl::StrCat("With its helpers it has ", Count(static_cast<size_t>(kernel.loads), "load"),
-                       ", ", kernel.masked_loads, " of them masked, and ",
-                       Count(static_cast<size_t>(kernel.stores), "store"), ", ",
-                       kernel.masked_stores, " of them masked."),
+  return {absl::StrCat("Loads: ", kernel.loads, " (", kernel.masked_loads,
+                       " masked). Stores: ", kernel.stores, " (", kernel.masked_stores,
+                       " masked). Helpers are included."),
           "quality"};
 }
 
 Said Requirements(const CatalogKernel& kernel, const CodeFacts& facts) {
   if (facts.requirements.empty()) return {};
-  return {absl::StrCat("Its launcher asserts ", AndCode(facts.requirements), "."),
+  return {absl::StrCat("The launcher asserts ", AndCode(facts.requirements), "."),
           kernel.launcher->qualname};
 }
 
 Said Refusals(const CatalogKernel& kernel, const CodeFacts& facts) {
   if (facts.refusals.empty()) return {};
   return {
-      absl::StrCat("Its launcher refuses where ", AndCode(facts.refusals), ".",
-                   facts.bounds.empty() ? "" : absl::StrCat(" There ", AndCode(facts.bounds), ".")),
+      absl::StrCat("The launcher raises an error if ", AndCode(facts.refusals),
+                   facts.bounds.empty() ? "" : absl::StrCat(", with ", AndCode(facts.bounds)), "."),
       kernel.launcher->qualname};
 }
 
 Said ProgramAxes(const CatalogKernel&, const CodeFacts& facts) {
   if (facts.program_axes.empty()) return {};
-  return {absl::StrCat("Each program asks for its number along ",
-                       facts.program_axes.size() == 1 ? "axis " : "axes ",
-                       AndCode(facts.program_axes), ".")};
+  const std::string evidence =
+      absl::StrCat("program_id of ", absl::StrJoin(facts.program_axes, ", "));
+  int dimensions = 0;
+  for (const std::string& axis : facts.program_axes) {
+    int number = 0;
+    if (!absl::SimpleAtoi(axis, &number)) {
+      return {absl::StrCat("Launch grid with the axes ", AndCode(facts.program_axes), ".")};
+    }
+    dimensions = std::max(dimensions, number + 1);
+  }
+  return {absl::StrCat(dimensions, "-D launch grid."), evidence};
 }
 
 Said Grid(const CatalogKernel& kernel, const CodeFacts& facts) {
   if (facts.grid.empty()) return {};
-  return {absl::StrCat("Its launcher's grid is ", Code(facts.grid), "."),
-          kernel.launcher->qualname};
+  return {absl::StrCat("Launch grid: ", Code(facts.grid), "."), kernel.launcher->qualname};
 }
 
-// The values of one keyword in all configurations, in their order, each once.
+// Lists the values of each keyword in all configurations, in order, each once.
 Said Autotune(const CatalogKernel& kernel, const CodeFacts&) {
   if (!kernel.autotune.has_value()) return {};
   const CatalogAutotune& autotune = *kernel.autotune;
-  if (!autotune.resolved)
-    return {"It is autotuned over configurations that the file does not tell."};
+  if (!autotune.resolved) return {"Autotuned; the configurations are not in the file."};
   std::vector<std::pair<std::string, Texts>> values;
   for (const CatalogConfig& config : autotune.configs) {
     for (const auto& kwarg : config.kwargs) {
@@ -316,9 +467,9 @@ Said Autotune(const CatalogKernel& kernel, const CodeFacts&) {
     }
   }
   std::string text =
-      absl::StrCat("It is autotuned over ", Count(autotune.configs.size(), "configuration"));
+      absl::StrCat("Autotuned over ", Count(autotune.configs.size(), "configuration"));
   if (!parts.empty()) absl::StrAppend(&text, " of ", And(parts));
-  if (!autotune.key.empty()) absl::StrAppend(&text, ", anew for each ", AndCode(autotune.key));
+  if (!autotune.key.empty()) absl::StrAppend(&text, ", again for each ", AndCode(autotune.key));
   return {text + "."};
 }
 
@@ -329,7 +480,7 @@ Said Heuristics(const CatalogKernel& kernel, const CodeFacts&) {
 
 Said Features(const CatalogKernel& kernel, const CodeFacts&) {
   if (kernel.features.empty()) return {};
-  return {absl::StrCat("Of the language it uses ", And(kernel.features), ".")};
+  return {absl::StrCat("Language features: ", And(kernel.features), ".")};
 }
 
 Said Launcher(const CatalogKernel& kernel, const CodeFacts&) {
@@ -337,31 +488,31 @@ Said Launcher(const CatalogKernel& kernel, const CodeFacts&) {
   const CatalogLauncher& launcher = *kernel.launcher;
   std::string text =
       launcher.qualname.empty()
-          ? absl::StrCat("A statement of ", launcher.path, " launches it")
-          : absl::StrCat(Code(launcher.qualname), " of ", launcher.path, " launches it");
-  if (launcher.count > 1) absl::StrAppend(&text, ", the first of ", launcher.count, " that do");
+          ? absl::StrCat("Launched by a statement in ", launcher.path)
+          : absl::StrCat("Launched by ", Code(launcher.qualname), " in ", launcher.path);
+  if (launcher.count > 1) absl::StrAppend(&text, ", the first of ", launcher.count, " launchers");
   return {text + ".", absl::StrCat(launcher.path, ":", launcher.first_line)};
 }
 
 Said Closure(const CatalogKernel& kernel, const CodeFacts&) {
-  if (kernel.self_contained) return {"Its module has all that it needs of its repository."};
+  if (kernel.self_contained) return {"The module is self-contained."};
   Texts names;
   for (const auto& [name, reason] : kernel.unresolved_names) names.push_back(name);
   if (names.empty()) return {};
-  return {absl::StrCat("Its module goes without ", AndCode(names), "."), "unresolved_names"};
+  return {absl::StrCat("The module lacks ", AndCode(names), "."), "unresolved_names"};
 }
 
 Said Generated(const CatalogKernel& kernel, const CodeFacts&) {
   if (kernel.generated.empty()) return {};
-  return {"A program wrote it.", kernel.generated};
+  return {"Generated code.", kernel.generated};
 }
 
 Said Kind(const CatalogKernel& kernel, const CodeFacts&) {
   if (kernel.kind.empty() || kernel.kind == "operation" || kernel.kind == "generated") return {};
-  return {
-      kernel.kind == "broken"
-          ? "It is broken, or a stub."
-          : absl::StrCat(kernel.kind == "example" ? "It is an " : "It is a ", kernel.kind, ".")};
+  return {kernel.kind == "broken"
+              ? "Broken, or a stub."
+              : absl::StrCat(kernel.kind == "example" ? "This is an " : "This is a ", kernel.kind,
+                             ".")};
 }
 
 Said Compiles(const CatalogKernel& kernel, const CodeFacts&) {
@@ -371,7 +522,7 @@ Said Compiles(const CatalogKernel& kernel, const CodeFacts&) {
     if (result.status == "ok") ok.push_back(absl::StrCat(result.target, " by ", result.toolchain));
   }
   if (ok.empty()) return {};
-  return {absl::StrCat("It was compiled for ", And(ok), "."), "compile"};
+  return {absl::StrCat("Compiled for ", And(ok), "."), "compile"};
 }
 
 struct Rule {
@@ -450,6 +601,60 @@ std::string Summary(const CatalogKernel& kernel) {
     return Capitalized(absl::StrCat(And(phrases), kernel.is_backward() ? ", backward" : ""));
   }
   return Operations(kernel, {}).text;
+}
+
+std::string TagPhrase(const std::string& tag) {
+  const Phrase* const phrase = FindPhrase(tag);
+  return phrase == nullptr ? absl::StrReplaceAll(tag, {{"_", " "}}) : std::string(phrase->words);
+}
+
+std::vector<std::string> OperationPhrases(const CatalogKernel& kernel) {
+  std::vector<std::string> phrases;
+  for (const std::string& tag : kernel.tags) {
+    if (tag != "backward" && !IsImplied(kernel, tag)) phrases.push_back(TagPhrase(tag));
+  }
+  return phrases;
+}
+
+std::string CopyrightHolder(absl::string_view line) {
+  // Remove words and marks at the begin of the line that belong to no name.
+  for (bool moved = true; moved;) {
+    line = absl::StripLeadingAsciiWhitespace(line);
+    moved = absl::ConsumePrefix(&line, "#") || absl::ConsumePrefix(&line, "*") ||
+            absl::ConsumePrefix(&line, "/") || absl::ConsumePrefix(&line, ":") ||
+            absl::ConsumePrefix(&line, ",") || absl::ConsumePrefix(&line, "-") ||
+            absl::ConsumePrefix(&line, "\xe2\x80\x93") || absl::ConsumePrefix(&line, "\xc2\xa9") ||
+            ConsumeWord("spdx-filecopyrighttext", &line) || ConsumeWord("copyright", &line) ||
+            ConsumeWord("(c)", &line) || ConsumeWord("present,", &line) ||
+            ConsumeWord("present ", &line) || ConsumeWord("by ", &line) || ConsumeYear(&line);
+  }
+  for (const absl::string_view end : {"all rights reserved", "licensed under", "email:", "<"}) {
+    const auto at = std::search(
+        line.begin(), line.end(), end.begin(), end.end(),
+        [](char a, char b) { return absl::ascii_tolower(static_cast<unsigned char>(a)) == b; });
+    line = line.substr(0, static_cast<size_t>(at - line.begin()));
+  }
+  while (!line.empty() && absl::StrContains(" .,;(*/", line.back())) line.remove_suffix(1);
+  return std::string(line);
+}
+
+Author FindAuthor(const CatalogKernel& kernel) {
+  for (const std::string* text : {&kernel.source, &kernel.module}) {
+    const std::string author = AuthorString(*text);
+    if (!author.empty()) return {author, "__author__"};
+  }
+  // The file and the licence often name the same holder.
+  std::vector<std::string> holders;
+  for (const std::string& line : kernel.license.copyrights) {
+    for (const std::string& holder :
+         std::vector<std::string>(absl::StrSplit(CopyrightHolder(line), ", "))) {
+      const bool known = std::find(holders.begin(), holders.end(), holder) != holders.end();
+      if (!holder.empty() && !known && holders.size() < kMaxHolders) holders.push_back(holder);
+    }
+  }
+  if (!holders.empty()) return {absl::StrJoin(holders, ", "), "copyright"};
+  const std::string owner = Owner(kernel.repository_url);
+  return owner.empty() ? Author() : Author{owner, "owner"};
 }
 
 }  // namespace kernelmill::client

@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_CLIENT_CATALOG_RELATIVES_OVERVIEW_H_
-#define KERNELMILL_CLIENT_CATALOG_RELATIVES_OVERVIEW_H_
+#ifndef KERNELMILL_CLIENT_CATALOG_RELATIVES_RELATIVES_H_
+#define KERNELMILL_CLIENT_CATALOG_RELATIVES_RELATIVES_H_
 
 #include <array>
 #include <cstdint>
@@ -17,29 +17,29 @@
 
 namespace kernelmill::client {
 
-// The runs of five tokens of a kernel's source as hashes, ascending, each once. Comments do not
-// count.
-std::vector<uint64_t> RunsOf(const CatalogKernel& kernel);
+// Returns the hashes of all runs of five tokens of a kernel's source, ascending, each once.
+// Comments do not count.
+std::vector<uint64_t> HashRuns(const CatalogKernel& kernel);
 
-// How alike two texts are, to some hundredths, in 128 bytes: the least hashes of their runs, by 64
-// shares of all hashes (one-permutation MinHash).
+// A sketch of a text for estimates of similarity, in 128 bytes: the least hash of its runs in each
+// of 64 bins (one-permutation MinHash). The estimate is good to some hundredths.
 struct Sketch {
   static constexpr size_t kBins = 64;
   static constexpr uint16_t kEmpty = 0xffff;
   std::array<uint16_t, kBins> least;
 };
-Sketch SketchOf(const std::vector<uint64_t>& runs);
+Sketch MakeSketch(const std::vector<uint64_t>& runs);
 double EstimatedSimilarity(const Sketch& a, const Sketch& b);
 
-// The runs of all kernels, by the kernels' numbers.
+// The runs of all kernels, by the kernels' numbers, in a temp file. Not thread-safe.
 class RunRecords {
  public:
   static absl::StatusOr<RunRecords> Create(const std::string& temp_parent);
 
-  // The next kernel's.
+  // Adds the next kernel's runs.
   absl::Status Add(const std::vector<uint64_t>& runs);
 
-  // Nothing may be added afterwards.
+  // Reads the runs of one kernel. Do not add afterwards.
   absl::StatusOr<std::vector<uint64_t>> Read(uint32_t number);
 
  private:
@@ -47,10 +47,10 @@ class RunRecords {
   TempRecords records_;
 };
 
-// The share of the runs of either that both have.
+// Returns the Jaccard similarity of two sets of runs.
 double Similarity(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b);
 
-// What is known of a kernel while pages of others are written: a row without its texts.
+// A kernel without its texts: the part of its row that pages of other kernels need.
 struct CatalogEntry {
   std::string id;
   RowOffset offset = 0;
@@ -74,15 +74,15 @@ struct CatalogEntry {
   bool documented = false;
   bool tested = false;
   bool compiles = false;
-  bool strided = false;    // it takes strides
-  bool decorated = false;  // by what is not the language's own, which may launch it
+  bool strided = false;    // takes strides
+  bool decorated = false;  // has a decorator of the repository, which may launch it
   Sketch sketch;
 
   bool backward() const;
   bool HasTag(absl::string_view tag) const;
 };
 
-// A kernel that was left out of the dataset as another's duplicate.
+// A kernel that the dataset dropped as a duplicate.
 struct Duplicate {
   std::string repository;
   std::string path;
@@ -93,28 +93,29 @@ struct Duplicate {
 };
 struct Duplicates {
   int64_t count = 0;
-  std::vector<Duplicate> first;  // of the ledger, up to kMaxDuplicates
+  std::vector<Duplicate> first;  // the first ones of the ledger, up to kMaxDuplicates
 };
 inline constexpr size_t kMaxDuplicates = 20;
 
-// By the kept kernel's id. A folder without a ledger has none. INVALID_ARGUMENT: a line is no row.
+// Returns the duplicates by the kept kernel's id; none if the folder has no ledger.
+// INVALID_ARGUMENT: a line is not a row.
 absl::StatusOr<absl::flat_hash_map<std::string, Duplicates>> ReadDuplicates(
     const std::string& dataset);
 
-// A kept kernel that is like another, or belongs to it.
+// A kept kernel that is similar to another one, or belongs to it.
 struct Relative {
   uint32_t entry = 0;
-  double similarity = 0;  // of their runs
-  // "alike", "same name", "same launcher", "same file": the nearest of these that holds.
+  double similarity = 0;  // the similarity of the runs
+  // The first of "similar", "same name", "same launcher" and "same file" that holds.
   const char* why = "";
 };
 inline constexpr size_t kMaxRelatives = 8;
 
-// Of each entry its nearest relatives, the nearest first. Sketches find them, their runs tell how
-// near they are.
+// Returns the nearest relatives of each entry, the nearest first. Sketches find them, and their
+// runs give the similarity.
 absl::StatusOr<std::vector<std::vector<Relative>>> FindRelatives(
     const std::vector<CatalogEntry>& entries, RunRecords& runs);
 
 }  // namespace kernelmill::client
 
-#endif  // KERNELMILL_CLIENT_CATALOG_RELATIVES_OVERVIEW_H_
+#endif  // KERNELMILL_CLIENT_CATALOG_RELATIVES_RELATIVES_H_

@@ -1,9 +1,8 @@
-#include "client/commands/review_command.h"
-
 #include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -17,12 +16,13 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "client/catalog/catalog.h"
+#include "client/commands/commands.h"
 #include "client/console/exit_code.h"
 #include "client/console/format.h"
+#include "client/diff/dataset_diff.h"
 #include "client/review/flagged_items.h"
-#include "client/review/review_file.h"
 #include "client/review/review_session.h"
-#include "client/review/terminal.h"
 #include "common/base/status.h"
 #include "common/job/review_list.h"
 
@@ -31,8 +31,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Who is at this machine.
-std::string UserName() {
+// Returns the name of the user of this process; empty if it has none.
+std::string GetUserName() {
   const passwd* user = ::getpwuid(::getuid());
   if (user != nullptr && user->pw_name != nullptr && *user->pw_name != '\0') return user->pw_name;
   const char* name = std::getenv("USER");
@@ -92,18 +92,36 @@ void List(const FlaggedItems& items, const ReviewFile& file, bool all, Console& 
   }
 }
 
-absl::Status DecideOn(const std::vector<std::string>& ids, v1::ReviewDecision decision,
-                      const std::string& why, const Reviewer& reviewer, const FlaggedItems& items,
-                      ReviewFile* file) {
-  for (const std::string& id : ids) {
+// Records the decisions of --accept and --reject.
+absl::Status DecideByOptions(const ReviewOptions& options, const Reviewer& reviewer,
+                             const FlaggedItems& items, ReviewFile* file) {
+  const auto decide = [&](const std::string& id, v1::ReviewDecision decision) -> absl::Status {
     const auto item = std::find_if(items.items().begin(), items.items().end(),
                                    [&](const FlaggedItem& known) { return known.id == id; });
     if (item == items.items().end()) {
-      return absl::NotFoundError(absl::StrCat("nothing flagged is ", id, "; --list has what is"));
+      return absl::NotFoundError(
+          absl::StrCat(id, ": no flagged item has this id; --list shows the ids"));
     }
-    RETURN_IF_ERROR(file->Add(MakeReview(*item, decision, why, reviewer)));
+    return file->Add(MakeReview(*item, decision, options.why, reviewer));
+  };
+  for (const std::string& id : options.accept) {
+    RETURN_IF_ERROR(decide(id, v1::REVIEW_DECISION_ACCEPT));
+  }
+  for (const std::string& id : options.reject) {
+    RETURN_IF_ERROR(decide(id, v1::REVIEW_DECISION_REJECT));
   }
   return absl::OkStatus();
+}
+
+constexpr int64_t kReportEvery = 256;  // kernels between two progress reports
+
+absl::StatusOr<int> ListWanted(const CatalogOptions& options, Console& console) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> wanted,
+                   ReadWanted(options.dataset, options.limit));
+  for (const std::string& search : wanted) {
+    console.Result(console.json() ? JsonLine({{"code", search}}) : absl::StrCat(search, "\n"));
+  }
+  return kDone;
 }
 
 }  // namespace
@@ -111,7 +129,7 @@ absl::Status DecideOn(const std::vector<std::string>& ids, v1::ReviewDecision de
 absl::StatusOr<int> Review(const ReviewOptions& options, rpc::TerminationSignal& signal,
                            Console& console) {
   if (options.reviews.empty() && !options.list) {
-    return absl::InvalidArgumentError("--reviews FILE is needed, for the decisions");
+    return absl::InvalidArgumentError("--reviews is required: decisions are written to this file");
   }
   ASSIGN_OR_RETURN(const FlaggedItems items,
                    FlaggedItems::Read(options.dataset, {options.flags, options.license_below}));
@@ -119,20 +137,18 @@ absl::StatusOr<int> Review(const ReviewOptions& options, rpc::TerminationSignal&
   if (!options.reviews.empty()) {
     ASSIGN_OR_RETURN(file, ReviewFile::Open(options.reviews));
   }
-  const Reviewer reviewer = {options.who.empty() ? UserName() : options.who,
+  const Reviewer reviewer = {options.who.empty() ? GetUserName() : options.who,
                              absl::FormatTime("%Y-%m-%d", absl::Now(), absl::LocalTimeZone())};
   if (!options.accept.empty() || !options.reject.empty()) {
-    RETURN_IF_ERROR(
-        DecideOn(options.accept, v1::REVIEW_DECISION_ACCEPT, options.why, reviewer, items, &file));
-    RETURN_IF_ERROR(
-        DecideOn(options.reject, v1::REVIEW_DECISION_REJECT, options.why, reviewer, items, &file));
+    RETURN_IF_ERROR(DecideByOptions(options, reviewer, items, &file));
     return kDone;
   }
   if (options.list) {
     List(items, file, options.all, console);
     return kDone;
   }
-  if (reviewer.who.empty()) return absl::InvalidArgumentError("--who is needed: nobody knows you");
+  if (reviewer.who.empty())
+    return absl::InvalidArgumentError("--who is required: the user of this process has no name");
   ReviewCounts counts;
   {
     ASSIGN_OR_RETURN(const std::unique_ptr<Terminal> terminal,
@@ -142,9 +158,54 @@ absl::StatusOr<int> Review(const ReviewOptions& options, rpc::TerminationSignal&
   }
   console.Note(absl::StrCat(counts.accepted, " accepted, ", counts.rejected, " rejected, ",
                             counts.skipped, " skipped, ", counts.left, " left undecided; ",
-                            options.reviews,
-                            " has the decisions: name it as `reviews` in the job"));
+                            "decisions are in ", options.reviews,
+                            "; set it as `reviews` in the job"));
   return kDone;
+}
+
+absl::StatusOr<int> Catalog(const CatalogOptions& options, rpc::TerminationSignal& signal,
+                            Console& console) {
+  if (options.wanted) return ListWanted(options, console);
+  if (options.out_dir.empty()) {
+    return absl::InvalidArgumentError("catalog requires --out or --wanted");
+  }
+  const auto progress = [&](int64_t done, int64_t all) {
+    if (done % kReportEvery == 0) {
+      console.Progress(console.json() ? JsonLine({{"done", done}, {"all", all}})
+                       : all == 0     ? absl::StrCat("read ", done, " kernels")
+                                      : absl::StrCat("wrote ", done, " of ", all, " pages"));
+    }
+    return !signal.WaitFor(absl::ZeroDuration());
+  };
+  const absl::StatusOr<CatalogSums> sums = WriteCatalog(options.dataset, options.out_dir, progress);
+  console.EndProgress();
+  RETURN_IF_ERROR(sums.status());
+  if (console.json()) {
+    console.Result(JsonLine({{"kernels", sums->kernels},
+                             {"operations", sums->operations},
+                             {"covered", sums->covered},
+                             {"needs", sums->needs},
+                             {"out", options.out_dir}}));
+  } else {
+    console.Result(absl::StrCat("kernels    ", sums->kernels, "\noperations ", sums->covered,
+                                " of ", sums->operations, " have a kernel; ", sums->needs,
+                                " gaps remain\nwritten to ", options.out_dir,
+                                "; open index.html there\n"));
+  }
+  return kDone;
+}
+
+absl::StatusOr<int> Diff(const DiffOptions& options, Console& console) {
+  Texts texts;
+  ASSIGN_OR_RETURN(const ExportedDataset a, ReadExport(options.a, texts));
+  ASSIGN_OR_RETURN(const ExportedDataset b, ReadExport(options.b, texts));
+  const DatasetDiff diff = CompareDatasets(a, b, texts);
+  if (console.json()) {
+    WriteDiffJson(a, b, diff, texts, [&](absl::string_view line) { console.Result(line); });
+  } else {
+    console.Result(DiffText(a, b, diff, texts, options.limit));
+  }
+  return diff.same ? kDone : kInputsFailed;
 }
 
 }  // namespace kernelmill::client

@@ -1,4 +1,4 @@
-#include "client/evaluate/sheet.h"
+#include "client/evaluate/evaluation_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
