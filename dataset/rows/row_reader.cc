@@ -1,0 +1,226 @@
+#include "dataset/rows/row_reader.h"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/base/status.h"
+
+namespace kernelmill::dataset {
+namespace {
+
+namespace dom = simdjson::dom;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::Reflection;
+
+constexpr char kNotADataset[] = "; the folder must hold a dataset that kernelmill exported";
+
+absl::Status WrongType(const Field& field, absl::string_view wanted) {
+  return absl::InvalidArgumentError(absl::StrCat("/", field.name, ": must be ", wanted));
+}
+
+const Field* FindField(const Fields& fields, std::string_view name) {
+  const auto found = std::find_if(fields.begin(), fields.end(),
+                                  [name](const Field& field) { return field.name == name; });
+  return found == fields.end() ? nullptr : &*found;
+}
+
+// Returns the number of an enum's word; 0, which is unspecified, if this version does not know it.
+int GetEnumNumber(const Field& field, std::string_view word) {
+  const auto found = std::find(field.enum_words.begin(), field.enum_words.end(), word);
+  return found == field.enum_words.end() ? 0 : static_cast<int>(found - field.enum_words.begin());
+}
+
+absl::Status SetText(dom::element value, const Field& field, Message* row) {
+  std::string_view text;
+  if (value.get(text) != simdjson::SUCCESS) return WrongType(field, "a text");
+  const Reflection& reflection = *row->GetReflection();
+  if (!field.enum_words.empty()) {
+    const int number = GetEnumNumber(field, text);
+    if (field.list) {
+      reflection.AddEnumValue(row, field.descriptor, number);
+    } else {
+      reflection.SetEnumValue(row, field.descriptor, number);
+    }
+  } else if (field.list) {
+    reflection.AddString(row, field.descriptor, std::string(text));
+  } else {
+    reflection.SetString(row, field.descriptor, std::string(text));
+  }
+  return absl::OkStatus();
+}
+
+// No row has a list of numbers or of booleans: rows.proto's test holds that.
+absl::Status SetInteger(dom::element value, const Field& field, Message* row) {
+  int64_t number;
+  if (value.get(number) != simdjson::SUCCESS) return WrongType(field, "an integer");
+  const Reflection& reflection = *row->GetReflection();
+  if (field.descriptor->cpp_type() == FieldDescriptor::CPPTYPE_INT64) {
+    reflection.SetInt64(row, field.descriptor, number);
+    return absl::OkStatus();
+  }
+  const auto small = static_cast<int32_t>(number);
+  if (small != number) return WrongType(field, "an integer of 32 bits");
+  reflection.SetInt32(row, field.descriptor, small);
+  return absl::OkStatus();
+}
+
+absl::Status SetNumber(dom::element value, const Field& field, Message* row) {
+  double number;
+  if (value.get(number) != simdjson::SUCCESS) return WrongType(field, "a number");
+  row->GetReflection()->SetDouble(row, field.descriptor, number);
+  return absl::OkStatus();
+}
+
+absl::Status SetBoolean(dom::element value, const Field& field, Message* row) {
+  bool truth;
+  if (value.get(truth) != simdjson::SUCCESS) return WrongType(field, "true or false");
+  row->GetReflection()->SetBool(row, field.descriptor, truth);
+  return absl::OkStatus();
+}
+
+absl::Status SetFields(const dom::object& object, const Fields& fields,
+                       const std::vector<bool>& wanted, Message* row);
+
+absl::Status SetStruct(dom::element value, const Field& field, Message* row) {
+  dom::object object;
+  if (value.get(object) != simdjson::SUCCESS) return WrongType(field, "an object");
+  const Reflection& reflection = *row->GetReflection();
+  Message* const inner = field.list ? reflection.AddMessage(row, field.descriptor)
+                                    : reflection.MutableMessage(row, field.descriptor);
+  const absl::Status status = SetFields(object, field.fields, {}, inner);
+  if (status.ok()) return status;
+  return absl::InvalidArgumentError(absl::StrCat("/", field.name, status.message()));
+}
+
+// Sets the field to the value, or adds the value to a list.
+absl::Status SetValue(dom::element value, const Field& field, Message* row) {
+  switch (field.type) {
+    case Field::Type::kString:
+      return SetText(value, field, row);
+    case Field::Type::kInteger:
+      return SetInteger(value, field, row);
+    case Field::Type::kNumber:
+      return SetNumber(value, field, row);
+    case Field::Type::kBoolean:
+      return SetBoolean(value, field, row);
+    case Field::Type::kStruct:
+      return SetStruct(value, field, row);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SetField(dom::element value, const Field& field, Message* row) {
+  if (!field.list) return value.is_null() ? absl::OkStatus() : SetValue(value, field, row);
+  dom::array elements;
+  if (value.get(elements) != simdjson::SUCCESS) return WrongType(field, "a list");
+  for (const dom::element element : elements) RETURN_IF_ERROR(SetValue(element, field, row));
+  return absl::OkStatus();
+}
+
+// Sets the fields of a message from an object. `wanted`: by the place of a field; empty: all.
+absl::Status SetFields(const dom::object& object, const Fields& fields,
+                       const std::vector<bool>& wanted, Message* row) {
+  for (const dom::key_value_pair pair : object) {
+    const Field* const field = FindField(fields, pair.key);
+    if (field == nullptr) continue;
+    if (!wanted.empty() && !wanted[static_cast<size_t>(field - fields.data())]) continue;
+    RETURN_IF_ERROR(SetField(pair.value, *field, row));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+// Parses lines; its buffers serve one line after another.
+struct RowReader::Parser {
+  explicit Parser(const RowSchema& schema, const std::vector<std::string>& fields = {})
+      : schema(schema) {
+    if (fields.empty()) return;
+    for (const Field& field : schema.fields) {
+      wanted.push_back(std::find(fields.begin(), fields.end(), field.name) != fields.end());
+    }
+  }
+
+  // The JSON parser may read, though not use, some bytes after the line: `line` has them meanwhile.
+  absl::Status Parse(std::string* line, Message* row) {
+    row->Clear();
+    const size_t size = line->size();
+    line->resize(size + simdjson::SIMDJSON_PADDING);
+    dom::element element;
+    const simdjson::error_code error =
+        json.parse(line->data(), size, /*realloc_if_needed=*/false).get(element);
+    line->resize(size);
+    dom::object object;
+    // Every row of a file has the first field of its message.
+    if (error != simdjson::SUCCESS || element.get(object) != simdjson::SUCCESS ||
+        object.at_key(schema.fields[0].name).error() != simdjson::SUCCESS) {
+      return absl::InvalidArgumentError(absl::StrCat("not a row of ", schema.file));
+    }
+    const absl::Status status = SetFields(object, schema.fields, wanted, row);
+    if (status.ok()) return status;
+    return absl::InvalidArgumentError(
+        absl::StrCat("not a row of ", schema.file, ": ", status.message()));
+  }
+
+  const RowSchema& schema;
+  std::vector<bool> wanted;  // by the place of a field in the schema; empty: all
+  dom::parser json;
+};
+
+absl::StatusOr<RowReader> RowReader::Open(const std::string& dataset, const RowSchema& schema,
+                                          const RowReaderOptions& options) {
+  std::string path = absl::StrCat(dataset, "/", schema.file);
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": ", std::strerror(errno), kNotADataset));
+  }
+  return RowReader(std::move(path), std::move(file), schema, options);
+}
+
+RowReader::RowReader(std::string path, std::ifstream file, const RowSchema& schema,
+                     const RowReaderOptions& options)
+    : path_(std::move(path)),
+      file_(std::move(file)),
+      parser_(std::make_unique<Parser>(schema, options.fields)),
+      require_rows_(options.require_rows) {}
+
+RowReader::RowReader(RowReader&&) noexcept = default;
+RowReader::~RowReader() = default;
+
+absl::StatusOr<bool> RowReader::Next(Message* row) {
+  if (!std::getline(file_, line_)) {
+    if (file_.bad()) return absl::DataLossError(absl::StrCat(path_, ": cannot be read to its end"));
+    if (require_rows_ && place_.line == 0) {
+      return absl::InvalidArgumentError(absl::StrCat(path_, ": has no rows", kNotADataset));
+    }
+    return false;
+  }
+  place_ = {.line = place_.line + 1, .offset = next_offset_};
+  next_offset_ += static_cast<int64_t>(line_.size()) + 1;
+  const absl::Status status = parser_->Parse(&line_, row);
+  if (status.ok()) return true;
+  return absl::InvalidArgumentError(
+      absl::StrCat(path_, ":", place_.line, ": ", status.message(), kNotADataset));
+}
+
+absl::Status RowReader::ReadAt(int64_t offset, Message* row) {
+  file_.clear();
+  if (!file_.seekg(offset) || !std::getline(file_, line_) || !parser_->Parse(&line_, row).ok()) {
+    return absl::DataLossError(absl::StrCat(path_, ": changed while it was read"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ParseRow(absl::string_view line, const RowSchema& schema, Message* row) {
+  std::string copy(line);
+  return RowReader::Parser(schema).Parse(&copy, row);
+}
+
+}  // namespace kernelmill::dataset
