@@ -18,6 +18,8 @@
 #include "common/base/text.h"
 #include "common/job/job_file_tree.h"
 #include "dataset/output/dataset_files.h"
+#include "dataset/rows/row_reader.h"
+#include "kernelmill/v1/rows.pb.h"
 
 namespace kernelmill::client {
 namespace {
@@ -27,87 +29,6 @@ using Json = nlohmann::json;
 absl::Status NoExport(absl::string_view file, absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat(file, ": ", what, "; is it of an export?"));
 }
-
-// The texts and whole numbers at the top of a row, the expression of its licence and whether it
-// compiles, as "license" and "checks"; of what compilers say of it each result's texts, as
-// "compile.status" and so on, and after each "compile". Nothing else of it is kept.
-class RowReader final : public nlohmann::json_sax<Json> {
- public:
-  using OnText = std::function<void(const std::string& key, const std::string& text)>;
-  RowReader(OnText on_text, std::function<void(const std::string&, int64_t)> on_number)
-      : on_text_(std::move(on_text)), on_number_(std::move(on_number)) {}
-
-  bool Read(const std::string& line) {
-    depth_ = 0;
-    saw_object_ = false;
-    return Json::sax_parse(line, this) && saw_object_;
-  }
-
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t value) override { return Number(value); }
-  bool number_unsigned(number_unsigned_t value) override {
-    return Number(static_cast<int64_t>(value));
-  }
-  bool number_float(number_float_t, const string_t&) override { return true; }
-  bool binary(binary_t&) override { return true; }
-  bool string(string_t& text) override {
-    if (depth_ == 1) on_text_(key_, text);
-    const bool inner = (key_ == "license" && inner_key_ == "expression") ||
-                       (key_ == "checks" && inner_key_ == "compiles");
-    if (depth_ == 2 && inner) on_text_(key_, text);
-    if (InResult()) on_text_(absl::StrCat("compile.", result_key_), text);
-    return true;
-  }
-  bool start_object(size_t) override {
-    saw_object_ |= depth_ == 0;
-    ++depth_;
-    return true;
-  }
-  bool end_object() override {
-    if (InResult()) on_text_("compile", "");
-    --depth_;
-    return true;
-  }
-  bool start_array(size_t) override {
-    depth_ += kInArray;
-    return true;
-  }
-  bool end_array() override {
-    depth_ -= kInArray;
-    return true;
-  }
-  bool key(string_t& key) override {
-    if (depth_ == 1) key_ = key;
-    if (depth_ == 2) inner_key_ = key;
-    if (InResult()) result_key_ = key;
-    return true;
-  }
-  bool parse_error(size_t, const std::string&, const nlohmann::detail::exception&) override {
-    return false;
-  }
-
- private:
-  static constexpr int kInArray = 1000;  // deeper than any object that is looked into
-
-  // In an object of the list compile.results, and in none within it.
-  bool InResult() const {
-    return depth_ == kInArray + 3 && key_ == "compile" && inner_key_ == "results";
-  }
-
-  bool Number(int64_t value) {
-    if (depth_ == 1) on_number_(key_, value);
-    return true;
-  }
-
-  const OnText on_text_;
-  const std::function<void(const std::string&, int64_t)> on_number_;
-  int depth_ = 0;
-  bool saw_object_ = false;
-  std::string key_;
-  std::string inner_key_;
-  std::string result_key_;
-};
 
 // Calls visit(line) for each line of the file.
 template <typename Visit>
@@ -130,35 +51,29 @@ bool FromHex(const std::string& hex, std::array<char, size>* bytes) {
   return true;
 }
 
-absl::Status ReadLedger(const std::string& path, Texts& texts, ExportedDataset& dataset) {
-  ExportedKernel kernel;
-  bool whole = false;
-  const uint32_t kept = texts.Number("kept");
-  RowReader reader(
-      [&](const std::string& key, const std::string& text) {
-        if (key == "id") whole = FromHex(text, &kernel.id);
-        if (key == "of") FromHex(text, &kernel.of);
-        if (key == "sha256") FromHex(text, &kernel.sha256);
-        if (key == "repository") kernel.repository = texts.Number(text);
-        if (key == "path") kernel.path = texts.Number(text);
-        if (key == "json_pointer") kernel.json_pointer = texts.Number(text);
-        if (key == "dsl") kernel.dsl = texts.Number(text);
-        if (key == "fate") kernel.fate = texts.Number(text);
-        if (key == "reason") kernel.reason = texts.Number(text);
-      },
-      [&](const std::string& key, int64_t value) {
-        if (key == "first_line") kernel.first_line = static_cast<int32_t>(value);
-      });
-  RETURN_IF_ERROR(ForEachLine(path, [&](const std::string& line) {
-    kernel = ExportedKernel();
-    whole = false;
-    if (!reader.Read(line) || !whole || kernel.fate == 0) {
-      return absl::InvalidArgumentError("no row of a ledger");
+absl::Status ReadLedger(const std::string& dir, Texts& texts, ExportedDataset& dataset) {
+  const dataset::RowReaderOptions options = {.fields = {"id", "of", "sha256", "repository", "path",
+                                                        "json_pointer", "first_line", "dsl", "fate",
+                                                        "reason"}};
+  const auto add = [&](const v1::LedgerRow& row, const dataset::RowPlace& place) {
+    ExportedKernel kernel;
+    if (!FromHex(row.id(), &kernel.id) || row.fate().empty()) {
+      return NoExport(absl::StrCat(dataset::kLedgerFile, ":", place.line), "no id or no fate");
     }
-    kernel.kept = kernel.fate == kept;
+    FromHex(row.of(), &kernel.of);
+    FromHex(row.sha256(), &kernel.sha256);
+    kernel.repository = texts.Number(row.repository());
+    kernel.path = texts.Number(row.path());
+    kernel.json_pointer = texts.Number(row.json_pointer());
+    kernel.first_line = row.first_line();
+    kernel.dsl = texts.Number(dataset::ToWord(row.dsl()));
+    kernel.fate = texts.Number(row.fate());
+    kernel.reason = texts.Number(row.reason());
+    kernel.kept = row.fate() == "kept";
     dataset.kernels.push_back(kernel);
     return absl::OkStatus();
-  }));
+  };
+  RETURN_IF_ERROR(dataset::ForEachRow<v1::LedgerRow>(dir, options, add));
   dataset.by_id.resize(dataset.kernels.size());
   for (uint32_t i = 0; i < dataset.by_id.size(); ++i) dataset.by_id[i] = i;
   std::sort(dataset.by_id.begin(), dataset.by_id.end(),
@@ -166,44 +81,38 @@ absl::Status ReadLedger(const std::string& path, Texts& texts, ExportedDataset& 
   return absl::OkStatus();
 }
 
-absl::Status ReadKernels(const std::string& path, Texts& texts, ExportedDataset& dataset) {
-  std::array<char, 16> id{};
-  bool whole = false;
-  uint64_t module = 0;
-  uint32_t qualname = 0;
-  uint32_t license = 0;
-  uint32_t compiles = 0;
-  std::map<std::string, std::string> result;  // the texts of the one at hand
-  std::string compiled;
-  RowReader reader(
-      [&](const std::string& key, const std::string& text) {
-        if (key == "id") whole = FromHex(text, &id);
-        if (key == "module") module = absl::HashOf(text);
-        if (key == "qualname") qualname = texts.Number(text);
-        if (key == "license") license = texts.Number(text);
-        if (key == "checks") compiles = texts.Number(text);
-        if (absl::StartsWith(key, "compile.")) result[key.substr(8)] = text;
-        if (key != "compile") return;
-        const std::string& stage = result["stage"];
-        absl::StrAppend(&compiled, result["toolchain"], ", ", result["target"], ": ",
-                        result["status"], stage.empty() ? "" : ", ", stage, "\n");
-        result.clear();
-      },
-      [](const std::string&, int64_t) {});
-  return ForEachLine(path, [&](const std::string& line) {
-    whole = false;
-    compiles = 0;
-    compiled.clear();
-    if (!reader.Read(line) || !whole) return absl::InvalidArgumentError("no row of a kernel");
-    auto* kernel = const_cast<ExportedKernel*>(dataset.Find(id));
-    if (kernel == nullptr) return absl::InvalidArgumentError("a kernel that the ledger has not");
-    kernel->module = module;
-    kernel->qualname = qualname;
-    kernel->license = license;
-    kernel->compiles = compiles;
-    kernel->compiled = texts.Number(compiled);
+// Returns a line for each result of the compilers: "triton-3.5.1, cuda:90: ok".
+std::string ListResults(const v1::KernelRow::Compile& compile) {
+  std::string lines;
+  for (const v1::KernelRow::Compile::Result& result : compile.results()) {
+    absl::StrAppend(&lines, result.toolchain(), ", ", result.target(), ": ",
+                    dataset::ToWord(result.status()), result.stage().empty() ? "" : ", ",
+                    result.stage(), "\n");
+  }
+  return lines;
+}
+
+absl::Status ReadKernels(const std::string& dir, Texts& texts, ExportedDataset& dataset) {
+  const dataset::RowReaderOptions options = {
+      .fields = {"id", "module", "qualname", "license", "checks", "compile"}};
+  const auto add = [&](const v1::KernelRow& row, const dataset::RowPlace& place) {
+    const auto refuse = [&place](absl::string_view what) {
+      return NoExport(absl::StrCat(dataset::kKernelsFile, ":", place.line), what);
+    };
+    std::array<char, 16> id{};
+    if (!FromHex(row.id(), &id)) return refuse("no id");
+    auto* const kernel = const_cast<ExportedKernel*>(dataset.Find(id));
+    if (kernel == nullptr) return refuse("the ledger does not have this kernel");
+    kernel->module = absl::HashOf(row.module());
+    kernel->qualname = texts.Number(row.qualname());
+    kernel->license = texts.Number(row.license().expression());
+    if (row.checks().compiles() != v1::RuleResult::OUTCOME_UNSPECIFIED) {
+      kernel->compiles = texts.Number(dataset::ToWord(row.checks().compiles()));
+    }
+    kernel->compiled = texts.Number(ListResults(row.compile()));
     return absl::OkStatus();
-  });
+  };
+  return dataset::ForEachRow<v1::KernelRow>(dir, options, add);
 }
 
 // The sums of sources and categories, which a large job's report is full of, are passed over.
@@ -353,8 +262,8 @@ absl::StatusOr<ExportedDataset> ReadExport(const std::string& dir, Texts& texts)
   ExportedDataset dataset;
   const auto file = [&](const char* name) { return absl::StrCat(dir, "/", name); };
   RETURN_IF_ERROR(ReadReport(file(dataset::kReportFile), dataset));
-  RETURN_IF_ERROR(ReadLedger(file(dataset::kLedgerFile), texts, dataset));
-  RETURN_IF_ERROR(ReadKernels(file(dataset::kKernelsFile), texts, dataset));
+  RETURN_IF_ERROR(ReadLedger(dir, texts, dataset));
+  RETURN_IF_ERROR(ReadKernels(dir, texts, dataset));
   RETURN_IF_ERROR(ReadLock(file(dataset::kLockFile), dataset));
   return dataset;
 }

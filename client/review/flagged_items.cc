@@ -1,9 +1,7 @@
 #include "client/review/flagged_items.h"
 
 #include <algorithm>
-#include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "absl/strings/match.h"
@@ -13,48 +11,36 @@
 #include "common/base/status.h"
 #include "common/job/review_list.h"
 #include "dataset/output/dataset_files.h"
+#include "dataset/rows/row_json.h"
+#include "dataset/rows/row_reader.h"
+#include "kernelmill/v1/rows.pb.h"
 
 namespace kernelmill::client {
 namespace {
 
-using Json = nlohmann::json;
-
-std::string TextAt(const Json& row, const char* key) {
-  const auto found = row.find(key);
-  return found != row.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-double NumberAt(const Json& row, const char* key, double otherwise) {
-  const auto found = row.find(key);
-  return found != row.end() && found->is_number() ? found->get<double>() : otherwise;
-}
-
-// The text at `key` if it is what the dataset has, and not what was made of bytes that are no
-// UTF-8.
-std::string ExactAt(const Json& row, const char* key) {
-  std::string text = TextAt(row, key);
+// Returns the text of a field if it is what the dataset has: "" if the field stands for bytes that
+// are not UTF-8.
+std::string GetExact(const v1::KernelRow& row, absl::string_view field, const std::string& text) {
   if (absl::StrContains(text, "\xef\xbf\xbd")) return "";
-  const auto others = row.find("not_utf8");
-  if (others == row.end() || !others->is_array()) return text;
-  for (const Json& other : *others) {
-    if (other.is_object() && TextAt(other, "field") == absl::StrCat("/", key)) return "";
+  const std::string pointer = absl::StrCat("/", field);
+  for (const v1::ExactBytes& other : row.not_utf8()) {
+    if (other.field() == pointer) return "";
   }
   return text;
 }
 
-FlaggedKernel ReadKernel(const Json& row, int64_t offset, int64_t size) {
+FlaggedKernel MakeFlagged(const v1::KernelRow& row, int64_t offset) {
   FlaggedKernel flagged;
-  flagged.repository = TextAt(row, "repository");
+  flagged.repository = row.repository();
   v1::Kernel& kernel = flagged.kernel;
-  kernel.set_id(TextAt(row, "id"));
-  kernel.set_sha256(TextAt(row, "sha256"));
-  kernel.set_path(ExactAt(row, "path"));
-  kernel.set_name(ExactAt(row, "name"));
-  kernel.set_qualname(ExactAt(row, "qualname"));
-  kernel.set_first_line(static_cast<int32_t>(NumberAt(row, "first_line", 0)));
-  kernel.set_last_line(static_cast<int32_t>(NumberAt(row, "last_line", 0)));
+  kernel.set_id(row.id());
+  kernel.set_sha256(row.sha256());
+  kernel.set_path(GetExact(row, "path", row.path()));
+  kernel.set_name(GetExact(row, "name", row.name()));
+  kernel.set_qualname(GetExact(row, "qualname", row.qualname()));
+  kernel.set_first_line(row.first_line());
+  kernel.set_last_line(row.last_line());
   flagged.offset = offset;
-  flagged.size = size;
   return flagged;
 }
 
@@ -64,13 +50,12 @@ std::string Place(const FlaggedKernel& flagged) {
                       kernel.last_line(), "  ", kernel.name());
 }
 
-std::string LicenseText(const Json& license) {
-  std::string text =
-      absl::StrCat(TextAt(license, "expression"), ", found as ", TextAt(license, "evidence"),
-                   ", confidence ", NumberAt(license, "confidence", 0), "\n");
-  const auto found = license.find("found");
-  if (found == license.end() || !found->is_array()) return text;
-  for (const Json& evidence : *found) absl::StrAppend(&text, "  ", evidence.dump(), "\n");
+std::string DescribeLicense(const v1::RowLicense& license) {
+  std::string text = absl::StrCat(license.expression(), ", found as ", license.evidence(),
+                                  ", confidence ", license.confidence(), "\n");
+  for (const v1::RowLicense::Evidence& evidence : license.found()) {
+    absl::StrAppend(&text, "  ", dataset::ToJson(evidence).dump(), "\n");
+  }
   return text;
 }
 
@@ -82,39 +67,19 @@ struct Candidate {
   std::string shared;
 };
 
-// Calls visit(row, offset, size) for each line of a file of JSON lines.
-template <typename Visit>
-absl::Status ForEachRow(const std::string& path, Visit visit) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError(absl::StrCat(path, " is not there; is it a dataset?"));
-  std::string line;
-  for (int64_t offset = 0; std::getline(file, line);) {
-    const auto size = static_cast<int64_t>(line.size());
-    const Json row = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (!row.is_object()) return absl::DataLossError(absl::StrCat(path, " has no JSON lines"));
-    visit(row, offset, size);
-    offset += size + 1;
-  }
-  return file.bad() ? absl::DataLossError("cannot read " + path) : absl::OkStatus();
-}
-
 absl::StatusOr<std::vector<Candidate>> ReadCandidates(const std::string& dataset) {
   std::vector<Candidate> candidates;
-  const auto visit = [&](const Json& row, int64_t, int64_t) {
-    const auto curated = row.find("curated");
-    if (curated == row.end() || *curated != false || !row.contains("cuda")) return;
-    Candidate candidate{TextAt(row["cuda"], "id"), TextAt(row.value("triton", Json()), "id"),
-                        NumberAt(row, "score", 0), ""};
-    const Json shared = row.value("shared", Json::object());
-    for (const char* key : {"words", "tags", "parameters"}) {
-      if (!shared.is_object() || !shared.contains(key)) continue;
-      for (const Json& text : shared[key]) {
-        if (text.is_string()) absl::StrAppend(&candidate.shared, " ", text.get<std::string>());
-      }
-    }
-    candidates.push_back(std::move(candidate));
-  };
-  RETURN_IF_ERROR(ForEachRow(dataset + "/" + dataset::kPairsFile, visit));
+  RETURN_IF_ERROR(dataset::ForEachRow<v1::PairRow>(
+      dataset, {}, [&candidates](const v1::PairRow& row, const dataset::RowPlace&) {
+        if (row.curated()) return absl::OkStatus();
+        Candidate candidate{row.cuda().id(), row.triton().id(), row.score(), ""};
+        for (const auto* texts :
+             {&row.shared().words(), &row.shared().tags(), &row.shared().parameters()}) {
+          for (const std::string& text : *texts) absl::StrAppend(&candidate.shared, " ", text);
+        }
+        candidates.push_back(std::move(candidate));
+        return absl::OkStatus();
+      }));
   return candidates;
 }
 
@@ -129,23 +94,22 @@ class Collector {
     }
   }
 
-  void Visit(const Json& row, int64_t offset, int64_t size) {
-    const FlaggedKernel kernel = ReadKernel(row, offset, size);
+  void Visit(const v1::KernelRow& row, int64_t offset) {
+    const FlaggedKernel kernel = MakeFlagged(row, offset);
     const auto paired = paired_.find(kernel.kernel.id());
     if (paired != paired_.end()) paired->second = kernel;
-    const double overlap = NumberAt(row, "word_overlap", 0);
+    const double overlap = row.word_overlap();
     if (overlap > 0 && Wanted(job::kFlagWordOverlap)) {
       AddKernel(job::kFlagWordOverlap, overlap,
                 absl::StrFormat("%.0f%% of the words of prompt and completion are in both",
                                 overlap * 100),
                 kernel);
     }
-    const Json license = row.value("license", Json::object());
-    const double confidence = NumberAt(license, "confidence", 0);
-    if (confidence < options_.license_confidence && Wanted(job::kFlagLicense)) {
-      AddKernel(job::kFlagLicense, confidence,
-                absl::StrCat("the licence ", TextAt(license, "expression"), " is ", confidence,
-                             " sure (", TextAt(license, "evidence"), ")"),
+    const v1::RowLicense& license = row.license();
+    if (license.confidence() < options_.license_confidence && Wanted(job::kFlagLicense)) {
+      AddKernel(job::kFlagLicense, license.confidence(),
+                absl::StrCat("the licence ", license.expression(), " is ", license.confidence(),
+                             " sure (", license.evidence(), ")"),
                 kernel);
     }
   }
@@ -154,7 +118,7 @@ class Collector {
     for (const Candidate& candidate : candidates_) {
       const FlaggedKernel& cuda = paired_[candidate.cuda];
       const FlaggedKernel& triton = paired_[candidate.triton];
-      if (cuda.size == 0 || triton.size == 0) {
+      if (cuda.kernel.id().empty() || triton.kernel.id().empty()) {
         return absl::DataLossError(absl::StrCat(dataset::kPairsFile, " names kernels that ",
                                                 dataset::kKernelsFile, " does not have"));
       }
@@ -213,9 +177,14 @@ absl::StatusOr<FlaggedItems> FlaggedItems::Read(const std::string& dataset,
     ASSIGN_OR_RETURN(candidates, ReadCandidates(dataset));
   }
   Collector collector(options, std::move(candidates));
-  RETURN_IF_ERROR(ForEachRow(
-      dataset + "/" + dataset::kKernelsFile,
-      [&](const Json& row, int64_t offset, int64_t size) { collector.Visit(row, offset, size); }));
+  RETURN_IF_ERROR(dataset::ForEachRow<v1::KernelRow>(
+      dataset,
+      {.fields = {"id", "repository", "path", "name", "qualname", "sha256", "first_line",
+                  "last_line", "license", "word_overlap", "not_utf8"}},
+      [&collector](const v1::KernelRow& row, const dataset::RowPlace& place) {
+        collector.Visit(row, place.offset);
+        return absl::OkStatus();
+      }));
   FlaggedItems flagged;
   flagged.dataset_ = dataset;
   ASSIGN_OR_RETURN(flagged.items_, std::move(collector).Finish());
@@ -224,26 +193,24 @@ absl::StatusOr<FlaggedItems> FlaggedItems::Read(const std::string& dataset,
 
 absl::StatusOr<std::vector<Section>> FlaggedItems::Texts(const FlaggedItem& item,
                                                          bool whole) const {
-  std::ifstream file(dataset_ + "/" + dataset::kKernelsFile, std::ios::binary);
+  ASSIGN_OR_RETURN(dataset::RowReader reader,
+                   dataset::RowReader::Open(dataset_, dataset::SchemaOf<v1::KernelRow>()));
   std::vector<Section> sections;
   for (const FlaggedKernel& kernel : item.kernels) {
-    std::string line(static_cast<size_t>(kernel.size), '\0');
-    file.seekg(kernel.offset);
-    file.read(line.data(), kernel.size);
-    const Json row = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (!row.is_object() || TextAt(row, "id") != kernel.kernel.id()) {
+    v1::KernelRow row;
+    RETURN_IF_ERROR(reader.ReadAt(kernel.offset, &row));
+    if (row.id() != kernel.kernel.id()) {
       return absl::DataLossError("the dataset has changed since it was read");
     }
-    const std::string place = absl::StrCat(TextAt(row, "dsl"), "  ", Place(kernel));
     if (item.flag == job::kFlagLicense) {
-      sections.emplace_back("licence", LicenseText(row.value("license", Json::object())));
+      sections.emplace_back("licence", DescribeLicense(row.license()));
     }
-    const std::string context = TextAt(row, "prompt_context");
-    if (item.flag == job::kFlagWordOverlap && !context.empty() && !whole) {
-      sections.emplace_back("above it in the prompt", context);
+    if (item.flag == job::kFlagWordOverlap && !row.prompt_context().empty() && !whole) {
+      sections.emplace_back("above it in the prompt", row.prompt_context());
     }
-    const std::string module = TextAt(row, "module");
-    sections.emplace_back(place, whole && !module.empty() ? module : TextAt(row, "source"));
+    const bool module = whole && !row.module().empty();
+    sections.emplace_back(absl::StrCat(dataset::ToWord(row.dsl()), "  ", Place(kernel)),
+                          module ? row.module() : row.source());
   }
   return sections;
 }

@@ -18,8 +18,7 @@ namespace kernelmill::client {
 struct FlaggedKernel {
   std::string repository;
   v1::Kernel kernel;   // its id, place, names and hash; no text
-  int64_t offset = 0;  // of its record in kernels.jsonl
-  int64_t size = 0;
+  int64_t offset = 0;  // of its row in kernels.jsonl
 };
 
 // Something that a person is asked to decide on.
@@ -45,7 +44,7 @@ using Section = std::pair<std::string, std::string>;
 // they are asked for. Not thread-safe.
 class FlaggedItems {
  public:
-  // NOT_FOUND: no dataset is there; DATA_LOSS: its files are not what an export writes.
+  // Errors are those of dataset::RowReader; DATA_LOSS: a pair names kernels that are missing.
   static absl::StatusOr<FlaggedItems> Read(const std::string& dataset,
                                            const FlaggedOptions& options);
 

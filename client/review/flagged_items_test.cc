@@ -84,11 +84,11 @@ TEST_F(FlaggedItemsTest, ANameThatIsNotTheKernelsOwnIsInNoReference) {
 
 TEST_F(FlaggedItemsTest, WhatIsNoDatasetIsRefused) {
   EXPECT_THAT(FlaggedItems::Read(folder_.path() + "/gone", {}),
-              StatusIs(absl::StatusCode::kNotFound));
+              StatusIs(absl::StatusCode::kInvalidArgument));
   Put("cuda_triton_pairs.jsonl", Pair("1", "gone", 0.6, false));
-  EXPECT_THAT(FlaggedItems::Read(folder_.path(), {}), StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_THAT(FlaggedItems::Read(folder_.path(), {}), StatusIs(absl::StatusCode::kInvalidArgument));
   Put("cuda_triton_pairs.jsonl", "no JSON\n");
-  EXPECT_THAT(FlaggedItems::Read(folder_.path(), {}), StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_THAT(FlaggedItems::Read(folder_.path(), {}), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
 }  // namespace

@@ -97,6 +97,12 @@ Fields ReadFields(const Descriptor& message) {
 
 }  // namespace
 
+std::string GetEnumWord(const EnumDescriptor& type, int number) {
+  const google::protobuf::EnumValueDescriptor* const value = type.FindValueByNumber(number);
+  if (number == 0 || value == nullptr) return "";
+  return absl::AsciiStrToLower(absl::StripPrefix(value->name(), GetPrefix(type)));
+}
+
 RowSchema::RowSchema(const Message& row) : prototype(&row) {
   const Descriptor& message = *row.GetDescriptor();
   const v1::RowFile& options = message.options().GetExtension(v1::row_file);

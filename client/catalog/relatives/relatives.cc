@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -12,7 +10,8 @@
 #include "common/base/hash.h"
 #include "common/base/status.h"
 #include "common/code/lexer.h"
-#include "dataset/output/output_dir.h"
+#include "dataset/rows/row_reader.h"
+#include "kernelmill/v1/rows.pb.h"
 
 namespace kernelmill::client {
 namespace {
@@ -160,27 +159,6 @@ absl::StatusOr<std::vector<Relative>> Nearest(const std::vector<CatalogEntry>& e
 
 constexpr size_t kRun = 5;  // tokens
 
-using Json = nlohmann::json;
-
-std::string Text(const Json& row, const char* key) {
-  const auto at = row.find(key);
-  return at != row.end() && at->is_string() ? at->get<std::string>() : "";
-}
-
-Duplicate Read(const Json& row) {
-  Duplicate duplicate{.repository = Text(row, "repository"),
-                      .path = Text(row, "path"),
-                      .url = Text(row, "url"),
-                      .reason = Text(row, "reason")};
-  const auto line = row.find("first_line");
-  if (line != row.end() && line->is_number_integer()) duplicate.first_line = line->get<int>();
-  const auto similarity = row.find("similarity");
-  if (similarity != row.end() && similarity->is_number()) {
-    duplicate.similarity = similarity->get<double>();
-  }
-  return duplicate;
-}
-
 }  // namespace
 
 bool CatalogEntry::HasTag(absl::string_view tag) const {
@@ -280,23 +258,29 @@ double Similarity(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b
 
 absl::StatusOr<absl::flat_hash_map<std::string, Duplicates>> ReadDuplicates(
     const std::string& dataset) {
-  const std::string path = absl::StrCat(dataset, "/", dataset::kLedgerFile);
   absl::flat_hash_map<std::string, Duplicates> duplicates;
-  std::ifstream file(path, std::ios::binary);
-  std::string line;
-  for (int64_t number = 1; file && std::getline(file, line); ++number) {
-    const Json row = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (!row.is_object()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(path, ":", number, ": must be a row of a ledger"));
-    }
-    // Skip duplicates of whole files.
-    if (Text(row, "fate") != "duplicate" || Text(row, "form") == "file") continue;
-    Duplicates& of = duplicates[Text(row, "of")];
-    ++of.count;
-    if (of.first.size() < kMaxDuplicates) of.first.push_back(Read(row));
-  }
-  if (file.bad()) return absl::DataLossError(absl::StrCat(path, ": cannot be read completely"));
+  const absl::Status status = dataset::ForEachRow<v1::LedgerRow>(
+      dataset,
+      {.fields = {"repository", "path", "url", "first_line", "form", "fate", "reason", "of",
+                  "similarity"}},
+      [&duplicates](const v1::LedgerRow& row, const dataset::RowPlace&) {
+        // Whole files have duplicates as well; no kernel is listed with them.
+        if (row.fate() != "duplicate" || row.form() == v1::KERNEL_FORM_FILE) {
+          return absl::OkStatus();
+        }
+        Duplicates& group = duplicates[row.of()];
+        ++group.count;
+        if (group.first.size() < kMaxDuplicates) {
+          group.first.push_back({.repository = row.repository(),
+                                 .path = row.path(),
+                                 .url = row.url(),
+                                 .first_line = row.first_line(),
+                                 .reason = row.reason(),
+                                 .similarity = row.similarity()});
+        }
+        return absl::OkStatus();
+      });
+  if (!status.ok()) return status;
   return duplicates;
 }
 
