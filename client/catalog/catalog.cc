@@ -52,46 +52,46 @@ const dataset::OutputLayout& SiteLayout() {
 constexpr size_t kMaxIndexFile = 900'000;
 constexpr double kWorthComparing = 0.3;  // the least similarity for a side-by-side view
 
-bool TakesStrides(const CatalogKernel& kernel) {
-  for (const CatalogParameter& parameter : kernel.parameters) {
-    if (parameter.role == "stride") return true;
+bool TakesStrides(const v1::KernelRow& kernel) {
+  for (const v1::KernelRow::Parameter& parameter : kernel.parameters()) {
+    if (parameter.role() == v1::PARAMETER_ROLE_STRIDE) return true;
   }
   return false;
 }
 
-bool Compiles(const CatalogKernel& kernel) {
-  if (!kernel.compile.has_value()) return false;
-  for (const CompileResult& result : kernel.compile->results) {
-    if (result.status == "ok") return true;
+bool Compiles(const v1::KernelRow& kernel) {
+  if (!kernel.has_compile()) return false;
+  for (const v1::KernelRow::Compile::Result& result : kernel.compile().results()) {
+    if (result.status() == v1::COMPILE_STATUS_OK) return true;
   }
   return false;
 }
 
-CatalogEntry MakeEntry(const CatalogKernel& kernel, RowOffset offset, const CodeFacts& facts) {
+CatalogEntry MakeEntry(const v1::KernelRow& kernel, int64_t offset, const CodeFacts& facts) {
   CatalogEntry entry;
-  entry.id = kernel.id;
+  entry.id = kernel.id();
   entry.offset = offset;
-  entry.repository = kernel.repository;
-  entry.path = kernel.path;
-  entry.first_line = kernel.first_line;
-  entry.name = kernel.name;
-  entry.qualname = kernel.qualname;
-  entry.dsl = kernel.dsl;
-  entry.kind = kernel.kind;
-  entry.license = kernel.license.expression;
+  entry.repository = kernel.repository();
+  entry.path = kernel.path();
+  entry.first_line = kernel.first_line();
+  entry.name = kernel.name();
+  entry.qualname = kernel.qualname();
+  entry.dsl = dataset::ToWord(kernel.dsl());
+  entry.kind = kernel.kind();
+  entry.license = kernel.license().expression();
   entry.summary = Summary(kernel).substr(0, 300);
-  if (kernel.launcher.has_value()) {
-    entry.launcher = absl::StrCat(kernel.launcher->path, " ", kernel.launcher->qualname);
+  if (kernel.has_launcher()) {
+    entry.launcher = absl::StrCat(kernel.launcher().path(), " ", kernel.launcher().qualname());
   }
-  entry.tags = kernel.tags;
-  entry.features = kernel.features;
+  entry.tags = {kernel.tags().begin(), kernel.tags().end()};
+  entry.features = {kernel.features().begin(), kernel.features().end()};
   entry.dtypes = facts.dtypes;
-  entry.lines = kernel.lines();
-  entry.score = kernel.score;
-  entry.comment_ratio = kernel.comment_ratio;
-  entry.self_contained = kernel.self_contained;
-  entry.documented = !kernel.docstring.empty();
-  entry.tested = !kernel.tests.empty();
+  entry.lines = CountLines(kernel);
+  entry.score = kernel.quality().score();
+  entry.comment_ratio = kernel.quality().comment_ratio();
+  entry.self_contained = kernel.self_contained();
+  entry.documented = !kernel.docstring().empty();
+  entry.tested = !ListTestFiles(kernel).empty();
   entry.compiles = Compiles(kernel);
   entry.strided = TakesStrides(kernel);
   entry.decorated = !OwnDecorators(kernel).empty();
@@ -136,12 +136,12 @@ class SiteWriter {
   absl::Status ReadAll() {
     ASSIGN_OR_RETURN(SearchIndex search, SearchIndex::Create(site_));
     ASSIGN_OR_RETURN(RunRecords runs, RunRecords::Create(site_));
-    RETURN_IF_ERROR(
-        ForEachKernel(dataset_, [&](const CatalogKernel& kernel, RowOffset offset) -> absl::Status {
+    RETURN_IF_ERROR(ForEachKernel(
+        dataset_, [&](const v1::KernelRow& kernel, const dataset::RowPlace& place) -> absl::Status {
           const CodeFacts facts = ReadCodeFacts(kernel);
-          CatalogEntry entry = MakeEntry(kernel, offset, facts);
+          CatalogEntry entry = MakeEntry(kernel, place.offset, facts);
           coverage_.Add(entry, static_cast<uint32_t>(entries_.size()));
-          index_.Add(kernel, Describe(kernel, facts), CountDuplicates(kernel.id));
+          index_.Add(kernel, Describe(kernel, facts), CountDuplicates(kernel.id()));
           RETURN_IF_ERROR(search.Add(kernel, entry.summary));
           const std::vector<uint64_t> own_runs = HashRuns(kernel);
           entry.sketch = MakeSketch(own_runs);
@@ -162,30 +162,37 @@ class SiteWriter {
 
   absl::Status WriteKernels() {
     uint32_t number = 0;
-    return ForEachKernel(dataset_, [&](const CatalogKernel& kernel, RowOffset) -> absl::Status {
-      if (number == entries_.size())
-        return absl::DataLossError("kernels.jsonl has grown since it was read");
-      RETURN_IF_ERROR(WriteKernel(kernel, number++));
-      return ReportProgress(static_cast<int64_t>(number), entries_.size());
-    });
+    ASSIGN_OR_RETURN(dataset::RowReader again,
+                     dataset::RowReader::Open(dataset_, dataset::SchemaOf<v1::KernelRow>(),
+                                              {.fields = {"id", "source"}}));
+    return ForEachKernel(
+        dataset_, [&](const v1::KernelRow& kernel, const dataset::RowPlace&) -> absl::Status {
+          if (number == entries_.size())
+            return absl::DataLossError("kernels.jsonl has grown since it was read");
+          RETURN_IF_ERROR(WriteKernel(kernel, number++, again));
+          return ReportProgress(static_cast<int64_t>(number), entries_.size());
+        });
   }
 
-  absl::Status WriteKernel(const CatalogKernel& kernel, uint32_t number) {
+  // `again`: reads the rows that kernels are compared with.
+  absl::Status WriteKernel(const v1::KernelRow& kernel, uint32_t number,
+                           dataset::RowReader& again) {
     const std::vector<Sentence> sentences = Describe(kernel, ReadCodeFacts(kernel));
     KernelPageInput input{.kernel = kernel, .sentences = sentences};
-    const auto duplicates = duplicates_.find(kernel.id);
+    const auto duplicates = duplicates_.find(kernel.id());
     if (duplicates != duplicates_.end()) input.duplicates = &duplicates->second;
     for (const Relative& relative : relatives_[number]) {
       input.relatives.push_back({&entries_[relative.entry], relative});
     }
     if (!input.relatives.empty() && input.relatives[0].relative.similarity >= kWorthComparing) {
       input.compared = input.relatives[0].entry;
-      ASSIGN_OR_RETURN(CatalogKernel compared, ReadKernelAt(dataset_, input.compared->offset));
-      input.compared_source = std::move(compared.source);
+      v1::KernelRow compared;
+      RETURN_IF_ERROR(again.ReadAt(input.compared->offset, &compared));
+      input.compared_source = std::move(*compared.mutable_source());
     }
-    const auto notices = notices_.find(kernel.repository);
+    const auto notices = notices_.find(kernel.repository());
     if (notices != notices_.end()) input.notices = notices->second;
-    return WriteSiteFile(site_, KernelPagePath(kernel.id), KernelPage(input));
+    return WriteSiteFile(site_, KernelPagePath(kernel.id()), KernelPage(input));
   }
 
   absl::Status WriteRest() {
@@ -222,10 +229,11 @@ absl::StatusOr<CatalogSums> WriteCatalog(const std::string& dataset, const std::
 absl::StatusOr<std::vector<std::string>> ReadWanted(const std::string& dataset, size_t limit) {
   Coverage coverage;
   uint32_t number = 0;
-  RETURN_IF_ERROR(ForEachKernel(dataset, [&](const CatalogKernel& kernel, RowOffset offset) {
-    coverage.Add(MakeEntry(kernel, offset, ReadCodeFacts(kernel)), number++);
-    return absl::OkStatus();
-  }));
+  RETURN_IF_ERROR(
+      ForEachKernel(dataset, [&](const v1::KernelRow& kernel, const dataset::RowPlace& place) {
+        coverage.Add(MakeEntry(kernel, place.offset, ReadCodeFacts(kernel)), number++);
+        return absl::OkStatus();
+      }));
   coverage.Finish();
   return WantedSearches(coverage, limit);
 }

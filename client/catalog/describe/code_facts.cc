@@ -288,21 +288,21 @@ std::string FindDocstring(const Tokens& tokens) {
 
 }  // namespace
 
-CodeFacts ReadCodeFacts(const CatalogKernel& kernel) {
-  const bool cuda = kernel.dsl == "cuda";
+CodeFacts ReadCodeFacts(const v1::KernelRow& kernel) {
+  const bool cuda = kernel.dsl() == v1::DSL_CUDA;
   const code::Language language = cuda ? code::Language::kC : code::Language::kPython;
   CodeFacts facts;
-  const Tokens tokens = code::Lex(kernel.source, language);
+  const Tokens tokens = code::Lex(kernel.source(), language);
   facts.dtypes = DtypesIn(tokens, cuda);
   if (!cuda) {
     ReadKernelText(tokens, &facts);
     facts.comment = FirstComment(tokens);
     facts.returned = OnlyReturn(tokens);
   }
-  if (!kernel.launcher.has_value() || cuda) return facts;
-  const Tokens launcher = code::Lex(kernel.launcher->text, language);
+  if (!kernel.has_launcher() || cuda) return facts;
+  const Tokens launcher = code::Lex(kernel.launcher().text(), language);
   facts.launcher_dtypes = DtypesIn(launcher, cuda);
-  facts.grid = FindGrid(launcher, kernel.name);
+  facts.grid = FindGrid(launcher, kernel.name());
   ReadConditions(launcher, &facts);
   facts.launcher_docstring = FindDocstring(launcher);
   return facts;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "client/catalog/entries/catalog_kernel.h"
+#include "client/catalog/entries/kernel_row.h"
 
 namespace kernelmill::client {
 
@@ -28,7 +28,7 @@ struct CodeFacts {
 };
 
 // Reads the facts from any text, in linear time. It runs no code.
-CodeFacts ReadCodeFacts(const CatalogKernel& kernel);
+CodeFacts ReadCodeFacts(const v1::KernelRow& kernel);
 
 }  // namespace kernelmill::client
 

@@ -9,12 +9,12 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-CatalogKernel Kernel(std::string source, std::string launcher = "") {
-  CatalogKernel kernel;
-  kernel.dsl = "triton";
-  kernel.name = "k";
-  kernel.source = std::move(source);
-  if (!launcher.empty()) kernel.launcher = CatalogLauncher{.text = std::move(launcher)};
+v1::KernelRow Kernel(std::string source, std::string launcher = "") {
+  v1::KernelRow kernel;
+  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.set_name("k");
+  kernel.set_source(std::move(source));
+  if (!launcher.empty()) kernel.mutable_launcher()->set_text(std::move(launcher));
   return kernel;
 }
 
@@ -99,8 +99,8 @@ TEST(CodeFacts, OfBrokenTextAreFewAndNothingElse) {
 }
 
 TEST(CodeFacts, OfCudaAreItsTypes) {
-  CatalogKernel kernel = Kernel("__global__ void k(const __half* x, float* y) {}");
-  kernel.dsl = "cuda";
+  v1::KernelRow kernel = Kernel("__global__ void k(const __half* x, float* y) {}");
+  kernel.set_dsl(v1::DSL_CUDA);
   EXPECT_THAT(ReadCodeFacts(kernel).dtypes, ElementsAre("float16", "float32"));
 }
 

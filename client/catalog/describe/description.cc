@@ -143,8 +143,8 @@ const Phrase* FindPhrase(const std::string& tag) {
   return at == std::end(kPhrases) ? nullptr : at;
 }
 
-bool IsImplied(const CatalogKernel& kernel, const std::string& tag) {
-  return std::any_of(kernel.tags.begin(), kernel.tags.end(), [&](const std::string& other) {
+bool IsImplied(const v1::KernelRow& kernel, const std::string& tag) {
+  return std::any_of(kernel.tags().begin(), kernel.tags().end(), [&](const std::string& other) {
     const Phrase* const phrase = FindPhrase(other);
     return phrase != nullptr && phrase->broader == tag;
   });
@@ -163,6 +163,10 @@ struct Said {
 std::string Code(absl::string_view text) { return absl::StrCat("`", text, "`"); }
 
 // Returns "a, b and c".
+Texts ToTexts(const google::protobuf::RepeatedPtrField<std::string>& texts) {
+  return {texts.begin(), texts.end()};
+}
+
 std::string And(const Texts& texts) {
   if (texts.empty()) return "";
   const Texts head(texts.begin(), texts.end() - 1);
@@ -195,54 +199,56 @@ std::string Opening(absl::string_view docstring) {
   return end == std::string::npos ? "" : text.substr(0, end + 1);
 }
 
-Said Docstring(const CatalogKernel& kernel, const CodeFacts&) {
-  const std::string text = Opening(kernel.docstring);
+Said Docstring(const v1::KernelRow& kernel, const CodeFacts&) {
+  const std::string text = Opening(kernel.docstring());
   if (text.empty()) return {};
   return {absl::StrCat("Docstring: \"", text, "\"")};
 }
 
-Said LauncherDocstring(const CatalogKernel& kernel, const CodeFacts& facts) {
+Said LauncherDocstring(const v1::KernelRow& kernel, const CodeFacts& facts) {
   const std::string text = Opening(facts.launcher_docstring);
-  if (text.empty() || text == Opening(kernel.docstring)) return {};
-  return {absl::StrCat("Launcher's docstring: \"", text, "\""), kernel.launcher->qualname};
+  if (text.empty() || text == Opening(kernel.docstring())) return {};
+  return {absl::StrCat("Launcher's docstring: \"", text, "\""), kernel.launcher().qualname()};
 }
 
-Said Comment(const CatalogKernel& kernel, const CodeFacts& facts) {
-  if (!kernel.docstring.empty() || facts.comment.empty()) return {};
+Said Comment(const v1::KernelRow& kernel, const CodeFacts& facts) {
+  if (!kernel.docstring().empty() || facts.comment.empty()) return {};
   return {absl::StrCat("Opening comment: \"", facts.comment, "\"")};
 }
 
-Said Tags(const CatalogKernel& kernel, const CodeFacts&) {
+Said Tags(const v1::KernelRow& kernel, const CodeFacts&) {
   const Texts phrases = OperationPhrases(kernel);
   if (phrases.empty()) return {};
   Texts evidence;
-  for (const auto& [tag, rule] : kernel.tag_rules) {
-    if (tag != "backward") evidence.push_back(absl::StrCat(tag, " by ", rule));
+  for (const auto& tag : kernel.tag_rules()) {
+    if (tag.name() != "backward") {
+      evidence.push_back(absl::StrCat(tag.name(), " by ", tag.rule()));
+    }
   }
   return {absl::StrCat("Computes ", And(phrases),
                        phrases.size() == 1 ? ", or a step of it." : ", or steps of them."),
           absl::StrJoin(evidence, ", ")};
 }
 
-Said Direction(const CatalogKernel& kernel, const CodeFacts&) {
-  if (!kernel.is_backward()) return {};
-  for (const auto& [tag, rule] : kernel.tag_rules) {
-    if (tag == "backward") return {"Backward pass: computes gradients.", rule};
+Said Direction(const v1::KernelRow& kernel, const CodeFacts&) {
+  if (!HasTag(kernel, "backward")) return {};
+  for (const auto& tag : kernel.tag_rules()) {
+    if (tag.name() == "backward") return {"Backward pass: computes gradients.", tag.rule()};
   }
   return {"Backward pass: computes gradients."};
 }
 
-Said Role(const CatalogKernel& kernel, const CodeFacts&) {
-  if (kernel.role == "device") return {"Device function: no launch was found."};
+Said Role(const v1::KernelRow& kernel, const CodeFacts&) {
+  if (kernel.role() == v1::KERNEL_ROLE_DEVICE) return {"Device function: no launch was found."};
   return {};
 }
 
-Said Returns(const CatalogKernel&, const CodeFacts& facts) {
+Said Returns(const v1::KernelRow&, const CodeFacts& facts) {
   if (facts.returned.empty()) return {};
   return {absl::StrCat("Returns ", Code(facts.returned), ".")};
 }
 
-Said Decorators(const CatalogKernel& kernel, const CodeFacts&) {
+Said Decorators(const v1::KernelRow& kernel, const CodeFacts&) {
   const Texts own = OwnDecorators(kernel);
   if (own.empty()) return {};
   return {absl::StrCat("Decorated with ", AndCode(own), ", not a decorator of the language.")};
@@ -266,9 +272,10 @@ std::string HardwareName(const std::string& target) {
   return absl::StrCat(target, " hardware");
 }
 
-Said Target(const CatalogKernel& kernel, const CodeFacts&) {
-  if (kernel.target.empty() || kernel.target == "generic" || kernel.dsl == "cuda") return {};
-  return {absl::StrCat("Targets ", HardwareName(kernel.target), " only.")};
+Said Target(const v1::KernelRow& kernel, const CodeFacts&) {
+  if (kernel.target().empty() || kernel.target() == "generic" || kernel.dsl() == v1::DSL_CUDA)
+    return {};
+  return {absl::StrCat("Targets ", HardwareName(kernel.target()), " only.")};
 }
 
 // Functions with the words for their results. A call is found by its last part.
@@ -326,13 +333,13 @@ const absl::flat_hash_map<absl::string_view, absl::string_view>& Computations() 
   return *kWords;
 }
 
-Said Operations(const CatalogKernel& kernel, const CodeFacts&) {
+Said Operations(const v1::KernelRow& kernel, const CodeFacts&) {
   Texts words;
   Texts calls;
-  for (const std::string& call : kernel.calls) {
+  for (const std::string& call : kernel.calls()) {
     // In Python only calls of Triton and JAX count: a function of the repository may do anything.
     const absl::string_view package = FirstPart(call);
-    const bool own = kernel.dsl == "cuda" || package == "triton" || package == "jax";
+    const bool own = kernel.dsl() == v1::DSL_CUDA || package == "triton" || package == "jax";
     const auto at = Computations().find(LastPart(call));
     if (!own || at == Computations().end()) continue;
     const std::string word(at->second);
@@ -343,20 +350,21 @@ Said Operations(const CatalogKernel& kernel, const CodeFacts&) {
   return {absl::StrCat("Uses ", And(words), "."), absl::StrJoin(calls, ", ")};
 }
 
-Said Loops(const CatalogKernel&, const CodeFacts& facts) {
+Said Loops(const v1::KernelRow&, const CodeFacts& facts) {
   if (facts.loops.empty()) return {};
   return {absl::StrCat("Loops over ", AndCode(facts.loops), ".")};
 }
 
-Texts NamesWithRole(const CatalogKernel& kernel, absl::string_view role) {
+Texts NamesWithRole(const v1::KernelRow& kernel, absl::string_view role) {
   Texts names;
-  for (const CatalogParameter& parameter : kernel.parameters) {
-    if (parameter.role == role && !parameter.name.empty()) names.push_back(parameter.name);
+  for (const v1::KernelRow::Parameter& parameter : kernel.parameters()) {
+    if (dataset::ToWord(parameter.role()) == role && !parameter.name().empty())
+      names.push_back(parameter.name());
   }
   return names;
 }
 
-Said Parameters(const CatalogKernel& kernel, const CodeFacts&) {
+Said Parameters(const v1::KernelRow& kernel, const CodeFacts&) {
   struct Role {
     const char* role;
     const char* word;
@@ -381,49 +389,50 @@ std::string TypesText(absl::string_view where, const Texts& types) {
                       ".");
 }
 
-Said Dtypes(const CatalogKernel&, const CodeFacts& facts) {
+Said Dtypes(const v1::KernelRow&, const CodeFacts& facts) {
   if (facts.dtypes.empty()) return {};
   return {TypesText("code", facts.dtypes)};
 }
 
-Said Accumulator(const CatalogKernel&, const CodeFacts& facts) {
+Said Accumulator(const v1::KernelRow&, const CodeFacts& facts) {
   if (facts.accumulators.empty()) return {};
   return {absl::StrCat("Initializes blocks of ", And(facts.accumulators), ".")};
 }
 
-Said ElementType(const CatalogKernel&, const CodeFacts& facts) {
+Said ElementType(const v1::KernelRow&, const CodeFacts& facts) {
   if (facts.store_casts.empty()) return {};
   return {absl::StrCat("Uses the element type of ", AndCode(facts.store_casts), ".")};
 }
 
-Said LauncherDtypes(const CatalogKernel&, const CodeFacts& facts) {
+Said LauncherDtypes(const v1::KernelRow&, const CodeFacts& facts) {
   if (facts.launcher_dtypes.empty()) return {};
   return {TypesText("launcher", facts.launcher_dtypes)};
 }
 
-Said Masks(const CatalogKernel& kernel, const CodeFacts&) {
-  if (kernel.dsl == "cuda" || kernel.loads + kernel.stores == 0) return {};
-  return {absl::StrCat("Loads: ", kernel.loads, " (", kernel.masked_loads,
-                       " masked). Stores: ", kernel.stores, " (", kernel.masked_stores,
-                       " masked). Helpers are included."),
+Said Masks(const v1::KernelRow& kernel, const CodeFacts&) {
+  if (kernel.dsl() == v1::DSL_CUDA || kernel.quality().loads() + kernel.quality().stores() == 0)
+    return {};
+  return {absl::StrCat("Loads: ", kernel.quality().loads(), " (", kernel.quality().masked_loads(),
+                       " masked). Stores: ", kernel.quality().stores(), " (",
+                       kernel.quality().masked_stores(), " masked). Helpers are included."),
           "quality"};
 }
 
-Said Requirements(const CatalogKernel& kernel, const CodeFacts& facts) {
+Said Requirements(const v1::KernelRow& kernel, const CodeFacts& facts) {
   if (facts.requirements.empty()) return {};
   return {absl::StrCat("The launcher asserts ", AndCode(facts.requirements), "."),
-          kernel.launcher->qualname};
+          kernel.launcher().qualname()};
 }
 
-Said Refusals(const CatalogKernel& kernel, const CodeFacts& facts) {
+Said Refusals(const v1::KernelRow& kernel, const CodeFacts& facts) {
   if (facts.refusals.empty()) return {};
   return {
       absl::StrCat("The launcher raises an error if ", AndCode(facts.refusals),
                    facts.bounds.empty() ? "" : absl::StrCat(", with ", AndCode(facts.bounds)), "."),
-      kernel.launcher->qualname};
+      kernel.launcher().qualname()};
 }
 
-Said ProgramAxes(const CatalogKernel&, const CodeFacts& facts) {
+Said ProgramAxes(const v1::KernelRow&, const CodeFacts& facts) {
   if (facts.program_axes.empty()) return {};
   const std::string evidence =
       absl::StrCat("program_id of ", absl::StrJoin(facts.program_axes, ", "));
@@ -438,25 +447,25 @@ Said ProgramAxes(const CatalogKernel&, const CodeFacts& facts) {
   return {absl::StrCat(dimensions, "-D launch grid."), evidence};
 }
 
-Said Grid(const CatalogKernel& kernel, const CodeFacts& facts) {
+Said Grid(const v1::KernelRow& kernel, const CodeFacts& facts) {
   if (facts.grid.empty()) return {};
-  return {absl::StrCat("Launch grid: ", Code(facts.grid), "."), kernel.launcher->qualname};
+  return {absl::StrCat("Launch grid: ", Code(facts.grid), "."), kernel.launcher().qualname()};
 }
 
 // Lists the values of each keyword in all configurations, in order, each once.
-Said Autotune(const CatalogKernel& kernel, const CodeFacts&) {
-  if (!kernel.autotune.has_value()) return {};
-  const CatalogAutotune& autotune = *kernel.autotune;
-  if (!autotune.resolved) return {"Autotuned; the configurations are not in the file."};
+Said Autotune(const v1::KernelRow& kernel, const CodeFacts&) {
+  if (!kernel.has_autotune()) return {};
+  const v1::KernelRow::Autotune& autotune = kernel.autotune();
+  if (!autotune.resolved()) return {"Autotuned; the configurations are not in the file."};
   std::vector<std::pair<std::string, Texts>> values;
-  for (const CatalogConfig& config : autotune.configs) {
-    for (const auto& kwarg : config.kwargs) {
+  for (const v1::KernelRow::Autotune::Config& config : autotune.configs()) {
+    for (const auto& kwarg : config.kwargs()) {
       auto at = std::find_if(values.begin(), values.end(),
-                             [&](const auto& entry) { return entry.first == kwarg.first; });
-      if (at == values.end()) at = values.insert(at, {kwarg.first, {}});
+                             [&](const auto& entry) { return entry.first == kwarg.name(); });
+      if (at == values.end()) at = values.insert(at, {kwarg.name(), {}});
       Texts& seen = at->second;
-      if (std::find(seen.begin(), seen.end(), kwarg.second) == seen.end()) {
-        seen.push_back(kwarg.second);
+      if (std::find(seen.begin(), seen.end(), kwarg.value()) == seen.end()) {
+        seen.push_back(kwarg.value());
       }
     }
   }
@@ -467,59 +476,63 @@ Said Autotune(const CatalogKernel& kernel, const CodeFacts&) {
     }
   }
   std::string text =
-      absl::StrCat("Autotuned over ", Count(autotune.configs.size(), "configuration"));
+      absl::StrCat("Autotuned over ", Count(autotune.configs().size(), "configuration"));
   if (!parts.empty()) absl::StrAppend(&text, " of ", And(parts));
-  if (!autotune.key.empty()) absl::StrAppend(&text, ", again for each ", AndCode(autotune.key));
+  if (!autotune.key().empty())
+    absl::StrAppend(&text, ", again for each ", AndCode(ToTexts(autotune.key())));
   return {text + "."};
 }
 
-Said Heuristics(const CatalogKernel& kernel, const CodeFacts&) {
-  if (kernel.heuristics.empty()) return {};
-  return {absl::StrCat("Heuristics set ", AndCode(kernel.heuristics), ".")};
+Said Heuristics(const v1::KernelRow& kernel, const CodeFacts&) {
+  if (kernel.heuristics().names().empty()) return {};
+  return {absl::StrCat("Heuristics set ", AndCode(ToTexts(kernel.heuristics().names())), ".")};
 }
 
-Said Features(const CatalogKernel& kernel, const CodeFacts&) {
-  if (kernel.features.empty()) return {};
-  return {absl::StrCat("Language features: ", And(kernel.features), ".")};
+Said Features(const v1::KernelRow& kernel, const CodeFacts&) {
+  if (kernel.features().empty()) return {};
+  return {absl::StrCat("Language features: ", And(ToTexts(kernel.features())), ".")};
 }
 
-Said Launcher(const CatalogKernel& kernel, const CodeFacts&) {
-  if (!kernel.launcher.has_value()) return {};
-  const CatalogLauncher& launcher = *kernel.launcher;
+Said Launcher(const v1::KernelRow& kernel, const CodeFacts&) {
+  if (!kernel.has_launcher()) return {};
+  const v1::KernelRow::Launcher& launcher = kernel.launcher();
   std::string text =
-      launcher.qualname.empty()
-          ? absl::StrCat("Launched by a statement in ", launcher.path)
-          : absl::StrCat("Launched by ", Code(launcher.qualname), " in ", launcher.path);
-  if (launcher.count > 1) absl::StrAppend(&text, ", the first of ", launcher.count, " launchers");
-  return {text + ".", absl::StrCat(launcher.path, ":", launcher.first_line)};
+      launcher.qualname().empty()
+          ? absl::StrCat("Launched by a statement in ", launcher.path())
+          : absl::StrCat("Launched by ", Code(launcher.qualname()), " in ", launcher.path());
+  if (launcher.count() > 1)
+    absl::StrAppend(&text, ", the first of ", launcher.count(), " launchers");
+  return {text + ".", absl::StrCat(launcher.path(), ":", launcher.first_line())};
 }
 
-Said Closure(const CatalogKernel& kernel, const CodeFacts&) {
-  if (kernel.self_contained) return {"The module is self-contained."};
+Said Closure(const v1::KernelRow& kernel, const CodeFacts&) {
+  if (kernel.self_contained()) return {"The module is self-contained."};
   Texts names;
-  for (const auto& [name, reason] : kernel.unresolved_names) names.push_back(name);
+  for (const auto& missing : kernel.unresolved_names()) names.push_back(missing.name());
   if (names.empty()) return {};
   return {absl::StrCat("The module lacks ", AndCode(names), "."), "unresolved_names"};
 }
 
-Said Generated(const CatalogKernel& kernel, const CodeFacts&) {
-  if (kernel.generated.empty()) return {};
-  return {"Generated code.", kernel.generated};
+Said Generated(const v1::KernelRow& kernel, const CodeFacts&) {
+  if (kernel.quality().generated().empty()) return {};
+  return {"Generated code.", kernel.quality().generated()};
 }
 
-Said Kind(const CatalogKernel& kernel, const CodeFacts&) {
-  if (kernel.kind.empty() || kernel.kind == "operation" || kernel.kind == "generated") return {};
-  return {kernel.kind == "broken"
+Said Kind(const v1::KernelRow& kernel, const CodeFacts&) {
+  if (kernel.kind().empty() || kernel.kind() == "operation" || kernel.kind() == "generated")
+    return {};
+  return {kernel.kind() == "broken"
               ? "Broken, or a stub."
-              : absl::StrCat(kernel.kind == "example" ? "This is an " : "This is a ", kernel.kind,
-                             ".")};
+              : absl::StrCat(kernel.kind() == "example" ? "This is an " : "This is a ",
+                             kernel.kind(), ".")};
 }
 
-Said Compiles(const CatalogKernel& kernel, const CodeFacts&) {
-  if (!kernel.compile.has_value()) return {};
+Said Compiles(const v1::KernelRow& kernel, const CodeFacts&) {
+  if (!kernel.has_compile()) return {};
   Texts ok;
-  for (const CompileResult& result : kernel.compile->results) {
-    if (result.status == "ok") ok.push_back(absl::StrCat(result.target, " by ", result.toolchain));
+  for (const v1::KernelRow::Compile::Result& result : kernel.compile().results()) {
+    if (result.status() == v1::COMPILE_STATUS_OK)
+      ok.push_back(absl::StrCat(result.target(), " by ", result.toolchain()));
   }
   if (ok.empty()) return {};
   return {absl::StrCat("Compiled for ", And(ok), "."), "compile"};
@@ -527,7 +540,7 @@ Said Compiles(const CatalogKernel& kernel, const CodeFacts&) {
 
 struct Rule {
   const char* name;
-  Said (*says)(const CatalogKernel&, const CodeFacts&);
+  Said (*says)(const v1::KernelRow&, const CodeFacts&);
 };
 
 constexpr Rule kRules[] = {
@@ -569,21 +582,21 @@ std::string Capitalized(std::string text) {
 
 }  // namespace
 
-std::vector<std::string> OwnDecorators(const CatalogKernel& kernel) {
+std::vector<std::string> OwnDecorators(const v1::KernelRow& kernel) {
   Texts own;
-  for (const std::string& decorator : kernel.decorators) {
+  for (const std::string& decorator : kernel.decorators()) {
     absl::string_view name = absl::StripPrefix(decorator, "@");
     name = absl::StripAsciiWhitespace(name.substr(0, name.find('(')));
     const absl::string_view first = FirstPart(name);
     const bool known = first == "triton" || first == "gluon" || first == "tl" || first == "jax" ||
                        name == "jit" || name == "autotune" || name == "heuristics" ||
                        name == "staticmethod";
-    if (!known && kernel.dsl != "cuda") own.emplace_back(name);
+    if (!known && kernel.dsl() != v1::DSL_CUDA) own.emplace_back(name);
   }
   return own;
 }
 
-std::vector<Sentence> Describe(const CatalogKernel& kernel, const CodeFacts& facts) {
+std::vector<Sentence> Describe(const v1::KernelRow& kernel, const CodeFacts& facts) {
   std::vector<Sentence> sentences;
   for (const Rule& rule : kRules) {
     Said said = rule.says(kernel, facts);
@@ -593,12 +606,12 @@ std::vector<Sentence> Describe(const CatalogKernel& kernel, const CodeFacts& fac
   return sentences;
 }
 
-std::string Summary(const CatalogKernel& kernel) {
-  const std::string opening = Opening(kernel.docstring);
+std::string Summary(const v1::KernelRow& kernel) {
+  const std::string opening = Opening(kernel.docstring());
   if (!opening.empty()) return opening.substr(0, opening.find(". "));
   const Texts phrases = OperationPhrases(kernel);
   if (!phrases.empty()) {
-    return Capitalized(absl::StrCat(And(phrases), kernel.is_backward() ? ", backward" : ""));
+    return Capitalized(absl::StrCat(And(phrases), HasTag(kernel, "backward") ? ", backward" : ""));
   }
   return Operations(kernel, {}).text;
 }
@@ -608,9 +621,9 @@ std::string TagPhrase(const std::string& tag) {
   return phrase == nullptr ? absl::StrReplaceAll(tag, {{"_", " "}}) : std::string(phrase->words);
 }
 
-std::vector<std::string> OperationPhrases(const CatalogKernel& kernel) {
+std::vector<std::string> OperationPhrases(const v1::KernelRow& kernel) {
   std::vector<std::string> phrases;
-  for (const std::string& tag : kernel.tags) {
+  for (const std::string& tag : kernel.tags()) {
     if (tag != "backward" && !IsImplied(kernel, tag)) phrases.push_back(TagPhrase(tag));
   }
   return phrases;
@@ -638,14 +651,14 @@ std::string CopyrightHolder(absl::string_view line) {
   return std::string(line);
 }
 
-Author FindAuthor(const CatalogKernel& kernel) {
-  for (const std::string* text : {&kernel.source, &kernel.module}) {
+Author FindAuthor(const v1::KernelRow& kernel) {
+  for (const std::string* text : {&kernel.source(), &kernel.module()}) {
     const std::string author = AuthorString(*text);
     if (!author.empty()) return {author, "__author__"};
   }
   // The file and the licence often name the same holder.
   std::vector<std::string> holders;
-  for (const std::string& line : kernel.license.copyrights) {
+  for (const std::string& line : kernel.license().copyrights()) {
     for (const std::string& holder :
          std::vector<std::string>(absl::StrSplit(CopyrightHolder(line), ", "))) {
       const bool known = std::find(holders.begin(), holders.end(), holder) != holders.end();
@@ -653,7 +666,7 @@ Author FindAuthor(const CatalogKernel& kernel) {
     }
   }
   if (!holders.empty()) return {absl::StrJoin(holders, ", "), "copyright"};
-  const std::string owner = Owner(kernel.repository_url);
+  const std::string owner = Owner(kernel.repository_url());
   return owner.empty() ? Author() : Author{owner, "owner"};
 }
 

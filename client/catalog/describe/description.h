@@ -6,7 +6,7 @@
 
 #include "absl/strings/string_view.h"
 #include "client/catalog/describe/code_facts.h"
-#include "client/catalog/entries/catalog_kernel.h"
+#include "client/catalog/entries/kernel_row.h"
 
 namespace kernelmill::client {
 
@@ -22,21 +22,21 @@ struct Sentence {
 // Describes a kernel: its computation, its shapes and types, and its launch. Returns one sentence
 // for each rule that applies, in the table's order. Every sentence follows from the row or the
 // text.
-std::vector<Sentence> Describe(const CatalogKernel& kernel, const CodeFacts& facts);
+std::vector<Sentence> Describe(const v1::KernelRow& kernel, const CodeFacts& facts);
 
 // Returns a one-line summary: the first sentence of the docstring, or the tags in words, or the
 // operations.
-std::string Summary(const CatalogKernel& kernel);
+std::string Summary(const v1::KernelRow& kernel);
 
 // Returns the names of decorators that belong neither to Triton nor to Python. Such a decorator may
 // launch the function.
-std::vector<std::string> OwnDecorators(const CatalogKernel& kernel);
+std::vector<std::string> OwnDecorators(const v1::KernelRow& kernel);
 
 // Returns a tag in words: "layer normalization" for "layer_norm". An unknown tag stays as it is.
 std::string TagPhrase(const std::string& tag);
 
 // Returns the tags in words, without the direction and without tags that a narrower one implies.
-std::vector<std::string> OperationPhrases(const CatalogKernel& kernel);
+std::vector<std::string> OperationPhrases(const v1::KernelRow& kernel);
 
 // The author of a kernel, and the evidence: "__author__", "copyright" (the holders in the copyright
 // lines of the file and its licence) or "owner" (of the repository on the web). Empty if unknown.
@@ -44,7 +44,7 @@ struct Author {
   std::string name;
   std::string evidence;
 };
-Author FindAuthor(const CatalogKernel& kernel);
+Author FindAuthor(const v1::KernelRow& kernel);
 
 // Returns the holder in a copyright line: "Tri Dao" for "# Copyright (c) 2024, Tri Dao.".
 std::string CopyrightHolder(absl::string_view line);

@@ -11,10 +11,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-CatalogKernel Softmax() { return *ParseKernelRow(testing::SoftmaxRow().dump()); }
+v1::KernelRow Softmax() { return testing::ToKernel(testing::SoftmaxRow()); }
 
 // Returns the rule's sentence; empty if the rule does not apply.
-Sentence SentenceBy(const CatalogKernel& kernel, const std::string& rule) {
+Sentence SentenceBy(const v1::KernelRow& kernel, const std::string& rule) {
   for (const Sentence& sentence : Describe(kernel, ReadCodeFacts(kernel))) {
     if (sentence.rule == rule) return sentence;
   }
@@ -22,7 +22,7 @@ Sentence SentenceBy(const CatalogKernel& kernel, const std::string& rule) {
 }
 
 TEST(Description, HasASentenceForEachRuleThatHolds) {
-  const CatalogKernel kernel = Softmax();
+  const v1::KernelRow kernel = Softmax();
   EXPECT_EQ(SentenceBy(kernel, "docstring").text, "Docstring: \"Row-wise softmax.\"");
   EXPECT_EQ(SentenceBy(kernel, "tags").text, "Computes softmax, or a step of it.");
   EXPECT_EQ(SentenceBy(kernel, "tags").evidence, "softmax by name:softmax");
@@ -36,57 +36,58 @@ TEST(Description, HasASentenceForEachRuleThatHolds) {
 }
 
 TEST(Description, SaysNothingOfWhatIsNotKnown) {
-  CatalogKernel kernel;
-  kernel.dsl = "triton";
-  kernel.source = "@triton.jit\ndef k(x):\n    helper(x)\n";
-  kernel.calls = {"repository.ops.exp"};
+  v1::KernelRow kernel;
+  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.set_source("@triton.jit\ndef k(x):\n    helper(x)\n");
+  testing::SetTexts({"repository.ops.exp"}, kernel.mutable_calls());
   EXPECT_TRUE(Describe(kernel, ReadCodeFacts(kernel)).empty());
   EXPECT_EQ(Summary(kernel), "");
 }
 
 TEST(Description, ATagThatANarrowerOneImpliesIsLeftOut) {
-  CatalogKernel kernel = Softmax();
-  kernel.tags = {"backward", "layer_norm", "norm", "rms_norm"};
+  v1::KernelRow kernel = Softmax();
+  testing::SetTexts({"backward", "layer_norm", "norm", "rms_norm"}, kernel.mutable_tags());
   EXPECT_EQ(SentenceBy(kernel, "tags").text,
             "Computes layer normalization and RMS normalization, or steps of them.");
   EXPECT_THAT(SentenceBy(kernel, "direction").text, HasSubstr("Backward pass"));
 }
 
 TEST(Description, ADecoratorOfTheRepositoryIsNamed) {
-  CatalogKernel kernel = Softmax();
+  v1::KernelRow kernel = Softmax();
   EXPECT_EQ(SentenceBy(kernel, "decorators").text, "");
-  kernel.decorators = {"@pointwise_dynamic(promotion=[0])", "@triton.jit"};
+  testing::SetTexts({"@pointwise_dynamic(promotion=[0])", "@triton.jit"},
+                    kernel.mutable_decorators());
   EXPECT_EQ(SentenceBy(kernel, "decorators").text,
             "Decorated with `pointwise_dynamic`, not a decorator of the language.");
 }
 
 TEST(Description, ALaunchersDocstringIsLeftOutWhereItIsTheKernelsOwn) {
-  CatalogKernel kernel = Softmax();
-  kernel.launcher->text = "def softmax(x):\n    \"\"\"Softmax of rows.\"\"\"\n";
+  v1::KernelRow kernel = Softmax();
+  kernel.mutable_launcher()->set_text("def softmax(x):\n    \"\"\"Softmax of rows.\"\"\"\n");
   EXPECT_THAT(SentenceBy(kernel, "launcher-docstring").text, HasSubstr("Softmax of rows."));
-  kernel.docstring = "Softmax of rows.";
+  kernel.set_docstring("Softmax of rows.");
   EXPECT_EQ(SentenceBy(kernel, "launcher-docstring").text, "");
 }
 
 TEST(Description, OneAndSeveralAreSaidAsOneSaysThem) {
-  CatalogKernel kernel = Softmax();
-  kernel.kind = "example";
-  kernel.source = "def k(x):\n    tl.program_id(0)\n    x.to(tl.float32)\n";
+  v1::KernelRow kernel = Softmax();
+  kernel.set_kind("example");
+  kernel.set_source("def k(x):\n    tl.program_id(0)\n    x.to(tl.float32)\n");
   EXPECT_EQ(SentenceBy(kernel, "kind").text, "This is an example.");
   EXPECT_EQ(SentenceBy(kernel, "programs").text, "1-D launch grid.");
   EXPECT_EQ(SentenceBy(kernel, "dtypes").text, "Type in the code: float32.");
-  kernel.source =
-      "def k(x):\n    tl.program_id(0)\n    tl.program_id(1)\n    x.to(tl.float32).to(tl.int8)\n";
+  kernel.set_source(
+      "def k(x):\n    tl.program_id(0)\n    tl.program_id(1)\n    x.to(tl.float32).to(tl.int8)\n");
   EXPECT_EQ(SentenceBy(kernel, "programs").text, "2-D launch grid.");
-  kernel.target = "ascend";
+  kernel.set_target("ascend");
   EXPECT_EQ(SentenceBy(kernel, "target").text, "Targets Ascend NPUs only.");
   EXPECT_EQ(SentenceBy(kernel, "dtypes").text, "Types in the code: float32 and int8.");
 }
 
 TEST(Summary, IsTheDocstringsFirstSentenceElseTheTags) {
-  CatalogKernel kernel = Softmax();
+  v1::KernelRow kernel = Softmax();
   EXPECT_EQ(Summary(kernel), "Row-wise softmax.");
-  kernel.docstring.clear();
+  kernel.clear_docstring();
   EXPECT_EQ(Summary(kernel), "Softmax");
 }
 
@@ -102,14 +103,15 @@ TEST(CopyrightHolder, IsWhatStandsBehindYearsAndMarks) {
 }
 
 TEST(Author, IsWhoTheFileNamesElseTheHoldersElseTheOwner) {
-  CatalogKernel kernel;
+  v1::KernelRow kernel;
   EXPECT_EQ(FindAuthor(kernel).name, "");
-  kernel.repository_url = "https://example.com/ada/kernels";
+  kernel.set_repository_url("https://example.com/ada/kernels");
   EXPECT_EQ(FindAuthor(kernel).name, "ada");
   EXPECT_EQ(FindAuthor(kernel).evidence, "owner");
-  kernel.license.copyrights = {"Copyright (c) 2024, A.", "Copyright 2023 A, B", "(c) B"};
+  testing::SetTexts({"Copyright (c) 2024, A.", "Copyright 2023 A, B", "(c) B"},
+                    kernel.mutable_license()->mutable_copyrights());
   EXPECT_EQ(FindAuthor(kernel).name, "A, B");
-  kernel.module = "__author__ = 'C'\nx = 1\n";
+  kernel.set_module("__author__ = 'C'\nx = 1\n");
   EXPECT_EQ(FindAuthor(kernel).name, "C");
   EXPECT_EQ(FindAuthor(kernel).evidence, "__author__");
 }

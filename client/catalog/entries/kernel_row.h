@@ -1,33 +1,48 @@
 #ifndef KERNELMILL_CLIENT_CATALOG_ENTRIES_KERNEL_ROW_H_
 #define KERNELMILL_CLIENT_CATALOG_ENTRIES_KERNEL_ROW_H_
 
-#include <cstdint>
-#include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "client/catalog/entries/catalog_kernel.h"
+#include "dataset/rows/row_reader.h"
+#include "kernelmill/v1/rows.pb.h"
+
+// What the catalog asks of a row of kernels.jsonl beyond its fields. All texts of a row are UTF-8
+// and are as the repository has them: code that shows one must escape it.
 
 namespace kernelmill::client {
 
-// A line of kernels.jsonl. Columns that the row has not, as one of an older export, are empty.
-// INVALID_ARGUMENT: it is no row of a kernel.
-absl::StatusOr<CatalogKernel> ParseKernelRow(absl::string_view line);
+// Returns INVALID_ARGUMENT if the row cannot be shown: its id, which names files of the site, is
+// not 32 hexadecimal digits, its source is empty or its lines are not in order.
+absl::Status CheckKernelRow(const v1::KernelRow& row);
 
-// Where a row stands in kernels.jsonl: ReadKernelAt finds it again.
-using RowOffset = int64_t;
+// Calls visit(kernel, place) for each row of kernels.jsonl in the folder `dataset`, in its order.
+// Errors are those of dataset::RowReader and of CheckKernelRow; errors of `visit` end it.
+template <typename Visit>
+absl::Status ForEachKernel(const std::string& dataset, const Visit& visit) {
+  return dataset::ForEachRow<v1::KernelRow>(
+      dataset, {}, [&visit](const v1::KernelRow& row, const dataset::RowPlace& place) {
+        const absl::Status status = CheckKernelRow(row);
+        return status.ok() ? visit(row, place) : status;
+      });
+}
 
-// Calls visit(kernel, offset) for each row of `dataset`, the folder of an export, in its order; one
-// row is in memory at a time. INVALID_ARGUMENT: the folder holds no export, or a line is no row;
-// DATA_LOSS: it cannot be read to its end. Errors of `visit` end it.
-absl::Status ForEachKernel(
-    const std::string& dataset,
-    const std::function<absl::Status(const CatalogKernel&, RowOffset)>& visit);
+int CountLines(const v1::KernelRow& row);
 
-// One row again.
-absl::StatusOr<CatalogKernel> ReadKernelAt(const std::string& dataset, RowOffset offset);
+bool HasTag(const v1::KernelRow& row, absl::string_view tag);
+
+// Returns the files of tests that launch the kernel, as far as the row says.
+std::vector<std::string> ListTestFiles(const v1::KernelRow& row);
+
+// Returns the name and the outcome of each check that has one, in the order of their names.
+std::vector<std::pair<std::string, std::string>> ListChecks(const v1::KernelRow& row);
+
+// Returns what a kernel was compiled with, on one line: "x_ptr: *fp32 (guess:float), BLOCK=64
+// (launch)".
+std::string ToText(const v1::KernelRow::Compile::Signature& signature);
 
 }  // namespace kernelmill::client
 

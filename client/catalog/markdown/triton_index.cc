@@ -112,12 +112,13 @@ std::string Capitalized(std::string text) {
   return text;
 }
 
-std::string Title(const CatalogKernel& kernel) {
+std::string Title(const v1::KernelRow& kernel) {
   std::vector<std::string> phrases = OperationPhrases(kernel);
   if (phrases.size() > 3) phrases.resize(3);
   const std::string what = Capitalized(absl::StrJoin(phrases, ", "));
-  return absl::StrCat("**", Shown(what.empty() ? kernel.name : what),
-                      kernel.is_backward() ? ", backward" : "", "** ", Code(kernel.qualname));
+  return absl::StrCat("**", Shown(what.empty() ? kernel.name() : what),
+                      HasTag(kernel, "backward") ? ", backward" : "", "** ",
+                      Code(kernel.qualname()));
 }
 
 // Returns the sentences that the template asks for: the operations and their inputs.
@@ -145,9 +146,9 @@ std::string Description(const std::vector<Sentence>& sentences) {
 }
 
 // Returns "Triton v2.1.0+" for ">=2.1.0".
-std::string TritonVersion(const CatalogKernel& kernel) {
+std::string TritonVersion(const v1::KernelRow& kernel) {
   std::vector<std::string> parts;
-  absl::string_view asked = kernel.requires_triton;
+  absl::string_view asked = kernel.requires_triton();
   if (!asked.empty()) {
     absl::string_view version = asked;
     const bool least = absl::ConsumePrefix(&version, ">=");
@@ -158,14 +159,15 @@ std::string TritonVersion(const CatalogKernel& kernel) {
     std::string text = (least || exact) && plain
                            ? absl::StrCat("Triton v", version, least ? "+" : "")
                            : absl::StrCat("Triton ", Code(asked));
-    parts.push_back(absl::StrCat(text, " (", Shown(kernel.requires_triton_path), ")"));
+    parts.push_back(absl::StrCat(text, " (", Shown(kernel.requires_triton_path()), ")"));
   }
-  if (kernel.compile.has_value()) {
+  if (kernel.has_compile()) {
     std::vector<std::string> toolchains;
-    for (const CompileResult& result : kernel.compile->results) {
+    for (const v1::KernelRow::Compile::Result& result : kernel.compile().results()) {
       const bool known =
-          std::find(toolchains.begin(), toolchains.end(), result.toolchain) != toolchains.end();
-      if (result.status == "ok" && !known) toolchains.push_back(result.toolchain);
+          std::find(toolchains.begin(), toolchains.end(), result.toolchain()) != toolchains.end();
+      if (result.status() == v1::COMPILE_STATUS_OK && !known)
+        toolchains.push_back(result.toolchain());
     }
     if (!toolchains.empty()) {
       parts.push_back(absl::StrCat("compiled by ", Shown(absl::StrJoin(toolchains, ", "))));
@@ -174,17 +176,18 @@ std::string TritonVersion(const CatalogKernel& kernel) {
   return parts.empty() ? "not stated" : absl::StrJoin(parts, "; ");
 }
 
-std::string Notes(const CatalogKernel& kernel, int64_t duplicates) {
+std::string Notes(const v1::KernelRow& kernel, int64_t duplicates) {
   std::vector<std::string> notes = {
-      absl::StrCat("licence ", Shown(kernel.license.expression)),
-      absl::StrFormat("%d lines, score %.2f", kernel.lines(), kernel.score),
-      kernel.self_contained ? "self-contained" : "requires its repository"};
-  if (kernel.autotune.has_value()) notes.emplace_back("autotuned");
-  if (!kernel.features.empty()) {
-    notes.push_back(absl::StrCat("uses ", Shown(absl::StrJoin(kernel.features, ", "))));
+      absl::StrCat("licence ", Shown(kernel.license().expression())),
+      absl::StrFormat("%d lines, score %.2f", CountLines(kernel), kernel.quality().score()),
+      kernel.self_contained() ? "self-contained" : "requires its repository"};
+  if (kernel.has_autotune()) notes.emplace_back("autotuned");
+  if (!kernel.features().empty()) {
+    notes.push_back(absl::StrCat("uses ", Shown(absl::StrJoin(kernel.features(), ", "))));
   }
-  for (size_t i = 0; i < std::min<size_t>(kernel.license.adapted_from.size(), 3); ++i) {
-    notes.push_back(absl::StrCat("adapted from ", Shown(kernel.license.adapted_from[i].origin)));
+  for (size_t i = 0; i < std::min<size_t>(kernel.license().adapted_from().size(), 3); ++i) {
+    notes.push_back(
+        absl::StrCat("adapted from ", Shown(kernel.license().adapted_from()[i].origin())));
   }
   if (duplicates > 0)
     notes.push_back(
@@ -192,8 +195,8 @@ std::string Notes(const CatalogKernel& kernel, int64_t duplicates) {
   return absl::StrJoin(notes, "; ");
 }
 
-std::string Tags(const CatalogKernel& kernel) {
-  return absl::StrJoin(kernel.tags, ", ", [](std::string* out, const std::string& tag) {
+std::string Tags(const v1::KernelRow& kernel) {
+  return absl::StrJoin(kernel.tags(), ", ", [](std::string* out, const std::string& tag) {
     absl::StrAppend(out, "\"", Shown(tag), "\"");
   });
 }
@@ -209,10 +212,10 @@ bool IsPlainUrl(absl::string_view url) {
   });
 }
 
-std::string Place(const CatalogKernel& kernel) {
-  if (IsPlainUrl(kernel.url)) return absl::StrCat("<", kernel.url, ">");
-  return absl::StrCat(Shown(kernel.repository), " ", Code(kernel.path), ", lines ",
-                      kernel.first_line, " to ", kernel.last_line);
+std::string Place(const v1::KernelRow& kernel) {
+  if (IsPlainUrl(kernel.url())) return absl::StrCat("<", kernel.url(), ">");
+  return absl::StrCat(Shown(kernel.repository()), " ", Code(kernel.path()), ", lines ",
+                      kernel.first_line(), " to ", kernel.last_line());
 }
 
 std::string Heading(const std::string& operation) {
@@ -221,17 +224,17 @@ std::string Heading(const std::string& operation) {
 
 }  // namespace
 
-std::string MainOperation(const CatalogKernel& kernel) {
+std::string MainOperation(const v1::KernelRow& kernel) {
   std::string main = "other";
-  for (const auto& [tag, rule] : kernel.tag_rules) {
-    if (tag == "backward") continue;
-    if (absl::StartsWith(rule, "name:")) return tag;
-    if (main == "other") main = tag;
+  for (const auto& tag : kernel.tag_rules()) {
+    if (tag.name() == "backward") continue;
+    if (absl::StartsWith(tag.rule(), "name:")) return tag.name();
+    if (main == "other") main = tag.name();
   }
   return main;
 }
 
-std::string TritonIndexEntry(const CatalogKernel& kernel, const std::vector<Sentence>& sentences,
+std::string TritonIndexEntry(const v1::KernelRow& kernel, const std::vector<Sentence>& sentences,
                              int64_t duplicates) {
   const Author author = FindAuthor(kernel);
   const std::string by = author.name.empty()
@@ -245,10 +248,11 @@ std::string TritonIndexEntry(const CatalogKernel& kernel, const std::vector<Sent
                       Line("Other Notes", Notes(kernel, duplicates)));
 }
 
-void TritonIndex::Add(const CatalogKernel& kernel, const std::vector<Sentence>& sentences,
+void TritonIndex::Add(const v1::KernelRow& kernel, const std::vector<Sentence>& sentences,
                       int64_t duplicates) {
-  const bool triton = kernel.dsl == "triton" || kernel.dsl == "gluon";
-  if (!triton || kernel.role == "device" || kernel.kind == "test" || kernel.kind == "broken")
+  const bool triton = kernel.dsl() == v1::DSL_TRITON || kernel.dsl() == v1::DSL_GLUON;
+  if (!triton || kernel.role() == v1::KERNEL_ROLE_DEVICE || kernel.kind() == "test" ||
+      kernel.kind() == "broken")
     return;
   Operation& operation = operations_[MainOperation(kernel)];
   operation.entries.push_back(TritonIndexEntry(kernel, sentences, duplicates));
@@ -290,21 +294,21 @@ std::vector<std::pair<std::string, std::string>> TritonIndex::Files() const {
   return files;
 }
 
-std::string MinimalUsage(const CatalogKernel& kernel) {
-  if (!kernel.launcher.has_value() || kernel.dsl == "cuda") return "";
-  const CatalogLauncher& launcher = *kernel.launcher;
-  const std::string module = ModuleName(launcher.path);
-  const absl::string_view first = FirstPart(launcher.qualname);
-  if (module.empty() || !IsName(first) || launcher.text.empty()) return "";
+std::string MinimalUsage(const v1::KernelRow& kernel) {
+  if (!kernel.has_launcher() || kernel.dsl() == v1::DSL_CUDA) return "";
+  const v1::KernelRow::Launcher& launcher = kernel.launcher();
+  const std::string module = ModuleName(launcher.path());
+  const absl::string_view first = FirstPart(launcher.qualname());
+  if (module.empty() || !IsName(first) || launcher.text().empty()) return "";
   const std::string from = absl::StrCat("from ", module, " import ", first);
   // The text does not show how to make an object, so methods have no usage, except for torch's
   // autograd functions, which are called by apply.
-  const Tokens tokens = code::Lex(launcher.text, code::Language::kPython);
-  const absl::string_view last = LastPart(launcher.qualname);
+  const Tokens tokens = code::Lex(launcher.text(), code::Language::kPython);
+  const absl::string_view last = LastPart(launcher.qualname());
   std::string call;
-  if (first == launcher.qualname) {
+  if (first == launcher.qualname()) {
     call = absl::StrCat(first, "(", Arguments(tokens), ")");
-  } else if (last == "forward" && absl::StrContains(launcher.text, "ctx")) {
+  } else if (last == "forward" && absl::StrContains(launcher.text(), "ctx")) {
     call = absl::StrCat(first, ".apply(", Arguments(tokens), ")");
   } else {
     return "";

@@ -13,9 +13,9 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-CatalogKernel Softmax() { return *ParseKernelRow(testing::SoftmaxRow().dump()); }
+v1::KernelRow Softmax() { return testing::ToKernel(testing::SoftmaxRow()); }
 
-std::string MakeEntry(const CatalogKernel& kernel) {
+std::string MakeEntry(const v1::KernelRow& kernel) {
   return TritonIndexEntry(kernel, Describe(kernel, ReadCodeFacts(kernel)), 1);
 }
 
@@ -36,9 +36,9 @@ TEST(TritonIndexEntry, HasTheTemplatesFields) {
 }
 
 TEST(TritonIndexEntry, MarkupOfStrangersIsText) {
-  CatalogKernel kernel = Softmax();
-  kernel.docstring = "</script><b>*bold* [a](javascript:x)\n- Link: forged";
-  kernel.tags = {"<i>"};
+  v1::KernelRow kernel = Softmax();
+  kernel.set_docstring("</script><b>*bold* [a](javascript:x)\n- Link: forged");
+  testing::SetTexts({"<i>"}, kernel.mutable_tags());
   const std::string entry = MakeEntry(kernel);
   EXPECT_THAT(entry, Not(HasSubstr("<b>")));
   EXPECT_THAT(entry, Not(HasSubstr("<i>")));
@@ -47,25 +47,26 @@ TEST(TritonIndexEntry, MarkupOfStrangersIsText) {
 }
 
 TEST(MinimalUsage, IsAnImportAndACallAsTheLauncherIsDefined) {
-  CatalogKernel kernel = Softmax();
-  kernel.launcher->path = "src/a/b.py";
-  kernel.launcher->qualname = "f";
-  kernel.launcher->text = "def f(x: torch.Tensor, *, eps: float = 1e-6, **kw) -> int:\n    pass\n";
+  v1::KernelRow kernel = Softmax();
+  kernel.mutable_launcher()->set_path("src/a/b.py");
+  kernel.mutable_launcher()->set_qualname("f");
+  kernel.mutable_launcher()->set_text(
+      "def f(x: torch.Tensor, *, eps: float = 1e-6, **kw) -> int:\n    pass\n");
   EXPECT_EQ(MinimalUsage(kernel), "from a.b import f ; f(x, eps=1e-6)");
-  kernel.launcher->qualname = "F.forward";
-  kernel.launcher->text = "@staticmethod\ndef forward(ctx, x, n=(1, 2)):\n    pass\n";
+  kernel.mutable_launcher()->set_qualname("F.forward");
+  kernel.mutable_launcher()->set_text("@staticmethod\ndef forward(ctx, x, n=(1, 2)):\n    pass\n");
   EXPECT_EQ(MinimalUsage(kernel), "from a.b import F ; F.apply(x, n=(1,2))");
-  kernel.launcher->qualname = "Module.call";
+  kernel.mutable_launcher()->set_qualname("Module.call");
   EXPECT_EQ(MinimalUsage(kernel), "");
-  kernel.launcher->path = "my-scripts/b.py";
+  kernel.mutable_launcher()->set_path("my-scripts/b.py");
   EXPECT_EQ(MinimalUsage(kernel), "");
 }
 
 TEST(TritonIndex, IsOneFileWhileItFitsAndAFileAnOperationElse) {
   TritonIndex small(1'000'000);
   TritonIndex large(1'000);
-  CatalogKernel device = Softmax();
-  device.role = "device";
+  v1::KernelRow device = Softmax();
+  device.set_role(v1::KERNEL_ROLE_DEVICE);
   for (TritonIndex* index : {&small, &large}) {
     index->Add(Softmax(), {}, 0);
     index->Add(Softmax(), {}, 0);

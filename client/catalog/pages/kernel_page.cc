@@ -41,14 +41,14 @@ bool IsPlain(absl::string_view text) {
 }
 
 // Returns the URL of the file on forges that serve single files; otherwise empty.
-std::string RawUrl(const CatalogKernel& kernel) {
-  const absl::string_view url = absl::StripSuffix(kernel.repository_url, ".git");
-  const std::string path = PercentEncoded(kernel.path, kUnreservedInPath);
+std::string RawUrl(const v1::KernelRow& kernel) {
+  const absl::string_view url = absl::StripSuffix(kernel.repository_url(), ".git");
+  const std::string path = PercentEncoded(kernel.path(), kUnreservedInPath);
   if (absl::StartsWith(url, "https://github.com/")) {
-    return absl::StrCat(url, "/raw/", kernel.commit, "/", path);
+    return absl::StrCat(url, "/raw/", kernel.commit(), "/", path);
   }
   if (absl::StartsWith(url, "https://gitlab.")) {
-    return absl::StrCat(url, "/-/raw/", kernel.commit, "/", path);
+    return absl::StrCat(url, "/-/raw/", kernel.commit(), "/", path);
   }
   return "";
 }
@@ -66,32 +66,30 @@ std::string ListHtml(const Bounded& items) {
 }
 
 // Returns "BLOCK=128, num_warps=4".
-std::string Values(const NamedValues& values) {
+std::string Values(const google::protobuf::RepeatedPtrField<v1::KernelRow::NamedValue>& values) {
   return absl::StrJoin(values, ", ", [](std::string* out, const auto& value) {
-    absl::StrAppend(out, value.first, "=", value.second);
+    absl::StrAppend(out, value.name(), "=", value.value());
   });
 }
 
 // Returns a link to a file's lines on the forge, at the commit, built like the kernel's own link.
-std::string LinkInRepository(const CatalogKernel& kernel, const std::string& path, int first,
+std::string LinkInRepository(const v1::KernelRow& kernel, const std::string& path, int first,
                              int last) {
   const std::string place = first > 0 ? absl::StrCat(path, ":", first) : path;
-  const size_t at = kernel.url.find(absl::StrCat("/", kernel.commit, "/"));
-  if (WebUrl(kernel.url).empty() || at == std::string::npos || path.empty() ||
-      !absl::StrContains(kernel.url, "#L")) {
+  const size_t at = kernel.url().find(absl::StrCat("/", kernel.commit(), "/"));
+  if (WebUrl(kernel.url()).empty() || at == std::string::npos || path.empty() ||
+      !absl::StrContains(kernel.url(), "#L")) {
     return Name(place);
   }
   const std::string escaped = absl::StrReplaceAll(path, {{"%", "%25"}, {"#", "%23"}, {"?", "%3F"}});
   return Link(
       absl::StrCat(
-          kernel.url.substr(0, at + kernel.commit.size() + 2), escaped,
+          kernel.url().substr(0, at + kernel.commit().size() + 2), escaped,
           first > 0 ? absl::StrCat("#L", first, last > first ? absl::StrCat("-L", last) : "") : ""),
       place);
 }
 
-std::string Number(const std::optional<int64_t>& number) {
-  return number.has_value() ? absl::StrCat(*number) : "";
-}
+std::string NumberIf(bool has, int64_t number) { return has ? absl::StrCat(number) : ""; }
 
 // Returns a word with the class for good, bad or neither.
 std::string Outcome(absl::string_view word, absl::string_view good, absl::string_view bad) {
@@ -129,10 +127,10 @@ std::string LineNumber(int line, int first) {
 }
 
 std::string DifferenceTable(const KernelPageInput& input) {
-  const CatalogKernel& kernel = input.kernel;
+  const v1::KernelRow& kernel = input.kernel;
   std::string lines;
   bool cut = false;
-  for (const DifferenceRow& row : CompareLines(kernel.source, input.compared_source)) {
+  for (const DifferenceRow& row : CompareLines(kernel.source(), input.compared_source)) {
     if (lines.size() > kMaxDifference) {
       cut = true;
       break;
@@ -143,13 +141,13 @@ std::string DifferenceTable(const KernelPageInput& input) {
       continue;
     }
     absl::StrAppend(&lines, "<tr class=\"", KindWord(row.kind), "\"><td class=\"n\">",
-                    LineNumber(row.left_line, kernel.first_line), "</td><td class=\"a\">",
+                    LineNumber(row.left_line, kernel.first_line()), "</td><td class=\"a\">",
                     HtmlCode(row.left.substr(0, 1000)), "</td><td class=\"n\">",
                     LineNumber(row.right_line, input.compared->first_line), "</td><td class=\"b\">",
                     HtmlCode(row.right.substr(0, 1000)), "</td></tr>\n");
   }
   const std::string columns =
-      absl::StrCat("<thead><tr><th scope=\"col\" colspan=\"2\">", Name(kernel.qualname),
+      absl::StrCat("<thead><tr><th scope=\"col\" colspan=\"2\">", Name(kernel.qualname()),
                    "</th><th scope=\"col\" colspan=\"2\">", KernelLink(kRoot, *input.compared),
                    "</th></tr></thead>\n");
   return absl::StrCat("<div class=\"scroll\" role=\"region\" tabindex=\"0\" ",
@@ -179,79 +177,83 @@ Bounded DuplicateRows(const Duplicates& duplicates) {
   return rows;
 }
 
-Bounded CompileRows(const CompileEvidence& compile) {
+Bounded CompileRows(const v1::KernelRow::Compile& compile) {
   Bounded rows(kMaxTable);
-  for (const CompileImport& import : compile.imports) {
-    rows.Add(
-        Row({Short(import.toolchain), "import", Outcome(import.ok ? "ok" : "error", "ok", "error"),
-             Short(import.error, 500), Number(import.line), "", "", "", ""}));
+  for (const v1::KernelRow::Compile::Import& import : compile.imports()) {
+    rows.Add(Row({Short(import.toolchain()), "import",
+                  Outcome(import.ok() ? "ok" : "error", "ok", "error"), Short(import.error(), 500),
+                  NumberIf(import.line() > 0, import.line()), "", "", "", ""}));
   }
-  for (const CompileResult& result : compile.results) {
-    std::string what = result.message.empty() ? result.missing : result.message;
-    if (!result.stage.empty()) what = absl::StrCat(result.stage, ": ", what);
+  for (const v1::KernelRow::Compile::Result& result : compile.results()) {
+    std::string what = result.message().empty() ? result.missing() : result.message();
+    if (!result.stage().empty()) what = absl::StrCat(result.stage(), ": ", what);
     // A guess was compiled: its message alone would blame the kernel.
-    if (absl::StartsWith(result.missing, "type:") ||
-        absl::StartsWith(result.missing, "constexpr:")) {
-      const std::string missing = absl::StrCat(result.missing, " is unknown");
-      what = result.message.empty() ? missing : absl::StrCat(missing, "; with a guess: ", what);
+    if (absl::StartsWith(result.missing(), "type:") ||
+        absl::StartsWith(result.missing(), "constexpr:")) {
+      const std::string missing = absl::StrCat(result.missing(), " is unknown");
+      what = result.message().empty() ? missing : absl::StrCat(missing, "; with a guess: ", what);
     }
-    rows.Add(Row({Short(result.toolchain), Short(result.target),
-                  Outcome(result.status, "ok", "error"), Short(what, 500), Number(result.line),
-                  Number(result.registers), Number(result.shared_bytes), Number(result.spill_bytes),
-                  Number(result.instructions)}));
+    rows.Add(Row({Short(result.toolchain()), Short(result.target()),
+                  Outcome(dataset::ToWord(result.status()), "ok", "error"), Short(what, 500),
+                  NumberIf(result.line() > 0, result.line()),
+                  NumberIf(result.has_registers(), result.registers()),
+                  NumberIf(result.has_shared_bytes(), result.shared_bytes()),
+                  NumberIf(result.has_spill_bytes(), result.spill_bytes()),
+                  NumberIf(result.has_instructions(), result.instructions())}));
   }
   return rows;
 }
 
-std::string ParametersSection(const CatalogKernel& kernel) {
+std::string ParametersSection(const v1::KernelRow& kernel) {
   Bounded rows(kMaxTable);
-  for (const CatalogParameter& parameter : kernel.parameters) {
-    rows.Add(
-        Row({InlineCode(parameter.name), Short(parameter.role), InlineCode(parameter.annotation),
-             InlineCode(parameter.default_value), Short(parameter.rule)}));
+  for (const v1::KernelRow::Parameter& parameter : kernel.parameters()) {
+    rows.Add(Row({InlineCode(parameter.name()), Short(dataset::ToWord(parameter.role())),
+                  InlineCode(parameter.annotation()), InlineCode(parameter.default_()),
+                  Short(parameter.rule())}));
   }
   const std::string table = WideTable(
       "Parameters", {"Parameter", "Role", "Annotation", "Default", "Rule for the role"}, rows);
-  const auto language = kernel.dsl == "cuda" ? code::Language::kC : code::Language::kPython;
-  const std::string signature = HighlightCode(kernel.signature, language, 1, false, 20'000).html;
+  const auto language = kernel.dsl() == v1::DSL_CUDA ? code::Language::kC : code::Language::kPython;
+  const std::string signature = HighlightCode(kernel.signature(), language, 1, false, 20'000).html;
   if (signature.empty() && table.empty()) return "";
   return Section("parameters", "Signature and parameters",
                  absl::StrCat("<pre class=\"code\" tabindex=\"0\"><code>", signature,
                               "</code></pre>\n", table));
 }
 
-std::string AutotuneSection(const CatalogKernel& kernel) {
-  if (!kernel.autotune.has_value()) return "";
-  const CatalogAutotune& autotune = *kernel.autotune;
+std::string AutotuneSection(const v1::KernelRow& kernel) {
+  if (!kernel.has_autotune()) return "";
+  const v1::KernelRow::Autotune& autotune = kernel.autotune();
   Bounded rows(kMaxTable);
-  for (const CatalogConfig& config : autotune.configs) {
-    rows.Add(Row({InlineCode(Values(config.kwargs)), InlineCode(Values(config.options))}));
+  for (const v1::KernelRow::Autotune::Config& config : autotune.configs()) {
+    rows.Add(Row({InlineCode(Values(config.kwargs())), InlineCode(Values(config.options()))}));
   }
   std::string html;
-  if (!autotune.key.empty()) {
+  if (!autotune.key().empty()) {
     absl::StrAppend(&html, "<p>Tuned again for each ",
-                    InlineCode(absl::StrJoin(autotune.key, ", ")), ".</p>\n");
+                    InlineCode(absl::StrJoin(autotune.key(), ", ")), ".</p>\n");
   }
-  if (!autotune.resolved) {
+  if (!autotune.resolved()) {
     absl::StrAppend(&html, "<p>The configurations are not in the file: ",
-                    InlineCode(autotune.expression, 500), "</p>\n");
+                    InlineCode(autotune.expression(), 500), "</p>\n");
   }
   absl::StrAppend(&html, WideTable("Configurations", {"Kernel", "Compiler options"}, rows));
   return Section("autotune", "Autotune configurations", html);
 }
 
-std::string LauncherSection(const CatalogKernel& kernel) {
-  if (!kernel.launcher.has_value()) return "";
-  const CatalogLauncher& launcher = *kernel.launcher;
+std::string LauncherSection(const v1::KernelRow& kernel) {
+  if (!kernel.has_launcher()) return "";
+  const v1::KernelRow::Launcher& launcher = kernel.launcher();
   std::string html = absl::StrCat(
-      "<p>", launcher.qualname.empty() ? "A statement" : InlineCode(launcher.qualname), " in ",
-      LinkInRepository(kernel, launcher.path, launcher.first_line, launcher.last_line),
-      launcher.count > 1 ? absl::StrCat(", the first of ", launcher.count, " launchers") : "",
+      "<p>", launcher.qualname().empty() ? "A statement" : InlineCode(launcher.qualname()), " in ",
+      LinkInRepository(kernel, launcher.path(), launcher.first_line(), launcher.last_line()),
+      launcher.count() > 1 ? absl::StrCat(", the first of ", launcher.count(), " launchers") : "",
       ".</p>\n");
-  if (!launcher.text.empty()) {
-    const auto language = kernel.dsl == "cuda" ? code::Language::kC : code::Language::kPython;
+  if (!launcher.text().empty()) {
+    const auto language =
+        kernel.dsl() == v1::DSL_CUDA ? code::Language::kC : code::Language::kPython;
     const HighlightedCode code =
-        HighlightCode(launcher.text, language, launcher.first_line, false, kMaxLauncher);
+        HighlightCode(launcher.text(), language, launcher.first_line(), false, kMaxLauncher);
     absl::StrAppend(&html, "<pre class=\"code\" tabindex=\"0\"><code>", code.html,
                     "</code></pre>\n",
                     code.cut ? "<p class=\"note\">The rest is not shown.</p>\n" : "");
@@ -260,41 +262,41 @@ std::string LauncherSection(const CatalogKernel& kernel) {
 }
 
 std::string LicenseSection(const KernelPageInput& input) {
-  const CatalogLicense& license = input.kernel.license;
+  const v1::RowLicense& license = input.kernel.license();
   Bounded copyrights(kMaxList);
-  for (const std::string& line : license.copyrights) {
+  for (const std::string& line : license.copyrights()) {
     copyrights.Add(absl::StrCat("<li>", Name(line), "</li>\n"));
   }
   Bounded notices(kMaxList);
-  for (const std::string& path : license.notices) {
+  for (const std::string& path : license.notices()) {
     notices.Add(absl::StrCat("<li>", NoticeLink(input, path), "</li>\n"));
   }
   Bounded origins(kMaxList);
-  for (const CatalogLicense::Origin& origin : license.adapted_from) {
-    origins.Add(absl::StrCat("<li>", Name(origin.origin), ", according to ",
-                             LinkInRepository(input.kernel, origin.path, origin.line, 0),
+  for (const v1::RowLicense::Adaptation& origin : license.adapted_from()) {
+    origins.Add(absl::StrCat("<li>", Name(origin.origin()), ", according to ",
+                             LinkInRepository(input.kernel, origin.path(), origin.line(), 0),
                              "</li>\n"));
   }
   Bounded rows(kMaxTable);
-  for (const CatalogLicense::Found& found : license.found) {
-    rows.Add(
-        Row({Short(found.expression), Short(found.rule), NoticeLink(input, found.path),
-             found.first_line == 0 ? "" : absl::StrCat(found.first_line, "-", found.last_line)}));
+  for (const v1::RowLicense::Evidence& found : license.found()) {
+    rows.Add(Row(
+        {Short(found.expression()), Short(found.rule()), NoticeLink(input, found.path()),
+         found.first_line() == 0 ? "" : absl::StrCat(found.first_line(), "-", found.last_line())}));
   }
   const std::string facts = absl::StrCat(
-      Fact("Licence", Name(license.expression)), Fact("Evidence", Short(license.evidence)),
-      Fact("Confidence", absl::StrFormat("%.2f", license.confidence)),
+      Fact("Licence", Name(license.expression())), Fact("Evidence", Short(license.evidence())),
+      Fact("Confidence", absl::StrFormat("%.2f", license.confidence())),
       Fact("Copyright", ListHtml(copyrights)), Fact("Notices", ListHtml(notices)),
-      Fact("Adapted from", ListHtml(origins)), Fact("Vendored in", InlineCode(license.vendored)));
+      Fact("Adapted from", ListHtml(origins)), Fact("Vendored in", InlineCode(license.vendored())));
   return Section(
       "license", "Licence",
       absl::StrCat(Facts(facts),
                    WideTable("Licence evidence", {"Expression", "Rule", "File", "Lines"}, rows)));
 }
 
-std::string ProvenanceSection(const CatalogKernel& kernel) {
+std::string ProvenanceSection(const v1::KernelRow& kernel) {
   const std::string lines =
-      absl::StrCat(kernel.path, ":", kernel.first_line, "-", kernel.last_line);
+      absl::StrCat(kernel.path(), ":", kernel.first_line(), "-", kernel.last_line());
   std::string again;
   const std::string commands = GetAgainCommands(kernel);
   if (!commands.empty()) {
@@ -309,49 +311,51 @@ std::string ProvenanceSection(const CatalogKernel& kernel) {
       "provenance", "Provenance",
       absl::StrCat(
           Facts(absl::StrCat(
-              Fact("Repository", Link(kernel.repository_url, kernel.repository)),
-              Fact("Commit", InlineCode(kernel.commit)), Fact("Lines", Link(kernel.url, lines)),
-              Fact("In the JSON string", InlineCode(kernel.json_pointer)),
-              Fact("SHA-256 of the source", InlineCode(kernel.sha256)),
-              Fact("Found as", kernel.form.empty() ? ""
-                                                   : absl::StrCat(Short(kernel.form), " ",
-                                                                  InlineCode(kernel.found_by))),
+              Fact("Repository", Link(kernel.repository_url(), kernel.repository())),
+              Fact("Commit", InlineCode(kernel.commit())), Fact("Lines", Link(kernel.url(), lines)),
+              Fact("In the JSON string", InlineCode(kernel.json_pointer())),
+              Fact("SHA-256 of the source", InlineCode(kernel.sha256())),
+              Fact("Found as", kernel.form() == v1::KERNEL_FORM_UNSPECIFIED
+                                   ? ""
+                                   : absl::StrCat(Short(dataset::ToWord(kernel.form())), " ",
+                                                  InlineCode(kernel.found_by()))),
               Fact("Requires Triton",
-                   kernel.requires_triton.empty()
+                   kernel.requires_triton().empty()
                        ? ""
-                       : absl::StrCat(InlineCode(kernel.requires_triton), ", according to ",
-                                      LinkInRepository(kernel, kernel.requires_triton_path, 0, 0))),
-              Fact("Split", Short(kernel.split)), Fact("Category", Name(kernel.category)),
-              Fact("Id", InlineCode(kernel.id)))),
+                       : absl::StrCat(
+                             InlineCode(kernel.requires_triton()), ", according to ",
+                             LinkInRepository(kernel, kernel.requires_triton_path(), 0, 0))),
+              Fact("Split", Short(kernel.split())), Fact("Category", Name(kernel.category())),
+              Fact("Id", InlineCode(kernel.id())))),
           again));
 }
 
-std::string ChecksSection(const CatalogKernel& kernel) {
+std::string ChecksSection(const v1::KernelRow& kernel) {
   Bounded rows(kMaxTable);
-  for (const auto& [check, outcome] : kernel.checks) {
+  for (const auto& [check, outcome] : ListChecks(kernel)) {
     std::string why;
-    for (const auto& [of, reason] : kernel.check_reasons) {
-      if (of == check) why = reason;
+    for (const auto& reason : kernel.check_reasons()) {
+      if (reason.check() == check) why = reason.reason();
     }
     rows.Add(Row({InlineCode(check), Outcome(outcome, "pass", "fail"), Short(why, 500)}));
   }
   return Section(
       "checks", "Checks",
-      absl::StrCat(
-          WideTable("Checks", {"Check", "Outcome", "Reason"}, rows),
-          Facts(Fact("Score", absl::StrFormat("%.3f, tier %d", kernel.score, kernel.tier)))));
+      absl::StrCat(WideTable("Checks", {"Check", "Outcome", "Reason"}, rows),
+                   Facts(Fact("Score", absl::StrFormat("%.3f, tier %d", kernel.quality().score(),
+                                                       kernel.quality().tier())))));
 }
 
-std::string CompileSection(const CatalogKernel& kernel) {
-  if (!kernel.compile.has_value()) return "";
-  const CompileEvidence& compile = *kernel.compile;
-  if (!compile.not_attempted.empty()) {
+std::string CompileSection(const v1::KernelRow& kernel) {
+  if (!kernel.has_compile()) return "";
+  const v1::KernelRow::Compile& compile = kernel.compile();
+  if (!compile.not_attempted().empty()) {
     return Section("compile", "Compiled",
-                   absl::StrCat("<p>Not compiled: ", Short(compile.not_attempted), ".</p>\n"));
+                   absl::StrCat("<p>Not compiled: ", Short(compile.not_attempted()), ".</p>\n"));
   }
   Bounded signatures(kMaxList);
-  for (const std::string& signature : compile.signatures) {
-    signatures.Add(absl::StrCat("<li>", InlineCode(signature, 4000), "</li>\n"));
+  for (const auto& signature : compile.signatures()) {
+    signatures.Add(absl::StrCat("<li>", InlineCode(ToText(signature), 4000), "</li>\n"));
   }
   const std::string arguments = ListHtml(signatures);
   return Section(
@@ -365,9 +369,9 @@ std::string CompileSection(const CatalogKernel& kernel) {
           arguments));
 }
 
-std::string TestsSection(const CatalogKernel& kernel) {
+std::string TestsSection(const v1::KernelRow& kernel) {
   Bounded items(kMaxList);
-  for (const std::string& path : kernel.tests) {
+  for (const std::string& path : ListTestFiles(kernel)) {
     items.Add(absl::StrCat("<li>", LinkInRepository(kernel, path, 0, 0), "</li>\n"));
   }
   return Section("tests", "Tests that launch this kernel", ListHtml(items));
@@ -401,24 +405,27 @@ constexpr size_t kMaxModule = 230'000;    // bytes of HTML and base64
 constexpr size_t kMaxNames = 15'000;      // bytes of HTML
 constexpr size_t kMaxSentences = 40'000;  // bytes of HTML
 
-std::string TagLinks(const CatalogKernel& kernel) {
+std::string TagLinks(const v1::KernelRow& kernel) {
   std::string html;
-  for (const std::string& tag : kernel.tags) {
+  for (const std::string& tag : kernel.tags()) {
     absl::StrAppend(&html, "<a class=\"tag\" href=\"../../index.html#op=", PercentEncoded(tag, "_"),
                     "\">", Short(tag), "</a> ");
   }
   return html.empty() ? "" : absl::StrCat("<p>", html, "</p>\n");
 }
 
-std::string Lead(const CatalogKernel& kernel) {
+std::string Lead(const v1::KernelRow& kernel) {
   return absl::StrCat(
-      "<h1>", Name(kernel.qualname), "</h1>\n", TagLinks(kernel),
+      "<h1>", Name(kernel.qualname()), "</h1>\n", TagLinks(kernel),
       Facts(absl::StrCat(
-          Fact("Source", Link(kernel.url, absl::StrCat(kernel.repository, " ", kernel.path, ":",
-                                                       kernel.first_line, "-", kernel.last_line))),
-          Fact("Licence", Name(kernel.license.expression)), Fact("Language", Short(kernel.dsl)),
-          Fact("Size", absl::StrCat(kernel.lines(), " lines, ", kernel.tokens, " tokens")),
-          Fact("Score", absl::StrFormat("%.2f", kernel.score)))));
+          Fact("Source",
+               Link(kernel.url(), absl::StrCat(kernel.repository(), " ", kernel.path(), ":",
+                                               kernel.first_line(), "-", kernel.last_line()))),
+          Fact("Licence", Name(kernel.license().expression())),
+          Fact("Language", Short(dataset::ToWord(kernel.dsl()))),
+          Fact("Size", absl::StrCat(CountLines(kernel), " lines, ", kernel.tokens().cl100k_base(),
+                                    " tokens")),
+          Fact("Score", absl::StrFormat("%.2f", kernel.quality().score())))));
 }
 
 std::string DescriptionSection(const std::vector<Sentence>& sentences) {
@@ -435,46 +442,48 @@ std::string DescriptionSection(const std::vector<Sentence>& sentences) {
                  absl::StrCat("<ul class=\"describe\">\n", items, "</ul>\n"));
 }
 
-std::string SourceSection(const CatalogKernel& kernel, code::Language language) {
+std::string SourceSection(const v1::KernelRow& kernel, code::Language language) {
   const HighlightedCode code =
-      HighlightCode(kernel.source, language, kernel.first_line, true, kMaxSource);
-  const std::string rest = code.cut
-                               ? absl::StrCat("<p class=\"note\">", code.lines, " of ",
-                                              kernel.lines(), " lines are shown; the rest is at ",
-                                              Link(kernel.url, kernel.path), ".</p>\n")
-                               : "";
+      HighlightCode(kernel.source(), language, kernel.first_line(), true, kMaxSource);
+  const std::string rest =
+      code.cut ? absl::StrCat("<p class=\"note\">", code.lines, " of ", CountLines(kernel),
+                              " lines are shown; the rest is at ",
+                              Link(kernel.url(), kernel.path()), ".</p>\n")
+               : "";
   return Section("source", "Source",
                  absl::StrCat("<pre class=\"code\" tabindex=\"0\"><code>", code.html,
                               "</code></pre>\n", rest));
 }
 
 // Returns a file name that is valid on every file system.
-std::string DownloadName(const CatalogKernel& kernel) {
+std::string DownloadName(const v1::KernelRow& kernel) {
   std::string name;
-  for (const char c : kernel.name.substr(0, 80)) {
+  for (const char c : kernel.name().substr(0, 80)) {
     name += absl::ascii_isalnum(static_cast<unsigned char>(c)) ? c : '_';
   }
-  return absl::StrCat(name.empty() ? "kernel" : name, kernel.dsl == "cuda" ? ".cu" : ".py");
+  return absl::StrCat(name.empty() ? "kernel" : name, kernel.dsl() == v1::DSL_CUDA ? ".cu" : ".py");
 }
 
-std::string ModuleSection(const CatalogKernel& kernel) {
-  if (kernel.module.empty()) return "";
+std::string ModuleSection(const v1::KernelRow& kernel) {
+  if (kernel.module().empty()) return "";
   Bounded names(kMaxNames);
-  for (const auto& [name, reason] : kernel.unresolved_names) {
-    names.Add(absl::StrCat("<li>", InlineCode(name), " ", Short(reason), "</li>\n"));
+  for (const auto& missing : kernel.unresolved_names()) {
+    names.Add(
+        absl::StrCat("<li>", InlineCode(missing.name()), " ", Short(missing.reason()), "</li>\n"));
   }
   std::string missing;
-  if (!kernel.unresolved_names.empty()) {
+  if (!kernel.unresolved_names().empty()) {
     missing = absl::StrCat("<p class=\"warn\">Not self-contained. Missing names:</p>\n<ul>\n",
                            names.html(), "</ul>\n", names.Rest());
   }
-  const std::string code = HtmlCode(kernel.module.substr(0, kMaxModule));
-  const std::string data = absl::Base64Escape(kernel.module.substr(0, kMaxModule));
+  const std::string code = HtmlCode(kernel.module().substr(0, kMaxModule));
+  const std::string data = absl::Base64Escape(kernel.module().substr(0, kMaxModule));
   if (code.size() + data.size() > kMaxModule) {
-    return Section("module", "Module",
-                   absl::StrCat(missing, "<p class=\"note\">The module has ", kernel.module.size(),
-                                " bytes, too many for this page. It is in kernels.jsonl, id ",
-                                InlineCode(kernel.id), ".</p>\n"));
+    return Section(
+        "module", "Module",
+        absl::StrCat(missing, "<p class=\"note\">The module has ", kernel.module().size(),
+                     " bytes, too many for this page. It is in kernels.jsonl, id ",
+                     InlineCode(kernel.id()), ".</p>\n"));
   }
   return Section(
       "module", "Module",
@@ -516,8 +525,8 @@ std::string KernelPagePath(absl::string_view id) {
 }
 
 std::string KernelPage(const KernelPageInput& input) {
-  const CatalogKernel& kernel = input.kernel;
-  const auto language = kernel.dsl == "cuda" ? code::Language::kC : code::Language::kPython;
+  const v1::KernelRow& kernel = input.kernel;
+  const auto language = kernel.dsl() == v1::DSL_CUDA ? code::Language::kC : code::Language::kPython;
   const std::vector<PagePart> parts = {
       {"description", "Description", DescriptionSection(input.sentences)},
       {"source", "Source", SourceSection(kernel, language)},
@@ -531,27 +540,27 @@ std::string KernelPage(const KernelPageInput& input) {
       {"relatives", "Related", RelativesSection(input)},
       {"license", "Licence", LicenseSection(input)},
       {"provenance", "Provenance", ProvenanceSection(kernel)}};
-  return absl::StrCat(PageHead("../../", absl::StrCat(kernel.qualname.substr(0, 200), ", ",
-                                                      kernel.repository.substr(0, 200))),
+  return absl::StrCat(PageHead("../../", absl::StrCat(kernel.qualname().substr(0, 200), ", ",
+                                                      kernel.repository().substr(0, 200))),
                       "<article>\n", Lead(kernel), PartsHtml(parts), "</article>\n", PageFoot());
 }
 
-std::string GetAgainCommands(const CatalogKernel& kernel) {
-  if (WebUrl(kernel.repository_url).empty() || !IsHex(kernel.commit, 40) || !IsPlain(kernel.path) ||
-      !IsPlain(kernel.repository_url)) {
+std::string GetAgainCommands(const v1::KernelRow& kernel) {
+  if (WebUrl(kernel.repository_url()).empty() || !IsHex(kernel.commit(), 40) ||
+      !IsPlain(kernel.path()) || !IsPlain(kernel.repository_url())) {
     return "";
   }
-  const std::string file = absl::StrCat("./", BaseName(kernel.path));
+  const std::string file = absl::StrCat("./", BaseName(kernel.path()));
   const std::string raw = RawUrl(kernel);
   std::string commands =
-      raw.empty()
-          ? absl::StrCat(
-                "git init -q kernel && git -C kernel fetch -q --depth 1 ",
-                Quoted(kernel.repository_url), " ", kernel.commit, "\n", "git -C kernel show ",
-                Quoted(absl::StrCat(kernel.commit, ":", kernel.path)), " > ", Quoted(file), "\n")
-          : absl::StrCat("curl -fL -o ", Quoted(file), " ", Quoted(raw), "\n");
-  if (kernel.json_pointer.empty()) {
-    absl::StrAppend(&commands, "sed -n '", kernel.first_line, ",", kernel.last_line, "p' ",
+      raw.empty() ? absl::StrCat("git init -q kernel && git -C kernel fetch -q --depth 1 ",
+                                 Quoted(kernel.repository_url()), " ", kernel.commit(), "\n",
+                                 "git -C kernel show ",
+                                 Quoted(absl::StrCat(kernel.commit(), ":", kernel.path())), " > ",
+                                 Quoted(file), "\n")
+                  : absl::StrCat("curl -fL -o ", Quoted(file), " ", Quoted(raw), "\n");
+  if (kernel.json_pointer().empty()) {
+    absl::StrAppend(&commands, "sed -n '", kernel.first_line(), ",", kernel.last_line(), "p' ",
                     Quoted(file), "\n");
   }
   return commands;

@@ -7,7 +7,7 @@
 
 #include "absl/strings/string_view.h"
 #include "client/catalog/describe/description.h"
-#include "client/catalog/entries/catalog_kernel.h"
+#include "client/catalog/entries/kernel_row.h"
 #include "client/catalog/relatives/relatives.h"
 
 namespace kernelmill::client {
@@ -25,7 +25,7 @@ struct ShownRelative {
 
 // The content of a kernel's page.
 struct KernelPageInput {
-  const CatalogKernel& kernel;
+  const v1::KernelRow& kernel;
   const std::vector<Sentence>& sentences;
   const Duplicates* duplicates = nullptr;  // null: none
   std::vector<ShownRelative> relatives;
@@ -43,7 +43,7 @@ std::string KernelPage(const KernelPageInput& input);
 // Returns shell commands that download the kernel's file at its commit and print its lines. Names
 // are quoted, so that the shell does not run them. Empty if the source is not a repository on the
 // web, or a name has characters that do not belong in a command line.
-std::string GetAgainCommands(const CatalogKernel& kernel);
+std::string GetAgainCommands(const v1::KernelRow& kernel);
 
 }  // namespace kernelmill::client
 

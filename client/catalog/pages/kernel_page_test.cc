@@ -14,9 +14,9 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-CatalogKernel Softmax() { return *ParseKernelRow(testing::SoftmaxRow().dump()); }
+v1::KernelRow Softmax() { return testing::ToKernel(testing::SoftmaxRow()); }
 
-std::string MakePage(const CatalogKernel& kernel) {
+std::string MakePage(const v1::KernelRow& kernel) {
   const std::vector<Sentence> sentences = Describe(kernel, ReadCodeFacts(kernel));
   return KernelPage({.kernel = kernel, .sentences = sentences});
 }
@@ -31,81 +31,81 @@ TEST(KernelPage, HasWhatARowSays) {
         "a syntax error in line 2", "href=\"../../assets/site.css\""}) {
     EXPECT_THAT(page, HasSubstr(part));
   }
-  EXPECT_THAT(page, HasSubstr(absl::StrCat("base64,", absl::Base64Escape(Softmax().module))));
+  EXPECT_THAT(page, HasSubstr(absl::StrCat("base64,", absl::Base64Escape(Softmax().module()))));
   EXPECT_THAT(page, Not(HasSubstr("Compiled")));
 }
 
 TEST(KernelPage, SaysOfWhatIsThereAndMissing) {
-  CatalogKernel kernel = Softmax();
-  kernel.compile = CompileEvidence{.imports = {{.toolchain = "triton-3.5", .ok = true}},
-                                   .signatures = {"*fp32"},
-                                   .results = {{.toolchain = "triton-3.5",
-                                                .target = "cuda:90",
-                                                .status = "error",
-                                                .stage = "ttir",
-                                                .message = "no <such> name",
-                                                .line = 4,
-                                                .registers = 32}}};
+  v1::KernelRow kernel = Softmax();
+  v1::KernelRow::Compile& compile = *kernel.mutable_compile();
+  compile.add_imports()->set_toolchain("triton-3.5");
+  compile.add_signatures();
+  v1::KernelRow::Compile::Result& result = *compile.add_results();
+  result.set_toolchain("triton-3.5");
+  result.set_target("cuda:90");
+  result.set_status(v1::COMPILE_STATUS_ERROR);
+  result.set_stage("ttir");
+  result.set_message("no <such> name");
+  result.set_line(4);
+  result.set_registers(32);
   const std::string page = MakePage(kernel);
   EXPECT_THAT(page, HasSubstr("ttir: no &lt;such&gt; name"));
   EXPECT_THAT(page, HasSubstr("<span class=\"bad\">error</span>"));
-  CompileResult& result = kernel.compile->results[0];
-  result.status = "unknown";
-  result.missing = "type:x_ptr";
+  result.set_status(v1::COMPILE_STATUS_UNKNOWN);
+  result.set_missing("type:x_ptr");
   EXPECT_THAT(MakePage(kernel),
               HasSubstr("type:x_ptr is unknown; with a guess: ttir: no &lt;such&gt; name"));
-  result.missing = "sandbox";
+  result.set_missing("sandbox");
   EXPECT_THAT(MakePage(kernel), Not(HasSubstr("is unknown")));
-  kernel.compile = CompileEvidence{.not_attempted = "language"};
+  compile.Clear();
+  compile.set_not_attempted("language");
   EXPECT_THAT(MakePage(kernel), HasSubstr("Not compiled: language"));
 }
 
 TEST(KernelPage, TextOfStrangersIsText) {
   const std::string evil = "</script><img src=x onerror=alert(1)>\"'\xe2\x80\xae";
-  CatalogKernel kernel = Softmax();
-  for (std::string* text : {&kernel.name,
-                            &kernel.qualname,
-                            &kernel.repository,
-                            &kernel.path,
-                            &kernel.docstring,
-                            &kernel.signature,
-                            &kernel.license.expression,
-                            &kernel.license.evidence,
-                            &kernel.license.vendored,
-                            &kernel.source,
-                            &kernel.module,
-                            &kernel.generated,
-                            &kernel.kind,
-                            &kernel.target,
-                            &kernel.found_by,
-                            &kernel.json_pointer,
-                            &kernel.requires_triton,
-                            &kernel.requires_triton_path,
-                            &kernel.launcher->path,
-                            &kernel.launcher->qualname,
-                            &kernel.launcher->text,
-                            &kernel.parameters[0].name,
-                            &kernel.parameters[0].annotation,
-                            &kernel.autotune->key[0],
-                            &kernel.license.copyrights[0],
-                            &kernel.license.notices[0],
-                            &kernel.license.found[0].path,
-                            &kernel.license.adapted_from[0].origin,
-                            &kernel.tags[0],
-                            &kernel.features[0],
-                            &kernel.check_reasons[0].second,
-                            &kernel.dsl,
-                            &kernel.split,
-                            &kernel.category,
-                            &kernel.commit}) {
+  v1::KernelRow kernel = Softmax();
+  for (std::string* text : {kernel.mutable_name(),
+                            kernel.mutable_qualname(),
+                            kernel.mutable_repository(),
+                            kernel.mutable_path(),
+                            kernel.mutable_docstring(),
+                            kernel.mutable_signature(),
+                            kernel.mutable_license()->mutable_expression(),
+                            kernel.mutable_license()->mutable_evidence(),
+                            kernel.mutable_license()->mutable_vendored(),
+                            kernel.mutable_source(),
+                            kernel.mutable_module(),
+                            kernel.mutable_quality()->mutable_generated(),
+                            kernel.mutable_kind(),
+                            kernel.mutable_target(),
+                            kernel.mutable_found_by(),
+                            kernel.mutable_json_pointer(),
+                            kernel.mutable_requires_triton(),
+                            kernel.mutable_requires_triton_path(),
+                            kernel.mutable_launcher()->mutable_path(),
+                            kernel.mutable_launcher()->mutable_qualname(),
+                            kernel.mutable_launcher()->mutable_text(),
+                            kernel.mutable_parameters(0)->mutable_name(),
+                            kernel.mutable_parameters(0)->mutable_annotation(),
+                            kernel.mutable_autotune()->mutable_key(0),
+                            kernel.mutable_license()->mutable_copyrights(0),
+                            kernel.mutable_license()->mutable_notices(0),
+                            kernel.mutable_license()->mutable_found(0)->mutable_path(),
+                            kernel.mutable_license()->mutable_adapted_from(0)->mutable_origin(),
+                            kernel.mutable_tags(0),
+                            kernel.mutable_features(0),
+                            kernel.mutable_check_reasons(0)->mutable_reason(),
+                            kernel.mutable_split(),
+                            kernel.mutable_category(),
+                            kernel.mutable_commit()}) {
     *text = evil;
   }
-  kernel.tests = {evil};
   const std::string url = "https://example.com/\"onclick=x<b>";
-  kernel.url = url;
-  kernel.repository_url = "javascript:alert(1)";
+  kernel.set_url(url);
+  kernel.set_repository_url("javascript:alert(1)");
   CatalogEntry entry;
-  entry.id = kernel.id;
+  entry.id = kernel.id();
   entry.qualname = entry.path = entry.repository = entry.license = evil;
   Duplicates duplicates{
       .count = 1, .first = {{.repository = evil, .path = evil, .url = "data:x", .reason = evil}}};
@@ -130,22 +130,30 @@ TEST(KernelPage, TextOfStrangersIsText) {
 }
 
 TEST(KernelPage, IsNeverLargerThanAFileMayBe) {
-  CatalogKernel kernel = Softmax();
+  v1::KernelRow kernel = Softmax();
   const std::string quotes(400'000, '"');
   std::string lines;
   for (int i = 0; i < 60'000; ++i) lines += "\"'<&\n";
-  kernel.source = lines;
-  kernel.module = quotes;
-  kernel.docstring = quotes;
-  kernel.signature = quotes;
-  kernel.launcher->text = lines;
-  kernel.parameters.assign(500, {.name = quotes, .annotation = quotes});
-  kernel.check_reasons.assign(100, {"parses", quotes});
-  kernel.license.copyrights.assign(500, quotes);
-  kernel.unresolved_names.assign(500, {quotes, quotes});
-  kernel.autotune->configs.assign(500, {.kwargs = {{"A", quotes}}});
+  kernel.set_source(lines);
+  kernel.set_module(quotes);
+  kernel.set_docstring(quotes);
+  kernel.set_signature(quotes);
+  kernel.mutable_launcher()->set_text(lines);
+  for (int i = 0; i < 500; ++i) {
+    auto* parameter = kernel.add_parameters();
+    parameter->set_name(quotes);
+    parameter->set_annotation(quotes);
+    kernel.mutable_license()->add_copyrights(quotes);
+    auto* missing = kernel.add_unresolved_names();
+    missing->set_name(quotes);
+    missing->set_reason(quotes);
+    auto* kwarg = kernel.mutable_autotune()->add_configs()->add_kwargs();
+    kwarg->set_name("A");
+    kwarg->set_value(quotes);
+  }
+  kernel.mutable_check_reasons(0)->set_reason(quotes);
   for (const size_t module : {1'000'000u, 90'000u}) {
-    kernel.module = std::string(module, '"');
+    kernel.set_module(std::string(module, '"'));
     const std::vector<Sentence> sentences = Describe(kernel, ReadCodeFacts(kernel));
     CatalogEntry entry;
     const std::string page = KernelPage({.kernel = kernel,
@@ -157,13 +165,13 @@ TEST(KernelPage, IsNeverLargerThanAFileMayBe) {
   }
 }
 
-CatalogKernel Kernel(const std::string& url, const std::string& path) {
-  CatalogKernel kernel;
-  kernel.repository_url = url;
-  kernel.commit = "0123456789abcdef0123456789abcdef01234567";
-  kernel.path = path;
-  kernel.first_line = 3;
-  kernel.last_line = 9;
+v1::KernelRow Kernel(const std::string& url, const std::string& path) {
+  v1::KernelRow kernel;
+  kernel.set_repository_url(url);
+  kernel.set_commit("0123456789abcdef0123456789abcdef01234567");
+  kernel.set_path(path);
+  kernel.set_first_line(3);
+  kernel.set_last_line(9);
   return kernel;
 }
 

@@ -190,10 +190,10 @@ absl::StatusOr<std::vector<std::vector<Relative>>> FindRelatives(
   return relatives;
 }
 
-std::vector<uint64_t> HashRuns(const CatalogKernel& kernel) {
+std::vector<uint64_t> HashRuns(const v1::KernelRow& kernel) {
   std::vector<absl::string_view> tokens;
-  const auto language = kernel.dsl == "cuda" ? code::Language::kC : code::Language::kPython;
-  for (const code::Token& token : code::Lex(kernel.source, language)) {
+  const auto language = kernel.dsl() == v1::DSL_CUDA ? code::Language::kC : code::Language::kPython;
+  for (const code::Token& token : code::Lex(kernel.source(), language)) {
     if (token.kind != code::Token::kComment) tokens.push_back(token.text);
   }
   std::vector<uint64_t> runs;

@@ -11,7 +11,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "client/catalog/entries/catalog_kernel.h"
 #include "client/catalog/entries/kernel_row.h"
 #include "client/catalog/entries/temp_records.h"
 
@@ -19,7 +18,7 @@ namespace kernelmill::client {
 
 // Returns the hashes of all runs of five tokens of a kernel's source, ascending, each once.
 // Comments do not count.
-std::vector<uint64_t> HashRuns(const CatalogKernel& kernel);
+std::vector<uint64_t> HashRuns(const v1::KernelRow& kernel);
 
 // A sketch of a text for estimates of similarity, in 128 bytes: the least hash of its runs in each
 // of 64 bins (one-permutation MinHash). The estimate is good to some hundredths.
@@ -53,7 +52,7 @@ double Similarity(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b
 // A kernel without its texts: the part of its row that pages of other kernels need.
 struct CatalogEntry {
   std::string id;
-  RowOffset offset = 0;
+  int64_t offset = 0;
   std::string repository;
   std::string path;
   int first_line = 0;

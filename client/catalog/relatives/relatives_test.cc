@@ -24,9 +24,9 @@ std::string Body(int first, int last) {
 }
 
 std::vector<uint64_t> Runs(const std::string& source) {
-  CatalogKernel kernel;
-  kernel.dsl = "triton";
-  kernel.source = source;
+  v1::KernelRow kernel;
+  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.set_source(source);
   return HashRuns(kernel);
 }
 

@@ -36,15 +36,15 @@ std::string Words(absl::string_view operation) {
   return absl::StrReplaceAll(operation, {{"_", " "}});
 }
 
-std::string RowHtml(const CatalogKernel& kernel) {
+std::string RowHtml(const v1::KernelRow& kernel) {
   const auto shown = [](absl::string_view text) {
     return absl::StrCat("<bdi>", HtmlLine(ShownText(text, kMaxShown)), "</bdi>");
   };
-  return absl::StrCat("<li><a href=\"../kernels/", kernel.id.substr(0, 2), "/", kernel.id,
-                      ".html\">", shown(kernel.qualname), "</a> <span class=\"quiet\">",
-                      shown(kernel.repository), " · ",
-                      shown(absl::StrCat(kernel.path, ":", kernel.first_line)), " · ",
-                      shown(kernel.license.expression), "</span></li>\n");
+  return absl::StrCat("<li><a href=\"../kernels/", kernel.id().substr(0, 2), "/", kernel.id(),
+                      ".html\">", shown(kernel.qualname()), "</a> <span class=\"quiet\">",
+                      shown(kernel.repository()), " · ",
+                      shown(absl::StrCat(kernel.path(), ":", kernel.first_line())), " · ",
+                      shown(kernel.license().expression()), "</span></li>\n");
 }
 
 }  // namespace
@@ -58,10 +58,10 @@ absl::Status OperationLists::AddRow(const std::string& operation, const std::str
   return absl::OkStatus();
 }
 
-absl::Status OperationLists::Add(const CatalogKernel& kernel) {
+absl::Status OperationLists::Add(const v1::KernelRow& kernel) {
   const std::string row = RowHtml(kernel);
   bool listed = false;
-  for (const std::string& tag : kernel.tags) {
+  for (const std::string& tag : kernel.tags()) {
     if (!IsListName(tag) || (lists_.size() >= kMaxLists && !lists_.contains(tag))) continue;
     RETURN_IF_ERROR(AddRow(tag, row));
     listed = true;

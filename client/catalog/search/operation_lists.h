@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "client/catalog/entries/catalog_kernel.h"
+#include "client/catalog/entries/kernel_row.h"
 
 namespace kernelmill::client {
 
@@ -20,7 +20,7 @@ class OperationLists {
  public:
   explicit OperationLists(std::string site) : site_(std::move(site)) {}
 
-  absl::Status Add(const CatalogKernel& kernel);
+  absl::Status Add(const v1::KernelRow& kernel);
   absl::Status Finish();
 
   // Returns links to all lists as HTML. `root` leads from the page to the site's folder.

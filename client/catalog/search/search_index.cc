@@ -72,7 +72,8 @@ void AddField(const absl::flat_hash_set<std::string>& words, uint8_t weight, Wor
 }
 
 // Returns the words of several texts of one field, each once.
-absl::flat_hash_set<std::string> TagWords(const std::vector<std::string>& tags) {
+absl::flat_hash_set<std::string> TagWords(
+    const google::protobuf::RepeatedPtrField<std::string>& tags) {
   absl::flat_hash_set<std::string> words;
   for (const std::string& tag : tags) words.merge(FieldWords(tag, Pairs::kYes));
   return words;
@@ -88,19 +89,19 @@ struct KernelWords {
 // language and code. Two neighbouring words of a name, a tag or a repository also count as one
 // word, so that `layernorm` finds `layer_norm`. The code counts with its first 4,000 different
 // words, without numbers.
-KernelWords CollectWords(const CatalogKernel& kernel, absl::string_view summary) {
+KernelWords CollectWords(const v1::KernelRow& kernel, absl::string_view summary) {
   KernelWords made;
-  AddField(FieldWords(kernel.qualname, Pairs::kYes), kNameWeight, &made.uses);
-  AddField(TagWords(kernel.tags), kTagWeight, &made.uses);
+  AddField(FieldWords(kernel.qualname(), Pairs::kYes), kNameWeight, &made.uses);
+  AddField(TagWords(kernel.tags()), kTagWeight, &made.uses);
   absl::flat_hash_set<std::string> description =
-      FieldWords(absl::StrCat(kernel.docstring, "\n", summary), Pairs::kNo);
-  description.merge(TagWords(kernel.features));
+      FieldWords(absl::StrCat(kernel.docstring(), "\n", summary), Pairs::kNo);
+  description.merge(TagWords(kernel.features()));
   AddField(description, kDescriptionWeight, &made.uses);
-  AddField(FieldWords(kernel.repository, Pairs::kYes), kRepositoryWeight, &made.uses);
-  AddField(FieldWords(absl::StrCat(kernel.path, " ", kernel.dsl), Pairs::kNo), kPathWeight,
-           &made.uses);
+  AddField(FieldWords(kernel.repository(), Pairs::kYes), kRepositoryWeight, &made.uses);
+  AddField(FieldWords(absl::StrCat(kernel.path(), " ", dataset::ToWord(kernel.dsl())), Pairs::kNo),
+           kPathWeight, &made.uses);
   size_t different = 0;
-  for (const std::string& word : Words(kernel.source)) {
+  for (const std::string& word : Words(kernel.source())) {
     if (IsStopWord(word) || IsNumber(word)) continue;
     ++made.length;
     if (different == kMaxCodeWords && !made.uses.contains(word)) continue;
@@ -125,27 +126,27 @@ using Values = std::vector<std::string>;
 
 Values YesNo(bool yes) { return {yes ? "yes" : "no"}; }
 
-Values Operations(const CatalogKernel& kernel) {
+Values Operations(const v1::KernelRow& kernel) {
   Values values;
-  for (const std::string& tag : kernel.tags) {
+  for (const std::string& tag : kernel.tags()) {
     if (tag != "backward") values.push_back(ShownText(tag, kMaxName));
   }
   return values;
 }
 
-Values Shown(const Values& texts) {
+Values Shown(const google::protobuf::RepeatedPtrField<std::string>& texts) {
   Values shown;
   for (const std::string& text : texts) shown.push_back(ShownText(text, kMaxName));
   return shown;
 }
 
 // Returns the toolchains and targets that compiled the kernel.
-Values CompilesOn(const CatalogKernel& kernel) {
+Values CompilesOn(const v1::KernelRow& kernel) {
   Values values;
-  if (!kernel.compile) return values;
-  for (const CompileResult& result : kernel.compile->results) {
-    if (result.status != "ok") continue;
-    values.push_back(ShownText(absl::StrCat(result.toolchain, " · ", result.target), kMaxName));
+  if (!kernel.has_compile()) return values;
+  for (const v1::KernelRow::Compile::Result& result : kernel.compile().results()) {
+    if (result.status() != v1::COMPILE_STATUS_OK) continue;
+    values.push_back(ShownText(absl::StrCat(result.toolchain(), " · ", result.target()), kMaxName));
   }
   return values;
 }
@@ -156,7 +157,7 @@ struct FacetKind {
   absl::string_view key;  // in URLs
   absl::string_view label;
   absl::string_view mode;  // see web/src/data.ts
-  Values (*values)(const CatalogKernel&);
+  Values (*values)(const v1::KernelRow&);
 };
 
 // The page hides a facet if no kernel has a value, for example if the dataset lacks the column.
@@ -164,26 +165,30 @@ struct FacetKind {
 constexpr std::array<FacetKind, 9> kFacets = {{
     {"op", "Operation", "all", &Operations},
     {"dir", "Direction", "any",
-     [](const CatalogKernel& kernel) -> Values {
-       return {kernel.is_backward() ? "backward" : "forward / unknown"};
+     [](const v1::KernelRow& kernel) -> Values {
+       return {HasTag(kernel, "backward") ? "backward" : "forward / unknown"};
      }},
     {"lang", "Language", "any",
-     [](const CatalogKernel& kernel) -> Values { return {ShownText(kernel.dsl, kMaxName)}; }},
+     [](const v1::KernelRow& kernel) -> Values {
+       return {ShownText(dataset::ToWord(kernel.dsl()), kMaxName)};
+     }},
     {"licence", "Licence", "any",
-     [](const CatalogKernel& kernel) -> Values {
-       return {ShownText(kernel.license.expression, kMaxName)};
+     [](const v1::KernelRow& kernel) -> Values {
+       return {ShownText(kernel.license().expression(), kMaxName)};
      }},
     {"repo", "Repository", "any",
-     [](const CatalogKernel& kernel) -> Values {
-       return {ShownText(kernel.repository, kMaxName)};
+     [](const v1::KernelRow& kernel) -> Values {
+       return {ShownText(kernel.repository(), kMaxName)};
      }},
     {"feature", "Features", "all",
-     [](const CatalogKernel& kernel) { return Shown(kernel.features); }},
+     [](const v1::KernelRow& kernel) { return Shown(kernel.features()); }},
     {"self", "Self-contained", "any",
-     [](const CatalogKernel& kernel) { return YesNo(kernel.self_contained); }},
+     [](const v1::KernelRow& kernel) { return YesNo(kernel.self_contained()); }},
     {"compile", "Compiles on", "all", &CompilesOn},
     {"test", "Has a test", "any",
-     [](const CatalogKernel& kernel) { return kernel.tests.empty() ? Values{} : YesNo(true); }},
+     [](const v1::KernelRow& kernel) {
+       return ListTestFiles(kernel).empty() ? Values{} : YesNo(true);
+     }},
 }};
 
 uint32_t Thousandths(double score) {
@@ -195,20 +200,20 @@ uint32_t Size(int64_t tokens) {
 }
 
 // Returns a row as web/src/data.ts reads it. ShownText removes tabs and line ends.
-std::string RowLine(const CatalogKernel& kernel, absl::string_view summary) {
+std::string RowLine(const v1::KernelRow& kernel, absl::string_view summary) {
   std::vector<std::string> fields = {
-      ShownText(kernel.id, kMaxName),
-      ShownText(kernel.qualname, kMaxName),
-      ShownText(kernel.repository, kMaxName),
-      ShownText(kernel.path, kMaxPath),
-      absl::StrCat(kernel.first_line),
-      ShownText(kernel.dsl, kMaxName),
-      ShownText(kernel.license.expression, kMaxName),
-      absl::StrCat(Thousandths(kernel.score)),
-      absl::StrCat(Size(kernel.tokens)),
-      kernel.self_contained ? "1" : "0",
-      ShownText(summary.empty() ? kernel.docstring : summary, kMaxSummary)};
-  const Values tags = Shown(kernel.tags);
+      ShownText(kernel.id(), kMaxName),
+      ShownText(kernel.qualname(), kMaxName),
+      ShownText(kernel.repository(), kMaxName),
+      ShownText(kernel.path(), kMaxPath),
+      absl::StrCat(kernel.first_line()),
+      ShownText(dataset::ToWord(kernel.dsl()), kMaxName),
+      ShownText(kernel.license().expression(), kMaxName),
+      absl::StrCat(Thousandths(kernel.quality().score())),
+      absl::StrCat(Size(kernel.tokens().cl100k_base())),
+      kernel.self_contained() ? "1" : "0",
+      ShownText(summary.empty() ? kernel.docstring() : summary, kMaxSummary)};
+  const Values tags = Shown(kernel.tags());
   fields.insert(fields.end(), tags.begin(),
                 tags.begin() + static_cast<ptrdiff_t>(std::min(kMaxTagsShown, tags.size())));
   return absl::StrJoin(fields, "\t");
@@ -255,12 +260,12 @@ absl::StatusOr<SearchIndex> SearchIndex::Create(const std::string& site, SearchO
   return SearchIndex(site, std::move(options), std::move(postings), std::move(rows));
 }
 
-absl::Status SearchIndex::Add(const CatalogKernel& kernel, absl::string_view summary) {
+absl::Status SearchIndex::Add(const v1::KernelRow& kernel, absl::string_view summary) {
   const KernelWords words = CollectWords(kernel, summary);
-  RETURN_IF_ERROR(postings_.Add(words.uses, words.length, kernel.score));
+  RETURN_IF_ERROR(postings_.Add(words.uses, words.length, kernel.quality().score()));
   for (size_t i = 0; i < kFacets.size(); ++i) facets_[i].Add(kFacets[i].values(kernel));
-  scores_.push_back(Thousandths(kernel.score));
-  sizes_.push_back(Size(kernel.tokens));
+  scores_.push_back(Thousandths(kernel.quality().score()));
+  sizes_.push_back(Size(kernel.tokens().cl100k_base()));
   RETURN_IF_ERROR(rows_.Add(RowLine(kernel, summary)));
   return lists_.Add(kernel);
 }

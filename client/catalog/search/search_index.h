@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "client/catalog/entries/catalog_kernel.h"
+#include "client/catalog/entries/kernel_row.h"
 #include "client/catalog/entries/temp_records.h"
 #include "client/catalog/search/facet_column.h"
 #include "client/catalog/search/operation_lists.h"
@@ -33,7 +33,7 @@ class SearchIndex {
 
   // Adds the next kernel of the dataset; the site has its own order. `summary` is a sentence about
   // the kernel, or empty.
-  absl::Status Add(const CatalogKernel& kernel, absl::string_view summary);
+  absl::Status Add(const v1::KernelRow& kernel, absl::string_view summary);
 
   absl::Status Finish();
 

@@ -17,6 +17,7 @@
 #include "client/catalog/search/data_files.h"
 #include "client/catalog/search/facet_column.h"
 #include "client/catalog/search/postings.h"
+#include "client/catalog/testing/catalog_rows.h"
 #include "client/catalog/web/page.h"
 #include "common/base/file.h"
 #include "common/testing/status_matchers.h"
@@ -33,31 +34,32 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::Pair;
 
-CatalogKernel Kernel(int number, const std::string& name) {
-  CatalogKernel kernel;
-  kernel.id = absl::StrFormat("%032x", number);
-  kernel.name = kernel.qualname = name;
-  kernel.repository = "a/kernels";
-  kernel.path = "ops/file.py";
-  kernel.first_line = 3;
-  kernel.last_line = 9;
-  kernel.dsl = "triton";
-  kernel.license.expression = "MIT";
-  kernel.source = absl::StrCat("def ", name, "(x):\n    return tl.load(x)\n");
-  kernel.tokens = 100 + number;
-  kernel.score = 0.5;
+v1::KernelRow Kernel(int number, const std::string& name) {
+  v1::KernelRow kernel;
+  kernel.set_id(absl::StrFormat("%032x", number));
+  kernel.set_name(name);
+  kernel.set_qualname(name);
+  kernel.set_repository("a/kernels");
+  kernel.set_path("ops/file.py");
+  kernel.set_first_line(3);
+  kernel.set_last_line(9);
+  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.mutable_license()->set_expression("MIT");
+  kernel.set_source(absl::StrCat("def ", name, "(x):\n    return tl.load(x)\n"));
+  kernel.mutable_tokens()->set_cl100k_base(100 + number);
+  kernel.mutable_quality()->set_score(0.5);
   return kernel;
 }
 
 // A site's files by their paths.
 using Files = std::map<std::string, std::string>;
 
-Files WriteSite(const std::vector<CatalogKernel>& kernels, size_t run_entries = 1 << 20) {
+Files WriteSite(const std::vector<v1::KernelRow>& kernels, size_t run_entries = 1 << 20) {
   auto site = TempDir::Create();
   EXPECT_THAT(site, IsOk());
   auto index = SearchIndex::Create(site->path(), {.title = "Kernels", .run_entries = run_entries});
   EXPECT_THAT(index, IsOk());
-  for (const CatalogKernel& kernel : kernels) EXPECT_THAT(index->Add(kernel, ""), IsOk());
+  for (const v1::KernelRow& kernel : kernels) EXPECT_THAT(index->Add(kernel, ""), IsOk());
   EXPECT_THAT(index->Finish(), IsOk());
   Files files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(site->path())) {
@@ -131,8 +133,8 @@ std::map<uint32_t, int> ReadPostings(const Files& files, const std::string& word
 }
 
 TEST(SearchIndexTest, AWordInTheNameWeighsMoreThanOneInTheCode) {
-  CatalogKernel caller = Kernel(1, "attention");
-  caller.source = "softmax(x)";
+  v1::KernelRow caller = Kernel(1, "attention");
+  caller.set_source("softmax(x)");
   const Files files = WriteSite({Kernel(0, "fused_softmax"), caller, Kernel(2, "matmul")});
   const auto found = ReadPostings(files, "softmax");
   ASSERT_EQ(found.size(), 2u);
@@ -140,9 +142,9 @@ TEST(SearchIndexTest, AWordInTheNameWeighsMoreThanOneInTheCode) {
 }
 
 TEST(SearchIndexTest, OfTwoThatFitAsWellTheBetterWeighsMore) {
-  CatalogKernel better = Kernel(0, "softmax");
-  better.score = 0.9;
-  CatalogKernel same = Kernel(1, "softmax");
+  v1::KernelRow better = Kernel(0, "softmax");
+  better.mutable_quality()->set_score(0.9);
+  v1::KernelRow same = Kernel(1, "softmax");
   const auto found = ReadPostings(WriteSite({same, better}), "softmax");
   EXPECT_GT(found.at(0), found.at(1));  // the site's order has the better one first
 }
@@ -172,39 +174,43 @@ TEST(SearchIndexTest, TwoNeighbouringWordsOfANameAreAlsoFoundAsOne) {
 }
 
 TEST(SearchIndexTest, BytesDoNotDependOnHowOftenPostingsGoToDisk) {
-  std::vector<CatalogKernel> kernels;
+  std::vector<v1::KernelRow> kernels;
   for (int i = 0; i < 200; ++i)
     kernels.push_back(Kernel(i, absl::StrCat("kernel_", i % 17, "abc")));
   EXPECT_EQ(WriteSite(kernels), WriteSite(kernels, 10));
 }
 
 TEST(SearchIndexTest, FirstPageHasTheBestKernelsAndCounts) {
-  std::vector<CatalogKernel> kernels;
+  std::vector<v1::KernelRow> kernels;
   for (int i = 0; i < 70; ++i) kernels.push_back(Kernel(i, "softmax"));
-  kernels[66].score = 0.9;
-  kernels[3].tags = {"softmax", "backward"};
+  kernels[66].mutable_quality()->set_score(0.9);
+  testing::SetTexts({"softmax", "backward"}, kernels[3].mutable_tags());
   const nlohmann::json meta = Data(WriteSite(kernels), "meta");
   EXPECT_EQ(meta["kernels"], 70);
   const auto top = Fields(meta["top"]);
   ASSERT_EQ(top.size(), 20u);
-  EXPECT_EQ(top[0][0], kernels[66].id);
-  EXPECT_EQ(top[1][0], kernels[0].id);
+  EXPECT_EQ(top[0][0], kernels[66].id());
+  EXPECT_EQ(top[1][0], kernels[0].id());
   EXPECT_EQ(meta["facets"][0]["top"], nlohmann::json::parse(R"([["softmax", 1]])"));
   EXPECT_EQ(meta["facets"][1]["top"],
             nlohmann::json::parse(R"([["forward / unknown", 69], ["backward", 1]])"));
 }
 
 TEST(SearchIndexTest, WhatNobodyCompiledIsNoValueOfCompilesOn) {
-  CatalogKernel compiled = Kernel(0, "softmax");
-  compiled.compile.emplace();
-  compiled.compile->results = {{.toolchain = "triton-3.5", .target = "sm90", .status = "ok"},
-                               {.toolchain = "triton-3.5", .target = "gfx942", .status = "error"}};
+  v1::KernelRow compiled = Kernel(0, "softmax");
+  for (const auto& [target, status] :
+       {std::pair("sm90", v1::COMPILE_STATUS_OK), std::pair("gfx942", v1::COMPILE_STATUS_ERROR)}) {
+    auto* result = compiled.mutable_compile()->add_results();
+    result->set_toolchain("triton-3.5");
+    result->set_target(target);
+    result->set_status(status);
+  }
   const nlohmann::json meta = Data(WriteSite({compiled, Kernel(1, "matmul")}), "meta");
   EXPECT_EQ(meta["facets"][7]["top"], nlohmann::json::parse(R"([["triton-3.5 · sm90", 1]])"));
 }
 
 TEST(SearchIndexTest, RowsAreCutIntoFilesWhoseFirstKernelsAreTold) {
-  std::vector<CatalogKernel> kernels;
+  std::vector<v1::KernelRow> kernels;
   for (int i = 0; i < 2000; ++i) kernels.push_back(Kernel(i, absl::StrCat("kernel", i)));
   const Files files = WriteSite(kernels);
   const auto firsts = Data(files, "meta")["rows"].get<std::vector<size_t>>();
@@ -220,24 +226,26 @@ TEST(SearchIndexTest, RowsAreCutIntoFilesWhoseFirstKernelsAreTold) {
 }
 
 TEST(SearchIndexTest, RowsOfTheLongestTextsStayBelowAFilesBound) {
-  std::vector<CatalogKernel> kernels;
+  std::vector<v1::KernelRow> kernels;
   for (int i = 0; i < 100; ++i) {
-    CatalogKernel kernel = Kernel(i, std::string(500, '\x01'));
-    kernel.repository = kernel.path = kernel.docstring = kernel.dsl = std::string(1000, '"');
-    kernel.license.expression = std::string(1000, '\\');
-    for (int tag = 0; tag < 20; ++tag) kernel.tags.push_back(std::string(300, '\\'));
+    v1::KernelRow kernel = Kernel(i, std::string(500, '\x01'));
+    kernel.set_repository(std::string(1000, '"'));
+    kernel.set_path(kernel.repository());
+    kernel.set_docstring(kernel.repository());
+    kernel.mutable_license()->set_expression(std::string(1000, '\\'));
+    for (int tag = 0; tag < 20; ++tag) kernel.add_tags(std::string(300, '\\'));
     kernels.push_back(kernel);
   }
   EXPECT_GT(Data(WriteSite(kernels), "meta")["rows"].size(), 1u);
 }
 
 TEST(SearchIndexTest, KernelsOfTheSameOperationsLieTogetherTheBestFirst) {
-  std::vector<CatalogKernel> kernels;
+  std::vector<v1::KernelRow> kernels;
   for (int i = 0; i < 12; ++i) {
     kernels.push_back(Kernel(i, absl::StrCat("kernel", i)));
-    kernels.back().tags = {i % 2 ? "softmax" : "matmul"};
-    kernels.back().score = i == 9 ? 0.9 : 0.5;
-    kernels.back().source = i == 9 ? "onlyhere" : "elsewhere";
+    testing::SetTexts({i % 2 ? "softmax" : "matmul"}, kernels.back().mutable_tags());
+    kernels.back().mutable_quality()->set_score(i == 9 ? 0.9 : 0.5);
+    kernels.back().set_source(i == 9 ? "onlyhere" : "elsewhere");
   }
   const Files files = WriteSite(kernels);
   std::vector<std::string> names;
@@ -255,10 +263,10 @@ TEST(SearchIndexTest, KernelsOfTheSameOperationsLieTogetherTheBestFirst) {
 }
 
 TEST(SearchIndexTest, HostileTextIsSpelledOutAndEscaped) {
-  CatalogKernel kernel = Kernel(0, "a\u202e</script><b>");
-  kernel.repository = "evil/<img src=x onerror=alert(1)>";
-  kernel.path = "a\"'b\x1b.py";
-  kernel.docstring = "a\ttab\nand a line";
+  v1::KernelRow kernel = Kernel(0, "a\u202e</script><b>");
+  kernel.set_repository("evil/<img src=x onerror=alert(1)>");
+  kernel.set_path("a\"'b\x1b.py");
+  kernel.set_docstring("a\ttab\nand a line");
   const Files files = WriteSite({kernel});
   ASSERT_EQ(ReadRows(files, 0).size(), 1u);
   EXPECT_EQ(ReadRows(files, 0)[0].size(), 11u);
@@ -270,21 +278,21 @@ TEST(SearchIndexTest, HostileTextIsSpelledOutAndEscaped) {
 }
 
 TEST(SearchIndexTest, LongListsGoOnOnFurtherPages) {
-  std::vector<CatalogKernel> kernels;
+  std::vector<v1::KernelRow> kernels;
   for (int i = 0; i < 501; ++i) {
     kernels.push_back(Kernel(i, "softmax"));
-    kernels.back().tags = {"softmax"};
+    testing::SetTexts({"softmax"}, kernels.back().mutable_tags());
   }
   const Files files = WriteSite(kernels);
   EXPECT_THAT(files.at("lists/softmax.html"), HasSubstr("href=\"softmax-2.html\""));
-  EXPECT_THAT(files.at("lists/softmax-2.html"), HasSubstr(kernels[500].id));
+  EXPECT_THAT(files.at("lists/softmax-2.html"), HasSubstr(kernels[500].id()));
   EXPECT_THAT(files.at("lists/index.html"), HasSubstr("softmax.html"));
 }
 
 TEST(SearchIndexTest, ATagThatIsNoFileNameIsListedUnderOther) {
-  CatalogKernel kernel = Kernel(0, "softmax");
-  kernel.tags = {"../../evil"};
-  EXPECT_THAT(WriteSite({kernel}).at("lists/other.html"), HasSubstr(kernel.id));
+  v1::KernelRow kernel = Kernel(0, "softmax");
+  testing::SetTexts({"../../evil"}, kernel.mutable_tags());
+  EXPECT_THAT(WriteSite({kernel}).at("lists/other.html"), HasSubstr(kernel.id()));
 }
 
 TEST(SearchIndexTest, ADatasetWithoutKernelsHasASite) {

@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "dataset/rows/row_reader.h"
+#include "kernelmill/v1/rows.pb.h"
+
 namespace kernelmill::client::testing {
 
 // Returns a row of kernels.jsonl for a small softmax, for tests to change.
@@ -53,6 +56,17 @@ inline nlohmann::json SoftmaxRow() {
   })json");
 }
 
+// Returns the row as the catalog reads it.
+inline v1::KernelRow ToKernel(const nlohmann::json& row) {
+  return *dataset::ParseRow<v1::KernelRow>(row.dump());
+}
+
+// Replaces the elements of a list of texts.
+inline void SetTexts(const std::vector<std::string>& texts,
+                     google::protobuf::RepeatedPtrField<std::string>* list) {
+  list->Assign(texts.begin(), texts.end());
+}
+
 // Returns SoftmaxRow with another id, whose last digits are `number`.
 inline nlohmann::json NumberedRow(int number) {
   nlohmann::json row = SoftmaxRow();
@@ -63,10 +77,12 @@ inline nlohmann::json NumberedRow(int number) {
   return row;
 }
 
-// Writes the rows as kernels.jsonl of the folder.
+// Writes the rows as kernels.jsonl of the folder, beside an empty ledger and empty notices.
 inline void WriteKernels(const std::string& folder, const std::vector<nlohmann::json>& rows) {
   std::ofstream file(folder + "/kernels.jsonl", std::ios::binary);
   for (const nlohmann::json& row : rows) file << row.dump() << "\n";
+  std::ofstream(folder + "/ledger.jsonl", std::ios::app);
+  std::ofstream(folder + "/notices.jsonl", std::ios::app);
 }
 
 }  // namespace kernelmill::client::testing
