@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "common/base/hex.h"
+#include "common/base/text.h"
 #include "dataset/rows/row_schema.h"
 
 namespace kernelmill::client {
