@@ -14,8 +14,8 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1] / "tests/kubernetes"))
-import manifests  # noqa: E402 (finds PyYAML where it was installed)
+sys.path.insert(0, str(HERE))
+import kustomize  # noqa: E402 (finds PyYAML in build/peers/kubernetes)
 
 import yaml  # noqa: E402
 
@@ -39,7 +39,7 @@ def render(*components):
         text = yaml.safe_dump({"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "namespace": "kernelmill",
                                "resources": [at("base"), at("store")], "components": [at(f"components/{c}") for c in components]})
         (path / "kustomization.yaml").write_text(text)
-        return manifests.render(path)
+        return kustomize.render(path)
 
 
 def plain_name(name):
@@ -103,7 +103,7 @@ def with_values(thing, values):
                                      for n in thing["spec"]["dnsNames"]]
     if kind == "PrometheusRule":
         thing["spec"] = escaped(thing["spec"])
-    template = manifests.pod_template(thing)
+    template = kustomize.pod_template(thing)
     if template:
         component = template["metadata"]["labels"]["app.kubernetes.io/component"]
         container, = template["spec"]["containers"]
