@@ -23,7 +23,7 @@ import sys
 import tempfile
 import tokenize
 
-# What opens a sentence: the start of a comment, message, paragraph, list item or table cell in any case; after a full stop only
+# The beginning of a sentence: the start of a comment, message, paragraph, list item or table cell in any case; after a full stop only
 # with a capital.
 OPENERS = "Of|What|Whether|Where|Who|Whose|Whom"
 OPENING = re.compile(rf"(?:\A|\n[ \t]*[-*|][ \t]+)\**(?i:({OPENERS}))\b(?!['-])|[.!?][)\"]?\s+({OPENERS})\b(?!['-])")

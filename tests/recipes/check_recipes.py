@@ -4,7 +4,7 @@
 usage: check_recipes.py [ROOT]      prints what is wrong; exit 1 if anything is
        check_recipes.py --self-test
 
-A recipe is a heading of the third level with numbered steps. Of every word in backticks in it:
+A recipe is a heading of the third level with numbered steps. Checks of each word in backticks:
   path      a file or folder has to exist: from the root, or in the folder of the path before it; X_test.cc may be new
   program   build/release/FOLDER/TARGET: FOLDER's CMakeLists.txt has to define TARGET
   variable  KERNELMILL_X has to be read by some source

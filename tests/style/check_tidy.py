@@ -34,7 +34,7 @@ class Hasher:
         self.settings = (ROOT / ".clang-tidy").read_bytes()
 
     def read(self, path):
-        """(text, our headers that it includes) of a file; None if there is no such file in the repository."""
+        """Returns a file's text and our headers that it includes; None if it is not in the repository."""
         if path not in self.known:
             try:
                 text = (ROOT / path).read_bytes()
@@ -57,7 +57,7 @@ class Hasher:
 
 
 def changed_files():
-    """The files that differ from where this branch left main; none without Git."""
+    """Returns the files that differ from where this branch left main; empty without Git."""
     def git(*words):
         done = subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True, check=False)
         return done.stdout.split() if done.returncode == 0 else []
@@ -67,7 +67,7 @@ def changed_files():
 
 
 def compile_commands(build):
-    """{source of ours: its compiler arguments}, without precompiled headers, which only the compiler that made them can read."""
+    """Returns {source of ours: its compiler arguments}, without precompiled headers, which only the compiler that made them can read."""
     found = {}
     for entry in json.loads((build / "compile_commands.json").read_text()):
         path = pathlib.Path(entry["file"])
@@ -87,7 +87,7 @@ def compile_commands(build):
 
 
 def check(source, arguments, resources):
-    """(exit status, its words) of clang-tidy on a source."""
+    """Runs clang-tidy on a source; returns its exit status and output."""
     command = [str(PROGRAM), "--quiet", "--warnings-as-errors=*", source, "--", f"-resource-dir={resources}", *arguments]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout + (done.stderr if "error" in done.stderr else "")
