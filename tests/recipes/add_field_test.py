@@ -45,6 +45,7 @@ def copy_tree(folder):
 
 
 @unittest.skipUnless((ROOT / ".git").exists(), "not a Git checkout, whose files could be listed")
+@unittest.skipUnless((ROOT / PROTO).exists(), f"there is no {PROTO}")
 class AddField(unittest.TestCase):
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
