@@ -2,8 +2,8 @@
 # usage: run.sh [--toolchains] [--compose] [--packages] [--kubernetes] [--trainers] [--tidy] [CTEST_ARGUMENT...]
 #        run.sh --unit NAME... [CTEST_ARGUMENT...]
 # Installs what is missing, builds release, and runs every test; ctest's summary comes last.
-# --unit builds and runs only the tests of folders (services/store/core: those below it too) or targets (store_core_test).
-# A folder without a test of its own is built only.
+# --unit builds and runs only the tests of folders (services/store/core: those below it too) or tests (store_core_test,
+# docs_test). A folder without a test of its own is built only.
 # --compose also brings the cluster up on this machine's Docker engine (tests/integration/compose.sh), --packages installs
 # the Debian packages and the wheel in clean containers there (tests/packages/run.sh), --kubernetes builds a Kubernetes of its
 # Go modules and has its pods deleted, drained and killed in the middle of jobs (tests/kubernetes/run.sh), --trainers installs
@@ -39,7 +39,8 @@ run_unit() {
     exit 2
   }
   grep -qs '^KERNELMILL_TESTS:BOOL=ON' build/release/CMakeCache.txt || cmake --preset release -DKERNELMILL_TESTS=ON >/dev/null
-  cmake --build --preset release --target "${targets[@]}"
+  mapfile -t found < <(cmake --build --preset release --target help | sed -n 's/^\([a-zA-Z0-9_-]*\): phony.*/\1/p' | grep -Fx "$(printf '%s\n' "${targets[@]}")")
+  [[ ${#found[@]} -eq 0 ]] || cmake --build --preset release --target "${found[@]}" # a script's test builds nothing
   if [[ ${#tests[@]} -eq 0 ]]; then
     echo "run.sh: built ${targets[*]}; no tests of their own"
     exit 0
