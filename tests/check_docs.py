@@ -4,7 +4,7 @@
 usage: check_docs.py [ROOT]      prints what is wrong; exit 1 if anything is
        check_docs.py --self-test checks the checks on a small tree that breaks them
 
-Of every Markdown file:
+Checks of each Markdown file:
   link     a relative link, or an #anchor of one, that leads nowhere
   path     a path of the repository in backticks (common/..., services/..., and so on) that is not there
   file     a file of C++ or proto in backticks that ends no path here
@@ -38,7 +38,7 @@ COMMAND = re.compile(r"(?<![\w/-])(?:[\w./-]*/)?kernelmill ((?:store )?[a-z]+)\b
 FLAG = re.compile(r"(?<![\w-])--([a-z][a-z-]+)")
 OPTION = re.compile(r'add_(?:option|flag)\(\s*"--([a-z-]+)')
 FIELD = re.compile(r"^  (?:optional |repeated )?[\w.]+ (\w+) = \d+;|^    [\w.]+ (\w+) = \d+;", re.MULTILINE)
-# What a string literal may hold, and adjacent literals that make one.
+# A string literal; adjacent ones make one.
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 SKIPPED_FOLDERS = {".git", ".cache", "build", "quickstart-out", "node_modules"}
 
@@ -51,15 +51,15 @@ def markdown_files(root):
     return sorted(found)
 
 
-def anchor_of(heading):
-    """As GitHub makes it: lower case, blanks to dashes, punctuation dropped."""
+def make_anchor(heading):
+    """Returns the anchor of a heading as GitHub makes it: lower case, blanks to dashes, punctuation dropped."""
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "")
     return re.sub(r"[^\w\- ]", "", text.strip().lower()).replace(" ", "-")
 
 
 def anchors(path):
     text = FENCE.sub("", path.read_text(encoding="utf-8"))
-    return {anchor_of(line.lstrip("#")) for line in text.splitlines() if line.startswith("#")}
+    return {make_anchor(line.lstrip("#")) for line in text.splitlines() if line.startswith("#")}
 
 
 def sources(root, *tops):
@@ -71,7 +71,7 @@ def sources(root, *tops):
 
 
 def literals(text):
-    """The string literals of a source, those that stand side by side joined."""
+    """Returns the string literals of a source; adjacent ones are joined."""
     joined = re.sub(r'"\s*\n?\s*"', "", text)
     return "\n".join(match[1].replace('\\"', '"').replace("\\\\", "\\") for match in LITERAL.finditer(joined))
 

@@ -26,7 +26,7 @@ import tempfile
 
 TOPS = ("common", "dataset", "services", "client")  # low to high
 OURS = TOPS + ("tests",)
-# Where generated headers come from.
+# The targets that generate headers, by how their names begin.
 GENERATED = [("kernelmill/v1/rows.pb.h", "rows_proto"), ("kernelmill/v1/", "kernelmill_proto"), ("build/bazel/", "reapi_proto"),
              ("google/bytestream/", "reapi_proto"), ("google/rpc/", "reapi_proto")]
 IMPURE = re.compile(r"^(grpc|grpcpp|CLI|rocksdb|git2|curl|archive|prometheus|tree_sitter|yaml-cpp)(/|\.h|_|$)"
@@ -80,14 +80,14 @@ def read_includes(root):
     return includes
 
 
-def folder_of(path):
+def parent_folder(path):
     return path.rpartition("/")[0]
 
 
 def public_headers(includes):
     """Headers that another folder includes, directly or through headers of their own folder."""
     public = {included for path, rows in includes.items() for _, included in rows
-              if included in includes and folder_of(included) != folder_of(path)}
+              if included in includes and parent_folder(included) != parent_folder(path)}
     work = list(public)
     while work:
         for _, included in includes[work.pop()]:
@@ -141,7 +141,7 @@ class Checker:
         users = sorted(p for p, rows in self.includes.items() if path in (included for _, included in rows))
         if users and all(user in self.tests for user in users):
             return owner[users[0]]
-        return self.library.get(folder_of(path)) or self.sole_target(folder_of(path))
+        return self.library.get(parent_folder(path)) or self.sole_target(parent_folder(path))
 
     def sole_target(self, folder):
         """A folder without a library: its headers go with the one program or test there."""
@@ -157,7 +157,7 @@ class Checker:
         if included not in self.includes:
             self.problem("unknown", where, f"includes {included}, which does not exist")
             return None
-        target = self.library.get(folder_of(included)) or self.sole_target(folder_of(included))
+        target = self.library.get(parent_folder(included)) or self.sole_target(parent_folder(included))
         return target.name if target else None
 
     def is_test(self, path):
@@ -187,7 +187,7 @@ class Checker:
         elif not self.is_test(path):
             order = self.order[here[0]]
             if order.get(here[1], len(order)) < order.get(there[1], -1):
-                self.problem("upward", where, f"{here[0]}/{here[1]} stands below {there[0]}/{there[1]}")
+                self.problem("upward", where, f"{here[0]}/{here[1]} is below {there[0]}/{there[1]}")
 
     def check_tops(self, where, here, there, included):
         if TOPS.index(here[0]) < TOPS.index(there[0]):
@@ -207,7 +207,7 @@ class Checker:
             self.problem("upward", where, f"{here[2]} includes {included}")
 
     def check_test_libraries(self):
-        """What is built without the tests needs none of their libraries."""
+        """Programs and libraries that are built without the tests must not need test libraries."""
         for target in self.targets.values():
             if target.kind not in ("km_library", "km_binary"):
                 continue
@@ -268,7 +268,7 @@ CLEAN = {
     "client/CMakeLists.txt": "km_binary(kernelmill SRCS main.cc DEPS x_server)",
     "client/main.cc": '#include "services/x/server/s.h"\n',
 }
-# What is changed in the clean tree, and the one problem that must be found.
+# A change of the clean tree, and the one problem that it must cause.
 BROKEN = [
     ("undeclared", {"services/x/server/s.cc": '#include "common/rpc/r.h"\n'}),
     ("undeclared", {"common/rpc/r.cc": '#include "build/bazel/remote/execution/v2/remote_execution.pb.h"\n'}),
@@ -303,7 +303,7 @@ BROKEN = [
 ]
 
 
-def problems_of(files):
+def find_problems(files):
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         for top in OURS + ("proto",):
@@ -315,9 +315,9 @@ def problems_of(files):
 
 
 def self_test():
-    failures = [f"the clean tree is refused: {p}" for p in problems_of(CLEAN)]
+    failures = [f"the clean tree is refused: {p}" for p in find_problems(CLEAN)]
     for kind, change in BROKEN:
-        found = problems_of({**CLEAN, **change})
+        found = find_problems({**CLEAN, **change})
         if len(found) != 1 or f": {kind}: " not in found[0]:
             failures.append(f"expected one '{kind}' from {sorted(change)}, found {found}")
     for failure in failures:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes the Helm chart in deploy/kubernetes/chart of the kustomize manifests, so that a fact stands in one of them.
+"""Makes the Helm chart in deploy/kubernetes/chart from the kustomize manifests, so that each fact has one place.
 
 usage: make_chart.py [--check]      --check: only says whether the chart is that of the manifests, by its exit code
 
-Of each object that base, store and components render, one template: what a cluster chooses (image, settings, resources,
-replicas, storage, TLS, autoscalers, monitoring) is read from the values, whose defaults are the manifests'. Needs PyYAML, and
+Each object that base, store and components render becomes a template. The choices of a cluster (image, settings, resources,
+replicas, storage, TLS, autoscalers, monitoring) are read from the values, whose defaults are the manifests'. Needs PyYAML, and
 kubectl or kustomize (tests/kubernetes/install_tools.sh)."""
 
 import os
@@ -14,16 +14,16 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1] / "tests/kubernetes"))
-import manifests  # noqa: E402 (finds PyYAML where it was installed)
+sys.path.insert(0, str(HERE))
+import kustomize  # noqa: E402 (finds PyYAML in build/peers/kubernetes)
 
 import yaml  # noqa: E402
 
 CHART = HERE / "chart"
 HASH = re.compile(r"^([a-z-]+-)?settings-[a-z0-9]{10}$")
 HEAD = "# Made by deploy/kubernetes/make_chart.py of the kustomize manifests: change those.\n"
-TRUSTED = ["tls", "grants"]  # what the value tls.enabled brings
-# Of the settings, those that are no values: they follow from tls.enabled.
+TRUSTED = ["tls", "grants"]  # the components that the value tls.enabled adds
+# Settings that are no values: they follow from tls.enabled.
 OWN = ("KERNELMILL_TLS", "KERNELMILL_INSECURE", "KERNELMILL_GRANT_KEY")
 # The components that are wholly there or not, with the value that says so.
 OPTIONS = {"cert-manager": "and .Values.tls.enabled .Values.tls.certManager", "autoscaling": ".Values.autoscaling.enabled",
@@ -39,7 +39,7 @@ def render(*components):
         text = yaml.safe_dump({"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization", "namespace": "kernelmill",
                                "resources": [at("base"), at("store")], "components": [at(f"components/{c}") for c in components]})
         (path / "kustomization.yaml").write_text(text)
-        return manifests.render(path)
+        return kustomize.render(path)
 
 
 def plain_name(name):
@@ -64,7 +64,7 @@ class Values:
             block("image", "The image of every program; deploy/docker/Dockerfile makes it, and REPOSITORY-compiler, the compiler's.",
                   {"repository": "kernelmill", "tag": version, "pullPolicy": "IfNotPresent", "pullSecrets": []}),
             block("tls", "An identity for each program, from cert-manager or from Secrets that are there (secrets.sh), and the key "
-                  "`grant.key` of the Secret `grant-key`, which has to be there. Without, whoever reaches a port may do everything.", {"enabled": True, "certManager": True}),
+                  "`grant.key` of the Secret `grant-key`, which has to be there. Without it, any client that reaches a port may do everything.", {"enabled": True, "certManager": True}),
             block("autoscaling", "Workers follow their queues; else `replicas` holds. Needs an adapter of external metrics.",
                   {"enabled": False}),
             block("replicas", "Workers of each kind. The compiler, whose image is large, is for jobs with `compile:`.", self.replicas),
@@ -75,7 +75,7 @@ class Values:
                   self.settings),
             block("resources", "By program.", self.resources),
             block("priorityClasses", "They are the whole cluster's: false for a second release.", {"create": True}),
-            block("nodeSelector", "Where pods may go.", {}), block("tolerations", "And in spite of what.", [])])
+            block("nodeSelector", "Selects the nodes that pods may run on.", {}), block("tolerations", "Taints that pods tolerate.", [])])
 
 
 def escaped(value):
@@ -103,7 +103,7 @@ def with_values(thing, values):
                                      for n in thing["spec"]["dnsNames"]]
     if kind == "PrometheusRule":
         thing["spec"] = escaped(thing["spec"])
-    template = manifests.pod_template(thing)
+    template = kustomize.pod_template(thing)
     if template:
         component = template["metadata"]["labels"]["app.kubernetes.io/component"]
         container, = template["spec"]["containers"]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the PrometheusRule of components/service-monitors of deploy/prometheus/rules, so that a rule stands in one of them.
+"""Makes the PrometheusRule of components/service-monitors of deploy/prometheus/rules, so that each rule has one place.
 
 usage: make_rules.py [--check]      --check: only says whether it is that of the rules, by its exit code"""
 

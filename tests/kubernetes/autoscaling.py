@@ -1,4 +1,4 @@
-"""What autoscalers need: Prometheus, which scrapes the coordinator, and prometheus-adapter with the rules of
+"""The needs of autoscalers: Prometheus, which scrapes the coordinator, and prometheus-adapter with the rules of
 components/autoscaling, as programs of this machine that the cluster knows as a service."""
 
 import contextlib

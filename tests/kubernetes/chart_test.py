@@ -1,5 +1,5 @@
 """The Helm chart is that of the kustomize manifests: its files are what make_chart.py writes, and what Helm makes of them with
-the default values is what kustomize renders, but for names that Helm cannot give. The second needs helm (install_helm.sh)."""
+the default values is what kustomize renders, except for names that Helm cannot give. The second needs helm (install_helm.sh)."""
 
 import shutil
 import subprocess

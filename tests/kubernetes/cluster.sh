@@ -39,7 +39,7 @@ wait_for() { # SECONDS COMMAND...
 kubectl() { "$dir/kubectl" --kubeconfig "$dir/admin.kubeconfig" "$@"; }
 containers() { ctr --address "$dir/containerd.sock" --namespace k8s.io "$@"; }
 
-# end SIGNAL NAME...: of those that run, and not of whoever has the number of one that has ended.
+# end SIGNAL NAME...: only programs that still run; the number of one that has ended may be another process.
 end() {
   local signal=$1 name pid
   shift
@@ -62,7 +62,7 @@ write_settings() {
   echo "$token,admin,admin,\"system:masters\"" >"$dir/tokens.csv"
   openssl genrsa -out "$dir/sa.key" 2048 2>/dev/null
   openssl rsa -in "$dir/sa.key" -pubout -out "$dir/sa.pub" 2>/dev/null
-  # By this certificate servers of further APIs (prometheus-adapter) know that the API server sends them whom it names.
+  # Servers of further APIs (prometheus-adapter) trust the user that the API server names, because of this certificate.
   openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=front-proxy-ca -keyout "$dir/front-ca.key" -out "$dir/front-ca.crt" 2>/dev/null
   openssl req -new -newkey rsa:2048 -nodes -subj /CN=front-proxy -keyout "$dir/front.key" -out "$dir/front.csr" 2>/dev/null
   openssl x509 -req -in "$dir/front.csr" -CA "$dir/front-ca.crt" -CAkey "$dir/front-ca.key" -CAcreateserial -days 30 \
@@ -196,7 +196,7 @@ up() {
     ln -sf "$binary" "$dir/$part"
   done
   write_settings
-  # Where a Docker engine runs too, it has set the policy of forwarding to DROP.
+  # A Docker engine on this machine has set the policy of forwarding to DROP.
   for way in -i -o; do
     iptables -C FORWARD "$way" kmtest0 -j ACCEPT 2>/dev/null || iptables -I FORWARD "$way" kmtest0 -j ACCEPT
   done

@@ -53,7 +53,7 @@ class OnKubernetes(unittest.TestCase):
         self.addCleanup(self.report)
 
     def salt(self, more=""):
-        """Of kernels that no test before had, nor an earlier run on a cluster that was kept: they would come from the store."""
+        """Returns a word that makes kernels new to the store: neither an earlier test nor an earlier run on a kept cluster had it."""
         return f"{self.id().rsplit('.', 1)[-1].split('_')[1]}{more}_{int(self.began)}"
 
     def say(self, what):
@@ -217,7 +217,7 @@ class OnKubernetes(unittest.TestCase):
         self.node.apply(restore.replace("kernelmill:0.1.0", "kernelmill:now").replace("monday", backup.name).replace("/data/restored", folder))
         self.addCleanup(self.on_node, "delete", "pod", "restore")
         self.on_node("wait", "pod/restore", "--for=jsonpath={.status.phase}=Succeeded", "--timeout=120s")
-        data = "KERNELMILL_DATA: /data\n  KERNELMILL_LIMIT"  # of the store's settings
+        data = "KERNELMILL_DATA: /data\n  KERNELMILL_LIMIT"  # the store's settings
         self.node.apply(self.node.render(MANIFESTS / "cluster", [(data, data.replace("/data", folder))]))
         self.on_node("delete", "pod", "-l", "app.kubernetes.io/component=store", "--ignore-not-found")
         self.node.wait_rolled_out()
@@ -293,7 +293,7 @@ class OnKubernetes(unittest.TestCase):
 
 @unittest.skipUnless(FOLDER, "no cluster: tests/kubernetes/run.sh")
 class Admission(unittest.TestCase):
-    """What the API server says of the manifests, without running them."""
+    """The API server accepts the manifests; nothing runs."""
 
     @classmethod
     def setUpClass(cls):
@@ -322,7 +322,7 @@ class Admission(unittest.TestCase):
                     f"namespace: {NEW}\nresources: [{os.path.relpath(folder, path)}]\n")
                 done = self.dry_run(self.node.kubectl("kustomize", path).stdout)
                 self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertNotIn("violate", done.stderr)  # of PodSecurity: workloads only warn
+                self.assertNotIn("violate", done.stderr)  # PodSecurity only warns about workloads
 
     def test_the_chart_is_taken_too(self):
         if not HELM.exists():

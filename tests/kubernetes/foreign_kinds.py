@@ -36,7 +36,7 @@ def main():
     for (module, digest), paths in MODULES.items():
         folder = folder_of(module, digest)
         items = [yaml.safe_load((folder / path).read_text(encoding="utf-8")) for path in paths]
-        for item in items:  # of templates that are no YAML of a cluster yet
+        for item in items:  # templates that are not YAML of a cluster yet
             for key in ("labels", "annotations"):
                 item["metadata"].pop(key, None)
         name = module.split("/")[1]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: image.sh BIN TAG
-# Makes the image TAG of programs that are built already, in the folder BIN: the last part of deploy/docker/Dockerfile as it
-# stands, with these programs in the place of those that its first part would build. So an image costs seconds.
+# Makes the image TAG of programs that are built already, in the folder BIN: the unchanged last part of
+# deploy/docker/Dockerfile, with these programs in the place of those that its first part would build. So an image costs seconds.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 

@@ -118,7 +118,7 @@ class Manifests(unittest.TestCase):
             self.assertIn("exec" if tls else "grpc", container["livenessProbe"])
 
     def asks(self, probe):
-        """The service of whose health a probe asks; empty: the server's."""
+        """The service whose health a probe asks for; empty: the server itself."""
         if "exec" in probe:
             program, *service = probe["exec"]["command"]
             self.assertTrue(program.endswith("/healthcheck.py"), program)
@@ -321,7 +321,7 @@ class Manifests(unittest.TestCase):
                          {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.json")})
         for thing in things:
             self.assertEqual(thing["metadata"]["labels"]["grafana_dashboard"], "1")
-            self.assertLess(len(str(thing["data"])), 250_000)  # what `kubectl apply` writes into an annotation once more
+            self.assertLess(len(str(thing["data"])), 250_000)  # `kubectl apply` writes into an annotation once more
 
     def test_a_worker_kind_with_another_image_has_all_that_the_others_have(self):
         things = manifests.render(pathlib.Path(__file__).parent / "manifests/other-worker")

@@ -13,7 +13,7 @@ sys.path[:0] = [str(HERE.parent / "integration"), str(HERE.parent / "chaos")]
 import cluster as clusters  # noqa: E402
 import harness  # noqa: E402
 
-ADDRESS = "10.88.244.1"  # of the node, and so of this machine, as pods see it
+ADDRESS = "10.88.244.1"  # the node, and so this machine, as pods see it
 NAMESPACE = "kernelmill"
 PATIENCE = 400  # seconds, on a machine that is busy
 
@@ -92,7 +92,7 @@ class Node:
 
 
 class Kernelmill:
-    """What Submission asks of a cluster: called from outside the pods, by the services' addresses or others."""
+    """The cluster that Submission needs, called from outside the pods, by the services' addresses or others."""
 
     def __init__(self, node, folder, addresses=None, identity=()):
         self.folder, self.identity = pathlib.Path(folder), [*identity]

@@ -1,4 +1,4 @@
-"""Who may talk to whom, as a table: worked out from the manifests' network policies by the rules of Kubernetes. The test
+"""A table of the allowed connections, worked out from the manifests' network policies by the rules of Kubernetes. The test
 cluster's own network plugin enforces none, so that this says what a plugin that does would let through."""
 
 import ipaddress
@@ -43,7 +43,7 @@ class Network:
                 and direction in p["spec"]["policyTypes"] and selects(p["spec"]["podSelector"], pod.labels)]
 
     def peer_is(self, peer, other):
-        """Whether a peer of a policy of our namespace is `other`: a pod, or an address outside."""
+        """Returns true if a peer of a policy of our namespace is `other`: a pod, or an address outside."""
         if not isinstance(other, Pod):
             block = peer.get("ipBlock")
             address = ipaddress.ip_address(other)
