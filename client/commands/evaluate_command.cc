@@ -19,7 +19,7 @@
 #include "client/evaluate/generations.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
-#include "common/job/compile_policy.h"
+#include "common/job/job_spec.h"
 #include "common/toolchains/toolchains.h"
 
 namespace kernelmill::client {

@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
+#include "common/dsl/languages.h"
 
 namespace kernelmill::client {
 namespace {
@@ -25,8 +26,7 @@ struct Compiled {
 };
 
 bool IsCompiled(const v1::Kernel& kernel) {
-  return (kernel.dsl() == v1::DSL_TRITON || kernel.dsl() == v1::DSL_GLUON) &&
-         kernel.role() != v1::KERNEL_ROLE_DEVICE;
+  return dsl::CompilesAsTriton(kernel.dsl()) && kernel.role() != v1::KERNEL_ROLE_DEVICE;
 }
 
 bool LacksDefinitionsAlone(const v1::Kernel& kernel) {

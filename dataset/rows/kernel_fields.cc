@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "common/job/compile_policy.h"
+#include "common/job/job_spec.h"
 #include "dataset/rows/field_builders.h"
 #include "kernelmill/v1/kernel.pb.h"
 
@@ -108,7 +108,7 @@ Field ChecksField() {
     const std::string& name = type->field(i)->name();
     Field check =
         Word(name, WordsOf(v1::RuleResult::Outcome_descriptor(), "OUTCOME_"), "its outcome");
-    if (job::IsOfCompilers(name)) {
+    if (job::IsCompilerCheck(name)) {
       check.description += "; null where the job compiles nothing";
       check.nullable = true;
     }
