@@ -24,7 +24,7 @@
 #include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/cas/digest.h"
-#include "common/job/compile_policy.h"
+#include "common/job/job_spec.h"
 #include "common/rpc/status.h"
 #include "common/toolchains/toolchains.h"
 #include "kernelmill/v1/stages.grpc.pb.h"

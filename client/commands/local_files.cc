@@ -83,7 +83,7 @@ std::vector<LocalFile> FindLicenseFiles(const std::vector<LocalFile>& files) {
     for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
       std::error_code unreadable;
       const std::string path = entry->path().string();
-      if (source_files::KindOf(path) == source_files::Kind::kOther) continue;
+      if (source_files::GetKind(path) == source_files::Kind::kOther) continue;
       if (!entry->is_regular_file(unreadable)) continue;
       licenses.push_back({path, entry->path().relative_path().string()});
     }

@@ -16,7 +16,7 @@
 #include "absl/strings/str_split.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
-#include "common/job/job_file_tree.h"
+#include "common/job/yaml_message.h"
 #include "dataset/output/dataset_files.h"
 #include "dataset/rows/row_reader.h"
 #include "kernelmill/v1/rows.pb.h"

@@ -17,6 +17,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/types/span.h"
 #include "client/evaluate/text_overlap.h"
+#include "common/dsl/languages.h"
 #include "common/base/status.h"
 #include "common/job/job_spec.h"
 
@@ -35,8 +36,7 @@ struct Compiled {
 };
 
 bool IsCompiled(const v1::Kernel& kernel) {
-  return (kernel.dsl() == v1::DSL_TRITON || kernel.dsl() == v1::DSL_GLUON) &&
-         kernel.role() != v1::KERNEL_ROLE_DEVICE;
+  return dsl::CompilesAsTriton(kernel.dsl()) && kernel.role() != v1::KERNEL_ROLE_DEVICE;
 }
 
 bool LacksDefinitionsAlone(const v1::Kernel& kernel) {

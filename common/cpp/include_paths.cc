@@ -1,7 +1,14 @@
+// Resolving #include without a build: the include paths of a project are in its build files, which
+// are not run here. But a header's path in an #include is nearly always the end of its path in the
+// repository, so the files are indexed by their last component, and a file matches if its path ends
+// with the whole name. If several match, the one nearest to the includer wins; if two are equally
+// near, none does, since a wrong header is worse than a missing one.
 #include "common/cpp/include_paths.h"
 
 #include <algorithm>
+#include <cstddef>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -9,19 +16,171 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "common/base/path.h"
-#include "common/cpp/headers.h"
 
 namespace kernelmill::cpp {
 namespace {
 
 using absl::string_view;
 
-constexpr size_t kMaxPath = 512;         // of an #include
-constexpr size_t kMaxCandidates = 1024;  // files of one name
+string_view Extension(string_view path) {
+  const size_t dot = path.rfind('.');
+  return dot == string_view::npos ? string_view() : path.substr(dot + 1);
+}
+
+template <size_t n>
+bool IsAmong(const string_view (&words)[n], string_view word) {
+  return std::find(std::begin(words), std::end(words), word) != std::end(words);
+}
+
+}  // namespace
+
+bool IsHeaderPath(string_view path) {
+  static constexpr string_view kExtensions[] = {"cuh", "h", "hh", "hpp", "hxx", "inl", "inc"};
+  return IsAmong(kExtensions, Extension(path));
+}
+
+bool IsCppPath(string_view path) {
+  static constexpr string_view kExtensions[] = {"cu", "hip", "cc", "cpp", "cxx"};
+  return IsAmong(kExtensions, Extension(path)) || IsHeaderPath(path);
+}
+
+std::string CanonicalHeader(string_view path) {
+  static const auto& twins = *new absl::flat_hash_set<string_view>{
+      "assert", "ctype",  "errno", "float",  "limits", "math", "signal",  "stdarg",
+      "stddef", "stdint", "stdio", "stdlib", "string", "time", "inttypes"};
+  string_view stem = path;
+  if (absl::ConsumeSuffix(&stem, ".h") && twins.contains(stem)) return absl::StrCat("c", stem);
+  if (path == "cuda_fp16.hpp") return "cuda_fp16.h";
+  return std::string(path);
+}
+
+bool IsHipHeader(string_view path) { return absl::StartsWith(path, "hip/"); }
+
+bool IsRuntimeHeader(string_view path) {
+  return path == "cuda_runtime.h" || path == "cuda.h" || path == "cuda_runtime_api.h" ||
+         path == "device_launch_parameters.h" || path == "hip/hip_runtime.h";
+}
+
+// The lists have the headers of the C++ standard library and those of CUDA and HIP that kernels
+// include.
+bool IsKnownHeader(string_view path) {
+  static const auto& plain = *new absl::flat_hash_set<string_view>{"algorithm",
+                                                                   "any",
+                                                                   "array",
+                                                                   "atomic",
+                                                                   "bit",
+                                                                   "bitset",
+                                                                   "chrono",
+                                                                   "climits",
+                                                                   "cmath",
+                                                                   "complex",
+                                                                   "concepts",
+                                                                   "condition_variable",
+                                                                   "cfloat",
+                                                                   "cassert",
+                                                                   "cctype",
+                                                                   "cerrno",
+                                                                   "cinttypes",
+                                                                   "cstdarg",
+                                                                   "cstddef",
+                                                                   "cstdint",
+                                                                   "cstdio",
+                                                                   "cstdlib",
+                                                                   "cstring",
+                                                                   "ctime",
+                                                                   "deque",
+                                                                   "exception",
+                                                                   "filesystem",
+                                                                   "fstream",
+                                                                   "functional",
+                                                                   "future",
+                                                                   "initializer_list",
+                                                                   "iomanip",
+                                                                   "ios",
+                                                                   "iosfwd",
+                                                                   "iostream",
+                                                                   "istream",
+                                                                   "iterator",
+                                                                   "limits",
+                                                                   "list",
+                                                                   "map",
+                                                                   "memory",
+                                                                   "mutex",
+                                                                   "new",
+                                                                   "numeric",
+                                                                   "optional",
+                                                                   "ostream",
+                                                                   "queue",
+                                                                   "random",
+                                                                   "ranges",
+                                                                   "ratio",
+                                                                   "regex",
+                                                                   "set",
+                                                                   "shared_mutex",
+                                                                   "span",
+                                                                   "sstream",
+                                                                   "stack",
+                                                                   "stdexcept",
+                                                                   "string",
+                                                                   "string_view",
+                                                                   "system_error",
+                                                                   "thread",
+                                                                   "tuple",
+                                                                   "type_traits",
+                                                                   "typeinfo",
+                                                                   "typeindex",
+                                                                   "unordered_map",
+                                                                   "unordered_set",
+                                                                   "utility",
+                                                                   "valarray",
+                                                                   "variant",
+                                                                   "vector",
+                                                                   "version",
+                                                                   "mma.h",
+                                                                   "math_constants.h",
+                                                                   "math_functions.h",
+                                                                   "vector_types.h",
+                                                                   "vector_functions.h",
+                                                                   "builtin_types.h",
+                                                                   "cuComplex.h",
+                                                                   "cublas_v2.h",
+                                                                   "cublasLt.h",
+                                                                   "nvrtc.h",
+                                                                   "library_types.h",
+                                                                   "driver_types.h",
+                                                                   "sm_20_intrinsics.h",
+                                                                   "sm_30_intrinsics.h",
+                                                                   "sm_60_atomic_functions.h",
+                                                                   "device_functions.h",
+                                                                   "device_atomic_functions.h",
+                                                                   "texture_fetch_functions.h",
+                                                                   "cusparse.h",
+                                                                   "cusolverDn.h",
+                                                                   "cufft.h",
+                                                                   "unistd.h",
+                                                                   "malloc.h",
+                                                                   "memory.h",
+                                                                   "strings.h"};
+  if (plain.contains(path) || IsRuntimeHeader(path)) return true;
+  const std::string canonical = CanonicalHeader(path);
+  if (canonical != path && plain.contains(canonical)) return true;
+  for (const string_view prefix : {"cuda_", "curand", "cooperative_groups", "cuda/", "nv/", "crt/",
+                                   "hip/", "nvtx", "cudaTypedefs", "sys/", "bits/"}) {
+    if (absl::StartsWith(path, prefix)) return prefix != "cuda_" || absl::StrContains(path, ".h");
+  }
+  return false;
+}
+
+namespace {
+
+using absl::string_view;
+
+constexpr size_t kMaxPath = 512;         // bytes in an #include
+constexpr size_t kMaxCandidates = 1024;  // files of one name that are compared
 
 string_view LastPart(string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// a/b/../c is a/c; empty where it leads out of the tree.
+// Returns a/c for a/b/../c; empty for a path that leads out of the tree.
 std::string Normalized(string_view path) {
   std::vector<string_view> parts;
   for (const string_view part : absl::StrSplit(path, '/')) {
@@ -37,14 +196,14 @@ std::string Normalized(string_view path) {
   return absl::StrJoin(parts, "/");
 }
 
-// How many folders two paths share from the root on.
+// Returns how many folders two paths share from the root on.
 size_t SharedFolders(string_view a, string_view b) {
   size_t shared = 0;
   for (size_t i = 0; i < std::min(a.size(), b.size()) && a[i] == b[i]; ++i) shared += a[i] == '/';
   return shared;
 }
 
-// `line` after its '#'.
+// Reads the name in a line whose '#' was taken off.
 std::optional<IncludeName> NameOn(string_view line) {
   line = absl::StripLeadingAsciiWhitespace(line);
   if (!absl::ConsumePrefix(&line, "include")) return std::nullopt;

@@ -6,8 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "common/cpp/headers.h"
-
 namespace kernelmill::cpp {
 namespace {
 

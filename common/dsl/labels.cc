@@ -1,3 +1,4 @@
+// The validator's rules give these words (kind.cc, target.cc); tests hold both sides together.
 #include "common/dsl/labels.h"
 
 namespace kernelmill::dsl {

@@ -7,12 +7,14 @@
 
 namespace kernelmill::dsl {
 
-// The words that label kernels: the validator gives them, job files name them in their policies.
+// The words that label kernels. The validator gives them, and job files name them in their
+// policies.
 
-// What a kernel is there for (Verdict.kind).
+// Returns the purposes that a kernel can have (Verdict.kind).
 const std::vector<absl::string_view>& KernelKinds();
 
-// Whose hardware it is written for (Verdict.target); the first is "generic".
+// Returns the vendors whose hardware a kernel can be written for (Verdict.target). The first is
+// "generic".
 const std::vector<absl::string_view>& KernelTargets();
 
 }  // namespace kernelmill::dsl

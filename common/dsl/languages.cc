@@ -1,7 +1,13 @@
+// Each question about a file is answered in two steps, the cheap one first: nearly all files of a
+// repository have nothing to do with kernels. HasMarker runs over every byte of every file;
+// MayHoldExtracted and MayHoldCounted run over those that have a marker; only then is a file
+// parsed.
 #include "common/dsl/languages.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 
 #include "absl/strings/match.h"
@@ -11,6 +17,8 @@
 namespace kernelmill::dsl {
 namespace {
 
+// The extracted languages come first, then the counted ones by name. A language whose kernels are
+// found by makers needs a marker in every file that uses it, or the fetcher would skip the file.
 std::vector<Language> MakeLanguages() {
   return {
       {.name = "triton",
@@ -18,14 +26,17 @@ std::vector<Language> MakeLanguages() {
        .makers = {{"triton", {"jit", "runtime.jit", "runtime.jit.jit", "runtime.jit.JITFunction"}}},
        .markers = {"triton"},
        .template_markers = {kTemplateClass, kTemplateHook},
-       .decorator = "@triton.jit"},
+       .decorator = "@triton.jit",
+       .compiles_as_triton = true},
       {.name = "gluon",
        .dsl = v1::DSL_GLUON,
        .makers = {{"triton.experimental.gluon", {"jit", "_runtime.jit"}}},
        .markers = {"gluon"},
-       .decorator = "@gluon.jit"},
-      // jax.experimental.pallas.pallas_call, jax.experimental.pallas.mosaic_gpu.kernel and their
-      // like. What stands below ops uses Pallas: its names are those of operations.
+       .decorator = "@gluon.jit",
+       .compiles_as_triton = true},
+      // The makers are jax.experimental.pallas.pallas_call,
+      // jax.experimental.pallas.mosaic_gpu.kernel and the like. Names below `ops` are those of
+      // operations that use Pallas.
       {.name = "pallas",
        .dsl = v1::DSL_PALLAS,
        .makers = {{"jax.experimental.pallas", {"pallas_call", "core_map", "kernel"}, true, "ops"},
@@ -47,7 +58,7 @@ std::vector<Language> MakeLanguages() {
       {.name = "nki",
        .makers = {{"neuronxcc.nki", {"jit"}}, {"nki", {"jit"}}},
        .markers = {"neuronxcc", "nki.jit", "import nki", "from nki"}},
-      // "from numba import cuda" has no dot, and code has numba by any name.
+      // "from numba import cuda" has no dot, and code calls numba by any name.
       {.name = "numba", .makers = {{"numba.cuda", {"jit"}}}, .markers = {"numba"}},
       {.name = "taichi", .makers = {{"taichi", {"kernel", "func"}}}, .markers = {"taichi"}},
       {.name = "tilelang",
@@ -57,13 +68,15 @@ std::vector<Language> MakeLanguages() {
       {.name = "tvm",
        .makers = {{"tvm.script.tir", {"prim_func", "macro"}}},
        .markers = {"tvm.script", "tvm import script"}},
-      // Alone it is a word of half of all GPU code.
+      // "warp" is a word of half of all GPU code, so only its import is a marker.
       {.name = "warp",
        .makers = {{"warp", {"kernel", "func"}}},
        .markers = {"import warp", "from warp"}},
   };
 }
 
+// Returns whether a resolved name is one of the makers: module and "." before it, and the rest one
+// of the names. If submodules count too, only the last part must be a name.
 bool IsMaker(const Makers& makers, absl::string_view resolved) {
   if (!absl::ConsumePrefix(&resolved, makers.module) || !absl::ConsumePrefix(&resolved, ".")) {
     return false;
@@ -82,7 +95,8 @@ bool HoldsAny(absl::string_view text, const std::vector<absl::string_view>& word
                      [&](absl::string_view word) { return Contains(text, word); });
 }
 
-// Adds a word to a list of which a text is to hold one, unless it is there in part.
+// Adds a word to a list; a text must hold one word of the list. A word that contains another one of
+// the list is not needed.
 void AddWord(absl::string_view word, std::vector<absl::string_view>& words) {
   for (const absl::string_view known : words) {
     if (absl::StrContains(word, known)) return;
@@ -94,9 +108,9 @@ void AddWord(absl::string_view word, std::vector<absl::string_view>& words) {
   words.push_back(word);
 }
 
-// What some languages have in common for a first look at a text.
+// The words of several languages for a first look at a text.
 struct Words {
-  std::vector<absl::string_view> makers;  // their last parts
+  std::vector<absl::string_view> makers;  // the makers' last parts
   std::vector<absl::string_view> markers;
 
   explicit Words(std::initializer_list<const Language*> languages) {
@@ -108,19 +122,23 @@ struct Words {
     }
     for (const absl::string_view marker : language.markers) AddWord(marker, markers);
   }
+  // Returns whether the text has a marker and a maker's last part. The shorter list is looked for
+  // first, since it usually decides.
   bool MayBeIn(absl::string_view text) const {
     const bool few = markers.size() < makers.size();
     return HoldsAny(text, few ? markers : makers) && HoldsAny(text, few ? makers : markers);
   }
 };
 
-const Language* LanguageOf(v1::Dsl dsl) {
+const Language* FindLanguage(v1::Dsl dsl) {
+  if (dsl == v1::DSL_UNSPECIFIED) return nullptr;  // languages that are only counted have it
   for (const Language& language : Languages()) {
     if (language.dsl == dsl) return &language;
   }
   return nullptr;
 }
 
+// Returns the words of all languages that are only counted.
 Words CountedWords() {
   Words words({});
   for (const Language& language : Languages()) {
@@ -129,6 +147,65 @@ Words CountedWords() {
   return words;
 }
 
+// Finds whether a text holds a marker of any language.
+//
+// The basic idea: three bytes at every second place are looked up in a small table that says which
+// markers they may be part of. A marker has four bytes or more, so it holds three such bytes at its
+// first or its second byte, and is never missed. Nearly all places end with the one look.
+class MarkerFinder {
+ public:
+  MarkerFinder() {
+    for (const Language& language : Languages()) {
+      for (const absl::string_view marker : language.markers) Add(marker);
+      for (const absl::string_view marker : language.template_markers) Add(marker);
+    }
+  }
+
+  // Looks at every second place; IsAt compares the markers that have these three bytes.
+  bool FindIn(absl::string_view text) const {
+    for (size_t at = 0; at + kBytes <= text.size(); at += kStep) {
+      const uint8_t first = buckets_[Hash(text.data() + at)];
+      if (first != 0 && IsAt(text, at, first)) return true;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr size_t kStep = 2;
+  static constexpr size_t kBytes = 3;
+
+  struct Part {
+    absl::string_view marker;
+    size_t offset;
+    uint8_t next;
+  };
+
+  void Add(absl::string_view marker) {
+    for (size_t offset = 0; offset < kStep; ++offset) {
+      uint8_t& first = buckets_[Hash(marker.data() + offset)];
+      parts_.push_back({marker, offset, first});
+      first = static_cast<uint8_t>(parts_.size());  // from 1; 0 ends a chain
+    }
+  }
+
+  // Multiplies by a large odd number and takes the upper bits; 13 of them, for 8,192 buckets.
+  static size_t Hash(const char* bytes) {
+    const auto byte = [&](int at) { return uint32_t{static_cast<unsigned char>(bytes[at])}; };
+    return ((byte(0) | byte(1) << 8 | byte(2) << 16) * 0x9e3779b1u) >> 19;
+  }
+
+  bool IsAt(absl::string_view text, size_t at, uint8_t part) const {
+    for (; part != 0; part = parts_[part - 1].next) {
+      const auto& [marker, offset, next] = parts_[part - 1];
+      if (at >= offset && absl::StartsWith(text.substr(at - offset), marker)) return true;
+    }
+    return false;
+  }
+
+  std::array<uint8_t, 1 << 13> buckets_ = {};
+  std::vector<Part> parts_;
+};
+
 }  // namespace
 
 const std::vector<Language>& Languages() {
@@ -136,7 +213,7 @@ const std::vector<Language>& Languages() {
   return languages;
 }
 
-const Language* LanguageOfMaker(absl::string_view resolved) {
+const Language* FindMakerLanguage(absl::string_view resolved) {
   for (const Language& language : Languages()) {
     for (const Makers& makers : language.makers) {
       if (IsMaker(makers, resolved)) return &language;
@@ -145,25 +222,41 @@ const Language* LanguageOfMaker(absl::string_view resolved) {
   return nullptr;
 }
 
-v1::Dsl ExtractedDslOf(absl::string_view resolved) {
-  const Language* language = LanguageOfMaker(resolved);
+v1::Dsl FindExtractedDsl(absl::string_view resolved) {
+  const Language* language = FindMakerLanguage(resolved);
   return language == nullptr ? v1::DSL_UNSPECIFIED : language->dsl;
 }
 
-absl::string_view CountedDslOf(absl::string_view resolved) {
-  const Language* language = LanguageOfMaker(resolved);
+absl::string_view FindCountedDsl(absl::string_view resolved) {
+  const Language* language = FindMakerLanguage(resolved);
   return language == nullptr || language->dsl != v1::DSL_UNSPECIFIED ? "" : language->name;
 }
 
+bool HasMarker(absl::string_view text) {
+  static const auto& finder = *new MarkerFinder();
+  return finder.FindIn(text);
+}
+
+bool CompilesAsTriton(v1::Dsl dsl) {
+  const Language* const language = FindLanguage(dsl);
+  return language != nullptr && language->compiles_as_triton;
+}
+
+absl::string_view DslName(v1::Dsl dsl) {
+  const Language* const language = FindLanguage(dsl);
+  return language == nullptr ? "unknown" : language->name;
+}
+
 bool HasMarkerOf(v1::Dsl dsl, absl::string_view text) {
-  const Language* language = LanguageOf(dsl);
+  const Language* language = FindLanguage(dsl);
   return language != nullptr &&
          (HoldsAny(text, language->markers) || HoldsAny(text, language->template_markers));
 }
 
 bool MayHoldExtracted(absl::string_view text) {
-  static const auto& triton = *new Words({LanguageOf(v1::DSL_TRITON), LanguageOf(v1::DSL_GLUON)});
-  static const auto& pallas = *new Words({LanguageOf(v1::DSL_PALLAS)});
+  static const auto& triton =
+      *new Words({FindLanguage(v1::DSL_TRITON), FindLanguage(v1::DSL_GLUON)});
+  static const auto& pallas = *new Words({FindLanguage(v1::DSL_PALLAS)});
   return triton.MayBeIn(text) || pallas.MayBeIn(text);
 }
 
@@ -172,6 +265,7 @@ bool MayHoldCounted(absl::string_view text) {
   return Contains(text, "@") && counted.MayBeIn(text);
 }
 
+// A decorator from one of these packages is never a project's own wrapper around a maker.
 bool IsLibrary(absl::string_view package) {
   static constexpr absl::string_view kLibraries[] = {"triton", "torch", "jax", "numba"};
   return std::find(std::begin(kLibraries), std::end(kLibraries), package) != std::end(kLibraries);

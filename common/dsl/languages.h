@@ -8,66 +8,78 @@
 
 namespace kernelmill::dsl {
 
-// The kernel languages as data: the one place to add or to change one. The fetcher asks which files
-// may hold kernels at all, the extractor which functions are kernels, the validator which
-// decorators are another library's.
+// The kernel languages as data: the one place to add or change a language. The fetcher asks here
+// which files may hold kernels, the extractor which functions are kernels, the compiler which
+// kernels it can compile, and the validator which decorators belong to other libraries.
 
-// What makes a kernel of a function, as a decorator or when it is called with it: "jit" below
-// "triton".
+// The names that make a kernel of a function, as a decorator or as a call with the function: "jit"
+// below "triton".
 struct Makers {
-  absl::string_view module;              // dotted, as imports name it
+  absl::string_view module;              // dotted, as imports have it
   std::vector<absl::string_view> names;  // dotted, below the module
   bool in_submodules = false;            // also below any module in it ...
-  absl::string_view but_not_below = "";  // ... but for this one
-  // No package's name, but what code calls the module where an import of '*' brings it.
+  absl::string_view but_not_below = "";  // ... except below this one
+  // `module` is not a package but what code calls the module after `import *`.
   bool as_written = false;
 };
 
 struct Language {
-  absl::string_view name;             // as reports spell it
-  v1::Dsl dsl = v1::DSL_UNSPECIFIED;  // none: its functions are counted by name, not extracted
-  std::vector<Makers> makers = {};    // none: kernels are found by the markers themselves
-  // A file that uses the language holds one of these. Each has four bytes or more, and is as rare
-  // as can be in files that do not use it.
+  absl::string_view name;  // as reports spell it
+  // unspecified: its functions are counted by name, not extracted
+  v1::Dsl dsl = v1::DSL_UNSPECIFIED;
+  std::vector<Makers> makers = {};  // empty: the markers themselves are the kernels' qualifiers
+  // A file that uses the language holds one of these texts. Each has four bytes or more, and is as
+  // rare as possible in files that do not use the language.
   std::vector<absl::string_view> markers = {};
-  // A text that is Python only once it is filled in, and makes such kernels, holds one of these.
+  // A template that becomes Python once it is filled in, and makes such kernels, holds one of
+  // these.
   std::vector<absl::string_view> template_markers = {};
-  absl::string_view decorator = "";  // as nearly all code that writes kernels spells it
+  absl::string_view decorator = "";  // the usual spelling of its decorator
+  // Triton's compiler compiles its kernels. A language without this is not given to the compile
+  // stage.
+  bool compiles_as_triton = false;
 };
 
-// PyTorch's class for a kernel that is Python only once it is filled in, and the hook which such a
-// text begins with.
+// PyTorch's class for a kernel that is a template, and the hook with which such a template begins.
 inline constexpr absl::string_view kTemplateClass = "TritonTemplate";
 inline constexpr absl::string_view kTemplateHook = "def_kernel";
 
-// All that are known, each name once.
+// Returns all known languages, each name once.
 const std::vector<Language>& Languages();
 
-// The language whose maker a dotted name is, once it is resolved through imports; else null.
-const Language* LanguageOfMaker(absl::string_view resolved);
+// Returns the language of a maker, given as a dotted name that was resolved through imports; else
+// null.
+const Language* FindMakerLanguage(absl::string_view resolved);
 
-// Its DSL, where it is extracted; else DSL_UNSPECIFIED.
-v1::Dsl ExtractedDslOf(absl::string_view resolved);
+// Returns the DSL of such a maker if its kernels are extracted; else DSL_UNSPECIFIED.
+v1::Dsl FindExtractedDsl(absl::string_view resolved);
 
-// Its name, where it is counted and not extracted; else empty.
-absl::string_view CountedDslOf(absl::string_view resolved);
+// Returns the language's name of such a maker if its functions are only counted; else empty.
+absl::string_view FindCountedDsl(absl::string_view resolved);
 
-// Whether a text holds a marker of any language: without one it holds no kernel and no function to
-// count. At memory speed.
+// Returns whether Triton's compiler compiles kernels of this DSL; false for an unknown one.
+bool CompilesAsTriton(v1::Dsl dsl);
+
+// Returns the language's name of an extracted DSL, such as "cuda"; "unknown" for others.
+absl::string_view DslName(v1::Dsl dsl);
+
+// Returns whether a text holds a marker of any language. Without one it holds no kernel and no
+// function to count. Runs at memory speed.
 bool HasMarker(absl::string_view text);
 
-// Whether it holds one of this DSL.
+// Returns whether a text holds a marker of this DSL.
 bool HasMarkerOf(v1::Dsl dsl, absl::string_view text);
 
-// Whether a text of Python may hold a kernel that is extracted, or a function that is counted: a
-// marker, and a word that its language's makers end in. Texts that pass hold a marker.
+// Return whether a Python text may hold a kernel that is extracted, or a function that is counted:
+// a marker, and the last part of one of its language's makers. Texts that pass hold a marker.
 bool MayHoldExtracted(absl::string_view text);
 bool MayHoldCounted(absl::string_view text);
 
-// Whether what a package defines, by its first name, is no project's own way to make kernels.
+// Returns whether a package, by its first name, is a library whose functions are not a project's
+// own way to make kernels.
 bool IsLibrary(absl::string_view package);
 
-// Whether "NAME.jit", as code writes it, is another library's than Triton's.
+// Returns whether "NAME.jit", as code writes it, belongs to another library than Triton.
 bool IsOtherJit(absl::string_view name);
 
 }  // namespace kernelmill::dsl

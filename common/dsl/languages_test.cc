@@ -25,34 +25,49 @@ TEST(Languages, EveryMakerIsItsLanguages) {
     for (const Makers& makers : language.makers) {
       for (const absl::string_view name : makers.names) {
         const std::string maker = absl::StrCat(makers.module, ".", name);
-        EXPECT_EQ(LanguageOfMaker(maker), &language) << maker;
-        EXPECT_EQ(LanguageOfMaker(absl::StrCat("x.", maker)), nullptr) << maker;
+        EXPECT_EQ(FindMakerLanguage(maker), &language) << maker;
+        EXPECT_EQ(FindMakerLanguage(absl::StrCat("x.", maker)), nullptr) << maker;
       }
     }
   }
 }
 
 TEST(Languages, GluonsJitIsNotTritons) {
-  EXPECT_EQ(ExtractedDslOf("triton.jit"), v1::DSL_TRITON);
-  EXPECT_EQ(ExtractedDslOf("triton.experimental.gluon.jit"), v1::DSL_GLUON);
-  EXPECT_EQ(ExtractedDslOf("triton.language.load"), v1::DSL_UNSPECIFIED);
-  EXPECT_EQ(ExtractedDslOf("triton"), v1::DSL_UNSPECIFIED);
-  EXPECT_EQ(ExtractedDslOf("numba.cuda.jit"), v1::DSL_UNSPECIFIED);
+  EXPECT_EQ(FindExtractedDsl("triton.jit"), v1::DSL_TRITON);
+  EXPECT_EQ(FindExtractedDsl("triton.experimental.gluon.jit"), v1::DSL_GLUON);
+  EXPECT_EQ(FindExtractedDsl("triton.language.load"), v1::DSL_UNSPECIFIED);
+  EXPECT_EQ(FindExtractedDsl("triton"), v1::DSL_UNSPECIFIED);
+  EXPECT_EQ(FindExtractedDsl("numba.cuda.jit"), v1::DSL_UNSPECIFIED);
 }
 
 TEST(Languages, PallasIsFoundInSubmodulesButNotAmongItsOperations) {
-  EXPECT_EQ(ExtractedDslOf("jax.experimental.pallas.pallas_call"), v1::DSL_PALLAS);
-  EXPECT_EQ(ExtractedDslOf("jax.experimental.pallas.mosaic_gpu.kernel"), v1::DSL_PALLAS);
-  EXPECT_EQ(ExtractedDslOf("jax._src.pallas.core_map"), v1::DSL_PALLAS);
-  EXPECT_EQ(ExtractedDslOf("jax.experimental.pallas.ops.tpu.kernel"), v1::DSL_UNSPECIFIED);
+  EXPECT_EQ(FindExtractedDsl("jax.experimental.pallas.pallas_call"), v1::DSL_PALLAS);
+  EXPECT_EQ(FindExtractedDsl("jax.experimental.pallas.mosaic_gpu.kernel"), v1::DSL_PALLAS);
+  EXPECT_EQ(FindExtractedDsl("jax._src.pallas.core_map"), v1::DSL_PALLAS);
+  EXPECT_EQ(FindExtractedDsl("jax.experimental.pallas.ops.tpu.kernel"), v1::DSL_UNSPECIFIED);
 }
 
 TEST(Languages, CountedOnesHaveANameAndNoDsl) {
-  EXPECT_EQ(CountedDslOf("numba.cuda.jit"), "numba");
-  EXPECT_EQ(CountedDslOf("tilelang.language.prim_func"), "tilelang");
-  EXPECT_EQ(CountedDslOf("tvm.script.tir.prim_func"), "tvm");
-  EXPECT_EQ(CountedDslOf("triton.jit"), "");
-  EXPECT_EQ(CountedDslOf("numba.jit"), "");
+  EXPECT_EQ(FindCountedDsl("numba.cuda.jit"), "numba");
+  EXPECT_EQ(FindCountedDsl("tilelang.language.prim_func"), "tilelang");
+  EXPECT_EQ(FindCountedDsl("tvm.script.tir.prim_func"), "tvm");
+  EXPECT_EQ(FindCountedDsl("triton.jit"), "");
+  EXPECT_EQ(FindCountedDsl("numba.jit"), "");
+}
+
+TEST(Languages, OnlyThoseThatSaySoCompileAsTriton) {
+  for (int value = 0; value < v1::Dsl_ARRAYSIZE; ++value) {
+    const auto dsl = static_cast<v1::Dsl>(value);
+    EXPECT_EQ(CompilesAsTriton(dsl), dsl == v1::DSL_TRITON || dsl == v1::DSL_GLUON) << value;
+  }
+  EXPECT_FALSE(CompilesAsTriton(static_cast<v1::Dsl>(99)));  // a language of a newer version
+}
+
+TEST(Languages, EveryExtractedOneHasAName) {
+  EXPECT_EQ(DslName(v1::DSL_CUDA), "cuda");
+  EXPECT_EQ(DslName(v1::DSL_PALLAS), "pallas");
+  EXPECT_EQ(DslName(v1::DSL_UNSPECIFIED), "unknown");
+  EXPECT_EQ(DslName(static_cast<v1::Dsl>(99)), "unknown");
 }
 
 TEST(Markers, AreSeenAtEveryPlace) {

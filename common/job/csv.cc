@@ -1,3 +1,8 @@
+// The grammar, RFC 4180 with LF accepted for CRLF:
+//   file   := (record line-end)*
+//   record := field ("," field)*
+//   field  := quoted | any characters except comma, quote and line end
+//   quoted := '"' (any character except quote | '""')* '"'
 #include "common/job/csv.h"
 
 #include <algorithm>
@@ -10,14 +15,14 @@
 #include "absl/strings/strip.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
-#include "common/job/job_file_tree.h"
+#include "common/job/field_check.h"
 
 namespace kernelmill::job {
 namespace {
 
 constexpr size_t kNone = absl::string_view::npos;
 
-// Takes one field after the other from what is left of the text.
+// Reads one field after the other off the front of the text that is left.
 class CsvParser {
  public:
   CsvParser(absl::string_view text, absl::string_view file) : rest_(text), file_(file) {}
@@ -49,11 +54,12 @@ class CsvParser {
     return rest_.empty() || rest_[0] == ',' || rest_[0] == '\n' || absl::StartsWith(rest_, "\r\n");
   }
 
+  // Reads a field up to the next comma or line end, without a CR before the line end.
   absl::StatusOr<std::string> TakeField() {
     if (absl::ConsumePrefix(&rest_, "\"")) return TakeQuoted();
     size_t size = std::min(rest_.find_first_of(",\n\""), rest_.size());
     if (size < rest_.size() && rest_[size] == '"') {
-      return FileError(file_, line_, "a quote within a field that does not begin with one");
+      return FileError(file_, line_, "a field with a quote in it must be in quotes");
     }
     if (size > 0 && size < rest_.size() && rest_[size] == '\n' && rest_[size - 1] == '\r') --size;
     std::string field(rest_.substr(0, size));
@@ -61,19 +67,22 @@ class CsvParser {
     return field;
   }
 
+  // Reads a quoted field, whose opening quote was taken. An error names the line of that quote,
+  // since the rest of the file has been read as the field.
   absl::StatusOr<std::string> TakeQuoted() {
     const int first_line = line_;
     std::string field;
     do {
       const size_t end = rest_.find('"');
-      if (end == kNone) return FileError(file_, first_line, "a quote that is never closed");
+      if (end == kNone) return FileError(file_, first_line, "a quote is not closed");
       line_ += static_cast<int>(std::count(rest_.begin(), rest_.begin() + end, '\n'));
       field.append(rest_.data(), end);
       rest_.remove_prefix(end + 1);
       if (!absl::StartsWith(rest_, "\"")) break;
       field += '"';
     } while (absl::ConsumePrefix(&rest_, "\""));
-    if (!AtFieldEnd()) return FileError(file_, line_, "text after a field's closing quote");
+    if (!AtFieldEnd())
+      return FileError(file_, line_, "a comma or a line end must follow a field's closing quote");
     return field;
   }
 
@@ -93,7 +102,7 @@ absl::Status CheckFieldCount(const CsvRecord& header, const CsvRecord& record,
   if (record.fields.size() == header.fields.size()) return absl::OkStatus();
   return FileError(
       file, record.line,
-      absl::StrCat(record.fields.size(), " fields, where the header has ", header.fields.size()));
+      absl::StrCat("has ", record.fields.size(), " fields; the header has ", header.fields.size()));
 }
 
 std::string CsvRow(const std::vector<absl::string_view>& fields) {

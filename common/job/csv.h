@@ -10,27 +10,29 @@
 
 namespace kernelmill::job {
 
-// Comma-separated values as RFC 4180 has them.
+// Comma-separated values, RFC 4180.
 
 // A row of a CSV file.
 struct CsvRecord {
-  int line = 0;  // that it begins on, from 1
+  int line = 0;  // the first of its lines, from 1
   std::vector<std::string> fields;
 };
 
-// A field may stand in quotes, and then hold commas, line ends and quotes that are doubled. Lines
-// may end in LF alone; empty ones are passed over.
-// INVALID_ARGUMENT, by FileError: a quote in the middle of a field, or one that is never closed.
+// Returns the rows of a CSV file, its header too. A quoted field may hold commas, line ends and
+// doubled quotes. Lines may end in LF alone, and empty lines are skipped. `file` is for error
+// messages.
+// INVALID_ARGUMENT (FileError): a quote in the middle of an unquoted field, or one that is not
+// closed.
 absl::StatusOr<std::vector<CsvRecord>> ParseCsv(absl::string_view text, absl::string_view file);
 
-// INVALID_ARGUMENT, by FileError: the record has not as many fields as the header.
+// Checks that the record has as many fields as the header. INVALID_ARGUMENT (FileError) if not.
 absl::Status CheckFieldCount(const CsvRecord& header, const CsvRecord& record,
                              absl::string_view file);
 
-// One record to write: fields with a comma, quote or line end in quotes, ended by \r\n.
+// Returns one record to write, ended by \r\n. Fields with a comma, quote or line end are quoted.
 std::string CsvRow(const std::vector<absl::string_view>& fields);
 
-// Code as text for a field: UTF-8, repaired where need be, with \r\n as \n. Indentation stays.
+// Returns code as text for a field: valid UTF-8, with \r\n as \n. Indentation stays.
 std::string CsvText(absl::string_view code);
 
 }  // namespace kernelmill::job

@@ -40,9 +40,9 @@ TEST(ParseCsv, WrongQuotesAreRefusedWithFileAndLine) {
   const struct {
     const char* text;
     const char* message;
-  } kCases[] = {{"a\nb\"c\"\n", "f.csv:2: a quote within"},
-                {"a\n\"b\nc\n", "f.csv:2: a quote that is never closed"},
-                {"\"a\nb\"c\n", "f.csv:2: text after"}};
+  } kCases[] = {{"a\nb\"c\"\n", "f.csv:2: a field with a quote in it"},
+                {"a\n\"b\nc\n", "f.csv:2: a quote is not closed"},
+                {"\"a\nb\"c\n", "f.csv:2: a comma or a line end must follow"}};
   for (const auto& c : kCases) {
     const auto records = ParseCsv(c.text, "f.csv");
     EXPECT_THAT(records, StatusIs(absl::StatusCode::kInvalidArgument));

@@ -1,9 +1,15 @@
+// Texts of a job end up in arguments of programs (git), in paths and in terminals. '-' at the
+// beginning would be an option, and a control character could hide a part of a message, so both are
+// refused everywhere.
 #include "common/job/field_check.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <string>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/text.h"
 
 namespace kernelmill::job {
 namespace {
@@ -16,19 +22,27 @@ absl::Status FieldError(absl::string_view where, absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat(where, ": ", what));
 }
 
+absl::Status FileError(absl::string_view file, int line, absl::string_view what) {
+  std::string message = absl::StrCat(file, ":", std::max(line, 1), ": ", what);
+  for (char& c : message) {
+    if (absl::ascii_iscntrl(c)) c = '?';
+  }
+  return absl::InvalidArgumentError(ToUtf8(message));
+}
+
 absl::Status CheckText(absl::string_view where, absl::string_view text) {
   if (text.size() > kMaxText)
-    return FieldError(where, absl::StrCat("longer than ", kMaxText, " bytes"));
+    return FieldError(where, absl::StrCat("must be at most ", kMaxText, " bytes long"));
   for (const char c : text) {
-    if (absl::ascii_iscntrl(c)) return FieldError(where, "has a control character");
+    if (absl::ascii_iscntrl(c)) return FieldError(where, "must not contain a control character");
   }
-  if (!text.empty() && text[0] == '-') return FieldError(where, "begins with '-'");
+  if (!text.empty() && text[0] == '-') return FieldError(where, "must not begin with '-'");
   return absl::OkStatus();
 }
 
 absl::Status CheckShare(absl::string_view where, double share) {
   if (share >= 0 && share <= 1) return absl::OkStatus();
-  return FieldError(where, "is not between 0 and 1");
+  return FieldError(where, "must be between 0 and 1");
 }
 
 }  // namespace kernelmill::job

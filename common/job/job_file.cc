@@ -1,3 +1,7 @@
+// A job file becomes a JobSpec in this order: the YAML tree (with lines), the message, the checks
+// of what is written, the lists, the checks of the whole job, and at last the paths, which become
+// absolute. The first checks come before the lists are read, so that a wrong path in the job file
+// is reported as such and not as a missing list.
 #include "common/job/job_file.h"
 
 #include <google/protobuf/repeated_ptr_field.h>
@@ -12,9 +16,9 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
-#include "common/job/job_file_tree.h"
+#include "common/job/field_check.h"
 #include "common/job/job_spec.h"
-#include "common/job/opt_out_list.h"
+#include "common/job/opt_out.h"
 #include "common/job/pair_list.h"
 #include "common/job/repository_list.h"
 #include "common/job/review_list.h"
@@ -25,25 +29,26 @@ namespace {
 
 constexpr int64_t kMaxFileBytes = 4 << 20;
 
-// Whether git would take the text for a path: no scheme, and no host before a colon.
+// Returns whether git would take the text for a path: no scheme, and no host before a colon.
 bool IsPathForGit(absl::string_view git) {
   if (absl::StrContains(git, "://")) return false;
   return git.find(':') > git.find('/') || !absl::StrContains(git, ":");
 }
 
-// The file that is read.
+// The job file that is being read.
 struct JobFile {
   std::string path;
   FieldLines lines;
 };
 
-// `status`, of reading the list at `key`: what is wrong within the list is said of its own lines.
-absl::Status OfList(const absl::Status& status, const JobFile& file, const std::string& key) {
+// Returns the error of reading the list at `key`. An INVALID_ARGUMENT already names a line of the
+// list; any other error is placed at the line of the job file that names the list.
+absl::Status ListError(const absl::Status& status, const JobFile& file, const std::string& key) {
   if (status.ok() || absl::IsInvalidArgument(status)) return status;
   return FileError(file.path, file.lines.Of(key), absl::StrCat(key, ": ", status.message()));
 }
 
-// Puts the sources that each list stands for in its place.
+// Replaces each source that is a list by the sources that the list names.
 absl::Status ExpandLists(const JobFile& file, v1::JobSpec* spec) {
   const std::filesystem::path folder = std::filesystem::path(file.path).parent_path();
   google::protobuf::RepeatedPtrField<v1::Source> written;
@@ -55,13 +60,14 @@ absl::Status ExpandLists(const JobFile& file, v1::JobSpec* spec) {
     }
     absl::StatusOr<std::vector<v1::Source>> sources =
         ExpandList(written[i], (folder / written[i].list()).string());
-    RETURN_IF_ERROR(OfList(sources.status(), file, absl::StrCat("sources[", i, "].list")));
+    RETURN_IF_ERROR(ListError(sources.status(), file, absl::StrCat("sources[", i, "].list")));
     for (v1::Source& source : *sources) spec->mutable_sources()->Add(std::move(source));
   }
   return absl::OkStatus();
 }
 
-// Puts the entries of each list of the field `key` in its place. `read` answers those of a file.
+// Replaces each entry of the field `key` that is a list by the list's entries. `read` returns the
+// entries of a file.
 template <typename Entry, typename Read>
 absl::Status ExpandEntries(const JobFile& file, absl::string_view key, const Read& read,
                            google::protobuf::RepeatedPtrField<Entry>* entries) {
@@ -74,14 +80,14 @@ absl::Status ExpandEntries(const JobFile& file, absl::string_view key, const Rea
       continue;
     }
     absl::StatusOr<std::vector<Entry>> listed = read((folder / written[i].list()).string());
-    RETURN_IF_ERROR(OfList(listed.status(), file, absl::StrCat(key, "[", i, "].list")));
+    RETURN_IF_ERROR(ListError(listed.status(), file, absl::StrCat(key, "[", i, "].list")));
     for (Entry& entry : *listed) entries->Add(std::move(entry));
   }
   return absl::OkStatus();
 }
 
-// `pairs: FILE` stands for `pairs: [{list: FILE}]`; so it is with the other fields whose entries
-// may stand in files.
+// Rewrites `pairs: FILE` as `pairs: [{list: FILE}]`, and likewise the other fields whose entries
+// may be in a file.
 void SpellOutLists(YamlNode& root) {
   for (size_t i = 0; i + 1 < root.children.size(); i += 2) {
     const std::string& name = root.children[i].text;
@@ -94,13 +100,16 @@ void SpellOutLists(YamlNode& root) {
   }
 }
 
-// `checked`, the answer of a check that begins with the field's key, as an error of the file.
+// Returns the error of a check, which begins with the field's key, with the file and line of that
+// field.
 absl::Status Placed(const absl::Status& checked, const JobFile& file) {
   if (checked.ok()) return checked;
   const absl::string_view message(checked.message().data(), checked.message().size());
   return FileError(file.path, file.lines.Of(message.substr(0, message.find(": "))), message);
 }
 
+// Makes relative origins absolute. The source keeps its path as written for its name, so that
+// records do not depend on the folder in which the job was run.
 void ResolveOrigins(const std::string& file, v1::JobSpec* spec) {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::absolute(file, error).parent_path();
@@ -134,18 +143,19 @@ absl::StatusOr<v1::JobSpec> ParseJobFile(absl::string_view text, const std::stri
 }
 
 absl::StatusOr<v1::JobSpec> LoadJobFile(const std::string& path) {
-  const bool stdin_is_it = path == "-";
+  const bool from_stdin = path == "-";
   const absl::StatusOr<std::string> read =
-      ReadFile(stdin_is_it ? "/dev/stdin" : path, kMaxFileBytes);
-  // Too large is no shortage that passes: the file is wrong.
+      ReadFile(from_stdin ? "/dev/stdin" : path, kMaxFileBytes);
+  // ReadFile says RESOURCE_EXHAUSTED, which callers retry. A job file that is too large stays
+  // wrong.
   if (absl::IsResourceExhausted(read.status())) {
     return absl::InvalidArgumentError(read.status().message());
   }
   RETURN_IF_ERROR(read.status());
   const std::string& text = *read;
-  return ParseJobFile(text, stdin_is_it ? "standard input" : path);
+  return ParseJobFile(text, from_stdin ? "standard input" : path);
 }
 
-std::string JobFileYaml(const v1::JobSpec& spec) { return YamlOfMessage(spec); }
+std::string JobFileYaml(const v1::JobSpec& spec) { return ToYaml(spec); }
 
 }  // namespace kernelmill::job

@@ -9,23 +9,25 @@
 
 namespace kernelmill::job {
 
-// Reads a job file: YAML whose keys are the fields of JobSpec, enums as short lower-case words
-// ("role: holdout"). Relative origins (`path`, and a `git` that is a path) are taken from the
-// file's folder; such a source is named as the file writes it, unless it has a name. The
-// repositories that a `list` names stand in its place, and so do the entries of a list of pairs or
-// of what is opted out. "-" is standard input, whose folder is the one that the process works in.
+// Reads a job file: YAML whose keys are the fields of JobSpec, with enum values as short lower-case
+// words ("role: holdout"). "-" is standard input, whose folder is the current one.
 //
-// INVALID_ARGUMENT is one line, "FILE:LINE: KEY: what": unknown or repeated keys, wrong types,
-// unknown words, all that CheckJobSpec refuses, and, of the list's file and line, what
-// ParseRepositoryList, ParsePairList or ParseOptOutList refuses. NOT_FOUND: no such file.
-// RESOURCE_EXHAUSTED: over 4 MiB.
+// Relative origins (`path`, `inductor`, and a `git` that is a path) are relative to the file's
+// folder; such a source keeps the path as written for its name, unless it has a name. Each `list`
+// (of sources, pairs, opt-outs or reviews) is read and replaced by its entries.
+//
+// INVALID_ARGUMENT is one line, "FILE:LINE: KEY: what must hold": unknown or repeated keys, wrong
+// types, unknown words, all that CheckJobSpec refuses, and a file over 4 MiB. An error within a
+// list names the list's file and line. NOT_FOUND: the file or a list does not exist.
+// RESOURCE_EXHAUSTED: a list is too large.
 absl::StatusOr<v1::JobSpec> LoadJobFile(const std::string& path);
 
-// The same of a file's text; `path` is used for messages and to find what it names.
+// Does the same with the text of a job file. `path` is used in messages and to find the lists that
+// the file names.
 absl::StatusOr<v1::JobSpec> ParseJobFile(absl::string_view text, const std::string& path);
 
-// The spec as a job file: equal specs give equal bytes, and ParseJobFile gives an equal spec back
-// where every local origin is absolute.
+// Returns the spec as a job file. Equal specs give equal bytes, and ParseJobFile gives an equal
+// spec back if every local origin is absolute.
 std::string JobFileYaml(const v1::JobSpec& spec);
 
 }  // namespace kernelmill::job

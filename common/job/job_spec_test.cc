@@ -1,14 +1,18 @@
 #include "common/job/job_spec.h"
 
 #include <gmock/gmock.h>
+#include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
+#include "common/job/job_file.h"
 #include "common/job/source_spec.h"
 #include "common/testing/status_matchers.h"
+#include "common/toolchains/toolchains.h"
 
 namespace kernelmill::job {
 namespace {
@@ -38,53 +42,55 @@ TEST(CheckJobSpec, NamesTheFieldThatIsWrong) {
   };
   const Case cases[] = {
       {"name: ", [](v1::JobSpec& s) { s.set_name("../x"); }},
-      {"sources[1].uses: has \"gone\", which is no source of the job",
+      {"sources[1].uses: \"gone\" is not a source of the job",
        [](v1::JobSpec& s) { s.mutable_sources(1)->add_uses("gone"); }},
-      {"sources[2].uses: has the source itself",
+      {"sources[2].uses: must not name the source itself",
        [](v1::JobSpec& s) { s.mutable_sources(2)->add_uses("kernels"); }},
-      {"sources[1].uses: has \"kernels\", a holdout",
+      {"sources[1].uses: must not name \"kernels\", a holdout",
        [](v1::JobSpec& s) {
          s.mutable_sources(1)->add_uses("kernels");
          s.mutable_sources(2)->set_role(v1::SOURCE_ROLE_HOLDOUT);
        }},
-      {"sources[1].uses: has \"kernels\" twice",
+      {"sources[1].uses: must not name \"kernels\" twice",
        [](v1::JobSpec& s) {
          s.mutable_sources(1)->add_uses("kernels");
          s.mutable_sources(1)->add_uses("kernels");
        }},
-      {"sources: is empty", [](v1::JobSpec& s) { s.clear_sources(); }},
-      {"sources[0].git: begins with '-'",
+      {"sources: must list at least one source", [](v1::JobSpec& s) { s.clear_sources(); }},
+      {"sources[0].git: must not begin with '-'",
        [](v1::JobSpec& s) { s.mutable_sources(0)->set_git("--upload-pack=x"); }},
-      {"sources[0].ref: has a control",
+      {"sources[0].ref: must not contain a control",
        [](v1::JobSpec& s) { s.mutable_sources(0)->set_ref("a\nb"); }},
       {"sources[1].package: ", [](v1::JobSpec& s) { s.mutable_sources(1)->set_package("x>=1"); }},
       {"sources[1].sha256: ", [](v1::JobSpec& s) { s.mutable_sources(1)->set_sha256("12"); }},
-      {"sources[1].keep: is files, but nothing of a holdout",
+      {"sources[1].keep: must not be files for a holdout",
        [](v1::JobSpec& s) {
          s.mutable_sources(1)->set_keep(v1::SOURCE_KEEP_FILES);
          s.mutable_sources(1)->set_role(v1::SOURCE_ROLE_HOLDOUT);
        }},
-      {"sources[2]: has none", [](v1::JobSpec& s) { s.mutable_sources(2)->clear_origin(); }},
-      {"sources[3].ref: is for git", [](v1::JobSpec& s) { s.mutable_sources(3)->set_ref("a"); }},
-      {"sources[4].discover: has none",
+      {"sources[2]: must have one of git",
+       [](v1::JobSpec& s) { s.mutable_sources(2)->clear_origin(); }},
+      {"sources[3].ref: applies to git only",
+       [](v1::JobSpec& s) { s.mutable_sources(3)->set_ref("a"); }},
+      {"sources[4].discover: must have at least one of",
        [](v1::JobSpec& s) { s.mutable_sources(4)->mutable_discover()->clear_topics(); }},
       {"sources[4].discover.limit: ",
        [](v1::JobSpec& s) { s.mutable_sources(4)->mutable_discover()->set_limit(1'000'000); }},
       {"sources[4].name: ", [](v1::JobSpec& s) { s.mutable_sources(4)->set_name("one"); }},
-      {"sources[4].url: is of one repository",
+      {"sources[4].url: applies to a single repository only",
        [](v1::JobSpec& s) { s.mutable_sources(4)->set_url("https://example.org/r"); }},
       {"sources[4].list: ", [](v1::JobSpec& s) { s.mutable_sources(4)->set_list("repos.txt"); }},
       {"visits.failure_hours: ", [](v1::JobSpec& s) { s.mutable_visits()->set_failure_hours(-1); }},
-      {"sources[3].license: not a licence expression",
+      {"sources[3].license: invalid SPDX expression",
        [](v1::JobSpec& s) { s.mutable_sources(3)->set_license("see the README"); }},
       {"dedup.threshold: ", [](v1::JobSpec& s) { s.mutable_dedup()->set_threshold(1.5); }},
       {"quality.require: unknown check",
        [](v1::JobSpec& s) { s.mutable_quality()->add_require("x"); }},
-      {"quality.exclude_kinds: unknown word \"tests\"; operation, helper, test, ",
+      {"quality.exclude_kinds: unknown word \"tests\"; use one of operation, helper, test, ",
        [](v1::JobSpec& s) { s.mutable_quality()->add_exclude_kinds("tests"); }},
-      {"quality.targets: unknown word \"cuda\"; generic, nvidia, ",
+      {"quality.targets: unknown word \"cuda\"; use one of generic, nvidia, ",
        [](v1::JobSpec& s) { s.mutable_quality()->add_targets("cuda"); }},
-      {"quality.min_tokens: is negative",
+      {"quality.min_tokens: must not be negative",
        [](v1::JobSpec& s) { s.mutable_quality()->set_min_tokens(-1); }},
   };
   for (const Case& c : cases) {
@@ -217,5 +223,192 @@ TEST(WithDefaults, GraphsOfAnInductorFolderAreNoKernelsUnlessGlobsSaySo) {
   EXPECT_EQ(WithDefaults(spec).SerializeAsString(), spec.SerializeAsString());
 }
 
+using ::kernelmill::testing::IsOk;
+
+std::string FindError(const v1::SplitPolicy& policy) {
+  v1::JobSpec spec;
+  spec.set_name("job");
+  spec.add_sources()->set_git("https://example.org/a/b");
+  *spec.mutable_splits() = policy;
+  return std::string(CheckJobSpec(spec).message());
+}
+
+TEST(SplitPolicy, SharesLeaveSomethingForTrain) {
+  v1::SplitPolicy policy;
+  policy.set_validation(0.05);
+  policy.set_test(0.9);
+  policy.set_seed("any");
+  EXPECT_THAT(CheckSplits(policy), IsOk());
+  policy.set_test(0.95);
+  EXPECT_EQ(FindError(policy),
+            "splits: validation and test must add up to less than 1, so that train has a share");
+  policy.set_test(1.5);
+  EXPECT_EQ(FindError(policy), "splits.test: must be between 0 and 1");
+  policy.set_test(std::numeric_limits<double>::quiet_NaN());
+  EXPECT_EQ(FindError(policy), "splits.test: must be between 0 and 1");
+  policy.set_test(0);
+  policy.set_validation(-0.1);
+  EXPECT_EQ(FindError(policy), "splits.validation: must be between 0 and 1");
+}
+
+TEST(SplitPolicy, ARepositoryIsNamedOnce) {
+  v1::SplitPolicy policy;
+  policy.add_test_repositories("https://github.com/a/b");
+  policy.add_test_repositories("https://github.com/a/c");
+  EXPECT_THAT(CheckSplits(policy), IsOk());
+  policy.add_validation_repositories("github.com/A/C");
+  EXPECT_EQ(FindError(policy),
+            "splits.test_repositories[1]: names the same repository as validation_repositories[0]");
+  policy.set_validation_repositories(0, "");
+  EXPECT_EQ(FindError(policy), "splits.validation_repositories[0]: must not be empty");
+  policy.set_validation_repositories(0, "a\n");
+  EXPECT_EQ(FindError(policy),
+            "splits.validation_repositories[0]: must not contain a control character");
+}
+
+TEST(SplitPolicy, DividesOnlyWithAShareOrAName) {
+  v1::SplitPolicy policy;
+  EXPECT_FALSE(Divides(policy));
+  policy.set_seed("any");
+  EXPECT_FALSE(Divides(policy));
+  policy.set_test(0.1);
+  EXPECT_TRUE(Divides(policy));
+  policy.clear_test();
+  policy.add_validation_repositories("a");
+  EXPECT_TRUE(Divides(policy));
+}
+
+using ::kernelmill::testing::IsOk;
+
+std::string FindProblem(const std::string& json) {
+  v1::Mix mix;
+  EXPECT_TRUE(google::protobuf::util::JsonStringToMessage(json, &mix).ok()) << json;
+  return std::string(CheckMix(mix).message());
+}
+
+// A mix of one phase with one part.
+std::string PartProblem(const std::string& part) {
+  return FindProblem(R"({"corpora": [{"name": "web", "tokens": 5}], "phases": [{"name": "a",
+                       "tokens": 10, "parts": [)" +
+                     part + "]}]}");
+}
+
+TEST(CheckMix, AMixMayNameConfigsCorporaWeightsAndEpochs) {
+  EXPECT_EQ(PartProblem(R"({"config": "fim", "weight": 2, "tiers": [1], "dsls": ["triton"]})"), "");
+  EXPECT_EQ(PartProblem(R"({"corpus": "web"})"), "");
+  EXPECT_EQ(FindProblem(R"({"phases": [{"name": "a", "parts": [{"epochs": 3}]}]})"), "");
+  EXPECT_THAT(CheckMix(v1::Mix()), IsOk());
+}
+
+TEST(CheckMix, WhatIsWrongIsNamedWithItsPlace) {
+  EXPECT_EQ(PartProblem(R"({"config": "kernel"})"),
+            "mix.phases[0].parts[0].config: unknown config \"kernel\"; use kernels, fim, "
+            "instruct or files");
+  EXPECT_EQ(PartProblem(R"({"corpus": "books"})"),
+            "mix.phases[0].parts[0].corpus: \"books\" must be listed in mix.corpora");
+  EXPECT_EQ(PartProblem(R"({"corpus": "web", "tiers": [1]})"),
+            "mix.phases[0].parts[0]: must not choose rows of an outside corpus");
+  EXPECT_EQ(PartProblem(R"({"weight": -1})"),
+            "mix.phases[0].parts[0].weight: must be between 0 and 1e+09");
+  EXPECT_EQ(PartProblem(R"({"epochs": "NaN"})"),
+            "mix.phases[0].parts[0].epochs: must be between 0 and 10000");
+  EXPECT_EQ(PartProblem(R"({"epochs": 1, "weight": 1})"),
+            "mix.phases[0].parts[0]: must have a weight or epochs, not both");
+  EXPECT_EQ(PartProblem(R"({"tiers": [4]})"), "mix.phases[0].parts[0].tiers: must be 1, 2 or 3");
+  EXPECT_EQ(FindProblem(R"({"phases": [{"name": "../x", "tokens": 1, "parts": [{}]}]})"),
+            "mix.phases[0].name: must be 1 to 64 letters, digits, '.', '_' and '-'");
+  EXPECT_EQ(FindProblem(R"({"phases": [{"name": "a", "tokens": 1, "parts": [{}]},
+                                     {"name": "a", "tokens": 1, "parts": [{}]}]})"),
+            "mix.phases[1].name: \"a\" must not be used twice");
+  EXPECT_EQ(FindProblem(R"({"phases": [{"name": "a", "parts": [{}]}]})"),
+            "mix.phases[0].tokens: must be given, since parts without epochs share it");
+  EXPECT_EQ(FindProblem(R"({"phases": [{"name": "a", "tokens": 1}]})"),
+            "mix.phases[0].parts: must list at least one part");
+}
+
+using ::kernelmill::testing::IsOk;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+v1::JobSpec JobThatCompiles(const std::string& json) {
+  v1::JobSpec spec;
+  spec.set_name("job");
+  spec.add_sources()->set_git("https://example.org/a/b");
+  EXPECT_TRUE(google::protobuf::util::JsonStringToMessage(json, spec.mutable_compile()).ok())
+      << json;
+  return spec;
+}
+
+std::string FindCompileProblem(const std::string& json) {
+  return std::string(CheckJobSpec(JobThatCompiles(json)).message());
+}
+
+TEST(CompilePolicy, WhatIsWrongIsNamedWithWhatIsKnown) {
+  EXPECT_THAT(CheckJobSpec(JobThatCompiles("{}")), IsOk());
+  EXPECT_THAT(
+      FindCompileProblem(R"({"toolchains": ["triton-1.0"]})"),
+      StartsWith("compile.toolchains[0]: unknown toolchain \"triton-1.0\"; use one of triton-"));
+  EXPECT_EQ(
+      FindCompileProblem(R"({"targets": ["cuda:90", "cuda:75"]})"),
+      "compile.targets[1]: unknown target \"cuda:75\"; use one of cuda:80, cuda:90, cuda:100, "
+      "hip:gfx942");
+  EXPECT_EQ(FindCompileProblem(R"({"keep": ["cubin"]})"),
+            "compile.keep[0]: unknown form \"cubin\"; use one of ttir, ttgir, llir, ptx, amdgcn");
+  EXPECT_EQ(FindCompileProblem(R"({"targets": ["cuda:90", "cuda:90"]})"),
+            "compile.targets[1]: \"cuda:90\" must not be listed twice");
+  EXPECT_EQ(FindCompileProblem(R"({"maxSeconds": -1})"), "compile.max_seconds: must be 1 to 600");
+  EXPECT_EQ(FindCompileProblem(R"({"maxSeconds": 601})"), "compile.max_seconds: must be 1 to 600");
+  EXPECT_EQ(FindCompileProblem(R"({"maxSeconds": 600})"), "");
+}
+
+TEST(CompilePolicy, AnEmptyPolicyIsAllThatIsPinned) {
+  const v1::CompilePolicy policy = WithDefaults(JobThatCompiles("{}")).compile();
+  ASSERT_EQ(static_cast<size_t>(policy.toolchains_size()), toolchains::PinnedToolchains().size());
+  EXPECT_EQ(policy.toolchains(0), toolchains::PinnedToolchains()[0].name);
+  EXPECT_THAT(policy.targets(), ElementsAre("cuda:80", "cuda:90", "cuda:100", "hip:gfx942"));
+  EXPECT_THAT(policy.keep(), IsEmpty());
+  EXPECT_EQ(policy.max_seconds(), 180);
+}
+
+TEST(CompilePolicy, TheOrderOfNamesMakesNoOtherJob) {
+  const v1::CompilePolicy one = WithCompileDefaults(
+      JobThatCompiles(R"({"targets": ["hip:gfx942", "cuda:80"], "keep": ["ptx", "ttir"]})")
+          .compile());
+  EXPECT_THAT(one.targets(), ElementsAre("cuda:80", "hip:gfx942"));
+  EXPECT_THAT(one.keep(), ElementsAre("ttir", "ptx"));
+  EXPECT_EQ(WithCompileDefaults(one).SerializeAsString(), one.SerializeAsString());
+}
+
+TEST(CompilePolicy, AJobThatSaysNothingCompilesNothing) {
+  v1::JobSpec spec = JobThatCompiles("{}");
+  spec.clear_compile();
+  EXPECT_FALSE(WithDefaults(spec).has_compile());
+}
+
+TEST(CompilePolicy, EvidenceOfCompilersIsRequiredOnlyOfAJobThatCompiles) {
+  v1::JobSpec spec = JobThatCompiles("{}");
+  spec.mutable_quality()->add_require("compiles");
+  EXPECT_THAT(CheckJobSpec(spec), IsOk());
+  spec.clear_compile();
+  EXPECT_EQ(std::string(CheckJobSpec(spec).message()),
+            "quality.require: \"compiles\" requires compile in the job");
+}
+
+TEST(CompilePolicy, AnEmptyMapInAJobFileIsAPolicyAndAnUnknownKeyIsRefused) {
+  const std::string job = "name: j\nsources:\n  - git: https://example.org/a/b\ncompile: ";
+  const auto read = ParseJobFile(job + "{}\n", "job.yaml");
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_TRUE(read->has_compile());
+  EXPECT_THAT(std::string(ParseJobFile(job + "{gpu: 1}\n", "job.yaml").status().message()),
+              HasSubstr("compile.gpu: unknown key (known: toolchains, targets, keep, "
+                        "max_seconds)"));
+  EXPECT_THAT(
+      std::string(ParseJobFile(job + "{targets: [cuda:1]}\n", "job.yaml").status().message()),
+      HasSubstr("compile.targets[0]: unknown target \"cuda:1\""));
+}
+
 }  // namespace
+
 }  // namespace kernelmill::job

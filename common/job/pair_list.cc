@@ -1,3 +1,5 @@
+// Both kinds of lists are brought to one form first: a row of columns such as cuda_path and
+// triton_name. A JSON line with objects at "cuda" and "triton" becomes such a row by Flatten.
 #include "common/job/pair_list.h"
 
 #include <cstddef>
@@ -17,19 +19,19 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/job/csv.h"
-#include "common/job/job_file_tree.h"
-#include "common/job/job_spec.h"
+#include "common/job/field_check.h"
+#include "common/job/review_list.h"
 
 namespace kernelmill::job {
 namespace {
 
 using Json = nlohmann::json;
-// A row's values by column.
+// A row's values, by column.
 using Row = std::map<std::string, std::string>;
 
 constexpr int64_t kMaxFileBytes = 64 << 20;
 
-// Collects a list's pairs, each once, and the first error.
+// Collects the pairs of a list, each once, and stops at the first error.
 class PairReader {
  public:
   explicit PairReader(absl::string_view file) : file_(file) {}
@@ -42,31 +44,32 @@ class PairReader {
     if (!checked.ok()) return FileError(file_, line, checked.message());
     if (!seen_.insert(pair.SerializeAsString()).second) return absl::OkStatus();
     if (pairs_.size() == kMaxPairs) {
-      return FileError(file_, line, absl::StrCat("more than ", kMaxPairs, " pairs"));
+      return FileError(file_, line, absl::StrCat("must have at most ", kMaxPairs, " pairs"));
     }
     pairs_.push_back(std::move(pair));
     return absl::OkStatus();
   }
 
   absl::StatusOr<std::vector<v1::CuratedPair>> Finish() && {
-    if (pairs_.empty()) return FileError(file_, 1, "lists no pair");
+    if (pairs_.empty()) return FileError(file_, 1, "must list at least one pair");
     return std::move(pairs_);
   }
 
   absl::string_view file() const { return file_; }
 
  private:
-  // The value of the side's own column, else of the one for both.
+  // Returns the value of the side's own column, else of the column for both sides.
   static std::string Value(const Row& row, const std::string& side, const std::string& field) {
     auto found = row.find(side + field);
     if (found == row.end() || found->second.empty()) found = row.find(field);
     return found == row.end() ? "" : found->second;
   }
 
+  // Fills in one side of a pair from its columns.
   absl::Status Fill(int line, const Row& row, const std::string& side,
                     v1::KernelReference* kernel) const {
     for (const auto& [column, value] : row) {
-      if (!IsUtf8(value)) return FileError(file_, line, absl::StrCat(column, ": not UTF-8"));
+      if (!IsUtf8(value)) return FileError(file_, line, absl::StrCat(column, ": must be UTF-8"));
     }
     kernel->set_id(Value(row, side, "id"));
     kernel->set_repository(Value(row, side, "repository"));
@@ -75,7 +78,7 @@ class PairReader {
     const std::string number = Value(row, side, "line");
     int32_t value = 0;
     if (!number.empty() && !absl::SimpleAtoi(number, &value)) {
-      return FileError(file_, line, absl::StrCat(side, "line: a whole number is needed"));
+      return FileError(file_, line, absl::StrCat(side, "line: must be a whole number"));
     }
     kernel->set_line(value);
     return absl::OkStatus();
@@ -101,7 +104,7 @@ absl::Status ReadCsv(absl::string_view text, PairReader& out) {
   return absl::OkStatus();
 }
 
-// Texts and numbers of an object, by key; those of an object within it under KEY_.
+// Adds an object's texts and numbers to the row, by key; those of an object within it as KEY_FIELD.
 void Flatten(const Json& object, const std::string& prefix, bool nested, Row& row) {
   for (const auto& [key, value] : object.items()) {
     const std::string name = prefix + key;
@@ -118,7 +121,7 @@ absl::Status ReadJsonLines(absl::string_view text, PairReader& out) {
     line = absl::StripAsciiWhitespace(line);
     if (line.empty()) continue;
     const Json value = Json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
-    if (!value.is_object()) return FileError(out.file(), number, "no JSON object");
+    if (!value.is_object()) return FileError(out.file(), number, "must be a JSON object");
     Row row;
     Flatten(value, "", /*nested=*/true, row);
     RETURN_IF_ERROR(out.Add(number, row));
@@ -129,14 +132,19 @@ absl::Status ReadJsonLines(absl::string_view text, PairReader& out) {
 absl::Status ReadRows(absl::string_view text, absl::string_view path, PairReader& out) {
   if (absl::EndsWithIgnoreCase(path, ".csv")) return ReadCsv(text, out);
   if (absl::EndsWithIgnoreCase(path, ".jsonl")) return ReadJsonLines(text, out);
-  return FileError(path, 1, "a list of pairs is .csv or .jsonl");
+  return FileError(path, 1, "a list of pairs must be a .csv or .jsonl file");
 }
 
 }  // namespace
 
+absl::Status CheckPair(const std::string& where, const v1::CuratedPair& pair) {
+  RETURN_IF_ERROR(CheckReference(where + ".cuda", pair.cuda()));
+  return CheckReference(where + ".triton", pair.triton());
+}
+
 absl::StatusOr<std::vector<v1::CuratedPair>> ParsePairList(absl::string_view text,
                                                            const std::string& path) {
-  absl::ConsumePrefix(&text, "\xef\xbb\xbf");  // the mark that spreadsheets put first
+  absl::ConsumePrefix(&text, "\xef\xbb\xbf");  // the byte order mark that spreadsheets write
   PairReader reader(path);
   RETURN_IF_ERROR(ReadRows(text, path, reader));
   return std::move(reader).Finish();

@@ -78,12 +78,12 @@ TEST(PairList, WhatNamesNoTwoKernelsIsRefusedWithItsLine) {
   };
   EXPECT_THAT(refusal("cuda_path,name\na.cu,k\n", "p.csv"), StartsWith("p.csv:2: pair.triton"));
   EXPECT_THAT(refusal("path,cuda_name\na,k\n", "p.csv"), StartsWith("p.csv:2: pair.triton"));
-  EXPECT_THAT(refusal("path,name\na,k,z\n", "p.csv"), StartsWith("p.csv:2: 3 fields"));
-  EXPECT_THAT(refusal("path,line\na,one\n", "p.csv"), HasSubstr("a whole number is needed"));
+  EXPECT_THAT(refusal("path,name\na,k,z\n", "p.csv"), StartsWith("p.csv:2: has 3 fields"));
+  EXPECT_THAT(refusal("path,line\na,one\n", "p.csv"), HasSubstr("must be a whole number"));
   EXPECT_THAT(refusal("cuda_id,path,name\nABC,a,k\n", "p.csv"), HasSubstr("pair.cuda.id"));
-  EXPECT_THAT(refusal("path,name\na,\xff\n", "p.csv"), HasSubstr("name: not UTF-8"));
-  EXPECT_THAT(refusal("path,name\n", "p.csv"), HasSubstr("lists no pair"));
-  EXPECT_THAT(refusal("\n[1]\n", "p.jsonl"), StartsWith("p.jsonl:2: no JSON object"));
+  EXPECT_THAT(refusal("path,name\na,\xff\n", "p.csv"), HasSubstr("name: must be UTF-8"));
+  EXPECT_THAT(refusal("path,name\n", "p.csv"), HasSubstr("must list at least one pair"));
+  EXPECT_THAT(refusal("\n[1]\n", "p.jsonl"), StartsWith("p.jsonl:2: must be a JSON object"));
   EXPECT_THAT(refusal("a b\n", "p.txt"), HasSubstr(".csv or .jsonl"));
 }
 
@@ -136,13 +136,13 @@ TEST_F(PairsInJobFile, WhatIsWrongIsSaidOfItsLine) {
     return std::string(spec.status().message());
   };
   EXPECT_THAT(message("pairs: gone.csv\n"), HasSubstr("job.yaml:4: pairs[0].list: "));
-  EXPECT_THAT(message("pairs: 5\n"), HasSubstr("job.yaml:4: pairs[0].list: text is needed"));
+  EXPECT_THAT(message("pairs: 5\n"), HasSubstr("job.yaml:4: pairs[0].list: must be text"));
   EXPECT_THAT(message("pairs:\n  - {cuda: {path: x.cu, line: 3}}\n"),
-              HasSubstr("job.yaml:5: pairs[0].triton: names no kernel"));
+              HasSubstr("job.yaml:5: pairs[0].triton: must name a kernel"));
   EXPECT_THAT(message("pairs:\n  - {list: a.csv, cuda: {path: x.cu, line: 3}}\n"),
-              HasSubstr("a list beside a pair"));
+              HasSubstr("must be a list or a pair, not both"));
   ASSERT_THAT(WriteFile(folder_.path() + "/bad.csv", "path\na\n"), IsOk());
-  EXPECT_THAT(message("pairs: bad.csv\n"), HasSubstr("bad.csv:2: pair.cuda: names no kernel"));
+  EXPECT_THAT(message("pairs: bad.csv\n"), HasSubstr("bad.csv:2: pair.cuda: must name a kernel"));
 }
 
 TEST(PairsInJobSpec, AListThatWasNotReadIsRefused) {

@@ -1,3 +1,6 @@
+// Lists of repositories come from other programs (gh, GitHub's API, spreadsheets), so several keys
+// are accepted, and the first one of a row that is set wins. A list is a convenience of the client
+// only: the coordinator gets the sources that it expands to.
 #include "common/job/repository_list.h"
 
 #include <algorithm>
@@ -18,7 +21,6 @@
 #include "common/base/text.h"
 #include "common/job/csv.h"
 #include "common/job/field_check.h"
-#include "common/job/job_file_tree.h"
 
 namespace kernelmill::job {
 namespace {
@@ -27,12 +29,13 @@ using Json = nlohmann::json;
 
 constexpr int64_t kMaxFileBytes = 64 << 20;
 constexpr size_t kMaxRepositories = 100'000;
-// What programs that list repositories call one. GitHub's own answers have most of these, and its
-// `url` is not git's: it comes after those that are.
+// The keys under which programs put a repository. GitHub's own answers have most of them, and their
+// `url` is the API's, so it comes after the keys of git URLs.
 constexpr const char* kKeys[] = {"html_url",   "clone_url", "git",      "url",
                                  "repository", "repo",      "full_name"};
 constexpr char kRefKey[] = "ref";
 
+// Returns whether the text can be owner/name at GitHub, by the characters that GitHub allows.
 bool IsGithubName(absl::string_view text) {
   const auto known = [](absl::string_view part, absl::string_view marks) {
     return !part.empty() && std::all_of(part.begin(), part.end(), [&](char c) {
@@ -44,32 +47,34 @@ bool IsGithubName(absl::string_view text) {
          parts[1] != "..";
 }
 
-// Collects a list's repositories, each once, and the first error.
+// Collects the repositories of a list, each once, and stops at the first error.
 class RepositoryReader {
  public:
   explicit RepositoryReader(absl::string_view file) : file_(file) {}
 
+  // Adds a repository. A final slash and ".git" do not make a repository another one.
   absl::Status Add(int line, absl::string_view repository, absl::string_view ref) {
     ListedRepository listed{std::string(absl::StripAsciiWhitespace(repository)),
                             std::string(absl::StripAsciiWhitespace(ref))};
     if (IsGithubName(listed.url)) listed.url = absl::StrCat("https://github.com/", listed.url);
     if (!absl::StrContains(listed.url, "://")) {
       return FileError(file_, line,
-                       absl::StrCat(JsonString(listed.url), " is no URL and no owner/name"));
+                       absl::StrCat(JsonString(listed.url), " must be a URL or owner/name"));
     }
     RETURN_IF_ERROR(Check(line, "the repository", listed.url));
     RETURN_IF_ERROR(Check(line, "the ref", listed.ref));
     const absl::string_view same = absl::StripSuffix(absl::StripSuffix(listed.url, "/"), ".git");
     if (!seen_.emplace(same, listed.ref).second) return absl::OkStatus();
     if (listed_.size() == kMaxRepositories) {
-      return FileError(file_, line, absl::StrCat("more than ", kMaxRepositories, " repositories"));
+      return FileError(file_, line,
+                       absl::StrCat("must have at most ", kMaxRepositories, " repositories"));
     }
     listed_.push_back(std::move(listed));
     return absl::OkStatus();
   }
 
   absl::StatusOr<std::vector<ListedRepository>> Finish() && {
-    if (listed_.empty()) return FileError(file_, 1, "lists no repository");
+    if (listed_.empty()) return FileError(file_, 1, "must list at least one repository");
     return std::move(listed_);
   }
 
@@ -77,7 +82,7 @@ class RepositoryReader {
 
  private:
   absl::Status Check(int line, absl::string_view what, absl::string_view text) const {
-    if (!IsUtf8(text)) return FileError(file_, line, absl::StrCat(what, ": not UTF-8"));
+    if (!IsUtf8(text)) return FileError(file_, line, absl::StrCat(what, ": must be UTF-8"));
     const absl::Status checked = CheckText(what, text);
     return checked.ok() ? checked : FileError(file_, line, checked.message());
   }
@@ -87,9 +92,10 @@ class RepositoryReader {
   std::vector<ListedRepository> listed_;
 };
 
+// Returns the error of a list or line without a known key.
 absl::Status NoKey(absl::string_view file, int line) {
-  return FileError(file, line,
-                   absl::StrCat("names no repository (known: ", absl::StrJoin(kKeys, ", "), ")"));
+  return FileError(
+      file, line, absl::StrCat("must name a repository under one of ", absl::StrJoin(kKeys, ", ")));
 }
 
 absl::Status ReadText(absl::string_view text, RepositoryReader& out) {
@@ -104,8 +110,8 @@ absl::Status ReadText(absl::string_view text, RepositoryReader& out) {
   return absl::OkStatus();
 }
 
-// The column that has this name; none: as many as there are.
-size_t ColumnOf(const CsvRecord& header, absl::string_view name) {
+// Returns the index of the column of this name, or the number of columns if it does not exist.
+size_t FindColumn(const CsvRecord& header, absl::string_view name) {
   size_t at = 0;
   while (at < header.fields.size() &&
          !absl::EqualsIgnoreCase(absl::StripAsciiWhitespace(header.fields[at]), name)) {
@@ -120,10 +126,10 @@ absl::Status ReadCsv(absl::string_view text, RepositoryReader& out) {
   const size_t columns = records[0].fields.size();
   size_t column = columns;
   for (const char* key : kKeys) {
-    if (column == columns) column = ColumnOf(records[0], key);
+    if (column == columns) column = FindColumn(records[0], key);
   }
   if (column == columns) return NoKey(out.file(), records[0].line);
-  const size_t ref = ColumnOf(records[0], kRefKey);
+  const size_t ref = FindColumn(records[0], kRefKey);
   for (size_t i = 1; i < records.size(); ++i) {
     const CsvRecord& record = records[i];
     RETURN_IF_ERROR(CheckFieldCount(records[0], record, out.file()));
@@ -133,19 +139,20 @@ absl::Status ReadCsv(absl::string_view text, RepositoryReader& out) {
   return absl::OkStatus();
 }
 
-// The text at a key; empty where there is none, or null.
+// Returns the text at a key; empty if the key is missing or null.
 absl::StatusOr<std::string> TextAt(const Json& object, const char* key, absl::string_view file,
                                    int line) {
   const auto found = object.find(key);
   if (found == object.end() || found->is_null()) return "";
-  if (!found->is_string()) return FileError(file, line, absl::StrCat(key, ": text is needed"));
+  if (!found->is_string()) return FileError(file, line, absl::StrCat(key, ": must be a string"));
   return found->get<std::string>();
 }
 
 absl::Status ReadJsonLine(absl::string_view row, int line, RepositoryReader& out) {
   const Json value = Json::parse(row.begin(), row.end(), nullptr, /*allow_exceptions=*/false);
   if (value.is_string()) return out.Add(line, value.get<std::string>(), "");
-  if (!value.is_object()) return FileError(out.file(), line, "no JSON object, and no JSON string");
+  if (!value.is_object())
+    return FileError(out.file(), line, "must be a JSON object or a JSON string");
   ASSIGN_OR_RETURN(const std::string ref, TextAt(value, kRefKey, out.file(), line));
   for (const char* key : kKeys) {
     ASSIGN_OR_RETURN(const std::string repository, TextAt(value, key, out.file(), line));
@@ -168,14 +175,14 @@ absl::Status ReadRows(absl::string_view text, absl::string_view path, Repository
   if (absl::EndsWithIgnoreCase(path, ".txt")) return ReadText(text, out);
   if (absl::EndsWithIgnoreCase(path, ".csv")) return ReadCsv(text, out);
   if (absl::EndsWithIgnoreCase(path, ".jsonl")) return ReadJsonLines(text, out);
-  return FileError(path, 1, "a list is .txt, .csv or .jsonl");
+  return FileError(path, 1, "a list of repositories must be a .txt, .csv or .jsonl file");
 }
 
 }  // namespace
 
 absl::StatusOr<std::vector<ListedRepository>> ParseRepositoryList(absl::string_view text,
                                                                   const std::string& path) {
-  absl::ConsumePrefix(&text, "\xef\xbb\xbf");  // the mark that spreadsheets put first
+  absl::ConsumePrefix(&text, "\xef\xbb\xbf");  // the byte order mark that spreadsheets write
   RepositoryReader reader(path);
   RETURN_IF_ERROR(ReadRows(text, path, reader));
   return std::move(reader).Finish();

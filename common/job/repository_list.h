@@ -13,24 +13,24 @@ namespace kernelmill::job {
 // A repository that a list names.
 struct ListedRepository {
   std::string url;
-  std::string ref;  // empty: the list gives none
+  std::string ref;  // empty: the list gives no ref
 };
 
-// Reads a list of repositories; its kind is its name's ending:
-//   .txt    one a line; '#' begins a comment
-//   .csv    RFC 4180, its first row the columns' names
-//   .jsonl  a JSON object a line, or a string
-// A repository is a URL, or owner/name at GitHub. A row has it under the first of html_url,
-// clone_url, git, url, repository, repo and full_name that the list has, and its ref, if any, under
-// ref. One that comes again, with the same ref, is left out.
+// Reads a list of repositories. The ending of its name gives its kind:
+//   .txt    a repository a line; '#' begins a comment
+//   .csv    RFC 4180; the first row has the columns' names
+//   .jsonl  a JSON object or a JSON string a line
+// A repository is a URL, or owner/name at GitHub. It is taken from the first of the columns or keys
+// html_url, clone_url, git, url, repository, repo and full_name that exists; its ref, if any, from
+// `ref`. A repository that is repeated with the same ref is dropped.
 //
-// INVALID_ARGUMENT, by FileError: what is none of this; no repository at all; more than a job may
-// have.
+// INVALID_ARGUMENT (FileError): another kind of file; a row without a repository; no row; more rows
+// than a job may have.
 absl::StatusOr<std::vector<ListedRepository>> ParseRepositoryList(absl::string_view text,
                                                                   const std::string& path);
 
-// The git sources that stand for a `list` source: one for each repository of the list at `path`,
-// with all else as `list` has it. Errors: as ParseRepositoryList, and as ReadFile.
+// Returns a git source for each repository of the list at `path`. All other fields are those of the
+// `list` source. Errors: as ParseRepositoryList and ReadFile.
 absl::StatusOr<std::vector<v1::Source>> ExpandList(const v1::Source& list, const std::string& path);
 
 }  // namespace kernelmill::job

@@ -83,27 +83,28 @@ TEST(RepositoryList, WhatIsWrongIsRefusedWithFileAndLine) {
     std::string text;
     const char* message;
   } kCases[] = {
-      {"r.txt", "a/b\nkernels\n", "r.txt:2: \"kernels\" is no URL"},
-      {"r.txt", "a/b\n../c\n", "r.txt:2: \"../c\" is no URL"},
-      {"r.txt", "git@github.com:a/b\n", "r.txt:1: \"git@github.com:a/b\" is no URL"},
-      {"r.txt", "--upload-pack=x://y\n", "r.txt:1: the repository: begins with '-'"},
-      {"r.txt", "https://x.org/\x01\n", "r.txt:1: the repository: has a control"},
-      {"r.txt", "https://x.org/\xff\n", "r.txt:1: the repository: not UTF-8"},
-      {"r.txt", "https://x.org/" + std::string(5000, 'a'), "r.txt:1: the repository: longer"},
-      {"r.txt", "# none\n", "r.txt:1: lists no repository"},
-      {"r.txt", many, "r.txt:100001: more than 100000"},
-      {"r.csv", "", "r.csv:1: lists no repository"},
-      {"r.csv", "name,stars\nx,1\n", "r.csv:1: names no repository (known: html_url"},
-      {"r.csv", "repo,stars\na/b,1\nc/d\n", "r.csv:3: 1 fields, where the header has 2"},
-      {"r.csv", "repo,ref\na/b,-x\n", "r.csv:2: the ref: begins with '-'"},
+      {"r.txt", "a/b\nkernels\n", "r.txt:2: \"kernels\" must be a URL"},
+      {"r.txt", "a/b\n../c\n", "r.txt:2: \"../c\" must be a URL"},
+      {"r.txt", "git@github.com:a/b\n", "r.txt:1: \"git@github.com:a/b\" must be a URL"},
+      {"r.txt", "--upload-pack=x://y\n", "r.txt:1: the repository: must not begin with '-'"},
+      {"r.txt", "https://x.org/\x01\n", "r.txt:1: the repository: must not contain a control"},
+      {"r.txt", "https://x.org/\xff\n", "r.txt:1: the repository: must be UTF-8"},
+      {"r.txt", "https://x.org/" + std::string(5000, 'a'),
+       "r.txt:1: the repository: must be at most 4096 bytes"},
+      {"r.txt", "# none\n", "r.txt:1: must list at least one repository"},
+      {"r.txt", many, "r.txt:100001: must have at most 100000"},
+      {"r.csv", "", "r.csv:1: must list at least one repository"},
+      {"r.csv", "name,stars\nx,1\n", "r.csv:1: must name a repository under one of html_url"},
+      {"r.csv", "repo,stars\na/b,1\nc/d\n", "r.csv:3: has 1 fields; the header has 2"},
+      {"r.csv", "repo,ref\na/b,-x\n", "r.csv:2: the ref: must not begin with '-'"},
       {"r.csv", "repo\n\"a/b\n", "r.csv:2: a quote"},
-      {"r.jsonl", "{\"git\":\n", "r.jsonl:1: no JSON"},
-      {"r.jsonl", "\"a/b\"\n5\n", "r.jsonl:2: no JSON object"},
-      {"r.jsonl", "{\"git\": 5}\n", "r.jsonl:1: git: text"},
-      {"r.jsonl", "{\"name\": \"x\"}\n", "r.jsonl:1: names no repository"},
+      {"r.jsonl", "{\"git\":\n", "r.jsonl:1: must be a JSON"},
+      {"r.jsonl", "\"a/b\"\n5\n", "r.jsonl:2: must be a JSON object"},
+      {"r.jsonl", "{\"git\": 5}\n", "r.jsonl:1: git: must be a string"},
+      {"r.jsonl", "{\"name\": \"x\"}\n", "r.jsonl:1: must name a repository"},
       {"r.jsonl", std::string(1 << 20, '[') + std::string(1 << 20, ']'),
-       "r.jsonl:1: no JSON object"},
-      {"r.yaml", "- a/b\n", "r.yaml:1: a list is .txt, .csv or .jsonl"},
+       "r.jsonl:1: must be a JSON object"},
+      {"r.yaml", "- a/b\n", "r.yaml:1: a list of repositories must be a .txt, .csv or .jsonl file"},
   };
   for (const auto& c : kCases) {
     const auto listed = ParseRepositoryList(c.text, c.path);
@@ -159,9 +160,9 @@ TEST_F(ListInAJobFile, ErrorsNameTheFileThatIsWrong) {
   } kCases[] = {
       {"- list: r.txt\n", folder_.path() + "/r.txt:2: "},
       {"- git: u\n- list: none.txt\n", path_ + ":4: sources[1].list: "},
-      {"- list: r.txt\n  ref: main\n", path_ + ":4: sources[0].ref: is of one"},
-      {"- list: r.txt\n  name: x\n", path_ + ":4: sources[0].name: is of one"},
-      {"- list: ''\n", path_ + ":3: sources[0].list: is empty"},
+      {"- list: r.txt\n  ref: main\n", path_ + ":4: sources[0].ref: applies to a single"},
+      {"- list: r.txt\n  name: x\n", path_ + ":4: sources[0].name: applies to a single"},
+      {"- list: ''\n", path_ + ":3: sources[0].list: must not be empty"},
   };
   for (const auto& c : kCases) {
     const auto spec = Load(c.sources);

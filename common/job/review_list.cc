@@ -1,3 +1,7 @@
+// A file of decisions is appended to by `kernelmill review`, one JSON object a line, and is kept in
+// version control beside the job. So lines are written in a fixed order of keys and in ASCII, and a
+// changed decision is a new line instead of an edit. Reading ignores what it does not know;
+// CheckReview then refuses an incomplete decision.
 #include "common/job/review_list.h"
 
 #include <cstdint>
@@ -14,7 +18,6 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/job/field_check.h"
-#include "common/job/job_file_tree.h"
 
 namespace kernelmill::job {
 namespace {
@@ -23,6 +26,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int64_t kMaxFileBytes = 64 << 20;
 
+// Returns whether the text has the form YYYY-MM-DD; the calendar is not checked.
 bool IsDate(absl::string_view text) {
   if (text.size() != 10) return false;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -32,7 +36,7 @@ bool IsDate(absl::string_view text) {
   return true;
 }
 
-// The text at `key`; empty where there is none.
+// Returns the text at `key`; empty if there is no such text.
 std::string TextAt(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
@@ -84,12 +88,12 @@ absl::Status CheckReference(const std::string& where, const v1::KernelReference&
   const size_t digits = absl::ConsumePrefix(&id, kSha256Prefix) ? 64 : 32;
   if (!kernel.id().empty() && !IsLowerHex(id, digits)) {
     return FieldError(where + ".id",
-                      absl::StrCat("is not ", digits, " lowercase hexadecimal digits"));
+                      absl::StrCat("must be ", digits, " lowercase hexadecimal digits"));
   }
-  if (kernel.line() < 0) return FieldError(where + ".line", "is negative");
+  if (kernel.line() < 0) return FieldError(where + ".line", "must not be negative");
   const bool placed = !kernel.path().empty() && (!kernel.name().empty() || kernel.line() > 0);
   if (kernel.id().empty() && !placed) {
-    return FieldError(where, "names no kernel: an id, or a path and a name or a line, is needed");
+    return FieldError(where, "must name a kernel by an id, or by a path and a name or line");
   }
   return absl::OkStatus();
 }
@@ -97,7 +101,7 @@ absl::Status CheckReference(const std::string& where, const v1::KernelReference&
 absl::Status CheckReview(const std::string& where, const v1::Review& review) {
   const bool pair = review.has_cuda() || review.has_triton();
   if (review.has_kernel() == pair)
-    return FieldError(where, "is of a kernel, or of a cuda and a triton");
+    return FieldError(where, "must have either kernel, or cuda and triton");
   if (pair) {
     RETURN_IF_ERROR(CheckReference(where + ".cuda", review.cuda()));
     RETURN_IF_ERROR(CheckReference(where + ".triton", review.triton()));
@@ -107,21 +111,23 @@ absl::Status CheckReview(const std::string& where, const v1::Review& review) {
   const bool of_kernel = review.flag() == kFlagWordOverlap || review.flag() == kFlagLicense;
   if (pair ? review.flag() != kFlagPair : !of_kernel) {
     return FieldError(where + ".flag",
-                      "pair is needed of a pair, word_overlap or license of a kernel");
+                      "must be pair for a pair, and word_overlap or license for a kernel");
   }
   if (review.decision() == v1::REVIEW_DECISION_UNSPECIFIED) {
-    return FieldError(where + ".decision", "accept or reject is needed");
+    return FieldError(where + ".decision", "must be accept or reject");
   }
   RETURN_IF_ERROR(CheckText(where + ".who", review.who()));
   RETURN_IF_ERROR(CheckText(where + ".why", review.why()));
-  if (review.who().empty()) return FieldError(where + ".who", "is empty");
+  if (review.who().empty()) return FieldError(where + ".who", "must not be empty");
   if (review.decision() == v1::REVIEW_DECISION_REJECT && review.why().empty()) {
-    return FieldError(where + ".why", "is empty, of what is rejected");
+    return FieldError(where + ".why", "must not be empty if the decision is reject");
   }
-  if (!IsDate(review.date())) return FieldError(where + ".date", "YYYY-MM-DD is needed");
+  if (!IsDate(review.date())) return FieldError(where + ".date", "must be YYYY-MM-DD");
   return absl::OkStatus();
 }
 
+// The person, the date and the reason are not part of the key: a later decision replaces an earlier
+// one.
 std::string ReviewKey(const v1::Review& review) {
   v1::Review key;
   key.set_flag(review.flag());
@@ -141,7 +147,7 @@ absl::StatusOr<std::vector<v1::Review>> ParseReviewList(absl::string_view text,
     line = absl::StripAsciiWhitespace(line);
     if (line.empty()) continue;
     const Json value = Json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
-    if (!value.is_object()) return FileError(path, number, "no JSON object");
+    if (!value.is_object()) return FileError(path, number, "must be a JSON object");
     v1::Review review = ReadReview(value);
     const absl::Status checked = CheckReview("review", review);
     if (!checked.ok()) return FileError(path, number, checked.message());
@@ -149,7 +155,7 @@ absl::StatusOr<std::vector<v1::Review>> ParseReviewList(absl::string_view text,
     if (!is_new) {
       reviews[place->second] = std::move(review);
     } else if (reviews.size() == kMaxReviews) {
-      return FileError(path, number, absl::StrCat("more than ", kMaxReviews, " decisions"));
+      return FileError(path, number, absl::StrCat("must have at most ", kMaxReviews, " decisions"));
     } else {
       reviews.push_back(std::move(review));
     }
@@ -159,7 +165,7 @@ absl::StatusOr<std::vector<v1::Review>> ParseReviewList(absl::string_view text,
 
 absl::StatusOr<std::vector<v1::Review>> ReadReviewList(const std::string& path) {
   if (!absl::EndsWithIgnoreCase(path, ".jsonl")) {
-    return FileError(path, 1, "a file of decisions is .jsonl");
+    return FileError(path, 1, "a file of decisions must be a .jsonl file");
   }
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxFileBytes));
   return ParseReviewList(text, path);

@@ -60,14 +60,15 @@ TEST(ReviewList, WhatIsNoDecisionIsSaidByLine) {
     EXPECT_THAT(reviews.status().message(), HasSubstr("r.jsonl:2: "));
     return std::string(reviews.status().message().data(), reviews.status().message().size());
   };
-  EXPECT_THAT(problem("[]"), HasSubstr("no JSON object"));
-  EXPECT_THAT(problem(Line(R"(, "who": "")")), HasSubstr("who: is empty"));
-  EXPECT_THAT(problem(Line(R"(, "why": "")")), HasSubstr("why: is empty"));
+  EXPECT_THAT(problem("[]"), HasSubstr("must be a JSON object"));
+  EXPECT_THAT(problem(Line(R"(, "who": "")")), HasSubstr("review.who: must not be empty"));
+  EXPECT_THAT(problem(Line(R"(, "why": "")")), HasSubstr("why: must not be empty"));
   EXPECT_THAT(problem(Line(R"(, "date": "today")")), HasSubstr("YYYY-MM-DD"));
-  EXPECT_THAT(problem(Line(R"(, "decision": "perhaps")")), HasSubstr("accept or reject"));
+  EXPECT_THAT(problem(Line(R"(, "decision": "perhaps")")), HasSubstr("must be accept or reject"));
   EXPECT_THAT(problem(Line(R"(, "flag": "pair")")), HasSubstr("flag"));
-  EXPECT_THAT(problem(Line(R"(, "cuda": {"path": "a", "line": 1})")), HasSubstr("of a kernel, or"));
-  EXPECT_THAT(problem(Line(R"(, "kernel": {"path": "a.py"})")), HasSubstr("names no kernel"));
+  EXPECT_THAT(problem(Line(R"(, "cuda": {"path": "a", "line": 1})")),
+              HasSubstr("must have either kernel"));
+  EXPECT_THAT(problem(Line(R"(, "kernel": {"path": "a.py"})")), HasSubstr("must name a kernel"));
   EXPECT_THAT(problem(Line(R"(, "kernel": {"id": "sha256:12"})")), HasSubstr("64 lowercase"));
 }
 
@@ -93,7 +94,7 @@ TEST(ReviewList, ACoordinatorRefusesAFile) {
   spec.add_reviews()->set_list("r.jsonl");
   EXPECT_THAT(CheckWrittenSpec(spec), IsOk());
   EXPECT_THAT(CheckJobSpec(spec), StatusIs(absl::StatusCode::kInvalidArgument));
-  EXPECT_THAT(CheckJobSpec(spec).message(), HasSubstr("reviews[0].list: is to be read"));
+  EXPECT_THAT(CheckJobSpec(spec).message(), HasSubstr("reviews[0].list: must be replaced"));
 }
 
 }  // namespace

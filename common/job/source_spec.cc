@@ -1,6 +1,12 @@
+// Everything about one source: its checks, its defaults, its name and its identity. A source has
+// three views. As written, it is what the job file says. Pinned, it says exactly which bytes it
+// means (IsPinned). FetchPart is the part of a pinned source that decides its files, and is the key
+// under which the result of fetching is cached, so that changing a label or a weight fetches
+// nothing. Identity is the part that the dataset's manifest has.
 #include "common/job/source_spec.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <set>
 #include <utility>
@@ -20,8 +26,39 @@
 namespace kernelmill::job {
 namespace {
 
-constexpr int kMaxFound = 20'000;  // by one search
+// Returns the host of scheme://[user@]host[:port]/path or [user@]host:path; empty for a plain path.
+std::string FindHost(absl::string_view url) {
+  const size_t scheme = url.find("://");
+  if (scheme != absl::string_view::npos) {
+    url.remove_prefix(scheme + 3);
+    url = url.substr(0, url.find('/'));
+  } else {
+    const size_t colon = url.find(':');
+    if (colon == absl::string_view::npos || url.find('/') < colon) return "";
+    url = url.substr(0, colon);
+  }
+  if (const size_t at = url.rfind('@'); at != absl::string_view::npos) url.remove_prefix(at + 1);
+  const size_t port = url.rfind(':');
+  if (port != absl::string_view::npos && url.find(']', port) == absl::string_view::npos) {
+    url = url.substr(0, port);
+  }
+  return absl::AsciiStrToLower(url);
+}
 
+}  // namespace
+
+std::string SourceHost(const v1::Source& source) {
+  if (source.has_package()) return "package index";
+  if (source.has_discover()) return "repository search";
+  return source.has_git() ? FindHost(source.git()) : "";
+}
+
+namespace {
+
+constexpr int kMaxFound = 20'000;  // repositories, by one search
+
+// Checks name==version. Version ranges are refused, since they would mean something else every
+// week.
 absl::Status CheckPackage(absl::string_view where, absl::string_view package) {
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(package, absl::MaxSplits("==", 1));
@@ -31,13 +68,13 @@ absl::Status CheckPackage(absl::string_view where, absl::string_view package) {
     });
   };
   if (!known(parts.first) || !known(parts.second)) {
-    return FieldError(where, "a package is written name==version");
+    return FieldError(where, "must be name==version");
   }
   return absl::OkStatus();
 }
 
-// A page on the web that may stand in every record: http:// or https://, a host, and no
-// credentials. A query or a fragment would come before the path that a link appends.
+// Returns whether the URL may be in every record: http:// or https://, a host, and no credentials.
+// A query or a fragment is refused, since a link appends the path of a file.
 bool IsWebUrl(absl::string_view url) {
   if (!absl::ConsumePrefix(&url, "https://") && !absl::ConsumePrefix(&url, "http://")) return false;
   const absl::string_view authority = url.substr(0, url.find('/'));
@@ -47,45 +84,54 @@ bool IsWebUrl(absl::string_view url) {
          });
 }
 
-// They would end in the dataset. The text of the URL is in no message.
+// Checks that the URL has no credentials, which would end up in the dataset. The message does not
+// repeat the URL.
 absl::Status CheckNoCredentials(const std::string& where, absl::string_view url) {
   if (!HasCredentials(url)) return absl::OkStatus();
   return FieldError(where,
-                    "is a URL with a user name or password in it: it would end in the dataset");
+                    "must not contain a user name or password: it would end up in the dataset");
 }
 
+// Checks the page of a source. It is shown as a link in records, so it must be an ordinary web URL.
 absl::Status CheckUrl(const std::string& where, const std::string& url) {
   if (url.empty()) return absl::OkStatus();
   RETURN_IF_ERROR(CheckText(where, url));
   if (IsWebUrl(url)) return absl::OkStatus();
-  return FieldError(where, "is no http:// or https:// URL without credentials, query and fragment");
+  return FieldError(where,
+                    "must be an http:// or https:// URL without credentials, query and fragment");
 }
 
-// Where a git repository is on the web if its URL says so; else nothing.
+// Returns the web page of a git repository if its URL is one; else empty.
 std::string DefaultUrl(const v1::Source& source) {
   const bool page = absl::StartsWith(source.git(), "https://") && IsWebUrl(source.git());
   return page ? source.git() : "";
 }
 
-// What a source of many repositories cannot have.
-absl::Status CheckOfMany(const std::string& where, const v1::Source& source) {
-  if (!source.name().empty()) return FieldError(where + ".name", "is of one repository");
-  if (!source.ref().empty()) return FieldError(where + ".ref", "is of one repository");
-  if (!source.sha256().empty()) return FieldError(where + ".sha256", "is of one repository");
-  if (!source.url().empty()) return FieldError(where + ".url", "is of one repository");
+// Checks the fields that a source of several repositories must not have.
+absl::Status CheckSeveral(const std::string& where, const v1::Source& source) {
+  if (!source.name().empty())
+    return FieldError(where + ".name", "applies to a single repository only");
+  if (!source.ref().empty())
+    return FieldError(where + ".ref", "applies to a single repository only");
+  if (!source.sha256().empty())
+    return FieldError(where + ".sha256", "applies to a single repository only");
+  if (!source.url().empty())
+    return FieldError(where + ".url", "applies to a single repository only");
   return absl::OkStatus();
 }
 
+// A search without any condition except stars would return all of GitHub, so one condition is
+// required.
 absl::Status CheckDiscover(const std::string& where, const v1::Source& source) {
   const v1::Discover& discover = source.discover();
   const std::string prefix = where + ".discover.";
-  RETURN_IF_ERROR(CheckOfMany(where, source));
-  if (discover.min_stars() < 0) return FieldError(prefix + "min_stars", "is negative");
+  RETURN_IF_ERROR(CheckSeveral(where, source));
+  if (discover.min_stars() < 0) return FieldError(prefix + "min_stars", "must not be negative");
   if (discover.limit() < 0 || discover.limit() > kMaxFound) {
-    return FieldError(prefix + "limit", absl::StrCat("is not 1 to ", kMaxFound));
+    return FieldError(prefix + "limit", absl::StrCat("must be 1 to ", kMaxFound));
   }
   if (discover.topics().empty() && discover.readme().empty() && discover.code().empty()) {
-    return FieldError(where + ".discover", "has none of topics, readme and code");
+    return FieldError(where + ".discover", "must have at least one of topics, readme and code");
   }
   RETURN_IF_ERROR(CheckText(prefix + "language", discover.language()));
   RETURN_IF_ERROR(CheckText(prefix + "code", discover.code()));
@@ -98,43 +144,43 @@ absl::Status CheckDiscover(const std::string& where, const v1::Source& source) {
   return absl::OkStatus();
 }
 
+// Checks the origin and the fields that only some origins have.
 absl::Status CheckOrigin(const std::string& where, const v1::Source& source) {
   switch (source.origin_case()) {
     case v1::Source::kGit:
-      if (source.git().empty()) return FieldError(where + ".git", "is empty");
+      if (source.git().empty()) return FieldError(where + ".git", "must not be empty");
       if (!source.sha256().empty())
-        return FieldError(where + ".sha256", "is for packages and paths");
+        return FieldError(where + ".sha256", "applies to packages and paths only");
       RETURN_IF_ERROR(CheckNoCredentials(where + ".git", source.git()));
       return CheckText(where + ".git", source.git());
     case v1::Source::kPackage:
-      if (!source.ref().empty()) return FieldError(where + ".ref", "is for git");
+      if (!source.ref().empty()) return FieldError(where + ".ref", "applies to git only");
       RETURN_IF_ERROR(CheckText(where + ".package", source.package()));
       return CheckPackage(where + ".package", source.package());
     case v1::Source::kPath:
-      if (source.path().empty()) return FieldError(where + ".path", "is empty");
-      if (!source.ref().empty()) return FieldError(where + ".ref", "is for git");
+      if (source.path().empty()) return FieldError(where + ".path", "must not be empty");
+      if (!source.ref().empty()) return FieldError(where + ".ref", "applies to git only");
       return CheckText(where + ".path", source.path());
     case v1::Source::kInductor:
-      if (source.inductor().empty()) return FieldError(where + ".inductor", "is empty");
-      if (!source.ref().empty()) return FieldError(where + ".ref", "is for git");
+      if (source.inductor().empty()) return FieldError(where + ".inductor", "must not be empty");
+      if (!source.ref().empty()) return FieldError(where + ".ref", "applies to git only");
       return CheckText(where + ".inductor", source.inductor());
     case v1::Source::kDiscover:
       return CheckDiscover(where, source);
     case v1::Source::kList:
-      if (source.list().empty()) return FieldError(where + ".list", "is empty");
-      RETURN_IF_ERROR(CheckOfMany(where, source));
+      if (source.list().empty()) return FieldError(where + ".list", "must not be empty");
+      RETURN_IF_ERROR(CheckSeveral(where, source));
       return CheckText(where + ".list", source.list());
     case v1::Source::ORIGIN_NOT_SET:
-      return FieldError(where, "has none of git, package, path, inductor, discover and list");
+      return FieldError(where, "must have one of git, package, path, inductor, discover and list");
   }
   return FieldError(where, "has an unknown origin");
 }
 
-// A torch_compile_debug folder has its models' graphs beside the kernels, in Python too.
 void FillGlobs(v1::Source* source) {
   if (!source->include().empty()) return;
-  source->add_include("**/*.py");
-  if (source->has_inductor() && source->exclude().empty()) source->add_exclude("**/fx_graph_*.py");
+  source->add_include(kDefaultInclude);
+  if (source->has_inductor() && source->exclude().empty()) source->add_exclude(kInductorExclude);
 }
 
 void FillDefaults(v1::Discover* discover) {
@@ -145,6 +191,8 @@ void FillDefaults(v1::Discover* discover) {
 
 }  // namespace
 
+// Texts that become arguments or paths go through CheckText; globs are compiled later, by the
+// fetcher.
 absl::Status CheckSource(const std::string& where, const v1::Source& source) {
   RETURN_IF_ERROR(CheckOrigin(where, source));
   RETURN_IF_ERROR(CheckText(where + ".ref", source.ref()));
@@ -153,28 +201,30 @@ absl::Status CheckSource(const std::string& where, const v1::Source& source) {
   RETURN_IF_ERROR(CheckText(where + ".category", source.category()));
   RETURN_IF_ERROR(CheckUrl(where + ".url", source.url()));
   if (!source.sha256().empty() && !IsLowerHex(source.sha256(), 64)) {
-    return FieldError(where + ".sha256", "is not 64 lowercase hexadecimal digits");
+    return FieldError(where + ".sha256", "must be 64 lowercase hexadecimal digits");
   }
   for (const std::string& glob : source.include()) {
     RETURN_IF_ERROR(CheckText(where + ".include", glob));
-    if (glob.empty()) return FieldError(where + ".include", "has an empty glob");
+    if (glob.empty()) return FieldError(where + ".include", "must not contain an empty glob");
   }
   for (const std::string& glob : source.exclude()) {
     RETURN_IF_ERROR(CheckText(where + ".exclude", glob));
-    if (glob.empty()) return FieldError(where + ".exclude", "has an empty glob");
+    if (glob.empty()) return FieldError(where + ".exclude", "must not contain an empty glob");
   }
-  if (source.tier() < 0) return FieldError(where + ".tier", "is negative");
+  if (source.tier() < 0) return FieldError(where + ".tier", "must not be negative");
   if (!(source.weight() >= 0 && source.weight() <= 1e6)) {
-    return FieldError(where + ".weight", "is not between 0 and 1000000");
+    return FieldError(where + ".weight", "must be between 0 and 1000000");
   }
   if (!source.license().empty()) {
     RETURN_IF_ERROR(
         Annotate(spdx::SpdxExpression::Parse(source.license()).status(), where + ".license"));
   }
-  if (!v1::SourceRole_IsValid(source.role())) return FieldError(where + ".role", "is unknown");
-  if (!v1::SourceKeep_IsValid(source.keep())) return FieldError(where + ".keep", "is unknown");
+  if (!v1::SourceRole_IsValid(source.role()))
+    return FieldError(where + ".role", "must be candidate or holdout");
+  if (!v1::SourceKeep_IsValid(source.keep()))
+    return FieldError(where + ".keep", "must be kernels or files");
   if (source.keep() == v1::SOURCE_KEEP_FILES && source.role() == v1::SOURCE_ROLE_HOLDOUT) {
-    return FieldError(where + ".keep", "is files, but nothing of a holdout is kept");
+    return FieldError(where + ".keep", "must not be files for a holdout, which keeps nothing");
   }
   return absl::OkStatus();
 }
@@ -190,16 +240,16 @@ absl::Status CheckUses(const v1::JobSpec& spec) {
       const std::string where = absl::StrCat("sources[", i, "].uses");
       const auto used = by_name.find(name);
       if (used == by_name.end()) {
-        return FieldError(
-            where, absl::StrCat("has ", JsonString(name), ", which is no source of the job"));
+        return FieldError(where, absl::StrCat(JsonString(name), " is not a source of the job"));
       }
-      if (used->second == &spec.sources(i)) return FieldError(where, "has the source itself");
+      if (used->second == &spec.sources(i))
+        return FieldError(where, "must not name the source itself");
       if (used->second->role() == v1::SOURCE_ROLE_HOLDOUT) {
-        return FieldError(where, absl::StrCat("has ", JsonString(name),
-                                              ", a holdout: no module may have its text"));
+        return FieldError(where, absl::StrCat("must not name ", JsonString(name),
+                                              ", a holdout, whose text must not be in a module"));
       }
       if (!seen.insert(name).second) {
-        return FieldError(where, absl::StrCat("has ", JsonString(name), " twice"));
+        return FieldError(where, absl::StrCat("must not name ", JsonString(name), " twice"));
       }
     }
   }
@@ -215,7 +265,7 @@ void FillSourceDefaults(v1::Source* source) {
   if (source->tier() == 0) source->set_tier(1);
   if (source->weight() == 0) source->set_weight(1);
   if (source->role() == v1::SOURCE_ROLE_UNSPECIFIED) source->set_role(v1::SOURCE_ROLE_CANDIDATE);
-  // One way to say the default, so that saying it makes no other dataset.
+  // The default has one form, so that writing it out does not change the dataset.
   if (source->keep() == v1::SOURCE_KEEP_KERNELS) source->clear_keep();
 }
 
@@ -228,6 +278,8 @@ std::string SourceName(const v1::Source& source) {
   return source.path();
 }
 
+// The category of a search without one of its own is its name, "discover", which says nothing; each
+// found repository gets its URL instead.
 v1::Source FoundSource(const v1::Source& discover, const std::string& git_url) {
   v1::Source source = discover;
   const bool labelled = source.category() != SourceName(discover);
@@ -242,6 +294,8 @@ bool IsPinned(const v1::Source& source) {
   return source.has_git() ? IsLowerHex(source.ref(), 40) : IsLowerHex(source.sha256(), 64);
 }
 
+// Fields are cleared one by one, not copied: a new field of Source counts as part of the fetch
+// until it is listed here.
 v1::Source FetchPart(const v1::Source& source) {
   v1::Source part = source;
   part.clear_category();

@@ -8,31 +8,43 @@
 
 namespace kernelmill::job {
 
-// INVALID_ARGUMENT, naming the field from `where` on ("sources[2].ref: ..."), unless the source, as
-// it is written, can be asked for. Says nothing of whether its origin can be reached.
+// Returns the host that fetching the source calls on: that of its URL, "package index", "repository
+// search", or empty for a local source. Only politeness (limits for each host) depends on it, so a
+// malformed URL may give any text.
+std::string SourceHost(const v1::Source& source);
+
+// Checks a source as it is written. INVALID_ARGUMENT names the field: "sources[2].ref: ...", where
+// `where` is "sources[2]". Does not ask whether the origin can be reached.
 absl::Status CheckSource(const std::string& where, const v1::Source& source);
 
-// INVALID_ARGUMENT unless each name that a source uses is that of another source, no holdout, which
-// is no search; what a search finds uses what the search does. Lists must have been read.
+// Checks Source.uses: each name must be that of another source of the job, which must not be a
+// holdout or a search. Lists must have been read.
 absl::Status CheckUses(const v1::JobSpec& spec);
 
-// Writes out what the source does not say.
+// The globs of a source that has no `include`, and what an `inductor` source without globs leaves
+// out: its debug folder has the models' graphs beside the kernels, as Python files too.
+inline constexpr char kDefaultInclude[] = "**/*.py";
+inline constexpr char kInductorExclude[] = "**/fx_graph_*.py";
+
+// Sets every field that the source leaves out to its default.
 void FillSourceDefaults(v1::Source* source);
 
-// How records name the source: its name, else git URL, name==version, or path.
+// Returns the name of the source in records: its name, else git URL, name==version, or path.
 std::string SourceName(const v1::Source& source);
 
-// A repository that the search `discover` found, as a source of its own.
+// Returns a repository that the search `discover` found as a source of its own.
 v1::Source FoundSource(const v1::Source& discover, const std::string& git_url);
 
-// Whether the source says exactly which bytes it is: a 40-digit commit, or a SHA-256.
+// Returns whether the source says exactly which bytes it means: a 40-digit commit, or a SHA-256.
 bool IsPinned(const v1::Source& source);
 
-// The part of a source that decides what is fetched: origin, name, ref, sha256 and globs.
+// Returns the part of a source that decides what is fetched: origin, name, ref, sha256, globs and
+// keep.
 v1::Source FetchPart(const v1::Source& source);
 
-// A pinned source as the manifest names it: its name in place of where it was fetched from. Its
-// `url`, which records show, stays.
+// Returns a pinned source as the manifest has it: its name in place of the URL or folder that it
+// was fetched from, so that the dataset's digest does not depend on that. Its `url`, which records
+// show, stays.
 v1::Source Identity(const v1::Source& source);
 
 }  // namespace kernelmill::job

@@ -1,25 +1,171 @@
+// YAML is read in two steps. TreeBuilder turns the events of yaml-cpp's parser into a tree that
+// still knows every line and every pair of quotes. Reader then walks the tree along a message's
+// descriptor, so that a new field of the proto is a new key of the job file without a line here.
+//
+// yaml-cpp's own node type is not used: it resolves aliases (a short file can become a huge tree),
+// drops the second of two equal keys, and forgets which words were in quotes.
 #include "common/job/yaml_message.h"
 
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <set>
+#include <sstream>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/job/field_check.h"
 
 namespace kernelmill::job {
+namespace {
+
+constexpr size_t kMaxDepth = 16;
+
+// Builds the tree from the parser's events. Keeps the first error and ignores everything after it.
+class TreeBuilder : public YAML::EventHandler {
+ public:
+  explicit TreeBuilder(absl::string_view file) : file_(file) {}
+
+  void OnDocumentStart(const YAML::Mark& mark) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    YamlNode* node = Add(mark, anchor, YamlNode::Kind::kNull);
+    if (node == nullptr || open_.empty() || open_.back()->kind != YamlNode::Kind::kMap) return;
+    // The parser notices a missing value only at the next key. The error must name the key before.
+    const std::vector<YamlNode>& siblings = open_.back()->children;
+    if (siblings.size() % 2 == 0) node->line = siblings[siblings.size() - 2].line;
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+    Fail(mark, "must not have an alias (*name); write the value out");
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    CheckTag(mark, tag);
+    if (YamlNode* node = Add(mark, anchor, YamlNode::Kind::kScalar)) {
+      node->quoted = tag == "!";
+      node->text = value;
+      if (!node->quoted && (value == "~" || absl::EqualsIgnoreCase(value, "null"))) {
+        node->kind = YamlNode::Kind::kNull;
+      }
+    }
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    Open(mark, tag, anchor, YamlNode::Kind::kList);
+  }
+  void OnSequenceEnd() override { Close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    Open(mark, tag, anchor, YamlNode::Kind::kMap);
+  }
+  void OnMapEnd() override { Close(); }
+
+  absl::StatusOr<YamlNode> Finish() && {
+    RETURN_IF_ERROR(status_);
+    return std::move(root_);
+  }
+
+ private:
+  void Fail(const YAML::Mark& mark, absl::string_view what) {
+    if (status_.ok()) status_ = FileError(file_, mark.line + 1, what);
+  }
+
+  // Refuses tags, which could make an object of a scalar.
+  void CheckTag(const YAML::Mark& mark, const std::string& tag) {
+    // The parser reports "?" for a plain scalar and "!" for a quoted one.
+    if (!tag.empty() && tag != "?" && tag != "!") {
+      Fail(mark, absl::StrCat("must not have a tag (", tag, ")"));
+    }
+  }
+
+  // Adds a node to the list or map that is open. Returns null once anything has failed. A parent's
+  // children do not move while one of them is open, so the pointers in open_ stay valid.
+  YamlNode* Add(const YAML::Mark& mark, YAML::anchor_t anchor, YamlNode::Kind kind) {
+    if (anchor != 0)
+      Fail(mark, "must not have an anchor (&name); write the value where it is used");
+    if (!status_.ok()) return nullptr;
+    YamlNode* node = &root_;
+    if (!open_.empty()) node = &open_.back()->children.emplace_back();
+    node->kind = kind;
+    node->line = mark.line + 1;
+    return node;
+  }
+
+  void Open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+            YamlNode::Kind kind) {
+    CheckTag(mark, tag);
+    if (open_.size() >= kMaxDepth)
+      Fail(mark, absl::StrCat("must not be nested deeper than ", kMaxDepth, " levels"));
+    if (YamlNode* node = Add(mark, anchor, kind)) open_.push_back(node);
+  }
+
+  void Close() {
+    if (status_.ok()) open_.pop_back();
+  }
+
+  const absl::string_view file_;
+  absl::Status status_;
+  YamlNode root_;
+  std::vector<YamlNode*> open_;
+};
+
+// Checks the bytes before yaml-cpp sees them, since it repairs or cuts off what this refuses.
+absl::Status CheckBytes(absl::string_view text, absl::string_view file) {
+  int line = 1;
+  size_t start = 0;
+  for (size_t i = 0; i <= text.size(); ++i) {
+    if (i < text.size() && text[i] != '\n') {
+      const char c = text[i];
+      if (absl::ascii_iscntrl(c) && c != '\t' && c != '\r') {
+        return FileError(file, line, "must not contain a control character");
+      }
+      continue;
+    }
+    if (!IsUtf8(text.substr(start, i - start))) return FileError(file, line, "must be UTF-8");
+    start = i + 1;
+    ++line;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<YamlNode> ParseYamlTree(absl::string_view text, absl::string_view file) {
+  RETURN_IF_ERROR(CheckBytes(text, file));
+  TreeBuilder builder(file);
+  // The library reports errors by exception only. This is the one place that catches them.
+  try {
+    std::istringstream in{std::string(text)};
+    YAML::Parser parser(in);
+    if (!parser.HandleNextDocument(builder)) return FileError(file, 1, "must not be empty");
+    TreeBuilder rest(file);
+    if (parser.HandleNextDocument(rest)) {
+      ASSIGN_OR_RETURN(const YamlNode second, std::move(rest).Finish());
+      return FileError(file, second.line, "must be one document; a second one begins here");
+    }
+  } catch (const YAML::Exception& e) {
+    return FileError(file, e.mark.line + 1, absl::StrCat("is not valid YAML: ", e.msg));
+  }
+  return std::move(builder).Finish();
+}
+
 namespace {
 
 using ::google::protobuf::Descriptor;
@@ -29,8 +175,8 @@ using ::google::protobuf::FieldDescriptor;
 using ::google::protobuf::Message;
 using ::google::protobuf::Reflection;
 
-// The word for an enum value in a job file: SOURCE_ROLE_HOLDOUT is "holdout". The prefix that the
-// values share is that of the one at 0, which ends in UNSPECIFIED and has no word.
+// Returns the word for an enum value in a job file: "holdout" for SOURCE_ROLE_HOLDOUT. The prefix
+// that all values share is the name of value 0 without UNSPECIFIED. Value 0 itself has no word.
 std::string EnumWord(const EnumValueDescriptor& value) {
   absl::string_view prefix = value.type()->FindValueByNumber(0)->name();
   absl::ConsumeSuffix(&prefix, "UNSPECIFIED");
@@ -59,7 +205,20 @@ std::string FieldNames(const Descriptor& type) {
   return absl::StrJoin(names, ", ");
 }
 
-// Whether YAML reads the plain word as something other than text.
+// Returns what an error calls the items of a list field.
+absl::string_view ItemNoun(const FieldDescriptor& field) {
+  if (field.name() == "include" || field.name() == "exclude") return "globs";
+  switch (field.cpp_type()) {
+    case FieldDescriptor::CPPTYPE_MESSAGE:
+      return "mappings";
+    case FieldDescriptor::CPPTYPE_STRING:
+      return "strings";
+    default:
+      return "numbers";
+  }
+}
+
+// Returns whether other YAML readers take the plain word for something other than text.
 bool LooksTyped(absl::string_view word) {
   static const std::set<std::string>* const kWords = new std::set<std::string>{
       "true", "false", "yes", "no", "on", "off", "", ".inf", "-.inf", "+.inf", ".nan"};
@@ -67,25 +226,26 @@ bool LooksTyped(absl::string_view word) {
   return kWords->contains(absl::AsciiStrToLower(word)) || absl::SimpleAtod(word, &number);
 }
 
-// Walks the tree along the message's descriptor.
+// Fills a message from a tree, along the message's descriptor.
 class Reader {
  public:
   Reader(absl::string_view file, FieldLines* lines) : file_(file), lines_(*lines) {}
 
   absl::Status ReadMessage(const YamlNode& node, const std::string& key, Message* message) {
     if (node.kind != YamlNode::Kind::kMap)
-      return Wrong(node.line, key, "keys and values are needed");
+      return Wrong(node.line, key, "must be a mapping of keys to values");
     const Descriptor& type = *message->GetDescriptor();
     std::set<std::string> seen;
     for (size_t i = 0; i + 1 < node.children.size(); i += 2) {
       const YamlNode& name = node.children[i];
-      if (name.kind != YamlNode::Kind::kScalar) return Wrong(name.line, key, "a key is not a word");
+      if (name.kind != YamlNode::Kind::kScalar)
+        return Wrong(name.line, key, "must have words as keys");
       const std::string path = key.empty() ? name.text : absl::StrCat(key, ".", name.text);
       const FieldDescriptor* field = type.FindFieldByName(name.text);
       if (field == nullptr) {
         return Wrong(name.line, path, absl::StrCat("unknown key (known: ", FieldNames(type), ")"));
       }
-      if (!seen.insert(name.text).second) return Wrong(name.line, path, "given twice");
+      if (!seen.insert(name.text).second) return Wrong(name.line, path, "must not be given twice");
       RETURN_IF_ERROR(CheckOneof(name.line, path, *field, *message));
       lines_.Set(path, name.line);
       RETURN_IF_ERROR(ReadField(node.children[i + 1], path, *field, message));
@@ -98,20 +258,21 @@ class Reader {
     return FileError(file_, line, key.empty() ? std::string(what) : absl::StrCat(key, ": ", what));
   }
 
+  // Refuses a second member of a oneof, which protobuf would let replace the first.
   absl::Status CheckOneof(int line, const std::string& path, const FieldDescriptor& field,
                           const Message& message) const {
     if (field.containing_oneof() == nullptr) return absl::OkStatus();
     const FieldDescriptor* other =
         message.GetReflection()->GetOneofFieldDescriptor(message, field.containing_oneof());
     if (other == nullptr) return absl::OkStatus();
-    return Wrong(line, path,
-                 absl::StrCat("stands beside ", other->name(), "; only one can be given"));
+    return Wrong(line, path, absl::StrCat("must not be given together with ", other->name()));
   }
 
   absl::Status ReadField(const YamlNode& node, const std::string& key, const FieldDescriptor& field,
                          Message* message) {
     if (!field.is_repeated()) return ReadValue(node, key, field, message);
-    if (node.kind != YamlNode::Kind::kList) return Wrong(node.line, key, "a list is needed");
+    if (node.kind != YamlNode::Kind::kList)
+      return Wrong(node.line, key, absl::StrCat("must be a list of ", ItemNoun(field)));
     for (size_t i = 0; i < node.children.size(); ++i) {
       const std::string item = absl::StrCat(key, "[", i, "]");
       lines_.Set(item, node.children[i].line);
@@ -143,15 +304,17 @@ class Reader {
       case FieldDescriptor::CPPTYPE_ENUM:
         return ReadEnum(node, key, field, message);
       default:
-        return Wrong(node.line, key, "cannot be set in a job file");
+        return Wrong(node.line, key, "must not be set in a job file");
     }
   }
 
+  // Reads text. A plain word that YAML readers may take for a number or a truth value must be in
+  // quotes: `ref: 1.10` would be 1.1 for some of them.
   absl::Status ReadString(const YamlNode& node, const std::string& key,
                           const FieldDescriptor& field, Message* message) const {
-    if (node.kind != YamlNode::Kind::kScalar) return Wrong(node.line, key, "text is needed");
+    if (node.kind != YamlNode::Kind::kScalar) return Wrong(node.line, key, "must be text");
     if (!node.quoted && LooksTyped(node.text)) {
-      return Wrong(node.line, key, absl::StrCat("text is needed: write ", JsonString(node.text)));
+      return Wrong(node.line, key, absl::StrCat("must be text: write ", JsonString(node.text)));
     }
     if (field.is_repeated()) {
       message->GetReflection()->AddString(message, &field, node.text);
@@ -162,6 +325,7 @@ class Reader {
   }
 
   template <typename Int>
+  // Reads a whole number in decimal without a sign of plus, within the range of the field.
   absl::Status ReadInt(const YamlNode& node, const std::string& key, const FieldDescriptor& field,
                        Message* message) const {
     Int value = 0;
@@ -169,7 +333,7 @@ class Reader {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (node.kind != YamlNode::Kind::kScalar || node.quoted || error != std::errc() ||
         end != text.data() + text.size()) {
-      return Wrong(node.line, key, "a whole number is needed");
+      return Wrong(node.line, key, "must be a whole number");
     }
     SetInt(value, field, message);
     return absl::OkStatus();
@@ -187,6 +351,7 @@ class Reader {
     message->GetReflection()->SetUInt64(message, &field, value);
   }
 
+  // Reads a finite number. NaN fails the comparison with the largest number.
   absl::Status ReadDouble(const YamlNode& node, const std::string& key,
                           const FieldDescriptor& field, Message* message) const {
     double value = 0;
@@ -194,7 +359,7 @@ class Reader {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (node.kind != YamlNode::Kind::kScalar || node.quoted || error != std::errc() ||
         end != text.data() + text.size() || !(value <= std::numeric_limits<double>::max())) {
-      return Wrong(node.line, key, "a number is needed");
+      return Wrong(node.line, key, "must be a number");
     }
     message->GetReflection()->SetDouble(message, &field, value);
     return absl::OkStatus();
@@ -204,7 +369,7 @@ class Reader {
                         Message* message) const {
     const bool is_true = node.text == "true";
     if (node.kind != YamlNode::Kind::kScalar || node.quoted || (!is_true && node.text != "false")) {
-      return Wrong(node.line, key, "true or false is needed");
+      return Wrong(node.line, key, "must be true or false");
     }
     message->GetReflection()->SetBool(message, &field, is_true);
     return absl::OkStatus();
@@ -216,8 +381,7 @@ class Reader {
                                            ? FindEnumWord(*field.enum_type(), node.text)
                                            : nullptr;
     if (value == nullptr) {
-      return Wrong(node.line, key,
-                   absl::StrCat("one of ", EnumWords(*field.enum_type()), " is needed"));
+      return Wrong(node.line, key, absl::StrCat("must be one of ", EnumWords(*field.enum_type())));
     }
     message->GetReflection()->SetEnum(message, &field, value);
     return absl::OkStatus();
@@ -237,7 +401,8 @@ class Writer {
   }
 
  private:
-  // `first` begins the first line (the "- " of a list), `indent` the others.
+  // Writes `first` at the beginning of the first line (the "- " of a list item) and `indent` at
+  // that of the others.
   void WriteMessage(const Message& message, std::string first, const std::string& indent) {
     const Reflection& reflection = *message.GetReflection();
     std::vector<const FieldDescriptor*> fields;
@@ -278,6 +443,7 @@ class Writer {
     }
   }
 
+  // Returns a value as YAML. to_chars gives the shortest text that reads back as the same number.
   static std::string Scalar(const Message& message, const FieldDescriptor& field) {
     const Reflection& reflection = *message.GetReflection();
     switch (field.cpp_type()) {
@@ -322,6 +488,6 @@ absl::Status ReadYamlMessage(const YamlNode& root, absl::string_view file, Messa
   return Reader(file, lines).ReadMessage(root, "", message);
 }
 
-std::string YamlOfMessage(const Message& message) { return Writer::Write(message); }
+std::string ToYaml(const Message& message) { return Writer::Write(message); }
 
 }  // namespace kernelmill::job

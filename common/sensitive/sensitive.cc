@@ -1,3 +1,8 @@
+// Secrets, the basic idea: a service's key has a prefix and a length that nothing else has, so a
+// regular expression finds it almost without errors. A password has no form; it is found by the
+// name that it is assigned to, and only if the literal looks random. RE2 takes time linear in the
+// text whatever the expression, which matters for texts of strangers; every repetition is bounded
+// anyway.
 #include "common/sensitive/sensitive.h"
 
 #include <re2/re2.h>
@@ -23,11 +28,11 @@ constexpr char kEmail[] = "email";
 
 struct Pattern {
   const char* kind;
-  RE2 expression;  // its group is what is sensitive
+  RE2 expression;  // its first group is the sensitive part
 };
 
-// The forms that services document for their tokens, and GitHub's and others' secret scanners look
-// for.
+// The forms that services document for their tokens, which GitHub's and other secret scanners look
+// for too.
 const std::vector<std::unique_ptr<Pattern>>& SecretPatterns() {
   static const auto& patterns = *[] {
     auto* list = new std::vector<std::unique_ptr<Pattern>>;
@@ -54,6 +59,7 @@ const std::vector<std::unique_ptr<Pattern>>& SecretPatterns() {
   return patterns;
 }
 
+// A local part, "@" and a domain with a top level of letters. Longer local parts do not occur.
 const RE2& EmailPattern() {
   static const auto& pattern = *new RE2(
       R"(\b([0-9A-Za-z][0-9A-Za-z._%+-]{0,63}@(?:[0-9A-Za-z][0-9A-Za-z-]*\.)+[A-Za-z]{2,24})\b)",
@@ -61,8 +67,8 @@ const RE2& EmailPattern() {
   return pattern;
 }
 
-// A literal that is a word to be filled in is no secret: a few different characters, or none but
-// letters.
+// Returns whether a literal looks like a secret rather than a placeholder: at least eight different
+// characters and a digit.
 bool LooksRandom(absl::string_view literal) {
   const std::set<char> characters(literal.begin(), literal.end());
   const bool digit =
@@ -70,7 +76,7 @@ bool LooksRandom(absl::string_view literal) {
   return characters.size() >= 8 && digit;
 }
 
-// Finds in one text of the kernel.
+// Finds secrets and addresses in one text of a kernel.
 class Finder {
  public:
   Finder(v1::Sensitive::Text where, absl::string_view text, std::vector<v1::Sensitive>* found)
@@ -84,7 +90,7 @@ class Finder {
     }
   }
 
-  // Of a file of data: what an assignment in a string of JSON gives.
+  // Finds assignments within a JSON string of a data file, whose quotes are escaped.
   void FindEscapedSecrets() {
     static const auto& escaped =
         *new RE2(R"((?i)(?:password|passwd|secret|api_?key|auth_?token|access_?token)\w{0,40})"
@@ -93,6 +99,7 @@ class Finder {
     Find(escaped, "password", text_, [](absl::string_view match) { return LooksRandom(match); });
   }
 
+  // Finds addresses in comments and strings of code.
   void FindAddresses(const std::vector<Token>& tokens) {
     for (const Token& token : tokens) {
       if (token.kind != Token::kComment && token.kind != Token::kString) continue;
@@ -106,6 +113,7 @@ class Finder {
   }
 
  private:
+  // Adds the matches that `accept` agrees to. `in` is a part of text_; offsets are those in text_.
   template <typename Accept>
   void Find(const RE2& expression, const char* kind, absl::string_view in, Accept accept) {
     re2::StringPiece rest(in.data(), in.size());

@@ -17,7 +17,7 @@ std::string Made(absl::string_view prefix, size_t size) {
   return secret;
 }
 
-v1::Kernel KernelOf(std::string source) {
+v1::Kernel MakeKernel(std::string source) {
   v1::Kernel kernel;
   kernel.set_dsl(v1::DSL_TRITON);
   kernel.set_source(std::move(source));
@@ -32,7 +32,7 @@ std::string Kinds(const v1::Kernel& kernel) {
 }
 
 TEST(Sensitive, AddressesInCommentsAndStringsAreFound) {
-  const v1::Kernel kernel = KernelOf("# by jane.doe@example.org\nx = 'a@b-c.co.uk'\n");
+  const v1::Kernel kernel = MakeKernel("# by jane.doe@example.org\nx = 'a@b-c.co.uk'\n");
   EXPECT_EQ(Kinds(kernel), "email;email;");
   const v1::Sensitive first = FindSensitive(kernel).at(0);
   EXPECT_EQ(kernel.source().substr(first.begin(), first.size()), "jane.doe@example.org");
@@ -40,30 +40,30 @@ TEST(Sensitive, AddressesInCommentsAndStringsAreFound) {
 }
 
 TEST(Sensitive, AProductOfMatricesIsNoAddress) {
-  EXPECT_EQ(Kinds(KernelOf("acc += a@b.to(tl.float32)\nq@k.trans\n@triton.jit\n")), "");
-  EXPECT_EQ(Kinds(KernelOf("# acc += q @ k.T\n# user@host, @triton.jit\n")), "");
+  EXPECT_EQ(Kinds(MakeKernel("acc += a@b.to(tl.float32)\nq@k.trans\n@triton.jit\n")), "");
+  EXPECT_EQ(Kinds(MakeKernel("# acc += q @ k.T\n# user@host, @triton.jit\n")), "");
 }
 
 TEST(Sensitive, SecretsAreFoundByTheirForms) {
-  EXPECT_EQ(Kinds(KernelOf("k = '" + std::string("AKIA") + "ABCDEFGHIJ234567'\n")),
+  EXPECT_EQ(Kinds(MakeKernel("k = '" + std::string("AKIA") + "ABCDEFGHIJ234567'\n")),
             "aws_access_key;");
-  EXPECT_EQ(Kinds(KernelOf("k = '" + Made("ghp_", 36) + "'\n")), "github_token;");
-  EXPECT_EQ(Kinds(KernelOf("k = '" + Made("sk-", 40) + "'\n")), "openai_key;");
-  EXPECT_EQ(Kinds(KernelOf("k = '" + Made("xoxb-", 20) + "'\n")), "slack_token;");
-  EXPECT_EQ(Kinds(KernelOf("# -----BEGIN RSA " + std::string("PRIVATE KEY-----\nMIIE\n"))),
+  EXPECT_EQ(Kinds(MakeKernel("k = '" + Made("ghp_", 36) + "'\n")), "github_token;");
+  EXPECT_EQ(Kinds(MakeKernel("k = '" + Made("sk-", 40) + "'\n")), "openai_key;");
+  EXPECT_EQ(Kinds(MakeKernel("k = '" + Made("xoxb-", 20) + "'\n")), "slack_token;");
+  EXPECT_EQ(Kinds(MakeKernel("# -----BEGIN RSA " + std::string("PRIVATE KEY-----\nMIIE\n"))),
             "private_key;");
 }
 
 TEST(Sensitive, ALiteralIsAPasswordWhereItIsCalledOneAndLooksLikeOne) {
-  EXPECT_EQ(Kinds(KernelOf("DB_PASSWORD = \"" + Made("", 16) + "\"\n")), "password;");
-  EXPECT_EQ(Kinds(KernelOf("api_key: '" + Made("", 24) + "'\n")), "password;");
+  EXPECT_EQ(Kinds(MakeKernel("DB_PASSWORD = \"" + Made("", 16) + "\"\n")), "password;");
+  EXPECT_EQ(Kinds(MakeKernel("api_key: '" + Made("", 24) + "'\n")), "password;");
   EXPECT_EQ(
-      Kinds(KernelOf("password = 'changeme-please'\napi_key = os.environ['API_KEY_2345678']\n")),
+      Kinds(MakeKernel("password = 'changeme-please'\napi_key = os.environ['API_KEY_2345678']\n")),
       "");
 }
 
 TEST(Sensitive, TheModuleAndTheLauncherAreReadToo) {
-  v1::Kernel kernel = KernelOf("x = 1\n");
+  v1::Kernel kernel = MakeKernel("x = 1\n");
   kernel.set_module("# a@example.org\n");
   kernel.mutable_launcher()->set_text("# b@example.org\n");
   const auto found = FindSensitive(kernel);
@@ -75,7 +75,7 @@ TEST(Sensitive, TheModuleAndTheLauncherAreReadToo) {
 TEST(Sensitive, FindingsAreBounded) {
   std::string text;
   for (int i = 0; i < 1000; ++i) absl::StrAppend(&text, "# a", i, "@example.org\n");
-  EXPECT_EQ(FindSensitive(KernelOf(text)).size(), 100u);
+  EXPECT_EQ(FindSensitive(MakeKernel(text)).size(), 100u);
 }
 
 }  // namespace

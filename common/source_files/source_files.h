@@ -2,69 +2,82 @@
 #define KERNELMILL_COMMON_SOURCE_FILES_SOURCE_FILES_H_
 
 #include <optional>
+#include <string>
 
 #include "absl/strings/string_view.h"
 
 namespace kernelmill::source_files {
 
-// Which files speak of the code beside them, by their paths alone: licences, notices, what a
-// package says of itself and what it requires. The fetcher brings these, the validator reads them,
-// the client looks for them: all ask here, so that nobody reads what nobody brings.
+// The kinds of files that say something about the code beside them: its licence, notices, what a
+// package declares and requires. A file's path gives its kind. The fetcher fetches these files, the
+// validator reads them and the client looks for them. All of them ask here, so that no file is read
+// that was not fetched.
 enum class Kind {
   kOther,
-  // LICENSE*, LICENCE*, COPYING* and UNLICENSE* in any case, unless it is code or markup.
+  // LICENSE*, LICENCE*, COPYING* and UNLICENSE* in any case, except code and markup.
   kLicense,
-  // In a folder LICENSES: a text that SPDX tags refer to.
+  // A text in a folder LICENSES, to which SPDX tags refer.
   kLicenseText,
-  // REUSE.toml and .reuse/dep5: which files are under which licence.
+  // REUSE.toml and .reuse/dep5, which say which files are under which licence.
   kAnnotations,
-  // "a.cu.license": the tags of a.cu, for which REUSE keeps a file beside it.
+  // "a.cu.license", which holds the tags of a.cu (REUSE).
   kSideTags,
-  // NOTICE* in any case, unless it is code: it must go along, and says nothing of the licence.
+  // NOTICE* in any case, except code. It must be passed on with the code, and does not give its
+  // licence.
   kNotice,
   // One of kMetadataFiles.
   kMetadata,
 };
 
-// In the order in which they are asked for a licence.
+// In the order in which a licence is looked for in them.
 inline constexpr absl::string_view kMetadataFiles[] = {"pyproject.toml", "setup.cfg", "setup.py"};
 
-// A wheel's records keep the licences of its project: "x.dist-info/licenses/a/LICENSE" is taken for
-// "a/LICENSE".
-Kind KindOf(absl::string_view path);
+// Returns the kind of a file. A wheel keeps its project's licences in its records:
+// "x.dist-info/licenses/a/LICENSE" counts as "a/LICENSE".
+Kind GetKind(absl::string_view path);
 
-// The folder whose code a file of a kind is about: its own, or the one that holds its LICENSES
-// folder.
+// Returns the folder whose code a file of such a kind is about: its own folder, or the one that
+// holds its LICENSES folder.
 absl::string_view FolderItIsAbout(absl::string_view path);
 
-// The file that "a.cu.license" has the tags of; empty of other paths.
+// Returns the file that "a.cu.license" has the tags of; empty for other paths.
 absl::string_view FileOfSideTags(absl::string_view path);
 
 // A folder of other people's code.
 struct VendoredFolder {
   absl::string_view path;       // "third_party/x"; "third_party" of a file right below it
   absl::string_view container;  // "third_party"
-  // Its name means nothing else: third_party, 3rdparty, _vendor. "vendor", "external", "extern",
-  // "deps" and "submodules" may be the project's own.
+  // Its name has no other meaning: third_party, 3rdparty, _vendor. Folders named "vendor",
+  // "external", "extern", "deps" and "submodules" may be the project's own.
   bool certain = false;
 };
 
-// The innermost that the file lies in.
-std::optional<VendoredFolder> VendoredFolderOf(absl::string_view path);
+// Returns the innermost such folder that holds the file.
+std::optional<VendoredFolder> FindVendoredFolder(absl::string_view path);
 
-// Whether a licence file's name, in lower case, says that it is of code which is only shipped
-// along: LICENSE-THIRD-PARTY.
+// Returns whether a licence file's name, in lower case, says that it covers only code that is
+// shipped along: LICENSE-THIRD-PARTY.
 bool IsOfThirdParties(absl::string_view name);
 
-// Whether it lies in a wheel's own records, name-version.dist-info at the top, and whether it is
-// the one that holds its metadata.
+// Return whether the file is in a wheel's own records, name-version.dist-info at the top, and
+// whether it is the record with the metadata.
 bool IsInDistInfo(absl::string_view path);
 bool IsWheelMetadata(absl::string_view path);
 
-// The place, from 0, among files that may state which packages a source needs, of which the first
-// are to be believed first: a wheel's METADATA, then pyproject.toml, setup.cfg, setup.py and
-// requirements*.txt at the root. Nothing for other files.
+// Returns the rank, from 0 (the most reliable), of a file that may state which packages a source
+// needs: a wheel's METADATA, then pyproject.toml, setup.cfg, setup.py and requirements*.txt at the
+// root. Nothing for other files.
 std::optional<int> RequirementRank(absl::string_view path);
+
+// Returns the versions of a package that a file with a RequirementRank asks for: the first PEP 440
+// specifier next to the package's name, as written except for blanks around it. Empty if there is
+// no such specifier.
+//
+// Nothing is executed or expanded. METADATA, setup.cfg and requirements files are read by lines,
+// pyproject.toml and setup.py by their string literals ("triton>=3.0.0"). In pyproject.toml, lines
+// that give the name a value (triton = ">=3.0.0") count too.
+std::string RequiredVersion(absl::string_view path, absl::string_view content,
+                            absl::string_view package);
 
 }  // namespace kernelmill::source_files
 

@@ -7,36 +7,36 @@
 namespace kernelmill::source_files {
 namespace {
 
-TEST(KindOf, LicencesAreKnownByNameInAnyCase) {
+TEST(GetKind, LicencesAreKnownByNameInAnyCase) {
   for (const char* path :
        {"LICENSE", "a/Licence.txt", "copying.lesser", "UNLICENSE", "unlicense.md", "LICENSE-APACHE",
         "x.dist-info/LICENSE", "x.dist-info/licenses/a/LICENSE", "LICENSES/vendor/LICENSE"}) {
-    EXPECT_EQ(KindOf(path), Kind::kLicense) << path;
+    EXPECT_EQ(GetKind(path), Kind::kLicense) << path;
   }
-  EXPECT_EQ(KindOf("LICENSES/MIT.txt"), Kind::kLicenseText);
-  EXPECT_EQ(KindOf("a/licenses/LICENSE"), Kind::kLicenseText);
-  EXPECT_EQ(KindOf("a/NOTICE"), Kind::kNotice);
-  EXPECT_EQ(KindOf("licenses/notice.html"), Kind::kNotice);
-  EXPECT_EQ(KindOf("a/setup.py"), Kind::kMetadata);
+  EXPECT_EQ(GetKind("LICENSES/MIT.txt"), Kind::kLicenseText);
+  EXPECT_EQ(GetKind("a/licenses/LICENSE"), Kind::kLicenseText);
+  EXPECT_EQ(GetKind("a/NOTICE"), Kind::kNotice);
+  EXPECT_EQ(GetKind("licenses/notice.html"), Kind::kNotice);
+  EXPECT_EQ(GetKind("a/setup.py"), Kind::kMetadata);
 }
 
-TEST(KindOf, CodeAndMarkupAboutLicencesAreNone) {
+TEST(GetKind, CodeAndMarkupAboutLicencesAreNone) {
   for (const char* path : {"license.py", "LICENSE.html", "unlicense.json", "license_header.txt",
                            "notice.cc", "LICENSES/check.py", "LICENSES/third-party.txt",
                            "LICENSES/deep/MIT.txt", "relicense", "setup.pyc", "", "a/"}) {
-    EXPECT_EQ(KindOf(path), Kind::kOther) << path;
+    EXPECT_EQ(GetKind(path), Kind::kOther) << path;
   }
 }
 
-TEST(KindOf, ReusesFilesSayWhichLicenceIsWhose) {
+TEST(GetKind, ReusesFilesSayWhichLicenceIsWhose) {
   for (const char* path : {"REUSE.toml", "a/REUSE.toml", ".reuse/dep5", "a/.reuse/dep5"}) {
-    EXPECT_EQ(KindOf(path), Kind::kAnnotations) << path;
+    EXPECT_EQ(GetKind(path), Kind::kAnnotations) << path;
   }
-  EXPECT_EQ(KindOf("a/k.cu.license"), Kind::kSideTags);
+  EXPECT_EQ(GetKind("a/k.cu.license"), Kind::kSideTags);
   EXPECT_EQ(FileOfSideTags("a/k.cu.license"), "a/k.cu");
   for (const char* path :
        {"reuse.toml", "dep5", "a/.reuse/dep5.txt", "k.license", "a.b/.license"}) {
-    EXPECT_EQ(KindOf(path), Kind::kOther) << path;
+    EXPECT_EQ(GetKind(path), Kind::kOther) << path;
   }
   EXPECT_EQ(FolderItIsAbout(".reuse/dep5"), "");
   EXPECT_EQ(FolderItIsAbout("a/.reuse/dep5"), "a");
@@ -45,13 +45,13 @@ TEST(KindOf, ReusesFilesSayWhichLicenceIsWhose) {
 
 // "folder|container|certain" of a path, "" where it is in none.
 std::string Vendored(absl::string_view path) {
-  const auto folder = VendoredFolderOf(path);
+  const auto folder = FindVendoredFolder(path);
   if (!folder.has_value()) return "";
   return std::string(folder->path) + "|" + std::string(folder->container) +
          (folder->certain ? "|certain" : "|likely");
 }
 
-TEST(VendoredFolderOf, IsTheInnermostByItsName) {
+TEST(FindVendoredFolder, IsTheInnermostByItsName) {
   EXPECT_EQ(Vendored("third_party/x/a/k.py"), "third_party/x|third_party|certain");
   EXPECT_EQ(Vendored("a/3rd-party/k.py"), "a/3rd-party|a/3rd-party|certain");
   EXPECT_EQ(Vendored("p/_vendor/q/r.py"), "p/_vendor/q|p/_vendor|certain");
@@ -84,6 +84,44 @@ TEST(RequirementRank, AWheelsMetadataThenTheRootsFiles) {
                            "requirements/a.txt", "requirements.py"}) {
     EXPECT_EQ(RequirementRank(path), std::nullopt) << path;
   }
+}
+
+std::string Required(const char* path, const char* content) {
+  return RequiredVersion(path, content, "triton");
+}
+
+TEST(RequirementsTest, StringLiteralsOfPyprojectAndSetup) {
+  EXPECT_EQ(Required("pyproject.toml", "dependencies = [\n  \"torch\",\n  'triton>=3.0.0',\n]\n"),
+            ">=3.0.0");
+  EXPECT_EQ(Required("setup.py", "setup(install_requires=['torch', \"triton >=2.1, <3\"])\n"),
+            ">=2.1, <3");
+  EXPECT_EQ(Required("setup.py", "r = ['triton==2.0.0.post1; platform_system == \"Linux\"']\n"),
+            "==2.0.0.post1");
+  EXPECT_EQ(Required("pyproject.toml", "triton = \">=2.3\"\n"), ">=2.3");
+  EXPECT_EQ(Required("pyproject.toml", "triton = {version = '~=3.1', optional = true}\n"), "~=3.1");
+}
+
+TEST(RequirementsTest, LinesOfTheOthers) {
+  EXPECT_EQ(Required("requirements.txt", "torch>=2\nTriton[tests] == 3.*  # pinned\n"), "== 3.*");
+  EXPECT_EQ(Required("setup.cfg", "[options]\ninstall_requires =\n    torch\n    triton>=2.2\r\n"),
+            ">=2.2");
+  EXPECT_EQ(Required("p.dist-info/METADATA",
+                     "Name: p\r\nRequires-Dist: torch\r\n"
+                     "Requires-Dist: triton (>=2.3.1) ; extra == 'x'\r\n\r\n"),
+            ">=2.3.1");
+}
+
+TEST(RequirementsTest, TheFirstWithAVersionCounts) {
+  EXPECT_EQ(Required("requirements.txt", "triton\ntriton>=2.2\ntriton>=3\n"), ">=2.2");
+}
+
+TEST(RequirementsTest, OtherPackagesCommentsAndWhatIsNoSpecifierAreNone) {
+  EXPECT_EQ(Required("requirements.txt", "triton-nightly>=3\npytorch-triton>=3\ntritonx==1\n"), "");
+  EXPECT_EQ(Required("requirements.txt", "# triton>=3\ntriton @ file:x\ntriton=3\ntriton>=\n"), "");
+  EXPECT_EQ(Required("pyproject.toml", "triton = \"^3.0\"\n# \"triton>=3\"\n"), "");
+  EXPECT_EQ(Required("setup.py", "triton >= 3\nx = 'triton>=3\n"), "");
+  EXPECT_EQ(Required("p.dist-info/METADATA", "Name: p\n\nRequires-Dist: triton>=3\n"), "");
+  EXPECT_EQ(Required("requirements.txt", ("triton>=" + std::string(1000, '1')).c_str()), "");
 }
 
 }  // namespace

@@ -1,3 +1,6 @@
+// The language of a whole file decides how rows are labelled and whether comments can be found.
+// Names of languages are those that corpora of code use. The table has what occurs in repositories
+// with kernels; other files have no language and are treated as text.
 #include "common/source_files/whole_files.h"
 
 #include <algorithm>
@@ -77,7 +80,7 @@ constexpr Name kNames[] = {
     {"build", "starlark"},       {"workspace", "starlark"},
 };
 
-// With comments from "//" on.
+// Languages whose comments begin with "//".
 constexpr absl::string_view kLikeC[] = {
     "c",    "c++", "cuda", "hip",        "opencl", "metal",    "mlir",      "tablegen",
     "rust", "go",  "java", "javascript", "css",    "protobuf", "typescript"};
@@ -112,6 +115,7 @@ absl::string_view LanguageOfFile(absl::string_view path) {
   return dot == std::string::npos ? "" : Find(kEndings, absl::string_view(name).substr(dot + 1));
 }
 
+// Unknown languages are lexed as Python, which only matters for where comments begin.
 code::Language LexedAs(const v1::Kernel& kernel) {
   if (kernel.form() != v1::KERNEL_FORM_FILE) return code::ToLanguage(kernel.dsl());
   return IsAmong(kLikeC, LanguageOfFile(kernel.path())) ? code::Language::kC

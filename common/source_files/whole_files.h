@@ -9,24 +9,25 @@
 
 namespace kernelmill::source_files {
 
-// Files that go into a dataset whole, of sources that keep files.
+// Files that go into a dataset whole, for sources that keep files (SourceKeep).
 
-// Larger ones are data or generated; it is the bound that the usual corpora of code have.
+// Larger files are data or generated. The common code corpora have the same bound.
 inline constexpr size_t kMaxWholeFileBytes = 1 << 20;
 
-// Why a file is no text to train on, as a short stable word; empty if it is one. "binary": a NUL
-// stands in it, which is how git tells too; "too_large"; "empty": nothing but white space.
+// Returns why a file is not a text to train on, as a short stable word; empty if it is one:
+// "binary" (it has a NUL, which is git's test too), "too_large", or "empty" (nothing except white
+// space).
 absl::string_view WholeFileProblem(absl::string_view content);
 
-// The language that a file is written in, by its name alone, in lower case: "python", "c++",
-// "cuda", "markdown"; empty where the name says nothing.
+// Returns the language of a file by its name only, in lower case: "python", "c++", "cuda",
+// "markdown"; empty if the name does not tell.
 absl::string_view LanguageOfFile(absl::string_view path);
 
-// The lexer for a kernel's text, or for a whole file's, by its name.
+// Returns the lexer for a kernel's text, or for a whole file's by its name.
 code::Language LexedAs(const v1::Kernel& kernel);
 
-// Whether the lexer knows comments and strings of the language from its code: false of prose, of
-// data, and of what has no lexer.
+// Returns whether the lexer can tell comments and strings of the language from code. False for
+// prose, for data, and for languages without a lexer.
 bool IsLexed(absl::string_view language);
 
 }  // namespace kernelmill::source_files

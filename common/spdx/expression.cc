@@ -1,8 +1,12 @@
-// The grammar, lowest precedence first:
+// Parses and writes licence expressions of SPDX 2.3, annex D. The grammar, lowest precedence first:
 //   any  := all ("OR" all)*
 //   all  := term ("AND" term)*
 //   term := "(" any ")" | id ["+"] ["WITH" id]
-// by recursive descent; the depth is bounded, so a hostile tag cannot exhaust the stack.
+//
+// The parser descends recursively. The depth is bounded, so that a hostile tag full of parentheses
+// cannot exhaust the stack. Combine brings an expression to its canonical form while it is built:
+// equal operators are flattened and repeated operands dropped, so that "MIT AND (Apache-2.0 AND
+// MIT)" and "MIT AND Apache-2.0" have one text.
 #include "common/spdx/expression.h"
 
 #include <algorithm>
@@ -17,6 +21,7 @@
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "common/base/status.h"
+#include "common/base/text.h"
 #include "common/spdx/license_list.h"
 #include "common/spdx/text/deprecated_ids.h"
 
@@ -26,7 +31,7 @@ namespace {
 constexpr size_t kMaxBytes = 1024;
 constexpr int kMaxDepth = 32;
 
-// The package of the list has no exceptions; these are the ones that source code is seen under.
+// The npm package of the SPDX list has no exceptions. These are the ones that occur in source code.
 constexpr const char* kKnownExceptions[] = {
     "Autoconf-exception-2.0",
     "Autoconf-exception-3.0",
@@ -57,7 +62,7 @@ bool IsOperator(absl::string_view word) {
          absl::EqualsIgnoreCase(word, "WITH");
 }
 
-// The list's spelling; empty if it does not have the identifier.
+// Returns the list's spelling of an identifier; empty if the list does not have it.
 absl::string_view FindKnown(absl::string_view id) {
   const absl::Span<const char* const> ids = LicenseIds();
   const std::string wanted = absl::AsciiStrToLower(id);
@@ -67,7 +72,8 @@ absl::string_view FindKnown(absl::string_view id) {
   return found != ids.end() && absl::EqualsIgnoreCase(*found, id) ? *found : absl::string_view();
 }
 
-// "GPL-2.0" and "GPL-2.0+" are the old names of GPL-2.0-only and GPL-2.0-or-later.
+// Makes a term in canonical form: "GPL-2.0" and "GPL-2.0+" are the deprecated names of GPL-2.0-only
+// and GPL-2.0-or-later.
 LicenseTerm MakeTerm(absl::string_view id, bool or_later, absl::string_view exception) {
   const DeprecatedId* deprecated = FindDeprecatedId(id);
   if (deprecated != nullptr && exception.empty()) exception = deprecated->exception;
@@ -84,7 +90,7 @@ LicenseTerm MakeTerm(absl::string_view id, bool or_later, absl::string_view exce
 }
 
 absl::Status Wrong(absl::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat("not a licence expression: ", what));
+  return absl::InvalidArgumentError(absl::StrCat("invalid SPDX expression: ", what));
 }
 
 }  // namespace
@@ -96,14 +102,15 @@ class SpdxParser {
   absl::StatusOr<SpdxExpression> Parse() {
     Advance();
     ASSIGN_OR_RETURN(SpdxExpression expression, ParseAny(0));
-    if (!word_.empty()) return Wrong("more follows it");
+    if (!word_.empty()) return Wrong(absl::StrCat("unexpected text at ", JsonString(word_)));
     return expression;
   }
 
  private:
   using Kind = SpdxExpression::Kind;
 
-  // Makes word_ the next parenthesis, plus sign or word; empty at the end, "?" for any other byte.
+  // Sets word_ to the next parenthesis, plus sign or word. It is empty at the end, and one byte
+  // long for any other character.
   void Advance() {
     while (at_ < text_.size() && absl::ascii_isspace(text_[at_])) ++at_;
     const size_t start = at_;
@@ -112,6 +119,7 @@ class SpdxParser {
     word_ = text_.substr(start, at_ - start);
   }
 
+  // Takes the word, in any letter case, if it comes next.
   bool Take(absl::string_view word) {
     if (!absl::EqualsIgnoreCase(word_, word)) return false;
     Advance();
@@ -119,7 +127,9 @@ class SpdxParser {
   }
 
   absl::StatusOr<SpdxExpression> ParseAny(int depth) {
-    if (depth > kMaxDepth) return Wrong("nested too deep");
+    if (depth > kMaxDepth)
+      return Wrong(
+          absl::StrCat("parentheses must not be nested deeper than ", kMaxDepth, " levels"));
     std::vector<SpdxExpression> parts;
     do {
       ASSIGN_OR_RETURN(SpdxExpression part, ParseAll(depth));
@@ -140,7 +150,7 @@ class SpdxParser {
   absl::StatusOr<SpdxExpression> ParseTerm(int depth) {
     if (Take("(")) {
       ASSIGN_OR_RETURN(SpdxExpression inner, ParseAny(depth + 1));
-      if (!Take(")")) return Wrong("a parenthesis is not closed");
+      if (!Take(")")) return Wrong("a closing parenthesis is missing");
       return inner;
     }
     ASSIGN_OR_RETURN(const absl::string_view id, TakeId());
@@ -152,11 +162,12 @@ class SpdxParser {
     return SpdxExpression::Of(MakeTerm(id, or_later, exception));
   }
 
+  // Takes an identifier. NOASSERTION and NONE are statements about a licence and not licences.
   absl::StatusOr<absl::string_view> TakeId() {
     const absl::string_view id = word_;
     if (id.empty() || !IsIdByte(id[0]) || IsOperator(id)) return Wrong("an identifier is missing");
     if (absl::EqualsIgnoreCase(id, kNoAssertion) || absl::EqualsIgnoreCase(id, "NONE")) {
-      return Wrong("it asserts nothing");
+      return Wrong("NOASSERTION and NONE name no licence");
     }
     Advance();
     return id;
@@ -168,7 +179,8 @@ class SpdxParser {
 };
 
 absl::StatusOr<SpdxExpression> SpdxExpression::Parse(absl::string_view text) {
-  if (text.size() > kMaxBytes) return Wrong("too long");
+  if (text.size() > kMaxBytes)
+    return Wrong(absl::StrCat("must be at most ", kMaxBytes, " bytes long"));
   return SpdxParser(text).Parse();
 }
 

@@ -12,34 +12,34 @@ namespace kernelmill::spdx {
 
 inline constexpr char kNoAssertion[] = "NOASSERTION";
 
-// One licence of an expression.
+// One licence of an expression, with what modifies it.
 struct LicenseTerm {
   std::string id;         // canonical: "MIT", "GPL-3.0-or-later", "LicenseRef-x"
   bool or_later = false;  // a trailing '+'
-  std::string exception;  // what stands after WITH; may be empty
+  std::string exception;  // the identifier after WITH; may be empty
 };
 
-// A licence expression of SPDX 2.3 (annex D), in canonical form: identifiers spelled as the SPDX
-// list has them, deprecated ones renamed, operators in capitals, nested equal operators
-// flattened, repeated operands dropped, no parenthesis that is not needed. A value type.
+// A licence expression of SPDX 2.3 (annex D), in canonical form: identifiers spelled as in the SPDX
+// list, deprecated ones renamed, operators in capitals, nested equal operators flattened, repeated
+// operands dropped, no unnecessary parentheses. A value type.
 class SpdxExpression {
  public:
-  // Operators may be written in lower case, as SPDX 3 allows. INVALID_ARGUMENT: not an expression,
-  // longer than 1,024 bytes or nested deeper than 32; NOASSERTION and NONE are not expressions
-  // here.
+  // Parses an expression. Operators may be in lower case, as SPDX 3 allows. INVALID_ARGUMENT: not
+  // an expression, longer than 1,024 bytes or nested deeper than 32; NOASSERTION and NONE are not
+  // expressions here.
   static absl::StatusOr<SpdxExpression> Parse(absl::string_view text);
 
-  // All of `parts`, or any. `parts` must not be empty.
+  // Returns the expression that all of `parts` hold, or any. `parts` must not be empty.
   static SpdxExpression All(std::vector<SpdxExpression> parts);
   static SpdxExpression Any(std::vector<SpdxExpression> parts);
   static SpdxExpression Of(LicenseTerm term);
 
   std::string ToString() const;
 
-  // Whether the expression holds where `allowed` says which terms do.
+  // Returns whether the expression can be fulfilled with the terms that `allowed` accepts.
   bool Holds(const std::function<bool(const LicenseTerm&)>& allowed) const;
 
-  // Every term, from left to right.
+  // Returns every term, from left to right.
   std::vector<LicenseTerm> Terms() const;
 
  private:
@@ -53,11 +53,11 @@ class SpdxExpression {
   std::vector<SpdxExpression> parts_;
 };
 
-// The SPDX list's spelling of a licence identifier, and of a deprecated one its successor's; as
-// written if the list lacks it.
+// Returns the SPDX list's spelling of a licence identifier, and the successor of a deprecated one.
+// An identifier that the list does not have stays as written.
 std::string CanonicalLicenseId(absl::string_view id);
 
-// Whether the SPDX list has the identifier, or it is a LicenseRef-.
+// Returns whether the SPDX list has the identifier, or it is a LicenseRef-.
 bool IsKnownLicenseId(absl::string_view id);
 
 }  // namespace kernelmill::spdx

@@ -1,6 +1,6 @@
-// Writes the licence list as C++: generate_list FOLDER OUTPUT, where FOLDER has the npm package
-// spdx-license-list. Texts are kept as the words that matching compares; what cannot be read ends
-// the build.
+// Writes the SPDX licence list as C++: generate_list FOLDER OUTPUT, where FOLDER holds the npm
+// package spdx-license-list. Each licence text becomes the list of numbers of its LegalWords, since
+// these are what a text is compared by. A file that cannot be read ends the build.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -20,7 +20,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "common/spdx/text/deprecated_ids.h"
-#include "common/spdx/text/legal_words.h"
+#include "common/spdx/text/words.h"
 
 namespace kernelmill::spdx {
 namespace {
@@ -29,9 +29,11 @@ namespace fs = std::filesystem;
 
 using Numbers = std::vector<uint16_t>;
 
+// A longer text before the first copyright line is not a title, and a licence shorter than the
+// second bound has none.
 constexpr size_t kMaxTitleWords = 20;
 constexpr size_t kMinTitledWords = 40;
-// What follows is how to use the licence, or another licence's text.
+// Phrases that begin the instructions for using a licence, or another licence's text.
 constexpr const char* kTails[] = {
     "end of terms and conditions",
     "for more information please refer to",
@@ -47,6 +49,8 @@ struct Text {
   uint32_t last = 0;
 };
 
+// Orders identifiers by length first: of several identifiers for one text the shortest stands for
+// it.
 bool ById(const std::string& a, const std::string& b) {
   return std::make_tuple(a.size(), a) < std::make_tuple(b.size(), b);
 }
@@ -55,7 +59,7 @@ bool ByLowerCase(const std::string& a, const std::string& b) {
   return absl::AsciiStrToLower(a) < absl::AsciiStrToLower(b);
 }
 
-// How many words of the text are its title: what stands before the first copyright line, or a
+// Returns how many words of the text are its title: those before the first copyright line, or a
 // short first paragraph.
 uint32_t TitleWords(absl::string_view text, const std::vector<LegalWord>& words) {
   if (words.size() < kMinTitledWords) return 0;
@@ -76,7 +80,7 @@ uint32_t TitleWords(absl::string_view text, const std::vector<LegalWord>& words)
   return title > kMaxTitleWords ? 0 : static_cast<uint32_t>(title);
 }
 
-// Where the licence ends and its instructions begin.
+// Returns where the licence ends and its instructions begin.
 uint32_t BodyEnd(const std::vector<LegalWord>& words) {
   std::vector<std::string> texts;
   for (const LegalWord& word : words) texts.push_back(word.text);
@@ -90,6 +94,10 @@ uint32_t BodyEnd(const std::vector<LegalWord>& words) {
   return static_cast<uint32_t>(end);
 }
 
+// Collects the texts and writes them. Equal texts (GPL-2.0-only and GPL-2.0-or-later) become one
+// entry. Words are numbered in the order in which they occur, and a text is a u"" literal of the
+// numbers, since compilers read string literals much faster than arrays. 0xd800 and above are not
+// allowed in such a literal.
 class Generator {
  public:
   void Add(const fs::path& file) {
@@ -100,7 +108,7 @@ class Generator {
     const std::string text = json.at("licenseText").get<std::string>();
     const std::vector<LegalWord> words = LegalWords(text, /*placeholders=*/true);
     Numbers numbers;
-    for (const LegalWord& word : words) numbers.push_back(NumberOf(word.text));
+    for (const LegalWord& word : words) numbers.push_back(Number(word.text));
     Text& entry = texts_[std::move(numbers)];
     entry.first = TitleWords(text, words);
     entry.last = BodyEnd(words);
@@ -126,11 +134,12 @@ class Generator {
  private:
   using Entry = std::pair<const Numbers, Text>;
 
-  uint16_t NumberOf(const std::string& word) {
+  uint16_t Number(const std::string& word) {
     if (word.empty()) return 0;
     const auto [found, added] = numbers_.emplace(word, words_.size() + 1);
     if (added) words_.push_back(word);
-    if (found->second >= 0xd800) throw std::runtime_error("too many words for 16 bits");
+    if (found->second >= 0xd800)
+      throw std::runtime_error("the texts have too many different words for 16-bit numbers");
     return static_cast<uint16_t>(found->second);
   }
 

@@ -9,13 +9,14 @@
 
 namespace kernelmill::spdx {
 
-// A licence's text, as numbers of words (see LicenseWords); 0 is a wildcard.
+// A licence's text as the numbers of its words (see LicenseWords); 0 is a wildcard.
 struct LicenseTemplate {
-  const char* ids;  // all identifiers that the list has this text for, a blank between; the first
-                    // stands for the text: the shortest, so "GPL-2.0-only" of the GPL's
+  // All identifiers of this text, separated by blanks. The first, which is the shortest, stands for
+  // the text: "GPL-2.0-only" for the GPL's.
+  const char* ids;
   const char16_t* words;
   uint32_t size;
-  // Without title and instructions: words [first, last) are the licence.
+  // The licence without its title and instructions: words [first, last).
   uint32_t first;
   uint32_t last;
 
@@ -25,14 +26,15 @@ struct LicenseTemplate {
   }
 };
 
-// Every text of the SPDX licence list, without deprecated identifiers, each once. Generated where
-// this is built (generate_list.cc) from the npm package that deploy/fetch_grammars.sh pins.
+// Returns every text of the SPDX licence list once, without those of deprecated identifiers.
+// Generated when this is built (generate_list.cc) from the npm package that
+// deploy/fetch_grammars.sh pins.
 absl::Span<const LicenseTemplate> LicenseTemplates();
 
-// The words of all texts: word n of a template is LicenseWords()[n - 1].
+// Returns the words of all texts: word n of a template is LicenseWords()[n - 1].
 absl::Span<const char* const> LicenseWords();
 
-// The list's identifiers that are not deprecated, in ASCII order of their lower case.
+// Returns the identifiers of the list, without deprecated ones, in ASCII order of their lower case.
 absl::Span<const char* const> LicenseIds();
 
 }  // namespace kernelmill::spdx

@@ -1,3 +1,6 @@
+// To pin another version: write its requirements file with hashes in deploy/toolchains and add a
+// row with the file's SHA-256 (toolchains_test compares them). Jobs that name no toolchain compile
+// with all rows.
 #include "common/toolchains/toolchains.h"
 
 #include <string>

@@ -7,31 +7,33 @@
 
 namespace kernelmill::toolchains {
 
-// Which compilers there are, what they compile for, and what they make on the way: job files name
-// them, the coordinator puts them into actions, the compiler's process looks for them.
+// The compilers that are pinned, the targets that they compile for and the intermediate forms that
+// they make. Job files name them, the coordinator puts them into actions, and the compiler looks
+// for them on its machine.
 
 // A Triton version with all wheels that it needs, each pinned by its hash.
 struct PinnedToolchain {
   absl::string_view name;                 // "triton-3.5.1"
   absl::string_view triton;               // its version
   absl::string_view python;               // major and minor version, "3.11"
-  absl::string_view requirements_sha256;  // of the requirements file; hexadecimal
+  absl::string_view requirements_sha256;  // the requirements file's SHA-256; hexadecimal
 };
 
-// Oldest first; a job that names none compiles by all of them.
+// Returns all pinned toolchains, oldest first. A job that names no toolchain compiles with all of
+// them.
 absl::Span<const PinnedToolchain> PinnedToolchains();
 
-// Null: none is pinned under this name.
+// Returns the toolchain of this name; null if it is not pinned.
 const PinnedToolchain* FindToolchain(absl::string_view name);
 
-// As actions and manifests have it.
+// Returns the toolchain as actions and manifests have it.
 v1::Toolchain ToProto(const PinnedToolchain& toolchain);
 
-// "cuda:80", ...; a job that names none compiles for all of them.
+// Returns the targets, such as "cuda:80". A job that names no target compiles for all of them.
 absl::Span<const absl::string_view> CompileTargets();
 
-// Intermediate forms that a job may keep, in the order in which a compiler makes them. Machine code
-// is not among them.
+// Returns the intermediate forms that a job may keep, in the order in which a compiler makes them.
+// Machine code cannot be kept.
 absl::Span<const absl::string_view> KeptForms();
 
 }  // namespace kernelmill::toolchains

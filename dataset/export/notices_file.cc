@@ -36,7 +36,7 @@ void NoticesFile::AddNamedBy(const v1::Verdict& verdict, absl::string_view path,
 
 bool NoticesFile::GoesAlong(const std::string& path) const {
   if (named_.contains(ToUtf8(path))) return true;
-  return source_files::KindOf(path) == source_files::Kind::kLicense &&
+  return source_files::GetKind(path) == source_files::Kind::kLicense &&
          folders_.contains(std::string(source_files::FolderItIsAbout(path)));
 }
 

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "common/base/file.h"
-#include "common/job/compile_policy.h"
+#include "common/job/job_spec.h"
 #include "common/testing/status_matchers.h"
 #include "dataset/output/dataset_files.h"
 #include "dataset/training/conversations.h"
@@ -88,7 +88,7 @@ TEST(RowSchemas, ChecksAreThoseOfTheValidator) {
   for (int i = 0; i < checks.field_count(); ++i) {
     const Field& outcome = outcomes[static_cast<size_t>(i)];
     EXPECT_EQ(outcome.name, checks.field(i)->name());
-    EXPECT_EQ(outcome.nullable, job::IsOfCompilers(outcome.name)) << outcome.name;
+    EXPECT_EQ(outcome.nullable, job::IsCompilerCheck(outcome.name)) << outcome.name;
   }
 }
 

@@ -16,7 +16,7 @@
 #include "common/base/file.h"
 #include "common/base/hash.h"
 #include "common/cas/testing/memory_blob_store.h"
-#include "common/job/compile_policy.h"
+#include "common/job/job_spec.h"
 #include "common/manifest/testing/write_files.h"
 #include "common/manifest/walk.h"
 #include "common/testing/status_matchers.h"
@@ -202,7 +202,7 @@ class ExporterTest : public ::testing::Test {
   static void AddRules(bool docstring, v1::Verdict* verdict) {
     const auto& checks = *v1::Checks::descriptor();
     for (int i = 0; i < checks.field_count(); ++i) {
-      if (job::IsOfCompilers(checks.field(i)->name())) continue;
+      if (job::IsCompilerCheck(checks.field(i)->name())) continue;
       v1::RuleResult& result = *verdict->add_rules();
       result.set_rule(checks.field(i)->name());
       result.set_outcome(v1::RuleResult::OUTCOME_PASS);

@@ -24,13 +24,13 @@ int main(int argc, char** argv) {
   kernelmill::flags::AddWorkerFlags(app, &worker);
   std::vector<std::string> local;
   app.add_option("--allow-local", local,
-                 "folders of this machine that sources may lie in: paths, file:// URLs and local "
-                 "git repositories; separated by ':'")
+                 "folders of this machine that sources may be in (paths, file:// URLs and local "
+                 "git repositories); separated by ':'")
       ->envname("KERNELMILL_ALLOW_LOCAL")
       ->delimiter(':')
       ->check(CLI::ExistingDirectory);
   app.add_flag("--allow-private", options.allow_private,
-               "allow git hosts at loopback, link-local and private addresses")
+               "allow git hosts with loopback, link-local and private addresses")
       ->envname("KERNELMILL_ALLOW_PRIVATE");
   app.add_option("--package-index", options.package_index,
                  "URL of the simple package index (default: what pip would use)")
@@ -43,12 +43,12 @@ int main(int argc, char** argv) {
       ->envname("KERNELMILL_GITHUB_TOKEN_FILE")
       ->check(CLI::ExistingFile);
   app.add_option("--temp-dir", options.temp_dir,
-                 "folder for temporary repositories (default: the system's)")
+                 "folder for temporary repositories (default: the system's temporary folder)")
       ->envname("KERNELMILL_TEMP_DIR")
       ->check(CLI::ExistingDirectory);
   double timeout = absl::ToDoubleSeconds(options.command_timeout);
   app.add_option("--command-timeout-seconds", timeout,
-                 "how long one git command or download may take")
+                 "time limit of one git command, download or search")
       ->envname("KERNELMILL_COMMAND_TIMEOUT_SECONDS")
       ->check(CLI::Range(0.1, 1e6))
       ->capture_default_str();

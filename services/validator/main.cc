@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
   server.metrics = "127.0.0.1:8074";
   kernelmill::flags::WorkerFlags worker;
   CLI::App app(
-      "Finds the licence of kernels and checks their quality, as a worker of a coordinator.",
+      "Finds the licences of kernels and checks their quality, as a worker of a coordinator.",
       "kernelmill-validator");
   kernelmill::flags::AddServerFlags(app, &server);
   kernelmill::flags::AddWorkerFlags(app, &worker);

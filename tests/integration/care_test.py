@@ -181,9 +181,9 @@ class Care(unittest.TestCase):
         self.assertNotIn("failures ", done.stdout)
 
     def test_what_names_nothing_is_refused_before_anything_runs(self):
-        for more, what in (("opt_out: [{path: x.py}]", "opt_out[0]: names nothing"),
+        for more, what in (("opt_out: [{path: x.py}]", "opt_out[0]: must name a repository"),
                            ("opt_out: none.txt", "opt_out[0].list: "),
-                           ("gates: {max_rejected: 1.5}", "gates.max_rejected: is not between 0 and 1")):
+                           ("gates: {max_rejected: 1.5}", "gates.max_rejected: must be between 0 and 1")):
             done = harness.crawl(self.write_job("bad", more + "\n"), self.folder / "bad", self.folder / "data",
                                  check=False)
             self.assertEqual(done.returncode, 2, more)

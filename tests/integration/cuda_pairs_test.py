@@ -134,7 +134,7 @@ class CudaPairs(unittest.TestCase):
         job.write_text("name: bad\nsources: [{path: ./repo}]\npairs: pairs.csv\n")
         done = harness.crawl(job, self.folder / "bad", self.folder / "data", check=False)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("pairs.csv:2: pair.triton: names no kernel", done.stderr)
+        self.assertIn("pairs.csv:2: pair.triton: must name a kernel", done.stderr)
 
 
 if __name__ == "__main__":

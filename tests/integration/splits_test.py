@@ -147,10 +147,10 @@ class Splits(unittest.TestCase):
         self.assertEqual(rows_of(with_b)["c", "c_0"]["split"], "test")
 
     def test_a_wrong_policy_is_one_line(self):
-        for splits, error in {"{test: 0.6, validation: 0.4}": "splits: validation and test leave nothing for train",
-                              "{test: 2}": "splits.test: is not between 0 and 1",
+        for splits, error in {"{test: 0.6, validation: 0.4}": "splits: validation and test must add up to less than 1",
+                              "{test: 2}": "splits.test: must be between 0 and 1",
                               "{test_repositories: [a, A]}":
-                                  "splits.test_repositories[1]: the same repository as test_repositories[0]"}.items():
+                                  "splits.test_repositories[1]: names the same repository as test_repositories[0]"}.items():
             done = harness.crawl(self.job("wrong", "a", splits), self.folder / "out", self.folder / "data", check=False)
             self.assertEqual(done.returncode, 2)
             self.assertIn(error, done.stderr.strip().splitlines()[-1])

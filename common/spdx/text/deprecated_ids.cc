@@ -5,6 +5,8 @@
 namespace kernelmill::spdx {
 namespace {
 
+// The deprecated identifiers of the SPDX list, in its order. GNU licences were renamed to say -only
+// or -or-later; the others name a licence with an exception, or a newer name of the same text.
 constexpr DeprecatedId kDeprecated[] = {
     {"AGPL-1.0", "AGPL-1.0-only", ""},
     {"AGPL-3.0", "AGPL-3.0-only", ""},

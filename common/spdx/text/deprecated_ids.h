@@ -5,16 +5,16 @@
 
 namespace kernelmill::spdx {
 
-// A deprecated identifier of the SPDX list and what replaces it: a licence, and for some what then
-// stands after WITH.
+// A deprecated identifier of the SPDX list and what replaces it: a licence, and for some an
+// exception to write after WITH.
 struct DeprecatedId {
   const char* old_id;
   const char* id;
   const char* exception;
 };
 
-// Null if the list does not deprecate it; letter case does not matter. "Net-SNMP" and the like,
-// which nothing replaces, stand for themselves.
+// Returns the entry of a deprecated identifier, in any letter case; null if the list does not
+// deprecate it. "Net-SNMP" and other identifiers without a successor replace themselves.
 const DeprecatedId* FindDeprecatedId(absl::string_view id);
 
 }  // namespace kernelmill::spdx

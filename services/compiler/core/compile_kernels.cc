@@ -6,12 +6,11 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "absl/synchronization/mutex.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/dsl/languages.h"
 #include "services/compiler/core/failures.h"
 #include "services/compiler/core/signature/infer.h"
 #include "services/compiler/core/signature/rules.h"
@@ -125,19 +124,14 @@ class KernelCompiler {
   Compiled made_;
 };
 
-// The languages that Triton's compiler takes. A caller that does not say the language means Triton.
-bool IsCompiled(v1::Dsl dsl) {
-  return dsl == v1::DSL_TRITON || dsl == v1::DSL_GLUON || dsl == v1::DSL_UNSPECIFIED;
-}
+// A caller that does not say the language means Triton.
+bool IsCompiled(v1::Dsl dsl) { return dsl == v1::DSL_UNSPECIFIED || dsl::CompilesAsTriton(dsl); }
 
 }  // namespace
 
 std::string NotAttempted(const v1::Kernel& kernel) {
   if (kernel.form() == v1::KERNEL_FORM_FILE) return "file";
-  if (!IsCompiled(kernel.dsl())) {
-    const absl::string_view name = absl::StripPrefix(v1::Dsl_Name(kernel.dsl()), "DSL_");
-    return absl::StrCat("dsl:", absl::AsciiStrToLower(name));
-  }
+  if (!IsCompiled(kernel.dsl())) return absl::StrCat("dsl:", dsl::DslName(kernel.dsl()));
   if (kernel.form() == v1::KERNEL_FORM_TEMPLATE) return "template";
   if (kernel.role() == v1::KERNEL_ROLE_DEVICE) return "role:device";
   if (kernel.parse_error()) return "parse_error";

@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
-#include "common/job/compile_policy.h"
+#include "common/job/job_spec.h"
 #include "common/rpc/cancellation.h"
 #include "common/rpc/limited_calls.h"
 #include "common/rpc/server.h"
@@ -69,7 +69,7 @@ class CompilerService final
     RETURN_IF_ERROR(CheckLimits(request));
     RETURN_IF_ERROR(job::CheckCompile(request.compile()));
     const v1::CompileParams params =
-        job::CompileParamsOf(job::WithCompileDefaults(request.compile()));
+        job::MakeCompileParams(job::WithCompileDefaults(request.compile()));
     ASSIGN_OR_RETURN(CompiledKernels made,
                      CompileKernels(request.kernels(), params, workers_, compiler_, stop));
     *response.mutable_compiled() = std::move(made.compiled);

@@ -1,3 +1,10 @@
+// From a snapshot to a SourceTree and shards. Every selected file gets a FileEntry with its fate,
+// so that the ledger adds up: SHARDED, SKIPPED with a reason, or FAILED. A file that cannot be read
+// fails alone; an error of the snapshot itself fails the source.
+//
+// Contents are read twice instead of being held: once to describe and hash the tree, once to write
+// the shards. A source may have gigabytes of files, and only a few hold kernels. The second read
+// compares the hash, so a local file that changed in between is noticed.
 #include "services/fetcher/core/assemble.h"
 
 #include <algorithm>
@@ -9,15 +16,15 @@
 #include "common/base/hash.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/source_files/source_files.h"
 #include "common/source_files/whole_files.h"
 #include "services/fetcher/core/selection/cpp_support_files.h"
 #include "services/fetcher/core/selection/file_policy.h"
-#include "services/fetcher/core/selection/requirements.h"
 
 namespace kernelmill::fetcher {
 namespace {
 
-// The word for an error that fails one file alone; empty for one that fails the source.
+// Returns the word for an error that fails one file only; empty for an error that fails the source.
 absl::string_view FileFailure(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kNotFound:
@@ -31,6 +38,8 @@ absl::string_view FileFailure(const absl::Status& status) {
   }
 }
 
+// Returns why an entry that is not a regular file is skipped. Nothing in a repository is followed:
+// neither a link nor a submodule.
 absl::string_view KindSkipReason(EntryKind kind) {
   switch (kind) {
     case EntryKind::kFile:
@@ -50,6 +59,7 @@ void SetFate(v1::FileEntry& entry, v1::FileFate fate, absl::string_view reason) 
   entry.set_reason(std::string(reason));
 }
 
+// Describes the files of a snapshot one by one. The limits on bytes count over the whole source.
 class Describer {
  public:
   Describer(Snapshot& snapshot, const ContentLimits& limits, v1::SourceKeep keep)
@@ -59,7 +69,7 @@ class Describer {
         support_(snapshot.listing().files, limits.support),
         cpp_support_(snapshot.listing(), limits.support) {}
 
-  // Of the listing's file of that number.
+  // Describes the listing's file of this index.
   absl::Status DescribeFile(size_t index, v1::FileEntry& out) {
     const std::vector<Entry>& files = snapshot_.listing().files;
     const Entry& entry = files[index];
@@ -80,7 +90,8 @@ class Describer {
     return absl::OkStatus();
   }
 
-  // Adds the licence file, unless it cannot be had: its absence is then what the validator sees.
+  // Adds the licence file. If it cannot be read it is left out, and the validator sees that it is
+  // missing.
   absl::Status AddLicense(const Entry& entry, v1::SourceTree& tree) {
     ASSIGN_OR_RETURN(std::optional<std::string> content, ReadAside(entry, limits_.license_bytes));
     if (!content.has_value()) return absl::OkStatus();
@@ -90,27 +101,28 @@ class Describer {
     return absl::OkStatus();
   }
 
-  // Takes what the first of the files says that says anything of Triton.
+  // Keeps the first Triton requirement that one of the files states.
   absl::Status AddRequirement(const Entry& entry, v1::SourceTree& tree) {
     if (!tree.requires_triton().empty()) return absl::OkStatus();
     ASSIGN_OR_RETURN(const std::optional<std::string> content,
                      ReadAside(entry, limits_.requirement_bytes));
     if (!content.has_value()) return absl::OkStatus();
-    std::string required = RequiredVersion(entry.path, *content, "triton");
+    std::string required = source_files::RequiredVersion(entry.path, *content, "triton");
     if (required.empty()) return absl::OkStatus();
     tree.set_requires_triton(std::move(required));
     tree.set_requires_triton_path(entry.path);
     return absl::OkStatus();
   }
 
-  // Once every file is described.
+  // Marks the files that go on for others, once every file is described.
   absl::Status MarkSupport(v1::SourceTree& tree) {
     support_.Mark(tree);
     return cpp_support_.Mark(snapshot_, tree);
   }
 
  private:
-  // A file that is none of the selected; nothing where it cannot be had or is larger than that.
+  // Reads a file that the globs do not select; nothing if it cannot be read or is larger than
+  // `max_bytes`.
   absl::StatusOr<std::optional<std::string>> ReadAside(const Entry& entry, int64_t max_bytes) {
     const absl::StatusOr<int64_t> size = snapshot_.Size(entry);
     if (!FileFailure(size.status()).empty()) return std::nullopt;
@@ -122,6 +134,8 @@ class Describer {
     return *std::move(content);
   }
 
+  // Reads and hashes one file. A file without markers is skipped at first; MarkSupport may change
+  // that.
   absl::Status DescribeContent(size_t index, v1::FileEntry& out) {
     const Entry& entry = snapshot_.listing().files[index];
     ASSIGN_OR_RETURN(const int64_t size, snapshot_.Size(entry));
@@ -155,8 +169,8 @@ class Describer {
   int64_t read_bytes_ = 0;
 };
 
-// Each field with its length before it, so that no two lists of fields run together to the same
-// bytes.
+// Hashes a field with its length before it, so that two different lists of fields never give the
+// same bytes.
 void Feed(Sha256Stream& stream, absl::string_view field) {
   stream.Update(absl::StrCat(field.size(), ":"));
   stream.Update(field);
@@ -190,7 +204,7 @@ absl::StatusOr<v1::SourceTree> DescribeTree(Snapshot& snapshot, absl::string_vie
   return tree;
 }
 
-std::vector<std::vector<size_t>> ShardsOf(const v1::SourceTree& tree, const ShardLimits& limits) {
+std::vector<std::vector<size_t>> ListShards(const v1::SourceTree& tree, const ShardLimits& limits) {
   std::vector<ShardItem> items;
   std::vector<size_t> indexes;
   for (int i = 0; i < tree.files_size(); ++i) {
@@ -207,8 +221,8 @@ std::vector<std::vector<size_t>> ShardsOf(const v1::SourceTree& tree, const Shar
 
 namespace {
 
-// Of files that share a path the first, which is the one that goes on.
-const Entry* EntryOf(const Listing& listing, const std::string& path) {
+// Finds the entry with this path. If several files have it, the first one goes on.
+const Entry* FindEntry(const Listing& listing, const std::string& path) {
   for (const std::vector<Entry>* entries : {&listing.files, &listing.headers}) {
     const auto found = std::lower_bound(
         entries->begin(), entries->end(), path,
@@ -220,12 +234,14 @@ const Entry* EntryOf(const Listing& listing, const std::string& path) {
 
 }  // namespace
 
+// The hash of each file is compared with the tree's. For git and wheels it cannot differ; a local
+// folder may have changed.
 absl::StatusOr<v1::FileShard> ReadShard(Snapshot& snapshot, const v1::SourceTree& tree,
                                         const std::vector<size_t>& files) {
   v1::FileShard shard;
   for (const size_t file : files) {
     const v1::FileEntry& described = tree.files(static_cast<int>(file));
-    const Entry* entry = EntryOf(snapshot.listing(), described.path());
+    const Entry* entry = FindEntry(snapshot.listing(), described.path());
     absl::StatusOr<std::string> content =
         entry == nullptr ? absl::NotFoundError("") : snapshot.Read(*entry);
     if (!content.ok() || Sha256Hex(*content) != described.sha256()) {
@@ -255,6 +271,8 @@ std::map<std::string, int64_t> CountFiles(const v1::SourceTree& tree) {
   return counters;
 }
 
+// The first field names the format. A change of the format must change it, since lock files hold
+// these hashes.
 std::string ContentHash(const v1::SourceTree& tree) {
   Sha256Stream stream;
   Feed(stream, "kernelmill tree 1");

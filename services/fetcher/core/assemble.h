@@ -17,38 +17,40 @@
 
 namespace kernelmill::fetcher {
 
+// Bounds on the files of one source.
 struct ContentLimits {
-  int64_t file_bytes = 16 << 20;           // larger ones are skipped as "too_large"
+  int64_t file_bytes = 16 << 20;           // larger files are skipped as "too_large"
   int64_t license_bytes = 256 << 10;       // larger licence files are left out
-  int64_t requirement_bytes = 1 << 20;     // and so are larger files that state requirements
-  int64_t total_bytes = int64_t{8} << 30;  // of all files read; over it the source fails
+  int64_t requirement_bytes = 1 << 20;     // larger files that state requirements are left out
+  int64_t total_bytes = int64_t{8} << 30;  // all files read; a source with more fails
   ShardLimits shard;
   SupportLimits support;
 };
 
-// Reads every selected file of a snapshot once and says what becomes of it. They are
-// listing().files with the headers of listing() that those with CUDA functions include. Contents
-// are not kept: ReadShard reads again those that go on, be it because kernels may stand in them,
-// because such files import from them or because the source keeps files, whole.
+// Reads every selected file of a snapshot once and decides what becomes of it. The selected files
+// are listing().files and those headers of listing() that files with CUDA functions include.
+//
+// Contents are not kept: ReadShard reads the files that go on again. A file goes on because it may
+// hold kernels, because such a file imports from it, or because the source keeps whole files.
 absl::StatusOr<v1::SourceTree> DescribeTree(Snapshot& snapshot, absl::string_view repository,
                                             const ContentLimits& limits,
                                             v1::SourceKeep keep = v1::SOURCE_KEEP_KERNELS);
 
-// The indexes of the tree's sharded files, shard by shard.
-std::vector<std::vector<size_t>> ShardsOf(const v1::SourceTree& tree, const ShardLimits& limits);
+// Returns the indexes of the tree's sharded files, shard by shard.
+std::vector<std::vector<size_t>> ListShards(const v1::SourceTree& tree, const ShardLimits& limits);
 
-// ABORTED: a file's content is no longer the one that `tree` describes.
+// Reads the files of one shard. ABORTED: a file's content is not the one that `tree` describes any
+// more.
 absl::StatusOr<v1::FileShard> ReadShard(Snapshot& snapshot, const v1::SourceTree& tree,
                                         const std::vector<size_t>& files);
 
-// The ledger of the tree's files: files.seen, and files.sharded, files.skipped.<reason> and
-// files.failed.<reason>, whose sum it is. Beside it files.support: of the sharded ones, those that
-// are there for others alone.
+// Counts the tree's files: files.seen is the sum of files.sharded, files.skipped.<reason> and
+// files.failed.<reason>. files.support counts the sharded files that go on only for others.
 std::map<std::string, int64_t> CountFiles(const v1::SourceTree& tree);
 
-// 64 hexadecimal digits that name what a tree holds, whatever it is called and wherever it came
-// from: SHA-256 over its selected files' and licence files' paths, fates and contents, and what it
-// requires.
+// Returns 64 hexadecimal digits that name the content of a tree, whatever it is called and wherever
+// it came from: SHA-256 over the paths, fates and contents of its selected files and licence files,
+// and what it requires.
 std::string ContentHash(const v1::SourceTree& tree);
 
 }  // namespace kernelmill::fetcher

@@ -100,7 +100,7 @@ TEST(Assemble, WhatKernelsImportIsShardedAndCountedAsSupport) {
   EXPECT_EQ(CountFiles(tree), expected);
   EXPECT_FALSE(tree.files(0).support());
   EXPECT_TRUE(tree.files(1).support());
-  const std::vector<std::vector<size_t>> shards = ShardsOf(tree, {});
+  const std::vector<std::vector<size_t>> shards = ListShards(tree, {});
   ASSERT_EQ(shards.size(), 1u);
   EXPECT_EQ(shards[0], (std::vector<size_t>{0, 1}));
 }
@@ -148,7 +148,7 @@ TEST(Assemble, ShardsHoldTheShardedFilesBytes) {
   snapshot.Add("a.py", "triton\r\n");
   snapshot.Add("b.py", "nothing");
   const v1::SourceTree tree = Describe(snapshot);
-  const std::vector<std::vector<size_t>> shards = ShardsOf(tree, {});
+  const std::vector<std::vector<size_t>> shards = ListShards(tree, {});
   ASSERT_EQ(shards.size(), 1u);
   const absl::StatusOr<v1::FileShard> shard = ReadShard(snapshot, tree, shards[0]);
   ASSERT_THAT(shard, IsOk());

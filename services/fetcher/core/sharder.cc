@@ -1,3 +1,7 @@
+// Extendible hashing without a directory: the files are sorted by the hash of their path, so that
+// all files whose hashes share their first bits are one run. Cut() walks the binary tree of those
+// runs with a stack of its own, left half first, and emits a run as soon as it is within the
+// limits. The hash is part of the dataset's identity and must not change.
 #include "services/fetcher/core/sharder.h"
 
 #include <algorithm>
@@ -13,7 +17,7 @@ struct Hashed {
   size_t index;
 };
 
-// A run of the files in the order of their hashes that share their first `bits` bits.
+// A run of files, in the order of their hashes, that share their first `bits` bits.
 struct Bucket {
   size_t begin;
   size_t end;
@@ -54,6 +58,7 @@ class Cutter {
   }
 
  private:
+  // A single file always fits, since it cannot be cut.
   bool Fits(const Bucket& bucket) const {
     if (bucket.end - bucket.begin <= 1) return true;
     if (bucket.end - bucket.begin > limits_.files) return false;
@@ -71,7 +76,8 @@ class Cutter {
     shards_.push_back(std::move(shard));
   }
 
-  // Paths made to collide in all 64 bits cannot be told apart by hash: cut them in their order.
+  // Cuts paths whose hashes are equal in all 64 bits, which only a hostile tree has, in the order
+  // of the paths.
   void EmitInTurn(const Bucket& bucket) {
     size_t begin = bucket.begin;
     int64_t bytes = 0;

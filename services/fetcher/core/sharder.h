@@ -9,24 +9,26 @@
 
 namespace kernelmill::fetcher {
 
+// Bounds on one shard.
 struct ShardLimits {
   int64_t bytes = 1 << 20;
   size_t files = 256;
 };
 
+// A file to put into a shard.
 struct ShardItem {
   absl::string_view path;
   int64_t bytes;
 };
 
 // Cuts files into shards by extendible hashing: all files start in one bucket, and a bucket over a
-// limit is split in two by the next bit of its paths' hashes. Which bucket a file is in depends on
-// its own path and on how full its neighbourhood is, so adding, changing or removing a file touches
-// the shard that it is in and, at a split or merge, that one's sibling; the others keep their
-// bytes. A file over the limit ends alone in a shard.
+// limit is split in two by the next bit of its paths' hashes. A file's bucket depends on its own
+// path and on how full its neighbourhood is. So adding, changing or removing a file changes only
+// the shard that it is in and, at a split or merge, that shard's sibling; all others keep their
+// bytes and their cached results. A file over the limit gets a shard of its own.
 //
-// Answers with indexes into `items`: shards in the order of their hashes, files in each sorted by
-// path. No shard is empty.
+// Returns indexes into `items`: the shards in the order of their hashes, the files of each sorted
+// by path. No shard is empty.
 std::vector<std::vector<size_t>> CutShards(const std::vector<ShardItem>& items,
                                            const ShardLimits& limits);
 

@@ -1,6 +1,12 @@
+// Job files may come from anyone who can submit a job, and a source's URL reaches the git program.
+// git's URLs are powerful: "ext::sh -c ..." runs a command, "-u..." is an option, "file://" reads
+// the fetcher's disk, and a user name in the URL would be written into the dataset. So this allows
+// a short list of forms and refuses everything else.
 #include "services/fetcher/core/url_policy.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -14,22 +20,63 @@
 namespace kernelmill::fetcher {
 namespace {
 
+namespace fs = std::filesystem;
+
+// Returns whether a path is the folder or below it, by whole components.
+bool IsWithin(const fs::path& path, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first ==
+         folder.end();
+}
+
+// Returns the path made absolute, with links followed, and without ".", ".." and a final slash.
+fs::path Resolved(const std::string& path, std::error_code& error) {
+  fs::path resolved = fs::weakly_canonical(fs::absolute(path, error), error);
+  return resolved.has_filename() || resolved == resolved.root_path() ? resolved
+                                                                     : resolved.parent_path();
+}
+
+}  // namespace
+
+absl::Status LocalFolders::Check(absl::string_view path) const {
+  if (folders_.empty()) {
+    return absl::PermissionDeniedError(absl::StrCat(
+        JsonString(path),
+        ": local sources are not allowed; start the fetcher with --allow-local FOLDER"));
+  }
+  std::error_code error;
+  const fs::path resolved = Resolved(std::string(path), error);
+  const bool allowed =
+      !error && std::any_of(folders_.begin(), folders_.end(), [&](const std::string& folder) {
+        std::error_code ignored;
+        return IsWithin(resolved, Resolved(folder, ignored));
+      });
+  if (allowed) return absl::OkStatus();
+  return absl::PermissionDeniedError(absl::StrCat(
+      JsonString(path), ": is outside the folders allowed by the fetcher's --allow-local"));
+}
+
+namespace {
+
 constexpr absl::string_view::size_type kNone = absl::string_view::npos;
 
 absl::Status Malformed(absl::string_view url, absl::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat(JsonString(url), ": ", why));
 }
 
+// Checks the characters of a URL. Escaped line ends are refused too, since a server or proxy may
+// decode them into a header.
 absl::Status CheckBytes(absl::string_view url) {
-  if (url.empty()) return absl::InvalidArgumentError("the git URL is empty");
-  if (url.size() > 4096) return absl::InvalidArgumentError("the git URL is too long");
-  if (url[0] == '-') return Malformed(url, "begins with '-'");
+  if (url.empty()) return absl::InvalidArgumentError("the git URL must not be empty");
+  if (url.size() > 4096)
+    return absl::InvalidArgumentError("the git URL must be at most 4096 bytes long");
+  if (url[0] == '-') return Malformed(url, "must not begin with '-'");
   if (std::any_of(url.begin(), url.end(), [](char c) { return absl::ascii_iscntrl(c); })) {
-    return Malformed(url, "has a control character");
+    return Malformed(url, "must not contain a control character");
   }
   const std::string lower = absl::AsciiStrToLower(url);
   for (const char* escaped : {"%00", "%0a", "%0d"}) {
-    if (absl::StrContains(lower, escaped)) return Malformed(url, "has a control character");
+    if (absl::StrContains(lower, escaped))
+      return Malformed(url, "must not contain a control character");
   }
   return absl::OkStatus();
 }
@@ -40,43 +87,45 @@ int DefaultPort(absl::string_view scheme) {
   return scheme == "ssh" ? 22 : 9418;
 }
 
-// Splits [user@]host[:port] into `out`; `url` is for messages.
+// Splits [user@]host[:port] into `out`. `url` is for messages.
 absl::Status ParseAuthority(absl::string_view url, absl::string_view authority, GitUrl& out) {
   if (HasCredentials(url)) {
     return absl::InvalidArgumentError(absl::StrCat(
-        out.scheme, " URL with a user name or password in it: it would end in the dataset"));
+        "the ", out.scheme,
+        " URL must not contain a user name or password: it would end up in the dataset"));
   }
   const size_t at = authority.rfind('@');
   if (at != kNone) {
-    if (absl::StartsWith(authority, "-")) return Malformed(url, "the user begins with '-'");
+    if (absl::StartsWith(authority, "-")) return Malformed(url, "the user must not begin with '-'");
     authority.remove_prefix(at + 1);
   }
   absl::string_view host = authority, port;
   if (absl::StartsWith(authority, "[")) {
     const size_t close = authority.find(']');
-    if (close == kNone) return Malformed(url, "'[' without ']'");
+    if (close == kNone) return Malformed(url, "'[' must be closed by ']'");
     host = authority.substr(1, close - 1);
     port = authority.substr(close + 1);
-    if (!port.empty() && port[0] != ':') return Malformed(url, "no host");
+    if (!port.empty() && port[0] != ':') return Malformed(url, "must have a host");
   } else if (const size_t colon = authority.find(':'); colon != kNone) {
     host = authority.substr(0, colon);
     port = authority.substr(colon);
   }
-  if (host.empty() || host[0] == '-') return Malformed(url, "no host, or one that begins with '-'");
+  if (host.empty() || host[0] == '-')
+    return Malformed(url, "must have a host that does not begin with '-'");
   out.host = std::string(host);
   out.port = DefaultPort(out.scheme);
   if (port.size() > 1 &&
       (!absl::SimpleAtoi(port.substr(1), &out.port) || out.port < 1 || out.port > 65535)) {
-    return Malformed(url, "the port is not a number");
+    return Malformed(url, "the port must be a number from 1 to 65535");
   }
   return absl::OkStatus();
 }
 
-// A path, or a file:// URL, of which git reads %41 as a letter.
+// Checks a path, or a file:// URL. git decodes %41 in such a URL as a letter, so '%' is refused.
 absl::StatusOr<GitUrl> LocalUrl(absl::string_view url, const LocalFolders& local) {
   absl::string_view path = url;
   if (absl::ConsumePrefix(&path, "file://") && absl::StrContains(path, '%')) {
-    return Malformed(url, "has a '%'; write the path as it is, without file://");
+    return Malformed(url, "must not contain '%'; write the path as it is, without file://");
   }
   RETURN_IF_ERROR(local.Check(path));
   return GitUrl{std::string(url), "file", "", 0};
@@ -94,7 +143,8 @@ absl::StatusOr<GitUrl> CheckGitUrl(absl::string_view url, const LocalFolders& lo
         absl::StrCat(JsonString(url), ": transports through a helper program are not allowed"));
   }
   if (!absl::StartsWith(url.substr(colon), "://")) {
-    return Malformed(url, "not a URL; write ssh://user@host/path for a path on another machine");
+    return Malformed(url,
+                     "must be a URL; write ssh://user@host/path for a path on another machine");
   }
   GitUrl out{std::string(url), absl::AsciiStrToLower(url.substr(0, colon)), "", 0};
   absl::string_view rest = url.substr(colon + 3);
@@ -105,7 +155,8 @@ absl::StatusOr<GitUrl> CheckGitUrl(absl::string_view url, const LocalFolders& lo
   }
   const size_t end = std::min(rest.find_first_of("/?#"), rest.size());
   RETURN_IF_ERROR(ParseAuthority(url, rest.substr(0, end), out));
-  if (absl::StartsWith(rest.substr(end), "/-")) return Malformed(url, "the path begins with '-'");
+  if (absl::StartsWith(rest.substr(end), "/-"))
+    return Malformed(url, "the path must not begin with '-'");
   return out;
 }
 
@@ -117,7 +168,7 @@ absl::Status CheckGitRef(absl::string_view ref) {
   if (ref.empty() || ref.size() > 1024 || ref[0] == '-' || ref[0] == '/' || ref.back() == '/' ||
       std::any_of(ref.begin(), ref.end(), bad) || absl::StrContains(ref, "..") ||
       absl::StrContains(ref, "@{") || absl::StrContains(ref, "//")) {
-    return absl::InvalidArgumentError(absl::StrCat(JsonString(ref), ": not a ref name"));
+    return absl::InvalidArgumentError(absl::StrCat(JsonString(ref), ": must be a valid ref name"));
   }
   return absl::OkStatus();
 }

@@ -1,5 +1,3 @@
-#include "services/fetcher/server/discover_stage.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,6 +13,7 @@
 #include "common/worker/stage.h"
 #include "kernelmill/v1/action.pb.h"
 #include "services/fetcher/adapters/github/testing/github_stub.h"
+#include "services/fetcher/server/fetcher_stages.h"
 #include "services/fetcher/server/store_caches.h"
 
 namespace kernelmill::fetcher {

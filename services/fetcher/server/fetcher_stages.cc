@@ -1,27 +1,157 @@
+// The stages of the fetcher: each decodes its action, calls the core, counts the request for the
+// metrics and stores the outputs. Failed files are named in the result for the coordinator's log,
+// at most kMaxFailures of them; the tree has them all.
 #include "services/fetcher/server/fetcher_stages.h"
 
+#include <prometheus/counter.h>
+#include <prometheus/histogram.h>
+
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "common/base/retry_after.h"
 #include "common/base/status.h"
 #include "common/cas/blob_store.h"
 #include "common/cas/digest.h"
+#include "common/job/source_spec.h"
+#include "common/metrics/metrics.h"
 #include "kernelmill/v1/action.pb.h"
+#include "kernelmill/v1/job.pb.h"
 #include "kernelmill/v1/source.pb.h"
-#include "services/fetcher/server/discover_stage.h"
-#include "services/fetcher/server/fetch_metrics.h"
+#include "services/fetcher/adapters/github/github_client.h"
+#include "services/fetcher/core/discover/discover.h"
 #include "services/fetcher/server/sources.h"
 #include "services/fetcher/server/store_caches.h"
 
 namespace kernelmill::fetcher {
 namespace {
 
-constexpr int64_t kBatchBytes = 8 << 20;  // of blobs that are stored in one call
+// One request to a host for the metrics, whatever calls it takes: to pin a source, to fetch it, or
+// to search. Local sources have no host and are not counted.
+class HostRequest {
+ public:
+  explicit HostRequest(const v1::Source& source);
+
+  // Counts the request's result and the bytes that were received.
+  void End(const absl::Status& status, int64_t bytes = 0) const;
+
+ private:
+  const std::string host_;
+  const std::string kind_;
+  const std::chrono::steady_clock::time_point start_;
+};
+
+// Returns the host as a label of a metric. After 50 different hosts the others share one label, so
+// that a search with many hosts cannot grow the metrics without bound.
+std::string BoundedHost(const std::string& host) {
+  static auto* const hosts = new metrics::BoundedLabel(50);
+  return host.empty() ? host : hosts->ValueFor(host);
+}
+
+const char* SourceKind(const v1::Source& source) {
+  if (source.has_git()) return "git";
+  return source.has_package() ? "package" : "search";
+}
+
+// Returns the `result` label. A rate limit is told apart from other errors, since it asks for
+// patience and not for repair.
+const char* ResultWord(const absl::Status& status) {
+  if (status.ok()) return "ok";
+  if (GetRetryAfter(status).has_value() || absl::IsResourceExhausted(status)) return "rate_limited";
+  if (absl::IsNotFound(status)) return "not_found";
+  if (absl::IsPermissionDenied(status) || absl::IsUnauthenticated(status)) return "denied";
+  return absl::IsDeadlineExceeded(status) ? "timeout" : "error";
+}
+
+HostRequest::HostRequest(const v1::Source& source)
+    : host_(BoundedHost(job::SourceHost(source))),
+      kind_(SourceKind(source)),
+      start_(std::chrono::steady_clock::now()) {}
+
+void HostRequest::End(const absl::Status& status, int64_t bytes) const {
+  if (host_.empty()) return;
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start_;
+  metrics::Histogram(metrics::kFetchSeconds, {{"kind", kind_}}).Observe(taken.count());
+  // All results of a host, so that Prometheus sees the first of each as an increase.
+  metrics::Prefill(metrics::kFetchRequests,
+                   {{"host", {host_}},
+                    {"kind", {kind_}},
+                    {"result", {"ok", "not_found", "denied", "rate_limited", "timeout", "error"}}});
+  metrics::Counter(metrics::kFetchRequests,
+                   {{"host", host_}, {"kind", kind_}, {"result", ResultWord(status)}})
+      .Increment();
+  metrics::Counter(metrics::kFetchedBytes, {{"host", host_}}).Increment(static_cast<double>(bytes));
+  const std::optional<absl::Duration> wait = GetRetryAfter(status);
+  metrics::Counter(metrics::kHostPauseSeconds, {{"host", host_}})
+      .Increment(absl::ToDoubleSeconds(wait.value_or(absl::ZeroDuration())));
+}
+
+// Makes the series that are known before the first request.
+void PrefillFetchMetrics() {
+  metrics::Prefill(metrics::kFetchSeconds, {{"kind", {"git", "package", "search"}}});
+}
+
+// Lists the repositories of a search. Its result is not cached, since the search asks the world.
+class DiscoverStage : public worker::Stage {
+ public:
+  explicit DiscoverStage(const FetcherOptions& options) : options_(options) {}
+
+  worker::StageId id() const override { return worker::StageId::kDiscover; }
+
+  absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
+    if (!action.params().has_discover()) {
+      return absl::InvalidArgumentError("the action has no parameters of the stage discover");
+    }
+    GithubOptions github;
+    github.api = options_.github_api;
+    github.time = options_.command_timeout;
+    // Read each time, since tokens are replaced while a fetcher runs.
+    ASSIGN_OR_RETURN(github.token, ReadTokenFile(options_.github_token_file));
+    StorePageCache pages(store);
+    GithubClient client(std::move(github), pages);
+    v1::Source search;
+    *search.mutable_discover() = action.params().discover().discover();
+    const HostRequest request(search);
+    const absl::StatusOr<Discovery> found_or = DiscoverRepositories(search.discover(), client);
+    request.End(found_or.status());
+    RETURN_IF_ERROR(found_or.status());
+    const Discovery& found = *found_or;
+    v1::StageResult result;
+    result.mutable_found()->Add(found.urls.begin(), found.urls.end());
+    worker::AddCounter(result, "discover.requests", client.requests());
+    worker::AddCounter(result, "discover.not_modified", client.not_modified());
+    worker::AddCounter(result, "discover.repositories", static_cast<int64_t>(found.urls.size()));
+    worker::AddCounter(result, "discover.incomplete", found.incomplete);
+    worker::AddCounter(result, "discover.out_of_reach", found.out_of_reach);
+    return result;
+  }
+
+ private:
+  const FetcherOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<worker::Stage> NewDiscoverStage(const FetcherOptions& options) {
+  return std::make_unique<DiscoverStage>(options);
+}
+
+namespace {
+
+constexpr int64_t kBatchBytes = 8 << 20;  // bytes of blobs that are stored in one call
 constexpr int kMaxFailures = 100;         // that a result names
 
+// Resolves a source's ref or version.
 class PinStage : public worker::Stage {
  public:
   explicit PinStage(std::shared_ptr<Sources> sources) : sources_(std::move(sources)) {}
@@ -29,7 +159,8 @@ class PinStage : public worker::Stage {
   worker::StageId id() const override { return worker::StageId::kPin; }
 
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore&) override {
-    if (!action.params().has_pin()) return absl::InvalidArgumentError("pin without its parameters");
+    if (!action.params().has_pin())
+      return absl::InvalidArgumentError("the action has no parameters of the stage pin");
     const v1::Source& source = action.params().pin().source();
     const HostRequest request(source);
     absl::StatusOr<v1::Source> pinned = sources_->Pin(source);
@@ -44,7 +175,7 @@ class PinStage : public worker::Stage {
   const std::shared_ptr<Sources> sources_;
 };
 
-// Stores file shards, several in one call, and adds them to a result in the order of their coming.
+// Stores file shards, several in one call, and adds them to a result in order.
 class ShardWriter {
  public:
   ShardWriter(cas::BlobStore& store, v1::StageResult& result) : store_(store), result_(result) {}
@@ -82,6 +213,7 @@ void AddFailures(const v1::SourceTree& tree, v1::StageResult& result) {
   }
 }
 
+// Fetches a pinned source: stores its tree, then its file shards in the tree's order.
 class FetchStage : public worker::Stage {
  public:
   FetchStage(std::shared_ptr<Sources> sources, const ShardLimits& limits)
@@ -91,7 +223,7 @@ class FetchStage : public worker::Stage {
 
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
     if (!action.params().has_fetch()) {
-      return absl::InvalidArgumentError("fetch without its parameters");
+      return absl::InvalidArgumentError("the action has no parameters of the stage fetch");
     }
     StoreFetchCache cache(store);
     const v1::Source& source = action.params().fetch().source();
@@ -105,7 +237,7 @@ class FetchStage : public worker::Stage {
     ASSIGN_OR_RETURN(const cas::Digest tree, cas::PutMessage(store, fetched.tree));
     worker::AddOutput(result, "tree", tree, fetched.tree.files_size());
     ShardWriter writer(store, result);
-    for (const std::vector<size_t>& files : ShardsOf(fetched.tree, limits_)) {
+    for (const std::vector<size_t>& files : ListShards(fetched.tree, limits_)) {
       ASSIGN_OR_RETURN(const v1::FileShard shard,
                        ReadShard(*fetched.snapshot, fetched.tree, files));
       RETURN_IF_ERROR(writer.Add(shard));

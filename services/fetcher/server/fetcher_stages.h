@@ -9,38 +9,47 @@
 #include "absl/time/time.h"
 #include "common/worker/stage.h"
 #include "services/fetcher/core/assemble.h"
-#include "services/fetcher/core/local_folders.h"
 #include "services/fetcher/core/selection/tree_selection.h"
+#include "services/fetcher/core/url_policy.h"
 
 namespace kernelmill::fetcher {
 
+// The settings of a fetcher.
 struct FetcherOptions {
-  // Where `path` and `inductor` sources, file:// URLs and local git repositories may lie; allows
-  // private addresses too if there are any.
+  // The folders in which `path` and `inductor` sources, file:// URLs and local git repositories may
+  // be. If there are any, private addresses are allowed too.
   LocalFolders local;
-  // Allow git hosts at loopback, link-local and private addresses.
+  // Allows git hosts with loopback, link-local and private addresses.
   bool allow_private = false;
-  // The simple package index's URL; if empty, what pip would use (ResolvePackageIndex), found out
-  // when the first package is asked for.
+  // The simple package index's URL; empty: what pip would use (ResolvePackageIndex), found out when
+  // the first package is asked for.
   std::string package_index;
-  // GitHub's REST API, for searches, and the file that holds a token for it; empty: none.
+  // GitHub's REST API, for searches, and the file that holds a token for it; empty: no token.
   std::string github_api = "https://api.github.com";
   std::string github_token_file;
-  // Where to make a ScratchFolder for the temporary repositories; the system's folder if empty.
+  // The folder for the ScratchFolder of temporary repositories; empty: the system's temporary
+  // folder.
   std::string temp_dir;
-  absl::Duration command_timeout = absl::Minutes(15);  // of one git command, download or search
-  int64_t git_bytes = int64_t{4} << 30;                // of one git transfer
-  int64_t wheel_bytes = 256 << 20;                     // of one wheel
+  absl::Duration command_timeout = absl::Minutes(15);  // for one git command, download or search
+  int64_t git_bytes = int64_t{4} << 30;                // for one git transfer
+  int64_t wheel_bytes = 256 << 20;                     // for one wheel
   ContentLimits content;
   TreeLimits tree;
 };
 
-// The stages discover, pin and fetch. Errors of all: INVALID_ARGUMENT (the source is malformed),
-// NOT_FOUND (no such repository, ref, package or path), PERMISSION_DENIED (not allowed here),
-// FAILED_PRECONDITION (wrong hash; over a limit; a program is missing), DATA_LOSS (damaged); and,
-// to be tried again, UNAVAILABLE, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED and ABORTED (a local tree
-// changed while it was read).
+// Returns the stages discover, pin and fetch. Errors of all: INVALID_ARGUMENT (the source is
+// malformed), NOT_FOUND (the repository, ref, package or path does not exist), PERMISSION_DENIED
+// (not allowed here), FAILED_PRECONDITION (wrong hash; over a limit; a program is missing),
+// DATA_LOSS (damaged); and, to be retried, UNAVAILABLE, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED and
+// ABORTED (a local tree changed while it was read).
 std::vector<std::unique_ptr<worker::Stage>> NewFetcherStages(const FetcherOptions& options);
+
+// Returns the stage discover, which lists the repositories that a search finds. It asks each time,
+// and keeps GitHub's pages in the store to ask for them by their tags. Counters: discover.requests,
+// discover.not_modified (of these), discover.repositories, discover.incomplete (pages that may lack
+// rows) and discover.out_of_reach (rows that GitHub counts but does not return). Errors: see
+// NewFetcherStages.
+std::unique_ptr<worker::Stage> NewDiscoverStage(const FetcherOptions& options);
 
 }  // namespace kernelmill::fetcher
 

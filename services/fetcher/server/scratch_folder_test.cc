@@ -1,5 +1,3 @@
-#include "services/fetcher/server/scratch_folder.h"
-
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -13,6 +11,7 @@
 
 #include "common/base/file.h"
 #include "common/testing/status_matchers.h"
+#include "services/fetcher/server/sources.h"
 
 namespace kernelmill::fetcher {
 namespace {

@@ -1,28 +1,94 @@
+// Pinning and fetching, for every kind of source. Pinning answers a question about the world (which
+// commit is this branch, which wheel is this version) and is never cached. Fetching is a function
+// of the pin: the same pinned source gives the same tree and shards on every machine, so its result
+// is. A local folder is the exception in the middle: its pin is a hash over its contents, and the
+// fetch checks that the folder still has them.
 #include "services/fetcher/server/sources.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/job/source_spec.h"
-#include "services/fetcher/adapters/git/git_pin.h"
-#include "services/fetcher/adapters/git/git_snapshot.h"
+#include "services/fetcher/adapters/git/git_source.h"
 #include "services/fetcher/adapters/local/local_tree.h"
-#include "services/fetcher/adapters/wheel/index_setting.h"
+#include "services/fetcher/adapters/wheel/package_index.h"
 
 namespace kernelmill::fetcher {
 namespace {
 
-absl::StatusOr<GlobSet> GlobsOf(const v1::Source& source) {
+// The lock of a scratch folder. flock releases it when the process ends in any way, also by
+// SIGKILL, so an unlocked folder has no owner.
+constexpr char kLock[] = "/fetcher.lock";
+constexpr int kTries = 10;
+
+// Removes a scratch folder if its process has ended.
+void RemoveIfLeft(const std::filesystem::path& folder) {
+  const FileDescriptor lock(::open((folder.string() + kLock).c_str(), O_RDWR | O_CLOEXEC));
+  if (!lock.is_open()) return;  // not a scratch folder, or not ours to remove
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) return;
+  std::error_code error;
+  std::filesystem::remove_all(folder, error);
+  LogInfo("removed the temporary folder of an earlier fetcher", {{"folder", folder.string()}});
+}
+
+void RemoveLeftovers(const std::filesystem::path& parent) {
+  std::error_code error;
+  std::filesystem::directory_iterator entries(parent, error);
+  while (!error && entries != std::filesystem::directory_iterator()) {
+    RemoveIfLeft(entries->path());
+    entries.increment(error);
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<ScratchFolder> ScratchFolder::Create(const std::string& parent) {
+  for (int tries = 1;; ++tries) {
+    ASSIGN_OR_RETURN(TempDir folder, TempDir::Create(parent));
+    const std::string path = folder.path() + kLock;
+    FileDescriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (!lock.is_open()) return ErrnoStatus(errno, path);
+    ScratchFolder scratch(std::move(folder), std::move(lock));
+    // Before the file is locked, another process may take the folder for one that was left, and
+    // remove it.
+    if (::flock(scratch.lock_.get(), LOCK_EX | LOCK_NB) == 0 && scratch.Exists()) {
+      RemoveLeftovers(std::filesystem::path(scratch.path()).parent_path());
+      return scratch;
+    }
+    if (tries == kTries) return absl::UnavailableError(path + ": cannot be locked");
+  }
+}
+
+bool ScratchFolder::Exists() const {
+  struct stat held, named;
+  return ::fstat(lock_.get(), &held) == 0 && ::stat((path() + kLock).c_str(), &named) == 0 &&
+         held.st_ino == named.st_ino && held.st_dev == named.st_dev;
+}
+
+namespace {
+
+// Returns the globs of a source. A job from a client has its defaults written out; other callers
+// may leave them out.
+absl::StatusOr<GlobSet> CompileGlobs(const v1::Source& source) {
   std::vector<std::string> include(source.include().begin(), source.include().end());
-  if (include.empty()) include.push_back("**/*.py");
+  if (include.empty()) include.emplace_back(job::kDefaultInclude);
   return GlobSet::Compile(include, {source.exclude().begin(), source.exclude().end()});
 }
 
-// The folder that a local source is; null for one that comes from elsewhere.
+// Returns the folder of a local source; null for other sources.
 const std::string* LocalFolder(const v1::Source& source) {
   if (source.has_path()) return &source.path();
   return source.has_inductor() ? &source.inductor() : nullptr;
@@ -32,10 +98,12 @@ absl::Status NoOrigin() { return absl::InvalidArgumentError("the source has no o
 
 }  // namespace
 
-// What an earlier process left is cleaned up at once. Should that fail, whoever needs the folder
-// tries again and reports it.
+// Removes what an earlier process left. If that fails, the first call that needs the folder tries
+// again and reports the error.
 Sources::Sources(const FetcherOptions& options) : options_(options) { GitSettings().IgnoreError(); }
 
+// The scratch folder is made again if somebody has cleaned up the temporary folder. The old one is
+// kept in the list, since fetches that still run in it must not lose their lock.
 absl::StatusOr<GitOptions> Sources::GitSettings() {
   GitOptions git;
   git.local = options_.local;
@@ -53,6 +121,8 @@ absl::StatusOr<GitOptions> Sources::GitSettings() {
   return git;
 }
 
+// The index is looked up when the first package is asked for: a fetcher without packages needs no
+// pip.
 absl::StatusOr<WheelOptions> Sources::WheelSettings() {
   WheelOptions wheel;
   wheel.download_bytes = options_.wheel_bytes;
@@ -68,7 +138,7 @@ absl::StatusOr<WheelOptions> Sources::WheelSettings() {
 }
 
 absl::StatusOr<v1::Source> Sources::Pin(const v1::Source& source) {
-  ASSIGN_OR_RETURN(const GlobSet globs, GlobsOf(source));
+  ASSIGN_OR_RETURN(const GlobSet globs, CompileGlobs(source));
   v1::Source pinned = source;
   if (job::IsPinned(source)) return pinned;
   switch (source.origin_case()) {
@@ -107,8 +177,9 @@ absl::StatusOr<FetchedSource> Sources::ReadLocal(const v1::Source& source,
   return fetched;
 }
 
-// A tree that is not the pinned one is read again: one that holds still has changed since, or never
-// was the one; one that does not may become it yet.
+// Reads a tree whose hash is not the pinned one a second time. If the second hash is equal, the
+// tree has changed since it was pinned (or never was the pinned one), and that is final. If not, it
+// is still changing, and may be tried again.
 absl::StatusOr<FetchedSource> Sources::FetchLocal(const v1::Source& source,
                                                   const GlobSet& globs) const {
   const std::string shown = JsonString(*LocalFolder(source));
@@ -141,7 +212,7 @@ absl::StatusOr<std::unique_ptr<Snapshot>> Sources::OpenRemote(const v1::Source& 
 absl::StatusOr<FetchedSource> Sources::Fetch(const v1::Source& source, FetchCache& cache) {
   if (source.origin_case() == v1::Source::ORIGIN_NOT_SET) return NoOrigin();
   if (!job::IsPinned(source)) return absl::InvalidArgumentError("the source is not pinned");
-  ASSIGN_OR_RETURN(const GlobSet globs, GlobsOf(source));
+  ASSIGN_OR_RETURN(const GlobSet globs, CompileGlobs(source));
   if (LocalFolder(source) != nullptr) return FetchLocal(source, globs);
   FetchedSource fetched;
   ASSIGN_OR_RETURN(fetched.snapshot, OpenRemote(source, globs, cache));

@@ -3,23 +3,44 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
+#include "common/base/file.h"
 #include "common/base/glob.h"
 #include "kernelmill/v1/job.pb.h"
 #include "kernelmill/v1/source.pb.h"
-#include "services/fetcher/adapters/git/fetch_cache.h"
 #include "services/fetcher/adapters/git/git_command.h"
+#include "services/fetcher/adapters/git/git_source.h"
 #include "services/fetcher/adapters/smart_http/smart_http.h"
 #include "services/fetcher/adapters/wheel/wheel_snapshot.h"
 #include "services/fetcher/core/selection/snapshot.h"
 #include "services/fetcher/server/fetcher_stages.h"
-#include "services/fetcher/server/scratch_folder.h"
 
 namespace kernelmill::fetcher {
+
+// This process's own folder for temporary repositories. It holds a file that is locked as long as
+// this object, or the process, lives. A folder whose file is not locked was left by a process that
+// was killed; the next Create under the same parent removes it. Movable.
+class ScratchFolder {
+ public:
+  // Makes a folder under `parent`, or under the system's temporary folder if that is empty.
+  static absl::StatusOr<ScratchFolder> Create(const std::string& parent);
+
+  const std::string& path() const { return folder_.path(); }
+  // Returns false if the folder was deleted from outside, for example by a clean-up of /tmp.
+  bool Exists() const;
+
+ private:
+  ScratchFolder(TempDir folder, FileDescriptor lock)
+      : folder_(std::move(folder)), lock_(std::move(lock)) {}
+
+  TempDir folder_;
+  FileDescriptor lock_;  // open as long as the folder exists
+};
 
 // A source's tree, and the snapshot that it describes.
 struct FetchedSource {
@@ -27,15 +48,16 @@ struct FetchedSource {
   v1::SourceTree tree;
 };
 
-// Goes to the adapter that a source's origin calls for. Thread-safe. Errors: see NewFetcherStages.
+// Pins and fetches sources with the adapter for their origin. Thread-safe. Errors: see
+// NewFetcherStages.
 class Sources {
  public:
   explicit Sources(const FetcherOptions& options);
 
-  // The source with its ref or hash resolved; one that is pinned stays as it is.
+  // Returns the source with its ref or hash resolved. A pinned source stays as it is.
   absl::StatusOr<v1::Source> Pin(const v1::Source& source);
 
-  // INVALID_ARGUMENT: the source is not pinned.
+  // Fetches a source. INVALID_ARGUMENT: the source is not pinned.
   absl::StatusOr<FetchedSource> Fetch(const v1::Source& source, FetchCache& cache);
 
  private:
@@ -49,9 +71,9 @@ class Sources {
   const FetcherOptions options_;
   const std::shared_ptr<SmartHttp> smart_http_ = std::make_shared<SmartHttp>();
   absl::Mutex mutex_;
-  // The last is in use; fetches may still run in those before it.
+  // The last one is in use; fetches may still run in those before it.
   std::vector<ScratchFolder> scratch_ ABSL_GUARDED_BY(mutex_);
-  std::string index_url_ ABSL_GUARDED_BY(mutex_);  // once known
+  std::string index_url_ ABSL_GUARDED_BY(mutex_);  // empty until a package is asked for
 };
 
 }  // namespace kernelmill::fetcher

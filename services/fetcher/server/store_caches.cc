@@ -1,3 +1,7 @@
+// Both caches keep a pair: a small message (which commit, which ETag) and a large blob (the pack,
+// the page). The message is the stdout of an action result whose key is made from the URL, and the
+// blob is the result's one output file. So the store's own garbage collection, which drops a result
+// when one of its outputs is gone, keeps the pair consistent, and no new kind of record is needed.
 #include "services/fetcher/server/store_caches.h"
 
 #include <string>
@@ -17,7 +21,7 @@
 namespace kernelmill::fetcher {
 namespace {
 
-// Raised when the meaning of what is kept changes.
+// Raised when the meaning of a cached message changes.
 constexpr int kFetchVersion = 1;
 constexpr int kPageVersion = 1;
 
@@ -35,23 +39,32 @@ cas::Digest PageKey(const std::string& url) {
   return cas::ComputeDigest(cas::SerializeDeterministically(key));
 }
 
-// Stores the blob first: a result never names one that is not there.
-// It is named "stage/name": a store that asks for grants takes it under that of the stage's task.
-absl::Status Put(cas::BlobStore& store, const cas::Digest& key, worker::StageId stage,
-                 const char* name, const cas::Blob& blob, const google::protobuf::Message& about) {
+// The place of a cached blob: the key of its action result, and the names of its stage and file.
+struct CacheEntry {
+  cas::Digest key;
+  worker::StageId stage;
+  const char* name;
+};
+
+// Stores the blob first, so that a result never names a missing blob. The action's stage is named
+// "stage/name": a store with grants accepts it under the grant of the stage's task.
+absl::Status Put(cas::BlobStore& store, const CacheEntry& entry, const cas::Blob& blob,
+                 const google::protobuf::Message& about) {
   RETURN_IF_ERROR(store.Put({blob}));
   cas::ActionResult result;
-  const worker::StageInfo& info = worker::GetStageInfo(stage);
-  cas::SetStage(absl::StrCat(info.name, "/", name), info.version, &result);
+  const worker::StageInfo& info = worker::GetStageInfo(entry.stage);
+  cas::SetStage(absl::StrCat(info.name, "/", entry.name), info.version, &result);
   auto* file = result.add_output_files();
-  file->set_path(name);
+  file->set_path(entry.name);
   *file->mutable_digest() = blob.digest;
   result.set_stdout_raw(cas::SerializeDeterministically(about));
-  return store.PutActionResult(key, result);
+  return store.PutActionResult(entry.key, result);
 }
 
 }  // namespace
 
+// A damaged entry is an error here and a miss for the caller. The pack itself is checked by
+// index-pack.
 absl::StatusOr<CachedFetch> StoreFetchCache::TryLoad(absl::string_view url) {
   const cas::Digest key = FetchKey(url);
   ASSIGN_OR_RETURN(const cas::ActionResult result, store_.GetActionResult(key));
@@ -65,7 +78,7 @@ std::optional<CachedFetch> StoreFetchCache::Load(absl::string_view url) {
   absl::StatusOr<CachedFetch> fetch = TryLoad(url);
   if (fetch.ok()) return *std::move(fetch);
   if (!absl::IsNotFound(fetch.status())) {
-    LogWarning("last fetch not read from the cache",
+    LogWarning("could not read the last fetch from the cache",
                {{"url", ToUtf8(url)}, {"error", fetch.status().ToString()}});
   }
   return std::nullopt;
@@ -77,9 +90,9 @@ void StoreFetchCache::Save(absl::string_view url, const CachedFetch& fetch) {
   about.set_commit(fetch.commit);
   *about.mutable_pack() = pack.digest;
   const absl::Status kept =
-      Put(store_, FetchKey(url), worker::StageId::kFetch, "pack", pack, about);
+      Put(store_, {FetchKey(url), worker::StageId::kFetch, "pack"}, pack, about);
   if (!kept.ok()) {
-    LogWarning("fetch not cached", {{"url", ToUtf8(url)}, {"error", kept.ToString()}});
+    LogWarning("could not cache the fetch", {{"url", ToUtf8(url)}, {"error", kept.ToString()}});
   }
 }
 
@@ -97,7 +110,7 @@ std::optional<CachedPage> StorePageCache::Find(const std::string& url) {
   absl::StatusOr<CachedPage> page = TryFind(url);
   if (page.ok()) return *std::move(page);
   if (!absl::IsNotFound(page.status())) {
-    LogWarning("page not read from the cache", {{"error", page.status().ToString()}});
+    LogWarning("could not read a page from the cache", {{"error", page.status().ToString()}});
   }
   return std::nullopt;
 }
@@ -108,8 +121,8 @@ void StorePageCache::Keep(const std::string& url, const CachedPage& page) {
   about.set_etag(page.etag);
   *about.mutable_body() = body.digest;
   const absl::Status kept =
-      Put(store_, PageKey(url), worker::StageId::kDiscover, "page", body, about);
-  if (!kept.ok()) LogWarning("page not cached", {{"error", kept.ToString()}});
+      Put(store_, {PageKey(url), worker::StageId::kDiscover, "page"}, body, about);
+  if (!kept.ok()) LogWarning("could not cache a page", {{"error", kept.ToString()}});
 }
 
 }  // namespace kernelmill::fetcher

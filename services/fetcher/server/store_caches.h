@@ -7,20 +7,24 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "common/cas/blob_store.h"
-#include "services/fetcher/adapters/git/fetch_cache.h"
+#include "services/fetcher/adapters/git/git_source.h"
 #include "services/fetcher/adapters/github/github_client.h"
 
 namespace kernelmill::fetcher {
 
-// The adapters' caches, kept in the content store. What is cached is a blob, and what is said of it
-// is the result of an action whose one output is the blob: a store that drops the blob drops the
-// result too. A store that is away costs transfers, and is logged.
+// The adapters' caches, kept in the content store. The cached bytes are a blob, and what is known
+// about them is the result of an action whose only output is the blob, so a store that drops the
+// blob drops the result too. If the store is unavailable, the fetcher logs that and transfers the
+// bytes again.
+//
+// StoreFetchCache: the key is the digest of the URL's v1::CachedFetchKey, the result a
+// v1::CachedFetch, the blob the pack.
 
 // The key is the digest of the URL's v1::CachedFetchKey, the result a v1::CachedFetch, the blob the
 // pack.
 class StoreFetchCache : public FetchCache {
  public:
-  // `store` must outlive it.
+  // `store` must outlive this object.
   explicit StoreFetchCache(cas::BlobStore& store) : store_(store) {}
 
   std::optional<CachedFetch> Load(absl::string_view url) override;
@@ -32,11 +36,11 @@ class StoreFetchCache : public FetchCache {
   cas::BlobStore& store_;
 };
 
-// The key is the digest of the URL's v1::DiscoverPageKey, the result a v1::DiscoverPage, the blob
-// the page's body.
+// StorePageCache: the key is the digest of the URL's v1::DiscoverPageKey, the result a
+// v1::DiscoverPage, the blob the page's body.
 class StorePageCache : public PageCache {
  public:
-  // `store` must outlive it.
+  // `store` must outlive this object.
   explicit StorePageCache(cas::BlobStore& store) : store_(store) {}
 
   std::optional<CachedPage> Find(const std::string& url) override;

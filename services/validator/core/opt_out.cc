@@ -1,3 +1,6 @@
+// An entry may name a path or the SHA-256 of a file or of a kernel's source. The hash catches a
+// file that was moved or copied within the source. Copies in other sources are caught later, as
+// duplicates of a rejected kernel.
 #include "services/validator/core/opt_out.h"
 
 #include <algorithm>

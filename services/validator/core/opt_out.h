@@ -14,32 +14,32 @@
 
 namespace kernelmill::validator {
 
-// What people asked not to be in a dataset, of one source. Keeps a reference to the tree.
+// The opt-outs of one source, which reject its kernels. Keeps a reference to the tree.
 class OptOuts {
  public:
-  // INVALID_ARGUMENT: a path is no glob.
+  // INVALID_ARGUMENT: a path is not a valid glob.
   static absl::StatusOr<OptOuts> Create(
       const v1::SourceTree& tree, const google::protobuf::RepeatedPtrField<v1::OptOut>& entries);
 
-  // Rejects the kernel:
-  //   "opt_out"           it, or its file, is named
-  //   "opt_out:module"    a part of its module is of a file that is
-  //   "opt_out:launcher"  so is its launcher
-  // A kernel of which a part is withheld would be another one, so it goes as a whole. Entries say
-  // nothing of what another source lends: a source that an entry names lends nothing, which the
-  // plan sees to.
+  // Rejects the kernel if an entry names it:
+  //   "opt_out"           the kernel, or its file, is named
+  //   "opt_out:module"    a part of its module comes from a file that is named
+  //   "opt_out:launcher"  its launcher comes from a file that is named
+  // A kernel without such a part would be a different kernel, so it is rejected as a whole. Entries
+  // about this source do not cover text that other sources lend it. A source that an entry names
+  // lends nothing; the plan sees to that.
   void Reject(const v1::Kernel& kernel, v1::Verdict* verdict);
 
  private:
   explicit OptOuts(job::SourceOptOut names) : names_(std::move(names)) {}
 
-  // Whether the file is named.
+  // Returns whether an entry names the file.
   bool NamesFile(const std::string& path);
   std::string ReasonFor(const v1::Kernel& kernel);
 
   job::SourceOptOut names_;
-  absl::flat_hash_map<absl::string_view, absl::string_view> hashes_;  // of the tree's files
-  absl::flat_hash_map<std::string, bool> files_;                      // that were asked for
+  absl::flat_hash_map<absl::string_view, absl::string_view> hashes_;  // the tree's files
+  absl::flat_hash_map<std::string, bool> files_;                      // files asked for before
 };
 
 }  // namespace kernelmill::validator

@@ -1,3 +1,7 @@
+// The order of the steps matters: first everything that is a fact about the kernel (licence,
+// signals, checks, kind, target, score), then what the job's policy makes of it (Decide), then the
+// two rejections that need the whole source: code adapted from others, and opt-outs. A rejection
+// never ends a verdict early: the record shows all reasons.
 #include "services/validator/core/validate.h"
 
 #include <algorithm>
@@ -14,13 +18,11 @@
 #include "common/sensitive/sensitive.h"
 #include "common/source_files/whole_files.h"
 #include "common/tokens/encoding.h"
-#include "services/validator/core/license/policy.h"
 #include "services/validator/core/license/source_licenses.h"
 #include "services/validator/core/opt_out.h"
 #include "services/validator/core/quality/checks.h"
-#include "services/validator/core/quality/compile_checks.h"
+#include "services/validator/core/quality/code_facts.h"
 #include "services/validator/core/quality/kind.h"
-#include "services/validator/core/quality/mask_coverage.h"
 #include "services/validator/core/quality/rules.h"
 #include "services/validator/core/quality/target.h"
 #include "services/validator/core/quality/text_signals.h"
@@ -31,21 +33,21 @@ namespace {
 constexpr size_t kMaxLicenseCounters = 50;
 constexpr size_t kMaxCounterName = 120;
 
-// The files that have kernels, with what their imports say, read once.
+// The files that have kernels, and the targets of their imports, which are read once.
 class Files {
  public:
   explicit Files(const v1::FileShard& files) {
     for (const v1::SourceFile& file : files.files()) contents_[file.path()] = &file.content();
   }
 
-  absl::StatusOr<const std::string*> ContentOf(const std::string& path) const {
+  absl::StatusOr<const std::string*> FindContent(const std::string& path) const {
     const auto content = contents_.find(path);
     if (content != contents_.end()) return content->second;
     return absl::InvalidArgumentError(
-        absl::StrCat("a kernel is of ", JsonString(path), ", which is not among the files"));
+        absl::StrCat("the file ", JsonString(path), " of a kernel must be among the files"));
   }
 
-  const Label& ImportsOf(const std::string& path, const std::string& content) {
+  const Label& FindImports(const std::string& path, const std::string& content) {
     const auto known = imports_.find(path);
     if (known != imports_.end()) return known->second;
     return imports_.emplace(path, TargetOfImports(content)).first->second;
@@ -56,7 +58,8 @@ class Files {
   std::map<std::string, Label> imports_;
 };
 
-// "license:adapted:vllm-project/vllm", for the first origin whose licence or notice is not there.
+// Adds "license:adapted:vllm-project/vllm" for the first origin whose licence or notice the tree
+// does not have.
 void RejectAdapted(SourceLicenses& licenses, v1::Verdict* verdict) {
   const std::string origin = licenses.OriginWithoutNotice(verdict->license());
   if (origin.empty()) return;
@@ -65,6 +68,7 @@ void RejectAdapted(SourceLicenses& licenses, v1::Verdict* verdict) {
   verdict->set_accepted(false);
 }
 
+// Counts the tokens of a text by both vocabularies.
 v1::TokenCounts CountTokens(absl::string_view text) {
   v1::TokenCounts counts;
   counts.set_cl100k_base(static_cast<int64_t>(bpe::Cl100kBase().Count(text)));
@@ -72,7 +76,7 @@ v1::TokenCounts CountTokens(absl::string_view text) {
   return counts;
 }
 
-// What compilers said; nothing where the job compiles nothing.
+// Fills in the checks that compilers answer; false if the job does not compile.
 void SetCompilerChecks(const v1::Verdict& verdict, v1::Checks* checks) {
   const auto passes = [&](absl::string_view check) {
     return CompilerRule(check, verdict.compiled()).outcome() == v1::RuleResult::OUTCOME_PASS;
@@ -81,18 +85,18 @@ void SetCompilerChecks(const v1::Verdict& verdict, v1::Checks* checks) {
   checks->set_imports(passes("imports"));
 }
 
-// All that is to be known of the kernel before policies decide.
+// Fills in everything about the kernel that policies decide by.
 void Judge(const v1::Kernel& kernel, absl::string_view file, const Label& imports,
            bool license_allowed, v1::Verdict* verdict) {
   const CodeFacts closure = ReadClosure(kernel);
   v1::Quality& quality = *verdict->mutable_quality();
   *quality.mutable_masks() = CoverMasks(closure);
   ReadLines(kernel, &quality);
-  // What stands before a string of a JSON file is not said of it.
+  // Text before a string of a JSON file is not about the string.
   quality.set_generated(GeneratedSign(kernel, kernel.has_json_pointer() ? kernel.source() : file));
   const absl::string_view above = CommentAbove(kernel, file);
-  const Label kind = KindOf(kernel, ProseOf(kernel, above), quality.generated());
-  const Label target = TargetOf(kernel, imports);
+  const Label kind = FindKind(kernel, CollectProse(kernel, above), quality.generated());
+  const Label target = FindTarget(kernel, imports);
   verdict->set_kind(kind.word);
   verdict->set_kind_rule(kind.rule);
   verdict->set_target(target.word);
@@ -111,7 +115,7 @@ void Judge(const v1::Kernel& kernel, absl::string_view file, const Label& import
   *verdict->mutable_module_tokens() = CountTokens(kernel.module());
 }
 
-// The same of a whole file. Its text is its only one.
+// Does the same for a whole file, whose only text is its source.
 void JudgeFile(const v1::Kernel& file, bool license_allowed, v1::Verdict* verdict) {
   v1::Quality& quality = *verdict->mutable_quality();
   v1::Checks& checks = *verdict->mutable_checks();
@@ -136,9 +140,9 @@ absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
                                           const v1::ValidateParams& params,
                                           const v1::CompiledShard* compiled) {
   if (compiled != nullptr && compiled->kernels_size() != kernels.kernels_size()) {
-    return absl::InvalidArgumentError(absl::StrCat("compilers speak of ", compiled->kernels_size(),
-                                                   " kernels, the shard has ",
-                                                   kernels.kernels_size()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("the compiled shard has ", compiled->kernels_size(), " kernels; it must have ",
+                     kernels.kernels_size()));
   }
   for (const std::string& check : params.quality().require()) {
     RETURN_IF_ERROR(CheckIsKnown(check));
@@ -150,7 +154,7 @@ absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
   v1::VerdictShard shard;
   for (int i = 0; i < kernels.kernels_size(); ++i) {
     const v1::Kernel& kernel = kernels.kernels(i);
-    ASSIGN_OR_RETURN(const std::string* const file, known.ContentOf(kernel.path()));
+    ASSIGN_OR_RETURN(const std::string* const file, known.FindContent(kernel.path()));
     v1::Verdict& verdict = *shard.add_verdicts();
     if (compiled != nullptr) *verdict.mutable_compiled() = compiled->kernels(i);
     *verdict.mutable_license() = licenses.Of(kernel, *file);
@@ -158,7 +162,7 @@ absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
     if (kernel.form() == v1::KERNEL_FORM_FILE) {
       JudgeFile(kernel, allowed, &verdict);
     } else {
-      Judge(kernel, *file, known.ImportsOf(kernel.path(), *file), allowed, &verdict);
+      Judge(kernel, *file, known.FindImports(kernel.path(), *file), allowed, &verdict);
     }
     Decide(kernel, params.quality(), &verdict);
     if (policy.rejects_adapted()) RejectAdapted(licenses, &verdict);
@@ -167,6 +171,7 @@ absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
   return shard;
 }
 
+// The number of counters is bounded: at most kMaxLicenseCounters licences have one of their own.
 std::map<std::string, int64_t> CountVerdicts(const v1::VerdictShard& verdicts) {
   std::map<std::string, int64_t> counters;
   std::map<std::string, int64_t> licenses;

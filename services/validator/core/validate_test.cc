@@ -99,7 +99,7 @@ TEST_F(ValidateTest, WhatCompilersSayIsKeptCheckedAndRequired) {
   }
   for (v1::Kernel& kernel : *kernels_.mutable_kernels()) kernel.set_tokens(200);
   const v1::VerdictShard without = Run();
-  EXPECT_EQ(without.verdicts(1).rules_size(), 11) << "nobody was asked";
+  EXPECT_EQ(without.verdicts(1).rules_size(), 11) << "no compiler was asked";
   EXPECT_TRUE(without.verdicts(1).accepted());
   v1::CompiledShard compiled;
   for (const v1::CompileStatus status :

@@ -1,3 +1,5 @@
+// The gRPC service for clients that validate kernels without a job (kernelmill validate). It calls
+// the same function as the stage.
 #include "services/validator/server/validator_service.h"
 
 #include <grpcpp/grpcpp.h>

@@ -11,8 +11,8 @@ class Service;
 
 namespace kernelmill::validator {
 
-// Serves v1::Validator. Thread-safe. INVALID_ARGUMENT: a kernel's file is missing from the request,
-// or the quality policy names an unknown check.
+// Returns the service v1::Validator. Thread-safe. INVALID_ARGUMENT: a kernel's file is missing from
+// the request, or the quality policy names an unknown check.
 std::unique_ptr<grpc::Service> NewValidatorService(const rpc::CallLimits& limits = {});
 
 }  // namespace kernelmill::validator

@@ -1,3 +1,6 @@
+// The stage validate: decodes the shards of an action, calls Validate and stores the verdicts. The
+// metric counts where licences were found, since a change there is the first sign that the finder
+// or the sources changed.
 #include "services/validator/server/validator_stages.h"
 
 #include <prometheus/counter.h>
@@ -33,7 +36,7 @@ absl::StatusOr<Message> ReadInput(const v1::Action& action, absl::string_view na
 constexpr const char* kLicensePlaces[] = {"tag",      "header", "annotation", "file",
                                           "metadata", "job",    "unknown"};
 
-// Where the licence stands: the first word of its evidence, "tag" for "spdx-tag".
+// Returns the place of the licence: the first word of its evidence, "tag" for "spdx-tag".
 const char* LicensePlace(const v1::License& license) {
   if (license.expression() == "NOASSERTION") return "unknown";
   const absl::string_view evidence = license.evidence();
@@ -46,7 +49,7 @@ const char* LicensePlace(const v1::License& license) {
 }
 
 void CountLicenses(const v1::VerdictShard& verdicts) {
-  std::map<absl::string_view, int64_t> by_place;  // looking a metric up takes longer than a kernel
+  std::map<absl::string_view, int64_t> by_place;  // looking up a metric takes longer than a kernel
   for (const v1::Verdict& verdict : verdicts.verdicts()) {
     if (verdict.kind() == kFileKind) continue;
     ++by_place[LicensePlace(verdict.license())];
@@ -68,7 +71,7 @@ class ValidateStage : public worker::Stage {
     ASSIGN_OR_RETURN(const auto kernels, ReadInput<v1::KernelShard>(action, "kernels", store));
     ASSIGN_OR_RETURN(const auto files, ReadInput<v1::FileShard>(action, "files", store));
     ASSIGN_OR_RETURN(const auto tree, ReadInput<v1::SourceTree>(action, "tree", store));
-    std::optional<v1::CompiledShard> compiled;  // in parts, where it was split
+    std::optional<v1::CompiledShard> compiled;  // in parts, if the compile task was split
     for (const cas::Digest& part : worker::InputsNamed(action, "compiled")) {
       ASSIGN_OR_RETURN(const auto said, cas::GetMessage<v1::CompiledShard>(store, part));
       if (!compiled) compiled.emplace();

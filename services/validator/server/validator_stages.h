@@ -8,7 +8,7 @@
 
 namespace kernelmill::validator {
 
-// The stages that this service runs: validate.
+// Returns the stages that this service runs: validate.
 std::vector<std::unique_ptr<worker::Stage>> NewValidatorStages();
 
 }  // namespace kernelmill::validator

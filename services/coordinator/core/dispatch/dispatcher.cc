@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "common/base/log.h"
-#include "common/job/source_host.h"
+#include "common/job/source_spec.h"
 #include "common/worker/stage.h"
 #include "services/coordinator/core/dispatch/pin_history.h"
 #include "services/coordinator/core/dispatch/worker_registry.h"
@@ -44,7 +44,7 @@ void LogOtherVersions(const LeaseQuery& query) {
 std::string GetHost(const Job& job, uint32_t index) {
   const TaskKey& key = job.Find(index)->key;
   if (!GetStageInfo(key.stage).calls_host) return "";
-  return job::HostOfSource(job.GetSource(key));
+  return job::SourceHost(job.GetSource(key));
 }
 
 // Bounds one answer to a worker. The actions of pair, resolve, split and manifest name every shard

@@ -16,8 +16,8 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/cas/digest.h"
+#include "common/job/job_spec.h"
 #include "common/job/source_spec.h"
-#include "common/job/split_policy.h"
 #include "services/coordinator/core/plan/result_checks.h"
 
 namespace kernelmill::coordinator {

@@ -8,9 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/job/compile_policy.h"
+#include "common/job/job_spec.h"
 #include "common/job/source_spec.h"
-#include "common/job/split_policy.h"
 #include "services/coordinator/core/plan/plan.h"
 
 namespace kernelmill::coordinator {
@@ -155,7 +154,7 @@ void JobPlan::FillLink(int32_t source, v1::Action& action) const {
 void JobPlan::FillCompile(const TaskKey& task, v1::Action& action) const {
   AddInput(action, "kernels", sources_[task.source].linked[task.shard]);
   v1::CompileParams& params = *action.mutable_params()->mutable_compile();
-  params = job::CompileParamsOf(settings_.compile());
+  params = job::MakeCompileParams(settings_.compile());
   if (task.sub_shard == kWholeShard) return;
   const ItemRange range = GetItems(task.sub_shard, CountShardItems(task));
   params.set_first(range.first);
@@ -292,7 +291,7 @@ void JobPlan::FillManifest(v1::Action& action) const {
     *params.mutable_splits() = settings_.splits();
   }
   if (Compiles()) {
-    *params.mutable_compile() = job::CompileParamsOf(settings_.compile());
+    *params.mutable_compile() = job::MakeCompileParams(settings_.compile());
     AddIr(action);
   }
   AddStages(params, divides, Compiles());

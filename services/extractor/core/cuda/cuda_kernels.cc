@@ -15,7 +15,7 @@
 #include "common/code/brackets.h"
 #include "common/code/bytes.h"
 #include "common/code/c.h"
-#include "common/cpp/headers.h"
+#include "common/cpp/include_paths.h"
 #include "common/dsl/languages.h"
 #include "common/python/syntax/text_lines.h"
 #include "services/extractor/core/cuda/brackets.h"

@@ -94,7 +94,7 @@ bool IsOfAProject(absl::string_view origin) {
 // through a file of the source.
 bool NamesAPackageOfJit(absl::string_view origin) {
   const auto has_jit = [](absl::string_view package) {
-    return dsl::ExtractedDslOf(absl::StrCat(package, ".jit")) != v1::DSL_UNSPECIFIED;
+    return dsl::FindExtractedDsl(absl::StrCat(package, ".jit")) != v1::DSL_UNSPECIFIED;
   };
   const absl::string_view last = LastPart(origin);
   return has_jit(origin) ||
@@ -186,7 +186,7 @@ class Finder {
 
   static bool IsDecorated(const std::vector<std::string>& resolved, JitFunction& function) {
     for (const std::string& name : resolved) {
-      const v1::Dsl dsl = dsl::ExtractedDslOf(name);
+      const v1::Dsl dsl = dsl::FindExtractedDsl(name);
       // The first DSL counts, except that a decorator of Gluon wins over Triton's.
       if (dsl == v1::DSL_UNSPECIFIED || (!function.found_by.empty() && dsl != v1::DSL_GLUON)) {
         continue;
@@ -212,7 +212,7 @@ class Finder {
 
   bool CountOtherDsl(const std::vector<std::string>& resolved) {
     for (const std::string& name : resolved) {
-      const absl::string_view dsl = dsl::CountedDslOf(name);
+      const absl::string_view dsl = dsl::FindCountedDsl(name);
       if (dsl.empty()) continue;
       ++other_dsls_[std::string(dsl)];
       return true;
@@ -278,7 +278,7 @@ class Finder {
   std::vector<v1::JitName> NamesForOthers() {
     std::map<std::string, v1::JitName> names;
     for (const auto& [name, origin] : imports_.Origins()) {
-      const v1::Dsl dsl = dsl::ExtractedDslOf(origin);
+      const v1::Dsl dsl = dsl::FindExtractedDsl(origin);
       const bool leads_on =
           NamesAPackageOfJit(origin) || (NamesAJit(origin) && IsOfAProject(origin));
       if (dsl == v1::DSL_UNSPECIFIED && !leads_on) continue;

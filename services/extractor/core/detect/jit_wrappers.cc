@@ -62,7 +62,7 @@ std::optional<JitWrapper> JitWrappers::ReadCalled(const Call& call, int depth) {
 
 std::optional<JitWrapper> JitWrappers::ReadName(absl::string_view dotted,
                                                 absl::string_view resolved, NodeId at, int depth) {
-  const v1::Dsl dsl = dsl::ExtractedDslOf(resolved);
+  const v1::Dsl dsl = dsl::FindExtractedDsl(resolved);
   if (dsl != v1::DSL_UNSPECIFIED) return JitWrapper{dsl, std::string(resolved), true};
   if (dotted.find('.') != absl::string_view::npos) return std::nullopt;
   for (const NodeId value : names_.GetValues(dotted, at)) {

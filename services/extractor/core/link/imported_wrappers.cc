@@ -50,7 +50,7 @@ v1::Dsl ImportedWrappers::Find(absl::string_view path, absl::string_view importe
     if (found == nullptr || found->imported().empty()) return v1::DSL_UNSPECIFIED;
     importer = found->path();
     name = absl::StrCat(found->imported(), name.substr(last));
-    const v1::Dsl dsl = dsl::ExtractedDslOf(name);
+    const v1::Dsl dsl = dsl::FindExtractedDsl(name);
     if (dsl != v1::DSL_UNSPECIFIED) return dsl;
   }
   return v1::DSL_UNSPECIFIED;

@@ -457,7 +457,7 @@ std::vector<SourceScope::Droppable> SourceScope::GetDroppable(const TextDefiniti
     const bool is_known = !known_jit.empty() && !decorator.callee.empty() &&
                           LastPart(decorator.callee) == LastPart(known_jit);
     // Decorators below the jit change the function that the jit gets, so they always stay.
-    if (is_known || dsl::ExtractedDslOf(resolved) != v1::DSL_UNSPECIFIED) return droppable;
+    if (is_known || dsl::FindExtractedDsl(resolved) != v1::DSL_UNSPECIFIED) return droppable;
     if (!absl::StartsWith(resolved, "triton.")) {
       droppable.push_back({&decorator, kHostMachinery});
     } else if (last == "autotune") {

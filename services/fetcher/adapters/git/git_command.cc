@@ -21,39 +21,43 @@
 #include "common/base/text.h"
 #include "services/fetcher/adapters/http/address.h"
 #include "services/fetcher/adapters/http/curl_easy.h"
-#include "services/fetcher/adapters/smart_http/git_errors.h"
 #include "services/fetcher/adapters/smart_http/smart_http.h"
+#include "services/fetcher/adapters/smart_http/v2_messages.h"
 
 namespace kernelmill::fetcher {
 namespace {
 
-// What the operator's environment may tell git: how to reach the network, and whom to trust there.
+// The operator's environment variables that git gets: how to reach the network, and which
+// certificates to trust.
 constexpr const char* kPassedOn[] = {
     "PATH",           "http_proxy",     "https_proxy",  "HTTPS_PROXY",   "all_proxy",
     "ALL_PROXY",      "no_proxy",       "NO_PROXY",     "SSL_CERT_FILE", "SSL_CERT_DIR",
     "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "SSH_AUTH_SOCK"};
 
-// fetch.fsckObjects is not among these on purpose: git 2.39 passes no fetch.fsck.* exceptions to
-// index-pack for a promisor's pack, so that one old commit with an odd time zone, or one tree with
-// a '.git' entry, would lose the whole repository. index-pack checks every hash, libgit2 again when
-// it reads, and names that are not safe are skipped one by one.
+// fetch.fsckObjects is left out on purpose: git 2.39 passes no fetch.fsck.* exceptions to
+// index-pack for a promisor's pack, so one old commit with an odd time zone, or one tree with a
+// '.git' entry, would lose the whole repository. Instead index-pack checks every hash, libgit2
+// checks it again when it reads, and unsafe names are skipped one by one.
 constexpr const char* kSettings[] = {
     "protocol.version=2",      "credential.helper=",  "core.hooksPath=/dev/null",
     "core.fsmonitor=false",    "gc.auto=0",           "maintenance.auto=false",
     "submodule.recurse=false", "fetch.unpackLimit=1", "pack.threads=2"};
 
-// git hands this to a shell with the repository's path, quoted, after it; nothing in it is the
-// source's.
+// git passes this to a shell, followed by the repository's path in quotes. It contains nothing from
+// the source.
 constexpr char kLocalUploadPack[] =
     "--upload-pack=git -c safe.directory='*' -c uploadpack.allowFilter=true "
     "-c uploadpack.allowAnySHA1InWant=true upload-pack";
 
 constexpr int64_t kTraceTail = 256 << 10;
 
+// Returns the transports that git may use: the URL's own. http may be redirected to https.
 std::string AllowedProtocols(const std::string& scheme) {
   return scheme == "http" ? "http:https" : scheme;
 }
 
+// Returns the whole environment of a git command: no configuration of the system or the user, no
+// prompt, no lazy fetch of missing objects, and an ssh that asks nothing.
 std::vector<std::string> Environment(const std::string& home, const std::string& protocols) {
   std::vector<std::string> env = {
       absl::StrCat("HOME=", home),
@@ -81,6 +85,7 @@ std::vector<std::string> Environment(const std::string& home, const std::string&
   return env;
 }
 
+// Returns whether git stopped at a redirect, which it is told not to follow.
 bool IsRedirect(const ChildResult& result) {
   for (const int code : {301, 302, 303, 307, 308}) {
     if (absl::StrContains(result.errors, absl::StrCat("returned error: ", code))) return true;
@@ -88,7 +93,7 @@ bool IsRedirect(const ChildResult& result) {
   return false;
 }
 
-// The end of a file; nothing if it cannot be read.
+// Returns the end of a file; empty if it cannot be read.
 std::string ReadTail(const std::string& path, int64_t bytes) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file) return "";
@@ -96,11 +101,11 @@ std::string ReadTail(const std::string& path, int64_t bytes) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-// The last line with which git says what went wrong.
+// Returns the line of git's output that best says what went wrong.
 std::string LastComplaint(absl::string_view errors) {
   absl::string_view last, complaint;
   for (const absl::string_view line : absl::StrSplit(errors, '\n', absl::SkipWhitespace())) {
-    // What came before, of ssh or of the other side, says why.
+    // The line before, of ssh or of the server, has the reason.
     if (!last.empty() && absl::StartsWith(line, "fatal: Could not read from remote")) break;
     last = line;
     if (absl::StartsWith(line, "fatal: ") || absl::StartsWith(line, "error: ")) complaint = line;
@@ -110,8 +115,8 @@ std::string LastComplaint(absl::string_view errors) {
   return ToUtf8(complaint.substr(0, 500));
 }
 
-// A promisor remote may leave objects out, and git does not miss them. The URL is given on each
-// command line rather than written here: no quoting to get wrong.
+// A promisor remote may leave out objects without git calling that damage. The URL is passed on
+// each command line instead of being written here, so that nothing has to be quoted.
 constexpr char kConfig[] =
     "[core]\n\trepositoryformatversion = 1\n\tbare = true\n"
     "[extensions]\n\tpartialClone = origin\n"
@@ -121,15 +126,16 @@ constexpr char kConfig[] =
 
 absl::Status ClassifyGitFailure(const ChildResult& result) {
   if (result.timed_out) return absl::DeadlineExceededError("git took too long");
-  if (result.output_overflow) return absl::FailedPreconditionError("git answered too much");
+  if (result.output_overflow)
+    return absl::FailedPreconditionError("git wrote more output than allowed");
   if (result.signal == SIGXCPU || result.signal == SIGXFSZ) {
     return absl::FailedPreconditionError("git needed more CPU time or disk than allowed");
   }
   const std::string complaint = LastComplaint(result.errors);
-  if (const std::optional<absl::StatusCode> code = CodeOfGitError(result.errors)) {
+  if (const std::optional<absl::StatusCode> code = GitErrorCode(result.errors)) {
     return absl::Status(*code, absl::StrCat("git: ", complaint));
   }
-  return absl::UnavailableError(complaint.empty() ? "git failed and said nothing"
+  return absl::UnavailableError(complaint.empty() ? "git failed without a message"
                                                   : absl::StrCat("git: ", complaint));
 }
 
@@ -150,13 +156,13 @@ std::optional<absl::Duration> RetryAfterInTrace(absl::string_view trace, absl::T
   return wait;
 }
 
-SmartHttpOptions SmartHttpOptionsOf(const GitOptions& options) {
+SmartHttpOptions MakeSmartHttpOptions(const GitOptions& options) {
   return {options.allow_private, options.timeout, options.pack_bytes};
 }
 
 absl::StatusOr<GitCommand> GitCommand::Create(GitUrl url, const GitOptions& options,
                                               std::string folder) {
-  // A path is made absolute so that nothing in it can look like a host or an option.
+  // A path is made absolute, so that nothing in it can look like a host or an option.
   if (url.local() && !absl::StrContains(url.url, "://")) {
     std::error_code error;
     url.url = std::filesystem::absolute(url.url, error).string();
@@ -168,7 +174,7 @@ absl::StatusOr<GitCommand> GitCommand::Create(GitUrl url, const GitOptions& opti
 absl::Status GitCommand::ApplyAddressPolicy() {
   if (addresses_checked_) return absl::OkStatus();
   resolve_.clear();
-  // Behind a proxy it is the proxy that looks up names and decides where they may lead.
+  // Behind a proxy, the proxy looks up names and decides which addresses are allowed.
   if (!url_.local() && !options_.allow_private && !BehindProxy(url_.scheme)) {
     ASSIGN_OR_RETURN(const std::vector<std::string> addresses, ResolvePublicHost(url_.host));
     resolve_ = absl::StrCat(url_.host, ":", url_.port, ":", absl::StrJoin(addresses, ","));
@@ -194,7 +200,7 @@ ChildCommand GitCommand::MakeChild(const GitCall& call, Reach reach) const {
   child.argv.insert(child.argv.end(), call.arguments.begin(), call.arguments.end());
   child.env = Environment(folder_, remote ? AllowedProtocols(url_.scheme) : "");
   if (remote) {
-    // Headers alone, with what is secret in them redacted; for RetryAfterInTrace.
+    // Only headers, with secrets redacted; for RetryAfterInTrace.
     child.env.insert(child.env.end(),
                      {absl::StrCat("GIT_TRACE_CURL=", CurlTrace()), "GIT_TRACE_CURL_NO_DATA=1"});
   }
@@ -256,6 +262,7 @@ absl::Status MakeFolders(const std::string& parent, std::initializer_list<const 
   return absl::OkStatus();
 }
 
+// The HEAD names a branch that does not exist, as in an empty repository.
 absl::Status MakeRepository(const std::string& folder) {
   RETURN_IF_ERROR(MakeFolders(folder, {"/objects", "/objects/pack", "/refs"}));
   RETURN_IF_ERROR(WriteFile(folder + "/HEAD", "ref: refs/heads/none\n"));

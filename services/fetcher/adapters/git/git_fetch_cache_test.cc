@@ -15,7 +15,7 @@
 #include "common/base/file.h"
 #include "common/base/retry_after.h"
 #include "common/testing/status_matchers.h"
-#include "services/fetcher/adapters/git/git_snapshot.h"
+#include "services/fetcher/adapters/git/git_source.h"
 #include "services/fetcher/adapters/git/testing/git_server.h"
 #include "services/fetcher/adapters/git/testing/test_repository.h"
 #include "services/fetcher/adapters/http/testing/http_server.h"
@@ -78,7 +78,7 @@ class GitFetchCacheTest : public ::testing::Test {
     return repository_.Git(arguments);
   }
 
-  // What a fetch reads: every path with its content, or what became of it.
+  // The result of a fetch: every path with its content or its fate.
   using Contents = std::map<std::string, std::string>;
   struct Fetched {
     Contents contents;
@@ -244,7 +244,7 @@ TEST_F(GitFetchCacheTest, OtherGlobsMoveWhatTheyAdd) {
   EXPECT_LT(FetchBoth(commit), 3000);
   EXPECT_EQ(FetchBoth(commit), 0);
   globs_ = *GlobSet::Compile({"**/*.py"}, {});
-  EXPECT_EQ(FetchBoth(commit), 0) << "what other globs wanted stays";
+  EXPECT_EQ(FetchBoth(commit), 0) << "blobs that other globs selected stay";
 }
 
 TEST_F(GitFetchCacheTest, MissingBlobStaysMissing) {

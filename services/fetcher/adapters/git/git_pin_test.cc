@@ -1,5 +1,3 @@
-#include "services/fetcher/adapters/git/git_pin.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -16,6 +14,7 @@
 #include "common/base/file.h"
 #include "common/base/retry_after.h"
 #include "common/testing/status_matchers.h"
+#include "services/fetcher/adapters/git/git_source.h"
 #include "services/fetcher/adapters/git/testing/test_repository.h"
 #include "services/fetcher/adapters/http/testing/http_server.h"
 

@@ -19,8 +19,7 @@
 #include "common/base/file.h"
 #include "common/base/retry_after.h"
 #include "common/testing/status_matchers.h"
-#include "services/fetcher/adapters/git/git_pin.h"
-#include "services/fetcher/adapters/git/git_snapshot.h"
+#include "services/fetcher/adapters/git/git_source.h"
 #include "services/fetcher/adapters/git/testing/git_http_server.h"
 #include "services/fetcher/adapters/git/testing/test_repository.h"
 #include "services/fetcher/adapters/http/testing/http_server.h"
@@ -92,7 +91,7 @@ class GitSmartHttpTest : public ::testing::Test {
 
   struct Fetched {
     Listing listing;
-    std::map<std::string, std::string> contents;  // or why there is none
+    std::map<std::string, std::string> contents;  // or the error
   };
   absl::StatusOr<Fetched> FetchWith(const GitOptions& options, FetchCache* cache) {
     absl::StatusOr<std::unique_ptr<Snapshot>> snapshot =

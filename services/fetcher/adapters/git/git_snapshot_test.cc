@@ -1,5 +1,3 @@
-#include "services/fetcher/adapters/git/git_snapshot.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/file.h"
 #include "common/testing/status_matchers.h"
-#include "services/fetcher/adapters/git/git_pin.h"
+#include "services/fetcher/adapters/git/git_source.h"
 #include "services/fetcher/adapters/git/testing/test_repository.h"
 
 namespace kernelmill::fetcher {

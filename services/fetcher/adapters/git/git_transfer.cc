@@ -17,7 +17,8 @@
 namespace kernelmill::fetcher {
 namespace {
 
-// The object that the server says it does not have; empty if it complains of something else.
+// Returns the object that the server says it does not have; empty if the message is about something
+// else.
 std::string RefusedObject(absl::string_view message) {
   constexpr absl::string_view kWords = "not our ref ";
   const size_t at = message.find(kWords);
@@ -26,7 +27,8 @@ std::string RefusedObject(absl::string_view message) {
   return IsHex(id, 40) ? std::string(id) : "";
 }
 
-// A pack begins with "PACK", its version and the number of its objects, 4 bytes each, big-endian.
+// Reads the number of objects in a pack, which begins with "PACK", its version and that number, 4
+// bytes each, big-endian.
 absl::StatusOr<int64_t> ObjectsInPack(const std::filesystem::path& path) {
   std::array<unsigned char, 12> header{};
   std::ifstream file(path, std::ios::binary);
@@ -68,12 +70,12 @@ GitTransfer::GitTransfer(TempDir folder, GitUrl url, GitCommand git, const GitOp
       pack_bytes_(options.pack_bytes),
       cached_bytes_(options.cached_bytes) {
   if (smart_http_ != nullptr && smart_http_->Serves(url_)) {
-    remote_.emplace(smart_http_, url_, SmartHttpOptionsOf(options));
+    remote_.emplace(smart_http_, url_, MakeSmartHttpOptions(options));
   }
 }
 
-// The program that writes the pack is git's grandchild, and git does not tell that the limit on
-// file sizes ended it. What it left behind does.
+// Replaces the error if the pack reached the limit on file sizes. git's grandchild writes the pack,
+// and git does not say that the limit ended it; the file that it left does.
 absl::Status GitTransfer::Explain(const absl::Status& failure) const {
   std::error_code error;
   std::filesystem::directory_iterator files(ObjectsFolder() + "/pack", error);
@@ -87,15 +89,16 @@ absl::Status GitTransfer::Explain(const absl::Status& failure) const {
   return failure;
 }
 
-// The cached fetch's objects lie apart, as another repository's that this one borrows from, so that
-// what comes can be told from what was here. A ref makes git offer the old commit to the server,
-// and that it is shallow keeps both from looking for its parents. A server that does not know the
-// commit any more, after a force push, sends everything.
+// The cached objects are kept apart, in another repository that this one borrows from
+// (info/alternates), so that Measure counts only what was fetched. A ref makes git offer the old
+// commit to the server, and marking it shallow keeps both sides from looking for its parents. A
+// server that no longer has the commit, after a force push, sends everything.
 absl::Status GitTransfer::AddCached(const CachedFetch& cached) {
   RETURN_IF_ERROR(MakeFolders(folder_.path(), {"/cached", "/cached/pack", "/objects/info"}));
   const std::string name = CachedFolder() + "/pack/pack-cached";
   RETURN_IF_ERROR(WriteFile(name + ".pack", cached.pack));
-  RETURN_IF_ERROR(WriteFile(name + ".promisor", ""));  // not all that its trees name is in it
+  // the pack does not have all objects that its trees name
+  RETURN_IF_ERROR(WriteFile(name + ".promisor", ""));
   RETURN_IF_ERROR(git_.RunHere({"index-pack", {name + ".pack"}}).status());
   ASSIGN_OR_RETURN(const ObjectDatabase objects, ObjectDatabase::Open(CachedFolder()));
   RETURN_IF_ERROR(objects.ReadCommit(cached.commit).status());
@@ -106,14 +109,14 @@ absl::Status GitTransfer::AddCached(const CachedFetch& cached) {
   return absl::OkStatus();
 }
 
-// git's own fetch would start the same program, and tell it the same.
+// Does what git's own fetch does: pipes the pack into index-pack.
 absl::Status GitTransfer::BringOverHttp(const ObjectRequest& request) {
   const GitCall call = {"index-pack", {"--stdin", "--fix-thin", "--promisor"}};
   ASSIGN_OR_RETURN(const std::unique_ptr<RunningChild> index, git_.StartHere(call));
   bool taken = true;
   const absl::Status fetched = remote_->Fetch(request, [&](absl::string_view bytes) {
     taken = index->Write(bytes);
-    return taken ? absl::OkStatus() : absl::DataLossError("the pack goes on after its end");
+    return taken ? absl::OkStatus() : absl::DataLossError("the pack has data after its end");
   });
   if (!fetched.ok() && taken) return fetched;
   const ChildResult result = index->Finish();
@@ -137,13 +140,15 @@ absl::Status GitTransfer::FetchCommit(absl::string_view commit) {
   return Explain(Bring({{std::string(commit)}, true, cached_commit_}, call));
 }
 
-// A server names one object that it lacks and sends nothing; so it is asked again for the others.
+// A server that lacks an object names only that one and sends nothing, so it is asked again for the
+// others.
 //
-// Nothing is negotiated here: blobs of the commits that the server is told of would be left out.
+// Nothing is negotiated here, since the server would leave out blobs of the commits that it is told
+// of.
 //
-// A blob that is over the limit on file sizes comes all the same, to be skipped when its size is
-// known, bounded by pack_bytes: --filter=blob:limit does not apply to objects that are asked for by
-// id, and 2.39's client has no use for the protocol's object-info, which few servers offer.
+// A blob over the limit on file sizes is fetched all the same, up to pack_bytes, and skipped once
+// its size is known: --filter=blob:limit does not apply to objects that are asked for by id, and
+// few servers offer the protocol's object-info, which git 2.39 does not use.
 absl::StatusOr<std::vector<std::string>> GitTransfer::FetchObjects(std::vector<std::string> ids) {
   std::vector<std::string> missing;
   for (int tries = 0; !ids.empty() && tries <= missing_objects_; ++tries) {
@@ -160,7 +165,7 @@ absl::StatusOr<std::vector<std::string>> GitTransfer::FetchObjects(std::vector<s
   return missing;
 }
 
-// Deltas are taken over as they came, never searched for: --window=0.
+// Deltas are reused as they came, never searched for: --window=0.
 absl::StatusOr<std::string> GitTransfer::Pack(const std::vector<std::string>& ids) const {
   GitCall call = {"pack-objects", {"--stdout", "--quiet", "--window=0", "--delta-base-offset"}};
   call.input = absl::StrJoin(ids, "\n") + "\n";
@@ -172,7 +177,7 @@ absl::StatusOr<GitTransfer::Stats> GitTransfer::Measure() const {
   Stats stats;
   std::error_code error;
   std::filesystem::directory_iterator packs(ObjectsFolder() + "/pack", error);
-  if (error) return stats;  // nothing has come yet
+  if (error) return stats;  // nothing was fetched yet
   for (const std::filesystem::directory_entry& entry : packs) {
     if (entry.path().extension() != ".pack") continue;
     ASSIGN_OR_RETURN(const int64_t objects, ObjectsInPack(entry.path()));

@@ -1,3 +1,7 @@
+// Reads git objects with libgit2's object database only. git_repository_wrap_odb gives a repository
+// object without a folder, so that commits and trees can be parsed while no file of the repository
+// except its packs is ever read. Sizes are checked from an object's header before the object is
+// unpacked.
 #include "services/fetcher/adapters/git/object_database.h"
 
 #include <git2/sys/repository.h>
@@ -14,9 +18,11 @@
 namespace kernelmill::fetcher {
 namespace {
 
-constexpr int64_t kMaxTreeBytes = 64 << 20;  // of one folder's list
+constexpr int64_t kMaxTreeBytes = 64 << 20;  // one folder's list of entries
 constexpr int64_t kMaxCommitBytes = 16 << 20;
 
+// Returns the error of a libgit2 call with its message. Anything except a missing object counts as
+// damage.
 absl::Status GitError(int error, absl::string_view context) {
   const git_error* last = git_error_last();
   const std::string message = absl::StrCat(
@@ -33,13 +39,14 @@ std::string Hex(const git_oid& id) {
 absl::StatusOr<git_oid> ParseId(const std::string& hex) {
   git_oid id;
   if (hex.size() != GIT_OID_HEXSZ || git_oid_fromstr(&id, hex.c_str()) != 0) {
-    return absl::InvalidArgumentError(absl::StrCat("not an object id: ", ToUtf8(hex)));
+    return absl::InvalidArgumentError(
+        absl::StrCat("an object id must be 40 hexadecimal digits: ", ToUtf8(hex)));
   }
   return id;
 }
 
-// By the type bits of the mode as it stands in the tree.
-EntryKind KindOf(uint32_t mode) {
+// Returns the kind of an entry by the type bits of its mode.
+EntryKind ToEntryKind(uint32_t mode) {
   switch (mode & 0170000) {
     case 0100000:
       return EntryKind::kFile;
@@ -119,7 +126,9 @@ absl::StatusOr<std::string> ObjectDatabase::ReadBlob(const std::string& id) cons
 absl::StatusOr<ObjectDatabase::Commit> ObjectDatabase::ReadCommit(const std::string& id) const {
   ASSIGN_OR_RETURN(const git_oid oid, ParseId(id));
   ASSIGN_OR_RETURN(const int64_t size, CheckedSize(oid, GIT_OBJECT_COMMIT));
-  if (size > kMaxCommitBytes) return absl::FailedPreconditionError("a commit of absurd size");
+  if (size > kMaxCommitBytes)
+    return absl::FailedPreconditionError(
+        absl::StrCat(id, ": a commit must be at most ", kMaxCommitBytes, " bytes"));
   git_commit* commit = nullptr;
   if (const int error = git_commit_lookup(&commit, repository_.get(), &oid); error != 0) {
     return GitError(error, id);
@@ -130,12 +139,14 @@ absl::StatusOr<ObjectDatabase::Commit> ObjectDatabase::ReadCommit(const std::str
 
 absl::StatusOr<ObjectDatabase::TreePtr> ObjectDatabase::LookupTree(const git_oid& id) const {
   const absl::StatusOr<int64_t> size = CheckedSize(id, GIT_OBJECT_TREE);
-  // Trees cannot be done without: one that is missing is damage to the source.
+  // Without a tree its files are unknown, so a missing tree counts as damage to the source.
   if (absl::IsNotFound(size.status())) {
     return absl::DataLossError(absl::StrCat("tree ", Hex(id), " is missing"));
   }
   RETURN_IF_ERROR(size.status());
-  if (*size > kMaxTreeBytes) return absl::FailedPreconditionError("a tree of absurd size");
+  if (*size > kMaxTreeBytes)
+    return absl::FailedPreconditionError(
+        absl::StrCat(Hex(id), ": a tree must be at most ", kMaxTreeBytes, " bytes"));
   git_tree* tree = nullptr;
   if (const int error = git_tree_lookup(&tree, repository_.get(), &id); error != 0) {
     return GitError(error, Hex(id));
@@ -143,6 +154,8 @@ absl::StatusOr<ObjectDatabase::TreePtr> ObjectDatabase::LookupTree(const git_oid
   return TreePtr(tree);
 }
 
+// Walks depth first. A tree object may occur in many folders, and is then walked for each of them;
+// TreeLimits.entries bounds the work on a tree that repeats itself exponentially ("git bomb").
 absl::StatusOr<ObjectDatabase::Walk> ObjectDatabase::WalkTree(const git_oid& root,
                                                               const ObjectDatabase* cached,
                                                               TreeSelection& selection) const {
@@ -172,7 +185,7 @@ absl::StatusOr<ObjectDatabase::Walk> ObjectDatabase::WalkTree(const git_oid& roo
       trees.insert(std::move(hex));
       continue;
     }
-    const EntryKind kind = KindOf(mode);
+    const EntryKind kind = ToEntryKind(mode);
     RETURN_IF_ERROR(selection.AddFile(path, kind, hex));
     if (kind != EntryKind::kFile) continue;
     if (cached != nullptr && cached->Has(hex)) {

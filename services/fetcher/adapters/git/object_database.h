@@ -15,10 +15,10 @@
 
 namespace kernelmill::fetcher {
 
-// The objects of a bare repository, read with libgit2 without opening the repository: no
-// configuration, no refs, no attributes. Every object's hash is checked. Ids are 40 hexadecimal
-// digits. NOT_FOUND: there is no such object; DATA_LOSS: it is damaged or of another kind. Not
-// thread-safe.
+// The objects of a bare repository, read with libgit2 without opening the repository, so that its
+// configuration, refs and attributes have no effect. Every object's hash is checked. Ids are 40
+// hexadecimal digits. NOT_FOUND: the object does not exist; DATA_LOSS: it is damaged or of another
+// type. Not thread-safe.
 class ObjectDatabase {
  public:
   struct Commit {
@@ -26,16 +26,16 @@ class ObjectDatabase {
     int64_t time;
   };
 
-  // What a walk over a tree met, besides files.
+  // The objects that a walk over a tree met, besides the files that the selection got.
   struct Walk {
     std::vector<std::string> trees;  // each once
-    std::vector<std::string> known;  // the blobs, each once, that the cached fetch brought
-    std::string new_blob;            // some blob that it did not bring; empty if there is none
+    std::vector<std::string> known;  // the blobs, each once, that the cached fetch has
+    std::string new_blob;            // a blob that it does not have; empty: it has all of them
   };
 
   static absl::StatusOr<ObjectDatabase> Open(const std::string& objects_folder);
 
-  // Whether the object was there at the last Refresh (or Open).
+  // Returns whether the object was there at the last Refresh (or Open).
   bool Has(const std::string& id) const;
   absl::Status Refresh();
 
@@ -43,10 +43,10 @@ class ObjectDatabase {
   absl::StatusOr<std::string> ReadBlob(const std::string& id) const;
   absl::StatusOr<Commit> ReadCommit(const std::string& id) const;
 
-  // Adds every file below the tree to the selection, folder by folder, with a stack of its own and
-  // never more of the tree in memory than one path's folders. `cached` holds what an earlier fetch
-  // brought; null: there was none. FAILED_PRECONDITION: the tree is over a limit of the
-  // selection's.
+  // Adds every file below the tree to the selection, folder by folder. Uses a stack of its own, and
+  // holds only the trees of one path's folders in memory at a time, so that a hostile tree cannot
+  // exhaust either. `cached` holds the objects of an earlier fetch; null: no such fetch.
+  // FAILED_PRECONDITION: the tree is over a limit of the selection.
   absl::StatusOr<Walk> WalkTree(const git_oid& tree, const ObjectDatabase* cached,
                                 TreeSelection& selection) const;
 
@@ -59,11 +59,11 @@ class ObjectDatabase {
   using RepositoryPtr = std::unique_ptr<git_repository, Freer<git_repository, git_repository_free>>;
   using TreePtr = std::unique_ptr<git_tree, Freer<git_tree, git_tree_free>>;
 
-  // A folder on the way from the root to where the walk is.
+  // A folder between the root and the entry that the walk is at.
   struct Frame {
     TreePtr tree;
     size_t next;         // entry
-    size_t path_length;  // of the folder's path with its '/'
+    size_t path_length;  // the folder's path with its '/'
   };
 
   ObjectDatabase(OdbPtr odb, RepositoryPtr repository);

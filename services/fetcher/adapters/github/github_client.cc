@@ -1,3 +1,7 @@
+// GitHub has a small budget of searches (30 a minute with a token, 10 without), so a search of many
+// pages meets its rate limit as a matter of course. A short wait is slept through here. A long one
+// is returned as an error with GetRetryAfter, so that the coordinator gives the worker other tasks
+// meanwhile. Unchanged pages are free, which makes the second try of a search cheap.
 #include "services/fetcher/adapters/github/github_client.h"
 
 #include <algorithm>
@@ -21,7 +25,7 @@
 namespace kernelmill::fetcher {
 namespace {
 
-constexpr int64_t kMaxPageBytes = 8 << 20;  // a full page has about a tenth
+constexpr int64_t kMaxPageBytes = 8 << 20;  // a full page has about a tenth of it
 constexpr int kMaxRedirects = 5;
 constexpr int kMaxWaits = 3;  // for one page
 
@@ -33,8 +37,8 @@ std::string WithoutSlashes(absl::string_view url) {
 
 bool IsRedirect(int code) { return code == 301 || code == 302 || code == 307 || code == 308; }
 
-// The answer's entity tag; empty: it has none that could be sent back.
-std::string TagOf(const HttpResponse& response) {
+// Returns the answer's entity tag; empty if it has none that can be sent back.
+std::string EntityTag(const HttpResponse& response) {
   const auto found = response.headers.find("etag");
   if (found == response.headers.end()) return "";
   const std::string& tag = found->second;
@@ -47,7 +51,7 @@ constexpr int64_t kMaxTokenBytes = 4096;
 constexpr absl::Duration kUnsaid = absl::Minutes(1);
 constexpr absl::Duration kClocksDiffer = absl::Seconds(1);
 
-// The number in a header; none: there is none, or it is no number that is not negative.
+// Returns the number in a header; nothing if there is no number that is not negative.
 std::optional<int64_t> NumberIn(const HttpResponse& answer, const std::string& header) {
   const auto found = answer.headers.find(header);
   int64_t number = 0;
@@ -65,6 +69,7 @@ GithubClient::GithubClient(GithubOptions options, PageCache& cache)
       cache_(cache),
       deadline_(options_.now() + options_.time) {}
 
+// Asks for a page, and waits out a rate limit if the wait is short and within the deadline.
 absl::StatusOr<ApiAnswer> GithubClient::Get(const std::string& path) {
   const std::string url = base_ + path;
   std::optional<CachedPage> cached = cache_.Find(url);
@@ -101,6 +106,7 @@ HttpRequest GithubClient::RequestFor(const std::string& url,
   return request;
 }
 
+// Redirects are followed here and not by libcurl, since the token may only go to the API.
 absl::StatusOr<HttpResponse> GithubClient::Send(HttpRequest request) {
   for (int redirects = 0; redirects <= kMaxRedirects; ++redirects) {
     const absl::Duration left = deadline_ - options_.now();
@@ -112,10 +118,11 @@ absl::StatusOr<HttpResponse> GithubClient::Send(HttpRequest request) {
     ++requests_;
     ASSIGN_OR_RETURN(HttpResponse response, HttpGet(request));
     if (!IsRedirect(response.code)) return response;
-    // Of a repository with a new name, for one.
+    // A repository that was renamed is answered with a redirect within the API.
     if (!absl::StartsWith(response.location, base_ + "/")) {
       return absl::FailedPreconditionError(absl::StrCat(
-          base_, ": redirects elsewhere, to ", JsonString(response.location.substr(0, 200))));
+          base_,
+          ": must not redirect to another server: ", JsonString(response.location.substr(0, 200))));
     }
     request.url = response.location;
   }
@@ -129,9 +136,11 @@ absl::StatusOr<ApiAnswer> GithubClient::Answer(HttpResponse response,
     return ApiAnswer{std::move(cached->body), std::move(cached->etag), /*kept=*/true};
   }
   if (response.code != 200) return Refusal(response);
-  return ApiAnswer{std::move(response.body), TagOf(response)};
+  return ApiAnswer{std::move(response.body), EntityTag(response)};
 }
 
+// Returns the error for an answer that is not 200, with GitHub's message and a hint about the
+// token.
 absl::Status GithubClient::Refusal(const HttpResponse& response) const {
   const std::string said = ErrorText(response.body);
   std::string message =
@@ -139,8 +148,8 @@ absl::Status GithubClient::Refusal(const HttpResponse& response) const {
   switch (response.code) {
     case 401:
       absl::StrAppend(&message, options_.token.empty()
-                                    ? " (no token is given: the fetcher's --github-token-file)"
-                                    : " (the token in the fetcher's --github-token-file)");
+                                    ? "; set the fetcher's --github-token-file"
+                                    : "; replace the token in the fetcher's --github-token-file");
       return absl::PermissionDeniedError(message);
     case 422:
       return absl::InvalidArgumentError(message);
@@ -160,11 +169,13 @@ absl::StatusOr<std::string> ReadTokenFile(const std::string& path) {
   if (path.empty()) return "";
   const absl::StatusOr<std::string> text = ReadFile(path, kMaxTokenBytes);
   if (!text.ok()) {
-    return absl::FailedPreconditionError(absl::StrCat("the token file: ", text.status().message()));
+    return absl::FailedPreconditionError(
+        absl::StrCat("--github-token-file: ", text.status().message()));
   }
   const std::string token(absl::StripAsciiWhitespace(*text));
   if (!std::all_of(token.begin(), token.end(), absl::ascii_isgraph)) {
-    return absl::FailedPreconditionError(absl::StrCat("the token file: ", path, ": is no token"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("--github-token-file: ", path, ": must hold a token and nothing else"));
   }
   return token;
 }
@@ -185,7 +196,7 @@ std::optional<absl::Duration> RateLimitWait(const HttpResponse& answer, absl::Ti
 absl::Status RateLimited(absl::string_view api, absl::Time now, absl::Duration wait) {
   const std::string when = absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", now + wait, absl::UTCTimeZone());
   absl::Status status = absl::ResourceExhaustedError(
-      absl::StrCat(api, ": its rate limit is used up until ", when, ", for ",
+      absl::StrCat(api, ": the rate limit is exhausted until ", when, ", for ",
                    absl::FormatDuration(absl::Ceil(wait, absl::Seconds(1)))));
   SetRetryAfter(status, wait);
   return status;

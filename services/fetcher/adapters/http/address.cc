@@ -1,3 +1,6 @@
+// IPv4 is public unless it is in one of IANA's special-purpose networks. IPv6 is the other way
+// round: only 2000::/3 is assigned to the public, and within it the forms that carry an IPv4
+// address (mapped, NAT64, 6to4) are as public as that address.
 #include "services/fetcher/adapters/http/address.h"
 
 #include <arpa/inet.h>
@@ -22,6 +25,7 @@ struct Network {
   int bits;
 };
 
+// IANA's registry of special-purpose IPv4 addresses.
 constexpr Network kNotPublic[] = {
     {0x00000000, 8},   // this network
     {0x0a000000, 8},   // private
@@ -52,7 +56,7 @@ bool IsPublicV6(const uint8_t* b) {
     return IsPublicV4(BigEndian32(b + 12));
   }
   if (b[0] == 0x20 && b[1] == 0x02) return IsPublicV4(BigEndian32(b + 2));  // 6to4
-  return (b[0] & 0xe0) == 0x20;  // 2000::/3 is all that is given out
+  return (b[0] & 0xe0) == 0x20;  // IANA has assigned no other range
 }
 
 }  // namespace
@@ -71,6 +75,7 @@ bool IsPublicAddress(const sockaddr* address) {
   return false;
 }
 
+// One address that is not public refuses the host: a server chooses the order of its addresses.
 absl::StatusOr<std::vector<std::string>> ResolvePublicHost(const std::string& host) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
@@ -83,9 +88,9 @@ absl::StatusOr<std::vector<std::string>> ResolvePublicHost(const std::string& ho
   std::vector<std::string> addresses;
   for (const addrinfo* at = found; at != nullptr; at = at->ai_next) {
     if (!IsPublicAddress(at->ai_addr)) {
-      return absl::PermissionDeniedError(
-          absl::StrCat(JsonString(host),
-                       " is at an address that is not public (the fetcher's --allow-private)"));
+      return absl::PermissionDeniedError(absl::StrCat(
+          JsonString(host),
+          " has an address that is not public; the fetcher's --allow-private allows it"));
     }
     char text[NI_MAXHOST];
     if (::getnameinfo(at->ai_addr, at->ai_addrlen, text, sizeof(text), nullptr, 0,

@@ -1,3 +1,6 @@
+// The address check is made when libcurl opens a socket, not when the name is looked up. So the
+// address that was checked is the one that is connected to, and a name server cannot give a public
+// address first and a private one later (DNS rebinding). Redirects go through the same callback.
 #include "services/fetcher/adapters/http/curl_easy.h"
 
 #include <sys/socket.h>
@@ -25,8 +28,8 @@ curl_socket_t OnOpenSocket(void* user, curlsocktype, curl_sockaddr* address) {
   return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-// A certificate file that the operator names, for curl or for one of the tools that people
-// configure.
+// Returns the certificate file that the operator names, for curl or for another common tool; else
+// null.
 const char* CertificateFile() {
   for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE"}) {
     const char* file = std::getenv(name);
@@ -44,6 +47,8 @@ absl::StatusOr<CurlHandle> NewCurlHandle() {
   return handle;
 }
 
+// The speed limit ends a transfer that has been slower than 1000 bytes a second for a minute, so
+// that a server cannot hold a worker for the whole timeout.
 void ConfigureCurl(CURL* curl, const CurlRequest& request, bool* refused) {
   const char* protocols = request.allow_http ? "http,https" : "https";
   curl_easy_setopt(curl, CURLOPT_URL, request.url.c_str());
@@ -69,17 +74,19 @@ absl::StatusOr<CurlHeaders> MakeCurlHeaders(const std::map<std::string, std::str
   for (const auto& [name, value] : headers) {
     const std::string line = absl::StrCat(name, ": ", value);
     if (std::any_of(line.begin(), line.end(), absl::ascii_iscntrl)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(ToUtf8(url), ": the header ", JsonString(name), " cannot be sent"));
+      return absl::InvalidArgumentError(absl::StrCat(ToUtf8(url), ": the header ", JsonString(name),
+                                                     " must not contain a control character"));
     }
     curl_slist* longer = curl_slist_append(list.get(), line.c_str());
     if (longer == nullptr) return absl::InternalError("libcurl");
-    static_cast<void>(list.release());  // now a part of the longer one
+    static_cast<void>(list.release());  // the longer list owns it now
     list.reset(longer);
   }
   return list;
 }
 
+// A failure of the network or of the server is UNAVAILABLE, which is retried. A certificate that is
+// not trusted stays so.
 absl::Status CurlFailure(CURLcode code, absl::string_view url, bool refused) {
   const std::string message = absl::StrCat(ToUtf8(url), ": ", ::curl_easy_strerror(code));
   if (refused) {

@@ -15,40 +15,43 @@
 
 namespace kernelmill::fetcher {
 
-// What every request that is made with libcurl has in common.
+// The part that all requests with libcurl share: handles, limits, headers and errors.
 
 using CurlHandle = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
 using CurlHeaders = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;
 
-// INTERNAL: there is no libcurl to work with.
+// Returns a new handle. INTERNAL: libcurl cannot be initialized.
 absl::StatusOr<CurlHandle> NewCurlHandle();
 
+// A URL to request, and the connections that are allowed.
 struct CurlRequest {
-  std::string url;  // for messages too
+  std::string url;  // also for messages
   bool allow_http = false;
-  bool public_only = false;  // new connections lead to public addresses alone
+  bool public_only = false;  // connect to public addresses only
   absl::Duration timeout;
 };
 
-// Sets the URL, the schemes, the limits on time and whom to trust. `refused` is set when a
-// connection is refused for its address; it must outlive the transfer.
+// Sets the URL, the allowed schemes, the time limits and the trusted certificates. `refused` is set
+// when a connection is refused because of its address; it must outlive the transfer.
 void ConfigureCurl(CURL* curl, const CurlRequest& request, bool* refused);
 
-// Headers as libcurl takes them: as they are, so that a line end in one would begin another.
-// INVALID_ARGUMENT: one has a control character. `url` is for messages.
+// Returns headers in libcurl's form. libcurl sends them as they are, so a line end in one would
+// begin another header. INVALID_ARGUMENT: a header has a control character. `url` is for messages.
 absl::StatusOr<CurlHeaders> MakeCurlHeaders(const std::map<std::string, std::string>& headers,
                                             absl::string_view url);
 
-// What a failed transfer means: as HttpGet. `refused` as ConfigureCurl set it.
+// Returns the error that a failed transfer means, as HttpGet has it. `refused` is as ConfigureCurl
+// set it.
 absl::Status CurlFailure(CURLcode code, absl::string_view url, bool refused);
 
-// The Retry-After header of the answer that was not redirected any more.
+// Returns the Retry-After header of the last answer, after redirects.
 std::optional<absl::Duration> CurlRetryAfter(CURL* curl);
 
+// Returns a text that libcurl knows about the transfer; empty if it has none.
 std::string CurlInfo(CURL* curl, CURLINFO info);
 
-// Whether the operator's environment has requests of this scheme go through a proxy, which then
-// looks up names and decides where they may lead.
+// Returns whether the operator's environment sends requests of this scheme through a proxy. The
+// proxy then looks up names and decides which addresses are allowed.
 bool BehindProxy(absl::string_view scheme);
 
 }  // namespace kernelmill::fetcher

@@ -1,3 +1,5 @@
+// One GET with libcurl. Bodies and headers are collected by callbacks, which end the transfer once
+// a bound is reached: a Content-Length header is not trusted.
 #include "services/fetcher/adapters/http/http_client.h"
 
 #include <curl/curl.h>
@@ -21,6 +23,7 @@ namespace {
 
 constexpr size_t kMaxHeaderBytes = 64 << 10;
 
+// The state of one GET that the callbacks share.
 struct Transfer {
   HttpResponse response;
   int64_t max_bytes;
@@ -51,7 +54,7 @@ size_t OnHeader(char* data, size_t size, size_t count, void* user) {
   }
   const size_t colon = line.find(':');
   if (absl::StartsWith(line, "HTTP/")) {
-    transfer.response.headers.clear();  // of what led here
+    transfer.response.headers.clear();  // the headers of a redirect are dropped
   } else if (colon != absl::string_view::npos) {
     transfer.response.headers[absl::AsciiStrToLower(line.substr(0, colon))] =
         std::string(absl::StripAsciiWhitespace(line.substr(colon + 1)));
@@ -72,17 +75,17 @@ void Configure(CURL* curl, const HttpRequest& request, Transfer& transfer) {
 
 absl::Status Failure(CURLcode code, const Transfer& transfer, const HttpRequest& request) {
   if (transfer.too_large) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(ToUtf8(request.url), ": more than ", request.max_bytes, " bytes"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        ToUtf8(request.url), ": the body has more than ", request.max_bytes, " bytes"));
   }
   if (transfer.headers_too_large) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(ToUtf8(request.url), ": more than ", kMaxHeaderBytes, " bytes of headers"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        ToUtf8(request.url), ": the headers have more than ", kMaxHeaderBytes, " bytes"));
   }
   return CurlFailure(code, request.url, transfer.refused_address);
 }
 
-absl::StatusOr<CurlHeaders> HeadersOf(const HttpRequest& request) {
+absl::StatusOr<CurlHeaders> MakeHeaders(const HttpRequest& request) {
   std::map<std::string, std::string> headers = request.headers;
   if (!request.accept.empty()) headers["Accept"] = request.accept;
   return MakeCurlHeaders(headers, request.url);
@@ -93,7 +96,7 @@ absl::StatusOr<CurlHeaders> HeadersOf(const HttpRequest& request) {
 absl::StatusOr<HttpResponse> HttpGet(const HttpRequest& request) {
   ASSIGN_OR_RETURN(const CurlHandle curl, NewCurlHandle());
   Transfer transfer{{}, request.max_bytes};
-  ASSIGN_OR_RETURN(const CurlHeaders headers, HeadersOf(request));
+  ASSIGN_OR_RETURN(const CurlHeaders headers, MakeHeaders(request));
   Configure(curl.get(), request, transfer);
   curl_easy_setopt(curl.get(), CURLOPT_HTTPHEADER, headers.get());
   const CURLcode code = curl_easy_perform(curl.get());
@@ -108,6 +111,7 @@ absl::StatusOr<HttpResponse> HttpGet(const HttpRequest& request) {
   return std::move(transfer.response);
 }
 
+// Codes that may pass by themselves (408, 429, 5xx) are UNAVAILABLE, which is retried.
 absl::Status HttpStatus(const HttpResponse& response) {
   const int code = response.code;
   if (code >= 200 && code < 300) return absl::OkStatus();
@@ -122,13 +126,14 @@ absl::Status HttpStatus(const HttpResponse& response) {
   return absl::FailedPreconditionError(message);
 }
 
+// libcurl's URL parser resolves the reference, so that it means what a later request makes of it.
 absl::StatusOr<std::string> ResolveUrl(const std::string& base, const std::string& reference) {
   const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> url(curl_url(), &curl_url_cleanup);
   char* text = nullptr;
   if (curl_url_set(url.get(), CURLUPART_URL, base.c_str(), 0) != CURLUE_OK ||
       curl_url_set(url.get(), CURLUPART_URL, reference.c_str(), 0) != CURLUE_OK ||
       curl_url_get(url.get(), CURLUPART_URL, &text, 0) != CURLUE_OK) {
-    return absl::InvalidArgumentError(absl::StrCat("not a URL: ", JsonString(reference)));
+    return absl::InvalidArgumentError(absl::StrCat(JsonString(reference), " must be a URL"));
   }
   std::string resolved = text;
   curl_free(text);

@@ -1,3 +1,6 @@
+// A local folder may be written to while it is read, and by someone who wants the fetcher to read
+// another file. So every file is opened relative to the root's descriptor, one component at a time
+// with O_NOFOLLOW, and the type is checked on the open descriptor. A path is never resolved twice.
 #include "services/fetcher/adapters/local/local_tree.h"
 
 #include <dirent.h>
@@ -25,10 +28,10 @@ namespace {
 
 constexpr int64_t kMaxRead = int64_t{1} << 30;
 constexpr int kOpenFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-// A FIFO put in a file's place must not hold us up: hence O_NONBLOCK.
+// O_NONBLOCK, since opening a FIFO that replaced a file would block.
 constexpr int kOpenFile = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
 
-// A name that was there a moment ago and now is gone, or something else.
+// Returns the error for a name that disappeared or became something else since it was listed.
 absl::Status Changed(absl::string_view path) {
   return absl::AbortedError(absl::StrCat(ToUtf8(path), ": changed while it was read"));
 }
@@ -38,7 +41,7 @@ absl::Status OpenError(int error, absl::string_view path) {
   return ErrnoStatus(error, ToUtf8(path));
 }
 
-// Opens root/path part by part, so that no part can be a link that leads elsewhere.
+// Opens root/path part by part, so that no part can be a symbolic link that leads elsewhere.
 absl::StatusOr<FileDescriptor> OpenBelow(int root, absl::string_view path, int flags) {
   FileDescriptor at(::openat(root, ".", kOpenFolder));
   if (at.get() < 0) return OpenError(errno, path);
@@ -52,7 +55,7 @@ absl::StatusOr<FileDescriptor> OpenBelow(int root, absl::string_view path, int f
   return at;
 }
 
-EntryKind KindOf(mode_t mode) {
+EntryKind ToEntryKind(mode_t mode) {
   if (S_ISREG(mode)) return EntryKind::kFile;
   return S_ISLNK(mode) ? EntryKind::kSymlink : EntryKind::kSpecial;
 }
@@ -62,12 +65,12 @@ struct Child {
   mode_t mode;
 };
 
-// What is in an open folder, sorted by name.
+// Lists an open folder, sorted by name.
 absl::StatusOr<std::vector<Child>> List(FileDescriptor folder, absl::string_view path,
                                         int64_t max_entries) {
   DIR* dir = ::fdopendir(folder.get());
   if (dir == nullptr) return ErrnoStatus(errno, ToUtf8(path));
-  const int fd = folder.Release();  // dir's from now on
+  const int fd = folder.Release();  // dir owns it now
   const std::unique_ptr<DIR, int (*)(DIR*)> owned(dir, &::closedir);
   std::vector<Child> children;
   for (errno = 0; const dirent* entry = ::readdir(dir); errno = 0) {
@@ -97,12 +100,12 @@ class LocalTree : public Snapshot {
 
   absl::StatusOr<int64_t> Size(const Entry& entry) override {
     ASSIGN_OR_RETURN(const FileDescriptor file, OpenBelow(root_.get(), entry.path, kOpenFile));
-    return SizeOf(file, entry.path);
+    return FileSize(file, entry.path);
   }
   absl::StatusOr<std::string> Read(const Entry& entry) override;
 
  private:
-  static absl::StatusOr<int64_t> SizeOf(const FileDescriptor& file, absl::string_view path) {
+  static absl::StatusOr<int64_t> FileSize(const FileDescriptor& file, absl::string_view path) {
     struct stat info;
     if (::fstat(file.get(), &info) != 0) return ErrnoStatus(errno, ToUtf8(path));
     if (!S_ISREG(info.st_mode)) return Changed(path);
@@ -129,7 +132,7 @@ absl::Status LocalTree::Walk(const GlobSet& globs, const TreeLimits& limits) {
         RETURN_IF_ERROR(selection.AddFolder(path, depth + 1));
         open.emplace_back(path + "/", depth + 1);
       } else {
-        RETURN_IF_ERROR(selection.AddFile(path, KindOf(child.mode), ""));
+        RETURN_IF_ERROR(selection.AddFile(path, ToEntryKind(child.mode), ""));
       }
     }
   }
@@ -137,11 +140,11 @@ absl::Status LocalTree::Walk(const GlobSet& globs, const TreeLimits& limits) {
   return absl::OkStatus();
 }
 
-// Takes as many bytes as the file has now: one that grows meanwhile cannot be endless, and its hash
-// tells.
+// Reads as many bytes as the file has now. A file that grows meanwhile cannot keep this busy
+// forever, and its hash shows the change.
 absl::StatusOr<std::string> LocalTree::Read(const Entry& entry) {
   ASSIGN_OR_RETURN(const FileDescriptor file, OpenBelow(root_.get(), entry.path, kOpenFile));
-  ASSIGN_OR_RETURN(const int64_t size, SizeOf(file, entry.path));
+  ASSIGN_OR_RETURN(const int64_t size, FileSize(file, entry.path));
   if (size > kMaxRead) return Changed(entry.path);
   std::string content(static_cast<size_t>(size), '\0');
   size_t done = 0;
@@ -162,7 +165,7 @@ absl::StatusOr<std::unique_ptr<Snapshot>> OpenLocalTree(const std::string& folde
                                                         const TreeLimits& limits) {
   FileDescriptor root(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (root.get() < 0 && errno == ENOTDIR) {
-    return absl::FailedPreconditionError(absl::StrCat(ToUtf8(folder), ": not a folder"));
+    return absl::FailedPreconditionError(absl::StrCat(ToUtf8(folder), ": must be a folder"));
   }
   if (root.get() < 0) return ErrnoStatus(errno, ToUtf8(folder));
   auto tree = std::make_unique<LocalTree>(std::move(root));

@@ -11,13 +11,13 @@
 
 namespace kernelmill::fetcher {
 
-// The files below a local folder, listed now and read when asked for. No symbolic link below the
-// folder is followed, nothing but regular files is opened, and what '.git' holds is passed over.
-// The listing has no commit: ContentHash() of what DescribeTree makes of the snapshot names the
-// tree.
+// Opens a local folder: its files are listed now and read when asked for. No symbolic link below
+// the folder is followed, only regular files are opened, and '.git' is skipped. The listing has no
+// commit; the ContentHash() of the tree that DescribeTree makes takes its place.
 //
-// NOT_FOUND: no such folder; PERMISSION_DENIED: a folder in it may not be read;
-// FAILED_PRECONDITION: not a folder, or over a limit; ABORTED: it changed while it was listed.
+// NOT_FOUND: the folder does not exist; PERMISSION_DENIED: a folder in it may not be read;
+// FAILED_PRECONDITION: it is not a folder, or over a limit; ABORTED: it changed while it was
+// listed.
 absl::StatusOr<std::unique_ptr<Snapshot>> OpenLocalTree(const std::string& folder,
                                                         const GlobSet& globs,
                                                         const TreeLimits& limits);

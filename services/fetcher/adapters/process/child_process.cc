@@ -1,3 +1,11 @@
+// Runs a program with bounds and without a shell. fork and exec are used directly instead of
+// posix_spawn, since the limits, the process group and the death signal must be set in the child
+// before the program starts.
+//
+// If the exec fails, the child writes errno into the `report` pipe, which is closed on exec: an
+// empty read means that the program runs. The program leads a process group of its own, so that it
+// can be killed together with its children, and it dies with the thread that started it
+// (PR_SET_PDEATHSIG).
 #include "services/fetcher/adapters/process/child_process.h"
 
 #include <fcntl.h>
@@ -35,11 +43,12 @@ struct Pipe {
 absl::StatusOr<Pipe> OpenPipe() {
   int fds[2];
   if (::pipe2(fds, O_CLOEXEC) != 0) return ErrnoStatus(errno, "pipe");
-  // Only our own ends will be made non-blocking: the child's are its business.
+  // Only our own ends become non-blocking, since a program may not expect that of its own.
   return Pipe{FileDescriptor(fds[0]), FileDescriptor(fds[1])};
 }
 
-// A socket pair for the child's input: writing to a closed one is an error here, not a SIGPIPE.
+// The child's input is a socket pair, since writing to a closed socket is an error here and not a
+// SIGPIPE.
 absl::StatusOr<Pipe> OpenInput() {
   int fds[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) {
@@ -59,8 +68,8 @@ absl::StatusOr<std::string> FindProgram(const std::string& name) {
   return absl::FailedPreconditionError(absl::StrCat("the program '", name, "' is not installed"));
 }
 
-// All that the child does between fork and exec, made ready before: after fork in a process with
-// threads only async-signal-safe calls are allowed.
+// Everything that the child needs between fork and exec, prepared before fork: after it, a process
+// that had threads may only make async-signal-safe calls.
 struct LaunchPlan {
   std::string program;
   std::vector<char*> argv;
@@ -70,6 +79,7 @@ struct LaunchPlan {
   int in, out, err, report;
 };
 
+// Sets a limit, but not above the hard limit that this process itself has.
 void Limit(int resource, rlimit limit) {
   rlimit now;
   if (::getrlimit(static_cast<__rlimit_resource>(resource), &now) != 0) return;
@@ -88,13 +98,13 @@ void Limit(int resource, rlimit limit) {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   Limit(RLIMIT_CPU, launch.cpu);
   Limit(RLIMIT_FSIZE, launch.file);
-  // Not RLIMIT_AS: packs are mapped to be read, and may be larger than memory.
+  // RLIMIT_DATA instead of RLIMIT_AS, since packs are mapped into memory and may be larger than it.
   Limit(RLIMIT_DATA, launch.memory);
   Limit(RLIMIT_CORE, launch.core);
   const bool ready = ::dup2(launch.in, 0) >= 0 && ::dup2(launch.out, 1) >= 0 &&
                      ::dup2(launch.err, 2) >= 0 && ::chdir(launch.directory) == 0;
-  // Sockets and files of other threads are no business of the child's. Kernels without the call
-  // leave those open that lack O_CLOEXEC.
+  // Close the sockets and files of other threads on exec. Old kernels lack the call, and leave
+  // those open that were opened without O_CLOEXEC.
   ::syscall(SYS_close_range, 3u, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */);
   if (ready) ::execve(launch.program.c_str(), launch.argv.data(), launch.env.data());
   const int error = errno;
@@ -143,7 +153,7 @@ absl::Status RunningChild::Launch() {
   pid_ = ::fork();
   if (pid_ < 0) return ErrnoStatus(errno, "fork");
   if (pid_ == 0) BecomeChild(launch);
-  ::setpgid(pid_, pid_);  // both sides do, so that neither is too late
+  ::setpgid(pid_, pid_);  // parent and child both do this, so that neither is too late
   for (const FileDescriptor* fd : {&in.write, &out.read, &err.read})
     ::fcntl(fd->get(), F_SETFL, O_NONBLOCK);
   in_ = std::move(in.write);
@@ -163,12 +173,14 @@ absl::Status RunningChild::Launch() {
   return ErrnoStatus(error, launch.program);
 }
 
+// Writes as much input as the pipe takes. MSG_NOSIGNAL: a program that closed its input must not
+// kill us.
 void RunningChild::Feed(absl::string_view& input) {
   while (!input.empty()) {
     const ssize_t n = ::send(in_.get(), input.data(), input.size(), MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && errno == EAGAIN) return;
-    if (n < 0) {  // it closed its input: its exit status tells why
+    if (n < 0) {  // it closed its input; its exit status tells why
       in_.Close();
       return;
     }
@@ -196,7 +208,7 @@ bool RunningChild::Reap(bool kill) {
     ended = ::waitpid(pid_, &wait_status_, kill ? 0 : WNOHANG);
   } while (ended < 0 && errno == EINTR);
   if (ended == 0) return false;
-  ::kill(-pid_, SIGKILL);  // what it left running
+  ::kill(-pid_, SIGKILL);  // processes that it left running
   pid_ = -1;
   return true;
 }
@@ -207,6 +219,7 @@ void RunningChild::TrimErrors() {
   }
 }
 
+// One round of the event loop: polls the three pipes, moves bytes, and checks the limits.
 bool RunningChild::Step(absl::string_view& input, int wait_ms) {
   const int in = input.empty() ? -1 : in_.get();
   pollfd fds[3] = {{out_.get(), POLLIN, 0}, {err_.get(), POLLIN, 0}, {in, POLLOUT, 0}};
@@ -223,20 +236,22 @@ bool RunningChild::Step(absl::string_view& input, int wait_ms) {
 bool RunningChild::Write(absl::string_view input) {
   bool ended = false;
   while (!input.empty() && in_.get() >= 0 && !OverLimit() && !ended) {
-    // One that has ended may have left its input open to others.
+    // A program that ended may have left its input open to its children.
     if (!Step(input, kTickMs)) ended = Reap(false);
   }
   return input.empty();
 }
 
+// The child's end is noticed by polling waitpid between rounds. While a pipe is open a round waits
+// for it; once both are closed the rounds become short.
 ChildResult RunningChild::Finish() {
   in_.Close();
   absl::string_view none;
   bool ended = pid_ <= 0;
   while (!OverLimit() && (!ended || out_.get() >= 0 || err_.get() >= 0)) {
-    const bool closed = out_.get() < 0 && err_.get() < 0;  // it is about to end
+    const bool closed = out_.get() < 0 && err_.get() < 0;  // the child is about to end
     const bool ready = Step(none, closed ? 1 : kTickMs);
-    // With the leader gone and the pipes idle, nothing more will come that matters.
+    // The leader has ended and the pipes are idle, so nothing more is to be expected.
     if (ended && !ready) break;
     if (!ended && (!ready || closed)) ended = Reap(false);
   }

@@ -17,21 +17,22 @@
 
 namespace kernelmill::fetcher {
 
-// A program to run, without a shell, and what it may use.
+// A program to run, without a shell, and its limits.
 struct ChildCommand {
   std::vector<std::string> argv;  // argv[0] is looked up in PATH
-  std::vector<std::string> env;   // NAME=value; nothing else is handed down
+  std::vector<std::string> env;   // NAME=value; no other variable is passed on
   std::string directory = "/";
   std::string input;  // its standard input
   absl::Duration timeout = absl::Minutes(10);
-  int64_t cpu_seconds = 600;                // of each process
-  int64_t file_bytes = int64_t{4} << 30;    // of each file that it writes
-  int64_t memory_bytes = int64_t{2} << 30;  // of each process's own data; files mapped to be read
-                                            // are not counted
-  size_t max_output = 16 << 20;             // more standard output than this ends it
-  size_t max_errors = 64 << 10;             // of standard error, the last bytes are kept
+  int64_t cpu_seconds = 600;              // for each process
+  int64_t file_bytes = int64_t{4} << 30;  // for each file that it writes
+  // For each process's own data; mapped files are not counted.
+  int64_t memory_bytes = int64_t{2} << 30;
+  size_t max_output = 16 << 20;  // more standard output than this ends the program
+  size_t max_errors = 64 << 10;  // standard error; the last bytes are kept
 };
 
+// How a program ended, and its output.
 struct ChildResult {
   int exit_code = -1;  // -1: ended by a signal
   int signal = 0;
@@ -42,22 +43,22 @@ struct ChildResult {
   bool ok() const { return exit_code == 0 && !timed_out && !output_overflow; }
 };
 
-// A program that runs while its input is still being made: ChildCommand.input is not used. When its
-// time is over, or this object goes, it and all that it started in its process group is killed. Not
-// thread-safe; different ones may be used at once.
+// A running program whose input is still being made; ChildCommand.input is not used. When its time
+// is over, or this object is destroyed, the program and every process of its process group are
+// killed. Not thread-safe; different objects may be used at once.
 class RunningChild {
  public:
-  // FAILED_PRECONDITION: there is no such program.
+  // FAILED_PRECONDITION: the program does not exist.
   static absl::StatusOr<std::unique_ptr<RunningChild>> Start(ChildCommand command);
   RunningChild(const RunningChild&) = delete;
   RunningChild& operator=(const RunningChild&) = delete;
   ~RunningChild();
 
-  // Waits until the program has taken all of `input`. False: it takes no more, or it is over a
-  // limit; Finish tells why.
+  // Waits until the program has read all of `input`. Returns false if it reads no more or is over a
+  // limit; Finish says why.
   bool Write(absl::string_view input);
 
-  // Ends the program's input and waits for its end. Nothing may follow.
+  // Closes the program's input and waits for its end. No call may follow.
   ChildResult Finish();
 
  private:
@@ -65,12 +66,13 @@ class RunningChild {
 
   absl::Status Launch();
   void Feed(absl::string_view& input);
-  // Reads what is there into `into`; false at the end of the stream.
+  // Reads what the pipe holds into `into`. Returns false at the end of the stream.
   static bool Drain(FileDescriptor& fd, std::string& into);
-  // Waits a little for one of the pipes, and serves those that are ready; false if none was.
+  // Waits a moment for one of the pipes and serves those that are ready. Returns false if none was
+  // ready.
   bool Step(absl::string_view& input, int wait_ms);
   bool OverLimit() const { return result_.output_overflow || result_.timed_out; }
-  // Whether the child has ended; with `kill`, ends it and its group first.
+  // Returns whether the child has ended. With `kill`, kills it and its group first.
   bool Reap(bool kill);
   void TrimErrors();
 
@@ -82,8 +84,8 @@ class RunningChild {
   ChildResult result_;
 };
 
-// Runs a program to its end, or to the end of its time, as RunningChild does. Thread-safe.
-// FAILED_PRECONDITION: there is no such program.
+// Runs a program until it ends or its time is over, as RunningChild does. Thread-safe.
+// FAILED_PRECONDITION: the program does not exist.
 absl::StatusOr<ChildResult> RunChild(const ChildCommand& command);
 
 }  // namespace kernelmill::fetcher

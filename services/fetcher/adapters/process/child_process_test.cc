@@ -109,7 +109,7 @@ TEST(ChildProcess, TimeoutKillsTheWholeGroup) {
   EXPECT_TRUE(result.timed_out);
   int grandchild = 0;
   ASSERT_TRUE(absl::SimpleAtoi(result.output.substr(0, result.output.find('\n')), &grandchild));
-  // Killed, though perhaps not yet reaped by whoever inherits it.
+  // It was killed, though perhaps not yet reaped by the process that inherits it.
   const ChildResult state = Outcome(
       Shell(absl::StrCat("for i in $(seq 500); do s=$(sed 's/.*) //;s/ .*//' /proc/", grandchild,
                          "/stat 2>/dev/null) || break; [ \"$s\" = Z -o -z \"$s\" ] && break; "

@@ -17,8 +17,8 @@ constexpr size_t kPrefix = 4;  // digits
 constexpr size_t kFlush = 0;
 constexpr size_t kDelimiter = 1;
 
-// The length that a packet begins with. 0002 and 0003 have no meaning between a client and a
-// server.
+// Parses the length at the beginning of a packet. 0002 and 0003 have no meaning between a client
+// and a server.
 std::optional<size_t> ParseLength(absl::string_view digits) {
   int length = 0;
   if (!std::all_of(digits.begin(), digits.end(), absl::ascii_isxdigit) ||
@@ -31,9 +31,11 @@ std::optional<size_t> ParseLength(absl::string_view digits) {
   return size;
 }
 
-absl::Status NoPacket() { return absl::UnimplementedError("the server sent no git packets"); }
+absl::Status NoPacket() {
+  return absl::UnimplementedError("the server's answer does not consist of git packets");
+}
 
-// Takes a packet off the front of `bytes`. Nothing: it is not all there.
+// Takes a packet off the front of `bytes`. Nothing if it is not complete.
 absl::StatusOr<std::optional<Packet>> TakePacket(absl::string_view& bytes) {
   if (bytes.size() < kPrefix) return std::nullopt;
   const std::optional<size_t> length = ParseLength(bytes.substr(0, kPrefix));
@@ -47,7 +49,7 @@ absl::StatusOr<std::optional<Packet>> TakePacket(absl::string_view& bytes) {
   return packet;
 }
 
-// How many bytes more make the packet, or its length, complete that `pending` begins.
+// Returns how many bytes are missing to complete the packet, or its length, that `pending` begins.
 absl::StatusOr<size_t> Lacking(absl::string_view pending) {
   if (pending.size() < kPrefix) return kPrefix - pending.size();
   const std::optional<size_t> length = ParseLength(pending.substr(0, kPrefix));
@@ -68,7 +70,7 @@ void AppendDelimiter(std::string& to) { to += "0001"; }
 absl::string_view PacketText(absl::string_view data) { return absl::StripSuffix(data, "\n"); }
 
 absl::Status PacketReader::Read(absl::string_view bytes, Handler handler) {
-  // What came before is made a whole packet first; the rest is read where it lies.
+  // Complete the pending packet first. The others are read from `bytes` without a copy.
   while (!pending_.empty() && !bytes.empty()) {
     ASSIGN_OR_RETURN(const size_t lacking, Lacking(pending_));
     const size_t taken = std::min(lacking, bytes.size());

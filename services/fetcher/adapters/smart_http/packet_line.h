@@ -10,10 +10,11 @@
 
 namespace kernelmill::fetcher {
 
-// git's framing, gitprotocol-common(5): every packet begins with its own length, four hexadecimal
-// digits; lengths too small to be one mark the ends of sections and of messages.
+// git's framing (gitprotocol-common(5)): every packet begins with its own length as four
+// hexadecimal digits. Lengths that are too small to be one mark the ends of sections and messages.
 enum class PacketKind { kData, kFlush, kDelimiter };
 
+// One packet; `data` points into the stream.
 struct Packet {
   PacketKind kind = PacketKind::kData;
   absl::string_view data;
@@ -21,24 +22,25 @@ struct Packet {
 
 inline constexpr size_t kMaxPacketData = 65516;
 
-// Appends to a request. `data` is at most kMaxPacketData bytes.
+// Append a packet to a request. `data` is at most kMaxPacketData bytes.
 void AppendPacket(std::string& to, absl::string_view data);
 void AppendFlush(std::string& to);
 void AppendDelimiter(std::string& to);
 
-// A packet's text without the newline that it may end in.
+// Returns a packet's text without a final newline.
 absl::string_view PacketText(absl::string_view data);
 
-// Cuts a stream, as it comes, into packets. Never holds more than one of them.
+// Cuts a stream into packets while it arrives. Holds at most one packet.
 class PacketReader {
  public:
   using Handler = absl::FunctionRef<absl::Status(const Packet& packet)>;
 
-  // Hands on each packet that the stream's next bytes complete. The first error of the handler ends
-  // it. UNIMPLEMENTED: these are no packets. After an error the reader is of no use.
+  // Passes on each packet that the stream's next bytes complete. The first error of the handler
+  // ends this. UNIMPLEMENTED: the bytes are not packets. After an error the reader must not be used
+  // any more.
   absl::Status Read(absl::string_view bytes, Handler handler);
 
-  // Whether the stream may end here.
+  // Returns whether the stream may end here.
   bool between_packets() const { return pending_.empty(); }
 
  private:

@@ -1,3 +1,8 @@
+// The fast way to most git hosts. The git program needs two processes and two or three round trips
+// for each command; this needs one POST over a connection that is kept. Whatever it cannot do (an
+// old protocol, a server that answers differently) is UNIMPLEMENTED, and the caller lets the git
+// program do it. A server that only git understands is remembered, so that the attempt is made
+// once.
 #include "services/fetcher/adapters/smart_http/smart_http.h"
 
 #include <cstddef>
@@ -23,7 +28,8 @@ std::string Server(const GitUrl& url) {
   return absl::StrCat(url.scheme, "://", url.host, ":", url.port);
 }
 
-// Packets hold some 64 KiB of a pack, but a server may send them half empty.
+// Returns the limit on an answer for a pack of this size. A packet holds up to 64 KiB of the pack,
+// but a server may send packets half full.
 int64_t AnswerBytes(int64_t pack_bytes) { return pack_bytes + pack_bytes / 16 + kOtherBytes; }
 
 bool IsBusy(int code) {
@@ -45,9 +51,9 @@ void SmartHttp::LeaveToGit(const GitUrl& url) {
   left_to_git_.insert(Server(url));
 }
 
-// A server may answer nothing but the request that git makes first with a redirect, or hold back
-// what it has behind another error: so whatever is neither an answer nor a busy server's is decided
-// by that request, and if that fails neither, by git.
+// Some servers redirect only the request that git makes first, or hide a repository behind another
+// error code. So if the answer is neither a result nor that of a busy server, that first request
+// decides; if that fails too, the git program does.
 absl::Status SmartHttpRemote::Ask(const std::string& body, int64_t max_bytes,
                                   V2Response& response) {
   const auto sink = [&](absl::string_view bytes) { return response.Read(bytes); };
@@ -60,7 +66,7 @@ absl::Status SmartHttpRemote::Ask(const std::string& body, int64_t max_bytes,
     if (IsUploadPackResult(answer)) return response.Finish();
     if (IsBusy(answer.code)) return HttpStatus(answer);
     if (answer.code < 300 || answer.code >= 500) {
-      return absl::UnimplementedError("the server does not answer as git's do");
+      return absl::UnimplementedError("the server's answer is not a git server's");
     }
     absl::StatusOr<GitUrl> next = AskForRedirect(url_, public_only, options_.timeout);
     if (absl::IsFailedPrecondition(next.status())) {
@@ -90,7 +96,7 @@ absl::StatusOr<GitUrl> AskForRedirect(const GitUrl& repository, bool public_only
   constexpr absl::string_view kService = "/info/refs?service=git-upload-pack";
   HttpRequest request;
   request.url = absl::StrCat(absl::StripSuffix(repository.url, "/"), kService);
-  request.headers = {{"Git-Protocol", "version=2"}};  // else all refs come
+  request.headers = {{"Git-Protocol", "version=2"}};  // without this the server sends all refs
   request.allow_http = repository.scheme == "http";
   request.follow = false;
   request.public_only = public_only;
@@ -99,12 +105,13 @@ absl::StatusOr<GitUrl> AskForRedirect(const GitUrl& repository, bool public_only
   if (response.code >= 400) return HttpStatus(response);
   absl::string_view location = response.location;
   if (!absl::ConsumeSuffix(&location, kService)) {
-    return absl::FailedPreconditionError("the server redirects to what is no git repository");
+    return absl::FailedPreconditionError(
+        "the server redirects to a URL that is not a git repository");
   }
   ASSIGN_OR_RETURN(GitUrl next, CheckGitUrl(location, LocalFolders()));
   if (next.scheme != "https" && next.scheme != repository.scheme) {
     return absl::PermissionDeniedError(
-        absl::StrCat("redirected from ", repository.scheme, " to ", next.scheme));
+        absl::StrCat("must not redirect from ", repository.scheme, " to ", next.scheme));
   }
   return next;
 }

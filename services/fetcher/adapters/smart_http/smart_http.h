@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "services/fetcher/adapters/smart_http/handle_pool.h"
+#include "services/fetcher/adapters/smart_http/upload_pack_post.h"
 #include "services/fetcher/adapters/smart_http/v2_messages.h"
 #include "services/fetcher/core/url_policy.h"
 
@@ -20,21 +20,21 @@ namespace kernelmill::fetcher {
 
 inline constexpr int kMaxRedirects = 5;
 
-// Where a repository of an http or https URL is now, as its server says to the request that git
-// makes first. Its address is not checked yet. FAILED_PRECONDITION: the server redirects to what is
-// no repository, or not at all; PERMISSION_DENIED: from https to http, or to another transport; an
-// answer that is an error: as HttpStatus; otherwise as HttpGet.
+// Returns the URL to which the server redirects the request that git makes first. The new URL's
+// address is not checked yet. FAILED_PRECONDITION: the server does not redirect, or not to a
+// repository; PERMISSION_DENIED: it redirects from https to http, or to another transport. Other
+// errors: as HttpStatus and HttpGet.
 absl::StatusOr<GitUrl> AskForRedirect(const GitUrl& repository, bool public_only,
                                       absl::Duration timeout);
 
-// What the repositories that a process talks to over HTTP share: open connections, and which
-// servers have shown that it takes the git program to talk to them. Thread-safe.
+// The state that all repositories of a process share over HTTP: open connections, and the servers
+// that only the git program can talk to. Thread-safe.
 class SmartHttp {
  public:
-  // Whether a repository is worth a SmartHttpRemote.
+  // Returns whether a SmartHttpRemote should be tried for a repository.
   bool Serves(const GitUrl& url) const;
 
-  // The server of `url` did not understand a SmartHttpRemote and did understand git.
+  // Notes that the server of `url` did not understand a SmartHttpRemote but did understand git.
   void LeaveToGit(const GitUrl& url);
 
   HandlePool& handles() { return handles_; }
@@ -45,30 +45,32 @@ class SmartHttp {
   std::set<std::string> left_to_git_ ABSL_GUARDED_BY(mutex_);
 };
 
+// The limits and permissions of one repository.
 struct SmartHttpOptions {
-  bool allow_private = false;  // hosts with loopback, link-local and private addresses
-  absl::Duration timeout;      // of one request
-  int64_t pack_bytes = 0;      // of one transfer
+  bool allow_private = false;  // allow hosts with loopback, link-local and private addresses
+  absl::Duration timeout;      // for one request
+  int64_t pack_bytes = 0;      // for one transfer
 };
 
-// A repository behind git's smart HTTP protocol, version 2: a client that asks for what it wants
-// without asking first what the server can do, and so in one round trip. Follows the server's
+// A repository behind git's smart HTTP protocol, version 2. The client asks for what it wants
+// without first asking what the server can do, so it needs one round trip. Follows the server's
 // redirects, each under the same rules. Not thread-safe. Errors:
-//   UNIMPLEMENTED        it takes the git program: an older protocol, no filter, or no git at all
-//   NOT_FOUND            no such repository or object
+//   UNIMPLEMENTED        only the git program can do it: an older protocol, no filter, or no git
+//   NOT_FOUND            the repository or object does not exist
 //   PERMISSION_DENIED    refused, by the server or by us
-//   FAILED_PRECONDITION  over a limit, or TLS cannot be trusted
+//   FAILED_PRECONDITION  over a limit, or the server's certificate is not trusted
 //   DATA_LOSS            the repository is damaged
-//   UNAVAILABLE, DEADLINE_EXCEEDED  the network, or a server that is busy, with GetRetryAfter
+//   UNAVAILABLE, DEADLINE_EXCEEDED  the network, or a busy server, with GetRetryAfter
 class SmartHttpRemote {
  public:
   SmartHttpRemote(std::shared_ptr<SmartHttp> shared, GitUrl url, const SmartHttpOptions& options)
       : shared_(std::move(shared)), url_(std::move(url)), options_(options) {}
 
-  // The ids of those of the refs that there are. A name may end in "^{}": what a tag is peeled to.
+  // Returns the ids of those refs that exist. A name may end in "^{}", which means the object that
+  // a tag is peeled to.
   absl::StatusOr<RefIds> Refs(const std::set<std::string>& names);
 
-  // Hands the pack on as it comes; the first error of the sink ends it and is returned.
+  // Passes on the pack while it arrives. The first error of the sink ends this and is returned.
   absl::Status Fetch(const ObjectRequest& request, PackSink sink);
 
  private:

@@ -1,24 +1,59 @@
+// One POST with libcurl whose answer may be gigabytes long. The body is passed on packet by packet,
+// and is never held. Nothing is known about an answer when its first bytes arrive except its
+// headers, so every callback asks whether it is a result at all.
 #include "services/fetcher/adapters/smart_http/upload_pack_post.h"
 
 #include <curl/curl.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "absl/time/clock.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "services/fetcher/adapters/http/curl_easy.h"
 
 namespace kernelmill::fetcher {
+absl::StatusOr<CurlHandle> HandlePool::Take(const std::string& key) {
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto found =
+        std::find_if(idle_.begin(), idle_.end(), [&](const Idle& idle) { return idle.key == key; });
+    if (found != idle_.end() && absl::Now() - found->since < kMaxIdleTime) {
+      CurlHandle handle = std::move(found->handle);
+      idle_.erase(found);
+      return handle;
+    }
+  }
+  return NewCurlHandle();
+}
+
+void HandlePool::GiveBack(const std::string& key, CurlHandle handle) {
+  std::list<Idle> over;  // closed after the lock is released, since closing may talk to the server
+  absl::MutexLock lock(&mutex_);
+  const absl::Time now = absl::Now();
+  idle_.push_front({key, std::move(handle), now});
+  while (idle_.size() > kMaxIdle || now - idle_.back().since >= kMaxIdleTime) {
+    over.splice(over.end(), idle_, std::prev(idle_.end()));
+  }
+}
+
+size_t HandlePool::idle() const {
+  absl::MutexLock lock(&mutex_);
+  return idle_.size();
+}
+
 namespace {
 
-// INTERNAL: no memory.
+// Compresses a request's body. INTERNAL: out of memory.
 absl::StatusOr<std::string> Gzip(absl::string_view bytes) {
   constexpr int kGzipFormat = 16 + MAX_WBITS;
   constexpr int kMemoryLevel = 8;  // zlib's default
@@ -41,7 +76,8 @@ absl::StatusOr<std::string> Gzip(absl::string_view bytes) {
 
 constexpr char kResult[] = "application/x-git-upload-pack-result";
 constexpr size_t kZipFrom = 1024;  // bytes, as git does
-// More of an answer that nobody reads costs the connection.
+// An unused answer up to this size is read to its end, which keeps the connection. A larger one is
+// cut off.
 constexpr int64_t kMaxDropped = 64 << 10;
 constexpr long kBufferBytes = 256 << 10;
 
@@ -51,10 +87,11 @@ struct Transfer {
   int64_t max_bytes;
   int64_t bytes = 0;
   bool refused_address = false;
-  bool dropped = false;      // answered, but not with what is read
-  absl::Status status = {};  // why it was ended here
+  bool dropped = false;      // the answer is not a result and was cut off
+  absl::Status status = {};  // why the transfer was ended here
 };
 
+// Returns everything about the answer except its body.
 HttpResponse Head(CURL* curl) {
   HttpResponse response;
   long code = 0;
@@ -66,6 +103,8 @@ HttpResponse Head(CURL* curl) {
   return response;
 }
 
+// Handles the next bytes of the answer: passes them on, or counts those of an answer that is
+// dropped.
 absl::Status OnBytes(Transfer& transfer, absl::string_view bytes) {
   transfer.bytes += static_cast<int64_t>(bytes.size());
   if (!IsUploadPackResult(Head(transfer.curl))) {
@@ -85,11 +124,11 @@ size_t OnBody(char* data, size_t size, size_t count, void* user) {
   return transfer.status.ok() ? size * count : CURL_WRITEFUNC_ERROR;
 }
 
-std::string UrlOf(const GitUrl& repository) {
+std::string UploadPackUrl(const GitUrl& repository) {
   return absl::StrCat(absl::StripSuffix(repository.url, "/"), "/git-upload-pack");
 }
 
-// Whom git trusts beside those that every request does.
+// Adds the certificates that git trusts.
 void TrustAsGit(CURL* curl) {
   if (const char* file = std::getenv("GIT_SSL_CAINFO")) {
     curl_easy_setopt(curl, CURLOPT_CAINFO, file);
@@ -111,7 +150,7 @@ absl::StatusOr<HttpResponse> Post(CURL* curl, const UploadPackPost& post, BodySi
       {"Content-Type", "application/x-git-upload-pack-request"},
       {"Accept", kResult},
       {"Git-Protocol", "version=2"},
-      {"Expect", ""}};  // nothing is gained from asking whether to go on
+      {"Expect", ""}};  // no need to ask the server before sending the body
   std::string zipped;
   const bool zip = post.body.size() > kZipFrom;
   if (zip) {
@@ -119,13 +158,13 @@ absl::StatusOr<HttpResponse> Post(CURL* curl, const UploadPackPost& post, BodySi
     headers["Content-Encoding"] = "gzip";
   }
   const std::string& body = zip ? zipped : post.body;
-  const std::string url = UrlOf(post.repository);
+  const std::string url = UploadPackUrl(post.repository);
   ASSIGN_OR_RETURN(const CurlHeaders list, MakeCurlHeaders(headers, url));
   Transfer transfer{curl, sink, post.max_bytes};
   ConfigureCurl(curl, {url, post.repository.scheme == "http", post.public_only, post.timeout},
                 &transfer.refused_address);
   TrustAsGit(curl);
-  // What git hosts let git clients do, they decide by this.
+  // Git hosts decide by the user agent what they allow a client.
   curl_easy_setopt(curl, CURLOPT_USERAGENT, "git/2.0 (kernelmill-fetcher)");
   curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(curl, CURLOPT_POST, 1L);
@@ -137,7 +176,7 @@ absl::StatusOr<HttpResponse> Post(CURL* curl, const UploadPackPost& post, BodySi
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &OnBody);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &transfer);
   absl::StatusOr<HttpResponse> response = Perform(curl, url, transfer);
-  curl_easy_reset(curl);  // nothing of this stays in it but the connection
+  curl_easy_reset(curl);  // only the connection is kept
   return response;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -16,35 +17,40 @@
 
 namespace kernelmill::fetcher {
 
-// What to fetch of a repository. Ids are 40 hexadecimal digits.
+// Returns the code of the failure that git reports in these words, here or on the server; nothing
+// if the words are unknown.
+std::optional<absl::StatusCode> GitErrorCode(absl::string_view words);
+
+// The objects to fetch from a repository. Ids are 40 hexadecimal digits.
 struct ObjectRequest {
   std::vector<std::string> want;
-  // A commit without its parents and with its trees alone, else exactly the objects.
+  // True: `want` is a commit, to be fetched with its trees but without its parents and blobs.
+  // False: exactly the objects of `want`.
   bool shallow_commit = false;
-  std::string have = "";  // a commit that is here with its trees, but no parents; empty: none is
+  std::string have = "";  // a commit that is here with its trees, but without parents; may be empty
 };
 
-// The bodies of requests in version 2 of git's protocol, gitprotocol-v2(5). They name no capability
-// that a server has to offer, for nobody has asked it what it offers.
+// Return the bodies of requests in version 2 of git's protocol (gitprotocol-v2(5)). They use no
+// capability that a server has to announce first, since the server was not asked.
 std::string RefsRequest(const std::vector<std::string>& prefixes);
 std::string FetchRequest(const ObjectRequest& request);
 
-// The answers to the requests above, read as they come: nobody needs them whole.
-// UNIMPLEMENTED: it is no such answer, so the server does not speak this protocol, or not all of
-// it. What the server itself says went wrong: as CodeOfGitError; else UNIMPLEMENTED, for it may
-// be the request that it does not understand, or UNAVAILABLE once it has begun to send objects.
+// The answer to a request above, read while it arrives, so that it is never held as a whole.
+// UNIMPLEMENTED: the answer is not in this protocol, or the server supports only a part of it. An
+// error that the server reports has GitErrorCode's code; else UNIMPLEMENTED, since the server may
+// not understand the request, or UNAVAILABLE once it has begun to send objects.
 class V2Response {
  public:
   virtual ~V2Response() = default;
 
   absl::Status Read(absl::string_view bytes);
 
-  // The answer is over. UNIMPLEMENTED: it was empty, which is how git's own server refuses what it
-  // does not understand; UNAVAILABLE: it was cut short.
+  // Ends the answer. UNIMPLEMENTED: it was empty, which is how git's own server refuses a request
+  // that it does not understand; UNAVAILABLE: it was cut short.
   absl::Status Finish() const;
 
  protected:
-  // Whether this packet was the answer's last one.
+  // Takes the next packet. Returns whether it was the answer's last one.
   virtual absl::StatusOr<bool> OnPacket(const Packet& packet) = 0;
 
  private:
@@ -53,10 +59,10 @@ class V2Response {
   bool ended_ = false;
 };
 
-// Ids by the names of refs; what a tag "x" is peeled to has the name "x^{}".
+// Ids by the names of refs. The object that a tag "x" is peeled to has the name "x^{}".
 using RefIds = std::map<std::string, std::string>;
 
-// Keeps the refs of these names alone.
+// The answer to RefsRequest. Keeps only the refs of the given names.
 class RefsResponse : public V2Response {
  public:
   explicit RefsResponse(std::set<std::string> names) : names_(std::move(names)) {}
@@ -72,11 +78,11 @@ class RefsResponse : public V2Response {
   RefIds refs_;
 };
 
-// Takes the bytes of a pack as they come.
+// Receives the bytes of a pack while they arrive.
 using PackSink = absl::FunctionRef<absl::Status(absl::string_view bytes)>;
 
-// Hands on the pack; the first error of the sink ends it. FAILED_PRECONDITION: the server talks
-// without end.
+// The answer to FetchRequest. Passes on the pack; the first error of the sink ends it.
+// FAILED_PRECONDITION: the server sends too much beside the pack.
 class PackResponse : public V2Response {
  public:
   explicit PackResponse(PackSink sink) : sink_(sink) {}
@@ -93,8 +99,8 @@ class PackResponse : public V2Response {
 
   PackSink sink_;
   Section section_ = Section::kNone;
-  std::string said_;  // the end of what the server said beside the pack
-  int64_t talk_ = 0;  // bytes that are no pack's
+  std::string said_;  // the end of the server's messages beside the pack
+  int64_t talk_ = 0;  // bytes that do not belong to the pack
 };
 
 }  // namespace kernelmill::fetcher

@@ -1,11 +1,16 @@
+// The simple API of package indexes, in both forms: JSON (PEP 691) and HTML (PEP 503). HTML is not
+// parsed as such: the <a> tags are found and their attributes read, which is what the PEP promises.
+// Files are chosen only among wheels, since building a source archive would run its code.
 #include "services/fetcher/adapters/wheel/package_index.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
@@ -15,12 +20,92 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "absl/time/time.h"
+#include "common/base/file.h"
 #include "common/base/path.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "services/fetcher/adapters/http/http_client.h"
+#include "services/fetcher/adapters/process/child_process.h"
 
 namespace kernelmill::fetcher {
+namespace {
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+bool IsHttpUrl(absl::string_view url) {
+  return absl::StartsWithIgnoreCase(url, "https://") || absl::StartsWithIgnoreCase(url, "http://");
+}
+
+// Returns pip's configuration files, the one that overrides the others first.
+std::vector<std::string> PipConfigFiles() {
+  std::vector<std::string> files;
+  const auto add = [&](const std::string& folder, absl::string_view file) {
+    if (!folder.empty()) files.push_back(absl::StrCat(folder, file));
+  };
+  add(Environment("PIP_CONFIG_FILE"), "");
+  add(Environment("VIRTUAL_ENV"), "/pip.conf");
+  add(Environment("XDG_CONFIG_HOME"), "/pip/pip.conf");
+  add(Environment("HOME"), "/.config/pip/pip.conf");
+  add(Environment("HOME"), "/.pip/pip.conf");
+  files.push_back("/etc/pip.conf");
+  return files;
+}
+
+// Asks pip for its default index.
+std::string AskPip() {
+  ChildCommand command;
+  command.argv = {"python3", "-c",
+                  "from pip._internal.models.index import PyPI; print(PyPI.simple_url)"};
+  for (const char* name : {"PATH", "HOME", "VIRTUAL_ENV"}) {
+    command.env.push_back(absl::StrCat(name, "=", Environment(name)));
+  }
+  command.timeout = absl::Seconds(30);
+  command.max_output = 4096;
+  const absl::StatusOr<ChildResult> result = RunChild(command);
+  if (!result.ok() || !result->ok()) return "";
+  return std::string(absl::StripAsciiWhitespace(result->output));
+}
+
+}  // namespace
+
+std::string IndexInPipConfig(absl::string_view text) {
+  std::string section, url;
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    line = absl::StripAsciiWhitespace(line);
+    if (absl::StartsWith(line, "[")) section = std::string(line);
+    const size_t sign = line.find_first_of("=:");
+    const bool applies = section == "[global]" || section == "[install]" || section == "[download]";
+    if (!applies || sign == absl::string_view::npos || line[0] == '#' || line[0] == ';') continue;
+    const std::string key = absl::StrReplaceAll(
+        absl::AsciiStrToLower(absl::StripAsciiWhitespace(line.substr(0, sign))), {{"_", "-"}});
+    if (key == "index-url") url = std::string(absl::StripAsciiWhitespace(line.substr(sign + 1)));
+  }
+  return url;
+}
+
+absl::StatusOr<std::string> ResolvePackageIndex(const std::string& option) {
+  std::string url = option.empty() ? Environment("PIP_INDEX_URL") : option;
+  for (const std::string& file : PipConfigFiles()) {
+    if (!url.empty()) break;
+    const absl::StatusOr<std::string> text = ReadFile(file, 1 << 20);
+    if (text.ok()) url = IndexInPipConfig(*text);
+  }
+  if (url.empty()) url = AskPip();
+  if (url.empty()) {
+    return absl::FailedPreconditionError(
+        "no package index is known: set the fetcher's --package-index or PIP_INDEX_URL, or install "
+        "pip");
+  }
+  if (!IsHttpUrl(url)) {
+    return absl::InvalidArgumentError("the package index must be an https:// or http:// URL");
+  }
+  return url;
+}
+
 namespace {
 
 using Json = nlohmann::json;
@@ -60,8 +145,8 @@ std::string HtmlUnescaped(absl::string_view text) {
                                     {"&#43;", "+"}});
 }
 
-// A tag's attribute, unescaped; `present` says whether it is there at all. The tag is bounded by
-// its '>', which index pages escape in attributes.
+// Returns a tag's attribute, unescaped. `present` tells whether the tag has it at all. The tag ends
+// at its first '>', which index pages escape in attributes.
 std::string Attribute(absl::string_view tag, absl::string_view name, bool* present) {
   *present = false;
   for (size_t at = 0; at < tag.size(); ++at) {
@@ -79,7 +164,7 @@ std::string Attribute(absl::string_view tag, absl::string_view name, bool* prese
   return "";
 }
 
-// name-version[-build]-python-abi-platform.whl
+// Returns whether the file is a wheel of the package: name-version[-build]-python-abi-platform.whl.
 bool IsWheelOf(absl::string_view filename, const PackageName& package) {
   if (!absl::ConsumeSuffix(&filename, ".whl")) return false;
   const std::vector<absl::string_view> parts = absl::StrSplit(filename, '-');
@@ -88,11 +173,14 @@ bool IsWheelOf(absl::string_view filename, const PackageName& package) {
          absl::EqualsIgnoreCase(parts[1], package.version);
 }
 
+// Returns the preference among a version's wheels: pure ones hold the same Python files for every
+// platform.
 int Rank(absl::string_view filename) {
   if (absl::EndsWith(filename, "-py3-none-any.whl")) return 0;
   return absl::EndsWith(filename, "-none-any.whl") ? 1 : 2;
 }
 
+// A total order, so that the choice does not depend on the order of the index.
 bool Better(const IndexFile& a, const IndexFile& b) {
   return std::make_tuple(a.yanked, Rank(a.filename), absl::string_view(a.filename)) <
          std::make_tuple(b.yanked, Rank(b.filename), absl::string_view(b.filename));
@@ -117,7 +205,8 @@ absl::StatusOr<std::vector<IndexFile>> ParseIndexJson(const std::string& body,
   const Json page = Json::parse(body, nullptr, false);
   const auto files = page.is_object() ? page.find("files") : page.end();
   if (!page.is_object() || files == page.end() || !files->is_array()) {
-    return absl::DataLossError(absl::StrCat(ToUtf8(url), ": not a page of a package index"));
+    return absl::DataLossError(
+        absl::StrCat(ToUtf8(url), ": the answer is not a page of a package index"));
   }
   std::vector<IndexFile> out;
   for (const Json& file : *files) {
@@ -203,12 +292,13 @@ absl::StatusOr<PackageName> ParsePackage(absl::string_view package) {
            text == "." || text == "..";
   };
   if (bad(parts.first) || bad(parts.second)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(JsonString(package), ": a package is written name==version"));
+    return absl::InvalidArgumentError(absl::StrCat(JsonString(package), ": must be name==version"));
   }
   return PackageName{std::string(parts.first), std::string(parts.second)};
 }
 
+// With a hash, files of the index with another hash are out. Files without one are tried last,
+// since only their bytes can tell.
 absl::StatusOr<IndexFile> ChooseWheel(const std::vector<IndexFile>& files,
                                       const PackageName& package, absl::string_view sha256) {
   std::vector<IndexFile> wheels;
@@ -220,7 +310,7 @@ absl::StatusOr<IndexFile> ChooseWheel(const std::vector<IndexFile>& files,
     return absl::NotFoundError(absl::StrCat("the index has no wheel of ", ToUtf8(wanted)));
   }
   if (!sha256.empty()) {
-    // Files that the index gives no hash for may be the one: the bytes will tell.
+    // A file without a hash in the index may be the wanted one; its bytes will tell.
     const auto other = [&](const IndexFile& f) { return !f.sha256.empty() && f.sha256 != sha256; };
     wheels.erase(std::remove_if(wheels.begin(), wheels.end(), other), wheels.end());
     std::stable_sort(wheels.begin(), wheels.end(), [](const IndexFile& a, const IndexFile& b) {

@@ -9,6 +9,15 @@
 
 namespace kernelmill::fetcher {
 
+// Returns the URL of the package index to use: `option` if it is not empty, else what pip would use
+// here: PIP_INDEX_URL, index-url in pip's configuration files, and at last pip's own default. This
+// project names no registry of its own. FAILED_PRECONDITION: there is no index; the message says
+// how to set one.
+absl::StatusOr<std::string> ResolvePackageIndex(const std::string& option);
+
+// Returns index-url in the text of a pip configuration file; empty if it is not set.
+std::string IndexInPipConfig(absl::string_view text);
+
 // A file that a simple package index (PEP 503 and 691) offers.
 struct IndexFile {
   std::string filename;
@@ -17,36 +26,37 @@ struct IndexFile {
   bool yanked = false;
 };
 
-// A project's name in the one form that PEP 503 gives it.
+// Returns a project's name in the normalized form of PEP 503.
 std::string NormalizeProjectName(absl::string_view name);
 
-// The files in a project's page at `url`. Entries that make no sense are left out. DATA_LOSS: not
+// Return the files in a project's page at `url`. Malformed entries are dropped. DATA_LOSS: not the
 // JSON of the simple API.
 absl::StatusOr<std::vector<IndexFile>> ParseIndexJson(const std::string& body,
                                                       const std::string& url);
 std::vector<IndexFile> ParseIndexHtml(const std::string& body, const std::string& url);
 
-// Asks the index for a project's files. NOT_FOUND: it has no such project; else as HttpGet and
-// HttpStatus.
+// Asks the index for a project's files. NOT_FOUND: it has no such project. Other errors: as HttpGet
+// and HttpStatus.
 absl::StatusOr<std::vector<IndexFile>> ListProject(const std::string& index_url,
                                                    absl::string_view name);
 
-// Where the index and the files that it names may be fetched from: plain HTTP only if the index
-// itself is.
+// Returns whether plain HTTP may be used for the index and its files: only if the index's own URL
+// does.
 bool AllowsPlainHttp(const std::string& index_url);
 
+// A package's name and its exact version.
 struct PackageName {
   std::string name;
   std::string version;
 };
 
-// name==version. INVALID_ARGUMENT: it is not that.
+// Parses name==version. INVALID_ARGUMENT: another form.
 absl::StatusOr<PackageName> ParsePackage(absl::string_view package);
 
-// The one wheel of the version to take: that with `sha256` if it is given; else what is not yanked
-// before what is, for any Python 3 (py3-none-any) before other pure ones (*-none-any) before
-// compiled ones, and then by the least file name. NOT_FOUND: there is no wheel of that version;
-// FAILED_PRECONDITION: none has the hash.
+// Returns the wheel to take: the one with `sha256` if it is given. Else non-yanked wheels come
+// first, then those for any Python 3 (py3-none-any), other pure ones (*-none-any) and compiled
+// ones, then the lowest filename. NOT_FOUND: the version has no wheel; FAILED_PRECONDITION: no
+// wheel has the hash.
 absl::StatusOr<IndexFile> ChooseWheel(const std::vector<IndexFile>& files,
                                       const PackageName& package, absl::string_view sha256);
 

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "common/base/file.h"
 #include "common/testing/status_matchers.h"
 
 namespace kernelmill::fetcher {
@@ -71,5 +74,98 @@ TEST(PackageIndex, HtmlPage) {
   EXPECT_TRUE(files[1].yanked);
 }
 
+using ::kernelmill::testing::IsOk;
+using ::kernelmill::testing::StatusIs;
+
+TEST(IndexSetting, PipConfiguration) {
+  EXPECT_EQ(IndexInPipConfig("# x\n[global]\nindex-url = https://a.example.org/simple\n"),
+            "https://a.example.org/simple");
+  EXPECT_EQ(IndexInPipConfig("[install]\nindex_url: https://b.example.org/s\n"),
+            "https://b.example.org/s");
+  EXPECT_EQ(IndexInPipConfig("[other]\nindex-url = https://c.example.org\n"), "");
+  EXPECT_EQ(IndexInPipConfig("[global]\n#index-url = https://c.example.org\nextra-index-url = d\n"),
+            "");
+}
+
+TEST(IndexSetting, OptionThenEnvironmentThenFile) {
+  const TempDir folder = *TempDir::Create();
+  const std::string file = folder.path() + "/pip.conf";
+  ASSERT_THAT(WriteFile(file, "[global]\nindex-url = https://file.example.org/simple\n"), IsOk());
+  ::setenv("PIP_CONFIG_FILE", file.c_str(), 1);
+  ::setenv("PIP_INDEX_URL", "https://env.example.org/simple", 1);
+  EXPECT_EQ(*ResolvePackageIndex("https://option.example.org/simple"),
+            "https://option.example.org/simple");
+  EXPECT_EQ(*ResolvePackageIndex(""), "https://env.example.org/simple");
+  ::unsetenv("PIP_INDEX_URL");
+  EXPECT_EQ(*ResolvePackageIndex(""), "https://file.example.org/simple");
+  ::unsetenv("PIP_CONFIG_FILE");
+}
+
+TEST(IndexSetting, WhatIsNoHttpUrlIsRefused) {
+  EXPECT_THAT(ResolvePackageIndex("file:///srv/simple"),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+using ::kernelmill::testing::StatusIs;
+
+IndexFile File(const std::string& filename, const std::string& sha256 = "", bool yanked = false) {
+  return {filename, "https://example.org/" + filename, sha256, yanked};
+}
+
+std::string Choose(std::vector<IndexFile> files, const std::string& sha256 = "") {
+  const PackageName package = {"My.Pkg", "1.0"};
+  const absl::StatusOr<IndexFile> chosen = ChooseWheel(files, package, sha256);
+  std::reverse(files.begin(), files.end());
+  const absl::StatusOr<IndexFile> reversed = ChooseWheel(files, package, sha256);
+  EXPECT_EQ(chosen.ok(), reversed.ok());
+  if (!chosen.ok()) return absl::StatusCodeToString(chosen.status().code());
+  EXPECT_EQ(chosen->filename, reversed->filename) << "the order of the page does not matter";
+  return chosen->filename;
+}
+
+TEST(ParsePackage, NameAndVersion) {
+  EXPECT_EQ(ParsePackage("a-b==1.0+cu1")->name, "a-b");
+  EXPECT_EQ(ParsePackage("a-b==1.0+cu1")->version, "1.0+cu1");
+  for (const char* bad : {"", "a", "a==", "==1", "a/../b==1", "..==1", "a?x==1", "a b==1"}) {
+    EXPECT_THAT(ParsePackage(bad), StatusIs(absl::StatusCode::kInvalidArgument)) << bad;
+  }
+}
+
+TEST(ChooseWheel, PureBeforeCompiledThenByName) {
+  EXPECT_EQ(Choose({File("my_pkg-1.0-cp310-cp310-linux_x86_64.whl"),
+                    File("my_pkg-1.0-py3-none-any.whl"), File("my_pkg-1.0-py2.py3-none-any.whl")}),
+            "my_pkg-1.0-py3-none-any.whl");
+  EXPECT_EQ(Choose({File("my_pkg-1.0-cp311-cp311-linux_x86_64.whl"),
+                    File("my_pkg-1.0-cp310-cp310-linux_x86_64.whl")}),
+            "my_pkg-1.0-cp310-cp310-linux_x86_64.whl");
+}
+
+TEST(ChooseWheel, OnlyThisProjectAndVersion) {
+  EXPECT_EQ(Choose({File("my_pkg-1.0.1-py3-none-any.whl"), File("other-1.0-py3-none-any.whl"),
+                    File("my_pkg-1.0.tar.gz"), File("my_pkg-1.0-py3-none-any.whl.metadata"),
+                    File("MY_PKG-1.0-1-py3-none-any.whl")}),
+            "MY_PKG-1.0-1-py3-none-any.whl");
+  EXPECT_EQ(Choose({File("my_pkg-1.0.tar.gz")}), "NOT_FOUND");
+}
+
+TEST(ChooseWheel, YankedOnesComeLast) {
+  EXPECT_EQ(Choose({File("my_pkg-1.0-py3-none-any.whl", "", true),
+                    File("my_pkg-1.0-cp310-cp310-linux_x86_64.whl")}),
+            "my_pkg-1.0-cp310-cp310-linux_x86_64.whl");
+  EXPECT_EQ(Choose({File("my_pkg-1.0-py3-none-any.whl", "", true)}), "my_pkg-1.0-py3-none-any.whl");
+}
+
+TEST(ChooseWheel, HashDecides) {
+  const std::string a(64, 'a'), b(64, 'b'), c(64, 'c');
+  const std::vector<IndexFile> files = {File("my_pkg-1.0-py3-none-any.whl", a),
+                                        File("my_pkg-1.0-cp310-cp310-linux_x86_64.whl", b)};
+  EXPECT_EQ(Choose(files, b), "my_pkg-1.0-cp310-cp310-linux_x86_64.whl");
+  EXPECT_EQ(Choose(files, c), "FAILED_PRECONDITION");
+  EXPECT_EQ(Choose({files[0], File("my_pkg-1.0-cp310-cp310-linux_x86_64.whl")}, c),
+            "my_pkg-1.0-cp310-cp310-linux_x86_64.whl")
+      << "one without a hash may be it";
+}
+
 }  // namespace
+
 }  // namespace kernelmill::fetcher

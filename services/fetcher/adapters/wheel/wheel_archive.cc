@@ -1,3 +1,6 @@
+// Zip archives from strangers. A few kilobytes can claim to unpack to terabytes, so the limits are
+// on bytes that were really unpacked: for each member, for all members, and in relation to the
+// archive's own size. Names are only bytes here; IsUnsafePath decides about them.
 #include "services/fetcher/adapters/wheel/wheel_archive.h"
 
 #include <archive.h>
@@ -19,8 +22,8 @@ namespace {
 
 constexpr int64_t kFreeOfRatio = 16 << 20;
 
-// libarchive turns names into the locale's encoding. For this thread, while this object lives, that
-// is UTF-8 whatever the process's locale is, so that names stay as they are in the archive.
+// Sets a UTF-8 locale for this thread while the object lives. libarchive converts names to the
+// locale's encoding; with UTF-8 they stay as they are in the archive.
 class Utf8Locale {
  public:
   Utf8Locale() : locale_(::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)) {
@@ -49,7 +52,7 @@ absl::Status NotAnArchive(archive* reader) {
 
 absl::StatusOr<ArchivePtr> Open(absl::string_view bytes) {
   ArchivePtr reader(::archive_read_new(), &::archive_read_free);
-  // By the directory at its end alone, as installers read it.
+  // Only by the directory at its end, as installers read it.
   if (::archive_read_support_format_zip_seekable(reader.get()) != ARCHIVE_OK ||
       ::archive_read_open_memory(reader.get(), bytes.data(), bytes.size()) != ARCHIVE_OK) {
     return NotAnArchive(reader.get());
@@ -57,7 +60,7 @@ absl::StatusOr<ArchivePtr> Open(absl::string_view bytes) {
   return reader;
 }
 
-// The next member; false at the end.
+// Moves to the next member. Returns false at the end.
 absl::StatusOr<bool> Next(archive* reader, archive_entry** entry) {
   const int result = ::archive_read_next_header(reader, entry);
   if (result == ARCHIVE_EOF) return false;
@@ -65,7 +68,7 @@ absl::StatusOr<bool> Next(archive* reader, archive_entry** entry) {
   return NotAnArchive(reader);
 }
 
-EntryKind KindOf(archive_entry* entry) {
+EntryKind ToEntryKind(archive_entry* entry) {
   if (::archive_entry_hardlink(entry) != nullptr) return EntryKind::kSymlink;
   switch (::archive_entry_filetype(entry)) {
     case AE_IFREG:
@@ -78,7 +81,7 @@ EntryKind KindOf(archive_entry* entry) {
   }
 }
 
-// A member's content. A size that the archive states is not believed.
+// Reads a member's content. The size that the archive states is not trusted.
 absl::StatusOr<std::string> ReadMember(archive* reader, int64_t member_bytes, int64_t& left) {
   std::string content;
   char buffer[1 << 16];
@@ -123,7 +126,7 @@ absl::Status ListArchive(absl::string_view archive_bytes, const ArchiveLimits& l
     }
     const char* path = ::archive_entry_pathname(entry);
     if (path == nullptr || ::archive_entry_filetype(entry) == AE_IFDIR) continue;
-    RETURN_IF_ERROR(visit({number, path, KindOf(entry)}));
+    RETURN_IF_ERROR(visit({number, path, ToEntryKind(entry)}));
   }
 }
 
@@ -146,9 +149,9 @@ absl::StatusOr<MemberContents> ReadMembers(absl::string_view archive_bytes,
   }
 }
 
-// The directory: an end record "PK\5\6" with the number of entries, the directory's size and its
-// offset; then entries "PK\1\2" of 46 bytes and three variable parts, with the time at 12 and the
-// date at 14.
+// Reads the directory: an end record "PK\5\6" with the number of entries, the directory's size and
+// its offset; then entries "PK\1\2" of 46 bytes and three variable parts, with the time at offset
+// 12 and the date at 14.
 int64_t NewestMemberTime(absl::string_view archive_bytes) {
   constexpr size_t kEndRecord = 22, kEntry = 46;
   const size_t end = archive_bytes.rfind(absl::string_view("PK\5\6", 4));

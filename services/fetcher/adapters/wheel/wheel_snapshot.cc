@@ -1,3 +1,6 @@
+// Wheels: a zip archive that is downloaded as a whole, since its directory is at its end, and read
+// in two passes over its bytes in memory. The first lists the members and selects; the second
+// unpacks only the selected ones. Nothing is written to disk, and no code of the package runs.
 #include "services/fetcher/adapters/wheel/wheel_snapshot.h"
 
 #include <cstddef>
@@ -24,7 +27,7 @@
 namespace kernelmill::fetcher {
 namespace {
 
-// Holds the unpacked members; the archive itself is not needed any more.
+// A wheel's unpacked members. The archive itself is no longer needed.
 class WheelSnapshot : public Snapshot {
  public:
   absl::Status Load(absl::string_view wheel, const GlobSet& globs, const WheelOptions& options);
@@ -33,7 +36,7 @@ class WheelSnapshot : public Snapshot {
 
   absl::StatusOr<int64_t> Size(const Entry& entry) override {
     ASSIGN_OR_RETURN(const absl::StatusOr<std::string>* content, Find(entry));
-    // One that was too large to unpack has at least this size.
+    // A member that was too large to unpack has at least this size.
     if (absl::IsOutOfRange(content->status())) return member_bytes_ + 1;
     RETURN_IF_ERROR(content->status());
     return static_cast<int64_t>((*content)->size());
@@ -58,6 +61,8 @@ class WheelSnapshot : public Snapshot {
   int64_t member_bytes_ = 0;
 };
 
+// Returns the numbers of the members to unpack: everything that the listing names and that has a
+// safe path.
 std::set<size_t> WheelSnapshot::Wanted() const {
   std::set<size_t> wanted;
   for (const std::vector<Entry>* entries :
@@ -103,6 +108,7 @@ absl::StatusOr<IndexFile> FindWheel(absl::string_view package, absl::string_view
   return ChooseWheel(files, name, sha256);
 }
 
+// Downloads a wheel into memory, and checks it against the hash that the index gives.
 absl::StatusOr<std::string> Download(const IndexFile& file, const WheelOptions& options) {
   HttpRequest request;
   request.url = file.url;
@@ -113,7 +119,7 @@ absl::StatusOr<std::string> Download(const IndexFile& file, const WheelOptions& 
   RETURN_IF_ERROR(HttpStatus(response));
   if (!file.sha256.empty() && Sha256Hex(response.body) != file.sha256) {
     return absl::DataLossError(absl::StrCat(
-        ToUtf8(file.filename), ": its bytes do not have the hash that the index gives"));
+        ToUtf8(file.filename), ": the downloaded bytes do not have the hash that the index gives"));
   }
   return std::move(response.body);
 }
@@ -123,8 +129,8 @@ constexpr size_t kMaxHeaders = 100'000;
 
 using Header = std::pair<std::string, std::string>;
 
-// The headers up to the first empty line; a line that begins with a blank goes on with the one
-// before it.
+// Parses the headers up to the first empty line. A line that begins with a blank continues the
+// header before it.
 std::vector<Header> ParseHeaders(absl::string_view text) {
   std::vector<Header> headers;
   for (absl::string_view line : absl::StrSplit(text, '\n')) {

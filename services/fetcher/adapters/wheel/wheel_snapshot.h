@@ -16,33 +16,35 @@
 
 namespace kernelmill::fetcher {
 
-// What a wheel's METADATA declares about its licence: the values of License-Expression, License and
-// the classifiers that begin with "License ::", in that order and as they stand there. UNKNOWN is
+// Returns the licences that a wheel's METADATA declares: the values of License-Expression, License
+// and the classifiers that begin with "License ::", in that order and as written. UNKNOWN counts as
 // nothing.
 std::vector<std::string> DeclaredLicenses(absl::string_view metadata);
 
+// The index and the limits of the wheel adapter.
 struct WheelOptions {
-  std::string index_url;  // of a simple package index
+  std::string index_url;  // a simple package index
   int64_t download_bytes = 256 << 20;
   absl::Duration timeout = absl::Minutes(10);
   ArchiveLimits archive;
   TreeLimits tree;
 };
 
-// The SHA-256 of the wheel that name==version stands for in the index. The wheel itself is fetched
-// only if the index does not tell. NOT_FOUND: no such package or version.
+// Returns the SHA-256 of the wheel that name==version means in the index. The wheel itself is
+// fetched only if the index does not give the hash. NOT_FOUND: the package or version does not
+// exist.
 absl::StatusOr<std::string> PinWheel(absl::string_view package, const WheelOptions& options);
 
-// Fetches the wheel with that hash and unpacks, in memory, what `globs` select and the licence
-// files. FAILED_PRECONDITION: no wheel has the hash, or it is over a limit; DATA_LOSS: its bytes
-// are not what the index promises, or it is not an archive. Network errors as HttpGet and
-// HttpStatus.
+// Fetches the wheel with that hash and unpacks, in memory, the files that `globs` select and the
+// licence files. FAILED_PRECONDITION: no wheel has the hash, or it is over a limit; DATA_LOSS: its
+// bytes do not have the hash that the index gives, or it is not an archive. Network errors: as
+// HttpGet and HttpStatus.
 absl::StatusOr<std::unique_ptr<Snapshot>> FetchWheel(absl::string_view package,
                                                      const std::string& sha256,
                                                      const GlobSet& globs,
                                                      const WheelOptions& options);
 
-// The same for a wheel's bytes at hand.
+// Does the same with the bytes of a wheel.
 absl::StatusOr<std::unique_ptr<Snapshot>> OpenWheel(absl::string_view wheel, const GlobSet& globs,
                                                     const WheelOptions& options);
 

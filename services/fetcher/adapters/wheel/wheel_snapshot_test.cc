@@ -94,7 +94,7 @@ TEST_F(WheelSnapshotTest, JsonAndHtmlIndexGiveTheSameTree) {
   EXPECT_EQ(json->files(0).path(), "my_pkg/k.py");
   EXPECT_EQ(json->files(0).fate(), v1::FILE_FATE_SHARDED);
   EXPECT_EQ(json->unselected_files(), 5);
-  ASSERT_EQ(json->license_files_size(), 1) << "of AUTHORS nobody makes anything";
+  ASSERT_EQ(json->license_files_size(), 1) << "AUTHORS is not a licence file";
   EXPECT_EQ(json->license_files(0).path(), "my_pkg-1.0.dist-info/LICENSE");
   EXPECT_THAT(json->declared_licenses(), ElementsAre("MIT"));
   EXPECT_EQ(json->requires_triton(), ">=3.0.0");

@@ -1,3 +1,12 @@
+// Discovery, the basic idea: GitHub returns at most the first 1000 rows of a search. A search with
+// more rows is cut in two by the number of stars, and each half again, until every part has at most
+// 1000 rows or only one number of stars. Rows beyond that are counted as out of reach. The range
+// with the most stars is searched first, so that the walk can stop as soon as it has `limit`
+// repositories.
+//
+// Code search finds files, not repositories, and knows no stars, so it is cut by the size of the
+// files instead, and each repository that it names is looked up. If words of the README are asked
+// for too, which a look-up does not tell, the repositories are taken that both searches find.
 #include "services/fetcher/core/discover/discover.h"
 
 #include <algorithm>
@@ -18,12 +27,12 @@
 namespace kernelmill::fetcher {
 namespace {
 
-constexpr int kTries = 3;  // of a page that is not complete
-// Where a range without an end is cut as if it ended: above what there is.
+constexpr int kTries = 3;  // for a page that is not complete
+// The upper end that is assumed when an open range is cut: above every number that occurs.
 constexpr int64_t kMostStars = 1 << 20;
-constexpr int64_t kMostBytes = 384 << 10;  // of a file that GitHub's code search knows
+constexpr int64_t kMostBytes = 384 << 10;  // GitHub's code search has no larger files
 
-// One of the two searches: how its pages are asked for, and read.
+// One of the two searches: how its pages are requested and parsed.
 struct Query {
   NumberRange whole;
   int64_t largest;
@@ -51,7 +60,7 @@ class Finder {
   absl::Status FindRepositories();
   absl::Status FindCode();
   absl::Status LookUpNamed();
-  // Calls `take` with every row, range after range from the highest, until there is `enough`.
+  // Calls `take` with every row, range by range from the highest, until `enough` returns true.
   absl::Status Walk(const Query& query, const std::function<void(FoundRepository&)>& take,
                     const std::function<bool()>& enough);
   absl::Status TakePages(const Query& query, const NumberRange& range, SearchPage first,
@@ -66,7 +75,7 @@ class Finder {
   SearchApi& api_;
   const DiscoverLimits limits_;
   int64_t pages_ = 0;
-  // Repositories that have the code: by name, which GitHub compares without case.
+  // Repositories that have the code, by their name in lower case, since GitHub ignores case.
   std::map<std::string, std::string> named_;
   std::map<std::string, FoundRepository> found_;  // by URL
   Discovery discovery_;
@@ -81,7 +90,7 @@ absl::Status Finder::FindRepositories() {
     const bool named = named_.count(absl::AsciiStrToLower(repository.name)) > 0;
     if (search_.code().empty() || named) Take(repository);
   };
-  // Every range that is left has fewer stars.
+  // All ranges that are left have fewer stars.
   const auto enough = [this] { return found_.size() >= static_cast<size_t>(search_.limit()); };
   return Walk(query, take, enough);
 }
@@ -101,12 +110,12 @@ absl::Status Finder::FindCode() {
 absl::Status Finder::LookUpNamed() {
   if (static_cast<int64_t>(named_.size()) > limits_.lookups) {
     return absl::FailedPreconditionError(
-        absl::StrCat("the code is in more than ", limits_.lookups, " repositories"));
+        absl::StrCat("the code is in more than ", limits_.lookups, " repositories; narrow it"));
   }
   for (const auto& [key, name] : named_) {
     const std::string path = RepositoryPath(name);
     const absl::StatusOr<ApiAnswer> answer = api_.Get(path);
-    if (absl::IsNotFound(answer.status())) continue;  // it went since it was indexed
+    if (absl::IsNotFound(answer.status())) continue;  // it was deleted after it was indexed
     RETURN_IF_ERROR(answer.status());
     ASSIGN_OR_RETURN(FoundRepository repository, ParseRepository(answer->body));
     api_.Keep(path, *answer);
@@ -117,7 +126,7 @@ absl::Status Finder::LookUpNamed() {
 
 absl::Status Finder::Walk(const Query& query, const std::function<void(FoundRepository&)>& take,
                           const std::function<bool()>& enough) {
-  std::vector<NumberRange> ranges = {query.whole};  // the highest last
+  std::vector<NumberRange> ranges = {query.whole};  // the highest range is the last
   while (!ranges.empty() && !enough()) {
     const NumberRange range = ranges.back();
     ranges.pop_back();
@@ -152,7 +161,7 @@ absl::StatusOr<SearchPage> Finder::GetPage(const Query& query, const NumberRange
   for (int attempt = 1;; ++attempt) {
     if (++pages_ > limits_.pages) {
       return absl::FailedPreconditionError(
-          absl::StrCat("the search has more than ", limits_.pages, " pages: narrow it"));
+          absl::StrCat("the search has more than ", limits_.pages, " pages; narrow it"));
     }
     ASSIGN_OR_RETURN(const ApiAnswer answer, api_.Get(path));
     ASSIGN_OR_RETURN(SearchPage found, query.parse(answer.body));

@@ -11,46 +11,43 @@
 
 namespace kernelmill::fetcher {
 
+// An answer of GitHub's REST API.
 struct ApiAnswer {
   std::string body;
-  std::string etag;   // empty: the answer cannot be asked for again by it
-  bool kept = false;  // it is one that was kept, and is still the newest
+  std::string etag;   // empty: the answer cannot be asked for again by a tag
+  bool kept = false;  // it comes from the cache, and GitHub said that it has not changed
 };
 
-// GitHub's REST API, as a search sees it.
+// GitHub's REST API, as a search uses it.
 class SearchApi {
  public:
   virtual ~SearchApi() = default;
-  // The answer to a path. NOT_FOUND: there is nothing there; INVALID_ARGUMENT: the question is
-  // refused; PERMISSION_DENIED; and what may be tried again.
+  // Returns the answer to a path. NOT_FOUND: the path does not exist; INVALID_ARGUMENT: the search
+  // is refused; PERMISSION_DENIED; and errors that may be retried.
   virtual absl::StatusOr<ApiAnswer> Get(const std::string& path) = 0;
-  // The answer made sense: it may be kept for the next time.
+  // Notes that the answer could be parsed, so that it may be kept for the next search.
   virtual void Keep(const std::string& path, const ApiAnswer& answer) = 0;
 };
 
-// What one search may ask for, lest a server leads it on for ever.
+// Bounds on the requests of one search, so that a server cannot keep it busy forever.
 struct DiscoverLimits {
   int64_t pages = 2'000;
   int64_t lookups = 20'000;
 };
 
+// The repositories that a search found, and how complete the search was.
 struct Discovery {
   std::vector<std::string> urls;  // sorted, each once
   int64_t incomplete = 0;         // pages that may lack rows, as the server says
-  int64_t out_of_reach = 0;       // rows that the server counted and gives to nobody
+  int64_t out_of_reach = 0;       // rows that the server counts but does not return
 };
 
-// The repositories that a search finds, at most `search.limit()`: those with the most stars, of
-// equals those first by name. The same answers give the same repositories.
+// Returns the repositories that a search finds, at most `search.limit()`: those with the most
+// stars, equal ones by name. The same answers give the same repositories. discover.cc has the basic
+// idea.
 //
-// GitHub gives the first 1000 rows of a search and no more. A search with more is cut in two by
-// stars, and each half again, until every part is within reach or has but one number of stars; code
-// search likewise by the size of files, the one number that it knows. Code search finds files, and
-// says little of their repositories: each is looked up; where README words are asked for too, which
-// no look-up answers, those are taken that both searches find.
-//
-// INVALID_ARGUMENT: see CheckSearch; FAILED_PRECONDITION: over a limit; DATA_LOSS: not what the API
-// answers; else as SearchApi.
+// INVALID_ARGUMENT: see CheckSearch; FAILED_PRECONDITION: over a limit; DATA_LOSS: an answer that
+// is not the API's. Other errors: as SearchApi.
 absl::StatusOr<Discovery> DiscoverRepositories(const v1::Discover& search, SearchApi& api,
                                                const DiscoverLimits& limits = {});
 

@@ -1,3 +1,6 @@
+// Parsing of GitHub's answers. The server is configured by the operator, but its answers are
+// treated like any input from the network: a missing or malformed field drops its row, counts are
+// bounded, and a URL is only taken if CheckGitUrl accepts it.
 #include "services/fetcher/core/discover/discover_answer.h"
 
 #include <algorithm>
@@ -24,8 +27,8 @@ constexpr int kMaxDepth = 8;
 constexpr size_t kMaxTopics = 100;
 constexpr size_t kMaxErrorBytes = 300;
 
-// Null if it is no JSON. What is nested deeper than any answer is dropped as it comes, so that
-// brackets alone take no memory.
+// Parses JSON; null if it is invalid. Values that are nested deeper than in any real answer are
+// dropped while parsing, so that a body of brackets takes no memory.
 Json ParseJson(absl::string_view body) {
   const auto shallow = [](int depth, Json::parse_event_t, Json&) { return depth <= kMaxDepth; };
   Json json = Json::parse(body.begin(), body.end(), shallow, /*allow_exceptions=*/false);
@@ -49,7 +52,7 @@ bool TrueAt(const Json& object, const char* key) {
   return value.is_boolean() && value.get<bool>();
 }
 
-// A count; none: there is none, or it makes no sense.
+// Returns a count; nothing if it is missing or out of range.
 std::optional<int64_t> CountAt(const Json& object, const char* key) {
   const Json& value = At(object, key);
   if (!value.is_number_integer() || (value.is_number_unsigned() && value.get<uint64_t>() >> 62)) {
@@ -59,7 +62,7 @@ std::optional<int64_t> CountAt(const Json& object, const char* key) {
   return count < 0 ? std::nullopt : std::optional<int64_t>(count);
 }
 
-std::vector<std::string> TopicsOf(const Json& repository) {
+std::vector<std::string> ReadTopics(const Json& repository) {
   std::vector<std::string> topics;
   for (const Json& topic : At(repository, "topics")) {
     if (topic.is_string() && topics.size() < kMaxTopics) topics.push_back(topic);
@@ -72,7 +75,7 @@ bool IsWebUrl(const std::string& url) {
                                                    absl::StartsWithIgnoreCase(url, "http://"));
 }
 
-// A repository with its name alone, as code search has it.
+// Reads a repository with its name only, as code search has it.
 std::optional<FoundRepository> NamedRepository(const Json& object) {
   FoundRepository repository;
   repository.name = TextAt(object, "full_name");
@@ -90,7 +93,7 @@ std::optional<FoundRepository> WholeRepository(const Json& object) {
   if (!IsWebUrl(repository->url)) return std::nullopt;
   repository->stars = *stars;
   repository->archived = TrueAt(object, "archived");
-  repository->topics = TopicsOf(object);
+  repository->topics = ReadTopics(object);
   return repository;
 }
 
@@ -100,7 +103,7 @@ absl::StatusOr<SearchPage> ParsePage(absl::string_view body, ReadRow read) {
   const std::optional<int64_t> total = CountAt(json, "total_count");
   const Json& items = At(json, "items");
   if (!total.has_value() || !items.is_array()) {
-    return absl::DataLossError("not what a search answers");
+    return absl::DataLossError("the answer is not that of a search");
   }
   SearchPage page;
   page.total = *total;
@@ -127,10 +130,13 @@ absl::StatusOr<SearchPage> ParseCodeSearch(absl::string_view body) {
 absl::StatusOr<FoundRepository> ParseRepository(absl::string_view body) {
   const Json json = ParseJson(body);
   std::optional<FoundRepository> repository = WholeRepository(json);
-  if (!repository.has_value()) return absl::DataLossError("not what describes a repository");
+  if (!repository.has_value())
+    return absl::DataLossError("the answer does not describe a repository");
   return *std::move(repository);
 }
 
+// The text ends up in logs and in messages to users, so it is cut and its control characters are
+// replaced.
 std::string ErrorText(absl::string_view body) {
   const Json json = ParseJson(body);
   std::string text = TextAt(json, "message");

@@ -13,7 +13,7 @@ namespace kernelmill::fetcher {
 // A repository as GitHub's REST API describes it.
 struct FoundRepository {
   std::string name;  // owner/name
-  std::string url;   // for git, as people write it; code search gives none that is used
+  std::string url;   // the URL of its page, which git accepts; code search gives none that is used
   int64_t stars = 0;
   bool fork = false;
   bool archived = false;
@@ -21,20 +21,21 @@ struct FoundRepository {
   std::vector<std::string> topics;
 };
 
-// A page of a search's answer. Rows that make no sense are counted and left out.
+// A page of a search's answer. Malformed rows are counted and dropped.
 struct SearchPage {
-  int64_t total = 0;        // rows of all pages, those out of reach too
-  bool incomplete = false;  // the search took too long: there may be more
-  int rows = 0;             // of this page
+  int64_t total = 0;        // rows of all pages, also those out of reach
+  bool incomplete = false;  // the search took too long and may have more rows
+  int rows = 0;             // on this page
   std::vector<FoundRepository> repositories;
 };
 
-// DATA_LOSS: not such an answer. Of a hostile one no more is taken than a page can have.
+// Parse answers. DATA_LOSS: the answer is not of that form. At most the rows that a page can have
+// are read, even from a hostile server.
 absl::StatusOr<SearchPage> ParseRepositorySearch(absl::string_view body);
 absl::StatusOr<SearchPage> ParseCodeSearch(absl::string_view body);
 absl::StatusOr<FoundRepository> ParseRepository(absl::string_view body);
 
-// What an error's body says, on one line and not long; empty: nothing.
+// Returns the message in the body of an error, short and on one line; empty if it has no message.
 std::string ErrorText(absl::string_view body);
 
 }  // namespace kernelmill::fetcher

@@ -1,3 +1,6 @@
+// The query language of GitHub's search: free words, then qualifiers "name:value". A value with
+// other characters than letters, digits and a few signs is quoted. Ranges are "low..high" with both
+// ends included, or ">=low".
 #include "services/fetcher/core/discover/discover_query.h"
 
 #include <algorithm>
@@ -15,7 +18,7 @@
 namespace kernelmill::fetcher {
 namespace {
 
-// In a search, quotes cannot be escaped, and are not looked for.
+// Quotes a text. Quotes in it cannot be escaped in a search, and GitHub ignores them anyway.
 std::string Quoted(absl::string_view text) {
   return absl::StrCat("\"", absl::StrReplaceAll(text, {{"\"", " "}}), "\"");
 }
@@ -48,6 +51,8 @@ std::string SearchPath(absl::string_view kind, const std::vector<std::string>& t
 
 }  // namespace
 
+// Stars are distributed roughly as a power law, so halves of equal ratio have more equal numbers of
+// rows than halves of equal length. With them the walk needs fewer requests.
 std::optional<std::pair<NumberRange, NumberRange>> SplitRange(const NumberRange& range,
                                                               int64_t largest) {
   const int64_t high = range.high == NumberRange::kOpen ? largest : range.high;
@@ -62,12 +67,12 @@ std::string RepositorySearchPath(const v1::Discover& search, const NumberRange& 
   for (const std::string& word : search.readme()) terms.push_back(Quoted(word));
   if (!search.readme().empty()) terms.emplace_back("in:readme");
   AddRange("stars", stars, terms);
-  // Beside code, the language is that of the file which has the code.
+  // With code, the language is that of the file that has the code.
   if (HasLanguage(search) && search.code().empty()) {
     terms.push_back(Qualifier("language", search.language()));
   }
   for (const std::string& topic : search.topics()) terms.push_back(Qualifier("topic", topic));
-  terms.emplace_back("is:public");  // a token may see more
+  terms.emplace_back("is:public");  // a token may see private repositories
   if (search.forks()) terms.emplace_back("fork:true");
   if (!search.archived()) terms.emplace_back("archived:false");
   return SearchPath("repositories", terms, "&sort=stars&order=desc", page);
@@ -97,10 +102,11 @@ bool IsRepositoryName(absl::string_view text) {
 
 absl::Status CheckSearch(const v1::Discover& search) {
   if (search.topics().empty() && search.readme().empty() && search.code().empty()) {
-    return absl::InvalidArgumentError("a search without topics, readme and code");
+    return absl::InvalidArgumentError("a search must have topics, readme or code");
   }
   if (search.min_stars() < 0 || search.limit() <= 0) {
-    return absl::InvalidArgumentError("a search without a limit, or with negative stars");
+    return absl::InvalidArgumentError(
+        "a search must have a limit above 0, and min_stars must not be negative");
   }
   return absl::OkStatus();
 }

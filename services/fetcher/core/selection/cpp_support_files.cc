@@ -1,3 +1,5 @@
+// Unlike SupportFiles, a header may be a file that was not fetched, so a level of the walk is
+// fetched before the next one can be known.
 #include "services/fetcher/core/selection/cpp_support_files.h"
 
 #include <algorithm>
@@ -9,15 +11,15 @@
 #include "absl/strings/match.h"
 #include "common/base/hash.h"
 #include "common/base/status.h"
-#include "common/cpp/headers.h"
+#include "common/cpp/include_paths.h"
 #include "common/dsl/languages.h"
 #include "services/fetcher/core/selection/file_policy.h"
 
 namespace kernelmill::fetcher {
 namespace {
 
-// None where there is no C++, or where there are too many paths to hold them twice.
-std::vector<std::string> PathsOf(const Listing& listing, size_t max_bytes) {
+// Returns all paths; empty if there is no C++, or if the paths are too many to hold twice.
+std::vector<std::string> CollectPaths(const Listing& listing, size_t max_bytes) {
   std::vector<std::string> paths;
   size_t bytes = 0;
   for (const std::vector<Entry>* entries : {&listing.files, &listing.headers}) {
@@ -32,12 +34,14 @@ std::vector<std::string> PathsOf(const Listing& listing, size_t max_bytes) {
   return any ? paths : std::vector<std::string>();
 }
 
+// Returns whether a file may launch a kernel: by <<<...>>>, a macro such as LAUNCH_KERNEL, or an
+// API such as cudaLaunchKernel.
 bool MayLaunch(absl::string_view content) {
   return absl::StrContains(content, "<<<") || absl::StrContains(content, "LAUNCH") ||
          absl::StrContains(content, "LaunchKernel");
 }
 
-// What cannot be had of one file is no reason to fail.
+// Returns whether the error concerns one file only, which is no reason to fail.
 bool IsOfOneFile(const absl::Status& status) {
   return absl::IsNotFound(status) || absl::IsDataLoss(status) || absl::IsPermissionDenied(status);
 }
@@ -47,7 +51,7 @@ bool IsOfOneFile(const absl::Status& status) {
 CppSupportFiles::CppSupportFiles(const Listing& listing, const SupportLimits& limits)
     : listing_(listing),
       limits_(limits),
-      paths_(PathsOf(listing, limits.path_bytes)),
+      paths_(CollectPaths(listing, limits.path_bytes)),
       includes_(listing.files.size() + listing.headers.size()) {}
 
 void CppSupportFiles::AddContent(size_t index, absl::string_view content, bool marked) {
@@ -72,7 +76,7 @@ void CppSupportFiles::AddIncludes(uint32_t index, absl::string_view content) {
   }
 }
 
-CppSupportFiles::Indexes CppSupportFiles::NextOf(const Indexes& files) {
+CppSupportFiles::Indexes CppSupportFiles::FindNext(const Indexes& files) {
   Indexes next;
   for (const uint32_t file : files) {
     for (const uint32_t included : includes_[file]) {
@@ -86,7 +90,7 @@ CppSupportFiles::Indexes CppSupportFiles::NextOf(const Indexes& files) {
   return next;
 }
 
-// Whether it is handed on, now or anyway.
+// Marks the file. Returns whether it goes on, for others or for its own sake.
 bool CppSupportFiles::MarkFile(v1::FileEntry& file) {
   if (file.fate() == v1::FILE_FATE_SHARDED) return true;
   const int64_t size = file.size_bytes();
@@ -136,6 +140,9 @@ absl::Status CppSupportFiles::BringHeaders(Snapshot& snapshot, const Indexes& wa
   return absl::OkStatus();
 }
 
+// The walk is by levels: what the files with CUDA functions include, then what those files include,
+// and so on. A level's headers are fetched in one transfer. More than kMaxLevels of nested headers
+// do not occur in practice.
 absl::Status CppSupportFiles::Mark(Snapshot& snapshot, v1::SourceTree& tree) {
   constexpr int kMaxLevels = 16;
   seen_.assign(includes_.size(), false);
@@ -146,7 +153,7 @@ absl::Status CppSupportFiles::Mark(Snapshot& snapshot, v1::SourceTree& tree) {
   for (int level = 0; level < kMaxLevels && !near.empty(); ++level) {
     Indexes handed_on;
     Indexes headers;
-    for (const uint32_t index : NextOf(near)) {
+    for (const uint32_t index : FindNext(near)) {
       if (IsHeader(index)) {
         headers.push_back(index);
         handed_on.push_back(index);

@@ -14,29 +14,29 @@
 
 namespace kernelmill::fetcher {
 
-// Which files that hold no CUDA functions are handed on nonetheless: those that files with such
-// functions include, directly or through others, be it that no glob names them (Listing.headers);
-// and files that include what is handed on and launch kernels.
+// The selection of C++ files without CUDA functions that go on nonetheless: files that files with
+// such functions include, directly or through others, even if no glob names them (Listing.headers);
+// and files that include one of these and launch kernels.
 //
-// The basic idea: while each selected file is read, what its #include lines name is looked up among
-// the source's paths; once all are read, a walk from the files with CUDA functions meets those that
-// are wanted, and brings headers a level at a time. Nearer files come first, then those with lower
-// paths, until a limit.
+// The basic idea: while each selected file is read, the names in its #include lines are looked up
+// among the source's paths. Once all are read, a breadth-first walk from the files with CUDA
+// functions meets the wanted files, and fetches headers a level at a time. Nearer files come first,
+// then lower paths, until a limit is reached.
 class CppSupportFiles {
  public:
-  // Refers to the listing.
+  // Keeps a reference to the listing.
   CppSupportFiles(const Listing& listing, const SupportLimits& limits);
 
-  // `index` counts in listing.files. Each at most once, in their order.
+  // Adds a file's content; `index` is its index in listing.files. Each file at most once, in order.
   void AddContent(size_t index, absl::string_view content, bool marked);
 
-  // Makes the wanted ones of the tree's files, which are listing.files, SHARDED; adds the headers
-  // that are wanted, so that all are sorted by path again. What cannot be had is left out; other
-  // errors are the snapshot's.
+  // Makes the wanted files of the tree, whose files are listing.files, SHARDED, and adds the wanted
+  // headers in the order of their paths. A file that cannot be read is left out. Other errors are
+  // the snapshot's.
   absl::Status Mark(Snapshot& snapshot, v1::SourceTree& tree);
 
  private:
-  using Indexes = std::vector<uint32_t>;  // in listing.files, then in listing.headers
+  using Indexes = std::vector<uint32_t>;  // indexes in listing.files followed by listing.headers
 
   bool IsHeader(uint32_t index) const { return index >= listing_.files.size(); }
   const Entry& EntryAt(uint32_t index) const {
@@ -44,7 +44,7 @@ class CppSupportFiles {
                            : listing_.files[index];
   }
   void AddIncludes(uint32_t index, absl::string_view content);
-  Indexes NextOf(const Indexes& files);
+  Indexes FindNext(const Indexes& files);
   bool MarkFile(v1::FileEntry& file);
   void MarkLaunching(v1::SourceTree& tree);
   absl::Status BringHeaders(Snapshot& snapshot, const Indexes& wanted, v1::SourceTree& tree);
@@ -55,7 +55,7 @@ class CppSupportFiles {
   const cpp::IncludePaths paths_;
   std::vector<Indexes> includes_;
   Indexes roots_;
-  Indexes launching_;  // without CUDA functions
+  Indexes launching_;  // files without CUDA functions that launch kernels
   std::vector<bool> seen_;
   int64_t root_bytes_ = 0;
   int64_t left_ = 0;

@@ -9,8 +9,8 @@
 namespace kernelmill::fetcher {
 namespace {
 
-// Code points that HFS+ ignores when it compares names, in UTF-8: U+200C..200F, U+202A..202E,
-// U+206A..206F and U+FEFF.
+// Returns whether the path has a code point that HFS+ ignores when it compares names, in UTF-8:
+// U+200C..200F, U+202A..202E, U+206A..206F and U+FEFF.
 bool HasIgnorable(absl::string_view path) {
   for (size_t at = 0; at + 2 < path.size(); ++at) {
     const auto byte = [&](size_t i) { return static_cast<unsigned char>(path[at + i]); };
@@ -23,13 +23,14 @@ bool HasIgnorable(absl::string_view path) {
   return false;
 }
 
-// What NTFS makes of a name: no stream suffix, no trailing dots and blanks.
+// Returns a name as NTFS reads it: without a stream suffix and trailing dots and blanks.
 absl::string_view Bare(absl::string_view name) {
   name = name.substr(0, name.find(':'));
   while (!name.empty() && (name.back() == '.' || name.back() == ' ')) name.remove_suffix(1);
   return name;
 }
 
+// "git~1" is the short name that Windows gives to ".git".
 bool IsUnsafePart(absl::string_view part) {
   if (part.empty() || part == "." || part == "..") return true;
   const absl::string_view bare = Bare(part);

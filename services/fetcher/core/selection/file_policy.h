@@ -5,18 +5,18 @@
 
 namespace kernelmill::fetcher {
 
-// Nothing stands in it by which the extractor finds kernels, or functions of other DSLs to count.
+// The reason of a file without a marker of any kernel language (dsl::HasMarker).
 inline constexpr absl::string_view kNoKernelMarker = "no_kernel_marker";
 
-// Why a file's content needs no extraction for its own sake, as a short stable word; empty if it
-// does need it: kNoKernelMarker, or "lfs_pointer" where Git LFS keeps the content elsewhere.
+// Returns why a file's content need not be extracted for its own sake, as a short stable word;
+// empty if it must be: kNoKernelMarker, or "lfs_pointer" if Git LFS keeps the content elsewhere.
 absl::string_view ContentSkipReason(absl::string_view content);
 
-// Whether a path could mean something else than a file below the root to some file system:
-// absolute, with an empty, '.' or '..' part, a NUL, a part that is '.git' in any disguise (case,
-// 'git~1', trailing dots and blanks, a stream suffix), or code points that file systems ignore.
-// Such files are skipped as "unsafe_path". Other paths, UTF-8 or not, are taken as the bytes that
-// they are.
+// Returns whether some file system could take the path for something else than a file below the
+// root: absolute, with an empty, '.' or '..' part, a NUL, a part that is '.git' in any disguise
+// (case, 'git~1', trailing dots and blanks, a stream suffix), or code points that file systems
+// ignore. Such files are skipped as "unsafe_path". All other paths, UTF-8 or not, are kept byte for
+// byte.
 bool IsUnsafePath(absl::string_view path);
 
 }  // namespace kernelmill::fetcher

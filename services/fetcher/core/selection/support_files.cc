@@ -1,3 +1,6 @@
+// Imports are found by searching for the word "import" with memmem and looking at the text before
+// it on its line, not by parsing: every Python file of a source goes through this, and most have no
+// kernels. `import a.b` is not followed, since kernels use names that are imported from modules.
 #include "services/fetcher/core/selection/support_files.h"
 
 #include <string.h>
@@ -16,7 +19,7 @@
 namespace kernelmill::fetcher {
 namespace {
 
-std::vector<std::string> PathsOf(const std::vector<Entry>& files, size_t max_bytes) {
+std::vector<std::string> CollectPaths(const std::vector<Entry>& files, size_t max_bytes) {
   std::vector<std::string> paths;
   size_t bytes = 0;
   for (const Entry& file : files) {
@@ -28,10 +31,10 @@ std::vector<std::string> PathsOf(const std::vector<Entry>& files, size_t max_byt
 }
 
 constexpr absl::string_view kImport = "import";
-// How far before "import" the line may begin.
+// The most bytes between the beginning of a line and its "import".
 constexpr size_t kMaxHead = 512;
 
-// What stands on the line before `at`; nothing if the line begins too far before it.
+// Returns the part of the line before `at`; nothing if the line begins too far before it.
 std::optional<absl::string_view> HeadOfLine(absl::string_view text, size_t at) {
   const size_t window = std::min(at, kMaxHead);
   const absl::string_view before = text.substr(at - window, window);
@@ -47,8 +50,8 @@ bool IsDotted(absl::string_view name) {
   });
 }
 
-// "from ..a.b " is level 2 of a.b; nothing if the words are others.
-std::optional<ImportedModule> ModuleOf(absl::string_view head) {
+// Parses the words before "import": "from ..a.b " is level 2 of a.b. Nothing for other words.
+std::optional<ImportedModule> ParseImport(absl::string_view head) {
   head = absl::StripAsciiWhitespace(head);
   if (!absl::ConsumePrefix(&head, "from")) return std::nullopt;
   const absl::string_view rest = absl::StripLeadingAsciiWhitespace(head);
@@ -64,7 +67,7 @@ std::optional<ImportedModule> ModuleOf(absl::string_view head) {
 SupportFiles::SupportFiles(const std::vector<Entry>& files, const SupportLimits& limits)
     : limits_(limits),
       files_(files),
-      paths_(PathsOf(files, limits.path_bytes)),
+      paths_(CollectPaths(files, limits.path_bytes)),
       imports_(files.size()) {
   for (size_t i = 0; i < files.size(); ++i) {
     index_of_.try_emplace(files[i].path, static_cast<uint32_t>(i));
@@ -88,7 +91,7 @@ void SupportFiles::AddContent(size_t index, absl::string_view content, bool mark
   }
 }
 
-SupportFiles::Indexes SupportFiles::NextOf(const Indexes& files, std::vector<bool>& seen) const {
+SupportFiles::Indexes SupportFiles::FindNext(const Indexes& files, std::vector<bool>& seen) const {
   Indexes next;
   for (const uint32_t file : files) {
     for (const uint32_t imported : imports_[file]) {
@@ -101,13 +104,15 @@ SupportFiles::Indexes SupportFiles::NextOf(const Indexes& files, std::vector<boo
   return next;
 }
 
+// A file that is over the limits is not walked through either, so that what lies behind it is left
+// out too.
 void SupportFiles::Mark(v1::SourceTree& tree) const {
   std::vector<bool> seen(files_.size(), false);
   for (const uint32_t root : roots_) seen[root] = true;
   int64_t left = std::min(std::max(root_bytes_, limits_.least_bytes), limits_.most_bytes);
   for (Indexes near = roots_; !near.empty();) {
     Indexes handed_on;
-    for (const uint32_t index : NextOf(near, seen)) {
+    for (const uint32_t index : FindNext(near, seen)) {
       v1::FileEntry& file = *tree.mutable_files(static_cast<int>(index));
       if (file.fate() == v1::FILE_FATE_SKIPPED) {
         const int64_t size = file.size_bytes();
@@ -132,7 +137,7 @@ std::vector<ImportedModule> FindImportLines(absl::string_view text, size_t most)
     if (next == nullptr) break;
     at = static_cast<const char*>(next) - text.data();
     const std::optional<absl::string_view> head = HeadOfLine(text, at);
-    std::optional<ImportedModule> module = head ? ModuleOf(*head) : std::nullopt;
+    std::optional<ImportedModule> module = head ? ParseImport(*head) : std::nullopt;
     if (module && seen.emplace(module->level, module->module).second) {
       found.push_back(*std::move(module));
     }

@@ -14,50 +14,50 @@
 
 namespace kernelmill::fetcher {
 
-// The module of a "from module import ...": dotted, after `level` dots.
+// The module in a "from module import ...": dotted, after `level` dots.
 struct ImportedModule {
   int level = 0;
   std::string module;
 };
 
-// The modules that names are imported from on the lines of a text of Python, in their order, each
-// once. Strings and comments are not told from code: what stands there may be meant as well. At
-// memory speed; of a text that imports from more modules than `most` the first ones.
+// Returns the modules of the "from ... import" lines of a Python text, in order, each once, at most
+// `most`. Strings and comments are not told from code, since code in them may be meant as well.
+// Runs at memory speed.
 std::vector<ImportedModule> FindImportLines(absl::string_view text, size_t most);
 
-// Bounds on what is handed on of files without kernels. Beyond them modules stay less complete.
+// Bounds on the files without kernels that go on. Beyond them modules stay less complete.
 struct SupportLimits {
   int64_t file_bytes = 1 << 20;
-  // Together not more than the files that import them, but as much as the first anyway and never
-  // more than the second: most that a package imports is host code.
+  // Together not more bytes than the files that import them, but at least the first bound and never
+  // more than the second: most of what a package imports is host code.
   int64_t least_bytes = 1 << 20;
   int64_t most_bytes = 32 << 20;
   size_t imports = 4 << 20;  // that are followed, of all files
   size_t imports_of_file = 1024;
-  size_t path_bytes = 64 << 20;  // of all files; of a tree with more nothing is
+  size_t path_bytes = 64 << 20;  // all paths together; a tree with more gets no such files
 };
 
-// Which files that hold no kernels are handed on nonetheless, since files that may hold Python
+// The selection of files without kernels that go on nonetheless, because files that may hold Python
 // kernels import helpers and constants from them, directly or through other files.
 //
-// The basic idea: while each file is read, the modules that its lines import from are looked up
-// among the source's paths; once all are read, a walk from the files that may make kernels meets
-// those that are wanted. Nearer files come first, then those with lower paths, until a limit.
+// The basic idea: while each file is read, the modules in its import lines are looked up among the
+// source's paths. Once all are read, a breadth-first walk from the files that may hold kernels
+// meets the wanted files. Nearer files come first, then lower paths, until a limit is reached.
 class SupportFiles {
  public:
   SupportFiles(const std::vector<Entry>& files, const SupportLimits& limits);
 
-  // `index` counts in the files. Each at most once, in their order.
+  // Adds a file's content; `index` is its index in `files`. Each file at most once, in order.
   void AddContent(size_t index, absl::string_view content, bool marked);
 
-  // Makes the wanted ones of the tree's files, which are in the same order, SHARDED.
+  // Makes the wanted files of the tree, whose files are in the same order, SHARDED.
   void Mark(v1::SourceTree& tree) const;
 
  private:
   using Indexes = std::vector<uint32_t>;
 
-  // Those that the files import which are not seen yet; sorted.
-  Indexes NextOf(const Indexes& files, std::vector<bool>& seen) const;
+  // Returns the files that `files` import and that are not seen yet; sorted.
+  Indexes FindNext(const Indexes& files, std::vector<bool>& seen) const;
 
   const SupportLimits limits_;
   const std::vector<Entry>& files_;

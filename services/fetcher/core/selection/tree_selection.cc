@@ -1,3 +1,8 @@
+// Selection happens while a tree is listed, and a tree may have millions of entries, so only the
+// paths that may be needed are held: selected files, candidates for licence files, C++ headers and
+// files with requirements. Which licence files count is only known at the end: those of the folders
+// above a selected file. All lists are sorted and cut by a total order, so the result does not
+// depend on the order in which an adapter lists a tree.
 #include "services/fetcher/core/selection/tree_selection.h"
 
 #include <algorithm>
@@ -9,7 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/path.h"
 #include "common/base/status.h"
-#include "common/cpp/headers.h"
+#include "common/cpp/include_paths.h"
 #include "common/source_files/source_files.h"
 #include "services/fetcher/core/selection/file_policy.h"
 
@@ -20,11 +25,12 @@ absl::Status OverLimit(absl::string_view what, int64_t limit) {
   return absl::FailedPreconditionError(absl::StrCat("the tree has more than ", limit, " ", what));
 }
 
+// A total order, also for entries that share a path.
 bool ByPath(const Entry& a, const Entry& b) {
   return std::tie(a.path, a.kind, a.id) < std::tie(b.path, b.kind, b.id);
 }
 
-// The root and every folder that a file is in, directly or not.
+// Returns the root and every folder that holds a selected file, directly or not.
 absl::flat_hash_set<absl::string_view> Ancestors(const std::vector<Entry>& files) {
   absl::flat_hash_set<absl::string_view> folders = {absl::string_view()};
   for (const Entry& file : files) {
@@ -34,19 +40,21 @@ absl::flat_hash_set<absl::string_view> Ancestors(const std::vector<Entry>& files
   return folders;
 }
 
-// Tags beside a file count only with it: pictures have some too.
+// Returns whether the path is a file of tags whose file is not selected. Pictures have such files
+// too.
 bool IsOfOtherFile(absl::string_view path, const std::vector<Entry>& taken) {
   const absl::string_view file = source_files::FileOfSideTags(path);
-  if (source_files::KindOf(path) != source_files::Kind::kSideTags) return false;
+  if (source_files::GetKind(path) != source_files::Kind::kSideTags) return false;
   const auto found =
       std::lower_bound(taken.begin(), taken.end(), file,
                        [](const Entry& entry, absl::string_view p) { return entry.path < p; });
   return found == taken.end() || found->path != file;
 }
 
-// For the order in which a limit cuts licence files off: metadata last, then by depth.
+// Returns the key by which licence files are ordered before a limit cuts them off: metadata last,
+// then by depth.
 auto LicenseOrder(const Entry& entry) {
-  const bool metadata = source_files::KindOf(entry.path) == source_files::Kind::kMetadata;
+  const bool metadata = source_files::GetKind(entry.path) == source_files::Kind::kMetadata;
   const auto depth = std::count(entry.path.begin(), entry.path.end(), '/');
   return std::make_tuple(metadata, depth, absl::string_view(entry.path),
                          absl::string_view(entry.id));
@@ -71,6 +79,8 @@ absl::Status TreeSelection::Hold(absl::string_view path) {
   return absl::OkStatus();
 }
 
+// Over the limit on headers all of them are dropped, not only the last ones, since the rest would
+// depend on the order of listing.
 void TreeSelection::HoldHeader(absl::string_view path, absl::string_view id) {
   header_bytes_ += path.size() + sizeof(Entry);
   if (header_bytes_ > limits_.header_bytes) {
@@ -95,7 +105,7 @@ absl::Status TreeSelection::AddFile(absl::string_view path, EntryKind kind, absl
     const bool header = kind == EntryKind::kFile && cpp::IsHeaderPath(path);
     if (header && !globs_->Excludes(path) && !IsUnsafePath(path)) HoldHeader(path, id);
   }
-  if (kind == EntryKind::kFile && source_files::KindOf(path) != source_files::Kind::kOther &&
+  if (kind == EntryKind::kFile && source_files::GetKind(path) != source_files::Kind::kOther &&
       !IsUnsafePath(path)) {
     RETURN_IF_ERROR(Hold(path));
     candidates_.push_back({std::string(path), kind, std::string(id)});

@@ -12,32 +12,33 @@
 
 namespace kernelmill::fetcher {
 
-// Bounds on what a tree may make us hold. Over one of them the source fails.
+// Bounds on what a tree can make us hold in memory. A source over one of them fails.
 struct TreeLimits {
   int64_t entries = 2'000'000;              // files and folders
-  int depth = 512;                          // folders in folders
-  size_t path_bytes = 4096;                 // of one path
-  int64_t held_bytes = int64_t{256} << 20;  // of all paths that are kept
-  size_t header_bytes = 32 << 20;  // of paths of C++ headers that no glob names; over it: none
-  size_t licenses = 256;           // the shallowest are kept, metadata last
-  size_t requirements = 16;        // files that state some
+  int depth = 512;                          // nested folders
+  size_t path_bytes = 4096;                 // one path
+  int64_t held_bytes = int64_t{256} << 20;  // all paths that are kept
+  // Paths of C++ headers that no glob selects; a tree with more gets none of them.
+  size_t header_bytes = 32 << 20;
+  size_t licenses = 256;     // the shallowest are kept, metadata last
+  size_t requirements = 16;  // files that state requirements
 };
 
-// Sorts a tree's files, met in any order, into those to take, licence files, those that state
+// Sorts a tree's files, added in any order, into selected files, licence files, files that state
 // requirements and the rest. Not thread-safe.
 class TreeSelection {
  public:
   // `globs` must outlive this object.
   TreeSelection(const GlobSet* globs, const TreeLimits& limits) : globs_(globs), limits_(limits) {}
 
-  // FAILED_PRECONDITION: the tree is over a limit.
+  // Adds a file. FAILED_PRECONDITION: the tree is over a limit.
   absl::Status AddFile(absl::string_view path, EntryKind kind, absl::string_view id);
   // Counts a folder, `depth` folders below the root.
   absl::Status AddFolder(absl::string_view path, int depth);
 
-  // Fills listing.files, .headers, .licenses, .requirements and .unselected. Licence files are
-  // those with a source_files::Kind which are about the root or an ancestor of a taken file, or any
-  // that `always` names. Call once.
+  // Fills listing.files, .headers, .licenses, .requirements and .unselected. A licence file is one
+  // with a source_files::Kind that is about the root or an ancestor of a selected file, or one that
+  // `always` accepts. May be called once.
   using PathRule = bool (*)(absl::string_view path);
   void Finish(Listing& listing, PathRule always = nullptr);
 
@@ -54,7 +55,7 @@ class TreeSelection {
   std::vector<Entry> files_;
   std::vector<Entry> headers_;
   size_t header_bytes_ = 0;
-  std::vector<Entry> candidates_;  // for licences
+  std::vector<Entry> candidates_;  // licence files, before Finish selects them
   std::vector<Entry> requirements_;
 };
 

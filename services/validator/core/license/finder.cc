@@ -1,3 +1,12 @@
+// Licence finding, the basic idea: every reader (ReadHeader for a file's head, LicenseFiles for
+// LICENSE files, Annotations, PackageMetadata) turns what it understands into an SPDX expression
+// with its evidence, and reports separately that it saw something which it does not understand.
+// This file only decides which of them count. Statements that hold at the same time are joined with
+// AND (class Joined); the confidence of a join is the lowest of its parts.
+//
+// The rule for doubt is always the same: a statement that was seen but not understood gives
+// NOASSERTION. So the result may be missing a licence, but never claims one that the source did not
+// give.
 #include "services/validator/core/license/finder.h"
 
 #include <algorithm>
@@ -13,7 +22,7 @@
 #include "common/base/text.h"
 #include "common/source_files/source_files.h"
 #include "common/spdx/expression.h"
-#include "services/validator/core/license/text/evidence.h"
+#include "services/validator/core/license/text/text.h"
 #include "services/validator/core/license/words/attribution.h"
 #include "services/validator/core/license/words/origins.h"
 
@@ -26,8 +35,9 @@ constexpr double kHeaderText = 1.0;
 constexpr double kHeaderNotice = 0.95;
 constexpr double kStated = 0.5;
 constexpr double kAnnotation = 1.0;
-constexpr double kPart = 0.8;           // of an aggregate
-constexpr double kMaybeVendored = 0.5;  // at most, of what lies above a folder of others' code
+constexpr double kPart = 0.8;  // a part of an aggregate
+// at most, for a licence from above a folder that may be other people's code
+constexpr double kMaybeVendored = 0.5;
 
 v1::License MakeLicense(absl::string_view expression, absl::string_view evidence,
                         double confidence) {
@@ -44,6 +54,7 @@ void AddFound(const Evidence& evidence, v1::License* license) {
   for (const v1::LicenseEvidence& one : evidence) *license->add_found() = one;
 }
 
+// Adds copyright lines, each once.
 void AddHolders(const std::vector<std::string>& from, v1::License* license) {
   std::vector<std::string> lines(license->copyrights().begin(), license->copyrights().end());
   AddCopyrights(from, &lines);
@@ -60,7 +71,7 @@ v1::License FromFinding(const LicenseFinding& finding) {
   return license;
 }
 
-// What the job file says; it is checked where the job is taken.
+// Returns the licence that the job file states. It was checked when the job was submitted.
 std::optional<v1::License> FromJob(absl::string_view stated) {
   const absl::StatusOr<SpdxExpression> expression = SpdxExpression::Parse(stated);
   if (!expression.ok()) return std::nullopt;
@@ -73,18 +84,19 @@ void Append(const std::vector<SpdxExpression>& from, std::vector<SpdxExpression>
   to->insert(to->end(), from.begin(), from.end());
 }
 
-// Whether every licence of the expression is one that a family's name may stand for.
+// Returns whether a family's name may mean every licence of the expression.
 bool IsOfFamily(const SpdxExpression& expression, absl::string_view family) {
   return absl::c_all_of(expression.Terms(),
                         [&](const LicenseTerm& term) { return absl::StartsWith(term.id, family); });
 }
 
-// "GPL-" of "GPL-3.0-only", "MIT" of "MIT": two notices of one licence may differ in the rest.
+// Returns an identifier up to its first digit: "GPL-" for "GPL-3.0-only". Two notices of one
+// licence may differ in the version.
 absl::string_view Stem(absl::string_view id) {
   return id.substr(0, id.find_first_of("0123456789"));
 }
 
-// Whether `terms` have every licence of `expression`, in whichever version.
+// Returns whether `terms` have every licence of `expression`, in any version.
 bool Covers(const std::vector<LicenseTerm>& terms, const SpdxExpression& expression) {
   return absl::c_all_of(expression.Terms(), [&](const LicenseTerm& term) {
     return absl::c_any_of(
@@ -92,6 +104,7 @@ bool Covers(const std::vector<LicenseTerm>& terms, const SpdxExpression& express
   });
 }
 
+// Returns whether one of the expressions has a licence of the family.
 bool HasFamily(const std::vector<SpdxExpression>& expressions, absl::string_view family) {
   return absl::c_any_of(expressions, [&](const SpdxExpression& expression) {
     return absl::c_any_of(expression.Terms(), [&](const LicenseTerm& term) {
@@ -100,7 +113,7 @@ bool HasFamily(const std::vector<SpdxExpression>& expressions, absl::string_view
   });
 }
 
-// Licences that hold together, with what says so.
+// Collects licences that hold together, with their evidence.
 class Joined {
  public:
   void Add(SpdxExpression expression, absl::string_view evidence, double confidence) {
@@ -109,7 +122,7 @@ class Joined {
     confidence_ = std::min(confidence_, confidence);
   }
 
-  // False if the licence asserts nothing.
+  // Returns false, and adds nothing, if the licence is NOASSERTION.
   bool Add(const v1::License& license) {
     absl::StatusOr<SpdxExpression> expression = SpdxExpression::Parse(license.expression());
     if (!expression.ok()) return false;
@@ -122,7 +135,7 @@ class Joined {
 
   bool empty() const { return parts_.empty(); }
 
-  // All of them, or any. There must be one.
+  // Returns the licence that all of them hold, or any. At least one must have been added.
   v1::License Make(bool any = false) && {
     const SpdxExpression expression =
         any ? SpdxExpression::Any(std::move(parts_)) : SpdxExpression::All(std::move(parts_));
@@ -149,6 +162,7 @@ v1::License FromPart(const LicenseFinding& aggregate, const LicensePart& part) {
   return license;
 }
 
+// Returns whether the part lists the file or a folder that holds it.
 bool ListsPath(const LicensePart& part, absl::string_view path) {
   return absl::c_any_of(part.paths, [&](absl::string_view listed) {
     return absl::StartsWith(path, listed) &&
@@ -156,7 +170,8 @@ bool ListsPath(const LicensePart& part, absl::string_view path) {
   });
 }
 
-// The parts of an aggregate that are about the file: it is listed, or comes from whom they name.
+// Returns an aggregate's licence for the file: the main part, and the parts that list the file or
+// name one of its origins.
 v1::License WithParts(const LicenseFinding& finding, absl::string_view path,
                       const std::vector<std::string>& origins) {
   Joined joined;
@@ -184,14 +199,14 @@ v1::License FromAnnotation(const Annotated& annotated) {
   return license;
 }
 
-// Both together; unknown if one of them is.
+// Returns both licences together; NOASSERTION if one of them is.
 v1::License AddAggregate(const Annotated& annotated, v1::License license) {
   if (!annotated.says_license) {
     AddHolders(annotated.copyrights, &license);
     return license;
   }
   const v1::License besides = FromAnnotation(annotated);
-  // A licence that was nowhere asked for is not missing.
+  // No place said anything, so there is no licence that could be missing.
   if (license.expression() == kNoAssertion && license.evidence().empty()) return besides;
   Joined joined;
   if (joined.Add(license) && joined.Add(besides)) return std::move(joined).Make();
@@ -210,7 +225,8 @@ LicenseFinder::LicenseFinder(const v1::SourceTree& tree, absl::string_view state
 
 v1::License LicenseFinder::Find(absl::string_view path, absl::string_view content,
                                 const std::vector<std::string>& origins) {
-  const std::optional<source_files::VendoredFolder> vendored = source_files::VendoredFolderOf(path);
+  const std::optional<source_files::VendoredFolder> vendored =
+      source_files::FindVendoredFolder(path);
   const bool certain = vendored.has_value() && vendored->certain;
   const Subject subject = {path, certain ? vendored->container : absl::string_view(), origins};
   const Annotations::Answer annotated = annotations_.Of(path);
@@ -223,7 +239,7 @@ v1::License LicenseFinder::Find(absl::string_view path, absl::string_view conten
     decided = Decide(subject, header);
     if (annotated.besides.has_value()) decided = AddAggregate(*annotated.besides, decided);
   }
-  // What the file itself says stands before what was found elsewhere.
+  // The file's own statements are listed before those found elsewhere.
   v1::License license = decided;
   license.clear_found();
   license.clear_copyrights();
@@ -236,7 +252,7 @@ v1::License LicenseFinder::Find(absl::string_view path, absl::string_view conten
   return license;
 }
 
-// A file of tags stands in the place of the head, as REUSE has it; one without tags says nothing.
+// Reads the ".license" file instead of the head, as REUSE has it. Without tags it says nothing.
 HeaderFindings LicenseFinder::ReadTagsOrHeader(absl::string_view path,
                                                absl::string_view content) const {
   const auto side = side_tags_.find(path);
@@ -259,8 +275,8 @@ v1::License LicenseFinder::Decide(const Subject& subject, const HeaderFindings& 
   const SpdxExpression tags = SpdxExpression::All(header.tags);
   Joined joined;
   joined.Add(tags, "spdx-tag", 1.0);
-  // Texts, other notices and others' code that the head speaks of besides hold too. A notice that
-  // names the licence of a tag repeats it.
+  // Texts, other notices and other people's code in the head hold besides the tags. A notice that
+  // names the licence of a tag only repeats it.
   for (const SpdxExpression& text : header.texts) joined.Add(text, "spdx-tag", 1.0);
   const std::vector<LicenseTerm> terms = tags.Terms();
   for (const SpdxExpression& own : header.notice.own) {
@@ -288,7 +304,7 @@ std::optional<v1::License> LicenseFinder::FromHeader(const Subject& subject,
   const double sure = header.texts.empty() ? kHeaderNotice : kHeaderText;
   Joined stated;
   for (const SpdxExpression& license : own) stated.Add(license, "header", sure);
-  // Two heads, one of which only names a family: both hold.
+  // A notice that only names a family holds besides the other notices.
   for (const std::string& family : notice.families) {
     if (HasFamily(own, family)) continue;
     const std::optional<v1::License> settled =
@@ -309,7 +325,7 @@ std::optional<v1::License> LicenseFinder::FromHeader(const Subject& subject,
     if (stated.empty()) return std::nullopt;
     return std::move(stated).Make(choice);
   }
-  // Others' code adds to what holds for the rest.
+  // Other people's code adds to the licence of the rest.
   Joined all;
   v1::License base = stated.empty() ? FromElsewhere(subject) : std::move(stated).Make(choice);
   if (!own.empty()) {
@@ -327,8 +343,8 @@ std::optional<v1::License> LicenseFinder::FromHeader(const Subject& subject,
   return base;
 }
 
-// Of the files above, the first that is of the family; else the only licence of it that stands in
-// the parts of an aggregate.
+// Returns the first licence above the file that belongs to the family; else the only licence of the
+// family among the parts of aggregates.
 std::optional<v1::License> LicenseFinder::FromFamily(const Subject& subject,
                                                      absl::string_view family, bool root_first) {
   std::vector<const LicenseFinding*> findings = files_.Above(subject.path, subject.top);
@@ -350,7 +366,8 @@ std::optional<v1::License> LicenseFinder::FromFamily(const Subject& subject,
   return only;
 }
 
-// What the outermost licence files say: a source may be one of several in a repository.
+// Returns the licence of the outermost licence files. A source may be only one folder of a
+// repository, so they need not be at the repository's root.
 std::optional<v1::License> LicenseFinder::FromRoot(const Subject& subject) {
   const std::vector<const LicenseFinding*> findings = files_.Above(subject.path, subject.top);
   if (findings.empty()) return std::nullopt;
@@ -370,7 +387,7 @@ v1::License LicenseFinder::FromElsewhere(const Subject& subject) {
     license = packages_.Nearest(subject.path, subject.top);
   }
   const std::optional<source_files::VendoredFolder> vendored =
-      source_files::VendoredFolderOf(subject.path);
+      source_files::FindVendoredFolder(subject.path);
   if (!license.has_value()) {
     const bool others = vendored.has_value() && vendored->certain;
     if (others) return Unknown(absl::StrCat("vendored:", ToUtf8(vendored->path)));

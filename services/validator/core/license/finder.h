@@ -16,37 +16,38 @@
 
 namespace kernelmill::validator {
 
-// Says which licence each file of one source is under. What speaks of the file itself comes first:
-//   1. its SPDX tags, or those of the ".license" file beside it; an annotation of REUSE that
-//      overrides them comes before, one that is an aggregate adds to whatever is found;
-//   2. licence texts and notices in its head, all of them together. One that names only a family
-//      ("the BSD-style license found in the LICENSE file") or only the root's LICENSE file is
-//      settled by that file; one that speaks of portions of the code adds to what 3 to 6 say;
-//   3. REUSE's annotations;
-//   4. the nearest licence file at or above its folder. Of an aggregate the main part, and the part
-//      that lists the file or names where the file says that its code comes from;
-//   5. the package's metadata: a wheel's, else the nearest pyproject.toml, setup.cfg or setup.py;
-//   6. what the job file says of the source.
-// The first that speaks decides, also when it cannot be understood: then the answer is NOASSERTION,
-// not the next one's.
+// Finds the licence of each file of one source. The places are asked in this order, and the first
+// one that says anything about a licence decides:
+//   1. the file's SPDX tags, or those of the ".license" file beside it. A REUSE annotation with
+//      precedence "override" comes first; one with "aggregate" adds to whatever is found
+//   2. licence texts and notices in its head, all of them together. A notice that names only a
+//      family ("the BSD-style license found in the LICENSE file") or only the root's LICENSE file
+//      is settled by that file; one about portions of the code adds to the result of 3 to 6
+//   3. REUSE's other annotations
+//   4. the nearest licence file at or above its folder. An aggregate gives its main part, and the
+//      parts that list the file or name an origin that the file states
+//   5. the package's metadata: a wheel's, else the nearest pyproject.toml, setup.cfg or setup.py
+//   6. the job file's statement about the source
+// A place that decides but cannot be understood gives NOASSERTION, and no later place is asked: a
+// more general place must not replace a more specific one.
 //
-// A file in a folder of other people's code (source_files::VendoredFolderOf) is asked for no
-// further than that folder if its name is certain: the source's licence was not theirs to give.
-// Where the name may mean something else, the source's counts with a confidence of at most 0.5.
+// For a file in a folder of other people's code (source_files::FindVendoredFolder) nothing above
+// that folder is asked if its name is certain, since the source cannot license other people's code.
+// If the name is not certain, the source's licence counts with a confidence of at most 0.5.
 //
 // Keeps pointers into the tree. Not thread-safe.
 class LicenseFinder {
  public:
-  // `stated`: the job file's word, an SPDX expression; empty: none.
+  // `stated`: the licence that the job file states, an SPDX expression; may be empty.
   explicit LicenseFinder(const v1::SourceTree& tree, absl::string_view stated = "");
 
-  // `content` need only be the file's head, if that is all there is. `origins`: where the file says
-  // that its code comes from, of which parts of an aggregate may speak.
+  // Returns the licence of a file. `content` may be only the file's head. `origins`: the places
+  // from which the file says that its code comes; parts of an aggregate may be about them.
   v1::License Find(absl::string_view path, absl::string_view content,
                    const std::vector<std::string>& origins = {});
 
  private:
-  // A file that is being asked about.
+  // The file whose licence is looked for.
   struct Subject {
     absl::string_view path;
     absl::string_view top;  // the folder above which nothing is asked; the root is empty
@@ -64,7 +65,8 @@ class LicenseFinder {
   LicenseFiles files_;
   PackageMetadata packages_;
   Annotations annotations_;
-  std::map<absl::string_view, const v1::SourceFile*> side_tags_;  // by the file that they are of
+  // by the path of the file that the tags are for
+  std::map<absl::string_view, const v1::SourceFile*> side_tags_;
   std::optional<v1::License> stated_;
 };
 

@@ -14,8 +14,8 @@
 namespace kernelmill::validator {
 namespace {
 
-v1::SourceTree TreeOf(const std::vector<std::pair<std::string, std::string>>& files,
-                      const std::vector<std::string>& declared = {}) {
+v1::SourceTree MakeTree(const std::vector<std::pair<std::string, std::string>>& files,
+                        const std::vector<std::string>& declared = {}) {
   v1::SourceTree tree;
   for (const auto& [path, text] : files) {
     v1::SourceFile& file = *tree.add_license_files();
@@ -36,7 +36,7 @@ std::string Find(const v1::SourceTree& tree, const std::string& content,
 }
 
 const v1::SourceTree& Mit() {
-  static const auto* const tree = new v1::SourceTree(TreeOf({{"LICENSE", SampleText("MIT")}}));
+  static const auto* const tree = new v1::SourceTree(MakeTree({{"LICENSE", SampleText("MIT")}}));
   return *tree;
 }
 
@@ -77,10 +77,10 @@ TEST(LicenseFinderTest, OthersCodeHoldsBesideATag) {
 
 TEST(LicenseFinderTest, EvidenceNamesPathLinesRuleAndScore) {
   v1::SourceTree tree =
-      TreeOf({{"a/LICENSE", "MIT License\n\nCopyright (c) 2020 Ann\n\n" + SampleText("MIT")},
-              {"NOTICE", "all of it"},
-              {"a/NOTICE.txt", "a's"},
-              {"b/NOTICE", "b's"}});
+      MakeTree({{"a/LICENSE", "MIT License\n\nCopyright (c) 2020 Ann\n\n" + SampleText("MIT")},
+                {"NOTICE", "all of it"},
+                {"a/NOTICE.txt", "a's"},
+                {"b/NOTICE", "b's"}});
   LicenseFinder finder(tree);
   const v1::License license = finder.Find("a/k.py", "# Copyright 2021 Bob\n");
   EXPECT_EQ(license.expression(), "MIT");
@@ -108,10 +108,10 @@ TEST(LicenseFinderTest, TheJobsWordCountsWhereNothingElseSpeaks) {
     const v1::License license = finder.Find("k.py", content);
     return absl::StrCat(license.expression(), "|", license.evidence());
   };
-  EXPECT_EQ(find(TreeOf({}), "x"), "MIT|job");
-  EXPECT_EQ(find(TreeOf({}), "# SPDX-License-Identifier: ISC\n"), "ISC|spdx-tag");
-  EXPECT_EQ(find(TreeOf({{"LICENSE", "terms of our own"}}), "x"), "NOASSERTION|file:LICENSE");
-  EXPECT_EQ(find(TreeOf({}, {"ISC"}), "x"), "ISC|metadata");
+  EXPECT_EQ(find(MakeTree({}), "x"), "MIT|job");
+  EXPECT_EQ(find(MakeTree({}), "# SPDX-License-Identifier: ISC\n"), "ISC|spdx-tag");
+  EXPECT_EQ(find(MakeTree({{"LICENSE", "terms of our own"}}), "x"), "NOASSERTION|file:LICENSE");
+  EXPECT_EQ(find(MakeTree({}, {"ISC"}), "x"), "ISC|metadata");
 }
 
 TEST(LicenseFinderTest, ATagThatIsALicencesNameIsRead) {
@@ -159,12 +159,12 @@ TEST(LicenseFinderTest, AFamilyIsSettledByTheLicenceFile) {
   const std::string header =
       "# This source code is licensed under the BSD-style license found in the\n"
       "# LICENSE file in the root directory of this source tree.\n";
-  const v1::SourceTree bsd = TreeOf({{"LICENSE", SampleText("BSD-3-Clause")}});
+  const v1::SourceTree bsd = MakeTree({{"LICENSE", SampleText("BSD-3-Clause")}});
   EXPECT_EQ(Find(bsd, header, "a/k.py"), "BSD-3-Clause|file:LICENSE");
   EXPECT_EQ(Find(Mit(), header), "NOASSERTION|header");
-  EXPECT_EQ(Find(TreeOf({}), header), "NOASSERTION|header");
+  EXPECT_EQ(Find(MakeTree({}), header), "NOASSERTION|header");
   const v1::SourceTree vendored =
-      TreeOf({{"LICENSE", SampleText("MIT")}, {"v/LICENSE", SampleText("BSD-2-Clause")}});
+      MakeTree({{"LICENSE", SampleText("MIT")}, {"v/LICENSE", SampleText("BSD-2-Clause")}});
   EXPECT_EQ(Find(vendored, header, "v/k.py"), "BSD-2-Clause|file:v/LICENSE");
 }
 
@@ -174,24 +174,24 @@ constexpr char kBsdInRoot[] =
 constexpr char kApacheNotice[] = "# Licensed under the Apache License, Version 2.0 (the X);\n";
 
 TEST(LicenseFinderTest, TwoNoticesInAHeadBothHold) {
-  const v1::SourceTree bsd = TreeOf({{"LICENSE", SampleText("BSD-3-Clause")}});
+  const v1::SourceTree bsd = MakeTree({{"LICENSE", SampleText("BSD-3-Clause")}});
   EXPECT_EQ(Find(bsd, absl::StrCat(kBsdInRoot, "\n", kApacheNotice)),
             "Apache-2.0 AND BSD-3-Clause|header+file:LICENSE");
   EXPECT_EQ(Find(bsd, absl::StrCat(kBsdInRoot, "\n", Commented(SampleText("MIT")))),
             "MIT AND BSD-3-Clause|header+file:LICENSE");
   EXPECT_EQ(Find(Mit(), absl::StrCat(kBsdInRoot, "\n", kApacheNotice)), "NOASSERTION|header")
-      << "nobody says which BSD licence";
+      << "nothing says which BSD licence";
   EXPECT_EQ(Find(bsd, "# Licensed under the BSD license.\n# BSD 3-Clause License\n"),
             "BSD-3-Clause|header");
   EXPECT_EQ(Find(Mit(), "# Dual licensed under the MIT license and a BSD-style license.\n"),
             "MIT|header")
-      << "of a choice what is known is enough";
+      << "a choice needs only one known licence";
 }
 
 TEST(LicenseFinderTest, ANoticeBesideATagHoldsUnlessItRepeatsIt) {
   EXPECT_EQ(Find(Mit(), absl::StrCat("# SPDX-License-Identifier: MIT\n\n", kApacheNotice)),
             "MIT AND Apache-2.0|spdx-tag+header");
-  EXPECT_EQ(Find(TreeOf({{"LICENSE", SampleText("BSD-3-Clause")}}),
+  EXPECT_EQ(Find(MakeTree({{"LICENSE", SampleText("BSD-3-Clause")}}),
                  absl::StrCat("# SPDX-License-Identifier: MIT\n\n", kBsdInRoot)),
             "MIT AND BSD-3-Clause|spdx-tag+file:LICENSE");
   EXPECT_EQ(Find(Mit(),
@@ -201,9 +201,9 @@ TEST(LicenseFinderTest, ANoticeBesideATagHoldsUnlessItRepeatsIt) {
 }
 
 TEST(LicenseFinderTest, AHeadThatNamesTheRootsFileIsSettledByIt) {
-  const v1::SourceTree tree = TreeOf({{"LICENSE", SampleText("BSD-3-Clause")},
-                                      {"a/LICENSE", SampleText("BSD-2-Clause")},
-                                      {"third_party/x/LICENSE", SampleText("BSD-2-Clause")}});
+  const v1::SourceTree tree = MakeTree({{"LICENSE", SampleText("BSD-3-Clause")},
+                                        {"a/LICENSE", SampleText("BSD-2-Clause")},
+                                        {"third_party/x/LICENSE", SampleText("BSD-2-Clause")}});
   EXPECT_EQ(Find(tree, kBsdInRoot, "a/k.py"), "BSD-3-Clause|file:LICENSE");
   EXPECT_EQ(Find(tree, "# licensed under the BSD-style license found in LICENSE\n", "a/k.py"),
             "BSD-2-Clause|file:a/LICENSE");
@@ -225,10 +225,10 @@ TEST(LicenseFinderTest, AHeadThatNamesTheRootsFileIsSettledByIt) {
 }
 
 TEST(LicenseFinderTest, AVendoredFolderDoesNotInherit) {
-  const v1::SourceTree tree = TreeOf({{"LICENSE", SampleText("MIT")},
-                                      {"third_party/x/LICENSE", SampleText("ISC")},
-                                      {"third_party/y/setup.py", "setup(license='Zlib')"},
-                                      {"external/w/LICENSE", SampleText("ISC")}});
+  const v1::SourceTree tree = MakeTree({{"LICENSE", SampleText("MIT")},
+                                        {"third_party/x/LICENSE", SampleText("ISC")},
+                                        {"third_party/y/setup.py", "setup(license='Zlib')"},
+                                        {"external/w/LICENSE", SampleText("ISC")}});
   EXPECT_EQ(Find(tree, "", "third_party/x/a/k.py"), "ISC|file:third_party/x/LICENSE");
   EXPECT_EQ(Find(tree, "", "third_party/y/k.py"), "Zlib|metadata:third_party/y/setup.py");
   EXPECT_EQ(Find(tree, "", "third_party/z/k.py"), "NOASSERTION|vendored:third_party/z");
@@ -254,7 +254,7 @@ std::string AggregateText() {
 }
 
 TEST(LicenseFinderTest, OfAnAggregateTheMainPartHolds) {
-  const v1::SourceTree tree = TreeOf({{"LICENSE", AggregateText()}});
+  const v1::SourceTree tree = MakeTree({{"LICENSE", AggregateText()}});
   EXPECT_EQ(Find(tree, ""), "BSD-3-Clause|file:LICENSE");
   EXPECT_EQ(Find(tree,
                  "# This source code is licensed under the Apache license found in the\n"
@@ -262,12 +262,12 @@ TEST(LicenseFinderTest, OfAnAggregateTheMainPartHolds) {
             "Apache-2.0|file:LICENSE")
       << "a notice names the other part";
   EXPECT_EQ(Find(tree, "", "libs/delta/k.py"), "NOASSERTION|file:LICENSE")
-      << "it is listed under terms that nobody understands";
+      << "it is listed under terms that are not understood";
   EXPECT_EQ(Find(tree, "", "libs/deltas/k.py"), "BSD-3-Clause|file:LICENSE");
   LicenseFinder finder(tree);
   EXPECT_EQ(finder.Find("k.py", "", {"https://github.com/o/beta/blob/x.py"}).expression(),
             "BSD-3-Clause AND Apache-2.0")
-      << "it comes from whom the part names";
+      << "the file comes from the origin that the part names";
   EXPECT_EQ(finder.Find("k.py", "", {"gamma"}).expression(), "BSD-3-Clause");
   EXPECT_EQ(finder.Find("k.py", "", {"Gamma"}).expression(), "BSD-3-Clause AND MIT");
 }
@@ -277,8 +277,8 @@ TEST(LicenseFinderTest, ReusesAnnotationsStandBetweenHeadAndFiles) {
       "[[annotations]]\npath = '**'\nSPDX-License-Identifier = 'ISC'\n"
       "SPDX-FileCopyrightText = '2024 Ann'\n";
   const auto tree = [&](const std::string& precedence) {
-    return TreeOf({{"LICENSE", SampleText("MIT")},
-                   {"REUSE.toml", absl::StrCat(table, "precedence = '", precedence, "'\n")}});
+    return MakeTree({{"LICENSE", SampleText("MIT")},
+                     {"REUSE.toml", absl::StrCat(table, "precedence = '", precedence, "'\n")}});
   };
   const std::string zlib = "# SPDX-License-Identifier: Zlib\n";
   EXPECT_EQ(Find(tree("closest"), ""), "ISC|annotation:REUSE.toml");
@@ -291,10 +291,10 @@ TEST(LicenseFinderTest, ReusesAnnotationsStandBetweenHeadAndFiles) {
 }
 
 TEST(LicenseFinderTest, TagsMayStandInAFileBeside) {
-  const v1::SourceTree tree =
-      TreeOf({{"LICENSE", SampleText("MIT")},
-              {"k.py.license", "SPDX-FileCopyrightText: 2024 Ann\nSPDX-License-Identifier: ISC\n"},
-              {"l.py.license", "nothing\n"}});
+  const v1::SourceTree tree = MakeTree(
+      {{"LICENSE", SampleText("MIT")},
+       {"k.py.license", "SPDX-FileCopyrightText: 2024 Ann\nSPDX-License-Identifier: ISC\n"},
+       {"l.py.license", "nothing\n"}});
   EXPECT_EQ(Find(tree, "# SPDX-License-Identifier: Zlib\n"), "ISC|spdx-tag");
   EXPECT_EQ(Find(tree, "", "l.py"), "MIT|file:LICENSE");
   LicenseFinder finder(tree);
@@ -307,36 +307,36 @@ TEST(LicenseFinderTest, PortionsAddToTheFilesLicence) {
   const std::string header =
       "'''Incorporates code from X licensed under the Apache License 2.0.'''\n";
   EXPECT_EQ(Find(Mit(), header), "MIT AND Apache-2.0|header+file:LICENSE");
-  EXPECT_EQ(Find(TreeOf({}), header), "NOASSERTION|header");
+  EXPECT_EQ(Find(MakeTree({}), header), "NOASSERTION|header");
 }
 
 TEST(LicenseFinderTest, ShortFilesAndMentionsFallToTheFile) {
   for (const std::string content : {"", "#", "\n", "# BSD\n", "x", "# written at MIT\n", "'''"}) {
     EXPECT_EQ(Find(Mit(), content), "MIT|file:LICENSE") << content;
-    EXPECT_EQ(Find(TreeOf({}), content), "NOASSERTION|") << content;
+    EXPECT_EQ(Find(MakeTree({}), content), "NOASSERTION|") << content;
   }
 }
 
 TEST(LicenseFinderTest, MetadataComesLast) {
-  EXPECT_EQ(Find(TreeOf({}, {"MIT OR Apache-2.0"}), ""), "MIT OR Apache-2.0|metadata");
-  EXPECT_EQ(Find(TreeOf({}, {"MIT/Apache-2.0"}), ""), "MIT OR Apache-2.0|metadata");
-  EXPECT_EQ(Find(TreeOf({}, {SampleText("BSD-2-Clause")}), ""), "BSD-2-Clause|metadata");
+  EXPECT_EQ(Find(MakeTree({}, {"MIT OR Apache-2.0"}), ""), "MIT OR Apache-2.0|metadata");
+  EXPECT_EQ(Find(MakeTree({}, {"MIT/Apache-2.0"}), ""), "MIT OR Apache-2.0|metadata");
+  EXPECT_EQ(Find(MakeTree({}, {SampleText("BSD-2-Clause")}), ""), "BSD-2-Clause|metadata");
   EXPECT_EQ(
-      Find(TreeOf({}, {"BSD 2-CLAUSE LICENSE\n Copyright X\n" + SampleText("BSD-2-Clause")}), ""),
+      Find(MakeTree({}, {"BSD 2-CLAUSE LICENSE\n Copyright X\n" + SampleText("BSD-2-Clause")}), ""),
       "BSD-2-Clause|metadata");
-  EXPECT_EQ(Find(TreeOf({}, {"BSD", "License :: OSI Approved :: BSD License"}), ""),
+  EXPECT_EQ(Find(MakeTree({}, {"BSD", "License :: OSI Approved :: BSD License"}), ""),
             "NOASSERTION|metadata");
-  EXPECT_EQ(Find(TreeOf({}, {"License :: OSI Approved :: MIT License"}), ""), "MIT|metadata");
-  EXPECT_EQ(Find(TreeOf({}, {"License :: OSI Approved",
-                             "License :: OSI Approved :: Apache Software License"}),
+  EXPECT_EQ(Find(MakeTree({}, {"License :: OSI Approved :: MIT License"}), ""), "MIT|metadata");
+  EXPECT_EQ(Find(MakeTree({}, {"License :: OSI Approved",
+                               "License :: OSI Approved :: Apache Software License"}),
                  ""),
             "Apache-2.0|metadata");
-  EXPECT_EQ(Find(TreeOf({}, {"License :: OSI Approved :: MIT License",
-                             "License :: OSI Approved :: GNU General Public License v3 (GPLv3)"}),
+  EXPECT_EQ(Find(MakeTree({}, {"License :: OSI Approved :: MIT License",
+                               "License :: OSI Approved :: GNU General Public License v3 (GPLv3)"}),
                  ""),
             "MIT AND GPL-3.0-only|metadata");
-  EXPECT_EQ(Find(TreeOf({}, {"Proprietary"}), ""), "LicenseRef-Proprietary|metadata");
-  EXPECT_EQ(Find(TreeOf({{"p-1.dist-info/LICENSE", SampleText("ISC")}}, {"MIT"}), ""),
+  EXPECT_EQ(Find(MakeTree({}, {"Proprietary"}), ""), "LicenseRef-Proprietary|metadata");
+  EXPECT_EQ(Find(MakeTree({{"p-1.dist-info/LICENSE", SampleText("ISC")}}, {"MIT"}), ""),
             "ISC|file:p-1.dist-info/LICENSE");
 }
 
@@ -347,7 +347,7 @@ TEST(LicenseFinderTest, HostileContentIsHarmless) {
             "NOASSERTION|spdx-tag");
   EXPECT_EQ(Find(Mit(), "# " + std::string(64 << 10, 'x') + "\n# SPDX-License-Identifier: ISC\n"),
             "MIT|file:LICENSE");
-  const v1::SourceTree tree = TreeOf({{"\xff/LICENSE", SampleText("MIT")}});
+  const v1::SourceTree tree = MakeTree({{"\xff/LICENSE", SampleText("MIT")}});
   LicenseFinder finder(tree);
   EXPECT_TRUE(IsUtf8(finder.Find("\xff/k.py", "").evidence()));
 }

@@ -1,14 +1,14 @@
-#include "services/validator/core/license/policy.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "services/validator/core/license/source_licenses.h"
+
 namespace kernelmill::validator {
 namespace {
 
-LicensePolicy PolicyOf(const std::vector<std::string>& allow) {
+LicensePolicy MakePolicy(const std::vector<std::string>& allow) {
   v1::LicensePolicy proto;
   for (const std::string& id : allow) proto.add_allow(id);
   return LicensePolicy(proto);
@@ -44,13 +44,13 @@ TEST(LicensePolicyTest, AnExpressionIsAllowedWhenAllowedLicencesSatisfyIt) {
       {{"MIT"}, "MIT AND", false},
   };
   for (const Case& c : cases) {
-    EXPECT_EQ(PolicyOf(c.allow).Allows(c.expression), c.allowed)
+    EXPECT_EQ(MakePolicy(c.allow).Allows(c.expression), c.allowed)
         << c.expression << " by " << c.allow.front();
   }
 }
 
 TEST(LicensePolicyTest, AnEmptyListMeansTheDefaults) {
-  const LicensePolicy policy = PolicyOf({});
+  const LicensePolicy policy = MakePolicy({});
   for (const std::string id : {"MIT", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "ISC"}) {
     EXPECT_TRUE(policy.Allows(id)) << id;
   }

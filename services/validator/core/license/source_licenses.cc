@@ -1,19 +1,111 @@
+// The licences of one source's kernels. A file's licence and the origins that its comments state
+// are facts about the file, and are found once for all its kernels. Which of the origins is about a
+// kernel depends on its lines (IsAbout).
 #include "services/validator/core/license/source_licenses.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "common/base/path.h"
 #include "common/base/text.h"
+#include "common/source_files/source_files.h"
+#include "common/spdx/expression.h"
+#include "common/spdx/text/words.h"
+#include "services/validator/core/license/tree/license_file.h"
 #include "services/validator/core/license/words/attribution.h"
+#include "services/validator/core/license/words/origins.h"
 
 namespace kernelmill::validator {
 namespace {
 
-constexpr int kMaxAdaptations = 16;  // of one kernel
+constexpr size_t kMaxBytes = 2 << 20;  // all texts together
+constexpr size_t kMaxKnown = 4096;
+constexpr int kNoticeLines = 2;
 
+bool IsNoticeOrLicense(absl::string_view path) {
+  const source_files::Kind kind = source_files::GetKind(path);
+  return kind == source_files::Kind::kLicense || kind == source_files::Kind::kLicenseText ||
+         kind == source_files::Kind::kNotice;
+}
+
+}  // namespace
+
+bool OthersNotices::Cover(const v1::Adaptation& adaptation, const v1::License& license) {
+  const bool holds = absl::c_any_of(license.copyrights(), [&](absl::string_view line) {
+    return NamesOrigin(line, adaptation.origin());
+  });
+  const bool says = absl::c_any_of(license.found(), [&](const v1::LicenseEvidence& found) {
+    if (found.expression().empty() || found.path() != adaptation.path()) return false;
+    const int after = found.rule() == "notice" ? kNoticeLines : 0;
+    return found.first_line() <= adaptation.line() + after &&
+           adaptation.line() <= found.last_line();
+  });
+  return holds || says || TreeNames(adaptation.origin());
+}
+
+bool OthersNotices::TreeNames(const std::string& origin) {
+  if (!read_) {
+    read_ = true;
+    for (const v1::SourceFile& file : tree_.license_files()) {
+      if (words_.size() > kMaxBytes) break;
+      if (!IsNoticeOrLicense(file.path())) continue;
+      const absl::string_view text = absl::string_view(file.content()).substr(0, kMaxLicenseBytes);
+      absl::StrAppend(&words_, spdx::NormalizeWords(file.path()), spdx::NormalizeWords(text));
+    }
+    words_.resize(std::min(words_.size(), kMaxBytes));
+  }
+  const auto known = known_.find(origin);
+  if (known != known_.end()) return known->second;
+  if (known_.size() == kMaxKnown) return false;
+  return known_[origin] = ContainsAny(words_, FindNames(origin));
+}
+
+namespace {
+
+using spdx::LicenseTerm;
+using spdx::SpdxExpression;
+
+constexpr const char* kDefaults[] = {"MIT", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "ISC"};
+
+// Returns an allowed term as expressions spell it. A term that is not an expression never matches.
+std::string Canonical(absl::string_view term) {
+  const absl::StatusOr<SpdxExpression> parsed = SpdxExpression::Parse(term);
+  return parsed.ok() ? parsed->ToString() : std::string(term);
+}
+
+}  // namespace
+
+LicensePolicy::LicensePolicy(const v1::LicensePolicy& policy)
+    : rejects_adapted_(policy.adapted() == v1::ADAPTED_POLICY_REJECT) {
+  for (const std::string& id : policy.allow()) allowed_.insert(Canonical(id));
+  if (policy.allow().empty()) allowed_.insert(std::begin(kDefaults), std::end(kDefaults));
+}
+
+bool LicensePolicy::Allows(absl::string_view expression) const {
+  const absl::StatusOr<SpdxExpression> parsed = SpdxExpression::Parse(expression);
+  if (!parsed.ok()) return false;
+  return parsed->Holds([this](const LicenseTerm& term) {
+    if (allowed_.contains(term.id)) return true;
+    absl::string_view base = term.id;
+    // "GPL-2.0-or-later" may be used as GPL-2.0-only.
+    if (absl::ConsumeSuffix(&base, "-or-later") && allowed_.contains(absl::StrCat(base, "-only"))) {
+      return true;
+    }
+    return !term.exception.empty() &&
+           allowed_.contains(absl::StrCat(term.id, " WITH ", term.exception));
+  });
+}
+
+namespace {
+
+constexpr int kMaxAdaptations = 16;  // for one kernel
+
+// Returns the last two components of a path.
 absl::string_view LastTwo(absl::string_view path) {
   const absl::string_view folder = ParentFolder(path);
   if (folder.empty()) return path;
@@ -26,6 +118,7 @@ void AddHolder(const std::string& line, v1::License* license) {
   license->mutable_copyrights()->Assign(lines.begin(), lines.end());
 }
 
+// Adds an origin to a licence, and the copyright line in its statement.
 void AddOrigin(const OriginStatement& origin, const v1::Kernel& kernel, int lines_before,
                v1::License* license) {
   if (license->adapted_from_size() == kMaxAdaptations) return;
@@ -38,6 +131,7 @@ void AddOrigin(const OriginStatement& origin, const v1::Kernel& kernel, int line
 
 }  // namespace
 
+// The set is made when it is first needed: most sources state no origins.
 bool TreeFiles::Has(absl::string_view path) const {
   if (!filled_) {
     filled_ = true;
@@ -53,10 +147,11 @@ SourceLicenses::SourceLicenses(const v1::SourceTree& tree, absl::string_view sta
     : tree_(tree), own_(tree), finder_(tree, stated), notices_(tree) {}
 
 v1::License SourceLicenses::Of(const v1::Kernel& kernel, const std::string& content) {
-  const FileFacts& file = FactsOf(kernel, content);
+  const FileFacts& file = FindFacts(kernel, content);
   v1::License license = file.license;
   if (kernel.has_json_pointer()) {
-    // The file's comments are none; the string's are, on lines that are counted as the kernel's.
+    // The file has no comments. Those of the string are on lines that are counted from the kernel's
+    // first line.
     for (const OriginStatement& origin :
          FindOrigins(kernel.path(), kernel.source(), tree_.repository(), own_)) {
       AddOrigin(origin, kernel, kernel.first_line() - 1, &license);
@@ -70,9 +165,9 @@ v1::License SourceLicenses::Of(const v1::Kernel& kernel, const std::string& cont
   return license;
 }
 
-const SourceLicenses::FileFacts& SourceLicenses::FactsOf(const v1::Kernel& kernel,
-                                                         const std::string& content) {
-  // Of a JSON file as a whole the comments are its own.
+const SourceLicenses::FileFacts& SourceLicenses::FindFacts(const v1::Kernel& kernel,
+                                                           const std::string& content) {
+  // For a JSON file the facts are kept under another key, since it has no comments of its own.
   const std::string key = absl::StrCat(kernel.has_json_pointer() ? "string:" : "", kernel.path());
   const auto known = facts_.find(key);
   if (known != facts_.end()) return known->second;

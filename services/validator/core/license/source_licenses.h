@@ -2,20 +2,63 @@
 #define KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_SOURCE_LICENSES_H_
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
+#include "kernelmill/v1/job.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/validator/core/license/finder.h"
-#include "services/validator/core/license/tree/others_notices.h"
 #include "services/validator/core/license/words/origins.h"
 
 namespace kernelmill::validator {
 
-// Which files a tree has, by their last two parts and by their names.
+// Tells whether a tree keeps the licence or notice of others whose code it contains: whether the
+// text or the name of one of its licence and NOTICE files names them (FindNames in origins.h).
+// Keeps a pointer to the tree. Not thread-safe: the result for an origin is kept. Origins after the
+// first 4,096 count as not named.
+class OthersNotices {
+ public:
+  explicit OthersNotices(const v1::SourceTree& tree) : tree_(tree) {}
+
+  // Returns whether the adaptation is covered: by such a file, by a copyright line of the origin's,
+  // or by a licence that the file itself names on the line of the adaptation or in a notice on the
+  // next two.
+  bool Cover(const v1::Adaptation& adaptation, const v1::License& license);
+
+ private:
+  bool TreeNames(const std::string& origin);
+
+  const v1::SourceTree& tree_;
+  bool read_ = false;
+  // the texts and names of all its licence and NOTICE files, normalized, at most 2 MiB
+  std::string words_;
+  std::map<std::string, bool> known_;
+};
+
+// A job's policy for licences. It admits an expression that can be fulfilled with the allowed
+// licences only. A term also counts as allowed with "+" or WITH an exception, since both only grant
+// more. Immutable.
+class LicensePolicy {
+ public:
+  // An empty list allows the licences that the proto names as the default.
+  explicit LicensePolicy(const v1::LicensePolicy& policy);
+
+  // Returns whether the expression is admitted. False for NOASSERTION and for invalid expressions.
+  bool Allows(absl::string_view expression) const;
+
+  // Returns whether the tree must have the licence or notice of code that comes from others.
+  bool rejects_adapted() const { return rejects_adapted_; }
+
+ private:
+  std::set<std::string> allowed_;  // canonical terms
+  bool rejects_adapted_ = false;
+};
+
+// The files of a tree, by their names and by the last two parts of their paths.
 class TreeFiles : public OwnFiles {
  public:
   explicit TreeFiles(const v1::SourceTree& tree) : tree_(tree) {}
@@ -27,18 +70,18 @@ class TreeFiles : public OwnFiles {
   mutable absl::flat_hash_set<absl::string_view> ends_;
 };
 
-// The licences of the kernels of one source: what holds for their files, found once a file, and
-// where they say that they come from. Keeps pointers into the tree. Not thread-safe.
+// The licences of the kernels of one source. The licence of each file, and the origins that it
+// states, are found once. Keeps pointers into the tree. Not thread-safe.
 class SourceLicenses {
  public:
-  // `stated`: the job file's word, an SPDX expression; empty: none.
+  // `stated`: the licence that the job file states, an SPDX expression; may be empty.
   SourceLicenses(const v1::SourceTree& tree, absl::string_view stated);
 
-  // `content` of the kernel's file. At most 16 origins are kept.
+  // Returns the licence of a kernel; `content` is its file's. At most 16 origins are kept.
   v1::License Of(const v1::Kernel& kernel, const std::string& content);
 
-  // The first origin of a licence whose own licence or notice nothing has (others_notices.h), nor
-  // the line itself a copyright of theirs; empty if there is none.
+  // Returns the first origin of a licence that neither OthersNotices covers nor its own line gives
+  // a copyright for; empty if all are covered.
   std::string OriginWithoutNotice(const v1::License& license);
 
  private:
@@ -48,7 +91,7 @@ class SourceLicenses {
   };
 
   bool NamesHolders(const v1::Adaptation& adaptation) const;
-  const FileFacts& FactsOf(const v1::Kernel& kernel, const std::string& content);
+  const FileFacts& FindFacts(const v1::Kernel& kernel, const std::string& content);
 
   const v1::SourceTree& tree_;
   const TreeFiles own_;

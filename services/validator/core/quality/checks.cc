@@ -1,8 +1,14 @@
+// The checks are deliberately shallow: names and calls, not meaning. A kernel with a mask argument
+// passes has_bounds_masking even if the mask is wrong. They sort out code that cannot be a complete
+// kernel; compilers and people judge the rest. A check that cannot apply to a kernel is exempt
+// instead of failed (Exemption), so that requiring a check does not throw out whole languages.
 #include "services/validator/core/quality/checks.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <set>
+#include <string>
+#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
@@ -14,9 +20,78 @@
 #include "common/dsl/languages.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
-#include "services/validator/core/quality/mask_coverage.h"
+#include "services/validator/core/quality/code_facts.h"
 
 namespace kernelmill::validator {
+namespace {
+
+v1::RuleResult MakeRule(absl::string_view check, v1::RuleResult::Outcome outcome,
+                        std::string reason = "") {
+  v1::RuleResult result;
+  result.set_rule(std::string(check));
+  result.set_outcome(outcome);
+  result.set_reason(std::move(reason));
+  return result;
+}
+
+const v1::CompileResult* FindFirst(v1::CompileStatus status, const v1::CompiledKernel& compiled) {
+  const auto found =
+      std::find_if(compiled.results().begin(), compiled.results().end(),
+                   [&](const v1::CompileResult& result) { return result.status() == status; });
+  return found == compiled.results().end() ? nullptr : &*found;
+}
+
+// Returns the outcome of a kernel about which compilers could not tell anything.
+v1::RuleResult Untold(absl::string_view check, const v1::CompiledKernel& compiled) {
+  if (!compiled.not_attempted().empty()) {
+    return MakeRule(check, v1::RuleResult::OUTCOME_EXEMPT,
+                    absl::StrCat("not compiled: ", compiled.not_attempted()));
+  }
+  const v1::CompileResult* unknown = FindFirst(v1::COMPILE_STATUS_UNKNOWN, compiled);
+  return MakeRule(
+      check, v1::RuleResult::OUTCOME_EXEMPT,
+      absl::StrCat("unknown: ", unknown == nullptr ? "no result" : unknown->missing().c_str()));
+}
+
+// Passes if any compiler compiled it for any target; fails if none did and one refused it.
+v1::RuleResult Compiles(absl::string_view check, const v1::CompiledKernel& compiled) {
+  if (FindFirst(v1::COMPILE_STATUS_OK, compiled) != nullptr) {
+    return MakeRule(check, v1::RuleResult::OUTCOME_PASS);
+  }
+  const v1::CompileResult* error = FindFirst(v1::COMPILE_STATUS_ERROR, compiled);
+  if (error == nullptr) return Untold(check, compiled);
+  // The compiler's message may quote the source, and a secret in it.
+  return MakeRule(check, v1::RuleResult::OUTCOME_FAIL,
+                  absl::StrCat(error->stage(), ": ", error->toolchain(), " for ", error->target()));
+}
+
+// Returns whether the module could not be loaded because something is missing that is not its own.
+bool IsForeign(const v1::ModuleImport& failed, const v1::CompiledKernel& compiled) {
+  return std::any_of(compiled.results().begin(), compiled.results().end(),
+                     [&](const v1::CompileResult& result) {
+                       return result.toolchain() == failed.toolchain() &&
+                              result.status() == v1::COMPILE_STATUS_UNKNOWN;
+                     });
+}
+
+// Passes if any toolchain loaded the module; fails if one could not because of the module itself.
+v1::RuleResult Imports(absl::string_view check, const v1::CompiledKernel& compiled) {
+  const v1::ModuleImport* failed = nullptr;
+  for (const v1::ModuleImport& one : compiled.imports()) {
+    if (one.ok()) return MakeRule(check, v1::RuleResult::OUTCOME_PASS);
+    if (failed == nullptr && !IsForeign(one, compiled)) failed = &one;
+  }
+  if (failed == nullptr) return Untold(check, compiled);
+  return MakeRule(check, v1::RuleResult::OUTCOME_FAIL,
+                  absl::StrCat("import: ", failed->toolchain()));
+}
+
+}  // namespace
+
+v1::RuleResult CompilerRule(absl::string_view check, const v1::CompiledKernel& compiled) {
+  return check == "compiles" ? Compiles(check, compiled) : Imports(check, compiled);
+}
+
 namespace {
 
 using code::Language;
@@ -28,7 +103,7 @@ bool IsIn(const List& list, absl::string_view word) {
   return absl::c_any_of(list, [&](absl::string_view entry) { return entry == word; });
 }
 
-// "jit as kernel" in the import statements makes kernel a name of jit.
+// Returns other names of jit: "jit as kernel" in an import statement makes kernel one.
 std::set<std::string> JitAliases(const v1::Kernel& kernel) {
   std::set<std::string> aliases;
   for (const std::string& statement : kernel.imports()) {
@@ -42,7 +117,7 @@ std::set<std::string> JitAliases(const v1::Kernel& kernel) {
   return aliases;
 }
 
-// The dotted name with which a decorator's text begins.
+// Returns the dotted name at the beginning of a decorator's text.
 std::string DecoratorName(absl::string_view decorator) {
   std::string name;
   for (const Token& token : Lex(decorator, Language::kPython)) {
@@ -55,8 +130,10 @@ std::string DecoratorName(absl::string_view decorator) {
   return name;
 }
 
+// Returns whether something makes the function a kernel: an own decorator that ends in jit and
+// belongs to Triton or to a project's wrapper.
 bool HasJit(const v1::Kernel& kernel) {
-  // Extraction found the jit where this text does not show it: behind a wrapper or in a call.
+  // The extractor found the jit in a wrapper or a call, which this text does not show.
   const bool elsewhere =
       kernel.form() == v1::KERNEL_FORM_WRAPPED || kernel.form() == v1::KERNEL_FORM_CALLED;
   if (elsewhere && kernel.dsl() != v1::DSL_PALLAS) return true;
@@ -69,6 +146,7 @@ bool HasJit(const v1::Kernel& kernel) {
   });
 }
 
+// Returns whether a call of this name keeps accesses within bounds by itself.
 bool IsMasking(absl::string_view name) {
   const absl::string_view last = LastPart(name);
   if (last == "masked_load" || last == "masked_store") return true;
@@ -77,6 +155,7 @@ bool IsMasking(absl::string_view name) {
   return IsDescriptorAccess(name);
 }
 
+// Returns whether a call of this name loads or stores.
 bool IsMemoryAccess(absl::string_view name) {
   static constexpr const char* kNames[] = {"load",         "store",        "make_block_ptr",
                                            "buffer_load",  "buffer_store", "masked_load",
@@ -87,7 +166,8 @@ bool IsMemoryAccess(absl::string_view name) {
          IsDescriptorAccess(name);
 }
 
-// BLOCK, BLOCK_M, BLOCKSIZE, XBLOCK, N_BLOCK, X_BLOCK_SIZE, block_size; not block_ptr.
+// Returns whether a name is that of a block's size: BLOCK, BLOCK_M, BLOCKSIZE, XBLOCK, N_BLOCK,
+// X_BLOCK_SIZE, block_size; not block_ptr.
 bool IsBlockSize(absl::string_view name) {
   if (absl::StartsWith(name, "BLOCK") || absl::EndsWith(name, "BLOCK") ||
       absl::StrContains(name, "_BLOCK_")) {
@@ -98,7 +178,7 @@ bool IsBlockSize(absl::string_view name) {
          name == "blocksize";
 }
 
-// A name of a block's size, or one that is constexpr and shapes a tile, whatever it is called: BT,
+// Returns whether the kernel has such a name, or a constexpr of any name that shapes a tile: BT,
 // HEAD_DIM.
 bool HasBlockSize(const v1::Kernel& kernel, const CodeFacts& closure) {
   const CodeFacts own = ReadCode(kernel.source());
@@ -116,6 +196,7 @@ bool HasBlockSize(const v1::Kernel& kernel, const CodeFacts& closure) {
 
 }  // namespace
 
+// The module has the kernel with its helpers, so a helper that masks for its caller counts.
 CodeFacts ReadClosure(const v1::Kernel& kernel) {
   if (!kernel.module().empty()) return ReadCode(kernel.module());
   const absl::string_view source = kernel.source();
@@ -156,7 +237,7 @@ const std::vector<std::string>& CheckNames() {
 
 absl::Status CheckIsKnown(absl::string_view check) {
   if (IsIn(CheckNames(), check)) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("no check is named \"", check, "\""));
+  return absl::InvalidArgumentError(absl::StrCat("quality.require: unknown check \"", check, "\""));
 }
 
 bool Passes(const v1::Checks& checks, absl::string_view check) {
@@ -164,6 +245,8 @@ bool Passes(const v1::Checks& checks, absl::string_view check) {
   return field != nullptr && checks.GetReflection()->GetBool(checks, field);
 }
 
+// The has_ checks were made for Triton. They do not apply to CUDA and, except for the docstring, to
+// Pallas, where BlockSpec does what masks and program_id do.
 absl::string_view Exemption(absl::string_view check, const v1::Kernel& kernel) {
   if (kernel.form() == v1::KERNEL_FORM_FILE) {
     const bool of_files =

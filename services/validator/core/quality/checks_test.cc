@@ -18,7 +18,7 @@ using ::kernelmill::testing::StatusIs;
 using ::testing::ElementsAre;
 
 // A kernel with this body, decorated with @triton.jit.
-v1::Kernel KernelOf(const std::string& body, const std::string& parameters = "p, n") {
+v1::Kernel MakeKernel(const std::string& body, const std::string& parameters = "p, n") {
   v1::Kernel kernel;
   kernel.set_dsl(v1::DSL_TRITON);
   kernel.set_role(v1::KERNEL_ROLE_KERNEL);
@@ -59,7 +59,7 @@ TEST(CodeFactsTest, BrokenCodeIsReadAsFarAsItGoes) {
 }
 
 TEST(ChecksTest, AWholeKernelPassesAll) {
-  v1::Kernel kernel = KernelOf(
+  v1::Kernel kernel = MakeKernel(
       "    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
       "    tl.store(p + i, 1, mask=i < n)\n",
       "p, n, BLOCK: tl.constexpr");
@@ -74,7 +74,7 @@ TEST(ChecksTest, AnEmptyKernelPassesNone) {
 }
 
 TEST(ChecksTest, CommentsAndStringsPassNoCheck) {
-  v1::Kernel kernel = KernelOf(
+  v1::Kernel kernel = MakeKernel(
       "    # tl.program_id(0) tl.load(p, mask=m) tl.where BLOCK_SIZE block_m\n"
       "    x = 'tl.program_id(0); tl.load(p, mask=m); BLOCK_SIZE'\n"
       "    '''\n    tl.store(p, 1, mask=BLOCK_SIZE) program_id(0)\n    '''\n");
@@ -91,17 +91,17 @@ TEST(ChecksTest, MaskingHasManyForms) {
         "tl.load(q, boundary_check=(0, 1))", "gl.store(p, x, mask = m)", "tl.atomic_add(p, x, m)",
         "d = tl.make_tensor_descriptor(p, [n], [1], [8])", "f(a, mask=b[0])",
         "libdevice.masked_load(p)"}) {
-    EXPECT_TRUE(Check(KernelOf("    " + body + "\n")).has_bounds_masking()) << body;
+    EXPECT_TRUE(Check(MakeKernel("    " + body + "\n")).has_bounds_masking()) << body;
   }
   for (const std::string body : {"mask = x", "tl.load(p)", "tl.store(p, x)", "f(mask == x)", "mask",
                                  "tl.atomic_cas(p, a, b)", "json.load(p, m)", "f(a, [mask])"}) {
-    EXPECT_FALSE(Check(KernelOf("    " + body + "\n")).has_bounds_masking()) << body;
+    EXPECT_FALSE(Check(MakeKernel("    " + body + "\n")).has_bounds_masking()) << body;
   }
-  EXPECT_FALSE(Check(KernelOf("    pass\n", "p, mask=None")).has_bounds_masking());
+  EXPECT_FALSE(Check(MakeKernel("    pass\n", "p, mask=None")).has_bounds_masking());
 }
 
 TEST(ChecksTest, ResolvedCallsCount) {
-  v1::Kernel kernel = KernelOf("    i = pid(0)\n    ld(p)\n");
+  v1::Kernel kernel = MakeKernel("    i = pid(0)\n    ld(p)\n");
   EXPECT_FALSE(Check(kernel).has_program_id());
   EXPECT_FALSE(Check(kernel).has_load_store());
   kernel.add_calls("triton.language.load");
@@ -117,31 +117,31 @@ TEST(ChecksTest, LoadsAndStoresHaveManyForms) {
   for (const std::string body :
        {"tl.load(p)", "tl.atomic_max(p, 1)", "q = tl.make_block_ptr(p)", "desc.store([0], x)",
         "gl.amd.cdna3.buffer_load(p, o)", "tma.async_copy_global_to_shared(d, [0], b, s)"}) {
-    EXPECT_TRUE(Check(KernelOf("    " + body + "\n")).has_load_store()) << body;
+    EXPECT_TRUE(Check(MakeKernel("    " + body + "\n")).has_load_store()) << body;
   }
   for (const std::string body : {"load", "preload(p)", "def load(p): pass", "x.load"}) {
-    EXPECT_FALSE(Check(KernelOf("    " + body + "\n")).has_load_store()) << body;
+    EXPECT_FALSE(Check(MakeKernel("    " + body + "\n")).has_load_store()) << body;
   }
 }
 
 TEST(ChecksTest, BlockSizesAreNames) {
   for (const std::string name : {"BLOCK", "BLOCK_SIZE", "BLOCK_M", "XBLOCK", "R0_BLOCK",
                                  "N_BLOCK_SIZE", "block_m", "kv_block_size", "BLOCKSIZE"}) {
-    EXPECT_TRUE(Check(KernelOf("    pass\n", name)).has_block_size()) << name;
-    EXPECT_TRUE(Check(KernelOf("    f(" + name + ")\n")).has_block_size()) << name;
+    EXPECT_TRUE(Check(MakeKernel("    pass\n", name)).has_block_size()) << name;
+    EXPECT_TRUE(Check(MakeKernel("    f(" + name + ")\n")).has_block_size()) << name;
   }
   for (const std::string name :
        {"unblock", "blocked", "q_block_ptr", "block_ptr", "make_block_ptr"}) {
-    EXPECT_FALSE(Check(KernelOf("    f(" + name + ")\n")).has_block_size()) << name;
+    EXPECT_FALSE(Check(MakeKernel("    f(" + name + ")\n")).has_block_size()) << name;
   }
-  v1::Kernel kernel = KernelOf("    pass\n");
+  v1::Kernel kernel = MakeKernel("    pass\n");
   kernel.add_parameters()->set_name("BLOCK_K");
   EXPECT_TRUE(Check(kernel).has_block_size());
 }
 
 TEST(ChecksTest, AConstexprThatShapesATileIsABlockSize) {
   const auto has = [](const std::string& body, const std::string& parameters) {
-    v1::Kernel kernel = KernelOf("    " + body + "\n", parameters);
+    v1::Kernel kernel = MakeKernel("    " + body + "\n", parameters);
     kernel.set_module(kernel.source());
     return Check(kernel).has_block_size();
   };
@@ -156,7 +156,7 @@ TEST(ChecksTest, AConstexprThatShapesATileIsABlockSize) {
     EXPECT_FALSE(has(body, "p, BT: tl.constexpr")) << body;
   }
   EXPECT_TRUE(has("W: tl.constexpr = n * 2\n    i = tl.arange(0, W)", "p, n"));
-  v1::Kernel kernel = KernelOf("    i = tl.arange(0, BT)\n", "p, BT: 'tl.constexpr'");
+  v1::Kernel kernel = MakeKernel("    i = tl.arange(0, BT)\n", "p, BT: 'tl.constexpr'");
   EXPECT_FALSE(Check(kernel).has_block_size());
   v1::Parameter& parameter = *kernel.add_parameters();
   parameter.set_name("BT");
@@ -208,7 +208,7 @@ TEST(ChecksTest, RolesExempt) {
 }
 
 TEST(ChecksTest, WhatAHelperOfTheModuleDoesCounts) {
-  v1::Kernel kernel = KernelOf("    store_rows(p, n)\n");
+  v1::Kernel kernel = MakeKernel("    store_rows(p, n)\n");
   EXPECT_FALSE(Check(kernel).has_load_store());
   kernel.set_module(
       absl::StrCat("@triton.jit\ndef store_rows(p, n):\n    i = tl.program_id(0)\n"
@@ -227,7 +227,7 @@ TEST(ChecksTest, OnlyTheProtosAreKnown) {
 
 TEST(ChecksTest, AWrongBodyOffsetIsHarmless) {
   for (const int offset : {-5, 0, 1'000'000}) {
-    v1::Kernel kernel = KernelOf("    tl.load(p, mask=m)\n");
+    v1::Kernel kernel = MakeKernel("    tl.load(p, mask=m)\n");
     kernel.set_body_offset(offset);
     EXPECT_TRUE(Check(kernel).has_bounds_masking()) << offset;
   }
@@ -245,5 +245,71 @@ TEST(ChecksTest, AJitBehindAWrapperOrInACallCounts) {
   EXPECT_FALSE(Check(kernel).has_triton_jit());
 }
 
+void AddImport(const std::string& toolchain, bool ok, v1::CompiledKernel* compiled) {
+  v1::ModuleImport& import = *compiled->add_imports();
+  import.set_toolchain(toolchain);
+  import.set_ok(ok);
+}
+
+v1::CompileResult& AddResult(const std::string& toolchain, v1::CompileStatus status,
+                             v1::CompiledKernel* compiled) {
+  v1::CompileResult& result = *compiled->add_results();
+  result.set_toolchain(toolchain);
+  result.set_target("cuda:90");
+  result.set_status(status);
+  return result;
+}
+
+void ExpectRule(const std::string& check, const v1::CompiledKernel& compiled,
+                v1::RuleResult::Outcome outcome, const std::string& reason) {
+  const v1::RuleResult result = CompilerRule(check, compiled);
+  EXPECT_EQ(result.rule(), check);
+  EXPECT_EQ(result.outcome(), outcome) << check;
+  EXPECT_EQ(result.reason(), reason) << check;
+}
+
+TEST(CompileChecks, OneCompilerThatTakesTheKernelIsEnough) {
+  v1::CompiledKernel compiled;
+  AddImport("old", false, &compiled);
+  AddImport("new", true, &compiled);
+  AddResult("old", v1::COMPILE_STATUS_ERROR, &compiled).set_stage("import");
+  AddResult("new", v1::COMPILE_STATUS_OK, &compiled);
+  ExpectRule("compiles", compiled, v1::RuleResult::OUTCOME_PASS, "");
+  ExpectRule("imports", compiled, v1::RuleResult::OUTCOME_PASS, "");
+}
+
+TEST(CompileChecks, ARefusalCountsWhereNobodyTakesTheKernel) {
+  v1::CompiledKernel compiled;
+  AddImport("old", true, &compiled);
+  AddResult("old", v1::COMPILE_STATUS_UNKNOWN, &compiled).set_missing("type:x");
+  v1::CompileResult& refused = AddResult("new", v1::COMPILE_STATUS_ERROR, &compiled);
+  refused.set_stage("frontend");
+  refused.set_message("password = 'a secret of the source'");
+  ExpectRule("compiles", compiled, v1::RuleResult::OUTCOME_FAIL, "frontend: new for cuda:90");
+  ExpectRule("imports", compiled, v1::RuleResult::OUTCOME_PASS, "");
+}
+
+TEST(CompileChecks, AModuleThatCannotBeLoadedFailsBoth) {
+  v1::CompiledKernel compiled;
+  AddImport("new", false, &compiled);
+  AddResult("new", v1::COMPILE_STATUS_ERROR, &compiled).set_stage("import");
+  ExpectRule("compiles", compiled, v1::RuleResult::OUTCOME_FAIL, "import: new for cuda:90");
+  ExpectRule("imports", compiled, v1::RuleResult::OUTCOME_FAIL, "import: new");
+}
+
+TEST(CompileChecks, WhatSaysNothingOfTheKernelIsExempt) {
+  v1::CompiledKernel absent_package;
+  AddImport("new", false, &absent_package);
+  AddResult("new", v1::COMPILE_STATUS_UNKNOWN, &absent_package).set_missing("import");
+  v1::CompiledKernel untried;
+  untried.set_not_attempted("dsl:cuda");
+  for (const char* check : {"compiles", "imports"}) {
+    ExpectRule(check, absent_package, v1::RuleResult::OUTCOME_EXEMPT, "unknown: import");
+    ExpectRule(check, untried, v1::RuleResult::OUTCOME_EXEMPT, "not compiled: dsl:cuda");
+    ExpectRule(check, v1::CompiledKernel(), v1::RuleResult::OUTCOME_EXEMPT, "unknown: no result");
+  }
+}
+
 }  // namespace
+
 }  // namespace kernelmill::validator

@@ -1,3 +1,6 @@
+// Reads Python by tokens with a stack of open brackets. When a bracket closes, its call is
+// complete: the name before it, the number of positional arguments and the keywords. A real parser
+// would refuse broken code, and kernels with a syntax error get a verdict too.
 #include "services/validator/core/quality/code_facts.h"
 
 #include <algorithm>
@@ -6,6 +9,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/text.h"
 #include "common/code/brackets.h"
@@ -14,8 +18,81 @@
 namespace kernelmill::validator {
 namespace {
 
+// Returns whether a call belongs to Triton's or Gluon's language, by its usual names in imports.
+bool IsLanguage(absl::string_view callee) {
+  const absl::string_view first = FirstPart(callee);
+  return first == "tl" || first == "gl" || first == "ttgl" || first == "triton" ||
+         first == "language";
+}
+
+bool HasKeyword(const Call& call, absl::string_view keyword) {
+  return std::find(call.keywords.begin(), call.keywords.end(), keyword) != call.keywords.end();
+}
+
+// Returns whether the mask is given by position: load(pointer, mask), store(pointer, value, mask),
+// atomic_add(pointer, value, mask).
+bool HasPositionalMask(const Call& call) {
+  if (!IsLanguage(call.callee)) return false;
+  const absl::string_view last = LastPart(call.callee);
+  if (last == "load") return call.positional >= 2;
+  if (last == "store") return call.positional >= 3;
+  return absl::StartsWith(last, "atomic_") && last != "atomic_cas" && call.positional >= 3;
+}
+
+}  // namespace
+
+bool IsDescriptorAccess(absl::string_view dotted) {
+  return absl::StrContains(dotted, "tensor_descriptor") ||
+         absl::StrContains(dotted, "descriptor_load") ||
+         absl::StrContains(dotted, "descriptor_store") || absl::StrContains(dotted, ".tma.") ||
+         absl::StartsWith(dotted, "tma.");
+}
+
+bool IsMasked(const Call& call) {
+  return HasKeyword(call, "mask") || HasKeyword(call, "boundary_check") || HasPositionalMask(call);
+}
+
+v1::MaskCoverage CoverMasks(const CodeFacts& code) {
+  v1::MaskCoverage coverage;
+  for (const Call& call : code.calls) {
+    if (!IsLanguage(call.callee)) continue;
+    const absl::string_view last = LastPart(call.callee);
+    const bool masked = IsDescriptorAccess(call.callee) || IsMasked(call);
+    if (last == "load" || last == "buffer_load" || absl::EndsWith(last, "descriptor_load")) {
+      coverage.set_loads(coverage.loads() + 1);
+      coverage.set_masked_loads(coverage.masked_loads() + (masked ? 1 : 0));
+    }
+    if (last == "store" || last == "buffer_store" || absl::EndsWith(last, "descriptor_store") ||
+        absl::StartsWith(last, "atomic_")) {
+      coverage.set_stores(coverage.stores() + 1);
+      coverage.set_masked_stores(coverage.masked_stores() + (masked ? 1 : 0));
+    }
+  }
+  return coverage;
+}
+
+bool IsGuarded(absl::string_view c_code) {
+  bool branches = false;  // within the parentheses of an if, a for or a while
+  int depth = 0;
+  for (const code::Token& token : code::Lex(c_code, code::Language::kC)) {
+    const absl::string_view text = token.text;
+    if (token.kind == code::Token::kName && depth == 0) {
+      branches = text == "if" || text == "for" || text == "while";
+    } else if (token.kind == code::Token::kOperator && branches) {
+      if (text == "(") ++depth;
+      if (text == ")" && --depth <= 0) branches = false;
+      if (depth < 0) depth = 0;
+      if (text == "<" || text == ">" || text == "<=" || text == ">=") return true;
+    }
+  }
+  return false;
+}
+
+namespace {
+
 using code::Token;
 
+// Longer dotted names are cut. Nothing that is looked for has as many parts.
 constexpr int kMaxDottedParts = 16;
 
 bool IsOperator(const std::vector<Token>& tokens, size_t i, absl::string_view text) {
@@ -26,7 +103,7 @@ bool IsName(const std::vector<Token>& tokens, size_t i) {
   return i < tokens.size() && tokens[i].kind == Token::kName;
 }
 
-// The dotted name that ends before token `open`, a parenthesis; empty if none does or if it is
+// Returns the dotted name before token `open`, a parenthesis; empty if there is no name or if it is
 // being defined there.
 std::string CalleeBefore(const std::vector<Token>& tokens, size_t open) {
   if (open == 0 || !IsName(tokens, open - 1)) return "";
@@ -42,7 +119,7 @@ std::string CalleeBefore(const std::vector<Token>& tokens, size_t open) {
   return callee;
 }
 
-// Whether a call of this name is given the shape of a tile.
+// Returns whether a call of this name is given the shape of a tile.
 bool ShapesTile(absl::string_view callee) {
   static constexpr const char* kNames[] = {"arange",
                                            "zeros",
@@ -60,7 +137,8 @@ bool ShapesTile(absl::string_view callee) {
   return absl::c_linear_search(kNames, LastPart(callee));
 }
 
-// The name that `constexpr` at token `i` is said of: "N: tl.constexpr", "N = tl.constexpr(4)".
+// Returns the name that `constexpr` at token `i` is about: "N: tl.constexpr", "N =
+// tl.constexpr(4)".
 absl::string_view SaidConstexpr(const std::vector<Token>& tokens, size_t i) {
   for (int parts = 1; parts < kMaxDottedParts; ++parts) {
     if (i < 2 || !IsOperator(tokens, i - 1, ".") || !IsName(tokens, i - 2)) break;
@@ -71,12 +149,12 @@ absl::string_view SaidConstexpr(const std::vector<Token>& tokens, size_t i) {
   return said ? tokens[i - 2].text : "";
 }
 
-// An open bracket and what was seen in it so far.
+// An open bracket and its content so far.
 struct Frame {
   Call call;              // callee empty: not a call
   bool tile = false;      // a call that shapes a tile, or within one
-  bool argument = false;  // something stands in the argument that is being read
-  bool keyword = false;   // and it has a keyword
+  bool argument = false;  // the current argument is not empty
+  bool keyword = false;   // the current argument has a keyword
 
   void EndArgument() {
     if (argument && !keyword) ++call.positional;
@@ -98,6 +176,7 @@ class Reader {
   }
 
  private:
+  // Opens or closes a bracket, or adds the token to the current argument.
   void ReadToken(size_t i) {
     const Token& token = tokens_[i];
     if (token.kind == Token::kName) ReadName(i);
@@ -128,7 +207,7 @@ class Reader {
     if (!said.empty()) constexpr_names_.emplace(said);
   }
 
-  // "name =" at the beginning of an argument is a keyword.
+  // Notes that the current argument has a token; "name =" at its beginning is a keyword.
   void NoteArgument(size_t i) {
     Frame& frame = frames_.back();
     if (!frame.argument && IsName(tokens_, i) && IsOperator(tokens_, i + 1, "=")) {

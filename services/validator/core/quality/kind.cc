@@ -1,26 +1,159 @@
+// The kind of a kernel, the basic idea: people say what code is for in its place (folders, file
+// names, the function around it), in its name and in its comments, and rarely in the code itself.
+// So the rules look for words there, from the surest sign to the weakest, and the first one
+// decides. Words are compared as a whole, after names were cut at capitals and signs.
+// tests/oracle/kind_precision.py compares the rules with labels by hand.
 #include "services/validator/core/quality/kind.h"
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "common/base/path.h"
 #include "common/code/lexer.h"
-#include "services/validator/core/quality/stub.h"
-#include "services/validator/core/quality/words.h"
+#include "services/validator/core/quality/text_signals.h"
 
 namespace kernelmill::validator {
 namespace {
 
+enum class Stub : uint8_t {
+  kNone,     // its body does something
+  kEmpty,    // only pass, ..., return, raise NotImplementedError and strings
+  kPrints,   // these, and prints
+  kAsserts,  // these, and assertions, perhaps prints
+};
+
+using code::Token;
+using Statement = std::vector<Token>;
+
+// Returns the text after the signature, without the colon.
+absl::string_view FindBody(const v1::Kernel& kernel) {
+  const absl::string_view source = kernel.source();
+  const size_t at = source.find(kernel.signature());
+  if (kernel.signature().empty() || at == absl::string_view::npos) return "";
+  return absl::StripPrefix(
+      absl::StripLeadingAsciiWhitespace(source.substr(at + kernel.signature().size())), ":");
+}
+
+std::vector<Token> CodeTokens(absl::string_view body, code::Language language) {
+  std::vector<Token> tokens = code::Lex(body, language);
+  tokens.erase(std::remove_if(tokens.begin(), tokens.end(),
+                              [](const Token& token) { return token.kind == Token::kComment; }),
+               tokens.end());
+  return tokens;
+}
+
+std::vector<Statement> PythonStatements(const std::vector<Token>& tokens) {
+  std::vector<Statement> statements;
+  for (const Token& token : tokens) {
+    if (token.text == ";" && token.kind == Token::kOperator) continue;
+    if (statements.empty() || token.begins_statement) statements.emplace_back();
+    statements.back().push_back(token);
+  }
+  return statements;
+}
+
+// Splits the code between the body's braces. A nested block is one statement, which begins with its
+// brace.
+std::vector<Statement> CStatements(const std::vector<Token>& tokens) {
+  std::vector<Statement> statements(1);
+  for (size_t i = 1; i + 1 < tokens.size(); ++i) {
+    if (tokens[i].text == ";") {
+      statements.emplace_back();
+    } else {
+      statements.back().push_back(tokens[i]);
+    }
+  }
+  statements.erase(std::remove_if(statements.begin(), statements.end(),
+                                  [](const Statement& one) { return one.empty(); }),
+                   statements.end());
+  return statements;
+}
+
+// Returns the last part of the dotted name with which a call begins; empty if the statement is not
+// such a call.
+absl::string_view Called(const Statement& statement) {
+  size_t i = 0;
+  while (i + 2 < statement.size() && statement[i].kind == Token::kName &&
+         statement[i + 1].text == "." && statement[i + 2].kind == Token::kName) {
+    i += 2;
+  }
+  const bool called =
+      i + 1 < statement.size() && statement[i].kind == Token::kName && statement[i + 1].text == "(";
+  return called ? statement[i].text : "";
+}
+
+// Returns whether a statement does nothing. A condition counts as empty, its block is judged on its
+// own.
+bool IsEmpty(const Statement& statement) {
+  const Token& first = statement.front();
+  if (first.kind == Token::kString && statement.size() == 1) return true;
+  if (first.text == "if" || first.text == "elif" || first.text == "else") {
+    return statement.back().text == ":";  // its block consists of statements of their own
+  }
+  if (first.text == "pass" || first.text == "..." || first.text == "del") return true;
+  if (first.text == "return") {
+    return statement.size() == 1 || (statement.size() == 2 && statement[1].text == "None");
+  }
+  return first.text == "raise" && statement.size() > 1 &&
+         statement[1].text == "NotImplementedError";
+}
+
+// Returns whether it calls one of the words, or a name that ends in one: device_print,
+// CUDA_KERNEL_ASSERT.
+bool CallsAny(const Statement& statement, std::initializer_list<absl::string_view> words) {
+  const std::string name = absl::AsciiStrToLower(Called(statement));
+  return std::any_of(words.begin(), words.end(), [&](absl::string_view word) {
+    return name == word || absl::EndsWith(name, absl::StrCat("_", word));
+  });
+}
+
+bool Asserts(const Statement& statement) {
+  return statement.front().text == "assert" || CallsAny(statement, {"assert", "assert2", "check"});
+}
+
+bool Prints(const Statement& statement) {
+  return CallsAny(statement, {"print", "printf", "debug_barrier"});
+}
+
+// Returns whether the kernel's body does nothing. An empty device function of CUDA is not a stub,
+// since constructors and hooks may be empty.
+Stub FindStub(const v1::Kernel& kernel) {
+  const bool cuda = kernel.dsl() == v1::DSL_CUDA;
+  const absl::string_view body = FindBody(kernel);
+  if (body.empty()) return Stub::kNone;
+  const std::vector<Token> tokens = CodeTokens(body, code::ToLanguage(kernel.dsl()));
+  Stub stub = Stub::kEmpty;
+  for (const Statement& statement : cuda ? CStatements(tokens) : PythonStatements(tokens)) {
+    if (IsEmpty(statement)) continue;
+    if (Asserts(statement)) {
+      stub = Stub::kAsserts;
+    } else if (!Prints(statement)) {
+      return Stub::kNone;
+    } else if (stub == Stub::kEmpty) {
+      stub = Stub::kPrints;
+    }
+  }
+  const bool hook = cuda && kernel.role() == v1::KERNEL_ROLE_DEVICE;
+  return stub == Stub::kEmpty && hook ? Stub::kNone : stub;
+}
+
 using Words = std::vector<absl::string_view>;
 
-// What stands first or last in the name of a folder, file or function of such a kind.
+// The words that begin or end the name of a folder, file or function of such a kind.
 struct PlaceWords {
   absl::string_view kind;
   Words words;
@@ -41,27 +174,28 @@ const std::vector<PlaceWords>& Places() {
   return *places;
 }
 
-// Whole segments beside these words, since a file samples.py may well sample.
+// Whole names of folders besides these words. A word "samples" is not enough, since a file
+// samples.py may sample.
 const Words& ExampleFolders() {
   static const auto* const words = new Words{"sample", "samples", "getting_started"};
   return *words;
 }
 
-// In the name of a kernel, anywhere, unless "no" or its like stands before it.
+// Anywhere in the name of a kernel, unless "no" or the like is before it.
 const Words& FaultyNames() {
   static const auto* const words = new Words{"buggy",    "broken",   "faulty", "racy", "erroneous",
                                              "segfault", "deadlock", "xfail",  "oob"};
   return *words;
 }
 
-// In a folder's or file's name, anywhere.
+// Anywhere in a folder's or file's name.
 const Words& FaultyPlaces() {
   static const auto* const words =
       new Words{"sanitizer", "sanitizers", "buggy", "broken", "xfail", "racy"};
   return *words;
 }
 
-// In such a name, one word after another.
+// Consecutive words in such a name.
 const std::vector<absl::string_view>& FaultyPlacePhrases() {
   static const auto* const phrases = new std::vector<absl::string_view>{
       "data race",      "race condition", "buffer overflow", "out of bounds",
@@ -69,7 +203,7 @@ const std::vector<absl::string_view>& FaultyPlacePhrases() {
   return *phrases;
 }
 
-// In the name of a test, anywhere, unless "no" or its like stands before it: what is tested is that
+// Anywhere in the name of a test, unless "no" or the like is before it: the test checks that
 // something fails.
 const Words& FailingTests() {
   static const auto* const words =
@@ -81,7 +215,7 @@ const Words& FailingTests() {
   return *words;
 }
 
-// After a fault, what makes it a mere subject.
+// Words after a fault that make it only a subject.
 const Words& Subjects() {
   static const auto* const words =
       new Words{"detection", "detector", "free", "handler", "handling"};
@@ -112,7 +246,7 @@ const Words& Faults() {
   return *words;
 }
 
-// Said of a kernel that is wrong on purpose, word by word.
+// Phrases about a kernel that is wrong on purpose.
 const std::vector<absl::string_view>& FaultyPhrases() {
   static const auto* const phrases = new std::vector<absl::string_view>{
       "should fail",      "should not compile", "expected to fail",     "expected failure",
@@ -124,7 +258,7 @@ const std::vector<absl::string_view>& FaultyPhrases() {
   return *phrases;
 }
 
-// Said where somebody is to write the kernel.
+// Phrases where a reader is to write the kernel.
 const std::vector<absl::string_view>& UnfilledPhrases() {
   static const auto* const phrases = new std::vector<absl::string_view>{
       "your code here", "your code goes here", "write your code", "finish me",
@@ -137,7 +271,7 @@ constexpr int kTokensOfAnOperation = 128;  // in a folder of tests
 
 bool IsIn(const Words& list, absl::string_view word) { return absl::c_linear_search(list, word); }
 
-// "test2" begins with the word "test".
+// Removes digits at the end: "test2" begins with the word "test".
 absl::string_view WithoutDigits(absl::string_view word) {
   while (word.size() > 1 && absl::ascii_isdigit(word.back())) word.remove_suffix(1);
   return word;
@@ -145,13 +279,14 @@ absl::string_view WithoutDigits(absl::string_view word) {
 
 absl::string_view WithoutEnding(absl::string_view file) { return file.substr(0, file.rfind('.')); }
 
+// Returns whether the words begin with "test time", as in test-time training.
 bool IsTestTime(const std::vector<std::string>& words) {
   return words.size() > 1 && words[0] == "test" && words[1] == "time";
 }
 
-// The kind of place that a folder or file, by its first and its last word, is; empty if it is none.
-// Test-time training is no test.
-absl::string_view PlaceOf(absl::string_view name) {
+// Returns the kind of place that a folder or file is, by its first and its last word; empty if it
+// is an ordinary one. Test-time training is not a test.
+absl::string_view FindPlace(absl::string_view name) {
   const std::vector<std::string> words = WordsOfName(name);
   if (words.empty() || IsTestTime(words)) return "";
   for (const PlaceWords& place : Places()) {
@@ -163,7 +298,7 @@ absl::string_view PlaceOf(absl::string_view name) {
   return "";
 }
 
-// The same of a kernel's name, by its first word.
+// Returns the same for a kernel's name, by its first word.
 absl::string_view PlaceOfKernel(absl::string_view name) {
   const std::vector<std::string> words = WordsOfName(name);
   if (words.empty() || IsTestTime(words)) return "";
@@ -173,37 +308,32 @@ absl::string_view PlaceOfKernel(absl::string_view name) {
   return "";
 }
 
-absl::string_view FileOf(absl::string_view path) {
-  const size_t slash = path.rfind('/');
-  return slash == absl::string_view::npos ? path : path.substr(slash + 1);
-}
-
-// Whether words of the phrase stand at `at`.
-bool StandsAt(const std::vector<std::string>& words, size_t at, const Words& phrase) {
+// Returns whether the words of the phrase are at `at`.
+bool HasPhraseAt(const std::vector<std::string>& words, size_t at, const Words& phrase) {
   if (phrase.size() > words.size() - at) return false;
   return std::equal(phrase.begin(), phrase.end(), words.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
-// The first of the phrases that the words have, or empty.
+// Returns the first phrase that the words contain; else empty.
 absl::string_view FindPhrase(const std::vector<std::string>& words,
                              const std::vector<absl::string_view>& phrases) {
   for (const absl::string_view phrase : phrases) {
     const Words parts = absl::StrSplit(phrase, ' ');
     for (size_t i = 0; i < words.size(); ++i) {
-      if (words[i] == parts.front() && StandsAt(words, i, parts)) return phrase;
+      if (words[i] == parts.front() && HasPhraseAt(words, i, parts)) return phrase;
     }
   }
   return "";
 }
 
-// How many words of a fault stand at `at`.
+// Returns how many words of a fault are at `at`.
 size_t FaultAt(const std::vector<std::string>& words, size_t at) {
   static const auto* const bounds = new Words{"out", "of", "bounds"};
-  if (StandsAt(words, at, *bounds)) return bounds->size();
+  if (HasPhraseAt(words, at, *bounds)) return bounds->size();
   return IsIn(Faults(), words[at]) ? 1 : 0;
 }
 
-// "deliberately reads out of bounds"; empty where nothing of the kind is said.
+// Returns a text such as "deliberately reads out of bounds"; empty if the words have no such text.
 std::string FindOnPurpose(const std::vector<std::string>& words) {
   for (size_t i = 0; i < words.size(); ++i) {
     if (!IsIn(OnPurpose(), words[i])) continue;
@@ -225,6 +355,7 @@ bool IsPlaceholder(absl::string_view name) {
          });
 }
 
+// Finds a placeholder in the code or a phrase such as "your code here" in the prose.
 std::optional<Label> Unfilled(const v1::Kernel& kernel, const std::vector<std::string>& prose) {
   for (const code::Token& token : code::Lex(kernel.source(), code::ToLanguage(kernel.dsl()))) {
     if (token.kind == code::Token::kName && IsPlaceholder(token.text))
@@ -235,6 +366,7 @@ std::optional<Label> Unfilled(const v1::Kernel& kernel, const std::vector<std::s
   return Label{"broken", RuleText("unfilled", phrase)};
 }
 
+// Looks at the prose first, then at the kernel's name, then at its place.
 std::optional<Label> WrongOnPurpose(const v1::Kernel& kernel,
                                     const std::vector<std::string>& prose) {
   const std::string purpose = FindOnPurpose(prose);
@@ -247,7 +379,7 @@ std::optional<Label> WrongOnPurpose(const v1::Kernel& kernel,
       return Label{"broken", RuleText("name", name[i])};
   }
   // Tests and benchmarks of a sanitizer have sound kernels too.
-  if (!PlaceOf(WithoutEnding(FileOf(kernel.path()))).empty()) return std::nullopt;
+  if (!FindPlace(WithoutEnding(BaseName(kernel.path()))).empty()) return std::nullopt;
   for (const absl::string_view segment : Segments(kernel.path())) {
     const std::vector<std::string> words = WordsOfName(segment);
     const bool faulty =
@@ -258,7 +390,7 @@ std::optional<Label> WrongOnPurpose(const v1::Kernel& kernel,
   return std::nullopt;
 }
 
-// The classes and functions around the kernel, outermost first.
+// Returns the classes and functions around the kernel, outermost first.
 std::vector<absl::string_view> Around(const v1::Kernel& kernel) {
   std::vector<absl::string_view> names = absl::StrSplit(kernel.qualname(), '.');
   names.pop_back();
@@ -270,7 +402,8 @@ bool IsTestFunction(absl::string_view name) {
   return !words.empty() && words.front() == "test" && !IsTestTime(words);
 }
 
-// "test_finds_races"; not "test_no_race", nor "test_race_detection", which may find none.
+// Returns whether the test is about a failure: "test_finds_races", but not "test_no_race", and not
+// "test_race_detection", which may find none.
 bool TestsAFailure(absl::string_view test) {
   const std::vector<std::string> words = WordsOfName(test);
   for (size_t i = 1; i < words.size(); ++i) {
@@ -280,17 +413,18 @@ bool TestsAFailure(absl::string_view test) {
   return false;
 }
 
-// Whether a kernel in a folder of tests is an operation that tests compare with.
+// Returns whether a kernel in a folder of tests is an operation that tests compare with.
 bool IsReference(const v1::Kernel& kernel) {
   return kernel.has_launcher() && kernel.tokens() >= kTokensOfAnOperation &&
-         PlaceOf(WithoutEnding(FileOf(kernel.launcher().path()))) != "test";
+         FindPlace(WithoutEnding(BaseName(kernel.launcher().path()))) != "test";
 }
 
-std::optional<Label> OfPlace(const v1::Kernel& kernel) {
+// Goes from the file outwards to the root. The innermost place that says anything decides.
+std::optional<Label> FromPlace(const v1::Kernel& kernel) {
   std::vector<absl::string_view> segments = Segments(kernel.path());
   for (size_t i = segments.size(); i-- > 0;) {
     const bool file = i + 1 == segments.size();
-    absl::string_view place = PlaceOf(file ? WithoutEnding(segments[i]) : segments[i]);
+    absl::string_view place = FindPlace(file ? WithoutEnding(segments[i]) : segments[i]);
     if (!file && IsIn(ExampleFolders(), segments[i])) place = "example";
     if (place.empty() || (place == "test" && !file && IsReference(kernel))) continue;
     return Label{std::string(place), RuleText("path", segments[i])};
@@ -298,7 +432,7 @@ std::optional<Label> OfPlace(const v1::Kernel& kernel) {
   return std::nullopt;
 }
 
-std::optional<Label> OfNames(const v1::Kernel& kernel) {
+std::optional<Label> FromNames(const v1::Kernel& kernel) {
   for (const absl::string_view name : Around(kernel)) {
     if (IsTestFunction(name)) return Label{"test", RuleText("function", name)};
   }
@@ -307,7 +441,7 @@ std::optional<Label> OfNames(const v1::Kernel& kernel) {
   return Label{std::string(place), RuleText("name", WordsOfName(kernel.name()).front())};
 }
 
-// Of Triton and Gluon, whose launched kernels return nothing.
+// Returns whether the kernel returns a value. In Triton and Gluon launched kernels return nothing.
 bool ReturnsValue(const v1::Kernel& kernel) {
   if (kernel.dsl() != v1::DSL_TRITON && kernel.dsl() != v1::DSL_GLUON) return false;
   const std::vector<code::Token> tokens = code::Lex(kernel.source(), code::Language::kPython);
@@ -322,7 +456,7 @@ bool ReturnsValue(const v1::Kernel& kernel) {
 
 }  // namespace
 
-Label KindOf(const v1::Kernel& kernel, absl::string_view prose, absl::string_view generated) {
+Label FindKind(const v1::Kernel& kernel, absl::string_view prose, absl::string_view generated) {
   if (!generated.empty()) return {"generated", RuleText("generated", generated)};
   const std::vector<std::string> words = WordsOfProse(prose);
   if (std::optional<Label> unfilled = Unfilled(kernel, words)) return *std::move(unfilled);
@@ -330,9 +464,9 @@ Label KindOf(const v1::Kernel& kernel, absl::string_view prose, absl::string_vie
   for (const absl::string_view name : Around(kernel)) {
     if (IsTestFunction(name) && TestsAFailure(name)) return {"broken", RuleText("function", name)};
   }
-  if (std::optional<Label> place = OfPlace(kernel)) return *std::move(place);
-  if (std::optional<Label> named = OfNames(kernel)) return *std::move(named);
-  const Stub stub = StubOf(kernel);
+  if (std::optional<Label> place = FromPlace(kernel)) return *std::move(place);
+  if (std::optional<Label> named = FromNames(kernel)) return *std::move(named);
+  const Stub stub = FindStub(kernel);
   if (stub == Stub::kEmpty) return {"broken", "stub:empty"};
   if (stub == Stub::kAsserts) return {"broken", "stub:asserts"};
   if (stub == Stub::kPrints) return {"helper", "stub:prints"};

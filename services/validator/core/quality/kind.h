@@ -8,43 +8,43 @@
 
 namespace kernelmill::validator {
 
-// A word for a kernel and the rule that gave it.
+// A word for a kernel, and the rule that gave it.
 struct Label {
   std::string word;
   std::string rule;
 };
 
-// What the kernel is there for. `prose` is what people say of it (ProseOf), `generated` the sign
-// that a program wrote it (GeneratedSign). The first of these rules that holds decides. They look
-// at whole words; the lists stand in kind.cc.
+// Finds the purpose of the kernel. `prose` is the text of its comments (CollectProse), `generated`
+// the sign that a program wrote it (GeneratedSign). The first rule that holds decides. Rules look
+// at whole words; their lists are in kind.cc.
 //
 //   rule            kind        holds if
 //   generated:SIGN  generated   Quality.generated says so
-//   unfilled:TEXT   broken      a placeholder stands in it: a name such as GENERATE_TEST_HERE, a
+//   unfilled:TEXT   broken      it has a placeholder: a name such as GENERATE_TEST_HERE, or a
 //                               comment such as "your code here"
 //   words:TEXT      broken      its comments or docstring say that it is wrong on purpose:
-//                               "deliberately" and its like just before a fault, "should fail"
+//                               "deliberately" or the like just before a fault, "should fail"
 //   name:WORD       broken      its name has a word such as "buggy"
-//   path:SEGMENT    broken      a folder or the file is of sanitizers or of faults, and the file is
-//                               no test and no benchmark, which have sound kernels too
-//   function:NAME   broken      the test around it is one of what must fail: test_x_raises
+//   path:SEGMENT    broken      a folder or the file is about sanitizers or faults, and the file is
+//                               not a test or benchmark, which have sound kernels too
+//   function:NAME   broken      it is in a test of something that must fail: test_x_raises
 //   path:SEGMENT    test, benchmark, example
 //                               the innermost folder or file that begins or ends with such a word.
-//                               In a folder of tests a file that is none itself may have real
-//                               operations, which tests compare with: what it launches there, of
-//                               128 tokens or more, is judged by what stands around the folder
+//                               In a folder of tests, a file that is not a test itself may have
+//                               real operations that tests compare with: a kernel of 128 tokens or
+//                               more that such a file launches is judged by the folders around
 //   function:NAME   test        it is defined in a test function
 //   name:WORD       test, benchmark, example
 //                               its own name begins with such a word
 //   stub:empty      broken      its body does nothing: pass, ..., return, raise NotImplementedError
-//   stub:asserts    broken      its body does nothing but assert, and perhaps print
-//   stub:prints     helper      its body does nothing but print
+//   stub:asserts    broken      its body only asserts, and perhaps prints
+//   stub:prints     helper      its body only prints
 //   role:device     helper      it is a device function
 //   method          helper      nothing launches it, and its first parameter is self
 //   returns         helper      nothing launches it, and it returns a value, which only other
-//                               kernels can take; of Triton and Gluon
-//   role:kernel     operation   none of these
-Label KindOf(const v1::Kernel& kernel, absl::string_view prose, absl::string_view generated);
+//                               kernels can take; Triton and Gluon only
+//   role:kernel     operation   no other rule holds
+Label FindKind(const v1::Kernel& kernel, absl::string_view prose, absl::string_view generated);
 
 }  // namespace kernelmill::validator
 

@@ -31,7 +31,7 @@ v1::Kernel WithBody(const std::string& body) {
 }
 
 std::string Both(const v1::Kernel& kernel, const std::string& generated = "") {
-  const Label label = KindOf(kernel, ProseOf(kernel, ""), generated);
+  const Label label = FindKind(kernel, CollectProse(kernel, ""), generated);
   return absl::StrCat(label.word, " ", label.rule);
 }
 
@@ -181,7 +181,7 @@ TEST(KindTest, MethodsAndWhatReturnsAValueAreHelpersUnlessTheyAreLaunched) {
 
 TEST(KindTest, EveryKindIsAWordThatJobFilesKnow) {
   for (const std::string path : {"a.py", "tests/a.py", "bench/a.py", "examples/a.py"}) {
-    const Label label = KindOf(KernelAt(path), "", "");
+    const Label label = FindKind(KernelAt(path), "", "");
     EXPECT_NE(std::find(dsl::KernelKinds().begin(), dsl::KernelKinds().end(), label.word),
               dsl::KernelKinds().end())
         << label.word;

@@ -1,3 +1,6 @@
+// From checks to a decision. ListRules writes down every check with its outcome, Score condenses a
+// verdict into a number, and Decide compares the verdict with the job's policy. All three are
+// functions of the verdict and the kernel only, so they can be tested without a source.
 #include "services/validator/core/quality/rules.h"
 
 #include <algorithm>
@@ -11,13 +14,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/base/text.h"
-#include "common/job/compile_policy.h"
+#include "common/job/job_spec.h"
 #include "common/sensitive/sensitive.h"
 #include "common/source_files/whole_files.h"
 #include "services/validator/core/quality/checks.h"
-#include "services/validator/core/quality/compile_checks.h"
-#include "services/validator/core/quality/mask_coverage.h"
-#include "services/validator/core/quality/words.h"
+#include "services/validator/core/quality/code_facts.h"
+#include "services/validator/core/quality/text_signals.h"
 
 namespace kernelmill::validator {
 namespace {
@@ -25,6 +27,7 @@ namespace {
 constexpr int kNamesInReason = 5;
 constexpr char kEmail[] = "email";
 
+// Lists the first names that the module lacks.
 std::string FreeNames(const v1::Kernel& kernel) {
   const auto& names = kernel.free_names();
   const auto end = names.size() > kNamesInReason ? names.begin() + kNamesInReason : names.end();
@@ -32,9 +35,9 @@ std::string FreeNames(const v1::Kernel& kernel) {
   return ToUtf8(absl::StrCat("not in the module: ", absl::StrJoin(names.begin(), end, ", "), more));
 }
 
-// Why the check failed.
-std::string FailureOf(absl::string_view check, const v1::Kernel& kernel,
-                      const v1::Verdict& verdict) {
+// Returns why the check failed.
+std::string ExplainFailure(absl::string_view check, const v1::Kernel& kernel,
+                           const v1::Verdict& verdict) {
   const v1::Quality& quality = verdict.quality();
   if (check == "has_triton_jit") return "no jit decorator, call or wrapper";
   if (check == "has_bounds_masking") return "no mask, boundary_check, where or descriptor";
@@ -58,6 +61,7 @@ bool IsAmong(const google::protobuf::RepeatedPtrField<std::string>& words,
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
+// Adds a reason for each kind of secret or address that the policy rejects.
 void AddSensitive(const v1::Quality& quality, const v1::QualityPolicy& policy,
                   std::set<std::string>* reasons) {
   for (const v1::Sensitive& finding : quality.sensitive()) {
@@ -68,7 +72,7 @@ void AddSensitive(const v1::Quality& quality, const v1::QualityPolicy& policy,
   }
 }
 
-// What is asked of kernels alone.
+// Adds the reasons that apply to kernels only.
 void AddKernelReasons(const v1::Kernel& kernel, const v1::Verdict& verdict,
                       const v1::QualityPolicy& policy, std::set<std::string>* reasons) {
   if (verdict.quality().score() < policy.min_score()) reasons->insert("quality:min_score");
@@ -79,7 +83,8 @@ void AddKernelReasons(const v1::Kernel& kernel, const v1::Verdict& verdict,
     reasons->insert(absl::StrCat("quality:target:", verdict.target()));
 }
 
-// What is asked of whole files alone. One that holds more than is looked for cannot be redacted.
+// Adds the reasons that apply to whole files only. A file with more findings than are listed cannot
+// be redacted.
 void AddFileReasons(const v1::Kernel& file, const v1::Quality& quality,
                     const v1::QualityPolicy& policy, std::set<std::string>* reasons) {
   const absl::string_view problem = source_files::WholeFileProblem(file.source());
@@ -90,11 +95,14 @@ void AddFileReasons(const v1::Kernel& file, const v1::Quality& quality,
   if (!labelled && !all_found) reasons->insert("sensitive:too_many");
 }
 
+// The weights and bounds of the score; rules.h explains them. A change needs a new version of the
+// stage `validate`.
 constexpr int kMuch = 3, kSome = 2, kLittle = 1;
 constexpr double kHasHead = 0.4, kFullyCommented = 0.15, kTier1 = 0.8, kTier2 = 0.5;
 constexpr int kWordsOfAHead = 3;
 constexpr double kShort = 64, kWhole = 192, kLong = 4096, kVeryLong = 12288, kLeast = 0.7;
 
+// A weighted mean of the parts that apply.
 class Mean {
  public:
   void Add(int weight, double part) {
@@ -115,11 +123,13 @@ bool IsOf(const v1::Kernel& kernel, std::initializer_list<v1::Dsl> dsls) {
   return std::find(dsls.begin(), dsls.end(), kernel.dsl()) != dsls.end();
 }
 
+// Returns whether something shows how the kernel is used.
 bool IsLaunched(const v1::Kernel& kernel) {
   return kernel.has_launcher() || !kernel.cuda().launches().empty() ||
          kernel.form() == v1::KERNEL_FORM_KERNEL_ARGUMENT;
 }
 
+// A docstring or comment above counts for 0.4, comments for up to 0.6.
 double Documented(absl::string_view comment_above, const v1::Verdict& verdict) {
   const bool head =
       verdict.checks().has_docstring() || WordsOfProse(comment_above).size() >= kWordsOfAHead;
@@ -141,7 +151,7 @@ void AddChecks(const v1::Verdict& verdict, Mean* mean) {
   mean->AddShare(kSome, passed, asked);
 }
 
-// What nothing is known of by compilers has neither.
+// Adds the outcome of the compilers, if there is one.
 void AddCompiles(const v1::Verdict& verdict, Mean* mean) {
   const v1::RuleResult::Outcome outcome = CompilerRule("compiles", verdict.compiled()).outcome();
   if (outcome == v1::RuleResult::OUTCOME_EXEMPT) return;
@@ -155,6 +165,7 @@ void AddMasks(const v1::Kernel& kernel, const v1::MaskCoverage& masks, Mean* mea
                  masks.loads() + masks.stores());
 }
 
+// A role is understood if it is one of pointer, stride, size and constexpr.
 void AddParameters(const v1::Kernel& kernel, Mean* mean) {
   if (IsOf(kernel, {v1::DSL_PALLAS})) return;
   const auto understood = [](const v1::Parameter& parameter) {
@@ -166,6 +177,8 @@ void AddParameters(const v1::Kernel& kernel, Mean* mean) {
                  kernel.parameters_size());
 }
 
+// Rises to 1 and falls again, piecewise linear, so that one token more or less never changes the
+// tier by a jump.
 double LengthFactor(double tokens) {
   if (tokens < kShort) return kLeast * tokens / kShort;
   if (tokens < kWhole) return kLeast + (1 - kLeast) * (tokens - kShort) / (kWhole - kShort);
@@ -173,6 +186,7 @@ double LengthFactor(double tokens) {
   return std::max(kLeast, 1 - (1 - kLeast) * (tokens - kLong) / (kVeryLong - kLong));
 }
 
+// Returns the factor of a kind; 1 for a kind without one.
 double KindFactor(absl::string_view kind) {
   static constexpr std::pair<absl::string_view, double> kFactors[] = {
       {"operation", 1},   {"example", 0.8}, {"helper", 0.7}, {"benchmark", 0.7},
@@ -187,20 +201,20 @@ double KindFactor(absl::string_view kind) {
 
 void ListRules(const v1::Kernel& kernel, v1::Verdict* verdict) {
   for (const std::string& check : CheckNames()) {
-    if (job::IsOfCompilers(check) && !verdict->has_compiled()) continue;
+    if (job::IsCompilerCheck(check) && !verdict->has_compiled()) continue;
     v1::RuleResult& result = *verdict->add_rules();
     result.set_rule(check);
     const absl::string_view exemption = Exemption(check, kernel);
     if (!exemption.empty()) {
       result.set_outcome(v1::RuleResult::OUTCOME_EXEMPT);
       result.set_reason(std::string(exemption));
-    } else if (job::IsOfCompilers(check)) {
+    } else if (job::IsCompilerCheck(check)) {
       result = CompilerRule(check, verdict->compiled());
     } else if (Passes(verdict->checks(), check)) {
       result.set_outcome(v1::RuleResult::OUTCOME_PASS);
     } else {
       result.set_outcome(v1::RuleResult::OUTCOME_FAIL);
-      result.set_reason(FailureOf(check, kernel, *verdict));
+      result.set_reason(ExplainFailure(check, kernel, *verdict));
     }
   }
 }
@@ -224,6 +238,8 @@ void Score(const v1::Kernel& kernel, absl::string_view comment_above, v1::Verdic
   quality.set_tier(quality.score() >= kTier1 ? 1 : quality.score() >= kTier2 ? 2 : 3);
 }
 
+// Reasons are sorted and each occurs once. Their words are part of the dataset (the ledger counts
+// by them) and must stay stable.
 void Decide(const v1::Kernel& kernel, const v1::QualityPolicy& quality, v1::Verdict* verdict) {
   std::set<std::string> reasons;
   if (!verdict->checks().license_permissive()) {

@@ -114,7 +114,7 @@ v1::Verdict Commented() {
   return verdict;
 }
 
-double ScoreOf(const v1::Kernel& kernel, v1::Verdict verdict, const std::string& above = "") {
+double GetScore(const v1::Kernel& kernel, v1::Verdict verdict, const std::string& above = "") {
   verdict.clear_rules();
   ListRules(kernel, &verdict);
   Score(kernel, above, &verdict);
@@ -122,54 +122,54 @@ double ScoreOf(const v1::Kernel& kernel, v1::Verdict verdict, const std::string&
 }
 
 TEST(Score, IsTheMeanOfItsEvidence) {
-  EXPECT_DOUBLE_EQ(ScoreOf(Worthy(), Commented()), 1);
+  EXPECT_DOUBLE_EQ(GetScore(Worthy(), Commented()), 1);
   v1::Verdict verdict = Commented();
   verdict.mutable_quality()->mutable_masks()->set_loads(3);
   verdict.mutable_quality()->mutable_masks()->set_masked_loads(1);
   verdict.mutable_quality()->mutable_masks()->set_stores(1);
-  EXPECT_DOUBLE_EQ(ScoreOf(Worthy(), verdict), 0.906) << "(14 + 2 / 4) / 16";
+  EXPECT_DOUBLE_EQ(GetScore(Worthy(), verdict), 0.906) << "(14 + 2 / 4) / 16";
   v1::Kernel kernel = Worthy();
   kernel.clear_launcher();
-  EXPECT_DOUBLE_EQ(ScoreOf(kernel, Commented()), 0.786) << "11 / 14";
+  EXPECT_DOUBLE_EQ(GetScore(kernel, Commented()), 0.786) << "11 / 14";
   kernel.set_form(v1::KERNEL_FORM_KERNEL_ARGUMENT);
-  EXPECT_DOUBLE_EQ(ScoreOf(kernel, Commented()), 1);
+  EXPECT_DOUBLE_EQ(GetScore(kernel, Commented()), 1);
   kernel.clear_tags();
-  EXPECT_DOUBLE_EQ(ScoreOf(kernel, Commented()), 0.857) << "12 / 14";
+  EXPECT_DOUBLE_EQ(GetScore(kernel, Commented()), 0.857) << "12 / 14";
 }
 
 TEST(Score, ACommentAboveIsAsGoodAsADocstring) {
   v1::Verdict verdict = Commented();
   verdict.mutable_checks()->set_has_docstring(false);
-  EXPECT_DOUBLE_EQ(ScoreOf(Worthy(), verdict), 0.914) << "(11 + 3 * 0.6) / 14";
-  EXPECT_DOUBLE_EQ(ScoreOf(Worthy(), verdict, "// Adds two rows.\n"), 1);
-  EXPECT_DOUBLE_EQ(ScoreOf(Worthy(), verdict, "// ------\n"), 0.914);
+  EXPECT_DOUBLE_EQ(GetScore(Worthy(), verdict), 0.914) << "(11 + 3 * 0.6) / 14";
+  EXPECT_DOUBLE_EQ(GetScore(Worthy(), verdict, "// Adds two rows.\n"), 1);
+  EXPECT_DOUBLE_EQ(GetScore(Worthy(), verdict, "// ------\n"), 0.914);
 }
 
 TEST(Score, FragmentsAndTrivialOnesAreOfNoTierOne) {
   v1::Kernel kernel = Worthy();
   kernel.set_tokens(63);
-  EXPECT_LT(ScoreOf(kernel, Commented()), 0.7);
+  EXPECT_LT(GetScore(kernel, Commented()), 0.7);
   kernel.set_tokens(10);
-  EXPECT_DOUBLE_EQ(ScoreOf(kernel, Commented()), 0.109);
+  EXPECT_DOUBLE_EQ(GetScore(kernel, Commented()), 0.109);
   kernel = Worthy();
   kernel.set_role(v1::KERNEL_ROLE_DEVICE);
   v1::Verdict verdict = Commented();
   verdict.set_kind("helper");
-  EXPECT_DOUBLE_EQ(ScoreOf(kernel, verdict), 0.7);
+  EXPECT_DOUBLE_EQ(GetScore(kernel, verdict), 0.7);
 }
 
 TEST(Score, KindLengthAndSyntaxErrorsTakeWorthAway) {
   v1::Verdict verdict = Commented();
   verdict.set_kind("broken");
-  EXPECT_DOUBLE_EQ(ScoreOf(Worthy(), verdict), 0.2);
+  EXPECT_DOUBLE_EQ(GetScore(Worthy(), verdict), 0.2);
   verdict = Commented();
   verdict.mutable_checks()->set_parses(false);
-  EXPECT_DOUBLE_EQ(ScoreOf(Worthy(), verdict), 0.5);
+  EXPECT_DOUBLE_EQ(GetScore(Worthy(), verdict), 0.5);
   v1::Kernel kernel = Worthy();
   kernel.set_tokens(128);
-  EXPECT_DOUBLE_EQ(ScoreOf(kernel, Commented()), 0.85);
+  EXPECT_DOUBLE_EQ(GetScore(kernel, Commented()), 0.85);
   kernel.set_tokens(100'000);
-  EXPECT_DOUBLE_EQ(ScoreOf(kernel, Commented()), 0.7);
+  EXPECT_DOUBLE_EQ(GetScore(kernel, Commented()), 0.7);
 }
 
 TEST(Score, IsFairToCudaAndPallas) {
@@ -178,17 +178,17 @@ TEST(Score, IsFairToCudaAndPallas) {
   kernel.clear_launcher();
   kernel.mutable_cuda()->add_launches();
   kernel.set_source("__global__ void k(int n) { if (threadIdx.x < n) { } }\n");
-  EXPECT_DOUBLE_EQ(ScoreOf(kernel, Commented()), 1);
+  EXPECT_DOUBLE_EQ(GetScore(kernel, Commented()), 1);
   v1::Verdict open = Commented();
   open.mutable_checks()->set_self_contained(false);
-  EXPECT_LT(ScoreOf(kernel, open), 0.9);
+  EXPECT_LT(GetScore(kernel, open), 0.9);
   kernel.set_source("__global__ void k(int n) { }\n");
-  EXPECT_LT(ScoreOf(kernel, Commented()), 0.9);
+  EXPECT_LT(GetScore(kernel, Commented()), 0.9);
   kernel = Worthy();
   kernel.set_dsl(v1::DSL_PALLAS);
   v1::Verdict verdict = Commented();
   verdict.mutable_checks()->set_self_contained(false);
-  EXPECT_DOUBLE_EQ(ScoreOf(kernel, verdict), 1);
+  EXPECT_DOUBLE_EQ(GetScore(kernel, verdict), 1);
 }
 
 TEST(Decide, KindsTargetsAndLengthAreThePolicys) {

@@ -1,3 +1,7 @@
+// The target of a kernel, the basic idea: code for one vendor's hardware is kept in folders with
+// that vendor's name, or calls something that only that vendor has. Each rule collects all targets
+// that it sees; it only decides if there is exactly one, since code that mentions two vendors
+// usually chooses between them.
 #include "services/validator/core/quality/target.h"
 
 #include <algorithm>
@@ -12,7 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "common/code/lexer.h"
-#include "services/validator/core/quality/words.h"
+#include "services/validator/core/quality/text_signals.h"
 
 namespace kernelmill::validator {
 namespace {
@@ -43,8 +47,8 @@ constexpr Entry kWords[] = {{"nvidia", "nvidia"},    {"hopper", "nvidia"},
 constexpr Entry kNumbered[] = {
     {"gfx", "amd"}, {"cdna", "amd"}, {"rdna", "amd"}, {"sm", "nvidia"}, {"tcgen", "nvidia"}};
 
-// Parts of the dotted names of calls. Mathematics is none: extra.cuda.libdevice was the only way to
-// write it for every GPU.
+// Parts of the dotted names of calls. Mathematics is left out: extra.cuda.libdevice was the only
+// way to write it for every GPU.
 constexpr Entry kCalls[] = {{"extra.cuda", "nvidia"},
                             {"extra.hip", "amd"},
                             {"extra.cann", "ascend"},
@@ -71,7 +75,7 @@ constexpr Entry kPackages[] = {{"torch_npu", "ascend"},
                                {"triton.language.extra.mlu", "cambricon"},
                                {"intel_extension_for_pytorch", "intel"}};
 
-// Of PTX what stands before the first dot of an instruction, of AMD's how an instruction begins.
+// PTX: the part of an instruction before its first dot. AMD: the beginning of an instruction.
 constexpr absl::string_view kPtx[] = {
     "abs",      "add",      "and",       "atom",    "bar",       "bfe",  "bfi",
     "bfind",    "brev",     "clz",       "cos",     "cp",        "cvt",  "cvta",
@@ -85,7 +89,7 @@ constexpr absl::string_view kPtx[] = {
     "xor"};
 constexpr absl::string_view kAmdInstructions[] = {"s_", "v_", "ds_", "buffer_", "global_", "flat_"};
 
-// The only target of all that were seen.
+// Collects targets, and gives the target if there is only one.
 class Only {
  public:
   void Add(absl::string_view target) {
@@ -106,7 +110,7 @@ absl::string_view TargetOfName(absl::string_view name) {
   return only.Target();
 }
 
-// Whether the dotted name has these parts, whole ones, one after another.
+// Returns whether the dotted name has these whole parts, one after another.
 bool HasParts(absl::string_view dotted, absl::string_view parts) {
   for (size_t at = dotted.find(parts); at != absl::string_view::npos;
        at = dotted.find(parts, at + 1)) {
@@ -117,6 +121,7 @@ bool HasParts(absl::string_view dotted, absl::string_view parts) {
   return false;
 }
 
+// Returns the target of the first entry of kCalls whose parts the call's name has.
 absl::string_view TargetOfCall(absl::string_view call) {
   if (HasParts(call, kMathematics)) return "";
   for (const Entry& entry : kCalls) {
@@ -125,9 +130,10 @@ absl::string_view TargetOfCall(absl::string_view call) {
   return "";
 }
 
-// The target of all calls that have one, with the first of them; what makes it a kernel
-// (jax.experimental.pallas.mosaic_gpu.kernel) is one. `mixed`: they have several targets.
-Label OfCalls(const v1::Kernel& kernel, bool* mixed) {
+// Returns the target of the calls that have one, with the first of them. The call that makes the
+// kernel (jax.experimental.pallas.mosaic_gpu.kernel) counts too. `mixed`: they have several
+// targets.
+Label FromCalls(const v1::Kernel& kernel, bool* mixed) {
   Only only;
   absl::string_view first;
   const auto add = [&](absl::string_view call) {
@@ -141,8 +147,8 @@ Label OfCalls(const v1::Kernel& kernel, bool* mixed) {
   return {std::string(only.Target()), RuleText("call", first)};
 }
 
-// What an import statement's line binds, dotted: "import a.b" gives a.b, "from a import b as c"
-// a.b, "from a import (" a.
+// Returns the dotted names that an import statement's line binds: "import a.b" gives a.b, "from a
+// import b as c" a.b, "from a import (" a.
 std::vector<std::string> ImportedNames(absl::string_view line) {
   std::string module;
   std::vector<std::string> names;
@@ -173,7 +179,7 @@ std::vector<std::string> ImportedNames(absl::string_view line) {
   return names;
 }
 
-Label OfImports(const v1::Kernel& kernel) {
+Label FromImports(const v1::Kernel& kernel) {
   for (const std::string& statement : kernel.imports()) {
     for (const std::string& module : ImportedNames(statement)) {
       for (const Entry& entry : kPackages) {
@@ -185,8 +191,8 @@ Label OfImports(const v1::Kernel& kernel) {
   return {};
 }
 
-// The vendor of an instruction, "cvt.rn.bf16.f32" or "s_waitcnt".
-absl::string_view VendorOf(absl::string_view instruction) {
+// Returns the vendor of an instruction, "cvt.rn.bf16.f32" or "s_waitcnt".
+absl::string_view FindVendor(absl::string_view instruction) {
   const size_t dot = instruction.find('.');
   if (dot != absl::string_view::npos && absl::c_linear_search(kPtx, instruction.substr(0, dot)) &&
       dot + 1 < instruction.size() && absl::ascii_isalnum(instruction[dot + 1])) {
@@ -198,8 +204,8 @@ absl::string_view VendorOf(absl::string_view instruction) {
   return amd ? "amd" : "";
 }
 
-// Of CUDA and HIP: what a header that the module includes begins with. ATen and c10 are for both,
-// whose builds rename cuda to hip.
+// CUDA and HIP: the beginning of a header that the module includes. ATen and c10 are left out,
+// since their builds rename cuda to hip.
 constexpr Entry kHeaders[] = {
     {"hip/", "amd"},       {"hipcub/", "amd"},   {"rocprim/", "amd"},
     {"ck/", "amd"},        {"ck_tile/", "amd"},  {"cuda", "nvidia"},
@@ -207,19 +213,19 @@ constexpr Entry kHeaders[] = {
     {"nvshmem", "nvidia"}, {"curand", "nvidia"}, {"cooperative_groups", "nvidia"},
     {"mma.h", "nvidia"}};
 
-// The header of an #include; empty of another line.
-absl::string_view HeaderOf(absl::string_view line) {
+// Returns the header of an #include; empty for another line.
+absl::string_view IncludedHeader(absl::string_view line) {
   const size_t begin = line.find_first_of("<\"");
   const size_t end =
       begin == absl::string_view::npos ? begin : line.find_first_of(">\"", begin + 1);
   return end == absl::string_view::npos ? "" : line.substr(begin + 1, end - begin - 1);
 }
 
-Label OfIncludes(const v1::Kernel& kernel) {
+Label FromIncludes(const v1::Kernel& kernel) {
   Only only;
   absl::string_view first;
   for (const std::string& line : kernel.imports()) {
-    const absl::string_view header = HeaderOf(line);
+    const absl::string_view header = IncludedHeader(line);
     for (const Entry& entry : kHeaders) {
       if (!absl::StartsWith(header, entry.text)) continue;
       only.Add(entry.target);
@@ -229,13 +235,13 @@ Label OfIncludes(const v1::Kernel& kernel) {
   return {std::string(only.Target()), RuleText("import", first)};
 }
 
-// The words of a string of assembly.
+// Splits a string of assembly into words.
 std::vector<absl::string_view> WordsOfAssembly(absl::string_view text) {
   return absl::StrSplit(text, absl::ByAnyChar(" \t\r\n;{}\"'\\@"), absl::SkipEmpty());
 }
 
-// What an asm statement says, or a builtin of LLVM's for AMD.
-Label OfCudaCode(const v1::Kernel& kernel) {
+// Returns the target of asm statements, or of LLVM's builtins for AMD.
+Label FromCudaCode(const v1::Kernel& kernel) {
   constexpr absl::string_view kAmdBuiltin = "__builtin_amdgcn_";
   Only only;
   Label first;
@@ -243,14 +249,14 @@ Label OfCudaCode(const v1::Kernel& kernel) {
     only.Add(target);
     if (first.rule.empty() && !target.empty()) first.rule = RuleText(rule, text);
   };
-  int depth = -1;  // of parentheses of an asm statement; -1 outside of one
+  int depth = -1;  // nesting of parentheses in an asm statement; -1 outside of one
   for (const code::Token& token : code::Lex(kernel.source(), code::Language::kC)) {
     if (token.kind == code::Token::kName) {
       if (absl::StartsWith(token.text, kAmdBuiltin)) add("amd", "call", token.text);
       if (token.text == "asm" || token.text == "__asm__" || token.text == "__asm") depth = 0;
     } else if (token.kind == code::Token::kString && depth > 0) {
       for (const absl::string_view word : WordsOfAssembly(token.text))
-        add(VendorOf(word), "asm", word);
+        add(FindVendor(word), "asm", word);
     } else if (token.text == "(" && depth >= 0) {
       ++depth;
     } else if ((token.text == ")" && depth > 0 && --depth == 0) || token.text == ";") {
@@ -267,8 +273,8 @@ bool AssemblesInline(const std::vector<code::Token>& tokens) {
   });
 }
 
-// What stands in the strings of a function that assembles, its docstring aside.
-Label OfAssembly(const v1::Kernel& kernel) {
+// Returns the target of the strings of a function that has inline assembly, without its docstring.
+Label FromAssembly(const v1::Kernel& kernel) {
   const std::vector<code::Token> tokens =
       code::Lex(kernel.source(), code::ToLanguage(kernel.dsl()));
   if (!AssemblesInline(tokens)) return {};
@@ -277,7 +283,7 @@ Label OfAssembly(const v1::Kernel& kernel) {
   for (const code::Token& token : tokens) {
     if (token.kind != code::Token::kString || token.begins_statement) continue;
     for (const absl::string_view word : WordsOfAssembly(token.text)) {
-      const absl::string_view vendor = VendorOf(word);
+      const absl::string_view vendor = FindVendor(word);
       only.Add(vendor);
       if (first.empty() && !vendor.empty()) first = word;
     }
@@ -287,6 +293,7 @@ Label OfAssembly(const v1::Kernel& kernel) {
 
 }  // namespace
 
+// Numbered words must have a number of the vendor's form: sm80, gfx942, cdna3.
 absl::string_view TargetOfWord(absl::string_view word) {
   for (const Entry& entry : kWords) {
     if (word == entry.text) return entry.target;
@@ -295,7 +302,7 @@ absl::string_view TargetOfWord(absl::string_view word) {
     if (!absl::StartsWith(word, entry.text)) continue;
     const absl::string_view number = word.substr(entry.text.size());
     const bool two = number.size() >= 2 && absl::ascii_isdigit(number[1]);
-    // "sm8" is no architecture, "cdna3" is.
+    // "sm8" is not an architecture, "cdna3" is.
     if (number.empty() || !absl::ascii_isdigit(number[0])) continue;
     if (entry.text != "sm" || (two && number.size() <= 4)) return entry.target;
   }
@@ -318,7 +325,9 @@ Label TargetOfImports(absl::string_view file) {
   return {std::string(only.Target()), RuleText("file", first)};
 }
 
-Label TargetOf(const v1::Kernel& kernel, const Label& imports) {
+// A path or a name decides before the code does: the code of a backend often calls only common
+// functions. CUDA has rules of its own: it is NVIDIA's unless something says HIP.
+Label FindTarget(const v1::Kernel& kernel, const Label& imports) {
   const std::vector<absl::string_view> segments = Segments(kernel.path());
   for (size_t i = segments.size(); i-- > 0;) {
     const absl::string_view target = TargetOfName(segments[i]);
@@ -327,16 +336,16 @@ Label TargetOf(const v1::Kernel& kernel, const Label& imports) {
   const absl::string_view named = TargetOfName(kernel.name());
   if (!named.empty()) return {std::string(named), RuleText("name", kernel.name())};
   bool mixed = false;
-  Label label = OfCalls(kernel, &mixed);
+  Label label = FromCalls(kernel, &mixed);
   if (mixed) return {"generic", ""};
   const bool own = kernel.dsl() == v1::DSL_GLUON || kernel.dsl() == v1::DSL_PALLAS;
   if (kernel.dsl() == v1::DSL_CUDA) {
-    if (label.word.empty()) label = OfCudaCode(kernel);
-    if (label.word.empty()) label = OfIncludes(kernel);
+    if (label.word.empty()) label = FromCudaCode(kernel);
+    if (label.word.empty()) label = FromIncludes(kernel);
     return label.word.empty() ? Label{"nvidia", "language:cuda"} : label;
   }
-  if (label.word.empty()) label = OfImports(kernel);
-  if (label.word.empty()) label = OfAssembly(kernel);
+  if (label.word.empty()) label = FromImports(kernel);
+  if (label.word.empty()) label = FromAssembly(kernel);
   if (label.word.empty() && own) label = imports;
   return label.word.empty() ? Label{"generic", ""} : label;
 }

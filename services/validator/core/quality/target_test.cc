@@ -21,7 +21,7 @@ v1::Kernel KernelAt(const std::string& path) {
 }
 
 std::string Both(const v1::Kernel& kernel, const std::string& file = "") {
-  const Label label = TargetOf(kernel, TargetOfImports(file));
+  const Label label = FindTarget(kernel, TargetOfImports(file));
   const auto& known = dsl::KernelTargets();
   EXPECT_NE(std::find(known.begin(), known.end(), label.word), known.end()) << label.word;
   return absl::StrCat(label.word, " ", label.rule);

@@ -15,7 +15,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "common/code/python.h"
-#include "common/cpp/headers.h"
+#include "common/cpp/include_paths.h"
 #include "common/python/syntax/text_lines.h"
 #include "services/extractor/core/link/cuda/cuda_closure.h"
 #include "services/extractor/core/link/cuda/known_names.h"

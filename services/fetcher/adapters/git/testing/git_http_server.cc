@@ -15,12 +15,12 @@
 namespace kernelmill::fetcher {
 namespace {
 
-std::string HeaderOf(const TestHttpServer::Request& request, const std::string& name) {
+std::string FindHeader(const TestHttpServer::Request& request, const std::string& name) {
   const auto found = request.headers.find(name);
   return found == request.headers.end() ? "" : found->second;
 }
 
-// What a CGI program wrote, as an answer.
+// Turns the output of a CGI program into an answer.
 TestHttpServer::Answer ParseCgi(absl::string_view output) {
   TestHttpServer::Answer answer;
   answer.keep_alive = true;
@@ -79,11 +79,11 @@ TestHttpServer::Answer TestGitHttpServer::Serve(const Request& request) const {
       absl::StrCat("REQUEST_METHOD=", request.method),
       absl::StrCat("PATH_INFO=", target.first),
       absl::StrCat("QUERY_STRING=", target.second),
-      absl::StrCat("CONTENT_TYPE=", HeaderOf(request, "content-type")),
+      absl::StrCat("CONTENT_TYPE=", FindHeader(request, "content-type")),
       absl::StrCat("CONTENT_LENGTH=", request.body.size()),
-      absl::StrCat("HTTP_CONTENT_ENCODING=", HeaderOf(request, "content-encoding"))};
+      absl::StrCat("HTTP_CONTENT_ENCODING=", FindHeader(request, "content-encoding"))};
   if (version_2) {
-    command.env.push_back(absl::StrCat("GIT_PROTOCOL=", HeaderOf(request, "git-protocol")));
+    command.env.push_back(absl::StrCat("GIT_PROTOCOL=", FindHeader(request, "git-protocol")));
   }
   command.input = request.body;
   command.max_output = 256 << 20;

@@ -20,12 +20,13 @@ class TestGitHttpServer {
 
   std::string Url(const std::string& path) const { return server_.Url(path); }
   int Connections() const { return server_.Connections(); }
-  // What was asked for, in order: "refs" for a GET of info/refs, "git-upload-pack" for a POST.
+  // Returns the requests so far, in order: "refs" for a GET of info/refs, "git-upload-pack" for a
+  // POST.
   std::vector<std::string> Requests() const;
 
-  bool filter = true;     // whether the server lets filter
-  bool version_2 = true;  // whether it listens to what version the client speaks
-  // Called with what git answers, to spoil it.
+  bool filter = true;     // the server supports filters
+  bool version_2 = true;  // the server uses the protocol version that the client asks for
+  // Called with git's answers, to spoil them.
   std::function<void(const Request&, Answer&)> spoil;
 
  private:

@@ -15,8 +15,8 @@
 
 namespace kernelmill::fetcher {
 
-// What GitHub's REST API answers of the repositories that it is given, on a loopback port: searches
-// in pages of which it gives the first 1000 rows, look-ups, entity tags, and errors as documented.
+// A stub of GitHub's REST API for the repositories that it is given, on a loopback port: searches
+// in pages, which return the first 1000 rows, look-ups, entity tags, and errors as documented.
 class GithubStub {
  public:
   using Answer = TestHttpServer::Answer;
@@ -25,7 +25,7 @@ class GithubStub {
 
   std::string Url() const { return server_.Url(""); }
   void Add(StubRepository repository);
-  // Answers 401 to any other token; code search needs one at all.
+  // Sets the only valid token; another one gets 401. Code search needs a token.
   void SetToken(const std::string& token);
   // The repository is now under another name; its old path redirects.
   void Rename(const std::string& from, const std::string& to);

@@ -32,7 +32,7 @@ std::string Unquoted(absl::string_view text) {
 }
 
 // Splits at blanks outside quotes.
-std::vector<std::string> TermsOf(absl::string_view text) {
+std::vector<std::string> SplitTerms(absl::string_view text) {
   std::vector<std::string> terms = {""};
   bool quoted = false;
   for (const char c : text) {
@@ -60,7 +60,7 @@ std::map<std::string, std::string> DecodeQuery(absl::string_view query) {
 
 std::optional<StubQuery> StubQuery::Parse(absl::string_view text) {
   StubQuery query;
-  for (const std::string& term : TermsOf(text)) {
+  for (const std::string& term : SplitTerms(text)) {
     if (!term.empty() && !query.AddTerm(term)) return std::nullopt;
   }
   return query;

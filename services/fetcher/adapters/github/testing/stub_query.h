@@ -18,7 +18,7 @@ struct StubRepository {
   std::string language = "Python";
   std::vector<std::string> topics = {};
   std::string readme = "";
-  std::string code = "";  // of its one file
+  std::string code = "";  // the text of its one file
   int64_t code_bytes = 100;
   bool fork = false;
   bool archived = false;

@@ -49,7 +49,7 @@ class TestHttpServer {
  private:
   void Serve();
   void HandleConnection(int connection);
-  // Whether another request may follow.
+  // Returns whether another request may follow.
   bool HandleRequest(int connection, std::string& received);
   Answer AnswerTo(const Request& request);
 
@@ -60,7 +60,7 @@ class TestHttpServer {
   Handler handler_ ABSL_GUARDED_BY(mutex_);
   std::vector<Request> requests_ ABSL_GUARDED_BY(mutex_);
   std::vector<int> connections_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::thread> threads_;  // of the connections; the acceptor's alone while it runs
+  std::vector<std::thread> threads_;  // the connections'; only the acceptor uses it while it runs
   std::thread thread_;
 };
 

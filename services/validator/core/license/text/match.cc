@@ -1,37 +1,232 @@
-// Two steps. Runs of four words that the text has in common with a licence text are found in an
-// index; where more than half of a licence's runs stand at about the distances that they have
-// there, the two are compared word by word (word_diff.h). What differs is then weighed: words that
-// the list leaves open are free, others cost, and some make it another licence.
+// Comparing texts with the SPDX list, the basic idea. A text may contain any of some 600 licences
+// anywhere, with small changes, so comparing it with each of them word by word would take too long.
+// There are three steps:
+//
+//   1. Candidates (FindHits, FindCluster). An index has every run of four words of the licence
+//      texts. The runs that the text shares with a licence are sorted by their offset: position in
+//      the text minus position in the licence. A copy of the licence shows as many hits at nearly
+//      the same offset. A cluster with more than half of the licence's runs is a candidate.
+//   2. Comparison (Compare). The candidate's place is compared word by word with the licence, by
+//      Myers' algorithm (DiffWords below). Better candidates come first, and one that cannot beat
+//      them any more is given up early (MaxEdits).
+//   3. Weighing (Weigh). Differences in words that the list leaves open are free. Others lower the
+//      score. A word of weight, such as "not" or "commercial", on one side only makes the match an
+//      altered text, which must not count as the licence.
+//
+// All steps are counted, and matching stops at a bound, so that a hostile file cannot take long.
+//
+// DiffWords is Myers' greedy algorithm ("An O(ND) Difference Algorithm and Its Variations", 1986):
+// after d edits, furthest[k] is how far in `a` a path can be on diagonal k = (position in a) -
+// (position in b). The furthest points of every d are kept, so that the path can be read back from
+// them.
 #include "services/validator/core/license/text/match.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <iterator>
 #include <map>
+#include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "services/validator/core/license/text/template_index.h"
-#include "services/validator/core/license/text/word_diff.h"
+#include "common/spdx/license_list.h"
 
 namespace kernelmill::validator {
 namespace {
 
+// The furthest points after d edits; diagonal k is at index k + d.
+using Furthest = std::vector<int>;
+
+// Returns whether the best path to diagonal k in d edits ends with an inserted word of b (from
+// diagonal k + 1), not a deleted word of a (from k - 1).
+bool PutsIn(const Furthest& before, int d, int k) {
+  if (k == -d) return true;
+  if (k == d) return false;
+  // `before` is for d - 1 edits: its diagonals k - 1 and k + 1 are at k - 1 + d - 1 and k + d.
+  const int out = k - 1 >= -(d - 1) ? before[static_cast<size_t>(k + d - 2)] : -1;
+  const int in = k + 1 <= d - 1 ? before[static_cast<size_t>(k + d)] : -1;
+  return out < in;
+}
+
+// Returns how far diagonal k is reached by one edit from the points before.
+int FromBefore(const Furthest& before, int d, int k, bool puts_in) {
+  return puts_in ? before[static_cast<size_t>(k + d)] : before[static_cast<size_t>(k + d - 2)] + 1;
+}
+
+// Follows the path back from diagonal k after the last edit, and collects its runs of equal words.
+void ReadBack(const std::vector<Furthest>& history, int k, std::vector<EqualRun>* runs) {
+  for (int d = static_cast<int>(history.size()) - 1; d >= 0; --d) {
+    const int end = history[static_cast<size_t>(d)][static_cast<size_t>(k + d)];
+    int begin = 0;
+    int next = k;
+    if (d > 0) {
+      const Furthest& before = history[static_cast<size_t>(d - 1)];
+      const bool puts_in = PutsIn(before, d, k);
+      begin = FromBefore(before, d, k, puts_in);
+      next = puts_in ? k + 1 : k - 1;
+    }
+    if (end > begin) {
+      runs->push_back({static_cast<size_t>(begin), static_cast<size_t>(begin - k),
+                       static_cast<size_t>(end - begin)});
+    }
+    k = next;
+  }
+  std::reverse(runs->begin(), runs->end());
+}
+
+}  // namespace
+
+bool DiffWords(absl::Span<const uint16_t> a, absl::Span<const uint16_t> b, const DiffLimits& limits,
+               size_t* steps, std::vector<EqualRun>* runs) {
+  const int size_a = static_cast<int>(a.size());
+  const int size_b = static_cast<int>(b.size());
+  std::vector<Furthest> history;
+  for (int d = 0; d <= static_cast<int>(limits.edits); ++d) {
+    Furthest furthest(static_cast<size_t>(2 * d + 1), -1);
+    *steps += furthest.size();
+    if (*steps > limits.steps) return false;
+    for (int k = -d; k <= d; k += 2) {
+      int at = 0;
+      if (d > 0) {
+        const Furthest& before = history.back();
+        at = FromBefore(before, d, k, PutsIn(before, d, k));
+      }
+      const int start = at;
+      while (at < size_a && at - k < size_b && at - k >= 0 &&
+             a[static_cast<size_t>(at)] == b[static_cast<size_t>(at - k)]) {
+        ++at;
+      }
+      *steps += static_cast<size_t>(at - start);
+      furthest[static_cast<size_t>(k + d)] = at;
+      if (at >= size_a && at - k >= size_b) {
+        history.push_back(std::move(furthest));
+        ReadBack(history, k, runs);
+        return true;
+      }
+    }
+    history.push_back(std::move(furthest));
+  }
+  return false;
+}
+
+namespace {
+
+constexpr uint16_t kUnknownWord = 0xffff;
+constexpr uint16_t kWildcard = 0;
+
+// An index of the licence texts by their runs of words. Immutable.
+class TemplateIndex {
+ public:
+  // A run of kShingle words of a licence text.
+  struct Entry {
+    uint32_t hash = 0;
+    uint16_t license = 0;  // index into spdx::LicenseTemplates()
+    uint16_t at = 0;
+  };
+
+  static constexpr size_t kShingle = 4;
+
+  // Returns the index of the list, which the first call makes in about 10 ms.
+  static const TemplateIndex& Get();
+
+  // Returns the number of a word; kUnknownWord if no licence has it.
+  uint16_t FindNumber(absl::string_view word) const {
+    const auto found = numbers_.find(word);
+    return found == numbers_.end() ? kUnknownWord : found->second;
+  }
+
+  // Returns the places in licences that have the run of words at `words`.
+  absl::Span<const Entry> Find(const uint16_t* words) const;
+
+  // Returns how many runs of a licence's body the index has; a share of them for a long text.
+  size_t CountRuns(size_t license) const { return runs_[license]; }
+
+ private:
+  TemplateIndex();
+  void Add(size_t license);
+
+  absl::flat_hash_map<absl::string_view, uint16_t> numbers_;
+  std::vector<Entry> entries_;                     // by hash
+  absl::flat_hash_map<uint32_t, uint32_t> first_;  // the first entry of each hash
+  std::vector<size_t> runs_;
+};
+
+// A licence with more words than this keeps each run with a chance of kKept / words, which bounds
+// the hits of long texts.
+constexpr size_t kKept = 250;
+
+// Hashes a run by packing its four numbers into 64 bits and multiplying.
+uint32_t HashRun(const uint16_t* words) {
+  uint64_t hash = 0;
+  for (size_t i = 0; i < TemplateIndex::kShingle; ++i) hash = hash << 16 | words[i];
+  hash *= 0x9e3779b97f4a7c15;
+  return static_cast<uint32_t>(hash >> 32);
+}
+
+const TemplateIndex& TemplateIndex::Get() {
+  static const auto* const index = new TemplateIndex();
+  return *index;
+}
+
+TemplateIndex::TemplateIndex() {
+  const absl::Span<const char* const> words = spdx::LicenseWords();
+  numbers_.reserve(words.size());
+  for (size_t i = 0; i < words.size(); ++i) numbers_[words[i]] = static_cast<uint16_t>(i + 1);
+  runs_.resize(spdx::LicenseTemplates().size());
+  for (size_t license = 0; license < runs_.size(); ++license) Add(license);
+  std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+    return std::tie(a.hash, a.license, a.at) < std::tie(b.hash, b.license, b.at);
+  });
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    first_.emplace(entries_[i].hash, static_cast<uint32_t>(i));
+  }
+}
+
+void TemplateIndex::Add(size_t license) {
+  const spdx::LicenseTemplate& text = spdx::LicenseTemplates()[license];
+  const uint32_t stride = static_cast<uint32_t>(std::max<size_t>(1, text.size / kKept));
+  uint16_t words[kShingle];
+  for (size_t at = 0; at + kShingle <= text.size; ++at) {
+    std::copy(text.words + at, text.words + at + kShingle, words);
+    if (std::find(words, words + kShingle, kWildcard) != words + kShingle) continue;
+    const uint32_t hash = HashRun(words);
+    if (hash % stride != 0) continue;
+    entries_.push_back({hash, static_cast<uint16_t>(license), static_cast<uint16_t>(at)});
+    if (at >= text.first && at + kShingle <= text.last) ++runs_[license];
+  }
+}
+
+absl::Span<const TemplateIndex::Entry> TemplateIndex::Find(const uint16_t* words) const {
+  const uint32_t hash = HashRun(words);
+  const auto found = first_.find(hash);
+  if (found == first_.end()) return {};
+  size_t end = found->second;
+  while (end < entries_.size() && entries_[end].hash == hash) ++end;
+  return absl::MakeConstSpan(entries_).subspan(found->second, end - found->second);
+}
+
+// The least scores of a match. A short text has few words to differ in, so it must be closer. Below
+// kAltered two texts are different licences.
 constexpr double kAccepted = 0.93;
-constexpr double kAcceptedShort = 0.98;  // of texts under kShortText words
+constexpr double kAcceptedShort = 0.98;  // for texts under kShortText words
 constexpr size_t kShortText = 30;
 constexpr double kAltered = 0.7;
 constexpr double kRunShare = 0.5;
 constexpr size_t kMaxFreeWords = 24;  // in place of a wildcard
-constexpr size_t kMaxRun = 15;        // words put in or taken out in one place
+constexpr size_t kMaxRun = 15;        // words inserted or deleted in one place
 constexpr size_t kMaxHits = 4'000'000;
 constexpr size_t kMaxSteps = 50'000'000;
 constexpr size_t kMaxEdits = 800;
 
-// Words that, put in, narrow what is granted or add a duty; taken out, they take away a right, a
-// condition or a negation.
+// Words that matter. Inserted, they narrow a grant or add a duty; deleted, they take away a
+// right, a condition or a negation.
 constexpr const char* kWeighty[] = {
     "academic",     "act",         "advertising",  "approval",      "cannot",    "commercial",
     "commercially", "educational", "ethical",      "evaluation",    "except",    "excluding",
@@ -43,7 +238,7 @@ constexpr const char* kWeighty[] = {
     "unlawful",     "weapons",     "without",
 };
 
-// Of these, those that weigh also where a name stands ("the name of Idiap Research Institute").
+// Those of them that matter even in the place of a name ("the name of Idiap Research Institute").
 constexpr absl::string_view kDecisive[] = {"commercial",    "except", "no",   "non",
                                            "noncommercial", "not",    "only", "unless"};
 // After such a word a name may follow: "the name of", "provided by", "in no event shall".
@@ -52,31 +247,31 @@ constexpr size_t kNameWindow = 4;
 
 struct Hit {
   uint16_t license;
-  uint16_t at;    // in the licence's text
-  uint32_t word;  // in the text
+  uint16_t at;    // position in the licence
+  uint32_t word;  // position in the text
   int64_t Offset() const { return static_cast<int64_t>(word) - at; }
 };
 
-// The hits that may be of one copy of a licence.
+// The hits [first, last) that may belong to one copy of a licence.
 struct Cluster {
   size_t first;
   size_t last;
-  size_t words;  // of the licence's that the hits stand for, about
+  size_t words;  // how many of the licence's words the hits mean, about
 };
 
 struct Candidate {
   LicenseMatch match;
-  int64_t value = 0;  // words in common, less those that differ
+  int64_t value = 0;  // words in common, minus words that differ
   uint32_t size = 0;
 };
 
 class Matcher {
  public:
   explicit Matcher(const std::vector<spdx::LegalWord>& words) : index_(TemplateIndex::Get()) {
-    // Words of weight that no text of the list has get numbers below that of unknown words.
+    // Words of kWeighty that no text of the list has get numbers just below kUnknownWord.
     std::map<absl::string_view, uint16_t> rare;
     for (const absl::string_view word : kWeighty) {
-      uint16_t number = index_.NumberOf(word);
+      uint16_t number = index_.FindNumber(word);
       if (number == kUnknownWord) {
         number = static_cast<uint16_t>(kUnknownWord - 1 - rare.size());
         rare[word] = number;
@@ -86,21 +281,22 @@ class Matcher {
     }
     numbers_.reserve(words.size());
     for (const spdx::LegalWord& word : words) {
-      uint16_t number = index_.NumberOf(word.text);
+      uint16_t number = index_.FindNumber(word.text);
       const auto found = number == kUnknownWord ? rare.find(word.text) : rare.end();
       numbers_.push_back(found == rare.end() ? number : found->second);
     }
-    for (const char* word : kNameWords) name_words_.push_back(index_.NumberOf(word));
+    for (const char* word : kNameWords) name_words_.push_back(index_.FindNumber(word));
     for (std::vector<uint16_t>* list : {&weighty_, &decisive_, &name_words_}) {
       std::sort(list->begin(), list->end());
     }
   }
 
+  // Finds, compares and chooses. The clusters with most words of their licence come first.
   LicenseMatches Run() {
     FindHits();
     std::vector<Cluster> clusters;
     for (size_t i = 0; i < hits_.size() && !exhausted_;) i = FindCluster(i, &clusters);
-    // The best first: what cannot be better is then soon given up.
+    // The best first: candidates that cannot be better are then given up early.
     std::stable_sort(clusters.begin(), clusters.end(),
                      [](const Cluster& a, const Cluster& b) { return a.words > b.words; });
     for (const Cluster& cluster : clusters) {
@@ -114,6 +310,8 @@ class Matcher {
   }
 
  private:
+  // Finds every run of four words that the text shares with a licence, sorted by licence and
+  // offset.
   void FindHits() {
     for (size_t i = 0; i + TemplateIndex::kShingle <= numbers_.size(); ++i) {
       for (const TemplateIndex::Entry& entry : index_.Find(numbers_.data() + i)) {
@@ -130,7 +328,8 @@ class Matcher {
     });
   }
 
-  // Takes the hits from `first` on that may be of one copy of a licence; the first that is not.
+  // Finds the cluster that begins with hit `first`, if there is one. Returns the first hit that
+  // may begin another.
   size_t FindCluster(size_t first, std::vector<Cluster>* clusters) {
     const uint16_t license = hits_[first].license;
     const spdx::LicenseTemplate& text = spdx::LicenseTemplates()[license];
@@ -145,18 +344,18 @@ class Matcher {
     }
     steps_ += last - first;
     exhausted_ = exhausted_ || steps_ > kMaxSteps;
-    const double wanted = kRunShare * static_cast<double>(index_.RunsOf(license));
+    const double wanted = kRunShare * static_cast<double>(index_.CountRuns(license));
     if (static_cast<double>(seen.size()) < wanted) return first + 1;
     std::sort(seen.begin(), seen.end());
     seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
-    // The hits of one copy are within the drift of its first; what is before them is stray.
+    // The hits of one copy are within the drift of its first; hits before them are stray.
     if (seen.empty() || static_cast<double>(seen.size()) < wanted) return first + 1;
     clusters->push_back(
-        {first, last, (text.last - text.first) * seen.size() / index_.RunsOf(license)});
+        {first, last, (text.last - text.first) * seen.size() / index_.CountRuns(license)});
     return last;
   }
 
-  // Where the licence's copy stands, as its outermost hits have it.
+  // Compares the text at the licence's copy, whose place is given by its outermost hits.
   void Compare(absl::Span<const Hit> hits) {
     const spdx::LicenseTemplate& text = spdx::LicenseTemplates()[hits.front().license];
     const auto [low, high] = std::minmax_element(
@@ -171,8 +370,8 @@ class Matcher {
     std::vector<EqualRun> runs;
     const size_t max_edits = MaxEdits(text, model, begin, end);
     const bool compared =
-        DiffWords(model, absl::MakeConstSpan(numbers_).subspan(begin, end - begin), max_edits,
-                  kMaxSteps, &steps_, &runs);
+        DiffWords(model, absl::MakeConstSpan(numbers_).subspan(begin, end - begin),
+                  {max_edits, kMaxSteps}, &steps_, &runs);
     exhausted_ = exhausted_ || steps_ > kMaxSteps;
     if (!compared) return;
     TrimOpenEnds(text, from, &runs);
@@ -180,8 +379,7 @@ class Matcher {
     Weigh(text, from, model, begin, runs);
   }
 
-  // Takes off runs in the title and in the instructions that do not stand beside the licence
-  // itself.
+  // Removes runs in the title and in the instructions that are apart from the licence itself.
   static void TrimOpenEnds(const spdx::LicenseTemplate& text, size_t from,
                            std::vector<EqualRun>* runs) {
     const auto apart = [](const EqualRun& a, const EqualRun& b) {
@@ -200,8 +398,8 @@ class Matcher {
     }
   }
 
-  // How many edits may be needed and the candidate still be the best for [begin, end): each takes
-  // 1.5 from its value. Words that are free cost edits, but no value.
+  // Returns how many edits the candidate may need and still be the best one for [begin, end).
+  // Each edit lowers its value by 1.5. Free words cost edits but no value.
   size_t MaxEdits(const spdx::LicenseTemplate& text, const std::vector<uint16_t>& model,
                   size_t begin, size_t end) const {
     const size_t limit = std::min<size_t>(kMaxEdits, 30 + model.size() / 3);
@@ -219,7 +417,8 @@ class Matcher {
     return std::min(limit, (most - std::min(most, best)) * 2 / 3 + free + 1);
   }
 
-  // Counts what differs between the runs, and before the first and after the last in the model.
+  // Adds a candidate: counts the differences between the runs, and before the first and after the
+  // last of them.
   void Weigh(const spdx::LicenseTemplate& text, size_t from, const std::vector<uint16_t>& model,
              size_t begin, const std::vector<EqualRun>& runs) {
     Candidate candidate;
@@ -263,7 +462,7 @@ class Matcher {
     candidates_.push_back(std::move(candidate));
   }
 
-  // Whether a word of weight is only on one side.
+  // Returns whether a word that matters is on one side only.
   bool IsWeighty(std::vector<uint16_t> out, std::vector<uint16_t> in, bool name_place) const {
     const std::vector<uint16_t>& weighty = name_place ? decisive_ : weighty_;
     std::sort(out.begin(), out.end());
@@ -276,6 +475,7 @@ class Matcher {
     });
   }
 
+  // Returns whether a name may be at this place of the licence.
   bool IsNamePlace(const std::vector<uint16_t>& model, size_t at) const {
     const auto end = model.begin() + static_cast<std::ptrdiff_t>(at);
     return std::any_of(end - static_cast<std::ptrdiff_t>(std::min(at, kNameWindow)), end,
@@ -284,6 +484,7 @@ class Matcher {
                        });
   }
 
+  // Takes the candidates from the best on, and drops those that overlap a better one.
   std::vector<LicenseMatch> Choose() {
     std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
       return std::make_tuple(-a.value, -static_cast<int64_t>(a.size), absl::string_view(a.match.id),
@@ -297,7 +498,7 @@ class Matcher {
       LicenseMatch& match = candidate.match;
       const auto first = taken.begin() + static_cast<std::ptrdiff_t>(match.begin);
       const auto last = taken.begin() + static_cast<std::ptrdiff_t>(match.end);
-      // A few words at its ends may be another's too.
+      // A few words at a match's ends may belong to another match too.
       if (static_cast<size_t>(std::count(first, last, true)) * 20 > match.end - match.begin)
         continue;
       std::fill(first, last, true);

@@ -10,8 +10,8 @@
 
 namespace kernelmill::validator {
 
-// For tests: the SPDX list's text of the licence, as its words in lines of ten; `extra` is slipped
-// in in its middle.
+// Returns, for tests, the SPDX list's text of a licence as its words in lines of ten. `extra` is
+// inserted in its middle.
 inline std::string SampleText(absl::string_view id, absl::string_view extra = "") {
   for (const spdx::LicenseTemplate& text : spdx::LicenseTemplates()) {
     if (text.id() != id) continue;
@@ -26,7 +26,7 @@ inline std::string SampleText(absl::string_view id, absl::string_view extra = ""
   return "";
 }
 
-// As a comment block, a '#' before every line.
+// Returns a text as a comment block, with '#' before every line.
 inline std::string Commented(absl::string_view text) {
   std::string commented = "# ";
   for (const char c : text) {

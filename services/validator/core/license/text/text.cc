@@ -1,22 +1,55 @@
+// Full texts of licences in a text. MatchTemplates finds texts of the SPDX list; what is left is
+// searched for phrases of terms that no text of the list has, and for beginnings of licences. The
+// latter make a text "altered": somebody has changed a licence so much that no match was found, and
+// the result must not be that there is no licence.
 #include "services/validator/core/license/text/text.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "common/spdx/text/legal_words.h"
+#include "common/base/text.h"
 #include "common/spdx/text/words.h"
 #include "services/validator/core/license/text/match.h"
 
 namespace kernelmill::validator {
 namespace {
 
+constexpr size_t kMaxText = 200;
+
+}  // namespace
+
+v1::LicenseEvidence MakeEvidence(absl::string_view rule, absl::string_view expression,
+                                 absl::string_view text, double score, LineRange lines) {
+  v1::LicenseEvidence evidence;
+  evidence.set_rule(std::string(rule));
+  evidence.set_expression(ToUtf8(expression));
+  evidence.set_text(ToUtf8(text.substr(0, kMaxText)));
+  evidence.set_score(std::round(score * 1000) / 1000);
+  evidence.set_first_line(lines.first);
+  evidence.set_last_line(lines.last);
+  return evidence;
+}
+
+void SetPath(absl::string_view path, Evidence* evidence) {
+  for (v1::LicenseEvidence& one : *evidence) {
+    if (one.path().empty()) one.set_path(ToUtf8(path));
+  }
+}
+
+void Append(const Evidence& from, Evidence* to) { to->insert(to->end(), from.begin(), from.end()); }
+
+namespace {
+
 using spdx::LegalWord;
 
-// A phrase, as NormalizeWords leaves it, that stands for terms of which the SPDX list has no text.
+// A phrase, in the form of NormalizeWords, for terms that no text of the SPDX list has.
 struct LicensePhrase {
-  const char* id;  // LicenseRef- of ours, or an SPDX exception
+  const char* id;  // one of our LicenseRef-, or an SPDX exception
   const char* phrase;
 };
 
@@ -35,8 +68,8 @@ constexpr LicensePhrase kPhrases[] = {
     {"LicenseRef-NonCommercial", "research use only"},
 };
 
-// How licences begin that are often altered, or cut off: where one begins and no text of the list
-// follows, nothing may be concluded.
+// The beginnings of licences that are often altered or cut off. If one of them is there and no text
+// of the list follows, nothing may be concluded.
 constexpr const char* kBeginnings[] = {
     "permission is hereby granted free of charge to any person obtaining a copy",
     "permission is hereby granted free of charge to any person or organization obtaining a copy",
@@ -44,7 +77,7 @@ constexpr const char* kBeginnings[] = {
     "redistribution and use in source and binary forms with or without modification are permitted",
 };
 
-// Overwrites the words [begin, end) in `text` with blanks; lines stay.
+// Overwrites the words [begin, end) in `text` with blanks. Line ends stay.
 void Blank(const std::vector<LegalWord>& words, size_t begin, size_t end, std::string* text) {
   const size_t to = end < words.size() ? words[end].at : words.back().at + words.back().text.size();
   for (size_t i = words[begin].at; i < std::min(to, text->size()); ++i) {
@@ -52,11 +85,12 @@ void Blank(const std::vector<LegalWord>& words, size_t begin, size_t end, std::s
   }
 }
 
-// Licences found, each once, and what the text says besides.
+// Fills in a TextMatches, each licence once.
 class TextMatcher {
  public:
   explicit TextMatcher(TextMatches* matches) : matches_(*matches) {}
 
+  // Adds the matches with the SPDX list, and blanks them out in `rest`.
   void AddTexts(absl::string_view text) {
     const std::vector<LegalWord> words = spdx::LegalWords(text);
     const LicenseMatches found = MatchTemplates(words);
@@ -65,8 +99,9 @@ class TextMatcher {
     matches_.rest = std::string(text);
     for (const LicenseMatch& match : found.matches) {
       const std::string expression = match.altered ? "" : match.id;
-      matches_.evidence.push_back(MakeEvidence("text", expression, match.id, match.score,
-                                               words[match.begin].line, words[match.end - 1].line));
+      matches_.evidence.push_back(
+          MakeEvidence("text", expression, match.id, match.score,
+                       {words[match.begin].line, words[match.end - 1].line}));
       Blank(words, match.begin, match.end, &matches_.rest);
       if (match.altered) {
         matches_.altered = true;
@@ -78,6 +113,7 @@ class TextMatcher {
     }
   }
 
+  // Looks for phrases and beginnings in the rest.
   void AddPhrases() {
     const std::string rest = spdx::NormalizeWords(matches_.rest);
     for (const LicensePhrase& phrase : kPhrases) {

@@ -7,27 +7,47 @@
 
 #include "absl/strings/string_view.h"
 #include "common/spdx/expression.h"
-#include "services/validator/core/license/text/evidence.h"
+#include "kernelmill/v1/kernel.pb.h"
 
 namespace kernelmill::validator {
+
+// The places that say something about a licence, in the order in which they were found.
+using Evidence = std::vector<v1::LicenseEvidence>;
+
+// Lines of a file, both included, from 1; 0 if there are no lines.
+struct LineRange {
+  int first = 0;
+  int last = 0;
+};
+
+// Makes the evidence for something that a rule recognized (LicenseEvidence lists the rules). At
+// most 200 bytes of `text` are kept.
+v1::LicenseEvidence MakeEvidence(absl::string_view rule, absl::string_view expression,
+                                 absl::string_view text, double score, LineRange lines = {});
+
+// Sets the path of evidence that has none; bytes that are not UTF-8 are replaced.
+void SetPath(absl::string_view path, Evidence* evidence);
+
+void Append(const Evidence& from, Evidence* to);
 
 using spdx::kNoAssertion;
 using spdx::SpdxExpression;
 
-// The licences whose full texts stand in a text.
+// The licences whose full texts a text contains.
 struct TextMatches {
   std::vector<SpdxExpression> licenses;  // in order of appearance, each once
-  // Something is nearly a licence that is known, or begins like one: nothing may be concluded.
+  // The text has something that is nearly a known licence, or begins like one. Nothing may be
+  // concluded.
   bool altered = false;
-  Evidence evidence;   // of all that was found, the altered too
-  double score = 1;    // the least of the texts'
+  Evidence evidence;   // for everything that was found, altered texts too
+  double score = 1;    // the lowest score of the texts
   size_t covered = 0;  // words that belong to the licences found
-  size_t words = 0;    // in all, without copyright lines
+  size_t words = 0;    // all words, without copyright lines
   std::string rest;    // the text with blanks in place of the licences
 };
 
-// Looks for texts of the SPDX list in `text`, and for phrases of terms that it does not have, such
-// as those that take freedoms away again, as LicenseRef- terms.
+// Looks for texts of the SPDX list in `text`, and, as LicenseRef- terms, for phrases of terms that
+// the list does not have, such as those that take freedoms away again.
 TextMatches MatchLicenseTexts(absl::string_view text);
 
 }  // namespace kernelmill::validator

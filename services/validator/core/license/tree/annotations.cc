@@ -1,3 +1,6 @@
+// REUSE keeps licences of files that cannot have comments in a REUSE.toml (or the older
+// .reuse/dep5) in any folder. Both are read without a library: files come from strangers, the
+// needed part of TOML is small, and a file with an error in it still says what its valid lines say.
 #include "services/validator/core/license/tree/annotations.h"
 
 #include <algorithm>
@@ -26,7 +29,11 @@ constexpr size_t kMaxPathBytes = 4096;
 constexpr absl::string_view kLicenseKey = "SPDX-License-Identifier";
 constexpr absl::string_view kCopyrightKey = "SPDX-FileCopyrightText";
 
-// Reads the part of TOML that REUSE.toml needs; whatever else stands there is passed over by lines.
+// Reads the part of TOML that REUSE.toml uses. Anything else is skipped line by line.
+// The grammar that is read:
+//   file   := (header | pair | other)*, each on its lines
+//   header := "[[annotations]]" | any other table, which ends an annotation
+//   pair   := key "=" (string | "[" string ("," string)* "]")
 class TomlReader {
  public:
   explicit TomlReader(absl::string_view text) : text_(text) {}
@@ -99,6 +106,7 @@ class TomlReader {
     if (inside_) Keep(key, std::move(values));
   }
 
+  // Keeps the values of a key of an annotation. The bound on globs is for the whole file.
   void Keep(absl::string_view key, std::vector<std::string> values) {
     Annotation& annotation = annotations_.back();
     if (key == "path") {
@@ -116,7 +124,7 @@ class TomlReader {
     }
   }
 
-  // A string, or an array of strings; nothing of other values.
+  // Reads a string, or an array of strings; empty for other values.
   std::vector<std::string> ReadValues() {
     std::vector<std::string> values;
     std::string value;
@@ -135,7 +143,7 @@ class TomlReader {
     }
   }
 
-  // A string in either kind of quotes, one or three of them.
+  // Reads a string in either kind of quotes, single or triple.
   bool ReadString(std::string* value) {
     value->clear();
     if (at_ >= text_.size()) return false;
@@ -150,7 +158,7 @@ class TomlReader {
         return true;
       }
       if (!is_long && text_[at_] == '\n') return false;
-      // Of escapes a glob and a name need only these.
+      // A glob or a name needs no other escapes.
       if (quote == '"' && text_[at_] == '\\' && at_ + 1 < text_.size()) {
         ++at_;
         value->push_back(text_[at_] == 'n' ? '\n' : text_[at_] == 't' ? '\t' : text_[at_]);
@@ -165,7 +173,7 @@ class TomlReader {
   const absl::string_view text_;
   size_t at_ = 0;
   int line_ = 1;
-  bool inside_ = false;  // an annotation
+  bool inside_ = false;  // inside an annotation
   size_t glob_bytes_ = 0;
   std::vector<Annotation> annotations_;
 };
@@ -176,7 +184,7 @@ void AddWords(absl::string_view text, std::vector<std::string>* words) {
   }
 }
 
-// The annotations that name a path, joined.
+// Joins an annotation to those of the same path.
 void AddTo(const Annotation& annotation, absl::string_view path, Annotated* all) {
   if (all->path.empty()) all->path = std::string(path);
   for (const std::string& line : annotation.copyrights) AddCopyrightLine(line, &all->copyrights);
@@ -190,7 +198,7 @@ void AddTo(const Annotation& annotation, absl::string_view path, Annotated* all)
     absl::StatusOr<SpdxExpression> expression = SpdxExpression::Parse(text);
     all->evidence.push_back(
         MakeEvidence("annotation", expression.ok() ? expression->ToString() : "", text,
-                     expression.ok() ? 1 : 0, annotation.line, annotation.line));
+                     expression.ok() ? 1 : 0, {annotation.line, annotation.line}));
     understood = understood && expression.ok();
     if (expression.ok()) parts.push_back(*std::move(expression));
   }
@@ -209,7 +217,7 @@ const Annotation* LastThatNames(const std::vector<Annotation>& annotations,
   return nullptr;
 }
 
-// The folders from the root to the file's.
+// Returns the folders from the root to the file's.
 std::vector<absl::string_view> FoldersAbove(absl::string_view path) {
   std::vector<absl::string_view> folders = {""};
   for (size_t at = path.find('/'); at != absl::string_view::npos; at = path.find('/', at + 1)) {
@@ -224,6 +232,8 @@ std::vector<Annotation> ReadReuseToml(absl::string_view text) {
   return TomlReader(text.substr(0, kMaxBytes)).Read();
 }
 
+// dep5 is the format of Debian's copyright files: paragraphs of "Field: value" lines. A line that
+// begins with a blank continues the field before it, and a blank line ends a paragraph.
 std::vector<Annotation> ReadDep5(absl::string_view text) {
   std::vector<Annotation> annotations;
   Annotation current;
@@ -270,7 +280,7 @@ std::vector<Annotation> ReadDep5(absl::string_view text) {
 
 bool GlobMatches(absl::string_view glob, absl::string_view path, bool star_spans_folders) {
   if (path.size() > kMaxPathBytes) return false;
-  // What stands before the first wildcard must be there as it is: most globs end here.
+  // The literal text before the first wildcard must match as it is, which rules out most globs.
   const size_t literal = std::min(glob.find_first_of("*?\\"), glob.size());
   if (path.substr(0, literal) != glob.substr(0, literal)) return false;
   enum class Kind { kChar, kAny, kRun, kLongRun };
@@ -292,7 +302,8 @@ bool GlobMatches(absl::string_view glob, absl::string_view path, bool star_spans
       steps.push_back({Kind::kChar, glob[i]});
     }
   }
-  // The steps that the bytes so far may have come to.
+  // The glob's steps that can have been reached after the bytes so far. All are followed at once,
+  // so that no glob takes exponential time.
   std::vector<bool> at(steps.size() + 1);
   const auto pass_runs = [&] {
     for (size_t i = 0; i < steps.size(); ++i) {
@@ -318,7 +329,7 @@ bool GlobMatches(absl::string_view glob, absl::string_view path, bool star_spans
 
 Annotations::Annotations(const v1::SourceTree& tree) {
   for (const v1::SourceFile& file : tree.license_files()) {
-    if (source_files::KindOf(file.path()) != source_files::Kind::kAnnotations) continue;
+    if (source_files::GetKind(file.path()) != source_files::Kind::kAnnotations) continue;
     const bool dep5 = BaseName(file.path()) == "dep5";
     std::vector<Annotation> read = dep5 ? ReadDep5(file.content()) : ReadReuseToml(file.content());
     files_.emplace(std::string(source_files::FolderItIsAbout(file.path())),

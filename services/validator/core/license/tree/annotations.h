@@ -9,48 +9,51 @@
 #include "absl/strings/string_view.h"
 #include "common/spdx/expression.h"
 #include "kernelmill/v1/source.pb.h"
-#include "services/validator/core/license/text/evidence.h"
+#include "services/validator/core/license/text/text.h"
 
 namespace kernelmill::validator {
 
-// How an annotation stands to what the file says of itself (REUSE 3.3).
+// How an annotation relates to the file's own statement (REUSE 3.3).
 enum class Precedence {
-  kClosest,    // counts where the file says nothing
-  kAggregate,  // holds besides
-  kOverride,   // holds instead
+  kClosest,    // counts if the file says nothing
+  kAggregate,  // holds besides it
+  kOverride,   // holds instead of it
 };
 
-// A table [[annotations]] of a REUSE.toml, or a paragraph of .reuse/dep5, which is an aggregate.
+// A table [[annotations]] of a REUSE.toml, or a paragraph of .reuse/dep5, which always is an
+// aggregate.
 struct Annotation {
-  std::vector<std::string> globs;   // relative to the folder that it is about
-  bool star_spans_folders = false;  // dep5's '*' does; of REUSE.toml only "**" does
+  std::vector<std::string> globs;   // relative to the folder that the file is about
+  bool star_spans_folders = false;  // '*' matches '/' in dep5; in REUSE.toml only "**" does
   Precedence precedence = Precedence::kClosest;
   std::vector<std::string> licenses;  // as written
   std::vector<std::string> copyrights;
   int line = 0;
 };
 
-// Of a text at most 1 MiB, 1,024 annotations and 16 KiB of globs are read. What cannot be parsed is
-// passed over: of TOML tables, strings and arrays of strings are read.
+// Read annotations: at most 1 MiB of text, 1,024 annotations and 16 KiB of globs. Lines that cannot
+// be parsed are skipped; from TOML only tables, strings and arrays of strings are read.
 std::vector<Annotation> ReadReuseToml(absl::string_view text);
 std::vector<Annotation> ReadDep5(absl::string_view text);
 
-// Whether a glob names the path: '*' is any run within a folder, "**" any run at all, '\' takes the
-// next character as it is. `star_spans_folders`: '*' is any run too, and '?' any character.
+// Returns whether a glob matches the path: '*' is any run within a folder, "**" any run at all, and
+// '\' takes the next character literally. `star_spans_folders`: '*' is any run at all too, and '?'
+// any character.
 bool GlobMatches(absl::string_view glob, absl::string_view path, bool star_spans_folders);
 
-// What annotations say of a file together.
+// The joined statement of the annotations of a file.
 struct Annotated {
-  std::string path;                             // of the file that says so, the first of several
-  std::optional<spdx::SpdxExpression> license;  // none: nothing, or nothing that is understood
+  std::string path;  // the annotations' file; the first of several
+  // absent: nothing is said, or it cannot be understood
+  std::optional<spdx::SpdxExpression> license;
   bool says_license = false;
   Evidence evidence;
   std::vector<std::string> copyrights;
 };
 
-// The REUSE.toml and .reuse/dep5 of a tree. Of one file the last annotation that names the path
-// counts. Of several files an override nearest to the root ends the search; otherwise all
-// aggregates and the nearest other one count.
+// The REUSE.toml and .reuse/dep5 files of a tree. Within one file, the last annotation that matches
+// the path counts. Among several files, an override ends the search, the one nearest to the root
+// first; otherwise all aggregates and the nearest other annotation count.
 class Annotations {
  public:
   explicit Annotations(const v1::SourceTree& tree);
@@ -58,7 +61,7 @@ class Annotations {
   struct Answer {
     std::optional<Annotated> instead;    // an override
     std::optional<Annotated> besides;    // aggregates
-    std::optional<Annotated> otherwise;  // the nearest, where the file says nothing
+    std::optional<Annotated> otherwise;  // the nearest other one, for a file that says nothing
   };
   Answer Of(absl::string_view path) const;
 

@@ -1,3 +1,7 @@
+// A folder's licence files are read together, since several files are either a choice (LICENSE-MIT
+// beside LICENSE-APACHE) or all hold (LICENSE beside COPYING). File names tell which. Folders are
+// read when they are first asked for: a large source has hundreds of licence files of vendored code
+// in which no kernel is.
 #include "services/validator/core/license/tree/files.h"
 
 #include <algorithm>
@@ -26,8 +30,8 @@ std::string LowerName(const v1::SourceFile& file) {
   return absl::AsciiStrToLower(BaseName(file.path()));
 }
 
-// LICENSE-MIT and LICENSE.apache are one of several choices; LICENSE, LICENSE.txt and COPYING are
-// not.
+// Returns whether the file is one of several choices, such as LICENSE-MIT and LICENSE.apache, and
+// not a LICENSE, LICENSE.txt or COPYING.
 bool IsChoice(absl::string_view name) {
   const size_t cut = name.find_first_of("-._");
   if (cut == absl::string_view::npos) return false;
@@ -39,7 +43,7 @@ bool IsChoice(absl::string_view name) {
   return false;
 }
 
-// All of the findings together, or any; unrecognized if one of them is.
+// Joins findings to all of them, or to any. The result is unrecognized if one of them is.
 LicenseFinding Join(std::vector<LicenseFinding> findings, bool any) {
   LicenseFinding joined;
   if (findings.empty()) return joined;
@@ -70,7 +74,8 @@ LicenseFinding Read(const v1::SourceFile& file) {
   return finding;
 }
 
-// "available under either of the licenses found in LICENSE.APACHE and LICENSE.MIT"
+// Returns whether the file offers a choice: "available under either of the licenses found in
+// LICENSE.APACHE and LICENSE.MIT".
 bool OffersChoice(const v1::SourceFile& file) {
   const std::string words =
       spdx::NormalizeWords(absl::string_view(file.content()).substr(0, kMaxLicenseBytes));
@@ -80,8 +85,8 @@ bool OffersChoice(const v1::SourceFile& file) {
           spdx::FindPhrase(words, "at your option") != std::string::npos);
 }
 
-// Choices among themselves are joined with OR. A plain LICENSE beside them holds as well, unless it
-// only tells of the choice or repeats one of them.
+// Reads the licence files of a folder. Choices are joined with OR. A plain LICENSE beside them
+// holds too, unless it only explains the choice or repeats one of them.
 LicenseFinding ReadFolder(const std::vector<const v1::SourceFile*>& files) {
   std::vector<LicenseFinding> choices;
   std::vector<LicenseFinding> plain;
@@ -118,7 +123,7 @@ LicenseFiles::LicenseFiles(const v1::SourceTree& tree) {
   for (const v1::SourceFile& file : tree.license_files()) {
     if (IsBlank(file)) continue;
     const std::string folder(source_files::FolderItIsAbout(file.path()));
-    switch (source_files::KindOf(file.path())) {
+    switch (source_files::GetKind(file.path())) {
       case source_files::Kind::kLicense:
         folders_[folder].files.push_back(&file);
         break;
@@ -137,6 +142,8 @@ LicenseFiles::LicenseFiles(const v1::SourceTree& tree) {
   }
 }
 
+// Returns the finding of one folder, null without licence files. LICENSES/ only counts without a
+// LICENSE: its texts are there for SPDX tags to refer to.
 const LicenseFinding* LicenseFiles::InFolder(const std::string& name) {
   const auto found = folders_.find(name);
   if (found == folders_.end()) return nullptr;

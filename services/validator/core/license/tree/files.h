@@ -11,25 +11,27 @@
 
 namespace kernelmill::validator {
 
-// The licence files of a tree by folder. A wheel's files under *.dist-info/ stand for its root, and
-// those under *.dist-info/licenses/ for the folders that they had in the project. NOTICE files are
-// no licences. Keeps pointers into the tree, which must outlive it. Not thread-safe: folders are
-// read once, when they are first asked for.
+// The licence files of a tree, by folder. A wheel's files under *.dist-info/ belong to its root,
+// and those under *.dist-info/licenses/ to the folders that they had in the project. NOTICE files
+// are not licences. Keeps pointers into the tree, which must outlive this object. Not thread-safe:
+// a folder is read when it is first asked for.
 class LicenseFiles {
  public:
   explicit LicenseFiles(const v1::SourceTree& tree);
 
-  // Of each folder from the file's up to `top`, which is one of them or the root, that has licence
-  // files: the nearest first. A folder whose files say nothing intelligible counts too.
+  // Returns the finding of each folder with licence files, from the file's folder up to `top` (one
+  // of its folders, or the root), the nearest first. A folder whose files cannot be understood
+  // counts too.
   std::vector<const LicenseFinding*> Above(absl::string_view path, absl::string_view top = "");
 
-  // Paths of the NOTICE files at or above the file's folder, the nearest first; as UTF-8.
+  // Returns the paths of the NOTICE files at or above the file's folder, the nearest first, as
+  // UTF-8.
   std::vector<std::string> Notices(absl::string_view path) const;
 
  private:
   struct Folder {
     std::vector<const v1::SourceFile*> files;     // LICENSE, COPYING and the like, by path
-    std::vector<const v1::SourceFile*> variants;  // of LICENSES/: texts that tags refer to
+    std::vector<const v1::SourceFile*> variants;  // files in LICENSES/, to which tags refer
     bool read = false;
     LicenseFinding finding;
   };
@@ -37,7 +39,7 @@ class LicenseFiles {
   const LicenseFinding* InFolder(const std::string& folder);
 
   std::map<std::string, Folder> folders_;
-  std::multimap<std::string, std::string> notices_;  // paths by folder
+  std::multimap<std::string, std::string> notices_;  // paths, by folder
 };
 
 }  // namespace kernelmill::validator

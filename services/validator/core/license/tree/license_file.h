@@ -8,41 +8,41 @@
 
 #include "absl/strings/string_view.h"
 #include "common/spdx/expression.h"
-#include "services/validator/core/license/text/evidence.h"
+#include "services/validator/core/license/text/text.h"
 
 namespace kernelmill::validator {
 
 using spdx::kNoAssertion;
 using spdx::SpdxExpression;
 
-// A part of a licence file that is of others' code: "LICENSE FOR Mamba and vLLM code".
+// A part of a licence file about other people's code: "LICENSE FOR Mamba and vLLM code".
 struct LicensePart {
-  std::string title;               // as it stands there; may be empty
+  std::string title;               // as written; may be empty
   std::vector<std::string> paths;  // files and folders that it lists
   std::optional<SpdxExpression> license;
   Evidence evidence;
   std::vector<std::string> copyrights;
 };
 
-// What a licence text, or a folder's licence files together, come to.
+// The result of reading a licence file, or a folder's licence files together.
 struct LicenseFinding {
-  std::optional<SpdxExpression> license;  // none: not recognized
+  std::optional<SpdxExpression> license;  // absent: not recognized
   double confidence = 0;
-  std::string path;  // of the file that says so, as it was given; the first of several
+  std::string path;  // the licence file's, as it was given; the first of several
   Evidence evidence;
   std::vector<std::string> copyrights;  // see attribution.h
-  // Of an aggregate, what holds for others' code alone; what is above holds for all the rest.
+  // An aggregate's parts about other people's code. The fields above are about all other code.
   std::vector<LicensePart> parts;
 };
 
-// How much of a licence file is read.
+// The most bytes of a licence file that are read.
 inline constexpr size_t kMaxLicenseBytes = 1 << 20;
 
-// Reads a LICENSE file's text: full texts, else a notice, else a bare name.
+// Reads a LICENSE file's text: full licence texts, else a notice, else a bare name.
 //
-// An aggregate is cut where it comes to speak of others' code (aggregate.h). What stands before is
-// then the licence of every file that carries no notice of its own, if it can be understood by
-// itself.
+// An aggregate is cut where it begins to be about other people's code (SplitAggregate in
+// license_file.cc). The part before, if it can be understood on its own, is the licence of every
+// file without a notice of its own.
 LicenseFinding ReadLicenseFile(absl::string_view text);
 
 }  // namespace kernelmill::validator

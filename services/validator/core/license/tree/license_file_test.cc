@@ -12,7 +12,7 @@
 namespace kernelmill::validator {
 namespace {
 
-// What a LICENSE file with this text comes to.
+// Returns the result of reading a LICENSE file with this text.
 std::string Read(const std::string& text) {
   const LicenseFinding finding = ReadLicenseFile(text);
   return finding.license.has_value() ? finding.license->ToString() : kNoAssertion;
@@ -122,7 +122,7 @@ TEST(LicenseFileTest, WithoutASignTextsHoldTogether) {
   EXPECT_EQ(Read(absl::StrCat(apache, "\n-----\n\n", SampleText("MIT"))), "Apache-2.0 AND MIT");
   EXPECT_EQ(Read(absl::StrCat("This repository also contains code from Y.\n", apache)),
             "Apache-2.0")
-      << "no main part stands before the sign";
+      << "no main part is before the sign";
   EXPECT_EQ(Read(absl::StrCat("Our own terms.\n\n--- LICENSE FOR Y ---\n\n", SampleText("MIT"))),
             Read(absl::StrCat("Our own terms.\n\n", SampleText("MIT"))))
       << "a main part that is not understood is not the licence";

@@ -1,3 +1,7 @@
+// Licences that packages declare about themselves. They are the last resort of the finder, since
+// they are written once and forgotten, and they rarely mention other people's code. A declaration
+// that is seen but not understood still gives NOASSERTION, except for values that say nothing ("OSI
+// Approved").
 #include "services/validator/core/license/tree/package_metadata.h"
 
 #include <algorithm>
@@ -17,7 +21,7 @@
 #include "common/code/python.h"
 #include "common/source_files/source_files.h"
 #include "common/spdx/expression.h"
-#include "services/validator/core/license/text/evidence.h"
+#include "services/validator/core/license/text/text.h"
 #include "services/validator/core/license/tree/files.h"
 #include "services/validator/core/license/words/notice.h"
 
@@ -29,13 +33,15 @@ using code::Token;
 using spdx::LicenseTerm;
 
 constexpr char kClassifier[] = "License ::";
+// The confidence of a declaration: an SPDX expression is exact, a name in free text is nearly so,
+// and a classifier such as "BSD License" leaves open which one it means.
 constexpr double kExpressionField = 0.9;
 constexpr double kLicenseField = 0.8;
 constexpr double kClassifierField = 0.6;
 constexpr size_t kMaxBytes = 256 << 10;
 constexpr size_t kMaxDeclarations = 64;
 
-// The string literals of a line of TOML, without their quotes; escapes are left as written.
+// Returns the string literals of a line of TOML without their quotes; escapes stay as written.
 std::vector<absl::string_view> Strings(absl::string_view line) {
   std::vector<absl::string_view> strings;
   for (size_t at = 0; at < line.size(); ++at) {
@@ -52,7 +58,8 @@ std::vector<absl::string_view> Strings(absl::string_view line) {
 
 bool IsClassifier(absl::string_view text) { return absl::StartsWith(text, kClassifier); }
 
-// The value of "key = value"; false if the line is none or the key another.
+// Gets the value of a line "key = value". Returns false if the line is different or has another
+// key.
 bool TakeKey(absl::string_view line, absl::string_view key, absl::string_view* value) {
   const size_t equals = line.find('=');
   if (equals == absl::string_view::npos) return false;
@@ -65,7 +72,7 @@ void ReadTomlLine(absl::string_view line, int number, std::vector<Declaration>* 
   absl::string_view value;
   const std::vector<absl::string_view> strings = Strings(line);
   if (TakeKey(line, "license", &value) && !strings.empty()) {
-    // { file = "LICENSE" } names a file, which speaks for itself.
+    // { file = "LICENSE" } names a file, which is read on its own.
     const bool table = absl::StartsWith(value, "{");
     if (!table || absl::StrContains(value, "text")) {
       found->push_back({std::string(strings.front()), number});
@@ -86,7 +93,7 @@ void ReadCfgLine(absl::string_view line, int number, std::vector<Declaration>* f
   }
 }
 
-// Lines of the sections that are a package's: [project], [tool.poetry], [metadata].
+// Reads the sections about a package: [project], [tool.poetry], [metadata].
 std::vector<Declaration> ReadSections(absl::string_view content, bool toml) {
   std::vector<Declaration> found;
   bool ours = false;
@@ -106,6 +113,7 @@ std::vector<Declaration> ReadSections(absl::string_view content, bool toml) {
   return found;
 }
 
+// Finds license="..." and classifiers among the string literals, wherever they are in the file.
 std::vector<Declaration> ReadSetupPy(absl::string_view content) {
   std::vector<Declaration> found;
   const std::vector<Token> tokens = code::Lex(content, code::Language::kPython);
@@ -123,7 +131,8 @@ std::vector<Declaration> ReadSetupPy(absl::string_view content) {
   return found;
 }
 
-// The expression, if every identifier in it is a real one: "BSD" or "Other" in metadata is not.
+// Returns the expression if the SPDX list has every identifier in it; "BSD" or "Other" in metadata
+// is not an identifier.
 std::optional<SpdxExpression> ParseKnown(absl::string_view text) {
   absl::StatusOr<SpdxExpression> parsed = SpdxExpression::Parse(text);
   if (!parsed.ok()) return std::nullopt;
@@ -132,8 +141,8 @@ std::optional<SpdxExpression> ParseKnown(absl::string_view text) {
   return *std::move(parsed);
 }
 
-// "License :: OSI Approved :: MIT License" -> the licence; the version of Apache's is not named
-// there, but no version before 2.0 is in use.
+// Returns the licence of "License :: OSI Approved :: MIT License". The classifier for Apache's
+// licence has no version, but no version before 2.0 is in use.
 std::optional<SpdxExpression> ReadClassifier(absl::string_view classifier) {
   const size_t at = classifier.rfind("::");
   const absl::string_view name = absl::StripAsciiWhitespace(classifier.substr(at + 2));
@@ -152,22 +161,23 @@ v1::License MakeLicense(absl::string_view expression, double confidence,
   return license;
 }
 
+// Reads a `license` field: an expression, in which '/' means OR, else a licence's text or name.
 std::optional<v1::License> ReadField(const Declaration& field) {
   if (std::optional<SpdxExpression> parsed =
           ParseKnown(absl::StrReplaceAll(field.text, {{"/", " OR "}}))) {
     return MakeLicense(parsed->ToString(), kExpressionField,
                        MakeEvidence("field", parsed->ToString(), field.text, kExpressionField,
-                                    field.line, field.line));
+                                    {field.line, field.line}));
   }
   LicenseFinding finding = ReadLicenseFile(field.text);
   if (!finding.license.has_value()) return std::nullopt;
   const double confidence = std::min(finding.confidence, kLicenseField);
   return MakeLicense(finding.license->ToString(), confidence,
                      MakeEvidence("field", finding.license->ToString(), field.text, confidence,
-                                  field.line, field.line));
+                                  {field.line, field.line}));
 }
 
-// Where it was found is set here, for a licence that is one.
+// Adds the place to a licence.
 v1::License Placed(absl::string_view path, v1::License license) {
   license.set_evidence(path.empty() ? "metadata" : absl::StrCat("metadata:", ToUtf8(path)));
   for (v1::LicenseEvidence& found : *license.mutable_found()) found.set_path(ToUtf8(path));
@@ -188,6 +198,8 @@ std::vector<Declaration> ReadDeclarations(absl::string_view path, absl::string_v
   return found;
 }
 
+// The first field that is understood decides. Only without one do the classifiers count, all
+// together.
 std::optional<v1::License> ReadDeclared(absl::string_view path,
                                         const std::vector<Declaration>& declarations) {
   v1::License classified;
@@ -202,12 +214,12 @@ std::optional<v1::License> ReadDeclared(absl::string_view path,
       if (license.has_value()) return Placed(path, *std::move(license));
     } else if (std::optional<SpdxExpression> license = ReadClassifier(field)) {
       *classified.add_found() = MakeEvidence("classifier", license->ToString(), field,
-                                             kClassifierField, declared.line, declared.line);
+                                             kClassifierField, {declared.line, declared.line});
       classes.push_back(*std::move(license));
       continue;
     }
     *unclear.add_found() = MakeEvidence(classifier ? "classifier" : "field", "", field, 0,
-                                        declared.line, declared.line);
+                                        {declared.line, declared.line});
   }
   if (!classes.empty()) {
     classified.set_expression(SpdxExpression::All(std::move(classes)).ToString());
@@ -234,6 +246,8 @@ PackageMetadata::PackageMetadata(const v1::SourceTree& tree) {
   }
 }
 
+// A wheel is one package, so its metadata is about all its files; a repository may have a package
+// in each folder.
 std::optional<v1::License> PackageMetadata::Nearest(absl::string_view path,
                                                     absl::string_view top) const {
   if (top.empty() && wheel_.has_value()) return wheel_;

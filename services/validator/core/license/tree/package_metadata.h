@@ -12,29 +12,30 @@
 
 namespace kernelmill::validator {
 
-// A declaration in a package's metadata, and where it stands.
+// A declaration in a package's metadata, and its line.
 struct Declaration {
   std::string text;  // "MIT", "License :: OSI Approved :: MIT License", a whole text
-  int line = 0;      // 0 where there are no lines
+  int line = 0;      // 0 if there are no lines
 };
 
-// What pyproject.toml ([project] and [tool.poetry]), setup.cfg ([metadata]) or setup.py (arguments
-// that are plain strings) declares: `license`, then classifiers. Nothing is evaluated; what is not
-// written out is not found. The file's name decides how it is read.
+// Returns the declarations of pyproject.toml ([project] and [tool.poetry]), setup.cfg ([metadata])
+// or setup.py (arguments that are plain strings): `license` first, then classifiers. Nothing is
+// evaluated, so only values that are written out are found. The file's name decides how it is read.
 std::vector<Declaration> ReadDeclarations(absl::string_view path, absl::string_view content);
 
-// What the declarations come to: an expression, else a text or name, else the classifiers together;
-// none if there are none that say anything. `path` of the file for its evidence; empty: a wheel's.
+// Returns the licence that the declarations give: an expression, else a text or name, else all
+// classifiers together; nothing if none of them says anything. `path`: the file, for the evidence;
+// empty for a wheel's metadata.
 std::optional<v1::License> ReadDeclared(absl::string_view path,
                                         const std::vector<Declaration>& declarations);
 
-// The metadata of a tree's packages. Keeps pointers into the tree. Not thread-safe.
+// The licences that the metadata of a tree's packages declares. Not thread-safe.
 class PackageMetadata {
  public:
   explicit PackageMetadata(const v1::SourceTree& tree);
 
-  // A wheel's, else that of the nearest folder at or above the file's whose files declare a
-  // licence. Below a folder `top` that is not the root, only that of a folder in it.
+  // Returns a wheel's licence, else that of the nearest folder at or above the file's with such a
+  // file. If `top` is not the root, only folders within `top` count.
   std::optional<v1::License> Nearest(absl::string_view path, absl::string_view top = "") const;
 
  private:

@@ -1,3 +1,4 @@
+// Copyright lines are kept because most licences require them to be passed on with the code.
 #include "services/validator/core/license/words/attribution.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "common/base/text.h"
-#include "common/spdx/text/legal_words.h"
+#include "common/spdx/text/words.h"
 
 namespace kernelmill::validator {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 constexpr size_t kMaxBytes = 200;
 constexpr absl::string_view kTag = "SPDX-FileCopyrightText:";
 
-// Whether the line is of the licence's text rather than of the work's.
+// Returns whether the line belongs to a licence's text rather than to the work.
 bool IsOfTheText(absl::string_view line) {
   for (const absl::string_view part : {"[yyyy]", "<year>", "{yyyy}", "[year]", "yyyy name",
                                        "free software foundation", "all rights reserved"}) {

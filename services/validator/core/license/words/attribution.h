@@ -9,17 +9,18 @@
 
 namespace kernelmill::validator {
 
+// The most copyright lines that a licence keeps.
 inline constexpr size_t kMaxCopyrights = 20;
 
-// The lines that say who holds the copyright, without comment marks, each once, at most
-// kMaxCopyrights of at most 200 bytes. Not those that nobody filled in ("Copyright [yyyy]"), nor
-// those of a licence's own text.
+// Returns the lines of a text that name the copyright holders, without comment marks, each once, at
+// most kMaxCopyrights of at most 200 bytes. Lines that were not filled in ("Copyright [yyyy]") and
+// those of a licence's own text are left out.
 std::vector<std::string> CopyrightLines(absl::string_view text);
 
-// Adds a line that is known to say so, cut to 200 bytes.
+// Adds a line that is known to be one, cut to 200 bytes.
 void AddCopyrightLine(absl::string_view line, std::vector<std::string>* to);
 
-// Adds those that are not there, up to kMaxCopyrights.
+// Adds the lines that `to` does not have, up to kMaxCopyrights.
 void AddCopyrights(absl::Span<const std::string> from, std::vector<std::string>* to);
 
 }  // namespace kernelmill::validator

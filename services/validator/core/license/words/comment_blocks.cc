@@ -1,3 +1,5 @@
+// Comments on consecutive lines are one block, since a sentence may go on over several of them. A
+// block in the head of its file is about the whole file; another block is about the code below it.
 #include "services/validator/core/license/words/comment_blocks.h"
 
 #include <algorithm>
@@ -18,6 +20,8 @@ namespace {
 using code::Language;
 using code::Token;
 
+// Collects blocks from the tokens of a file. Positions become lines by counting line ends from
+// token to token, which keeps it linear.
 class BlockReader {
  public:
   BlockReader(absl::string_view content, bool c_like) : at_(content.data()), c_like_(c_like) {}
@@ -38,6 +42,8 @@ class BlockReader {
   std::vector<CommentBlock> Take() && { return std::move(blocks_); }
 
  private:
+  // Adds lines to the last block, or to a new one if there is a gap, a docstring, or the end of the
+  // head between.
   void Add(absl::string_view text, bool joins) {
     int number = line_;
     const bool new_block = blocks_.empty() || !joins || !joins_ ||
@@ -53,6 +59,8 @@ class BlockReader {
     }
   }
 
+  // Notes where the head ends: at the first definition. In C everything except preprocessor lines
+  // counts as one.
   void ReadCode(const Token& token) {
     if (!in_head_ || line_ == directive_) return;
     if (c_like_ && token.text == "#") {
@@ -68,7 +76,7 @@ class BlockReader {
       return;
     }
     in_head_ = false;
-    // Below the imports, what stands right above the first definition is about that one.
+    // A comment below the imports and right above the first definition is about that definition.
     if (!blocks_.empty() && after_imports_ && blocks_.back().last_line() + 1 == line_) {
       blocks_.back().in_head = false;
     }
@@ -76,11 +84,11 @@ class BlockReader {
 
   const char* at_;
   const bool c_like_;
-  int line_ = 1;  // of at_
+  int line_ = 1;  // the line of at_
   int directive_ = 0;
   bool in_head_ = true;
   bool after_imports_ = false;
-  bool joins_ = false;  // the last block is of comments
+  bool joins_ = false;  // the last block consists of comments
   std::vector<CommentBlock> blocks_;
 };
 

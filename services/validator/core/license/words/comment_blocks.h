@@ -7,29 +7,29 @@
 
 namespace kernelmill::validator {
 
-// A line of a comment or a docstring, without the marks.
+// A line of a comment or a docstring, without comment marks.
 struct CommentLine {
   absl::string_view text;
-  int number = 0;  // in the file, from 1
+  int number = 0;  // the line of the file, from 1
 };
 
-// Comments on lines that follow each other, or a docstring.
+// Comments on consecutive lines, or one docstring.
 struct CommentBlock {
   std::vector<CommentLine> lines;
-  // It stands above all code but imports, and not right above the first function.
+  // It is above all code except imports, and not right above the first function.
   bool in_head = false;
 
   int first_line() const { return lines.front().number; }
   int last_line() const { return lines.back().number; }
 };
 
-// Takes the marks that open, close or continue a comment off both ends.
+// Removes the marks that open, close or continue a comment from both ends.
 absl::string_view StripCommentMarks(absl::string_view line);
 
-// Whether a path is of a language with C's comments; others are read as Python.
+// Returns whether a file's language has C's comments. Other files are read as Python.
 bool HasCComments(absl::string_view path);
 
-// Every comment of a file, and in Python every string that is a statement. Linear.
+// Returns every comment of a file, and in Python every string that is a statement. Linear.
 std::vector<CommentBlock> CommentBlocks(absl::string_view path, absl::string_view content);
 
 }  // namespace kernelmill::validator

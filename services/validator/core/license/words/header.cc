@@ -1,3 +1,7 @@
+// The head of a file may state its licence in four ways: an SPDX tag, a licence text, a notice in
+// words, and a bare name in a line or in __license__. All of them are collected; finder.cc decides
+// which count. With tags, names and variables are not read, since they usually repeat the tag less
+// exactly.
 #include "services/validator/core/license/words/header.h"
 
 #include <algorithm>
@@ -28,6 +32,7 @@ constexpr size_t kMaxTags = 64;
 constexpr double kNameScore = 0.95;
 constexpr char kTag[] = "spdx-license-identifier:";
 
+// Returns the first kCommentLines lines, at most kHeadBytes.
 absl::string_view Head(absl::string_view content) {
   content = content.substr(0, kHeadBytes);
   size_t at = 0;
@@ -39,7 +44,8 @@ absl::string_view Head(absl::string_view content) {
   return content.substr(0, at);
 }
 
-// Comments, one after the other, and Python's docstring: the string that stands before all code.
+// Reads the comments of a head in order, and Python's docstring, which is the string before all
+// code.
 class HeadReader {
  public:
   HeadReader(absl::string_view path, absl::string_view head) : at_(head.data()) {
@@ -62,7 +68,7 @@ class HeadReader {
   const std::vector<CommentLine>& lines() const { return lines_; }
 
  private:
-  // `text` is a part of the head, after those that were added before.
+  // Adds `text`, a part of the head behind those added before.
   void Add(absl::string_view text) {
     line_ += static_cast<int>(std::count(at_, text.data(), '\n'));
     at_ = text.data();
@@ -73,12 +79,12 @@ class HeadReader {
   }
 
   const char* at_;
-  int line_ = 1;  // of at_
+  int line_ = 1;  // the line of at_
   std::vector<CommentLine> lines_;
 };
 
-// A tag after other words, as in "kernel of X (SPDX-License-Identifier: MIT, (c) Y)": as much of it
-// as looks like an expression.
+// Returns the beginning of a tag's value that looks like an expression. A tag may be within a
+// sentence: "kernel of X (SPDX-License-Identifier: MIT, (c) Y)".
 absl::string_view ExpressionPrefix(absl::string_view value) {
   size_t end = 0;
   int open = 0;
@@ -92,8 +98,8 @@ absl::string_view ExpressionPrefix(absl::string_view value) {
   return absl::StripAsciiWhitespace(value.substr(0, end));
 }
 
-// The value of the tag on this line; a tag in quotes is an example, not a tag. `whole`: it is all
-// that follows.
+// Finds the tag on this line. A tag in quotes is an example. `whole`: the value is everything that
+// follows.
 bool FindTag(absl::string_view line, absl::string_view* value, bool* whole) {
   const std::string lower = absl::AsciiStrToLower(line);
   const size_t at = lower.find(kTag);
@@ -105,7 +111,7 @@ bool FindTag(absl::string_view line, absl::string_view* value, bool* whole) {
   return true;
 }
 
-// An expression; or, as some write it, a licence's name that leaves nothing open.
+// Parses an expression, or an unambiguous name of a licence, which some files have instead.
 absl::StatusOr<SpdxExpression> ParseTag(absl::string_view value) {
   absl::StatusOr<SpdxExpression> expression = SpdxExpression::Parse(value);
   if (expression.ok()) return expression;
@@ -114,7 +120,7 @@ absl::StatusOr<SpdxExpression> ParseTag(absl::string_view value) {
   return expression;
 }
 
-// A tag that stands within a sentence speaks of portions of the file.
+// Reads the tags. A tag within a sentence is about portions of the file.
 void ReadTags(const std::vector<CommentLine>& lines, HeaderFindings* findings) {
   bool valid = true;
   size_t count = 0;
@@ -126,8 +132,8 @@ void ReadTags(const std::vector<CommentLine>& lines, HeaderFindings* findings) {
     const bool understood = expression.ok() && ++count <= kMaxTags;
     if (count <= kMaxTags) {
       findings->evidence.push_back(MakeEvidence("tag", understood ? expression->ToString() : "",
-                                                value, understood ? 1 : 0, line.number,
-                                                line.number));
+                                                value, understood ? 1 : 0,
+                                                {line.number, line.number}));
     }
     if (!understood) {
       valid = false;
@@ -145,14 +151,13 @@ void Append(const std::vector<SpdxExpression>& from, std::vector<SpdxExpression>
   to->insert(to->end(), from.begin(), from.end());
 }
 
-// "Apache 2.0, see LICENSE for more" and "MIT from triton-lang/kernels" say no more than their
-// beginning.
+// Cuts off a remark: "Apache 2.0, see LICENSE for more", "MIT from triton-lang/kernels".
 absl::string_view BeforeRemark(absl::string_view value) {
   const std::string lower = absl::AsciiStrToLower(value);
   return value.substr(0, std::min(lower.find(" from "), lower.find(", see ")));
 }
 
-// "License: MIT" and titles such as "BSD 3-Clause License" on a line of their own.
+// Reads a line such as "License: MIT" or a title such as "BSD 3-Clause License".
 void ReadLine(const CommentLine& line, HeaderFindings* findings) {
   if (line.text.empty() || line.text.size() > 200) return;
   const std::string lower = absl::AsciiStrToLower(line.text);
@@ -165,11 +170,11 @@ void ReadLine(const CommentLine& line, HeaderFindings* findings) {
   const Notice named = ReadLicenseName(rest);
   if (named.own.empty()) return;
   findings->evidence.push_back(MakeEvidence("name", SpdxExpression::All(named.own).ToString(),
-                                            line.text, kNameScore, line.number, line.number));
+                                            line.text, kNameScore, {line.number, line.number}));
   Append(named.own, &findings->notice.own);
 }
 
-// Python's `__license__ = "Apache-2.0"`: SPDX's expression, or a name.
+// Reads Python's `__license__ = "Apache-2.0"`: an SPDX expression or a name.
 void ReadVariable(absl::string_view head, HeaderFindings* findings) {
   constexpr absl::string_view kVariable = "__license__";
   int number = 0;
@@ -186,13 +191,13 @@ void ReadVariable(absl::string_view head, HeaderFindings* findings) {
     absl::StatusOr<SpdxExpression> expression = ParseTag(value.substr(1, end - 1));
     if (!expression.ok()) continue;
     findings->evidence.push_back(MakeEvidence("name", expression->ToString(),
-                                              absl::StripAsciiWhitespace(line), kNameScore, number,
-                                              number));
+                                              absl::StripAsciiWhitespace(line), kNameScore,
+                                              {number, number}));
     findings->notice.own.push_back(*std::move(expression));
   }
 }
 
-// What the lines say in whole sentences and texts; `text` is all of them, one after the other.
+// Reads sentences and licence texts. `text` is all lines joined.
 void ReadProse(const std::vector<CommentLine>& lines, const std::string& text,
                HeaderFindings* findings) {
   const auto number = [&](int line) {
@@ -220,7 +225,7 @@ void ReadProse(const std::vector<CommentLine>& lines, const std::string& text,
   findings->notice.root = notice.root;
 }
 
-// `python`: the head itself, where variables may say something too.
+// `python`: the head of a Python file, whose variables may say something too.
 HeaderFindings ReadLines(const std::vector<CommentLine>& lines, absl::string_view python) {
   HeaderFindings findings;
   std::string text;

@@ -6,31 +6,32 @@
 
 #include "absl/strings/string_view.h"
 #include "common/spdx/expression.h"
-#include "services/validator/core/license/text/evidence.h"
+#include "services/validator/core/license/text/text.h"
 #include "services/validator/core/license/words/notice.h"
 
 namespace kernelmill::validator {
 
-// What the head of a source file says of its licence: the comments, and in Python the module's
+// The licence statements in the head of a source file: in the comments, and in Python the module's
 // docstring, of its first 100 lines and 64 KiB.
 struct HeaderFindings {
   bool has_tags = false;
-  // Every SPDX-License-Identifier tag, joined with AND; empty if one of them is not an expression.
+  // Every SPDX-License-Identifier tag; empty if one of them is not an expression.
   std::vector<SpdxExpression> tags;
 
-  // Licence texts and notices in words.
+  // Notices and licence texts in words.
   Notice notice;
   std::vector<SpdxExpression> texts;
   bool altered = false;  // see TextMatches
 
-  Evidence evidence;                    // of all of these, without the path
+  Evidence evidence;                    // for all of these, without the path
   std::vector<std::string> copyrights;  // see attribution.h
 };
 
-// `path` decides the language: Python unless its extension is one of C's, C++'s or CUDA's.
+// Reads the head of a file. `path` decides the language: Python unless its extension belongs to C,
+// C++ or CUDA.
 HeaderFindings ReadHeader(absl::string_view path, absl::string_view content);
 
-// What a file of tags says ("k.cu.license"), all of which is read as a head's comments are.
+// Reads a file of tags ("k.cu.license"), all of it like the comments of a head.
 HeaderFindings ReadTagFile(absl::string_view content);
 
 }  // namespace kernelmill::validator

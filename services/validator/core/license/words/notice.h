@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_NOTICE_H_
-#define KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_NOTICE_H_
+#ifndef KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_WORDS_NOTICE_H_
+#define KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_WORDS_NOTICE_H_
 
 #include <cstddef>
 #include <string>
@@ -13,41 +13,41 @@ namespace kernelmill::validator {
 
 using spdx::SpdxExpression;
 
-// Whether a text speaks of the licence file at the root of the source.
+// How a text refers to the licence file at the root of the source.
 enum class RootFile {
   kNo,
   kPointedTo,  // "See LICENSE in the project root for license information."
   kGrants,     // "licensed under the license found in the LICENSE file in the root directory"
 };
 
-// What a text says of licences in words: "Licensed under the Apache License, Version 2.0".
+// The licence statements of a text in words: "Licensed under the Apache License, Version 2.0".
 struct Notice {
-  std::vector<SpdxExpression> own;       // licences that the text is under
-  std::vector<SpdxExpression> portions;  // of code in it that came from elsewhere
-  // Names that leave open which licence they mean, as SPDX prefixes: "BSD-" ("the BSD license", "a
-  // BSD-style license"), "Apache-", "MIT".
+  std::vector<SpdxExpression> own;       // licences of the text itself
+  std::vector<SpdxExpression> portions;  // licences of code in it that comes from elsewhere
+  // Names that do not say which licence of a family they mean, as prefixes of SPDX identifiers:
+  // "BSD-" ("the BSD license", "a BSD-style license"), "Apache-", "MIT".
   std::vector<std::string> families;
   RootFile root = RootFile::kNo;
-  // Says that one of several licences may be chosen.
+  // The text lets one of several licences be chosen.
   bool choice = false;
-  // The words from the first trigger or name to the end of the last name, as positions in what was
-  // read; equal where none was found.
+  // The range of words from the first trigger or name to the end of the last name; empty if there
+  // is no name.
   size_t begin = 0;
   size_t end = 0;
 };
 
-// Reads `words` (see SentenceWords). Only a name in a place where licences are named counts: after
-// "under", "terms of" and the like. Linear in the number of words.
+// Reads `words` (see SentenceWords). A name counts only in a place where licences are named, such
+// as after "under" or "terms of". Linear in the number of words.
 Notice ReadNotice(const std::vector<std::string>& words);
 
-// The evidence of a notice that was read from `words`, which says something (begin < end).
+// Returns the evidence of a notice that was read from `words` and is not empty (begin < end).
 v1::LicenseEvidence NoticeEvidence(const Notice& notice, const std::vector<std::string>& words,
                                    int first_line, int last_line);
 
-// What a bare name such as "The MIT License (MIT)", "BSD 3-Clause" or "Apache Software License 2.0"
-// means; the whole text must be one name. Empty notice: no name.
+// Reads a bare name such as "The MIT License (MIT)", "BSD 3-Clause" or "Apache Software License
+// 2.0". The whole text must be one name; an empty notice if it is not.
 Notice ReadLicenseName(absl::string_view text);
 
 }  // namespace kernelmill::validator
 
-#endif  // KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_NOTICE_H_
+#endif  // KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_WORDS_NOTICE_H_

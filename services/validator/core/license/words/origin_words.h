@@ -8,10 +8,10 @@ namespace kernelmill::validator {
 
 enum class Verb {
   kNone,
-  kAuthorship,  // of whoever wrote it: any name may follow
-  kTaking,      // also of values and memory: a known project must follow
-  kNoun,        // "a port of": as taking
-  kBase,        // "based on": as taking, where the sentence begins with it
+  kAuthorship,  // about an author's work: any name may follow
+  kTaking,      // also used for values and memory: a known project must follow
+  kNoun,        // "a port of": as kTaking
+  kBase,        // "based on": as kTaking, if the sentence begins with it
   kWeak,        // an address must follow
 };
 
@@ -20,7 +20,7 @@ struct VerbWord {
   Verb verb;
 };
 
-// What stands before "from".
+// Words before "from".
 inline constexpr VerbWord kVerbs[] = {
     {"adapted", Verb::kAuthorship},    {"adapt", Verb::kAuthorship},
     {"adopted", Verb::kAuthorship},    {"adopt", Verb::kAuthorship},
@@ -44,12 +44,12 @@ inline constexpr VerbWord kVerbs[] = {
     {"tutorial", Verb::kWeak},
 };
 
-// What stands before "of".
+// Words before "of".
 inline constexpr absl::string_view kNouns[] = {"port",        "fork",       "copy",
                                                "version",     "adaptation", "modification",
                                                "translation", "backport",   "copy-paste"};
 
-// Words that may stand between a verb and its "from".
+// Words between a verb and its "from".
 inline constexpr absl::string_view kBetween[] = {
     "and",     "or",         "adapted",  "modified",      "copied",  "ported",      "with",
     "some",    "minor",      "slight",   "slightly",      "heavily", "partially",   "mostly",
@@ -58,7 +58,7 @@ inline constexpr absl::string_view kBetween[] = {
     "taken",   "simplified", "as-is",    "here",
 };
 
-// Words with which a sentence that says so may begin.
+// Words with which such a sentence may begin.
 inline constexpr absl::string_view kOpening[] = {
     "this",
     "the",
@@ -131,7 +131,7 @@ inline constexpr absl::string_view kOpening[] = {
     "helpers",
 };
 
-// Words that stand before what the code was taken from.
+// Words before the name of the origin.
 inline constexpr absl::string_view kArticles[] = {
     "the",        "a",     "an",       "this",     "these",          "that",
     "code",       "codes", "kernel",   "kernels",  "implementation", "implementations",
@@ -149,8 +149,8 @@ inline constexpr absl::string_view kNameEnds[] = {
     "it",    "commit", "via", "so",   "when", "while", "into", "or",
 };
 
-// Projects whose code kernels are made of, without capitals and signs: what a name in small letters
-// must be to be told from a word.
+// Projects from which kernels are often taken, in lower case and without signs. A name in lower
+// case must be one of them to be told from an ordinary word.
 inline constexpr absl::string_view kProjects[] = {
     "aiter",
     "aitemplate",
@@ -264,7 +264,8 @@ inline constexpr absl::string_view kProjects[] = {
     "hopperfa3",
 };
 
-// Projects whose names are also what code is written in: a word must follow that means their own.
+// Projects whose names are also languages or platforms. A word that means their own code must
+// follow.
 inline constexpr absl::string_view kPlatforms[] = {"triton", "torch", "pytorch", "jax",
                                                    "numpy",  "cuda",  "cub",     "nvidia"};
 inline constexpr absl::string_view kOfPlatforms[] = {
@@ -272,7 +273,7 @@ inline constexpr absl::string_view kOfPlatforms[] = {
     "codebase", "library",   "package", "master",     "main",     "examples", "example",
     "fused",    "matmul",    "samples", "flash",      "language", "ops"};
 
-// Proper names that are no project's.
+// Proper names that are not projects.
 inline constexpr absl::string_view kNoProjects[] = {
     "algorithm", "appendix", "ascend",  "blackwell", "eq",     "equation", "figure",   "hopper",
     "listing",   "python",   "section", "table",     "tensor", "theorem",  "wikipedia"};

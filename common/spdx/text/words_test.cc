@@ -1,4 +1,4 @@
-#include "common/spdx/text/legal_words.h"
+#include "common/spdx/text/words.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,6 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "common/spdx/text/words.h"
 
 namespace kernelmill::spdx {
 namespace {
@@ -71,8 +70,8 @@ TEST(LegalWordsTest, VarietiesOfSpellingAreOne) {
 }
 
 TEST(LegalWordsTest, PlaceholdersAreWildcardsWhereAskedFor) {
-  EXPECT_EQ(Words("of <copyright holder> or", true), "of <> or");
-  EXPECT_EQ(Words("of <copyright holder> or"), "of copyright holder or");
+  EXPECT_EQ(Words("by <copyright holder> or", true), "by <> or");
+  EXPECT_EQ(Words("by <copyright holder> or"), "by copyright holder or");
   EXPECT_EQ(Words("see <https://x.org/a>", true), "see http x org a");
   EXPECT_EQ(Words("a < b", true), "a b");
 }

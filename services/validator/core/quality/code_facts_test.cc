@@ -1,4 +1,4 @@
-#include "services/validator/core/quality/mask_coverage.h"
+#include "services/validator/core/quality/code_facts.h"
 
 #include <gtest/gtest.h>
 

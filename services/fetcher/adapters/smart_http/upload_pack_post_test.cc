@@ -1,4 +1,4 @@
-#include "services/fetcher/adapters/smart_http/handle_pool.h"
+#include "services/fetcher/adapters/smart_http/upload_pack_post.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "common/job/source_host.h"
+#include "common/job/source_spec.h"
 
 #include <gtest/gtest.h>
 
@@ -10,10 +10,10 @@ namespace {
 std::string HostOfGit(const std::string& url) {
   v1::Source source;
   source.set_git(url);
-  return HostOfSource(source);
+  return SourceHost(source);
 }
 
-TEST(HostOfSource, IsTheHostOfEveryKindOfUrl) {
+TEST(SourceHost, IsTheHostOfEveryKindOfUrl) {
   EXPECT_EQ(HostOfGit("https://Example.org/a/b.git"), "example.org");
   EXPECT_EQ(HostOfGit("https://user:secret@example.org:8443/a"), "example.org");
   EXPECT_EQ(HostOfGit("ssh://git@example.org/a"), "example.org");
@@ -24,10 +24,10 @@ TEST(HostOfSource, IsTheHostOfEveryKindOfUrl) {
   EXPECT_EQ(HostOfGit("/srv/a:b.git"), "");
   v1::Source package;
   package.set_package("a==1");
-  EXPECT_EQ(HostOfSource(package), "package index");
+  EXPECT_EQ(SourceHost(package), "package index");
   v1::Source path;
   path.set_path("./a");
-  EXPECT_EQ(HostOfSource(path), "");
+  EXPECT_EQ(SourceHost(path), "");
 }
 
 }  // namespace
