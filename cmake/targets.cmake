@@ -20,12 +20,16 @@ endfunction()
 # A program in the build's bin folder, for tests and measurements; km_binary installs it too.
 function(km_program name)
   cmake_parse_arguments(ARG "" "" "SRCS;DEPS" ${ARGN})
-  set_source_files_properties(main.cc PROPERTIES COMPILE_OPTIONS "${KERNELMILL_UNOPTIMIZED}" SKIP_PRECOMPILE_HEADERS ON)
   add_executable(${name} ${ARG_SRCS})
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_compile_options(${name} PRIVATE ${KERNELMILL_WARNINGS})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} ${KERNELMILL_PROGRAM_DEPS})
-  km_use_precompiled(${name} ${ARG_DEPS})
+  if("${ARG_SRCS}" STREQUAL "main.cc") # it reads flags, and the rest is in libraries
+    km_use_precompiled(${name} CLI11::CLI11)
+  else()
+    list(REMOVE_ITEM ARG_DEPS CLI11::CLI11)
+    km_use_precompiled(${name} ${ARG_DEPS})
+  endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 endfunction()
 
