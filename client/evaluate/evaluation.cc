@@ -17,8 +17,8 @@
 #include "absl/strings/str_format.h"
 #include "absl/types/span.h"
 #include "client/evaluate/text_overlap.h"
-#include "common/dsl/languages.h"
 #include "common/base/status.h"
+#include "common/dsl/languages.h"
 #include "common/job/job_spec.h"
 
 namespace kernelmill::client {
