@@ -163,7 +163,7 @@ class SiteWriter {
   absl::Status WriteKernels() {
     uint32_t number = 0;
     ASSIGN_OR_RETURN(dataset::RowReader again,
-                     dataset::RowReader::Open(dataset_, dataset::SchemaOf<v1::KernelRow>(),
+                     dataset::RowReader::Open(dataset_, dataset::GetSchema<v1::KernelRow>(),
                                               {.fields = {"id", "source"}}));
     return ForEachKernel(
         dataset_, [&](const v1::KernelRow& kernel, const dataset::RowPlace&) -> absl::Status {

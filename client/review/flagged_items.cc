@@ -194,7 +194,7 @@ absl::StatusOr<FlaggedItems> FlaggedItems::Read(const std::string& dataset,
 absl::StatusOr<std::vector<Section>> FlaggedItems::Texts(const FlaggedItem& item,
                                                          bool whole) const {
   ASSIGN_OR_RETURN(dataset::RowReader reader,
-                   dataset::RowReader::Open(dataset_, dataset::SchemaOf<v1::KernelRow>()));
+                   dataset::RowReader::Open(dataset_, dataset::GetSchema<v1::KernelRow>()));
   std::vector<Section> sections;
   for (const FlaggedKernel& kernel : item.kernels) {
     v1::KernelRow row;

@@ -83,7 +83,7 @@ template <typename Row>
 absl::Status ForEachRow(
     const std::string& dataset, const RowReaderOptions& options,
     const std::function<absl::Status(const Row& row, const RowPlace& place)>& visit) {
-  absl::StatusOr<RowReader> reader = RowReader::Open(dataset, SchemaOf<Row>(), options);
+  absl::StatusOr<RowReader> reader = RowReader::Open(dataset, GetSchema<Row>(), options);
   if (!reader.ok()) return reader.status();
   Row row;
   while (true) {
@@ -101,7 +101,7 @@ absl::Status ParseRow(absl::string_view line, const RowSchema& schema,
 template <typename Row>
 absl::StatusOr<Row> ParseRow(absl::string_view line) {
   Row row;
-  absl::Status status = ParseRow(line, SchemaOf<Row>(), &row);
+  absl::Status status = ParseRow(line, GetSchema<Row>(), &row);
   if (!status.ok()) return status;
   return row;
 }

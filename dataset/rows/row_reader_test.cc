@@ -127,7 +127,7 @@ TEST(RowReaderTest, GivesEachRowItsPlaceAndReadsItAgain) {
               IsOk());
   EXPECT_THAT(repositories, ElementsAre("a", "b"));
   EXPECT_THAT(offsets, ElementsAre(0, 30));
-  absl::StatusOr<RowReader> reader = RowReader::Open(folder.path(), SchemaOf<v1::NoticeRow>());
+  absl::StatusOr<RowReader> reader = RowReader::Open(folder.path(), GetSchema<v1::NoticeRow>());
   ASSERT_THAT(reader, IsOk());
   v1::NoticeRow row;
   ASSERT_THAT(reader->ReadAt(offsets[1], &row), IsOk());

@@ -92,7 +92,7 @@ class BlobStoreContract : public ::testing::TestWithParam<Param> {
       EXPECT_THAT(status, StatusIs(kInvalid));
     }
   }
-  static Blob BlobOf(std::string bytes) { return {ComputeDigest(bytes), std::move(bytes)}; }
+  static Blob MakeBlob(std::string bytes) { return {ComputeDigest(bytes), std::move(bytes)}; }
   BlobStore& store() { return subject_->store(); }
 
   std::unique_ptr<Subject> subject_;
@@ -153,7 +153,7 @@ TEST_P(BlobStoreContract, ManySmallBlobsInOneCall) {
 }
 
 TEST_P(BlobStoreContract, MissingOnesComeInTheOrderAsked) {
-  ASSERT_THAT(store().Put({BlobOf("here")}), IsOk());
+  ASSERT_THAT(store().Put({MakeBlob("here")}), IsOk());
   const auto missing =
       store().FindMissing({ComputeDigest("b"), ComputeDigest("here"), ComputeDigest("a"),
                            ComputeDigest(""), ComputeDigest("b")});
@@ -167,7 +167,7 @@ TEST_P(BlobStoreContract, MissingOnesComeInTheOrderAsked) {
 TEST_P(BlobStoreContract, TheEmptyBlobIsAlwaysThere) {
   EXPECT_TRUE(store().FindMissing({ComputeDigest("")})->empty());
   EXPECT_EQ(store().Get({ComputeDigest("")})->front(), "");
-  EXPECT_THAT(store().Put({BlobOf("")}), IsOk());
+  EXPECT_THAT(store().Put({MakeBlob("")}), IsOk());
 }
 
 TEST_P(BlobStoreContract, EmptyListsAreFine) {
@@ -204,7 +204,7 @@ TEST_P(BlobStoreContract, MalformedDigestsAreRefused) {
 }
 
 TEST_P(BlobStoreContract, TheFirstMissingBlobIsNamed) {
-  ASSERT_THAT(store().Put({BlobOf("here")}), IsOk());
+  ASSERT_THAT(store().Put({MakeBlob("here")}), IsOk());
   Digest large = ComputeDigest("large");
   large.set_size_bytes(50 << 20);
   for (const auto& [first, second] :
@@ -217,7 +217,7 @@ TEST_P(BlobStoreContract, TheFirstMissingBlobIsNamed) {
 }
 
 TEST_P(BlobStoreContract, RepeatedDigestsAreAnsweredEachTime) {
-  ASSERT_THAT(store().Put({BlobOf("twice"), BlobOf("twice"), BlobOf("once")}), IsOk());
+  ASSERT_THAT(store().Put({MakeBlob("twice"), MakeBlob("twice"), MakeBlob("once")}), IsOk());
   const auto contents =
       store().Get({ComputeDigest("twice"), ComputeDigest("once"), ComputeDigest("twice")});
   ASSERT_THAT(contents, IsOk());
