@@ -86,7 +86,7 @@ TEST_F(FlaggedItemsTest, WhatIsNoDatasetIsRefused) {
   EXPECT_THAT(FlaggedItems::Read(folder_.path() + "/gone", {}),
               StatusIs(absl::StatusCode::kInvalidArgument));
   Put("cuda_triton_pairs.jsonl", Pair("1", "gone", 0.6, false));
-  EXPECT_THAT(FlaggedItems::Read(folder_.path(), {}), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(FlaggedItems::Read(folder_.path(), {}), StatusIs(absl::StatusCode::kDataLoss));
   Put("cuda_triton_pairs.jsonl", "no JSON\n");
   EXPECT_THAT(FlaggedItems::Read(folder_.path(), {}), StatusIs(absl::StatusCode::kInvalidArgument));
 }

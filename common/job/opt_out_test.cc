@@ -146,7 +146,7 @@ TEST(CheckOptOut, AnEntryNamesSomethingThatThereCanBe) {
       {Entry("a/b", "github.com/a"),
        "opt_out[0].owner: must not be given together with repository"},
       {Entry("", "someone"), "opt_out[0].owner: must be host/owner"},
-      {Entry("a/b", "", "/abs"), "opt_out[0].path: globs are relative"},
+      {Entry("a/b", "", "/abs"), "opt_out[0].path: must be relative"},
       {Entry("", "", "", "ABC"), "opt_out[0].sha256: must be 64"},
       {Entry("-a/b"), "opt_out[0].repository: must not begin with '-'"},
   };

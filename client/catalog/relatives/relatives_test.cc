@@ -93,14 +93,14 @@ TEST_F(RelativesTest, TheNearestComesFirstAndStrangersNever) {
 TEST(Duplicates, AreThoseOfTheLedgerByTheKernelThatWasKept) {
   const auto folder = TempDir::Create();
   ASSERT_TRUE(folder.ok());
-  EXPECT_THAT(*ReadDuplicates(folder->path()), IsEmpty());
+  EXPECT_THAT(ReadDuplicates(folder->path()), StatusIs(absl::StatusCode::kInvalidArgument));
   std::ofstream(folder->path() + "/ledger.jsonl")
-      << R"({"fate": "kept", "of": null})"
+      << R"({"id": "a1", "fate": "kept", "of": null})"
       << "\n"
-      << R"({"fate": "duplicate", "of": "a1", "repository": "r", "path": "p", "first_line": 3,)"
+      << R"({"id": "a2", "fate": "duplicate", "of": "a1", "repository": "r", "path": "p", "first_line": 3,)"
       << R"( "reason": "near", "similarity": 0.9, "url": null, "form": "decorated"})"
       << "\n"
-      << R"({"fate": "duplicate", "of": "a1", "form": "file"})"
+      << R"({"id": "a2", "fate": "duplicate", "of": "a1", "form": "file"})"
       << "\n";
   const auto duplicates = ReadDuplicates(folder->path());
   ASSERT_TRUE(duplicates.ok()) << duplicates.status();
