@@ -16,6 +16,8 @@ Every folder is one target (km_library, or km_test_library where tests alone use
               aside); within a service, core/ including adapters/ or server/, or adapters/ including server/
   testing     a km_library or km_binary that needs a km_test_library
   impure      core/ including gRPC, flags or an I/O library
+  drawing     a folder of common/, dataset/ or client/ that ARCHITECTURE.md does not list in the order of their
+              CMakeLists.txt
   unknown     a source that does not exist, or that no target builds; an include of ours that is no file
 """
 
@@ -232,8 +234,24 @@ class Checker:
             if name not in state:
                 visit(name, [name])
 
+    def check_drawing(self):
+        """ARCHITECTURE.md lists the folders of each top folder in the order of its CMakeLists.txt."""
+        page = self.root / "ARCHITECTURE.md"
+        text = page.read_text(encoding="utf-8") if page.exists() else ""
+        for top, order in self.order.items():
+            begin = re.search(rf"^{top}/ .*\n", text, re.MULTILINE)
+            block = re.match(r"(?:  .*\n)*", text[begin.end():])[0] if begin else ""
+            at = 0
+            for name in order:
+                found = re.compile(rf"(?<=  ){name} +\S").search(block, at)
+                if not found:
+                    self.problem("drawing", "ARCHITECTURE.md", f"{top}/{name} is not listed, or not in this place")
+                    break
+                at = found.start()
+
     def run(self):
         self.owner = self.owners()
+        self.check_drawing()
         for path in sorted(self.includes):
             for line, included in self.includes[path]:
                 self.check_layers(path, line, included)
@@ -247,6 +265,7 @@ class Checker:
 # ---------------------------------------------------------------- self-test
 
 CLEAN = {
+    "ARCHITECTURE.md": "common/   shared:\n  base   low      rpc   high\ndataset/  rows:\n  a   low\n  b   high\nend\n",
     "common/CMakeLists.txt": "foreach(folder base rpc)\nendforeach()",
     "common/base/CMakeLists.txt": "km_library(common_base SRCS a.cc DEPS absl::status)\n"
                                   "km_test(common_base_test SRCS a_test.cc DEPS common_base common_rpc)",
@@ -293,6 +312,7 @@ BROKEN = [
                 "dataset/a/CMakeLists.txt": "km_library(dataset_a SRCS a.cc DEPS common_base x_server)"}),
     ("service", {"services/x/server/s.cc": '#include "dataset/a/a.h"\n',
                  "services/x/server/CMakeLists.txt": "km_library(x_server SRCS s.cc PRIVATE_DEPS x_core dataset_a)"}),
+    ("drawing", {"ARCHITECTURE.md": CLEAN["ARCHITECTURE.md"].replace("  a   low\n  b   high", "  b   high\n  a   low")}),
     ("impure", {"services/x/core/c.cc": "#include <grpcpp/grpcpp.h>\n"}),
     ("unknown", {"services/x/core/c.cc": '#include "common/base/gone.h"\n'}),
     ("testing", {"common/rpc/CMakeLists.txt":
