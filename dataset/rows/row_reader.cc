@@ -141,7 +141,7 @@ absl::Status SetFields(const dom::object& object, const Fields& fields,
 // Parses lines; its buffers serve one line after another.
 struct RowReader::Parser {
   explicit Parser(const RowSchema& schema, const std::vector<std::string>& fields = {})
-      : schema(schema) {
+      : schema(schema), key(schema.prototype->GetDescriptor()->FindFieldByNumber(1)->name()) {
     if (fields.empty()) return;
     for (const Field& field : schema.fields) {
       wanted.push_back(std::find(fields.begin(), fields.end(), field.name) != fields.end());
@@ -158,9 +158,8 @@ struct RowReader::Parser {
         json.parse(line->data(), size, /*realloc_if_needed=*/false).get(element);
     line->resize(size);
     dom::object object;
-    // Every row of a file has the first field of its message.
     if (error != simdjson::SUCCESS || element.get(object) != simdjson::SUCCESS ||
-        object.at_key(schema.fields[0].name).error() != simdjson::SUCCESS) {
+        object.at_key(key).error() != simdjson::SUCCESS) {
       return absl::InvalidArgumentError(absl::StrCat("not a row of ", schema.file));
     }
     const absl::Status status = SetFields(object, schema.fields, wanted, row);
@@ -170,6 +169,7 @@ struct RowReader::Parser {
   }
 
   const RowSchema& schema;
+  const std::string& key;  // the field with number 1, which every row of every version has
   std::vector<bool> wanted;  // by the place of a field in the schema; empty: all
   dom::parser json;
 };

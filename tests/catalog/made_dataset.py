@@ -130,6 +130,8 @@ def rows(kernels):
 def write(folder, kernels):
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
+    for name in ("ledger.jsonl", "notices.jsonl"):  # every dataset has them
+        (folder / name).write_text("")
     with open(folder / "kernels.jsonl", "w", encoding="utf-8") as file:
         for made in rows(kernels):
             file.write(json.dumps(made, ensure_ascii=False) + "\n")
