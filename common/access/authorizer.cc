@@ -19,6 +19,11 @@
 #include "absl/strings/strip.h"
 #include "common/base/log.h"
 
+// A caller proves its role in one of two ways: by the SPIFFE URI in its client certificate
+// (spiffe://ROLE/NAME), or by a token in the metadata (ROLE.NAME.SECRET). TLS has checked the
+// certificate before the authorizer runs; the token is looked up in Tokens. The authorizer then
+// asks the table in roles.cc whether the role may call the method. A method that the table does not
+// have is refused for every role, so that a new method stays closed until somebody enters it.
 namespace kernelmill::access {
 namespace {
 
@@ -34,6 +39,8 @@ absl::string_view GetBearer(const Metadata& metadata) {
   return absl::ConsumePrefix(&value, "Bearer ") ? value : absl::string_view();
 }
 
+// Returns the caller that a certificate's URI names. Another trust domain than a role's name, or a
+// URI without a name, gives no caller.
 std::optional<Caller> ParseCaller(absl::string_view uri) {
   if (!absl::ConsumePrefix(&uri, "spiffe://")) return std::nullopt;
   const std::vector<absl::string_view> parts = absl::StrSplit(uri, absl::MaxSplits('/', 2));
@@ -69,6 +76,8 @@ class Authorizer final : public grpc::AuthMetadataProcessor {
   // Looking into two tables is fast enough for gRPC's own thread.
   bool IsBlocking() const override { return false; }
 
+  // Runs on gRPC's thread for each call, before its handler. UNAUTHENTICATED: the caller has no
+  // role; PERMISSION_DENIED: its role may not call the method. Neither is retryable.
   grpc::Status Process(const InputMetadata& metadata, grpc::AuthContext* context,
                        OutputMetadata* consumed, OutputMetadata*) override {
     // GetCaller trusts a token in the metadata. So without Tokens, where it is not checked, it is
@@ -95,6 +104,8 @@ class Authorizer final : public grpc::AuthMetadataProcessor {
   }
 
  private:
+  // A token wins over a certificate. A token that is not accepted gives no caller, even with a
+  // valid certificate: a caller that sends a token means to be known by it.
   Caller Identify(const InputMetadata& metadata, const grpc::AuthContext& context) const {
     const absl::string_view token = GetBearer(metadata);
     if (!token.empty() && tokens_ != nullptr) return tokens_->Find(token).value_or(Caller{});
@@ -137,6 +148,8 @@ Caller GetCaller(const grpc::ServerContext& context) {
 
 std::string CallerName(const grpc::ServerContext& context) { return ToName(GetCaller(context)); }
 
+// Callers without a role share the key of their host. A port would be another one for each
+// connection, and limits by key would not hold.
 std::string CallerKey(const grpc::ServerContext& context) {
   const Caller caller = GetCaller(context);
   return caller.role.has_value() ? ToName(caller) : HostOfPeer(caller.name);

@@ -5,6 +5,10 @@
 #include "absl/strings/str_cat.h"
 #include "common/metrics/metrics.h"
 
+// Two counters behind one mutex: what each caller has, and what all callers have. A Place returns
+// its amount when it is destroyed. The invariant: all_ is the sum of each_, and each_ has no entry
+// of 0, so that the map is as large as the number of callers that have something now, and not as
+// the number of callers ever seen.
 namespace kernelmill::access {
 namespace {
 
@@ -33,6 +37,8 @@ CallerLimits::Place& CallerLimits::Place::operator=(Place&& other) noexcept {
   return *this;
 }
 
+// Returns the amount. Releasing the mutex makes Abseil evaluate the conditions of waiting Await()
+// calls again, so nothing needs to be notified.
 void CallerLimits::Place::Free() {
   if (limits_ == nullptr) return;
   CallerLimits& limits = *std::exchange(limits_, nullptr);
@@ -48,6 +54,8 @@ absl::StatusOr<CallerLimits::Place> CallerLimits::Take(const std::string& caller
   return Add(caller, amount);
 }
 
+// Waits for a place up to `patience`. After the wait it checks again, which also counts a refusal
+// and makes the error that names the limit.
 absl::StatusOr<CallerLimits::Place> CallerLimits::Await(const std::string& caller,
                                                         absl::Duration patience) {
   absl::MutexLock lock(&mutex_);
@@ -60,6 +68,8 @@ absl::StatusOr<CallerLimits::Place> CallerLimits::Await(const std::string& calle
   return Add(caller, 1);
 }
 
+// Takes an amount without a check, for something that exists already and cannot be refused any
+// more.
 CallerLimits::Place CallerLimits::Keep(const std::string& caller, int64_t amount) {
   absl::MutexLock lock(&mutex_);
   return Add(caller, amount);
@@ -83,6 +93,7 @@ absl::Status CallerLimits::Check(const std::string& caller, int64_t amount) cons
   return absl::OkStatus();
 }
 
+// The message names the flag and its value, so that operators know what to change.
 absl::Status CallerLimits::Refusal(const Limit& limit, absl::string_view who, int64_t has,
                                    int64_t amount) const {
   std::string text =
@@ -93,6 +104,7 @@ absl::Status CallerLimits::Refusal(const Limit& limit, absl::string_view who, in
   return absl::ResourceExhaustedError(text);
 }
 
+// An amount of 0 has no entry, which would never be erased.
 CallerLimits::Place CallerLimits::Add(const std::string& caller, int64_t amount) {
   if (amount == 0) return {};
   all_ += amount;

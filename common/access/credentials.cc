@@ -29,6 +29,8 @@ namespace {
 
 using grpc::experimental::FileWatcherCertificateProvider;
 
+// gRPC reads the certificate files again at this interval, so that renewed certificates need no
+// restart.
 constexpr unsigned kRefreshSeconds = 2;
 constexpr int64_t kMaxPemBytes = 4 << 20;
 
@@ -77,6 +79,7 @@ class TokenPlugin final : public grpc::MetadataCredentialsPlugin {
  public:
   TokenPlugin(const std::string& path, std::string token) : file_(path), token_(std::move(token)) {}
 
+  // Reading a small file at most once a second is fast enough for gRPC's own thread.
   bool IsBlocking() const override { return false; }
 
   grpc::Status GetMetadata(grpc::string_ref, grpc::string_ref, const grpc::AuthContext&,
@@ -94,6 +97,8 @@ class TokenPlugin final : public grpc::MetadataCredentialsPlugin {
   std::string token_ ABSL_GUARDED_BY(mutex_);
 };
 
+// INVALID_ARGUMENT: the file cannot be read, or what it has is not a token. The form is checked
+// here, since a server would only answer that the caller is unknown.
 absl::StatusOr<std::shared_ptr<grpc::CallCredentials>> TokenCredentials(const std::string& path) {
   absl::StatusOr<std::string> text = ReadFile(path, kMaxPemBytes);
   if (!text.ok()) {
@@ -109,6 +114,8 @@ absl::StatusOr<std::shared_ptr<grpc::CallCredentials>> TokenCredentials(const st
 
 }  // namespace
 
+// Returns null without TLS: the server then accepts every caller. Tokens without TLS are refused,
+// since they would travel in the clear.
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> ServerCredentials(
     const Identity& identity) {
   if (!identity.uses_tls()) {
@@ -133,6 +140,8 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> ServerCredentials(
   return credentials;
 }
 
+// Returns null without TLS. A client may have a certificate, a token, or both; the token goes with
+// each call, the certificate with the connection.
 absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> ChannelCredentials(
     const Identity& identity) {
   if (!identity.uses_tls()) {

@@ -16,10 +16,21 @@
 #include "common/base/log.h"
 #include "common/base/status.h"
 
+// A grant is a ticket with which a worker may store the result of one leased task, and the entries
+// of its stage's own caches. The coordinator signs it, the store checks it, and both know the key;
+// so the store needs no call to the coordinator. Its bytes:
+//
+//   grant := HMAC-SHA-256 (32 bytes) text
+//   text  := format "\n" expiry "\n" action "\n" stage "\n" version "\n" caller
+//
+// The expiry is in seconds since 1970. The caller comes last and takes the rest of the text, so
+// that no character in its name can shift the other fields. The MAC covers the whole text, with the
+// format's name first, so that a grant of another version of the format is never mistaken for one.
 namespace kernelmill::access {
 namespace {
 
 constexpr char kFormat[] = "kernelmill-grant-1";
+// A key as long as the MAC: a shorter one would be the weakest part.
 constexpr size_t kMinKey = 32;
 constexpr int64_t kMaxKeyFile = 1 << 16;
 constexpr size_t kMacBytes = 32;
@@ -45,6 +56,7 @@ std::string ToText(const Grant& grant) {
                       grant.stage, "\n", grant.version, "\n", grant.caller);
 }
 
+// Parses a text whose MAC is right, so one that a coordinator wrote.
 std::optional<Grant> ParseText(absl::string_view text) {
   const std::vector<absl::string_view> lines = absl::StrSplit(text, absl::MaxSplits('\n', 5));
   Grant grant;
@@ -81,6 +93,8 @@ absl::StatusOr<std::unique_ptr<GrantKey>> GrantKey::Open(const std::string& path
   return std::unique_ptr<GrantKey>(new GrantKey(path, std::move(key)));
 }
 
+// Returns the key, after reading the file again if it changed. A key that cannot be used is logged,
+// and the old one stays, so that a half-written file does not stop all workers.
 std::string GrantKey::Key() {
   absl::MutexLock lock(&mutex_);
   if (const std::optional<std::string> content = file_.ReadIfChanged()) {
@@ -100,6 +114,8 @@ std::string GrantKey::Sign(const Grant& grant) {
   return absl::StrCat(Mac(Key(), text), text);
 }
 
+// The MAC is compared first and in constant time: nothing of the text is interpreted before it is
+// known to be the coordinator's, and the time of the comparison tells nothing about the MAC.
 absl::Status GrantKey::Check(absl::string_view grant, const ResultWrite& write, absl::Time now) {
   if (grant.empty()) return absl::PermissionDeniedError("the grant is missing");
   if (grant.size() <= kMacBytes || grant.size() > kMaxGrant) {

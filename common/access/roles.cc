@@ -12,6 +12,7 @@ namespace {
 constexpr Role kAll[] = {Role::kClient, Role::kWorker, Role::kCoordinator, Role::kOperator,
                          Role::kMetrics};
 
+// Sets of roles that occur more than once in the table.
 constexpr RoleSet kUsers = Role::kClient | Role::kOperator;
 constexpr RoleSet kWorkers = Only(Role::kWorker);
 constexpr RoleSet kOperators = Only(Role::kOperator);
@@ -95,6 +96,7 @@ std::optional<Role> FindRole(absl::string_view name) {
   return std::nullopt;
 }
 
+// Joins the names for a message; "none" for the empty set, which a method outside the table has.
 std::string RoleNames(RoleSet roles) {
   std::vector<absl::string_view> names;
   for (const Role role : kAll) {
@@ -105,6 +107,8 @@ std::string RoleNames(RoleSet roles) {
 
 absl::Span<const MethodAccess> MethodTable() { return kMethods; }
 
+// Returns null for a method that the table does not have; callers refuse such a method. The map is
+// built once and never destroyed, since calls may still come while the process exits.
 const MethodAccess* FindMethod(absl::string_view method) {
   static const auto* const kByName = [] {
     auto* map = new absl::flat_hash_map<absl::string_view, const MethodAccess*>;

@@ -16,12 +16,17 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 
+// The token file has one SHA-256 a line, and no token: the file does not help to log in. A token is
+// ROLE.NAME.SECRET, and the hash is over all of it. So the role and the name that a caller claims
+// are true if the hash is known: another role or name changes the hash. Secrets are long and
+// random, so that a fast hash without a salt is enough.
 namespace kernelmill::access {
 namespace {
 
 constexpr absl::Duration kLookEvery = absl::Seconds(1);
 constexpr int64_t kMaxFileBytes = 16 << 20;
 constexpr size_t kMaxName = 64;
+// 20 characters of base64 are 120 bits.
 constexpr size_t kMinSecret = 20;
 constexpr size_t kMaxSecret = 256;
 
@@ -56,6 +61,9 @@ std::optional<Caller> ParseClaim(absl::string_view token) {
   return Caller{role, std::string(parts[1])};
 }
 
+// Returns the content if the file has another stamp than at the last read. It looks at most once in
+// kLookEvery, since it is called for every call of every client. A file that is missing or cannot
+// be read counts as unchanged; the next look tries again.
 std::optional<std::string> WatchedFile::ReadIfChanged() {
   absl::MutexLock lock(&mutex_);
   const absl::Time now = absl::Now();
@@ -94,6 +102,8 @@ absl::StatusOr<Tokens::Hashes> Tokens::Parse(absl::string_view text, const std::
   return hashes;
 }
 
+// Hashes outside the lock. The lookup of a hash in a set needs no constant time: an attacker who
+// measures it learns about the hash and not about the token.
 std::optional<Caller> Tokens::Find(absl::string_view token) {
   std::optional<Caller> claim = ParseClaim(token);
   if (!claim.has_value()) return std::nullopt;
@@ -103,6 +113,7 @@ std::optional<Caller> Tokens::Find(absl::string_view token) {
   return hashes_.contains(hash) ? claim : std::nullopt;
 }
 
+// A changed file with an error in it changes nothing: the old tokens stay valid.
 void Tokens::Reload() {
   const std::optional<std::string> text = file_.ReadIfChanged();
   if (!text.has_value()) return;
@@ -116,6 +127,8 @@ void Tokens::Reload() {
   hashes_ = *std::move(hashes);
 }
 
+// Scrapers log in with HTTP's Basic scheme: the user is ROLE.NAME and the password is the secret.
+// Joined by a dot they are the token.
 absl::StatusOr<std::function<bool(const std::string&, const std::string&)>> MetricsReaders(
     const std::string& path) {
   if (path.empty()) return std::function<bool(const std::string&, const std::string&)>();

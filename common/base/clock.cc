@@ -71,6 +71,7 @@ long Kernel(long number, const long* a) {
 #endif
 }
 
+// A futex wait without a deadline (null) is not affected by the clock and passes through unchanged.
 bool WaitsOnWallClock(long number, const long* arguments) {
   return number == SYS_futex && (arguments[1] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET &&
          (arguments[1] & FUTEX_CLOCK_REALTIME) != 0 && arguments[3] != 0;
@@ -78,6 +79,8 @@ bool WaitsOnWallClock(long number, const long* arguments) {
 
 }  // namespace
 
+// A function with C linkage in the program takes the place of libc's at link time. The kernel
+// returns -errno, from -1 to -4095; libc's function returns -1 and sets errno.
 extern "C" long syscall(long number, ...) noexcept {
   long arguments[6];
   va_list list;

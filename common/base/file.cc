@@ -15,12 +15,15 @@
 
 namespace kernelmill {
 
+// A full disk and a full quota are RESOURCE_EXHAUSTED: they may pass, and callers retry that code.
 absl::Status ErrnoStatus(int error, absl::string_view context) {
   absl::StatusCode code = absl::ErrnoToStatusCode(error);
   if (error == ENOSPC || error == EDQUOT) code = absl::StatusCode::kResourceExhausted;
   return absl::Status(code, absl::StrCat(context, ": ", std::generic_category().message(error)));
 }
 
+// Does not ask for the size first: a pipe or a file of /proc has none, and a regular file may grow
+// meanwhile. The bound is checked before each piece is appended.
 absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t max_bytes) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) return ErrnoStatus(errno, path);
@@ -39,6 +42,8 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t max_bytes)
   }
 }
 
+// Replaces the content and waits until it is on the disk. A crash meanwhile can leave a part of it;
+// callers that must not see that write another file and rename it.
 absl::Status WriteFile(const std::string& path, absl::string_view content) {
   const FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (!file.is_open()) return ErrnoStatus(errno, path);
@@ -47,6 +52,7 @@ absl::Status WriteFile(const std::string& path, absl::string_view content) {
   return absl::OkStatus();
 }
 
+// write(2) may take only a part, and a signal may interrupt it; neither is an error.
 absl::Status WriteAll(int fd, absl::string_view bytes, absl::string_view what) {
   while (!bytes.empty()) {
     const ssize_t n = ::write(fd, bytes.data(), bytes.size());
@@ -65,8 +71,11 @@ FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
   return *this;
 }
 
+// Gives the descriptor up before it closes: after an error of close() Linux has released it too,
+// and a second close could hit another file.
 int FileDescriptor::Close() { return is_open() ? ::close(Release()) : 0; }
 
+// The path is absolute, so that it stays valid if the process changes its folder.
 absl::StatusOr<TempDir> TempDir::Create(const std::string& parent) {
   std::error_code error;
   const std::string given =
@@ -90,6 +99,7 @@ TempDir& TempDir::operator=(TempDir&& other) noexcept {
 
 std::string TempDir::Release() { return std::exchange(path_, ""); }
 
+// A failure cannot be reported here; what is left is in a folder for temporary files.
 TempDir::~TempDir() {
   if (path_.empty()) return;
   std::error_code ignored;

@@ -12,9 +12,21 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 
+// A glob is compiled in three steps: braces expand to plain patterns; each pattern is cut at
+// slashes into components; each component becomes tokens (a byte, a set, any byte, a star).
+// Matching works on two levels with one algorithm, MatchStars: ** is the star over the components
+// of a path, and * the star over the bytes of one component. So * and ? never cross a slash, and
+// the time is at most (components of the pattern x components of the path) times that of a
+// component.
+//
+//   glob      := component ("/" component)*
+//   component := "**" | (byte | "\" byte | "?" | "*" | set)+
+//   set       := "[" ["!"] member+ "]"        member := byte | byte "-" byte
+//   group     := "{" glob ("," glob)* "}"     anywhere, and within each other
 namespace kernelmill {
 namespace {
 
+// Globs come from job files, so from outside.
 constexpr size_t kMaxGlobBytes = 4096;
 constexpr size_t kNone = static_cast<size_t>(-1);
 
@@ -62,10 +74,12 @@ absl::StatusOr<std::bitset<256>> ParseSet(absl::string_view text, size_t& at) {
   if (i >= text.size()) return absl::InvalidArgumentError("'[' without ']'");
   at = i;
   if (negated) set.flip();
+  // Not even a negated set matches a slash.
   set.reset('/');
   return set;
 }
 
+// {a,b}{a,b}... doubles with each group: 20 groups would be a million patterns.
 constexpr size_t kMaxPatterns = 1024;
 constexpr size_t kMaxBytes = 1 << 18;
 
@@ -80,6 +94,7 @@ size_t SkipUnit(absl::string_view glob, size_t at) {
   return end < glob.size() ? end + 1 : at + 1;
 }
 
+// A group of braces on the outermost level, as places in the glob.
 struct Group {
   size_t open = 0;
   size_t close = 0;                                // the index of '}'
@@ -133,6 +148,7 @@ absl::StatusOr<std::vector<std::string>> ExpandBraces(absl::string_view glob) {
       continue;
     }
     RETURN_IF_ERROR(group.status());
+    // Pushed in reverse to the front, so that the first member is expanded next.
     for (auto member = group->members.rbegin(); member != group->members.rend(); ++member) {
       open.push_front(absl::StrCat(pattern.substr(0, group->open),
                                    pattern.substr(member->first, member->second - member->first),
@@ -148,6 +164,9 @@ absl::StatusOr<std::vector<std::string>> ExpandBraces(absl::string_view glob) {
 
 }  // namespace
 
+// A component of "**" matches any number of folders, none included; within other text ** is the
+// same as *. Empty components, "." and ".." never match a path of a source and are refused as
+// mistakes.
 absl::StatusOr<Glob::Component> Glob::CompileComponent(absl::string_view text) {
   Component component;
   if (text == "**") {

@@ -8,6 +8,7 @@
 namespace kernelmill {
 namespace {
 
+// Hashes in one call. OpenSSL fails only without memory, so errors are not looked at.
 std::string DigestWith(const EVP_MD* function, absl::string_view bytes) {
   unsigned char out[EVP_MAX_MD_SIZE];
   unsigned int size = 0;
@@ -36,6 +37,7 @@ uint64_t StableHash64(absl::string_view bytes, uint64_t seed) {
   return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
 }
 
+// Keeps OpenSSL's types out of the header.
 struct Sha256Stream::State {
   EVP_MD_CTX* context = EVP_MD_CTX_new();
   ~State() { EVP_MD_CTX_free(context); }

@@ -11,6 +11,10 @@
 #include "absl/time/time.h"
 #include "common/base/text.h"
 
+// A line is one JSON object, written with one write(2) so that lines of several threads and
+// processes do not mix. A thread that logs many lines at once holds a LogBatch: its lines gather in
+// a string of the thread and go out together, since a system call costs more than the line. No lock
+// is taken.
 namespace kernelmill {
 namespace {
 
@@ -19,6 +23,7 @@ struct LogConfig {
   LogLevel least = LogLevel::kInfo;
 };
 
+// Set once by main() before other threads start, so it needs no lock.
 LogConfig& Config() {
   static LogConfig* config = new LogConfig;
   return *config;
@@ -54,6 +59,7 @@ void AppendTime(absl::Time now, std::string* line) {
   absl::StrAppend(line, second, ".", absl::Dec(ms - whole * 1000, absl::kZeroPad3), "Z");
 }
 
+// Keys are literals of our code and need no escapes; everything else does.
 void AppendLine(LogLevel level, absl::string_view message, std::initializer_list<LogField> fields,
                 std::string* out) {
   *out += "{\"time\":\"";
@@ -95,12 +101,17 @@ void ConfigureLog(absl::string_view service, LogLevel least) {
   Config().least = least;
 }
 
+// Counts for metrics; a relaxed load is enough for a number that nothing else depends on.
 int64_t LogLines(LogLevel level) {
   return lines[static_cast<size_t>(level)].load(std::memory_order_relaxed);
 }
 
+// Lets callers skip the making of a message that would not be written.
 bool Logs(LogLevel level) { return level >= Config().least; }
 
+// Within a batch it writes what came before, once that and the new line exceed PIPE_BUF together;
+// the new line then begins the next write. So a write of several lines is never larger than
+// PIPE_BUF, while a single line may be.
 void Log(LogLevel level, absl::string_view message, std::initializer_list<LogField> fields) {
   if (!Logs(level)) return;
   lines[static_cast<size_t>(level)].fetch_add(1, std::memory_order_relaxed);
@@ -116,6 +127,7 @@ void Log(LogLevel level, absl::string_view message, std::initializer_list<LogFie
 
 LogBatch::LogBatch() { ++OfThisThread().batches; }
 
+// Batches of a thread may be nested; the outermost writes.
 LogBatch::~LogBatch() {
   Pending& pending = OfThisThread();
   if (--pending.batches == 0) Write(pending.lines.size(), &pending.lines);

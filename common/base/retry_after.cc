@@ -9,6 +9,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
+// The wait that a host asks for travels with the absl::Status as a payload: from the fetcher's HTTP
+// client through the stage to the completion that the coordinator gets. So no function in between
+// has a parameter for it, and Annotate() keeps it.
 namespace kernelmill {
 namespace {
 
@@ -36,6 +39,8 @@ std::optional<absl::Duration> GetRetryAfter(const absl::Status& status) {
   return std::clamp(absl::Milliseconds(milliseconds), absl::ZeroDuration(), kMaxRetryAfter);
 }
 
+// Parses HTTP's header in both of its forms: a number of seconds, or a date. A date in the past is
+// no wait. Longer waits are cut to kMaxRetryAfter, so that a host cannot stall a job for a year.
 std::optional<absl::Duration> ParseRetryAfter(absl::string_view value, absl::Time now) {
   value = absl::StripAsciiWhitespace(value);
   if (IsNumber(value)) {

@@ -11,6 +11,8 @@ absl::Status Annotate(const absl::Status& status, absl::string_view context) {
   return annotated;
 }
 
+// Only codes that say that the same call may succeed later. INTERNAL, UNKNOWN and DATA_LOSS are
+// final: repeating a call that hits a bug only costs time.
 bool IsRetryable(const absl::Status& status) {
   switch (status.code()) {
     case absl::StatusCode::kUnavailable:

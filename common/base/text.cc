@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
+// Texts come from repositories and may be any bytes, while protobuf's strings, JSON and gRPC's
+// messages must be UTF-8. ToUtf8 makes such text of any bytes.
 namespace kernelmill {
 namespace {
 
@@ -68,6 +70,7 @@ void AppendEscaped(char c, std::string* out) {
 
 }  // namespace
 
+// memmem is vectorized in glibc; absl::StrContains compares from each first letter on.
 bool Contains(absl::string_view text, absl::string_view word) {
   return ::memmem(text.data(), text.size(), word.data(), word.size()) != nullptr;
 }
@@ -78,6 +81,7 @@ absl::string_view LastPart(absl::string_view dotted) {
   return dotted.substr(dotted.rfind('.') + 1);  // npos + 1 is 0
 }
 
+// Most code is ASCII, so eight bytes are checked at a time, and single sequences only elsewhere.
 bool IsUtf8(absl::string_view bytes) {
   for (size_t at = 0; at < bytes.size();) {
     if (AreAscii(bytes, at)) {
@@ -91,6 +95,8 @@ bool IsUtf8(absl::string_view bytes) {
   return true;
 }
 
+// Replaces each byte that is not part of a well-formed sequence by U+FFFD. It goes on at the next
+// byte after a bad one, so that a broken sequence costs as little text as possible.
 std::string ToUtf8(absl::string_view bytes) {
   if (IsUtf8(bytes)) return std::string(bytes);
   std::string out;
@@ -108,6 +114,8 @@ std::string ToUtf8(absl::string_view bytes) {
   return out;
 }
 
+// Most texts need no escapes and are copied whole. DEL is escaped too, since terminals interpret
+// it.
 std::string JsonString(absl::string_view text) {
   std::string out;
   out.reserve(text.size() + 2);

@@ -8,6 +8,8 @@
 
 namespace kernelmill {
 
+// A user name alone counts for https, since tokens are used as user names there. With ssh, git@host
+// names the account and is no secret; only a password counts.
 bool HasCredentials(absl::string_view url) {
   const size_t scheme = url.find("://");
   if (scheme == absl::string_view::npos) return false;
@@ -15,10 +17,13 @@ bool HasCredentials(absl::string_view url) {
   authority = authority.substr(0, authority.find_first_of("/?#"));
   const size_t at = authority.rfind('@');
   if (at == absl::string_view::npos) return false;
+  // The last @ ends the user's part, since a password may contain others.
   const bool ssh = absl::EqualsIgnoreCase(url.substr(0, scheme), "ssh");
   return !ssh || absl::StrContains(authority.substr(0, at), ':');
 }
 
+// Brings the spellings of one repository to one text, in lower case: without scheme, user, final
+// slashes and ".git", with scp's host:path as host/path, and a package without its version.
 std::string RepositoryKey(absl::string_view name) {
   std::string key(name);
   const size_t scheme = key.find("://");
@@ -41,6 +46,7 @@ std::string RepositoryKey(absl::string_view name) {
   return absl::AsciiStrToLower(rest);
 }
 
+// Works on bytes, so UTF-8 is encoded byte by byte, as URLs want it.
 std::string PercentEncoded(absl::string_view text, absl::string_view kept) {
   constexpr char kHex[] = "0123456789ABCDEF";
   std::string out;

@@ -20,6 +20,7 @@ Digest ComputeDigest(absl::string_view bytes) {
   return digest;
 }
 
+// Only lower case is a hash: stores compare digests as text.
 absl::Status CheckDigest(const Digest& digest) {
   const std::string& hash = digest.hash();
   if (!IsLowerHex(hash, 64)) {
@@ -37,6 +38,8 @@ std::string ToString(const Digest& digest) {
   return absl::StrCat(digest.hash(), "/", digest.size_bytes());
 }
 
+// Compares the parsed digest's text with the input, which refuses everything that SimpleAtoi
+// forgives: blanks, a plus sign, leading zeros.
 absl::StatusOr<Digest> ParseDigest(absl::string_view text) {
   const size_t slash = std::min(text.find('/'), text.size());
   int64_t size = 0;
@@ -55,6 +58,8 @@ bool SameDigest(const Digest& a, const Digest& b) {
   return a.hash() == b.hash() && a.size_bytes() == b.size_bytes();
 }
 
+// Maps have no order in protobuf, so a plain serialization may differ between two runs. Digests are
+// made of these bytes, and must not.
 std::string SerializeDeterministically(const google::protobuf::MessageLite& message) {
   std::string bytes;
   {

@@ -31,6 +31,14 @@
 #include "common/rpc/status.h"
 #include "google/bytestream/bytestream.grpc.pb.h"
 
+// A client of a content store that speaks REAPI v2: kernelmill-store, bazel-remote and others.
+// Blobs that fit go in batches (one call for many blobs), larger ones as streams of ByteStream, one
+// call each. The bound of a batch is the smaller of our own and that of the server's capabilities.
+//
+// Every call is retried by the policy in the options. A batch answers for each blob apart, so a
+// retry repeats only the blobs that failed, and a stream resumes where it broke. Content that is
+// read is hashed and compared with its digest here, whatever the server promises; content that is
+// written is hashed by the server.
 namespace kernelmill::cas {
 
 namespace {
@@ -86,14 +94,18 @@ ByteStreamClient::ByteStreamClient(std::shared_ptr<grpc::Channel> channel,
                                    const GrpcBlobStoreOptions* options)
     : options_(*options), stub_(bytestream::ByteStream::NewStub(std::move(channel))) {}
 
+// Allows one more second for each MiB.
 absl::Duration ByteStreamClient::Deadline(const Digest& digest) const {
   return options_.call_deadline + absl::Seconds(digest.size_bytes() >> 20);
 }
 
+// A store may have several instances, whose names come first in a stream's resource.
 std::string ByteStreamClient::Prefix() const {
   return options_.instance_name.empty() ? "" : absl::StrCat(options_.instance_name, "/");
 }
 
+// All tries use one upload id, since the server keeps what arrived under it. From the second try
+// on, the server is asked how much that is.
 absl::Status ByteStreamClient::Write(const Digest& digest, absl::string_view bytes) {
   const std::string resource =
       absl::StrCat(Prefix(), "uploads/", NewUploadId(), "/blobs/", ToString(digest));
@@ -128,9 +140,12 @@ absl::StatusOr<int64_t> ByteStreamClient::Arrived(const std::string& resource, i
   return response.committed_size();
 }
 
+// The first message carries the resource's name; in the others it is left out, as the protocol
+// allows. ABORTED, which is retried: the server ended the stream early without taking all.
 absl::Status ByteStreamClient::WriteFrom(const std::string& resource, const Digest& digest,
                                          absl::string_view bytes, int64_t offset) {
   grpc::ClientContext context;
+  // A stream of a large blob may take longer than other calls.
   context.set_deadline(absl::ToChronoTime(absl::Now() + Deadline(digest)));
   bytestream::WriteResponse response;
   const auto stream = stub_->Write(&context, &response);
@@ -154,6 +169,7 @@ absl::Status ByteStreamClient::WriteFrom(const std::string& resource, const Dige
                                          digest.size_bytes(), " bytes"));
 }
 
+// Returns the whole blob, over as many calls as it takes.
 absl::StatusOr<std::string> ByteStreamClient::Read(const Digest& digest) {
   const std::string resource = absl::StrCat(Prefix(), "blobs/", ToString(digest));
   std::string bytes;
@@ -170,6 +186,8 @@ absl::StatusOr<std::string> ByteStreamClient::Read(const Digest& digest) {
   }
 }
 
+// Appends what is missing of `bytes`. It stops a server that sends more than the digest says, since
+// the memory would have no bound.
 absl::Status ByteStreamClient::ReadRest(const std::string& resource, const Digest& digest,
                                         std::string* bytes) {
   grpc::ClientContext context;
@@ -199,6 +217,7 @@ namespace reapi = ::build::bazel::remote::execution::v2;
 // The size that a blob adds to a batch message besides its content: digest, status, tags.
 constexpr int64_t kBytesPerBlob = 256;
 
+// Every store has the empty blob, by REAPI; it is never sent and never asked for.
 bool IsEmpty(const Digest& digest) {
   static const Digest* const kEmpty = new Digest(ComputeDigest(""));
   return SameDigest(digest, *kEmpty);
@@ -239,6 +258,7 @@ absl::Status InBatches(const std::vector<Item>& items, int64_t max_bytes, SizeOf
   return batch.empty() ? absl::OkStatus() : send(std::move(batch));
 }
 
+// Thread-safe: all members except max_batch_bytes_ are constant or thread-safe themselves.
 class GrpcBlobStore : public BlobStore, public GrantedResults {
  public:
   GrpcBlobStore(std::shared_ptr<grpc::Channel> channel, GrpcBlobStoreOptions options)
@@ -292,6 +312,8 @@ class GrpcBlobStore : public BlobStore, public GrantedResults {
   int64_t max_batch_bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // 0: not read from the server yet
 };
 
+// Asks the server at first use and keeps the answer. Two threads may both ask; they get the same. A
+// failure is not kept, so that the next call asks again.
 absl::StatusOr<int64_t> GrpcBlobStore::MaxBatchBytes() {
   {
     absl::MutexLock lock(&mutex_);
@@ -303,6 +325,8 @@ absl::StatusOr<int64_t> GrpcBlobStore::MaxBatchBytes() {
   return asked;
 }
 
+// A server without the capabilities service gets our own bound. FAILED_PRECONDITION, which is not
+// retried: the server uses another hash.
 absl::StatusOr<int64_t> GrpcBlobStore::AskMaxBatchBytes() {
   reapi::GetCapabilitiesRequest request;
   request.set_instance_name(options_.instance_name);
@@ -322,8 +346,10 @@ absl::StatusOr<int64_t> GrpcBlobStore::AskMaxBatchBytes() {
   return limit > 0 ? std::min(limit, options_.max_batch_bytes) : options_.max_batch_bytes;
 }
 
+// Returns the missing digests in the caller's order, with its repetitions.
 absl::StatusOr<std::vector<Digest>> GrpcBlobStore::FindMissing(const std::vector<Digest>& digests) {
   absl::flat_hash_set<std::string> missing;
+  // Many digests are asked for in several calls, since a message has a bound.
   for (size_t begin = 0; begin < digests.size(); begin += options_.max_find_digests) {
     const size_t end = std::min(digests.size(), begin + options_.max_find_digests);
     reapi::FindMissingBlobsRequest request;
@@ -347,6 +373,8 @@ absl::StatusOr<std::vector<Digest>> GrpcBlobStore::FindMissing(const std::vector
   return in_order;
 }
 
+// A large upload first asks what the server has: content repeats between crawls, and the question
+// is cheaper than the bytes. A small one is sent at once, which saves a round trip.
 absl::Status GrpcBlobStore::Put(const std::vector<Blob>& blobs) {
   std::vector<const Blob*> pending;
   absl::flat_hash_set<std::string> seen;
@@ -363,6 +391,7 @@ absl::Status GrpcBlobStore::Put(const std::vector<Blob>& blobs) {
     pending.push_back(&blob);
     bytes += blob.digest.size_bytes();
   }
+  // Only now the server is asked, once for all blobs that are not repeated.
   if (bytes > options_.find_before_put_bytes) RETURN_IF_ERROR(KeepMissing(&pending));
   if (pending.empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const int64_t max_batch, MaxBatchBytes());
@@ -393,6 +422,7 @@ absl::Status GrpcBlobStore::KeepMissing(std::vector<const Blob*>* blobs) {
   return absl::OkStatus();
 }
 
+// Each try sends the blobs that no earlier try stored.
 absl::Status GrpcBlobStore::UpdateBatch(std::vector<const Blob*> pending) {
   return Unary("BatchUpdateBlobs", [&](grpc::ClientContext& context) -> absl::Status {
     reapi::BatchUpdateBlobsRequest request;
@@ -405,6 +435,7 @@ absl::Status GrpcBlobStore::UpdateBatch(std::vector<const Blob*> pending) {
     reapi::BatchUpdateBlobsResponse response;
     RETURN_IF_ERROR(FromBlobCall(cas_->BatchUpdateBlobs(&context, request, &response)));
     absl::Status worst;
+    // Servers may answer in any order, so answers are joined with blobs by their digests.
     absl::flat_hash_set<std::string> stored;
     for (const auto& answer : response.responses()) {
       const absl::Status status = rpc::FromProtoStatus(answer.status());
@@ -423,6 +454,8 @@ absl::Status GrpcBlobStore::UpdateBatch(std::vector<const Blob*> pending) {
   });
 }
 
+// Returns the contents in the caller's order. A digest may occur several times: its content is
+// copied for each use except the last, which takes it.
 absl::StatusOr<std::vector<std::string>> GrpcBlobStore::Get(const std::vector<Digest>& digests) {
   Contents contents;
   contents[ToString(ComputeDigest(""))] = "";
@@ -437,6 +470,7 @@ absl::StatusOr<std::vector<std::string>> GrpcBlobStore::Get(const std::vector<Di
   }
   RETURN_IF_ERROR(read);
   absl::flat_hash_map<std::string, int> uses;
+  // Counts the uses of each digest, so that its last use can take the content without a copy.
   for (const Digest& digest : digests) ++uses[ToString(digest)];
   std::vector<std::string> in_order;
   in_order.reserve(digests.size());
@@ -474,6 +508,7 @@ absl::Status GrpcBlobStore::ReadAll(const std::vector<Digest>& digests, Contents
   return absl::OkStatus();
 }
 
+// As UpdateBatch: each try asks for the blobs that no earlier try read.
 absl::Status GrpcBlobStore::ReadBatch(std::vector<const Digest*> pending, Contents* contents) {
   return Unary("BatchReadBlobs", [&](grpc::ClientContext& context) -> absl::Status {
     reapi::BatchReadBlobsRequest request;
@@ -516,6 +551,8 @@ absl::Status GrpcBlobStore::TakeAnswer(reapi::BatchReadBlobsResponse::Response& 
   return absl::OkStatus();
 }
 
+// NOT_FOUND: the action has no result. Asks the server to put stdout, which is our StageResult,
+// into the answer.
 absl::StatusOr<ActionResult> GrpcBlobStore::GetActionResult(const Digest& action) {
   RETURN_IF_ERROR(CheckDigest(action));
   reapi::GetActionResultRequest request;
@@ -539,6 +576,7 @@ absl::Status GrpcBlobStore::InlineStdout(ActionResult* result) {
   return absl::OkStatus();
 }
 
+// The grant travels as metadata, so other REAPI servers ignore it.
 absl::Status GrpcBlobStore::PutGrantedResult(const Digest& action, const ActionResult& result,
                                              const std::string& grant) {
   RETURN_IF_ERROR(CheckDigest(action));

@@ -7,6 +7,9 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 
+// REAPI's ActionResult has no field for the stage that made it, so it is in stderr_raw, which our
+// results do not use otherwise: "stage NAME VERSION". The name of the worker has a field of its
+// own.
 namespace kernelmill::cas {
 namespace {
 
@@ -25,6 +28,7 @@ void SetWorker(const std::string& worker,
   result->mutable_execution_metadata()->set_worker(worker);
 }
 
+// Returns an origin without a stage if another program wrote the result: that is not an error.
 ResultOrigin ReadOrigin(const build::bazel::remote::execution::v2::ActionResult& result) {
   ResultOrigin origin;
   origin.worker = result.execution_metadata().worker();

@@ -35,6 +35,7 @@ size_t EndOfRawString(string_view text, size_t quote) {
 
 }  // namespace
 
+// An R makes a raw string only before a double quote: in R'x' it is a name before a character.
 CPrefix ReadCPrefix(string_view letters, char quote) {
   const bool raw = absl::ConsumeSuffix(&letters, "R");
   const bool encoding = letters == "L" || letters == "u" || letters == "U" || letters == "u8";
@@ -42,6 +43,7 @@ CPrefix ReadCPrefix(string_view letters, char quote) {
   return encoding ? CPrefix::kEncoding : CPrefix::kNone;
 }
 
+// `quote` is the place of the opening quote, after the prefix.
 size_t EndOfCString(string_view text, size_t quote, CPrefix prefix) {
   return prefix == CPrefix::kRaw ? EndOfRawString(text, quote) : EndOfPlainString(text, quote);
 }
@@ -71,6 +73,7 @@ size_t EndOfCNumber(string_view text, size_t at) {
     const char c = text[at];
     if (IsCNameByte(c) || c == '.') continue;
     const char last = absl::ascii_tolower(static_cast<unsigned char>(text[at - 1]));
+    // In a hexadecimal number e is a digit, and only p begins an exponent.
     const bool sign = (c == '+' || c == '-') && (last == 'p' || (last == 'e' && !hex));
     const bool separator =
         c == '\'' && IsCNameByte(text[at - 1]) && IsCNameByte(ByteAt(text, at + 1));
@@ -85,6 +88,7 @@ size_t EndOfCOperator(string_view text, size_t at) {
   const char second = ByteAt(text, at + 1);
   if (!absl::ascii_ispunct(static_cast<unsigned char>(second))) return at + 1;
   const string_view three = text.substr(at, 3);
+  // Longer operators first, or << would be taken from <<<.
   for (const string_view known : {"<<<", ">>>", "<<=", ">>=", "...", "->*", "<=>"}) {
     if (three == known) return at + 3;
   }

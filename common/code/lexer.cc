@@ -54,6 +54,7 @@ class PythonLexer {
     }
   }
 
+  // A name right before a quote may be the prefix of a string, such as rb or f.
   void TakeName() {
     const size_t end = EndOfName(text_, at_);
     if (IsQuote(ByteAt(text_, end))) {
@@ -64,6 +65,8 @@ class PythonLexer {
     Take(end, Token::kName);
   }
 
+  // A closing bracket too many does not make the depth negative, so one typo cannot hide all later
+  // statements. A semicolon outside brackets begins a statement after it.
   void TakeOperator() {
     const char c = text_[at_];
     const bool ends_statement = c == ';' && depth_ == 0;
@@ -74,6 +77,7 @@ class PythonLexer {
     begins_statement_ = ends_statement;
   }
 
+  // Comments are pushed elsewhere: they do not use up begins_statement_.
   void Take(size_t end, Token::Kind kind) {
     tokens_.push_back({text_.substr(at_, end - at_), kind, begins_statement_});
     begins_statement_ = false;

@@ -4,9 +4,7 @@
 
 namespace kernelmill {
 
-// Finds the end of a line at
-// , \r
-//  or a bare \r.
+// Returns the beginning of the next line. Lines end with \n, \r\n or a bare \r.
 size_t AfterLine(absl::string_view text, size_t begin) {
   const size_t newline = std::min(text.find('\n', begin), text.size());
   const size_t at = text.substr(0, newline).find('\r', begin);
@@ -31,9 +29,7 @@ int LineIndex::LineAt(size_t offset) const {
   return static_cast<int>(after - starts_.begin());
 }
 
-// Counts
-// , then each \r without
-//  after it, then a last line without an end.
+// Counts each \n, then each \r without a \n after it, then a last line without an end.
 int64_t CountLines(absl::string_view text) {
   if (text.empty()) return 0;
   int64_t lines = std::count(text.begin(), text.end(), '\n');

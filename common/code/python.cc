@@ -46,6 +46,7 @@ class StringReader {
     return at_ >= text_.size() || (quotes.one_line && IsNewline(text_[at_]));
   }
 
+  // Says whether the literal's closing quotes are at at_; `at_` must not be at the end.
   bool Closes(const Quotes& quotes) const {
     return quotes.triple ? IsTripleAt(text_, at_, quotes.quote) : text_[at_] == quotes.quote;
   }
@@ -181,6 +182,7 @@ bool IsDigitInBase(int base, char c) {
   return base == 16 && absl::ascii_isxdigit(static_cast<unsigned char>(c));
 }
 
+// An underscore separates digits; it counts only between two of them.
 size_t EndOfDigits(string_view text, size_t at, int base) {
   while (IsDigitInBase(base, ByteAt(text, at)) ||
          (ByteAt(text, at) == '_' && IsDigitInBase(base, ByteAt(text, at + 1)))) {
@@ -189,6 +191,7 @@ size_t EndOfDigits(string_view text, size_t at, int base) {
   return at;
 }
 
+// Returns `at` if no digit follows: then the e begins a name.
 size_t EndOfExponent(string_view text, size_t at) {
   if (ByteAt(text, at) != 'e' && ByteAt(text, at) != 'E') return at;
   const char sign = ByteAt(text, at + 1);
@@ -198,6 +201,8 @@ size_t EndOfExponent(string_view text, size_t at) {
 
 }  // namespace
 
+// Returns nothing if the letters are no prefix of a string: the name and the string then are two
+// tokens. The order and the case of the letters do not matter in Python.
 std::optional<PythonPrefix> ReadPythonPrefix(string_view letters) {
   if (letters.size() > 2) return std::nullopt;
   PythonPrefix prefix;
@@ -268,11 +273,13 @@ bool HasFields(absl::string_view literal) {
   return prefix.has_value() && prefix->replaces;
 }
 
+// Removes prefix and quotes. A string that is not closed loses only the quotes that it has.
 string_view PythonStringContent(string_view literal) {
   while (!literal.empty() && !IsQuote(literal[0])) literal.remove_prefix(1);
   if (literal.empty()) return literal;
   const char quote = literal[0];
   const bool triple = literal.size() >= 6 && IsTripleAt(literal, 0, quote);
+  // At most as many quotes as the literal began with are removed at the end.
   size_t width = triple ? 3 : 1;
   literal.remove_prefix(width);
   while (width > 0 && !literal.empty() && literal.back() == quote) {
@@ -320,6 +327,7 @@ std::string WithoutMethodDecorators(string_view text) {
   const std::vector<Token> tokens = Lex(text, Language::kPython);
   std::string out;
   size_t copied = 0;
+  // Decorators come first, perhaps with comments between them; the search ends at any other token.
   for (size_t at = 0; at < tokens.size();) {
     if (tokens[at].kind == Token::kComment) {
       ++at;
@@ -346,6 +354,7 @@ std::string WithoutMethodDecorators(string_view text) {
 
 }  // namespace
 
+// Turns \r\n and a bare \r into \n, as Python reads them.
 std::string WithUnixLineEnds(string_view text) {
   if (text.find('\r') == string_view::npos) return std::string(text);
   return absl::StrReplaceAll(text, {{"\r\n", "\n"}, {"\r", "\n"}});
@@ -365,6 +374,7 @@ std::optional<std::string> DedentPython(string_view text) {
   for (size_t begin = 0, after = 0; begin < text.size(); begin = after) {
     after = AfterLine(text, begin);
     string_view line = text.substr(begin, after - begin);
+    // If the next token began before this line, the line is inside it.
     while (next < tokens.size() && FindEnd(tokens[next], text) <= begin) ++next;
     const size_t first = next < tokens.size() ? FindBegin(tokens[next], text) : text.size();
     if (first >= begin) {
@@ -378,6 +388,9 @@ std::optional<std::string> DedentPython(string_view text) {
   return out;
 }
 
+// Turns a function as it appears in a file, perhaps within a class, into one that can begin a
+// module: without a byte order mark, with \n as line ends, dedented, without decorators of methods.
+// Returns nothing if a line is indented less than the first.
 std::optional<std::string> AtModuleLevel(string_view statement) {
   absl::ConsumePrefix(&statement, "\xef\xbb\xbf");
   std::string text = WithUnixLineEnds(statement);
@@ -387,6 +400,7 @@ std::optional<std::string> AtModuleLevel(string_view statement) {
   return WithoutMethodDecorators(*dedented);
 }
 
+// A newline at the very end belongs to the last line, so the search begins before it.
 size_t BeginOfLastLines(string_view text, size_t lines) {
   size_t begin = text.size();
   for (; lines > 0 && begin > 0; --lines) {

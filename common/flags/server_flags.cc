@@ -10,6 +10,9 @@
 #include "absl/strings/str_cat.h"
 #include "common/flags/settings_file.h"
 
+// Each setting has an environment variable beside its flag, so that containers need no command
+// line. A value on the command line wins over the variable, which wins over the settings file,
+// which wins over the default.
 namespace kernelmill::flags {
 
 void AddServerFlags(CLI::App& app, ServerFlags* flags) {
@@ -62,6 +65,7 @@ void AddIdentityFlags(CLI::App& app, access::Identity* identity) {
       ->check(CLI::ExistingFile);
 }
 
+// Lets an option take sizes such as 10GB, with 1024 as the base.
 CLI::Option* AsBytes(CLI::Option* option) {
   return option->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))->check(CLI::NonNegativeNumber);
 }
@@ -88,6 +92,7 @@ void AddWorkerFlags(CLI::App& app, WorkerFlags* flags) {
       ->capture_default_str();
 }
 
+// For servers that work for callers directly, such as Extract.
 void AddCallFlags(CLI::App& app, CallFlags* flags) {
   app.add_option("--max-calls", flags->max_calls,
                  "unary calls to serve at a time; further calls are refused; 0 for no limit")
@@ -101,6 +106,9 @@ void AddCallFlags(CLI::App& app, CallFlags* flags) {
       ->capture_default_str();
 }
 
+// Returns the exit status if the program must end now: 0 after --help or --version, 2 after an
+// error, as shells do for wrong usage. The settings file is applied first, since it only sets
+// defaults.
 std::optional<int> ParseFlags(CLI::App& app, int argc, char** argv) {
   AddSettingsFlag(app);
   if (const absl::Status status = ApplySettingsFile(app, argc, argv); !status.ok()) {
@@ -115,12 +123,16 @@ std::optional<int> ParseFlags(CLI::App& app, int argc, char** argv) {
   return std::nullopt;
 }
 
+// Decides by the text and resolves no name: a name that resolves to this machine today may not
+// tomorrow.
 bool IsLoopback(absl::string_view address) {
   if (absl::StartsWith(address, "unix:")) return true;
   const absl::string_view host = address.substr(0, address.rfind(':'));
   return host == "localhost" || host == "[::1]" || absl::StartsWith(host, "127.");
 }
 
+// INVALID_ARGUMENT: the server would accept calls of other machines without TLS, and the user did
+// not ask for that.
 absl::Status CheckListen(const ServerFlags& flags) {
   if (flags.insecure || flags.identity.uses_tls() || IsLoopback(flags.listen)) {
     return absl::OkStatus();
@@ -139,6 +151,7 @@ void AddGrantKeyFlag(CLI::App& app, std::string* path) {
       ->envname("KERNELMILL_GRANT_KEY");
 }
 
+// Returns null if no key is configured: grants are then neither made nor checked.
 absl::StatusOr<std::shared_ptr<access::GrantKey>> OpenGrantKey(const std::string& path) {
   if (path.empty()) return std::shared_ptr<access::GrantKey>();
   absl::StatusOr<std::unique_ptr<access::GrantKey>> key = access::GrantKey::Open(path);

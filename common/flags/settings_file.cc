@@ -13,6 +13,9 @@
 #include "common/base/file.h"
 #include "common/base/status.h"
 
+// A settings file is YAML with the names of flags as keys. It is applied before the command line is
+// parsed, by changing the options' defaults; so all checks of the options apply to it as well.
+// Errors name the file, the line and the key.
 namespace kernelmill::flags {
 namespace {
 
@@ -41,6 +44,9 @@ void FindOptions(CLI::App& app, const std::string& name, std::vector<CLI::Option
   }
 }
 
+// A setting becomes the default of the option, so that flags and environment variables still win
+// over it. A list is written as CLI11 reads one: [a,b]. An option that is required is not any more,
+// since it has a value. A setting applies to the options of this name of all commands.
 absl::Status Apply(CLI::App& app, const std::string& key, const YAML::Node& value) {
   std::vector<CLI::Option*> options;
   FindOptions(app, key, &options);
@@ -63,6 +69,7 @@ absl::Status Apply(CLI::App& app, const std::string& key, const YAML::Node& valu
   return absl::OkStatus();
 }
 
+// An empty file is no error. Stops at the first setting that cannot be applied.
 absl::Status ApplyAll(CLI::App& app, const std::string& path, const YAML::Node& root) {
   if (root.IsNull()) return absl::OkStatus();
   if (!root.IsMap()) {

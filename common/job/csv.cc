@@ -27,6 +27,8 @@ class CsvParser {
  public:
   CsvParser(absl::string_view text, absl::string_view file) : rest_(text), file_(file) {}
 
+  // Returns the records that have text, each with the line where it begins. An error names the file
+  // and the line, and nothing is returned.
   absl::StatusOr<std::vector<CsvRecord>> Parse() {
     std::vector<CsvRecord> records;
     while (!rest_.empty()) {
@@ -50,6 +52,7 @@ class CsvParser {
     return true;
   }
 
+  // A field ends at a comma, a line end or the end of the file.
   bool AtFieldEnd() const {
     return rest_.empty() || rest_[0] == ',' || rest_[0] == '\n' || absl::StartsWith(rest_, "\r\n");
   }
@@ -61,6 +64,7 @@ class CsvParser {
     if (size < rest_.size() && rest_[size] == '"') {
       return FileError(file_, line_, "a field with a quote in it must be in quotes");
     }
+    // The CR of a line end is not part of the field.
     if (size > 0 && size < rest_.size() && rest_[size] == '\n' && rest_[size - 1] == '\r') --size;
     std::string field(rest_.substr(0, size));
     rest_.remove_prefix(size);
@@ -97,6 +101,8 @@ absl::StatusOr<std::vector<CsvRecord>> ParseCsv(absl::string_view text, absl::st
   return CsvParser(text, file).Parse();
 }
 
+// A row that is too short or too long is a missing comma or quote, and would shift values into
+// wrong columns.
 absl::Status CheckFieldCount(const CsvRecord& header, const CsvRecord& record,
                              absl::string_view file) {
   if (record.fields.size() == header.fields.size()) return absl::OkStatus();
@@ -105,6 +111,8 @@ absl::Status CheckFieldCount(const CsvRecord& header, const CsvRecord& record,
       absl::StrCat("has ", record.fields.size(), " fields; the header has ", header.fields.size()));
 }
 
+// Quotes an empty field, so that a row with one empty field is not an empty line. So `row` is empty
+// only before the first field.
 std::string CsvRow(const std::vector<absl::string_view>& fields) {
   std::string row;
   for (const absl::string_view field : fields) {
@@ -118,6 +126,7 @@ std::string CsvRow(const std::vector<absl::string_view>& fields) {
   return row + "\r\n";
 }
 
+// Code in CSV has \n as line ends, and is UTF-8, since readers of CSV disagree about anything else.
 std::string CsvText(absl::string_view code) {
   return absl::StrReplaceAll(ToUtf8(code), {{"\r\n", "\n"}});
 }

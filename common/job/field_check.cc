@@ -22,6 +22,8 @@ absl::Status FieldError(absl::string_view where, absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat(where, ": ", what));
 }
 
+// The message goes to a terminal, and parts of it may come from the file: control characters and
+// broken UTF-8 are replaced.
 absl::Status FileError(absl::string_view file, int line, absl::string_view what) {
   std::string message = absl::StrCat(file, ":", std::max(line, 1), ": ", what);
   for (char& c : message) {
@@ -40,6 +42,7 @@ absl::Status CheckText(absl::string_view where, absl::string_view text) {
   return absl::OkStatus();
 }
 
+// NaN fails both comparisons.
 absl::Status CheckShare(absl::string_view where, double share) {
   if (share >= 0 && share <= 1) return absl::OkStatus();
   return FieldError(where, "must be between 0 and 1");

@@ -118,6 +118,7 @@ void ResolveOrigins(const std::string& file, v1::JobSpec* spec) {
     if (source.has_path()) origin = source.mutable_path();
     if (source.has_inductor()) origin = source.mutable_inductor();
     if (source.has_git() && IsPathForGit(source.git())) origin = source.mutable_git();
+    // URLs and absolute paths stay as they are.
     if (origin == nullptr || origin->empty() || origin->front() == '/') continue;
     if (source.name().empty()) source.set_name(*origin);
     *origin = (folder / *origin).lexically_normal().string();
@@ -142,6 +143,7 @@ absl::StatusOr<v1::JobSpec> ParseJobFile(absl::string_view text, const std::stri
   return spec;
 }
 
+// Relative paths in a job from standard input are relative to the current folder.
 absl::StatusOr<v1::JobSpec> LoadJobFile(const std::string& path) {
   const bool from_stdin = path == "-";
   const absl::StatusOr<std::string> read =

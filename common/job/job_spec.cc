@@ -37,8 +37,8 @@
 namespace kernelmill::job {
 namespace {
 
-// `known`: where each repository was named before, by its key.
-// Checks repositories of one split. Two spellings of one repository have one RepositoryKey.
+// Checks repositories of one split. Two spellings of one repository have one RepositoryKey. `known`
+// says where each repository was named before, by its key.
 absl::Status CheckNames(const std::string& list,
                         const google::protobuf::RepeatedPtrField<std::string>& names,
                         std::map<std::string, std::string>* known) {
@@ -55,6 +55,7 @@ absl::Status CheckNames(const std::string& list,
 
 }  // namespace
 
+// Both lists share `known`, so that no repository is in two splits.
 absl::Status CheckSplits(const v1::SplitPolicy& policy) {
   RETURN_IF_ERROR(CheckShare("splits.validation", policy.validation()));
   RETURN_IF_ERROR(CheckShare("splits.test", policy.test()));
@@ -150,6 +151,7 @@ absl::Status CheckPhase(const std::string& where, const v1::MixPhase& phase,
   if (phase.parts_size() == 0) return Wrong(where + ".parts", "must list at least one part");
   if (phase.parts_size() > kMaxParts)
     return Wrong(where + ".parts", absl::StrCat("must have at most ", kMaxParts, " entries"));
+  // A part without epochs takes a share by weight, so the phase must say how many tokens there are.
   bool shares = false;
   for (int i = 0; i < phase.parts_size(); ++i) {
     RETURN_IF_ERROR(CheckPart(absl::StrCat(where, ".parts[", i, "]"), phase.parts(i), corpora));
@@ -163,6 +165,7 @@ absl::Status CheckPhase(const std::string& where, const v1::MixPhase& phase,
 
 }  // namespace
 
+// Names of corpora are collected first, since parts refer to them.
 absl::Status CheckMix(const v1::Mix& mix) {
   std::set<std::string> corpora;
   for (int i = 0; i < mix.corpora_size(); ++i) {
@@ -187,7 +190,7 @@ namespace {
 using Words = google::protobuf::RepeatedPtrField<std::string>;
 using KnownWords = std::vector<std::string>;
 
-// Return the words that a job may use, from common/toolchains.
+// Returns the names of the pinned toolchains, from common/toolchains.
 KnownWords KnownToolchains() {
   KnownWords names;
   for (const toolchains::PinnedToolchain& toolchain : toolchains::PinnedToolchains()) {
@@ -234,6 +237,7 @@ Words All(const KnownWords& known) { return {known.begin(), known.end()}; }
 
 }  // namespace
 
+// 0 seconds means the default, kDefaultCompileSeconds.
 absl::Status CheckCompile(const v1::CompilePolicy& policy) {
   RETURN_IF_ERROR(CheckWords("toolchains", "toolchain", policy.toolchains(), KnownToolchains()));
   RETURN_IF_ERROR(CheckWords("targets", "target", policy.targets(), KnownTargets()));
@@ -295,6 +299,7 @@ absl::Status CheckName(absl::string_view name) {
   const bool known = std::all_of(name.begin(), name.end(), [](char c) {
     return absl::ascii_isalnum(c) || c == '.' || c == '_' || c == '-';
   });
+  // A leading dot would make a hidden file, and a leading minus an option.
   if (name.empty() || name.size() > 64 || !known || name[0] == '.' || name[0] == '-') {
     return FieldError("name",
                       "must be 1 to 64 letters, digits, '.', '_' and '-', and must not begin with "
@@ -303,6 +308,7 @@ absl::Status CheckName(absl::string_view name) {
   return absl::OkStatus();
 }
 
+// NaN fails both comparisons and is refused.
 absl::Status CheckHours(const std::string& where, double hours) {
   if (hours >= 0 && hours <= kMaxHours) return absl::OkStatus();
   return FieldError(where, absl::StrCat("must be between 0 and ", kMaxHours));
@@ -332,6 +338,7 @@ absl::Status CheckWords(const std::string& where, const Repeated<std::string>& w
 }
 
 absl::Status CheckQuality(const v1::QualityPolicy& policy) {
+  // Checks are the fields of the message Checks, so a new one is known here at once.
   for (const std::string& check : policy.require()) {
     if (v1::Checks::descriptor()->FindFieldByName(check) == nullptr) {
       return FieldError("quality.require", absl::StrCat("unknown check ", JsonString(check)));
@@ -382,14 +389,14 @@ absl::Status CheckPolicies(const v1::JobSpec& spec) {
 }
 
 // An entry may be a list, which is a file of entries. The client replaces it by these before it
-// submits the job.
-// Return whether the entry is a list.
+// submits the job. IsList says whether the entry is one.
 bool IsList(const v1::Source& source) { return source.has_list(); }
 template <typename Entry>
 bool IsList(const Entry& entry) {
   return !entry.list().empty();
 }
 
+// The coordinator cannot read files of the client, so a list that is left is an error there.
 template <typename Entry>
 absl::Status CheckListsAreRead(absl::string_view field, const Repeated<Entry>& entries) {
   for (int i = 0; i < entries.size(); ++i) {
@@ -412,6 +419,7 @@ struct EntryField {
 template <typename Entry, typename SaysMore, typename Check>
 absl::Status CheckEntries(const EntryField& field, const Repeated<Entry>& entries,
                           SaysMore says_more, Check check) {
+  // The bound protects the coordinator, which keeps the job in memory.
   if (static_cast<size_t>(entries.size()) > field.most) {
     return FieldError(field.key, absl::StrCat("must have at most ", field.most, " entries"));
   }
@@ -429,6 +437,7 @@ absl::Status CheckEntries(const EntryField& field, const Repeated<Entry>& entrie
   return absl::OkStatus();
 }
 
+// A pair that is a list must have no kernels of its own.
 absl::Status CheckPairs(const v1::JobSpec& spec) {
   const auto says_more = [](const v1::CuratedPair& pair) {
     return pair.has_cuda() || pair.has_triton();
@@ -458,6 +467,7 @@ absl::Status CheckOptedOutHoldouts(const v1::JobSpec& spec) {
   if (spec.dedup().contamination().action() != v1::CONTAMINATION_ACTION_LABEL) {
     return absl::OkStatus();
   }
+  // An entry without a repository or an owner names a hash, and no source.
   const OptOutIndex index(spec.opt_out());
   for (const v1::Source& source : spec.sources()) {
     if (source.role() != v1::SOURCE_ROLE_HOLDOUT) continue;
@@ -471,6 +481,7 @@ absl::Status CheckOptedOutHoldouts(const v1::JobSpec& spec) {
   return absl::OkStatus();
 }
 
+// 0 means that the job has no such gate.
 absl::Status CheckGates(const v1::Gates& gates) {
   if (gates.min_kept() < 0) return FieldError("gates.min_kept", "must not be negative");
   if (gates.max_failed_sources() < 0)
@@ -482,6 +493,7 @@ absl::Status CheckGates(const v1::Gates& gates) {
   return CheckShare("gates.max_failed_files", gates.max_failed_files());
 }
 
+// 0 is not a useful threshold, so it means that the job gives none.
 void FillDefaults(v1::DedupPolicy& dedup) {
   if (dedup.threshold() == 0) dedup.set_threshold(0.7);
   if (dedup.structural_threshold() == 0) dedup.set_structural_threshold(0.9);
@@ -494,6 +506,7 @@ void FillDefaults(v1::DedupPolicy& dedup) {
   }
 }
 
+// 0 hours is a useful value (always visit), so presence decides.
 void FillDefaults(v1::VisitPolicy& visits) {
   if (!visits.has_success_hours()) visits.set_success_hours(kSuccessHours);
   if (!visits.has_failure_hours()) visits.set_failure_hours(kFailureHours);
@@ -502,6 +515,8 @@ void FillDefaults(v1::VisitPolicy& visits) {
 
 }  // namespace
 
+// Checks a job as the coordinator gets it: lists have been read, and references between sources and
+// entries must hold.
 absl::Status CheckJobSpec(const v1::JobSpec& spec) {
   RETURN_IF_ERROR(CheckListsAreRead("sources", spec.sources()));
   RETURN_IF_ERROR(CheckListsAreRead("pairs", spec.pairs()));

@@ -83,6 +83,7 @@ v1::OptOut MakeEntry(const std::string& row) {
   return entry;
 }
 
+// One entry a line: a hash, an owner or a repository, told apart by MakeEntry.
 absl::Status ReadText(absl::string_view text, OptOutReader& out) {
   int line = 0;
   for (absl::string_view row : absl::StrSplit(text, '\n')) {
@@ -124,6 +125,7 @@ absl::Status ReadCsv(absl::string_view text, OptOutReader& out) {
   return absl::OkStatus();
 }
 
+// Unknown keys are ignored, as unknown columns are.
 absl::Status ReadJsonLines(absl::string_view text, OptOutReader& out) {
   int line = 0;
   for (absl::string_view row : absl::StrSplit(text, '\n')) {
@@ -144,6 +146,7 @@ absl::Status ReadJsonLines(absl::string_view text, OptOutReader& out) {
   return absl::OkStatus();
 }
 
+// The file's extension decides its form.
 absl::Status ReadRows(absl::string_view text, absl::string_view path, OptOutReader& out) {
   if (absl::EndsWithIgnoreCase(path, ".txt")) return ReadText(text, out);
   if (absl::EndsWithIgnoreCase(path, ".csv")) return ReadCsv(text, out);
@@ -191,6 +194,7 @@ std::vector<std::string> SplitRepository(absl::string_view text) {
   if (colon != std::string::npos && colon < rest.find('/')) {
     size_t end = colon + 1;
     while (end < rest.size() && absl::ascii_isdigit(rest[end])) ++end;
+    // Digits after the colon are a port only if they end there: host:2fast/x is scp's form.
     const bool port = end == rest.size() || rest[end] == '/';
     has_host = true;
     rest = port ? rest.substr(0, colon) + rest.substr(end)
@@ -199,6 +203,7 @@ std::vector<std::string> SplitRepository(absl::string_view text) {
   std::vector<std::string> parts =
       absl::StrSplit(absl::AsciiStrToLower(rest), '/', absl::SkipEmpty());
   if (parts.empty() || rest[0] == '/' || parts[0][0] == '.') return {};
+  // Without a scheme the first part must look like a host.
   if (!has_host && !absl::StrContains(parts[0], '.')) return {};
   if (parts.size() > 1 && parts.back() != ".git") {
     parts.back() = std::string(absl::StripSuffix(parts.back(), ".git"));
@@ -213,6 +218,8 @@ bool IsGithubName(absl::string_view text) {
          !absl::StrContains(text, ':') && !absl::StrContains(parts[0], '.');
 }
 
+// Appends the entries at a key. An empty key matches nothing: it is what CanonicalRepository
+// returns for a text without a host.
 void AddAt(const absl::flat_hash_map<std::string, std::vector<int>>& places, const std::string& key,
            std::vector<int>* found) {
   const auto at = places.find(key);
@@ -259,6 +266,9 @@ std::string CanonicalRepository(absl::string_view text) {
   return parts.size() < 2 ? "" : absl::StrJoin(parts, "/");
 }
 
+// Puts each entry into the map by which a source finds it. An entry of a repository may be a
+// package or a name of the job's own instead of a URL, so it is filed under its text as well. The
+// index refers to entries by their place, so that reports can count by entry.
 OptOutIndex::OptOutIndex(const google::protobuf::RepeatedPtrField<v1::OptOut>& entries) {
   for (int i = 0; i < entries.size(); ++i) {
     const v1::OptOut& entry = entries[i];
@@ -288,6 +298,7 @@ std::vector<int> OptOutIndex::Naming(const v1::Source& source) const {
   for (const std::string& url : {source.git(), source.url(), name}) {
     const std::string canonical = CanonicalRepository(url);
     AddAt(by_repository_, canonical, &found);
+    // Tries host/a, host/a/b and so on; the last one is the repository itself.
     for (size_t end = canonical.find('/'); end != std::string::npos;) {
       end = canonical.find('/', end + 1);
       AddAt(by_owner_, canonical.substr(0, end), &found);
@@ -298,6 +309,8 @@ std::vector<int> OptOutIndex::Naming(const v1::Source& source) const {
   return found;
 }
 
+// An entry with a hash applies to this content wherever it is, or under its path if it has one. So
+// it is found by the hash, and only the others are tried one by one.
 absl::StatusOr<SourceOptOut> SourceOptOut::Compile(
     const google::protobuf::RepeatedPtrField<v1::OptOut>& entries) {
   SourceOptOut compiled;
@@ -315,6 +328,8 @@ absl::StatusOr<SourceOptOut> SourceOptOut::Compile(
   return compiled;
 }
 
+// Returns each entry once and in order, although a file may match by its path and by several
+// hashes.
 std::vector<int> SourceOptOut::Naming(absl::string_view path,
                                       absl::Span<const absl::string_view> sha256) const {
   std::vector<int> found;

@@ -36,6 +36,8 @@ class PairReader {
  public:
   explicit PairReader(absl::string_view file) : file_(file) {}
 
+  // Adds the pair of a row, unless the list has it already. Pairs are compared by their
+  // serialization: the messages have no maps, and equal ones give equal bytes.
   absl::Status Add(int line, const Row& row) {
     v1::CuratedPair pair;
     RETURN_IF_ERROR(Fill(line, row, "cuda_", pair.mutable_cuda()));
@@ -89,6 +91,7 @@ class PairReader {
   std::vector<v1::CuratedPair> pairs_;
 };
 
+// The header names the columns; unknown ones are ignored when a pair is made of the row.
 absl::Status ReadCsv(absl::string_view text, PairReader& out) {
   ASSIGN_OR_RETURN(const std::vector<CsvRecord> records, ParseCsv(text, out.file()));
   for (size_t i = 1; i < records.size(); ++i) {
@@ -114,6 +117,7 @@ void Flatten(const Json& object, const std::string& prefix, bool nested, Row& ro
   }
 }
 
+// Blank lines are allowed; each other line is an object.
 absl::Status ReadJsonLines(absl::string_view text, PairReader& out) {
   int number = 0;
   for (absl::string_view line : absl::StrSplit(text, '\n')) {

@@ -81,6 +81,7 @@ class RepositoryReader {
   absl::string_view file() const { return file_; }
 
  private:
+  // Checks a text as CheckText does, and names the line in an error.
   absl::Status Check(int line, absl::string_view what, absl::string_view text) const {
     if (!IsUtf8(text)) return FileError(file_, line, absl::StrCat(what, ": must be UTF-8"));
     const absl::Status checked = CheckText(what, text);
@@ -120,6 +121,7 @@ size_t FindColumn(const CsvRecord& header, absl::string_view name) {
   return at;
 }
 
+// The column is chosen once, by the header: the first key of kKeys that it has.
 absl::Status ReadCsv(absl::string_view text, RepositoryReader& out) {
   ASSIGN_OR_RETURN(const std::vector<CsvRecord> records, ParseCsv(text, out.file()));
   if (records.empty()) return absl::OkStatus();
@@ -148,6 +150,7 @@ absl::StatusOr<std::string> TextAt(const Json& object, const char* key, absl::st
   return found->get<std::string>();
 }
 
+// A line may also be only a string, the repository.
 absl::Status ReadJsonLine(absl::string_view row, int line, RepositoryReader& out) {
   const Json value = Json::parse(row.begin(), row.end(), nullptr, /*allow_exceptions=*/false);
   if (value.is_string()) return out.Add(line, value.get<std::string>(), "");
@@ -188,6 +191,8 @@ absl::StatusOr<std::vector<ListedRepository>> ParseRepositoryList(absl::string_v
   return std::move(reader).Finish();
 }
 
+// Each repository becomes a source with everything else that the list's source says: globs,
+// category, weight and so on.
 absl::StatusOr<std::vector<v1::Source>> ExpandList(const v1::Source& list,
                                                    const std::string& path) {
   ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxFileBytes));

@@ -52,6 +52,7 @@ void ReadReference(const Json& object, const char* key, v1::KernelReference* ref
   if (line != kernel.end() && line->is_number_integer()) reference->set_line(line->get<int32_t>());
 }
 
+// An unknown word for the decision leaves it unspecified, which CheckReview refuses.
 v1::Review ReadReview(const Json& object) {
   v1::Review review;
   const auto has = [&](const char* key) { return object.contains(key) && object[key].is_object(); };
@@ -80,6 +81,8 @@ Json ReferenceJson(const v1::KernelReference& reference) {
 
 }  // namespace
 
+// A kernel is named by its id, by the hash of its source, or by its place. A path alone would name
+// all kernels of a file.
 absl::Status CheckReference(const std::string& where, const v1::KernelReference& kernel) {
   RETURN_IF_ERROR(CheckText(where + ".repository", kernel.repository()));
   RETURN_IF_ERROR(CheckText(where + ".path", kernel.path()));
@@ -137,6 +140,8 @@ std::string ReviewKey(const v1::Review& review) {
   return key.SerializeAsString();
 }
 
+// Returns the last decision on each thing, at the place of the first, so that the order of a job's
+// decisions does not change when one is revised.
 absl::StatusOr<std::vector<v1::Review>> ParseReviewList(absl::string_view text,
                                                         const std::string& path) {
   std::vector<v1::Review> reviews;
@@ -171,6 +176,7 @@ absl::StatusOr<std::vector<v1::Review>> ReadReviewList(const std::string& path) 
   return ParseReviewList(text, path);
 }
 
+// Writes the line that ParseReviewList reads back.
 std::string ReviewLine(const v1::Review& review) {
   Json json = Json::object();
   if (review.has_kernel()) json["kernel"] = ReferenceJson(review.kernel());

@@ -38,6 +38,7 @@ std::string FindHost(absl::string_view url) {
     url = url.substr(0, colon);
   }
   if (const size_t at = url.rfind('@'); at != absl::string_view::npos) url.remove_prefix(at + 1);
+  // A colon inside [...] belongs to an IPv6 address.
   const size_t port = url.rfind(':');
   if (port != absl::string_view::npos && url.find(']', port) == absl::string_view::npos) {
     url = url.substr(0, port);
@@ -47,6 +48,8 @@ std::string FindHost(absl::string_view url) {
 
 }  // namespace
 
+// Returns the host that limits of calls apply to, or a word for a service of several hosts; empty
+// for a source on this machine.
 std::string SourceHost(const v1::Source& source) {
   if (source.has_package()) return "package index";
   if (source.has_discover()) return "repository search";
@@ -177,6 +180,7 @@ absl::Status CheckOrigin(const std::string& where, const v1::Source& source) {
   return FieldError(where, "has an unknown origin");
 }
 
+// The graphs beside Inductor's kernels are left out only if the job gives no globs at all.
 void FillGlobs(v1::Source* source) {
   if (!source->include().empty()) return;
   source->add_include(kDefaultInclude);
@@ -269,6 +273,7 @@ void FillSourceDefaults(v1::Source* source) {
   if (source->keep() == v1::SOURCE_KEEP_KERNELS) source->clear_keep();
 }
 
+// The name is what the job gives, or else the origin as written.
 std::string SourceName(const v1::Source& source) {
   if (!source.name().empty()) return source.name();
   if (source.has_git()) return source.git();
@@ -290,6 +295,7 @@ v1::Source FoundSource(const v1::Source& discover, const std::string& git_url) {
   return source;
 }
 
+// A commit pins a repository; the hash of the content pins a package or a folder.
 bool IsPinned(const v1::Source& source) {
   return source.has_git() ? IsLowerHex(source.ref(), 40) : IsLowerHex(source.sha256(), 64);
 }
@@ -309,6 +315,8 @@ v1::Source FetchPart(const v1::Source& source) {
   return part;
 }
 
+// The dataset must not depend on where it was made: the origin is replaced by the source's name,
+// which is the path as written, and a name of its own is then redundant.
 v1::Source Identity(const v1::Source& source) {
   v1::Source identity = source;
   const std::string name = SourceName(source);

@@ -36,6 +36,7 @@
 namespace kernelmill::job {
 namespace {
 
+// Bounds the recursion of Reader, which follows the tree.
 constexpr size_t kMaxDepth = 16;
 
 // Builds the tree from the parser's events. Keeps the first error and ignores everything after it.
@@ -83,6 +84,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
  private:
+  // Only the first error counts: later ones are often its consequences.
   void Fail(const YAML::Mark& mark, absl::string_view what) {
     if (status_.ok()) status_ = FileError(file_, mark.line + 1, what);
   }
@@ -147,6 +149,7 @@ absl::Status CheckBytes(absl::string_view text, absl::string_view file) {
 
 }  // namespace
 
+// INVALID_ARGUMENT: the text is not one YAML document, or uses aliases, anchors or tags.
 absl::StatusOr<YamlNode> ParseYamlTree(absl::string_view text, absl::string_view file) {
   RETURN_IF_ERROR(CheckBytes(text, file));
   TreeBuilder builder(file);
@@ -155,6 +158,7 @@ absl::StatusOr<YamlNode> ParseYamlTree(absl::string_view text, absl::string_view
     std::istringstream in{std::string(text)};
     YAML::Parser parser(in);
     if (!parser.HandleNextDocument(builder)) return FileError(file, 1, "must not be empty");
+    // A second document would be ignored silently, so it is an error.
     TreeBuilder rest(file);
     if (parser.HandleNextDocument(rest)) {
       ASSIGN_OR_RETURN(const YamlNode second, std::move(rest).Finish());
@@ -191,6 +195,7 @@ const EnumValueDescriptor* FindEnumWord(const EnumDescriptor& type, absl::string
   return nullptr;
 }
 
+// Lists the words that an error names as allowed.
 std::string EnumWords(const EnumDescriptor& type) {
   std::vector<std::string> words;
   for (int i = 0; i < type.value_count(); ++i) {
@@ -231,6 +236,9 @@ class Reader {
  public:
   Reader(absl::string_view file, FieldLines* lines) : file_(file), lines_(*lines) {}
 
+  // Reads the pairs of key and value, which are children of the map in turn. A key is a field's
+  // name in the proto. Notes the line of each key, from which errors of later checks get their
+  // line.
   absl::Status ReadMessage(const YamlNode& node, const std::string& key, Message* message) {
     if (node.kind != YamlNode::Kind::kMap)
       return Wrong(node.line, key, "must be a mapping of keys to values");
@@ -268,6 +276,8 @@ class Reader {
     return Wrong(line, path, absl::StrCat("must not be given together with ", other->name()));
   }
 
+  // A repeated field must be a list, even with one item: a scalar would be ambiguous for fields of
+  // text.
   absl::Status ReadField(const YamlNode& node, const std::string& key, const FieldDescriptor& field,
                          Message* message) {
     if (!field.is_repeated()) return ReadValue(node, key, field, message);
@@ -281,6 +291,7 @@ class Reader {
     return absl::OkStatus();
   }
 
+  // Dispatches by the field's type. A job file cannot set a field of another type.
   absl::Status ReadValue(const YamlNode& node, const std::string& key, const FieldDescriptor& field,
                          Message* message) {
     const Reflection& reflection = *message->GetReflection();
@@ -365,6 +376,7 @@ class Reader {
     return absl::OkStatus();
   }
 
+  // Only true and false: YAML 1.1's yes and on are text in YAML 1.2.
   absl::Status ReadBool(const YamlNode& node, const std::string& key, const FieldDescriptor& field,
                         Message* message) const {
     const bool is_true = node.text == "true";
@@ -375,6 +387,7 @@ class Reader {
     return absl::OkStatus();
   }
 
+  // Value 0 has no word, so a file cannot set it.
   absl::Status ReadEnum(const YamlNode& node, const std::string& key, const FieldDescriptor& field,
                         Message* message) const {
     const EnumValueDescriptor* value = node.kind == YamlNode::Kind::kScalar
@@ -420,6 +433,7 @@ class Writer {
     }
   }
 
+  // A message without fields is {} on the same line: it is set, which differs from missing.
   void WriteNested(const Message& message, const std::string& indent) {
     std::vector<const FieldDescriptor*> fields;
     message.GetReflection()->ListFields(message, &fields);
@@ -427,6 +441,7 @@ class Writer {
     WriteMessage(message, fields.empty() ? "" : indent, indent);
   }
 
+  // Texts are written as JSON strings, which are YAML as well and need no rules about quotes.
   void WriteList(const Message& message, const FieldDescriptor& field, const std::string& indent) {
     const Reflection& reflection = *message.GetReflection();
     out_ += '\n';
@@ -473,7 +488,11 @@ class Writer {
 
 }  // namespace
 
+// Returns the line of the key, or of the nearest key around it that the file has: a missing field
+// is reported at its message. Keys are cut at the last dot or bracket. 1: not even the outermost is
+// there.
 int FieldLines::Of(absl::string_view key) const {
+  // From the field outwards.
   while (!key.empty()) {
     const auto found = lines_.find(std::string(key));
     if (found != lines_.end()) return found->second;

@@ -30,6 +30,7 @@ bool IsEscaped(absl::string_view text, size_t begin, size_t at) {
 constexpr size_t kUnitSize = 6;  // \uXXXX
 constexpr uint32_t kReplacement = 0xfffd;
 
+// Returns the value of a hexadecimal digit in either case.
 std::optional<uint32_t> ToDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -53,6 +54,7 @@ std::optional<uint32_t> UnitAt(absl::string_view raw, size_t at) {
 bool IsHighSurrogate(uint32_t unit) { return unit >= 0xd800 && unit < 0xdc00; }
 bool IsLowSurrogate(uint32_t unit) { return unit >= 0xdc00 && unit < 0xe000; }
 
+// Half of a surrogate pair never comes here: AppendUnit replaces it.
 void AppendUtf8(uint32_t code_point, std::string& out) {
   const auto continuation = [&](int shift) {
     out += static_cast<char>(0x80 | (code_point >> shift & 0x3f));
@@ -190,6 +192,8 @@ bool StringReader::Step() {
   return false;
 }
 
+// Returns true for a string, whose text is then in raw_ and still has its escapes. The state is
+// that after the value, so that the next Step() goes on behind it.
 bool StringReader::ReadValue() {
   const char c = text_[at_];
   if (c == '"') {
@@ -209,6 +213,7 @@ bool StringReader::ReadValue() {
 bool StringReader::ReadString(absl::string_view* raw) {
   const size_t begin = at_ + 1;
   size_t end = text_.find('"', begin);
+  // Jumps from quote to quote, since most text between them has none.
   while (end != absl::string_view::npos && IsEscaped(text_, begin, end)) {
     end = text_.find('"', end + 1);
   }
@@ -247,6 +252,7 @@ void StringReader::ReadKey() {
   }
 }
 
+// The index counts the elements of an array; in an object it is not used.
 void StringReader::ReadSeparator() {
   const bool in_object = frames_.back().is_object;
   const char c = text_[at_];
@@ -272,6 +278,7 @@ void StringReader::Open(bool is_object) {
   state_ = is_object ? State::kFirstKey : State::kFirstValue;
 }
 
+// The closed array or object is itself a value of the one around it.
 void StringReader::Close() {
   ++at_;
   frames_.pop_back();
@@ -291,6 +298,7 @@ std::string Unescape(absl::string_view raw) {
       at += size;
       continue;
     }
+    // A backslash before anything else stays in the text.
     const std::optional<char> known =
         at + 1 < raw.size() ? Escaped(raw[at + 1]) : std::optional<char>();
     out += known.value_or('\\');

@@ -27,6 +27,8 @@ CuratedPairFinder::CuratedPairFinder(const v1::DatasetManifest& manifest,
   }
 }
 
+// Sides are filed under one key each: the path if the reference has one, else the id. Those of pair
+// i are at 2i and 2i+1.
 void CuratedPairFinder::AddSide(const v1::KernelReference& reference, v1::Dsl dsl) {
   const std::string& key = reference.path().empty() ? reference.id() : reference.path();
   by_key_[key].push_back(static_cast<uint32_t>(sides_.size()));
@@ -80,6 +82,8 @@ std::string CuratedPairFinder::FindProblem(const Side& side) {
   return absl::StrCat(name, ": ", side.unfit.empty() ? "no such kernel" : side.unfit);
 }
 
+// Returns a pair for each one that the job lists, in its order. A pair with a problem has no
+// kernels; the export goes on without it, and the report names it.
 std::vector<CuratedPair> CuratedPairFinder::Find() const {
   std::vector<CuratedPair> pairs;
   for (size_t i = 0; i + 1 < sides_.size(); i += 2) {
@@ -93,6 +97,7 @@ std::vector<CuratedPair> CuratedPairFinder::Find() const {
   return pairs;
 }
 
+// Walks the dataset only if the job lists pairs.
 absl::StatusOr<std::vector<CuratedPair>> FindCuratedPairs(cas::BlobStore& store,
                                                           const v1::DatasetManifest& manifest,
                                                           const v1::Clusters& clusters) {
@@ -112,6 +117,7 @@ bool HasId(absl::string_view id, const v1::Kernel& kernel) {
 
 }  // namespace
 
+// Every field that the reference gives must fit; fields that it does not give fit everything.
 bool NamesKernel(const v1::KernelReference& reference, const std::string& repository,
                  const v1::Kernel& kernel) {
   if (!reference.repository().empty() && reference.repository() != repository) return false;

@@ -14,12 +14,20 @@
 #include "common/code/lexer.h"
 #include "common/code/python.h"
 
+// A fill-in-the-middle pair is a kernel cut at its body: the prompt is everything before it, with
+// the context that the kernel needs, and the completion is the body. Pairs that teach nothing are
+// excluded by a reason: the body is empty, trivial or short, the kernel is a template, cannot be
+// parsed, or cannot be brought to module level.
+//
+// FimPairSha1 finds pairs that are equal after NormalizeCode, which ignores differences in white
+// space only: runs of blanks become one blank, and runs of newlines at most two.
 namespace kernelmill::manifest {
 namespace {
 
 using absl::string_view;
 using code::Token;
 
+// A body of a single short statement is mostly a call of another function.
 constexpr size_t kMinStatementTokens = 32;  // for a body of one statement
 constexpr size_t kMinTokens = 16;
 
@@ -66,6 +74,7 @@ std::string Ended(string_view text) {
   return text.empty() ? "" : absl::StrCat(text, "\n");
 }
 
+// Stored offsets may be wrong in a damaged dataset; the source is the bound.
 size_t BodyOffset(const v1::Kernel& kernel) {
   return std::min(static_cast<size_t>(std::max(kernel.body_offset(), 0)), kernel.source().size());
 }
@@ -90,6 +99,7 @@ bool IsSimple(absl::Span<const Token> statement) { return statement.back().text 
 // Returns the reason to exclude a pair because of its completion, or "".
 string_view ExcludedByBody(string_view completion) {
   std::vector<Token> tokens = code::Lex(completion, code::Language::kPython);
+  // Comments and semicolons are no work.
   std::erase_if(tokens, [](const Token& token) {
     return token.kind == Token::kComment || token.text == ";";
   });
@@ -123,10 +133,13 @@ FimPair MakeFimPair(const v1::Kernel& kernel) {
   if (kernel.dsl() == v1::DSL_CUDA) return CutSource(kernel, "language");
   const std::optional<std::string> text = code::AtModuleLevel(kernel.source());
   if (!text) return CutSource(kernel, "indentation");
+  // The number of lines from the body on, in the source as it is.
   const std::string rest = code::WithUnixLineEnds(kernel.source().substr(BodyOffset(kernel)));
   const bool ended = rest.empty() || rest.back() == '\n';
   const size_t lines = static_cast<size_t>(std::count(rest.begin(), rest.end(), '\n'));
   size_t body = code::BeginOfLastLines(*text, lines + (ended ? 0 : 1));
+  // A comment at the top of the body says what the kernel does, as a docstring would; it goes with
+  // the prompt.
   if (kernel.docstring().empty()) body = EndOfFirstComment(*text, body);
   FimPair pair;
   pair.prompt = absl::StrCat(kernel.prompt_context(), kernel.prompt_context().empty() ? "" : "\n",

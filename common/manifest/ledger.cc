@@ -86,11 +86,13 @@ absl::Status LedgerVisitor::VisitTree(int source, const v1::SourceTree& tree) {
     if (file.fate() == v1::FILE_FATE_SKIPPED) ++sums_.files_skipped[ReasonKind(file.reason())];
     if (file.fate() == v1::FILE_FATE_FAILED) ++sums_.files_failed[ReasonKind(file.reason())];
   }
+  // Support files serve other kernels only.
   support_.clear();
   for (const v1::FileEntry& file : tree.files()) {
     if (!KeepsFiles(manifest_.sources(source).source())) break;
     if (file.support()) support_.insert(file.path());
   }
+  // Files of shards that failed for good are in no kernel shard.
   const int64_t lost = manifest_.sources(source).failed_files();
   if (lost != 0) sums_.files_failed[kLostShard] += lost;
   return absl::OkStatus();
@@ -99,6 +101,7 @@ absl::Status LedgerVisitor::VisitTree(int source, const v1::SourceTree& tree) {
 // Counts a shard's files, strings, licenses and decisions. Records of whole files are counted apart
 // from kernels.
 absl::Status LedgerVisitor::VisitShard(const ShardView& view) {
+  // In a job that compiles, each verdict must have results of compilers.
   if (manifest_.has_compile() && view.verdicts != nullptr) {
     const auto& verdicts = view.verdicts->verdicts();
     if (!std::all_of(verdicts.begin(), verdicts.end(),
@@ -135,6 +138,8 @@ absl::Status LedgerVisitor::VisitShard(const ShardView& view) {
   return absl::OkStatus();
 }
 
+// A file that failed has no kernels. A file of a source that keeps files must have one record of
+// the whole file, unless it is a support file.
 void LedgerVisitor::AddFile(const ShardView& view, const v1::ExtractedFile& file) {
   if (!file.failed().empty()) {
     ++sums_.files_failed[ReasonKind(file.failed())];
@@ -145,6 +150,7 @@ void LedgerVisitor::AddFile(const ShardView& view, const v1::ExtractedFile& file
       KeepsFiles(manifest_.sources(view.source).source()) && !support_.contains(file.path());
 }
 
+// Kernels of holdouts are counted apart: no fate except FATE_HOLDOUT is right for them.
 void LedgerVisitor::AddDecision(bool holdout, const v1::Decision* decision) {
   const v1::Fate fate = GetFate(decision);
   if (holdout) {
@@ -156,6 +162,7 @@ void LedgerVisitor::AddDecision(bool holdout, const v1::Decision* decision) {
   AddFate(fate, decision, sums_);
 }
 
+// Walks the whole dataset once. The sums are not checked; CheckConservation does that.
 absl::StatusOr<LedgerSums> SumLedger(cas::BlobStore& store, const v1::DatasetManifest& manifest,
                                      const v1::Clusters& clusters) {
   LedgerVisitor ledger(manifest, clusters);
@@ -163,6 +170,8 @@ absl::StatusOr<LedgerSums> SumLedger(cas::BlobStore& store, const v1::DatasetMan
   return ledger.sums();
 }
 
+// Returns null for a kernel without a decision: decisions are in the order of the kernels' numbers,
+// and a damaged dataset may have fewer of them.
 const v1::Decision* DecisionOn(const v1::Clusters& clusters, uint32_t number) {
   if (number >= static_cast<uint32_t>(clusters.decisions_size())) return nullptr;
   return &clusters.decisions(static_cast<int>(number));
@@ -193,10 +202,13 @@ absl::string_view FateName(v1::Fate fate) {
   }
 }
 
+// Says whether a rejection for this reason speaks against the whole file: its licence, its secrets
+// or its owner's wish apply to all of it, while a check of quality applies to one kernel.
 bool WithholdsFile(absl::string_view kind) {
   return kind == "license" || kind == "sensitive" || kind == "opt_out";
 }
 
+// Reasons are KIND or KIND:DETAIL. Details may be any text, so sums are by kind.
 std::string ReasonKind(absl::string_view reason) {
   const absl::string_view kind = reason.substr(0, reason.find(':'));
   return kind.empty() ? "unspecified" : std::string(kind);
@@ -208,6 +220,7 @@ double Share(int64_t part, int64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
+// Makes the result of a gate whose value must be at most the bound.
 GateResult Most(absl::string_view name, bool is_share, double bound, double value) {
   return {name, is_share, bound, value, value <= bound};
 }
@@ -258,6 +271,7 @@ std::vector<GateResult> CheckGates(const v1::DatasetManifest& manifest, const Le
   return results;
 }
 
+// Says the value and the bound of a gate that was not passed.
 std::string GateText(const GateResult& gate) {
   const bool least = gate.name == "min_kept";
   return absl::StrCat(Text(gate, gate.value), ", but at ", least ? "least " : "most ",
@@ -294,6 +308,8 @@ absl::Status CheckSplits(const v1::Splits& splits, const v1::Clusters& clusters)
   return absl::OkStatus();
 }
 
+// Returns an empty message if the job does not divide the dataset. DATA_LOSS: the splits do not fit
+// the decisions.
 absl::StatusOr<v1::Splits> GetSplits(cas::BlobStore& store, const v1::DatasetManifest& manifest,
                                      const v1::Clusters& clusters) {
   if (!manifest.has_splits()) return v1::Splits();

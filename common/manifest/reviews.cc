@@ -7,6 +7,11 @@
 #include "common/job/review_list.h"
 #include "common/manifest/curated_pairs.h"
 
+// Decisions of people name kernels by path, name or id, and a dataset is made again and again. So
+// each export resolves the decisions anew: which kernels of this dataset does each of them mean?
+// Accepted pairs must name one usable kernel on each side, because they become training examples.
+// Rejections may name several: each combination of a CUDA kernel and a Triton kernel is then
+// rejected.
 namespace kernelmill::manifest {
 namespace {
 
@@ -62,6 +67,7 @@ ReviewedKernelFinder::ReviewedKernelFinder(const Reviews& reviews) {
   }
 }
 
+// Files a reference under its path, or else its id, as CuratedPairFinder does.
 void ReviewedKernelFinder::Add(const v1::KernelReference& kernel, int review, Part part) {
   const std::string& key = kernel.path().empty() ? kernel.id() : kernel.path();
   by_key_[key].push_back(static_cast<uint32_t>(references_.size()));
@@ -73,6 +79,8 @@ absl::Status ReviewedKernelFinder::VisitTree(int source, const v1::SourceTree& t
   return absl::OkStatus();
 }
 
+// A reference is filed under one key, and a kernel looks under its three, so no match is found
+// twice.
 absl::Status ReviewedKernelFinder::VisitShard(const ShardView& view) {
   for (int i = 0; i < view.kernels->kernels_size(); ++i) {
     const v1::Kernel& kernel = view.kernels->kernels(i);
@@ -104,9 +112,12 @@ absl::StatusOr<FollowedReviews> FollowReviews(cas::BlobStore& store,
   std::vector<Sides> sides(static_cast<size_t>(manifest.reviews_size()));
   for (const ReviewedKernelFinder::Found& found : finder.found()) {
     const bool triton = found.part == ReviewedKernelFinder::Part::kTriton;
+    // A kernel of a decision on one kernel goes to the CUDA side, whatever its language.
     Sides& of = sides[static_cast<size_t>(found.review)];
     (triton ? of.triton : of.cuda).push_back(found.number);
   }
+  // A decision that names no kernel is a problem for the report, not an error: the kernel may have
+  // disappeared from its repository since.
   for (int i = 0; i < manifest.reviews_size(); ++i) {
     const v1::Review& review = manifest.reviews(i);
     const Sides& of = sides[static_cast<size_t>(i)];

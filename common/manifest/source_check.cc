@@ -17,6 +17,14 @@
 #include "common/json/json_documents.h"
 #include "common/json/json_strings.h"
 
+// The proof of a dataset's origin. Before a dataset is exported, everything that it says about
+// places is computed again from the files' content in the store: hash and size of each file, the
+// lines and the hash of each kernel, its id, the repository and the commit. So neither a bug in an
+// old extractor nor a worker that lies can give a kernel a wrong origin. Files are hashed once
+// each, so the cost is linear in their bytes.
+//
+// The checks run where a shard is prepared, so on all threads of the walk. Any difference is
+// DATA_LOSS with the file, the line and the kernel.
 namespace kernelmill::manifest {
 namespace {
 
@@ -45,6 +53,7 @@ absl::Status CheckSpan(const v1::Kernel& kernel, absl::string_view text, const L
                    differs.second - source.begin(), " of ", source.size(), " on"));
 }
 
+// The hash is part of the id, so a wrong one would give the kernel another identity.
 absl::Status CheckHash(const v1::Kernel& kernel) {
   const std::string hash = Sha256Hex(kernel.source());
   if (hash == kernel.sha256()) return absl::OkStatus();
@@ -62,6 +71,7 @@ absl::Status NameKernel(const absl::Status& status, const v1::Kernel& kernel) {
   return Annotate(status, absl::StrCat(where, ", kernel ", JsonString(kernel.qualname())));
 }
 
+// `text` is the file's content, or the decoded string for a kernel in JSON; `lines` divides it.
 absl::Status CheckKernel(const v1::Kernel& kernel, absl::string_view text, const LineIndex& lines) {
   RETURN_IF_ERROR(NameKernel(CheckHash(kernel), kernel));
   return NameKernel(CheckSpan(kernel, text, lines), kernel);
@@ -153,6 +163,7 @@ absl::Status CheckKernels(Kernels kernels, const v1::SourceFile& file) {
   kernels.erase(whole, kernels.end());
   if (kernels.empty()) return absl::OkStatus();
   const bool is_json = json::IsJsonPath(file.path());
+  // A kernel in a JSON file is in a string of it, and only there.
   for (const v1::Kernel* kernel : kernels) {
     if (kernel->has_json_pointer() != is_json) return NoSuchString(*kernel);
   }
@@ -166,6 +177,7 @@ absl::Status CheckKernels(Kernels kernels, const v1::SourceFile& file) {
 
 // Checks that each kernel's id follows from its place, which was checked before.
 absl::Status CheckIds(const v1::SourceTree& place, const v1::KernelShard& kernels) {
+  // One message is filled again for each kernel: SetKernelIds reads only these fields.
   v1::KernelShard named;
   v1::Kernel& kernel = *named.add_kernels();
   for (const v1::Kernel& given : kernels.kernels()) {
@@ -198,6 +210,7 @@ absl::Status Explain(const absl::Status& status, const v1::ManifestSource& sourc
 absl::Status CheckSources(const v1::FileShard& files, const v1::KernelShard& kernels) {
   std::map<absl::string_view, const v1::SourceFile*> by_path;
   for (const v1::SourceFile& file : files.files()) by_path[file.path()] = &file;
+  // The kernels of each file, so that it is divided into lines once.
   std::map<absl::string_view, Kernels> kernels_of;
   for (const v1::Kernel& kernel : kernels.kernels()) kernels_of[kernel.path()].push_back(&kernel);
   for (const v1::ExtractedFile& listed : kernels.files()) {
@@ -217,6 +230,7 @@ absl::Status CheckSources(const v1::FileShard& files, const v1::KernelShard& ker
   return absl::OkStatus();
 }
 
+// The tree must be that of the pinned source, so a cached tree of another commit is found here.
 absl::Status CheckTree(const v1::Source& source, const v1::SourceTree& tree) {
   const std::string name = job::SourceName(source);
   if (tree.repository() != name) {
@@ -231,6 +245,7 @@ absl::Status CheckTree(const v1::Source& source, const v1::SourceTree& tree) {
   return absl::OkStatus();
 }
 
+// A dataset of an older version lists no files, so its shards cannot be compared.
 absl::Status CheckingVisitor::VisitTree(int source, const v1::SourceTree& tree) {
   const v1::ManifestSource& named = manifest_.sources(source);
   if (named.files_size() != named.kernels_size()) {
@@ -254,6 +269,7 @@ absl::Status CheckingVisitor::CheckShard(const ShardView& view) {
   return CheckIds(*view.tree, *view.kernels);
 }
 
+// Checks before the inner visitor sees anything of the shard.
 absl::StatusOr<std::unique_ptr<PreparedShard>> CheckingVisitor::PrepareShard(
     const ShardView& view) {
   RETURN_IF_ERROR(Explain(CheckShard(view), manifest_.sources(view.source)));

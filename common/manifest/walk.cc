@@ -46,6 +46,7 @@ struct LoadedShard {
   std::unique_ptr<PreparedShard> prepared;
 };
 
+// A view refers to the loaded shard and must not outlive it.
 ShardView MakeView(const v1::ManifestSource& source, int index, int shard,
                    const LoadedShard& loaded) {
   ShardView view;
@@ -58,6 +59,7 @@ ShardView MakeView(const v1::ManifestSource& source, int index, int shard,
   return view;
 }
 
+// Gets kernels and verdicts with one call. Verdict i is on kernel i, so the numbers must be equal.
 absl::StatusOr<LoadedShard> LoadShard(cas::BlobStore& store, const v1::ManifestSource& source,
                                       int shard, std::shared_ptr<const v1::SourceTree> tree) {
   std::vector<cas::Digest> digests = {source.kernels(shard)};
@@ -78,6 +80,7 @@ absl::StatusOr<LoadedShard> LoadShard(cas::BlobStore& store, const v1::ManifestS
   return loaded;
 }
 
+// A holdout is not judged, so it has no verdicts.
 absl::Status CheckVerdicts(const v1::ManifestSource& source) {
   const int verdicts = IsHoldout(source.source()) ? 0 : source.kernels_size();
   if (source.verdicts_size() == verdicts) return absl::OkStatus();
@@ -111,6 +114,7 @@ class Walk {
   Walk(cas::BlobStore& store, const v1::DatasetManifest& manifest, DatasetVisitor& visitor)
       : store_(store), manifest_(manifest), visitor_(visitor), trees_(manifest.sources_size()) {
     for (int i = 0; i < manifest.sources_size(); ++i) {
+      // A failed source has no tree.
       if (manifest.sources(i).failed()) continue;
       pieces_.push_back({i, kTree});
       for (int shard = 0; shard < manifest.sources(i).kernels_size(); ++shard) {
@@ -139,6 +143,7 @@ class Walk {
     std::weak_ptr<const v1::SourceTree> tree ABSL_GUARDED_BY(mutex);
   };
 
+  // The mutex is that of the source, so that loading one tree does not hold up the others.
   absl::StatusOr<std::shared_ptr<const v1::SourceTree>> GetTree(int source) {
     Tree& place = trees_[source];
     const absl::MutexLock lock(&place.mutex);
@@ -187,6 +192,7 @@ class Walk {
     return loaded;
   }
 
+  // Runs on one thread, in the order of the pieces. The shard is freed elsewhere (DestroyVisited).
   absl::Status Visit(const Piece& piece, LoadedShard loaded) {
     const absl::Status status = VisitPiece(piece, loaded);
     const absl::MutexLock lock(&mutex_);
@@ -203,6 +209,7 @@ class Walk {
   }
 
   absl::Status VisitPiece(const Piece& piece, const LoadedShard& loaded) {
+    // Keeps the tree alive until the next visit, so that the shards of a source load it once.
     current_ = loaded.tree;
     if (piece.shard == kTree) return visitor_.VisitTree(piece.source, *loaded.tree);
     ShardView view = MakeView(manifest_.sources(piece.source), piece.source, piece.shard, loaded);
@@ -231,8 +238,12 @@ void SetKernelIds(const v1::SourceTree& tree, v1::KernelShard* shard) {
 
 bool IsHoldout(const v1::Source& source) { return source.role() == v1::SOURCE_ROLE_HOLDOUT; }
 
+// A whole file is recorded as a kernel with a form of its own, so it passes through the same
+// stages.
 bool IsFile(const v1::Kernel& kernel) { return kernel.form() == v1::KERNEL_FORM_FILE; }
 
+// INVALID_ARGUMENT: the blob is something else. UNIMPLEMENTED: another version of kernelmill made
+// it. A message of another type may parse as a manifest, so the schema number is checked too.
 absl::StatusOr<v1::DatasetManifest> GetManifest(cas::BlobStore& store, const cas::Digest& dataset) {
   ASSIGN_OR_RETURN(const std::vector<std::string> blobs, store.Get({dataset}));
   v1::DatasetManifest manifest;
@@ -247,6 +258,8 @@ absl::StatusOr<v1::DatasetManifest> GetManifest(cas::BlobStore& store, const cas
   return manifest;
 }
 
+// The caller knows the number of the first kernel from an earlier walk, so nothing before the shard
+// is loaded.
 absl::Status WalkShard(cas::BlobStore& store, const v1::DatasetManifest& manifest,
                        const ShardView& view, DatasetVisitor& visitor) {
   const v1::ManifestSource& source = manifest.sources(view.source);
@@ -266,6 +279,7 @@ absl::Status WalkDataset(cas::BlobStore& store, const v1::DatasetManifest& manif
   return Walk(store, manifest, visitor).Run(threads);
 }
 
+// Returns everything that must stay in the store for the dataset to be readable.
 std::vector<cas::Digest> ListBlobs(const v1::DatasetManifest& manifest, const cas::Digest& digest) {
   std::vector<cas::Digest> blobs = {digest, manifest.clusters()};
   if (manifest.has_splits()) blobs.push_back(manifest.splits());

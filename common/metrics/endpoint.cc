@@ -33,6 +33,9 @@
 #include "common/base/log.h"
 #include "common/metrics/metrics.h"
 
+// GET /metrics of every process. The handler measures the process (CPU, memory, files, from /proc),
+// collects all families and writes them in Prometheus' text format or, if the client accepts it, in
+// OpenMetrics, which alone can carry exemplars. With tokens configured, a client has to log in.
 namespace kernelmill::metrics {
 namespace {
 
@@ -65,6 +68,7 @@ double BootTime() {
   return 0;
 }
 
+// Counts the entries of the folder with the process's descriptors.
 double OpenFiles() {
   DIR* const folder = opendir("/proc/self/fd");
   if (folder == nullptr) return 0;
@@ -76,6 +80,8 @@ double OpenFiles() {
 
 }  // namespace
 
+// Measured when a scraper asks, so that no thread is needed. The program's name in /proc/self/stat
+// is in parentheses and may itself have blanks and parentheses: the last ") " ends it.
 void MeasureProcess() {
   for (const auto& [level, name] : kLevels) {
     RaiseTo(static_cast<double>(LogLines(level)), Counter(kLogLines, {{"level", name}}));
@@ -89,6 +95,7 @@ void MeasureProcess() {
     double value = 0;
     return absl::SimpleAtod(fields[at], &value) ? value : 0;
   };
+  // Both never change while the process lives.
   static const double ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
   static const double boot = BootTime();
   RaiseTo((number(kUserTime) + number(kSystemTime)) / ticks, Counter(kProcessCpu));
@@ -113,6 +120,7 @@ std::string Escaped(const std::string& text) {
   return absl::StrReplaceAll(text, {{"\\", "\\\\"}, {"\n", "\\n"}, {"\"", "\\\""}});
 }
 
+// 17 digits are enough to read back the same double.
 std::string Number(double value) {
   if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
   if (std::isnan(value)) return "NaN";
@@ -146,6 +154,8 @@ Labels GetLabels(const ClientMetric& metric) {
   return labels;
 }
 
+// Prometheus' library cannot write exemplars, so OpenMetrics is written here. An exemplar goes with
+// the bucket into which its value falls: above the bound below and at most the bucket's own.
 void AppendHistogram(const std::string& name, const ClientMetric& metric,
                      const std::optional<Exemplar>& exemplar, std::string* text) {
   double below = -std::numeric_limits<double>::infinity();
@@ -161,6 +171,7 @@ void AppendHistogram(const std::string& name, const ClientMetric& metric,
   AppendSample(name + "_sum", LabelText(metric), metric.histogram.sample_sum, text);
 }
 
+// Writes one family: its type, its help, and a line or more for each series.
 void AppendFamily(const MetricFamily& family, const Exemplars& exemplars, std::string* text) {
   const bool counter = family.type == MetricType::Counter;
   const bool histogram = family.type == MetricType::Histogram;
@@ -207,6 +218,7 @@ std::string Header(mg_connection* connection, const char* name) {
   return value == nullptr ? "" : value;
 }
 
+// Each answer ends its connection, so that idle scrapers hold no thread.
 void Answer(mg_connection* connection, absl::string_view status, absl::string_view headers,
             absl::string_view body) {
   const std::string head =
@@ -216,10 +228,12 @@ void Answer(mg_connection* connection, absl::string_view status, absl::string_vi
   mg_write(connection, body.data(), body.size());
 }
 
+// civetweb calls it on its own threads, several at a time.
 class MetricsHandler final : public CivetHandler {
  public:
   explicit MetricsHandler(MayRead may_read) : may_read_(std::move(may_read)) {}
 
+  // Returns true in any case: the request has been answered.
   bool handleGet(CivetServer*, mg_connection* connection) override {
     if (!IsAllowed(Header(connection, "Authorization"))) {
       Answer(connection, "401 Unauthorized", "WWW-Authenticate: Basic realm=\"kernelmill\"\r\n",
@@ -238,6 +252,7 @@ class MetricsHandler final : public CivetHandler {
   }
 
  private:
+  // Parses HTTP's Basic scheme: base64 of USER:PASSWORD.
   bool IsAllowed(absl::string_view authorization) const {
     if (may_read_ == nullptr) return true;
     std::string plain;
@@ -275,6 +290,8 @@ class Endpoint::Http {
   mutable CivetServer server_;
 };
 
+// UNAVAILABLE: the address cannot be bound. The version is a label of a gauge that is always 1, as
+// is usual with Prometheus.
 absl::StatusOr<std::unique_ptr<Endpoint>> Endpoint::Start(const std::string& address,
                                                           const std::string& version,
                                                           const MayRead& may_read) {

@@ -36,6 +36,7 @@ struct Group {
   uint8_t programs;
   const char* name;
 };
+// The sections of the page, by the programs that have the family.
 constexpr Group kGroups[] = {
     {kEveryProgram, "Every process"},
     {kCoordinator, "Coordinator"},
@@ -60,6 +61,8 @@ const char* TypeName(Type type) {
   return "";
 }
 
+// Returns a row of the Markdown table. A star marks a family whose series do not exist from the
+// start.
 std::string Row(const Family& family) {
   std::string labels = family.labels;
   if (!labels.empty()) {
@@ -82,6 +85,7 @@ constexpr char kHead[] =
 
 absl::Span<const Family* const> AllFamilies() { return kFamilies; }
 
+// Groups without a family have no section. A test compares the result with the page in docs/.
 std::string FamiliesAsMarkdown() {
   std::string text = kHead;
   for (const Group& group : kGroups) {

@@ -24,6 +24,9 @@
 #include "common/access/roles.h"
 #include "common/metrics/metrics.h"
 
+// Two interceptors: CallMetrics counts and times every call on both sides, under the names of
+// go-grpc-prometheus; Explainer replaces the errors that a client gets if it talks to the wrong
+// server by ones that say so.
 namespace kernelmill::rpc {
 namespace {
 
@@ -54,6 +57,8 @@ struct MethodInstruments {
   prometheus::Histogram* seconds;
 };
 
+// Methods that the table does not have share the labels "unknown": a stranger can call any name,
+// and each would be a new series.
 MethodInstruments Make(const Side& side, absl::string_view method) {
   std::pair<std::string, std::string> name = {"unknown", "unknown"};
   if (access::FindMethod(method) != nullptr) {
@@ -111,6 +116,7 @@ class CallMetrics final : public grpc::experimental::Interceptor {
   }
 
  private:
+  // A code outside the table counts as "Unknown", which is at 2. Only the first status counts.
   void Ended(grpc::StatusCode code) {
     if (ended_) return;
     ended_ = true;
@@ -126,6 +132,7 @@ class CallMetrics final : public grpc::experimental::Interceptor {
   bool ended_ = false;
 };
 
+// gRPC asks the factory for an interceptor for each call and owns what it returns.
 class ServerFactory final : public grpc::experimental::ServerInterceptorFactoryInterface {
  public:
   grpc::experimental::Interceptor* CreateServerInterceptor(
@@ -179,6 +186,7 @@ constexpr Expected kExpected[] = {
     {"google.bytestream.", "a content store", "is --store the coordinator's address?"},
 };
 
+// Names the server that has the service, and the flag that is probably wrong.
 std::string UnknownService(absl::string_view target, absl::string_view method) {
   absl::ConsumePrefix(&method, "/");
   for (const Expected& expected : kExpected) {
@@ -189,6 +197,7 @@ std::string UnknownService(absl::string_view target, absl::string_view method) {
   return absl::StrCat(target, " answers, but does not have ", method);
 }
 
+// Looks at the status of a call as the client gets it, and replaces it.
 class Explainer final : public grpc::experimental::Interceptor {
  public:
   Explainer(const std::string& target, std::string method, bool with_tls)
@@ -225,6 +234,9 @@ class Factory final : public grpc::experimental::ClientInterceptorFactoryInterfa
 
 }  // namespace
 
+// gRPC tells these cases apart only by the text of its message. An HTTP answer becomes
+// FAILED_PRECONDITION, which is not retried, since waiting does not turn a web server into another.
+// A connection that closes stays UNAVAILABLE: a server that restarts closes connections too.
 grpc::Status ExplainWrongServer(const grpc::Status& status, absl::string_view target,
                                 absl::string_view method, bool with_tls) {
   const std::string said = status.error_message();

@@ -37,6 +37,9 @@ LimitedCalls::LimitedCalls(const Options& options)
       turns_(MakeLimits("calls at work", options.flag, options.at_work)),
       guard_(GuardOptions()) {}
 
+// Three gates, in this order: a place, which bounds how many calls wait; a turn, which bounds how
+// many requests are in memory; the guard, which ends a caller that sends too slowly. All are given
+// back when the call ends.
 absl::StatusOr<LimitedCalls::Admitted> LimitedCalls::Admit(grpc::ServerContext& context) {
   const std::string caller = access::CallerKey(context);
   Admitted admitted;
@@ -48,6 +51,7 @@ absl::StatusOr<LimitedCalls::Admitted> LimitedCalls::Admit(grpc::ServerContext& 
   return admitted;
 }
 
+// gRPC's Read only returns false; the guard knows whether it was the cause.
 absl::Status LimitedCalls::NotRead(const StallGuard::Stream& stream) {
   if (stream.ended()) return absl::DeadlineExceededError("the request arrived too slowly");
   return absl::InvalidArgumentError(

@@ -8,6 +8,9 @@
 #include "absl/time/clock.h"
 #include "common/base/log.h"
 
+// A server is live as long as it answers, and ready while the servers that it needs are reachable.
+// Orchestrators restart what is not live, and only send no calls to what is not ready; so the two
+// have different names in the health service.
 namespace kernelmill::rpc {
 namespace {
 
@@ -18,12 +21,15 @@ constexpr absl::Duration kReachDeadline = absl::Seconds(1);
 Readiness::Readiness(Server& server, Check check, absl::Duration interval)
     : server_(server), check_(std::move(check)), interval_(interval), thread_([this] { Run(); }) {}
 
+// Waits for a check that runs at the moment.
 Readiness::~Readiness() {
   stopping_ = true;
   stop_.Notify();
   thread_.join();
 }
 
+// A server begins as ready, so only changes are reported. The check may take long (it calls other
+// servers), and therefore runs on this thread and not in the health service.
 void Readiness::Run() {
   bool ready = true;
   while (!stopping_) {
@@ -41,6 +47,7 @@ void Readiness::Run() {
   }
 }
 
+// Connects if the channel is idle. It makes no call, so it needs no role at the server.
 absl::Status CheckReach(grpc::Channel& channel, const std::string& name) {
   if (channel.WaitForConnected(absl::ToChronoTime(absl::Now() + kReachDeadline))) {
     return absl::OkStatus();

@@ -24,9 +24,14 @@
 #include "common/base/log.h"
 #include "common/rpc/interceptors.h"
 
+// The settings that all servers and clients share. Most of them are bounds: gRPC's defaults let one
+// client open any number of connections and streams, and hold memory and threads by not reading.
+// The bounds here concern connections (handshake, idle time, pings) and the whole process (threads,
+// memory); StallGuard and LimitedCalls bound single calls.
 namespace kernelmill::rpc {
 namespace {
 
+// A lease has whole actions, whose lists of inputs can be long; see ConnectForLargeAnswers.
 constexpr int kMaxLargeAnswerBytes = 512 << 20;
 constexpr int kKeepaliveMs = 20'000;
 // The number of unfinished calls of one connection; further calls wait at the client.
@@ -78,6 +83,7 @@ class WithoutReflection final : public grpc::ServerBuilderOption {
   }
 };
 
+// Takes as much as the hard limit allows; a failure leaves the limit as it was.
 void RaiseDescriptorLimit() {
   rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kDescriptors) return;
@@ -101,6 +107,8 @@ void BoundStrangers(const Server::Options& options, grpc::ServerBuilder* builder
                               kKeepaliveMs / 2);
 }
 
+// Pings notice a server whose machine has disappeared; without them a call waits for its deadline.
+// Reconnecting after at most two seconds keeps workers idle only briefly after a restart.
 grpc::ChannelArguments ClientArguments(int max_answer_bytes = kMaxMessageBytes) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(max_answer_bytes);
@@ -131,6 +139,7 @@ sigset_t TerminationSet() {
 
 }  // namespace
 
+// UNAVAILABLE: the address cannot be bound. An empty address serves InProcessChannel only.
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options,
                                                       const std::vector<grpc::Service*>& services) {
   KeepLibrary();
@@ -147,6 +156,7 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options,
   builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
   // Unlimited: handlers bound their answers, and so does the client.
   builder.SetMaxSendMessageSize(-1);
+  // Otherwise two servers can bind one port, and each gets a part of the calls.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   BoundStrangers(options, &builder);
   builder.experimental().SetInterceptorCreators(ServerCallMetrics());
@@ -174,6 +184,7 @@ std::shared_ptr<grpc::Channel> Server::InProcessChannel() {
   return server_->InProcessChannel(ClientArguments());
 }
 
+// From here on the server is never ready again, even if the next check succeeds.
 void Server::StopServing() {
   absl::MutexLock lock(&mutex_);
   stopped_ = true;
@@ -199,6 +210,8 @@ std::shared_ptr<grpc::Channel> ConnectForLargeAnswers(
   return NewChannel(target, std::move(credentials), kMaxLargeAnswerBytes);
 }
 
+// Must be made before other threads start: they inherit the mask, so that the signals stay pending
+// until WaitFor takes them. SIGPIPE would end the process when a peer closes its connection.
 TerminationSignal::TerminationSignal() {
   const sigset_t set = TerminationSet();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);

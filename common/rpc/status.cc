@@ -7,6 +7,7 @@
 
 namespace kernelmill::rpc {
 
+// The protocol wants messages in UTF-8. Both libraries number the codes alike.
 grpc::Status ToGrpcStatus(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;
   return grpc::Status(static_cast<grpc::StatusCode>(status.raw_code()), ToUtf8(status.message()));
@@ -16,6 +17,8 @@ absl::Status FromGrpcStatus(const grpc::Status& status) {
   return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
 }
 
+// A connection that breaks in the middle of a call shows in three forms, depending on how far the
+// call was. All become UNAVAILABLE, which is retried.
 absl::Status FromCallStatus(const grpc::Status& status) {
   const bool broken = status.error_code() == grpc::StatusCode::CANCELLED ||
                       (status.error_code() == grpc::StatusCode::UNKNOWN &&

@@ -81,6 +81,7 @@ LicenseTerm MakeTerm(absl::string_view id, bool or_later, absl::string_view exce
   for (const absl::string_view known : kKnownExceptions) {
     if (absl::EqualsIgnoreCase(known, exception)) term.exception = std::string(known);
   }
+  // "GPL-2.0-only+" has a name of its own; other licences keep the plus sign.
   if (or_later && IsGnuFamily(term.id)) {
     absl::string_view base = term.id;
     if (absl::ConsumeSuffix(&base, "-only")) term.id = absl::StrCat(base, "-or-later");
@@ -178,6 +179,8 @@ class SpdxParser {
   absl::string_view word_;
 };
 
+// INVALID_ARGUMENT: the text is no expression. Identifiers that the list does not have are
+// accepted.
 absl::StatusOr<SpdxExpression> SpdxExpression::Parse(absl::string_view text) {
   if (text.size() > kMaxBytes)
     return Wrong(absl::StrCat("must be at most ", kMaxBytes, " bytes long"));
@@ -198,6 +201,8 @@ SpdxExpression SpdxExpression::Any(std::vector<SpdxExpression> parts) {
   return Combine(Kind::kAny, std::move(parts));
 }
 
+// Operands keep their order, since the first is how authors write a licence. Comparing texts is
+// quadratic; an expression of 1 KiB has few operands.
 SpdxExpression SpdxExpression::Combine(Kind kind, std::vector<SpdxExpression> parts) {
   std::vector<SpdxExpression> flat;
   std::vector<std::string> seen;
@@ -208,6 +213,7 @@ SpdxExpression SpdxExpression::Combine(Kind kind, std::vector<SpdxExpression> pa
     flat.push_back(std::move(part));
   };
   for (SpdxExpression& part : parts) {
+    // An operand of the same kind is dissolved into its own operands.
     if (part.kind_ != kind) {
       add(std::move(part));
       continue;
@@ -221,6 +227,8 @@ SpdxExpression SpdxExpression::Combine(Kind kind, std::vector<SpdxExpression> pa
   return expression;
 }
 
+// AND binds closer, so only an OR within an AND needs parentheses. The text is canonical: equal
+// expressions have one.
 std::string SpdxExpression::ToString() const {
   if (kind_ == Kind::kTerm) {
     return absl::StrCat(term_.id, term_.or_later ? "+" : "",
@@ -234,6 +242,7 @@ std::string SpdxExpression::ToString() const {
   return absl::StrJoin(texts, kind_ == Kind::kAll ? " AND " : " OR ");
 }
 
+// Decides whether the allowed terms satisfy the expression: all operands of an AND, one of an OR.
 bool SpdxExpression::Holds(const std::function<bool(const LicenseTerm&)>& allowed) const {
   const auto holds = [&](const SpdxExpression& part) { return part.Holds(allowed); };
   switch (kind_) {
@@ -247,6 +256,7 @@ bool SpdxExpression::Holds(const std::function<bool(const LicenseTerm&)>& allowe
   return false;
 }
 
+// Returns the terms from left to right; a term may occur several times.
 std::vector<LicenseTerm> SpdxExpression::Terms() const {
   if (kind_ == Kind::kTerm) return {term_};
   std::vector<LicenseTerm> terms;
@@ -256,6 +266,8 @@ std::vector<LicenseTerm> SpdxExpression::Terms() const {
   return terms;
 }
 
+// Returns an id that the list does not have as it is. The prefix LicenseRef- marks ids of one's
+// own, whose rest keeps its case.
 std::string CanonicalLicenseId(absl::string_view id) {
   const DeprecatedId* deprecated = FindDeprecatedId(id);
   if (deprecated != nullptr) return deprecated->id;
@@ -267,6 +279,7 @@ std::string CanonicalLicenseId(absl::string_view id) {
   return std::string(id);
 }
 
+// A LicenseRef is known by its form: it names a licence that the document itself explains.
 bool IsKnownLicenseId(absl::string_view id) {
   const std::string canonical = CanonicalLicenseId(id);
   return absl::StartsWith(canonical, "LicenseRef-") || FindDeprecatedId(canonical) != nullptr ||

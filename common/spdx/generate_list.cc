@@ -102,6 +102,7 @@ class Generator {
  public:
   void Add(const fs::path& file) {
     const std::string id = file.stem().string();
+    // Texts are found under ids that are not deprecated.
     if (FindDeprecatedId(id) != nullptr) return;
     ids_.push_back(id);
     const nlohmann::json json = nlohmann::json::parse(std::ifstream(file));
@@ -134,6 +135,8 @@ class Generator {
  private:
   using Entry = std::pair<const Numbers, Text>;
 
+  // Returns a word's number, from 1 on. 0 is the empty word, which is a placeholder: it fits any
+  // text.
   uint16_t Number(const std::string& word) {
     if (word.empty()) return 0;
     const auto [found, added] = numbers_.emplace(word, words_.size() + 1);
@@ -143,6 +146,7 @@ class Generator {
     return static_cast<uint16_t>(found->second);
   }
 
+  // Orders the texts by their shortest id, so that the generated file is the same each time.
   std::map<std::string, Entry*> ByFirstId() {
     std::map<std::string, Entry*> sorted;
     for (Entry& entry : texts_) {
@@ -152,6 +156,8 @@ class Generator {
     return sorted;
   }
 
+  // The entry has its ids, its words as numbers, how many they are, and where its title ends and
+  // its instructions begin.
   static void WriteTemplate(const Entry& entry, std::ostream& out) {
     const auto& [numbers, text] = entry;
     out << "{\"" << absl::StrJoin(text.ids, " ") << "\", u\"";
@@ -165,6 +171,7 @@ class Generator {
   std::map<Numbers, Text> texts_;
 };
 
+// Files are sorted, since the numbers of words depend on their order.
 int Main(const fs::path& folder, const std::string& output) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder / "licenses")) {

@@ -8,12 +8,18 @@
 #include "absl/status/statusor.h"
 #include "common/base/log.h"
 
+// One thread sends all results, so that while a call is under way the next results gather into a
+// batch: the slower the coordinator, the larger the batches. A result is never dropped because of
+// an error, since its work would be lost; it is sent again until the coordinator answers or the
+// lease is lost, after which another worker has the task.
 namespace kernelmill::worker {
 namespace {
 
 constexpr size_t kMaxBatch = 256;
+// Keeps a request far below the size limit of messages; a single larger completion goes alone.
 constexpr size_t kMaxBatchBytes = 4 << 20;
 
+// Returns the word for metrics and logs.
 const char* GetOutcome(const v1::Completion& completion, const google::rpc::Status& status) {
   if (status.code() != 0) return "refused";
   if (completion.has_handback()) return "handed_back";
@@ -48,10 +54,12 @@ void CompletionSender::Close() {
   changed_.notify_one();
 }
 
+// The body of the sending thread. Returns once the sender is closed and everything is sent or lost.
 void CompletionSender::Run() {
   for (auto batch = AwaitBatch(); !batch.empty(); batch = AwaitBatch()) Send(std::move(batch));
 }
 
+// Waits for completions and takes the oldest ones. Empty: the sender is closed and all is sent.
 std::vector<v1::Completion> CompletionSender::AwaitBatch() {
   std::unique_lock<std::mutex> lock(mutex_);
   changed_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
@@ -78,6 +86,8 @@ void CompletionSender::Send(std::vector<v1::Completion> batch) {
   }
 }
 
+// Sends a batch. Returns whether the coordinator answered; it answers for each completion apart,
+// and a refusal (a lease that it does not know) is also an answer.
 bool CompletionSender::Answered(const std::vector<v1::Completion>& batch) {
   v1::CompleteRequest request;
   request.set_worker(worker_);
@@ -97,6 +107,7 @@ bool CompletionSender::Answered(const std::vector<v1::Completion>& batch) {
   return true;
 }
 
+// Also drops completions without an outcome: their task was stopped because its lease was lost.
 void CompletionSender::DropLost(std::vector<v1::Completion>& batch) {
   const auto lost =
       std::stable_partition(batch.begin(), batch.end(), [&](const v1::Completion& completion) {

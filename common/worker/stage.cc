@@ -6,9 +6,14 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
+// A stage's result is kept in REAPI's action cache, so that any REAPI server can be the store. The
+// digest of the serialized Action is its key. The StageResult is in stdout_raw; its outputs are
+// listed once more as output files, because a server that checks whether a result is complete looks
+// there.
 namespace kernelmill::worker {
 namespace {
 
+// The index makes the path unique if outputs share a name.
 std::string OutputPath(const v1::StageResult& result, int i) {
   return absl::StrCat(result.outputs(i).name(), "#", i);
 }
@@ -23,6 +28,7 @@ std::vector<cas::Digest> InputsNamed(const v1::Action& action, absl::string_view
   return digests;
 }
 
+// INVALID_ARGUMENT: the coordinator made a wrong action; trying again does not help.
 absl::StatusOr<cas::Digest> InputNamed(const v1::Action& action, absl::string_view name) {
   const std::vector<cas::Digest> digests = InputsNamed(action, name);
   if (digests.size() != 1) {
@@ -40,6 +46,8 @@ void AddOutput(v1::StageResult& result, absl::string_view name, const cas::Diges
   output->set_items(items);
 }
 
+// Keeps the counters sorted by name, each once, so that equal results have equal bytes. A counter
+// of 0 is left out.
 void AddCounter(v1::StageResult& result, absl::string_view name, int64_t value) {
   if (value == 0) return;
   auto& counters = *result.mutable_counters();
@@ -72,6 +80,7 @@ cas::ActionResult EncodeResult(const v1::StageResult& result) {
   return encoded;
 }
 
+// DATA_LOSS: another program wrote the entry, or it is damaged. Callers run the stage again.
 absl::StatusOr<v1::StageResult> DecodeResult(const cas::ActionResult& encoded) {
   v1::StageResult result;
   bool good = encoded.exit_code() == 0 && !encoded.stdout_raw().empty() &&

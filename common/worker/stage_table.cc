@@ -5,6 +5,8 @@
 namespace kernelmill::worker {
 namespace {
 
+// The three scopes of a stage, each with the cost of a final failure: the source is left out, the
+// shard's files are, or the job fails.
 constexpr StageInfo Source(StageId id, absl::string_view name, int version) {
   return {id, name, version, StageScope::kSource, FailureCost::kSource};
 }
@@ -14,14 +16,17 @@ constexpr StageInfo Shard(StageId id, absl::string_view name, int version) {
 constexpr StageInfo Job(StageId id, absl::string_view name, int version) {
   return {id, name, version, StageScope::kJob, FailureCost::kJob};
 }
+// Discovering and pinning ask the outside world, whose answer changes. They are never cached.
 constexpr StageInfo Uncached(StageInfo stage) {
   stage.cacheable = false;
   return stage;
 }
+// The coordinator limits how many such tasks run against one host.
 constexpr StageInfo CallsHost(StageInfo stage) {
   stage.calls_host = true;
   return stage;
 }
+// A shard that crashes workers, or is ABORTED, is halved to find the file at fault.
 constexpr StageInfo Splittable(StageInfo stage) {
   stage.splittable = true;
   return stage;
@@ -49,6 +54,7 @@ static_assert(sizeof(kStages) / sizeof(kStages[0]) == kStageCount);
 
 absl::Span<const StageInfo> StageTable() { return kStages; }
 
+// The table is in the order of StageId.
 const StageInfo& GetStageInfo(StageId stage) { return kStages[static_cast<size_t>(stage)]; }
 
 const StageInfo* FindStage(absl::string_view name) {

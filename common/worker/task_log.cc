@@ -13,6 +13,8 @@ int64_t Ms(int64_t us) { return us / 1000; }
 
 }  // namespace
 
+// A completion carries only task and token; job, stage and attempt are remembered here until it
+// ends.
 void TaskLog::Leased(const v1::LeasedTask& task) {
   absl::MutexLock lock(&mutex_);
   names_[task.token()] = {task.job(), task.action().stage(), task.attempt()};
@@ -35,6 +37,8 @@ TaskLog::Name TaskLog::Take(const v1::LeaseRef& lease) {
   return name;
 }
 
+// Writes the line about a task's end and forgets the task. Returns its stage. A failed task is a
+// warning, since the coordinator tries it again.
 std::string TaskLog::Ended(const v1::Completion& completion, const char* outcome) {
   const Name name = Take(completion.lease());
   const bool failed = completion.has_error();

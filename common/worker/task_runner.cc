@@ -40,6 +40,8 @@ TaskRunner::TaskRunner(cas::BlobStore& store, const std::vector<Stage*>& stages,
   for (Stage* stage : stages) stages_[stage->id()] = stage;
 }
 
+// Runs the stage's code and measures it. A failure is not counted by CountStage, since it has no
+// counters.
 absl::StatusOr<v1::StageResult> TaskRunner::RunStage(Stage& stage, const v1::LeasedTask& task,
                                                      cas::BlobStore& store,
                                                      const std::stop_token& stop) {
@@ -58,6 +60,12 @@ absl::StatusOr<v1::StageResult> TaskRunner::RunStage(Stage& stage, const v1::Lea
   return result;
 }
 
+// The steps: find the stage in this version; look for the result in the action cache; run the
+// stage; store the result. Nothing is returned if the task was stopped, because its lease is lost
+// and the outcome does not count.
+//
+// All calls of the stage to the store go through two wrappers: TaskStore adds the task's identity
+// to results, and PatientStore waits while the store is unreachable.
 std::optional<TaskRunner::Outcome> TaskRunner::Run(const v1::LeasedTask& task, const Pause& pause,
                                                    const std::stop_token& stop) {
   const v1::Action& action = task.action();
@@ -72,6 +80,7 @@ std::optional<TaskRunner::Outcome> TaskRunner::Run(const v1::LeasedTask& task, c
   const cas::Digest digest = ActionDigest(action);
   TaskStore of_task(store_, task, digest, worker_);
   PatientStore store(of_task, backoff_, pause);
+  // An error here only means that the stage runs.
   if (info->cacheable) {
     const absl::StatusOr<cas::ActionResult> kept = store.GetActionResult(digest);
     timing.set_lookup_us(timer.Lap());
@@ -83,6 +92,7 @@ std::optional<TaskRunner::Outcome> TaskRunner::Run(const v1::LeasedTask& task, c
       if (result.ok()) return Outcome{std::move(result), /*cached=*/true, timing};
     }
   }
+  // The lookup may have given up: then the stage does not run at all.
   absl::StatusOr<v1::StageResult> result = absl::CancelledError("the task was cancelled");
   if (!store.gave_up()) result = RunStage(*known->second, task, store, stop);
   timing.set_run_us(timer.Lap());

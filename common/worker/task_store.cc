@@ -6,8 +6,14 @@
 #include "common/cas/blob_store.h"
 #include "common/cas/result_origin.h"
 
+// The store as a stage sees it: PatientStore(TaskStore(store of the worker)). Stages are written as
+// if the store were always there and knew who asks.
 namespace kernelmill::worker {
 
+// A result under the task's own action counts only if the task's stage and version made it. With
+// another origin it would have been written by a faulty worker. NOT_FOUND makes the stage run
+// again. Results without an origin are accepted, and so are those of other actions, which are the
+// stage's own cache entries.
 absl::StatusOr<cas::ActionResult> TaskStore::GetActionResult(const cas::Digest& action) {
   if (task_.no_cache()) return absl::NotFoundError("the task runs without the cache");
   ASSIGN_OR_RETURN(cas::ActionResult result, store_.GetActionResult(action));
@@ -20,6 +26,7 @@ absl::StatusOr<cas::ActionResult> TaskStore::GetActionResult(const cas::Digest& 
       absl::StrCat("the stored result is from ", origin.stage, " ", origin.version));
 }
 
+// Signs the result with worker and stage, and shows the task's grant to a store that takes grants.
 absl::Status TaskStore::PutActionResult(const cas::Digest& action,
                                         const cas::ActionResult& result) {
   cas::ActionResult named = result;
@@ -47,6 +54,9 @@ const absl::Status& GetStatus(const absl::StatusOr<T>& value) {
 
 }  // namespace
 
+// Repeats a call until the store answers. A restart of the store so costs time, but no work. pause_
+// waits, tells the coordinator why, and returns false once the lease is lost; an OK status tells it
+// that the wait is over. From then on every call is CANCELLED, so that the stage ends soon.
 template <typename Call>
 auto PatientStore::Patiently(Call call) -> decltype(call()) {
   for (int attempt = 1; !gave_up_; ++attempt) {

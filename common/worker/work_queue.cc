@@ -17,6 +17,7 @@ namespace {
 // The deadline of a call, plus the time that it may wait at the server.
 constexpr absl::Duration kCallDeadline = absl::Seconds(10);
 
+// Does not retry: its callers do, each in its own way. Thread-safe.
 class GrpcWorkQueue : public WorkQueue {
  public:
   explicit GrpcWorkQueue(std::unique_ptr<v1::Work::StubInterface> stub) : stub_(std::move(stub)) {}
@@ -37,6 +38,7 @@ class GrpcWorkQueue : public WorkQueue {
   void Cancel() override { calls_.CancelAll(); }
 
  private:
+  // Makes one call. The metadata carries what a task waits for. CANCELLED: Cancel() was called.
   template <typename Response, typename Request>
   absl::StatusOr<Response> Call(grpc::Status (v1::Work::StubInterface::*method)(
                                     grpc::ClientContext*, const Request&, Response*),

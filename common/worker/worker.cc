@@ -16,6 +16,17 @@
 #include "common/rpc/status.h"
 #include "common/worker/worker_metrics.h"
 
+// The way of a task through a worker:
+//
+//   leasing thread   LeaseInto: the coordinator grants a lease; LeaseRenewer holds it; Backlog::Add
+//   slot's thread    Backlog::Take; TaskRunner::Run (cache, stage, cache); CompletionSender::Put
+//   sending thread   Complete, in batches; then the lease is released (Ended)
+//   renewing thread  Renew, for every lease that is held, from Hold until Release
+//
+// A task so always has exactly one owner, and its lease is held all the way. It can leave early in
+// two ways: its lease is lost (cancelled, or expired while the coordinator was away), then its
+// outcome is dropped; or the worker drains, then it is handed back, and another worker runs it at
+// once.
 namespace kernelmill::worker {
 namespace {
 
@@ -73,7 +84,10 @@ Worker::Worker(const Options& options, WorkQueue& queue, cas::BlobStore& store,
   }
 }
 
+// Drain closes the backlog, which ends the slots' threads; these and the leasing thread are the
+// producers, and the last of them closes the sender.
 Worker::~Worker() {
+  // A stage that does not stop is waited for here without end.
   if (!AllIdle()) Drain(absl::ZeroDuration());
   for (std::thread& thread : threads_) thread.join();
   AddSlots(-options_.slots);
@@ -90,6 +104,7 @@ void Worker::Start() {
   StartThread(Role::kSender, &Worker::SendCompletions);
 }
 
+// The sender is closed by the last thread that makes completions, so that none comes after Close.
 void Worker::StartThread(Role role, void (Worker::*body)()) {
   threads_.emplace_back([this, role, body] {
     (this->*body)();
@@ -107,6 +122,10 @@ bool Worker::AllIdle() const {
   return threads_running_ == 0;
 }
 
+// The order matters. First no task is leased and no waiting one begins; then running tasks get
+// their grace; then the leases are given up, which also stops the stages; at last all calls are
+// cancelled. The coordinator hears of the tasks before the calls are cancelled, so another worker
+// gets them at once and not after the leases' time to live.
 bool Worker::Drain(absl::Duration grace) {
   draining_ = true;
   changed_.Notify();
@@ -118,6 +137,7 @@ bool Worker::Drain(absl::Duration grace) {
   return AwaitIdle(kStopTime);
 }
 
+// Reads the generation first and looks again after that, so that a thread's end is not missed.
 bool Worker::AwaitIdle(absl::Duration longest) {
   const auto deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(longest);
   while (!AllIdle()) {
@@ -129,6 +149,8 @@ bool Worker::AwaitIdle(absl::Duration longest) {
   return AllIdle();
 }
 
+// One call outside the sender, which may be stuck in a retry. A failure is only logged: the leases
+// then expire.
 void Worker::HandBackAll(const std::vector<v1::LeaseRef>& leases) {
   if (leases.empty()) return;
   v1::CompleteRequest request;
@@ -142,6 +164,7 @@ void Worker::HandBackAll(const std::vector<v1::LeaseRef>& leases) {
   LogWarning("drain: handed back tasks", {{"tasks", leases.size()}, {"status", told.ToString()}});
 }
 
+// The body of the leasing thread. It also looks for stuck tasks, since it wakes regularly.
 void Worker::LeaseTasks() {
   int failures = 0;
   const auto set_failures = [&failures](int count) {
@@ -163,6 +186,8 @@ void Worker::LeaseTasks() {
   set_failures(0);
 }
 
+// The lease is held before the task enters the backlog, so that it is renewed while it waits. If
+// the backlog was closed meanwhile, the task goes back.
 bool Worker::LeaseInto(const Backlog::Room& room) {
   lease_request_.set_max_tasks(room.tasks);
   lease_request_.set_held(room.held);
@@ -180,6 +205,7 @@ bool Worker::LeaseInto(const Backlog::Room& room) {
   return true;
 }
 
+// Looks at the task that runs for the longest time.
 void Worker::CheckStuck() const {
   if (options_.task_timeout <= absl::ZeroDuration()) return;
   const auto start = backlog_.LongestRunning();
@@ -190,6 +216,7 @@ void Worker::CheckStuck() const {
   if (options_.on_stuck) options_.on_stuck();
 }
 
+// The body of a slot's thread: one task after the other until the backlog is closed.
 void Worker::RunTasks() {
   while (std::optional<Backlog::Taken> taken = backlog_.Take()) {
     AddBusySlots(1);
@@ -201,6 +228,7 @@ void Worker::RunTasks() {
   }
 }
 
+// Goes through the sender like a result; the grace of a drain includes it.
 void Worker::HandBack(const v1::LeasedTask& task) {
   v1::Completion completion;
   *completion.mutable_lease() = MakeLease(task);
@@ -208,6 +236,7 @@ void Worker::HandBack(const v1::LeasedTask& task) {
   sender_.Put(std::move(completion));
 }
 
+// A completion without an outcome is dropped by the sender.
 v1::Completion Worker::Work(Backlog::Taken& taken) {
   const v1::LeasedTask& task = taken.task;
   const v1::LeaseRef lease = MakeLease(task);
@@ -229,6 +258,7 @@ v1::Completion Worker::Work(Backlog::Taken& taken) {
   } else {
     const absl::Status& failure = outcome->result.status();
     *completion.mutable_error() = rpc::ToProtoStatus(failure);
+    // A host asked for a wait; the coordinator leaves the host alone for it.
     if (const std::optional<absl::Duration> wait = GetRetryAfter(failure); wait.has_value()) {
       completion.set_retry_after_ms(absl::ToInt64Milliseconds(*wait));
     }
@@ -236,6 +266,7 @@ v1::Completion Worker::Work(Backlog::Taken& taken) {
   return completion;
 }
 
+// Called by the sending thread for each completion, sent or dropped.
 void Worker::Ended(const v1::Completion& completion, const char* outcome) {
   CountTask(log_.Ended(completion, outcome), outcome);
   backlog_.Finished(1);
@@ -245,6 +276,7 @@ void Worker::SetWaiting(Backlog::Taken& taken, bool waits) {
   if (backlog_.SetWaiting(waits, &taken)) AddWaiters(Peer::kStore, waits ? 1 : -1);
 }
 
+// The generation is read before the lease is looked at, so that a loss in between ends the wait.
 bool Worker::PauseTask(Backlog::Taken& taken, absl::Duration pause, const absl::Status& why) {
   const v1::LeaseRef lease = MakeLease(taken.task);
   const uint64_t seen = leases_.lost().generation();

@@ -16,6 +16,10 @@
 #include "common/metrics/metrics.h"
 #include "common/worker/stage_table.h"
 
+// Stages count in their results ("kernels.rejected.license"), and not in metrics: a result that
+// comes from the cache must have the same counts. Workers turn the counters of stages that they ran
+// into metrics; the coordinator turns those of finished datasets into others by the same kind of
+// rules.
 namespace kernelmill::worker {
 namespace {
 
@@ -47,6 +51,7 @@ Waiters& WaitersFor(Peer peer) {
 
 }  // namespace
 
+// Creates all series of this worker's stages with 0, so that rates are right from the first event.
 void PrefillWorker(const std::vector<Stage*>& stages) {
   for (const Stage* stage : stages) {
     const std::string name(stage->info().name);
@@ -62,6 +67,8 @@ void PrefillWorker(const std::vector<Stage*>& stages) {
   AddWaiters(Peer::kCoordinator, 0);
 }
 
+// The stage is a label only if this version knows it, so that a coordinator cannot create any
+// series.
 void CountTask(const std::string& stage, const char* outcome) {
   metrics::Counter(
       metrics::kWorkerTasks,
@@ -71,6 +78,7 @@ void CountTask(const std::string& stage, const char* outcome) {
 
 void AddSlots(int slots) { metrics::Gauge(metrics::kSlots).Increment(slots); }
 
+// Called twice for each task, so the gauge is looked up once.
 void AddBusySlots(int slots) {
   static prometheus::Gauge& busy = metrics::Gauge(metrics::kBusySlots);
   busy.Increment(slots);
@@ -108,6 +116,7 @@ constexpr Rule kDatasetRules[] = {
     {StageId::kResolve, "dataset", kKernels, metrics::kDatasetKernels},
 };
 
+// The stage's counters say "sharded" for what users call selected.
 metrics::Labels GetLabels(const Rule& rule, absl::string_view fate, std::string reason) {
   const std::pair<std::string, std::string> names = absl::StrSplit(rule.family.labels, ", ");
   return {{names.first, fate == "sharded" ? "selected" : std::string(fate)},
@@ -120,6 +129,8 @@ std::string BoundedReason(absl::string_view reason) {
   return reasons->ValueFor(reason);
 }
 
+// Turns counters such as "kernels.rejected.license" into metrics by the rules: the group and the
+// stage choose the metric, the fate must be one that the rule knows, and the rest is the reason.
 void Count(absl::Span<const Rule> rules, StageId stage, const v1::StageResult& result) {
   for (const v1::Counter& counter : result.counters()) {
     for (const Rule& rule : rules) {
@@ -137,6 +148,7 @@ void Count(absl::Span<const Rule> rules, StageId stage, const v1::StageResult& r
   }
 }
 
+// Creates a series for each fate, with "none" as the reason.
 void PrefillRules(absl::Span<const Rule> rules, StageId stage) {
   for (const Rule& rule : rules) {
     if (rule.stage != stage) continue;

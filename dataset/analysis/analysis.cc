@@ -22,6 +22,10 @@
 #include "dataset/output/json.h"
 #include "dataset/output/markdown.h"
 
+// Three steps, in three parts of this file. Analysis counts kernels and files as the index meets
+// them; all its members are sums or lists, so that shards are counted on many threads and added.
+// Then AnalysisJson writes the counts as ANALYSIS.json. At last AnalysisMarkdown makes the page for
+// people from that JSON alone.
 namespace kernelmill::dataset {
 namespace {
 
@@ -59,6 +63,8 @@ Json WordsJson(const std::map<std::string, int64_t>& counts) {
 
 }  // namespace
 
+// Counts a kernel's evidence once for each target, and once for the kernel by the check "compiles".
+// A kernel that no compiler was asked about counts only under its reason.
 void AddCompiled(const v1::Verdict& verdict, CompileCounts* counts) {
   if (!verdict.has_compiled()) return;
   const v1::CompiledKernel& compiled = verdict.compiled();
@@ -90,6 +96,7 @@ void AddTo(const CompileCounts& more, CompileCounts& sum) {
   }
 }
 
+// Makes one entry for each toolchain and target, in the order of the map.
 Json CompileCountsJson(const CompileCounts& counts) {
   Json targets = Json::array();
   for (const auto& [target, of] : counts.targets) {
@@ -116,6 +123,7 @@ std::string WordOr(std::string word, absl::string_view otherwise) {
   return word.empty() || word == "unspecified" ? std::string(otherwise) : word;
 }
 
+// Overloads for each kind of count; those for maps call the others.
 void AddTo(const Tally& more, Tally& sum) {
   sum.found += more.found;
   sum.kept += more.kept;
@@ -148,6 +156,7 @@ void AddTo(const std::map<Key, Value>& more, std::map<Key, Value>& sum) {
   for (const auto& [key, value] : more) AddTo(value, sum[key]);
 }
 
+// Sizes are set for kept kernels only, and are 0 otherwise.
 Tally MakeTally(const v1::Kernel& kernel, const v1::Verdict& verdict, bool kept) {
   Tally tally;
   tally.found = 1;
@@ -190,6 +199,7 @@ void CountChecks(const v1::Verdict& verdict, bool kept, Analysis::Checks& checks
   }
 }
 
+// Found kernels show how well compilers do; kept ones what the dataset has.
 void CountCompiled(const v1::Verdict& verdict, bool kept, Analysis::CompileTally& tally) {
   AddCompiled(verdict, &tally.found);
   if (kept) AddCompiled(verdict, &tally.kept);
@@ -214,6 +224,7 @@ void AddTo(const Outcomes& more, Outcomes& sum) {
   sum.exempt += more.exempt;
 }
 
+// The order is that of the sections in ANALYSIS.md.
 const std::vector<std::string>& AnalysisDimensions() {
   static const auto* const dimensions = new std::vector<std::string>{
       "repository", "category", "dsl",     "tag",           "feature",     "kind",
@@ -225,6 +236,7 @@ const std::vector<std::string>& AnalysisDimensions() {
 // closest to the code: the file itself, a license file, the package's metadata, the job.
 std::string LicenseBasis(const v1::License& license) {
   if (license.expression().empty() || license.expression() == "NOASSERTION") return kUnknown;
+  // The order of the tests is from the closest to the code outwards.
   const std::vector<absl::string_view> parts = absl::StrSplit(license.evidence(), '+');
   const auto any = [&](std::initializer_list<absl::string_view> prefixes) {
     return std::any_of(parts.begin(), parts.end(), [&](absl::string_view part) {
@@ -256,6 +268,7 @@ void Analysis::AddKernel(const Origin& origin, const v1::Kernel& kernel, const v
     CountCompiled(verdict, kept, compile_by_repository_[origin.repository]);
   }
   AddTo(tally, licenses_by_category_[origin.category][LicenseBasis(verdict.license())]);
+  // Sizes and distributions are those of kept kernels.
   if (!kept) {
     ++losses_[std::string(manifest::FateName(decision.fate()))]
              [manifest::ReasonKind(decision.reason())];
@@ -265,6 +278,7 @@ void Analysis::AddKernel(const Origin& origin, const v1::Kernel& kernel, const v
   lines_.push_back(Bounded(tally.lines));
 }
 
+// Counts a file once, however many kernels it has.
 void Analysis::AddFile(const Origin& origin, int64_t lines, int64_t size_bytes) {
   const FileTally file = {1, lines, size_bytes};
   AddTo(file, files_by_category_[origin.category]);
@@ -296,6 +310,7 @@ Json Share(int64_t part, int64_t whole) {
   return whole == 0 ? Json() : Number(static_cast<double>(part) / static_cast<double>(whole));
 }
 
+// The share is that of the kept kernels of the whole dataset.
 Json TallyJson(const std::string& name, const Tally& tally, const Tally& total) {
   return {{"name", name},          {"found", tally.found},
           {"kept", tally.kept},    {"share_of_kept", Share(tally.kept, total.kept)},
@@ -365,6 +380,7 @@ uint32_t Quantile(const std::vector<uint32_t>& sorted, size_t thousandths) {
   return sorted[std::min(sorted.size() - 1, sorted.size() * thousandths / 1000)];
 }
 
+// Takes a copy of the values, which it sorts.
 Json SizesJson(std::vector<uint32_t> values) {
   std::sort(values.begin(), values.end());
   Json quantiles = Json::array();
@@ -377,6 +393,7 @@ Json SizesJson(std::vector<uint32_t> values) {
   return {{"quantiles", std::move(quantiles)}, {"histogram", Histogram(values)}};
 }
 
+// Every category with checks also has licences, since AddKernel counts both.
 Json CategoriesJson(const Analysis& analysis) {
   Json list = Json::array();
   for (const auto& [category, checks] : analysis.checks_by_category()) {
@@ -405,6 +422,7 @@ Json CompileJson(const Analysis& analysis) {
   return json;
 }
 
+// Lists how many kernels each fate and reason took, in the order of the map.
 Json LossesJson(const Analysis& analysis) {
   Json list = Json::array();
   for (const auto& [fate, reasons] : analysis.losses()) {
@@ -458,6 +476,7 @@ constexpr size_t kMaxRows = 60;  // in a table by word; ANALYSIS.json has all
 // Formats a number as 12,345.
 std::string Count(int64_t number) {
   std::string digits = absl::StrCat(number);
+  // From the end, so that places before it stay valid.
   for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
   return digits;
 }
@@ -473,6 +492,7 @@ std::string Mark(const Json& share) {
   return value > 0.8 ? "✓" : value > 0.5 ? "~" : "✗";
 }
 
+// A Markdown table that grows by rows.
 class Table {
  public:
   // Columns after the first are numbers.
@@ -491,6 +511,7 @@ class Table {
   std::string text_;
 };
 
+// Returns a dimension as a heading.
 std::string Title(absl::string_view dimension) {
   return absl::StrReplaceAll(dimension, {{"_", " "}, {"dsl", "language"}});
 }
@@ -593,6 +614,7 @@ std::string CompileTable(const Json& repositories) {
   return text;
 }
 
+// Joins the tables about compilers: by target, by reason, by repository.
 std::string CompileText(const Json& compile) {
   return absl::StrCat(
       "Kernels found, kept or not. Unknown: what a kernel is called with could not be told.\n\n",
@@ -600,6 +622,7 @@ std::string CompileText(const Json& compile) {
       CompileTable(compile["by_repository"]));
 }
 
+// All shares are of the kernels found.
 std::string LossTable(const Json& analysis) {
   Table table({"fate", "reason", "kernels", "of all found"});
   const auto found = analysis["kernels"]["found"].get<double>();
@@ -610,6 +633,7 @@ std::string LossTable(const Json& analysis) {
   return table.text();
 }
 
+// Sizes are rounded up to KiB.
 std::string FileTable(const std::string& title, const Json& files) {
   Table table({title, "files", "lines", "KiB"});
   for (const Json& file : files) {
@@ -619,6 +643,7 @@ std::string FileTable(const std::string& title, const Json& files) {
   return table.text();
 }
 
+// The quantiles of tokens and of lines are at the same shares, so one head serves both rows.
 std::string SizeTable(const Json& sizes) {
   std::vector<std::string> head = {"of a kept kernel"};
   for (const Json& quantile : sizes["tokens"]["quantiles"]) {
@@ -638,6 +663,7 @@ std::string SizeTable(const Json& sizes) {
   return table.text();
 }
 
+// The columns are fixed, so that a basis which no kernel has shows as 0.
 std::string LicenseTable(const Json& categories) {
   const std::vector<std::string> bases = {"header", "file", "metadata", "job", "unknown"};
   std::vector<std::string> head = {"category"};

@@ -8,6 +8,10 @@
 #include "common/base/text.h"
 #include "dataset/output/markdown.h"
 
+// Collects, source by source, what PROVENANCE.md says: how many kernels and tokens come from where,
+// under which licences, who holds the copyright, and the texts that licences ask to be passed on.
+// The calls come in the order of the walk: StartSource, then kernels, files and texts of this
+// source.
 namespace kernelmill::dataset {
 namespace {
 
@@ -16,7 +20,8 @@ std::string Share(int64_t part, int64_t whole) {
   return absl::StrFormat("%.2f %%", 100 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
-// Returns a Markdown link, or only the text if the link is not a plain https one.
+// Returns a Markdown link, or only the text if the link is not a plain https one. Strangers write
+// the link; a parenthesis in it would end the Markdown link early.
 std::string Link(const std::string& text, const std::string& link) {
   if (!absl::StartsWith(link, "https://") || absl::StrContains(link, ')'))
     return MarkdownCell(text);
@@ -65,6 +70,7 @@ void Provenance::AddKernel(const v1::License& license, int64_t tokens) {
   for (const std::string& line : license.copyrights()) entry.copyrights.insert(ToUtf8(line));
 }
 
+// Whole files count apart from kernels, but their copyright holders are named together.
 void Provenance::AddWholeFile(const v1::License& license) {
   Entry& entry = entries_.back();
   ++entry.file_licenses[license.expression()];

@@ -11,6 +11,11 @@
 #include "dataset/output/dataset_files.h"
 #include "dataset/rows/row_schema.h"
 
+// croissant.json describes the files of an export for Croissant 1.1 (MLCommons): each file with its
+// hash, the Parquet files of a table as a set, and the fields of a table as a record set, read from
+// the row schema. A struct becomes a field with sub-fields, which Croissant takes out of the column
+// by a JSON path. It has no form for a list within a list, so such fields are left out of the
+// description; the files have them.
 namespace kernelmill::dataset {
 namespace {
 
@@ -87,7 +92,8 @@ class RecordFields {
   }
 
  private:
-  // `path` is where the field is within its column, of names with dots; empty: it is the column.
+  // Describes a field. Returns null for one that cannot be described. `path` is the way to the
+  // field within its column, as names with dots; it is empty if the field is the column.
   Json FieldJson(const Field& field, const std::string& parent, const std::string& column,
                  const std::string& path) const {
     const std::string id = absl::StrCat(parent, "/", field.name);
@@ -104,8 +110,10 @@ class RecordFields {
       json["source"] = Source(column, path);
       return json;
     }
+    // A list of structs within a struct has no JSON path.
     if (field.list && !path.empty()) return nullptr;
     for (const Field& inner : field.fields) {
+      // Within a list of structs only plain fields have a form.
       if (field.list && (inner.list || inner.type == Field::Type::kStruct)) continue;
       Json sub =
           FieldJson(inner, id, column, absl::StrCat(path, path.empty() ? "" : ".", inner.name));
@@ -114,6 +122,8 @@ class RecordFields {
     return json.contains("subField") ? json : Json();
   }
 
+  // Says where a field's values are: in a column of the file set, and perhaps at a path in the
+  // column.
   Json Source(const std::string& column, const std::string& path) const {
     Json source = {{"fileSet", {{"@id", files_}}}, {"extract", {{"column", column}}}};
     if (!path.empty()) source["transform"] = {{"jsonPath", path}};
@@ -124,6 +134,7 @@ class RecordFields {
   std::string config_;
 };
 
+// A table's schema is found by the name of its file.
 Json RecordSet(const Table& table) {
   const std::vector<RowSchema>& schemas = RowSchemas();
   const auto schema =
@@ -136,7 +147,8 @@ Json RecordSet(const Table& table) {
           {"field", RecordFields(table).Of(schema->fields)}};
 }
 
-// Pages of the licences that the kept kernels are under.
+// Returns the pages of SPDX for the licences that kept kernels are under, each once; the file of
+// notices if none of them is known there.
 Json LicensePages(const Json& report) {
   std::set<std::string> ids;
   for (const auto& [text, count] : report.at("licenses").items()) {

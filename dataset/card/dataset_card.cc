@@ -16,6 +16,10 @@
 #include "dataset/output/dataset_files.h"
 #include "dataset/rows/row_schema.h"
 
+// README.md of an export: the front matter in YAML, which the Hugging Face Hub and `datasets` read
+// (configs, splits, features, licences), and sections for people. Both are made from report.json
+// and the list of tables alone, so that they agree with these. Texts of others go through Cell, so
+// that a name cannot break out of its cell or add HTML.
 namespace kernelmill::dataset {
 namespace {
 
@@ -32,6 +36,7 @@ constexpr absl::string_view kHubLicenses[] = {"afl-3.0",      "agpl-3.0",      "
                                               "ofl-1.1",      "osl-3.0",       "postgresql",
                                               "unlicense",    "wtfpl",         "zlib"};
 
+// Returns "other" for a licence that the Hub does not name.
 std::string HubLicense(const spdx::LicenseTerm& term) {
   const std::string id = absl::AsciiStrToLower(term.id);
   const absl::string_view base = absl::StripSuffix(absl::StripSuffix(id, "-only"), "-or-later");
@@ -70,6 +75,7 @@ void AppendFeatures(const Fields& fields, const std::string& indent, std::string
   }
 }
 
+// Every table is of a schema, so the search always finds one.
 const Fields& GetFields(const Table& table) {
   const std::vector<RowSchema>& schemas = RowSchemas();
   return std::find_if(schemas.begin(), schemas.end(),
@@ -77,6 +83,7 @@ const Fields& GetFields(const Table& table) {
       ->fields;
 }
 
+// Appends which files are which split of the config.
 void AppendConfig(const Table& table, bool is_default, std::string* out) {
   absl::StrAppend(out, "- config_name: ", table.config, "\n", is_default ? "  default: true\n" : "",
                   "  data_files:\n");
@@ -86,6 +93,8 @@ void AppendConfig(const Table& table, bool is_default, std::string* out) {
   }
 }
 
+// Appends the features and sizes of the config, by which `datasets` knows them without reading
+// files.
 void AppendInfo(const Table& table, std::string* out) {
   absl::StrAppend(out, "- config_name: ", table.config, "\n  features:\n");
   AppendFeatures(GetFields(table), "  ", out);
@@ -102,6 +111,7 @@ void AppendInfo(const Table& table, std::string* out) {
 
 }  // namespace
 
+// An expression counts with all its licences, since the Hub has no form for AND and OR.
 std::set<std::string> HubLicenses(const Json& report) {
   std::set<std::string> names;
   for (const auto& [text, count] : report.at("licenses").items()) {
@@ -115,6 +125,7 @@ std::set<std::string> HubLicenses(const Json& report) {
   return names;
 }
 
+// The Hub's names of sizes.
 std::string SizeCategory(int64_t rows) {
   constexpr absl::string_view kLimits[] = {"1K", "10K", "100K", "1M", "10M", "100M", "1B"};
   int64_t limit = 1000;
@@ -126,6 +137,7 @@ std::string SizeCategory(int64_t rows) {
   return "n>1B";
 }
 
+// A table without rows is no config. The first one that has some is the default.
 std::string FrontMatter(const Json& report, const std::vector<Table>& tables) {
   // A string of JSON is one of YAML.
   std::string head = absl::StrCat("---\npretty_name: ", Canonical(report.at("name")), "\n");
@@ -160,15 +172,18 @@ std::string JsonCell(const Json& text) {
   return text.is_string() ? Cell(text.get_ref<const std::string&>()) : "";
 }
 
+// Cells must not have a bare | or a newline; Cell and JsonCell see to that.
 std::string Row(const std::vector<std::string>& cells) {
   return absl::StrCat("| ", absl::StrJoin(cells, " | "), " |\n");
 }
+// A table's head is a row and the line below it, which Markdown needs.
 std::string Head(const std::vector<std::string>& cells) {
   std::string row = Row(cells);
   for (size_t i = 0; i < cells.size(); ++i) absl::StrAppend(&row, "|---");
   return absl::StrCat(row, "|\n");
 }
 
+// Joins a list of words, each as code.
 std::string Words(const Json& list) {
   std::vector<std::string> words;
   for (const Json& word : list) words.push_back(absl::StrCat("`", JsonCell(word), "`"));
@@ -182,6 +197,7 @@ std::string Counted(int64_t count, absl::string_view word) {
 
 int64_t Number(const Json& object, const char* key) { return object.at(key).get<int64_t>(); }
 
+// Counts candidates only: holdouts give no rows, and failed sources gave none.
 std::string Introduction(const Json& report) {
   int64_t sources = 0;
   for (const Json& source : report.at("sources")) {
@@ -196,9 +212,11 @@ std::string Introduction(const Json& report) {
       "says so, and what checks and measures\nsay of it.\n\n");
 }
 
+// Makes the table of configs with their rows by split.
 std::string Rows(const std::vector<Table>& tables) {
   std::string text = "## Rows\n\n" + Head({"config", "train", "validation", "test", "rows"});
   for (const Table& table : tables) {
+    // Columns for all three splits, also those that the table does not have.
     std::array<int64_t, 3> rows = {};
     for (const SplitFiles& split : table.splits) {
       rows[split.split == "train" ? 0 : split.split == "validation" ? 1 : 2] = split.rows;
@@ -217,6 +235,7 @@ std::string Rows(const std::vector<Table>& tables) {
       "known.\n\n");
 }
 
+// Shows the eight most frequent reasons of each fate.
 std::string Fates(const Json& kernels) {
   std::string text = "## What became of each kernel\n\n" + Head({"fate", "kernels", "why"});
   for (const char* const fate : {"kept", "rejected", "duplicate", "contaminated"}) {
@@ -224,6 +243,7 @@ std::string Fates(const Json& kernels) {
     std::vector<std::pair<int64_t, std::string>> reasons;
     if (kernels.at("by_reason").contains(fate)) {
       for (const auto& [reason, count] : kernels.at("by_reason").at(fate).items()) {
+        // Negative, so that sorting puts the largest first and equal ones by name.
         reasons.emplace_back(-count.get<int64_t>(), Cell(reason));
       }
     }
@@ -242,6 +262,7 @@ std::string Fates(const Json& kernels) {
                       "`report.json` the sums by source and category.\n\n");
 }
 
+// Names the policy, then counts the kept kernels by expression.
 std::string Licenses(const Json& report) {
   const Json& policies = report.at("policies");
   std::string text = absl::StrCat(
@@ -258,6 +279,7 @@ std::string Licenses(const Json& report) {
                       "licence and NOTICE texts that must go along with\nthe kernels.\n\n");
 }
 
+// Holdouts are named in the section about decontamination instead.
 std::string Sources(const Json& sources) {
   std::string text = Head({"source", "commit", "kernels kept"});
   size_t shown = 0;
@@ -274,6 +296,7 @@ std::string Sources(const Json& sources) {
   return absl::StrCat(text, "\n");
 }
 
+// Names the stages with their versions and the lock file, which together determine the dataset.
 std::string Making(const Json& report) {
   std::vector<std::string> stages;
   for (const auto& [stage, version] : report.at("stages").items()) {
@@ -287,6 +310,8 @@ std::string Making(const Json& report) {
       " --out DIR --data DATA\n```\n\n", Sources(report.at("sources")));
 }
 
+// Says what the dataset was compared with, by which bounds, and what came of it. Without holdouts
+// it says that nothing was compared.
 std::string Decontamination(const Json& report) {
   std::vector<std::string> holdouts;
   for (const Json& source : report.at("sources")) {
@@ -357,6 +382,7 @@ std::string Compilers(const Json& report) {
   return absl::StrCat(text, "\nNot tried: ", absl::StrJoin(untried, ", "), ".\n\n");
 }
 
+// Says what the dataset does not promise; that differs with compilers.
 std::string Limits(const Json& report) {
   const bool compiled = !report.at("compile").is_null();
   return absl::StrCat("## Limits\n\n- ",
@@ -385,6 +411,7 @@ std::string DatasetCard(const Json& report, const std::vector<Table>& tables) {
                       Decontamination(report), Compilers(report), Limits(report), kLoading);
 }
 
+// Makes dataset_info.json, by which LLaMA-Factory finds files and columns.
 Json DatasetInfo() {
   return {
       {"kernelmill_instruct",

@@ -32,6 +32,12 @@
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 
+// Makes the index of a dataset in one walk. On the threads of the walk, ShardIndexer turns a shard
+// into a ShardIndex: entries of files and kernels with places within the shard, and counts. On the
+// visiting thread, IndexVisitor joins the parts in order and shifts their places by what came
+// before. Finish then does what needs the whole dataset: it checks that the ledger adds up, that
+// each decision's leader has the fate that the decision implies, and sorts the candidates into the
+// order of the exported files.
 namespace kernelmill::dataset {
 
 namespace {
@@ -88,6 +94,7 @@ OptOutCounter::OptOutCounter(const v1::DatasetManifest& manifest, const v1::Clus
 
 absl::Status OptOutCounter::VisitTree(int source, const v1::SourceTree& tree) {
   if (counts_.empty()) return absl::OkStatus();
+  // Only these entries can name a file of this source; most sources have none.
   naming_ = index_.Naming(manifest_.sources(source).source());
   google::protobuf::RepeatedPtrField<v1::OptOut> entries;
   for (const int entry : naming_) {
@@ -111,8 +118,13 @@ std::vector<int> OptOutCounter::FindEntries(absl::string_view path,
   return entries;
 }
 
+// Counts a rejected kernel with the entries that name it. Three cases: it is like a kernel that is
+// named (then its leader's entries count, once these are known, in Counts); it is named itself; or
+// it carries a text of a named file, as a piece of its module or as its launcher.
 void OptOutCounter::Add(uint32_t number, const v1::Kernel& kernel, const v1::Decision& decision) {
+  // A reason with more text after it says that the kernel carries a text of others.
   const bool itself = decision.reason() == job::kOptOutReason;
+  // The leader is the kernel for whose sake this one is rejected.
   if (decision.leader() != number) {
     others_.emplace_back(decision.leader(), itself);
   } else if (itself) {
@@ -125,6 +137,7 @@ void OptOutCounter::Add(uint32_t number, const v1::Kernel& kernel, const v1::Dec
       for (const int entry : FindEntries(path, "")) entries.insert(entry);
     };
     for (const v1::ModulePiece& piece : kernel.pieces()) {
+      // Pieces of other sources have paths in those.
       if (piece.used_source().empty()) add(piece.path());
     }
     if (kernel.has_launcher()) add(kernel.launcher().path());
@@ -144,6 +157,7 @@ absl::Status OptOutCounter::VisitShard(const manifest::ShardView& view) {
   return absl::OkStatus();
 }
 
+// The leader of a kernel may come later in the walk, so these are counted at the end.
 std::vector<OptOutCount> OptOutCounter::Counts() const {
   std::vector<OptOutCount> counts = counts_;
   for (const auto& [of, is_copy] : others_) {
@@ -180,6 +194,8 @@ void CountChecks(const v1::Verdict& verdict, CheckCounts* counts) {
   }
 }
 
+// Runs on a thread of the walk and uses only constant parts of the index: manifest, clusters,
+// splits.
 class ShardIndexer {
  public:
   ShardIndexer(const DatasetIndex& index, const manifest::ShardView& view)
@@ -209,6 +225,7 @@ class ShardIndexer {
     entry.has_triton_jit = file.has_triton_jit();
   }
 
+  // DATA_LOSS: the kernel's path is not one of the shard's files.
   absl::Status AddKernel(uint32_t place, const v1::Kernel& kernel) {
     const auto file = places_.find(kernel.path());
     if (file == places_.end()) {
@@ -230,6 +247,8 @@ class ShardIndexer {
     return absl::OkStatus();
   }
 
+  // Counts a kernel or whole file of a source that is no holdout. Only kept ones count for checks,
+  // compilers, licences, tokens and splits.
   void AddCandidate(int i) {
     const uint32_t number = view_.first_number + static_cast<uint32_t>(i);
     const v1::Kernel& kernel = view_.kernels->kernels(i);
@@ -276,6 +295,7 @@ class ShardIndexer {
     }
   }
 
+  // The record of a whole file counts apart from kernels everywhere.
   void AddWholeFile(uint32_t file, const v1::Verdict& verdict, const v1::Decision& decision) {
     ++shard_->counts
           .file_fates[{std::string(manifest::FateName(decision.fate())), decision.reason()}];
@@ -315,6 +335,7 @@ std::string Digits(const std::array<char, kSize>& bytes) {
 int LineInFile(const KernelEntry& kernel) { return kernel.in_json ? 0 : kernel.first_line; }
 int ColumnInFile(const KernelEntry& kernel) { return kernel.in_json ? 0 : kernel.column; }
 
+// Visits on one thread, in order; PrepareShard runs on many.
 class IndexVisitor final : public manifest::DatasetVisitor {
  public:
   explicit IndexVisitor(DatasetIndex* index)
@@ -334,6 +355,7 @@ class IndexVisitor final : public manifest::DatasetVisitor {
     }
   }
 
+  // The order of the four visitors does not matter; they know nothing of each other.
   absl::Status VisitTree(int source, const v1::SourceTree& tree) override {
     SourceEntry& entry = index_.sources[source];
     entry.repository = tree.repository();
@@ -368,6 +390,7 @@ class IndexVisitor final : public manifest::DatasetVisitor {
     for (size_t i = 0; i < per_source_.size(); ++i) index_.sources[i].sums = per_source_[i]->sums();
     RETURN_IF_ERROR(manifest::CheckConservation(index_.sums));
     WithholdLaunchers();
+    // All decisions are known now, so that leaders can be looked up.
     for (const uint32_t number : index_.candidates) RETURN_IF_ERROR(AddToCluster(number));
     std::sort(index_.duplicates.begin(), index_.duplicates.end());
     CountFilesAndClusters();
@@ -377,6 +400,8 @@ class IndexVisitor final : public manifest::DatasetVisitor {
   }
 
  private:
+  // Fills in what the manifest says of a source; the tree adds repository and commit when it is
+  // visited.
   void AddSource(const v1::ManifestSource& source) {
     SourceEntry entry;
     entry.repository = job::SourceName(source.source());
@@ -392,9 +417,12 @@ class IndexVisitor final : public manifest::DatasetVisitor {
         std::make_unique<manifest::LedgerVisitor>(index_.manifest, index_.clusters));
   }
 
+  // Appends a shard's part to the index. Afterwards kernels[n] is the kernel with the number n,
+  // since shards come in the order of the numbering.
   void Join(const manifest::ShardView& view, ShardIndex& shard) {
     const auto first_file = static_cast<uint32_t>(index_.files.size());
     for (KernelEntry& kernel : shard.kernels) kernel.file += first_file;
+    // All kernels are in the index, those of holdouts too; candidates are listed apart.
     index_.kernels.insert(index_.kernels.end(), shard.kernels.begin(), shard.kernels.end());
     std::move(shard.files.begin(), shard.files.end(), std::back_inserter(index_.files));
     for (auto& [place, pointer] : shard.json_pointers) {
@@ -436,6 +464,7 @@ class IndexVisitor final : public manifest::DatasetVisitor {
     return {source.repository, source.category, source.tier};
   }
 
+  // Needs the fates of all kernels, so it runs at the end.
   void CountFilesAndClusters() {
     for (const FileEntry& file : index_.files) {
       if (file.kept == 0) continue;
@@ -447,6 +476,7 @@ class IndexVisitor final : public manifest::DatasetVisitor {
     }
   }
 
+  // Every kernel that a contamination names must be a holdout's.
   absl::Status CheckHoldout(uint32_t number, uint32_t holdout) const {
     const v1::Decision* decision = manifest::DecisionOn(index_.clusters, holdout);
     if (decision != nullptr && decision->fate() == v1::FATE_HOLDOUT) return absl::OkStatus();
@@ -454,6 +484,9 @@ class IndexVisitor final : public manifest::DatasetVisitor {
                                             " matches a kernel that is not a holdout's"));
   }
 
+  // Checks a decision's leader: a duplicate's is kept, a contaminated kernel's is a holdout, and
+  // that of a kernel which is rejected for another's sake is rejected. Otherwise the dataset
+  // contradicts itself.
   absl::Status AddToCluster(uint32_t number) {
     const v1::Decision& decision = index_.DecisionOn(number);
     for (const v1::Contamination& match : decision.contamination()) {
@@ -497,6 +530,7 @@ void AddTokens(const v1::TokenCounts& more, v1::TokenCounts* sum) {
   sum->set_o200k_base(sum->o200k_base() + more.o200k_base());
 }
 
+// Every member of SourceCounts must be added here, or a group would lack it.
 void AddCounts(const SourceCounts& more, SourceCounts* sum) {
   for (const auto& [fate, count] : more.fates) sum->fates[fate] += count;
   for (const auto& [check, outcomes] : more.checks) AddTo(outcomes, sum->checks[check]);
@@ -512,6 +546,7 @@ std::string FileEntry::sha256() const { return Digits(sha256_bytes); }
 std::string KernelEntry::id() const { return Digits(id_bytes); }
 std::string KernelEntry::sha256() const { return Digits(sha256_bytes); }
 
+// The pairs are sorted by the kept kernel, so its duplicates are one range.
 absl::Span<const std::pair<uint32_t, uint32_t>> DatasetIndex::FindDuplicates(
     uint32_t number) const {
   const auto begin = std::lower_bound(duplicates.begin(), duplicates.end(), std::pair(number, 0u));
@@ -520,6 +555,7 @@ absl::Span<const std::pair<uint32_t, uint32_t>> DatasetIndex::FindDuplicates(
   return absl::MakeConstSpan(duplicates).subspan(begin - duplicates.begin(), end - begin);
 }
 
+// Numbers decide between kernels at one place, so the order is total.
 bool DatasetIndex::Before(uint32_t a, uint32_t b) const {
   const KernelEntry& ka = kernels[a];
   const KernelEntry& kb = kernels[b];
@@ -530,6 +566,7 @@ bool DatasetIndex::Before(uint32_t a, uint32_t b) const {
                                               ColumnInFile(kb), b);
 }
 
+// A file that is opted out is not even named.
 std::vector<uint32_t> DatasetIndex::ListedFiles() const {
   std::vector<uint32_t> numbers;
   for (uint32_t i = 0; i < files.size(); ++i) {
@@ -547,6 +584,7 @@ absl::string_view DatasetIndex::GetSplit(uint32_t number) const {
                                                        : splits.splits(static_cast<int>(number)));
 }
 
+// The walk goes through CheckingVisitor, which compares each kernel with its file's content.
 absl::StatusOr<DatasetIndex> IndexDataset(cas::BlobStore& store, const cas::Digest& dataset,
                                           int threads) {
   DatasetIndex index;

@@ -35,6 +35,13 @@
 #include "dataset/rows/row_schema.h"
 #include "kernelmill/v1/rows.pb.h"
 
+// An export walks the dataset for the index, which holds everything except texts; for the reviews,
+// if the job has some; for the rows; and for the tree of source files, if one is asked for.
+// Everything is written into a staging folder beside the output, which takes the output's place at
+// the very end. So an export that fails or is killed leaves the earlier one as it was.
+//
+// Files are the same byte for byte for any number of threads: threads prepare pieces, and InOrder
+// hands them to one writer in order.
 namespace kernelmill::dataset {
 namespace {
 
@@ -53,6 +60,7 @@ struct WrittenKernels {
   std::vector<std::string> warnings;
 };
 
+// Writes everything that is made of kept kernels in one walk: rows, pairs, notices and the mix.
 absl::StatusOr<WrittenKernels> WriteKernels(cas::BlobStore& store, const DatasetIndex& index,
                                             const manifest::FollowedReviews& reviews,
                                             const std::string& dir, int threads,
@@ -77,6 +85,7 @@ absl::StatusOr<WrittenKernels> WriteKernels(cas::BlobStore& store, const Dataset
 // Kernels of the ledger that are rendered as one piece of work.
 constexpr size_t kLedgerRows = 256;
 
+// Needs no walk: the index has all that a row of the ledger says.
 absl::Status WriteLedger(const DatasetIndex& index, int threads, TableWriter* tables) {
   const size_t count = index.candidates.size();
   return InOrder<RenderedRows>(
@@ -97,6 +106,7 @@ absl::Status WriteLedger(const DatasetIndex& index, int threads, TableWriter* ta
       });
 }
 
+// Writes a file whose text is complete in memory.
 absl::Status WriteWhole(const std::string& dir, absl::string_view name, absl::string_view text) {
   ASSIGN_OR_RETURN(FileWriter file, FileWriter::Create(absl::StrCat(dir, "/", name)));
   RETURN_IF_ERROR(file.Append(text));
@@ -136,8 +146,11 @@ void ReturnFreeMemory() {
 
 }  // namespace
 
+// The tables are finished after all rows are there; the card and croissant.json come after the
+// tables, since they name files and hashes.
 absl::StatusOr<std::vector<std::string>> ExportDataset(cas::BlobStore& store,
                                                        const ExportRequest& request) {
+  // First, since a folder that must not be replaced should fail before hours of work.
   ASSIGN_OR_RETURN(StagingDir staging, StagingDir::Create(request.out_dir));
   ReturnFreeMemory();
   const int threads = ThreadCount(request.threads);
@@ -153,6 +166,7 @@ absl::StatusOr<std::vector<std::string>> ExportDataset(cas::BlobStore& store,
   ReturnFreeMemory();
   RETURN_IF_ERROR(WriteLedger(index, threads, &rows));
   RETURN_IF_ERROR(WriteSourceFiles(store, index, request, dir, threads));
+  // The report needs the counts of the rows, and the card needs the report.
   const Json report = Report(index, request.dataset, kernels.counts, reviews, request.failures);
   RETURN_IF_ERROR(WriteWhole(dir, kReportFile, Pretty(report)));
   ASSIGN_OR_RETURN(const std::vector<Table> tables, rows.Finish(threads));
@@ -162,6 +176,7 @@ absl::StatusOr<std::vector<std::string>> ExportDataset(cas::BlobStore& store,
   RETURN_IF_ERROR(
       WriteWhole(dir, kCroissantFile, Pretty(Croissant(report, Created(index), tables))));
   RETURN_IF_ERROR(WriteWhole(dir, kLockFile, job::JobFileYaml(request.lock)));
+  // Until here the output was not touched.
   RETURN_IF_ERROR(staging.Commit());
   return std::move(kernels.warnings);
 }

@@ -22,7 +22,8 @@
 namespace kernelmill::dataset {
 namespace {
 
-// `in_tree` is null without a tree.
+// Returns the entry of a file. With a tree, path and hash are those of the file in it, and the
+// source's are kept beside them; `in_tree` is null without a tree.
 Json FileJson(const FileEntry& file, const SourceEntry& source, const TreeFile* in_tree) {
   Json json = Json::object();
   if (in_tree == nullptr) {
@@ -83,6 +84,8 @@ constexpr size_t kFilesAtOnce = 256;
 // Writes MANIFEST.json entry by entry: there may be more than memory should hold at once.
 class ManifestWriter {
  public:
+  // Sorts the files into categories; files that the tree leaves out are listed apart, with the
+  // reason.
   ManifestWriter(const DatasetIndex& index, const TreeFiles* tree, int threads, FileWriter* out)
       : index_(index), tree_(tree), threads_(threads), out_(*out) {
     for (const uint32_t number : index.ListedFiles()) {
@@ -126,6 +129,7 @@ class ManifestWriter {
     return Text(GetSource(index_.files[number]).category);
   }
 
+  // Writes members of the outermost object, each after a comma.
   absl::Status WriteMembers(const Json& object) {
     for (const auto& [key, value] : object.items()) {
       RETURN_IF_ERROR(out_.Append(absl::StrCat(",\n  ", JsonString(key), ": ", Within(value, 1))));
@@ -133,6 +137,7 @@ class ManifestWriter {
     return absl::OkStatus();
   }
 
+  // Writes the category's files, then its sums.
   absl::Status WriteCategory(const std::string& category, const std::vector<uint32_t>& numbers,
                              FileTotals* all) {
     RETURN_IF_ERROR(out_.Append(absl::StrCat(Canonical(category), ": {\n      \"files\": ")));
@@ -184,6 +189,8 @@ class ManifestWriter {
 
 }  // namespace
 
+// The date of an export must not depend on the clock, or the same dataset would give other bytes.
+// So it is that of the newest commit.
 std::string Created(const DatasetIndex& index) {
   int64_t newest = 0;
   for (const SourceEntry& source : index.sources) newest = std::max(newest, source.commit_time);

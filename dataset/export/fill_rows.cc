@@ -17,6 +17,10 @@
 #include "dataset/export/redact.h"
 #include "dataset/training/infill.h"
 
+// Fills the messages of rows from the messages of the stages and the index. Most fields have the
+// same name and type on both sides and are copied by reflection (FieldCopier); the code below names
+// only those that differ. FieldCopier resolves the fields once for each pair of types, so that
+// copying a row looks up nothing by name.
 namespace kernelmill::dataset {
 namespace {
 
@@ -36,6 +40,7 @@ using google::protobuf::Reflection;
 // names and types: such a field needs no line here. The row's message may have no others.
 class FieldCopier {
  public:
+  // Pairs the fields by name and checks their types. Any mismatch ends the program at first use.
   FieldCopier(const Descriptor& from, const Descriptor& to) {
     for (int i = 0; i < to.field_count(); ++i) {
       Pair pair;
@@ -52,6 +57,7 @@ class FieldCopier {
     }
   }
 
+  // Copies what is set; unset fields stay unset.
   void Copy(const Message& from, Message* to) const {
     const Reflection& reading = *from.GetReflection();
     const Reflection& writing = *to->GetReflection();
@@ -112,6 +118,7 @@ class FieldCopier {
   std::vector<Pair> pairs_;
 };
 
+// Makes the copier at first use and keeps it. Thread-safe.
 template <typename From, typename To>
 void CopyFields(const From& from, To* to) {
   static const FieldCopier& copier = *new FieldCopier(*From::descriptor(), *To::descriptor());
@@ -147,6 +154,7 @@ void FillTrainingFields(const DatasetIndex& index, uint32_t number, const v1::Ve
   row->set_split(std::string(index.GetSplit(number)));
 }
 
+// Ids are sorted, since kernels' numbers depend on the order of the sources.
 template <typename Row>
 void FillDuplicates(const DatasetIndex& index, uint32_t number, Row* row) {
   std::vector<std::string> ids;
@@ -175,6 +183,7 @@ void FillContamination(const DatasetIndex& index, uint32_t number, Row* row) {
   if (decision.weak_matches() > 0) row->set_contamination_weak_score(decision.weak_score());
 }
 
+// Lists findings with their places, and says of each whether the text was written over.
 template <typename Row>
 void FillSensitive(const v1::Quality& quality, const v1::QualityPolicy& policy, Row* row) {
   for (const v1::Sensitive& finding : quality.sensitive()) {
@@ -187,6 +196,7 @@ void FillSensitive(const v1::Quality& quality, const v1::QualityPolicy& policy, 
   }
 }
 
+// Fills the texts of a kernel and what was found about their names.
 void FillTexts(const v1::Kernel& kernel, v1::KernelRow* row) {
   row->set_source(kernel.source());
   row->set_module(kernel.module());
@@ -203,6 +213,7 @@ void FillTexts(const v1::Kernel& kernel, v1::KernelRow* row) {
   *row->mutable_calls() = kernel.calls();
 }
 
+// `default` is a keyword of C++, so protobuf's setter ends in an underscore.
 void FillParameters(const v1::Kernel& kernel, v1::KernelRow* row) {
   for (const v1::Parameter& parameter : kernel.parameters()) {
     v1::KernelRow::Parameter* to = row->add_parameters();
@@ -214,6 +225,7 @@ void FillParameters(const v1::Kernel& kernel, v1::KernelRow* row) {
   }
 }
 
+// Values are source text, not numbers: configurations may have expressions.
 void FillAutotune(const v1::Autotune& autotune, v1::KernelRow::Autotune* to) {
   const auto add = [](const v1::NamedText& text, v1::KernelRow::NamedValue* value) {
     value->set_name(text.name());
@@ -231,6 +243,7 @@ void FillAutotune(const v1::Autotune& autotune, v1::KernelRow::Autotune* to) {
   to->set_key_expression(autotune.key_expression());
 }
 
+// Names the model and the graph of a kernel that TorchInductor generated.
 void FillInductor(const v1::Kernel& kernel, v1::KernelRow::Inductor* to) {
   const v1::InductorOrigin& origin = kernel.inductor();
   to->set_model(origin.model());
@@ -256,6 +269,8 @@ void FillDerivedFields(const v1::Kernel& kernel, v1::KernelRow* row) {
   if (kernel.has_cuda()) CopyFields(kernel.cuda(), row->mutable_cuda());
 }
 
+// Each check is a field of CheckOutcomes by its name. Reasons are listed apart, since few checks
+// have one.
 void FillChecks(const v1::Verdict& verdict, v1::KernelRow* row) {
   v1::KernelRow::CheckOutcomes* checks = row->mutable_checks();
   for (const v1::RuleResult& result : verdict.rules()) {
@@ -294,6 +309,7 @@ bool HasSignature(const v1::CompileResult& result, const v1::CompiledKernel& com
   return loaded && result.signature() >= 0 && result.signature() < compiled.signatures_size();
 }
 
+// Sizes exist only for a kernel that compiled; for others they stay unset.
 void FillCompile(const v1::CompiledKernel& compiled, v1::KernelRow::Compile* to) {
   to->set_not_attempted(compiled.not_attempted());
   CopyFields(compiled.imports(), to->mutable_imports());
@@ -321,6 +337,8 @@ void FillCompile(const v1::CompiledKernel& compiled, v1::KernelRow::Compile* to)
 
 }  // namespace
 
+// Fills what the validator found: tokens, licence, checks, quality, kind, target, and the
+// compilers' results.
 void FillVerdict(const v1::Verdict& verdict, const v1::QualityPolicy& policy, v1::KernelRow* row) {
   CopyFields(verdict.source_tokens(), row->mutable_tokens());
   CopyFields(verdict.module_tokens(), row->mutable_module_tokens());
@@ -354,6 +372,7 @@ void FillKernelRow(const DatasetIndex& index, uint32_t number, const v1::Kernel&
   row->set_word_overlap(std::max(0.0, index.DecisionOn(number).word_overlap()));
 }
 
+// A whole file is numbered like a kernel, and its row has the ids of the kept kernels within it.
 void FillFileRow(const DatasetIndex& index, uint32_t number, const v1::Kernel& file,
                  const v1::Verdict& verdict, const std::vector<std::string>& kernels,
                  v1::FileRow* row) {
@@ -380,6 +399,7 @@ void FillFileRow(const DatasetIndex& index, uint32_t number, const v1::Kernel& f
   FillContamination(index, number, row);
 }
 
+// The infill is cut by the pair's own hash, so it needs nothing else.
 void FillFimRow(const DatasetIndex& index, uint32_t number, const manifest::FimPair& pair,
                 absl::string_view sha1, const v1::Verdict& verdict, v1::FimRow* row) {
   Infill infill = CutInfill(pair, sha1);
@@ -392,6 +412,7 @@ void FillFimRow(const DatasetIndex& index, uint32_t number, const manifest::FimP
   FillTrainingFields(index, number, verdict, row);
 }
 
+// A conversation is three messages: system, user, assistant.
 void FillInstructRow(const DatasetIndex& index, uint32_t number, const Conversation& conversation,
                      const v1::Verdict& verdict, v1::InstructRow* row) {
   const auto add = [row](const char* role, const std::string& content) {
@@ -420,6 +441,7 @@ void FillLedgerRow(const DatasetIndex& index, uint32_t number, v1::LedgerRow* ro
   FillContamination(index, number, row);
 }
 
+// The link is to the whole file.
 void FillNoticeRow(const SourceEntry& source, const v1::SourceFile& file, v1::NoticeRow* row) {
   row->set_repository(source.repository);
   row->set_repository_url(source.url);

@@ -22,6 +22,13 @@
 #include "dataset/training/conversations.h"
 #include "kernelmill/v1/compile.pb.h"
 
+// Rows are made in two steps. KernelRowMaker fills the messages where the shard is prepared and
+// serializes them as records, which wait until their source has ended. KernelRenderer parses the
+// records again in the order of the export and renders lines of JSON, CSV and framed messages. A
+// record is cheaper to keep than its rendered forms, and the repeats among examples are known only
+// in that order.
+//
+//   record := file (1 byte, KernelFile) size (4 bytes, little-endian) message
 namespace kernelmill::dataset {
 namespace {
 
@@ -71,12 +78,15 @@ bool AddParsed(absl::string_view serialized, Row* row, RenderedRows* out) {
 
 void AppendRecord(KernelFile file, const google::protobuf::Message& row, std::string* records) {
   const size_t begin = records->size();
+  // The head is filled with the file's number; the size overwrites the rest of it below.
   records->append(kRecordHead, static_cast<char>(file));
   row.AppendToString(records);
   const auto size = static_cast<uint32_t>(records->size() - begin - kRecordHead);
   __builtin_memcpy(records->data() + begin + 1, &size, sizeof(size));
 }
 
+// Tokens are counted only for files that a mix draws from, except those of kernels, which the
+// verdict has. Runs on many threads, one maker each.
 KernelRows KernelRowMaker::Make(uint32_t number, const v1::Kernel& kernel,
                                 const v1::Verdict& verdict) {
   KernelRows rows;
@@ -107,6 +117,7 @@ KernelRows KernelRowMaker::Make(uint32_t number, const v1::Kernel& kernel,
   return rows;
 }
 
+// Makes the row of a whole file. `kernels` are the ids of the kept kernels within it.
 KernelRows KernelRowMaker::MakeOfFile(uint32_t number, const v1::Kernel& file,
                                       const v1::Verdict& verdict,
                                       const std::vector<std::string>& kernels) {
@@ -119,6 +130,7 @@ KernelRows KernelRowMaker::MakeOfFile(uint32_t number, const v1::Kernel& file,
   return rows;
 }
 
+// Renders all records of one kernel. DATA_LOSS: the records were damaged while they waited.
 absl::Status KernelRenderer::Add(absl::string_view records, bool repeated, RenderedKernels* out) {
   while (!records.empty()) {
     uint32_t size = 0;
@@ -131,6 +143,7 @@ absl::Status KernelRenderer::Add(absl::string_view records, bool repeated, Rende
   return absl::OkStatus();
 }
 
+// A repeated example is left out of fim.jsonl and of the CSV file; its kernel stays a row.
 absl::Status KernelRenderer::AddRow(KernelFile file, absl::string_view serialized, bool repeated,
                                     RenderedKernels* out) {
   bool parsed = false;
@@ -183,6 +196,9 @@ TextHashes ReadHashes(const v1::CompiledKernel& compiled, const v1::CompilePolic
   return hashes;
 }
 
+// Joins the compilers' texts of a shard with the evidence of its kernels. The invariant: awaited_
+// has exactly the texts that the evidence names and that have not come yet. A text that is not
+// awaited, or has another hash, and a text that never comes are DATA_LOSS.
 class IrRowMaker {
  public:
   IrRowMaker(const DatasetIndex& index, const manifest::ShardView& view, IrSink sink)
@@ -209,6 +225,7 @@ class IrRowMaker {
     const TextKey key(text.toolchain(), text.target(), text.form());
     const std::string sha256 = Sha256Hex(text.text());
     const auto kernel = awaited_.find(number);
+    // A text may be named once only: it is erased when it comes.
     const bool known = kernel != awaited_.end() && kernel->second.contains(key);
     if (!known || kernel->second.at(key) != sha256) {
       return absl::DataLossError(
@@ -233,6 +250,7 @@ class IrRowMaker {
  private:
   uint32_t GetNumber(int place) const { return view_.first_number + static_cast<uint32_t>(place); }
 
+  // The text is redacted by the findings in the kernel's own texts, which compilers may repeat.
   v1::IrRow MakeRow(int place, const v1::IrText& text, const std::string& sha256) const {
     const uint32_t number = GetNumber(place);
     const v1::Kernel& kernel = view_.kernels->kernels(place);
@@ -263,6 +281,8 @@ class IrRowMaker {
 
 }  // namespace
 
+// The manifest lists the blobs of all shards of a source in one list; ir_parts says how many of
+// them each shard has.
 absl::Status MakeIrRows(cas::BlobStore& store, const DatasetIndex& index,
                         const manifest::ShardView& view, IrSink sink) {
   IrRowMaker maker(index, view, sink);

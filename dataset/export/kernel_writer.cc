@@ -79,6 +79,7 @@ class Seen {
     }
     if (manifest::WithholdsLauncher(index.DecisionOn(number),
                                     index.manifest.dedup().contamination())) {
+      // A copy is made only for the few kernels that change.
       if (!changed_) changed_ = original;
       changed_->mutable_launcher()->clear_text();
     }
@@ -98,6 +99,7 @@ class Seen {
 
 }  // namespace
 
+// Opens the files that are not tables and writes their heads.
 absl::StatusOr<std::unique_ptr<KernelWriter>> KernelWriter::Create(cas::BlobStore& store,
                                                                    const DatasetIndex& index,
                                                                    const std::string& dir,
@@ -125,17 +127,20 @@ KernelWriter::KernelWriter(cas::BlobStore& store, const DatasetIndex& index,
       temp_file_(std::move(temp_file)),
       fim_csv_(std::move(fim_csv)),
       functions_(std::move(functions)) {
+  // Tokens are counted only where a mix needs them: tokenizing costs more than making the row.
   for (size_t file = 0; file < kKernelFileCount; ++file) {
     count_tokens_[file] = sinks_.mix->DrawsFrom(kConfigs[file]);
   }
 }
 
+// A source begins, so the one before has ended.
 absl::Status KernelWriter::VisitTree(int source, const v1::SourceTree& tree) {
   RETURN_IF_ERROR(EndSource());
   sinks_.notices->StartSource(index_.sources[static_cast<size_t>(source)], tree);
   return absl::OkStatus();
 }
 
+// Runs on the threads of the walk. Holdouts have no verdicts and give no rows.
 absl::StatusOr<std::unique_ptr<manifest::PreparedShard>> KernelWriter::PrepareShard(
     const manifest::ShardView& view) {
   auto shard = std::make_unique<KeptShard>();
@@ -164,6 +169,8 @@ absl::StatusOr<std::unique_ptr<manifest::PreparedShard>> KernelWriter::PrepareSh
   return shard;
 }
 
+// Runs on one thread, in the order of the shards. Which notices go along depends on the kept
+// kernels, so they are noted here.
 absl::Status KernelWriter::VisitShard(const manifest::ShardView& view) {
   auto& shard = static_cast<KeptShard&>(*view.prepared);
   for (KeptShard::Kept& kept : shard.kernels) {
@@ -177,6 +184,7 @@ absl::Status KernelWriter::VisitShard(const manifest::ShardView& view) {
   return view.verdicts == nullptr ? absl::OkStatus() : KeepIr(view);
 }
 
+// Compilers' texts always go to the temporary file: they are far larger than the rows.
 absl::Status KernelWriter::KeepIr(const manifest::ShardView& view) {
   return MakeIrRows(store_, index_, view,
                     [this](uint32_t number, const v1::IrRow& row) -> absl::Status {
@@ -188,6 +196,8 @@ absl::Status KernelWriter::KeepIr(const manifest::ShardView& view) {
                     });
 }
 
+// Keeps the records of a kernel until its source ends: in memory up to kHeldBytes, then in the
+// temporary file.
 absl::Status KernelWriter::Keep(uint32_t number, int32_t tier, KernelRows& rows) {
   Waiting waiting;
   waiting.number = number;
@@ -198,6 +208,7 @@ absl::Status KernelWriter::Keep(uint32_t number, int32_t tier, KernelRows& rows)
   if (index_.manifest.has_mix()) {
     waiting.tokens = std::make_unique<RowTokenCounts>(std::move(rows.tokens));
   }
+  // The first records of a source stay in memory, so that a small source writes no temporary file.
   if (held_bytes_ + rows.records.size() > kHeldBytes) {
     ASSIGN_OR_RETURN(const TempFile::Extent extent, temp_file_.Append(rows.records));
     waiting.offset = extent.offset;
@@ -212,6 +223,9 @@ absl::Status KernelWriter::Keep(uint32_t number, int32_t tier, KernelRows& rows)
   return absl::OkStatus();
 }
 
+// Sorts the kernels into the order of the export, counts them in it, and renders and writes them in
+// blocks. Blocks are cut by bytes and not by threads, and written in order, so the files are the
+// same for any number of threads.
 absl::Status KernelWriter::EndSource() {
   std::sort(waiting_.begin(), waiting_.end(), [this](const Waiting& a, const Waiting& b) {
     return index_.Before(a.number, b.number);
@@ -232,6 +246,8 @@ absl::Status KernelWriter::EndSource() {
   return temp_file_.Clear();
 }
 
+// The first of equal examples, in the order of the export, is kept. examples_ lives over all
+// sources.
 void KernelWriter::Count(Waiting& kernel) {
   if (kernel.example) {
     kernel.repeat = !examples_.insert(kernel.fim_sha1).second;
@@ -246,6 +262,7 @@ void KernelWriter::Count(Waiting& kernel) {
   }
 }
 
+// Cuts after the kernel with which a block reaches kBlockBytes; a kernel is never divided.
 std::vector<KernelWriter::Block> KernelWriter::CutBlocks() const {
   std::vector<Block> blocks;
   size_t bytes = kBlockBytes;  // the size of the last block; at first no block is open
@@ -263,6 +280,7 @@ std::vector<KernelWriter::Block> KernelWriter::CutBlocks() const {
   return blocks;
 }
 
+// Runs on many threads: it only reads, and reads of the temporary file name their place.
 absl::StatusOr<RenderedKernels> KernelWriter::Render(const Block& block) const {
   RenderedKernels rendered;
   KernelRenderer renderer;
@@ -284,6 +302,8 @@ absl::StatusOr<RenderedKernels> KernelWriter::Render(const Block& block) const {
   return rendered;
 }
 
+// triton_functions.json is one list: every element comes with a comma before it, which the first
+// one loses.
 absl::Status KernelWriter::Write(const RenderedKernels& rendered) {
   for (size_t file = 0; file < kKernelFileCount; ++file) {
     RETURN_IF_ERROR(sinks_.tables->Append(RowType(file), rendered.rows[file]));
@@ -295,6 +315,7 @@ absl::Status KernelWriter::Write(const RenderedKernels& rendered) {
   return functions_.Append(functions);
 }
 
+// An empty list is written as [] and a newline.
 absl::Status KernelWriter::Close() {
   RETURN_IF_ERROR(EndSource());
   RETURN_IF_ERROR(functions_.Append(first_function_ ? "]\n" : "\n]\n"));

@@ -15,9 +15,12 @@
 #include "dataset/output/dataset_files.h"
 #include "dataset/output/files.h"
 
+// While rows are written, MixFiles notes the place and the tokens of each row that a mix may draw.
+// Once all are written, it makes the plan and writes the order of each phase.
 namespace kernelmill::dataset {
 namespace {
 
+// An empty list means everything.
 template <typename Range, typename Value>
 bool EmptyOrHas(const Range& range, const Value& value) {
   return range.empty() || std::find(range.begin(), range.end(), value) != range.end();
@@ -42,6 +45,8 @@ absl::StatusOr<int64_t> WriteOrder(const PhasePlan& phase, uint64_t seed, const 
 
 }  // namespace
 
+// Counts every row that is written, since a sample names a row by its place in the file; but only
+// rows of train are drawn.
 void MixFiles::AddRow(const std::string& config, uint32_t number, int64_t tokens, int32_t tier) {
   const uint32_t row = written_[config]++;
   if (!DrawsFrom(config) || index_.GetSplit(number) != "train") return;
@@ -49,6 +54,7 @@ void MixFiles::AddRow(const std::string& config, uint32_t number, int64_t tokens
   rows_[config].push_back({row, number, static_cast<uint32_t>(bounded), tier});
 }
 
+// A selection that the part does not give fits every row.
 bool MixFiles::Fits(const v1::MixPart& part, const MixRow& row) const {
   const SourceEntry& source = index_.GetSource(row.number);
   return EmptyOrHas(part.repositories(), source.repository) &&
@@ -57,6 +63,8 @@ bool MixFiles::Fits(const v1::MixPart& part, const MixRow& row) const {
          EmptyOrHas(part.tiers(), row.tier);
 }
 
+// Writes an index for each phase and mix.json. Returns the plan's warnings, which do not fail the
+// export.
 absl::StatusOr<std::vector<std::string>> MixFiles::Write(const std::string& dir) const {
   std::vector<std::string> warnings;
   if (!index_.manifest.has_mix()) return warnings;

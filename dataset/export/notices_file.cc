@@ -9,6 +9,10 @@
 #include "dataset/export/place.h"
 #include "kernelmill/v1/rows.pb.h"
 
+// Decides which licence and NOTICE texts of a source go along with its kept kernels: those that a
+// kernel's licence evidence names, and licence files that are about a folder in which, or below
+// which, a file was kept. The texts are written as the source ends, since only then it is known
+// what was kept.
 namespace kernelmill::dataset {
 
 void NoticesFile::StartSource(const SourceEntry& source, const v1::SourceTree& tree) {
@@ -18,6 +22,8 @@ void NoticesFile::StartSource(const SourceEntry& source, const v1::SourceTree& t
   *license_files_.mutable_license_files() = tree.license_files();
 }
 
+// Adds all folders above the file, from the innermost on, until one is known: then all above it
+// are.
 void NoticesFile::AddNamedBy(const v1::Verdict& verdict, absl::string_view path, bool whole_file) {
   const v1::License& license = verdict.license();
   if (whole_file) {

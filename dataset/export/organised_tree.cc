@@ -23,6 +23,10 @@
 #include "dataset/tree/tree_paths.h"
 #include "kernelmill/v1/source.pb.h"
 
+// Writes the source files themselves, by category and repository. The plan is made from the index
+// before the walk: every path, and which files must not be shown. The walk then reads the files'
+// content, looks for secrets and addresses in all of it (the validator saw only kernels), and
+// redacts or leaves out by the job's policies.
 namespace kernelmill::dataset {
 namespace {
 
@@ -81,6 +85,7 @@ std::string Rejection(const v1::Quality& quality, const v1::QualityPolicy& polic
     const v1::SensitivePolicy asked = email ? policy.emails() : policy.secrets();
     if (asked == v1::SENSITIVE_POLICY_REJECT) return absl::StrCat("sensitive:", finding.kind());
   }
+  // The search stops at a number of findings; the rest of the text is then unknown.
   const bool all_found = quality.sensitive_size() < static_cast<int>(sensitive::kMaxSensitive);
   const bool redacts = policy.secrets() != v1::SENSITIVE_POLICY_LABEL ||
                        policy.emails() != v1::SENSITIVE_POLICY_LABEL;
@@ -111,10 +116,14 @@ class TreeWriter final : public manifest::DatasetVisitor {
 
   absl::Status VisitTree(int, const v1::SourceTree&) override { return absl::OkStatus(); }
 
+  // Runs on many threads; reads the plan's entries of this shard's files only, which change when
+  // the shard is visited. A shard without a wanted file is not read. DATA_LOSS: the content is not
+  // that which was extracted.
   absl::StatusOr<std::unique_ptr<manifest::PreparedShard>> PrepareShard(
       const manifest::ShardView& view) override {
     auto shard = std::make_unique<SeenShard>();
     const std::vector<uint32_t> wanted = FindWanted(view);
+    // Most shards of a source without kept kernels end here.
     if (wanted.empty()) return shard;
     const cas::Digest& digest = index_.manifest.sources(view.source).files(view.shard);
     ASSIGN_OR_RETURN(const auto files, cas::GetMessage<v1::FileShard>(store_, digest));
@@ -134,6 +143,7 @@ class TreeWriter final : public manifest::DatasetVisitor {
     return shard;
   }
 
+  // Writes on one thread. The plan then says of each file what became of it.
   absl::Status VisitShard(const manifest::ShardView& view) override {
     for (Seen& seen : static_cast<SeenShard*>(view.prepared)->files) {
       if (seen.file.left_out.empty()) RETURN_IF_ERROR(Write(seen));
@@ -152,6 +162,8 @@ class TreeWriter final : public manifest::DatasetVisitor {
     return wanted;
   }
 
+  // O_EXCL and O_NOFOLLOW: paths come from repositories; a file is never written over another one
+  // or through a link.
   absl::Status Write(const Seen& seen) const {
     const fs::path path = fs::path(root_) / seen.file.path;
     std::error_code error;

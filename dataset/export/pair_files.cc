@@ -10,6 +10,9 @@
 #include "dataset/export/place.h"
 #include "dataset/output/dataset_files.h"
 
+// Pairs come from two sides. CudaTritonMatcher proposes candidates by likeness, within a source.
+// People list pairs in the job, or accept and reject candidates in reviews. A pair of people's is
+// never also a candidate. Pairs of kernels of different splits are counted and left out.
 namespace kernelmill::dataset {
 namespace {
 
@@ -64,6 +67,8 @@ absl::StatusOr<PairFiles> PairFiles::Create(const std::string& dir, const Datase
   return PairFiles(index, reviews, tables, std::move(examples), std::move(texts));
 }
 
+// curated_kernels_ gets an empty entry for each kernel that a pair names, so that the walk knows
+// whose texts to keep.
 PairFiles::PairFiles(const DatasetIndex& index, const manifest::FollowedReviews& reviews,
                      TableWriter* tables, FileWriter examples, TempFile texts)
     : index_(index),
@@ -87,6 +92,8 @@ bool PairFiles::IsCompared(uint32_t number) const {
   return compared_[static_cast<size_t>(index_.GetFile(number).source)];
 }
 
+// Runs on the threads of the walk, since reading a kernel's words takes time. A kernel that neither
+// the matcher nor a list needs gives nothing.
 std::optional<PairFiles::Half> PairFiles::GetHalf(uint32_t number, const v1::Kernel& kernel) const {
   const bool curated = curated_kernels_.contains(number);
   const bool compared = CudaTritonMatcher::Takes(kernel.dsl()) && IsCompared(number);
@@ -98,6 +105,7 @@ std::optional<PairFiles::Half> PairFiles::GetHalf(uint32_t number, const v1::Ker
   return half;
 }
 
+// Texts of listed kernels wait in a file: a list may name thousands.
 absl::Status PairFiles::AddHalf(uint32_t number, Half half) {
   if (half.words.has_value()) matcher_.Add(number, *half.words);
   const auto curated = curated_kernels_.find(number);
@@ -109,7 +117,10 @@ absl::Status PairFiles::AddHalf(uint32_t number, Half half) {
   return absl::OkStatus();
 }
 
+// Compares kernels within the source only. Scores of listed pairs are taken now, since the matcher
+// forgets the source.
 absl::Status PairFiles::EndSource() {
+  // The order of kernels is that of the export, so the pairs do not depend on the walk.
   matcher_.Prepare([this](uint32_t a, uint32_t b) { return index_.Before(a, b); });
   for (const ScoredPair& pair : matcher_.FindCandidates()) {
     const Pair numbers = {pair.cuda, pair.triton};
@@ -145,6 +156,8 @@ absl::Status PairFiles::Close() {
   return examples_.Close();
 }
 
+// A pair of two sources has no score. A pair whose texts repeat those of an earlier one is still a
+// row, but no second example.
 absl::Status PairFiles::WriteCurated(const Pair& pair) {
   const CuratedKernel& cuda = curated_kernels_[pair.first];
   const CuratedKernel& triton = curated_kernels_[pair.second];
@@ -169,6 +182,7 @@ absl::Status PairFiles::WriteCurated(const Pair& pair) {
       job::CsvRow({texts.prompt, texts.completion, std::string(index_.GetSplit(pair.first))}));
 }
 
+// Both kernels have the same split, so either gives the row's.
 v1::PairRow PairFiles::MakeRow(const Pair& pair, const std::string& cuda_name,
                                const std::string& triton_name) const {
   v1::PairRow row;

@@ -11,6 +11,7 @@
 #include "common/base/url.h"
 #include "dataset/output/json.h"
 
+// The words and links with which rows say where a kernel came from.
 namespace kernelmill::dataset {
 namespace {
 
@@ -32,6 +33,7 @@ constexpr SiteForm kSites[] = {
     {"git.sr.ht", nullptr, "/tree/{C}/item/{P}", "#L{F}-{L}"},
 };
 
+// Returns null for an unknown site: no link is better than a wrong one.
 const SiteForm* FindSite(absl::string_view url) {
   if (!absl::ConsumePrefix(&url, "https://") && !absl::ConsumePrefix(&url, "http://"))
     return nullptr;
@@ -53,6 +55,8 @@ std::string RoleWord(v1::KernelRole role) {
   return EnumWord(v1::KernelRole_Name(role), "KERNEL_ROLE_");
 }
 
+// Links to a commit, which never changes, and not to a branch. The path is percent-encoded. 0 as
+// the first line links to the whole file.
 std::string WebLink(absl::string_view repository_url, absl::string_view commit,
                     absl::string_view path, int first_line, int last_line) {
   const SiteForm* site = FindSite(repository_url);

@@ -10,6 +10,10 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_replace.h"
 
+// A finding names a place in one text of a kernel, but the same secret may be in its other texts,
+// in its compilers' messages and in intermediate code. So redaction collects the found words and
+// replaces each wherever it occurs. Letters and digits become x and everything else stays: lengths
+// and places do not change, so that lines, columns and the other findings' places remain right.
 namespace kernelmill::dataset {
 namespace {
 
@@ -17,6 +21,7 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using Replacements = std::vector<std::pair<std::string, std::string>>;
 
+// Returns the text in which a finding is.
 const std::string& TextOf(const v1::Kernel& kernel, v1::Sensitive::Text text) {
   if (text == v1::Sensitive::TEXT_MODULE) return kernel.module();
   return text == v1::Sensitive::TEXT_LAUNCHER ? kernel.launcher().text() : kernel.source();
@@ -29,6 +34,7 @@ std::string WrittenOver(std::string text) {
   return text;
 }
 
+// Places outside the text are ignored, so that damaged findings do no harm.
 Replacements MakeReplacements(const v1::Kernel& kernel, const v1::Quality& quality,
                               const v1::QualityPolicy& policy) {
   std::set<std::string> texts;
@@ -45,11 +51,13 @@ Replacements MakeReplacements(const v1::Kernel& kernel, const v1::Quality& quali
   return replacements;
 }
 
+// These fields name the kernel and its file; changing them would break references between rows.
 bool IsIdentity(const FieldDescriptor& field) {
   return field.name() == "path" || field.name() == "name" || field.name() == "qualname";
 }
 
-// Descends no deeper than messages are declared within each other.
+// Replaces the words in all fields of the type bytes, in which texts of sources are. Descends no
+// deeper than messages are declared within each other.
 void Replace(const Replacements& replacements, Message* message) {
   const google::protobuf::Reflection& reflection = *message->GetReflection();
   std::vector<const FieldDescriptor*> fields;
@@ -79,6 +87,7 @@ void Replace(const Replacements& replacements, Message* message) {
 
 }  // namespace
 
+// E-mail addresses have a policy of their own; all other findings are secrets.
 bool IsRedacted(const v1::Sensitive& finding, const v1::QualityPolicy& policy) {
   const v1::SensitivePolicy asked = finding.kind() == "email" ? policy.emails() : policy.secrets();
   return asked == v1::SENSITIVE_POLICY_REDACT;
@@ -97,6 +106,7 @@ std::string RedactedText(std::string text, const v1::Kernel& kernel, const v1::Q
   return replacements.empty() ? text : absl::StrReplaceAll(text, replacements);
 }
 
+// Messages of compilers quote the code, and values of constants are code.
 v1::CompiledKernel RedactedEvidence(v1::CompiledKernel compiled, const v1::Kernel& kernel,
                                     const v1::Quality& quality, const v1::QualityPolicy& policy) {
   const Replacements replacements = MakeReplacements(kernel, quality, policy);

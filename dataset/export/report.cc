@@ -14,6 +14,9 @@
 #include "dataset/rows/row_json.h"
 #include "kernelmill/v1/rows.pb.h"
 
+// report.json: the sums of the ledger for all, by source and by category, and the policies that the
+// job had. Everything comes from the index; nothing is read from the store. Keys and words are a
+// format, which docs describe and other programs read.
 namespace kernelmill::dataset {
 namespace {
 
@@ -28,6 +31,7 @@ void AddAll(const std::map<std::string, int64_t>& from, std::map<std::string, in
   for (const auto& [key, count] : from) (*to)[key] += count;
 }
 
+// Adds everything that a report sums; a single source is a group of its own.
 void AddTo(const SourceEntry& source, Group* group) {
   group->sums.files_seen += source.sums.files_seen;
   group->sums.files_extracted += source.sums.files_extracted;
@@ -64,6 +68,7 @@ Json FilesJson(const Group& group) {
           {"unselected", group.unselected_files}};
 }
 
+// Returns the counts by fate and reason. Kept kernels have no reason and are left out.
 Json ReasonsJson(const FateCounts& fates) {
   Json reasons = Json::object();
   for (const auto& [fate, count] : fates) {
@@ -77,6 +82,7 @@ Json TokensJson(const v1::TokenCounts& counts) {
   return {{"cl100k_base", counts.cl100k_base()}, {"o200k_base", counts.o200k_base()}};
 }
 
+// These sums are of whole files and count nowhere else.
 Json TrainingFilesJson(const Group& group) {
   const manifest::TrainingFileSums& sums = group.sums.training_files;
   return {{"found", sums.found},
@@ -116,6 +122,7 @@ Json TokenSumsJson(const TokenSums& tokens) {
   return {{"source", TokensJson(tokens.source)}, {"module", TokensJson(tokens.module)}};
 }
 
+// An empty URL and an empty commit are null: nothing is known.
 Json SourceJson(const DatasetIndex& index, const SourceEntry& source) {
   Group alone;
   AddTo(source, &alone);
@@ -134,6 +141,7 @@ Json SourceJson(const DatasetIndex& index, const SourceEntry& source) {
           {"tokens", TokenSumsJson(alone.counts.tokens)}};
 }
 
+// Holdouts have no part in categories: their kernels are in no row.
 Json CategoriesJson(const DatasetIndex& index) {
   std::map<std::string, Group> groups;
   for (const SourceEntry& source : index.sources) {
@@ -151,6 +159,7 @@ Json CategoriesJson(const DatasetIndex& index) {
   return json;
 }
 
+// Sorted, since failures come in the order in which tasks ended.
 Json FailuresJson(std::vector<v1::Failure> failures) {
   std::sort(failures.begin(), failures.end(), [](const v1::Failure& a, const v1::Failure& b) {
     return std::forward_as_tuple(a.source(), a.stage(), a.path(), a.code(), a.message(),
@@ -171,6 +180,7 @@ Json FailuresJson(std::vector<v1::Failure> failures) {
   return json;
 }
 
+// The bounds are those that the job was run with, so defaults are written out.
 Json ContaminationPolicyJson(const v1::ContaminationPolicy& policy) {
   return {{"threshold", Number(policy.threshold())},
           {"overlap", Number(policy.overlap())},
@@ -225,6 +235,7 @@ std::string SensitivePolicyWord(v1::SensitivePolicy policy) {
   return EnumWord(v1::SensitivePolicy_Name(policy), "SENSITIVE_POLICY_");
 }
 
+// Lists the pairs of the job that name no usable kernels, with their problems.
 Json PairsJson(const DatasetIndex& index, const PairCounts& counts) {
   Json unmade = Json::array();
   for (size_t i = 0; i < index.pairs.size(); ++i) {
@@ -287,6 +298,7 @@ Json ReviewsJson(const DatasetIndex& index, const manifest::FollowedReviews& rev
           {"unmatched", std::move(unmatched)}};
 }
 
+// null if the job does not divide the dataset.
 Json SplitPolicyJson(const v1::DatasetManifest& manifest) {
   if (!manifest.has_split_policy()) return nullptr;
   const v1::SplitPolicy& policy = manifest.split_policy();
@@ -311,6 +323,7 @@ Json CompilePolicyJson(const v1::DatasetManifest& manifest) {
           {"max_seconds", policy.max_seconds()}};
 }
 
+// Lists each split that the job has, also one without kernels.
 Json SplitsJson(const DatasetIndex& index) {
   Json json = Json::object();
   for (const auto& [name, split] : index.by_split) {
@@ -321,6 +334,7 @@ Json SplitsJson(const DatasetIndex& index) {
   return json;
 }
 
+// The policies as they were applied, with all defaults written out.
 Json PoliciesJson(const v1::DatasetManifest& manifest) {
   return {
       {"licenses", std::vector<std::string>(manifest.licenses().allow().begin(),
@@ -353,6 +367,7 @@ Json StagesJson(const v1::DatasetManifest& manifest) {
   return json;
 }
 
+// The sums over all sources include the files of holdouts; kernels_found counts candidates only.
 Json Report(const DatasetIndex& index, const cas::Digest& dataset, const TrainingCounts& training,
             const manifest::FollowedReviews& reviews, std::vector<v1::Failure> failures) {
   Group all;

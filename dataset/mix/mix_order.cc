@@ -6,6 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/hash.h"
 
+// The order of a phase is written as an array for numpy.load, so that trainers need no code of
+// ours. It must come out the same everywhere, and so uses a random generator of its own: the
+// standard library's shuffle may differ between libraries.
 namespace kernelmill::dataset {
 namespace {
 
@@ -41,6 +44,8 @@ void AppendUint32(uint32_t value, std::string* out) {
 MixOrder::MixOrder(const PhasePlan& plan, uint64_t seed)
     : plan_(plan), seed_(seed), readings_(plan.parts.size()) {}
 
+// Each epoch has a seed of its own, made from the phase, the part and the epoch. So the order of a
+// part does not change when parts are added to other phases.
 void MixOrder::StartEpoch(size_t part) {
   Reading& reading = readings_[part];
   reading.order.resize(plan_.parts[part].rows.size());
@@ -62,6 +67,7 @@ bool MixOrder::Next(Sample* sample) {
   for (size_t i = 0; i < readings_.size(); ++i) {
     const PartPlan& part = plan_.parts[i];
     if (part.rows.empty() || part.tokens == 0) continue;
+    // Doubles of whole numbers and one division: IEEE 754 gives the same result on every machine.
     const double read = static_cast<double>(readings_[i].read) / static_cast<double>(part.tokens);
     if (read >= least) continue;
     least = read;

@@ -8,6 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
+// An example: a phase of 100 tokens with a part of 2 epochs over 20 unique tokens, and two parts
+// with the weights 1 and 2. The first part gets 40 tokens. The others share the remaining 60 as 20
+// and 40. A part that gets more tokens than it has unique ones repeats its rows, which `epochs`
+// says.
 namespace kernelmill::dataset {
 namespace {
 
@@ -19,6 +23,7 @@ int64_t CountTokens(const std::vector<MixRow>& rows) {
   return tokens;
 }
 
+// 0 if the corpus is not listed; the job's check refuses that.
 int64_t CorpusTokens(const v1::Mix& mix, const std::string& name) {
   for (const v1::OutsideCorpus& corpus : mix.corpora()) {
     if (corpus.name() == name) return corpus.tokens();
@@ -47,6 +52,7 @@ void DivideTokens(PhasePlan& phase) {
       fixed += part.tokens;
     }
   }
+  // If parts with epochs need more than the phase has, the others get nothing.
   const int64_t left = std::max<int64_t>(phase.tokens - fixed, 0);
   for (PartPlan& part : phase.parts) {
     if (part.part.epochs() > 0 || weights == 0) continue;
@@ -68,6 +74,7 @@ std::string MakeWarning(const PartPlan& part, double max_epochs) {
                          part.unique_tokens, part.epochs, max_epochs);
 }
 
+// A part of an outside corpus has no config: its rows are not ours.
 Json PartJson(const PartPlan& plan) {
   const v1::MixPart& part = plan.part;
   return {{"config", part.corpus().empty() ? Json(FindConfig(part)) : Json()},
@@ -90,6 +97,7 @@ std::string FindConfig(const v1::MixPart& part) {
   return part.config().empty() ? "kernels" : part.config();
 }
 
+// Tells whether the tokens of a file's rows must be counted at all.
 bool MixDrawsFrom(const v1::Mix& mix, absl::string_view config) {
   for (const v1::MixPhase& phase : mix.phases()) {
     for (const v1::MixPart& part : phase.parts()) {
@@ -99,6 +107,9 @@ bool MixDrawsFrom(const v1::Mix& mix, absl::string_view config) {
   return false;
 }
 
+// For each phase: finds the rows that fit each part, divides the phase's tokens among the parts,
+// and computes how often each part repeats. Rows without tokens are left out, since they would
+// never advance the reading.
 std::vector<PhasePlan> PlanMix(const v1::Mix& mix, const MixRows& rows,
                                absl::FunctionRef<bool(const v1::MixPart&, const MixRow&)> fits) {
   const double max_epochs = mix.max_epochs() > 0 ? mix.max_epochs() : kMaxEpochs;
@@ -132,6 +143,7 @@ std::vector<PhasePlan> PlanMix(const v1::Mix& mix, const MixRows& rows,
   return plans;
 }
 
+// Makes mix.json: the plan of each phase and the name of its index.
 Json MixJson(const v1::Mix& mix, const std::vector<PhasePlan>& phases,
              const std::vector<std::string>& indexes, const std::vector<int64_t>& samples) {
   Json list = Json::array();

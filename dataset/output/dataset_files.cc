@@ -2,6 +2,8 @@
 
 #include "kernelmill/v1/rows.pb.h"
 
+// The table of an export's files. Presence says when a file is there: always, only with a mix, on
+// request, or made later by tools. A folder has the ending that its files must have.
 namespace kernelmill::dataset {
 namespace {
 
@@ -27,6 +29,8 @@ DatasetFile Folder(const char* name, const char* ending, Presence presence,
 
 }  // namespace
 
+// Every file of an export, in one list: the schemas of rows, the check of the output folder and the
+// documentation are made from it.
 const std::vector<DatasetFile>& DatasetFiles() {
   static const auto* const files = new std::vector<DatasetFile>{
       MakeRowFile<v1::KernelRow>(),

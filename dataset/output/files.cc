@@ -10,6 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 
+// FileWriter writes a file of an export from its beginning to its end. TempFile holds what does not
+// fit into memory: bytes are appended by one thread, and many threads read them back by place.
 namespace kernelmill::dataset {
 namespace {
 
@@ -18,12 +20,14 @@ constexpr size_t kDirectBytes = 128 << 10;  // more are written without a copy i
 
 }  // namespace
 
+// O_EXCL: each file of an export is written once, into a new folder. An existing one is a mistake.
 absl::StatusOr<FileWriter> FileWriter::Create(const std::string& path) {
   FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!file.is_open()) return ErrnoStatus(errno, path);
   return FileWriter(path, std::move(file));
 }
 
+// Small texts gather in a buffer; a large one is written from where it is.
 absl::Status FileWriter::Append(absl::string_view bytes) {
   if (bytes.size() >= kDirectBytes) {
     RETURN_IF_ERROR(Flush());
@@ -48,12 +52,16 @@ absl::Status FileWriter::Flush() {
   return absl::OkStatus();
 }
 
+// close() can report an error of an earlier write, so its result counts. There is no sync here: the
+// staging folder syncs the whole file system once.
 absl::Status FileWriter::Close() {
   RETURN_IF_ERROR(Flush());
   if (file_.Close() != 0) return ErrnoStatus(errno, path_);
   return absl::OkStatus();
 }
 
+// The file has no name any more once it is open, so it disappears with the process, however that
+// ends.
 absl::StatusOr<TempFile> TempFile::Create(const std::string& dir) {
   std::string name = absl::StrCat(dir, "/.temp-XXXXXX");
   FileDescriptor file(::mkostemp(name.data(), O_CLOEXEC));
@@ -62,6 +70,7 @@ absl::StatusOr<TempFile> TempFile::Create(const std::string& dir) {
   return TempFile(std::move(file));
 }
 
+// Returns where the bytes will be. They can be read after the next Flush.
 absl::StatusOr<TempFile::Extent> TempFile::Append(absl::string_view bytes) {
   const Extent extent = {written_ + static_cast<int64_t>(buffer_.size()),
                          static_cast<int64_t>(bytes.size())};
@@ -75,6 +84,7 @@ absl::StatusOr<TempFile::Extent> TempFile::Append(absl::string_view bytes) {
   return extent;
 }
 
+// Writes at the end by an explicit offset; the descriptor's own position is never used.
 absl::Status TempFile::Write(absl::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t n = ::pwrite(file_.get(), bytes.data(), bytes.size(), written_);
@@ -98,6 +108,7 @@ absl::StatusOr<std::string> TempFile::Read(Extent extent) const {
   return bytes;
 }
 
+// Appends the bytes to `out`. pread has no position that threads would share.
 absl::Status TempFile::Read(Extent extent, std::string* out) const {
   const size_t begin = out->size();
   const auto size = static_cast<size_t>(extent.size);
@@ -113,6 +124,7 @@ absl::Status TempFile::Read(Extent extent, std::string* out) const {
   return absl::OkStatus();
 }
 
+// Gives the disk's space back. Extents from before must not be read any more.
 absl::Status TempFile::Clear() {
   buffer_.clear();
   written_ = 0;

@@ -14,6 +14,9 @@
 #include "absl/strings/strip.h"
 #include "common/base/text.h"
 
+// Writes JSON in one canonical form: keys sorted, no blanks, shortest numbers, UTF-8 unescaped. It
+// gives the same bytes as nlohmann::json's dump(), but faster: almost all of an export is text, in
+// which eight bytes at a time are looked at, and runs without escapes are copied whole.
 namespace kernelmill::dataset {
 namespace {
 
@@ -72,6 +75,7 @@ bool EightNeedEscapes(absl::string_view text, size_t at) {
           kHighs) != 0;
 }
 
+// Copies runs without escapes in whole pieces. The last eight bytes are looked at one by one.
 void AppendUtf8(absl::string_view text, std::string* out) {
   out->push_back('"');
   size_t done = 0;
@@ -86,10 +90,12 @@ void AppendUtf8(absl::string_view text, std::string* out) {
   out->push_back('"');
 }
 
+// The library repairs text that is not UTF-8.
 void AppendString(const std::string& text, std::string* out) {
   IsUtf8(text) ? AppendUtf8(text, out) : absl::StrAppend(out, Dump(Json(text)));
 }
 
+// The recursion is as deep as the value, which we made ourselves.
 void AppendValue(const Json& json, std::string* out) {
   if (json.is_string()) return AppendString(json.get_ref<const std::string&>(), out);
   if (json.is_object()) {
@@ -119,10 +125,13 @@ void AppendValue(const Json& json, std::string* out) {
 
 }  // namespace
 
+// Appends a text with quotes; broken UTF-8 is repaired.
 void AppendJsonText(absl::string_view bytes, std::string* out) {
   IsUtf8(bytes) ? AppendUtf8(bytes, out) : AppendUtf8(ToUtf8(bytes), out);
 }
 
+// Uses the library's own function, so that numbers look the same in rows and in other files. 64
+// bytes are more than any double takes.
 void AppendNumber(double value, std::string* out) {
   if (!std::isfinite(value)) return absl::StrAppend(out, "null");  // as the library has it
   std::array<char, 64> digits;
@@ -131,6 +140,7 @@ void AppendNumber(double value, std::string* out) {
   out->append(digits.data(), end);
 }
 
+// Equal values give equal texts.
 std::string Canonical(const Json& json) {
   std::string out;
   AppendValue(json, &out);
@@ -150,6 +160,8 @@ std::string WordOrNothing(absl::string_view name, absl::string_view prefix) {
   return word == "unspecified" ? "" : word;
 }
 
+// A text that is not UTF-8 is repaired in its field, and its exact bytes go in base64 under
+// `not_utf8`, with the field's pointer.
 void SetText(Json& row, const std::string& pointer, absl::string_view bytes) {
   row[Json::json_pointer(pointer)] = Text(bytes);
   if (IsUtf8(bytes)) return;

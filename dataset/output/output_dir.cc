@@ -21,6 +21,13 @@
 #include "dataset/output/dataset_files.h"
 #include "dataset/output/json.h"
 
+// An export replaces a folder as a whole. Two dangers are kept in mind. The folder may be something
+// else, such as a home folder: it is replaced only if it is empty, or has only entries that an
+// export has and a report that kernelmill wrote. And the export may be killed at any time: it is
+// written to .NAME.partial beside the output, synced, and renamed in one step.
+//
+// The lock on the staging folder is flock's, so it ends with the process; what a killed export left
+// is removed by the next one.
 namespace kernelmill::dataset {
 namespace {
 
@@ -47,6 +54,7 @@ absl::StatusOr<fs::path> Resolve(const std::string& out_dir) {
   return path;
 }
 
+// Says whether the file is a report that kernelmill wrote; false if it cannot be read.
 bool IsOurReport(const std::string& path) {
   const absl::StatusOr<std::string> text = ReadFile(path, kMaxReportBytes);
   if (!text.ok()) return false;
@@ -59,6 +67,7 @@ absl::Status Foreign(const OutputLayout& layout, const fs::path& dir, const fs::
       dir.string(), ": holds ", path.lexically_relative(dir).string(), ", ", layout.foreign));
 }
 
+// Checks a folder of the layout: it may have only regular files with its ending, in folders.
 absl::Status CheckFolder(const OutputLayout& layout, const fs::path& dir,
                          const OutputFolder& folder) {
   std::error_code error;
@@ -67,6 +76,7 @@ absl::Status CheckFolder(const OutputLayout& layout, const fs::path& dir,
     const fs::file_type type = entry->symlink_status(error).type();
     if (error) break;
     if (type == fs::file_type::directory) continue;
+    // An empty ending allows any name.
     const bool ends_so = *folder.ending == '\0' || entry->path().extension() == folder.ending;
     if (type != fs::file_type::regular || !ends_so) {
       return Foreign(layout, dir, entry->path());
@@ -94,6 +104,7 @@ absl::Status CheckEntry(const OutputLayout& layout, const fs::path& dir,
   return Foreign(layout, dir, entry.path());
 }
 
+// A folder that does not exist is fine. FAILED_PRECONDITION: it is not ours to replace.
 absl::Status CheckResolved(const OutputLayout& layout, const fs::path& dir) {
   std::error_code error;
   const fs::file_status status = fs::symlink_status(dir, error);
@@ -128,6 +139,7 @@ absl::Status CheckWritable(const fs::path& dir) {
   return absl::OkStatus();
 }
 
+// A rename is on the disk only once the folder that has the name is synced.
 absl::Status SyncDir(const fs::path& dir) {
   const FileDescriptor folder(::open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder.is_open()) return ErrnoStatus(errno, dir.string());
@@ -135,6 +147,8 @@ absl::Status SyncDir(const fs::path& dir) {
   return absl::OkStatus();
 }
 
+// Says whether the path still names the open folder. Another export may have renamed or removed it
+// between open and flock, and the lock would be on a folder that is in use elsewhere.
 bool IsAt(const FileDescriptor& folder, const std::string& path) {
   struct stat held, named;
   return ::fstat(folder.get(), &held) == 0 && ::stat(path.c_str(), &named) == 0 &&
@@ -146,6 +160,7 @@ bool IsAt(const FileDescriptor& folder, const std::string& path) {
 absl::StatusOr<FileDescriptor> MakeAndLock(const std::string& path) {
   if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) return ErrnoStatus(errno, path);
   FileDescriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  // ENOENT: another export has just renamed the folder to its output.
   if (!folder.is_open() && errno != ENOENT) return ErrnoStatus(errno, path);
   if (!folder.is_open()) return folder;
   if (::flock(folder.get(), LOCK_EX | LOCK_NB) != 0) {
@@ -155,6 +170,7 @@ absl::StatusOr<FileDescriptor> MakeAndLock(const std::string& path) {
   return IsAt(folder, path) ? std::move(folder) : FileDescriptor();
 }
 
+// Removes what a killed export left. The folder itself stays, since it is locked.
 absl::Status RemoveContent(const fs::path& dir) {
   std::error_code error;
   fs::directory_iterator entry(dir, error);
@@ -167,6 +183,7 @@ absl::Status RemoveContent(const fs::path& dir) {
 
 }  // namespace
 
+// Made from the table of files, so that a new file needs no line here.
 const OutputLayout& ExportLayout() {
   static const OutputLayout& layout = *[] {
     auto* files = new std::vector<const char*>;
@@ -188,12 +205,15 @@ const OutputLayout& ExportLayout() {
   return layout;
 }
 
+// For an early error, before the work. The folder may change until the export; StagingDir checks
+// again.
 absl::Status CheckOutputDir(const std::string& out_dir) {
   ASSIGN_OR_RETURN(const fs::path path, Resolve(out_dir));
   RETURN_IF_ERROR(CheckResolved(ExportLayout(), path));
   return CheckWritable(path);
 }
 
+// Each failed attempt means that another export finished with the folder just now.
 absl::StatusOr<StagingDir> StagingDir::Create(const std::string& out_dir,
                                               const OutputLayout& layout) {
   ASSIGN_OR_RETURN(const fs::path out, Resolve(out_dir));
@@ -220,6 +240,8 @@ StagingDir::~StagingDir() {
   fs::remove_all(path_, ignored);
 }
 
+// After an error before the rename the output is what it was, and the destructor removes the new
+// export.
 absl::Status StagingDir::Commit() {
   // All files and folders at once: a sync of each would wait for the disk each time.
   if (::syncfs(folder_.get()) != 0) return ErrnoStatus(errno, path_);
@@ -229,6 +251,9 @@ absl::Status StagingDir::Commit() {
   return SyncDir(fs::path(out_dir_).parent_path());
 }
 
+// Three ways, from the best on: rename onto nothing or an empty folder; exchange of the two names;
+// on file systems without exchange two renames, between which the output is missing for a moment.
+// If the second of these fails, the first is undone.
 absl::Status StagingDir::Replace() {
   // Renaming onto nothing or onto an empty directory is one step everywhere.
   if (::rename(path_.c_str(), out_dir_.c_str()) == 0) {

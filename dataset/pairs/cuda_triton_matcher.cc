@@ -8,6 +8,11 @@
 
 #include "dataset/pairs/kernel_traits.h"
 
+// The steps for one source: Add interns the words of each kernel; Prepare orders the kernels, folds
+// their words and indexes the Triton kernels by word; FindCandidates scores each CUDA kernel
+// against the Triton kernels that share a word with it. With at most kMaxCompared comparisons for
+// each CUDA kernel, the time is linear in the number of kernels. The thresholds are in thousandths,
+// kNearBest in hundredths of the best score.
 namespace kernelmill::dataset {
 namespace {
 
@@ -34,6 +39,7 @@ std::vector<std::string> SharedTexts(const Vocabulary& words, const Numbers& a, 
 
 }  // namespace
 
+// Only numbers of words are kept, so that a kernel costs little memory.
 void CudaTritonMatcher::Add(uint32_t number, const KernelWords& words) {
   traits_.push_back(InternWords(number, words, vocabularies_));
 }
@@ -51,6 +57,7 @@ void CudaTritonMatcher::Prepare(const Order& before) {
   IndexWords();
 }
 
+// Files only Triton kernels that are launched; each CUDA kernel looks its words up here.
 void CudaTritonMatcher::IndexWords() {
   triton_by_word_.resize(vocabularies_.words.size());
   for (uint32_t i = 0; i < traits_.size(); ++i) {
@@ -80,6 +87,8 @@ std::vector<uint32_t> CudaTritonMatcher::Comparable(const KernelTraits& cuda) co
   return found;
 }
 
+// A match by names needs either a high likeness, or a lower one with two shared words that are not
+// of direction: one shared word such as "norm" is a coincidence.
 bool CudaTritonMatcher::NamesMatch(const Match& match) const {
   if (match.score.names >= kSingleWordThreshold) return true;
   if (match.score.names < kNamesThreshold) return false;
@@ -93,6 +102,7 @@ std::vector<CudaTritonMatcher::Match> CudaTritonMatcher::FindMatches(
     uint32_t cuda, std::vector<int>& best_of_triton) const {
   std::vector<Match> matches;
   for (const uint32_t triton : Comparable(traits_[cuda])) {
+    // A forward kernel never matches a backward one, however alike their names are.
     if (traits_[cuda].backward != traits_[triton].backward) continue;
     const Match match = {cuda, triton, Score(vocabularies_, traits_[cuda], traits_[triton])};
     if (match.score.total < kThreshold || !NamesMatch(match)) continue;
@@ -121,6 +131,7 @@ std::vector<ScoredPair> CudaTritonMatcher::FindCandidates() const {
   }
   std::stable_sort(matches.begin(), matches.end(),
                    [](const Match& a, const Match& b) { return a.score.total > b.score.total; });
+  // Counts the pairs of each Triton kernel, the best first.
   std::vector<int> taken(traits_.size());
   std::erase_if(matches, [&](const Match& match) {
     return 100 * match.score.total < kNearBest * best_of_triton[match.triton] ||
@@ -133,6 +144,7 @@ std::vector<ScoredPair> CudaTritonMatcher::FindCandidates() const {
   return pairs;
 }
 
+// Scores a pair that a person named, whatever the thresholds.
 ScoredPair CudaTritonMatcher::ScorePair(uint32_t cuda, uint32_t triton) const {
   const Match match = {by_number_.at(cuda), by_number_.at(triton), {}};
   return Describe(

@@ -52,6 +52,7 @@ constexpr std::pair<string_view, string_view> kSynonyms[] = {
     {"rms", "rmsnorm"},     {"rotary", "rope"},
 };
 
+// Words that say nothing about what a kernel does.
 constexpr string_view kFillers[] = {
     "and",      "cu",     "cuda",    "device", "fn",  "for", "from", "func",
     "function", "fuse",   "fused",   "global", "gpu", "hip", "impl", "in",
@@ -59,9 +60,11 @@ constexpr string_view kFillers[] = {
     "the",      "to",     "triton",  "v1",     "v2",  "v3",  "v4",   "with",
 };
 
+// Words that are also written as two: layer_norm, soft_max.
 constexpr string_view kCompounds[] = {"allgather", "allreduce", "groupnorm", "layernorm",
                                       "logsumexp", "rmsnorm",   "softmax",   "topk"};
 
+// Words of parameters' names that say how a value is passed and not what it is.
 constexpr string_view kPassing[] = {"d", "n", "num", "p", "pointer", "ptr", "size", "stride"};
 
 template <size_t N>
@@ -81,6 +84,7 @@ bool BeginsWord(string_view name, size_t i) {
   return i + 1 < name.size() && IsLower(name[i + 1]);
 }
 
+// Cuts the number off a long word, which counts variants (softmax2); short words keep it.
 std::string Finished(std::string word) {
   size_t letters = word.size();
   while (letters > 0 && IsDigit(word[letters - 1])) --letters;
@@ -91,6 +95,8 @@ std::string Finished(std::string word) {
 
 }  // namespace
 
+// Cuts an identifier at everything that is no letter or digit, and before a capital that begins a
+// word: "RMSNormFwd" has the words rms, norm, fwd.
 std::vector<std::string> IdentifierWords(string_view name) {
   name = name.substr(0, kMaxNameBytes);
   std::vector<std::string> words;
@@ -118,6 +124,8 @@ bool IsKnownCompound(string_view word) { return IsIn(kCompounds, word); }
 
 bool IsFiller(string_view word) { return word.size() < 2 || IsIn(kFillers, word); }
 
+// Returns the words of a parameter's name without those about passing; empty if nothing is left,
+// and for the sizes of blocks, which every kernel has.
 std::string FoldParameter(string_view name) {
   std::string folded;
   for (const std::string& word : IdentifierWords(name)) {
@@ -188,12 +196,16 @@ bool DoesWork(const v1::Kernel& kernel) {
   return std::count(source.begin() + body, source.end(), ';') >= kMinStatements;
 }
 
+// Maps the words as written to the words that are compared: two neighbours become their compound if
+// the source also writes it as one word, synonyms become one word, and fillers are left out. Needs
+// the vocabulary of the whole source, so it comes after all kernels were added.
 Numbers Fold(const Numbers& written, Vocabularies& vocabularies) {
   const Vocabulary& raw = vocabularies.raw;
   Numbers folded;
   for (size_t i = 0; i < written.size(); ++i) {
     std::string word = raw.GetWord(written[i]);
     if (i + 1 < written.size()) {
+      // Joins greedily: the second word cannot be part of another compound.
       std::string compound = absl::StrCat(word, raw.GetWord(written[i + 1]));
       if (compound.size() >= kMinCompound && (raw.Has(compound) || IsKnownCompound(compound))) {
         word = std::move(compound);
@@ -240,6 +252,8 @@ int Likeness(int64_t common, int64_t total) {
   return total == 0 ? -1 : static_cast<int>(2000 * common / total);
 }
 
+// Words of the kernel's name count twice, those of the file's name once, so that all are whole
+// numbers.
 int NamesLikeness(const Weigher& weigh, const KernelTraits& a, const KernelTraits& b) {
   int64_t common = 2 * weigh.Sum(Shared(a.name, b.name));
   int64_t total = 2 * (weigh.Sum(a.name) + weigh.Sum(b.name));
@@ -251,6 +265,8 @@ int NamesLikeness(const Weigher& weigh, const KernelTraits& a, const KernelTrait
   return std::max(Likeness(common, total), 0);
 }
 
+// A tag that does not come from code counts against the kernels only if no shared tag came by the
+// same rule.
 int OperationsLikeness(const Weigher& weigh, const KernelTraits& cuda, const KernelTraits& triton) {
   if (cuda.tags.empty() || triton.tags.empty()) return -1;
   const Numbers shared = Shared(cuda.tags, triton.tags);
@@ -269,6 +285,7 @@ int OperationsLikeness(const Weigher& weigh, const KernelTraits& cuda, const Ker
   return Likeness(weigh.Sum(shared), counted(cuda) + counted(triton));
 }
 
+// One common parameter says little; kernels with fewer than two have no such signal.
 int ParametersLikeness(const Weigher& weigh, const KernelTraits& a, const KernelTraits& b) {
   if (std::min(a.parameters.size(), b.parameters.size()) < kMinParameters) return -1;
   return Likeness(weigh.Sum(Shared(a.parameters, b.parameters)),
@@ -287,10 +304,14 @@ uint32_t Vocabulary::Intern(string_view word) {
   return at->second;
 }
 
+// The number of bits of the quotient, at least 1: an integer logarithm, which is the same on every
+// machine.
 int64_t Vocabulary::Weight(uint32_t number, uint32_t kernels) const {
   return std::max<int64_t>(std::bit_width(kernels / std::max(counts_[number], 1u)), 1);
 }
 
+// Reads what the score needs from the record. Tags about direction and tags from the path are left
+// out: names say these already.
 KernelWords ReadWords(const v1::Kernel& kernel) {
   KernelWords words;
   words.cuda = kernel.dsl() == v1::DSL_CUDA;
@@ -312,6 +333,7 @@ KernelWords ReadWords(const v1::Kernel& kernel) {
   return words;
 }
 
+// Words are interned as written; FoldTraits folds them once all kernels of the source are there.
 KernelTraits InternWords(uint32_t number, const KernelWords& words, Vocabularies& vocabularies) {
   KernelTraits traits;
   traits.number = number;
@@ -330,11 +352,13 @@ KernelTraits InternWords(uint32_t number, const KernelWords& words, Vocabularies
   return traits;
 }
 
+// Counts the words of kernels that are launched only, since only these are compared.
 void FoldTraits(Vocabularies& vocabularies, KernelTraits& traits) {
   traits.name = Fold(traits.name, vocabularies);
   traits.file = Fold(traits.file, vocabularies);
   std::erase_if(traits.file, [&](uint32_t word) { return Contains(traits.name, word); });
   traits.backward = IsBackward(vocabularies.words, traits);
+  // Helpers would make words look more common than they are among kernels.
   if (!traits.launched) return;
   ++vocabularies.kernels;
   for (const Numbers* words : {&traits.name, &traits.file}) {
@@ -344,6 +368,7 @@ void FoldTraits(Vocabularies& vocabularies, KernelTraits& traits) {
   for (const uint32_t name : traits.parameters) vocabularies.parameters.Count(name);
 }
 
+// All numbers are integers in thousandths, so that scores do not depend on the machine.
 PairScore Score(const Vocabularies& vocabularies, const KernelTraits& cuda,
                 const KernelTraits& triton) {
   const uint32_t kernels = vocabularies.kernels;

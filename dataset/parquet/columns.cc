@@ -7,6 +7,16 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/text.h"
 
+// An example of levels, for the column of a list of texts that is not nullable (tags), whose
+// highest definition level is 1 and whose highest repetition level is 1:
+//
+//   row            repetitions   definitions   values
+//   ["a", "b"]     0 1           1 1           a b
+//   []             0             0             (none)
+//   ["c"]          0             1             c
+//
+// A repetition of 0 begins a row; a definition of 0 says that the list is empty. A nullable element
+// would make the highest definition level 2.
 namespace kernelmill::dataset {
 namespace {
 
@@ -40,6 +50,7 @@ class Shredder {
   ShreddedRows Take() { return std::move(rows_); }
 
  private:
+  // A level that is always 0 is not stored.
   void AddLevels(int column, int repetition, int definition) {
     const Column& type = columns_.columns()[static_cast<size_t>(column)];
     ColumnValues& to = rows_.columns[static_cast<size_t>(column)];
@@ -47,10 +58,12 @@ class Shredder {
     if (type.max_definition > 0) to.definitions.push_back(static_cast<uint8_t>(definition));
   }
 
+  // Notes in each column below the node that there is no value, and at which level it ends.
   void AddAbsence(const ColumnNode& node, int repetition, int definition) {
     for (int i = node.first_column; i < node.end_column; ++i) AddLevels(i, repetition, definition);
   }
 
+  // A field that is null ends at the node's own definition level.
   void AddStruct(const std::vector<ColumnNode>& nodes, const Message& message, int repetition,
                  int definition) {
     for (const ColumnNode& node : nodes) {
@@ -64,6 +77,8 @@ class Shredder {
     }
   }
 
+  // An empty list is an absence at the level of what holds it. The first element repeats at the
+  // level of the list itself, the others at that of its elements.
   void AddList(const ColumnNode& node, const Message& message, int repetition,
                int outer_definition) {
     const int size = message.GetReflection()->FieldSize(message, node.field->descriptor);
@@ -72,6 +87,8 @@ class Shredder {
       AddValue(node, message, i, i == 0 ? repetition : node.repetition);
   }
 
+  // Adds a value, or the fields of a struct. A value that is there has the column's highest
+  // definition level.
   void AddValue(const ColumnNode& node, const Message& message, int index, int repetition) {
     const Field& field = *node.field;
     const int definition = node.definition + (field.nullable ? 1 : 0);
@@ -111,6 +128,8 @@ Columns::Columns(const RowSchema& schema) : schema_(schema) {
   nodes_ = MakeNodes(schema.fields, 0, 0, {});
 }
 
+// Numbers the columns in the order of the fields, depth first. Each list and each nullable field
+// adds a definition level; each list adds a repetition level.
 std::vector<ColumnNode> Columns::MakeNodes(const Fields& fields, int definition, int repetition,
                                            const std::vector<std::string>& path) {
   std::vector<ColumnNode> nodes;
@@ -138,6 +157,7 @@ std::vector<ColumnNode> Columns::MakeNodes(const Fields& fields, int definition,
 
 void AppendFramed(absl::string_view row, std::string* rows) { AppendText(row, rows); }
 
+// One message serves for all rows, so that its memory is reused.
 absl::StatusOr<ShreddedRows> Shred(const Columns& columns, absl::string_view rows) {
   Shredder shredder(columns);
   const std::unique_ptr<Message> row(columns.schema().prototype->New());

@@ -3,6 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 
+// Two encodings of Parquet: the hybrid of runs and bit-packed groups for levels and numbers of a
+// dictionary, and Thrift's compact protocol for headers and the footer.
+//
+//   hybrid := (run | packed)*
+//   run    := varint(count << 1) value             in whole bytes, little-endian
+//   packed := varint(groups << 1 | 1) bits         8 numbers a group, the first in the lowest bits
 namespace kernelmill::dataset {
 namespace {
 
@@ -13,6 +19,8 @@ void AppendRun(uint32_t number, size_t count, int width, std::string* out) {
   for (int bits = 0; bits < width; bits += 8) out->push_back(static_cast<char>(number >> bits));
 }
 
+// Collects bits in a 64-bit word and takes whole bytes off it. A width of at most 32 keeps it from
+// overflowing.
 template <typename T>
 void AppendPacked(absl::Span<const T> numbers, int width, std::string* out) {
   if (numbers.empty()) return;
@@ -27,6 +35,8 @@ void AppendPacked(absl::Span<const T> numbers, int width, std::string* out) {
   }
 }
 
+// Writes equal neighbours as a run if at least 8 of them are left after the group before is whole;
+// everything else is packed. One pass.
 template <typename T>
 void Append(absl::Span<const T> numbers, int width, std::string* out) {
   size_t packed = 0;  // from here on numbers wait to be packed
@@ -69,11 +79,14 @@ uint64_t ZigZag(int64_t value) {
 
 }  // namespace
 
+// Seven bits a byte, the lowest first; the highest bit of a byte says that another one follows.
 void AppendVarint(uint64_t value, std::string* out) {
   for (; value >= 0x80; value >>= 7) out->push_back(static_cast<char>(value | 0x80));
   out->push_back(static_cast<char>(value));
 }
 
+// A field's id is written as the difference to the one before in the same struct, if that fits in
+// four bits. last_ has an entry for each open struct.
 void ThriftWriter::Header(int id, Type type) {
   const int delta = id - last_.back();
   if (delta > 0 && delta <= 15) {
@@ -85,6 +98,7 @@ void ThriftWriter::Header(int id, Type type) {
   last_.back() = id;
 }
 
+// A boolean field has its value in the type and no bytes after it.
 void ThriftWriter::Bool(int id, bool value) { Header(id, value ? kTrue : kFalse); }
 
 void ThriftWriter::Byte(int id, int8_t value) {
@@ -114,6 +128,7 @@ void ThriftWriter::End() {
   last_.pop_back();
 }
 
+// Lists of fewer than 15 elements have their size in the byte of the type.
 void ThriftWriter::BeginList(int id, Type type, size_t size) {
   Header(id, kList);
   if (size < 15) {

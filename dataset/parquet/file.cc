@@ -4,9 +4,14 @@
 #include "common/base/status.h"
 #include "dataset/parquet/encodings.h"
 
+// A Parquet file is the magic "PAR1", the row groups, the footer, its size in 32 bits, and the
+// magic again. The footer (FileMetaData, in Thrift) has the schema and the place of every column,
+// so it is written last, and the file is hashed on the way. The numbers below are the ids of fields
+// in parquet.thrift.
 namespace kernelmill::dataset {
 namespace {
 
+// Returns the storage type. Strings are byte arrays; structs have no column of their own.
 parquet::Type PhysicalType(Field::Type type) {
   switch (type) {
     case Field::Type::kInteger:
@@ -27,6 +32,8 @@ class SchemaWriter {
  public:
   explicit SchemaWriter(ThriftWriter* out) : out_(*out) {}
 
+  // Counts the elements of the schema below the root: a list has two groups more than a plain
+  // field.
   static size_t Count(const std::vector<ColumnNode>& nodes) {
     size_t count = 0;
     for (const ColumnNode& node : nodes) {
@@ -35,6 +42,7 @@ class SchemaWriter {
     return count;
   }
 
+  // The root is a group with the columns; its name does not matter to readers.
   void Write(const Columns& columns) {
     out_.BeginStructs(2, 1 + Count(columns.nodes()));
     out_.BeginStruct();
@@ -45,6 +53,8 @@ class SchemaWriter {
   }
 
  private:
+  // A list is three levels: a group marked as LIST, a repeated group "list", and the value
+  // "element".
   void WriteNode(const ColumnNode& node) {
     if (!node.field->list) return WriteValue(node, node.field->name);
     WriteGroup(parquet::kRequired, node.field->name, 1, /*list=*/true);
@@ -73,6 +83,8 @@ class SchemaWriter {
     out_.End();
   }
 
+  // Strings and integers have a converted type for old readers and a logical type for new ones;
+  // doubles and booleans need none.
   void WriteLeaf(const Field& field, parquet::Repetition repetition, absl::string_view name) {
     out_.BeginStruct();
     out_.I32(1, PhysicalType(field.type));
@@ -133,6 +145,7 @@ void WriteColumn(const Column& type, const ColumnChunk& chunk, int64_t offset, T
   out.End();
 }
 
+// Writes a RowGroup. Columns follow each other without gaps, so their offsets are sums.
 void WriteRowGroup(const Columns& columns, const RowGroup& group, int64_t offset, size_t ordinal,
                    ThriftWriter& out) {
   int64_t uncompressed = 0;
@@ -167,6 +180,7 @@ absl::Status ParquetFile::Write(absl::string_view bytes) {
   return file_.Append(bytes);
 }
 
+// Writes the bytes at once and keeps only what the footer needs.
 absl::Status ParquetFile::Append(RowGroup group) {
   const int64_t offset = size_;
   RETURN_IF_ERROR(Write(group.bytes));
@@ -176,6 +190,7 @@ absl::Status ParquetFile::Append(RowGroup group) {
   return absl::OkStatus();
 }
 
+// Writes the footer. The hash covers the whole file, so it is known only now.
 absl::Status ParquetFile::Close() {
   std::string footer;
   ThriftWriter out(&footer);

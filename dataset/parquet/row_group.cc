@@ -13,6 +13,9 @@
 #include "common/base/status.h"
 #include "dataset/parquet/encodings.h"
 
+// Encodes the columns of a row group: each becomes one column chunk of one data page, with a
+// dictionary page before it if strings repeat. Pages are compressed with zstd. Bounds of the values
+// go into the footer, so that readers can skip row groups.
 namespace kernelmill::dataset {
 namespace {
 
@@ -67,6 +70,7 @@ Range DoubleRange(const std::string& values) {
   return range;
 }
 
+// Strings compare as bytes, as Parquet orders UTF-8.
 Range StringRange(const std::vector<absl::string_view>& strings) {
   if (strings.empty()) return std::nullopt;
   const auto [least, greatest] = std::minmax_element(strings.begin(), strings.end());
@@ -118,10 +122,13 @@ void AppendLevels(const std::vector<uint8_t>& levels, int highest, std::string* 
   absl::StrAppend(page, PlainBytes(static_cast<uint32_t>(encoded.size())), encoded);
 }
 
+// Not thread-safe; each thread that encodes has its own, with zstd's context.
 class Encoder {
  public:
   Encoder() : context_(ZSTD_createCCtx(), ZSTD_freeCCtx) {}
 
+  // Encodes a column: levels, then values, as one page. A column without definition levels has one
+  // value a row.
   absl::Status Add(const Column& type, const ColumnValues& column, int64_t rows) {
     ColumnChunk chunk;
     chunk.levels = type.max_definition > 0 ? static_cast<int64_t>(column.definitions.size()) : rows;
@@ -145,6 +152,7 @@ class Encoder {
       chunk.dictionary = true;
       chunk.dictionary_size = chunk.compressed_size;
       const int width = std::max(1, BitWidth(dictionary->size - 1));
+      // The numbers of a dictionary begin with their width in a byte.
       page.push_back(static_cast<char>(width));
       AppendHybrid(absl::MakeConstSpan(dictionary->numbers), width, &page);
     } else if (type.type == Field::Type::kBoolean) {
@@ -158,12 +166,15 @@ class Encoder {
     return absl::OkStatus();
   }
 
+  // Nothing can be added after.
   RowGroup Take(int64_t rows) {
     group_.rows = rows;
     return std::move(group_);
   }
 
  private:
+  // Appends a page with its header. The uncompressed size counts the header too, as the format
+  // wants.
   absl::Status AddPage(parquet::PageType type, const std::string& page, int64_t values,
                        parquet::Encoding encoding, ColumnChunk* chunk) {
     compressed_.resize(ZSTD_compressBound(page.size()));
@@ -206,6 +217,7 @@ class Encoder {
 
 }  // namespace
 
+// Frees each stage's input as soon as it is used, since many threads encode at a time.
 absl::StatusOr<RowGroup> EncodeRowGroup(const Columns& columns, std::string framed) {
   ASSIGN_OR_RETURN(ShreddedRows rows, Shred(columns, framed));
   framed = std::string();  // the columns have all of it

@@ -36,6 +36,7 @@ using google::protobuf::Message;
 constexpr size_t kReadBytes = 1 << 20;
 constexpr std::array<absl::string_view, 3> kSplits = {"train", "validation", "test"};
 
+// Returns the place in kSplits. Rows without a split are of train.
 absl::StatusOr<size_t> FindSplit(const std::string& name) {
   if (name.empty()) return 0;
   const auto* const found = std::find(kSplits.begin(), kSplits.end(), name);
@@ -45,6 +46,8 @@ absl::StatusOr<size_t> FindSplit(const std::string& name) {
   return static_cast<size_t>(found - kSplits.begin());
 }
 
+// Reads the file again: hashing while writing would take the writer's time, which all threads wait
+// for.
 absl::StatusOr<std::string> Sha256OfFile(const std::string& path) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) return ErrnoStatus(errno, path);
@@ -66,6 +69,7 @@ struct Piece {
   int64_t json_bytes = 0;
   std::vector<TempFile::Extent> extents = {};  // the places of the framed messages
 
+  // Neighbouring rows of a split share an extent, so that a piece of one split's rows has only one.
   void Add(const TempFile::Extent& extent, int64_t json_size) {
     ++rows;
     json_bytes += json_size;
@@ -79,6 +83,7 @@ struct Piece {
 
 }  // namespace
 
+// Appends to two texts at once and notes both sizes, so that the writer can cut them by rows.
 void RenderedRows::Add(const RowSchema& schema, const Message& row, absl::string_view serialized) {
   const size_t lines = lines_.size();
   const size_t framed = framed_.size();
@@ -116,12 +121,14 @@ class TableWriter::Writing {
   const std::vector<Piece>& pieces() const { return pieces_; }
   std::string lines_path() const { return absl::StrCat(dir_, "/", result_.lines.path); }
 
+  // Writes the lines, and puts each row's message into the piece that its split is filling.
   absl::Status Append(const RenderedRows& rows) {
     RETURN_IF_ERROR(lines_.Append(rows.lines_));
     result_.lines.size += static_cast<int64_t>(rows.lines_.size());
     ASSIGN_OR_RETURN(TempFile::Extent extent, waiting_.Append(rows.framed_));
     for (const RenderedRows::Row& row : rows.rows_) {
       ASSIGN_OR_RETURN(const size_t split, FindSplit(row.split));
+      // The messages were appended together; each row has the next part.
       extent.size = row.framed_bytes;
       AddRow(split, extent, row.json_bytes);
       extent.offset += extent.size;
@@ -129,6 +136,7 @@ class TableWriter::Writing {
     return absl::OkStatus();
   }
 
+  // The rows that are left of each split become a last, smaller piece.
   absl::Status EndLines() {
     for (Piece& piece : next_) {
       if (piece.rows > 0) pieces_.push_back(std::exchange(piece, {}));
@@ -148,6 +156,8 @@ class TableWriter::Writing {
     return EncodeRowGroup(columns_, std::move(framed));
   }
 
+  // Begins another file if this group would make it too large. The sizes are those of the JSON
+  // lines, so the cut does not depend on how well a column compresses.
   absl::Status Append(const Piece& piece, RowGroup group) {
     Split& split = splits_[piece.split];
     if (split.file && split.file_json_bytes + piece.json_bytes > limits_.file_bytes) {
@@ -160,6 +170,7 @@ class TableWriter::Writing {
     return split.file->Append(std::move(group));
   }
 
+  // An empty table gets an empty file of train, so that it can be loaded.
   absl::StatusOr<Table> End() {
     for (const Split& split : splits_) result_.rows += split.result.rows;
     if (result_.rows == 0) RETURN_IF_ERROR(StartFile(splits_[0]));
@@ -193,6 +204,7 @@ class TableWriter::Writing {
     }
   }
 
+  // A piece ends with the row that makes it full, by rows or by JSON bytes.
   void AddRow(size_t split, const TempFile::Extent& extent, int64_t json_bytes) {
     Piece& piece = next_[split];
     piece.Add(extent, json_bytes);
@@ -200,6 +212,7 @@ class TableWriter::Writing {
     pieces_.push_back(std::exchange(piece, {split}));
   }
 
+  // Files are numbered from 0 within their split.
   absl::Status StartFile(Split& split) {
     WrittenFile file;
     file.path = absl::StrFormat("%s/%s/%s-%05d.parquet", kTablesFolder, result_.config,
@@ -244,6 +257,7 @@ absl::StatusOr<TableWriter> TableWriter::Create(const std::string& dir,
   return writer;
 }
 
+// Finds the table by the type of its rows.
 absl::StatusOr<TableWriter::Writing*> TableWriter::FindTable(const Descriptor& type) {
   for (const std::unique_ptr<Writing>& table : tables_) {
     if (table->columns().schema().prototype->GetDescriptor() == &type) return table.get();
@@ -256,6 +270,7 @@ absl::Status TableWriter::Append(const Descriptor& type, const RenderedRows& row
   return table->Append(rows);
 }
 
+// For tables with few rows, which are made one by one.
 absl::Status TableWriter::Append(Message* row) {
   ASSIGN_OR_RETURN(Writing * table, FindTable(*row->GetDescriptor()));
   RenderedRows rows;
@@ -263,6 +278,7 @@ absl::Status TableWriter::Append(Message* row) {
   return table->Append(rows);
 }
 
+// One piece of work for each table.
 absl::Status TableWriter::HashLines(int threads) {
   return InOrder<std::string>(
       threads, tables_.size(), tables_.size(),
@@ -273,6 +289,8 @@ absl::Status TableWriter::HashLines(int threads) {
       });
 }
 
+// Encodes the row groups of all tables on the threads and writes them in order, while another
+// thread hashes the lines. The thread is joined before any error is returned.
 absl::StatusOr<std::vector<Table>> TableWriter::Finish(int threads) {
   struct Work {
     Writing* table;

@@ -34,6 +34,7 @@ Json ValueSchema(const Field& field) {
   return schema;
 }
 
+// A list is never null, so only its elements' schema depends on the field.
 Json FieldSchema(const Field& field) {
   Json schema = ValueSchema(field);
   if (field.list) schema = {{"type", "array"}, {"items", std::move(schema)}};
@@ -41,6 +42,7 @@ Json FieldSchema(const Field& field) {
   return schema;
 }
 
+// Every field is required: a row has all keys, with null or an empty list for what it lacks.
 Json ObjectSchema(const Fields& fields) {
   Json properties = Json::object();
   Json required = Json::array();

@@ -15,10 +15,13 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
+// Writes a row straight from its message, without a tree of JSON values, in the canonical form of
+// dataset/output/json.h: keys sorted (by_name), no blanks.
 class RowWriter {
  public:
   explicit RowWriter(std::string* out) : out_(*out) {}
 
+  // Writes the fields in the order of their names, which is the canonical one.
   void WriteStruct(const Message& row, const Fields& fields, const std::vector<int>& by_name) {
     char before = '{';
     for (const int place : by_name) {
@@ -73,9 +76,12 @@ class ExactFieldsFinder {
  public:
   ExactFieldsFinder(const FieldDescriptor* list, Message* row) : list_(*list), row_(*row) {}
 
+  // Enters only fields that are exact or have an exact one within (has_exact), so a row costs a
+  // look at few fields.
   void Visit(const Message& message, const Fields& fields) {
     for (const Field& field : fields) {
       if (!field.has_exact) continue;
+      // The index is set below, for lists only.
       way_.push_back({field.name, kNoElement});
       if (field.exact) {
         const absl::string_view text = GetText(message, field, kNoElement, &scratch_);
@@ -99,6 +105,7 @@ class ExactFieldsFinder {
     int index;
   };
 
+  // Adds an entry with the JSON pointer of the field and its exact bytes.
   void Add(absl::string_view text) {
     std::string pointer;
     for (const Step& step : way_) {
@@ -120,6 +127,7 @@ class ExactFieldsFinder {
 
 }  // namespace
 
+// Clears the list first, so that a row may be filled twice.
 void FillNotUtf8(const RowSchema& schema, Message* row) {
   if (schema.not_utf8 == nullptr) return;
   row->GetReflection()->ClearField(row, schema.not_utf8);

@@ -11,6 +11,9 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 
+// Reads the .jsonl files of an export back into row messages, along the row schema. Keys that this
+// version does not know are skipped, and fields that the line does not have stay unset, so that
+// exports of other versions can be read. Errors name the file, the line and the field.
 namespace kernelmill::dataset {
 namespace {
 
@@ -25,6 +28,7 @@ absl::Status WrongType(const Field& field, absl::string_view wanted) {
   return absl::InvalidArgumentError(absl::StrCat("/", field.name, ": must be ", wanted));
 }
 
+// A linear search: a message has a few dozen fields.
 const Field* FindField(const Fields& fields, std::string_view name) {
   const auto found = std::find_if(fields.begin(), fields.end(),
                                   [name](const Field& field) { return field.name == name; });
@@ -37,6 +41,7 @@ int GetEnumNumber(const Field& field, std::string_view word) {
   return found == field.enum_words.end() ? 0 : static_cast<int>(found - field.enum_words.begin());
 }
 
+// A word of an enum that this version does not know becomes unspecified.
 absl::Status SetText(dom::element value, const Field& field, Message* row) {
   std::string_view text;
   if (value.get(text) != simdjson::SUCCESS) return WrongType(field, "a text");
@@ -88,6 +93,7 @@ absl::Status SetBoolean(dom::element value, const Field& field, Message* row) {
 absl::Status SetFields(const dom::object& object, const Fields& fields,
                        const std::vector<bool>& wanted, Message* row);
 
+// Puts the struct's name before an error's, so that errors have a whole pointer.
 absl::Status SetStruct(dom::element value, const Field& field, Message* row) {
   dom::object object;
   if (value.get(object) != simdjson::SUCCESS) return WrongType(field, "an object");
@@ -116,6 +122,7 @@ absl::Status SetValue(dom::element value, const Field& field, Message* row) {
   return absl::OkStatus();
 }
 
+// null leaves the field unset.
 absl::Status SetField(dom::element value, const Field& field, Message* row) {
   if (!field.list) return value.is_null() ? absl::OkStatus() : SetValue(value, field, row);
   dom::array elements;
@@ -169,11 +176,12 @@ struct RowReader::Parser {
   }
 
   const RowSchema& schema;
-  const std::string& key;  // the field with number 1, which every row of every version has
+  const std::string& key;    // the field with number 1, which every row of every version has
   std::vector<bool> wanted;  // by the place of a field in the schema; empty: all
   dom::parser json;
 };
 
+// INVALID_ARGUMENT: the file cannot be opened, so the folder is no export.
 absl::StatusOr<RowReader> RowReader::Open(const std::string& dataset, const RowSchema& schema,
                                           const RowReaderOptions& options) {
   std::string path = absl::StrCat(dataset, "/", schema.file);
@@ -194,6 +202,7 @@ RowReader::RowReader(std::string path, std::ifstream file, const RowSchema& sche
 RowReader::RowReader(RowReader&&) noexcept = default;
 RowReader::~RowReader() = default;
 
+// Notes the place of each row, with which ReadAt finds it again.
 absl::StatusOr<bool> RowReader::Next(Message* row) {
   if (!std::getline(file_, line_)) {
     if (file_.bad()) return absl::DataLossError(absl::StrCat(path_, ": cannot be read to its end"));
@@ -210,6 +219,7 @@ absl::StatusOr<bool> RowReader::Next(Message* row) {
       absl::StrCat(path_, ":", place_.line, ": ", status.message(), kNotADataset));
 }
 
+// DATA_LOSS: what is at the offset is no row any more.
 absl::Status RowReader::ReadAt(int64_t offset, Message* row) {
   file_.clear();
   if (!file_.seekg(offset) || !std::getline(file_, line_) || !parser_->Parse(&line_, row).ok()) {
@@ -218,6 +228,7 @@ absl::Status RowReader::ReadAt(int64_t offset, Message* row) {
   return absl::OkStatus();
 }
 
+// Makes a parser for one line; many lines are read faster by a RowReader.
 absl::Status ParseRow(absl::string_view line, const RowSchema& schema, Message* row) {
   std::string copy(line);
   return RowReader::Parser(schema).Parse(&copy, row);

@@ -9,6 +9,10 @@
 #include "dataset/output/dataset_files.h"
 #include "kernelmill/v1/rows.pb.h"
 
+// A row is a protobuf message, and rows.proto is the only place that says what columns a file has.
+// Here the descriptors and the options of their fields are read once, at first use, into RowSchema,
+// along which all readers and writers go: JSON, Parquet, JSON Schema, the card, Croissant. So a new
+// column needs no code in any of them.
 namespace kernelmill::dataset {
 namespace {
 
@@ -18,6 +22,7 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
+// An enum is a string in rows. All integers share a type, whatever their width in the message.
 Field::Type GetType(const FieldDescriptor& field) {
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_STRING:
@@ -44,6 +49,7 @@ std::string GetPrefix(const EnumDescriptor& type) {
   return prefix + "_";
 }
 
+// Reads the words of an enum. The value 0, unspecified, is no word of the column: rows have null.
 void ReadWords(const EnumDescriptor& type, Field* field) {
   const std::string prefix = GetPrefix(type);
   for (int i = 0; i < type.value_count(); ++i) {
@@ -55,6 +61,7 @@ void ReadWords(const EnumDescriptor& type, Field* field) {
   }
 }
 
+// JSON wants keys sorted, Parquet wants fields in the order of their declaration; so both are kept.
 std::vector<int> SortByName(const Fields& fields) {
   std::vector<int> places(fields.size());
   std::iota(places.begin(), places.end(), 0);
@@ -66,6 +73,7 @@ std::vector<int> SortByName(const Fields& fields) {
 
 Fields ReadFields(const Descriptor& message);
 
+// Reads a field with its options; a struct's fields too.
 Field ReadField(const FieldDescriptor& descriptor) {
   Field field;
   const v1::Column& column = descriptor.options().GetExtension(v1::column);
@@ -103,6 +111,7 @@ std::string GetEnumWord(const EnumDescriptor& type, int number) {
   return absl::AsciiStrToLower(absl::StripPrefix(value->name(), GetPrefix(type)));
 }
 
+// Two fields have a meaning for all files: `not_utf8` and `split`. A message may lack them.
 RowSchema::RowSchema(const Message& row) : prototype(&row) {
   const Descriptor& message = *row.GetDescriptor();
   const v1::RowFile& options = message.options().GetExtension(v1::row_file);
@@ -114,6 +123,7 @@ RowSchema::RowSchema(const Message& row) : prototype(&row) {
   split = message.FindFieldByName("split");
 }
 
+// An enum's value from a newer version has no word here and reads as unspecified.
 absl::string_view GetText(const Message& row, const Field& field, int index, std::string* scratch) {
   const Reflection& reflection = *row.GetReflection();
   const FieldDescriptor* const descriptor = field.descriptor;
@@ -128,6 +138,7 @@ absl::string_view GetText(const Message& row, const Field& field, int index, std
   return field.enum_words[number < field.enum_words.size() ? number : 0];
 }
 
+// Protobuf has a getter for each width; rows have one type.
 int64_t GetInteger(const Message& row, const Field& field, int index) {
   const Reflection& reflection = *row.GetReflection();
   const FieldDescriptor* const descriptor = field.descriptor;
@@ -163,6 +174,7 @@ const Message& GetStruct(const Message& row, const Field& field, int index) {
                              : reflection.GetRepeatedMessage(row, field.descriptor, index);
 }
 
+// Made once and never destroyed.
 const std::vector<RowSchema>& RowSchemas() {
   static const auto* const schemas = [] {
     auto* all = new std::vector<RowSchema>;

@@ -12,6 +12,10 @@
 #include "common/code/lexer.h"
 #include "common/code/python.h"
 
+// Makes questions and answers from what a kernel's record has, by four templates: write the kernel,
+// complete its body, write its launcher, say what it does. A template is used only if the record
+// has its answer and its question does not give the answer away. The texts of the templates are
+// part of the dataset's format.
 namespace kernelmill::dataset {
 namespace {
 
@@ -20,6 +24,7 @@ using absl::string_view;
 constexpr size_t kMinDocstringWords = 5;
 constexpr size_t kMaxLauncherBytes = 8192;  // in a question
 
+// The languages of kernels; everything without a case is Triton.
 string_view LanguageName(v1::Dsl dsl) {
   switch (dsl) {
     case v1::DSL_GLUON:
@@ -65,6 +70,7 @@ size_t Words(string_view text) {
                     absl::StrSplit(text, absl::ByAnyChar(" \t\r\n"), absl::SkipEmpty()).end()));
 }
 
+// Returns nothing for a role that is unknown, so that the question does not list it.
 string_view RoleText(v1::ParameterRole role) {
   switch (role) {
     case v1::PARAMETER_ROLE_POINTER:
@@ -122,6 +128,7 @@ bool Names(string_view text, const v1::Kernel& kernel) {
   });
 }
 
+// Returns the kernel's body without blanks around it; empty if the offset is at the end.
 string_view Body(const v1::Kernel& kernel) {
   const auto offset = static_cast<size_t>(std::max(kernel.body_offset(), 0));
   const string_view source = kernel.source();
@@ -143,6 +150,8 @@ string_view Noun(const v1::Kernel& kernel) {
   return kernel.role() == v1::KERNEL_ROLE_DEVICE ? "device function" : "kernel";
 }
 
+// The question has the kernel's name, operation, docstring, signature, parameters and launcher, as
+// far as they are known.
 std::string WriteQuestion(const v1::Kernel& kernel, string_view launcher) {
   std::vector<string_view> tags;
   for (const v1::Tag& tag : kernel.tags()) tags.push_back(tag.name());
@@ -167,18 +176,21 @@ std::string WithoutDocstring(const v1::Kernel& kernel) {
   const auto body = static_cast<size_t>(std::max(kernel.body_offset(), 0));
   if (signature == string_view::npos || body > source.size()) return "";
   const size_t end = signature + kernel.signature().size();
+  // The docstring must not occur again in what remains, or the question would show its answer.
   if (end > body || absl::StrContains(source.substr(body), kernel.docstring())) return "";
   return AtTheMargin(kernel, absl::StrCat(source.substr(0, end), "\n", source.substr(body)));
 }
 
 }  // namespace
 
+// The order is fixed: Conversations refers to the names by their places.
 const std::vector<std::string>& TemplateNames() {
   static const auto* const names =
       new std::vector<std::string>{"write", "complete", "launch", "document"};
   return *names;
 }
 
+// Returns the conversations of a kernel, from none to four, in the order of TemplateNames().
 std::vector<Conversation> Conversations(const v1::Kernel& kernel, const manifest::FimPair& fim) {
   const std::string system =
       absl::StrCat("You write GPU kernels in ", LanguageName(kernel.dsl()), ".");

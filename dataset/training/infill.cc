@@ -10,6 +10,9 @@
 #include "common/code/bytes.h"
 #include "common/code/lexer.h"
 
+// An example with three statements, on lines 0, 1 and 2, and the draw 7: the middle begins at
+// statement 7 % 3 = 1, and has 1 + (7 / 3) % 2 = 1 statement. So the prefix is the prompt and
+// statement 0, the middle is statement 1, and the suffix is statement 2.
 namespace kernelmill::dataset {
 namespace {
 
@@ -70,6 +73,7 @@ uint64_t Number(string_view hash) {
 Infill CutInfill(const manifest::FimPair& pair, string_view sha1) {
   std::vector<size_t> lines = StatementLines(pair.completion);
   const size_t statements = lines.size();
+  // An end after the last statement, so that statement i is [lines[i], lines[i + 1]).
   lines.push_back(pair.completion.size());
   const uint64_t draw = Number(sha1);
   const size_t first = draw % statements;

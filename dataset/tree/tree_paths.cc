@@ -13,6 +13,10 @@
 #include "common/base/hash.h"
 #include "common/base/path.h"
 
+// File names of a repository are chosen by strangers: they may be any bytes, go up by "..", differ
+// only in case, or name a device of Windows. A path here has to be one that every file system
+// takes, that stays below the root, and that no other file has. For ordinary names it is the path
+// as it is.
 namespace kernelmill::dataset {
 namespace {
 
@@ -51,6 +55,7 @@ std::string SafePart(absl::string_view part) {
   const bool escape_first = IsDevice(part) || IsGits(part);
   for (size_t i = 0; i < part.size(); ++i) {
     const bool blank = part[i] == ' ' || part[i] == '.';
+    // Windows drops blanks and dots at the end of a name, and so would merge two names.
     const bool at_end = i + 1 == part.size() || (i == 0 && part[i] == ' ');
     if (!IsPlain(part[i]) || (blank && at_end) || (i == 0 && escape_first)) {
       AppendEscaped(part[i], &safe);
@@ -68,6 +73,7 @@ std::string SafePart(absl::string_view part) {
   return safe.substr(0, kMaxPart - tail.size()) + tail;
 }
 
+// A repository is one folder, so its slashes become __.
 std::string RepositoryPart(absl::string_view repository) {
   const size_t scheme = repository.find("://");
   if (scheme != absl::string_view::npos) repository.remove_prefix(scheme + 3);
@@ -115,6 +121,7 @@ std::vector<std::string> TreePaths(const std::vector<TreePlace>& places) {
   }
   for (size_t i = 0; i < places.size(); ++i) {
     const std::string wanted = paths[i];
+    // Different turns give different hashes, until one is free.
     for (size_t turn = 0; !taken.insert(absl::AsciiStrToLower(paths[i])).second; ++turn) {
       paths[i] = Renamed(wanted, places[i], turn);
     }

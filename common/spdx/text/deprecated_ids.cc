@@ -44,6 +44,7 @@ constexpr DeprecatedId kDeprecated[] = {
 
 }  // namespace
 
+// Returns null if the id is not deprecated. A linear search over some thirty entries.
 const DeprecatedId* FindDeprecatedId(absl::string_view id) {
   for (const DeprecatedId& deprecated : kDeprecated) {
     if (absl::EqualsIgnoreCase(deprecated.old_id, id)) return &deprecated;

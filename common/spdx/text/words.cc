@@ -103,6 +103,8 @@ size_t BulletLength(absl::string_view line) {
   return 0;
 }
 
+// Reads a text line by line into LegalWords. Each word remembers its line and its first byte, so
+// that a match can be shown in the file.
 class Reader {
  public:
   Reader(absl::string_view text, bool placeholders) : text_(text), placeholders_(placeholders) {}
@@ -148,6 +150,8 @@ class Reader {
     return close;
   }
 
+  // Brings the word to its common form, and joins it with the word before if the two are also
+  // written as one.
   void Add(std::string word) {
     // "the Author's" and "the Authors" differ only in the apostrophe.
     if (word.empty() || word == "s") return;
@@ -249,11 +253,13 @@ void ForEachWord(absl::string_view text, const Callback& word) {
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (absl::ascii_isalnum(c)) {
+      // A blank line ends a paragraph, and so a sentence.
       if (line_ends > 1) word(kSentenceEnd, line);
       line_ends = 0;
       current.push_back(absl::ascii_tolower(c));
       continue;
     }
+    // A dot within a version is part of the word.
     if (c == '.' && i > 0 && IsDigitAt(text, i - 1) && IsDigitAt(text, i + 1)) {
       current.push_back(c);
       continue;
@@ -274,6 +280,8 @@ void ForEachWord(absl::string_view text, const Callback& word) {
 
 }  // namespace
 
+// Returns the words between single blanks, with a blank at both ends, so that a phrase is found as
+// whole words by a plain search (FindPhrase).
 std::string NormalizeWords(absl::string_view text) {
   std::string normalized = " ";
   normalized.reserve(text.size() + 2);
@@ -283,6 +291,7 @@ std::string NormalizeWords(absl::string_view text) {
   return normalized;
 }
 
+// `lines` gets the line of each word, if it is given.
 std::vector<std::string> SentenceWords(absl::string_view text, std::vector<int>* lines) {
   std::vector<std::string> words;
   ForEachWord(text, [&](absl::string_view word, int line) {
@@ -292,6 +301,7 @@ std::vector<std::string> SentenceWords(absl::string_view text, std::vector<int>*
   return words;
 }
 
+// Counts the blanks between words, since the text has one at both ends.
 size_t CountWords(absl::string_view normalized) {
   const size_t blanks = std::count(normalized.begin(), normalized.end(), ' ');
   return blanks == 0 ? 0 : blanks - 1;

@@ -30,8 +30,10 @@ namespace kernelmill::worker {
 namespace {
 
 constexpr int kStuckExit = 70;  // EX_SOFTWARE of sysexits.h
+// A server that is not there within this time is waited for later.
 constexpr absl::Duration kPatience = absl::Seconds(2);
 
+// The process id tells workers of one host apart.
 std::string DefaultName() {
   char host[256] = {};
   if (::gethostname(host, sizeof(host) - 1) != 0) return absl::StrCat("worker:", ::getpid());
@@ -48,9 +50,11 @@ absl::Status Serve(const flags::ServerFlags& flags, const flags::WorkerFlags& wo
   const std::shared_ptr<grpc::Channel> to_coordinator =
       rpc::ConnectForLargeAnswers(worker_flags.coordinator, credentials);
   const std::unique_ptr<cas::BlobStore> store = cas::NewGrpcBlobStore(to_store, {});
+  // A worker may also serve calls of its own, such as Extract.
   const std::unique_ptr<grpc::Service> service = make_service ? make_service(*store) : nullptr;
   std::vector<grpc::Service*> services;
   if (service != nullptr) services.push_back(service.get());
+  // Health is served before the peers are checked, so that a probe sees the process early.
   ASSIGN_OR_RETURN(const std::unique_ptr<rpc::Server> server, process->Serve(services));
   RETURN_IF_ERROR(CheckPeers(to_coordinator, to_store, kPatience));
   const rpc::Readiness readiness(*server, [&]() -> absl::Status {
@@ -64,6 +68,7 @@ absl::Status Serve(const flags::ServerFlags& flags, const flags::WorkerFlags& wo
   options.version = flags.version;
   options.slots = worker_flags.slots;
   options.task_timeout = absl::Seconds(worker_flags.task_timeout_seconds);
+  // quick_exit runs no destructors, which would wait for the stuck stage.
   options.on_stuck = [] { std::quick_exit(kStuckExit); };
   Worker worker(options, *queue, *store, stages);
   worker.Start();
@@ -74,6 +79,7 @@ absl::Status Serve(const flags::ServerFlags& flags, const flags::WorkerFlags& wo
                       {"store", worker_flags.store}});
   termination.Wait();
   bool finished = false;
+  // First readiness ends, so that no new calls come; then the worker drains.
   Drain(*server, absl::Seconds(1),
         [&] { finished = worker.Drain(absl::Seconds(flags.drain_seconds)); });
   if (finished) return absl::OkStatus();
@@ -85,6 +91,7 @@ absl::Status Serve(const flags::ServerFlags& flags, const flags::WorkerFlags& wo
 
 }  // namespace
 
+// The signal mask must be set before any thread starts, so it comes first.
 int RunWorkerProcess(const flags::ServerFlags& server_flags, const flags::WorkerFlags& worker_flags,
                      std::vector<std::unique_ptr<Stage>> stages, const MakeService& make_service) {
   rpc::TerminationSignal termination;
@@ -108,6 +115,9 @@ absl::Status OnlyWrongServer(const grpc::Status& status) {
 
 }  // namespace
 
+// Makes a harmless call to each server (renewing no lease, looking for no blob) and returns an
+// error only if the wrong kind of server answers. So swapped addresses end the program at its start
+// with a clear message, and not after minutes of retries.
 absl::Status CheckPeers(const std::shared_ptr<grpc::Channel>& coordinator,
                         const std::shared_ptr<grpc::Channel>& store, absl::Duration patience) {
   const auto deadline = [patience] { return absl::ToChronoTime(absl::Now() + patience); };
