@@ -1,3 +1,6 @@
+// The commands on datasets: catalog, review, evaluate, export, diff and similar. Only `export`
+// needs a cluster; `similar` and `evaluate` use one if the dataset is a job's.
+
 #include <memory>
 #include <string>
 
@@ -28,6 +31,8 @@ void AddSimilar(CommandLine& line) {
   CLI::App* sub =
       line.Add("similar", "list the kernels of a dataset that are most similar to those in a file",
                [&line, options](Console& console) {
+                 // A folder that crawl wrote has only the dataset's digest; the dataset itself is
+                 // in crawl's data folder.
                  if (!options->out_dir.empty() && options->data_dir.empty()) {
                    options->data_dir = DefaultDataDir();
                  }
@@ -82,6 +87,7 @@ void AddCatalog(CommandLine& line) {
   line.AddCommonFlags(*sub);
 }
 
+// Three modes that exclude each other: the dialogue, --list, and --accept or --reject.
 void AddReview(CommandLine& line) {
   const auto options = std::make_shared<ReviewOptions>();
   CLI::App* sub = line.Add(
@@ -113,11 +119,13 @@ void AddReview(CommandLine& line) {
   line.AddCommonFlags(*sub);
 }
 
+// The dataset is either a folder or a job's, so the two flags exclude each other.
 void AddEvaluate(CommandLine& line) {
   const auto options = std::make_shared<EvaluateOptions>();
   CLI::App* sub = line.Add(
       "evaluate", "measure a model's generations: checks, overlap, pass@k, memorised text",
       [&line, options](Console& console) {
+        // With a job the cluster's addresses are the better hint.
         if (options->job.empty() && !options->compiler.empty()) {
           line.SetHint(absl::StrCat("Tried the compiler at ", options->compiler, " (--compiler)."));
         }

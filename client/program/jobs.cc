@@ -1,3 +1,6 @@
+// The commands on jobs of a cluster. Each is a thin layer: it names the flags, and client/commands
+// does the work.
+
 #include <memory>
 #include <string>
 
@@ -7,6 +10,8 @@
 namespace kernelmill::client {
 namespace {
 
+// The callbacks own the options by shared_ptr: CLI11 keeps pointers to their fields until the line
+// is read, and the command reads them after that.
 void AddSubmit(CommandLine& line) {
   const auto options = std::make_shared<SubmitOptions>();
   CLI::App* sub =
