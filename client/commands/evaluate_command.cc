@@ -101,6 +101,7 @@ EvaluateServices::EvaluateServices(EmbeddedServices& services,
       compiler_(compiler == nullptr ? nullptr : v1::Compiler::NewStub(compiler)),
       trained_on_(std::move(trained_on)) {}
 
+// One call each to a service. A call that fails ends the evaluation.
 absl::StatusOr<v1::KernelShard> EvaluateServices::Extract(const v1::ExtractRequest& request) {
   v1::ExtractResponse response;
   grpc::ClientContext context;
@@ -116,6 +117,7 @@ absl::StatusOr<v1::VerdictShard> EvaluateServices::Validate(const v1::ValidateRe
 }
 
 absl::StatusOr<v1::CompiledShard> EvaluateServices::Compile(const v1::CompileRequest& request) {
+  // Evaluate only calls this with a policy, and then a compiler was opened.
   if (compiler_ == nullptr) return absl::FailedPreconditionError("no compiler was started");
   v1::CompileResponse response;
   grpc::ClientContext context;
@@ -123,6 +125,7 @@ absl::StatusOr<v1::CompiledShard> EvaluateServices::Compile(const v1::CompileReq
   return std::move(*response.mutable_compiled());
 }
 
+// The parser of the extractor, called directly: the service has no such method.
 absl::StatusOr<int> EvaluateServices::FirstErrorLine(const std::string& text) {
   return extractor::FirstErrorLine(text);
 }

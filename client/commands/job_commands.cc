@@ -294,6 +294,7 @@ absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& s
   return code;
 }
 
+// The job file is read, and the folder checked, before anything is sent to the cluster.
 absl::StatusOr<int> Submit(const ClusterAddress& address, const SubmitOptions& options,
                            rpc::TerminationSignal& signal, Console& console) {
   ASSIGN_OR_RETURN(const v1::JobSpec spec, job::LoadJobFile(options.job_file));
@@ -308,12 +309,15 @@ absl::StatusOr<int> Submit(const ClusterAddress& address, const SubmitOptions& o
   return kDone;
 }
 
+// An empty target: nothing is exported.
 absl::StatusOr<int> Watch(const ClusterAddress& address, const std::string& job,
                           rpc::TerminationSignal& signal, Console& console) {
   const auto cluster = Connect(address, address.reconnect_timeout, signal, console);
   return FollowThere(address, *cluster, job, {}, console);
 }
 
+// Commands that do not wait for a job give up early (kShortReconnectTimeout): a person waits for
+// the answer.
 absl::StatusOr<int> ListJobs(const ClusterAddress& address, rpc::TerminationSignal& signal,
                              Console& console) {
   const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
@@ -358,6 +362,7 @@ absl::StatusOr<int> Report(const ClusterAddress& address, const ReportOptions& o
   return missed ? kInputsFailed : kDone;
 }
 
+// The job keeps the state in which it ended, if it ended before.
 absl::StatusOr<int> Cancel(const ClusterAddress& address, const std::string& job,
                            rpc::TerminationSignal& signal, Console& console) {
   const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
@@ -392,6 +397,7 @@ absl::StatusOr<int> Delete(const ClusterAddress& address, const std::string& job
   return kDone;
 }
 
+// The exit code is the job's: an export of a job with failed inputs returns 1, as the crawl did.
 absl::StatusOr<int> Export(const ClusterAddress& address, const std::string& job,
                            const ExportTarget& target, rpc::TerminationSignal& signal,
                            Console& console) {

@@ -192,6 +192,7 @@ Json MatchJson(const v1::SimilarKernel& match) {
   return json;
 }
 
+// Returns one line for a kernel of the file, with its similar kernels in the order of the answer.
 Json ResultJson(const std::string& file, const v1::Kernel& kernel,
                 const v1::SimilarKernels& result) {
   Json json = {{"dsl", dataset::DslWord(kernel.dsl())},
@@ -213,6 +214,7 @@ std::string PlaceText(const v1::KernelPlace& place) {
                       OneLine(place.qualname()));
 }
 
+// Returns one line: similarity, kind, place, licence, and the fate with its reason.
 std::string MatchText(const v1::SimilarKernel& match) {
   std::string line = absl::StrFormat("  %.3f  %-10s  %s  ", match.similarity(), match.kind(),
                                      PlaceText(match.place()));
@@ -223,6 +225,7 @@ std::string MatchText(const v1::SimilarKernel& match) {
   return line + "\n";
 }
 
+// Returns the kernel's place in the file, then one line for each similar kernel.
 std::string ResultText(const std::string& file, const v1::Kernel& kernel,
                        const v1::SimilarKernels& result) {
   std::string text =

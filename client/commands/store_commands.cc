@@ -242,6 +242,8 @@ absl::StatusOr<int> StoreCollectGarbage(const ClusterAddress& cluster,
   return kDone;
 }
 
+// The store checks the request; results that are forgotten are made again by the next job that
+// needs them.
 absl::StatusOr<int> StoreForget(const ClusterAddress& cluster, const ForgetOptions& options,
                                 rpc::TerminationSignal& signal, Console& console) {
   v1::ForgetResultsRequest request;
@@ -272,6 +274,7 @@ absl::StatusOr<int> StorePrune(const ClusterAddress& cluster, const PruneOptions
   return Prune(connection.store(), prune, console);
 }
 
+// Works on the two folders directly, without a server.
 absl::StatusOr<int> StoreRestore(const std::string& backup_dir, const std::string& data_dir,
                                  Console& console) {
   RETURN_IF_ERROR(Annotate(store::StoreServer::Restore(backup_dir, data_dir), "restore"));

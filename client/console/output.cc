@@ -383,6 +383,7 @@ std::string JobsText(const std::vector<v1::JobStatus>& jobs) {
   return text;
 }
 
+// Without failures with paths the message needs no second pass over its JSON.
 std::string StatusJson(const v1::JobStatus& status) {
   std::string json = MessageJson(status);
   const bool paths =
@@ -391,6 +392,7 @@ std::string StatusJson(const v1::JobStatus& status) {
   return paths ? WithPathsAsText(status, json) : json;
 }
 
+// Holds and backups are listed under their numbers; a store without backups has no such line.
 std::string StatText(const v1::StatResponse& stat) {
   std::string text = absl::StrFormat("%-16s %s, %s\n", "content", Blobs(stat.blobs()),
                                      ShortBytes(stat.blob_bytes()));
@@ -415,6 +417,7 @@ std::string VerifyLine(const v1::VerifyProgress& progress, const v1::StatRespons
                       " read, ", progress.damaged_size(), " damaged");
 }
 
+// `dropped`: the damaged blobs were deleted too, so that they can be made again.
 std::string VerifyText(const v1::VerifyProgress& last, bool dropped) {
   std::string text = absl::StrCat(Blobs(last.blobs()), ", ", ShortBytes(last.bytes()), " read; ");
   if (last.damaged().empty()) return text + "all are intact\n";

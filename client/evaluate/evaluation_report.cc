@@ -502,6 +502,7 @@ std::vector<size_t> Choose(const std::vector<Task>& tasks, size_t count) {
 
 }  // namespace
 
+// The number of the schema lets programs notice a change of the keys.
 std::string ReportJson(const EvaluationReport& report) {
   Json json = {{"schema", 1},
                {"generations", ModelJson(report.model, report.summary)},
@@ -560,6 +561,7 @@ std::string ReportPage(const EvaluationReport& report) {
   return page;
 }
 
+// The baseline of a task comes before the generations, so that a reader sees what changed.
 std::string ReadingSheet(const EvaluationReport& report, size_t tasks) {
   // The baseline's tasks by id: both files may have different tasks in any order.
   std::unordered_map<std::string, size_t> in_base;

@@ -407,6 +407,8 @@ absl::StatusOr<Generations> ReadGenerations(const std::string& path) {
   return generations;
 }
 
+// References are read first and then given to the tasks, so the rows may have any order, and may be
+// of tasks that the generations lack.
 absl::Status AddReferences(const std::string& path, Generations* generations) {
   std::unordered_map<std::string, std::pair<std::string, int64_t>> references;
   RETURN_IF_ERROR(ForEachRow(path, [&](const Json& json, int64_t number) -> absl::Status {
@@ -457,6 +459,7 @@ absl::StatusOr<GenerationRow> ParseReferenceRow(const Json& row) {
       absl::StrCat("must have one reference, not ", parsed.samples.size()));
 }
 
+// The cases are those of the header, in the same order.
 std::string ExtractCode(absl::string_view prompt, absl::string_view answer) {
   answer = AfterThinking(answer);
   if (LeavesFenceOpen(prompt) || BeginsWithCode(answer)) return UpToFence(answer);

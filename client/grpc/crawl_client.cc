@@ -31,6 +31,8 @@ absl::Status CheckSize(const v1::SubmitRequest& request) {
                    rpc::kMaxMessageBytes, ": split it into two jobs"));
 }
 
+// Each method fills a request and passes one attempt to RetryingCaller, which may run it several
+// times.
 class GrpcCrawlClient : public CrawlClient {
  public:
   GrpcCrawlClient(std::shared_ptr<grpc::Channel> channel, ReconnectOptions reconnect)

@@ -26,6 +26,7 @@ void AddExport(CommandLine& line) {
   line.AddClusterFlags(*sub);
 }
 
+// The dataset is named in exactly one of three ways, which the option group enforces.
 void AddSimilar(CommandLine& line) {
   const auto options = std::make_shared<SimilarOptions>();
   CLI::App* sub =
@@ -59,6 +60,7 @@ void AddSimilar(CommandLine& line) {
   line.AddClusterFlags(*sub);
 }
 
+// Reads two folders; no cluster, so only the common flags.
 void AddDiff(CommandLine& line) {
   const auto options = std::make_shared<DiffOptions>();
   CLI::App* sub = line.Add("diff", "compare two datasets; exits 1 if they differ",
@@ -70,6 +72,7 @@ void AddDiff(CommandLine& line) {
   line.AddCommonFlags(*sub);
 }
 
+// --wanted prints searches instead of writing a site, so it excludes --out.
 void AddCatalog(CommandLine& line) {
   const auto options = std::make_shared<CatalogOptions>();
   CLI::App* sub = line.Add(
