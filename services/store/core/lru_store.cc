@@ -17,6 +17,7 @@ namespace kernelmill::store {
 RecencyCache::RecencyCache(size_t max_entries)
     : max_young_(std::max<size_t>(max_entries / kShards / 2, 1)) {}
 
+// The first byte of a SHA-256 spreads evenly.
 RecencyCache::Shard& RecencyCache::GetShard(const BlobId& id) {
   return shards_[static_cast<unsigned char>(id.hash[0]) % kShards];
 }
@@ -85,17 +86,11 @@ std::vector<BlobId> GetIds(absl::Span<const CheckedBlob> blobs) {
 
 }  // namespace
 
-// The basic idea: time is counted in epochs, which advance with the bytes written. Each blob and
-// result has the epoch of its last use on disk. A use in the same epoch as the recorded one writes
-// nothing, so most lookups are reads. Content that was used in this epoch or the one before is not
-// evicted: an answer "it exists" promises the client at least one epoch's worth of writes.
+// Time is counted in epochs, which advance with the bytes written. A use in the epoch of the
+// recorded one writes nothing, so most lookups are only reads.
 //
-// Locks, in the order in which they are taken:
-// - key_locks_ has a lock for each key: two writers of one blob do not write it twice.
-// - eviction_mutex_: lookups that record a use share it, eviction and a new epoch take it alone. So
-//   what a lookup has found cannot be evicted before its use is recorded.
-//
-// Damaged content stays in place but is answered as missing, until it is put again or deleted.
+// Locks, in the order in which they are taken: key_locks_ has a lock for each key, so that two
+// writers of one blob do not write it twice; then eviction_mutex_ (see the class comment).
 LruStore::LruStore(std::unique_ptr<Storage> storage, const RetentionOptions& options)
     : storage_(std::move(storage)),
       blobs_(storage_->blobs()),

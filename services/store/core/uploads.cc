@@ -212,6 +212,7 @@ Uploads::Open Uploads::open() {
   return open;
 }
 
+// The state of an upload is read without mutex_: its own lock may be held by a write to the disk.
 absl::StatusOr<UploadState> Uploads::Query(const ResourceName& name) {
   ASSIGN_OR_RETURN(const bool stored, IsStored(name.blob));
   if (stored) return StoredBefore(name);

@@ -130,6 +130,7 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
       return more;
     };
     if (!read()) return absl::InvalidArgumentError("the write stream has no message");
+    // Later messages may leave the name out, but must not change it.
     const std::string resource = request.resource_name();
     ASSIGN_OR_RETURN(const ResourceName name, ParseWriteName(resource));
     ASSIGN_OR_RETURN(const std::unique_ptr<UploadStream> upload, uploads_->Begin(name, caller));

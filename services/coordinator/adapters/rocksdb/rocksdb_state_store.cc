@@ -231,6 +231,8 @@ absl::Status RocksDbStateStore::Upgrade() {
   return FromRocksStatus(db_->Write(sync, &batch), "upgrade");
 }
 
+// Splits the rows of ended jobs that an earlier build wrote as one. Each job is its own batch, so
+// an interrupted upgrade goes on at the next start.
 absl::Status RocksDbStateStore::SplitWholeEnds() {
   std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(rocksdb::ReadOptions()));
   for (at->Seek("j/"); at->Valid() && at->key().starts_with("j/"); at->Next()) {

@@ -232,6 +232,7 @@ std::vector<uint64_t> Dispatcher::ReleaseLease(uint64_t task) {
   return Free(leases_.Release(task));
 }
 
+// The followers of an ended lease get no result, so one of them leads next.
 void Dispatcher::FreeAndRequeue(const std::vector<EndedLease>& ended) {
   for (const EndedLease& lease : ended) {
     for (const uint64_t follower : Free(lease.terms)) Requeue(follower);

@@ -256,6 +256,8 @@ void Outcomes::Cancel(Job& job, Change& change) {
   EndIfOver(job, change);
 }
 
+// A worker's new incarnation proves that its process has ended, perhaps by a crash, so all its
+// leases count as crashes at once.
 void Outcomes::WorkerEnded(uint64_t run, Change& change) {
   if (run == 0) return;
   for (const EndedLease& lease : dispatcher_.TakeWorkerLeases(run)) {
@@ -263,6 +265,7 @@ void Outcomes::WorkerEnded(uint64_t run, Change& change) {
   }
 }
 
+// A worker that is silent may have crashed, so expiry counts as a crash too.
 void Outcomes::Expire(Change& change) {
   for (const EndedLease& lease : dispatcher_.TakeExpired()) {
     AttemptCrashed(lease,

@@ -114,6 +114,7 @@ TaskRow Job::MakeRow(uint32_t index) const {
   return row;
 }
 
+// Returns null for an index of an earlier run that had more tasks.
 const Job::Task* Job::Find(uint32_t index) const {
   return index >= 1 && index <= tasks_.size() ? &tasks_[index - 1] : nullptr;
 }

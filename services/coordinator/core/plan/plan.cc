@@ -23,23 +23,16 @@
 namespace kernelmill::coordinator {
 namespace {
 
-// The basic idea: the plan is a pure function of the spec and of the outcomes so far. It keeps no
-// clock, no queue and no store; the same outcomes in any order within a stage lead to the same
-// tasks with the same actions. So a restarted coordinator replays the stored outcomes
-// (Job::Replay).
+// The barriers, the basic idea: four counters of open work decide when the next stages can begin.
 //
-// A job passes these steps. `|` is a barrier: everything before it is over.
+//   searches_open_                    0: the sources are known and begin to be pinned and fetched
+//   extracts_open of a source         0: its link task begins
+//   sources_unlinked_, checks_open_   both 0: the pair tasks begin
+//   pairs_open_                       0: the resolve task begins
 //
-//     discover* | pin fetch extract* link (of each source)
-//               (compile) validate sign (of each shard) | pair* | resolve (split) manifest
-//
-// Four counters of open work decide the barriers: searches_open_ for the first, extracts_open of
-// each source for its link task, sources_unlinked_ and checks_open_ for the third, pairs_open_ for
-// the last. Every task that may still begin is counted in one of them from the time its predecessor
-// ends, so a counter never reaches 0 too early.
-//
-// A failure costs what the stage table says: the source (its other sources continue), the files of
-// one shard, or the job. A lost shard is left out of all later inputs.
+// Every task that may still begin is counted in one of them from the time its predecessor ends, so
+// a counter never reaches 0 too early. A task that fails is taken out of its counter
+// (NoLongerAwaited), and a split task is replaced in it by its parts.
 constexpr int64_t kMaxItems = int64_t{1}
                               << 31;  // files or kernels of a shard, pairs of a partition
 

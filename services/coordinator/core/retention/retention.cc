@@ -41,16 +41,13 @@ void KeepListed(const std::vector<std::string>& listed, const Value& value,
 
 }  // namespace
 
-// The basic idea: compare the holds that the store has with those that the jobs need, and send only
-// the differences. Holds of running jobs have a time to live and are renewed; so the blobs of a
-// coordinator that never comes back are released in the end. Holds of datasets last until their job
-// is deleted.
+// runs_ and datasets_ are this object's memory of the store's holds. Holds of runs have a time to
+// live, so the blobs of a coordinator that never comes back are released in the end; holds of
+// datasets last until their job is deleted. The store is asked again after an error and every
+// read_holds_every, so that holds that an operator released are made again.
 //
-// runs_ and datasets_ are this object's memory of the store's holds. The store is asked again after
-// an error and every read_holds_every, so that holds that an operator released are made again.
-//
-// Returns the time until the next step. An error ends the step; the next one begins after a pause
-// that grows. Runs in the retention thread only.
+// An error ends the step; the next one begins after a pause that grows. Runs in the retention
+// thread only.
 absl::Duration Retention::Step() {
   if (unsupported_) return absl::InfiniteDuration();
   const Clock::Time now = clock_.Now();
