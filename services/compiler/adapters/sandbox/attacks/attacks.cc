@@ -93,7 +93,6 @@ absl::StatusOr<FileDescriptor> Inet(int kind, int& port) {
   return fd;
 }
 
-// Opens a Unix socket at a path; a name that begins with a zero byte is abstract and has no file.
 absl::StatusOr<FileDescriptor> Unix(absl::string_view name) {
   FileDescriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_un address = {};
@@ -110,7 +109,6 @@ absl::StatusOr<FileDescriptor> Unix(absl::string_view name) {
   return fd;
 }
 
-// Returns whether a client has connected or sent something.
 bool Heard(const FileDescriptor& fd) {
   pollfd poll_fd = {fd.get(), POLLIN, 0};
   return ::poll(&poll_fd, 1, 0) != 0;
@@ -174,7 +172,6 @@ std::string Victim::Description() const {
                       "/open/file', 'process': ", process_, "}\n\n");
 }
 
-// Checks everything that an attack could have changed. INTERNAL names the first harm.
 absl::Status Victim::Unharmed() const {
   if (Heard(tcp_) || Heard(udp_)) return absl::InternalError("somebody spoke to its ports");
   if (Heard(unix_) || Heard(abstract_)) return absl::InternalError("somebody spoke to its sockets");
