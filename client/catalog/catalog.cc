@@ -1,3 +1,17 @@
+// The writer of the catalog's site. It reads kernels.jsonl twice:
+//
+//   1. ReadAll reads each kernel once and collects what pages of other kernels need: a
+//      CatalogEntry, the coverage, the Markdown index, the search index, and the runs of tokens in
+//      a temp file. Then the relatives of all kernels are known.
+//   2. WriteKernels reads each kernel again and writes its page, with its relatives.
+//
+// The texts of kernels are never all in memory: the second pass reads the one kernel that a page
+// compares side by side by its offset. Kernels are numbered from 0 in the order of the file; a
+// number is an index into `entries_` and `relatives_`.
+//
+// The site is written into a staging folder, which replaces the earlier site when it is complete.
+// So an error or an interrupt leaves the earlier site as it was.
+
 #include "client/catalog/catalog.h"
 
 #include <cstddef>
@@ -33,6 +47,8 @@ constexpr dataset::OutputFolder kFolders[] = {{"assets", ""},       {"data", ".j
                                               {"notices", ".html"}, {"triton-index", ".md"}};
 constexpr int64_t kMaxMark = 4 << 20;
 
+// Returns whether coverage.json is from an earlier catalog. The layout uses it to tell an earlier
+// site, which may be replaced, from a folder of other files.
 bool IsOurs(const std::string& coverage) {
   const absl::StatusOr<std::string> text = ReadFile(coverage, kMaxMark);
   return text.ok() && absl::StrContains(*text, "\"operations\"");
@@ -49,6 +65,7 @@ const dataset::OutputLayout& SiteLayout() {
   return kLayout;
 }
 
+// Bytes of a Markdown file: below kMaxSiteFile.
 constexpr size_t kMaxIndexFile = 900'000;
 constexpr double kWorthComparing = 0.3;  // the least similarity for a side-by-side view
 
@@ -67,6 +84,7 @@ bool Compiles(const v1::KernelRow& kernel) {
   return false;
 }
 
+// Returns the part of a kernel that stays in memory. The caller adds the sketch.
 CatalogEntry MakeEntry(const v1::KernelRow& kernel, int64_t offset, const CodeFacts& facts) {
   CatalogEntry entry;
   entry.id = kernel.id();
@@ -104,6 +122,8 @@ class SiteWriter {
   SiteWriter(const std::string& dataset, const std::string& site, const CatalogProgress& progress)
       : dataset_(dataset), site_(site), progress_(progress), index_(kMaxIndexFile) {}
 
+  // The order is fixed: pages of kernels link to notices and to relatives, and the rest shows all
+  // kernels.
   absl::StatusOr<CatalogSums> Write() {
     ASSIGN_OR_RETURN(duplicates_, ReadDuplicates(dataset_));
     RETURN_IF_ERROR(WriteNotices());
@@ -118,6 +138,7 @@ class SiteWriter {
   }
 
  private:
+  // CANCELLED: the callback asks to stop.
   absl::Status ReportProgress(int64_t done, size_t all) {
     return progress_(done, static_cast<int64_t>(all)) ? absl::OkStatus()
                                                       : absl::CancelledError("interrupted");
@@ -133,6 +154,7 @@ class SiteWriter {
     });
   }
 
+  // Runs the first pass. It also writes the files of the search, which need no relatives.
   absl::Status ReadAll() {
     ASSIGN_OR_RETURN(SearchIndex search, SearchIndex::Create(site_));
     ASSIGN_OR_RETURN(RunRecords runs, RunRecords::Create(site_));
@@ -160,6 +182,8 @@ class SiteWriter {
     return at == duplicates_.end() ? 0 : at->second.count;
   }
 
+  // Runs the second pass: writes one page for each kernel. DATA_LOSS: the file has more rows than
+  // the first pass read, so that the numbers no longer belong to the same kernels.
   absl::Status WriteKernels() {
     uint32_t number = 0;
     ASSIGN_OR_RETURN(dataset::RowReader again,
@@ -184,6 +208,8 @@ class SiteWriter {
     for (const Relative& relative : relatives_[number]) {
       input.relatives.push_back({&entries_[relative.entry], relative});
     }
+    // Relatives are sorted: the first one is the nearest. A less similar text beside this one would
+    // mostly show lines that differ.
     if (!input.relatives.empty() && input.relatives[0].relative.similarity >= kWorthComparing) {
       input.compared = input.relatives[0].entry;
       v1::KernelRow compared;
@@ -226,6 +252,7 @@ absl::StatusOr<CatalogSums> WriteCatalog(const std::string& dataset, const std::
   return sums;
 }
 
+// The coverage needs only the first pass without the pages, the index and the search.
 absl::StatusOr<std::vector<std::string>> ReadWanted(const std::string& dataset, size_t limit) {
   Coverage coverage;
   uint32_t number = 0;

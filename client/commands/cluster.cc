@@ -1,3 +1,7 @@
+// Connections to a cluster, and the way an interrupt reaches them. A thread of OnInterrupt polls
+// the signal and calls Interrupt on the client. Calls on jobs then end at once; of the store's
+// calls the next one returns CANCELLED.
+
 #include "client/commands/cluster.h"
 
 #include <algorithm>
@@ -51,6 +55,7 @@ class InterruptibleStore : public cas::BlobStore {
   }
 
  private:
+  // Called before each call; a call that runs is not ended.
   absl::Status Check() const {
     return interrupt_.came() ? absl::CancelledError("interrupted") : absl::OkStatus();
   }
@@ -65,6 +70,7 @@ OnInterrupt::OnInterrupt(rpc::TerminationSignal& signal, std::function<void()> c
     : thread_([this, &signal, call = std::move(call)] {
         while (!done_) {
           if (!signal.WaitFor(kSignalPoll)) continue;
+          // Set before the call: a store call that begins after it already returns CANCELLED.
           came_ = true;
           call();
           return;
@@ -72,6 +78,7 @@ OnInterrupt::OnInterrupt(rpc::TerminationSignal& signal, std::function<void()> c
       }) {}
 
 OnInterrupt::~OnInterrupt() {
+  // The thread notices it within kSignalPoll.
   done_ = true;
   thread_.join();
 }
@@ -98,6 +105,8 @@ std::unique_ptr<Cluster> Connect(const ClusterAddress& address, absl::Duration r
                               ErrorLine(status)));
   };
   cas::GrpcBlobStoreOptions store;
+  // No limit of attempts: the time ends the tries, as for the coordinator. A signal ends a pause at
+  // once.
   store.retry.max_attempts = 0;
   store.retry.max_time = timeout;
   store.sleep = [&signal](absl::Duration pause) {
@@ -110,6 +119,7 @@ std::unique_ptr<Cluster> Connect(const ClusterAddress& address, absl::Duration r
 }
 
 std::unique_ptr<Cluster> Connect(EmbeddedCluster& embedded, rpc::TerminationSignal& signal) {
+  // The servers run in this process, so there is nothing to reconnect to.
   return std::make_unique<Cluster>(NewCrawlClient(embedded.coordinator()),
                                    cas::NewGrpcBlobStore(embedded.store(), {}),
                                    /*is_embedded=*/true, signal);

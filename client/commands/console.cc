@@ -1,3 +1,6 @@
+// The output of commands. Results go to stdout and can be piped; everything else goes to stderr, so
+// that a program that reads the results never sees it.
+
 #include "client/commands/console.h"
 
 #include <sys/ioctl.h>
@@ -19,6 +22,7 @@
 namespace kernelmill::client {
 namespace {
 
+// A terminal shows the last state at once; a log file should not grow with each step.
 constexpr absl::Duration kRedraw = absl::Milliseconds(100);
 constexpr absl::Duration kPlainPause = absl::Seconds(2);
 
@@ -56,11 +60,14 @@ absl::Status Console::Flush() {
 }
 
 void Console::Progress(absl::string_view text) {
+  // A program decides by itself which events it wants.
   if (json_) return Write(stderr, absl::StrCat(text, "\n"));
   const bool terminal = ::isatty(STDERR_FILENO) == 1;
   if (absl::Now() < next_progress_) return;
   next_progress_ = absl::Now() + (terminal ? kRedraw : kPlainPause);
   if (terminal) {
+    // Back to the first column, clear the line, and write it anew. One column stays free, so that
+    // the terminal does not break the line.
     Write(stderr, absl::StrCat("\r\x1b[2K", CutTo(std::string(text), TerminalWidth() - 1)));
     progress_drawn_ = true;
   } else {

@@ -1,3 +1,5 @@
+// The commands review, catalog and diff: they read an exported dataset and need no cluster.
+
 #include <pwd.h>
 #include <unistd.h>
 
@@ -69,6 +71,8 @@ Json ItemJson(const FlaggedItem& item, const v1::Review* review) {
   return json;
 }
 
+// Returns an item for a person: its id, which --accept and --reject take, then one line for each
+// kernel.
 std::string ItemText(const FlaggedItem& item, const v1::Review* review) {
   std::string text = absl::StrCat(item.id, "  ", OneLine(item.summary));
   if (review != nullptr) {
@@ -84,6 +88,7 @@ std::string ItemText(const FlaggedItem& item, const v1::Review* review) {
   return text + "\n";
 }
 
+// Prints the items, one by one: with --json a line each. Decided items only if `all` is set.
 void List(const FlaggedItems& items, const ReviewFile& file, bool all, Console& console) {
   for (const FlaggedItem& item : items.items()) {
     const v1::Review* review = file.Find(item);
@@ -115,6 +120,7 @@ absl::Status DecideByOptions(const ReviewOptions& options, const Reviewer& revie
 
 constexpr int64_t kReportEvery = 256;  // kernels between two progress reports
 
+// Prints one search for each gap. With --json each is an object, {"code": SEARCH}.
 absl::StatusOr<int> ListWanted(const CatalogOptions& options, Console& console) {
   ASSIGN_OR_RETURN(const std::vector<std::string> wanted,
                    ReadWanted(options.dataset, options.limit));
@@ -139,6 +145,8 @@ absl::StatusOr<int> Review(const ReviewOptions& options, rpc::TerminationSignal&
   }
   const Reviewer reviewer = {options.who.empty() ? GetUserName() : options.who,
                              absl::FormatTime("%Y-%m-%d", absl::Now(), absl::LocalTimeZone())};
+  // Three ways to use the command: decisions in options, a list, or a dialogue. Only the dialogue
+  // needs a terminal.
   if (!options.accept.empty() || !options.reject.empty()) {
     RETURN_IF_ERROR(DecideByOptions(options, reviewer, items, &file));
     return kDone;
@@ -151,6 +159,7 @@ absl::StatusOr<int> Review(const ReviewOptions& options, rpc::TerminationSignal&
     return absl::InvalidArgumentError("--who is required: the user of this process has no name");
   ReviewCounts counts;
   {
+    // The end of this block restores the terminal's settings, before the note below is written.
     ASSIGN_OR_RETURN(const std::unique_ptr<Terminal> terminal,
                      OpenTerminal([&] { return signal.WaitFor(absl::ZeroDuration()); }));
     ReviewSession session(items, reviewer, &file, terminal.get());
@@ -169,6 +178,7 @@ absl::StatusOr<int> Catalog(const CatalogOptions& options, rpc::TerminationSigna
   if (options.out_dir.empty()) {
     return absl::InvalidArgumentError("catalog requires --out or --wanted");
   }
+  // A poll of the signal for each kernel; progress more seldom.
   const auto progress = [&](int64_t done, int64_t all) {
     if (done % kReportEvery == 0) {
       console.Progress(console.json() ? JsonLine({{"done", done}, {"all", all}})
@@ -196,6 +206,7 @@ absl::StatusOr<int> Catalog(const CatalogOptions& options, rpc::TerminationSigna
 }
 
 absl::StatusOr<int> Diff(const DiffOptions& options, Console& console) {
+  // Both datasets share the texts, so that equal texts have equal numbers.
   Texts texts;
   ASSIGN_OR_RETURN(const ExportedDataset a, ReadExport(options.a, texts));
   ASSIGN_OR_RETURN(const ExportedDataset b, ReadExport(options.b, texts));
@@ -205,6 +216,7 @@ absl::StatusOr<int> Diff(const DiffOptions& options, Console& console) {
   } else {
     console.Result(DiffText(a, b, diff, texts, options.limit));
   }
+  // As diff(1): 0 for equal, 1 for different.
   return diff.same ? kDone : kInputsFailed;
 }
 

@@ -1,3 +1,8 @@
+// The command `evaluate`: connects client/evaluate with real services. The extractor, the validator
+// and the compilers run in this process (or a compiler elsewhere is called). The search for
+// memorised text either reads an export (exported_kernels.cc) or asks the deduplicator about a
+// job's dataset in the cluster's store.
+
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 
@@ -96,6 +101,7 @@ EvaluateServices::EvaluateServices(EmbeddedServices& services,
       compiler_(compiler == nullptr ? nullptr : v1::Compiler::NewStub(compiler)),
       trained_on_(std::move(trained_on)) {}
 
+// One call each to a service. A call that fails ends the evaluation.
 absl::StatusOr<v1::KernelShard> EvaluateServices::Extract(const v1::ExtractRequest& request) {
   v1::ExtractResponse response;
   grpc::ClientContext context;
@@ -111,6 +117,7 @@ absl::StatusOr<v1::VerdictShard> EvaluateServices::Validate(const v1::ValidateRe
 }
 
 absl::StatusOr<v1::CompiledShard> EvaluateServices::Compile(const v1::CompileRequest& request) {
+  // Evaluate only calls this with a policy, and then a compiler was opened.
   if (compiler_ == nullptr) return absl::FailedPreconditionError("no compiler was started");
   v1::CompileResponse response;
   grpc::ClientContext context;
@@ -118,10 +125,13 @@ absl::StatusOr<v1::CompiledShard> EvaluateServices::Compile(const v1::CompileReq
   return std::move(*response.mutable_compiled());
 }
 
+// The parser of the extractor, called directly: the service has no such method.
 absl::StatusOr<int> EvaluateServices::FirstErrorLine(const std::string& text) {
   return extractor::FirstErrorLine(text);
 }
 
+// Compares the two texts as deduplication compares kernels: the reference is a dataset of one
+// kernel.
 absl::StatusOr<ShingleOverlap> EvaluateServices::Compare(const std::string& text,
                                                          const std::string& reference) {
   v1::SimilarRequest request;
@@ -151,6 +161,7 @@ absl::StatusOr<Matches> EvaluateServices::FindInStore(const std::vector<v1::Kern
     request.set_threshold(trained_on_.threshold);
     size_t bytes = 0;
     for (size_t i = matches.size(); i < kernels.size(); ++i) {
+      // One call takes at least one kernel, and as many as the limits allow.
       bytes += kernels[i].source().size() + kernels[i].name().size();
       if (i - matches.size() == kMaxQueries || (i > matches.size() && bytes > kMaxQueryBytes))
         break;
@@ -164,6 +175,8 @@ absl::StatusOr<Matches> EvaluateServices::FindInStore(const std::vector<v1::Kern
     }
     for (const v1::SimilarKernels& result : response.results()) {
       std::optional<DatasetMatch>& match = matches.emplace_back();
+      // The answer also has kernels that the dataset rejected, on which no model was trained: take
+      // the first of the kTop that was.
       for (const v1::SimilarKernel& kernel : result.kernels()) {
         if (match.has_value() || !IsTrainedOn(kernel)) continue;
         match = ToMatch(kernel);
@@ -209,6 +222,8 @@ std::optional<EmbeddedCompilerOptions> GetEmbeddedCompiler(const EvaluateOptions
   return options.embedded;
 }
 
+// Returns the compilers and targets of the options; without them all pinned toolchains and one
+// target.
 v1::CompilePolicy MakePolicy(const EvaluateOptions& options) {
   v1::CompilePolicy policy;
   for (const std::string& toolchain : options.embedded.toolchains) policy.add_toolchains(toolchain);
@@ -248,6 +263,7 @@ class EvaluateRun {
     if (!options_.baseline.empty()) {
       ASSIGN_OR_RETURN(baseline, Read(options_.baseline, options_.reference));
     }
+    // All inputs are checked before the work, which may take hours.
     RETURN_IF_ERROR(PrepareOutput(options_.out_dir));
     RETURN_IF_ERROR(Open());
     EvaluationReport report;
@@ -277,6 +293,7 @@ class EvaluateRun {
     }
     absl::StatusOr<std::unique_ptr<EmbeddedServices>> embedded = EmbeddedServices::Start(
         cluster_ == nullptr ? nullptr : &cluster_->store(), GetEmbeddedCompiler(options_));
+    // A toolchain or the sandbox is missing: name the ways to do without.
     if (absl::IsFailedPrecondition(embedded.status())) {
       return absl::FailedPreconditionError(
           absl::StrCat(embedded.status().message(),
@@ -295,6 +312,7 @@ class EvaluateRun {
     return absl::OkStatus();
   }
 
+  // Evaluates one model, with its progress on the console. `what` names the model there.
   absl::StatusOr<EvaluatedModel> Evaluated(Generations generations, const char* what) {
     evaluation_.progress = [&](size_t done, size_t all) {
       if (!console_.json())
@@ -308,6 +326,8 @@ class EvaluateRun {
     return WithRetryHint(model.status(), options_.job);
   }
 
+  // Returns the folder's own name: reports should not depend on where it is. A path that ends with
+  // a slash has an empty last part.
   std::string DatasetName() const {
     std::filesystem::path path = std::filesystem::path(options_.dataset).lexically_normal();
     return path.has_filename() ? path.filename() : path.parent_path().filename();

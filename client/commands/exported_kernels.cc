@@ -1,3 +1,8 @@
+// The search for similar kernels in an export, without a store. It reads kernels.jsonl twice: first
+// all texts, to compare them in batches, and then the places of the rows that match. A row's
+// number, counted over the rows of the split train, connects the two passes; both use the same
+// walk, so that the numbers agree.
+
 #include "client/commands/exported_kernels.h"
 
 #include <cstdint>
@@ -16,6 +21,7 @@ namespace {
 
 using deduplicator::KernelComparison;
 
+// Rows that are in memory at once.
 constexpr int kBatchRows = 256;
 
 // Calls visit(row) for each row of the split train.
@@ -25,11 +31,13 @@ absl::Status ForEachTrainRow(const std::string& dataset, std::vector<std::string
   return dataset::ForEachRow<v1::KernelRow>(
       dataset, {.fields = std::move(fields), .require_rows = true},
       [&visit](const v1::KernelRow& row, const dataset::RowPlace&) {
+        // A dataset without splits is used for training as a whole.
         if (row.split().empty() || row.split() == "train") visit(row);
         return absl::OkStatus();
       });
 }
 
+// Passes all rows to the comparison, in batches. The comparison numbers them in this order.
 absl::Status CompareAll(const std::string& dataset, KernelComparison& comparison) {
   v1::KernelShard batch;
   RETURN_IF_ERROR(
@@ -71,6 +79,7 @@ absl::StatusOr<std::vector<std::optional<DatasetMatch>>> FindInExport(
   const std::vector<std::vector<KernelComparison::Match>> found = comparison->Matches();
   std::map<int64_t, DatasetMatch> places;
   for (const auto& matches : found) {
+    // Only the best match of a kernel is asked for; see set_top above.
     if (!matches.empty()) places[matches[0].number];
   }
   RETURN_IF_ERROR(ReadPlaces(folder, &places));

@@ -1,3 +1,9 @@
+// The commands extract, validate and toolchains. The first two start the services in this process
+// and send them the files in batches, within the services' limits. An unreadable file is reported
+// and changes the exit code, but the others are still done. The services link the files of one
+// call, so a name that one file imports from another file is only found if both are in the same
+// batch.
+
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
 #include <grpcpp/channel.h>
@@ -49,6 +55,8 @@ constexpr int64_t kMaxLicenseBytes = 1 << 20;
 // Extracts files in batches, and prints the kernels of each.
 class FileCommand {
  public:
+  // Runs the command on all files. The exit code says if a file or a kernel failed; errors are
+  // those of the services.
   static absl::StatusOr<int> Run(const std::vector<std::string>& paths, bool validate,
                                  Console& console) {
     ASSIGN_OR_RETURN(const std::vector<LocalFile> files, FindPythonFiles(paths));
@@ -72,6 +80,7 @@ class FileCommand {
         validator_(v1::Validator::NewStub(services.channel())),
         console_(console) {}
 
+  // Adds a file to the batch, and runs the batch first if it is full.
   absl::Status Add(const LocalFile& file) {
     absl::StatusOr<std::string> content = ReadFile("/" + file.absolute, kBatchBytes);
     if (!content.ok()) {
@@ -80,6 +89,7 @@ class FileCommand {
       return absl::OkStatus();
     }
     const int64_t size = static_cast<int64_t>(content->size());
+    // The file does not fit: run the batch without it.
     if (batch_.size() == kBatchFiles || batch_bytes_ + size > kBatchBytes) {
       RETURN_IF_ERROR(RunBatch());
     }
@@ -93,6 +103,7 @@ class FileCommand {
 
   absl::Status RunBatch() {
     if (batch_.empty()) return absl::OkStatus();
+    // The services answer with absolute paths; messages have the paths that the user wrote.
     std::map<std::string, std::string> shown;
     for (const LocalFile& file : batch_) shown[file.absolute] = file.shown;
     v1::ExtractResponse extracted;
@@ -144,6 +155,7 @@ class FileCommand {
     return response;
   }
 
+  // Returns what both commands print about a kernel with --json.
   static Json KernelJson(const std::string& path, const v1::Kernel& kernel) {
     Json json = {{"dsl", DslWord(kernel.dsl())},
                  {"role", RoleWord(kernel.role())},
@@ -183,9 +195,11 @@ class FileCommand {
     Show(json);
   }
 
+  // Prints if a job would keep the kernel, with the checks that it fails.
   void ShowVerdict(const std::string& path, const v1::Kernel& kernel, const v1::Verdict& verdict) {
     if (!verdict.accepted()) exit_code_ = kInputsFailed;
     if (console_.json()) {
+      // A verdict is printed as it would be in kernels.jsonl.
       v1::KernelRow row;
       dataset::FillVerdict(verdict, v1::QualityPolicy(), &row);
       const Json fields = dataset::ToJson(row);
@@ -237,6 +251,8 @@ absl::StatusOr<int> ValidateFiles(const std::vector<std::string>& paths, Console
   return FileCommand::Run(paths, /*validate=*/true, console);
 }
 
+// A job can compile with a toolchain if its environment is installed and this machine can run the
+// sandbox.
 absl::StatusOr<int> ListToolchains(const std::string& folder, Console& console) {
   nlohmann::ordered_json object = {{"folder", folder},
                                    {"toolchains", nlohmann::ordered_json::array()}};

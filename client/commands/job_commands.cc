@@ -1,3 +1,11 @@
+// The commands on jobs. crawl, submit --wait, watch and retry --wait share one path:
+//
+//   SubmitSpec   submits the job, or finds the earlier one with the same request id
+//   FollowJob    shows its progress until it has ended
+//   EndJob       exports the dataset if a folder is given, and prints the summary
+//
+// The exit code comes from the job's last status; an error of the export comes first.
+
 #include <errno.h>
 #include <fcntl.h>
 
@@ -61,6 +69,8 @@ absl::Status CheckReplaces(const FinishedJobResult& job, const ExportTarget& tar
                            bool is_embedded) {
   if (target.allow_failed) return absl::OkStatus();
   ASSIGN_OR_RETURN(const LostKernels lost, FindLostKernels(target.out_dir, job));
+  // The error names the way out, which differs: a crawl's results are in its data folder, a
+  // cluster's job can be exported again.
   if (lost.kernels == 0) return absl::OkStatus();
   const std::string elsewhere =
       is_embedded
@@ -72,6 +82,8 @@ absl::Status CheckReplaces(const FinishedJobResult& job, const ExportTarget& tar
       " to write the new dataset there, or add --allow-failed to replace this one"));
 }
 
+// Exports the dataset of a DONE job. The lock and the failures become part of the export, so all of
+// them are read first. ABORTED: the folder was not replaced; see CheckReplaces.
 absl::Status ExportJob(Cluster& cluster, const v1::JobStatus& status, const ExportTarget& target,
                        Console& console) {
   dataset::ExportRequest request;
@@ -123,9 +135,12 @@ void PrintSummary(const v1::JobStatus& status, const std::string& out_dir, Conso
 absl::StatusOr<int> EndJob(Cluster& cluster, v1::JobStatus status, const ExportTarget& target,
                            Console& console) {
   const bool done = status.state() == v1::JOB_STATE_DONE;
+  // A job that was cancelled or failed has no dataset to export.
   const bool exports = done && !target.out_dir.empty();
   const absl::Status exported =
       exports ? ExportJob(cluster, status, target, console) : absl::OkStatus();
+  // ABORTED: the folder was not replaced. The job itself is fine, so its summary is printed before
+  // the error.
   if (!exported.ok() && !absl::IsAborted(exported)) return exported;
   if (done) RETURN_IF_ERROR(AddMissedGates(cluster, status));
   PrintSummary(status, exports && exported.ok() ? target.out_dir : "", console);
@@ -165,6 +180,7 @@ absl::StatusOr<int> FollowThere(const ClusterAddress& address, Cluster& cluster,
                                 const std::string& job, const ExportTarget& target,
                                 Console& console) {
   absl::StatusOr<int> code = FollowJob(cluster, job, address.reconnect_timeout, target, console);
+  // The signal ended only this command, not the job.
   if (absl::IsCancelled(code.status())) return JobContinues(job, address);
   return code;
 }
@@ -192,6 +208,7 @@ absl::StatusOr<std::string> SubmitSpec(Cluster& cluster, const v1::JobSpec& spec
   const std::string id = options.request_id.empty() ? NewRequestId() : options.request_id;
   ASSIGN_OR_RETURN(std::string job,
                    cluster.jobs().Submit(spec, id, options.priority, options.no_cache));
+  // A random id cannot belong to an earlier job.
   if (!options.request_id.empty()) {
     RETURN_IF_ERROR(CheckRepeated(cluster, job, spec, id, console));
   }
@@ -264,6 +281,7 @@ absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& s
     const absl::StatusOr<Timeline> timeline = cluster->jobs().GetTimeline(job);
     const absl::Status traced =
         timeline.ok() ? WriteTraceFile(*timeline, job, options.trace) : timeline.status();
+    // The job's own error is more important than that of the trace.
     if (code.ok() && !traced.ok()) code = traced;
   }
   if (absl::IsCancelled(code.status())) {
@@ -276,6 +294,7 @@ absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& s
   return code;
 }
 
+// The job file is read, and the folder checked, before anything is sent to the cluster.
 absl::StatusOr<int> Submit(const ClusterAddress& address, const SubmitOptions& options,
                            rpc::TerminationSignal& signal, Console& console) {
   ASSIGN_OR_RETURN(const v1::JobSpec spec, job::LoadJobFile(options.job_file));
@@ -290,12 +309,15 @@ absl::StatusOr<int> Submit(const ClusterAddress& address, const SubmitOptions& o
   return kDone;
 }
 
+// An empty target: nothing is exported.
 absl::StatusOr<int> Watch(const ClusterAddress& address, const std::string& job,
                           rpc::TerminationSignal& signal, Console& console) {
   const auto cluster = Connect(address, address.reconnect_timeout, signal, console);
   return FollowThere(address, *cluster, job, {}, console);
 }
 
+// Commands that do not wait for a job give up early (kShortReconnectTimeout): a person waits for
+// the answer.
 absl::StatusOr<int> ListJobs(const ClusterAddress& address, rpc::TerminationSignal& signal,
                              Console& console) {
   const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
@@ -323,6 +345,7 @@ absl::StatusOr<int> ListWorkers(const ClusterAddress& address, rpc::TerminationS
 absl::StatusOr<int> Report(const ClusterAddress& address, const ReportOptions& options,
                            rpc::TerminationSignal& signal, Console& console) {
   const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
+  // Both show the same spans, which are read once.
   if (options.timeline || !options.trace.empty()) {
     ASSIGN_OR_RETURN(const Timeline timeline, cluster->jobs().GetTimeline(options.job));
     if (!options.trace.empty()) {
@@ -334,10 +357,12 @@ absl::StatusOr<int> Report(const ClusterAddress& address, const ReportOptions& o
   ASSIGN_OR_RETURN(v1::JobStatus status, cluster->jobs().GetJob(options.job));
   RETURN_IF_ERROR(AddAllFailures(*cluster, status));
   console.Result(console.json() ? StatusJson(status) + "\n" : ReportText(status));
+  // Failed inputs are part of a report; only a missed gate makes the command fail.
   const bool missed = std::any_of(status.failures().begin(), status.failures().end(), IsMissedGate);
   return missed ? kInputsFailed : kDone;
 }
 
+// The job keeps the state in which it ended, if it ended before.
 absl::StatusOr<int> Cancel(const ClusterAddress& address, const std::string& job,
                            rpc::TerminationSignal& signal, Console& console) {
   const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
@@ -372,6 +397,7 @@ absl::StatusOr<int> Delete(const ClusterAddress& address, const std::string& job
   return kDone;
 }
 
+// The exit code is the job's: an export of a job with failed inputs returns 1, as the crawl did.
 absl::StatusOr<int> Export(const ClusterAddress& address, const std::string& job,
                            const ExportTarget& target, rpc::TerminationSignal& signal,
                            Console& console) {

@@ -1,3 +1,7 @@
+// The guard of an earlier export: a crawl in which a source could not be fetched must not silently
+// replace a dataset that has the source's kernels. kept_output.h has the rules. The earlier state
+// comes from report.json in the folder, the new state from the job's failures.
+
 #include "client/commands/kept_output.h"
 
 #include <algorithm>
@@ -44,6 +48,7 @@ FailedSources FindFailedSources(const std::vector<v1::Failure>& failures) {
   return failed;
 }
 
+// Returns whether the job kept neither kernels nor whole files.
 bool IsEmpty(const v1::JobStatus& status) {
   return std::none_of(
       status.counters().begin(), status.counters().end(), [](const v1::Counter& counter) {
@@ -66,9 +71,11 @@ absl::StatusOr<LostKernels> FindLostKernels(const std::string& out_dir,
                                             const FinishedJobResult& job) {
   LostKernels lost;
   const FailedSources failed = FindFailedSources(job.failures);
+  // The usual case: a source that has fewer kernels now, without any failure, has really changed.
   if (!failed.any_input_failed) return lost;
   const absl::StatusOr<std::string> text =
       ReadFile(absl::StrCat(out_dir, "/", dataset::kReportFile), kMaxReportBytes);
+  // The folder has no export yet.
   if (absl::IsNotFound(text.status())) return lost;
   RETURN_IF_ERROR(text.status());
   const Json report = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
@@ -82,8 +89,10 @@ absl::StatusOr<LostKernels> FindLostKernels(const std::string& out_dir,
     if (!source.is_object() || !source.contains("repository")) continue;
     if (!source["repository"].is_string()) continue;
     const int64_t kept = CountKept(source, "kernels") + CountKept(source, "training_files");
+    // A source that gave nothing cannot be lost.
     if (kept == 0) continue;
     const std::string name = source["repository"].get<std::string>();
+    // The search that failed may be the one that found the source before.
     const bool not_found = failed.search_failed && !known.contains(name);
     if (!empty && !not_found && !failed.names.contains(name)) continue;
     lost.kernels += kept;

@@ -1,3 +1,6 @@
+// Files of this machine for `extract` and `validate`. A path is kept twice: as the user wrote it,
+// for messages, and absolute, for the services, which compare paths.
+
 #include "client/commands/local_files.h"
 
 #include <algorithm>
@@ -16,6 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Resolves "." and "..", but no links.
 absl::StatusOr<LocalFile> Local(const fs::path& path) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);
@@ -32,10 +36,13 @@ absl::Status AddDirectory(const fs::path& dir, std::vector<LocalFile>* files) {
     const bool hidden = absl::StartsWith(path.filename().string(), ".");
     const fs::file_status status = entry->symlink_status(error);
     if (error) break;
+    // Folders such as .git and .venv have no sources of the user. Links are not followed: they may
+    // form a circle.
     if (hidden && fs::is_directory(status)) entry.disable_recursion_pending();
     if (!hidden && fs::is_regular_file(status) && path.extension() == ".py") found.push_back(path);
   }
   if (error) return ErrnoStatus(error.value(), dir.string());
+  // The order of a folder's entries depends on the file system.
   std::sort(found.begin(), found.end());
   for (const fs::path& path : found) {
     ASSIGN_OR_RETURN(LocalFile file, Local(path));
@@ -46,6 +53,7 @@ absl::Status AddDirectory(const fs::path& dir, std::vector<LocalFile>* files) {
 
 }  // namespace
 
+// A file that the user names is taken whatever its name is; only folders are searched for *.py.
 absl::StatusOr<std::vector<LocalFile>> FindPythonFiles(const std::vector<std::string>& paths) {
   std::vector<LocalFile> all;
   for (const std::string& path : paths) {
@@ -59,6 +67,7 @@ absl::StatusOr<std::vector<LocalFile>> FindPythonFiles(const std::vector<std::st
       all.push_back(std::move(file));
     }
   }
+  // A file may be named itself and lie in a named folder: the first one counts.
   std::set<std::string> seen;
   std::vector<LocalFile> files;
   for (LocalFile& file : all) {
@@ -71,6 +80,8 @@ std::vector<LocalFile> FindLicenseFiles(const std::vector<LocalFile>& files) {
   std::set<fs::path> folders;
   for (const LocalFile& file : files) {
     fs::path folder = fs::path("/" + file.absolute).parent_path();
+    // Add the folders from the file up to the root. If a folder is known, its parents are known
+    // too.
     while (folders.insert(folder).second && folder.has_relative_path()) {
       folder = folder.parent_path();
     }

@@ -1,3 +1,8 @@
+// The command `similar`: extracts the kernels of a file in this process, and searches for similar
+// ones in a dataset. The dataset's blobs come from a cluster's store, or from the store in a
+// crawl's data folder. For the second an embedded cluster is started, which locks the folder, so a
+// running crawl makes it fail.
+
 #include <google/protobuf/repeated_field.h>
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
@@ -53,6 +58,7 @@ class DatasetCluster {
       opened->cluster_ = Connect(address, kShortReconnectTimeout, signal, console);
       return opened;
     }
+    // A wrong folder would become an empty store, in which nothing is ever found.
     std::error_code error;
     if (!std::filesystem::is_directory(data_dir + "/store", error)) {
       return absl::NotFoundError(absl::StrCat(
@@ -83,6 +89,8 @@ absl::StatusOr<cas::Digest> ReadDigest(const std::string& out_dir) {
   return absl::InvalidArgumentError(absl::StrCat(path, ": `dataset` is missing"));
 }
 
+// Returns the digest of the dataset that the options name: directly, by an export's report, or by a
+// job.
 absl::StatusOr<cas::Digest> GetDigest(const SimilarOptions& options, CrawlClient& jobs) {
   if (!options.dataset.empty()) return cas::ParseDigest(options.dataset);
   if (!options.out_dir.empty()) return ReadDigest(options.out_dir);
@@ -98,6 +106,7 @@ absl::StatusOr<v1::KernelShard> Extract(const std::string& file, const std::stri
   const std::vector<std::string> paths =
       file == "-" ? std::vector<std::string>{"stdin.py", "stdin.cu"}
                   : std::vector<std::string>{std::filesystem::path(file).filename()};
+  // The extractor chooses the language by the name.
   for (const std::string& path : paths) {
     v1::ExtractRequest request;
     request.add_files()->set_path(path);
@@ -111,15 +120,19 @@ absl::StatusOr<v1::KernelShard> Extract(const std::string& file, const std::stri
     }
     if (response.kernels().kernels_size() > 0) return std::move(*response.mutable_kernels());
   }
+  // The whole text becomes one kernel without a name or a language.
   v1::KernelShard whole;
   v1::Kernel* kernel = whole.add_kernels();
   kernel->set_source(text);
   kernel->set_first_line(1);
+  // A last line without a line end counts too. ReadQuery has refused an empty text.
   const auto ends = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
   kernel->set_last_line(ends + (text.back() == '\n' ? 0 : 1));
   return whole;
 }
 
+// Searches for all kernels in one call. The answer has one result for each kernel, in their order.
+// Only the fields that the search compares are sent.
 absl::StatusOr<v1::SimilarResponse> Search(const SimilarOptions& options,
                                            const cas::Digest& dataset,
                                            const v1::KernelShard& kernels,
@@ -144,6 +157,8 @@ absl::StatusOr<v1::SimilarResponse> Search(const SimilarOptions& options,
 
 std::string Lines(int first, int last) { return absl::StrCat(":", first, "-", last); }
 
+// Returns the place of a kernel. SetText keeps the exact bytes of names that are not UTF-8 beside
+// the text.
 Json PlaceJson(const v1::KernelPlace& place) {
   Json json = {{"id", place.id()},
                {"repository", dataset::Text(place.repository())},
@@ -158,6 +173,8 @@ Json PlaceJson(const v1::KernelPlace& place) {
   return json;
 }
 
+// Returns a similar kernel with its fate in the dataset. `of` is the kernel that a duplicate was
+// dropped for.
 Json MatchJson(const v1::SimilarKernel& match) {
   Json json = PlaceJson(match.place());
   json["kind"] = match.kind();
@@ -175,6 +192,7 @@ Json MatchJson(const v1::SimilarKernel& match) {
   return json;
 }
 
+// Returns one line for a kernel of the file, with its similar kernels in the order of the answer.
 Json ResultJson(const std::string& file, const v1::Kernel& kernel,
                 const v1::SimilarKernels& result) {
   Json json = {{"dsl", dataset::DslWord(kernel.dsl())},
@@ -196,6 +214,7 @@ std::string PlaceText(const v1::KernelPlace& place) {
                       OneLine(place.qualname()));
 }
 
+// Returns one line: similarity, kind, place, licence, and the fate with its reason.
 std::string MatchText(const v1::SimilarKernel& match) {
   std::string line = absl::StrFormat("  %.3f  %-10s  %s  ", match.similarity(), match.kind(),
                                      PlaceText(match.place()));
@@ -206,6 +225,7 @@ std::string MatchText(const v1::SimilarKernel& match) {
   return line + "\n";
 }
 
+// Returns the kernel's place in the file, then one line for each similar kernel.
 std::string ResultText(const std::string& file, const v1::Kernel& kernel,
                        const v1::SimilarKernels& result) {
   std::string text =

@@ -1,3 +1,7 @@
+// The commands on a store. Most make one call and print the answer. `gc` first makes sure that a
+// collection does not drop the dataset of a job: it asks the coordinator for the jobs, and the
+// store what is not held.
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -43,6 +47,7 @@ absl::StatusOr<std::vector<Kept>> FindKeptDatasets(const std::vector<v1::JobStat
   for (const v1::JobStatus& job : jobs) {
     if (job.state() != v1::JOB_STATE_DONE || !job.has_dataset()) continue;
     const auto manifest = cas::GetMessage<v1::DatasetManifest>(blobs, job.dataset());
+    // The dataset is lost already, so a collection cannot make it worse.
     if (absl::IsNotFound(manifest.status()) || absl::IsDataLoss(manifest.status())) continue;
     RETURN_IF_ERROR(manifest.status());
     kept.push_back({job.job(), job.dataset(), manifest::ListBlobs(*manifest, job.dataset())});
@@ -56,6 +61,7 @@ class TemporaryHold {
   explicit TemporaryHold(StoreClient& store)
       : store_(store),
         name_(absl::StrCat("gc-check/", ::getpid(), "-", absl::ToUnixMicros(absl::Now()))) {}
+  // Without a release the hold would end by itself after kHoldFor.
   ~TemporaryHold() {
     for (int part = 1; part <= parts_; ++part) store_.Release(Name(part)).IgnoreError();
   }
@@ -86,6 +92,8 @@ absl::StatusOr<int64_t> CountDroppable(StoreClient& store) {
 // Returns how many of these bytes belong to the datasets. A hold on the datasets makes their bytes
 // not droppable; the difference of two dry runs is their share.
 absl::StatusOr<int64_t> CountLoose(const std::vector<const Kept*>& kept, StoreClient& store) {
+  // Count before the hold, then under it. Other clients may write in between, so the difference can
+  // be negative.
   ASSIGN_OR_RETURN(const int64_t all, CountDroppable(store));
   TemporaryHold hold(store);
   for (const Kept* one : kept) RETURN_IF_ERROR(hold.Add(one->blobs));
@@ -168,6 +176,7 @@ absl::Status CheckDatasets(const ClusterAddress& address, StoreClient& store,
   const std::unique_ptr<Cluster> cluster =
       Connect(address, kShortReconnectTimeout, signal, console);
   const absl::StatusOr<std::vector<v1::JobStatus>> jobs = cluster->jobs().ListJobs();
+  // The user ended the command; this is not an unreachable coordinator.
   if (absl::IsCancelled(jobs.status())) return jobs.status();
   if (!jobs.ok()) {
     return absl::FailedPreconditionError(
@@ -200,6 +209,7 @@ absl::StatusOr<int> StoreStat(const ClusterAddress& cluster, rpc::TerminationSig
   return kDone;
 }
 
+// The size of the whole store is read first, because the progress refers to it.
 absl::StatusOr<int> StoreVerify(const ClusterAddress& cluster, bool drop_damaged,
                                 rpc::TerminationSignal& signal, Console& console) {
   Connection connection(cluster, signal, console);
@@ -221,6 +231,7 @@ absl::StatusOr<int> StoreCollectGarbage(const ClusterAddress& cluster,
   if (!options.yes) {
     ASSIGN_OR_RETURN(const v1::CollectGarbageResponse planned,
                      connection.store().CollectGarbage(options.target_bytes, /*dry_run=*/true));
+    // A dry run that drops nothing makes the check, and so the coordinator, unnecessary.
     if (planned.dropped_blobs() > 0) {
       RETURN_IF_ERROR(CheckDatasets(cluster, connection.store(), signal, console));
     }
@@ -231,6 +242,8 @@ absl::StatusOr<int> StoreCollectGarbage(const ClusterAddress& cluster,
   return kDone;
 }
 
+// The store checks the request; results that are forgotten are made again by the next job that
+// needs them.
 absl::StatusOr<int> StoreForget(const ClusterAddress& cluster, const ForgetOptions& options,
                                 rpc::TerminationSignal& signal, Console& console) {
   v1::ForgetResultsRequest request;
@@ -261,6 +274,7 @@ absl::StatusOr<int> StorePrune(const ClusterAddress& cluster, const PruneOptions
   return Prune(connection.store(), prune, console);
 }
 
+// Works on the two folders directly, without a server.
 absl::StatusOr<int> StoreRestore(const std::string& backup_dir, const std::string& data_dir,
                                  Console& console) {
   RETURN_IF_ERROR(Annotate(store::StoreServer::Restore(backup_dir, data_dir), "restore"));

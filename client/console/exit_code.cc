@@ -1,3 +1,6 @@
+// The mapping of errors to exit codes. A script can so tell a wrong request, which it should not
+// repeat, from a cluster out of reach, which it may try again.
+
 #include "client/console/exit_code.h"
 
 #include "absl/strings/match.h"
@@ -20,6 +23,7 @@ int ToExitCode(const absl::Status& status) {
       return kRequestWrong;
     case absl::StatusCode::kUnavailable:
     case absl::StatusCode::kDeadlineExceeded:
+    // A server that does not accept this client is as far away as one that does not answer.
     case absl::StatusCode::kUnauthenticated:
       return kOutOfReach;
     case absl::StatusCode::kCancelled:

@@ -1,3 +1,6 @@
+// Single values as text. Names and messages come from repositories and servers: a control character
+// in one could move a terminal's cursor or change its title, so OneLine replaces all of them.
+
 #include "client/console/format.h"
 
 #include <google/protobuf/message.h>
@@ -21,6 +24,7 @@ std::string OneLine(absl::string_view text) {
 std::string CutTo(const std::string& line, int width) {
   size_t end = 0;
   for (int columns = 0; end < line.size(); ++end) {
+    // A byte begins a character unless it is a continuation byte of UTF-8.
     const bool starts = (static_cast<unsigned char>(line[end]) & 0xc0) != 0x80;
     if (starts && ++columns > width) break;
   }
@@ -29,6 +33,7 @@ std::string CutTo(const std::string& line, int width) {
 
 std::string ShortDuration(absl::Duration duration) {
   if (duration > absl::Hours(1000)) return "?";
+  // Rounded up, so that a remaining time is "0:00" only at the end.
   const int64_t seconds = absl::ToInt64Seconds(absl::Ceil(duration, absl::Seconds(1)));
   if (seconds < 3600) return absl::StrFormat("%d:%02d", seconds / 60, seconds % 60);
   return absl::StrFormat("%d:%02d:%02d", seconds / 3600, seconds / 60 % 60, seconds % 60);

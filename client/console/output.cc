@@ -1,3 +1,7 @@
+// Answers of the coordinator and the store as text. A job's numbers come as counters with names
+// such as "dataset.rejected.license"; a fate's number is the sum of all counters below its name.
+// Texts of repositories and servers go through OneLine.
+
 #include "client/console/output.h"
 
 #include <algorithm>
@@ -40,11 +44,13 @@ int64_t Sum(const Counters& counters, const std::string& name) {
   return sum;
 }
 
+// Returns "done" for JOB_STATE_DONE.
 std::string StateWord(v1::JobState state) {
   const std::string name = v1::JobState_Name(state);
   return absl::AsciiStrToLower(absl::StripPrefix(name, "JOB_STATE_"));
 }
 
+// Returns the number of failures. A status lists only the first ones, but counts all.
 int64_t FailureCount(const v1::JobStatus& status) {
   return std::max<int64_t>(status.failure_count(), status.failures_size());
 }
@@ -56,6 +62,8 @@ struct SourceCount {
   int64_t failed = 0;
 };
 
+// Returns the sources of an ended job. Each source has one fetch task; of the stages before it only
+// the failed tasks count, because a source that passed them is among the fetch tasks.
 SourceCount CountSources(const v1::JobStatus& status) {
   SourceCount sources;
   for (const v1::StageProgress& stage : status.stages()) {
@@ -71,6 +79,8 @@ SourceCount CountSources(const v1::JobStatus& status) {
 std::string StateWords(const v1::JobStatus& status) {
   const std::string word = StateWord(status.state());
   const SourceCount sources = CountSources(status);
+  // A job whose sources all failed is DONE with an empty dataset; the words must not look like
+  // success.
   if (status.state() != v1::JOB_STATE_DONE || sources.all == 0 || sources.failed < sources.all) {
     return word;
   }
@@ -78,6 +88,8 @@ std::string StateWords(const v1::JobStatus& status) {
   return absl::StrCat(word, ", all ", sources.all, " sources failed");
 }
 
+// Returns one line: source, path, stage, code and message, and the number of files if the failure
+// covers several.
 std::string FailureLine(const v1::Failure& failure) {
   std::string line = absl::StrCat("  ", OneLine(failure.source()), "  ");
   if (!failure.path().empty()) absl::StrAppend(&line, OneLine(failure.path()), "  ");
@@ -105,6 +117,7 @@ std::string GatesText(const v1::JobStatus& status) {
 
 // `rest` says where the failures are that the status does not list.
 std::string FailuresText(const v1::JobStatus& status, absl::string_view rest) {
+  // Missed gates have a list of their own; see GatesText.
   const int64_t failures = status.failure_count() - CountMissedGates(status);
   if (failures == 0) return "";
   std::string text = absl::StrCat("failures   ", failures, "\n");
@@ -116,6 +129,7 @@ std::string FailuresText(const v1::JobStatus& status, absl::string_view rest) {
   return text;
 }
 
+// Returns one line for each task that is tried again or waits, below their number.
 std::string TroubledText(const v1::JobStatus& status) {
   if (status.troubled().empty()) return "";
   std::string text = absl::StrCat("tried again", "  ", status.troubled_size(), "\n");
@@ -127,6 +141,7 @@ std::string TroubledText(const v1::JobStatus& status) {
   return text;
 }
 
+// Returns the first lines of a report: the job with its state and time, and its dataset.
 std::string HeadText(const v1::JobStatus& status) {
   std::string text = absl::StrCat("job        ", status.job(), "  ", OneLine(status.name()), "  ",
                                   StateWords(status));
@@ -168,6 +183,7 @@ std::string WithPathsAsText(const v1::JobStatus& status, const std::string& json
 
 std::string Blobs(int64_t count) { return absl::StrCat(count, count == 1 ? " blob" : " blobs"); }
 
+// Returns one line for a hold: the blobs that it keeps from being evicted, and for how long.
 std::string HoldText(const v1::HoldInfo& hold) {
   std::string what =
       hold.blobs() > 0 || !hold.everything_used_from_now() ? Blobs(hold.blobs()) : "";
@@ -181,6 +197,7 @@ std::string HoldText(const v1::HoldInfo& hold) {
   return absl::StrFormat("  %-40s %s\n", OneLine(hold.name()), what);
 }
 
+// Returns one line for a backup. A backup without a time was not finished.
 std::string BackupLine(const v1::BackupInfo& backup) {
   const std::string made =
       backup.made_unix_ms() == 0
@@ -207,6 +224,7 @@ std::string Ago(absl::Time now, int64_t unix_ms) {
   return absl::StrCat(absl::ToInt64Seconds(std::max(ago, absl::ZeroDuration())), " s");
 }
 
+// Returns one line for a task that a worker runs: stage, source, job, attempt and time so far.
 std::string TaskLine(const v1::RunningTask& task, absl::Time now) {
   std::string line = absl::StrCat("  ", task.stage());
   if (!task.source().empty()) absl::StrAppend(&line, " of ", task.source());
@@ -218,6 +236,8 @@ std::string TaskLine(const v1::RunningTask& task, absl::Time now) {
   return OneLine(line) + "\n";
 }
 
+// Returns the name that a worker gave itself, and in brackets the name by which the coordinator
+// knows its certificate or token.
 std::string ShownName(const v1::WorkerInfo& worker) {
   if (worker.caller().empty()) return OneLine(worker.name());
   return OneLine(absl::StrCat(worker.name(), " (", worker.caller(), ")"));
@@ -249,6 +269,7 @@ std::string UnservedText(const v1::Unserved& unserved) {
                     other.workers() == 1 ? " worker runs" : " workers run", " version ",
                     other.version());
   }
+  // Workers of another version exist: an update is more likely to help than one more worker.
   if (!others.empty()) return absl::StrCat(stage, others, "); update the workers");
   return absl::StrCat(stage, "; start ", FindProgram(unserved.stage()));
 }
@@ -279,6 +300,8 @@ std::string SummaryText(const v1::JobStatus& status, const std::string& out_dir)
     }
   }
   text += GatesText(status);
+  // A status lists at most a hundred failures. The rest is in the report, in the folder if there is
+  // one.
   const std::string report = absl::StrCat("kernelmill report ", status.job());
   text += FailuresText(status, out_dir.empty() ? report : absl::StrCat(out_dir, "/report.json"));
   if (!out_dir.empty()) absl::StrAppend(&text, "written to ", out_dir, "\n");
@@ -291,6 +314,7 @@ std::string SummaryJson(const v1::JobStatus& status, const std::string& out_dir)
                       ",\"out\":", JsonString(out_dir), ",\"exit\":", ToExitCode(status), "}");
 }
 
+// The ledger as a table: each fate with its reasons, so that the numbers add up to what was found.
 std::string ReportText(const v1::JobStatus& status) {
   const Counters counters = ReadCounters(status);
   std::string text = HeadText(status);
@@ -315,6 +339,7 @@ std::string ReportText(const v1::JobStatus& status) {
       AppendFate(counters, fate, absl::StrCat("dataset.training_files.", fate), &text);
     }
   }
+  // Cached tasks are done too: what was executed is the difference.
   absl::StrAppendFormat(&text, "%-12s %8s %8s %8s %8s\n", "stages", "tasks", "executed", "cached",
                         "failed");
   for (const v1::StageProgress& stage : status.stages()) {
@@ -330,6 +355,7 @@ std::string StateText(const v1::JobStatus& status) {
 }
 
 std::string JobsText(const std::vector<v1::JobStatus>& jobs) {
+  // The width of the state's column, for all lines the same.
   int state_width = 10;
   for (const v1::JobStatus& job : jobs) {
     state_width = std::max(state_width, static_cast<int>(StateWords(job).size()));
@@ -357,6 +383,7 @@ std::string JobsText(const std::vector<v1::JobStatus>& jobs) {
   return text;
 }
 
+// Without failures with paths the message needs no second pass over its JSON.
 std::string StatusJson(const v1::JobStatus& status) {
   std::string json = MessageJson(status);
   const bool paths =
@@ -365,6 +392,7 @@ std::string StatusJson(const v1::JobStatus& status) {
   return paths ? WithPathsAsText(status, json) : json;
 }
 
+// Holds and backups are listed under their numbers; a store without backups has no such line.
 std::string StatText(const v1::StatResponse& stat) {
   std::string text = absl::StrFormat("%-16s %s, %s\n", "content", Blobs(stat.blobs()),
                                      ShortBytes(stat.blob_bytes()));
@@ -389,6 +417,7 @@ std::string VerifyLine(const v1::VerifyProgress& progress, const v1::StatRespons
                       " read, ", progress.damaged_size(), " damaged");
 }
 
+// `dropped`: the damaged blobs were deleted too, so that they can be made again.
 std::string VerifyText(const v1::VerifyProgress& last, bool dropped) {
   std::string text = absl::StrCat(Blobs(last.blobs()), ", ", ShortBytes(last.bytes()), " read; ");
   if (last.damaged().empty()) return text + "all are intact\n";
@@ -424,6 +453,7 @@ std::string PruneText(const v1::PruneBackupsResponse& response) {
   return text;
 }
 
+// A worker may run hundreds of tasks: kMaxTasksShown of them are listed.
 std::string WorkersText(const std::vector<v1::WorkerInfo>& workers, absl::Time now) {
   size_t width = kShortestName;
   for (const v1::WorkerInfo& worker : workers) width = std::max(width, ShownName(worker).size());

@@ -1,3 +1,8 @@
+// The display of a job's progress. ProgressTracker turns statuses into rates and remaining times;
+// three printers show them: bars for a terminal, lines for a log, JSON for a program. Printers hold
+// a status back while they have written something a moment ago, and Tick, which LiveProgress calls
+// on a thread of its own, writes it later.
+
 #include "client/console/progress.h"
 
 #include <algorithm>
@@ -23,6 +28,7 @@ namespace {
 constexpr int kBarWidth = 24;
 constexpr int kMostTroubled = 100;  // the most that a status lists
 
+// Returns the bar of a stage: '=' for the finished share, then '>' until all is finished.
 std::string Bar(const StageView& stage) {
   const int64_t finished = std::min(stage.done + stage.failed, stage.total);
   const int filled =
@@ -33,6 +39,7 @@ std::string Bar(const StageView& stage) {
   return bar;
 }
 
+// Returns whether the stage has unfinished tasks.
 bool AtWork(const StageView& stage) { return stage.done + stage.failed < stage.total; }
 
 }  // namespace
@@ -40,6 +47,7 @@ bool AtWork(const StageView& stage) { return stage.done + stage.failed < stage.t
 void ProgressTracker::Update(const v1::JobStatus& status, absl::Time now) {
   stages_.clear();
   for (const v1::StageProgress& stage : status.stages()) {
+    // A stage without tasks is not shown: it may not have begun, or the job does not need it.
     if (stage.total() == 0) continue;
     const int64_t finished = stage.done() + stage.failed();
     // A stage starts with the first task that runs or is done.
@@ -52,6 +60,8 @@ void ProgressTracker::Update(const v1::JobStatus& status, absl::Time now) {
     const auto start = starts_.find(stage.stage());
     if (start != starts_.end()) view.at_work = now - start->second.time;
     if (start != starts_.end() && now > start->second.time) {
+      // The mean rate since the stage was first seen at work in this watch: work that was done
+      // before does not count.
       view.per_second = static_cast<double>(finished - start->second.finished) /
                         absl::ToDoubleSeconds(now - start->second.time);
     }
@@ -68,6 +78,8 @@ std::string BarLine(const StageView& stage, int width) {
                                      stage.done + stage.failed, stage.total);
   if (AtWork(stage)) {
     if (stage.per_second > 0) absl::StrAppendFormat(&line, " %6.1f/s", stage.per_second);
+    // Before the first task has finished there is no rate; the time so far shows that something
+    // happens.
     const bool first =
         stage.left == absl::InfiniteDuration() && stage.at_work > absl::ZeroDuration();
     absl::StrAppend(&line, "  ", ShortDuration(first ? stage.at_work : stage.left),
@@ -93,6 +105,7 @@ std::string WaitLine(const v1::JobStatus& status) {
   int tasks = 0;
   for (const v1::Troubled& task : status.troubled()) {
     if (!absl::StartsWith(task.last_error(), kWaits)) continue;
+    // Tasks mostly wait for the same thing, so the first one is shown for all.
     if (++tasks == 1) first = &task;
   }
   if (tasks == 0) return "";
@@ -102,6 +115,7 @@ std::string WaitLine(const v1::JobStatus& status) {
 }
 
 std::string TroubleLine(const v1::JobStatus& status) {
+  // Tasks that wait are more important: they do not advance until something else changes.
   if (const std::string waits = WaitLine(status); !waits.empty()) return waits;
   const int tasks = status.troubled_size();
   if (tasks == 0) return "";
@@ -153,6 +167,7 @@ class ProgressBars : public ProgressPrinter {
 
   void ShowReconnecting(const absl::Status& error) override {
     held_back_.reset();
+    // The bars are no longer true; the next status is drawn at once.
     shown_.reset();
     next_ = absl::InfinitePast();
     Draw({ReconnectingLine(error)});
@@ -234,9 +249,11 @@ class ProgressLines : public ProgressPrinter {
     tracker_.Update(*held_back_, now);
     for (const StageView& stage : tracker_.stages()) {
       const std::string line = PlainLine(stage);
+      // Only lines that changed are news.
       if (std::exchange(shown_[stage.stage], line) != line) WriteLine(line);
     }
     std::vector<std::string> remarks = FindProblems(*held_back_);
+    // Cut first: two errors that differ only beyond the cut are the same news.
     for (std::string& remark : remarks) remark = CutTo(remark, kMaxLine);
     for (const std::string& remark : remarks) {
       if (std::count(remarks_.begin(), remarks_.end(), remark) == 0) WriteLine(remark);
@@ -245,6 +262,8 @@ class ProgressLines : public ProgressPrinter {
     held_back_.reset();
   }
 
+  // Returns the line for a job that was silent for kHeartbeat: the stages at work and the open
+  // problems, or that the coordinator does not answer.
   std::string Heartbeat() const {
     if (!lost_.empty()) return lost_;
     std::vector<std::string> at_work;
@@ -270,6 +289,8 @@ class ProgressLines : public ProgressPrinter {
 };
 
 // One line of JSON for each status.
+// A status is never held back: a program decides by itself what it reads. The heartbeat repeats the
+// last line.
 class ProgressJson : public ProgressPrinter {
  public:
   explicit ProgressJson(Writer write) : write_(std::move(write)) {}
@@ -343,6 +364,8 @@ void LiveProgress::Tick(absl::Time now) {
   printer_->Tick(now);
 }
 
+// Runs on the printer's own thread. The mutex is free while it waits, and held while the printer
+// works.
 void LiveProgress::Run() {
   absl::MutexLock lock(&mutex_);
   while (!mutex_.AwaitWithTimeout(absl::Condition(&stopping_), interval_)) {

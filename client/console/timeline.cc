@@ -1,3 +1,7 @@
+// The time that a job took: as a chart in text, and as trace events for Perfetto and Chrome. Both
+// read the spans of a Timeline: one for each attempt at a task, with the times at which it became
+// ready, was leased and ended, and the worker's own measurement of its parts.
+
 #include "client/console/timeline.h"
 
 #include <algorithm>
@@ -39,6 +43,7 @@ class Bars {
   }
 
  private:
+  // Returns the column of a time; times outside of the span get the first or the last one.
   int ToColumn(int64_t ms) const {
     if (span_ms_ <= 0) return 0;
     const int64_t column = (ms - begin_ms_) * kBarWidth / (span_ms_ + 1);
@@ -66,9 +71,12 @@ Charts MakeCharts(const Timeline& timeline) {
   for (const Span& span : timeline.spans()) {
     StageChart& chart = FindChart(span.stage, charts);
     ++chart.attempts;
+    // Attempts at the same task follow each other.
     if (span.task != last_task) ++chart.tasks;
     last_task = span.task;
+    // An attempt that has not ended lasts until the end of the chart.
     const int64_t until = span.ended_ms > 0 ? span.ended_ms : timeline.end_ms();
+    // Never leased: it waited all the time.
     if (span.leased_ms == 0) {
       bars.Paint(span.ready_ms, until, '.', chart.bar);
       continue;
@@ -76,6 +84,7 @@ Charts MakeCharts(const Timeline& timeline) {
     bars.Paint(span.ready_ms, span.leased_ms, '.', chart.bar);
     bars.Paint(span.leased_ms, until, '=', chart.bar);
     chart.queued.push_back(span.queued_us());
+    // The worker did not measure its parts, so they must not count as zero.
     if (span.work_us() == 0) continue;
     chart.lookup.push_back(span.lookup_us);
     chart.run.push_back(span.run_us);
@@ -93,6 +102,7 @@ std::string Quantiles(std::vector<int64_t>& values) {
                       ShortMicros(values.back()));
 }
 
+// Returns the attempts that ran longest, with a partial sort: there may be millions.
 std::string SlowestText(const Timeline& timeline) {
   std::vector<const Span*> slowest;
   for (const Span& span : timeline.spans()) {
@@ -146,10 +156,12 @@ class Events {
   bool first_ = true;
 };
 
+// Returns a metadata event ("M"), which names a process or a row.
 Json NameEvent(const char* kind, int process, int row, const std::string& name) {
   return {{"ph", "M"}, {"name", kind}, {"pid", process}, {"tid", row}, {"args", {{"name", name}}}};
 }
 
+// Returns a complete event ("X"): a bar from `ts` with the length `dur`, both in microseconds.
 Json Slice(int process, int row, const std::string& name, int64_t ts, int64_t dur) {
   return {{"ph", "X"},  {"name", name}, {"cat", "task"}, {"pid", process},
           {"tid", row}, {"ts", ts},     {"dur", dur}};
@@ -183,6 +195,8 @@ class Trace {
     std::vector<int64_t> free_from;  // by row
   };
 
+  // Adds the time in the queue as a pair of asynchronous events ("b", "e"): many tasks wait at the
+  // same time, and such events may overlap in one row.
   absl::Status AddWait(const Span& span) {
     if (span.leased_ms == 0) return absl::OkStatus();
     const std::string id = absl::StrCat(span.task, "/", span.attempt);
@@ -198,6 +212,7 @@ class Trace {
     }
     return absl::OkStatus();
   }
+  // The two times come from different moments of the coordinator's clock, which may be set back.
   static int64_t Wait(const Span& span) { return std::max<int64_t>(span.queued_us(), 0); }
 
   absl::Status AddRun(const Span& span) {
@@ -217,6 +232,7 @@ class Trace {
                      {"attempt", span.attempt},
                      {"outcome", timeline_.name(span.outcome)}};
     RETURN_IF_ERROR(events_.Add(slice));
+    // The parts of an attempt lie inside its bar, one after the other.
     int64_t ts = begin;
     for (const auto& [name, took] :
          {std::pair("lookup", span.lookup_us), std::pair("run", span.run_us),
@@ -230,6 +246,8 @@ class Trace {
   // Returns the worker's first free row: attempts at the same time need rows of their own.
   absl::StatusOr<int> RowFor(const Span& span, Worker& worker) {
     size_t row = 0;
+    // First fit by beginning: the number of rows is the highest number of attempts at the same
+    // time.
     while (row < worker.free_from.size() && worker.free_from[row] > span.began_us()) ++row;
     if (row == worker.free_from.size()) {
       worker.free_from.push_back(0);
@@ -255,6 +273,7 @@ uint32_t Timeline::AddName(const std::string& name) {
   return at->second;
 }
 
+// Texts become numbers: millions of attempts share few of them.
 void Timeline::Add(const v1::TaskSpan& told) {
   Span span;
   span.task = told.task();
@@ -283,6 +302,8 @@ std::string ShortMicros(int64_t us) {
   return ShortDuration(absl::Microseconds(us));
 }
 
+// Times are shown as median, 95th percentile and maximum: a mean would hide the few slow attempts
+// that a job waits for.
 std::string TimelineText(const Timeline& timeline) {
   if (timeline.spans().empty()) return "no times are recorded for the tasks of this job\n";
   std::string text =

@@ -1,3 +1,6 @@
+// The loop that follows a job over connections that may break. Each status from the coordinator
+// restarts both the backoff and the time that the coordinator may stay silent.
+
 #include "client/console/watch.h"
 
 #include <algorithm>
@@ -29,6 +32,7 @@ absl::StatusOr<v1::JobStatus> WatchJob(const WatchCall& watch, const WatchOption
       lost = false;
       on_status(status);
     });
+    // The last status decides, not the way in which the stream ended.
     if (HasEnded(last)) return last;
     // A coordinator that drains ends the stream well before the job.
     if (ended.ok()) ended = absl::UnavailableError("the coordinator ended the watch");
@@ -40,6 +44,7 @@ absl::StatusOr<v1::JobStatus> WatchJob(const WatchCall& watch, const WatchOption
                                                  ": ", std::string(ended.message())));
     }
     if (!std::exchange(lost, true)) options.on_lost(ended);
+    // Never sleep beyond the end of the time.
     options.sleep(std::min(rpc::Backoff(backoff, attempt), left));
   }
 }

@@ -1,3 +1,10 @@
+// The comparison of two exports: Matcher finds for each kernel of one ledger its kernel in the
+// other one, Comparison turns matches into changes and explains them, and the rest of the file
+// shows the result as text or JSON.
+//
+// Four passes of matching, each with a sort of both ledgers: n log n. Kernels are indexes and texts
+// are numbers (see Texts), so that ledgers of millions of rows fit into memory.
+
 #include "client/diff/dataset_diff.h"
 
 #include <algorithm>
@@ -72,6 +79,7 @@ class Matcher {
   // many of them, and unless both kernels have names.
   template <typename Key, typename Takes>
   void MatchBy(const Key& key, const Takes& takes, bool as_many) {
+    // Open sorts by key and then by index, so equal keys are in the order of the ledger.
     const Places open_a = Open(a_, in_b_, key, takes);
     const Places open_b = Open(b_, in_a_, key, takes);
     const auto run_end = [&](const std::vector<ExportedKernel>& kernels, const Places& open,
@@ -91,6 +99,8 @@ class Matcher {
       const size_t end_b = run_end(b_, open_b, j);
       if (!as_many || end_a - i == end_b - j) {
         for (size_t k = 0; k < std::min(end_a - i, end_b - j); ++k) {
+          // Pair the first with the first, the second with the second, and so on; the longer side
+          // keeps its rest.
           Match(open_a[i + k], open_b[j + k], as_many);
         }
       }
@@ -99,6 +109,7 @@ class Matcher {
     }
   }
 
+  // Two names that differ are evidence against a match by order alone.
   void Match(uint32_t a, uint32_t b, bool unless_named) {
     if (unless_named && a_[a].qualname != 0 && b_[b].qualname != 0) return;
     in_b_[a] = b;
@@ -133,6 +144,8 @@ class Comparison {
  public:
   Comparison(const ExportedDataset& a, const ExportedDataset& b, Texts& texts)
       : a_(a), b_(b), texts_(texts), matcher_(a, b) {
+    // Changed versions of the stages that decide which kernels are found, and of those that make a
+    // kernel's text and module.
     finders_ = ChangedStages(a, b, {"fetch", "extract", "link"});
     linkers_ = ChangedStages(a, b, {"extract", "link"});
     for (const ExportedKernel& k : a.kernels) files_a_.insert({k.repository, k.path});
@@ -150,6 +163,7 @@ class Comparison {
             WhyAbsent(kernel, a_, b_, files_b_, "gone"));
       }
     }
+    // Matched kernels have been compared from the side of `a`.
     for (uint32_t i = 0; i < b_.kernels.size(); ++i) {
       if (matcher_.FindInA(i) != kNoKernel) continue;
       const ExportedKernel& kernel = b_.kernels[i];
@@ -158,6 +172,7 @@ class Comparison {
     }
     SortChanges();
     CompareJobs();
+    // A digest covers more than the kernels, so datasets without changes can still differ.
     diff_.same = a_.digest == b_.digest && diff_.changes.empty();
     return std::move(diff_);
   }
@@ -181,6 +196,8 @@ class Comparison {
   void CompareKernel(uint32_t i, uint32_t j) {
     const ExportedKernel& a = a_.kernels[i];
     const ExportedKernel& b = b_.kernels[j];
+    // First the fates. Only a kernel that both datasets keep can have changes of content, and it
+    // may have several of them: each becomes a change of its own.
     const std::string also = a.sha256 == b.sha256 ? "" : "; its text changed";
     if (!a.kept && !b.kept) {
       if (a.fate == b.fate && a.reason == b.reason) return;
@@ -226,6 +243,7 @@ class Comparison {
     for (const auto& [change, count] : changes) {
       texts.push_back(absl::StrCat(change, ": ", count, " of ", both));
     }
+    // Without common targets the results cannot be compared; the outcome of the check still can.
     if (both > 0 || a.compiles == b.compiles) return absl::StrJoin(texts, "; ");
     return absl::StrCat(texts_.Of(a.compiles), " -> ", texts_.Of(b.compiles));
   }
@@ -258,13 +276,17 @@ class Comparison {
                         absl::string_view word) const {
     const std::string& repository = texts_.Of(kernel.repository);
     const auto source = there.sources.find(repository);
+    // From the most general reason to the most special one.
     if (source == there.sources.end()) return absl::StrCat("the source is ", word);
     if (source->second.failed) {
       return word == "gone" ? "the source failed" : "the source had failed";
     }
+    // Another commit, or an unknown one. A ledger only has files with kernels, so a file without a
+    // row may exist.
     const bool file = files.contains({kernel.repository, kernel.path});
     const auto own = here.sources.find(repository);
     if (own != here.sources.end() && own->second.commit == source->second.commit) {
+      // The same commit: only the stages or the job's settings can make a difference.
       if (!finders_.empty()) return absl::StrCat("another stage version: ", finders_);
       return "the job takes other files";
     }
@@ -286,6 +308,8 @@ class Comparison {
                      [&](const KernelChange& x, const KernelChange& y) { return key(x) < key(y); });
   }
 
+  // The differences of the jobs explain those of the kernels: stages, pins of sources, and
+  // settings. The settings of a source are only compared if both jobs have it.
   void CompareJobs() {
     CompareMaps(
         a_.stages, b_.stages, [](int64_t version) { return absl::StrCat(version); }, &diff_.stages);
@@ -370,6 +394,7 @@ std::string Section(absl::string_view title, const std::vector<std::string>& lin
   return text;
 }
 
+// Returns the numbers of changed kernels by kind, and below each kind by reason.
 std::string ReasonsText(const DatasetDiff& diff) {
   std::string text;
   for (int kind = 0; kind < kChangeKinds; ++kind) {
@@ -387,6 +412,7 @@ std::string ReasonsText(const DatasetDiff& diff) {
   return text;
 }
 
+// Returns the repositories with the most changes first.
 std::string RepositoriesText(const DatasetDiff& diff) {
   std::vector<std::pair<int64_t, std::string>> order;
   for (const auto& [repository, kinds] : diff.by_repository) {
@@ -439,10 +465,12 @@ std::string ChangeText(const Side& a, const Side& b, const KernelChange& change,
     absl::StrAppend(&text, " (was ", PlaceText(*a.kernel, texts), ")");
   }
   absl::StrAppend(&text, ": ", texts.Of(change.reason));
-  // Add the other kernel that the reason refers to.
+  // Add the other kernel that the reason refers to. The reason of a kernel that came is its fate in
+  // `a`; other reasons end with a fate in `b`.
   const Side& told = change.kind == ChangeKind::kCame ? a : b;
   if (told.kernel == nullptr) return text;
   const ExportedKernel* leader = FindLeader(told.dataset, *told.kernel);
+  // A kernel that leads its own group has no other one to name.
   if (leader != nullptr && leader != told.kernel) {
     absl::StrAppend(&text, ", of ", PlaceText(*leader, texts));
   }
@@ -474,6 +502,7 @@ Json DatasetJson(const ExportedDataset& dataset) {
   return {{"name", dataset.name}, {"dataset", dataset.digest}, {"kernels", dataset.sums}};
 }
 
+// Returns the first line of the JSON form: everything except the single kernels.
 Json SummaryJson(const ExportedDataset& a, const ExportedDataset& b, const DatasetDiff& diff) {
   Json reasons = Json::array();
   for (const auto& [key, count] : diff.by_reason) {
@@ -513,6 +542,7 @@ DatasetDiff CompareDatasets(const ExportedDataset& a, const ExportedDataset& b, 
   return Comparison(a, b, texts).Run();
 }
 
+// Changes are sorted by kind, so each kind is one run of the list.
 std::string DiffText(const ExportedDataset& a, const ExportedDataset& b, const DatasetDiff& diff,
                      const Texts& texts, size_t limit) {
   std::string text = absl::StrCat(HeadLine("a", a), HeadLine("b", b));
@@ -530,6 +560,7 @@ std::string DiffText(const ExportedDataset& a, const ExportedDataset& b, const D
     for (; i < diff.changes.size() && diff.changes[i].kind == kind; ++i, ++all) {
       const KernelChange& change = diff.changes[i];
       if (all < limit) {
+        // Only the shown changes become text; there may be millions.
         lines.push_back(ChangeText(MakeSide(a, change.a), MakeSide(b, change.b), change, texts));
       }
     }
@@ -539,6 +570,7 @@ std::string DiffText(const ExportedDataset& a, const ExportedDataset& b, const D
   return text;
 }
 
+// Line by line, so that the whole diff is never in memory as text.
 void WriteDiffJson(const ExportedDataset& a, const ExportedDataset& b, const DatasetDiff& diff,
                    const Texts& texts, const std::function<void(absl::string_view)>& write) {
   write(Line(SummaryJson(a, b, diff)));

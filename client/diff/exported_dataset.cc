@@ -1,3 +1,8 @@
+// The reader of an export for `kernelmill diff`. It reads four files: report.json for the sums,
+// stages and sources; ledger.jsonl for every kernel; kernels.jsonl for what only kept kernels have;
+// and job.lock.yaml for the settings. Each is read in pieces, so that memory holds 128 bytes for
+// each kernel and each different text once.
+
 #include "client/diff/exported_dataset.h"
 
 #include <algorithm>
@@ -43,6 +48,7 @@ absl::Status ForEachLine(const std::string& path, const Visit& visit) {
   return absl::OkStatus();
 }
 
+// Sets `bytes` if the text is hexadecimal with exactly that many bytes, and returns whether it is.
 template <size_t size>
 bool FromHex(const std::string& hex, std::array<char, size>* bytes) {
   if (!IsHex(hex, 2 * size)) return false;
@@ -51,6 +57,7 @@ bool FromHex(const std::string& hex, std::array<char, size>* bytes) {
   return true;
 }
 
+// Reads the ledger: one kernel for each row. Then it sorts their indexes by id for Find.
 absl::Status ReadLedger(const std::string& dir, Texts& texts, ExportedDataset& dataset) {
   const dataset::RowReaderOptions options = {.fields = {"id", "of", "sha256", "repository", "path",
                                                         "json_pointer", "first_line", "dsl", "fate",
@@ -92,6 +99,8 @@ std::string ListResults(const v1::KernelRow::Compile& compile) {
   return lines;
 }
 
+// Adds to the ledger's kernels what kernels.jsonl says about them. INVALID_ARGUMENT: a kernel is
+// not in the ledger.
 absl::Status ReadKernels(const std::string& dir, Texts& texts, ExportedDataset& dataset) {
   const dataset::RowReaderOptions options = {
       .fields = {"id", "module", "qualname", "license", "checks", "compile"}};
@@ -103,6 +112,7 @@ absl::Status ReadKernels(const std::string& dir, Texts& texts, ExportedDataset& 
     if (!FromHex(row.id(), &id)) return refuse("no id");
     auto* const kernel = const_cast<ExportedKernel*>(dataset.Find(id));
     if (kernel == nullptr) return refuse("the ledger does not have this kernel");
+    // A module is only compared for equality within this process, so a hash replaces its text.
     kernel->module = absl::HashOf(row.module());
     kernel->qualname = texts.Number(row.qualname());
     kernel->license = texts.Number(row.license().expression());
@@ -122,6 +132,8 @@ Json ReadReportHead(std::ifstream& file) {
   static const auto* const kSourceKeys =
       new std::set<std::string>{"repository", "commit", "failed", "role"};
   bool in_sources = false;
+  // The parser calls this for each key; false drops the key with its value before it is built. Keys
+  // of the report have depth 1, keys of an entry in a list such as `sources` have depth 3.
   const auto wanted = [&](int depth, Json::parse_event_t event, Json& parsed) {
     if (event != Json::parse_event_t::key) return true;
     const auto& key = parsed.get_ref<const std::string&>();
@@ -134,6 +146,7 @@ Json ReadReportHead(std::ifstream& file) {
   return Json::parse(file, wanted, /*allow_exceptions=*/false);
 }
 
+// Fields that an older report lacks stay empty; without a dataset's digest it is not a report.
 absl::Status ReadReport(const std::string& path, ExportedDataset& dataset) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return NoExport(path, "cannot be read");
@@ -164,6 +177,7 @@ absl::Status ReadReport(const std::string& path, ExportedDataset& dataset) {
 // value.
 void Flatten(const job::YamlNode& node, const std::string& key, std::vector<std::string>* out) {
   using Kind = job::YamlNode::Kind;
+  // Children of a map are keys and values in turn.
   if (node.kind == Kind::kMap) {
     for (size_t i = 0; i + 1 < node.children.size(); i += 2) {
       Flatten(node.children[i + 1],
@@ -180,13 +194,15 @@ void Flatten(const job::YamlNode& node, const std::string& key, std::vector<std:
   }
 }
 
-// Reads a lock file by its keys at the top, and its sources, of which there may be very many, each
-// by itself: as JobFileYaml writes them.
+// Reads a lock file by its keys at the top, and its sources one by one, because there may be very
+// many. It expects the layout that JobFileYaml writes.
 class LockReader {
  public:
   LockReader(const std::string& path, ExportedDataset* dataset) : path_(path), dataset_(*dataset) {}
 
   absl::Status Add(const std::string& line) {
+    // A part is one top-level key with its lines; under `sources:` one entry of the list. So the
+    // YAML parser sees one source at a time.
     const bool at_top = !line.empty() && line[0] != ' ';
     if (at_top || (in_sources_ && absl::StartsWith(line, "  - "))) RETURN_IF_ERROR(EndPart());
     if (at_top) in_sources_ = line == "sources:";
@@ -205,6 +221,7 @@ class LockReader {
     const std::string part = std::exchange(part_, "");
     if (part.empty()) return absl::OkStatus();
     ASSIGN_OR_RETURN(const job::YamlNode root, job::ParseYamlTree(part, path_));
+    // Each part of `sources:` is a list with one entry.
     if (in_sources_) {
       for (const job::YamlNode& source : root.children) AddSource(source);
     } else {
@@ -213,7 +230,7 @@ class LockReader {
     return absl::OkStatus();
   }
 
-  // What it takes: its pin is in the report.
+  // Adds what a source takes, without its pin, which is in the report.
   void AddSource(const job::YamlNode& source) {
     std::vector<std::string> values;
     Flatten(source, "", &values);
@@ -225,6 +242,7 @@ class LockReader {
       const auto& [key, text] = entry;
       const bool origin = key == "git" || key == "package" || key == "path" || key == "inductor";
       if (key == "name" || (origin && name.empty())) name = text;
+      // These are pins: they differ between any two runs, and the report has the commit.
       if (key == "ref" || key == "sha256") continue;
       absl::StrAppend(&settings, settings.empty() ? "" : ", ", value);
     }
@@ -253,6 +271,7 @@ uint32_t Texts::Number(absl::string_view text) {
 }
 
 const ExportedKernel* ExportedDataset::Find(const std::array<char, 16>& id) const {
+  // Binary search: by_id has the indexes sorted by id.
   const auto at = std::partition_point(by_id.begin(), by_id.end(),
                                        [&](uint32_t i) { return kernels[i].id < id; });
   return at == by_id.end() || kernels[*at].id != id ? nullptr : &kernels[*at];

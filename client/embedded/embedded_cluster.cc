@@ -1,3 +1,9 @@
+// A whole cluster in one process, for `kernelmill crawl`: the same services and the same stages as
+// the separate programs, connected over Unix sockets. Start makes the parts in the order of their
+// dependencies: store, coordinator, stages, worker. Stop ends the worker first, then the servers.
+//
+// EmbeddedServices is the small form: single services on an in-process channel, without a queue.
+
 #include "client/embedded/embedded_cluster.h"
 
 #include <grpcpp/channel.h>
@@ -51,6 +57,7 @@ template <typename T>
 absl::Status Serve(std::unique_ptr<T> service, const std::string& address, Served<T>* served) {
   served->service = std::move(service);
   rpc::Server::Options options;
+  // The service is in place before the server starts, and the server goes before the service.
   options.address = address;
   ASSIGN_OR_RETURN(served->server, rpc::Server::Start(options, served->service->services()));
   return absl::OkStatus();
@@ -75,6 +82,7 @@ absl::StatusOr<std::string> EmptyDir(const std::string& path) {
 absl::StatusOr<TempDir> NewSocketDir() {
   constexpr size_t kLongestName = sizeof(sockaddr_un::sun_path) - 1;
   ASSIGN_OR_RETURN(TempDir dir, TempDir::Create());
+  // The longest name of a socket in the folder decides.
   if (dir.path().size() + absl::string_view("/coordinator").size() <= kLongestName) return dir;
   return TempDir::Create("/tmp");
 }
@@ -122,12 +130,15 @@ absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(const Op
 
   coordinator::CoordinatorServer::Options coordinator_options;
   coordinator_options.data_dir = absl::StrCat(options.data_dir, "/coordinator");
+  // One process has one user: jobs that an earlier process left are not continued, and no limits
+  // protect others.
   coordinator_options.abandon_unfinished = true;
   coordinator_options.limits = coordinator::CoordinatorLimits::None();
   ASSIGN_OR_RETURN(auto coordinator, coordinator::CoordinatorServer::Open(coordinator_options));
   RETURN_IF_ERROR(Serve(std::move(coordinator), parts->CoordinatorAddress(), &parts->coordinator));
 
   fetcher::FetcherOptions fetcher_options;
+  // The user of this process may read any folder that a job file names.
   fetcher_options.local = fetcher::LocalFolders({"/"});
   fetcher_options.package_index = options.package_index;
   if (!options.github_api.empty()) fetcher_options.github_api = options.github_api;
@@ -138,6 +149,7 @@ absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(const Op
   MoveTo(validator::NewValidatorStages(), &parts->stages);
   MoveTo(deduplicator::NewDeduplicatorStages({.folder = fetcher_options.temp_dir}), &parts->stages);
   if (parts->toolchains != nullptr) {
+    // Each compile task has `workers` threads; the limit bounds all tasks together.
     parts->compiler = compiler::NewLimitedCompiler(*parts->toolchains, options.workers);
     MoveTo(compiler::NewCompilerStages(*parts->compiler, options.workers), &parts->stages);
   }

@@ -1,3 +1,14 @@
+// The evaluation of a model's generations: each sample gets its measures (evaluation.h lists them),
+// in this order:
+//
+//   1. The extractor finds the kernels in a batch of samples, and the validator checks them.
+//   2. The compilers compile the kernels of the batch.
+//   3. Each sample of a task with a reference is compared with the reference.
+//   4. All kernels are searched for in the dataset that the model was trained on.
+//
+// The services have limits on one call, so samples go in batches. The search comes last, with each
+// query once, because it reads the whole dataset.
+
 #include "client/evaluate/evaluation.h"
 
 #include <algorithm>
@@ -35,10 +46,14 @@ struct Compiled {
   v1::CompiledKernel result;
 };
 
+// Returns whether the kernel is compiled: a device function has no launch of its own.
 bool IsCompiled(const v1::Kernel& kernel) {
   return dsl::CompilesAsTriton(kernel.dsl()) && kernel.role() != v1::KERNEL_ROLE_DEVICE;
 }
 
+// Returns whether every unresolved name is one that no file defines; true also without unresolved
+// names. Such a kernel is compiled anyway: a generation has no repository that could define the
+// name.
 bool LacksDefinitionsAlone(const v1::Kernel& kernel) {
   return absl::c_all_of(kernel.unresolved_names(), [](const v1::UnresolvedName& name) {
     return name.reason() == "undefined";
@@ -50,6 +65,8 @@ bool Parses(const SampleResult& result) {
   return parses != result.values.end() && parses->second == 1;
 }
 
+// Returns the kernels to compile, with the sample of each. Samples that do not parse have an
+// outcome already.
 std::vector<Compiled> KernelsToCompile(absl::Span<const v1::KernelShard> samples,
                                        absl::Span<SampleResult* const> results) {
   std::vector<Compiled> kernels;
@@ -66,6 +83,7 @@ std::vector<Compiled> KernelsToCompile(absl::Span<const v1::KernelShard> samples
   return kernels;
 }
 
+// Compiles kernels in one call. The compiler answers in the order of the request.
 absl::Status CompileSome(absl::Span<Compiled> kernels, const v1::CompilePolicy& policy,
                          KernelServices& services) {
   v1::CompileRequest request;
@@ -83,6 +101,8 @@ absl::Status CompileSome(absl::Span<Compiled> kernels, const v1::CompilePolicy& 
   return absl::OkStatus();
 }
 
+// Compiles kernels in calls within the compiler's limits. A call takes at least one kernel,
+// whatever its size.
 absl::Status CompileAll(absl::Span<Compiled> kernels, const v1::CompilePolicy& policy,
                         KernelServices& services) {
   for (size_t begin = 0; begin < kernels.size();) {
@@ -118,6 +138,8 @@ std::string WhyUnknown(const v1::CompileResult& result) {
   return result.message().empty() ? missing : absl::StrCat(missing, "; with a guess: ", came);
 }
 
+// Returns the outcome of one kernel with one toolchain for one target. A missing package of the
+// environment says nothing about the kernel, so its error becomes unknown.
 CompileOutcome MakeOutcome(const Compiled& compiled, const std::string& toolchain,
                            const std::string& target) {
   CompileOutcome outcome{toolchain, target, v1::COMPILE_STATUS_UNKNOWN, "nothing was tried"};
@@ -137,6 +159,8 @@ CompileOutcome MakeOutcome(const Compiled& compiled, const std::string& toolchai
   return outcome;
 }
 
+// The order from good to bad: ok, unknown, error. One kernel that fails decides about its sample,
+// whatever else is unknown.
 bool IsWorse(v1::CompileStatus status, v1::CompileStatus than) {
   const auto rank = [](v1::CompileStatus of) {
     return of == v1::COMPILE_STATUS_OK ? 0 : of == v1::COMPILE_STATUS_ERROR ? 2 : 1;
@@ -166,6 +190,7 @@ CompileOutcome SampleOutcome(absl::Span<const Compiled* const> kernels, const Sa
   return worst;
 }
 
+// In the group `compile` unknown counts as failed; in `decided` such a sample has no value.
 void SetMeasure(const std::string& name, v1::CompileStatus status, SampleResult* result) {
   const double ok = status == v1::COMPILE_STATUS_OK ? 1 : 0;
   result->values[{kCompile, name}] = ok;
@@ -174,6 +199,7 @@ void SetMeasure(const std::string& name, v1::CompileStatus status, SampleResult*
 
 void SetOutcomes(absl::Span<const Compiled* const> kernels, const v1::CompilePolicy& policy,
                  SampleResult* result) {
+  // "any" is as good as the best outcome.
   v1::CompileStatus best = v1::COMPILE_STATUS_ERROR;
   for (const std::string& toolchain : policy.toolchains()) {
     for (const std::string& target : policy.targets()) {
@@ -191,12 +217,14 @@ constexpr size_t kMaxProblems = 50;
 // Returns a path that no import statement can name, so that samples are not linked with each other.
 std::string MakePath(size_t sample) { return absl::StrFormat("%06d-generation.py", sample); }
 
+// Returns the number of the sample with this path; see MakePath.
 absl::StatusOr<size_t> SampleAt(absl::string_view path, size_t samples) {
   size_t sample = 0;
   if (absl::SimpleAtoi(path.substr(0, path.find('-')), &sample) && sample < samples) return sample;
   return absl::InternalError(absl::StrCat("the extractor returned an unknown path: ", path));
 }
 
+// The kernels of one sample with the verdict on each.
 struct Found {
   v1::KernelShard kernels;
   std::vector<v1::Verdict> verdicts;
@@ -206,6 +234,9 @@ void AddProblem(std::string problem, SampleResult* result) {
   if (result->problems.size() < kMaxProblems) result->problems.push_back(std::move(problem));
 }
 
+// Sets the measure `parses`, and the problem if the text does not parse. The extractor only parses
+// texts that may hold a kernel, so the others are parsed here: a text without kernels can be valid
+// Python.
 absl::Status SetParses(const v1::ExtractedFile& file, const std::string& text,
                        KernelServices& services, SampleResult* result) {
   const bool empty = absl::StripAsciiWhitespace(text).empty();
@@ -235,6 +266,7 @@ absl::Span<const absl::string_view> StaticChecks() {
 // Sets the measure of a check: 1 if every kernel passes that it applies to. Sets nothing if it
 // applies to none.
 void SetCheck(const Found& found, absl::string_view check, SampleResult* result) {
+  // A sample without a kernel fails every check.
   bool asked = found.verdicts.empty();
   bool passes = !found.verdicts.empty();
   for (size_t i = 0; i < found.verdicts.size(); ++i) {
@@ -251,6 +283,7 @@ void SetCheck(const Found& found, absl::string_view check, SampleResult* result)
   if (asked) result->values[{kStatic, std::string(check)}] = passes ? 1 : 0;
 }
 
+// Sets the share of masked loads and stores; nothing if the kernels have no access.
 void SetMaskedAccesses(const Found& found, SampleResult* result) {
   int accesses = 0;
   int masked = 0;
@@ -271,6 +304,7 @@ void AddUndefinedNames(const Found& found, SampleResult* result) {
   }
 }
 
+// Sets the static measures other than `parses`, and their problems.
 void Judge(const Found& found, SampleResult* result) {
   result->values[{kStatic, "has_kernel"}] = found.verdicts.empty() ? 0 : 1;
   if (found.verdicts.empty()) AddProblem("no kernel in it", result);
@@ -279,6 +313,7 @@ void Judge(const Found& found, SampleResult* result) {
   AddUndefinedNames(found, result);
 }
 
+// Sorts the kernels of a batch and their verdicts, which have the same order, by sample.
 absl::Status PutWithSamples(v1::KernelShard kernels, const v1::VerdictShard& verdicts,
                             std::vector<Found>* found) {
   if (verdicts.verdicts_size() != kernels.kernels_size()) {
@@ -346,6 +381,8 @@ class Evaluator {
   }
 
  private:
+  // The texts of one call, with the results to fill. The first text always fits, because
+  // generations.cc bounds each text below the limit of a call.
   struct Batch {
     std::vector<std::string> texts;
     std::vector<SampleResult*> results;
@@ -380,6 +417,7 @@ class Evaluator {
                      CheckSamples(batch->texts, services_, batch->results));
     RETURN_IF_ERROR(Compile(kernels, batch->results));
     if (options_.dataset) {
+      // Only a dataset makes the queries necessary.
       for (size_t i = 0; i < kernels.size(); ++i) Want(kernels[i], batch->texts[i], &wanted_);
     }
     *batch = Batch();
@@ -400,6 +438,7 @@ class Evaluator {
 
   absl::Status Done(size_t samples) {
     done_ += samples;
+    // Both callbacks come at the same moments: after each batch of samples.
     options_.progress(done_, model_.generations.samples());
     return options_.interrupted() ? absl::CancelledError("interrupted") : absl::OkStatus();
   }
@@ -408,6 +447,7 @@ class Evaluator {
   void Want(const v1::KernelShard& kernels, const std::string& text, std::vector<Wanted>* wanted) {
     Wanted& queries = wanted->emplace_back();
     for (const v1::Kernel& kernel : kernels.kernels()) queries.push_back(queries_.Add(kernel));
+    // A text without kernels can repeat the dataset too, so it is searched for as a whole.
     if (!queries.empty() || absl::StripAsciiWhitespace(text).empty()) return;
     v1::Kernel whole;
     whole.set_source(text);
@@ -442,6 +482,8 @@ class Evaluator {
 
   absl::Status AskForReferences() {
     Batch batch;
+    // References are only extracted: their own checks are of no interest. A task without a
+    // reference takes part with an empty text, so that `references_` has an entry for each task.
     std::vector<SampleResult> unused(model_.results.size());
     const auto run = [&]() -> absl::Status {
       ASSIGN_OR_RETURN(const std::vector<v1::KernelShard> kernels,
@@ -466,6 +508,7 @@ class Evaluator {
     if (found.size() != queries_.kernels().size()) {
       return absl::InternalError("the number of the search's results is wrong");
     }
+    // wanted_ has the samples in the order of CheckAll, which is this one.
     size_t next = 0;
     for (size_t t = 0; t < model_.results.size(); ++t) {
       model_.references[t] = Best(found, references_[t]);
@@ -477,6 +520,8 @@ class Evaluator {
     return absl::OkStatus();
   }
 
+  // Returns the strongest match of the queries: exact before near before structural, then the most
+  // similar.
   static std::optional<DatasetMatch> Best(const std::vector<std::optional<DatasetMatch>>& found,
                                           const Wanted& wanted) {
     const auto rank = [](const DatasetMatch& match) {
@@ -538,6 +583,7 @@ absl::StatusOr<std::vector<v1::KernelShard>> CheckSamples(absl::Span<const std::
   *judged.mutable_files() = std::move(*files.mutable_files());
   *judged.mutable_licenses() = job::WithDefaults({}).licenses();
   ASSIGN_OR_RETURN(const v1::VerdictShard verdicts, services.Validate(judged));
+  // Both services answer for the whole batch; sort the answers by sample.
   std::vector<Found> found(texts.size());
   RETURN_IF_ERROR(PutWithSamples(std::move(kernels), verdicts, &found));
   std::vector<v1::KernelShard> shards;

@@ -1,3 +1,10 @@
+// The reports of an evaluation, each a function of its results: evaluation.json and samples.jsonl
+// for programs, EVALUATION.md as tables, and sheet.html with samples to read. Equal results give
+// equal bytes. Texts of models and files are foreign: JSON replaces what is not UTF-8, Cell()
+// escapes Markdown, and the sheet escapes HTML.
+//
+// "generations" is the model to evaluate, "baseline" the one to compare it with.
+
 #include "client/evaluate/evaluation_report.h"
 
 #include <algorithm>
@@ -46,6 +53,8 @@ Json SummaryJson(const MeasureSummary& summary) {
       {"samples", summary.samples},     {"distribution", DistributionJson(summary.distribution)}};
 }
 
+// Returns the part of the report about one model: its file, its numbers of tasks, samples and
+// references, and its measures.
 Json ModelJson(const EvaluatedModel& model, const std::vector<MeasureSummary>& summary) {
   Json json = {{"file", Text(model.generations.file)},
                {"sha256", model.generations.file_sha256},
@@ -62,6 +71,7 @@ Json ModelJson(const EvaluatedModel& model, const std::vector<MeasureSummary>& s
   return json;
 }
 
+// Returns the differences between the models, each with the interval and whether it excludes zero.
 Json ComparisonJson(const Comparison& comparison) {
   Json json = {{"common_tasks", comparison.common_tasks},
                {"baseline_only", comparison.base_only},
@@ -82,6 +92,7 @@ Json ComparisonJson(const Comparison& comparison) {
   return json;
 }
 
+// Returns the compilers and targets that were asked for; null if nothing was compiled.
 Json CompileJson(const std::optional<v1::CompilePolicy>& policy) {
   if (!policy.has_value()) return nullptr;
   return {{"toolchains",
@@ -100,6 +111,7 @@ Json MatchJson(const std::optional<DatasetMatch>& match) {
           {"qualname", Text(match->qualname)}};
 }
 
+// Returns the line of a sample in samples.jsonl.
 Json SampleJson(const char* model, const Task& task, size_t sample, const SampleResult& result) {
   Json json = {{"model", model},
                {"task_id", Text(task.id)},
@@ -120,6 +132,7 @@ Json SampleJson(const char* model, const Task& task, size_t sample, const Sample
   return json;
 }
 
+// Appends one line of JSON for each sample of a model, by task.
 void AppendSamples(const char* name, const EvaluatedModel& model, std::string* lines) {
   for (size_t task = 0; task < model.results.size(); ++task) {
     for (size_t sample = 0; sample < model.results[task].size(); ++sample) {
@@ -144,6 +157,8 @@ std::string Count(size_t count, absl::string_view what) {
   return absl::StrCat(count, " ", what, count == 1 ? "" : "s");
 }
 
+// Returns one line about a model's file, with the number of references that the dataset has: a
+// model that repeats such a reference may have memorised it.
 std::string ModelText(const char* what, const EvaluatedModel& model) {
   size_t references = 0;
   size_t in_dataset = 0;
@@ -158,6 +173,7 @@ std::string ModelText(const char* what, const EvaluatedModel& model) {
   return text + "\n";
 }
 
+// Returns null if the model has no value for the measure.
 const MeasureSummary* Find(const std::vector<MeasureSummary>& summary, const Measure& measure) {
   const auto at = absl::c_find_if(
       summary, [&](const MeasureSummary& entry) { return entry.measure == measure; });
@@ -193,6 +209,8 @@ std::string DistributionRow(const char* model, const MeasureSummary& summary) {
                       Figure(values.max), " | ", summary.samples, " |\n");
 }
 
+// Returns a table with the distribution of each overlap, the baseline's above that of the
+// generations.
 std::string OverlapTable(const EvaluationReport& report) {
   std::string table =
       "| measure | of | mean | min | quartile | median | quartile | max | samples |\n"
@@ -211,6 +229,8 @@ std::string CompileRows(const char* model, const std::vector<MeasureSummary>& su
   std::string rows;
   for (const MeasureSummary& all : summary) {
     if (all.measure.group != kCompile) continue;
+    // The shares of ok, error and unknown add up to 1: `compile` counts ok among all samples, and
+    // `decided` has only the samples that are not unknown.
     const MeasureSummary* decided = Find(summary, {kDecided, all.measure.name});
     const auto samples = static_cast<double>(all.samples);
     const double known = decided == nullptr ? 0 : static_cast<double>(decided->samples) / samples;
@@ -242,6 +262,7 @@ std::string ReasonTable(const EvaluatedModel& model) {
   std::map<std::pair<std::string, std::string>, int> samples;
   for (const std::vector<SampleResult>& task : model.results) {
     for (const SampleResult& sample : task) {
+      // A sample counts once for each reason, however many targets fail for it.
       std::set<std::pair<std::string, std::string>> reasons;
       for (const CompileOutcome& outcome : sample.compiles) {
         if (outcome.status == v1::COMPILE_STATUS_OK) continue;
@@ -279,12 +300,14 @@ std::string PassRows(const char* model, const std::vector<MeasureSummary>& summa
   return rows;
 }
 
+// Returns a table with one row for each k, toolchain and target of each model.
 std::string PassTable(const EvaluationReport& report) {
   std::string table = "| | toolchain and target | of | mean | tasks |\n|---|---|---|---|---|\n";
   if (report.baseline.has_value()) table += PassRows("baseline", report.baseline_summary);
   return table + PassRows("generations", report.summary);
 }
 
+// Returns the text and the table about the differences between the models.
 std::string DifferenceTable(const Comparison& comparison) {
   std::string text = absl::StrCat(
       "Generations less baseline, over ", Count(comparison.common_tasks, "task"),
@@ -306,6 +329,8 @@ std::string DifferenceTable(const Comparison& comparison) {
   return text;
 }
 
+// Returns whether the model has a measure of this group; the report leaves out sections without
+// one.
 bool HasGroup(const EvaluationReport& report, absl::string_view group) {
   return absl::c_any_of(report.summary, [&](const MeasureSummary& summary) {
     return summary.measure.group == group;
@@ -315,6 +340,9 @@ bool HasGroup(const EvaluationReport& report, absl::string_view group) {
 constexpr size_t kMaxShown = 20000;  // bytes of a text
 constexpr int kLineWidth = 1000;     // the page breaks or scrolls shorter lines by itself
 
+// The head of the sheet. The policy allows the page's own style and nothing else: no script of a
+// sample could run even if the escaping had an error. The page loads nothing, so a person can open
+// it from a folder.
 constexpr absl::string_view kHead = R"(<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -379,11 +407,13 @@ std::string Folded(absl::string_view title, absl::string_view text, absl::string
                       "</details>\n");
 }
 
+// Returns the numbers of passed and failed static checks, the problems, and the figures.
 std::string ChecksHtml(const SampleResult& result) {
   std::vector<std::string> failed;
   std::vector<std::string> figures;
   int passed = 0;
   for (const auto& [measure, value] : result.values) {
+    // Measures with values between 0 and 1 are figures; the other static ones are passed or failed.
     if (measure.group == kOverlap || measure.name == "masked_accesses") {
       figures.push_back(absl::StrFormat("%s %.3f", measure.name, value));
     } else if (measure.group == kStatic) {
@@ -410,6 +440,7 @@ std::string ChecksHtml(const SampleResult& result) {
   return absl::StrCat(html, "<p class=\"quiet\">", absl::StrJoin(figures, ", "), "</p>\n");
 }
 
+// Returns a table with one row for each toolchain and target.
 std::string CompilesHtml(const SampleResult& result) {
   if (result.compiles.empty()) return "";
   std::string html = "<table>\n";
@@ -427,6 +458,7 @@ std::string CompilesHtml(const SampleResult& result) {
   return html + "</table>\n";
 }
 
+// Returns the place of the dataset's kernel that the sample repeats; empty without one.
 std::string MatchHtml(const SampleResult& result) {
   if (!result.match.has_value()) return "";
   const DatasetMatch& match = *result.match;
@@ -436,6 +468,8 @@ std::string MatchHtml(const SampleResult& result) {
                       HtmlLine(match.qualname), "</p>\n");
 }
 
+// Returns one model's first sample for a task: its code with the results, and the whole answer if
+// it has more than the code.
 std::string ModelHtml(absl::string_view title, const EvaluatedModel& model, size_t task) {
   const std::vector<Sample>& samples = model.generations.tasks[task].samples;
   const SampleResult& result = model.results[task][0];
@@ -453,7 +487,8 @@ std::string ModelHtml(absl::string_view title, const EvaluatedModel& model, size
   return html + "</section>\n";
 }
 
-// Returns the tasks to show, in the file's order.
+// Returns the tasks to show, in the file's order. A hash of the id chooses them, so that the choice
+// does not depend on the order of the file or on the other tasks.
 std::vector<size_t> Choose(const std::vector<Task>& tasks, size_t count) {
   std::vector<std::pair<uint64_t, size_t>> order;
   for (size_t i = 0; i < tasks.size(); ++i) order.emplace_back(StableHash64(tasks[i].id), i);
@@ -467,6 +502,7 @@ std::vector<size_t> Choose(const std::vector<Task>& tasks, size_t count) {
 
 }  // namespace
 
+// The number of the schema lets programs notice a change of the keys.
 std::string ReportJson(const EvaluationReport& report) {
   Json json = {{"schema", 1},
                {"generations", ModelJson(report.model, report.summary)},
@@ -488,6 +524,8 @@ std::string SamplesJson(const EvaluationReport& report) {
   return lines;
 }
 
+// A section without values is left out, except the compilers': the page says that nothing was
+// compiled.
 std::string ReportPage(const EvaluationReport& report) {
   std::string page = "# Evaluation\n\n" + ModelText("generations", report.model);
   if (report.baseline.has_value()) page += ModelText("baseline", *report.baseline);
@@ -523,7 +561,9 @@ std::string ReportPage(const EvaluationReport& report) {
   return page;
 }
 
+// The baseline of a task comes before the generations, so that a reader sees what changed.
 std::string ReadingSheet(const EvaluationReport& report, size_t tasks) {
+  // The baseline's tasks by id: both files may have different tasks in any order.
   std::unordered_map<std::string, size_t> in_base;
   if (report.baseline.has_value()) {
     const std::vector<Task>& of_base = report.baseline->generations.tasks;

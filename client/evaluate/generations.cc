@@ -1,3 +1,13 @@
+// The reader of generations: outputs of harnesses in many forms. It works in three steps:
+//
+//   1. ForEachRow reads the file as JSON lines or as one JSON list, row by row.
+//   2. ParseGenerationRow finds the task, the prompt, the samples and the reference of a row under
+//      the keys that harnesses use.
+//   3. TaskBuilder joins the rows of one task, and takes the code out of each answer.
+//
+// The files come from models and other programs, so sizes, numbers and depths are bounded, and each
+// error names the file and the row.
+
 #include "client/evaluate/generations.h"
 
 #include <filesystem>
@@ -51,6 +61,7 @@ std::vector<absl::string_view> Lines(absl::string_view text) {
   return lines;
 }
 
+// Returns the answer after the last </think>: a model's thinking may contain drafts of code.
 absl::string_view AfterThinking(absl::string_view answer) {
   static constexpr absl::string_view kEnd = "</think>";
   const size_t at = answer.rfind(kEnd);
@@ -81,6 +92,7 @@ std::vector<Block> Blocks(absl::string_view text, bool* open) {
   return blocks;
 }
 
+// Returns whether the prompt ends inside a block of code, so that the answer continues it.
 bool LeavesFenceOpen(absl::string_view prompt) {
   bool open = false;
   Blocks(prompt, &open);
@@ -98,6 +110,8 @@ bool BeginsWithCode(absl::string_view text) {
   return false;
 }
 
+// Returns the text before the first fence without a tag, which closes the block that the prompt
+// opened.
 std::string UpToFence(absl::string_view text) {
   std::string code;
   for (const absl::string_view line : Lines(text)) {
@@ -130,6 +144,8 @@ constexpr Keys kReferenceKeys = {"reference", "canonical_solution", "label", "ta
 constexpr Keys kTextKeys = {"text",           "content", "completion", "output",
                             "generated_text", "message", "body",       "choices"};
 
+// Returns the value of the first key that the object has, and sets `found` to the key; null without
+// one.
 const Json* Find(const Json& object, Keys keys, std::string* found = nullptr) {
   for (const char* key : keys) {
     const auto at = object.find(key);
@@ -140,6 +156,7 @@ const Json* Find(const Json& object, Keys keys, std::string* found = nullptr) {
   return nullptr;
 }
 
+// The limit also holds for a prompt that is joined from many messages.
 absl::Status CheckSize(const std::string& text) {
   if (static_cast<int64_t>(text.size()) <= kMaxGenerationBytes) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -176,6 +193,7 @@ absl::StatusOr<std::string> ReadPrompt(const Json& row) {
   std::string key;
   const Json* value = Find(row, kPromptKeys, &key);
   if (value == nullptr || value->is_null()) return "";
+  // lm-eval nests arguments in lists or objects; the first of them is the prompt.
   while (key == "arguments" && value->is_structured() && !value->empty()) value = &*value->begin();
   std::vector<std::string> texts;
   RETURN_IF_ERROR(Annotate(CollectTexts(*value, 0, &texts), key));
@@ -199,6 +217,7 @@ absl::StatusOr<std::string> ReadTask(const Json& row) {
   return value->get<std::string>();
 }
 
+// Appends the texts under the first key of `first` that the row has; without one, of `then`.
 absl::Status CollectSamples(const Json& row, Keys first, Keys then, std::vector<std::string>* out) {
   std::string key;
   const Json* value = Find(row, first, &key);
@@ -210,6 +229,7 @@ absl::Status CollectSamples(const Json& row, Keys first, Keys then, std::vector<
   return Annotate(CollectTexts(*value, 0, out), key);
 }
 
+// Reads the parts that rows of generations and of references have in common.
 absl::StatusOr<GenerationRow> ParseHead(const Json& row) {
   if (!row.is_object()) return absl::InvalidArgumentError("must be an object or a list");
   GenerationRow parsed;
@@ -233,6 +253,7 @@ absl::StatusOr<Json> ParseJson(const std::string& text) {
   return absl::InvalidArgumentError("must be JSON in UTF-8");
 }
 
+// A list has no lines to read it by, so the whole file is in memory.
 absl::Status ForEachOfList(const std::string& path, std::ifstream& file, const OnRow& on_row) {
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   absl::StatusOr<Json> list = ParseJson(text);
@@ -245,6 +266,7 @@ absl::Status ForEachOfList(const std::string& path, std::ifstream& file, const O
   return absl::OkStatus();
 }
 
+// Calls on_row for each line that is not blank. Memory holds one line.
 absl::Status ForEachLine(const std::string& path, std::ifstream& file, const OnRow& on_row) {
   std::string line;
   const auto read_row = [&](int64_t number) -> absl::Status {
@@ -272,12 +294,14 @@ bool IsOneList(std::ifstream& file) {
   if (first != '[') return false;
   std::string line;
   std::getline(file, line);
+  // Start again at the beginning for the reader. clear() resets the end of the file.
   const bool alone = file.peek() == std::ifstream::traits_type::eof();
   file.clear();
   file.seekg(0);
   return alone || !Json::accept(line);
 }
 
+// Calls on_row for each row. Errors have the file and the row in front.
 absl::Status ForEachRow(const std::string& path, const OnRow& on_row) {
   std::error_code error;
   const auto size = std::filesystem::file_size(path, error);
@@ -294,12 +318,15 @@ absl::Status ForEachRow(const std::string& path, const OnRow& on_row) {
   return absl::OkStatus();
 }
 
+// Returns the task's id; without one a name from the prompt, so that rows with the same prompt are
+// one task; without both the number of the row.
 std::string MakeTaskId(const GenerationRow& row, int64_t number) {
   if (!row.task_id.empty()) return row.task_id;
   if (row.prompt.empty()) return absl::StrCat("row-", number);
   return absl::StrCat("prompt-", Sha256Hex(row.prompt).substr(0, 12));
 }
 
+// Returns an answer with its code, and with the text that the services judge.
 Sample MakeSample(const std::string& prompt, std::string answer) {
   Sample sample;
   sample.code = ExtractCode(prompt, answer);
@@ -308,6 +335,7 @@ Sample MakeSample(const std::string& prompt, std::string answer) {
   return sample;
 }
 
+// Returns the SHA-256 of a file, read in pieces.
 std::string HashFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   Sha256Stream hash;
@@ -319,12 +347,14 @@ std::string HashFile(const std::string& path) {
 }
 
 // A builder of tasks from rows.
+// It keeps the order of the first rows. The rows of a task must have the same prompt.
 class TaskBuilder {
  public:
   explicit TaskBuilder(std::vector<Task>* tasks) : tasks_(*tasks) {}
 
   absl::Status Add(GenerationRow row, int64_t number) {
     const std::string id = MakeTaskId(row, number);
+    // Rows of one task need not be neighbours.
     const auto [at, is_new] = places_.try_emplace(id, tasks_.size());
     if (is_new) {
       tasks_.push_back({id, row.prompt, std::nullopt, {}});
@@ -335,6 +365,7 @@ class TaskBuilder {
       return absl::InvalidArgumentError(absl::StrCat(
           "task ", id, ": the prompt differs from that in row ", first_rows_[at->second]));
     }
+    // The first reference of a task counts.
     if (!task.reference.has_value() && row.reference.has_value()) {
       task.reference = ExtractCode(row.prompt, *row.reference);
     }
@@ -376,6 +407,8 @@ absl::StatusOr<Generations> ReadGenerations(const std::string& path) {
   return generations;
 }
 
+// References are read first and then given to the tasks, so the rows may have any order, and may be
+// of tasks that the generations lack.
 absl::Status AddReferences(const std::string& path, Generations* generations) {
   std::unordered_map<std::string, std::pair<std::string, int64_t>> references;
   RETURN_IF_ERROR(ForEachRow(path, [&](const Json& json, int64_t number) -> absl::Status {
@@ -387,6 +420,7 @@ absl::Status AddReferences(const std::string& path, Generations* generations) {
     return absl::InvalidArgumentError(
         absl::StrCat("task ", id, ": row ", at->second.second, " already has a reference"));
   }));
+  // A file without a reference for any task is most likely of another benchmark.
   bool any = false;
   for (Task& task : generations->tasks) {
     const auto found = references.find(task.id);
@@ -399,6 +433,7 @@ absl::Status AddReferences(const std::string& path, Generations* generations) {
       absl::StrCat(path, ": has no reference for a task of ", generations->file));
 }
 
+// An empty or missing reference is not an error: many files have none.
 absl::StatusOr<GenerationRow> ParseGenerationRow(const Json& row) {
   GenerationRow parsed;
   if (row.is_array()) {
@@ -424,6 +459,7 @@ absl::StatusOr<GenerationRow> ParseReferenceRow(const Json& row) {
       absl::StrCat("must have one reference, not ", parsed.samples.size()));
 }
 
+// The cases are those of the header, in the same order.
 std::string ExtractCode(absl::string_view prompt, absl::string_view answer) {
   answer = AfterThinking(answer);
   if (LeavesFenceOpen(prompt) || BeginsWithCode(answer)) return UpToFence(answer);
@@ -448,6 +484,7 @@ std::string WholeText(absl::string_view prompt, absl::string_view code) {
   bool open = false;
   const std::vector<Block> blocks = Blocks(prompt, &open);
   const absl::string_view shown = blocks.empty() ? prompt : absl::string_view(blocks.back().text);
+  // Neither defines a function: the code does not continue the prompt.
   if (!HasDefinition(shown)) return std::string(code);
   return absl::StrCat(shown, absl::EndsWith(shown, "\n") || shown.empty() ? "" : "\n", code);
 }

@@ -1,3 +1,6 @@
+// The statistics of an evaluation. They use only arithmetic that is the same on all machines, so
+// that reports are reproducible.
+
 #include "client/evaluate/statistics.h"
 
 #include <algorithm>
@@ -20,6 +23,8 @@ class Random {
     uint64_t z = state_;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    // The high half of the product scales 64 random bits to the bound, without a division. Some
+    // numbers are more likely than others by at most bound / 2^64.
     return static_cast<size_t>(absl::Uint128High64(absl::uint128(z ^ (z >> 31)) * bound));
   }
 
@@ -27,6 +32,7 @@ class Random {
   uint64_t state_;
 };
 
+// Returns the quantile, linear between the two nearest values. `sorted` is not empty.
 double Quantile(absl::Span<const double> sorted, double share) {
   const double at = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<size_t>(std::floor(at));
@@ -37,7 +43,10 @@ double Quantile(absl::Span<const double> sorted, double share) {
 }  // namespace
 
 double PassAtK(int64_t n, int64_t c, int64_t k) {
+  // Fewer than k samples fail, so each choice of k has one that passes.
   if (n - c < k) return 1;
+  // C(n - c, k) / C(n, k) as a product of c factors: the binomials themselves exceed a double for
+  // large n.
   double none = 1;
   for (int64_t i = n - c + 1; i <= n; ++i) {
     none *= 1 - static_cast<double>(k) / static_cast<double>(i);
@@ -63,6 +72,8 @@ Difference BootstrapDifference(absl::Span<const double> base, absl::Span<const d
                                uint64_t seed) {
   std::vector<double> differences;
   for (size_t i = 0; i < base.size(); ++i) differences.push_back(tuned[i] - base[i]);
+  // Each resample draws tasks, not values, so that the two values of a task stay together. The 2.5
+  // % and 97.5 % quantiles of the means are the interval.
   Random random(seed);
   std::vector<double> means;
   means.reserve(kResamples);

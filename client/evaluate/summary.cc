@@ -1,3 +1,7 @@
+// Summaries of a model's measures. Samples of one task are alike, so the values of a task are first
+// averaged, and then all tasks count the same, whatever their numbers of samples are. A sample or a
+// task without a value for a measure does not count for it: `by_task` has nullopt there.
+
 #include "client/evaluate/summary.h"
 
 #include <algorithm>
@@ -37,6 +41,7 @@ constexpr absl::string_view kNames[] = {"parses",
                                         "any",
                                         "similarity"};
 
+// Returns the place of a word in the order; the size of the order if it is missing.
 template <size_t size>
 size_t RankIn(const absl::string_view (&order)[size], absl::string_view word) {
   return static_cast<size_t>(std::find(order, order + size, word) - order);
@@ -49,6 +54,8 @@ int PassK(absl::string_view group) {
   return absl::ConsumePrefix(&group, "pass@") && absl::SimpleAtoi(group, &k) ? k : 0;
 }
 
+// Orders measures for readers: the known groups, then pass@k with k as a number, so that pass@5
+// comes before pass@10, then the names.
 bool ReadsBefore(const MeasureSummary& a, const MeasureSummary& b) {
   const auto key = [](const Measure& m) {
     return std::make_tuple(RankIn(kGroups, m.group), PassK(m.group), absl::string_view(m.group),
@@ -60,6 +67,7 @@ bool ReadsBefore(const MeasureSummary& a, const MeasureSummary& b) {
 // The values of a measure, task by task.
 using TaskValues = std::vector<std::vector<double>>;
 
+// Turns the results by sample into values by measure, task by task.
 std::map<Measure, TaskValues> CollectValues(const EvaluatedModel& model) {
   std::map<Measure, TaskValues> values;
   for (size_t task = 0; task < model.results.size(); ++task) {
@@ -74,6 +82,8 @@ std::map<Measure, TaskValues> CollectValues(const EvaluatedModel& model) {
   return values;
 }
 
+// Returns the summary of a measure of samples: the mean over tasks, and the distribution over
+// samples.
 MeasureSummary SummarizeSamples(const Measure& measure, const TaskValues& values) {
   MeasureSummary summary;
   summary.measure = measure;
@@ -92,6 +102,8 @@ MeasureSummary SummarizeSamples(const Measure& measure, const TaskValues& values
 }
 
 // Summarizes pass@k. A value of 1 is a sample that passes.
+// Returns nullopt if no task has k samples; smaller tasks are left out, because the estimator needs
+// k of them.
 std::optional<MeasureSummary> SummarizePass(const Measure& measure, const TaskValues& values,
                                             int k) {
   MeasureSummary summary;
@@ -99,6 +111,7 @@ std::optional<MeasureSummary> SummarizePass(const Measure& measure, const TaskVa
   std::vector<double> chances;
   for (const std::vector<double>& task : values) {
     const auto n = static_cast<int64_t>(task.size());
+    // An entry for each task, also for one with too few samples, so that tasks keep their places.
     summary.by_task.emplace_back();
     if (n < k) continue;
     summary.by_task.back() = PassAtK(n, absl::c_count(task, 1.0), k);
@@ -111,6 +124,8 @@ std::optional<MeasureSummary> SummarizePass(const Measure& measure, const TaskVa
   return summary;
 }
 
+// Compares a measure over the tasks that both models have with a value. `pairs` has the places of
+// each common task in both files.
 MeasureDifference Compare(const MeasureSummary& base, const MeasureSummary& tuned,
                           absl::Span<const std::pair<size_t, size_t>> pairs, uint64_t seed) {
   std::vector<double> of_base;
@@ -136,6 +151,7 @@ std::vector<MeasureSummary> Summarize(const EvaluatedModel& model, absl::Span<co
   std::vector<MeasureSummary> summaries;
   for (const auto& [measure, values] : CollectValues(model)) {
     summaries.push_back(SummarizeSamples(measure, values));
+    // Only compile results tell if a sample passes.
     if (measure.group != kCompile && measure.group != kDecided) continue;
     for (const int k : ks) {
       const char* of_all = measure.group == kCompile ? " of all" : "";
@@ -151,6 +167,7 @@ std::vector<MeasureSummary> Summarize(const EvaluatedModel& model, absl::Span<co
 Comparison CompareModels(const EvaluatedModel& base, absl::Span<const MeasureSummary> base_summary,
                          const EvaluatedModel& tuned,
                          absl::Span<const MeasureSummary> tuned_summary, uint64_t seed) {
+  // Match the tasks by id: the files may have different tasks, in any order.
   std::unordered_map<std::string, size_t> places;
   const std::vector<Task>& base_tasks = base.generations.tasks;
   for (size_t i = 0; i < base_tasks.size(); ++i) places[base_tasks[i].id] = i;

@@ -12,6 +12,8 @@
 namespace kernelmill::client {
 namespace {
 
+// Returns at most kMaxEditTokens tokens without comments. The bound keeps the comparison, which is
+// quadratic, to about 40 million steps of 64 columns.
 std::vector<absl::string_view> LexTokens(absl::string_view text) {
   std::vector<absl::string_view> tokens;
   for (const code::Token& token : code::Lex(text, code::Language::kPython)) {
@@ -35,6 +37,7 @@ size_t CommonSubsequence(const std::vector<absl::string_view>& a,
   for (size_t i = 0; i < a.size(); ++i) {
     const auto at = places.find(a[i]);
     if (at == places.end()) continue;
+    // Only tokens of `b` that `a` has too get a row of bits; others match nowhere.
     at->second.resize(words);
     at->second[i / 64] |= uint64_t{1} << (i % 64);
   }
@@ -48,11 +51,13 @@ size_t CommonSubsequence(const std::vector<absl::string_view>& a,
       const uint64_t hit = row & matches[word];
       const uint64_t sum = row + hit;
       const uint64_t total = sum + carry;
+      // The addition goes over all words of 64 bits: an overflow of either step is the carry.
       carry = (sum < row) | (total < sum);
       rows[word] = total | (row - hit);
     }
   }
   size_t length = 0;
+  // Bits beyond the end of `a` are never cleared, because no token matches there.
   for (const uint64_t row : rows) length += static_cast<size_t>(std::popcount(~row));
   return length;
 }

@@ -1,3 +1,7 @@
+// The client of the coordinator over gRPC. Calls other than Watch are repeated while the
+// coordinator is out of reach, so each must be safe to repeat: Submit by its request id, Delete by
+// accepting NOT_FOUND on a repeated try, and streams by starting again with an empty result.
+
 #include "client/grpc/crawl_client.h"
 
 #include <grpcpp/channel.h>
@@ -18,6 +22,7 @@ namespace {
 // The lock of a job with 100,000 sources has some tens of megabytes.
 constexpr absl::Duration kLockDeadline = absl::Minutes(10);
 
+// gRPC's own error for a message that is too large would not say what to do.
 absl::Status CheckSize(const v1::SubmitRequest& request) {
   const size_t bytes = request.ByteSizeLong();
   if (bytes <= rpc::kMaxMessageBytes) return absl::OkStatus();
@@ -26,6 +31,8 @@ absl::Status CheckSize(const v1::SubmitRequest& request) {
                    rpc::kMaxMessageBytes, ": split it into two jobs"));
 }
 
+// Each method fills a request and passes one attempt to RetryingCaller, which may run it several
+// times.
 class GrpcCrawlClient : public CrawlClient {
  public:
   GrpcCrawlClient(std::shared_ptr<grpc::Channel> channel, ReconnectOptions reconnect)
@@ -60,6 +67,7 @@ class GrpcCrawlClient : public CrawlClient {
         return stub_->ListFailures(&context, request, &page);
       }));
       for (v1::Failure& failure : *page.mutable_failures()) all.push_back(std::move(failure));
+      // The coordinator answers in pages; an empty token is the last one's.
       request.set_page_token(page.next_page_token());
     } while (!request.page_token().empty());
     return all;
@@ -70,9 +78,11 @@ class GrpcCrawlClient : public CrawlClient {
     request.set_job(job);
     v1::JobSpec lock;
     const auto read = [&](grpc::ClientContext& context) {
+      // A repeated call starts from the beginning.
       lock.Clear();
       const auto reader = stub_->ReadLock(&context, request);
       v1::JobSpec part;
+      // The lock comes in parts: repeated fields are joined.
       while (reader->Read(&part)) lock.MergeFrom(part);
       return reader->Finish();
     };
@@ -104,6 +114,7 @@ class GrpcCrawlClient : public CrawlClient {
     RETURN_IF_ERROR(caller_.Call(
         "timeline",
         [&](grpc::ClientContext& context) {
+          // A repeated call starts again, so what came before is dropped.
           timeline = {};
           const auto reader = stub_->Timeline(&context, request);
           v1::TimelinePart part;
@@ -134,6 +145,7 @@ class GrpcCrawlClient : public CrawlClient {
   absl::Status DeleteJob(const std::string& job) override {
     v1::DeleteRequest request;
     request.set_job(job);
+    // True after the first try.
     bool tried = false;
     return caller_.Call("delete", [&](grpc::ClientContext& context) {
       v1::DeleteResponse response;
@@ -149,6 +161,7 @@ class GrpcCrawlClient : public CrawlClient {
   absl::Status Watch(const std::string& job, const OnStatus& on_status) override {
     v1::WatchRequest request;
     request.set_job(job);
+    // Not repeated here: WatchJob calls again, and knows how long it has heard nothing.
     return caller_.Stream([&](grpc::ClientContext& context) {
       const auto reader = stub_->Watch(&context, request);
       v1::JobStatus status;

@@ -1,3 +1,10 @@
+// Calls that a person waits for. Any thread may make calls, and any thread may call Interrupt,
+// which ends them all at once, also a call that is only pausing before its next try.
+//
+// The invariant is that no call escapes an interrupt: a call is registered in running_ under the
+// same lock under which interrupted_ is checked. So either Interrupt finds it and cancels it, or
+// the call sees interrupted_ and does not start.
+
 #include "client/grpc/retrying_caller.h"
 
 #include <grpcpp/client_context.h>
@@ -12,6 +19,8 @@
 namespace kernelmill::client {
 namespace {
 
+// Without a limit of attempts: the reconnect timeout ends the tries. A person waits, so pauses are
+// short.
 constexpr rpc::RetryPolicy kBackoff = {
     .max_attempts = 0, .first_backoff = absl::Milliseconds(200), .max_backoff = absl::Seconds(4)};
 
@@ -28,10 +37,12 @@ absl::Status RetryingCaller::Once(grpc::ClientContext& context, const Attempt& a
   const grpc::Status status = attempt(context);
   absl::MutexLock lock(&mutex_);
   running_.erase(&context);
+  // A call that succeeded before the interrupt reached it keeps its result.
   return interrupted_ && !status.ok() ? Interrupted() : rpc::FromCallStatus(status);
 }
 
 absl::Status RetryingCaller::Pause(absl::Duration time) {
+  // Read the generation before the flag: a Notify between the two then ends the wait at once.
   const uint64_t seen = interrupt_.generation();
   {
     absl::MutexLock lock(&mutex_);
@@ -58,6 +69,7 @@ absl::Status RetryingCaller::Call(absl::string_view what, const Attempt& attempt
         return last = Once(context, attempt);
       },
       [&](absl::Duration pause) {
+        // Retry pauses only after a retryable error. The person is told once for each call.
         if (!std::exchange(told, true)) reconnect_.on_unreachable(last);
         return Pause(pause);
       });

@@ -1,3 +1,6 @@
+// The client of the store's own service, over gRPC. A store of another kind implements only the
+// remote execution API, and answers UNIMPLEMENTED.
+
 #include "client/grpc/store_client.h"
 
 #include <grpcpp/channel.h>
@@ -40,6 +43,7 @@ class GrpcStoreClient : public StoreClient {
       const auto reader = stub_->Verify(&context, request);
       v1::VerifyProgress progress;
       while (reader->Read(&progress)) {
+        // Counters are totals so far; only the damaged blobs come in pieces.
         sum.set_blobs(progress.blobs());
         sum.set_bytes(progress.bytes());
         sum.set_finished(progress.finished());
@@ -52,6 +56,8 @@ class GrpcStoreClient : public StoreClient {
       return reader->Finish();
     });
     RETURN_IF_ERROR(Annotate(Explain(ended), "verify"));
+    // A store that stops ends the stream as well, so the end of the stream is not the end of the
+    // work.
     if (!sum.finished())
       return absl::UnavailableError("verify: the store ended the call too early");
     return sum;
@@ -101,6 +107,7 @@ class GrpcStoreClient : public StoreClient {
   void Interrupt() override { caller_.Interrupt(); }
 
  private:
+  // Makes a call without a deadline: a collection or a backup may take hours.
   template <typename Response, typename Request>
   absl::StatusOr<Response> Ask(absl::string_view what,
                                grpc::Status (v1::Store::Stub::*call)(grpc::ClientContext*,

@@ -1,3 +1,7 @@
+// The command line of `kernelmill` and the life of the program. Each command has a struct of
+// options, which its flags fill and its callback owns. CLI11's callback only stores the command in
+// `command_`: the command runs after the whole line was read, when the console knows about --json.
+
 #include "client/program/command_line.h"
 
 #include <map>
@@ -45,6 +49,7 @@ CLI::App* CommandLine::AddTo(CLI::App* group, const char* name, const char* help
   CLI::App* sub = group->add_subcommand(name, help);
   // Run the callback at once; otherwise CLI11 reads the environment variables of all commands.
   sub->immediate_callback();
+  // The command runs later, in Run.
   sub->callback([this, command = std::move(command)] { command_ = command; });
   return sub;
 }
@@ -74,6 +79,8 @@ void CommandLine::AddStoreAddress(CLI::App& command, const char* help) {
 void CommandLine::AddStoreFlags(CLI::App& command) {
   AddCommonFlags(command);
   AddStoreAddress(command, "the store's address, host:port");
+  // The hint belongs to the command that is used, so it is set when CLI11 meets the command. The
+  // addresses are read when the hint is shown, after all flags are known.
   command.preparse_callback([this](size_t) { hint_ = [this] { return StoreHint(); }; });
 }
 
@@ -94,6 +101,7 @@ void CommandLine::AddClusterFlags(CLI::App& command) {
 }
 
 absl::StatusOr<std::optional<int>> CommandLine::Parse(int argc, char** argv) {
+  // A settings file gives defaults, so it is read before the flags.
   RETURN_IF_ERROR(flags::ApplySettingsFile(app_, argc, argv));
   try {
     app_.parse(argc, argv);
@@ -111,6 +119,8 @@ absl::StatusOr<int> CommandLine::Run(Console& console) {
   return command_(console);
 }
 
+// Returns an error that names the wrong word and the help to read. CLI11's own message is good for
+// wrong flags of a known command; for an unknown or missing command it is not.
 std::string CommandLine::ExplainParseError(const std::string& found, int argc, char** argv) const {
   const std::string first = argc > 1 ? argv[1] : "";
   if (first.empty()) return "a command is required; kernelmill --help lists them";
@@ -120,6 +130,7 @@ std::string CommandLine::ExplainParseError(const std::string& found, int argc, c
     return absl::StrCat(first, first[0] == '-' ? ": unknown option" : ": unknown command",
                         "; see kernelmill --help");
   }
+  // A group has commands of its own, such as `store`; the second word is then the command.
   const bool group = !named[0]->get_subcommands([](const CLI::App*) { return true; }).empty();
   if (group && named[0]->get_subcommands().empty()) {
     return absl::StrCat(
@@ -160,6 +171,8 @@ int RunProgram(int argc, char** argv, rpc::TerminationSignal& signal) {
   Console console(line.json());
   if (!ended.ok()) return console.Fail(ended.status());
   if (ended->has_value()) return **ended;
+  // An error of a command is printed on one line. If the cluster is out of reach, a note says which
+  // addresses were tried.
   const absl::StatusOr<int> code = line.Run(console);
   if (!code.ok()) {
     const int exit_code = console.Fail(code.status());
@@ -167,6 +180,7 @@ int RunProgram(int argc, char** argv, rpc::TerminationSignal& signal) {
     if (exit_code == kOutOfReach && !hint.empty()) console.Note(hint);
     return exit_code;
   }
+  // A result that could not be written completely, as on a full disk, must not look like success.
   const absl::Status written = console.Flush();
   return written.ok() ? *code : console.Fail(written);
 }

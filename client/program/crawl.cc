@@ -1,3 +1,5 @@
+// The command `crawl`, and the flags that it shares with other commands.
+
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
@@ -18,6 +20,8 @@ std::string Environment(const char* name) {
 
 }  // namespace
 
+// The order: KERNELMILL_DATA, the user's cache folder, and without a home a folder in the current
+// one.
 std::string DefaultDataDir() {
   const std::string data = Environment("KERNELMILL_DATA");
   if (!data.empty()) return data;
@@ -44,6 +48,7 @@ void AddCompilerFlags(CLI::App& command, EmbeddedCompilerOptions& options) {
       ->envname("KERNELMILL_UNSAFE_NO_SANDBOX");
 }
 
+// Takes no address of a cluster: the command has its own.
 void AddCrawl(CommandLine& line) {
   const auto options = std::make_shared<CrawlOptions>();
   CLI::App* sub = line.Add(

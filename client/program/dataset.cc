@@ -1,3 +1,6 @@
+// The commands on datasets: catalog, review, evaluate, export, diff and similar. Only `export`
+// needs a cluster; `similar` and `evaluate` use one if the dataset is a job's.
+
 #include <memory>
 #include <string>
 
@@ -23,11 +26,14 @@ void AddExport(CommandLine& line) {
   line.AddClusterFlags(*sub);
 }
 
+// The dataset is named in exactly one of three ways, which the option group enforces.
 void AddSimilar(CommandLine& line) {
   const auto options = std::make_shared<SimilarOptions>();
   CLI::App* sub =
       line.Add("similar", "list the kernels of a dataset that are most similar to those in a file",
                [&line, options](Console& console) {
+                 // A folder that crawl wrote has only the dataset's digest; the dataset itself is
+                 // in crawl's data folder.
                  if (!options->out_dir.empty() && options->data_dir.empty()) {
                    options->data_dir = DefaultDataDir();
                  }
@@ -54,6 +60,7 @@ void AddSimilar(CommandLine& line) {
   line.AddClusterFlags(*sub);
 }
 
+// Reads two folders; no cluster, so only the common flags.
 void AddDiff(CommandLine& line) {
   const auto options = std::make_shared<DiffOptions>();
   CLI::App* sub = line.Add("diff", "compare two datasets; exits 1 if they differ",
@@ -65,6 +72,7 @@ void AddDiff(CommandLine& line) {
   line.AddCommonFlags(*sub);
 }
 
+// --wanted prints searches instead of writing a site, so it excludes --out.
 void AddCatalog(CommandLine& line) {
   const auto options = std::make_shared<CatalogOptions>();
   CLI::App* sub = line.Add(
@@ -82,6 +90,7 @@ void AddCatalog(CommandLine& line) {
   line.AddCommonFlags(*sub);
 }
 
+// Three modes that exclude each other: the dialogue, --list, and --accept or --reject.
 void AddReview(CommandLine& line) {
   const auto options = std::make_shared<ReviewOptions>();
   CLI::App* sub = line.Add(
@@ -113,11 +122,13 @@ void AddReview(CommandLine& line) {
   line.AddCommonFlags(*sub);
 }
 
+// The dataset is either a folder or a job's, so the two flags exclude each other.
 void AddEvaluate(CommandLine& line) {
   const auto options = std::make_shared<EvaluateOptions>();
   CLI::App* sub = line.Add(
       "evaluate", "measure a model's generations: checks, overlap, pass@k, memorised text",
       [&line, options](Console& console) {
+        // With a job the cluster's addresses are the better hint.
         if (options->job.empty() && !options->compiler.empty()) {
           line.SetHint(absl::StrCat("Tried the compiler at ", options->compiler, " (--compiler)."));
         }

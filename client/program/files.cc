@@ -1,3 +1,5 @@
+// The commands on files of this machine: extract, validate and toolchains. They need no cluster.
+
 #include <memory>
 #include <string>
 #include <vector>

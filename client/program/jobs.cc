@@ -1,3 +1,6 @@
+// The commands on jobs of a cluster. Each is a thin layer: it names the flags, and client/commands
+// does the work.
+
 #include <memory>
 #include <string>
 
@@ -7,6 +10,8 @@
 namespace kernelmill::client {
 namespace {
 
+// The callbacks own the options by shared_ptr: CLI11 keeps pointers to their fields until the line
+// is read, and the command reads them after that.
 void AddSubmit(CommandLine& line) {
   const auto options = std::make_shared<SubmitOptions>();
   CLI::App* sub =
@@ -30,6 +35,7 @@ void AddSubmit(CommandLine& line) {
   line.AddClusterFlags(*sub);
 }
 
+// Needs no cluster: a job file is checked on this machine.
 void AddCheck(CommandLine& line) {
   const auto job_file = std::make_shared<std::string>();
   CLI::App* sub = line.Add("check", "check a job file, and print the job with its lists resolved",
@@ -38,6 +44,7 @@ void AddCheck(CommandLine& line) {
   line.AddCommonFlags(*sub);
 }
 
+// The export's folder can be named here too: a retry ends like a submission.
 void AddRetry(CommandLine& line) {
   const auto options = std::make_shared<RetryOptions>();
   CLI::App* sub = line.Add("retry", "run an ended job again; finished work comes from the cache",
@@ -68,6 +75,7 @@ void AddWorkers(CommandLine& line) {
   line.AddClusterFlags(*sub);
 }
 
+// The ledger is the default; --timeline and --trace show the times of the attempts instead.
 void AddReport(CommandLine& line) {
   const auto options = std::make_shared<ReportOptions>();
   CLI::App* sub = line.Add("report", "print a job's ledger: the outcome of every file and kernel",

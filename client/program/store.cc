@@ -1,3 +1,6 @@
+// The group `store`: maintenance of a running kernelmill-store, and `restore`, which works on
+// folders.
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -63,6 +66,7 @@ void AddPruneFlags(CLI::App& sub, const char* keep, PruneOptions* options) {
       ->check(CLI::Range(0.001, 36500.0));
 }
 
+// A version without its stage would mean nothing, so --version needs --stage.
 void AddForget(CommandLine& line, CLI::App* store) {
   const auto options = std::make_shared<ForgetOptions>();
   CLI::App* sub =
@@ -83,6 +87,7 @@ void AddForget(CommandLine& line, CLI::App* store) {
   sub->add_flag("--dry-run", options->dry_run, "count the results without dropping them");
 }
 
+// A backup can prune older ones in the same call, as a timer needs it.
 void AddBackup(CommandLine& line, CLI::App* store) {
   struct Options {
     std::string name;
@@ -108,6 +113,7 @@ void AddPrune(CommandLine& line, CLI::App* store) {
   AddPruneFlags(*sub, "--keep", options.get());
 }
 
+// No address: the store must be stopped, so there is no server to ask.
 void AddRestore(CommandLine& line, CLI::App* store) {
   struct Options {
     std::string backup_dir;

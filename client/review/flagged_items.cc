@@ -1,3 +1,7 @@
+// The items that a person is asked to decide on. Candidate pairs are read first, so that one walk
+// over kernels.jsonl can collect both the flagged kernels and the kernels of pairs. Items hold no
+// texts; Texts() reads a kernel's row again by its offset.
+
 #include "client/review/flagged_items.h"
 
 #include <algorithm>
@@ -29,6 +33,7 @@ std::string GetExact(const v1::KernelRow& row, absl::string_view field, const st
   return text;
 }
 
+// Returns the part of a row that a decision refers to, with the place of the row.
 FlaggedKernel MakeFlagged(const v1::KernelRow& row, int64_t offset) {
   FlaggedKernel flagged;
   flagged.repository = row.repository();
@@ -50,6 +55,7 @@ std::string Place(const FlaggedKernel& flagged) {
                       kernel.last_line(), "  ", kernel.name());
 }
 
+// Returns the licence and each piece of evidence as one line of JSON.
 std::string DescribeLicense(const v1::RowLicense& license) {
   std::string text = absl::StrCat(license.expression(), ", found as ", license.evidence(),
                                   ", confidence ", license.confidence(), "\n");
@@ -67,12 +73,14 @@ struct Candidate {
   std::string shared;
 };
 
+// Reads the candidate pairs. Curated pairs are decided already.
 absl::StatusOr<std::vector<Candidate>> ReadCandidates(const std::string& dataset) {
   std::vector<Candidate> candidates;
   RETURN_IF_ERROR(dataset::ForEachRow<v1::PairRow>(
       dataset, {}, [&candidates](const v1::PairRow& row, const dataset::RowPlace&) {
         if (row.curated()) return absl::OkStatus();
         Candidate candidate{row.cuda().id(), row.triton().id(), row.score(), ""};
+        // One list of all that the two have in common: words of names, tags and parameters.
         for (const auto* texts :
              {&row.shared().words(), &row.shared().tags(), &row.shared().parameters()}) {
           for (const std::string& text : *texts) absl::StrAppend(&candidate.shared, " ", text);
@@ -89,11 +97,13 @@ class Collector {
   Collector(const FlaggedOptions& options, std::vector<Candidate> candidates)
       : options_(options), candidates_(std::move(candidates)) {
     for (const Candidate& candidate : candidates_) {
+      // Note the ids to look for: of all other kernels the walk only keeps the flagged ones.
       paired_[candidate.cuda];
       paired_[candidate.triton];
     }
   }
 
+  // Looks at one row: it may belong to a pair, and may have one flag or both.
   void Visit(const v1::KernelRow& row, int64_t offset) {
     const FlaggedKernel kernel = MakeFlagged(row, offset);
     const auto paired = paired_.find(kernel.kernel.id());
@@ -118,6 +128,7 @@ class Collector {
     for (const Candidate& candidate : candidates_) {
       const FlaggedKernel& cuda = paired_[candidate.cuda];
       const FlaggedKernel& triton = paired_[candidate.triton];
+      // The walk did not meet the kernel.
       if (cuda.kernel.id().empty() || triton.kernel.id().empty()) {
         return absl::DataLossError(absl::StrCat(dataset::kPairsFile, " names kernels that ",
                                                 dataset::kKernelsFile, " does not have"));
@@ -146,6 +157,8 @@ class Collector {
         {absl::StrCat(flag, ":", kernel.kernel.id()), flag, value, std::move(summary), {kernel}});
   }
 
+  // The order of items: overlaps, pairs, licences; in each group the most urgent first, which is
+  // the highest overlap or score but the lowest confidence.
   static std::pair<int, double> Rank(const FlaggedItem& item) {
     if (item.flag == job::kFlagWordOverlap) return {0, -item.value};
     return item.flag == job::kFlagPair ? std::make_pair(1, -item.value)
@@ -168,6 +181,7 @@ void SetReference(const FlaggedKernel& flagged, v1::KernelReference* reference) 
 
 }  // namespace
 
+// Reads only the fields that items need; pairs only if they are asked for.
 absl::StatusOr<FlaggedItems> FlaggedItems::Read(const std::string& dataset,
                                                 const FlaggedOptions& options) {
   const auto& flags = options.flags;
@@ -199,6 +213,7 @@ absl::StatusOr<std::vector<Section>> FlaggedItems::Texts(const FlaggedItem& item
   for (const FlaggedKernel& kernel : item.kernels) {
     v1::KernelRow row;
     RETURN_IF_ERROR(reader.ReadAt(kernel.offset, &row));
+    // The file was written anew: this offset has a different row.
     if (row.id() != kernel.kernel.id()) {
       return absl::DataLossError("the dataset has changed since it was read");
     }

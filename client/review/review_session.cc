@@ -1,3 +1,8 @@
+// The dialogue with a person who decides on flagged items, and the file of decisions. The session
+// only knows Terminal, so that tests can press keys. A decision is appended and synced before the
+// next item is shown: quitting, an interrupt or a crash loses nothing, and the next session
+// continues with what is undecided.
+
 #include "client/review/review_session.h"
 
 #include <fcntl.h>
@@ -24,8 +29,11 @@
 namespace kernelmill::client {
 namespace {
 
+// The longest time between two checks for the end of the program.
 constexpr int kPollMillis = 200;
 
+// The terminal of the process. Keys come one by one and are not echoed; the destructor restores the
+// settings.
 class TtyTerminal final : public Terminal {
  public:
   TtyTerminal(const termios& before, std::function<bool()> ended)
@@ -54,6 +62,7 @@ class TtyTerminal final : public Terminal {
 
   int ReadKey() override {
     while (!ended_()) {
+      // Wait with a limit: a blocking read would not notice that the program is to end.
       pollfd input = {STDIN_FILENO, POLLIN, 0};
       if (::poll(&input, 1, kPollMillis) <= 0) continue;
       unsigned char key = 0;
@@ -75,10 +84,12 @@ class TtyTerminal final : public Terminal {
   const std::function<bool()> ended_;
 };
 
+// Returns whether a reference of a decision names this kernel.
 bool Names(const v1::KernelReference& reference, const FlaggedKernel& flagged) {
   return manifest::NamesKernel(reference, flagged.repository, flagged.kernel);
 }
 
+// Returns whether the decision is about the item: the same flag and the same kernels.
 bool IsOn(const v1::Review& review, const FlaggedItem& item) {
   if (review.flag() != item.flag) return false;
   if (item.flag != job::kFlagPair) return Names(review.kernel(), item.kernels[0]);
@@ -99,6 +110,7 @@ constexpr int kControlD = 4;
 constexpr int kControlU = 21;
 constexpr int kEscape = 27;
 
+// Terminals send either backspace or delete for the same key.
 bool IsErase(int key) { return key == 8 || key == 127; }
 
 // Removes the last character of a text in UTF-8.
@@ -136,12 +148,14 @@ absl::StatusOr<ReviewCounts> ReviewSession::Run() {
     if (step == Step::kNext) ++at_;
     if (step == Step::kBack && at_ > 0) --at_;
   }
+  // Count at the end, because a person may go back and change decisions.
   for (const FlaggedItem* item : open_) counts_.left += file_.Find(*item) == nullptr;
   return counts_;
 }
 
 absl::StatusOr<std::vector<std::string>> ReviewSession::Lines(const FlaggedItem& item,
                                                               bool whole) const {
+  // The last column stays free: some terminals break the line after it.
   const int width = terminal_.columns() - 1;
   std::vector<std::string> lines;
   const auto add = [&](const std::string& text) {
@@ -155,6 +169,8 @@ absl::StatusOr<std::vector<std::string>> ReviewSession::Lines(const FlaggedItem&
                      review->date(), review->why().empty() ? "" : ": ", review->why()));
   }
   ASSIGN_OR_RETURN(const std::vector<Section> sections, items_.Texts(item, whole));
+  // SafeLines breaks lines at the terminal's width, and spells out characters that would move its
+  // cursor.
   for (const auto& [heading, text] : sections) {
     add(absl::StrCat("---- ", heading));
     add(text);
@@ -172,6 +188,7 @@ void ReviewSession::ShowPage(const std::vector<std::string>& lines, size_t* next
 
 int ReviewSession::Prompt(const std::string& text) {
   const int room = std::max(terminal_.columns() - 1, 1);
+  // On one line, so that "\r" and blanks can erase it again.
   const std::string shown = text.substr(0, static_cast<size_t>(room));
   terminal_.Write(shown);
   const int key = terminal_.ReadKey();
@@ -184,13 +201,16 @@ std::string ReviewSession::ReadLine(const std::string& prompt) {
   std::string line;
   while (true) {
     const int key = terminal_.ReadKey();
+    // Cancelled, or the end of the input.
     const bool left =
         key == Terminal::kEnd || key == kControlC || key == kControlD || key == kEscape;
     if (left || key == '\r' || key == '\n') {
       terminal_.Write("\n");
       return left || !IsUtf8(line) ? "" : std::string(absl::StripAsciiWhitespace(line));
     }
+    // The terminal does not echo in this mode, so each change of the line is drawn here.
     if (IsErase(key) || key == kControlU) {
+      // Ctrl-U erases the whole line, other keys one character.
       do {
         if (line.empty()) break;
         DropLast(&line);
@@ -207,6 +227,7 @@ absl::StatusOr<bool> ReviewSession::Decide(const FlaggedItem& item, v1::ReviewDe
   std::string why;
   const bool accept = decision == v1::REVIEW_DECISION_ACCEPT;
   if (!accept) {
+    // A rejection removes a kernel from datasets, so it needs a reason for other people.
     why = ReadLine("why: ");
     if (why.empty()) {
       terminal_.Write("Not rejected: a reason is required.\n");
@@ -239,6 +260,7 @@ absl::StatusOr<ReviewSession::Step> ReviewSession::Ask(const FlaggedItem& item) 
       case 'a':
       case 'r': {
         const auto decision = key == 'a' ? v1::REVIEW_DECISION_ACCEPT : v1::REVIEW_DECISION_REJECT;
+        // A decision that was not made leaves the item on the screen, for another key.
         ASSIGN_OR_RETURN(const bool decided, Decide(item, decision));
         if (decided) return Step::kNext;
         break;
@@ -249,6 +271,7 @@ absl::StatusOr<ReviewSession::Step> ReviewSession::Ask(const FlaggedItem& item) 
       case 'b':
         if (at_ == 0) terminal_.Write("This is the first item.\n");
         return Step::kBack;
+      // Read the item again in the other form, from its first line.
       case 'm': {
         whole = !whole;
         ASSIGN_OR_RETURN(lines, Lines(item, whole));
@@ -286,6 +309,7 @@ absl::StatusOr<ReviewFile> ReviewFile::Open(const std::string& path) {
 }
 
 const v1::Review* ReviewFile::Find(const FlaggedItem& item) const {
+  // From the end: the last decision on an item counts.
   for (auto review = reviews_.rbegin(); review != reviews_.rend(); ++review) {
     if (IsOn(*review, item)) return &*review;
   }

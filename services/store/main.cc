@@ -30,6 +30,7 @@ struct Flags {
   std::string grant_key;
 };
 
+// Each flag has an environment variable, so that a container needs no command line.
 void AddFlags(CLI::App& app, Flags* flags) {
   app.add_option("--data", flags->store.data_dir, "directory of the database")
       ->envname("KERNELMILL_DATA")

@@ -1,3 +1,7 @@
+// The comparison of kernels with the operations that people want (operation_table.cc), and the list
+// of gaps. An operation's parts are conditions on a kernel's tags and on whole words in the names
+// of the kernel, its launcher and its file; see KnownOperation.
+
 #include "client/catalog/coverage/coverage.h"
 
 #include <algorithm>
@@ -26,6 +30,9 @@ constexpr char kUntagged[] = "#untagged";  // the table's word for a kernel with
 // for near.
 bool IsCondition(absl::string_view part) { return absl::StrContains(part, kUntagged); }
 
+// Adds all runs of up to kMaxRun neighbouring words, joined: "fused layer norm" gives fused,
+// fusedlayer, fusedlayernorm, layer, layernorm, norm. The table then finds an operation however its
+// name is cut into words.
 void AddRuns(const std::vector<std::string>& words, std::set<std::string>* phrases) {
   for (size_t i = 0; i < words.size(); ++i) {
     std::string run;
@@ -41,6 +48,7 @@ bool IsOnlyHelper(const CatalogEntry& entry) { return entry.kind == "helper" && 
 
 using Json = nlohmann::ordered_json;
 
+// Returns the place of a kernel; null without one.
 Json Kernel(const std::optional<uint32_t>& number, const std::vector<CatalogEntry>& entries) {
   if (!number.has_value()) return nullptr;
   const CatalogEntry& entry = entries[*number];
@@ -74,6 +82,7 @@ Json Operation(const OperationCoverage& coverage, const std::vector<CatalogEntry
 
 }  // namespace
 
+// A set: each phrase once, in a fixed order.
 std::vector<std::string> NamePhrases(const CatalogEntry& entry) {
   std::set<std::string> phrases;
   AddRuns(dataset::IdentifierWords(entry.name), &phrases);
@@ -85,6 +94,8 @@ std::vector<std::string> NamePhrases(const CatalogEntry& entry) {
   return {phrases.begin(), phrases.end()};
 }
 
+// In the table conditions come after the parts that name the operation, so that a part is a naming
+// one if its number is below naming_counts_.
 Coverage::Coverage(absl::Span<const KnownOperation> operations)
     : part_counts_(operations.size(), 0),
       naming_counts_(operations.size(), 0),
@@ -120,7 +131,10 @@ void Coverage::Add(const CatalogEntry& entry, uint32_t number) {
   for (const std::string& phrase : NamePhrases(entry)) add(phrase);
   for (auto part = parts.begin(); part != parts.end();) {
     const uint16_t operation = part->first;
+    // The set is sorted, so the operation's first part comes first if the kernel has it.
     const bool has_first = part->second == 0;
+    // Count the parts that the kernel has of this operation. Parts of one operation are neighbours
+    // in the set.
     int had = 0;
     int named = 0;
     for (; part != parts.end() && part->first == operation; ++part) {
@@ -141,6 +155,7 @@ void Coverage::Count(const CatalogEntry& entry, uint32_t number, OperationCovera
   ++coverage.languages[entry.dsl];
   ++coverage.licenses[entry.license];
   for (const std::string& tag : entry.tags) {
+    // A tag that the operation requires says nothing about fusion.
     const bool own = absl::StrContains(coverage.operation->parts, absl::StrCat("#", tag));
     if (tag != "backward" && !own) ++coverage.fused_with[tag];
   }
@@ -149,6 +164,7 @@ void Coverage::Count(const CatalogEntry& entry, uint32_t number, OperationCovera
   coverage.first_tier += entry.score >= kFirstTier;
   coverage.compile += entry.compiles;
   coverage.tested += entry.tested;
+  // `coverage` is an element of operations_; its index is that of the other columns.
   double& best = best_score_[static_cast<size_t>(&coverage - operations_.data())];
   if (entry.score > best) {
     best = entry.score;
@@ -158,10 +174,12 @@ void Coverage::Count(const CatalogEntry& entry, uint32_t number, OperationCovera
 
 void Coverage::KeepNearest(const CatalogEntry& entry, uint32_t number, size_t operation,
                            int parts) {
+  // Half of the naming parts or fewer is not near.
   if (2 * parts <= naming_counts_[operation]) return;
   // Rank by parts, then by group, then by score.
   const bool same_group = entry.HasTag(operations_[operation].operation->near);
   const std::pair<int, double> rank{2 * parts + same_group, entry.score};
+  // On a tie the first kernel of the dataset stays.
   if (rank <= nearest_rank_[operation]) return;
   nearest_rank_[operation] = rank;
   operations_[operation].nearest = number;
@@ -181,6 +199,9 @@ void Coverage::Finish() {
   }
   for (size_t i = 0; i < operations_.size(); ++i) {
     OperationCoverage& each = operations_[i];
+    // Each further list that asks for the operation adds a half. The weights order the gaps: a
+    // missing kernel counts more than a missing backward pass, and that more than a lack of
+    // quality.
     const double asked = 1.0 + 0.5 * static_cast<double>(lists[each.operation->parts].size() - 1);
     const bool chain = part_counts_[i] > 2;  // several operations in one: fewer people want it
     const double weight = asked * (chain ? 0.5 : 1);
@@ -204,6 +225,7 @@ std::vector<std::string> WantedSearches(const Coverage& coverage, size_t limit) 
   for (const Need& need : coverage.needs()) {
     if (searches.size() >= limit) break;
     const KnownOperation& operation = *coverage.operations()[need.operation].operation;
+    // Remove the list's marks: "aten." and "kernelbench.2.37 ".
     absl::string_view name = operation.name;
     absl::ConsumePrefix(&name, "aten.");
     if (absl::ConsumePrefix(&name, "kernelbench.")) name.remove_prefix(name.find(' ') + 1);
@@ -213,11 +235,13 @@ std::vector<std::string> WantedSearches(const Coverage& coverage, size_t limit) 
     }
     if (need.what == "no backward pass") words.push_back("backward");
     const std::string search = absl::StrJoin(words, " ");
+    // Several gaps of one operation, or of the same operation in two lists, give the same search.
     if (seen.insert(search).second) searches.push_back(search);
   }
   return searches;
 }
 
+// Invalid UTF-8 is replaced, so that the file is JSON for any dataset.
 std::string CoverageJson(const Coverage& coverage, const std::vector<CatalogEntry>& entries) {
   Json operations = Json::array();
   for (const OperationCoverage& each : coverage.operations()) {

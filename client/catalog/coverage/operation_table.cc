@@ -1,3 +1,7 @@
+// The table of known operations. coverage.h explains the columns: name, list, parts, the tag of the
+// most similar operations, and if a backward pass is wanted. In `parts` the conditions that contain
+// #untagged come last, because coverage.cc numbers the naming parts first.
+
 #include "client/catalog/coverage/coverage.h"
 
 namespace kernelmill::client {

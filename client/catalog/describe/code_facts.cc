@@ -1,3 +1,11 @@
+// Facts in the text of a kernel and its launcher. The basic idea: look for short patterns of
+// tokens, as in "for NAME in RANGE:" or "NAME[grid](...)". There is no parser and no analysis of
+// types or values, so any text works, a cut or broken one too, and a fact is only what the text
+// literally has. Lists are bounded by kMaxEntries and expressions by kMaxText: a longer expression
+// is left out, not cut.
+//
+// Python gives all facts; CUDA gives only the types in the code.
+
 #include "client/catalog/describe/code_facts.h"
 
 #include <algorithm>
@@ -28,6 +36,7 @@ constexpr size_t kMaxText = 160;     // bytes of an expression
 constexpr size_t kMaxComment = 400;  // bytes of a comment
 
 // The names of types in Triton, torch, JAX and CUDA, with the names to show.
+// Vectors of a type count as the type: __half2 is float16.
 const absl::flat_hash_map<absl::string_view, absl::string_view>& Dtypes() {
   static const auto* const kDtypes = new absl::flat_hash_map<absl::string_view, absl::string_view>{
       {"float64", "float64"},
@@ -74,6 +83,7 @@ const absl::flat_hash_map<absl::string_view, absl::string_view>& CudaDtypes() {
   return *kDtypes;
 }
 
+// Adds an entry unless it is empty, known, or one too many.
 void AddOnce(std::string entry, std::vector<std::string>* list) {
   if (entry.empty() || list->size() >= kMaxEntries) return;
   if (std::find(list->begin(), list->end(), entry) == list->end()) list->push_back(entry);
@@ -97,6 +107,7 @@ std::string JoinTokens(const Tokens& tokens, size_t begin, size_t end) {
   return text.size() > kMaxText ? "" : text;
 }
 
+// Returns whether token i exists and has this text.
 bool Is(const Tokens& tokens, size_t i, absl::string_view text) {
   return i < tokens.size() && tokens[i].text == text;
 }
@@ -108,6 +119,7 @@ size_t StatementEnd(const Tokens& tokens, size_t begin) {
   return end;
 }
 
+// Returns the types that a text names, each once. In CUDA a type is a plain name.
 std::vector<std::string> DtypesIn(const Tokens& tokens, bool cuda) {
   std::vector<std::string> dtypes;
   for (size_t i = 0; i < tokens.size(); ++i) {
@@ -141,6 +153,7 @@ std::string ReadAxis(const Tokens& tokens, size_t open) {
   return std::string(absl::StripPrefix(absl::StripPrefix(text, "axis="), "axis = "));
 }
 
+// Reads the blocks' types, the program axes, element types and loops.
 void ReadKernelText(const Tokens& tokens, CodeFacts* facts) {
   for (size_t i = 0; i + 1 < tokens.size(); ++i) {
     const absl::string_view text = tokens[i].text;
@@ -150,6 +163,7 @@ void ReadKernelText(const Tokens& tokens, CodeFacts* facts) {
     } else if (text == "program_id" && Is(tokens, i + 1, "(") && i > 0 &&
                tokens[i - 1].text != "def") {
       AddOnce(ReadAxis(tokens, i + 1), &facts->program_axes);
+      // This is NAME.dtype.element_ty, from its last token back to NAME.
     } else if (text == "element_ty" && i >= 4 && tokens[i - 2].text == "dtype" &&
                tokens[i - 3].text == "." && tokens[i - 4].kind == Token::kName) {
       AddOnce(std::string(tokens[i - 4].text), &facts->store_casts);
@@ -184,7 +198,9 @@ std::string FirstComment(const Tokens& tokens) {
     line = absl::StripAsciiWhitespace(line);
     if (!line.empty()) lines.push_back(line);
   }
+  // A body of comments alone has no statement for the comment to be about.
   if (lines.empty() || i == tokens.size()) return "";
+  // The white space between the comment and the first statement.
   const auto between = absl::string_view(end, static_cast<size_t>(tokens[i].text.data() - end));
   const bool apart = std::count(between.begin(), between.end(), '\n') > 1;
   const std::string comment = absl::StrJoin(lines, " ");
@@ -209,6 +225,7 @@ std::optional<size_t> FindLaunch(const Tokens& tokens, const std::string& name) 
   std::vector<size_t> others;
   for (size_t i = 0; i + 1 < tokens.size(); ++i) {
     if (tokens[i].kind != Token::kName || !Is(tokens, i + 1, "[")) continue;
+    // A launch has a bracket of calls after the grid's bracket; an index does not.
     const size_t close = code::FindClosingBracket(tokens, i + 1);
     if (!Is(tokens, close + 1, "(")) continue;
     if (tokens[i].text == name) return i + 1;
@@ -226,6 +243,7 @@ std::string FindValue(const Tokens& tokens, absl::string_view name) {
   for (size_t i = 0; i + 1 < tokens.size(); ++i) {
     if (!tokens[i].begins_statement) continue;
     const size_t end = StatementEnd(tokens, i);
+    // Count all assignments: a name with two values has no known one.
     if (tokens[i].text == name && Is(tokens, i + 1, "=")) {
       value = JoinTokens(tokens, i + 2, end);
       ++count;
@@ -239,10 +257,13 @@ std::string FindValue(const Tokens& tokens, absl::string_view name) {
   return count == 1 ? value : "";
 }
 
+// Returns the grid of the kernel's launch. If the brackets hold only a name, returns the name's
+// value.
 std::string FindGrid(const Tokens& tokens, const std::string& kernel) {
   const std::optional<size_t> open = FindLaunch(tokens, kernel);
   if (!open.has_value()) return "";
   const size_t close = code::FindClosingBracket(tokens, *open);
+  // Launchers often pass a name, `grid`, which is defined above the launch.
   const bool one_name = close == *open + 2 && tokens[*open + 1].kind == Token::kName;
   return one_name ? FindValue(tokens, tokens[*open + 1].text)
                   : JoinTokens(tokens, *open + 1, close);
@@ -260,6 +281,7 @@ void AddBounds(const Tokens& tokens, absl::string_view condition, int depth, Cod
   }
 }
 
+// Reads the launcher's assertions, and the conditions of "if ...: raise ...".
 void ReadConditions(const Tokens& tokens, CodeFacts* facts) {
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (!tokens[i].begins_statement) continue;
@@ -272,6 +294,7 @@ void ReadConditions(const Tokens& tokens, CodeFacts* facts) {
               &facts->refusals);
     }
   }
+  // One level deeper than the condition's own names is enough for "BLOCK_N = min(MAX_SIZE, ...)".
   for (const std::string& condition : facts->refusals) AddBounds(tokens, condition, 1, facts);
 }
 
@@ -288,6 +311,7 @@ std::string FindDocstring(const Tokens& tokens) {
 
 }  // namespace
 
+// Each text is lexed once; the facts then come from walks over its tokens.
 CodeFacts ReadCodeFacts(const v1::KernelRow& kernel) {
   const bool cuda = kernel.dsl() == v1::DSL_CUDA;
   const code::Language language = cuda ? code::Language::kC : code::Language::kPython;

@@ -34,6 +34,7 @@ namespace {
 constexpr size_t kMaxHolders = 8;
 
 // Returns the string that a text assigns to __author__; otherwise empty.
+// The search for the word saves the lexer for most texts.
 std::string AuthorString(absl::string_view text) {
   if (!absl::StrContains(text, "__author__")) return "";
   const std::vector<code::Token> tokens = code::Lex(text, code::Language::kPython);
@@ -47,6 +48,7 @@ std::string AuthorString(absl::string_view text) {
 }
 
 // Removes a word from the front, in any case.
+// Returns whether it removed something, as ConsumeYear does.
 bool ConsumeWord(absl::string_view word, absl::string_view* text) {
   if (!absl::StartsWithIgnoreCase(*text, word)) return false;
   text->remove_prefix(word.size());
@@ -62,12 +64,14 @@ bool ConsumeYear(absl::string_view* text) {
   return true;
 }
 
+// Returns the owner in a forge's URL of a repository; empty if the URL has no such part.
 std::string Owner(const std::string& url) {
   if (WebUrl(url).empty()) return "";
   const std::vector<absl::string_view> parts = absl::StrSplit(url, '/');
   return parts.size() >= 5 ? std::string(parts[3]) : "";  // https: // HOST / OWNER / NAME
 }
 
+// A tag in words.
 struct Phrase {
   absl::string_view tag;
   absl::string_view words;
@@ -143,6 +147,7 @@ const Phrase* FindPhrase(const std::string& tag) {
   return at == std::end(kPhrases) ? nullptr : at;
 }
 
+// Returns whether a narrower tag of the kernel says the same: layer_norm implies norm.
 bool IsImplied(const v1::KernelRow& kernel, const std::string& tag) {
   return std::any_of(kernel.tags().begin(), kernel.tags().end(), [&](const std::string& other) {
     const Phrase* const phrase = FindPhrase(other);
@@ -155,6 +160,7 @@ using Texts = std::vector<std::string>;
 constexpr size_t kMaxListed = 12;
 constexpr size_t kMaxQuote = 600;
 
+// A rule's answer: the sentence and its evidence.
 struct Said {
   std::string text;  // empty: the rule does not hold
   std::string evidence = {};
@@ -162,17 +168,18 @@ struct Said {
 
 std::string Code(absl::string_view text) { return absl::StrCat("`", text, "`"); }
 
-// Returns "a, b and c".
 Texts ToTexts(const google::protobuf::RepeatedPtrField<std::string>& texts) {
   return {texts.begin(), texts.end()};
 }
 
+// Returns "a, b and c".
 std::string And(const Texts& texts) {
   if (texts.empty()) return "";
   const Texts head(texts.begin(), texts.end() - 1);
   return head.empty() ? texts[0] : absl::StrCat(absl::StrJoin(head, ", "), " and ", texts.back());
 }
 
+// Returns texts as code: the first kMaxListed of them, and the number of the others.
 std::string AndCode(const Texts& texts) {
   Texts quoted;
   for (size_t i = 0; i < std::min(texts.size(), kMaxListed); ++i) quoted.push_back(Code(texts[i]));
@@ -195,27 +202,33 @@ std::string Opening(absl::string_view docstring) {
     absl::StrAppend(&text, text.empty() ? "" : " ", line);
   }
   if (text.size() <= kMaxQuote) return text;
+  // Cut after a sentence; a long sentence alone is not quoted, because a part of it could mislead.
   const size_t end = text.rfind(". ", kMaxQuote);
   return end == std::string::npos ? "" : text.substr(0, end + 1);
 }
 
+// The rules follow, one function each. Docstrings and comments are quoted and marked as such: they
+// are the author's words, and may be wrong.
 Said Docstring(const v1::KernelRow& kernel, const CodeFacts&) {
   const std::string text = Opening(kernel.docstring());
   if (text.empty()) return {};
   return {absl::StrCat("Docstring: \"", text, "\"")};
 }
 
+// A launcher often repeats the kernel's docstring; then it is not quoted twice.
 Said LauncherDocstring(const v1::KernelRow& kernel, const CodeFacts& facts) {
   const std::string text = Opening(facts.launcher_docstring);
   if (text.empty() || text == Opening(kernel.docstring())) return {};
   return {absl::StrCat("Launcher's docstring: \"", text, "\""), kernel.launcher().qualname()};
 }
 
+// A docstring makes the opening comment unnecessary.
 Said Comment(const v1::KernelRow& kernel, const CodeFacts& facts) {
   if (!kernel.docstring().empty() || facts.comment.empty()) return {};
   return {absl::StrCat("Opening comment: \"", facts.comment, "\"")};
 }
 
+// Tags say what a kernel belongs to, which may be only a step of it, so the sentence says both.
 Said Tags(const v1::KernelRow& kernel, const CodeFacts&) {
   const Texts phrases = OperationPhrases(kernel);
   if (phrases.empty()) return {};
@@ -230,6 +243,8 @@ Said Tags(const v1::KernelRow& kernel, const CodeFacts&) {
           absl::StrJoin(evidence, ", ")};
 }
 
+// The tag's rule is the evidence. A kernel without the tag may be a forward pass or unknown, so
+// nothing is said.
 Said Direction(const v1::KernelRow& kernel, const CodeFacts&) {
   if (!HasTag(kernel, "backward")) return {};
   for (const auto& tag : kernel.tag_rules()) {
@@ -272,6 +287,7 @@ std::string HardwareName(const std::string& target) {
   return absl::StrCat(target, " hardware");
 }
 
+// A CUDA kernel's target says nothing new.
 Said Target(const v1::KernelRow& kernel, const CodeFacts&) {
   if (kernel.target().empty() || kernel.target() == "generic" || kernel.dsl() == v1::DSL_CUDA)
     return {};
@@ -333,6 +349,7 @@ const absl::flat_hash_map<absl::string_view, absl::string_view>& Computations() 
   return *kWords;
 }
 
+// Lists what the kernel's calls compute, each word once, with the calls as evidence.
 Said Operations(const v1::KernelRow& kernel, const CodeFacts&) {
   Texts words;
   Texts calls;
@@ -355,6 +372,7 @@ Said Loops(const v1::KernelRow&, const CodeFacts& facts) {
   return {absl::StrCat("Loops over ", AndCode(facts.loops), ".")};
 }
 
+// Returns the names of the parameters that the extractor gave this role.
 Texts NamesWithRole(const v1::KernelRow& kernel, absl::string_view role) {
   Texts names;
   for (const v1::KernelRow::Parameter& parameter : kernel.parameters()) {
@@ -364,6 +382,8 @@ Texts NamesWithRole(const v1::KernelRow& kernel, absl::string_view role) {
   return names;
 }
 
+// Counts the parameters by role and names them: pointers, sizes, strides and constants, in this
+// order.
 Said Parameters(const v1::KernelRow& kernel, const CodeFacts&) {
   struct Role {
     const char* role;
@@ -409,6 +429,7 @@ Said LauncherDtypes(const v1::KernelRow&, const CodeFacts& facts) {
   return {TypesText("launcher", facts.launcher_dtypes)};
 }
 
+// Counts loads and stores with and without a mask, as the validator saw them.
 Said Masks(const v1::KernelRow& kernel, const CodeFacts&) {
   if (kernel.dsl() == v1::DSL_CUDA || kernel.quality().loads() + kernel.quality().stores() == 0)
     return {};
@@ -432,6 +453,8 @@ Said Refusals(const v1::KernelRow& kernel, const CodeFacts& facts) {
       kernel.launcher().qualname()};
 }
 
+// The highest axis gives the number of dimensions. If an axis is an expression, the axes are listed
+// instead.
 Said ProgramAxes(const v1::KernelRow&, const CodeFacts& facts) {
   if (facts.program_axes.empty()) return {};
   const std::string evidence =
@@ -470,6 +493,7 @@ Said Autotune(const v1::KernelRow& kernel, const CodeFacts&) {
     }
   }
   Texts parts;
+  // A keyword with very many values is left out; the page's table has all.
   for (const auto& [name, of] : values) {
     if (of.size() <= kMaxListed) {
       parts.push_back(absl::StrCat(Code(name), " (", absl::StrJoin(of, ", "), ")"));
@@ -493,6 +517,7 @@ Said Features(const v1::KernelRow& kernel, const CodeFacts&) {
   return {absl::StrCat("Language features: ", And(ToTexts(kernel.features())), ".")};
 }
 
+// Names the launcher and its place. A kernel with several launchers shows the first.
 Said Launcher(const v1::KernelRow& kernel, const CodeFacts&) {
   if (!kernel.has_launcher()) return {};
   const v1::KernelRow::Launcher& launcher = kernel.launcher();
@@ -505,6 +530,7 @@ Said Launcher(const v1::KernelRow& kernel, const CodeFacts&) {
   return {text + ".", absl::StrCat(launcher.path(), ":", launcher.first_line())};
 }
 
+// Says if the module runs alone, or which names it lacks.
 Said Closure(const v1::KernelRow& kernel, const CodeFacts&) {
   if (kernel.self_contained()) return {"The module is self-contained."};
   Texts names;
@@ -518,6 +544,7 @@ Said Generated(const v1::KernelRow& kernel, const CodeFacts&) {
   return {"Generated code.", kernel.quality().generated()};
 }
 
+// An operation is the usual kind, and Generated says more about a generated one.
 Said Kind(const v1::KernelRow& kernel, const CodeFacts&) {
   if (kernel.kind().empty() || kernel.kind() == "operation" || kernel.kind() == "generated")
     return {};
@@ -538,11 +565,13 @@ Said Compiles(const v1::KernelRow& kernel, const CodeFacts&) {
   return {absl::StrCat("Compiled for ", And(ok), "."), "compile"};
 }
 
+// A rule, with its name on pages. triton_index.cc chooses sentences by these names.
 struct Rule {
   const char* name;
   Said (*says)(const v1::KernelRow&, const CodeFacts&);
 };
 
+// In the order of the sentences: first what the kernel computes, then how, then how it is launched.
 constexpr Rule kRules[] = {
     {"docstring", Docstring},
     {"comment", Comment},
@@ -588,6 +617,7 @@ std::vector<std::string> OwnDecorators(const v1::KernelRow& kernel) {
     absl::string_view name = absl::StripPrefix(decorator, "@");
     name = absl::StripAsciiWhitespace(name.substr(0, name.find('(')));
     const absl::string_view first = FirstPart(name);
+    // Decorators of the languages and of Python do not change what the function is.
     const bool known = first == "triton" || first == "gluon" || first == "tl" || first == "jax" ||
                        name == "jit" || name == "autotune" || name == "heuristics" ||
                        name == "staticmethod";
@@ -606,6 +636,8 @@ std::vector<Sentence> Describe(const v1::KernelRow& kernel, const CodeFacts& fac
   return sentences;
 }
 
+// A docstring is the best summary, because a person wrote it for this kernel. Tags are next; the
+// calls in the code come last.
 std::string Summary(const v1::KernelRow& kernel) {
   const std::string opening = Opening(kernel.docstring());
   if (!opening.empty()) return opening.substr(0, opening.find(". "));
@@ -641,6 +673,7 @@ std::string CopyrightHolder(absl::string_view line) {
             ConsumeWord("(c)", &line) || ConsumeWord("present,", &line) ||
             ConsumeWord("present ", &line) || ConsumeWord("by ", &line) || ConsumeYear(&line);
   }
+  // The holder ends before these words, in any case.
   for (const absl::string_view end : {"all rights reserved", "licensed under", "email:", "<"}) {
     const auto at = std::search(
         line.begin(), line.end(), end.begin(), end.end(),
@@ -652,6 +685,8 @@ std::string CopyrightHolder(absl::string_view line) {
 }
 
 Author FindAuthor(const v1::KernelRow& kernel) {
+  // The strongest evidence first: what the file says of itself, then copyright lines, then the
+  // owner of the repository.
   for (const std::string* text : {&kernel.source(), &kernel.module()}) {
     const std::string author = AuthorString(*text);
     if (!author.empty()) return {author, "__author__"};

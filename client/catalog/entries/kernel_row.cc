@@ -1,3 +1,5 @@
+// Questions that pages, descriptions and the search ask about a row of kernels.jsonl.
+
 #include "client/catalog/entries/kernel_row.h"
 
 #include <algorithm>
@@ -26,6 +28,7 @@ bool IsTestPath(absl::string_view path) {
 }  // namespace
 
 absl::Status CheckKernelRow(const v1::KernelRow& row) {
+  // The id names a file of the site: anything else could name a file outside of it.
   if (!IsLowerHex(row.id(), 32)) {
     return absl::InvalidArgumentError(
         absl::StrCat("kernels.jsonl: id must be 32 hexadecimal digits: ", row.id().substr(0, 40)));
@@ -48,6 +51,7 @@ std::vector<std::string> ListTestFiles(const v1::KernelRow& row) {
   return {row.launcher().path()};
 }
 
+// Each field of CheckOutcomes is one check, so that a new check needs no change here.
 std::vector<std::pair<std::string, std::string>> ListChecks(const v1::KernelRow& row) {
   std::vector<std::pair<std::string, std::string>> checks;
   const google::protobuf::Descriptor& fields = *v1::KernelRow::CheckOutcomes::descriptor();
@@ -61,6 +65,7 @@ std::vector<std::pair<std::string, std::string>> ListChecks(const v1::KernelRow&
   return checks;
 }
 
+// Arguments come first, then constants, then options of the compiler.
 std::string ToText(const v1::KernelRow::Compile::Signature& signature) {
   std::vector<std::string> parts;
   const auto add = [&parts](absl::string_view name, absl::string_view sign, absl::string_view value,

@@ -1,3 +1,5 @@
+// The rows of notices.jsonl, reduced to the fields that notice pages show.
+
 #include "client/catalog/entries/notices.h"
 
 #include "dataset/rows/row_reader.h"

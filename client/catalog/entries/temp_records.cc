@@ -1,3 +1,6 @@
+// Records in one temp file, one after the other; only their ends are in memory. Record i has the
+// bytes from ends_[i] to ends_[i + 1]. The file and its folder are deleted with the object.
+
 #include "client/catalog/entries/temp_records.h"
 
 #include <fcntl.h>
@@ -40,6 +43,7 @@ absl::Status TempRecords::Flush() {
 absl::StatusOr<std::string> TempRecords::Read(uint32_t number) {
   if (!buffer_.empty()) RETURN_IF_ERROR(Flush());
   std::string bytes(ends_[number + 1] - ends_[number], '\0');
+  // pread may return less than asked for, and a signal may interrupt it.
   for (size_t done = 0; done < bytes.size();) {
     const ssize_t got = pread(file_.get(), &bytes[done], bytes.size() - done,
                               static_cast<off_t>(ends_[number] + done));

@@ -1,3 +1,19 @@
+// The Markdown index of Triton kernels. Each kernel becomes one entry with the lines that the
+// template of triton-index asks for, in this form:
+//
+//   **Layer normalization, backward** `_layer_norm_bwd`
+//   - Link: <URL of the lines at the commit>
+//   - Author: NAME (EVIDENCE)
+//   - Tags: "layer_norm", "backward"
+//   - Description: sentences of describe/
+//   - Minimal Usage: `from a.b import f ; f(x, eps=1e-6)`
+//   - Triton Version: Triton v2.1.0+ (setup.py); compiled by triton-3.5.1
+//   - Other Notes: licence, size, score, ...
+//
+// A line without content is left out. Entries are grouped by MainOperation. Each text of a
+// repository goes through Shown() or Code(), which remove line ends and escape Markdown, so that a
+// name cannot add a heading or a link.
+
 #include "client/catalog/markdown/triton_index.h"
 
 #include <algorithm>
@@ -25,6 +41,7 @@ using Tokens = std::vector<Token>;
 
 constexpr size_t kMaxUsage = 400;  // bytes
 
+// Returns whether the word is an identifier of Python in ASCII.
 bool IsName(absl::string_view word) {
   if (word.empty() || absl::ascii_isdigit(static_cast<unsigned char>(word[0]))) return false;
   return std::all_of(word.begin(), word.end(), [](char c) {
@@ -44,6 +61,10 @@ std::string ModuleName(absl::string_view path) {
 
 // Returns the parameters of a definition as the arguments of a call: without annotations, with
 // defaults.
+// The basic idea: one walk over the tokens between the brackets of `def f(`. A comma at depth 1
+// begins the next argument. A colon, a star or a slash at depth 1 begins a part that calls do not
+// have, which ends at "=" or at the next comma. Tokens deeper than 1 belong to the default value or
+// to the annotation around them.
 std::string Arguments(const Tokens& tokens) {
   size_t i = 0;
   while (i < tokens.size() && tokens[i].text != "def") ++i;
@@ -68,7 +89,10 @@ std::string Arguments(const Tokens& tokens) {
       absl::StrAppend(&arguments.back(), text);
     }
   }
+  // The text was cut inside the signature.
   if (depth != 0) return "";
+  // Drop marks and *args, which are empty here, and what Python and torch's autograd pass
+  // themselves.
   arguments.erase(std::remove_if(arguments.begin(), arguments.end(),
                                  [](const std::string& argument) {
                                    return argument.empty() || argument == "self" ||
@@ -112,6 +136,8 @@ std::string Capitalized(std::string text) {
   return text;
 }
 
+// Returns the first line of an entry: at most three operations in words, or the kernel's name, then
+// its qualified name as code.
 std::string Title(const v1::KernelRow& kernel) {
   std::vector<std::string> phrases = OperationPhrases(kernel);
   if (phrases.size() > 3) phrases.resize(3);
@@ -138,6 +164,7 @@ std::string Description(const std::vector<Sentence>& sentences) {
   for (const Sentence& sentence : sentences) {
     if (std::find(std::begin(kRules), std::end(kRules), sentence.rule) == std::end(kRules))
       continue;
+    // Skip a sentence that is too long, but try the shorter ones after it.
     const std::string text = SentenceMarkdown(sentence.text);
     if (description.size() + text.size() > kMaxDescription) continue;
     absl::StrAppend(&description, description.empty() ? "" : " ", text);
@@ -145,7 +172,9 @@ std::string Description(const std::vector<Sentence>& sentences) {
   return description;
 }
 
-// Returns "Triton v2.1.0+" for ">=2.1.0".
+// Returns the version that the repository asks for ("Triton v2.1.0+" for ">=2.1.0"), with the file
+// that says so, and the toolchains that compiled the kernel. A requirement with several bounds is
+// shown as it is.
 std::string TritonVersion(const v1::KernelRow& kernel) {
   std::vector<std::string> parts;
   absl::string_view asked = kernel.requires_triton();
@@ -176,6 +205,8 @@ std::string TritonVersion(const v1::KernelRow& kernel) {
   return parts.empty() ? "not stated" : absl::StrJoin(parts, "; ");
 }
 
+// Returns facts that the template has no line for, separated by semicolons: the licence first,
+// because it decides if the kernel may be used.
 std::string Notes(const v1::KernelRow& kernel, int64_t duplicates) {
   std::vector<std::string> notes = {
       absl::StrCat("licence ", Shown(kernel.license().expression())),
@@ -212,6 +243,7 @@ bool IsPlainUrl(absl::string_view url) {
   });
 }
 
+// Returns a link to the kernel's lines; without a safe URL its repository, path and lines as text.
 std::string Place(const v1::KernelRow& kernel) {
   if (IsPlainUrl(kernel.url())) return absl::StrCat("<", kernel.url(), ">");
   return absl::StrCat(Shown(kernel.repository()), " ", Code(kernel.path()), ", lines ",
@@ -226,6 +258,8 @@ std::string Heading(const std::string& operation) {
 
 std::string MainOperation(const v1::KernelRow& kernel) {
   std::string main = "other";
+  // A tag by the kernel's name is stronger evidence than one by its code. The first tag only counts
+  // if no tag comes from the name.
   for (const auto& tag : kernel.tag_rules()) {
     if (tag.name() == "backward") continue;
     if (absl::StartsWith(tag.rule(), "name:")) return tag.name();
@@ -248,6 +282,7 @@ std::string TritonIndexEntry(const v1::KernelRow& kernel, const std::vector<Sent
                       Line("Other Notes", Notes(kernel, duplicates)));
 }
 
+// A device function cannot be launched, and tests and broken kernels are no examples.
 void TritonIndex::Add(const v1::KernelRow& kernel, const std::vector<Sentence>& sentences,
                       int64_t duplicates) {
   const bool triton = kernel.dsl() == v1::DSL_TRITON || kernel.dsl() == v1::DSL_GLUON;
@@ -260,6 +295,7 @@ void TritonIndex::Add(const v1::KernelRow& kernel, const std::vector<Sentence>& 
 }
 
 std::vector<std::pair<std::string, std::string>> TritonIndex::Files() const {
+  // The estimate allows 100 bytes for each heading, which is more than a heading has.
   size_t bytes = kHead.size();
   for (const auto& [name, operation] : operations_) bytes += operation.bytes + name.size() + 100;
   std::string index(kHead);
@@ -274,6 +310,9 @@ std::vector<std::pair<std::string, std::string>> TritonIndex::Files() const {
   index += "\n";
   for (const auto& [name, operation] : operations_) {
     std::vector<std::string> parts;
+    // The entries need files of their own: for each operation OPERATION.md, OPERATION-2.md and so
+    // on. A file is full when the next entry does not fit. The index keeps one line of links for
+    // each operation.
     for (const std::string& entry : operation.entries) {
       if (parts.empty() || parts.back().size() + entry.size() > max_bytes_) {
         parts.push_back(absl::StrCat("# triton-index\n", Heading(name)));
@@ -306,6 +345,7 @@ std::string MinimalUsage(const v1::KernelRow& kernel) {
   const Tokens tokens = code::Lex(launcher.text(), code::Language::kPython);
   const absl::string_view last = LastPart(launcher.qualname());
   std::string call;
+  // A function at the top of the module is imported and called by its name.
   if (first == launcher.qualname()) {
     call = absl::StrCat(first, "(", Arguments(tokens), ")");
   } else if (last == "forward" && absl::StrContains(launcher.text(), "ctx")) {

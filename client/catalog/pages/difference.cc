@@ -1,3 +1,10 @@
+// A side-by-side comparison in three steps: Align finds the longest common subsequence of lines,
+// PairUp puts removed and added lines of one change beside each other, and SkipEqual shortens long
+// equal parts.
+//
+// The table of common subsequences has one number for each pair of lines, so time and memory are
+// quadratic: kMaxDifferenceLines bounds it to 400 * 400 numbers of two bytes for a page.
+
 #include "client/catalog/pages/difference.h"
 
 #include <algorithm>
@@ -15,6 +22,7 @@ using Lines = std::vector<absl::string_view>;
 
 constexpr int kContext = 3;  // equal lines shown around a difference
 
+// Line ends of other systems do not make lines differ.
 Lines SplitLines(absl::string_view text) {
   absl::ConsumeSuffix(&text, "\n");
   Lines lines = absl::StrSplit(text, '\n');
@@ -28,6 +36,7 @@ class CommonLengths {
  public:
   CommonLengths(const Lines& left, const Lines& right)
       : width_(right.size() + 1), lengths_((left.size() + 1) * width_, 0) {
+    // From the ends to the beginnings, because an entry depends on those of the shorter suffixes.
     for (size_t i = left.size(); i-- > 0;) {
       for (size_t j = right.size(); j-- > 0;) {
         lengths_[i * width_ + j] = left[i] == right[j] ? static_cast<uint16_t>(At(i + 1, j + 1) + 1)
@@ -53,6 +62,7 @@ std::vector<DifferenceRow> Align(const Lines& left, const Lines& right) {
   while (i < left.size() || j < right.size()) {
     DifferenceRow row;
     const bool same = i < left.size() && j < right.size() && left[i] == right[j];
+    // On a tie the left line comes first: a removed line before an added one.
     const bool take_left =
         same ||
         (i < left.size() && (j == right.size() || common.At(i + 1, j) >= common.At(i, j + 1)));
@@ -77,6 +87,7 @@ std::vector<DifferenceRow> PairUp(const std::vector<DifferenceRow>& rows) {
     size_t end = i;
     std::vector<DifferenceRow> lefts;
     std::vector<DifferenceRow> rights;
+    // Collect one change: all rows up to the next equal line.
     for (; end < rows.size() && rows[end].kind != Kind::kSame; ++end) {
       (rows[end].kind == Kind::kLeftOnly ? lefts : rights).push_back(rows[end]);
     }
@@ -107,6 +118,7 @@ std::vector<DifferenceRow> SkipEqual(const std::vector<DifferenceRow>& rows) {
   std::vector<bool> shown(rows.size(), false);
   for (size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].kind == Kind::kSame) continue;
+    // Show the lines around each difference. Lines in no such window are skipped.
     const size_t first = i < kContext ? 0 : i - kContext;
     const size_t last = std::min(rows.size() - 1, i + kContext);
     for (size_t k = first; k <= last; ++k) shown[k] = true;

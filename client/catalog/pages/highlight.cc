@@ -1,3 +1,8 @@
+// Code as HTML. The basic idea: the lexer gives stretches of the text with a class, ascending and
+// without overlaps. Lines are then written one after the other, with a position in the stretches
+// that only moves forward: linear time. A stretch over several lines, such as a docstring, becomes
+// one element in each line, because each line is an element of its own.
+
 #include "client/catalog/pages/highlight.h"
 
 #include <algorithm>
@@ -16,6 +21,7 @@ namespace {
 using code::Token;
 using Words = absl::flat_hash_set<absl::string_view>;
 
+// Never deleted: destructors of static objects could run while another thread still uses them.
 const Words& Keywords(code::Language language) {
   static const auto* const kPython =
       new Words{"and",    "as",   "assert", "async",  "await",  "break",   "class",    "continue",
@@ -85,6 +91,7 @@ struct Stretch {
   const char* kind = "";
 };
 
+// Returns the class of the name at token i. A name before a bracket is a called function.
 const char* KindOfName(const std::vector<Token>& tokens, size_t i, code::Language language) {
   if (Keywords(language).contains(tokens[i].text)) return "k";
   if (IsConstant(tokens[i].text)) return "b";
@@ -92,6 +99,7 @@ const char* KindOfName(const std::vector<Token>& tokens, size_t i, code::Languag
 }
 
 // Returns the index after a decorator's dotted name. `at` is its '@'.
+// A decorator's arguments are ordinary code.
 size_t EndOfDecorator(const std::vector<Token>& tokens, size_t at) {
   size_t i = at + 1;
   while (i < tokens.size() && !tokens[i].begins_statement &&
@@ -101,6 +109,8 @@ size_t EndOfDecorator(const std::vector<Token>& tokens, size_t at) {
   return i;
 }
 
+// Returns the stretches with a class, ascending and without overlaps. Text without a class has no
+// stretch.
 std::vector<Stretch> Stretches(absl::string_view text, code::Language language) {
   const std::vector<Token> tokens = code::Lex(text, language);
   std::vector<Stretch> stretches;
@@ -145,6 +155,8 @@ std::string Line(absl::string_view text, size_t begin, size_t end,
   std::string html;
   size_t at = begin;
   while (at < end) {
+    // Each step writes up to the next border: the end of the stretch here, the begin of the next
+    // one, or the end of the line.
     while (*next < stretches.size() && stretches[*next].end <= at) ++*next;
     const bool inside = *next < stretches.size() && stretches[*next].begin <= at;
     size_t until = end;
@@ -181,6 +193,7 @@ HighlightedCode HighlightCode(absl::string_view text, code::Language language, i
         "<span class=\"l\"", anchors ? absl::StrCat(" id=\"L", number, "\"") : "",
         "><span class=\"n\" aria-hidden=\"true\" data-n=\"", number, "\"></span>",
         Line(text, begin, begin + line.size(), stretches, &next), ends ? "\n" : "", "</span>");
+    // Whole lines only: an element cut in the middle would break the page.
     if (code.html.size() + html.size() > max_bytes) {
       code.cut = true;
       break;

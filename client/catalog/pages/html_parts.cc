@@ -1,3 +1,6 @@
+// The elements that pages are made of. Text of repositories is escaped here: a function that takes
+// `text` escapes it, one that takes `html` does not.
+
 #include "client/catalog/pages/html_parts.h"
 
 #include "absl/strings/str_cat.h"
@@ -24,6 +27,8 @@ std::string Facts(absl::string_view rows) {
 }
 
 void Bounded::Add(absl::string_view html) {
+  // After the first item that does not fit, none is added: a list without gaps is easier to
+  // understand.
   if (hidden_ > 0 || html_.size() + html.size() > max_bytes_) {
     ++hidden_;
   } else {
@@ -58,6 +63,7 @@ std::string Name(absl::string_view text) { return absl::StrCat("<bdi>", Short(te
 std::string Short(absl::string_view text, size_t max) {
   if (text.size() <= max) return HtmlLine(text);
   size_t end = max;
+  // Do not cut inside a UTF-8 character.
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
   return absl::StrCat(HtmlLine(text.substr(0, end)), "&hellip;");
 }
@@ -67,6 +73,7 @@ std::string InlineCode(absl::string_view text, size_t max) {
 }
 
 std::string Link(absl::string_view url, absl::string_view text) {
+  // A link with another scheme, such as javascript:, could run code.
   if (WebUrl(url).empty()) return Name(text);
   return absl::StrCat("<a href=\"", HtmlLine(url), "\" rel=\"noreferrer\">", Name(text), "</a>");
 }
@@ -74,6 +81,7 @@ std::string Link(absl::string_view url, absl::string_view text) {
 std::string SentenceHtml(absl::string_view text) {
   std::string html;
   bool code = false;
+  // Parts between backquotes alternate: text, code, text, ...
   for (const absl::string_view part : absl::StrSplit(text, '`')) {
     html += code ? InlineCode(part, 1000) : Short(part, 2000);
     code = !code;

@@ -1,3 +1,10 @@
+// The page of one kernel. It is a list of sections; KernelPage at the end of this file has their
+// order. A section without content returns an empty text and gets neither a heading nor a link.
+//
+// Each section bounds its HTML, and together the bounds stay below kMaxPage, so a page never fails
+// for its size. The page says where it cuts something. All text comes from repositories: it
+// reaches the page through the functions of html_parts.h or through HtmlCode, which escape it.
+
 #include "client/catalog/pages/kernel_page.h"
 
 #include <algorithm>
@@ -33,6 +40,8 @@ std::string Quoted(absl::string_view text) {
   return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
 }
 
+// Returns whether a text is printable ASCII: text that a person can check before pasting it into a
+// shell.
 bool IsPlain(absl::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
@@ -60,6 +69,7 @@ constexpr size_t kMaxTable = 30'000;
 constexpr size_t kMaxList = 15'000;
 constexpr char kRoot[] = "../../";
 
+// Returns a list, with a note if items are left out; empty without items.
 std::string ListHtml(const Bounded& items) {
   if (items.html().empty()) return items.Rest();
   return absl::StrCat("<ul class=\"plain\">\n", items.html(), "</ul>\n", items.Rest());
@@ -76,6 +86,8 @@ std::string Values(const google::protobuf::RepeatedPtrField<v1::KernelRow::Named
 std::string LinkInRepository(const v1::KernelRow& kernel, const std::string& path, int first,
                              int last) {
   const std::string place = first > 0 ? absl::StrCat(path, ":", first) : path;
+  // A forge's URL of lines is PREFIX/COMMIT/PATH#L1-L2. Other URLs, such as those of packages, do
+  // not tell where another file is, so they give plain text.
   const size_t at = kernel.url().find(absl::StrCat("/", kernel.commit(), "/"));
   if (WebUrl(kernel.url()).empty() || at == std::string::npos || path.empty() ||
       !absl::StrContains(kernel.url(), "#L")) {
@@ -97,6 +109,7 @@ std::string Outcome(absl::string_view word, absl::string_view good, absl::string
   return absl::StrCat("<span class=\"", kind, "\">", Short(word), "</span>");
 }
 
+// Returns a link to the site's own page of a notice; the path as text if the site has no such page.
 std::string NoticeLink(const KernelPageInput& input, const std::string& path) {
   for (const auto& [notice, page] : input.notices) {
     if (notice == path) {
@@ -106,6 +119,7 @@ std::string NoticeLink(const KernelPageInput& input, const std::string& path) {
   return Name(path);
 }
 
+// Returns the class of a row in the comparison.
 const char* KindWord(DifferenceRow::Kind kind) {
   switch (kind) {
     case DifferenceRow::Kind::kSame:
@@ -122,10 +136,13 @@ const char* KindWord(DifferenceRow::Kind kind) {
   return "";
 }
 
+// Returns a line's number in the file; empty on the side that lacks the line.
 std::string LineNumber(int line, int first) {
   return line == 0 ? "" : absl::StrCat(line + first - 1);
 }
 
+// Returns the table of the kernel and its nearest relative side by side, with the line numbers of
+// their files.
 std::string DifferenceTable(const KernelPageInput& input) {
   const v1::KernelRow& kernel = input.kernel;
   std::string lines;
@@ -156,6 +173,7 @@ std::string DifferenceTable(const KernelPageInput& input) {
                       cut ? "<p class=\"note\">The rest is not shown.</p>\n" : "");
 }
 
+// Returns one row for each relative, the nearest first.
 Bounded RelativeRows(const KernelPageInput& input) {
   Bounded rows(kMaxTable);
   for (const ShownRelative& shown : input.relatives) {
@@ -177,6 +195,8 @@ Bounded DuplicateRows(const Duplicates& duplicates) {
   return rows;
 }
 
+// Returns the rows of the compile table: first the imports of the module, then one row for each
+// toolchain and target.
 Bounded CompileRows(const v1::KernelRow::Compile& compile) {
   Bounded rows(kMaxTable);
   for (const v1::KernelRow::Compile::Import& import : compile.imports()) {
@@ -204,6 +224,8 @@ Bounded CompileRows(const v1::KernelRow::Compile& compile) {
   return rows;
 }
 
+// Returns the signature as code, and a table of the parameters with the rule that gave each its
+// role.
 std::string ParametersSection(const v1::KernelRow& kernel) {
   Bounded rows(kMaxTable);
   for (const v1::KernelRow::Parameter& parameter : kernel.parameters()) {
@@ -221,6 +243,8 @@ std::string ParametersSection(const v1::KernelRow& kernel) {
                               "</code></pre>\n", table));
 }
 
+// Returns the configurations, one row each. If they are not in the file, the section shows the
+// expression that makes them.
 std::string AutotuneSection(const v1::KernelRow& kernel) {
   if (!kernel.has_autotune()) return "";
   const v1::KernelRow::Autotune& autotune = kernel.autotune();
@@ -241,6 +265,7 @@ std::string AutotuneSection(const v1::KernelRow& kernel) {
   return Section("autotune", "Autotune configurations", html);
 }
 
+// Returns the place and the text of the launcher, which shows how to call the kernel.
 std::string LauncherSection(const v1::KernelRow& kernel) {
   if (!kernel.has_launcher()) return "";
   const v1::KernelRow::Launcher& launcher = kernel.launcher();
@@ -261,6 +286,8 @@ std::string LauncherSection(const v1::KernelRow& kernel) {
   return Section("usage", "Minimal usage: its launcher", html);
 }
 
+// Returns the licence with everything it rests on: copyright lines, notices, origins, and the
+// evidence by file and lines, so that a reader can check it.
 std::string LicenseSection(const KernelPageInput& input) {
   const v1::RowLicense& license = input.kernel.license();
   Bounded copyrights(kMaxList);
@@ -294,6 +321,8 @@ std::string LicenseSection(const KernelPageInput& input) {
                    WideTable("Licence evidence", {"Expression", "Rule", "File", "Lines"}, rows)));
 }
 
+// Returns the origin of the text down to the commit and the lines, and commands that download it
+// again.
 std::string ProvenanceSection(const v1::KernelRow& kernel) {
   const std::string lines =
       absl::StrCat(kernel.path(), ":", kernel.first_line(), "-", kernel.last_line());
@@ -330,6 +359,7 @@ std::string ProvenanceSection(const v1::KernelRow& kernel) {
           again));
 }
 
+// Returns the outcome of each check with its reason, and the score.
 std::string ChecksSection(const v1::KernelRow& kernel) {
   Bounded rows(kMaxTable);
   for (const auto& [check, outcome] : ListChecks(kernel)) {
@@ -346,6 +376,8 @@ std::string ChecksSection(const v1::KernelRow& kernel) {
                                                        kernel.quality().tier())))));
 }
 
+// Returns the compile results with the arguments that were used; the reason if nothing was
+// compiled.
 std::string CompileSection(const v1::KernelRow& kernel) {
   if (!kernel.has_compile()) return "";
   const v1::KernelRow::Compile& compile = kernel.compile();
@@ -377,6 +409,8 @@ std::string TestsSection(const v1::KernelRow& kernel) {
   return Section("tests", "Tests that launch this kernel", ListHtml(items));
 }
 
+// Returns the duplicates that the dataset dropped, the related kernels, and the comparison with the
+// nearest one. The comparison is folded.
 std::string RelativesSection(const KernelPageInput& input) {
   std::string html;
   if (input.duplicates != nullptr && input.duplicates->count > 0) {
@@ -405,6 +439,7 @@ constexpr size_t kMaxModule = 230'000;    // bytes of HTML and base64
 constexpr size_t kMaxNames = 15'000;      // bytes of HTML
 constexpr size_t kMaxSentences = 40'000;  // bytes of HTML
 
+// Returns the tags as links to the search for each tag.
 std::string TagLinks(const v1::KernelRow& kernel) {
   std::string html;
   for (const std::string& tag : kernel.tags()) {
@@ -414,6 +449,8 @@ std::string TagLinks(const v1::KernelRow& kernel) {
   return html.empty() ? "" : absl::StrCat("<p>", html, "</p>\n");
 }
 
+// Returns the heading with the facts that decide if a reader goes on: source, licence, language,
+// size, score.
 std::string Lead(const v1::KernelRow& kernel) {
   return absl::StrCat(
       "<h1>", Name(kernel.qualname()), "</h1>\n", TagLinks(kernel),
@@ -428,6 +465,7 @@ std::string Lead(const v1::KernelRow& kernel) {
           Fact("Score", absl::StrFormat("%.2f", kernel.quality().score())))));
 }
 
+// Returns the sentences of the description, each with the rule that made it and the evidence.
 std::string DescriptionSection(const std::vector<Sentence>& sentences) {
   std::string items;
   for (const Sentence& sentence : sentences) {
@@ -456,6 +494,7 @@ std::string SourceSection(const v1::KernelRow& kernel, code::Language language) 
 }
 
 // Returns a file name that is valid on every file system.
+// The length is bounded too, because file systems allow 255 bytes.
 std::string DownloadName(const v1::KernelRow& kernel) {
   std::string name;
   for (const char c : kernel.name().substr(0, 80)) {
@@ -476,6 +515,9 @@ std::string ModuleSection(const v1::KernelRow& kernel) {
     missing = absl::StrCat("<p class=\"warn\">Not self-contained. Missing names:</p>\n<ul>\n",
                            names.html(), "</ul>\n", names.Rest());
   }
+  // The module is on the page twice: as text, and as base64 in the link that downloads it. If both
+  // do not fit, the page has neither. A module of more than kMaxModule bytes never fits, so that
+  // its rest need not be converted.
   const std::string code = HtmlCode(kernel.module().substr(0, kMaxModule));
   const std::string data = absl::Base64Escape(kernel.module().substr(0, kMaxModule));
   if (code.size() + data.size() > kMaxModule) {
@@ -524,6 +566,7 @@ std::string KernelPagePath(absl::string_view id) {
   return absl::StrCat("kernels/", id.substr(0, 2), "/", id, ".html");
 }
 
+// First the reader's questions (the purpose, the code, how to call it), then the evidence.
 std::string KernelPage(const KernelPageInput& input) {
   const v1::KernelRow& kernel = input.kernel;
   const auto language = kernel.dsl() == v1::DSL_CUDA ? code::Language::kC : code::Language::kPython;
@@ -546,10 +589,13 @@ std::string KernelPage(const KernelPageInput& input) {
 }
 
 std::string GetAgainCommands(const v1::KernelRow& kernel) {
+  // Commands are text that a person runs. If a name is unusual, no command is better than a
+  // doubtful one.
   if (WebUrl(kernel.repository_url()).empty() || !IsHex(kernel.commit(), 40) ||
       !IsPlain(kernel.path()) || !IsPlain(kernel.repository_url())) {
     return "";
   }
+  // With "./" a name that begins with a dash is not an option.
   const std::string file = absl::StrCat("./", BaseName(kernel.path()));
   const std::string raw = RawUrl(kernel);
   std::string commands =
@@ -559,6 +605,7 @@ std::string GetAgainCommands(const v1::KernelRow& kernel) {
                                  Quoted(absl::StrCat(kernel.commit(), ":", kernel.path())), " > ",
                                  Quoted(file), "\n")
                   : absl::StrCat("curl -fL -o ", Quoted(file), " ", Quoted(raw), "\n");
+  // Lines of a kernel in a JSON string are not lines of the file.
   if (kernel.json_pointer().empty()) {
     absl::StrAppend(&commands, "sed -n '", kernel.first_line(), ",", kernel.last_line(), "p' ",
                     Quoted(file), "\n");

@@ -1,3 +1,6 @@
+// The pages about all kernels: coverage and gaps, learning paths, and notices. Each page stays
+// below kMaxPage; lists that are longer end with a note.
+
 #include "client/catalog/pages/site_pages.h"
 
 #include <algorithm>
@@ -41,11 +44,13 @@ std::string Most(const std::map<std::string, int64_t>& counts) {
   return absl::StrJoin(parts, ", ");
 }
 
+// Returns a number with the class for found, missing, or missing but not wanted.
 std::string CountCell(int64_t count, bool wanted) {
   const char* kind = count > 0 ? "ok" : wanted ? "bad" : "note";
   return absl::StrCat("<span class=\"", kind, "\">", count, "</span>");
 }
 
+// Returns a link to the best kernel; without one to the nearest.
 std::string KernelCell(const OperationCoverage& coverage,
                        const std::vector<CatalogEntry>& entries) {
   if (coverage.best.has_value()) return KernelLink("", entries[*coverage.best]);
@@ -54,6 +59,8 @@ std::string KernelCell(const OperationCoverage& coverage,
                       KernelLink("", entries[*coverage.nearest]));
 }
 
+// Returns the coverage of one list of operations: one row for each operation. Empty if the table of
+// operations has no such list.
 std::string ListTable(const Coverage& coverage, const std::vector<CatalogEntry>& entries,
                       const OperationList& list) {
   Bounded rows(kMaxTable);
@@ -80,6 +87,7 @@ std::string ListTable(const Coverage& coverage, const std::vector<CatalogEntry>&
                                         rows, "grid")));
 }
 
+// Returns the first kMaxNeeds gaps by weight, with the kernel from which to start.
 std::string NeedsTable(const Coverage& coverage, const std::vector<CatalogEntry>& entries) {
   Bounded rows(kMaxTable);
   const std::vector<Need>& needs = coverage.needs();
@@ -100,15 +108,21 @@ std::string NeedsTable(const Coverage& coverage, const std::vector<CatalogEntry>
 constexpr size_t kMostOfARepository = 2;
 constexpr double kEnoughComments = 0.15;
 
+// Returns how well a kernel teaches: its score, with a bonus for comments (up to kEnoughComments of
+// the text, more do not help), a docstring and a test.
 double ComputeCleanness(const CatalogEntry& entry) {
   const double comments = std::min(entry.comment_ratio, kEnoughComments) / kEnoughComments;
   return entry.score + 0.3 * comments + 0.1 * entry.documented + 0.1 * entry.tested;
 }
 
+// Returns whether a kernel can be read and run alone, and computes something.
 bool CanTeach(const CatalogEntry& entry) {
   return entry.self_contained && (entry.kind == "operation" || entry.kind == "example");
 }
 
+// Returns a learning path: the cleanest candidates, with few from one repository and no name twice,
+// because copies of one kernel teach nothing new; then from simple to hard. Ties are resolved by
+// the number, so that equal datasets give equal pages.
 std::vector<uint32_t> Choose(const std::vector<CatalogEntry>& entries,
                              std::vector<uint32_t> candidates) {
   const auto by_cleanness = [&](uint32_t a, uint32_t b) {
@@ -136,6 +150,7 @@ std::vector<uint32_t> Choose(const std::vector<CatalogEntry>& entries,
 
 constexpr size_t kMaxBytes = kMaxPage - 20'000;
 
+// Returns one step of a learning path: the kernel, its summary, and its size.
 std::string Step(const CatalogEntry& entry) {
   std::string about = absl::StrCat(entry.lines, " lines");
   if (entry.backward()) about += ", backward";
@@ -172,6 +187,7 @@ std::map<std::string, std::vector<uint32_t>> LearningPaths(
   std::map<std::string, std::vector<uint32_t>> by_tag;
   for (uint32_t i = 0; i < entries.size(); ++i) {
     if (!CanTeach(entries[i])) continue;
+    // A kernel with several tags may be on several paths.
     for (const std::string& tag : entries[i].tags) {
       if (tag != "backward") by_tag[tag].push_back(i);
     }
@@ -193,6 +209,7 @@ std::string LearnPage(const std::vector<CatalogEntry>& entries) {
     const std::string id = absl::StrCat("op-", HtmlLine(tag));
     const std::string section = Section(id, HtmlLine(TagPhrase(tag)),
                                         absl::StrCat("<ol class=\"path\">\n", items, "</ol>\n"));
+    // The page is full. Paths are in the order of their names.
     if (paths.size() + section.size() > kMaxBytes) break;
     paths += section;
     absl::StrAppend(&contents, "<li><a href=\"#", id, "\">", HtmlLine(tag), "</a></li>\n");
@@ -211,6 +228,7 @@ std::string LearnPage(const std::vector<CatalogEntry>& entries) {
 std::string NoticePage(const Notice& notice) {
   absl::string_view text = notice.text;
   const bool cut = text.size() > kMaxText;
+  // Cut at the end of a line.
   if (cut) text = text.substr(0, text.rfind('\n', kMaxText));
   return absl::StrCat(PageHead("../", absl::StrCat(notice.path, ", ", notice.repository)), "<h1>",
                       Name(notice.path), "</h1>\n<p>", Link(notice.url, notice.repository),

@@ -16,11 +16,19 @@
 namespace kernelmill::client {
 namespace {
 
+// The relatives of all kernels without comparing each with each.
+//
 // The basic idea: similar kernels agree in some pair of neighbouring bins of their sketches. So a
 // list sorted by such pairs has them side by side; lists sorted by name, launcher and file are used
 // the same way. Neighbours become candidates, except in crowds of more than kCrowd, which say
 // nothing. The sketches rank the candidates of a kernel, and the runs give the similarity of the
 // nearest ones.
+//
+// The 64 bins give 32 pairs. Two kernels with the similarity s agree in a bin with the probability
+// s, and in at least one pair with the probability 1 - (1 - s^2)^32: 95 % at s = 0.3 (kSimilar),
+// nearly always from 0.5 on. Each list costs one sort, n log n. A kernel gets at most kCrowd - 1
+// candidates from a list, and reads the runs of at most kMaxCompared others from the temp file, so
+// that the work for one kernel is bounded whatever the dataset has.
 constexpr size_t kCrowd = 48;
 constexpr size_t kMaxCandidates = 128;
 constexpr size_t kMaxCompared = 3 * kMaxRelatives;  // candidates compared by their runs
@@ -45,6 +53,7 @@ struct Candidate {
 
 using Candidates = std::vector<std::vector<Candidate>>;
 
+// The order by entry, then by tie: the ties of one entry are neighbours, the strongest first.
 bool Before(const Candidate& a, const Candidate& b) {
   return std::tie(a.entry, a.tie) < std::tie(b.entry, b.tie);
 }
@@ -71,12 +80,16 @@ void AddNeighbours(std::vector<Place> places, Tie tie, Candidates* candidates) {
         if (places[i].entry == places[j].entry) continue;
         (*candidates)[places[i].entry].push_back({places[j].entry, tie});
       }
+      // Compact from time to time, and not at each candidate: sorting is then paid for by as many
+      // additions.
       std::vector<Candidate>& all = (*candidates)[places[i].entry];
       if (all.size() > 2 * kMaxCandidates) Compact(all);
     }
   }
 }
 
+// Makes kernels that agree in the bins `bin` and `bin` + 1 candidates of each other. An empty bin
+// of a short kernel would agree with all other empty ones, so it does not count.
 void AddBand(const std::vector<CatalogEntry>& entries, size_t bin, Candidates* candidates) {
   std::vector<Place> places;
   for (uint32_t i = 0; i < entries.size(); ++i) {
@@ -87,6 +100,7 @@ void AddBand(const std::vector<CatalogEntry>& entries, size_t bin, Candidates* c
   AddNeighbours(std::move(places), Tie::kSimilar, candidates);
 }
 
+// Makes kernels with the same text candidates of each other; an empty text has no neighbours.
 template <typename Key>
 void AddByText(const std::vector<CatalogEntry>& entries, Tie tie, const Key& key,
                Candidates* candidates) {
@@ -98,6 +112,8 @@ void AddByText(const std::vector<CatalogEntry>& entries, Tie tie, const Key& key
   AddNeighbours(std::move(places), tie, candidates);
 }
 
+// Returns whether a tie makes a relative at this similarity. Common names such as "kernel" need
+// some similarity too; a common launcher or file is enough by itself.
 bool Holds(Tie tie, double similarity) {
   if (tie == Tie::kSimilar) return similarity >= kSimilar;
   return tie != Tie::kName || similarity >= kSameName;
@@ -129,6 +145,8 @@ std::vector<Neighbour> NearestBySketch(const std::vector<CatalogEntry>& entries,
   return neighbours;
 }
 
+// Returns at most kMaxRelatives relatives of one entry, the most similar first. The sketches choose
+// the neighbours to compare, and the exact runs give the similarity that pages show.
 absl::StatusOr<std::vector<Relative>> Nearest(const std::vector<CatalogEntry>& entries,
                                               uint32_t entry, std::vector<Candidate> candidates,
                                               RunRecords& records) {
@@ -143,6 +161,7 @@ absl::StatusOr<std::vector<Relative>> Nearest(const std::vector<CatalogEntry>& e
       const Tie tie = candidates[i].tie;
       if (!Holds(tie, similarity)) continue;
       found.emplace_back(tie, Relative{neighbour.entry, similarity, kWhy[static_cast<int>(tie)]});
+      // The first tie that holds is the strongest one.
       break;
     }
   }
@@ -185,11 +204,14 @@ absl::StatusOr<std::vector<std::vector<Relative>>> FindRelatives(
       &candidates);
   std::vector<std::vector<Relative>> relatives(entries.size());
   for (uint32_t i = 0; i < entries.size(); ++i) {
+    // std::exchange frees the candidates of the entry at once.
     ASSIGN_OR_RETURN(relatives[i], Nearest(entries, i, std::exchange(candidates[i], {}), runs));
   }
   return relatives;
 }
 
+// A run of five tokens is long enough to be rare in unrelated code, and short enough to survive
+// small edits. The list is sorted, so that Similarity can merge two lists.
 std::vector<uint64_t> HashRuns(const v1::KernelRow& kernel) {
   std::vector<absl::string_view> tokens;
   const auto language = kernel.dsl() == v1::DSL_CUDA ? code::Language::kC : code::Language::kPython;
@@ -210,12 +232,15 @@ Sketch MakeSketch(const std::vector<uint64_t>& runs) {
   Sketch sketch;
   sketch.least.fill(Sketch::kEmpty);
   for (const uint64_t hash : runs) {
+    // The highest six bits choose the bin. The remainder is below kEmpty, so it cannot look like an
+    // empty bin.
     uint16_t& least = sketch.least[hash >> 58];
     least = std::min(least, static_cast<uint16_t>(hash % Sketch::kEmpty));
   }
   return sketch;
 }
 
+// One-permutation MinHash: the share of equal bins among those that one of the texts fills.
 double EstimatedSimilarity(const Sketch& a, const Sketch& b) {
   int same = 0;
   int filled = 0;
@@ -243,6 +268,7 @@ absl::StatusOr<std::vector<uint64_t>> RunRecords::Read(uint32_t number) {
   return runs;
 }
 
+// Both lists are ascending and without repetition, so one walk counts the common hashes.
 double Similarity(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b) {
   size_t both = 0;
   for (auto x = a.begin(), y = b.begin(); x != a.end() && y != b.end();) {

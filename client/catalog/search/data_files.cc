@@ -1,3 +1,6 @@
+// The form of data files: one call `kernelmill("NAME",VALUE);` in a script, which a page may load
+// even if it was opened from a folder. docs/architecture/catalog.md describes the files.
+
 #include "client/catalog/search/data_files.h"
 
 #include <algorithm>
@@ -18,9 +21,11 @@ absl::Status WriteDataFile(const std::string& site, absl::string_view name,
 
 std::string ShownText(absl::string_view text, size_t max_bytes) {
   size_t end = std::min(text.size(), max_bytes);
+  // Do not cut inside a UTF-8 character: continuation bytes begin with the bits 10.
   while (end < text.size() && end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) {
     --end;
   }
+  // A width that no text reaches, so that SafeLines only breaks at line ends.
   constexpr int kOneLine = 1 << 20;
   std::string shown = absl::StrJoin(SafeLines(text.substr(0, end), kOneLine), " ");
   if (end < text.size()) shown.append("…");

@@ -1,3 +1,12 @@
+// Columns of facets. The basic idea: a dataset has few different values of a facet, and few
+// different sets of values. So each value gets a number, each sorted set of these numbers gets a
+// number, and a kernel stores the number of its set. A page that filters decides once for each set,
+// and then looks up one number for each kernel.
+//
+// Numbers are given in the order of arrival. Order() replaces them by numbers in the order of
+// falling frequency, with equal counts in the order of the values, so that the bytes of a site do
+// not depend on the order in which values arrived.
+
 #include "client/catalog/search/facet_column.h"
 
 #include <algorithm>
@@ -34,6 +43,7 @@ uint32_t FacetColumn::ValueNumber(const std::string& value) {
   return at->second;
 }
 
+// Equal sets must have equal numbers: each value once, and the numbers sorted.
 void FacetColumn::Add(std::vector<std::string> values) {
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
@@ -53,6 +63,7 @@ void FacetColumn::Add(std::vector<std::string> values) {
 }
 
 void FacetColumn::Order() {
+  // Sets hold numbers of values, so values are renumbered first, and the sets are sorted again.
   const std::vector<uint32_t> value_numbers = NewNumbers(counts_, values_);
   Reorder(value_numbers, &values_);
   Reorder(value_numbers, &counts_);
@@ -64,6 +75,7 @@ void FacetColumn::Order() {
   Reorder(set_numbers, &sets_);
   Reorder(set_numbers, &set_counts_);
   for (uint32_t& set : column_) set = set_numbers[set];
+  // The maps have the old numbers. No Add follows.
   value_numbers_.clear();
   set_numbers_.clear();
 }

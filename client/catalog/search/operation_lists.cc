@@ -1,3 +1,7 @@
+// Static lists of kernels for readers without scripts. A list's rows are collected until a page is
+// full; the page is written when the next row arrives, because only then it is known that another
+// page follows and needs a link. Finish writes the last page of each list.
+
 #include "client/catalog/search/operation_lists.h"
 
 #include <algorithm>
@@ -36,6 +40,8 @@ std::string Words(absl::string_view operation) {
   return absl::StrReplaceAll(operation, {{"_", " "}});
 }
 
+// Returns one item of a list. A row must not depend on the list, because a kernel's row goes into
+// several.
 std::string RowHtml(const v1::KernelRow& kernel) {
   const auto shown = [](absl::string_view text) {
     return absl::StrCat("<bdi>", HtmlLine(ShownText(text, kMaxShown)), "</bdi>");
@@ -62,6 +68,7 @@ absl::Status OperationLists::Add(const v1::KernelRow& kernel) {
   const std::string row = RowHtml(kernel);
   bool listed = false;
   for (const std::string& tag : kernel.tags()) {
+    // A forged tag could name another file of the site, or make any number of lists.
     if (!IsListName(tag) || (lists_.size() >= kMaxLists && !lists_.contains(tag))) continue;
     RETURN_IF_ERROR(AddRow(tag, row));
     listed = true;
@@ -69,6 +76,8 @@ absl::Status OperationLists::Add(const v1::KernelRow& kernel) {
   return listed ? absl::OkStatus() : AddRow(std::string(kOther), row);
 }
 
+// Writes the open page of a list and starts the next one. `more`: another page follows, to which
+// this one links.
 absl::Status OperationLists::WritePage(const std::string& operation, List& list, bool more) {
   const std::string title = absl::StrCat("Kernels: ", Words(operation),
                                          list.page > 1 ? absl::StrCat(", page ", list.page) : "");

@@ -18,6 +18,17 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 
+// An inverted index by external sorting. Memory holds the uses of words in the kernels since the
+// last run. When they reach the limit, WriteRun sorts them by word and writes them to a temp file.
+// Write merges all runs word by word, turns kernels into the site's numbers, computes the weights,
+// which need the mean length of all kernels, and encodes each list:
+//
+//   for each kernel, ascending: its distance to the one before as a varint, and its weight, a byte
+//
+// So a list of one million kernels takes some two megabytes. Time is linear in the entries, with a
+// factor for sorting; the number of runs is small (four million entries each), so that the merge
+// looks at all runs for each word.
+//
 // The format of a run: for each word, in ascending order, its size (1 byte), its bytes, the number
 // of its entries (4), and for each entry the kernel (4), the fields (1) and the count in the code
 // (1). Numbers have the low byte first.
@@ -25,6 +36,7 @@
 namespace kernelmill::client {
 namespace {
 
+// The bytes of an entry in a run: 4 for the kernel, 1 for the fields, 1 for the count.
 constexpr size_t kEntryBytes = 6;
 constexpr size_t kWriteBytes = 1 << 20;
 constexpr size_t kShard = 128 << 10;  // bytes of a shard; a longer list has files of its own
@@ -49,6 +61,7 @@ class RunReader {
   absl::StatusOr<bool> Next() {
     char size;
     if (!file_.get(size)) {
+      // A run may only end before a word.
       if (file_.eof()) return false;
       return Broken();
     }
@@ -96,6 +109,8 @@ class MergedRuns {
   }
 
   // Returns the next word and the bytes of its entries; nullopt after the last one.
+  // The entries are in ascending order of kernels: within a run by the order of Add, and all
+  // kernels of a run come before those of the next.
   absl::StatusOr<std::optional<std::pair<std::string, std::string>>> Next() {
     if (runs_.empty()) return std::nullopt;
     const std::string word =
@@ -125,6 +140,7 @@ class ShardWriter {
   explicit ShardWriter(const std::string& site) : site_(site) {}
 
   absl::Status Add(const std::string& word, uint32_t count, absl::string_view list) {
+    // The size in the file: base64 turns three bytes into four.
     const size_t size = list.size() * 4 / 3 + word.size() + kWordOverhead;
     if (!words_.empty() && size_ + size > kShard) RETURN_IF_ERROR(Flush());
     if (words_.empty()) first_words_.push_back(word);
@@ -136,6 +152,8 @@ class ShardWriter {
     return absl::OkStatus();
   }
 
+  // Writes the words so far as one file. The page finds the file of a word by the first words of
+  // all files, which are ascending.
   absl::Status Flush() {
     if (words_.empty()) return absl::OkStatus();
     std::string bytes;
@@ -193,6 +211,7 @@ absl::Status Postings::WriteRun() {
   std::string bytes;
   for (const std::string* word : order) {
     const std::vector<Entry>& entries = words_.find(*word)->second;
+    // A word has at most kMaxWord letters of at most three bytes, so its size fits into one byte.
     bytes.push_back(static_cast<char>(word->size()));
     bytes.append(*word);
     AppendUint32(static_cast<uint32_t>(entries.size()), &bytes);
@@ -201,6 +220,7 @@ absl::Status Postings::WriteRun() {
       bytes.push_back(static_cast<char>(entry.use.fields));
       bytes.push_back(static_cast<char>(entry.use.code));
     }
+    // Few large writes instead of one for each word.
     if (bytes.size() < kWriteBytes) continue;
     RETURN_IF_ERROR(WriteAll(file.get(), bytes, path));
     bytes.clear();
@@ -221,6 +241,8 @@ uint8_t Postings::Weight(const Entry& entry) const {
 }
 
 // Encodes the list from `begin` up to the size of a file. Sets `end` to the first entry left out.
+// Each part begins again with the distance from -1, so that a page can decode a file without the
+// one before. A distance is at least 1.
 std::string Postings::Encode(const std::vector<Entry>& list, size_t begin, size_t* end) const {
   std::string bytes;
   int64_t last = -1;
@@ -236,6 +258,7 @@ std::string Postings::Encode(const std::vector<Entry>& list, size_t begin, size_
 
 absl::StatusOr<std::vector<std::string>> Postings::Write(const std::string& site,
                                                          const std::vector<uint32_t>& places) {
+  // Write what is still in memory as the last run, so that only runs are merged.
   RETURN_IF_ERROR(WriteRun());
   Reorder(places, &lengths_);
   Reorder(places, &scores_);
@@ -244,6 +267,7 @@ absl::StatusOr<std::vector<std::string>> Postings::Write(const std::string& site
   ASSIGN_OR_RETURN(MergedRuns runs, MergedRuns::Open(runs_));
   ShardWriter shards(site);
   std::vector<Entry> list;
+  // One word at a time: memory holds the longest list, and the shard that is open.
   while (true) {
     ASSIGN_OR_RETURN(const auto next, runs.Next());
     if (!next) break;
@@ -253,6 +277,7 @@ absl::StatusOr<std::vector<std::string>> Postings::Write(const std::string& site
       list.push_back({places[ReadUint32(&bytes[at])],
                       {static_cast<uint8_t>(bytes[at + 4]), static_cast<uint8_t>(bytes[at + 5])}});
     }
+    // `places` mixes the order of the dataset.
     std::sort(list.begin(), list.end(),
               [](const Entry& a, const Entry& b) { return a.kernel < b.kernel; });
     for (size_t begin = 0, end = 0; begin < list.size(); begin = end) {

@@ -1,3 +1,18 @@
+// The writer of the search's files. Add collects one kernel at a time: its words go to the
+// postings, its facet values to columns, and its row (what a result shows) to a temp file. Finish
+// chooses the site's order and writes everything in this order:
+//
+//   data/rows/N.js      what results show, some 96 KiB a file
+//   data/postings/N.js  words with their kernels and weights
+//   data/facets-N.js    values of facets, and sets of values
+//   data/columns/...    for each kernel the number of its set, its score, its size
+//   data/meta.js        counts, the most frequent values, and where the other files begin
+//   index.html, lists/  the pages
+//
+// Until Finish a kernel has its number in the dataset. Afterwards all files use its number in the
+// site's order, which puts kernels of the same operations beside each other: the results of one
+// search then lie in few files of rows.
+
 #include "client/catalog/search/search_index.h"
 
 #include <algorithm>
@@ -45,6 +60,8 @@ absl::StatusOr<std::vector<uint32_t>> WriteRowFiles(const std::string& site, Tem
   return firsts;
 }
 
+// Different words of one kernel's code that are indexed. The bound keeps a generated file of any
+// size from filling the postings.
 constexpr size_t kMaxCodeWords = 4000;
 
 bool IsNumber(absl::string_view word) {
@@ -102,11 +119,14 @@ KernelWords CollectWords(const v1::KernelRow& kernel, absl::string_view summary)
            kPathWeight, &made.uses);
   size_t different = 0;
   for (const std::string& word : Words(kernel.source())) {
+    // Numbers in code are mostly sizes and offsets: they would only fill the postings.
     if (IsStopWord(word) || IsNumber(word)) continue;
     ++made.length;
+    // After the limit only words that are in the index already are counted further.
     if (different == kMaxCodeWords && !made.uses.contains(word)) continue;
     WordUse& use = made.uses[word];
     if (use.code == 0) ++different;
+    // The count is one byte; the ranking hardly changes above that.
     if (use.code < 255) ++use.code;
   }
   return made;
@@ -191,6 +211,7 @@ constexpr std::array<FacetKind, 9> kFacets = {{
      }},
 }};
 
+// Returns a score as an integer, which a column can hold in two bytes.
 uint32_t Thousandths(double score) {
   return static_cast<uint32_t>(std::lround(std::clamp(score, 0.0, 1.0) * 1000));
 }
@@ -224,6 +245,7 @@ template <typename Item, typename Json>
 void AppendParts(size_t facet, absl::string_view member, const std::vector<Item>& items, Json json,
                  std::vector<std::string>* parts) {
   for (size_t begin = 0; begin < items.size(); begin += kSetsTogether) {
+    // Small parts, so that files can be filled evenly whatever the sizes of the facets are.
     const auto some = absl::MakeConstSpan(items).subspan(begin, kSetsTogether);
     std::vector<std::string> texts;
     for (const Item& item : some) texts.push_back(json(item));
@@ -260,6 +282,7 @@ absl::StatusOr<SearchIndex> SearchIndex::Create(const std::string& site, SearchO
   return SearchIndex(site, std::move(options), std::move(postings), std::move(rows));
 }
 
+// A kernel's number is the count of earlier Adds, in all parts of the index.
 absl::Status SearchIndex::Add(const v1::KernelRow& kernel, absl::string_view summary) {
   const KernelWords words = CollectWords(kernel, summary);
   RETURN_IF_ERROR(postings_.Add(words.uses, words.length, kernel.quality().score()));
@@ -300,6 +323,7 @@ absl::StatusOr<std::vector<std::string>> SearchIndex::BestRows(const std::vector
   return rows;
 }
 
+// Writes facets-0.js, facets-1.js, ... and returns their number.
 absl::StatusOr<size_t> SearchIndex::WriteFacets() const {
   std::vector<std::string> parts;
   for (size_t i = 0; i < facets_.size(); ++i) {
@@ -310,6 +334,7 @@ absl::StatusOr<size_t> SearchIndex::WriteFacets() const {
         i, "sets", facets_[i].sets(), [](const auto& set) { return JsonNumbers(set); }, &parts);
   }
   size_t files = 0;
+  // Put as many parts into a file as fit; a larger part gets a file of its own.
   for (size_t begin = 0, end = 0; begin < parts.size(); begin = end) {
     size_t bytes = 0;
     for (; end < parts.size() && (end == begin || bytes + parts[end].size() < kDataFile); ++end) {
@@ -330,6 +355,8 @@ absl::Status SearchIndex::WriteColumns() const {
   return WriteColumn(site_, "size", sizes_);
 }
 
+// Returns the facets as the first page needs them: the most frequent values with their counts. All
+// values are in facets-N.js.
 std::string SearchIndex::FacetsJson() const {
   std::vector<std::string> facets;
   for (size_t i = 0; i < kFacets.size(); ++i) {
@@ -347,6 +374,9 @@ std::string SearchIndex::FacetsJson() const {
 }
 
 absl::Status SearchIndex::Finish() {
+  // The steps depend on each other: SiteOrder needs the final numbers of sets. BestRows and
+  // WriteRowFiles read rows by their numbers in the dataset. Only then are all columns moved to the
+  // site's numbers.
   for (FacetColumn& facet : facets_) facet.Order();
   const std::vector<uint32_t> order = SiteOrder();
   ASSIGN_OR_RETURN(const std::vector<std::string> best, BestRows(order));

@@ -1,3 +1,7 @@
+// The frame of all pages: head, navigation and foot, with placeholders in the form @NAME@. Each
+// page names its way to the site's folder (@ROOT@), because a site that is opened from a folder has
+// no absolute paths.
+
 #include "client/catalog/web/page.h"
 
 #include <fcntl.h>
@@ -65,6 +69,7 @@ std::string PageHead(absl::string_view root, absl::string_view title) {
 
 std::string PageFoot() { return "</main>\n</body>\n</html>\n"; }
 
+// The template comes from the front end's build; see kIndexTemplate.
 std::string IndexPage(absl::string_view title, absl::string_view noscript) {
   return absl::StrReplaceAll(kIndexTemplate, {{"@META@", Meta("", title)},
                                               {"@NAV@", Navigation("", true)},
@@ -81,6 +86,7 @@ absl::Status WriteAssets(const std::string& site) {
 
 absl::Status WriteSiteFile(const std::string& site, absl::string_view path,
                            absl::string_view content) {
+  // Writers bound their files, so a larger file is an error in this program.
   if (content.size() > kMaxSiteFile) {
     return absl::InternalError(absl::StrCat(
         path, " has ", content.size(), " bytes; the limit for a file of a site is ", kMaxSiteFile));
@@ -92,6 +98,7 @@ absl::Status WriteSiteFile(const std::string& site, absl::string_view path,
   FileDescriptor descriptor(open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (!descriptor.is_open()) return ErrnoStatus(errno, file.string());
   RETURN_IF_ERROR(WriteAll(descriptor.get(), content, file.string()));
+  // Some file systems report a full disk only when a file is closed.
   return descriptor.Close() == 0 ? absl::OkStatus() : ErrnoStatus(errno, file.string());
 }
 

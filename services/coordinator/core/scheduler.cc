@@ -100,6 +100,23 @@ v1::ListFailuresResponse FailurePage::Answer(std::vector<TaskFailure> failures) 
 
 }  // namespace
 
+// Scheduler is the coordinator's only entry: it orders all calls of clients and workers with one
+// mutex. Each call that changes something has four steps:
+//
+// 1. Under mutex_: change the jobs, leases and queues in memory, and collect the rows in a Change.
+// 2. Under mutex_: append the Change to the commit queue, which gives a ticket. So the order of the
+//    commits is the order of the changes in memory.
+// 3. Without mutex_: wait until the ticket is stored. One waiting thread writes for all
+//    (commit_queue.cc).
+// 4. Answer.
+//
+// So no client sees a state that a crash can undo, and no I/O happens under the mutex. Log lines
+// and metrics are collected under the mutex too, and are written by the destructor of `lines` after
+// it. Once a write fails, status() is an error for ever: memory is ahead of the store, so calls
+// that change something are refused and the process ends.
+//
+// Leases are stored without a sync: after a power failure a task may be leased twice, which costs
+// work but no result. Submissions are synced, and ends before a client sees them.
 absl::StatusOr<std::unique_ptr<Scheduler>> Scheduler::Open(const Options& options,
                                                            StateStore& store, const Clock& clock) {
   std::unique_ptr<Scheduler> scheduler(new Scheduler(options, store, clock));
@@ -136,6 +153,8 @@ absl::Status Scheduler::Load() {
   return commits_.Wait(ticket, /*sync=*/true);
 }
 
+// Appends the change and wakes those who wait for it: workers if a task became ready, watchers for
+// any change. The caller holds mutex_.
 uint64_t Scheduler::Append(Change change) {
   bool readied = !change.jobs.empty();
   for (const TaskRow& task : change.tasks) readied |= task.state == TaskState::kReady;
@@ -167,6 +186,7 @@ absl::StatusOr<std::string> Scheduler::Submit(v1::JobSpec spec, const std::strin
   return id;
 }
 
+// A running job is answered from memory, an ended one from the store.
 absl::StatusOr<v1::JobStatus> Scheduler::GetJob(const std::string& id) {
   uint32_t sequence = 0;
   uint64_t ticket = 0;
@@ -204,6 +224,8 @@ absl::StatusOr<v1::ListFailuresResponse> Scheduler::ListFailures(
   return page.Answer(std::move(failures));
 }
 
+// Returns the job's sequence number once its end is stored. FAILED_PRECONDITION: the job is
+// running. NOT_FOUND: the job does not exist.
 absl::StatusOr<uint32_t> Scheduler::WaitForEnd(const std::string& id) {
   uint32_t sequence = 0;
   uint64_t ticket = 0;
@@ -219,6 +241,7 @@ absl::StatusOr<uint32_t> Scheduler::WaitForEnd(const std::string& id) {
   return sequence;
 }
 
+// Passes the parts of the lock. A job that was abandoned has no lock; its spec takes its place.
 absl::Status Scheduler::ReadJobLock(uint32_t sequence,
                                     absl::FunctionRef<bool(const v1::JobSpec&)> visit) {
   bool any = false;
@@ -279,6 +302,8 @@ absl::StatusOr<v1::JobStatus> Scheduler::Cancel(const std::string& id) {
   return GetJob(id);  // waits until the job's end is stored
 }
 
+// Runs an ended job again from its lock. Two calls at the same time lead to one run: the second one
+// finds the job running and returns its status.
 absl::StatusOr<v1::JobStatus> Scheduler::Retry(const std::string& id, const std::string& caller,
                                                bool no_cache) {
   RETURN_IF_ERROR(status());
@@ -331,6 +356,9 @@ absl::Status Scheduler::DeleteOldJobs(absl::Time now) {
   return commits_.Wait(ticket, /*sync=*/true);
 }
 
+// Each call of a worker first applies what time has changed: a new incarnation of a worker ends the
+// leases of the one before, and expired leases are given back. So a lease is decided on the current
+// state even if the ticker is late.
 absl::StatusOr<Leases> Scheduler::Lease(const LeaseQuery& query) {
   RETURN_IF_ERROR(status());
   Leases leases;
@@ -393,6 +421,8 @@ absl::StatusOr<std::vector<absl::Status>> Scheduler::Complete(
   return statuses;
 }
 
+// Answers for a completion of a job that has ended and is no longer in memory. OK: this very
+// completion was taken before, and the worker only missed the answer.
 absl::Status Scheduler::StatusOfStored(const v1::LeaseRef& lease) {
   const absl::StatusOr<TaskRow> row = store_.Task(lease.task());
   if (absl::IsNotFound(row.status())) {
@@ -417,6 +447,7 @@ void Scheduler::Tick() {
   if (status().ok()) commits_.Wait(ticket, /*sync=*/false).IgnoreError();
 }
 
+// Refuses new leases from now on; running tasks may still report. Waiting calls wake up to see it.
 void Scheduler::Drain() {
   {
     absl::MutexLock lock(&mutex_);
@@ -436,6 +467,9 @@ std::vector<v1::WorkerInfo> Scheduler::ListWorkers() const {
   return dispatcher_.Workers();
 }
 
+// A page has the attempts of up to kTasks tasks from `first` on: the ended ones from the store, the
+// open ones from memory. The open ones are taken first; an attempt that ends between the two reads
+// may appear twice, but never goes missing.
 absl::StatusOr<Scheduler::TimelinePage> Scheduler::Timeline(const std::string& id, uint32_t first) {
   constexpr uint32_t kTasks = 1000;
   const uint32_t end = first + kTasks;

@@ -24,6 +24,8 @@
 namespace kernelmill::coordinator {
 namespace {
 
+// Returns the label of a completion. FAILED_PRECONDITION comes from a lease that its worker no
+// longer holds; every other error means that the coordinator refused the completion.
 const char* GetOutcome(const v1::Completion& completion, const absl::Status& status) {
   if (absl::IsFailedPrecondition(status)) return "stale";
   if (!status.ok()) return "refused";
@@ -54,6 +56,7 @@ void ShowTasks(const std::string& stage, const char* state, int64_t count) {
       .Set(static_cast<double>(count));
 }
 
+// Returns how long ago `since_ms` was; 0 if the time is unknown (0) or in the future.
 double SecondsSince(int64_t since_ms, int64_t now_ms) {
   return since_ms == 0 ? 0 : static_cast<double>(std::max<int64_t>(now_ms - since_ms, 0)) / 1000;
 }
@@ -77,6 +80,9 @@ void ShowHostTasks(const std::string& host, const HostStats::Tasks& tasks) {
       .Set(static_cast<double>(tasks.waiting));
 }
 
+// Sets the gauges of each host. The hosts come from job specs, so BoundedLabel keeps the first 50
+// and sums up the rest under one label; otherwise a job could create any number of time series. A
+// gauge stays in the process once it exists, so a host that has no more tasks is set to 0.
 void ShowHosts(const HostStats& hosts) {
   static auto* const mutex = new absl::Mutex;  // for several coordinators in one process
   absl::MutexLock lock(mutex);
@@ -92,6 +98,8 @@ void ShowHosts(const HostStats& hosts) {
   metrics::Gauge(metrics::kPausedHosts).Set(static_cast<double>(hosts.paused));
 }
 
+// The version labels are this build's version of the stage and "other", which bounds the number of
+// series during an update.
 void SetWorkers(const std::string& stage, const std::string& version, const char* state,
                 int64_t count) {
   metrics::Gauge(metrics::kConnectedWorkers,
@@ -159,6 +167,8 @@ namespace {
 
 using worker::StageId;
 
+// The labels in the order of the enums Origin, Next and LostBy; LostBy begins with kNot, which has
+// no label.
 constexpr std::array<const char*, 4> kOrigins = {"run", "cache", "shared", "history"};
 constexpr std::array<const char*, 3> kNexts = {"retry", "split", "failed"};
 constexpr std::array<const char*, 3> kLostBy = {"expired", "worker_ended", "cancelled"};
@@ -170,6 +180,8 @@ class StageTimes {
   StageTimes(const metrics::Family& family, const std::string& stage)
       : family_(family), labels_({{"stage", stage}}), times_(metrics::Histogram(family, labels_)) {}
 
+  // Counts the time. At most one thread in each kExemplarPause also stores the task as an exemplar:
+  // the one whose compare_exchange moves the time of the next exemplar.
   void Observe(const TaskRef& task, double seconds) {
     times_.Observe(seconds);
     const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
@@ -222,6 +234,8 @@ const char* ToName(v1::JobState state) {
   return state == v1::JOB_STATE_CANCELLED ? "cancelled" : "failed";
 }
 
+// A visitor that counts each kind of observation. The scheduler calls it without its mutex
+// (AttemptLog::Lines), from any thread.
 struct Count {
   void operator()(const LeaseBegan& began) const {
     GetInstruments(began.task.stage).queue.Observe(began.task, began.ready_seconds);

@@ -24,6 +24,8 @@ constexpr absl::Duration kTick = absl::Milliseconds(50);
 constexpr int kTicksPerStats = 20;
 constexpr int kTicksPerCleaning = 20 * 60;
 
+// Checks the options that do not come from the command line, and repeats the bounds of those that
+// do. INVALID_ARGUMENT names the option.
 absl::Status CheckOptions(const CoordinatorServer::Options& options) {
   if (options.data_dir.empty()) return absl::InvalidArgumentError("data_dir: must not be empty");
   if (options.lease_ttl < absl::Milliseconds(10) || options.lease_ttl > absl::Hours(24)) {
@@ -50,6 +52,11 @@ absl::Status CheckOptions(const CoordinatorServer::Options& options) {
 
 }  // namespace
 
+// The parts of a running coordinator, in the order in which they depend on each other: a part uses
+// only those above it, so that destruction in reverse order is safe.
+//
+// Threads: gRPC's threads call the services, the ticker calls the scheduler every kTick, and the
+// retention thread calls JobsToHold. The scheduler's own mutex orders them.
 struct CoordinatorServer::Parts {
   Clock clock;
   std::unique_ptr<RocksDbStateStore> store;
@@ -63,6 +70,8 @@ struct CoordinatorServer::Parts {
   Notifier stop;
   std::thread ticker;
 
+  // Returns the jobs whose blobs the store must keep: everything that a running job uses, and the
+  // dataset of a job that is done. Failed, abandoned and cancelled jobs hold nothing.
   HeldJobs JobsToHold() const {
     HeldJobs jobs;
     for (JobSummary& job : scheduler->JobSummaries()) {
@@ -84,6 +93,8 @@ struct CoordinatorServer::Parts {
     return absl::OkStatus();
   }
 
+  // Runs in the ticker's thread: lease expiry on every tick, metrics once a second, deletion of old
+  // jobs once a minute.
   void RunTicker() {
     for (int tick = 0; !stopping; ++tick) {
       scheduler->Tick();
@@ -104,6 +115,8 @@ absl::StatusOr<std::unique_ptr<CoordinatorServer>> CoordinatorServer::Open(const
   RETURN_IF_ERROR(CheckOptions(options));
   auto parts = std::make_unique<Parts>();
   ASSIGN_OR_RETURN(parts->store, RocksDbStateStore::Open(options.data_dir));
+  // The database is open and locked from here on, so a second coordinator with the same directory
+  // fails before it can lease a task.
   Scheduler::Options scheduling;
   scheduling.dispatch.lease_ttl = absl::ToChronoNanoseconds(options.lease_ttl);
   scheduling.outcomes.max_attempts = options.max_attempts;
@@ -130,6 +143,7 @@ absl::StatusOr<std::unique_ptr<CoordinatorServer>> CoordinatorServer::Open(const
 
 CoordinatorServer::CoordinatorServer(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
+// The threads end first, because they use the scheduler and the store.
 CoordinatorServer::~CoordinatorServer() {
   parts_->retention_thread.reset();
   parts_->stopping = true;

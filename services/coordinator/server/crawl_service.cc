@@ -66,6 +66,8 @@ absl::Status WriteTimeline(Scheduler& scheduler, const std::string& job,
 
 }  // namespace
 
+// Each watch occupies a gRPC thread until the job ends, so their number is limited, in all and for
+// each caller.
 CrawlService::CrawlService(Scheduler& scheduler, const CoordinatorLimits& limits)
     : scheduler_(scheduler),
       watches_({"watches",
@@ -84,6 +86,8 @@ grpc::Status CrawlService::StreamedSubmit(
   });
 }
 
+// Moves the spec out of the request, because a spec may have 16 MiB and a copy would double the
+// memory of a submission.
 grpc::Status CrawlService::TakeJob(const grpc::ServerContext& context, v1::SubmitRequest& request,
                                    v1::SubmitResponse* response) {
   const std::string name = request.spec().name();

@@ -21,6 +21,7 @@
 namespace kernelmill::coordinator {
 namespace {
 
+// Bounds on a worker's request. A worker that wants more asks again.
 constexpr int kMaxTasks = 64;
 constexpr int kMaxWaitMs = 30'000;
 constexpr int kMaxBatch = 4096;
@@ -91,6 +92,7 @@ std::string WaitsFor(const grpc::ServerContext& context) {
   return std::string(found->second.data(), found->second.size());
 }
 
+// The caller's name is authenticated (CallerName), the rest is what the worker says about itself.
 LeaseQuery MakeQuery(const v1::LeaseRequest& request, const grpc::ServerContext& context) {
   return {.stages = GetStages(request),
           .max_tasks = request.max_tasks(),
@@ -125,6 +127,8 @@ absl::StatusOr<Leases> WaitForTasks(Scheduler& scheduler, access::CallerLimits& 
   }
 }
 
+// Answers with a status for each completion, in the request's order. An error of the whole call
+// means that the state is not stored: the worker must send all completions again.
 absl::StatusOr<v1::CompleteResponse> CompleteAll(Scheduler& scheduler,
                                                  const v1::CompleteRequest& request,
                                                  const WorkerId& worker) {
@@ -167,6 +171,8 @@ grpc::Status WorkService::Lease(grpc::ServerContext* context, const v1::LeaseReq
   return grpc::Status::OK;
 }
 
+// Adds a signed permission to write the result of this action into the action cache. A worker
+// without the lease cannot make one, so it cannot plant results of other actions in the store.
 void WorkService::AddGrant(const std::string& caller, v1::LeasedTask& task) const {
   if (grants_ == nullptr) return;
   const v1::Action& action = task.action();

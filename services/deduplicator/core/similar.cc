@@ -120,6 +120,7 @@ absl::string_view KindName(KernelSimilarity::Kind kind) {
   return "";
 }
 
+// Bounds the work of one request, which compares each of its kernels with the whole dataset.
 absl::Status SimilarFinder::Check(const v1::SimilarRequest& request) {
   int64_t bytes = 0;
   for (const v1::Kernel& kernel : request.kernels()) {
@@ -148,6 +149,8 @@ SimilarFinder::SimilarFinder(const v1::SimilarRequest& request)
       c_(SignQueries(request, Language::kC)),
       found_(request.kernels_size()) {}
 
+// Compares a shard with all queries and keeps only the best results, so memory does not grow with
+// the dataset.
 void SimilarFinder::Add(const v1::KernelShard& kernels, int source, uint32_t first_number) {
   const SignedShard shard = SignShard(kernels);
   for (int i = 0; i < kernels.kernels_size(); ++i) {

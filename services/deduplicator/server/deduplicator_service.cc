@@ -17,6 +17,8 @@ namespace {
 using PlainService = v1::Deduplicator::WithStreamedUnaryMethod_Deduplicate<
     v1::Deduplicator::WithStreamedUnaryMethod_Similar<v1::Deduplicator::Service>>;
 
+// The calls for clients without a job: Deduplicate compares texts with each other, Similar with a
+// dataset in the store. Both are computed in the calling thread, within the limits on calls.
 class DeduplicatorService final : public PlainService {
  public:
   DeduplicatorService(cas::BlobStore& store, const rpc::CallLimits& limits)

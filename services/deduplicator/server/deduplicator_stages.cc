@@ -52,6 +52,8 @@ class ResolveStage final : public worker::Stage {
  public:
   worker::StageId id() const override { return worker::StageId::kResolve; }
 
+  // The order matters: reviews change what is accepted before leaders are chosen; opt-outs come
+  // after the pairs, because copies of an opted-out kernel are found by them.
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
     Resolver resolver(action.params().resolve().dedup());
     ASSIGN_OR_RETURN(CandidateShards candidates, AddShards(action, store, &resolver));

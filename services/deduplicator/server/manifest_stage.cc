@@ -201,6 +201,7 @@ void AddMissedGates(const v1::DatasetManifest& manifest, const manifest::LedgerS
 
 }  // namespace
 
+// INVALID_ARGUMENT: the action has an input too many or too few for its parameters.
 absl::StatusOr<v1::DatasetManifest> BuildManifest(const v1::Action& action) {
   const v1::ManifestParams& params = action.params().manifest();
   v1::DatasetManifest manifest;

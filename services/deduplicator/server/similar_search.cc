@@ -205,6 +205,7 @@ absl::StatusOr<v1::SimilarResponse> FindSimilar(cas::BlobStore& store,
   return Annotate(response.status(), absl::StrCat("dataset ", cas::ToString(request.dataset())));
 }
 
+// KernelComparison is the same search without a store: the caller passes the shards.
 struct KernelComparison::State {
   explicit State(const v1::SimilarRequest& request) : finder(request) {}
   SimilarFinder finder;

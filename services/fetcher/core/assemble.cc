@@ -178,6 +178,8 @@ void Feed(Sha256Stream& stream, absl::string_view field) {
 
 }  // namespace
 
+// Describes the files in their order, then the files that support them, then the licence files and
+// requirements.
 absl::StatusOr<v1::SourceTree> DescribeTree(Snapshot& snapshot, absl::string_view repository,
                                             const ContentLimits& limits, v1::SourceKeep keep) {
   const Listing& listing = snapshot.listing();
@@ -204,6 +206,7 @@ absl::StatusOr<v1::SourceTree> DescribeTree(Snapshot& snapshot, absl::string_vie
   return tree;
 }
 
+// Returns the shards as indexes of the tree's files, those with the fate SHARDED.
 std::vector<std::vector<size_t>> ListShards(const v1::SourceTree& tree, const ShardLimits& limits) {
   std::vector<ShardItem> items;
   std::vector<size_t> indexes;
@@ -255,6 +258,8 @@ absl::StatusOr<v1::FileShard> ReadShard(Snapshot& snapshot, const v1::SourceTree
   return shard;
 }
 
+// Counts each file once, so that the counters below files.* add up to files.seen (files.support is
+// a part of files.sharded).
 std::map<std::string, int64_t> CountFiles(const v1::SourceTree& tree) {
   std::map<std::string, int64_t> counters;
   for (const v1::FileEntry& file : tree.files()) {

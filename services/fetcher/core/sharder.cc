@@ -24,6 +24,8 @@ struct Bucket {
   int bits;
 };
 
+// A file that joins or leaves the source changes only the shard of its run, or splits or joins this
+// one; all others keep their files and so their cached results.
 class Cutter {
  public:
   Cutter(const std::vector<ShardItem>& items, const ShardLimits& limits)

@@ -37,6 +37,8 @@ fs::path Resolved(const std::string& path, std::error_code& error) {
 
 }  // namespace
 
+// Compares paths after links are followed, so that a link in an allowed folder cannot lead out of
+// it. PERMISSION_DENIED: the path is outside.
 absl::Status LocalFolders::Check(absl::string_view path) const {
   if (folders_.empty()) {
     return absl::PermissionDeniedError(absl::StrCat(
@@ -133,6 +135,9 @@ absl::StatusOr<GitUrl> LocalUrl(absl::string_view url, const LocalFolders& local
 
 }  // namespace
 
+// A text without "://" is a path, or git's scp form "host:path", which is refused because it hides
+// the host. INVALID_ARGUMENT: the URL is malformed. PERMISSION_DENIED: the transport or the folder
+// is not allowed.
 absl::StatusOr<GitUrl> CheckGitUrl(absl::string_view url, const LocalFolders& local) {
   RETURN_IF_ERROR(CheckBytes(url));
   const size_t colon = url.find(':');
@@ -160,6 +165,7 @@ absl::StatusOr<GitUrl> CheckGitUrl(absl::string_view url, const LocalFolders& lo
   return out;
 }
 
+// Follows git's rules for names of refs. A leading '-' would be an option of the git program.
 absl::Status CheckGitRef(absl::string_view ref) {
   const auto bad = [](char c) {
     return absl::ascii_iscntrl(c) || c == ' ' ||

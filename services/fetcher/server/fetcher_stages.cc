@@ -203,6 +203,7 @@ class ShardWriter {
   int64_t bytes_ = 0;
 };
 
+// Names the first files that failed.
 void AddFailures(const v1::SourceTree& tree, v1::StageResult& result) {
   for (const v1::FileEntry& file : tree.files()) {
     if (file.fate() != v1::FILE_FATE_FAILED) continue;
@@ -225,6 +226,7 @@ class FetchStage : public worker::Stage {
     if (!action.params().has_fetch()) {
       return absl::InvalidArgumentError("the action has no parameters of the stage fetch");
     }
+    // The cache is a part of the store, so that any worker can go on from the fetch of another one.
     StoreFetchCache cache(store);
     const v1::Source& source = action.params().fetch().source();
     const HostRequest request(source);

@@ -72,6 +72,7 @@ absl::StatusOr<ScratchFolder> ScratchFolder::Create(const std::string& parent) {
   }
 }
 
+// Returns whether the lock's path still leads to the file that this process has locked.
 bool ScratchFolder::Exists() const {
   struct stat held, named;
   return ::fstat(lock_.get(), &held) == 0 && ::stat((path() + kLock).c_str(), &named) == 0 &&
@@ -137,6 +138,8 @@ absl::StatusOr<WheelOptions> Sources::WheelSettings() {
   return wheel;
 }
 
+// Returns the source with its ref or hash filled in. A pinned source is returned as it is. The
+// globs are compiled first, so that a bad one fails before the host is asked.
 absl::StatusOr<v1::Source> Sources::Pin(const v1::Source& source) {
   ASSIGN_OR_RETURN(const GlobSet globs, CompileGlobs(source));
   v1::Source pinned = source;
@@ -209,6 +212,8 @@ absl::StatusOr<std::unique_ptr<Snapshot>> Sources::OpenRemote(const v1::Source& 
   return FetchWheel(source.package(), source.sha256(), globs, wheel);
 }
 
+// INVALID_ARGUMENT: the source is not pinned, since the result of a fetch is cached and must not
+// depend on time.
 absl::StatusOr<FetchedSource> Sources::Fetch(const v1::Source& source, FetchCache& cache) {
   if (source.origin_case() == v1::Source::ORIGIN_NOT_SET) return NoOrigin();
   if (!job::IsPinned(source)) return absl::InvalidArgumentError("the source is not pinned");

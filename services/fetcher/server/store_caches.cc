@@ -25,6 +25,7 @@ namespace {
 constexpr int kFetchVersion = 1;
 constexpr int kPageVersion = 1;
 
+// A key is the digest of a message that no action has, so it cannot be that of a stage's result.
 cas::Digest FetchKey(absl::string_view url) {
   v1::CachedFetchKey key;
   key.set_git(std::string(url));
@@ -84,6 +85,7 @@ std::optional<CachedFetch> StoreFetchCache::Load(absl::string_view url) {
   return std::nullopt;
 }
 
+// A failure to cache is logged only: the fetch itself has succeeded.
 void StoreFetchCache::Save(absl::string_view url, const CachedFetch& fetch) {
   const cas::Blob pack{cas::ComputeDigest(fetch.pack), fetch.pack};
   v1::CachedFetch about;

@@ -18,6 +18,9 @@ std::string Key(absl::string_view name) { return std::string(name); }
 
 }  // namespace
 
+// All holds in memory; the blobs that they name are only in the database, where eviction looks them
+// up. A hold that "holds uses" has the epoch of its beginning: content used since then is not
+// evicted. Expiry counts from the load, since the monotonic clock does not survive a restart.
 ActiveHolds::ActiveHolds(Holds* records, std::function<absl::Duration()> now)
     : records_(records), now_(std::move(now)) {}
 
@@ -36,6 +39,7 @@ absl::Status ActiveHolds::Load() {
   return absl::OkStatus();
 }
 
+// A replaced hold gives back its blobs, so a client may renew a hold at the limit.
 absl::Status ActiveHolds::Check(const HoldRequest& request) const {
   if (request.name.empty() || request.name.size() > limits_.name_bytes ||
       !std::all_of(request.name.begin(), request.name.end(), absl::ascii_isgraph)) {
@@ -74,6 +78,7 @@ absl::Status ActiveHolds::Hold(const HoldRequest& request, Epoch now) {
                     .ttl_ms = request.ttl_ms};
   {
     absl::MutexLock lock(&mutex_);
+    // A renewed hold keeps its beginning; otherwise each renewal would release older uses.
     RETURN_IF_ERROR(Check(request));
     const auto before = entries_.find(request.name);
     if (before != entries_.end() && before->second.record.holds_uses && record.holds_uses) {
@@ -124,6 +129,8 @@ absl::Status ActiveHolds::Expire() {
   return absl::OkStatus();
 }
 
+// Returns the earliest beginning of the holds of uses; kNoEpoch, the largest epoch, if there are no
+// such holds.
 Epoch ActiveHolds::HeldSince() const {
   absl::MutexLock lock(&mutex_);
   Epoch since = kNoEpoch;
@@ -133,6 +140,8 @@ Epoch ActiveHolds::HeldSince() const {
   return since;
 }
 
+// Moves the beginning of the holds of uses to 0, because lost uses may have been later than their
+// beginnings. SaveChanged stores it.
 void ActiveHolds::HoldAllUses() {
   absl::MutexLock lock(&mutex_);
   for (auto& [name, entry] : entries_) {

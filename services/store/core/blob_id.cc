@@ -9,6 +9,7 @@
 
 namespace kernelmill::store {
 
+// A BlobId has the raw hash: half the size of the hexadecimal one, and comparable with memcmp.
 absl::StatusOr<BlobId> ToBlobId(const cas::Digest& digest) {
   RETURN_IF_ERROR(cas::CheckDigest(digest));
   BlobId id;

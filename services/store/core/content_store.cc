@@ -62,6 +62,8 @@ absl::StatusOr<std::vector<BlobId>> NamedBlobs(const cas::ActionResult& result) 
   return named;
 }
 
+// A filter without stage and worker would match every result; that is more likely an error than a
+// wish.
 absl::Status CheckFilter(const ResultFilter& filter) {
   if (filter.version < 0) return absl::InvalidArgumentError("version: must not be negative");
   if (filter.version != 0 && filter.stage.empty()) {
@@ -73,6 +75,8 @@ absl::Status CheckFilter(const ResultFilter& filter) {
   return absl::OkStatus();
 }
 
+// Returns whether the filter selects this result. Results of an unknown form are left alone. A
+// stage also selects its sub-stages ("compile" selects "compile/x").
 bool Matches(const ResultFilter& filter, absl::string_view bytes) {
   cas::ActionResult result;
   if (!result.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return false;
@@ -103,6 +107,9 @@ absl::StatusOr<Condition> Examine(Blobs& blobs, const BlobId& id) {
 
 }  // namespace
 
+// Collects the content in chunks of kChunkBytes. Content of at most one chunk stays in memory and
+// is put like a blob of a batch; longer content goes to the storage chunk by chunk, so that memory
+// holds one chunk of each upload. Nothing is visible before Finish has compared size and hash.
 absl::Status BlobWriter::Append(absl::string_view bytes) {
   if (static_cast<int64_t>(bytes.size()) > id_.size - received_) {
     return absl::InvalidArgumentError(
@@ -110,6 +117,8 @@ absl::Status BlobWriter::Append(absl::string_view bytes) {
   }
   hash_.Update(bytes);
   received_ += static_cast<int64_t>(bytes.size());
+  // Reserved at the first bytes, not in the constructor: an upload that sends nothing takes no
+  // memory.
   if (chunk_.capacity() == std::string().capacity()) {
     chunk_.reserve(std::min(id_.size, kChunkBytes));
   }
@@ -152,6 +161,7 @@ ContentStore::ContentStore(std::unique_ptr<Storage> storage, const Limits& limit
                            const RetentionOptions& retention)
     : limits_(limits), lru_(std::move(storage), retention) {}
 
+// The empty blob exists without being stored, as the REAPI demands.
 absl::StatusOr<std::vector<bool>> ContentStore::Contains(absl::Span<const BlobId> ids) {
   ASSIGN_OR_RETURN(std::vector<bool> there, lru_.Find(ids));
   int64_t found = 0;
@@ -176,6 +186,7 @@ absl::Status ContentStore::CheckBatch(absl::Span<const int64_t> sizes) const {
   return absl::OkStatus();
 }
 
+// Returns a status for each blob. All good blobs share one write and so one sync.
 std::vector<absl::Status> ContentStore::Put(absl::Span<const NewBlob> blobs) {
   std::vector<absl::Status> statuses(blobs.size());
   std::vector<CheckedBlob> checked;
@@ -204,6 +215,7 @@ absl::StatusOr<std::unique_ptr<BlobWriter>> ContentStore::NewWriter(const BlobId
   return std::make_unique<BlobWriter>(&lru_, id);
 }
 
+// OUT_OF_RANGE: the offset is beyond the end. A limit of 0 means no limit.
 absl::Status ContentStore::Read(const BlobId& id, int64_t offset, int64_t limit, ByteSink sink) {
   if (limit < 0) return absl::InvalidArgumentError("read_limit: must not be negative");
   if (!IsEmptyBlob(id)) RETURN_IF_ERROR(lru_.Touch(id));
@@ -239,6 +251,8 @@ absl::StatusOr<cas::ActionResult> ContentStore::GetActionResult(absl::string_vie
   return absl::NotFoundError(result.status().message());
 }
 
+// Returns the result if all blobs that it names exist. Find records a use of each, so a client that
+// got the result has time to read them.
 absl::StatusOr<cas::ActionResult> ContentStore::FindActionResult(absl::string_view instance,
                                                                  const BlobId& action) {
   ASSIGN_OR_RETURN(const std::string bytes, lru_.GetResult(instance, action));
@@ -257,12 +271,16 @@ absl::StatusOr<cas::ActionResult> ContentStore::FindActionResult(absl::string_vi
   return result;
 }
 
+// The named blobs are not looked up here: GetActionResult does it, when it matters.
 absl::Status ContentStore::PutActionResult(absl::string_view instance, const BlobId& action,
                                            const cas::ActionResult& result) {
   RETURN_IF_ERROR(NamedBlobs(result).status());
   return lru_.PutResult(instance, action, cas::SerializeDeterministically(result));
 }
 
+// Walks all results in pages, and deletes the matching ones of a page before it reads the next.
+// Results that are written meanwhile may be missed. `go_on` is asked before each page; its error
+// ends the walk.
 absl::StatusOr<int64_t> ContentStore::ForgetResults(const ResultFilter& filter, bool dry_run,
                                                     absl::FunctionRef<absl::Status()> go_on) {
   RETURN_IF_ERROR(CheckFilter(filter));
@@ -287,6 +305,8 @@ absl::StatusOr<int64_t> ContentStore::ForgetResults(const ResultFilter& filter, 
   return forgotten;
 }
 
+// Reads every blob, in the order of their hashes, and reports progress every kBytesPerReport.
+// Eviction and writes go on meanwhile; blobs written after their place was passed are not read.
 absl::Status ContentStore::Verify(bool delete_damaged,
                                   absl::FunctionRef<absl::Status(const Verified&)> report) {
   Verified progress;

@@ -12,10 +12,23 @@
 namespace kernelmill::store {
 namespace {
 
+// The pause between two passes while there is work.
 constexpr absl::Duration kMoreToDo = absl::Milliseconds(20);
 
 }  // namespace
 
+// One thread runs passes; Collect and WouldCollect run in a caller's thread. pass_ keeps a pass and
+// Collect apart.
+//
+// A pass that finds the database above the high water brings it below the low water:
+//
+// 1. Reclaim the space of content that is deleted already; that may be enough.
+// 2. Evict the least recently used content.
+// 3. Reclaim the space of the evicted content.
+// 4. Measure again, and let waiting writers go on (Admission).
+//
+// The collector compares disk space with the limit, not the sum of the contents, because garbage in
+// the database's files takes room too.
 GarbageCollector::GarbageCollector(LruStore* store, const Options& options)
     : store_(store), options_(options) {}
 
@@ -34,6 +47,7 @@ void GarbageCollector::Start() {
   thread_ = std::thread([this] { Run(); });
 }
 
+// Runs a pass at each interval, and when a writer finds the store above its high water.
 void GarbageCollector::Run() {
   const Notifier& wake = store_->admission().wake_collector();
   std::string last_error;
@@ -51,6 +65,8 @@ void GarbageCollector::Run() {
   }
 }
 
+// Returns whether more work is left. Abandoned uploads are deleted one at a time before anything
+// else is evicted.
 absl::StatusOr<bool> GarbageCollector::Pass() {
   absl::MutexLock lock(&pass_);
   RETURN_IF_ERROR(MeasureFree());
@@ -105,6 +121,8 @@ absl::Status GarbageCollector::EnforceLimit() {
   return absl::OkStatus();
 }
 
+// Without a limit only the garbage is collected: when it is more than 1 GiB and a third of the
+// database. Looking takes a measurement, so it happens once a minute.
 absl::Status GarbageCollector::ReclaimGarbage() {
   constexpr int64_t kWorthIt = int64_t{1} << 30;
   const absl::Duration now = MonotonicNow();
@@ -115,6 +133,10 @@ absl::Status GarbageCollector::ReclaimGarbage() {
   return store_->disk().Reclaim();
 }
 
+// Called when nothing can be evicted. Two things protect content: holds, and recent use. If writers
+// are refused because of recent use alone, the epoch advances early, so that content of the last
+// two epochs becomes evictable; at most once in each unblock_after, because the content is still in
+// use.
 absl::Status GarbageCollector::ReportFull(int64_t disk_bytes) {
   Admission& admission = store_->admission();
   const bool full = disk_bytes > admission.limit();
@@ -134,6 +156,8 @@ absl::Status GarbageCollector::ReportFull(int64_t disk_bytes) {
   return store_->AdvanceEpoch();
 }
 
+// Evicts in small steps; each takes the eviction lock on its own, so that readers wait only for one
+// step.
 absl::StatusOr<Collected> GarbageCollector::EvictUpTo(int64_t bytes) {
   Collected sum;
   while (sum.bytes < bytes && !stopping_) {
@@ -149,6 +173,7 @@ absl::StatusOr<Collected> GarbageCollector::EvictUpTo(int64_t bytes) {
   return sum;
 }
 
+// Returns the bytes to evict for the target. A target of 0 means everything that may be evicted.
 int64_t GarbageCollector::BytesAbove(int64_t target) const {
   if (target == 0) return std::numeric_limits<int64_t>::max();
   return store_->blobs().usage().blob_bytes - target;
@@ -162,6 +187,8 @@ absl::StatusOr<Collected> GarbageCollector::WouldCollect(int64_t target) {
   return Collected{.blobs = found.blobs, .results = found.results, .bytes = found.bytes};
 }
 
+// Evicts for an operator, without regard to the high water. A failure to reclaim is no error: the
+// content is gone, and the next pass tries again.
 absl::StatusOr<Collected> GarbageCollector::Collect(int64_t target) {
   if (target < 0) return absl::InvalidArgumentError("target_bytes: must not be negative");
   absl::MutexLock lock(&pass_);

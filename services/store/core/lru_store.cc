@@ -10,9 +10,14 @@
 
 namespace kernelmill::store {
 
+// A cache of recent uses, so that repeated lookups of the same digests need no read of the
+// database. Each shard has two generations: lookups move an entry into `young`; when `young` is
+// full, it becomes `old`, and the entries of the former `old` are forgotten. So an entry that is
+// used stays, at two hash tables and no list of links. A shard's lock guards both.
 RecencyCache::RecencyCache(size_t max_entries)
     : max_young_(std::max<size_t>(max_entries / kShards / 2, 1)) {}
 
+// The first byte of a SHA-256 spreads evenly.
 RecencyCache::Shard& RecencyCache::GetShard(const BlobId& id) {
   return shards_[static_cast<unsigned char>(id.hash[0]) % kShards];
 }
@@ -53,6 +58,8 @@ namespace {
 constexpr size_t kMaxDamaged = 100'000;  // bounds the marks in memory
 constexpr Epoch kEpochsKept = 2;         // this one and the one before
 
+// An epoch ends after a 64th of the limit is written, so recency has some 64 steps in a full store:
+// fine enough to evict in order, coarse enough that a use is recorded once for each epoch.
 int64_t BytesPerEpoch(const RetentionOptions& options) {
   if (options.bytes_per_epoch > 0) return options.bytes_per_epoch;
   constexpr int64_t kMost = int64_t{1} << 30;
@@ -79,6 +86,11 @@ std::vector<BlobId> GetIds(absl::Span<const CheckedBlob> blobs) {
 
 }  // namespace
 
+// Time is counted in epochs, which advance with the bytes written. A use in the epoch of the
+// recorded one writes nothing, so most lookups are only reads.
+//
+// Locks, in the order in which they are taken: key_locks_ has a lock for each key, so that two
+// writers of one blob do not write it twice; then eviction_mutex_ (see the class comment).
 LruStore::LruStore(std::unique_ptr<Storage> storage, const RetentionOptions& options)
     : storage_(std::move(storage)),
       blobs_(storage_->blobs()),
@@ -93,6 +105,8 @@ LruStore::LruStore(std::unique_ptr<Storage> storage, const RetentionOptions& opt
   if (state.uses_lost) uses_lost_in_ = state.epoch;
 }
 
+// If a crash may have lost recorded uses, the holds of "everything used from now" then hold
+// everything, because the lost uses may be theirs. EvictOldest pauses for two epochs as well.
 absl::Status LruStore::Load() {
   RETURN_IF_ERROR(holds_.Load());
   if (uses_lost_in_ > 0) {
@@ -106,6 +120,9 @@ absl::Status LruStore::Load() {
   return absl::OkStatus();
 }
 
+// Returns which blobs exist, and records a use of those that do. A blob in recent_ with this epoch
+// was found or written in this epoch and cannot have been evicted since, so it needs no lock and no
+// read.
 absl::StatusOr<std::vector<bool>> LruStore::Find(absl::Span<const BlobId> ids) {
   std::vector<bool> found(ids.size());
   std::vector<size_t> unsure;
@@ -123,6 +140,7 @@ absl::StatusOr<std::vector<bool>> LruStore::Find(absl::Span<const BlobId> ids) {
   return found;
 }
 
+// Looks up ids[place] for each of `places`. The caller shares eviction_mutex_.
 absl::Status LruStore::FindAndTouch(absl::Span<const BlobId> ids, const std::vector<size_t>& places,
                                     std::vector<bool>* found) {
   const Epoch now = epoch();
@@ -149,6 +167,8 @@ absl::Status LruStore::FindAndTouch(absl::Span<const BlobId> ids, const std::vec
   return absl::OkStatus();
 }
 
+// Called when a use could not be recorded: eviction would judge by wrong uses, so it pauses for two
+// epochs.
 void LruStore::SuspendEviction(Epoch now, const absl::Status& why) {
   if (uses_lost_in_.exchange(now) != now) {
     LogWarning("cannot record uses; eviction pauses for two epochs", {{"error", why.ToString()}});
@@ -156,6 +176,7 @@ void LruStore::SuspendEviction(Epoch now, const absl::Status& why) {
   holds_.HoldAllUses();
 }
 
+// NOT_FOUND: the blob does not exist. DATA_LOSS: it exists but is damaged.
 absl::Status LruStore::Touch(const BlobId& id) {
   ASSIGN_OR_RETURN(const std::vector<bool> found, Find({id}));
   if (found.front()) return absl::OkStatus();
@@ -173,6 +194,7 @@ absl::StatusOr<std::vector<CheckedBlob>> LruStore::Missing(absl::Span<const Chec
   return missing;
 }
 
+// Writes the blobs that do not exist. The bytes were checked against their digests before.
 absl::Status LruStore::Put(absl::Span<const CheckedBlob> blobs) {
   const KeyLocks::Lock lock_keys(&key_locks_, GetIds(blobs));
   // Normally one round. If an epoch began during the write, the blobs are looked up again: an
@@ -244,6 +266,8 @@ bool LruStore::IsDamaged(const BlobId& id) const {
   return damaged_.contains(id);
 }
 
+// Passes a part of the content to `sink`. If the storage reports damage, the blob is marked, and
+// DATA_LOSS tells the client so. UNAVAILABLE: the blob changed during the read, which is no damage.
 absl::Status LruStore::Read(const BlobId& id, int64_t offset, int64_t length, ByteSink sink) {
   bool refused = false;  // the error is the sink's
   const absl::Status status =
@@ -271,6 +295,8 @@ bool LruStore::IsUnreadable(const BlobId& id) {
   return absl::IsDataLoss(read) || absl::IsNotFound(read);
 }
 
+// Marks the blob in memory and on disk. Returns false if a second look, under the blob's lock,
+// finds it readable or gone. `confirmed` skips that look.
 bool LruStore::MarkDamaged(const BlobId& id, bool confirmed) {
   const KeyLocks::Lock lock_keys(&key_locks_, {id});
   // It may have been evicted or put again since it was read.
@@ -298,6 +324,7 @@ absl::Status LruStore::DeleteDamaged(const BlobId& id) {
   return absl::OkStatus();
 }
 
+// The use is recorded under the shared lock, so the result cannot be evicted between.
 absl::StatusOr<std::string> LruStore::GetResult(absl::string_view instance, const BlobId& action) {
   absl::ReaderMutexLock lock(&eviction_mutex_);
   ASSIGN_OR_RETURN(StoredResult result, blobs_.GetResult(instance, action));
@@ -331,6 +358,7 @@ absl::StatusOr<int64_t> LruStore::DeleteResults(absl::Span<const ResultId> resul
   return blobs_.DeleteResults(results);
 }
 
+// Returns the named blobs that do not exist. The empty blob always exists.
 absl::StatusOr<std::vector<BlobId>> LruStore::Hold(const HoldRequest& request) {
   // The hold is saved before the lookup, so that blobs found by the lookup cannot be evicted.
   RETURN_IF_ERROR(holds_.Hold(request, epoch()));
@@ -351,6 +379,7 @@ void LruStore::CountWritten(int64_t bytes) {
   }
 }
 
+// Begins the next epoch. The exclusive lock waits for lookups that record uses in the old one.
 absl::Status LruStore::AdvanceEpoch() {
   absl::MutexLock lock(&eviction_mutex_);
   const Epoch next = epoch() + 1;
@@ -360,6 +389,9 @@ absl::Status LruStore::AdvanceEpoch() {
   return absl::OkStatus();
 }
 
+// Evicts one step of at most `bytes`. Nothing is evicted in the first two epochs of a store, or in
+// the two after uses were lost. HeldSince limits the eviction further: a hold of "everything used
+// from now" protects all uses since its beginning.
 absl::StatusOr<Evicted> LruStore::EvictOldest(int64_t bytes) {
   absl::MutexLock lock(&eviction_mutex_);
   const Epoch now = epoch();
@@ -375,6 +407,7 @@ absl::StatusOr<Evicted> LruStore::EvictOldest(int64_t bytes) {
   return evicted;
 }
 
+// Counts what Collect would evict; that begins two epochs first, so they are added here.
 absl::StatusOr<Evictable> LruStore::CountEvictable(int64_t bytes) {
   const Epoch now = epoch() + kEpochsKept;
   const Epoch before = std::min(now + 1 - kEpochsKept, holds_.HeldSince());

@@ -16,6 +16,14 @@
 namespace kernelmill::store {
 namespace {
 
+// The grammar of the REAPI's resource names:
+//
+//   read   := [instance "/"] blob
+//   write  := [instance "/"] "uploads/" id "/" blob ["/" anything]
+//   blob   := "blobs/" hash "/" size | "compressed-blobs/zstd/" hash "/" size
+//
+// The instance may have several segments, but none that is a keyword; so the first keyword ends it.
+// All errors are INVALID_ARGUMENT and quote the name.
 constexpr size_t kMaxNameBytes = 4096;
 constexpr size_t kMaxInstanceBytes = 1024;
 constexpr size_t kMaxUploadIdBytes = 128;

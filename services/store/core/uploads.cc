@@ -19,6 +19,7 @@ std::string MakeKey(const ResourceName& name) {
                       name.instance);
 }
 
+// The REAPI reports -1 as the committed size of a compressed upload whose blob exists already.
 UploadState StoredBefore(const ResourceName& name) {
   return {.committed = IsCompressed(name) ? -1 : name.blob.size, .complete = true};
 }
@@ -33,17 +34,24 @@ Upload::Upload(std::unique_ptr<BlobWriter> writer, std::unique_ptr<Decoder> deco
                int64_t max_received)
     : max_received_(max_received), writer_(std::move(writer)), decoder_(std::move(decoder)) {}
 
+// A stream that attaches takes over the upload: the ticket of the stream before becomes invalid,
+// and its next call fails with ABORTED. A client whose connection broke can resume at once, without
+// waiting until the server notices.
 uint64_t Upload::Attach() {
   absl::MutexLock lock(&mutex_);
   return ++ticket_;
 }
 
+// The first failure is final, since the writer may have taken a part of the bytes. The caller holds
+// mutex_.
 absl::Status Upload::Check(uint64_t ticket) const {
   if (ticket != ticket_) return absl::AbortedError("another stream took over this upload");
   if (finished_) return absl::AbortedError("this upload is finished");
   return failure_;
 }
 
+// Skips bytes that have arrived before, since a client may resume at any earlier offset.
+// INVALID_ARGUMENT: the offset leaves a gap.
 absl::Status Upload::Append(uint64_t ticket, int64_t offset, absl::string_view bytes) {
   absl::MutexLock lock(&mutex_);
   RETURN_IF_ERROR(Check(ticket));
@@ -114,6 +122,7 @@ absl::StatusOr<std::shared_ptr<Upload>> Uploads::NewUpload(const ResourceName& n
   return std::make_shared<Upload>(std::move(writer), zstd_(), MaxCompressed(name.blob.size));
 }
 
+// Begins or resumes an upload. If the blob exists, the stream is complete from the start.
 absl::StatusOr<std::unique_ptr<UploadStream>> Uploads::Begin(const ResourceName& name,
                                                              const std::string& caller) {
   ASSIGN_OR_RETURN(const bool stored, IsStored(name.blob));
@@ -132,6 +141,7 @@ absl::StatusOr<std::unique_ptr<UploadStream>> Uploads::Begin(const ResourceName&
   return std::unique_ptr<UploadStream>(new UploadStream(this, key, at->second.upload));
 }
 
+// This and the functions up to MakeRoom need mutex_. An upload with a stream is never dropped.
 void Uploads::DropIdle() {
   const absl::Duration now = options_.now();
   std::erase_if(entries_, [&](const auto& item) {
@@ -140,6 +150,7 @@ void Uploads::DropIdle() {
   });
 }
 
+// Drops the least recently used upload without a stream; only one of `caller`, if given.
 bool Uploads::DropOldest(const std::string* caller) {
   auto oldest = entries_.end();
   for (auto at = entries_.begin(); at != entries_.end(); ++at) {
@@ -151,6 +162,8 @@ bool Uploads::DropOldest(const std::string* caller) {
   return true;
 }
 
+// A caller's first upload may have any size; otherwise a blob above the limit could never be
+// uploaded.
 absl::Status Uploads::CheckShare(int64_t size, const std::string& caller) const {
   int open = 0;
   int64_t bytes = 0;
@@ -173,6 +186,9 @@ absl::Status Uploads::CheckShare(int64_t size, const std::string& caller) const 
   return absl::OkStatus();
 }
 
+// Makes room for one more upload: drops uploads that were idle for too long, then the caller's own
+// oldest ones, then anyone's oldest. RESOURCE_EXHAUSTED: all remaining uploads (of the caller, or
+// of everyone) have a stream.
 absl::Status Uploads::MakeRoom(int64_t size, const std::string& caller) {
   DropIdle();
   for (absl::Status share = CheckShare(size, caller); !share.ok();
@@ -196,6 +212,7 @@ Uploads::Open Uploads::open() {
   return open;
 }
 
+// The state of an upload is read without mutex_: its own lock may be held by a write to the disk.
 absl::StatusOr<UploadState> Uploads::Query(const ResourceName& name) {
   ASSIGN_OR_RETURN(const bool stored, IsStored(name.blob));
   if (stored) return StoredBefore(name);
@@ -209,6 +226,8 @@ absl::StatusOr<UploadState> Uploads::Query(const ResourceName& name) {
   return UploadState{.committed = upload->received(), .complete = false};
 }
 
+// Ends a stream's part in the upload. The comparison with `upload` protects an upload that began
+// under the same key after this one was dropped.
 void Uploads::Detach(const std::string& key, const Upload* upload, bool drop) {
   std::shared_ptr<Upload> dropped;  // destroyed after the lock, since it may delete chunks
   absl::MutexLock lock(&mutex_);
@@ -237,6 +256,7 @@ UploadState UploadStream::state() const {
   return {.committed = upload_->received(), .complete = false};
 }
 
+// Only the first message of a stream may begin anywhere; the others must follow each other.
 absl::Status UploadStream::Append(int64_t offset, absl::string_view bytes) {
   if (next_offset_ >= 0 && offset != next_offset_) {
     return absl::InvalidArgumentError(

@@ -18,6 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// The name becomes the name of a folder. A name with a leading dot is one of an unfinished backup
+// (".NAME.new").
 absl::Status CheckName(absl::string_view name) {
   bool plain = !name.empty() && name.size() <= 100 && name.front() != '.';
   for (const char c : name) {
@@ -36,6 +38,8 @@ absl::Status Backups::CheckFolder() const {
       "the store has no folder for backups; start it with --backups DIRECTORY");
 }
 
+// Writes a backup. A known name is brought up to date, which copies only files that are new.
+// making_ lets one backup or prune run at a time.
 absl::StatusOr<Backups::Made> Backups::Make(const std::string& name) {
   RETURN_IF_ERROR(CheckName(name));
   RETURN_IF_ERROR(CheckFolder());
@@ -48,6 +52,8 @@ absl::StatusOr<Backups::Made> Backups::Make(const std::string& name) {
   return Made{.path = path, .bytes = bytes};
 }
 
+// Writes into a hidden folder and renames it when it is complete, so that every listed name of a
+// new backup is whole. RESOURCE_EXHAUSTED: the number of backups is at its limit.
 absl::StatusOr<int64_t> Backups::MakeNew(const std::string& name) {
   ASSIGN_OR_RETURN(const std::vector<BackupEntry> there, List());
   if (static_cast<int>(there.size()) >= options_.max_backups) {
@@ -73,6 +79,7 @@ absl::StatusOr<int64_t> Backups::MakeNew(const std::string& name) {
   return bytes;
 }
 
+// Lists the newest first. Folders whose names could not be backups are ignored.
 absl::StatusOr<std::vector<BackupEntry>> Backups::List() {
   std::vector<BackupEntry> backups;
   std::error_code error;
@@ -92,6 +99,8 @@ absl::StatusOr<std::vector<BackupEntry>> Backups::List() {
   return backups;
 }
 
+// Deletes backups that are too old, or that are not among the newest `keep`; 0 switches a rule off.
+// An error ends the work; what was deleted before stays deleted.
 absl::StatusOr<std::vector<BackupEntry>> Backups::Prune(int keep, absl::Duration max_age,
                                                         absl::Time now) {
   if (keep < 0 || max_age < absl::ZeroDuration()) {

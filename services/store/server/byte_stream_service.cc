@@ -55,6 +55,12 @@ class PieceWriter {
   bytestream::ReadResponse message_;
 };
 
+// Reads and writes of blobs of any size. A StallGuard admits each stream and ends it if its client
+// stays silent or does not read for too long, since each stream occupies a thread.
+//
+// A write is resumable: its resource name has an upload id, and Uploads keeps what has arrived
+// under it. After a broken connection the client asks QueryWriteStatus for the committed size and
+// goes on from there.
 class ByteStreamService final : public bytestream::ByteStream::Service {
  public:
   ByteStreamService(ContentStore* store, Uploads* uploads, const rpc::StallGuard::Options& streams)
@@ -74,6 +80,8 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
       if (request->read_limit() != 0) {
         return absl::InvalidArgumentError("read_limit: must be 0 for a compressed read");
       }
+      // Offsets count bytes of the content. A compressed stream starts at the offset and cannot be
+      // cut at a limit, because the limit would count compressed bytes.
       ZstdEncoder encoder;
       RETURN_IF_ERROR(
           store_->Read(name.blob, request->read_offset(), /*limit=*/0,
@@ -122,9 +130,12 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
       return more;
     };
     if (!read()) return absl::InvalidArgumentError("the write stream has no message");
+    // Later messages may leave the name out, but must not change it.
     const std::string resource = request.resource_name();
     ASSIGN_OR_RETURN(const ResourceName name, ParseWriteName(resource));
     ASSIGN_OR_RETURN(const std::unique_ptr<UploadStream> upload, uploads_->Begin(name, caller));
+    // The blob exists already: the client learns it after its first message and need not send the
+    // rest.
     if (upload->state().complete) return upload->state().committed;
     do {
       if (!request.resource_name().empty() && request.resource_name() != resource) {

@@ -69,6 +69,9 @@ absl::StatusOr<absl::string_view> Content(const UpdateRequest& blob, std::string
   return *bytes;
 }
 
+// ContentAddressableStorage. A batch answers with a status for each blob; an error of the whole
+// call means a malformed request. A read or write that is too large for a batch goes through
+// ByteStream.
 class CasService final : public reapi::ContentAddressableStorage::Service {
  public:
   explicit CasService(ContentStore* store) : store_(store) {}
@@ -86,6 +89,7 @@ class CasService final : public reapi::ContentAddressableStorage::Service {
     });
   }
 
+  // Compressed blobs count with the size of their content, which bounds what Update decompresses.
   grpc::Status BatchUpdateBlobs(grpc::ServerContext*, const reapi::BatchUpdateBlobsRequest* request,
                                 reapi::BatchUpdateBlobsResponse* response) override {
     return Answer([&]() -> absl::Status {
@@ -222,6 +226,8 @@ class ActionCacheService final : public reapi::ActionCache::Service {
   const std::shared_ptr<access::GrantKey> grants_;
 };
 
+// Tells clients the digest function, the compressors, the limits and the supported versions of the
+// API.
 class CapabilitiesService final : public reapi::Capabilities::Service {
  public:
   explicit CapabilitiesService(const ContentStore* store) : store_(store) {}

@@ -14,6 +14,7 @@ constexpr absl::Duration kInterval = absl::Seconds(5);
 
 void SetGauge(const metrics::Family& family, double value) { metrics::Gauge(family).Set(value); }
 
+// The store counts by itself; RaiseTo moves a counter of Prometheus up to such a sum.
 void PublishQuestions(const StoreCounters& counters) {
   const auto raise = [](double sum, const char* kind, const char* found) {
     metrics::RaiseTo(sum, metrics::Counter(metrics::kLookups, {{"kind", kind}, {"found", found}}));
@@ -37,6 +38,7 @@ void PublishEffort(const Effort& effort) {
 
 }  // namespace
 
+// Looks up one counter for each status code, so that counting an error takes no lock and no lookup.
 BlobErrors::BlobErrors(const std::string& method) {
   for (size_t code = 0; code < errors_.size(); ++code) {
     errors_[code] = &metrics::Counter(
@@ -80,6 +82,8 @@ RetentionMetrics::~RetentionMetrics() {
   thread_.join();
 }
 
+// Publishes every kInterval in its own thread. `seen` is taken before the work, so that a stop
+// during Publish ends the wait at once.
 void RetentionMetrics::Run() {
   while (!stopping_) {
     const uint64_t seen = stop_.generation();

@@ -18,6 +18,7 @@ namespace {
 // The smallest limit: the database's own records and buffers must fit.
 constexpr int64_t kLeastLimit = 16 << 20;
 
+// A batch is written as blobs of at most one chunk, so a batch cannot be larger than a chunk.
 absl::Status CheckLimits(const StoreServer::Options& options) {
   const Limits& limits = options.limits;
   if (limits.max_batch_bytes <= 0 || limits.max_batch_bytes > kChunkBytes) {
@@ -47,6 +48,7 @@ absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Open(const Options& op
                                             .on_broken_log = options.on_broken_log,
                                             .on_synced = CountSync}));
   std::unique_ptr<StoreServer> server(new StoreServer(std::move(storage), options));
+  // Holds are loaded before the collector starts; otherwise it could evict what they hold.
   RETURN_IF_ERROR(server->store_.lru().Load());
   server->collector_.Start();
   server->metrics_ =
@@ -54,6 +56,7 @@ absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Open(const Options& op
   return server;
 }
 
+// The members depend on each other in the order of their declaration; the services come last.
 StoreServer::StoreServer(std::unique_ptr<Storage> storage, const Options& options)
     : store_(std::move(storage), options.limits, options.retention),
       collector_(&store_.lru(), options.collector),

@@ -33,6 +33,9 @@ std::string DescribeFilter(const v1::ForgetResultsRequest& request) {
                       request.worker(), "'", request.dry_run() ? ", as a trial" : "");
 }
 
+// The administration of a store: holds, verification, eviction, deletion of results, backups. Calls
+// that change something are written to the audit log with their caller. gRPC calls it from several
+// threads; the parts below are thread-safe.
 class StoreService final : public v1::Store::Service {
  public:
   explicit StoreService(const StoreServiceParts& parts)
@@ -45,6 +48,8 @@ class StoreService final : public v1::Store::Service {
                        .blobs = {},
                        .everything_used_from_now = request->everything_used_from_now(),
                        .ttl_ms = request->ttl_ms()};
+      // A hold of missing blobs succeeds, and the answer names them: the client decides whether
+      // that is an error.
       ASSIGN_OR_RETURN(hold.blobs, ToBlobIds(request->blobs()));
       ASSIGN_OR_RETURN(const std::vector<BlobId> missing, parts_.store->lru().Hold(hold));
       for (const BlobId& id : missing) *response->add_missing() = ToDigest(id);
@@ -76,6 +81,7 @@ class StoreService final : public v1::Store::Service {
         info.set_name(hold.record.name);
         info.set_blobs(hold.record.blobs);
         info.set_everything_used_from_now(hold.record.holds_uses);
+        // In the answer 0 means "no end", so a hold that expires now reports 1 ms.
         const bool for_ever = hold.left == absl::InfiniteDuration();
         info.set_expires_in_ms(
             for_ever ? 0 : std::max<int64_t>(absl::ToInt64Milliseconds(hold.left), 1));
@@ -116,6 +122,7 @@ class StoreService final : public v1::Store::Service {
 
   grpc::Status ForgetResults(grpc::ServerContext* context, const v1::ForgetResultsRequest* request,
                              v1::ForgetResultsResponse* response) override {
+    // Checked between steps: a scan of all results ends soon after its client is gone.
     const auto go_on = [context] {
       return context->IsCancelled() ? absl::CancelledError("the client disconnected")
                                     : absl::OkStatus();

@@ -20,6 +20,8 @@ absl::StatusOr<OptOuts> OptOuts::Create(
   return opt_outs;
 }
 
+// Remembers its answers: the kernels of a file, and the pieces of their modules, ask about few
+// paths.
 bool OptOuts::NamesFile(const std::string& path) {
   const auto [known, is_new] = files_.try_emplace(path, false);
   if (!is_new) return known->second;
@@ -28,6 +30,8 @@ bool OptOuts::NamesFile(const std::string& path) {
   return known->second;
 }
 
+// Returns why the kernel is rejected; empty if it is not. A kernel is also rejected if its module
+// or its launcher contains text of an opted-out file.
 std::string OptOuts::ReasonFor(const v1::Kernel& kernel) {
   if (NamesFile(kernel.path()) || names_.Names(kernel.path(), {kernel.sha256()})) {
     return job::kOptOutReason;

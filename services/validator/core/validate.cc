@@ -135,6 +135,8 @@ void JudgeFile(const v1::Kernel& file, bool license_allowed, v1::Verdict* verdic
 
 }  // namespace
 
+// Returns a verdict for each kernel, in their order. INVALID_ARGUMENT: an unknown check, a kernel
+// without its file, or compile results of another shard.
 absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
                                           const v1::FileShard& files, const v1::SourceTree& tree,
                                           const v1::ValidateParams& params,

@@ -15,6 +15,8 @@
 namespace kernelmill::validator {
 namespace {
 
+// Moves files out of the request, since they are most of its bytes. Without a tree, opt-outs and a
+// source's stated licence do not apply.
 absl::StatusOr<v1::VerdictShard> Judge(v1::ValidateRequest& request) {
   v1::FileShard files;
   *files.mutable_files() = std::move(*request.mutable_files());

@@ -89,6 +89,9 @@ struct ConfinedProcess::Launch {
   std::promise<absl::Status> started;
 };
 
+// Starts the program and returns when it executes. Everything that can allocate or fail is prepared
+// before the fork, in LaunchPlan. The watcher's thread forks, because PR_SET_PDEATHSIG kills the
+// child when the thread that forked it ends. FAILED_PRECONDITION: a step of the confinement failed.
 absl::StatusOr<std::unique_ptr<ConfinedProcess>> ConfinedProcess::Start(
     const ConfinedCommand& command, const Policy& policy) {
   RETURN_IF_ERROR(CheckPolicy(policy));
@@ -248,6 +251,7 @@ void ConfinedProcess::Reap(Ending& ending) {
   if (ending.reason == EndReason::kExited && ending.signal != 0) ending.reason = EndReason::kSignal;
 }
 
+// Wakes the watcher, which kills the session. Thread-safe; does not wait.
 void ConfinedProcess::Kill() {
   const uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof(one));

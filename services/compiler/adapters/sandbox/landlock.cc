@@ -16,6 +16,11 @@
 namespace kernelmill::compiler {
 namespace {
 
+// Landlock denies every access that the ruleset handles and no rule allows. The ruleset handles all
+// rights that this build and the running kernel know, so a newer kernel confines more. Rules allow
+// reading the interpreter, its libraries and packages, executing the interpreter and its packages,
+// and writing the scratch folder and /dev/null.
+
 // Rights that are newer than the headers that we build with.
 constexpr uint64_t kTruncate = 1u << 14;     // ABI 3
 constexpr uint64_t kIoctlDevice = 1u << 15;  // ABI 5
@@ -24,6 +29,7 @@ constexpr uint64_t kSocketsAndSignals = 3;   // ABI 6: abstract Unix sockets, si
 // Rights that apply to a file. All others apply to folders only, and Linux refuses them for a file.
 constexpr uint64_t kFileRights = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |
                                  LANDLOCK_ACCESS_FS_READ_FILE | kTruncate | kIoctlDevice;
+// A program must not execute what it has written, nor make devices, sockets or pipes.
 constexpr uint64_t kNeverInScratch = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
                                      LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SOCK |
                                      LANDLOCK_ACCESS_FS_MAKE_FIFO | kIoctlDevice;

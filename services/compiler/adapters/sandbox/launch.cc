@@ -139,6 +139,9 @@ bool InstallFilter(LaunchPlan& plan) {
 
 }  // namespace
 
+// The order matters: the change of user needs capabilities, which it then drops. Landlock and
+// seccomp need no_new_privs without capabilities. The filter forbids many of the calls above, so it
+// comes last.
 void BecomeConfined(LaunchPlan& plan) {
   if (!EnterSession(plan)) Report(plan, LaunchStep::kSession);
   if (!KeepDescriptors(plan)) Report(plan, LaunchStep::kDescriptors);
@@ -160,6 +163,8 @@ void BecomeConfined(LaunchPlan& plan) {
   Report(plan, LaunchStep::kExecute);
 }
 
+// Runs in the parent: makes the report of the child an error that tells the operator what to
+// change.
 absl::Status LaunchStatus(const LaunchReport& report, const std::string& program) {
   const auto because = [&](absl::string_view what) {
     return absl::FailedPreconditionError(

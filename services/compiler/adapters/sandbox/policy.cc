@@ -55,6 +55,7 @@ void AddExisting(const Paths& paths, std::vector<std::string>& to) {
 
 }  // namespace
 
+// Returns what an interpreter needs to start. An error: `python` does not exist.
 absl::StatusOr<Policy> InterpreterPolicy(const std::string& python) {
   ASSIGN_OR_RETURN(const std::string real, RealPath(python));
   Policy policy;
@@ -75,6 +76,7 @@ absl::StatusOr<Policy> PythonPolicy(const std::string& environment) {
   return policy;
 }
 
+// INVALID_ARGUMENT: a relative path, root as the user, or a limit that is not positive.
 absl::Status CheckPolicy(const Policy& policy) {
   std::vector<std::string> paths = policy.read;
   paths.insert(paths.end(), policy.execute.begin(), policy.execute.end());
@@ -118,6 +120,9 @@ FileDescriptor HoldName(uid_t uid) {
 
 }  // namespace
 
+// Compilers that run at the same time get users of their own, so that they cannot signal one
+// another. The kernel frees an abstract socket when its process ends, so a reservation never
+// outlives its worker. If all kUsers are taken, the last one is shared.
 SandboxUser SandboxUser::Take() {
   const uid_t first = Policy().uid;
   if (::geteuid() != 0) return {first, FileDescriptor()};

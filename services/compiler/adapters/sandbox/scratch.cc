@@ -128,6 +128,9 @@ void RemoveLeftovers(const std::string& parent, uid_t uid) {
 
 }  // namespace
 
+// Creates an empty folder that belongs to the sandbox's user. The lock says that a process uses it:
+// a worker that was killed leaves its folder without a lock, and the next worker that runs as root
+// removes it.
 absl::StatusOr<Scratch> Scratch::Create(const std::string& parent, uid_t uid) {
   const bool root = ::geteuid() == 0;
   if (root) RemoveLeftovers(parent, uid);
@@ -157,6 +160,7 @@ void RemoveScratch(const std::string& path) {
   ::rmdir(path.c_str());
 }
 
+// `gone`: the folder does not exist any more. `hidden`: a part could not be counted.
 ScratchUsage Scratch::Usage(int max_entries) const {
   ScratchUsage usage;
   const Folder root = OpenFolder(AT_FDCWD, path_.c_str());

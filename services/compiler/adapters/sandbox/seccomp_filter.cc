@@ -17,6 +17,13 @@
 namespace kernelmill::compiler {
 namespace {
 
+// The basic idea: calls are allowed by a list; each other call fails or kills. Calls that no
+// compiler makes by accident, and that an attack needs, kill the process, so that the attack is
+// seen in the report (kDeadly). Calls beyond the last known one fail with ENOSYS, as on an older
+// kernel, so that the C library falls back. All others fail with EPERM, which programs handle.
+//
+// A filter cannot read memory, so it decides by numbers and flags only; paths are Landlock's part
+// (landlock.cc). It is inherited and cannot be removed.
 constexpr uint32_t kX32Bit = 0x40000000;
 // The last call of the oldest kernel that the sandbox runs on (5.19). Later calls count as unknown.
 constexpr uint32_t kLastKnown = 450;
@@ -102,6 +109,7 @@ constexpr int kDeadly[] = {SYS_ptrace,
 // Calls for which the C library has a fallback if they do not exist.
 constexpr int kAbsent[] = {SYS_clone3, SYS_openat2};
 
+// Threads and processes may be made, namespaces may not; nor may a child escape from its parent.
 constexpr uint32_t kForbiddenClone = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
                                      CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_PARENT |
                                      CLONE_PTRACE | CLONE_UNTRACED;
@@ -115,6 +123,7 @@ constexpr size_t LowHalf(int argument) {
 // accumulator from block to block. Jump distances count instructions after the jump.
 class FilterWriter {
  public:
+  // Kills calls of another architecture and of x32, whose numbers mean other calls.
   void Begin() {
     Load(offsetof(seccomp_data, arch));
     JumpEqual(AUDIT_ARCH_X86_64, 1, 0);

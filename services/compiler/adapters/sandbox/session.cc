@@ -102,6 +102,8 @@ bool KillMembers(pid_t session) {
 
 }  // namespace
 
+// The name in parentheses may hold blanks and parentheses, so the fields begin after the last ')'.
+// Returns false for a process of another session.
 bool ParseStat(absl::string_view line, pid_t session, SessionMember& member) {
   const size_t name_end = line.rfind(')');
   if (name_end == absl::string_view::npos || name_end + 2 > line.size()) return false;
@@ -134,6 +136,8 @@ std::vector<SessionMember> SessionMembers(pid_t session) {
   return members;
 }
 
+// Sums up the living members. Shared pages count once for each process, so the sum is an upper
+// bound.
 SessionUsage ReadUsage(const std::vector<SessionMember>& members) {
   SessionUsage usage;
   for (const SessionMember& member : members) {

@@ -48,6 +48,8 @@ std::string DefaultToolchainsFolder() {
                       "/kernelmill/toolchains");
 }
 
+// The stamp is the hash of the pinned requirements, which the installer writes last.
+// FAILED_PRECONDITION: the toolchain is unknown, not installed, or installed from other pins.
 absl::StatusOr<std::string> FindEnvironment(const std::string& folder,
                                             absl::string_view toolchain) {
   const toolchains::PinnedToolchain* pinned = toolchains::FindToolchain(toolchain);
@@ -90,6 +92,8 @@ absl::Status CheckStart(const std::string& toolchain, const ToolchainOptions& op
 
 }  // namespace
 
+// Thread-safe: each call has a zygote for itself, so there are as many zygotes as there were calls
+// at a time.
 absl::StatusOr<KernelReport> ToolchainCompiler::Compile(const KernelJob& job) {
   if (std::unique_ptr<Zygote> zygote = TakeIdle(job.toolchain); zygote != nullptr) {
     absl::StatusOr<KernelReport> report = zygote->Compile(job);
@@ -127,6 +131,8 @@ void ToolchainCompiler::GiveBack(const std::string& toolchain, std::unique_ptr<Z
   idle_[toolchain].push_back(std::move(zygote));
 }
 
+// Checks everything that can be wrong with the machine before the first kernel comes: the folder,
+// the sandbox, and that each wanted toolchain starts.
 absl::StatusOr<std::unique_ptr<Compiler>> OpenToolchains(const ToolchainOptions& options,
                                                          const std::vector<std::string>& names) {
   ToolchainOptions checked = options;

@@ -310,6 +310,10 @@ absl::StatusOr<std::unique_ptr<Zygote>> Zygote::Start(const std::string& environ
   return zygote;
 }
 
+// Any error leaves the zygote unusable (alive() is false), because an answer that comes late must
+// not be taken for the next job's. If a bound of the process ended it, the kernel is to blame and
+// gets a report; if something else did, the error goes to the caller. CANCELLED: the job was
+// stopped.
 absl::StatusOr<KernelReport> Zygote::Compile(const KernelJob& job) {
   absl::StatusOr<KernelReport> report = absl::CancelledError("");
   {

@@ -196,6 +196,8 @@ absl::StatusOr<std::string> RocksDbStateStore::ReadOrEmpty(const std::string& ke
   return value;
 }
 
+// A new database gets the format number. FAILED_PRECONDITION: the format is not known to this
+// build.
 absl::Status RocksDbStateStore::CheckFormat() {
   const absl::StatusOr<std::string> format = Read(kFormatKey);
   if (absl::IsNotFound(format.status())) {
@@ -210,6 +212,8 @@ absl::Status RocksDbStateStore::CheckFormat() {
       "a newer build wrote this state; start that build, or use another data directory");
 }
 
+// Drops the tasks of format 1, and gives each unfinished job a plan that matches no build, so that
+// it is planned again. One batch: an upgrade happens as a whole or not at all.
 absl::Status RocksDbStateStore::Upgrade() {
   rocksdb::WriteBatch batch;
   RETURN_IF_ERROR(FromRocksStatus(batch.DeleteRange("t/", "t0"), "upgrade"));
@@ -227,6 +231,8 @@ absl::Status RocksDbStateStore::Upgrade() {
   return FromRocksStatus(db_->Write(sync, &batch), "upgrade");
 }
 
+// Splits the rows of ended jobs that an earlier build wrote as one. Each job is its own batch, so
+// an interrupted upgrade goes on at the next start.
 absl::Status RocksDbStateStore::SplitWholeEnds() {
   std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(rocksdb::ReadOptions()));
   for (at->Seek("j/"); at->Valid() && at->key().starts_with("j/"); at->Next()) {
@@ -263,6 +269,8 @@ absl::StatusOr<uint32_t> RocksDbStateStore::LastSequence() {
   return sequence;
 }
 
+// Writes all changes as one batch. The commit queue calls it from one thread at a time, so
+// last_sequence_ needs no lock.
 absl::Status RocksDbStateStore::Write(const std::vector<Change>& changes, bool sync) {
   rocksdb::WriteBatch batch;
   for (const Change& change : changes) {
@@ -282,6 +290,8 @@ absl::Status RocksDbStateStore::Write(const std::vector<Change>& changes, bool s
   return FromRocksStatus(db_->Write(options, &batch), "write");
 }
 
+// Reads every job without its spec. Ended jobs lose their failures and counters, which clients read
+// later one by one.
 absl::StatusOr<std::vector<JobRow>> RocksDbStateStore::Jobs() {
   std::vector<JobRow> rows;
   std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(rocksdb::ReadOptions()));
@@ -307,6 +317,7 @@ absl::StatusOr<std::vector<JobRow>> RocksDbStateStore::Jobs() {
 
 absl::Status RocksDbStateStore::ForEachTask(uint32_t job,
                                             absl::FunctionRef<bool(const TaskRow&)> visit) {
+  // A scan of many rows that are read once: it must not push useful blocks out of the cache.
   rocksdb::ReadOptions options;
   options.readahead_size = 2 << 20;
   options.fill_cache = false;

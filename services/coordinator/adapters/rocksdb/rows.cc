@@ -9,6 +9,9 @@
 namespace kernelmill::coordinator {
 namespace {
 
+// Keys and values of the database; rocksdb_state_store.cc has the grammar. Numbers are big-endian,
+// so that keys sort by number. The Take functions read from the front of `in` and return false if
+// it is too short.
 void AppendBigEndian(std::string* out, uint64_t value, int bytes) {
   for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8) {
     out->push_back(static_cast<char>(value >> shift & 0xff));
@@ -30,6 +33,7 @@ bool TakeByte(absl::string_view* in, uint8_t* value) {
   return true;
 }
 
+// Enum values are checked, so that a damaged row cannot index an array out of bounds.
 bool DecodeHeader(absl::string_view* in, TaskRow* row) {
   uint8_t state = 0, stage = 0, cached = 0;
   uint64_t sub_shard = 0;
@@ -83,6 +87,7 @@ std::string EncodeTask(const TaskRow& row) {
   return value;
 }
 
+// DATA_LOSS: the row is damaged, or a later build wrote it.
 absl::StatusOr<TaskRow> DecodeTask(uint64_t id, absl::string_view value) {
   TaskRow row;
   row.id = id;
@@ -134,6 +139,8 @@ bool TakeTaskKey(absl::string_view* in, TaskKey* task) {
   return true;
 }
 
+// A hash makes the key's size independent of URL and ref. LastPin does not compare them: a
+// collision of SHA-256 is not expected.
 std::string PinKey(const std::string& git, const std::string& ref) {
   return absl::StrCat("v/", Sha256Hex(absl::StrCat(git, "\n", ref)));
 }

@@ -56,6 +56,9 @@ class StoreRetainer : public Retainer {
         blobs_(std::move(blobs)),
         suffix_("@" + owner) {}
 
+  // Lists the holds of this owner. A dataset is incomplete if one of its parts is missing: an
+  // operator released it, or a call was cut off. parts_ may know of more parts than the store
+  // lists.
   absl::StatusOr<Held> List() override {
     v1::StatResponse stat;
     RETURN_IF_ERROR(Call([&](grpc::ClientContext& context) {
@@ -95,6 +98,8 @@ class StoreRetainer : public Retainer {
 
   absl::Status ReleaseRun(const std::string& job) override { return Release(RunName(job)); }
 
+  // Reads the manifest and holds all blobs that it names. DATA_LOSS: blobs are missing; the others
+  // are held anyway. NOT_FOUND: the manifest is missing.
   absl::Status HoldDataset(const std::string& job, const cas::Digest& digest) override {
     ASSIGN_OR_RETURN(const auto manifest, cas::GetMessage<v1::DatasetManifest>(*blobs_, digest));
     const std::vector<cas::Digest> blobs = manifest::ListBlobs(manifest, digest);
@@ -186,6 +191,9 @@ class StoreRetainer : public Retainer {
 
 }  // namespace
 
+// Returns a random name that this data directory keeps, so that two coordinators with one store do
+// not release each other's holds. It is written to a temporary file and renamed, so that a crash
+// leaves no half name.
 absl::StatusOr<std::string> OwnerName(const std::string& data_dir) {
   const std::string path = data_dir + "/owner";
   absl::StatusOr<std::string> kept = ReadFile(path, 1024);

@@ -57,6 +57,8 @@ std::shared_ptr<const v1::StageResult> CopyDatasetCounters(StageId stage,
 
 }  // namespace
 
+// Writes what was collected under the scheduler's mutex. A call declares its Lines before it locks,
+// so that this runs after the unlock: writing a log may block.
 AttemptLog::Lines::~Lines() {
   for (const Observation& observation : observations_) observer_->happened(observation);
   const LogBatch batch;
@@ -98,6 +100,9 @@ void AttemptLog::Leased(const Job& job, uint32_t index, const LeaseTerms& terms)
       LeaseBegan{MakeRef(job, index), SecondsBetween(job.ReadyAt(index), terms.leased_unix_ms)});
 }
 
+// Reports the end of an attempt three times: as a log line, as an observation for the metrics, and
+// as a span that is stored for the timeline. Clocks of two processes may disagree, so a span's end
+// is never before its begin.
 void AttemptLog::Ended(const Job& job, uint32_t index, const LeaseTerms& terms,
                        const AttemptEnd& end, Change& change) {
   const LogLevel level = end.error.ok() ? LogLevel::kInfo : LogLevel::kWarning;
@@ -152,6 +157,7 @@ void AttemptLog::GivenUp(const Job& job, uint32_t index, const absl::Status& err
   Decided(job, index, error, Next::kFailed);
 }
 
+// Returns the span of an attempt that has not ended. `terms` is null for a task without a lease.
 v1::TaskSpan OpenSpan(const Job& job, uint32_t index, const LeaseTerms* terms) {
   const Job::Task& task = *job.Find(index);
   v1::TaskSpan span;

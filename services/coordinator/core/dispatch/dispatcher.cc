@@ -63,6 +63,8 @@ LeaseTerms MakeTerms(const Job& job, uint32_t index, const v1::Action& action, s
 
 }  // namespace
 
+// After a restart the stored leases go on: their workers still run the tasks. Each gets a whole
+// time to live, and takes its place in the host's limit and as the leader of its action.
 void Dispatcher::RestoreLeases() {
   const Clock::Time now = clock_.Now();
   for (const auto& [sequence, job] : jobs_.running()) {
@@ -83,6 +85,13 @@ WorkerRegistry::Runs Dispatcher::Hear(const LeaseQuery& query) {
   return runs;
 }
 
+// The basic idea: of the jobs that have a task for this worker, the one with the highest priority
+// is served; among equal ones the one with the fewest leased tasks, so that a small job is not
+// stuck behind a large one; then in turn.
+//
+// A task that has crashed a worker runs alone: the worker must hold no other task. If such a task
+// is next and the worker holds some, the answer is finish_first, and the worker asks again when
+// they are done. In a loop, since LeaseOne may find that the task need not run.
 Leases Dispatcher::Lease(const LeaseQuery& query, uint64_t run, Change& change) {
   Leases leases;
   const Choice choice = ChooseJob(query.stages);
@@ -112,6 +121,8 @@ void Dispatcher::LeaseShared(const LeaseQuery& query, uint64_t run, Leases& leas
   }
 }
 
+// Linear in the number of running jobs. Tasks that run alone come first within a job's priority,
+// since they decide whether a shard is split.
 Dispatcher::Choice Dispatcher::ChooseJob(const StageSet& stages) const {
   Choice best;
   const auto before = [last = last_served_](const Job& a, const Job& b) {
@@ -130,6 +141,10 @@ Dispatcher::Choice Dispatcher::ChooseJob(const StageSet& stages) const {
   return best;
 }
 
+// Leases the popped task, and returns true; or leaves it to another mechanism, and returns false:
+// its outcome is known from the pin history, its host has no place (HostLimits keeps it), or the
+// same action is running for another task (InFlightActions makes it a follower, which gets the
+// leader's result). In each case the task leaves its job's queue.
 bool Dispatcher::LeaseOne(const LeaseQuery& query, Job& job, uint32_t index, uint64_t run,
                           Leases& leases, Change& change) {
   if (PinFromHistory(job, index, change)) return false;
@@ -195,6 +210,7 @@ std::vector<v1::LeaseRef> Dispatcher::Renew(const std::vector<v1::LeaseRef>& lea
   return lost;
 }
 
+// Returns whether any job's status changed.
 bool Dispatcher::SetWaiting(const std::vector<v1::LeaseRef>& leases, const std::string& caller,
                             const std::string& waits_for) {
   bool news = false;
@@ -205,6 +221,8 @@ bool Dispatcher::SetWaiting(const std::vector<v1::LeaseRef>& leases, const std::
   return news;
 }
 
+// Gives back the place at the host and ends the leadership of the action. Returns the followers,
+// which have no leader now: the caller gives them the result or queues them again.
 std::vector<uint64_t> Dispatcher::Free(const LeaseTerms& terms) {
   hosts_.Release(terms.host);
   return in_flight_.End(terms.action);
@@ -214,6 +232,7 @@ std::vector<uint64_t> Dispatcher::ReleaseLease(uint64_t task) {
   return Free(leases_.Release(task));
 }
 
+// The followers of an ended lease get no result, so one of them leads next.
 void Dispatcher::FreeAndRequeue(const std::vector<EndedLease>& ended) {
   for (const EndedLease& lease : ended) {
     for (const uint64_t follower : Free(lease.terms)) Requeue(follower);
@@ -245,6 +264,8 @@ void Dispatcher::Requeue(uint64_t task) {
   }
 }
 
+// Makes tasks ready whose time has come: those whose host has places again, and those whose pause
+// after a failure is over.
 void Dispatcher::ReadyDue() {
   const Clock::Time now = clock_.Now();
   const int64_t unix_ms = absl::ToUnixMillis(clock_.WallNow());
@@ -285,6 +306,8 @@ WorkerCensus Dispatcher::Census() const {
   return CountWorkers(workers_, leases_, clock_.Now() - silence);
 }
 
+// Open tasks that are neither leased nor in a queue follow another task or wait for their host. The
+// followers are counted; the rest waits for hosts.
 void Dispatcher::AddTo(QueueStats& stats) const {
   stats.leases = static_cast<int64_t>(leases_.size());
   hosts_.AddTo(stats.hosts, clock_.Now());

@@ -5,6 +5,8 @@
 
 namespace kernelmill::coordinator {
 
+// Takes a place at the host. Returns false if the host is full or paused; the task then waits here,
+// in the order of the calls, until TakeRunnable returns it.
 bool HostLimits::Take(const std::string& host, uint64_t task, Clock::Time now) {
   if (host.empty()) return true;
   const auto taken = taken_.find(host);
@@ -17,6 +19,7 @@ bool HostLimits::Take(const std::string& host, uint64_t task, Clock::Time now) {
   return true;
 }
 
+// A shorter pause never cuts a longer one.
 void HostLimits::Pause(const std::string& host, Clock::Time until) {
   if (host.empty()) return;
   Clock::Time& pause = pauses_[host];
@@ -44,6 +47,8 @@ void HostLimits::Release(const std::string& host) {
   if (at != taken_.end() && --at->second == 0) taken_.erase(at);
 }
 
+// Returns, for each host, as many waiting tasks as have places now. They do not take the places:
+// each calls Take again when it is leased, and may wait again if another task was faster.
 std::vector<uint64_t> HostLimits::TakeRunnable(Clock::Time now) {
   std::vector<uint64_t> tasks;
   for (auto at = waiting_.begin(); at != waiting_.end();) {

@@ -4,6 +4,8 @@
 
 namespace kernelmill::coordinator {
 
+// Returns a number that a worker cannot guess. A token names one lease of a task: a worker that
+// lost its lease cannot complete the task with an old token. 0 means "no lease".
 uint64_t RandomToken() {
   static std::random_device device;  // libstdc++ uses the processor's or the kernel's generator
   static_assert(std::random_device::max() == 0xffffffff);
@@ -13,6 +15,8 @@ uint64_t RandomToken() {
   }
 }
 
+// leases_ and deadlines_ have the same tasks: each lease has one entry (deadline, task), so that
+// expiry looks only at the front of the set. All operations take O(log n), except TakeByWorker.
 void LeaseTable::Put(uint64_t task, uint64_t token, Clock::Time now, LeaseTerms terms) {
   Release(task);
   const Clock::Time deadline = now + ttl_;
@@ -36,6 +40,7 @@ bool LeaseTable::Renew(uint64_t task, uint64_t token, const std::string& caller,
   return true;
 }
 
+// A lease that was restored after a restart has no caller; the token alone proves it.
 bool LeaseTable::Holds(uint64_t task, uint64_t token, const std::string& caller) const {
   const auto at = leases_.find(task);
   if (at == leases_.end() || at->second.token != token) return false;
@@ -61,6 +66,8 @@ std::vector<EndedLease> LeaseTable::TakeExpired(Clock::Time now) {
   return ended;
 }
 
+// Looks at all leases, because a worker ends rarely compared with the changes that an index by
+// worker would need.
 std::vector<EndedLease> LeaseTable::TakeByWorker(uint64_t worker) {
   std::vector<EndedLease> ended;
   for (const auto& [task, lease] : leases_) {

@@ -41,6 +41,18 @@ AttemptEnd MakeEnd(const v1::Completion& completion) {
 
 }  // namespace
 
+// Decides what a worker's report leads to:
+//
+//   result                    done; its followers are done too
+//   result that does not fit  as an error that is tried again
+//   handback                  ready at once, without counting an attempt
+//   ABORTED, splittable       a crash: runs alone, then is halved, down to one file in quarantine
+//   error that can pass       again after a pause, up to max_attempts
+//   any other error           failed
+//
+// Returns nullopt if the job has ended: only the store knows what became of the task. OK also for a
+// repeated completion, so that a worker may send one again after a broken connection.
+// FAILED_PRECONDITION: the lease is lost, and the worker drops its result.
 std::optional<absl::Status> Outcomes::Complete(const v1::Completion& completion,
                                                const WorkerId& worker, Change& change) {
   const v1::LeaseRef& lease = completion.lease();
@@ -89,6 +101,7 @@ std::optional<absl::Status> Outcomes::Complete(const v1::Completion& completion,
   return absl::OkStatus();
 }
 
+// A task remembers the token of its last attempt, so a completion that was taken is known by it.
 absl::Status Outcomes::StatusOfRepeated(const v1::LeaseRef& lease, TaskState state,
                                         uint64_t token) {
   if (lease.token() != 0 && token == lease.token() && state != TaskState::kLeased) {
@@ -98,6 +111,8 @@ absl::Status Outcomes::StatusOfRepeated(const v1::LeaseRef& lease, TaskState sta
       absl::StrCat("task ", lease.task(), ": the lease ", lease.token(), " is no longer held"));
 }
 
+// Gives the result to the task and its followers, which may belong to other jobs. EndIfOver
+// destroys a job that ends, so `job` is looked up again for each follower.
 absl::Status Outcomes::Succeeded(uint64_t task, const std::vector<uint64_t>& followers,
                                  const v1::StageResult& result, bool cached, Change& change) {
   Job* job = jobs_.Running(TaskJob(task));
@@ -126,6 +141,8 @@ absl::Status Outcomes::Succeeded(uint64_t task, const std::vector<uint64_t>& fol
   return absl::OkStatus();
 }
 
+// Doubles the pause with each attempt, up to kMaxBackoffFactor. The jitter of 40 % spreads the
+// tasks that failed together.
 Clock::Time Outcomes::RetryAt(int attempts) {
   const int factor = std::min(1 << std::min(attempts, 5), kMaxBackoffFactor);
   const double jitter = absl::Uniform(random_, 0.6, 1.0);
@@ -133,6 +150,8 @@ Clock::Time Outcomes::RetryAt(int attempts) {
          std::chrono::duration_cast<Clock::Duration>(options_.retry_backoff * factor * jitter);
 }
 
+// An input that the store has lost cannot come back by itself: the job begins again, and the stage
+// that made the input runs again, because its cached result is no longer served.
 void Outcomes::AttemptFailed(Job& job, uint32_t index, uint64_t token, const absl::Status& error,
                              bool again, Change& change) {
   const Job::Task& task = *job.Find(index);
@@ -184,6 +203,9 @@ void Outcomes::AttemptCrashed(const EndedLease& lease, const absl::Status& error
   Crashed(*job, index, /*token=*/0, lease.terms.alone, error, change);
 }
 
+// Handles a crash of a worker while it ran the task. The first crash, in company, only marks the
+// task; from then on it runs alone. After crash_limit crashes alone a shard is halved, which finds
+// the file that crashes in O(log n) steps; a single file is put into quarantine after max_attempts.
 void Outcomes::Crashed(Job& job, uint32_t index, uint64_t token, bool alone,
                        const absl::Status& error, Change& change) {
   const Job::Task& task = *job.Find(index);
@@ -202,6 +224,7 @@ void Outcomes::Crashed(Job& job, uint32_t index, uint64_t token, bool alone,
   EndIfOver(job, change);
 }
 
+// The halves begin one crash below the limit, so that the next crash halves them at once.
 void Outcomes::SplitOrFail(Job& job, uint32_t index, uint64_t token, const absl::Status& error,
                            Change& change) {
   const auto begin = static_cast<uint8_t>(std::max(1, options_.crash_limit - 1));
@@ -213,6 +236,8 @@ void Outcomes::SplitOrFail(Job& job, uint32_t index, uint64_t token, const absl:
   }
 }
 
+// Does nothing while the job runs. Otherwise it ends the leases of the job and moves it to the
+// ended jobs; `job` must not be used afterwards.
 void Outcomes::EndIfOver(Job& job, Change& change) {
   if (!job.ended()) return;
   for (const uint32_t index : job.LeasedTasks()) {
@@ -231,6 +256,8 @@ void Outcomes::Cancel(Job& job, Change& change) {
   EndIfOver(job, change);
 }
 
+// A worker's new incarnation proves that its process has ended, perhaps by a crash, so all its
+// leases count as crashes at once.
 void Outcomes::WorkerEnded(uint64_t run, Change& change) {
   if (run == 0) return;
   for (const EndedLease& lease : dispatcher_.TakeWorkerLeases(run)) {
@@ -238,6 +265,7 @@ void Outcomes::WorkerEnded(uint64_t run, Change& change) {
   }
 }
 
+// A worker that is silent may have crashed, so expiry counts as a crash too.
 void Outcomes::Expire(Change& change) {
   for (const EndedLease& lease : dispatcher_.TakeExpired()) {
     AttemptCrashed(lease,

@@ -24,6 +24,8 @@ std::optional<PinRecord> MakePinRecord(const v1::Source& source, const v1::Stage
   return record;
 }
 
+// Returns the record of a failed pin if the failure says something about the repository; nothing
+// for errors of this system.
 std::optional<PinRecord> MakePinRecord(const v1::Source& source, const absl::Status& error,
                                        absl::Time now) {
   // PERMISSION_DENIED is included, since many servers ask for a password if a repository does not
@@ -42,10 +44,12 @@ absl::Duration CooldownAfter(const PinRecord& last, const v1::VisitPolicy& polic
   return absl::Hours(policy.failure_hours());
 }
 
+// A record from the future (the clock was set back) is not recent.
 bool IsRecent(const PinRecord& last, const v1::VisitPolicy& policy, absl::Time now) {
   return last.when <= now && now - last.when < CooldownAfter(last, policy);
 }
 
+// Returns the result, or the error, that the last visit gave.
 absl::StatusOr<v1::StageResult> ResultFrom(const PinRecord& last, const v1::Source& source) {
   if (last.code != absl::StatusCode::kOk) {
     const absl::string_view how =

@@ -39,6 +39,10 @@ std::map<int32_t, int64_t> Newest(std::map<int32_t, int64_t> others) {
 
 }  // namespace
 
+// A stage is unserved if it has ready tasks, no connected worker of this build's version, and no
+// lease, for longer than the grace period: workers that restart must not cause warnings. `said`
+// remembers that the stage was reported, so that each change is logged once. Returns whether a
+// report changed.
 bool UnservedStages::Update(const Queue& queue, const WorkerCensus& workers, Clock::Time now) {
   bool changed = false;
   for (int i = 0; i < kStageCount; ++i) {

@@ -15,6 +15,13 @@
 namespace kernelmill::coordinator {
 namespace {
 
+// The registry remembers every worker by caller and name. Each process of a worker has a random
+// incarnation; a new incarnation under a known name means that the process before has ended, so its
+// leases need not wait for their expiry.
+//
+// Two processes with the same name would end each other's leases in turn. An incarnation that
+// returns after another one shows this: the name is then marked as shared, and leases of shared
+// names only end by expiry.
 constexpr size_t kRemembered = 16;  // earlier incarnations of one name
 
 }  // namespace
@@ -31,6 +38,8 @@ WorkerRegistry::Runs WorkerRegistry::Hear(const WorkerId& worker, const WorkerFa
   return runs;
 }
 
+// Returns the current run, the run that it ended (0: no run ended), and whether a run began. A
+// worker without a name or incarnation has no run.
 WorkerRegistry::Runs WorkerRegistry::UpdateRun(Entry& entry, const WorkerId& worker,
                                                uint64_t incarnation, bool fresh) {
   if (incarnation == 0 || worker.name.empty()) return {0, 0, fresh};
@@ -69,6 +78,8 @@ void WorkerRegistry::ForgetOldest() {
       [](const auto& a, const auto& b) { return a.second.order < b.second.order; }));
 }
 
+// Counts, for each stage, the workers that have been heard since `since` by version. Workers that
+// were silent for longer count apart.
 WorkerCensus CountWorkers(const WorkerRegistry& workers, const LeaseTable& leases,
                           Clock::Time since) {
   std::set<WorkerId> busy;
@@ -92,6 +103,7 @@ WorkerCensus CountWorkers(const WorkerRegistry& workers, const LeaseTable& lease
 
 namespace {
 
+// The bounds of ListWorkers, whose answer must fit into a message.
 constexpr std::chrono::minutes kLately(15);
 constexpr size_t kMaxWorkers = 2000;
 constexpr size_t kMaxTasks = 20'000;
@@ -99,6 +111,7 @@ constexpr size_t kMaxSourceBytes = 200;
 
 using Listed = std::pair<const WorkerId, WorkerRegistry::Entry>;
 
+// Returns the workers heard most lately, at most kMaxWorkers, by name.
 std::vector<const Listed*> HeardLately(const WorkerRegistry& workers, Clock::Time since) {
   std::vector<const Listed*> heard;
   for (const Listed& one : workers.entries()) {

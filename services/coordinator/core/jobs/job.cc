@@ -22,6 +22,9 @@ constexpr char kWaitsFor[] = "waits for ";
 
 }  // namespace
 
+// Returns a text that differs if another build would plan or run a job's tasks differently: the
+// versions of all stages and the pinned toolchains. It is stored with a job, and decides after a
+// restart whether the stored tasks are still valid.
 std::string PlanFingerprint() {
   std::string text;
   for (const StageInfo& stage : worker::StageTable()) {
@@ -33,6 +36,19 @@ std::string PlanFingerprint() {
   return text;
 }
 
+// A Job is one run of a job: the plan decides which tasks exist, Job keeps their states. A task's
+// index is its place in tasks_ plus 1 and never changes, so an index is a stable half of the task's
+// id (the other half is the job's sequence number).
+//
+// Invariants, which SetState keeps:
+// - progress_ counts the tasks of each stage by state, leased_ the leased tasks of all stages.
+// - suspects_ counts the open tasks that have crashed a worker.
+// - A READY task is either in ready_, or waits outside: for its host (HostLimits), or for the same
+//   action of another task (InFlightActions). Requeue brings it back.
+// - errors_ and waiting_ have entries of open tasks only.
+//
+// Not thread-safe: the scheduler's mutex guards it. Every function that takes a Change adds the
+// rows that must be stored.
 Job::Job(uint32_t sequence, v1::JobStatus base, v1::JobSpec spec)
     : sequence_(sequence), base_(std::move(base)), plan_(std::move(spec)) {
   for (int i = 0; i < kStageCount; ++i) {
@@ -42,6 +58,8 @@ Job::Job(uint32_t sequence, v1::JobStatus base, v1::JobSpec spec)
 
 void Job::Start(Change& change) { Create(plan_.Start(), 0, change); }
 
+// Adds the tasks that the plan asks for. `crashes` is above 0 for the halves of a task that crashed
+// workers: they run alone.
 void Job::Create(const std::vector<TaskKey>& keys, uint8_t crashes, Change& change) {
   for (const TaskKey& key : keys) {
     tasks_.push_back({.key = key, .crashes = crashes});
@@ -60,6 +78,8 @@ void Job::Push(uint32_t index) {
   ready_.Push(task.key.stage, index, task.crashes > 0);
 }
 
+// A head of 0 means that a queue is empty. Heads are the oldest entries, so the loop need not look
+// at all ready tasks.
 void Job::AddTo(StageId stage, StageTasks& tasks) const {
   const v1::StageProgress& progress = progress_[static_cast<size_t>(stage)];
   tasks.total += progress.total();
@@ -75,6 +95,8 @@ void Job::AddTo(StageId stage, StageTasks& tasks) const {
   }
 }
 
+// A task that got a result or was cancelled while it waited is no longer READY and stays out of the
+// queue.
 void Job::Requeue(uint32_t index) {
   if (At(index).state == TaskState::kReady) Push(index);
 }
@@ -92,10 +114,13 @@ TaskRow Job::MakeRow(uint32_t index) const {
   return row;
 }
 
+// Returns null for an index of an earlier run that had more tasks.
 const Job::Task* Job::Find(uint32_t index) const {
   return index >= 1 && index <= tasks_.size() ? &tasks_[index - 1] : nullptr;
 }
 
+// A split task counts as done: its parts take over its work and have their own entries in the
+// total.
 void Job::SetState(uint32_t index, TaskState state) {
   Task& task = At(index);
   v1::StageProgress& progress = GetProgress(task);
@@ -114,6 +139,8 @@ void Job::SetState(uint32_t index, TaskState state) {
   ++version_;
 }
 
+// Once kMaxErrors tasks have an error, further tasks get none, but a known task still gets its
+// newest.
 void Job::NoteError(uint32_t index, const absl::Status& error) {
   if (errors_.size() < kMaxErrors || errors_.count(index) > 0) {
     errors_[index] = absl::Status(error.code(), error.message().substr(0, kMaxErrorBytes));
@@ -127,6 +154,8 @@ void Job::Leased(uint32_t index, uint64_t token, Change& change) {
   change.tasks.push_back(MakeRow(index));
 }
 
+// Returns whether the status of the job changed. The worker repeats its text with each renewal, so
+// most calls change nothing.
 bool Job::SetWaiting(uint32_t index, const std::string& waits_for) {
   const auto before = waiting_.find(index);
   if (before == waiting_.end() ? waits_for.empty() : before->second == waits_for) return false;
@@ -140,6 +169,8 @@ bool Job::SetWaiting(uint32_t index, const std::string& waits_for) {
   return true;
 }
 
+// A task that its worker gives back unharmed (for example when the worker stops) is ready again and
+// has used no attempt.
 void Job::HandedBack(uint32_t index, Change& change) {
   SetState(index, TaskState::kReady);
   ready_times_.Set(index, change.unix_ms);
@@ -147,6 +178,8 @@ void Job::HandedBack(uint32_t index, Change& change) {
   change.tasks.push_back(MakeRow(index));
 }
 
+// A crash in the company of other tasks raises `crashes` to 1 at most: it is unknown which task
+// caused it. From then on the task runs alone, and each crash is its own.
 void Job::AttemptLost(uint32_t index, uint64_t token, const absl::Status& error, Crash crash,
                       Clock::Time retry_at, Change& change) {
   Task& task = At(index);
@@ -162,6 +195,8 @@ void Job::AttemptLost(uint32_t index, uint64_t token, const absl::Status& error,
   change.tasks.push_back(MakeRow(index));
 }
 
+// The plan checks the result before any state changes, so an invalid result leaves the task as it
+// was. INVALID_ARGUMENT: the result does not fit the task.
 absl::Status Job::Succeeded(uint32_t index, const v1::StageResult& result, bool cached,
                             Change& change) {
   Task& task = At(index);
@@ -189,6 +224,8 @@ void Job::Failed(uint32_t index, uint64_t token, const absl::Status& error, Chan
   Create(plan_.Fail(task.key, error), 0, change);
 }
 
+// Replaces a task by its halves. Returns false if the task cannot be split; then nothing has
+// changed.
 bool Job::Split(uint32_t index, const absl::Status& error, uint8_t crashes, Change& change) {
   Task& task = At(index);
   const std::vector<TaskKey> parts = plan_.Split(task.key);
@@ -209,6 +246,7 @@ bool Job::Split(uint32_t index, const absl::Status& error, uint8_t crashes, Chan
   return true;
 }
 
+// Moves tasks whose pause is over into the queue. Returns whether there were any.
 bool Job::Promote(Clock::Time now, int64_t unix_ms) {
   const std::vector<uint32_t> promoted = ready_.Promote(now);
   for (const uint32_t index : promoted) ready_times_.Set(index, unix_ms);
@@ -240,6 +278,8 @@ absl::StatusOr<bool> Job::Replay(absl::FunctionRef<absl::Status(RowVisitor)> row
   return fits && asked.empty() && !ended();
 }
 
+// Applies one stored row. Returns false if the plan did not ask for this task, or asks for one
+// twice: then another build wrote the rows.
 bool Job::ReplayRow(const TaskRow& row, int64_t unix_ms, absl::flat_hash_set<TaskKey>& asked) {
   if (ended() || TaskIndex(row.id) != tasks_.size() + 1 || asked.erase(row.key) == 0) return false;
   tasks_.push_back({.key = row.key,
@@ -256,6 +296,8 @@ bool Job::ReplayRow(const TaskRow& row, int64_t unix_ms, absl::flat_hash_set<Tas
   const bool open = row.state == TaskState::kReady || row.state == TaskState::kLeased;
   if (open && !row.error.ok()) NoteError(index, row.error);
   std::vector<TaskKey> next;
+  // LEASED tasks are in no queue. Dispatcher::RestoreLeases gives their workers one time to live to
+  // report.
   if (row.state == TaskState::kReady) {
     Push(index);
   } else if (row.state == TaskState::kDone) {
@@ -283,6 +325,7 @@ std::vector<uint32_t> Job::LeasedTasks() const {
   return leased;
 }
 
+// Returns the status without counters and failures, which may be large.
 v1::JobStatus Job::Summary() const {
   v1::JobStatus status = base_;
   status.set_state(plan_.state());
@@ -315,6 +358,8 @@ v1::JobStatus Job::Status() const {
   return status;
 }
 
+// Moves the final status, all failures and the lock (the spec with pinned sources) out of the job.
+// The job must not be used afterwards, except for its ids.
 EndedJob Job::TakeEnd() {
   EndedJob end;
   end.sequence = sequence_;

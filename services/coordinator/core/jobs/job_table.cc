@@ -15,6 +15,18 @@
 namespace kernelmill::coordinator {
 namespace {
 
+// JobTable owns every job of the coordinator. A job is in one of two maps: running_ (with its plan
+// and tasks in memory) or ended_ (a summary; the rest is in the store). ids_ and requests_ find a
+// job's sequence number in both.
+//
+// Each change to a job is made in memory first and is added to a Change. The caller, the scheduler,
+// holds its mutex during the call, appends the Change to the commit queue under the same mutex, and
+// answers its client only when the Change is stored. So the order of changes in memory is the order
+// in the store, and a crash loses only changes that no client has seen.
+//
+// A job ends once for each run. A retry, or a lost blob, begins another run under the same sequence
+// number: the tasks of the run before are erased, and the action cache answers for what they had
+// done.
 constexpr size_t kMaxRequestId = 256;
 constexpr int32_t kMaxPriority = 100;
 
@@ -35,6 +47,7 @@ access::CallerLimits::Options ByteLimits(const JobTable::Options& options) {
           "wait for some, or cancel them"};
 }
 
+// The size of the spec, which is most of what an unfinished job occupies before it has tasks.
 int64_t QueuedBytes(const JobRow& row) { return static_cast<int64_t>(row.spec.ByteSizeLong()); }
 
 }  // namespace
@@ -45,6 +58,8 @@ JobTable::JobTable(const Options& options, StateStore& store)
       job_limits_(JobLimits(options)),
       byte_limits_(ByteLimits(options)) {}
 
+// Reads all jobs when the coordinator starts. `change` gets what the loading changes: abandoned
+// jobs, and jobs that are planned again.
 absl::Status JobTable::Load(Change& change) {
   ASSIGN_OR_RETURN(last_sequence_, store_.LastSequence());
   ASSIGN_OR_RETURN(std::vector<JobRow> rows, store_.Jobs());
@@ -63,6 +78,7 @@ absl::Status JobTable::Load(Change& change) {
   return absl::OkStatus();
 }
 
+// Ends an unfinished job of an earlier process that is not to be continued (abandon_unfinished).
 void JobTable::Abandon(const JobRow& row, Change& change) {
   v1::JobStatus status = row.status;
   status.set_state(v1::JOB_STATE_ABANDONED);
@@ -71,6 +87,9 @@ void JobTable::Abandon(const JobRow& row, Change& change) {
   change.ended.push_back({.sequence = row.sequence, .status = std::move(status)});
 }
 
+// Continues an unfinished job. If this build plans as the build that wrote the tasks, the stored
+// outcomes are replayed; otherwise the job starts from its spec. Room is kept without a check: the
+// limits refuse new jobs, never jobs that were accepted before.
 absl::Status JobTable::Resume(JobRow row, Change& change) {
   ASSIGN_OR_RETURN(row.spec, store_.Spec(row.sequence));
   rooms_[row.sequence] = {job_limits_.Keep(row.caller),
@@ -100,6 +119,8 @@ void JobTable::Start(JobRow row, Change& change) {
   change.jobs.push_back(std::move(row));
 }
 
+// Returns the job's places under the limits; they are free again when the Room is destroyed.
+// RESOURCE_EXHAUSTED: a limit is reached.
 absl::StatusOr<JobTable::Room> JobTable::TakeRoom(const JobRow& row) {
   RETURN_IF_ERROR(CheckTasks());
   Room room;
@@ -131,6 +152,8 @@ absl::Status JobTable::CheckSubmission(const v1::JobSpec& spec, const std::strin
   return absl::OkStatus();
 }
 
+// A request id makes a submission idempotent: a client whose connection broke sends the same id
+// again and gets the id of the job that the first call made.
 absl::StatusOr<std::string> JobTable::Submit(v1::JobSpec spec, const std::string& request_id,
                                              int32_t priority, const std::string& caller,
                                              bool no_cache, Change& change) {
@@ -157,6 +180,8 @@ absl::StatusOr<std::string> JobTable::Submit(v1::JobSpec spec, const std::string
   return id;
 }
 
+// Begins the next run of a job under its old id. `row` brings the spec: the lock of the run before,
+// so that all sources stay pinned to the same commits.
 void JobTable::StartAgain(JobRow row, const v1::JobStatus& before, bool no_cache, Change& change) {
   row.status.set_job(before.job());
   row.status.set_name(before.name());
@@ -170,6 +195,8 @@ void JobTable::StartAgain(JobRow row, const v1::JobStatus& before, bool no_cache
   Start(std::move(row), change);
 }
 
+// Restarts an ended job for a client. The job needs room again, since it gave its room back at its
+// end.
 absl::Status JobTable::RunAgain(uint32_t sequence, const v1::JobStatus& before, v1::JobSpec lock,
                                 const std::string& caller, bool no_cache, Change& change) {
   JobRow row;
@@ -182,6 +209,8 @@ absl::Status JobTable::RunAgain(uint32_t sequence, const v1::JobStatus& before, 
   return absl::OkStatus();
 }
 
+// Restarts a running job because the store lost a blob that it needs. The job keeps its room and
+// its request id.
 void JobTable::BeginAgain(Job& job, Change& change) {
   JobRow row;
   row.sequence = job.sequence();
@@ -200,6 +229,8 @@ void JobTable::BeginAgain(Job& job, Change& change) {
   StartAgain(std::move(row), before.status, no_cache, change);
 }
 
+// Moves the job from running_ to ended_. Memory keeps a summary without failures and counters,
+// because the coordinator may remember thousands of ended jobs.
 void JobTable::End(Job& job, Change& change) {
   const uint32_t sequence = job.sequence();
   EndedJob end = job.TakeEnd();
@@ -216,11 +247,14 @@ void JobTable::End(Job& job, Change& change) {
   change.ended.push_back(std::move(end));
 }
 
+// A reader of an ended job waits for this ticket, so that it never reports an end that is not
+// stored.
 void JobTable::SetEndTicket(uint32_t sequence, uint64_t ticket) {
   const auto ended = ended_.find(sequence);
   if (ended != ended_.end()) ended->second.ticket = ticket;
 }
 
+// Linear in the number of requests; jobs are deleted rarely.
 void JobTable::Forget(uint32_t sequence, Change& change) {
   const std::string id = GetId(sequence);
   ended_.erase(sequence);
@@ -239,6 +273,7 @@ absl::Status JobTable::Delete(uint32_t sequence, Change& change) {
   return absl::OkStatus();
 }
 
+// The loop collects first, because Forget changes ended_.
 void JobTable::DeleteOld(absl::Time now, Change& change) {
   if (options_.retention <= absl::ZeroDuration()) return;
   const int64_t before = absl::ToUnixMillis(now - options_.retention);

@@ -4,6 +4,8 @@
 
 namespace kernelmill::coordinator {
 
+// A job may have 100,000 sources. A message takes several times the memory of its serialized form.
+// The two flags that the plan asks for most are kept unpacked.
 PackedSources::PackedSources(v1::JobSpec& spec) {
   // Moved out of the spec, since a message keeps the memory of cleared fields.
   const auto sources = std::move(*spec.mutable_sources());

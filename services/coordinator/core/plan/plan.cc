@@ -23,6 +23,16 @@
 namespace kernelmill::coordinator {
 namespace {
 
+// The barriers, the basic idea: four counters of open work decide when the next stages can begin.
+//
+//   searches_open_                    0: the sources are known and begin to be pinned and fetched
+//   extracts_open of a source         0: its link task begins
+//   sources_unlinked_, checks_open_   both 0: the pair tasks begin
+//   pairs_open_                       0: the resolve task begins
+//
+// Every task that may still begin is counted in one of them from the time its predecessor ends, so
+// a counter never reaches 0 too early. A task that fails is taken out of its counter
+// (NoLongerAwaited), and a split task is replaced in it by its parts.
 constexpr int64_t kMaxItems = int64_t{1}
                               << 31;  // files or kernels of a shard, pairs of a partition
 
@@ -38,6 +48,8 @@ v1::NamedDigest ToNamedDigest(const BlobRef& ref, absl::string_view name) {
   return digest;
 }
 
+// Checks a digest of a worker and packs it: BlobRef has the raw hash, a third of the size of the
+// message. INVALID_ARGUMENT: another name, a malformed digest, or an impossible number of items.
 absl::StatusOr<BlobRef> ToBlobRef(const v1::NamedDigest& digest, absl::string_view name) {
   if (digest.name() != name) {
     return absl::InvalidArgumentError(
@@ -86,6 +98,8 @@ absl::Status CheckAsMany(int64_t kernels, const BlobRef& of_them, absl::string_v
 
 }  // namespace
 
+// Returns 1 partition below 4,000 kernels, up to 4 for medium jobs, and from about 1.3 million
+// kernels on one for each 262,144, up to 64.
 int32_t PairPartitions(int64_t kernels) {
   return static_cast<int32_t>(
       std::max(std::clamp<int64_t>(kernels / kKernelsPerSmallPartition, 1, kSmallPartitions),
@@ -104,6 +118,8 @@ v1::JobSpec JobPlan::Spec() const {
   return spec;
 }
 
+// Searches come first, because a search replaces itself by the sources that it finds, and that
+// changes the numbers of the sources.
 std::vector<TaskKey> JobPlan::Start() {
   Tasks next;
   for (int32_t i = 0; i < packed_.size(); ++i) {
@@ -128,6 +144,8 @@ void JobPlan::BeginSources(Tasks& next) {
   }
 }
 
+// Takes the result of a task and returns the tasks that can begin. INVALID_ARGUMENT: the result
+// does not fit; the plan is unchanged, because each case below checks before it assigns.
 absl::StatusOr<std::vector<TaskKey>> JobPlan::Succeed(const TaskKey& task,
                                                       const v1::StageResult& result) {
   RETURN_IF_ERROR(CheckReport(result));
@@ -253,6 +271,8 @@ absl::Status JobPlan::Extracted(const TaskKey& task, const v1::StageResult& resu
   return absl::OkStatus();
 }
 
+// Called once for each source, when its last shard is extracted or lost. A source that uses others
+// begins to link only when those have settled; Settle then begins it.
 void JobPlan::ExtractionOver(int32_t source, Tasks& next) {
   Settle(source, next);
   const std::vector<bool>& lost = sources_[source].lost;
@@ -279,6 +299,7 @@ void JobPlan::Settle(int32_t source, Tasks& next) {
   }
 }
 
+// The link stage returns one output for each shard that is not lost, in their order.
 absl::Status JobPlan::Linked(int32_t source, const v1::StageResult& result, Tasks& next) {
   Source& state = sources_.Mutable(source);
   std::vector<int32_t> alive;
@@ -311,6 +332,8 @@ absl::Status JobPlan::Linked(int32_t source, const v1::StageResult& result, Task
   return absl::OkStatus();
 }
 
+// The outputs are `compiled`, then any number of `ir`. The validation of a shard begins when all
+// its parts are compiled.
 absl::Status JobPlan::Compiled(const TaskKey& task, const v1::StageResult& result, Tasks& next) {
   if (result.outputs().empty()) {
     return absl::InvalidArgumentError("compile: output 'compiled' is missing");
@@ -343,6 +366,8 @@ absl::Status JobPlan::Compiled(const TaskKey& task, const v1::StageResult& resul
   return absl::OkStatus();
 }
 
+// Returns whether this was the last part and all parts are good. The maps are sorted by first
+// kernel, so the order of the kernels does not depend on the order of the results.
 bool JobPlan::CompiledPart(const TaskKey& task, const BlobRef& compiled, std::vector<BlobRef> ir) {
   Source& state = sources_.Mutable(task.source);
   CompiledParts& parts = state.compiled_parts[task.shard];
@@ -383,6 +408,7 @@ absl::Status JobPlan::Signed(const TaskKey& task, const v1::StageResult& result)
   return absl::OkStatus();
 }
 
+// Pair, resolve, split and manifest exist once for the job (pair: once for each partition).
 absl::Status JobPlan::JobLevel(const TaskKey& task, const v1::StageResult& result, Tasks& next) {
   if (task.stage == StageId::kPair) {
     ASSIGN_OR_RETURN(pairs_[task.shard], OnlyOutput(result, "pairs"));
@@ -402,6 +428,8 @@ absl::Status JobPlan::JobLevel(const TaskKey& task, const v1::StageResult& resul
   return absl::OkStatus();
 }
 
+// Begins the stages of the whole job when everything before them is over. Called after each
+// outcome; pairing_ and resolving_ make sure that each barrier is passed once.
 void JobPlan::PassBarriers(Tasks& next) {
   if (state_ != v1::JOB_STATE_RUNNING) return;
   // Waits for verdicts too: a shard whose validation failed is lost and must not be in the pairs.
@@ -448,6 +476,7 @@ std::string NamedFailures(const FileFailures& failures, int64_t total) {
 
 }  // namespace
 
+// Takes the final failure of a task and returns the tasks that can begin without it.
 std::vector<TaskKey> JobPlan::Fail(const TaskKey& task, const absl::Status& error) {
   AddFailure(task, error);
   Tasks next;
@@ -471,6 +500,7 @@ std::vector<TaskKey> JobPlan::Fail(const TaskKey& task, const absl::Status& erro
   return next;
 }
 
+// Takes the failed task out of the counter that waits for it.
 void JobPlan::NoLongerAwaited(const TaskKey& task, Tasks& next) {
   switch (task.stage) {
     case StageId::kDiscover:
@@ -504,6 +534,8 @@ void JobPlan::NoLongerAwaited(const TaskKey& task, Tasks& next) {
   }
 }
 
+// The counters grow by one less than the number of parts, because the split task itself was
+// counted.
 std::vector<TaskKey> JobPlan::Split(const TaskKey& task) {
   if (!GetStageInfo(task.stage).splittable) return {};
   Source& state = sources_.Mutable(task.source);
@@ -534,6 +566,7 @@ int32_t JobPlan::CountItems(const TaskKey& task) const {
   return GetItems(task.sub_shard, CountShardItems(task)).count;
 }
 
+// A shard can be lost by several of its tasks; its files count once.
 void JobPlan::LoseShard(const TaskKey& task) {
   Source& state = sources_.Mutable(task.source);
   if (state.lost[task.shard]) return;  // another sub-shard or stage lost it
@@ -598,6 +631,9 @@ void JobPlan::AddUnfetched(int32_t source, const v1::StageResult& result) {
   failure.set_path(result.failures(0).path());
 }
 
+// The manifest stage succeeds even if a gate or a demanded pair is missed, and reports it as
+// failures of its result. Each missed gate becomes a failure of its own, the pairs become one
+// together.
 void JobPlan::AddShortfalls(const TaskKey& task, const v1::StageResult& result) {
   FileFailures pairs;
   TaskKey gate = task;

@@ -53,6 +53,9 @@ void AddOptOuts(const std::vector<int>& naming, const v1::JobSpec& settings,
 
 }  // namespace
 
+// Returns the action of a task: the stage, its version, its parameters and the digests of its
+// inputs. The digest of the action is the key of the action cache, so an action has everything that
+// its result depends on, and nothing else.
 v1::Action JobPlan::ActionFor(const TaskKey& task) const {
   v1::Action action;
   action.set_stage(std::string(GetStageInfo(task.stage).name));
@@ -99,6 +102,8 @@ v1::Action JobPlan::ActionFor(const TaskKey& task) const {
   return action;
 }
 
+// A whole shard has no range in its parameters, so that its digest is that of builds without
+// sub-shards.
 void JobPlan::FillExtract(const TaskKey& task, v1::Action& action) const {
   const BlobRef& files = sources_[task.source].files[task.shard];
   AddInput(action, "files", files);
@@ -126,6 +131,8 @@ std::vector<BlobRef> JobPlan::GetKernels(const Source& source, int32_t shard) co
   return kernels;
 }
 
+// The inputs are the source's own shards, then those of the sources that it uses. `parts` tells how
+// many inputs form one shard; without split shards each input is one, and `parts` stays empty.
 void JobPlan::FillLink(int32_t source, v1::Action& action) const {
   const Source& state = sources_[source];
   AddInput(action, "tree", state.tree);
@@ -167,6 +174,8 @@ void JobPlan::FillValidate(const TaskKey& task, v1::Action& action) const {
   AddInput(action, "kernels", source.linked[task.shard]);
   AddInput(action, "files", source.files[task.shard]);
   AddInput(action, "tree", source.tree);
+  // A shard that was compiled in parts has one input for each part, in the order of their first
+  // kernel.
   if (const auto parts = source.compiled_parts.find(task.shard);
       parts != source.compiled_parts.end()) {
     for (const auto& [first, ref] : parts->second.compiled) AddInput(action, "compiled", ref);
@@ -181,6 +190,8 @@ void JobPlan::FillValidate(const TaskKey& task, v1::Action& action) const {
   AddOptOuts(opt_outs_.Naming(named), settings_, params);
 }
 
+// All partitions have the same inputs: each reads all signatures and keeps the bands of its own
+// partition.
 void JobPlan::FillPair(const TaskKey& task, v1::Action& action) const {
   ForEachLinked([&](int32_t, const Source& source, int32_t k) {
     AddInput(action, "signatures", source.signatures[k]);
@@ -207,6 +218,8 @@ void JobPlan::FillResolve(v1::Action& action) const {
     origin->set_holdout(IsHoldout(s));
     origin->set_tier(packed_.Get(s).tier());
     origin->set_source(s);
+    // Only sources that lend code to other sources, or borrow it, need their name: an opt-out must
+    // also reach the kernels that contain the code.
     const bool lends = uses_.IsUsed(s) || !uses_.Of(s).empty();
     if (lends && !settings_.opt_out().empty()) {
       origin->set_repository(job::SourceName(packed_.Get(s)));
@@ -254,6 +267,8 @@ void JobPlan::FillSplit(v1::Action& action) const {
   AddInput(action, "clusters", clusters_);
 }
 
+// The order of the inputs is part of the stage's interface: trees, files, kernels, verdicts,
+// clusters, splits, IR. The parameters tell how many belong to each source.
 void JobPlan::FillManifest(v1::Action& action) const {
   v1::ManifestParams& params = *action.mutable_params()->mutable_manifest();
   params.set_name(settings_.name());
@@ -297,6 +312,8 @@ void JobPlan::FillManifest(v1::Action& action) const {
   AddStages(params, divides, Compiles());
 }
 
+// Adds the kept IR of each shard and its number of blobs, 0 for a shard without IR, so that the
+// stage can assign the inputs to the shards.
 void JobPlan::AddIr(v1::Action& action) const {
   if (settings_.compile().keep().empty()) return;
   v1::ManifestParams& params = *action.mutable_params()->mutable_manifest();

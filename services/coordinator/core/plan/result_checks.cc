@@ -15,6 +15,9 @@
 namespace kernelmill::coordinator {
 namespace {
 
+// Results come from workers, which may be broken or of another build. Each check here gives
+// INVALID_ARGUMENT; the attempt then counts as failed. The bounds keep one result from filling the
+// coordinator's memory; kMaxCount keeps a sum of many counters from overflowing.
 constexpr int kMaxCounters = 1000;
 constexpr size_t kMaxCounterName = 256;
 constexpr int64_t kMaxCount = int64_t{1} << 52;
@@ -36,6 +39,8 @@ absl::Status CheckFoundUrl(const v1::Source& search, const std::string& url) {
 
 }  // namespace
 
+// Checks that a pin changed nothing of the source but what pinning sets: the ref of a git source,
+// the SHA-256 of another one. The comparison restores the asked value in a copy and compares bytes.
 absl::Status CheckPinned(const v1::Source& asked, const v1::StageResult& result) {
   const v1::Source& pinned = result.pinned();
   if (!job::IsPinned(pinned)) {
@@ -58,6 +63,8 @@ absl::Status CheckPinned(const v1::Source& asked, const v1::StageResult& result)
                                                  JsonString(job::SourceName(pinned))));
 }
 
+// Found URLs must be strictly sorted: so they are also distinct, and a repeated search gives the
+// same job.
 absl::Status CheckFound(const v1::Source& search, const v1::StageResult& result) {
   if (result.found_size() > search.discover().limit()) {
     return absl::InvalidArgumentError(absl::StrCat("found: has ", result.found_size(),

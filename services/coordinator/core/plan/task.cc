@@ -4,6 +4,10 @@
 
 namespace kernelmill::coordinator {
 
+// A SubShard is a node of a binary tree over the items of a shard, numbered as in a heap: 1 is the
+// whole shard, 2n and 2n + 1 are the halves of n; the first half has the odd item. So a number
+// names a range of items without storing it, and the tree needs no memory. The highest bit is the
+// flag kQuarantined: this one item is not run but reported.
 ItemRange GetItems(SubShard sub_shard, int32_t items) {
   const auto node = static_cast<uint16_t>(sub_shard & ~kQuarantined);
   ItemRange range{0, items};
@@ -19,6 +23,8 @@ ItemRange GetItems(SubShard sub_shard, int32_t items) {
   return range;
 }
 
+// Returns the two halves; for a single item the same node in quarantine; nothing if the node is in
+// quarantine already, or its children's numbers would not fit.
 std::vector<SubShard> Split(SubShard sub_shard, int32_t items) {
   if (sub_shard & kQuarantined) return {};
   const int32_t count = GetItems(sub_shard, items).count;

@@ -41,6 +41,13 @@ void KeepListed(const std::vector<std::string>& listed, const Value& value,
 
 }  // namespace
 
+// runs_ and datasets_ are this object's memory of the store's holds. Holds of runs have a time to
+// live, so the blobs of a coordinator that never comes back are released in the end; holds of
+// datasets last until their job is deleted. The store is asked again after an error and every
+// read_holds_every, so that holds that an operator released are made again.
+//
+// An error ends the step; the next one begins after a pause that grows. Runs in the retention
+// thread only.
 absl::Duration Retention::Step() {
   if (unsupported_) return absl::InfiniteDuration();
   const Clock::Time now = clock_.Now();
@@ -56,6 +63,7 @@ absl::Duration Retention::Step() {
                {{"error", status.message()}});
     return absl::InfiniteDuration();
   }
+  // The thread is being stopped.
   if (absl::IsCancelled(status)) return absl::InfiniteDuration();
   if (++failures_ == 1) {
     LogWarning("cannot update holds in the store; retrying", {{"error", status.ToString()}});
@@ -66,6 +74,8 @@ absl::Duration Retention::Step() {
   return pause;
 }
 
+// New holds come before releases: when a job ends, its dataset is held before the hold of its run
+// goes, so that the dataset's blobs are never without a hold.
 absl::Status Retention::Reconcile() {
   RETURN_IF_ERROR(ReadHolds());
   const HeldJobs jobs = jobs_();
@@ -84,6 +94,8 @@ absl::Status Retention::ReadHolds() {
   return absl::OkStatus();
 }
 
+// Returns the errors that concern the store as a whole and end the step; logs and drops errors that
+// concern only one job.
 absl::Status Retention::StatusAfter(const absl::Status& status, const std::string& job) const {
   if (status.ok() || IsRetryable(status) || absl::IsUnimplemented(status) ||
       absl::IsCancelled(status)) {
@@ -94,6 +106,8 @@ absl::Status Retention::StatusAfter(const absl::Status& status, const std::strin
   return absl::OkStatus();
 }
 
+// unholdable_ has datasets with a final error (for example a lost manifest): they are not tried
+// again at each step.
 bool Retention::IsHeldOrLost(const HeldJobs::Dataset& dataset) const {
   for (const auto* known : {&datasets_, &unholdable_}) {
     const auto at = known->find(dataset.job);
@@ -102,6 +116,7 @@ bool Retention::IsHeldOrLost(const HeldJobs::Dataset& dataset) const {
   return false;
 }
 
+// The run of a job that is done keeps its hold until its dataset is held.
 absl::Status Retention::HoldRuns(const HeldJobs& jobs) {
   std::vector<std::string> needed = jobs.running;
   for (const HeldJobs::Dataset& dataset : jobs.datasets) {

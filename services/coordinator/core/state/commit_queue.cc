@@ -8,6 +8,13 @@
 
 namespace kernelmill::coordinator {
 
+// Group commit: a caller appends its change and gets a ticket, the number of changes so far. One of
+// the waiting threads becomes the writer: it takes all appended changes, writes them as one batch
+// without the lock, and wakes the others. While it writes, the next batch gathers. So the number of
+// syncs depends on the disk's speed, not on the number of callers.
+//
+// written_ and synced_ are the tickets up to which all changes are written or synced. An empty
+// change gets the last ticket: its caller waits for the changes that it may have seen.
 uint64_t CommitQueue::Append(Change change) {
   absl::MutexLock lock(&mutex_);
   if (change.empty()) return appended_;
@@ -25,6 +32,8 @@ absl::Status CommitQueue::status() const {
   return status_;
 }
 
+// Returns when the change is stored (with `sync`: on the disk). An error is final: it stays in
+// status_, and all later calls return it.
 absl::Status CommitQueue::Wait(uint64_t ticket, bool sync) {
   absl::MutexLock lock(&mutex_);
   if (sync) sync_wanted_ = std::max(sync_wanted_, ticket);

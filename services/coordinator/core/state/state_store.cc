@@ -8,6 +8,8 @@ constexpr size_t kPartBytes = 1 << 20;
 
 }  // namespace
 
+// Returns the spec in parts: the settings without sources first, then its sources in parts of about
+// kPartBytes. Merging the parts in order gives the spec.
 std::vector<v1::JobSpec> SplitSpec(v1::JobSpec spec) {
   google::protobuf::RepeatedPtrField<v1::Source> sources;
   sources.Swap(spec.mutable_sources());

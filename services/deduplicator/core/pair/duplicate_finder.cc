@@ -300,6 +300,7 @@ bool DuplicateFinder::NeedsAny(uint32_t first, uint32_t count) const {
   return index < needed_.size() && needed_[index] - first < count;
 }
 
+// Sets are loaded in the order of needed_, so the number of loaded sets tells which one comes next.
 bool DuplicateFinder::NeedsNext(uint32_t number) const {
   return sets_.size() < needed_.size() && needed_[sets_.size()] == number;
 }
@@ -309,6 +310,7 @@ absl::Status DuplicateFinder::Load(absl::Span<const uint64_t> shingles) {
   return sets_.Add(shingles);
 }
 
+// FAILED_PRECONDITION: a needed set was not loaded.
 absl::Status DuplicateFinder::Find(Pairs* pairs) {
   if (sets_.size() != needed_.size()) {
     return absl::FailedPreconditionError(

@@ -109,6 +109,7 @@ void HoldoutMatcher::AddText(Item item, Set near, Set structural, Set runs) {
   for (const uint64_t run : runs) by_run_[run].push_back(index);
 }
 
+// Indexes a holdout's source, and its launcher if that is long enough to mean something.
 absl::Status HoldoutMatcher::Add(uint32_t number, const v1::KernelShingles& kernel) {
   RETURN_IF_ERROR(CheckSets(kernel));
   AddText({number, v1::Sensitive::TEXT_SOURCE, HashTokens(kernel)}, AsSpan(kernel.near()),
@@ -221,6 +222,7 @@ void HoldoutMatcher::MatchLauncher(Set runs, Matches* matches) {
   MatchText(v1::Sensitive::TEXT_LAUNCHER, touched_, covered, runs.size(), matches);
 }
 
+// Adds the matches of a kernel's source, module and launcher with any holdout.
 absl::Status HoldoutMatcher::Match(uint32_t number, const v1::KernelShingles& kernel,
                                    v1::PairSet* pairs) {
   RETURN_IF_ERROR(CheckSets(kernel));

@@ -23,6 +23,7 @@ void SameKernel::Observe(const v1::SignatureShard& shard) {
   ++shards_;
 }
 
+// Call it in ascending order of numbers, since GetOperations searches by halves.
 absl::Status SameKernel::Load(uint32_t number, absl::Span<const uint64_t> operations) {
   RETURN_IF_ERROR(CheckSet(operations));
   loaded_.push_back(number);
@@ -59,6 +60,7 @@ absl::StatusOr<bool> SameKernel::IsOne(Names names, const v1::Pair& pair) {
   return files_[pair.a()] != files_[pair.b()] || similarity >= kSameInOneFile;
 }
 
+// Keeps the pairs of kernels that an author would call the same, in their order.
 absl::Status SameKernel::Filter(Names names, Pairs* pairs) {
   int kept = 0;
   for (int i = 0; i < pairs->size(); ++i) {

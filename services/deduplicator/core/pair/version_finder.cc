@@ -95,6 +95,8 @@ absl::Status VersionFinder::Load(absl::Span<const uint64_t> shingles) {
   return sets_.Add(shingles);
 }
 
+// Compares the proposed pairs by their exact sets. A pair below kVersionSimilarity is dropped: the
+// name alone makes no version.
 absl::Status VersionFinder::Find(Pairs* pairs) {
   if (sets_.size() != needed_.size()) {
     return absl::FailedPreconditionError(

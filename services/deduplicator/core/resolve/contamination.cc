@@ -84,6 +84,8 @@ absl::Span<const Message> FindMatches(const std::vector<Message>& all, uint32_t 
   return absl::MakeConstSpan(all).subspan(begin, first(uint64_t{kernel} + 1) - begin);
 }
 
+// Weak matches are counted, with their highest score, so that a limit can be judged without them
+// being listed.
 void AddWeak(int matches, double score, v1::Decision* decision) {
   decision->set_weak_matches(decision->weak_matches() + matches);
   decision->set_weak_score(std::max(decision->weak_score(), score));

@@ -32,6 +32,8 @@ void OptedOutTexts::AddLending(int source, const std::string& name) {
   lending_.emplace(name, source);
 }
 
+// Returns whether kernels of the source may include an opted-out one: it has some, or it takes part
+// in lending and any lending source has some.
 bool OptedOutTexts::Has(int source) const {
   if (sources_.contains(source)) return true;
   const auto is_it = [source](const auto& each) { return each.second == source; };
@@ -61,6 +63,8 @@ std::optional<uint32_t> OptedOutTexts::Within(const File& file, int first_line, 
   return std::nullopt;
 }
 
+// Returns the first text of the kernel that contains an opted-out kernel: source, then module, then
+// launcher.
 std::optional<OptedOutTexts::Found> OptedOutTexts::FindIn(int source, uint32_t number,
                                                           const v1::Kernel& kernel) const {
   const auto own = Within(GetFile(source, kernel.path(), kernel), kernel.first_line(),

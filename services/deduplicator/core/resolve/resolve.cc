@@ -110,6 +110,8 @@ void Resolver::Rank(const v1::Verdict& verdict, Candidate* kernel) {
                                                                 : 0;
 }
 
+// Adds the kernels of a shard; their numbers follow those of the shards before. A holdout's shard
+// has no verdicts.
 absl::Status Resolver::AddShard(const v1::SignatureShard& signatures,
                                 const v1::VerdictShard* verdicts, const v1::ShardOrigin& origin) {
   RETURN_IF_ERROR(CheckSignatures(signatures));
@@ -188,6 +190,7 @@ absl::Status Resolver::CheckCandidate(const Message& match) const {
       absl::StrCat("kernel: must be a candidate: ", match.ShortDebugString()));
 }
 
+// Pairs with common == total say that two sets are equal; they join groups in both graphs.
 absl::Status Resolver::AddPairs(const v1::PairSet& pairs) {
   RETURN_IF_ERROR(AddTo(&near_, policy_.threshold(), pairs.pairs()));
   RETURN_IF_ERROR(AddTo(&versions_, 0, pairs.versions()));
@@ -382,6 +385,8 @@ bool Resolver::IsCopy(uint32_t number, const Index& opted_out) {
   return true;
 }
 
+// Returns the opted-out kernels and their copies, ascending. Copies are found by the rules for
+// duplicates, with the opted-out kernels as leaders.
 std::vector<uint32_t> Resolver::OptedOut() {
   Build();
   Index index = EmptyIndex();
@@ -400,6 +405,8 @@ std::vector<uint32_t> Resolver::OptedOut() {
   return found;
 }
 
+// Rejects a kernel with a text that contains the opted-out kernel. If that one is itself a copy,
+// the record names the original.
 void Resolver::RejectWith(uint32_t number, absl::string_view text, uint32_t opted_out) {
   Candidate& kernel = kernels_[number];
   if (kernel.opted_out || withheld_.contains(number)) return;
@@ -409,6 +416,8 @@ void Resolver::RejectWith(uint32_t number, absl::string_view text, uint32_t opte
   withheld_[number] = copy == withheld_.end() ? Withheld{opted_out, 1} : copy->second;
 }
 
+// Decides kernels first, then files: a file that would publish a kernel which must not be published
+// is rejected, whatever its own rank.
 v1::Clusters Resolver::Resolve() {
   Build();
   v1::Clusters clusters;

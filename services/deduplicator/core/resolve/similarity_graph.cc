@@ -29,6 +29,8 @@ uint32_t SimilarityGraph::FindGroup(uint32_t number) {
   return number;
 }
 
+// Renames the edges to groups, adds each in both directions, and sorts them. An edge that several
+// pairs of one group found stays once for each overlap.
 void SimilarityGraph::Build() {
   const size_t one_way = edges_.size();
   edges_.reserve(2 * one_way);

@@ -242,6 +242,8 @@ MinHashValues MinHash(absl::Span<const uint64_t> shingles) {
   return values;
 }
 
+// Returns the bands with the most rows that still find a pair at the threshold with kRecall: more
+// rows mean fewer false candidates. The chance that some band agrees is 1 - (1 - J^rows)^count.
 Bands BandsFor(double threshold) {
   Bands best{1, kPermutations};
   for (const int rows : {2, 4, 8, 16}) {
@@ -257,6 +259,8 @@ uint64_t BucketKey(int band, absl::Span<const uint16_t> values) {
                       static_cast<uint64_t>(band) + 1);
 }
 
+// A sketch has the low byte of each value. Different values agree in it by chance once in 256
+// times.
 Sketch MakeSketch(const MinHashValues& values) {
   Sketch sketch;
   std::copy(values.begin(), values.end(), sketch.begin());

@@ -73,6 +73,8 @@ std::optional<double> Constant(string_view text) {
 
 }  // namespace
 
+// Returns the set of operations as sorted hashes. Python's signature is left out, because its
+// defaults and annotations compute nothing.
 std::vector<uint64_t> Operations(absl::Span<const Token> tokens, Language language,
                                  string_view kernel_name) {
   std::vector<uint64_t> found;

@@ -118,6 +118,8 @@ std::vector<uint64_t> StructuralShingles(absl::Span<const Token> tokens,
   return shingles;
 }
 
+// Returns a hash of all tokens in order, with local names replaced by the order of their first use.
+// So two kernels that differ only by a consistent renaming have the same hash.
 uint64_t RenamedHash(absl::Span<const uint64_t> token_hashes, const std::vector<bool>& local) {
   absl::flat_hash_map<uint64_t, uint64_t> numbers;
   std::vector<uint64_t> renamed(token_hashes.begin(), token_hashes.end());
@@ -129,6 +131,8 @@ uint64_t RenamedHash(absl::Span<const uint64_t> token_hashes, const std::vector<
   return HashNumbers(renamed);
 }
 
+// Returns the runs in the order of the text, also repeated ones; none for a text that is shorter
+// than one run.
 std::vector<uint64_t> Runs(absl::Span<const uint64_t> token_hashes) {
   if (token_hashes.size() < kRunTokens) return {};
   return Windows(token_hashes, kRunTokens);

@@ -96,6 +96,7 @@ void SignFile(const v1::Kernel& file, SignedShard* shard) {
 
 }  // namespace
 
+// Returns 0 for a kernel whose name was not chosen by an author: Inductor's, and those in strings.
 uint64_t NameHash(const v1::Kernel& kernel) {
   const bool own = !kernel.name().empty() && !kernel.has_inductor() && !kernel.has_json_pointer() &&
                    kernel.form() != v1::KERNEL_FORM_STRING;
@@ -107,6 +108,7 @@ Overlap WordOverlap(const manifest::FimPair& pair) {
   return {words.common, words.total};
 }
 
+// Adds one entry to every column, so that all columns stay equally long.
 void Sign(const v1::Kernel& kernel, SignedShard* shard) {
   if (manifest::IsFile(kernel)) return SignFile(kernel, shard);
   v1::SignatureShard& signatures = shard->signatures;

@@ -12,6 +12,8 @@
 
 namespace kernelmill::deduplicator {
 
+// Returns the tokens without comments and, in Python, without statements that are one string
+// (docstrings). Linear; kept tokens move to the front of the same vector.
 std::vector<Token> Tokenize(absl::string_view source, Language language) {
   std::vector<Token> tokens = code::Lex(source, language);
   size_t size = 0;       // the number of kept tokens, which move to the front
@@ -219,6 +221,8 @@ std::vector<bool> MarkKeywords(absl::Span<const Token> tokens) {
 
 }  // namespace
 
+// Marks the tokens that are names which the code binds itself. Attributes and keywords of calls are
+// part of an interface, so they stay.
 std::vector<bool> MarkLocalNames(absl::Span<const Token> tokens, Language language,
                                  string_view kernel_name) {
   Names names = LocalNames(tokens, language);

@@ -38,6 +38,7 @@ void ModuleJoin::Build() {
   }
 }
 
+// Calls `found` for each wanted source whose runs are all in the kernel's source or module.
 void ModuleJoin::Probe(const v1::KernelShingles& kernel, absl::FunctionRef<bool(uint32_t)> wanted,
                        absl::FunctionRef<void(uint32_t)> found) const {
   std::vector<uint64_t> all(kernel.runs().begin(), kernel.runs().end());

@@ -101,6 +101,8 @@ absl::Span<const SetJoin::Entry> SetJoin::EntriesNear(uint64_t hash) const {
                                                starts_[bucket + 1] - starts_[bucket]);
 }
 
+// Calls `found` for each wanted set that is similar to `set`. seen_in_ has the probe that met a set
+// last, so each set is compared once per probe.
 void SetJoin::Probe(absl::Span<const uint64_t> set, absl::FunctionRef<bool(uint32_t)> wanted,
                     absl::FunctionRef<void(uint32_t)> found) {
   TakePrefix(set);

@@ -55,6 +55,9 @@ RepositorySides::RepositorySides(const v1::SplitPolicy& policy)
   }
 }
 
+// Returns a number in [0, 1) that depends only on the seed and the repository. Test takes the
+// numbers from 0 on, validation those up to 1, so a larger share keeps the repositories that a
+// smaller one had.
 double RepositorySides::GetPlace(absl::string_view key) const {
   const std::string hash = Sha256(absl::StrCat(seed_, absl::string_view("\0", 1), key));
   uint64_t bits = 0;  // 56 bits; a double holds 53 of them exactly
@@ -93,6 +96,7 @@ uint32_t Splitter::FindRoot(uint32_t number) const {
   return number;
 }
 
+// Returns whether the kernel's component may still be in another split than train.
 bool Splitter::IsOpen(uint32_t number) const {
   const v1::Split side = GetSide(number);
   return side != v1::SPLIT_UNSPECIFIED && side != v1::SPLIT_TRAIN;
@@ -241,6 +245,8 @@ absl::Status Splitter::Probe(uint32_t number, const v1::KernelShingles& shingles
   return absl::OkStatus();
 }
 
+// Moves the components of held sources until nothing changes: each move can make another source's
+// holder be in another split. Each round moves at least one component to train, so it ends.
 void Splitter::MoveHeld() {
   for (bool moved = true; moved;) {
     moved = false;

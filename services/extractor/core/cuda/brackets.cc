@@ -62,6 +62,8 @@ class Matcher {
   };
   using Key = std::pair<absl::string_view, bool>;
 
+  // A '<' is no bracket here, because it may compare; only the launch marks <<< and >>> are. A >>>
+  // without an open <<< is a shift or ends template arguments.
   void Read(uint32_t token) {
     const char mark = code_.tokens[token].mark;
     if (code::IsOpeningBracket(mark)) {

@@ -39,6 +39,8 @@ bool IsStatementWord(string_view word) {
 
 }  // namespace
 
+// Returns the names before '(' in a body, sorted and without repetition. A name after a type is no
+// call but a declaration: `T x(1)`.
 std::vector<std::string> CalledNames(const Code& code, const Brackets& brackets,
                                      const Function& function) {
   std::vector<std::string> names;
@@ -168,6 +170,7 @@ std::vector<Span> SplitParameters(const Code& code, const Brackets& brackets,
     }
   }
   if (begin < parameters.close) spans.push_back({begin, parameters.close});
+  // f(void) has no parameters.
   const bool none =
       spans.size() == 1 && spans[0].end == spans[0].begin + 1 && code[spans[0].begin] == "void";
   if (none) spans.clear();
@@ -211,6 +214,8 @@ std::vector<std::string> TypeWords(string_view type) {
   return words;
 }
 
+// Returns whether the type is a tensor's view, which holds a pointer: PackedTensorAccessor32,
+// TensorView, CUtensorMap.
 bool IsAccessor(string_view type) {
   for (const std::string& word : TypeWords(type)) {
     if (absl::StrContains(word, "Accessor") || absl::StrContains(word, "TensorView") ||
@@ -221,6 +226,8 @@ bool IsAccessor(string_view type) {
   return false;
 }
 
+// Returns whether the type is an integer, judged by its words. Names of index types are conventions
+// of PyTorch and CUTLASS.
 bool IsInteger(string_view type) {
   static const auto& integers = *new absl::flat_hash_set<string_view>{
       "int",     "unsigned", "long",     "short",   "size_t",   "ssize_t",   "ptrdiff_t", "int8_t",
@@ -263,6 +270,8 @@ struct Role {
   std::string rule;
 };
 
+// Guesses what a parameter is for, in this order: its type decides pointers, then its name decides
+// strides, then comparisons in the body and the name decide sizes. `rule` says what decided.
 Role FindRole(const v1::Parameter& parameter, const absl::flat_hash_set<string_view>& compared) {
   const string_view type = parameter.annotation();
   if (IsPointer(type)) return {v1::PARAMETER_ROLE_POINTER, "annotation:pointer"};
@@ -464,6 +473,7 @@ void AddCudaText(absl::string_view path, absl::string_view text, v1::KernelShard
   definition.set_text(std::string(text));
 }
 
+// RESOURCE_EXHAUSTED: functions are nested so deeply that their records would repeat too much text.
 absl::Status AddCudaKernels(absl::string_view path, absl::string_view text, size_t max_bytes,
                             v1::ExtractedFile& entry, v1::KernelShard& shard) {
   CudaFile file(path, text, max_bytes);

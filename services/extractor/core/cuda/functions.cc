@@ -291,6 +291,8 @@ class Finder {
   }
 
  private:
+  // A body is read like declarations once a definition has begun in it, which happens only after a
+  // missing '}'.
   bool InDeclarations() const { return !scopes_.InBody() || declaration_.recovered; }
 
   void Restart(uint32_t first) {

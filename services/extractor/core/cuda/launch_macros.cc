@@ -14,6 +14,10 @@ namespace {
 
 using absl::string_view;
 
+// Macros that launch kernels. A macro is not expanded: its text is searched for launches, like a
+// body. It launches a fixed name, one of its arguments, the result of a function that returns a
+// kernel, or the kernels of a macro that it gets as an argument. MacroLaunches notes these four
+// apart; LaunchFinder::AddCall applies them at each use.
 constexpr size_t kMaxArguments = 16;     // read of a call
 constexpr size_t kMaxNames = 64;         // launched by one macro
 constexpr uint32_t kFirstArguments = 3;  // one of them is the kernel of a launching call
@@ -31,12 +35,16 @@ std::vector<string_view> SplitParameters(string_view rest) {
 
 }  // namespace
 
+// Returns whether the word looks like a function or macro that launches its argument: by name,
+// since its definition is often in another source. CHECK, BOUNDS and ERROR are parts of names that
+// launch nothing.
 bool IsLaunchCall(absl::string_view word) {
   if (absl::StartsWith(word, "hipLaunch") || absl::StartsWith(word, "cudaLaunch")) return true;
   return absl::StrContains(word, "LAUNCH") && !absl::StrContains(word, "CHECK") &&
          !absl::StrContains(word, "BOUNDS") && !absl::StrContains(word, "ERROR");
 }
 
+// Returns for each argument the first plain name in it; empty for an argument without one.
 std::vector<absl::string_view> NamedArguments(const Code& code, const Brackets& brackets,
                                               uint32_t open) {
   std::vector<string_view> names;
@@ -127,6 +135,8 @@ void LaunchMacros::AddOne(const Macro& macro) {
     if (invoked != parameters.end()) {
       launches.macros.insert(static_cast<uint32_t>(invoked - parameters.begin()));
     }
+    // A macro that uses another one launches what that one launches, if the other is defined
+    // before.
     const MacroLaunches* other = Find(body[at]);
     const bool calls = IsLaunchCall(body[at]);
     if (other == nullptr && !calls) continue;

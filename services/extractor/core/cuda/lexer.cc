@@ -77,6 +77,8 @@ class Lexer {
     return c == '}' && next == '}' && code::IsCNameByte(after);
   }
 
+  // A token of one punctuation byte has this byte in `mark`, so that most checks need no comparison
+  // of texts.
   void Take(size_t end, Token::Kind kind) {
     if (skipped_ == 0) {
       const bool is_mark = kind == Token::kPunctuation && end == at_ + 1;
@@ -136,6 +138,7 @@ class Lexer {
     at_ = end;
   }
 
+  // The order of macros stays: an #undef ends the definitions before it.
   void ReadOther(string_view word, string_view line) {
     if (word == "include") {
       ReadInclude(line);
@@ -202,6 +205,7 @@ class Lexer {
 
   static size_t WordLength(string_view text) { return code::EndOfCName(text, 0); }
 
+  // Decides only constants. A comment may follow the constant.
   static State Evaluate(string_view expression) {
     const string_view word = expression.substr(0, WordLength(expression));
     const string_view rest = absl::StripLeadingAsciiWhitespace(expression.substr(word.size()));

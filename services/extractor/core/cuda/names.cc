@@ -53,6 +53,9 @@ uint32_t AngleBegin(const Code& code, const Brackets& brackets, uint32_t end) {
 
 bool IsClassKey(string_view word) { return word == "class" || word == "struct" || word == "union"; }
 
+// The sets of words below overlap, because they answer different questions: may a declaration begin
+// here (specifiers, types), must an expression follow (expression words), may a word follow a
+// parameter list (trailers), may it come before parentheses that hold no parameters (attributes).
 bool IsTypeWord(string_view word) {
   static const auto& words =
       *new WordSet{"auto", "bool", "char",  "char16_t", "char32_t", "char8_t", "double", "float",
@@ -179,6 +182,8 @@ AngleSearch FindAngleEnd(const Code& code, const Brackets& brackets, uint32_t op
   return {at, false};
 }
 
+// Returns the name that ends before `end`: a word, or the word before template arguments. kNoToken
+// if neither is there.
 uint32_t NameBefore(const Code& code, const Brackets& brackets, uint32_t end) {
   if (end == 0) return kNoToken;
   if (code.IsWord(end - 1)) return end - 1;
@@ -188,6 +193,7 @@ uint32_t NameBefore(const Code& code, const Brackets& brackets, uint32_t end) {
   return open != kNoToken && open > 0 && code.IsWord(open - 1) ? open - 1 : kNoToken;
 }
 
+// Returns the first token of the qualified name that ends with `name`: a for a::b<T>::c.
 uint32_t QualifiedBegin(const Code& code, const Brackets& brackets, uint32_t name) {
   for (int part = 0; part < kMaxParts && name > 0 && code[name - 1] == "::"; ++part) {
     const uint32_t before = NameBefore(code, brackets, name - 1);
@@ -197,6 +203,7 @@ uint32_t QualifiedBegin(const Code& code, const Brackets& brackets, uint32_t nam
   return name;
 }
 
+// Joins the words of [begin, end) with "::", without template arguments.
 std::string JoinedWords(const Code& code, const Brackets& brackets, uint32_t begin, uint32_t end) {
   std::string joined;
   for (uint32_t at = begin; at < end && joined.size() < kMaxName; ++at) {
@@ -208,6 +215,8 @@ std::string JoinedWords(const Code& code, const Brackets& brackets, uint32_t beg
   return joined;
 }
 
+// Reads the name after a class key. Returns false if something stops before a body that cannot be
+// in a class's head, as in `struct S f() {`.
 bool ClassName(const Code& code, const Brackets& brackets, uint32_t key, uint32_t brace,
                std::string& name) {
   name.clear();

@@ -123,6 +123,17 @@ const v1::Definition& ImportOfTypes() {
 
 }  // namespace
 
+// The basic idea, in two steps. First the kernel's own file: FindInText follows the names that the
+// kernel reads, and the names that those definitions read, until none is pending; imports from the
+// source's own files are put aside. Second the other files: ResolveImports brings each such import
+// with everything that it needs, or leaves the import statement and reports the name.
+//
+// A module is one file, so a name can mean only one thing in it. meanings_ has what each name means
+// so far (Claim); an import that would need a second meaning is left. Each definition is taken
+// once, so the time is linear in what is taken, and max_bytes bounds that.
+//
+// The result is ordered as Python would run it: a file's statements in their order, an imported
+// file before the statement below its import (Emit).
 Closure::Closure(SourceScope& scope, const v1::Kernel& kernel, const KernelText& text,
                  size_t max_bytes, const absl::flat_hash_set<std::string>& left_out)
     : scope_(scope),
@@ -148,6 +159,8 @@ bool Closure::IsMissing(absl::string_view name) const {
   return at != missing_.end() && at->name == name;
 }
 
+// Returns for each free name of the kernel what the module took for it, and its bindings in the
+// kernel's file from the top down. For the prompt context.
 std::vector<Closure::Meaning> Closure::MeaningsOfFreeNames() const {
   std::vector<Meaning> meanings;
   for (const std::string& name : kernel_.free_names()) {
@@ -167,6 +180,7 @@ std::vector<Closure::Meaning> Closure::MeaningsOfFreeNames() const {
   return meanings;
 }
 
+// Returns the wildcard imports of the kernel's file if a missing name may come from one of them.
 Definitions Closure::Wildcards() const {
   const bool needed = std::any_of(missing_.begin(), missing_.end(), [](const Missing& missing) {
     return missing.reason == kWildcardImport;
@@ -339,6 +353,7 @@ bool Closure::TakeImport(const v1::Definition& definition, const std::string& na
   return true;
 }
 
+// Takes a definition of the kernel's own file, and needs what it uses.
 void Closure::Choose(const v1::Definition* definition) {
   if (!taken_.insert(definition).second) return;
   files_[&text_].chosen.push_back(definition);
@@ -501,6 +516,8 @@ void Closure::Leave(Import& import, absl::string_view reason) {
   if (import.statement != nullptr) Choose(import.statement);
 }
 
+// Returns, for each imported module, the members that the kernel's file reads of it, and whether it
+// is read only by members.
 Closure::MembersRead Closure::ReadMembers(const KernelText& text) {
   MembersRead read;
   for (const Import& import : own_imports_) {
@@ -585,6 +602,8 @@ bool Closure::AddModule(Import& import, const MembersRead& read, Addition& addit
   return AddPending(addition);
 }
 
+// Adds what the added definitions use, until nothing is pending. Returns false if one of them
+// cannot come along.
 bool Closure::AddPending(Addition& addition) {
   while (!addition.pending.empty()) {
     const auto [user, name] = std::move(addition.pending.back());
@@ -640,6 +659,8 @@ bool Closure::ClaimModules(const TextDefinitions& module, absl::string_view name
   return true;
 }
 
+// Adds a definition and all names that it binds. Returns false if a name has another meaning
+// already, or the addition is too large.
 bool Closure::AddDefinition(const v1::Definition& definition, const TextDefinitions& text,
                             Addition& addition) {
   if (taken_.contains(&definition) || !addition.taken.insert(&definition).second) return true;

@@ -6,6 +6,8 @@
 
 namespace kernelmill::extractor {
 
+// Files of used sources share one space of paths with the source's own. "/2/a/b.py" is a/b.py of
+// the used source number 2; no path of a source begins with a slash.
 std::vector<std::string> ListPaths(const v1::SourceTree& tree) {
   std::vector<std::string> paths;
   for (const v1::FileEntry& file : tree.files()) paths.push_back(file.path());
@@ -22,6 +24,8 @@ std::string ImportPaths::MakeUsedPath(size_t used, absl::string_view path) {
   return absl::StrCat("/", used, "/", path);
 }
 
+// Returns the number of the used source and cuts the prefix from `path`; npos, and leaves `path`
+// alone, for a file of the source itself.
 size_t ImportPaths::SplitUsed(absl::string_view& path) const {
   absl::string_view rest = path;
   size_t used = 0;

@@ -49,6 +49,7 @@ void PutWholeFiles(std::vector<v1::Kernel> files, v1::KernelShard& shard) {
   SortKernels(shard);
 }
 
+// Appends the records of the next piece of a shard. SortKernels then restores the order over both.
 void JoinPieces(v1::KernelShard next, v1::KernelShard& shard) {
   for (v1::ExtractedFile& file : *next.mutable_files()) *shard.add_files() = std::move(file);
   for (v1::Kernel& kernel : *next.mutable_kernels()) *shard.add_kernels() = std::move(kernel);

@@ -33,6 +33,7 @@ std::string Quoted(const std::string& text) {
   return Repr(Value::String(text), kMaxName).value_or("");
 }
 
+// Returns a call of triton.Config; nullopt if it has an option that Triton does not take.
 std::optional<std::string> ConfigText(const v1::Autotune::Config& config) {
   std::string text = "triton.Config({";
   absl::string_view separator = "";
@@ -107,6 +108,8 @@ bool IsPythonWord(absl::string_view word) {
 
 }  // namespace
 
+// The ways to write a kernel's decorators above its jit: each can be kept, dropped or, for an
+// autotuner with known configurations, replaced.
 KernelTexts::KernelTexts(SourceScope& scope, const v1::Kernel& kernel,
                          const v1::Definition* statement)
     : kernel_(kernel),
@@ -171,6 +174,7 @@ KernelText KernelTexts::Write(const std::vector<Way>& ways) const {
   return written;
 }
 
+// Notes in the record what was dropped and replaced, with lines of the original file.
 void KernelTexts::Report(const std::vector<Way>& ways, v1::Kernel& kernel) const {
   for (size_t i = 0; i < ways.size(); ++i) {
     const Decorator& decorator = *droppable_[i].decorator;

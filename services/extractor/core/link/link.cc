@@ -44,6 +44,7 @@ std::string KnownAs(const TextDefinitions& text, const SourceScope& scope,
 
 constexpr size_t kMaxImportedName = 256;  // real names are shorter; bounds the time
 
+// Replaces the longest known prefix of each call.
 void RewriteCalls(const Truths& truths, v1::Kernel& kernel) {
   std::set<std::string> calls;
   for (const std::string& call : kernel.calls()) {
@@ -58,6 +59,7 @@ void RewriteCalls(const Truths& truths, v1::Kernel& kernel) {
   kernel.mutable_calls()->Assign(calls.begin(), calls.end());
 }
 
+// Adds the features that a kernel uses through re-exported names.
 void AddFeatures(const MemberReads& reads, const Truths& by_name, v1::Kernel& kernel) {
   std::set<std::string> features(kernel.features().begin(), kernel.features().end());
   const auto add = [&features](const std::string& resolved) {
@@ -110,6 +112,7 @@ void FillInModules(SourceScope& scope, const cuda::Source& cuda, const LinkOptio
   shard.clear_launches();
 }
 
+// Copies the source's requirement on Triton's version into its Triton and Gluon kernels.
 void SetRequirement(const v1::SourceTree& tree, v1::KernelShard& shard) {
   for (v1::Kernel& kernel : *shard.mutable_kernels()) {
     if (kernel.dsl() != v1::DSL_TRITON && kernel.dsl() != v1::DSL_GLUON) continue;
@@ -234,6 +237,8 @@ class Linker {
 
 }  // namespace
 
+// Reads each shard twice: once to collect what other shards need, once to link it. So memory holds
+// the definitions of the whole source, but the kernels of one shard only.
 absl::StatusOr<int64_t> LinkSource(const v1::SourceTree& tree, const SourceShards& shards,
                                    const std::vector<UsedSourceShards>& used,
                                    const ShardWriter& write, const LinkOptions& options) {

@@ -241,6 +241,8 @@ class Reader {
   LiveImports& found_;
 };
 
+// Only statements that need a module which is not at hand are read token by token; most definitions
+// need no such module.
 LiveImports ReadImports(const v1::Definition& definition) {
   LiveImports live;
   const bool all_at_hand =

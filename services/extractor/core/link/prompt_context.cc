@@ -55,6 +55,7 @@ std::string OnOneLine(const Tokens& tokens, size_t begin, size_t end) {
   return line;
 }
 
+// Cuts the text before a whole UTF-8 character.
 std::string Shortened(string_view text, size_t max) {
   if (text.size() <= max) return std::string(text);
   size_t size = max;  // not within a character

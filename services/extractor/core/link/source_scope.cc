@@ -27,6 +27,8 @@ bool IsImportable(const v1::Definition& definition) {
   return definition.block_first_line() == 0 || IsWholeBlock(definition);
 }
 
+// Notes what __all__ lists. A file may assign or extend it several times; all_known is false if one
+// of them uses other names.
 void AddExported(const v1::Definition& definition, TextDefinitions& text) {
   const bool known = std::all_of(definition.uses().begin(), definition.uses().end(),
                                  [](const std::string& use) { return use == "__all__"; });
@@ -143,6 +145,8 @@ const TextDefinitions& SourceScope::GetDefinitions(const std::string& path,
   return found == texts_.end() ? none : *found->second;
 }
 
+// Returns the definition that a name of the text's module level means, after imports were followed
+// through the source; null if it is not known. A dotted name is a member of an imported module.
 const Origin* SourceScope::Find(const TextDefinitions& text, const std::string& name) {
   const size_t dot = name.find('.');
   if (dot == std::string::npos) return FindWithin(text, name, 0);
@@ -169,6 +173,8 @@ const Definitions& SourceScope::GetBindings(const Origin& origin) {
   return found == origin.text->importable.end() ? none : found->second;
 }
 
+// Returns whether the object and all that it needs can be brought into a module: no binding of it
+// is open.
 bool SourceScope::Closes(const Origin& origin) const {
   const Definitions& bindings = GetBindings(origin);
   return std::none_of(bindings.begin(), bindings.end(), [&](const v1::Definition* d) {
@@ -376,6 +382,8 @@ const MemberReads& SourceScope::GetReads(const v1::Definition& definition) {
   return *reads;
 }
 
+// Returns the names that a definition uses, with members in place of modules where only members are
+// read: "m.f" in place of "m".
 std::vector<std::string> SourceScope::GetUses(const TextDefinitions& text,
                                               const v1::Definition& definition) {
   const Names& names = GetNames(definition);
@@ -386,6 +394,8 @@ std::vector<std::string> SourceScope::GetUses(const TextDefinitions& text,
   return MembersRead(text, names, GetReads(definition));
 }
 
+// A module counts by its members only if each read of it is one of a known member; otherwise the
+// module itself is needed.
 std::vector<std::string> SourceScope::MembersRead(const TextDefinitions& text, const Names& uses,
                                                   const MemberReads& reads) {
   std::vector<std::string> read;
@@ -430,6 +440,8 @@ std::string SourceScope::InstalledName(const TextDefinitions& text, const std::s
   return "";
 }
 
+// Returns the dotted name outside the source that the text's dotted name means, "triton.jit" for
+// "tr.jit"; empty if it means something in the source or is not known.
 std::string SourceScope::ResolvedName(const TextDefinitions& text, const std::string& dotted) {
   const std::string head = dotted.substr(0, dotted.find('.'));
   const auto bindings = text.by_name.find(head);
@@ -447,6 +459,8 @@ std::string SourceScope::ResolvedName(const TextDefinitions& text, const std::st
   return installed.empty() ? "" : installed + dotted.substr(head.size());
 }
 
+// Returns the decorators above the jit, which the compiler never sees. Those of Triton, except
+// autotune and heuristics, always stay.
 std::vector<SourceScope::Droppable> SourceScope::GetDroppable(const TextDefinitions& text,
                                                               const DecoratedFunction& function,
                                                               absl::string_view known_jit) {
@@ -470,6 +484,7 @@ std::vector<SourceScope::Droppable> SourceScope::GetDroppable(const TextDefiniti
   return droppable;
 }
 
+// A function with one decorator has nothing above its jit.
 void SourceScope::FindDroppableDecorators() {
   for (const v1::Definition& definition : definitions_) {
     if (definition.kind() != v1::Definition::KIND_FUNCTION || definition.string_begin() > 0)

@@ -38,6 +38,7 @@ MemberReads::MemberReads(absl::string_view text) {
   }
 }
 
+// Returns the members that are read of the name; null if it is also read as a whole, or not at all.
 const std::vector<std::string>* MemberReads::Find(absl::string_view name) const {
   const auto found = reads_.find(name);
   return found == reads_.end() || found->second.whole ? nullptr : &found->second.chains;

@@ -124,6 +124,8 @@ constexpr char kConfig[] =
 
 }  // namespace
 
+// Returns the error of a failed git. Limits come first, because git's own words then describe only
+// a consequence. UNAVAILABLE, which is retried, if nothing is recognized.
 absl::Status ClassifyGitFailure(const ChildResult& result) {
   if (result.timed_out) return absl::DeadlineExceededError("git took too long");
   if (result.output_overflow)
@@ -139,6 +141,7 @@ absl::Status ClassifyGitFailure(const ChildResult& result) {
                                                   : absl::StrCat("git: ", complaint));
 }
 
+// Returns the Retry-After of the last answer in git's trace; git itself does not report headers.
 std::optional<absl::Duration> RetryAfterInTrace(absl::string_view trace, absl::Time now) {
   constexpr absl::string_view kReceived = "<= Recv header: ";
   std::optional<absl::Duration> wait;
@@ -171,6 +174,7 @@ absl::StatusOr<GitCommand> GitCommand::Create(GitUrl url, const GitOptions& opti
   return GitCommand(std::move(url), options, std::move(folder));
 }
 
+// Looks the host up once and pins its addresses, so that git connects to those that were checked.
 absl::Status GitCommand::ApplyAddressPolicy() {
   if (addresses_checked_) return absl::OkStatus();
   resolve_.clear();
@@ -183,6 +187,7 @@ absl::Status GitCommand::ApplyAddressPolicy() {
   return absl::OkStatus();
 }
 
+// Settings are given with -c on the command line, where they win over every file.
 ChildCommand GitCommand::MakeChild(const GitCall& call, Reach reach) const {
   const bool remote = reach == Reach::kRemote;
   ChildCommand child;
@@ -240,6 +245,8 @@ absl::Status GitCommand::Failure(const ChildResult& result) const {
   return failure;
 }
 
+// Runs a command that talks to the server. Redirects are followed here, each after a check of its
+// address, unless private addresses are allowed; git then follows the first one by itself.
 absl::StatusOr<std::string> GitCommand::Run(const GitCall& call) {
   for (int redirects = 0;; ++redirects) {
     RETURN_IF_ERROR(ApplyAddressPolicy());

@@ -106,6 +106,8 @@ absl::Status GitSnapshot::Load(const std::string& commit, const ObjectDatabase* 
   return Fetch(Wanted());
 }
 
+// Fetches what is not in a pack yet. Objects that the server lacks are noted in missing_; each
+// costs its file, not the source.
 absl::Status GitSnapshot::Fetch(const std::set<std::string>& ids) {
   std::vector<std::string> lacking;
   for (const std::string& id : ids) {
@@ -129,6 +131,8 @@ absl::StatusOr<std::string> GitSnapshot::Pack() const {
   return transfer_->Pack({ids.begin(), ids.end()});
 }
 
+// Makes the snapshot in a temporary repository. If the cached pack has the commit itself, nothing
+// is fetched except blobs.
 absl::StatusOr<std::unique_ptr<GitSnapshot>> Open(const GitUrl& url, const std::string& commit,
                                                   const std::optional<CachedFetch>& cached,
                                                   const GlobSet& globs, const GitOptions& options) {
@@ -167,6 +171,8 @@ absl::StatusOr<std::unique_ptr<GitSnapshot>> OpenWithCached(
 
 }  // namespace
 
+// The cache gets a new pack only if something was fetched. A failure to make it costs only the next
+// fetch's time.
 absl::StatusOr<std::unique_ptr<Snapshot>> FetchGit(absl::string_view url, const std::string& commit,
                                                    const GlobSet& globs, const GitOptions& options,
                                                    FetchCache* cache) {
@@ -273,6 +279,8 @@ absl::StatusOr<RefIds> FindRefsByGit(const GitUrl& url, const std::vector<std::s
   return ListRefs(git, candidates);
 }
 
+// Tries one POST first. If the server does not answer as expected and git succeeds, the host is
+// left to git from then on.
 absl::StatusOr<RefIds> FindRefs(const GitUrl& url, const std::vector<std::string>& candidates,
                                 const GitOptions& options) {
   if (options.smart_http == nullptr || !options.smart_http->Serves(url)) {
@@ -288,6 +296,8 @@ absl::StatusOr<RefIds> FindRefs(const GitUrl& url, const std::vector<std::string
 
 }  // namespace
 
+// Returns the commit of a ref. A full commit id is its own answer, and costs no request. NOT_FOUND:
+// the server has no such ref. FAILED_PRECONDITION: the repository uses SHA-256.
 absl::StatusOr<std::string> PinGit(absl::string_view url, absl::string_view ref,
                                    const GitOptions& options) {
   ASSIGN_OR_RETURN(const GitUrl checked, CheckGitUrl(url, options.local));

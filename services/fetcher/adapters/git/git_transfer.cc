@@ -38,6 +38,8 @@ absl::StatusOr<int64_t> ObjectsInPack(const std::filesystem::path& path) {
   return (int64_t{header[8]} << 24) | (header[9] << 16) | (header[10] << 8) | header[11];
 }
 
+// No refs are stored, no tags are followed, and nothing is repacked: the repository lives as long
+// as one fetch.
 std::vector<std::string> FetchArguments(const char* option) {
   return {"--quiet",
           "--filter=blob:none",
@@ -123,6 +125,8 @@ absl::Status GitTransfer::BringOverHttp(const ObjectRequest& request) {
   return result.ok() ? fetched : ClassifyGitFailure(result);
 }
 
+// Fetches by one POST if the server allows it, otherwise by git. UNIMPLEMENTED from the POST means
+// "ask git"; if git then succeeds, the host is left to it.
 absl::Status GitTransfer::Bring(const ObjectRequest& request, const GitCall& call) {
   if (!remote_.has_value()) return git_.Run(call).status();
   const absl::Status brought = BringOverHttp(request);
@@ -173,6 +177,7 @@ absl::StatusOr<std::string> GitTransfer::Pack(const std::vector<std::string>& id
   return git_.RunHere(call);
 }
 
+// Counts the packs in the repository's own folder, without those of the cache.
 absl::StatusOr<GitTransfer::Stats> GitTransfer::Measure() const {
   Stats stats;
   std::error_code error;

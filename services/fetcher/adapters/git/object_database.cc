@@ -91,6 +91,8 @@ absl::Status ObjectDatabase::Refresh() {
   return error == 0 ? absl::OkStatus() : GitError(error, "refresh");
 }
 
+// Returns the size in an object's header. DATA_LOSS: the object has another type, or cannot be
+// read. NOT_FOUND: it is not in the packs.
 absl::StatusOr<int64_t> ObjectDatabase::CheckedSize(const git_oid& id, git_object_t kind) const {
   size_t size = 0;
   git_object_t found = GIT_OBJECT_INVALID;
@@ -171,6 +173,8 @@ absl::StatusOr<ObjectDatabase::Walk> ObjectDatabase::WalkTree(const git_oid& roo
       stack.pop_back();
       continue;
     }
+    // The path of the current entry is built in one string: each frame knows the length of its
+    // folder's part.
     const git_tree_entry* entry = git_tree_entry_byindex(frame.tree.get(), frame.next++);
     const uint32_t mode = git_tree_entry_filemode_raw(entry);
     const git_oid& id = *git_tree_entry_id(entry);

@@ -85,6 +85,7 @@ absl::StatusOr<ApiAnswer> GithubClient::Get(const std::string& path) {
   }
 }
 
+// The caller decides what is kept, since only it can tell whether a page is good.
 void GithubClient::Keep(const std::string& path, const ApiAnswer& answer) {
   if (!answer.kept && !answer.etag.empty()) cache_.Keep(base_ + path, {answer.etag, answer.body});
 }
@@ -129,6 +130,7 @@ absl::StatusOr<HttpResponse> GithubClient::Send(HttpRequest request) {
   return absl::FailedPreconditionError(absl::StrCat(base_, ": too many redirects"));
 }
 
+// 304 means that the kept page is still right.
 absl::StatusOr<ApiAnswer> GithubClient::Answer(HttpResponse response,
                                                std::optional<CachedPage> cached) {
   if (response.code == 304 && cached.has_value()) {
@@ -180,6 +182,9 @@ absl::StatusOr<std::string> ReadTokenFile(const std::string& path) {
   return token;
 }
 
+// Returns how long to wait; nothing if the answer is not about a rate limit. GitHub says it in
+// three ways: Retry-After (too many requests at a time), the time at which the budget is renewed,
+// or only words.
 std::optional<absl::Duration> RateLimitWait(const HttpResponse& answer, absl::Time now) {
   if (answer.code != 403 && answer.code != 429) return std::nullopt;
   if (answer.retry_after.has_value()) return answer.retry_after;

@@ -40,6 +40,8 @@ const char* CertificateFile() {
 
 }  // namespace
 
+// The first call initializes libcurl; a static variable makes that happen once, also with several
+// threads.
 absl::StatusOr<CurlHandle> NewCurlHandle() {
   static const CURLcode initialized = curl_global_init(CURL_GLOBAL_DEFAULT);
   CurlHandle handle(curl_easy_init(), &curl_easy_cleanup);
@@ -68,6 +70,8 @@ void ConfigureCurl(CURL* curl, const CurlRequest& request, bool* refused) {
   }
 }
 
+// INVALID_ARGUMENT: a header has a line end or another control character, with which a value could
+// add headers of its own.
 absl::StatusOr<CurlHeaders> MakeCurlHeaders(const std::map<std::string, std::string>& headers,
                                             absl::string_view url) {
   CurlHeaders list(nullptr, &curl_slist_free_all);
@@ -123,6 +127,8 @@ std::string CurlInfo(CURL* curl, CURLINFO info) {
   return text == nullptr ? "" : text;
 }
 
+// Returns whether libcurl sends requests with this scheme through a proxy. Like libcurl, it ignores
+// HTTP_PROXY in capitals, which a CGI server sets from a header of the client.
 bool BehindProxy(absl::string_view scheme) {
   const std::vector<const char*> names =
       scheme == "https" ? std::vector<const char*>{"https_proxy", "HTTPS_PROXY"}

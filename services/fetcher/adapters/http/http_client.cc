@@ -73,6 +73,8 @@ void Configure(CURL* curl, const HttpRequest& request, Transfer& transfer) {
   curl_easy_setopt(curl, CURLOPT_HEADERDATA, &transfer);
 }
 
+// A callback that ends a transfer makes libcurl report a write error; the flags tell the true
+// reason.
 absl::Status Failure(CURLcode code, const Transfer& transfer, const HttpRequest& request) {
   if (transfer.too_large) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -93,6 +95,8 @@ absl::StatusOr<CurlHeaders> MakeHeaders(const HttpRequest& request) {
 
 }  // namespace
 
+// Returns the answer for every HTTP status; HttpStatus turns it into an error. An error here means
+// that no whole answer arrived.
 absl::StatusOr<HttpResponse> HttpGet(const HttpRequest& request) {
   ASSIGN_OR_RETURN(const CurlHandle curl, NewCurlHandle());
   Transfer transfer{{}, request.max_bytes};

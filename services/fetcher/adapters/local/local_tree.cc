@@ -116,6 +116,8 @@ class LocalTree : public Snapshot {
   Listing listing_;
 };
 
+// Lists the tree without reading files. A folder is opened again by its path when its turn comes,
+// so only one descriptor is open at a time.
 absl::Status LocalTree::Walk(const GlobSet& globs, const TreeLimits& limits) {
   TreeSelection selection(&globs, limits);
   std::vector<std::pair<std::string, int>> open = {

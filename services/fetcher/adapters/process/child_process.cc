@@ -57,6 +57,7 @@ absl::StatusOr<Pipe> OpenInput() {
   return Pipe{FileDescriptor(fds[0]), FileDescriptor(fds[1])};
 }
 
+// Searches PATH here, since execvp would do it after the fork, where it may not allocate.
 absl::StatusOr<std::string> FindProgram(const std::string& name) {
   if (absl::string_view(name).find('/') != absl::string_view::npos) return name;
   const char* path = std::getenv("PATH");
@@ -132,6 +133,7 @@ RunningChild::~RunningChild() {
   if (pid_ > 0) Reap(true);
 }
 
+// Starts the program. FAILED_PRECONDITION: it is not installed or cannot be run.
 absl::Status RunningChild::Launch() {
   LaunchPlan launch;
   ASSIGN_OR_RETURN(launch.program, FindProgram(command_.argv.front()));
@@ -188,6 +190,7 @@ void RunningChild::Feed(absl::string_view& input) {
   }
 }
 
+// Reads what is there. Returns false, and closes the pipe, at its end.
 bool RunningChild::Drain(FileDescriptor& fd, std::string& into) {
   char buffer[1 << 16];
   const ssize_t n = ::read(fd.get(), buffer, sizeof(buffer));
@@ -200,6 +203,9 @@ bool RunningChild::Drain(FileDescriptor& fd, std::string& into) {
   return true;
 }
 
+// Collects the exit status if the program has ended, or kills it first. Returns whether it has
+// ended. The group is killed afterwards in any case, because children of the program may still hold
+// its pipes.
 bool RunningChild::Reap(bool kill) {
   if (pid_ <= 0) return true;
   if (kill) ::kill(-pid_, SIGKILL);
@@ -213,6 +219,7 @@ bool RunningChild::Reap(bool kill) {
   return true;
 }
 
+// Keeps the end of the error output, which has the reason of the failure.
 void RunningChild::TrimErrors() {
   if (result_.errors.size() > command_.max_errors) {
     result_.errors.erase(0, result_.errors.size() - command_.max_errors);
@@ -233,6 +240,8 @@ bool RunningChild::Step(absl::string_view& input, int wait_ms) {
   return ready;
 }
 
+// Feeds input and reads output in turn, so that neither side blocks on a full pipe. Returns false
+// if the program stopped reading, ended, or went over a limit.
 bool RunningChild::Write(absl::string_view input) {
   bool ended = false;
   while (!input.empty() && in_.get() >= 0 && !OverLimit() && !ended) {

@@ -13,6 +13,9 @@
 namespace kernelmill::fetcher {
 namespace {
 
+// A packet is four hexadecimal digits with its length, the digits included, and its data. 0000 is a
+// flush, 0001 a delimiter. PacketReader gets bytes in pieces of any size: a packet that is not
+// complete waits in pending_, and every other one is passed on as a view of the bytes.
 constexpr size_t kPrefix = 4;  // digits
 constexpr size_t kFlush = 0;
 constexpr size_t kDelimiter = 1;

@@ -32,6 +32,8 @@ std::string Server(const GitUrl& url) {
 // but a server may send packets half full.
 int64_t AnswerBytes(int64_t pack_bytes) { return pack_bytes + pack_bytes / 16 + kOtherBytes; }
 
+// Returns whether the code says that the server cannot answer now. 501 and 505 say that it never
+// will.
 bool IsBusy(int code) {
   return code == 408 || code == 429 || (code >= 500 && code != 501 && code != 505);
 }
@@ -78,6 +80,7 @@ absl::Status SmartHttpRemote::Ask(const std::string& body, int64_t max_bytes,
   return absl::FailedPreconditionError("too many redirects");
 }
 
+// ref-prefix also matches longer names; RefsResponse keeps those that were asked for.
 absl::StatusOr<RefIds> SmartHttpRemote::Refs(const std::set<std::string>& names) {
   std::set<std::string> prefixes;
   for (const std::string& name : names) prefixes.emplace(absl::StripSuffix(name, "^{}"));
@@ -91,6 +94,9 @@ absl::Status SmartHttpRemote::Fetch(const ObjectRequest& request, PackSink sink)
   return Ask(FetchRequest(request), AnswerBytes(options_.pack_bytes), response);
 }
 
+// Sends git's first request and returns where it is redirected to. NOT_FOUND and the like: the
+// server refuses the repository. FAILED_PRECONDITION: there is no redirect to a repository.
+// PERMISSION_DENIED: the redirect would leave https.
 absl::StatusOr<GitUrl> AskForRedirect(const GitUrl& repository, bool public_only,
                                       absl::Duration timeout) {
   constexpr absl::string_view kService = "/info/refs?service=git-upload-pack";

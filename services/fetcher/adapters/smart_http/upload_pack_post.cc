@@ -22,6 +22,9 @@
 #include "services/fetcher/adapters/http/curl_easy.h"
 
 namespace kernelmill::fetcher {
+// A pool of libcurl handles, each with its open connection to one server. Handles with and without
+// the check for public addresses have different keys, since a connection is checked only when it is
+// opened. Thread-safe.
 absl::StatusOr<CurlHandle> HandlePool::Take(const std::string& key) {
   {
     absl::MutexLock lock(&mutex_);
@@ -138,6 +141,7 @@ void TrustAsGit(CURL* curl) {
   }
 }
 
+// An answer that was cut off on purpose is an answer: only its head matters.
 absl::StatusOr<HttpResponse> Perform(CURL* curl, const std::string& url, Transfer& transfer) {
   const CURLcode code = curl_easy_perform(curl);
   if (transfer.dropped || code == CURLE_OK) return Head(curl);

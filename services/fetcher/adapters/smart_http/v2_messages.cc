@@ -81,6 +81,7 @@ std::string Words(absl::string_view text) {
   return absl::StrCat("git: remote error: ", ToUtf8(PacketText(text).substr(0, kMaxWords)));
 }
 
+// An error of the server that the table does not know is UNIMPLEMENTED: git may understand more.
 absl::Status Refusal(absl::string_view text) {
   const std::optional<absl::StatusCode> code = GitErrorCode(text);
   return absl::Status(code.value_or(absl::StatusCode::kUnimplemented), Words(text));
@@ -109,6 +110,8 @@ absl::Status V2Response::Read(absl::string_view bytes) {
   });
 }
 
+// An answer that began but did not end is UNAVAILABLE, because the connection broke. One that did
+// not even begin is of another protocol.
 absl::Status V2Response::Finish() const {
   if (ended_ && reader_.between_packets()) return absl::OkStatus();
   return began_ ? absl::UnavailableError("the server's answer ends too early") : Unexpected();

@@ -72,6 +72,8 @@ std::string AskPip() {
 
 }  // namespace
 
+// Returns the last index-url of the sections that apply to downloads; empty if the file sets none.
+// Keys may be written with '_' or '-'.
 std::string IndexInPipConfig(absl::string_view text) {
   std::string section, url;
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
@@ -87,6 +89,8 @@ std::string IndexInPipConfig(absl::string_view text) {
   return url;
 }
 
+// Finds the index in the order of pip: the option or PIP_INDEX_URL, then pip's files, then pip's
+// own default. FAILED_PRECONDITION: no index is known.
 absl::StatusOr<std::string> ResolvePackageIndex(const std::string& option) {
   std::string url = option.empty() ? Environment("PIP_INDEX_URL") : option;
   for (const std::string& file : PipConfigFiles()) {
@@ -110,6 +114,7 @@ namespace {
 
 using Json = nlohmann::json;
 
+// Bounds on the page of one project.
 constexpr int64_t kMaxPage = 64 << 20;
 constexpr size_t kMaxFiles = 200'000;
 constexpr size_t kNone = absl::string_view::npos;
@@ -135,6 +140,7 @@ std::string PercentDecoded(absl::string_view text) {
   return out;
 }
 
+// Replaces the entities that index pages use in attributes.
 std::string HtmlUnescaped(absl::string_view text) {
   return absl::StrReplaceAll(text, {{"&amp;", "&"},
                                     {"&lt;", "<"},
@@ -188,6 +194,7 @@ bool Better(const IndexFile& a, const IndexFile& b) {
 
 }  // namespace
 
+// Returns the name as PEP 503 normalizes it: small letters, and one '-' for each run of separators.
 std::string NormalizeProjectName(absl::string_view name) {
   std::string out;
   for (const char c : name) {
@@ -200,6 +207,8 @@ std::string NormalizeProjectName(absl::string_view name) {
   return out;
 }
 
+// Entries that are not understood are left out. DATA_LOSS: the answer is no page of an index at
+// all.
 absl::StatusOr<std::vector<IndexFile>> ParseIndexJson(const std::string& body,
                                                       const std::string& url) {
   const Json page = Json::parse(body, nullptr, false);
@@ -227,6 +236,8 @@ absl::StatusOr<std::vector<IndexFile>> ParseIndexJson(const std::string& body,
   return out;
 }
 
+// Reads the <a> tags. The hash is in the URL's fragment, "#sha256=...", and the file's name is the
+// last part of its path.
 std::vector<IndexFile> ParseIndexHtml(const std::string& body, const std::string& url) {
   std::vector<IndexFile> out;
   const absl::string_view page = body;
@@ -262,6 +273,7 @@ bool AllowsPlainHttp(const std::string& index_url) {
   return absl::StartsWithIgnoreCase(index_url, "http://");
 }
 
+// NOT_FOUND: the index has no such project. The Accept header prefers JSON.
 absl::StatusOr<std::vector<IndexFile>> ListProject(const std::string& index_url,
                                                    absl::string_view name) {
   HttpRequest request;
@@ -284,6 +296,8 @@ absl::StatusOr<std::vector<IndexFile>> ListProject(const std::string& index_url,
   return ParseIndexHtml(response.body, response.url);
 }
 
+// Parses "name==version". Characters that could change the URL that is made of the name are
+// refused.
 absl::StatusOr<PackageName> ParsePackage(absl::string_view package) {
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(package, absl::MaxSplits("==", 1));

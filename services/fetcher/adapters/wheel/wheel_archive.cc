@@ -20,6 +20,8 @@
 namespace kernelmill::fetcher {
 namespace {
 
+// The ratio of unpacked bytes to the archive's size is checked beyond this: small archives of text
+// compress well.
 constexpr int64_t kFreeOfRatio = 16 << 20;
 
 // Sets a UTF-8 locale for this thread while the object lives. libarchive converts names to the
@@ -112,6 +114,8 @@ int64_t FromDosTime(uint32_t date, uint32_t time) {
 
 }  // namespace
 
+// Visits the members without unpacking them. FAILED_PRECONDITION: too many members. DATA_LOSS: the
+// bytes are no archive.
 absl::Status ListArchive(absl::string_view archive_bytes, const ArchiveLimits& limits,
                          const std::function<absl::Status(const ArchiveMember&)>& visit) {
   const Utf8Locale locale;
@@ -130,6 +134,8 @@ absl::Status ListArchive(absl::string_view archive_bytes, const ArchiveLimits& l
   }
 }
 
+// Unpacks the wanted members in one pass. A member that is damaged or too large has its own error;
+// a limit on the whole archive ends the pass.
 absl::StatusOr<MemberContents> ReadMembers(absl::string_view archive_bytes,
                                            const ArchiveLimits& limits,
                                            const std::function<bool(size_t)>& wanted) {

@@ -151,6 +151,7 @@ std::vector<Header> ParseHeaders(absl::string_view text) {
 
 }  // namespace
 
+// Returns the wheel's SHA-256. The index usually has it; otherwise the wheel is downloaded for it.
 absl::StatusOr<std::string> PinWheel(absl::string_view package, const WheelOptions& options) {
   ASSIGN_OR_RETURN(const IndexFile file, FindWheel(package, "", options));
   if (!file.sha256.empty()) return file.sha256;
@@ -165,6 +166,8 @@ absl::StatusOr<std::unique_ptr<Snapshot>> OpenWheel(absl::string_view wheel, con
   return std::unique_ptr<Snapshot>(std::move(snapshot));
 }
 
+// The bytes must have the pinned hash, whatever the index says now. FAILED_PRECONDITION: they do
+// not.
 absl::StatusOr<std::unique_ptr<Snapshot>> FetchWheel(absl::string_view package,
                                                      const std::string& sha256,
                                                      const GlobSet& globs,
@@ -178,6 +181,8 @@ absl::StatusOr<std::unique_ptr<Snapshot>> FetchWheel(absl::string_view package,
   return OpenWheel(wheel, globs, options);
 }
 
+// Returns the licences in METADATA: the SPDX expression first, then the free text, then the
+// classifiers.
 std::vector<std::string> DeclaredLicenses(absl::string_view metadata) {
   const std::vector<Header> headers = ParseHeaders(metadata);
   std::vector<std::string> declared;

@@ -107,6 +107,8 @@ absl::Status Finder::FindCode() {
   return Walk(query, take, [] { return false; });
 }
 
+// Each look-up is a request, so their number is limited. FAILED_PRECONDITION: the search is too
+// wide.
 absl::Status Finder::LookUpNamed() {
   if (static_cast<int64_t>(named_.size()) > limits_.lookups) {
     return absl::FailedPreconditionError(
@@ -144,6 +146,7 @@ absl::Status Finder::Walk(const Query& query, const std::function<void(FoundRepo
   return absl::OkStatus();
 }
 
+// Ends at the last reachable row, or at an empty page: totals may be estimates.
 absl::Status Finder::TakePages(const Query& query, const NumberRange& range, SearchPage first,
                                const std::function<void(FoundRepository&)>& take) {
   const int64_t rows = std::min(first.total, kReachableRows);
@@ -156,6 +159,8 @@ absl::Status Finder::TakePages(const Query& query, const NumberRange& range, Sea
   return absl::OkStatus();
 }
 
+// Asks again for a page that GitHub marks as incomplete, because its search ran out of time. The
+// last answer counts, and the discovery notes it. Only complete pages are cached.
 absl::StatusOr<SearchPage> Finder::GetPage(const Query& query, const NumberRange& range, int page) {
   const std::string path = query.path(range, page);
   for (int attempt = 1;; ++attempt) {
@@ -191,6 +196,7 @@ void Finder::Take(FoundRepository& repository) {
   found_.emplace(std::move(url), std::move(repository));
 }
 
+// Returns the URLs with the most stars, sorted: the coordinator demands this order.
 std::vector<std::string> Finder::Best() const {
   std::vector<const FoundRepository*> ranked;
   ranked.reserve(found_.size());

@@ -98,6 +98,8 @@ std::optional<FoundRepository> WholeRepository(const Json& object) {
 }
 
 template <typename ReadRow>
+// DATA_LOSS: the answer is no page of a search. `rows` counts also the rows that are dropped,
+// because the walk compares it with the total.
 absl::StatusOr<SearchPage> ParsePage(absl::string_view body, ReadRow read) {
   const Json json = ParseJson(body);
   const std::optional<int64_t> total = CountAt(json, "total_count");

@@ -62,6 +62,7 @@ std::optional<std::pair<NumberRange, NumberRange>> SplitRange(const NumberRange&
   return std::make_pair(NumberRange{middle + 1, range.high}, NumberRange{range.low, middle});
 }
 
+// Sorted by stars, so that pages are stable and the best repositories come first.
 std::string RepositorySearchPath(const v1::Discover& search, const NumberRange& stars, int page) {
   std::vector<std::string> terms;
   for (const std::string& word : search.readme()) terms.push_back(Quoted(word));
@@ -92,6 +93,8 @@ std::string RepositoryPath(absl::string_view name) {
                       PercentEncoded(parts[1], kUnreserved));
 }
 
+// Returns whether the text is "owner/name". "." and ".." are refused, since the name becomes a part
+// of a URL's path.
 bool IsRepositoryName(absl::string_view text) {
   const std::vector<absl::string_view> parts = absl::StrSplit(text, '/');
   const auto names = [](absl::string_view part) {

@@ -102,6 +102,8 @@ bool CppSupportFiles::MarkFile(v1::FileEntry& file) {
   return true;
 }
 
+// A file without CUDA functions may still launch a kernel that it includes. It shows how the kernel
+// is used, so it goes on as well.
 void CppSupportFiles::MarkLaunching(v1::SourceTree& tree) {
   for (const uint32_t file : launching_) {
     const bool sees = std::any_of(includes_[file].begin(), includes_[file].end(),
@@ -110,6 +112,7 @@ void CppSupportFiles::MarkLaunching(v1::SourceTree& tree) {
   }
 }
 
+// Adds a header that the globs do not select. It gets an entry in the tree, like a selected file.
 absl::Status CppSupportFiles::AddHeader(Snapshot& snapshot, uint32_t index, v1::SourceTree& tree) {
   const Entry& entry = EntryAt(index);
   ASSIGN_OR_RETURN(const int64_t size, snapshot.Size(entry));

@@ -37,6 +37,7 @@ bool IsUnsafePart(absl::string_view part) {
   return absl::EqualsIgnoreCase(bare, ".git") || absl::EqualsIgnoreCase(bare, "git~1");
 }
 
+// A pointer takes the place of a file that was not fetched; its text is not the file's.
 bool IsLfsPointer(absl::string_view content) {
   constexpr size_t kMaxPointer = 1024;  // as the LFS specification bounds it
   return content.size() < kMaxPointer &&
@@ -46,6 +47,8 @@ bool IsLfsPointer(absl::string_view content) {
 
 }  // namespace
 
+// Paths are only compared and stored, never opened. They are refused because a user of the dataset
+// may write its files to a disk.
 bool IsUnsafePath(absl::string_view path) {
   if (path.find('\0') != absl::string_view::npos || HasIgnorable(path)) return true;
   for (const absl::string_view part : absl::StrSplit(path, '/')) {

@@ -64,6 +64,13 @@ std::optional<ImportedModule> ParseImport(absl::string_view head) {
 
 }  // namespace
 
+// Support files have no kernels but are imported by files that have some, directly or not. They go
+// on to the extractor, which takes the definitions that kernels use from them. Every Python file's
+// imports are noted as it is read; Mark then walks from the files with kernels, level by level.
+//
+// Bounds: the bytes of support files are at most those of the files with kernels (within
+// least_bytes and most_bytes), so a source cannot grow beyond twice its size. Nearer files come
+// first.
 SupportFiles::SupportFiles(const std::vector<Entry>& files, const SupportLimits& limits)
     : limits_(limits),
       files_(files),
@@ -128,6 +135,8 @@ void SupportFiles::Mark(v1::SourceTree& tree) const {
   }
 }
 
+// Returns the modules of the first `most` different imports, in the order of the text. An "import"
+// in a string or comment counts too; it costs one look-up.
 std::vector<ImportedModule> FindImportLines(absl::string_view text, size_t most) {
   std::vector<ImportedModule> found;
   std::set<std::pair<int, std::string>> seen;

@@ -67,6 +67,8 @@ auto RequirementOrder(const Entry& entry) {
 
 }  // namespace
 
+// The limits on entries and held bytes fail the source: a tree beyond them is not a repository of
+// kernels, and a part of it would be arbitrary.
 absl::Status TreeSelection::Count(absl::string_view path) {
   if (++entries_ > limits_.entries) return OverLimit("entries", limits_.entries);
   if (path.size() > limits_.path_bytes) return OverLimit("bytes in a path", limits_.path_bytes);
@@ -117,6 +119,9 @@ absl::Status TreeSelection::AddFile(absl::string_view path, EntryKind kind, absl
   return absl::OkStatus();
 }
 
+// Decides what could not be decided during the listing, and sorts all lists. A limit that cuts a
+// list keeps the entries that matter most by its order (LicenseOrder, RequirementOrder). Duplicated
+// paths keep the first entry.
 void TreeSelection::Finish(Listing& listing, PathRule always) {
   std::sort(files_.begin(), files_.end(), ByPath);
   const absl::flat_hash_set<absl::string_view> folders = Ancestors(files_);

@@ -26,6 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr char kRestoring[] = "restoring";
 
+// Tables are shared between the backups of one folder, so a repeated backup copies only new ones.
 rocksdb::BackupEngineOptions EngineOptions(const std::string& dir, rocksdb::Logger* log) {
   rocksdb::BackupEngineOptions options(dir);
   options.share_table_files = true;
@@ -71,6 +72,7 @@ absl::Status CheckEmpty(const std::string& dir) {
       absl::StrCat(dir, ": not empty; restore into an empty folder"));
 }
 
+// NOT_FOUND: the folder has no backup. DATA_LOSS: its backup is damaged.
 absl::Status Restore(const std::string& backup_dir, const std::string& data_dir) {
   const std::shared_ptr<rocksdb::Logger> log = NewProcessLogger();
   ASSIGN_OR_RETURN(const std::unique_ptr<rocksdb::BackupEngineReadOnly> engine,
@@ -95,6 +97,8 @@ absl::Status Restore(const std::string& backup_dir, const std::string& data_dir)
 
 }  // namespace
 
+// Writes a backup while the store runs. The backup before it is deleted only when the new one is
+// complete. `stop` is looked at after each piece of progress.
 absl::StatusOr<int64_t> BackUp(rocksdb::DB* db, const std::string& backup_dir,
                                const std::atomic<bool>& stop) {
   if (stop) return absl::CancelledError("the store is shutting down");
@@ -136,6 +140,7 @@ absl::StatusOr<BackupState> ReadBackup(const std::string& backup_dir) {
                      .made_unix_ms = backups.back().timestamp * 1000};
 }
 
+// Restores into an empty or new folder. If the restore fails, the folder is empty again.
 absl::Status RestoreBackup(const std::string& backup_dir, const std::string& data_dir) {
   std::error_code error;
   // BackupEngine::Open would create the folder.

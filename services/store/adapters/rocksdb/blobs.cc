@@ -42,6 +42,8 @@ void AddWhole(Database* database, const CheckedBlob& blob, rocksdb::WriteBatch* 
 RocksDbBlobs::RocksDbBlobs(Database* database, std::vector<std::string> abandoned_uploads)
     : database_(database), abandoned_uploads_(std::move(abandoned_uploads)) {}
 
+// Writes all blobs in one synced batch. `fresh` promises that no blob exists, which saves the
+// lookups.
 absl::Status RocksDbBlobs::Put(absl::Span<const CheckedBlob> blobs, bool fresh, Epoch now) {
   rocksdb::WriteBatch batch;
   Usage delta;
@@ -65,6 +67,7 @@ absl::StatusOr<std::unique_ptr<StagedBlob>> RocksDbBlobs::Stage() {
   return NewRocksDbStagedBlob(database_);
 }
 
+// Deletes the chunks of one upload that an earlier process left. Returns whether all are deleted.
 absl::StatusOr<bool> RocksDbBlobs::DeleteAbandonedUpload() {
   absl::MutexLock lock(&mutex_);
   if (abandoned_uploads_.empty()) return true;
@@ -74,6 +77,7 @@ absl::StatusOr<bool> RocksDbBlobs::DeleteAbandonedUpload() {
   return abandoned_uploads_.empty();
 }
 
+// NOT_FOUND: the blob does not exist. DATA_LOSS: it is damaged. `sink` may have got a part before.
 absl::Status RocksDbBlobs::Read(const BlobId& id, int64_t offset, int64_t length, ByteSink sink) {
   ASSIGN_OR_RETURN(const bool done, ReadBody(id, offset, length, sink));
   if (done) return absl::OkStatus();
@@ -141,6 +145,7 @@ absl::Status RocksDbBlobs::ReadChunks(const BlobId& id, absl::string_view stagin
   return absl::OkStatus();
 }
 
+// Content without a record of its use is deleted as well.
 absl::Status RocksDbBlobs::Delete(const BlobId& id) {
   const std::string item = BlobItem(id.raw_hash());
   ASSIGN_OR_RETURN(const auto uses, ReadUses(database_, {item}));
@@ -197,6 +202,7 @@ absl::StatusOr<std::optional<ResultId>> RocksDbBlobs::ListResults(const ResultId
   return last;
 }
 
+// Returns how many of the results existed.
 absl::StatusOr<int64_t> RocksDbBlobs::DeleteResults(absl::Span<const ResultId> results) {
   std::vector<std::string> items;
   for (const ResultId& result : results) {

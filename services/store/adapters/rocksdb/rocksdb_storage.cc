@@ -66,6 +66,7 @@ uint64_t Sum(Database* database, const std::string& property) {
   return sum;
 }
 
+// Returns the size of the write-ahead logs, which RocksDB does not count as live files.
 absl::StatusOr<uint64_t> LogBytes(const std::string& dir) {
   std::error_code error;
   uint64_t bytes = 0;
@@ -155,6 +156,8 @@ absl::Status RocksDbDisk::Reclaim() {
   return absl::OkStatus();
 }
 
+// Compacts the whole family. `copied_share`: the share of the blob files, from the oldest, to
+// rewrite; 0 rewrites no blob file. CANCELLED: Stop was called.
 absl::Status RocksDbDisk::Compact(rocksdb::ColumnFamilyHandle* family, double copied_share) {
   if (stop_) return absl::CancelledError("the store is shutting down");
   rocksdb::CompactRangeOptions options;

@@ -16,6 +16,7 @@ namespace {
 constexpr size_t kEvictAtOnce = 512;     // bounds how long eviction blocks other uses
 constexpr size_t kLookupsAtOnce = 1024;  // bounds the memory that MultiGet pins
 
+// Looks up the items in one call, which reads blocks that they share once.
 absl::Status ReadSome(Database* database, absl::Span<const std::string> items,
                       std::vector<FoundUse>* uses) {
   std::vector<std::string> keys;
@@ -48,6 +49,8 @@ absl::StatusOr<std::vector<FoundUse>> ReadUses(Database* database,
   return uses;
 }
 
+// Moves the item in the index from its former epoch to `now`. Record and index entry change in one
+// batch, so each item has exactly one current entry.
 void AddUse(Database* database, absl::string_view item, const FoundUse& before, const UseValue& now,
             rocksdb::WriteBatch* batch) {
   if (before.found && before.use.epoch != now.epoch) {
@@ -57,6 +60,8 @@ void AddUse(Database* database, absl::string_view item, const FoundUse& before, 
   batch->Put(database->use(), IndexKey(now.epoch, item), "");
 }
 
+// Adds the deletion of the content that may exist under this id (a damaged one), and the new use.
+// The caller adds the new content.
 absl::Status AddReplacement(Database* database, const BlobId& id, Epoch now,
                             rocksdb::WriteBatch* batch, Usage* delta) {
   const std::string item = BlobItem(id.raw_hash());
@@ -70,6 +75,8 @@ absl::Status AddReplacement(Database* database, const BlobId& id, Epoch now,
   return absl::OkStatus();
 }
 
+// Deletes by the size, which tells where the content is. Only chunks need the header, which has
+// their staging id; if it cannot be read, the chunks stay as garbage.
 void AddContentDeletion(Database* database, const BlobId& id, rocksdb::WriteBatch* batch) {
   batch->Delete(database->use(), DamageKey(id));
   batch->Delete(database->cas(), HeaderKey(id));
@@ -102,6 +109,7 @@ void AddItemDeletion(Database* database, absl::string_view item, const UseValue&
   batch->Delete(database->use(), IndexKey(use.epoch, item));
 }
 
+// A stored blob with the same hash and another size counts as missing: the digest is wrong.
 absl::StatusOr<std::vector<Epoch>> RocksDbUses::LastUses(absl::Span<const BlobId> ids) {
   std::vector<std::string> items;
   items.reserve(ids.size());
@@ -116,6 +124,7 @@ absl::StatusOr<std::vector<Epoch>> RocksDbUses::LastUses(absl::Span<const BlobId
   return last;
 }
 
+// Written without a sync. A crash may lose uses; Database::NoteBoot then finds it out.
 absl::Status RocksDbUses::Touch(absl::Span<const LastUse> uses, Epoch now) {
   rocksdb::WriteBatch batch;
   for (const LastUse& use : uses) {
@@ -214,6 +223,8 @@ absl::StatusOr<Evicted> RocksDbUses::EvictOldest(const EvictRequest& request) {
   if (batch.Count() > 0) {
     RETURN_IF_ERROR(database_->WriteLazily(batch, "evicting the least recently used items", delta));
   }
+  // The next step starts after the last entry that this one handled. Starting at the beginning
+  // would read the marks of all deleted entries again.
   if (done > 0) from_ = absl::StrCat(keys[done - 1], absl::string_view("\0", 1));
   evicted.finished = done == keys.size() && keys.size() < kEvictAtOnce;
   return evicted;
@@ -276,6 +287,7 @@ absl::Status RocksDbHolds::AddDeletion(uint64_t id, rocksdb::WriteBatch* batch) 
   return absl::OkStatus();
 }
 
+// Reads the largest id at the first call.
 absl::StatusOr<uint64_t> RocksDbHolds::NextId() {
   if (next_id_ == 0) {
     next_id_ = 1;
@@ -291,6 +303,8 @@ absl::StatusOr<uint64_t> RocksDbHolds::NextId() {
   return next_id_++;
 }
 
+// Replaces the hold of that name, if it exists. The new list has a new id, so that its entries by
+// blob cannot mix with those of the list before.
 absl::Status RocksDbHolds::Save(const HoldRecord& hold, absl::Span<const BlobId> blobs) {
   absl::MutexLock lock(&mutex_);
   rocksdb::WriteBatch batch;

@@ -10,6 +10,7 @@
 namespace kernelmill::store {
 namespace {
 
+// Bounds the memory of a decoder: a stream that asks for a larger window is refused.
 constexpr int kMaxWindowLog = 23;  // 8 MiB
 // Level 1 is fast, and most of the gain on source text is there already.
 constexpr int kLevel = 1;
@@ -21,6 +22,8 @@ class ZstdDecoder : public Decoder {
   }
   ~ZstdDecoder() override { ZSTD_freeDCtx(context_); }
 
+  // Passes the content piece by piece. Content may remain inside zstd when the input is used up; it
+  // remains if the last piece was full, so the loop goes on until a piece is not.
   absl::Status Decode(absl::string_view compressed, ByteSink out) override {
     ZSTD_inBuffer input = {compressed.data(), compressed.size(), 0};
     bool output_full = false;
@@ -58,6 +61,8 @@ struct ZstdEncoder::State {
   std::string piece = std::string(ZSTD_CStreamOutSize(), '\0');
   ~State() { ZSTD_freeCCtx(context); }
 
+  // With ZSTD_e_continue it returns when the input is taken (output may stay inside zstd), with
+  // ZSTD_e_end when everything is written.
   absl::Status Run(absl::string_view bytes, ZSTD_EndDirective mode, ByteSink out) {
     ZSTD_inBuffer input = {bytes.data(), bytes.size(), 0};
     while (true) {

@@ -61,6 +61,7 @@ void AddHolders(const std::vector<std::string>& from, v1::License* license) {
   license->mutable_copyrights()->Assign(lines.begin(), lines.end());
 }
 
+// NOASSERTION if the licence file was not understood.
 v1::License FromFinding(const LicenseFinding& finding) {
   const std::string evidence = absl::StrCat("file:", ToUtf8(finding.path));
   v1::License license = finding.license.has_value()
@@ -223,6 +224,9 @@ LicenseFinder::LicenseFinder(const v1::SourceTree& tree, absl::string_view state
   }
 }
 
+// Decides in this order: an annotation that overrides the file; the file's own tags or head; what
+// lies above it. An aggregate annotation is joined with the result. The evidence and the copyright
+// lines of the file itself always stay in the record, whichever statement decides.
 v1::License LicenseFinder::Find(absl::string_view path, absl::string_view content,
                                 const std::vector<std::string>& origins) {
   const std::optional<source_files::VendoredFolder> vendored =
@@ -266,6 +270,8 @@ HeaderFindings LicenseFinder::ReadTagsOrHeader(absl::string_view path,
   return header;
 }
 
+// Tags decide if there are any. A tag that is not understood gives NOASSERTION, even if other
+// statements are clear.
 v1::License LicenseFinder::Decide(const Subject& subject, const HeaderFindings& header) {
   if (!header.has_tags) {
     std::optional<v1::License> license = FromHeader(subject, header);
@@ -294,6 +300,8 @@ v1::License LicenseFinder::Decide(const Subject& subject, const HeaderFindings& 
   return std::move(joined).Make();
 }
 
+// Returns the licence that the head states without tags; nothing if it states none. An altered
+// licence text is NOASSERTION: the change may be a condition.
 std::optional<v1::License> LicenseFinder::FromHeader(const Subject& subject,
                                                      const HeaderFindings& header) {
   if (header.altered) return Unknown("header");
@@ -374,6 +382,9 @@ std::optional<v1::License> LicenseFinder::FromRoot(const Subject& subject) {
   return WithParts(*findings.back(), subject.path, subject.origins);
 }
 
+// Returns the licence from outside the file: an annotation that fills gaps, the nearest LICENSE
+// file above, package metadata, or last what the job file states. The search stops at the top of a
+// folder that certainly holds other people's code, because the licence above it is not theirs.
 v1::License LicenseFinder::FromElsewhere(const Subject& subject) {
   const Annotations::Answer annotated = annotations_.Of(subject.path);
   if (annotated.otherwise.has_value() && annotated.otherwise->says_license) {

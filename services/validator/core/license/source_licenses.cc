@@ -86,6 +86,7 @@ LicensePolicy::LicensePolicy(const v1::LicensePolicy& policy)
   if (policy.allow().empty()) allowed_.insert(std::begin(kDefaults), std::end(kDefaults));
 }
 
+// An expression that cannot be parsed is never allowed.
 bool LicensePolicy::Allows(absl::string_view expression) const {
   const absl::StatusOr<SpdxExpression> parsed = SpdxExpression::Parse(expression);
   if (!parsed.ok()) return false;
@@ -191,6 +192,8 @@ bool SourceLicenses::NamesHolders(const v1::Adaptation& adaptation) const {
   });
 }
 
+// Returns the first origin that neither the file nor the tree gives a notice of; empty if all have
+// one.
 std::string SourceLicenses::OriginWithoutNotice(const v1::License& license) {
   for (const v1::Adaptation& adaptation : license.adapted_from()) {
     if (!NamesHolders(adaptation) && !notices_.Cover(adaptation, license))

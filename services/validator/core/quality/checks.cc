@@ -205,6 +205,8 @@ CodeFacts ReadClosure(const v1::Kernel& kernel) {
   return ReadCode(inside ? source.substr(offset) : source);
 }
 
+// Fills in the checks that the code alone decides. `closure` is the code of the whole module; calls
+// in either count.
 v1::Checks CheckKernel(const v1::Kernel& kernel, const CodeFacts& closure) {
   const auto calls_any = [&](bool (*matches)(absl::string_view)) {
     return absl::c_any_of(kernel.calls(), matches) ||
@@ -223,6 +225,7 @@ v1::Checks CheckKernel(const v1::Kernel& kernel, const CodeFacts& closure) {
   return checks;
 }
 
+// The checks are the fields of the message, in its order, so that a new check needs no second list.
 const std::vector<std::string>& CheckNames() {
   static const auto* const names = [] {
     auto* list = new std::vector<std::string>;

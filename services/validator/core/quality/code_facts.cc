@@ -52,6 +52,8 @@ bool IsMasked(const Call& call) {
   return HasKeyword(call, "mask") || HasKeyword(call, "boundary_check") || HasPositionalMask(call);
 }
 
+// Counts loads and stores of Triton's and Gluon's language, and how many of them have a mask or go
+// through a descriptor, whose bounds the hardware checks. An atomic counts as a store.
 v1::MaskCoverage CoverMasks(const CodeFacts& code) {
   v1::MaskCoverage coverage;
   for (const Call& call : code.calls) {
@@ -71,6 +73,8 @@ v1::MaskCoverage CoverMasks(const CodeFacts& code) {
   return coverage;
 }
 
+// Returns whether an if, for or while compares the order of two values in its parentheses. Such a
+// comparison is how CUDA code stays within bounds.
 bool IsGuarded(absl::string_view c_code) {
   bool branches = false;  // within the parentheses of an if, a for or a while
   int depth = 0;

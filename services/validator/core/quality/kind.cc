@@ -432,6 +432,7 @@ std::optional<Label> FromPlace(const v1::Kernel& kernel) {
   return std::nullopt;
 }
 
+// Looks at the functions around the kernel, then at the first word of its own name.
 std::optional<Label> FromNames(const v1::Kernel& kernel) {
   for (const absl::string_view name : Around(kernel)) {
     if (IsTestFunction(name)) return Label{"test", RuleText("function", name)};
@@ -456,6 +457,9 @@ bool ReturnsValue(const v1::Kernel& kernel) {
 
 }  // namespace
 
+// The first rule that applies decides. Signs of a broken kernel come before its place: a kernel
+// that is wrong on purpose is broken also in a folder of examples. The role comes last, since it
+// says least.
 Label FindKind(const v1::Kernel& kernel, absl::string_view prose, absl::string_view generated) {
   if (!generated.empty()) return {"generated", RuleText("generated", generated)};
   const std::vector<std::string> words = WordsOfProse(prose);

@@ -199,6 +199,7 @@ double KindFactor(absl::string_view kind) {
 
 }  // namespace
 
+// Writes an outcome for each check. A check of compilers is listed only if the job compiles.
 void ListRules(const v1::Kernel& kernel, v1::Verdict* verdict) {
   for (const std::string& check : CheckNames()) {
     if (job::IsCompilerCheck(check) && !verdict->has_compiled()) continue;
@@ -219,6 +220,10 @@ void ListRules(const v1::Kernel& kernel, v1::Verdict* verdict) {
   }
 }
 
+// The score is a mean of what speaks for the kernel, times factors for its length, its kind and
+// syntax errors. Parts that do not apply to its language are left out of the mean instead of
+// counting as 0. Three decimals are kept, so that the last bits of floating point never show in a
+// dataset.
 void Score(const v1::Kernel& kernel, absl::string_view comment_above, v1::Verdict* verdict) {
   const v1::Checks& checks = verdict->checks();
   v1::Quality& quality = *verdict->mutable_quality();

@@ -26,6 +26,7 @@ struct Entry {
   absl::string_view target;
 };
 
+// Whole words of folders, files and names.
 constexpr Entry kWords[] = {{"nvidia", "nvidia"},    {"hopper", "nvidia"},
                             {"blackwell", "nvidia"}, {"mgpu", "nvidia"},
                             {"amd", "amd"},          {"amdgpu", "amd"},
@@ -179,6 +180,7 @@ std::vector<std::string> ImportedNames(absl::string_view line) {
   return names;
 }
 
+// Returns the vendor of the first package that only one vendor has.
 Label FromImports(const v1::Kernel& kernel) {
   for (const std::string& statement : kernel.imports()) {
     for (const std::string& module : ImportedNames(statement)) {
@@ -221,6 +223,7 @@ absl::string_view IncludedHeader(absl::string_view line) {
   return end == absl::string_view::npos ? "" : line.substr(begin + 1, end - begin - 1);
 }
 
+// Returns the vendor of all headers in kHeaders, with the first of them.
 Label FromIncludes(const v1::Kernel& kernel) {
   Only only;
   absl::string_view first;
@@ -309,6 +312,8 @@ absl::string_view TargetOfWord(absl::string_view word) {
   return "";
 }
 
+// Returns the target of the file's import statements. Lines are read without a parser, since the
+// file may have errors.
 Label TargetOfImports(absl::string_view file) {
   Only only;
   std::string first;

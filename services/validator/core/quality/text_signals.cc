@@ -32,6 +32,7 @@ bool BeginsWord(absl::string_view name, size_t at) {
 
 }  // namespace
 
+// Returns the words in small letters: "myKernelV2_test" gives my, kernel, v2, test.
 std::vector<std::string> WordsOfName(absl::string_view name) {
   std::vector<std::string> words;
   bool open = false;
@@ -47,6 +48,8 @@ std::vector<std::string> WordsOfName(absl::string_view name) {
   return words;
 }
 
+// Returns the words in small letters, with an empty word at the end of each sentence, so that no
+// phrase goes on over one.
 std::vector<std::string> WordsOfProse(absl::string_view text) {
   std::vector<std::string> words;
   bool open = false;
@@ -117,6 +120,8 @@ bool IsCommentLine(absl::string_view line, bool c) {
 
 }  // namespace
 
+// Measures the layout: the longest line, the mean line, and the share of comments and docstring in
+// all bytes that are not blank.
 void ReadLines(const v1::Kernel& kernel, v1::Quality* quality) {
   const absl::string_view source = kernel.source();
   size_t longest = 0;

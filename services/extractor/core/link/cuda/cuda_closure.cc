@@ -38,6 +38,17 @@ bool HoldsNames(Declaration::Kind kind) {
 
 }  // namespace
 
+// The basic idea: start with the kernel, look up each name that it uses as the compiler would, take
+// the declarations found, and go on with the names that these use. The result is the set of items
+// without which the kernel does not compile, or a name with the reason why it is missing.
+//
+// Names are resolved by rules of C++ without types: namespaces from the inside out, "using
+// namespace", base classes by their declared words. A name may mean several items (overloads,
+// branches of #if); all of them are taken, since one too many costs only bytes. limits.bytes bounds
+// the module, limits.looked_at the text that is read to make it.
+//
+// A file may compile only as an include of another one, which declares what it uses. So if names
+// are missing, the closure is tried again with the files that include it as roots.
 CudaClosure::CudaClosure(const Source& source, const ItemRef& kernel, const ClosureLimits& limits)
     : CudaClosure(source, kernel, kernel.file, limits) {
   if (!missing_.empty()) TryIncluders();

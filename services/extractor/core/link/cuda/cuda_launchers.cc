@@ -14,8 +14,13 @@ namespace {
 
 using absl::string_view;
 
+// Finds the function that launches each kernel, in any file of the source. Each file is searched
+// once, with the launch macros of the files that it includes. A launch names a kernel; the name
+// means the functions that the file sees under it, and all definitions with the same qualified name
+// (a kernel is often declared in a header and defined elsewhere).
 constexpr size_t kMaxHosts = 256;  // kept for one kernel
 
+// A quick check by text, which saves lexing most files.
 bool MayLaunch(string_view text) {
   return absl::StrContains(text, "<<<") || absl::StrContains(text, "LAUNCH") ||
          absl::StrContains(text, "Launch");

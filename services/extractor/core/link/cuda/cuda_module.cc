@@ -113,6 +113,8 @@ class Writer {
     AddPiece(text, {line.begin, line.end}, v1::Definition::KIND_IMPORT);
   }
 
+  // Adds an include of a header that the source gets from elsewhere, for example through an include
+  // of a package that the module leaves out.
   void AddMadeUpInclude(string_view header) {
     LeavePlace();
     std::string line = absl::StrCat("#include <", header, ">\n");
@@ -136,6 +138,7 @@ class Writer {
     last_file_ = ref.file;
     last_end_ = span.end;
     std::string written = AtFirstColumn(text.text.substr(span.begin, span.end - span.begin));
+    // A macro that two files define alike is written once, unless an #undef comes between.
     const bool always = BranchesAt(ref.file, item.place).empty();
     if (item.undefines) macros_.clear();
     if (item.is_macro && always && !macros_.insert(written).second) return;

@@ -25,6 +25,7 @@ struct HeaderNames {
   string_view names;  // separated by blanks
 };
 
+// If a name is in two rows, the first one counts.
 Table MakeTable(std::initializer_list<HeaderNames> rows) {
   Table table;
   for (const HeaderNames& row : rows) {
@@ -266,6 +267,8 @@ KnownName FindPackage(string_view path) {
   return {};
 }
 
+// Looks up a name with namespaces. Names of std that the table lacks are assumed to need no header,
+// except type traits, which their prefixes tell.
 KnownName Qualified(string_view path) {
   if (absl::StartsWith(path, "__")) return Header("");
   if (absl::ConsumePrefix(&path, "std::")) {
@@ -322,6 +325,8 @@ bool IsPackageHeader(absl::string_view path) {
   return false;
 }
 
+// PyTorch's three packages include one another, and so do CUTLASS and CuTe: a name of one may come
+// from a header of another.
 bool IsHeaderOf(absl::string_view path, absl::string_view package) {
   if (package == "ATen/" || package == "c10/" || package == "torch/") {
     return absl::StartsWith(path, "ATen/") || absl::StartsWith(path, "c10/") ||

@@ -33,6 +33,8 @@ Source::Source(std::vector<v1::Definition> texts) {
   }
 }
 
+// A text within another file (string_begin > 0, such as CUDA in a Python string) can be found as a
+// kernel's place, but no file can include it.
 void Source::AddText(v1::Definition definition) {
   const auto file = static_cast<uint32_t>(texts_.size());
   std::string text = std::move(*definition.mutable_text());
@@ -84,6 +86,8 @@ void Source::AddItems(SourceText& text) {
   }
 }
 
+// Keeps the first kMaxMeanings meanings of a name, so that a hostile source cannot make each lookup
+// long.
 void Source::Add(Index& index, const std::string& name, const ItemRef& ref) {
   ItemRefs& refs = index[name];
   if (refs.size() < kMaxMeanings && (refs.empty() || !(refs.back() == ref))) refs.push_back(ref);
@@ -143,6 +147,7 @@ void Source::ResolveIncludes(const cpp::IncludePaths& paths, SourceText& text) c
   }
 }
 
+// Several texts may have one place in a hostile tree, so the text must contain the kernel too.
 uint32_t Source::FindFile(const v1::Kernel& kernel) const {
   const auto found = by_place_.find(std::make_pair(kernel.path(), kernel.string_begin()));
   if (found == by_place_.end()) return kNoFile;
@@ -154,6 +159,8 @@ uint32_t Source::FindFile(const v1::Kernel& kernel) const {
   return kNoFile;
 }
 
+// Returns the item that holds the kernel's definition; nothing if the reader of declarations did
+// not find one there.
 std::optional<ItemRef> Source::ItemAround(uint32_t file, const v1::Kernel& kernel) const {
   const SourceText& text = *texts_[file];
   const auto first = static_cast<size_t>(kernel.first_byte());
@@ -179,6 +186,8 @@ absl::string_view Source::GetText(const ItemRef& ref) const {
   return string_view(texts_[ref.file]->text).substr(span.begin, span.end - span.begin);
 }
 
+// Returns the bytes that the item adds to a module: its text and the lines of the conditionals and
+// namespaces around it.
 size_t Source::WrittenSize(const ItemRef& ref) const {
   constexpr int kMaxDepth = 64;
   const SourceText& text = *texts_[ref.file];
@@ -196,6 +205,8 @@ size_t Source::WrittenSize(const ItemRef& ref) const {
   return size;
 }
 
+// Reads the words of an item at its first use, and keeps them: many kernels share items. Not
+// thread-safe.
 const Words& Source::GetWords(const ItemRef& ref) const {
   std::unique_ptr<const Words>& words = words_[ref];
   if (words == nullptr) {
@@ -218,6 +229,8 @@ void Source::Visit(uint32_t file, int depth, View& view) const {
   }
 }
 
+// A view is what the preprocessor sees that starts with this file. The last few views are kept,
+// since the kernels of one file come one after another.
 std::shared_ptr<const View> Source::ViewFrom(uint32_t file) const {
   constexpr size_t kMaxRemembered = 64;
   if (const auto found = views_.find(file); found != views_.end()) return found->second;

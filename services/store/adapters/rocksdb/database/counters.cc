@@ -15,6 +15,12 @@ namespace {
 
 constexpr size_t kNoSlot = std::numeric_limits<size_t>::max();
 
+// The basic idea: the sums of blobs and bytes must be stored in the same batch as the blobs, but
+// one row for all writers would make them wait for each other. So there are several rows ("slots"):
+// a write takes a free slot, puts the slot's new value into its batch, and gives the slot back when
+// the write has ended. A slot has one writer at a time, so its row is never overwritten with an
+// older value. The sum of all slots is the total. There are as many slots as there were concurrent
+// writes.
 void Add(Usage* to, const Usage& delta) {
   to->blobs += delta.blobs;
   to->blob_bytes += delta.blob_bytes;
@@ -46,6 +52,7 @@ Counters::Change::Change(Counters* counters, const Usage& delta, rocksdb::WriteB
   batch->Put(counters_->family_, CounterKey(static_cast<uint32_t>(slot_)), EncodeUsage(value));
 }
 
+// Without Commit the slot keeps its old value; the row on disk was not written either.
 Counters::Change::~Change() {
   if (slot_ == kNoSlot) return;
   absl::MutexLock lock(&counters_->mutex_);

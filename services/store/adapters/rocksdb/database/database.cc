@@ -133,6 +133,8 @@ std::string BootId() {
 
 }  // namespace
 
+// Opens the database in this order: check the log's tail before RocksDB replays the log, open, then
+// check the format, load the counters and the epoch, and find out whether uses were lost.
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& dir,
                                                          const RocksDbOptions& options) {
   std::error_code error;
@@ -148,6 +150,9 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& dir,
   return database;
 }
 
+// RocksDB refuses a log whose tail is torn in a way that it takes for damage. If SYNCED proves that
+// no acknowledged write is in the torn part, the tail is cut off, and the opening is tried once
+// more.
 absl::Status Database::OpenDb(const RocksDbOptions& options) {
   ASSIGN_OR_RETURN(std::unique_ptr<SyncedSizes> sizes, SyncedSizes::Open(dir_));
   ASSIGN_OR_RETURN(const WalTails tails, CheckWalTails(dir_, *sizes));
@@ -204,6 +209,7 @@ void Database::NoteCleanEnd() {
   }
 }
 
+// A new database gets the format. FAILED_PRECONDITION: another format.
 absl::Status Database::CheckFormat() {
   rocksdb::PinnableSlice found;
   const absl::Status status = Get(main(), kFormatKey, &found, "format");
@@ -254,6 +260,8 @@ absl::Status Database::NoteBoot() {
   return absl::OkStatus();
 }
 
+// Writes the batch and the new value of a counter slot at once; the counters in memory follow only
+// when the write succeeded.
 absl::Status Database::Write(rocksdb::WriteBatch& batch, bool sync, absl::string_view context,
                              const Usage& delta) {
   RETURN_IF_ERROR(log_->status());
@@ -281,6 +289,7 @@ absl::Status Database::WriteLazily(rocksdb::WriteBatch& batch, absl::string_view
   return Write(batch, /*sync=*/false, context, delta);
 }
 
+// Writes without the log: the content is durable only after FlushContent.
 absl::Status Database::WriteUnlogged(rocksdb::WriteBatch& batch, absl::string_view context) {
   RETURN_IF_ERROR(log_->status());
   rocksdb::WriteOptions options;
@@ -322,6 +331,7 @@ absl::Status Database::GetUnchecked(rocksdb::ColumnFamilyHandle* family, absl::s
   return GetWith(options, family, key, value, context);
 }
 
+// NOT_FOUND: the key does not exist. DATA_LOSS: a checksum does not match, or a file is missing.
 absl::Status Database::GetWith(const rocksdb::ReadOptions& options,
                                rocksdb::ColumnFamilyHandle* family, absl::string_view key,
                                rocksdb::PinnableSlice* value, absl::string_view context) {

@@ -30,6 +30,7 @@ struct FreeContext {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
 
+// A context takes some hundred kilobytes and is slow to make, so each thread keeps one.
 ZSTD_CCtx* Compressor() {
   thread_local const std::unique_ptr<ZSTD_CCtx, FreeContext> context(ZSTD_createCCtx());
   return context.get();
@@ -93,6 +94,8 @@ void PackedRecord::Put(rocksdb::ColumnFamilyHandle* family, absl::string_view ke
   batch->Put(family, rocksdb::SliceParts(&key_part, 1), rocksdb::SliceParts(parts, 2));
 }
 
+// Returns the content: a view of `record` if it is stored as it is, of `buffer` if it is
+// compressed. DATA_LOSS: the checksum, the codec or the size is wrong.
 absl::StatusOr<absl::string_view> Unpack(absl::string_view record, int64_t size,
                                          std::string* buffer) {
   if (record.size() < kHead) return absl::DataLossError("a record is too short");

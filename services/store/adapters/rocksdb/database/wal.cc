@@ -40,6 +40,11 @@
 namespace kernelmill::store {
 namespace {
 
+// The basic idea: after each sync of a log, its size is noted in SYNCED, a small file outside
+// RocksDB. SYNCED itself is not synced: it survives a crash of the process, and after a crash of
+// the machine an older size is still a lower bound of what was acknowledged. So when the database
+// is opened, a record in the log is known to be acknowledged (damage there is data loss), or known
+// to be beyond the last sync (a torn tail, which can be cut off).
 constexpr char kName[] = "SYNCED";
 constexpr uint64_t kRecords = 64;  // far more than the number of logs at a time
 
@@ -80,6 +85,8 @@ absl::StatusOr<std::unique_ptr<SyncedSizes>> SyncedSizes::Open(const std::string
   return sizes;
 }
 
+// A failure is only logged: the sizes then say too little, which makes the checks weaker, never
+// wrong.
 void SyncedSizes::Note(uint64_t number, uint64_t size) {
   Record record = {.number = number, .size = size, .hash = 0};
   record.hash = HashRecord(record);
@@ -117,6 +124,7 @@ class MonitoredWal : public rocksdb::FSWritableFileOwnerWrapper {
                            rocksdb::IODebugContext* debug) override {
     return Appended(data.size(), FSWritableFileOwnerWrapper::Append(data, options, info, debug));
   }
+  // The size is read before the sync: bytes that are appended during it may not be covered.
   rocksdb::IOStatus Sync(const rocksdb::IOOptions& options,
                          rocksdb::IODebugContext* debug) override {
     const uint64_t size = size_;
@@ -170,6 +178,9 @@ rocksdb::IOStatus WalMonitor::NewWritableFile(const std::string& name,
 
 void WalMonitor::Synced(uint64_t number, uint64_t size) { sizes_->Note(number, size); }
 
+// After a failed sync the kernel may have dropped the pages, so a later sync that succeeds proves
+// nothing. The first failure is therefore final: every later write returns it, and the process
+// should restart.
 void WalMonitor::Failed(const rocksdb::Status& status, const char* what) {
   if (status.IsNoSpace()) return;  // RocksDB resumes by itself when the disk has room
   {
@@ -218,6 +229,8 @@ constexpr uint64_t kBlockBytes = 32 << 10;
 constexpr uint64_t kHeaderBytes = 7;
 enum FragmentType : uint8_t { kWhole = 1, kFirst = 2, kMiddle = 3, kLast = 4 };
 
+// The table has 256 entries for the reflected polynomial of CRC-32C. Speed does not matter here:
+// only one block of each log is read.
 uint32_t Crc32c(absl::string_view bytes) {
   static const std::array<uint32_t, 256> table = [] {
     std::array<uint32_t, 256> entries;
@@ -322,6 +335,8 @@ absl::Status Truncate(const fs::path& path, uint64_t size) {
 
 }  // namespace
 
+// Checks that each log still has what was synced. lost_bytes counts what is missing at the end;
+// DATA_LOSS: the last synced block is damaged.
 absl::StatusOr<WalTails> CheckWalTails(const std::string& dir, const SyncedSizes& sizes) {
   WalTails tails;
   for (const auto& [number, path] : LogsIn(dir)) {
@@ -335,6 +350,8 @@ absl::StatusOr<WalTails> CheckWalTails(const std::string& dir, const SyncedSizes
       tails.lost_bytes += synced - size;
       continue;
     }
+    // Only the block with the last synced byte is read: RocksDB takes damage in the last block for
+    // a torn tail, but finds damage in any earlier block by itself.
     const uint64_t start = synced == 0 ? 0 : (synced - 1) / kBlockBytes * kBlockBytes;
     if (size >= start + kBlockBytes)
       continue;  // not the last block; RocksDB checks the others itself
@@ -348,6 +365,8 @@ absl::StatusOr<WalTails> CheckWalTails(const std::string& dir, const SyncedSizes
   return tails;
 }
 
+// Truncates each log after its last whole record. All logs are checked before the first is cut:
+// DATA_LOSS, with all logs unchanged, if one of them would lose synced bytes.
 absl::StatusOr<WalTails> CutTornTails(const std::string& dir, const SyncedSizes& sizes) {
   if (!sizes.was_there()) {
     return absl::DataLossError("unknown how much of the log was acknowledged: SYNCED is missing");

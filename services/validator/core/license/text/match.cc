@@ -83,6 +83,8 @@ void ReadBack(const std::vector<Furthest>& history, int k, std::vector<EqualRun>
 
 }  // namespace
 
+// Returns false if the texts need more edits or steps than the limits allow. Takes O((a + b) D)
+// time and O(D^2) memory for D edits.
 bool DiffWords(absl::Span<const uint16_t> a, absl::Span<const uint16_t> b, const DiffLimits& limits,
                size_t* steps, std::vector<EqualRun>* runs) {
   const int size_a = static_cast<int>(a.size());
@@ -203,6 +205,7 @@ void TemplateIndex::Add(size_t license) {
   }
 }
 
+// Other runs may have the same hash; the comparison word by word drops such hits.
 absl::Span<const TemplateIndex::Entry> TemplateIndex::Find(const uint16_t* words) const {
   const uint32_t hash = HashRun(words);
   const auto found = first_.find(hash);

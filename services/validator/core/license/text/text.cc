@@ -156,6 +156,8 @@ class TextMatcher {
 
 }  // namespace
 
+// Texts of the list are blanked out before phrases are searched, so that words of a known licence
+// are no signs.
 TextMatches MatchLicenseTexts(absl::string_view text) {
   TextMatches matches;
   TextMatcher matcher(&matches);

@@ -207,6 +207,7 @@ void AddTo(const Annotation& annotation, absl::string_view path, Annotated* all)
   if (understood) all->license = SpdxExpression::All(std::move(parts));
 }
 
+// If several annotations of a file name the path, the last one counts, as REUSE demands.
 const Annotation* LastThatNames(const std::vector<Annotation>& annotations,
                                 absl::string_view path) {
   for (auto it = annotations.rbegin(); it != annotations.rend(); ++it) {
@@ -278,6 +279,7 @@ std::vector<Annotation> ReadDep5(absl::string_view text) {
   return annotations;
 }
 
+// Follows all steps of the glob at once, without backtracking: O(glob x path).
 bool GlobMatches(absl::string_view glob, absl::string_view path, bool star_spans_folders) {
   if (path.size() > kMaxPathBytes) return false;
   // The literal text before the first wildcard must match as it is, which rules out most globs.
@@ -337,6 +339,8 @@ Annotations::Annotations(const v1::SourceTree& tree) {
   }
 }
 
+// Walks from the root to the file's folder. Inner annotations replace outer ones, aggregates add
+// up, and an override ends the walk.
 Annotations::Answer Annotations::Of(absl::string_view path) const {
   Answer answer;
   if (files_.empty() || path.size() > kMaxPathBytes) return answer;

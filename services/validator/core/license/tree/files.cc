@@ -158,6 +158,7 @@ const LicenseFinding* LicenseFiles::InFolder(const std::string& name) {
   return &folder.finding;
 }
 
+// Returns the findings of the folders from the file's own up to `top`, the nearest first.
 std::vector<const LicenseFinding*> LicenseFiles::Above(absl::string_view path,
                                                        absl::string_view top) {
   std::vector<const LicenseFinding*> findings;
@@ -171,6 +172,7 @@ std::vector<const LicenseFinding*> LicenseFiles::Above(absl::string_view path,
   }
 }
 
+// Returns the NOTICE files that apply to the path, the nearest first.
 std::vector<std::string> LicenseFiles::Notices(absl::string_view path) const {
   std::vector<std::string> paths;
   if (notices_.empty() || path.size() > kMaxPathBytes) return paths;

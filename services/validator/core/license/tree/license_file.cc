@@ -428,6 +428,8 @@ std::optional<LicenseFinding> FromAggregate(absl::string_view text, const Aggreg
 
 }  // namespace
 
+// Reads at most kMaxLicenseBytes. If the main part of an aggregate is not understood, the file is
+// read as one text.
 LicenseFinding ReadLicenseFile(absl::string_view text) {
   const absl::string_view head = text.substr(0, kMaxLicenseBytes);
   TextMatches matches = MatchLicenseTexts(head);

@@ -28,6 +28,8 @@ bool IsOfTheText(absl::string_view line) {
 
 }  // namespace
 
+// Returns the lines that name a holder, at most kMaxCopyrights. Lines of a licence's own text
+// ("Copyright [yyyy] [name]", the Free Software Foundation's own) name no holder of this work.
 std::vector<std::string> CopyrightLines(absl::string_view text) {
   std::vector<std::string> lines;
   for (absl::string_view line : absl::StrSplit(text, '\n')) {

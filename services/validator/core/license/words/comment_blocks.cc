@@ -94,6 +94,7 @@ class BlockReader {
 
 }  // namespace
 
+// Removes the marks of comments at both ends of a line, whatever the language.
 absl::string_view StripCommentMarks(absl::string_view line) {
   line = absl::StripAsciiWhitespace(line);
   for (const absl::string_view mark : {"*/", "-->", "#}", "\"\"\"", "'''"}) {
@@ -103,6 +104,7 @@ absl::string_view StripCommentMarks(absl::string_view line) {
   return absl::StripAsciiWhitespace(line);
 }
 
+// Returns whether the file's comments are those of C. All other files are read as Python.
 bool HasCComments(absl::string_view path) {
   const size_t dot = path.rfind('.');
   if (dot == absl::string_view::npos) return false;

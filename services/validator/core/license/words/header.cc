@@ -26,6 +26,7 @@ namespace {
 using code::Language;
 using code::Token;
 
+// Only the head is read: statements further down are about parts of the file (origins.cc).
 constexpr size_t kHeadBytes = 64 << 10;
 constexpr int kCommentLines = 100;
 constexpr size_t kMaxTags = 64;

@@ -236,6 +236,8 @@ std::string GnuVersion(absl::string_view word) {
   return "";
 }
 
+// Reads the words of a text from left to right. Sentences end at "." words. Three positions carry
+// what was met before: sentence_, trigger_ and portion_until_.
 class Reader {
  public:
   explicit Reader(const Words& words) : words_(words) {}
@@ -487,6 +489,7 @@ class Reader {
 
 Notice ReadNotice(const std::vector<std::string>& words) { return Reader(words).Read(); }
 
+// The evidence quotes the words from the trigger to the last name.
 v1::LicenseEvidence NoticeEvidence(const Notice& notice, const std::vector<std::string>& words,
                                    int first_line, int last_line) {
   std::vector<SpdxExpression> named = notice.own;
