@@ -109,7 +109,7 @@ class Site(unittest.TestCase):
 
     def test_nothing_found_is_said(self):
         page = self.page("#q=nosuchwordatall")
-        catalog_site.wait(page, "document.getElementById('status').textContent.startsWith('No kernel is like that')")
+        catalog_site.wait(page, "document.getElementById('status').textContent.startsWith('No matches')")
         self.assertEqual(self.names(page), [])
 
     def test_facets_count_and_narrow_as_the_dataset_says(self):

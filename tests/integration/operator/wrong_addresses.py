@@ -42,7 +42,7 @@ class WrongAddresses(unittest.TestCase):
         done, _ = self.client("submit", self.job, "--coordinator", self.store)
         self.assertEqual(done.returncode, 2)
         self.assertIn(f"{self.store} answers, but is not a coordinator", done.stderr)
-        self.assertIn("it does not know kernelmill.v1.Crawl/Submit", done.stderr)
+        self.assertIn("it does not have kernelmill.v1.Crawl/Submit", done.stderr)
         self.assertIn("is --coordinator the store's address?", done.stderr)
 
     def test_a_coordinator_is_no_store(self):
