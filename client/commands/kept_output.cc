@@ -14,8 +14,8 @@
 #include "common/base/text.h"
 #include "common/job/source_spec.h"
 #include "common/worker/stage_table.h"
-#include "dataset/output/json.h"
 #include "dataset/output/dataset_files.h"
+#include "dataset/output/json.h"
 #include "dataset/output/output_dir.h"
 
 namespace kernelmill::client {
