@@ -11,6 +11,17 @@
 
 namespace kernelmill::python {
 
+// clang-format off
+// Examples, for files in a source whose folder lib/pkg has an __init__.py and whose folder lib has
+// none:
+//
+//   importer        import          file             found by
+//   lib/pkg/m.py    from .n         lib/pkg/n.py     FindRelative
+//   lib/pkg/m.py    pkg.n           lib/pkg/n.py     FindInOwnPackage
+//   tools/run.py    util            tools/util.py    beside the script
+//   tools/run.py    pkg.n           lib/pkg/n.py     FindFromRoots
+// clang-format on
+
 namespace {
 
 // If more folders than this hold a package of the name, the import is in doubt.
@@ -29,11 +40,14 @@ bool IsInstalledModule(absl::string_view module) {
          IsStandardModule(root);
 }
 
+// Collects all folders, packages and modules; then the top-level folders: those whose parent is no
+// package. For each of these the parent may be on sys.path.
 ModulePaths::ModulePaths(const std::vector<std::string>& paths) {
   absl::flat_hash_set<std::string> folders;
   for (const std::string& path : paths) {
     absl::string_view module = path;
     if (!absl::ConsumeSuffix(&module, ".py")) continue;
+    // If a folder is known, so are the folders around it.
     for (absl::string_view at = ParentFolder(path); !at.empty() && folders.emplace(at).second;) {
       at = ParentFolder(at);
     }
@@ -58,6 +72,7 @@ std::string ModulePaths::FileAt(absl::string_view folder, absl::string_view modu
 
 bool ModulePaths::IsPackage(absl::string_view folder) const { return packages_.contains(folder); }
 
+// The first way that leads into the source decides, in the order of the class comment.
 ModulePaths::Found ModulePaths::Find(absl::string_view importer, int level,
                                      absl::string_view module) const {
   const std::string path = absl::StrReplaceAll(module, {{".", "/"}});
@@ -73,6 +88,8 @@ ModulePaths::Found ModulePaths::Find(absl::string_view importer, int level,
   return FindFromRoots(path);
 }
 
+// One dot is the importer's folder, each further dot the folder around. Dots that lead out of the
+// source give no file.
 ModulePaths::Found ModulePaths::FindRelative(absl::string_view importer, int level,
                                              const std::string& module) const {
   absl::string_view folder = ParentFolder(importer);
@@ -83,6 +100,8 @@ ModulePaths::Found ModulePaths::FindRelative(absl::string_view importer, int lev
   return {true, FileAt(folder, module)};
 }
 
+// Looks for the first part of the module among the folders around the importer, from the outermost
+// on. A folder in a package is not top-level and does not count.
 ModulePaths::Found ModulePaths::FindInOwnPackage(absl::string_view importer,
                                                  const std::string& module) const {
   const absl::string_view root = absl::string_view(module).substr(0, module.find('/'));
@@ -98,6 +117,8 @@ ModulePaths::Found ModulePaths::FindInOwnPackage(absl::string_view importer,
   return {};
 }
 
+// If no top-level folder has the name, or too many have it, only a module at the top of the source
+// counts. If two roots have the module, it is in the source but has no file.
 ModulePaths::Found ModulePaths::FindFromRoots(const std::string& module) const {
   const absl::string_view name = absl::string_view(module).substr(0, module.find('/'));
   const auto roots = roots_.find(name);

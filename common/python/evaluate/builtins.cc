@@ -7,6 +7,16 @@
 
 namespace kernelmill::python {
 
+// The calls of an expression: functions of the file, Config(...), methods of lists and
+// dictionaries, and the functions that the comment of Evaluator lists.
+//
+// The basic idea: a callee is looked up in the order in which Python finds it, so that a file that
+// defines its own `max` never gets Python's. The functions here take values that are known and give
+// a value that is known, or nothing. They give nothing if Python would raise an error, if they do
+// not support the form of the call, or if the steps are spent. A function that reads a sequence
+// pays a step for each item in Iterate(). Functions that make more items than they read (range,
+// zip, itertools.product) pay for these as well. Functions that are lazy in Python return lists.
+
 namespace {
 
 // The function that makes a record, by the last part of its name, and its first parameters.
@@ -15,6 +25,8 @@ constexpr absl::string_view kRecordParameters[] = {"kwargs", "num_warps", "num_s
 
 using Type = Value::Type;
 
+// int(), math.ceil() or math.floor() of a number. Nothing for NaN and beyond 9e18: the conversion
+// to int64_t would overflow.
 std::optional<Value> Rounded(absl::string_view how, const Value& value) {
   if (!value.IsNumber()) return std::nullopt;
   if (value.type != Type::kFloat) return Value::Int(value.integer);
@@ -25,6 +37,8 @@ std::optional<Value> Rounded(absl::string_view how, const Value& value) {
   return Value::Int(static_cast<int64_t>(real));
 }
 
+// A string's length is counted in bytes. A dictionary holds keys and values in turn, so that it has
+// half as many elements as items.
 std::optional<Value> GetLength(const Value& value) {
   if (value.type == Type::kString) return Value::Int(static_cast<int64_t>(value.text.size()));
   if (value.items == nullptr) return std::nullopt;
@@ -32,6 +46,8 @@ std::optional<Value> GetLength(const Value& value) {
   return Value::Int(static_cast<int64_t>(size));
 }
 
+// float(), math.sqrt() or math.log2(). Nothing if Python raises ValueError: the root of a negative
+// number, the logarithm of zero or less.
 std::optional<Value> Real(absl::string_view how, const Value& value) {
   if (!value.IsNumber()) return std::nullopt;
   const double x = value.AsReal();
@@ -40,6 +56,8 @@ std::optional<Value> Real(absl::string_view how, const Value& value) {
   return x <= 0 ? std::nullopt : std::optional(Value::Float(std::log2(x)));
 }
 
+// triton.next_power_of_2(n) and triton.cdiv(a, b) of positive integers. The power ends at 2^61,
+// which still fits. cdiv is (a - 1) / b + 1, because a + b - 1 could overflow.
 std::optional<Value> OfInts(absl::string_view name, const Value::Items& given) {
   for (const Value& value : given) {
     if (value.type != Type::kInt || value.integer <= 0) return std::nullopt;
@@ -62,6 +80,7 @@ Evaluator::Result Evaluator::Call(NodeId node) {
   if (function == kNoNode) return std::nullopt;
   const std::string name = DottedExpression(tree_, function);
   const bool is_plain = tree_.GetKind(tree_.StripParentheses(function)) == Kind::kIdentifier;
+  // A name that is bound to something other than a function makes the call unknown.
   const Result own = is_plain ? Name(name) : std::nullopt;
   if (own.has_value()) {
     const std::optional<CallArguments> arguments = ReadArguments(node);
@@ -74,6 +93,8 @@ Evaluator::Result Evaluator::Call(NodeId node) {
   if (absl::string_view(resolved).substr(dot == std::string::npos ? 0 : dot + 1) == kRecordMaker) {
     return MakeRecord(node);
   }
+  // The object may be a module (math.ceil): then the method is unknown, and the resolved name is
+  // tried.
   if (!is_plain && tree_.GetKind(function) == Kind::kAttribute) {
     Result value = CallMethod(node, function);
     if (value.has_value()) return value;
@@ -88,6 +109,7 @@ std::optional<Evaluator::CallArguments> Evaluator::ReadArguments(NodeId call) {
   CallArguments read;
   const NodeId list = tree_.Child(call, Field::kArguments);
   if (list == kNoNode) return std::nullopt;
+  // f(x for x in y): the generator is the only argument.
   if (tree_.GetKind(list) == Kind::kGeneratorExpression) {
     const Result items = Expression(list);
     if (!items.has_value()) return std::nullopt;
@@ -139,6 +161,7 @@ Evaluator::Result Evaluator::MakeRecord(NodeId call) {
       }
       continue;
     }
+    // A positional argument has the name of the parameter at its place.
     absl::string_view name = argument.keyword;
     if (name.empty()) {
       if (position == std::size(kRecordParameters)) return std::nullopt;
@@ -153,6 +176,9 @@ Evaluator::Result Evaluator::MakeRecord(NodeId call) {
   return made;
 }
 
+// Calls a function by its resolved name: `product` after `from itertools import product` is
+// itertools.product. The functions that take keywords come first. Next are those of several
+// arguments, last those of one.
 Evaluator::Result Evaluator::CallBuiltin(absl::string_view name, CallArguments& arguments) {
   Value::Items& given = arguments.positional;
   if (name == "itertools.product") return Product(arguments);
@@ -166,6 +192,7 @@ Evaluator::Result Evaluator::CallBuiltin(absl::string_view name, CallArguments& 
   if (name == "list" && given.empty()) return Value::List({});
   if (name == "filter" && given.size() == 2) return Filter(given[0], given[1]);
   if (name == "triton.cdiv" || name == "triton.next_power_of_2") return OfInts(name, given);
+  // From here on functions of one argument.
   if (given.size() != 1) return std::nullopt;
   const Value& value = given[0];
   if (name == "int" || name == "math.ceil" || name == "math.floor") return Rounded(name, value);
@@ -183,6 +210,7 @@ Evaluator::Result Evaluator::CallBuiltin(absl::string_view name, CallArguments& 
   return items.has_value() ? ReduceItems(name, *std::move(items)) : std::nullopt;
 }
 
+// Calls a function of one iterable, whose items are given.
 Evaluator::Result Evaluator::ReduceItems(absl::string_view name, Value::Items items) {
   if (name == "list") return Value::List(std::move(items));
   if (name == "tuple") return Value::Tuple(std::move(items));
@@ -225,6 +253,7 @@ Evaluator::Result Evaluator::ReduceItems(absl::string_view name, Value::Items it
   return Value::List(std::move(items));
 }
 
+// Returns the items of all sequences, one after another.
 Evaluator::Result Evaluator::Chain(const Value::Items& sequences) {
   Value::Items all;
   for (const Value& sequence : sequences) {
@@ -235,6 +264,8 @@ Evaluator::Result Evaluator::Chain(const Value::Items& sequences) {
   return Value::List(std::move(all));
 }
 
+// Returns tuples of the items at the same place, up to the end of the shortest sequence. A step is
+// paid for each item of each tuple.
 Evaluator::Result Evaluator::Zip(const Value::Items& sequences) {
   std::vector<Value::Items> all;
   size_t shortest = sequences.empty() ? 0 : kMaxItems;
@@ -254,6 +285,7 @@ Evaluator::Result Evaluator::Zip(const Value::Items& sequences) {
   return Value::List(std::move(tuples));
 }
 
+// Returns at most kMaxItems numbers. If there is one argument, it is the end.
 Evaluator::Result Evaluator::Range(const Value::Items& arguments) {
   int64_t bounds[3] = {0, 0, 1};
   if (arguments.empty() || arguments.size() > 3) return std::nullopt;
@@ -287,6 +319,7 @@ Evaluator::Result Evaluator::Product(const CallArguments& arguments) {
     const std::vector<Value::Items> once = all;
     for (int64_t i = 1; i < value.integer; ++i) all.insert(all.end(), once.begin(), once.end());
   }
+  // Each sequence extends every row by each of its items.
   std::vector<Value::Items> rows = {{}};
   for (const Value::Items& items : all) {
     std::vector<Value::Items> longer;
@@ -320,6 +353,7 @@ Evaluator::Result Evaluator::Extreme(const CallArguments& arguments, absl::strin
   return best;
 }
 
+// dict(mapping), dict(pairs) and dict(a=1). Keywords come last and replace equal keys.
 Evaluator::Result Evaluator::Dict(CallArguments& arguments) {
   Value dict = Value::Dict({});
   if (arguments.positional.size() > 1) return std::nullopt;
@@ -342,6 +376,7 @@ Evaluator::Result Evaluator::Dict(CallArguments& arguments) {
   return dict;
 }
 
+// filter(None, items) keeps the items that are true.
 Evaluator::Result Evaluator::Filter(const Value& function, const Value& items) {
   const std::optional<Value::Items> all = Iterate(items);
   if (!all.has_value()) return std::nullopt;
@@ -372,6 +407,8 @@ Evaluator::Result Evaluator::CallMethod(NodeId call, NodeId attribute) {
   const std::optional<CallArguments> arguments = ReadArguments(call);
   if (!arguments.has_value()) return std::nullopt;
   const absl::string_view name = tree_.GetText(method);
+  // `append` touches one item, and FindItem pays for the keys that `get` compares. All other
+  // methods may read the whole container.
   const bool is_short = name == "append" || name == "get";
   if (!Step(is_short ? 1 : static_cast<int64_t>(of->items->size()))) return std::nullopt;
   if (of->type == Type::kDict) return CallDictMethod(name, *of, *arguments);
@@ -379,6 +416,7 @@ Evaluator::Result Evaluator::CallMethod(NodeId call, NodeId attribute) {
   return is_list ? CallListMethod(name, *of, arguments->positional) : std::nullopt;
 }
 
+// get, update, copy, keys, values and items. The last three return copies, not views.
 Evaluator::Result Evaluator::CallDictMethod(absl::string_view name, Value& of,
                                             const CallArguments& arguments) {
   const Value::Items& given = arguments.positional;
@@ -407,6 +445,8 @@ Evaluator::Result Evaluator::CallDictMethod(absl::string_view name, Value& of,
   return Value::List(std::move(all));
 }
 
+// copy, append, extend and insert(0, x). They change the list for all values that share it. A list
+// that would hold itself is refused; see SetItem.
 Evaluator::Result Evaluator::CallListMethod(absl::string_view name, Value& of,
                                             const Value::Items& given) {
   if (name == "copy" && given.empty()) return Value::List(*of.items);

@@ -36,6 +36,8 @@ bool Evaluator::Step(int64_t cost) {
   return true;
 }
 
+// Returns the first child that is neither a token nor a comment; kNoNode if the node has no such
+// child.
 NodeId Evaluator::FirstOperand(NodeId node) const {
   NodeId child = tree_.FirstChild(node);
   while (child != kNoNode && IsLayout(tree_.GetKind(child))) child = tree_.NextSibling(child);
@@ -91,6 +93,7 @@ Evaluator::Result Evaluator::Expression(NodeId node) {
       return Subscript(node);
     case Kind::kAttribute:
       return Attribute(node);
+    // A lambda sees the names of the frame that makes it.
     case Kind::kLambda: {
       Value function;
       function.type = Value::Type::kFunction;
@@ -112,10 +115,12 @@ Evaluator::Result Evaluator::Name(absl::string_view name) {
     const auto found = frame->names.find(name);
     if (found != frame->names.end()) return found->second;
   }
+  // Outside the frames a name has one value for the whole evaluation: the one at `at_`.
   const auto known = known_.find(name);
   if (known != known_.end()) return known->second;
   const std::optional<std::vector<NodeId>> statements = file_.statements.Find(name, at_);
   if (!statements.has_value()) return known_[name] = std::nullopt;
+  // x = x + 1 leads back to x: the inner one is unknown.
   if (!pending_.insert(name).second) return std::nullopt;
   Result value = RunStatements(name, *statements);
   pending_.erase(name);
@@ -129,6 +134,7 @@ Evaluator::Result Evaluator::Comparison(NodeId node) {
   std::string sign;
   for (NodeId child = first == kNoNode ? kNoNode : tree_.NextSibling(first);
        child != kNoNode && left.has_value(); child = tree_.NextSibling(child)) {
+    // An operator may be several tokens: `is not`.
     if (tree_.GetKind(child) == Kind::kToken) {
       absl::StrAppend(&sign, sign.empty() ? "" : " ", tree_.GetText(child));
       continue;
@@ -145,6 +151,7 @@ Evaluator::Result Evaluator::Comparison(NodeId node) {
   return left.has_value() ? std::optional(Value::Bool(true)) : std::nullopt;
 }
 
+// a if c else b. Only the branch that is taken is evaluated, so that the other one may be unknown.
 Evaluator::Result Evaluator::Condition(NodeId node) {
   const NodeId then = FirstOperand(node);
   const NodeId condition = then == kNoNode ? kNoNode : NextOperand(then);
@@ -165,6 +172,8 @@ Evaluator::Result Evaluator::OtherOperator(NodeId node) {
     const Result first = word == "and" || word == "or" ? Expression(left) : std::nullopt;
     const std::optional<bool> holds = first.has_value() ? Truth(*first) : std::nullopt;
     if (!holds.has_value()) return std::nullopt;
+    // `and` and `or` give an operand, not a bool, and evaluate the right one only if the left one
+    // does not decide.
     return *holds == (word == "or") ? first : Expression(tree_.Child(node, Field::kRight));
   }
   const NodeId first = tree_.FirstChild(node);
@@ -178,18 +187,23 @@ Evaluator::Result Evaluator::OtherOperator(NodeId node) {
     return holds.has_value() ? std::optional(Value::Bool(!*holds)) : std::nullopt;
   }
   if (!value->IsNumber()) return std::nullopt;
+  // ~x is -1 - x.
   if (word == "~") return Arithmetic("-", Value::Int(-1), *value, steps_);
   if (value->type == Value::Type::kFloat)
     return Value::Float(word == "-" ? -value->real : value->real);
   return Arithmetic(word, Value::Int(0), *value, steps_);
 }
 
+// x[i] and x[a:b] of lists and tuples, x[key] of dictionaries. A negative place counts from the
+// end. A place outside and a missing key are unknown, because Python raises an error. So are
+// several indices.
 Evaluator::Result Evaluator::Subscript(NodeId node) {
   const NodeId object = tree_.Child(node, Field::kValue);
   const Result of = Expression(object);
   if (!of.has_value() || of->items == nullptr) return std::nullopt;
   const NodeId index = NextOperand(object);
   if (index == kNoNode || NextOperand(index) != kNoNode) return std::nullopt;
+  // The tree has no kind for slices: a kOther with a colon is one.
   const NodeId first = tree_.FirstChild(index);
   bool is_slice = false;
   for (NodeId child = first; child != kNoNode && tree_.GetKind(index) == Kind::kOther;
@@ -210,7 +224,8 @@ Evaluator::Result Evaluator::Subscript(NodeId node) {
   return (*of->items)[static_cast<size_t>(key->integer + (key->integer < 0 ? size : 0))];
 }
 
-// Returns of[a:b]; a or b may be missing.
+// Returns of[a:b]; a or b may be missing. A second colon makes the slice unknown. Python clamps
+// bounds that are beyond the ends.
 Evaluator::Result Evaluator::Slice(const Value& of, NodeId node) {
   const auto size = static_cast<int64_t>(of.items->size());
   int64_t bounds[2] = {0, size};
@@ -261,7 +276,8 @@ Evaluator::Result Evaluator::OrText(NodeId node) {
   return Value::Text(file_.text.substr(tree_[node].start, size));
 }
 
-// Returns what a loop runs over: a dictionary's keys, a sequence's items.
+// Returns what a loop runs over: a dictionary's keys, a sequence's items. They are a copy, so that
+// the body of a loop may change the container.
 std::optional<Value::Items> Evaluator::Iterate(const Value& value) {
   if (value.items == nullptr || !Step(static_cast<int64_t>(value.items->size())))
     return std::nullopt;
@@ -271,7 +287,8 @@ std::optional<Value::Items> Evaluator::Iterate(const Value& value) {
   return keys;
 }
 
-// In the innermost frame, which is there.
+// In the innermost frame, which is there. A target is a name, an element of a container, or a list
+// of targets with as many items in the value. False makes the statement unknown.
 bool Evaluator::Assign(NodeId target, const Value& value) {
   const Nesting nesting(depth_);
   if (nesting.too_deep() || !Step()) return false;
@@ -289,6 +306,7 @@ bool Evaluator::Assign(NodeId target, const Value& value) {
     return of.has_value() && key.has_value() && SetItem(*of, *key, value);
   }
   if (!IsTargetList(kind) || !value.IsSequence()) return false;
+  // A copy, because an assignment to an element may change the list that is unpacked.
   const Value::Items values = *value.items;
   size_t i = 0;
   for (NodeId child = FirstOperand(target); child != kNoNode; child = NextOperand(child)) {
@@ -298,6 +316,8 @@ bool Evaluator::Assign(NodeId target, const Value& value) {
   return i == values.size();
 }
 
+// Returns the value of the key, compared with all keys in the order of insertion. Null if no key is
+// equal, or if a comparison is unknown.
 const Value* Evaluator::FindItem(const Value& dict, const Value& key) {
   for (size_t i = 0; i + 1 < dict.items->size(); i += 2) {
     const std::optional<bool> same = Compare("==", (*dict.items)[i], key, steps_);
@@ -308,7 +328,8 @@ const Value* Evaluator::FindItem(const Value& dict, const Value& key) {
 }
 
 // A container that would hold itself is refused: values are counted references, so that nothing
-// would free it.
+// would free it. A list takes places that exist and are not negative. A dictionary takes keys that
+// Python can hash, up to kMaxDictItems: each assignment compares with all of them.
 bool Evaluator::SetItem(Value& of, const Value& key, const Value& value) {
   if (MayHold(value, of, steps_)) return false;
   if (of.type == Value::Type::kList) {
@@ -335,7 +356,8 @@ bool Evaluator::SetItem(Value& of, const Value& key, const Value& value) {
 
 namespace {
 
-// A number of Python: 64, 1_000, 0x40, 1e-6.
+// A number of Python: 64, 1_000, 0x40, 1e-6. Nothing for complex numbers and for integers beyond 64
+// bits.
 std::optional<Value> Number(absl::string_view text) {
   const std::string digits = absl::StrReplaceAll(text, {{"_", ""}});
   const char* begin = digits.data();
@@ -384,6 +406,7 @@ Evaluator::Result Evaluator::String(NodeId node) {
   return Value::String(content);
 }
 
+// The items of a list, a tuple or an expression list. *x adds the items of x.
 Evaluator::Result Evaluator::Elements(NodeId node, Value::Type type) {
   Value::Items items;
   for (NodeId child = FirstOperand(node); child != kNoNode; child = NextOperand(child)) {
@@ -413,6 +436,7 @@ Evaluator::Result Evaluator::Dictionary(NodeId node, bool in_record) {
       if (!value.has_value() || !SetItem(dict, *key, *value)) return std::nullopt;
       continue;
     }
+    // **more. The tree has no kind for it.
     const bool splat =
         tree_.GetKind(child) == Kind::kOther && absl::StartsWith(tree_.GetText(child), "**");
     const Result more = splat ? Expression(FirstOperand(child)) : std::nullopt;
@@ -451,6 +475,7 @@ bool Evaluator::RunClauses(NodeId clause, NodeId body, Value::Items& items) {
   const Nesting nesting(depth_);
   if (nesting.too_deep() || !Step()) return false;
   if (clause == kNoNode) {
+    // A dictionary comprehension adds a key and a value in turn.
     const bool pair = tree_.GetKind(body) == Kind::kPair;
     const Result first = Expression(pair ? tree_.Child(body, Field::kKey) : body);
     if (!first.has_value()) return false;
@@ -518,7 +543,9 @@ Evaluator::Result Evaluator::CallFunction(const Value& function, const CallArgum
   return value;
 }
 
-// Plain parameters, with or without annotations and defaults; neither *args nor **kwargs.
+// Plain parameters, with or without annotations and defaults; neither *args nor **kwargs. False
+// also if a parameter gets no value or an argument no parameter. Unlike Python, a default is
+// evaluated at the call, in the caller's frame.
 bool Evaluator::BindParameters(NodeId parameters, const CallArguments& arguments, Frame& frame) {
   size_t position = 0;
   size_t used = 0;
@@ -531,6 +558,8 @@ bool Evaluator::BindParameters(NodeId parameters, const CallArguments& arguments
     const absl::string_view text = tree_.GetText(name);
     const auto keyword = std::find_if(arguments.keywords.begin(), arguments.keywords.end(),
                                       [&](const auto& given) { return given.first == text; });
+    // Positional arguments go to the first parameters. Those that are left over, and keywords
+    // without a parameter, fail the call at the end.
     if (position < arguments.positional.size()) {
       frame.names[text] = arguments.positional[position++];
     } else if (keyword != arguments.keywords.end()) {
@@ -546,7 +575,8 @@ bool Evaluator::BindParameters(NodeId parameters, const CallArguments& arguments
   return position == arguments.positional.size() && used == arguments.keywords.size();
 }
 
-// Returns the value of the name after these statements ran, outside all functions of the file.
+// Returns the value of the name after these statements ran, outside all functions of the file. All
+// of them must be known: one that is not may have changed the name.
 Evaluator::Result Evaluator::RunStatements(absl::string_view name,
                                            const std::vector<NodeId>& statements) {
   Frame* const around = frame_;
@@ -563,6 +593,7 @@ Evaluator::Result Evaluator::RunStatements(absl::string_view name,
   return found->second;
 }
 
+// Runs the statements until one of them leaves the block, and returns how the block is left.
 Evaluator::Flow Evaluator::RunBlock(NodeId block) {
   Flow flow = Flow::kNext;
   for (NodeId child = FirstOperand(block); child != kNoNode && flow == Flow::kNext;
@@ -614,6 +645,7 @@ Evaluator::Flow Evaluator::RunExpression(NodeId statement) {
   if (inner == kNoNode) return Flow::kUnknown;
   const Kind kind = tree_.GetKind(inner);
   if (kind == Kind::kAugmentedAssignment) return RunAugmented(inner);
+  // A docstring.
   if (kind == Kind::kString) return Flow::kNext;
   if (kind != Kind::kAssignment) {
     return Expression(inner).has_value() ? Flow::kNext : Flow::kUnknown;
@@ -680,6 +712,7 @@ Evaluator::Flow Evaluator::RunIf(NodeId node) {
   return Flow::kNext;
 }
 
+// A loop without else. Each turn costs a step, so that an endless loop ends with the budget.
 Evaluator::Flow Evaluator::RunWhile(NodeId node) {
   const NodeId condition = FirstOperand(node);
   const NodeId body = tree_.Child(node, Kind::kBlock);
@@ -697,6 +730,7 @@ Evaluator::Flow Evaluator::RunWhile(NodeId node) {
   return Flow::kUnknown;
 }
 
+// A loop without else, over the items that the container has before the first turn.
 Evaluator::Flow Evaluator::RunFor(NodeId node) {
   const NodeId body = tree_.Child(node, Kind::kBlock);
   const NodeId left = tree_.Child(node, Field::kLeft);
@@ -715,7 +749,8 @@ Evaluator::Flow Evaluator::RunFor(NodeId node) {
   return Flow::kNext;
 }
 
-// A decorator may replace the function, so that only those that do not are accepted.
+// A decorator may replace the function, so that only those that do not are accepted. The function
+// sees the names of the frame that it is defined in.
 Evaluator::Flow Evaluator::Define(NodeId node) {
   NodeId definition = node;
   if (tree_.GetKind(node) == Kind::kDecoratedDefinition) {

@@ -42,10 +42,13 @@ std::optional<std::vector<NodeId>> StatementsByName::Find(absl::string_view name
   std::vector<NodeId> found;
   bool in_function = false;  // below it: all of a block counts
   NodeId below = at;
+  // The walk goes outwards: `block` is each node around the place, `below` the child of it that
+  // holds the place.
   NodeId block = tree_[at].parent;
   for (int depth = 0; depth < kMaxDepth && block != kNoNode;
        below = block, block = tree_[block].parent) {
     const Kind kind = tree_.GetKind(block);
+    // The variable of a loop around the place has another value in each turn.
     if (kind == Kind::kForStatement) {
       const NodeId left = tree_.Child(block, Field::kLeft);
       if (left == kNoNode) return std::nullopt;
@@ -59,6 +62,7 @@ std::optional<std::vector<NodeId>> StatementsByName::Find(absl::string_view name
       if (body == kNoNode || at < body || at >= tree_[body].subtree_end) continue;
       if (!found.empty()) break;
       if (kind == Kind::kFunctionDefinition) in_function = true;
+      // Only a caller knows the value of a parameter.
       const NodeId parameters = tree_.Child(block, Field::kParameters);
       if (parameters == kNoNode) continue;
       for (const NodeId node : tree_.Of(Kind::kIdentifier, parameters)) {
@@ -74,6 +78,8 @@ std::optional<std::vector<NodeId>> StatementsByName::Find(absl::string_view name
     const auto statements = names.find(name);
     if (statements == names.end()) continue;
     for (const NodeId statement : statements->second) {
+      // A statement that holds the place has not ended there. The walk read the blocks in it
+      // before.
       const bool around = statement <= at && at < tree_[statement].subtree_end;
       if (!around && (in_function || statement < below)) found.push_back(statement);
       if (found.size() > kMaxStatements) return std::nullopt;
@@ -84,6 +90,8 @@ std::optional<std::vector<NodeId>> StatementsByName::Find(absl::string_view name
   return found;
 }
 
+// Returns the statements of the block by the names that they may change. The block is read when it
+// is first asked for.
 const StatementsByName::ByName& StatementsByName::In(NodeId block) {
   const auto [place, is_new] = blocks_.try_emplace(block);
   if (!is_new) return place->second;
@@ -110,12 +118,14 @@ void StatementsByName::AddStatement(NodeId statement, ByName& names) const {
   const NodeId defined = DefinedName(tree_, statement);
   if (defined != kNoNode) return add(defined);
   const Kind kind = tree_.GetKind(statement);
+  // ImportMap knows what imported names mean.
   if (kind == Kind::kImportStatement || kind == Kind::kImportFromStatement) return;
   for (const auto& [binding, field] : kBindings) {
     for (const NodeId node : tree_.Of(binding, statement)) {
       add_all(field == Field::kNone ? node : tree_.Child(node, field));
     }
   }
+  // x.append(1) and f(x) may change x.
   for (const NodeId node : tree_.Of(Kind::kExpressionStatement, statement)) {
     const NodeId first = tree_.FirstChild(node);
     if (first != kNoNode && tree_.GetKind(first) == Kind::kCall) add_all(first);

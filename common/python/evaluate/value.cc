@@ -8,6 +8,15 @@
 #include "absl/strings/str_cat.h"
 
 namespace kernelmill::python {
+
+// The values of the evaluator, and Python's operators over them.
+//
+// The basic idea: an operator gives what CPython gives, or nothing. Nothing means that CPython
+// raises an error, that the result is beyond 64 bits or the bounds of value.h, or that an operand
+// is not known (kText) or not supported. Work that grows with the operands is charged to `steps`
+// before it is done, so that a hostile file cannot make a list of 2^16 items for the price of one
+// step. Recursion into containers ends after 16 levels, which bounds the stack.
+
 namespace {
 
 using Type = Value::Type;
@@ -18,6 +27,7 @@ std::string FloatRepr(double value) {
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   char digits[64];
   const double size = std::fabs(value);
+  // CPython's bounds of the notation without an exponent.
   const bool fixed = size == 0 || (size >= 1e-4 && size < 1e16);
   const auto format = fixed ? std::chars_format::fixed : std::chars_format::scientific;
   const auto end = std::to_chars(digits, digits + sizeof(digits), value, format).ptr;
@@ -26,6 +36,8 @@ std::string FloatRepr(double value) {
   return text;
 }
 
+// As Python quotes a string: in single quotes, unless it has one and no double quote. Only quotes
+// and backslashes are escaped.
 std::string StringRepr(absl::string_view value) {
   const bool has_single = value.find('\'') != absl::string_view::npos;
   const char quote = has_single && value.find('"') == absl::string_view::npos ? '"' : '\'';
@@ -42,6 +54,7 @@ std::string StringRepr(absl::string_view value) {
 bool AppendRepr(const Value& value, size_t max_bytes, int depth, std::string& out) {
   constexpr int kMaxDepth = 16;
   if (out.size() > max_bytes || depth > kMaxDepth) return false;
+  // A dictionary's items are keys and values in turn. A tuple of one item has a comma.
   const auto append_items = [&](const char* open, const char* close) {
     out += open;
     const Value::Items& items = *value.items;
@@ -85,6 +98,7 @@ bool AppendRepr(const Value& value, size_t max_bytes, int depth, std::string& ou
   return out.size() <= max_bytes;
 }
 
+// Nothing for a division by zero. // rounds down and % has the sign of the divisor, as in Python.
 std::optional<Value> FloatArithmetic(absl::string_view sign, double a, double b) {
   if (sign == "+") return Value::Float(a + b);
   if (sign == "-") return Value::Float(a - b);
@@ -100,6 +114,7 @@ std::optional<Value> FloatArithmetic(absl::string_view sign, double a, double b)
   return std::nullopt;
 }
 
+// A negative exponent gives a float, as in Python.
 std::optional<Value> IntPower(int64_t base, int64_t exponent) {
   if (exponent < 0)
     return FloatArithmetic("**", static_cast<double>(base), static_cast<double>(exponent));
@@ -128,11 +143,15 @@ std::optional<Value> IntArithmetic(absl::string_view sign, int64_t a, int64_t b)
   } else if (sign == "/") {
     return FloatArithmetic(sign, static_cast<double>(a), static_cast<double>(b));
   } else if (sign == "//" || sign == "%") {
+    // C++ does not define INT64_MIN / -1. a // -1 is 0 - a, whose overflow is checked, and a % -1
+    // is 0 * a.
     if (b == 0 || b == -1)
       return b == 0 ? std::nullopt : IntArithmetic(sign == "%" ? "*" : "-", 0, a);
+    // C++ rounds towards zero.
     const bool inexact = a % b != 0 && (a < 0) != (b < 0);
     result = sign == "//" ? a / b - (inexact ? 1 : 0) : a % b + (inexact ? b : 0);
   } else if (sign == "<<") {
+    // int64_t{1} << 63 is negative.
     if (b < 0 || b > 62) return std::nullopt;
     if (__builtin_mul_overflow(a, int64_t{1} << b, &result)) return std::nullopt;
   } else if (sign == ">>") {
@@ -150,12 +169,14 @@ std::optional<Value> IntArithmetic(absl::string_view sign, int64_t a, int64_t b)
   return Value::Int(result);
 }
 
+// Takes `cost` steps. False if fewer are left, or if the cost is more than kMaxItems.
 bool Charge(int64_t& steps, size_t cost) {
   if (cost > kMaxItems || steps < static_cast<int64_t>(cost)) return false;
   steps -= static_cast<int64_t>(cost);
   return true;
 }
 
+// a + b of strings, lists or tuples of one type. Neither operand changes.
 std::optional<Value> Joined(const Value& a, const Value& b, int64_t& steps) {
   if (a.type == Type::kString) {
     if (a.text.size() + b.text.size() > kMaxString) return std::nullopt;
@@ -167,6 +188,7 @@ std::optional<Value> Joined(const Value& a, const Value& b, int64_t& steps) {
   return Value::Sequence(a.type, std::move(items));
 }
 
+// a * times. A negative number repeats nothing, as in Python.
 std::optional<Value> Repeated(const Value& a, int64_t times, int64_t& steps) {
   times = std::max<int64_t>(times, 0);
   const bool is_string = a.type == Type::kString;
@@ -227,6 +249,7 @@ std::optional<bool> Less(const Value& a, const Value& b, int depth, int64_t& ste
   return a.items->size() < b.items->size();
 }
 
+// `item in in`: a part of a string, an item of a sequence, a key of a dictionary.
 std::optional<bool> Contains(const Value& item, const Value& in, int64_t& steps) {
   if (in.type == Type::kString && item.type == Type::kString) {
     return absl::StrContains(in.text, item.text);
@@ -290,6 +313,8 @@ const Value* Record::Find(absl::string_view name) const {
   return nullptr;
 }
 
+// Strings and containers are false if they are empty. A value that is kept as its text may be
+// either.
 std::optional<bool> Truth(const Value& value) {
   switch (value.type) {
     case Type::kNone:
@@ -337,6 +362,8 @@ std::optional<std::string> Repr(const Value& value, size_t max_bytes) {
   return text;
 }
 
+// Numbers first: one float makes both operands floats, and bools count as integers. Then + joins
+// and * repeats strings and sequences.
 std::optional<Value> Arithmetic(absl::string_view sign, const Value& a, const Value& b,
                                 int64_t& steps) {
   if (a.IsNumber() && b.IsNumber()) {
@@ -344,6 +371,7 @@ std::optional<Value> Arithmetic(absl::string_view sign, const Value& a, const Va
       return FloatArithmetic(sign, a.AsReal(), b.AsReal());
     }
     std::optional<Value> result = IntArithmetic(sign, a.integer, b.integer);
+    // & | ^ of two bools give a bool. All other operators make integers of them.
     const bool is_bool = sign == "&" || sign == "|" || sign == "^";
     if (result.has_value() && is_bool && a.type == Type::kBool && b.type == Type::kBool) {
       result->type = Type::kBool;
@@ -359,6 +387,7 @@ std::optional<Value> Arithmetic(absl::string_view sign, const Value& a, const Va
   return std::nullopt;
 }
 
+// All orders are made of Less: a <= b is not b < a. A NaN compares otherwise in Python.
 std::optional<bool> Compare(absl::string_view sign, const Value& a, const Value& b,
                             int64_t& steps) {
   const auto negated = [](std::optional<bool> value) {
@@ -373,6 +402,8 @@ std::optional<bool> Compare(absl::string_view sign, const Value& a, const Value&
   if (sign == "in") return Contains(a, b, steps);
   if (sign == "not in") return negated(Contains(a, b, steps));
   if (sign == "is" || sign == "is not") {
+    // `is` is known of None and of bools. Two equal numbers or strings may be one object or two:
+    // that depends on the interpreter.
     const bool known = a.type == Type::kNone || b.type == Type::kNone || a.type == Type::kBool ||
                        b.type == Type::kBool;
     if (!known || a.type == Type::kText || b.type == Type::kText) return std::nullopt;

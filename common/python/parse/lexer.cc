@@ -6,6 +6,18 @@
 #include "common/code/python.h"
 
 namespace kernelmill::python {
+
+// The basic idea: the lexer cuts a text exactly as tree-sitter's grammar and scanner do, or refuses
+// it. A token kUnknown ends our parse, and tree-sitter reads the whole text. Each function
+// therefore reads the common forms and gives kUnknown for those that tree-sitter reads in its own
+// way: names that are not ASCII, numbers with a letter behind them, `<>`, and in brackets lines
+// that begin left of their block.
+//
+// A token is two places in the text. A newline outside brackets is a token of length 0. Comments
+// and line continuations are kept aside in `extras_`, because only the parser knows the node that
+// they belong to. The lexer does not read the contents of strings: the parser does, and then sets
+// the lexer behind them with ReadAt().
+
 namespace {
 
 // Names that are not ASCII are left to tree-sitter.
@@ -60,6 +72,7 @@ Token WordToken(absl::string_view word) {
       {"with", Token::kWith},
       {"yield", Token::kYield},
   };
+  // Keywords with the same first letter must be neighbours in kKeywords.
   struct Range {
     uint8_t begin = 0;
     uint8_t end = 0;
@@ -76,6 +89,7 @@ Token WordToken(absl::string_view word) {
     }
     return table;
   }());
+  // No keyword is shorter or longer.
   if (word.size() < 2 || word.size() > 8) return Token::kName;
   const Range range = ranges.of[static_cast<size_t>(word[0])];
   for (size_t i = range.begin; i < range.end; ++i) {
@@ -89,6 +103,7 @@ bool IsCloser(char c) { return c == ')' || c == ']' || c == '}'; }
 
 }  // namespace
 
+// Adds the comment that begins at `at` and returns its end, which is the line's.
 uint32_t Lexer::AddComment(uint32_t at, int indent) {
   const void* newline = std::memchr(text_.data() + at, '\n', text_.size() - at);
   const auto end = newline == nullptr
@@ -152,6 +167,8 @@ bool Lexer::SkipLines(uint32_t& at) {
   }
 }
 
+// Skips blank lines and comments. A tab adds 8 columns. A line that begins with a continuation is
+// not understood.
 void Lexer::NextLine() {
   uint32_t at = end_;
   indent_ = 0;
@@ -192,6 +209,8 @@ void Lexer::DropContinuations() {
   while (!extras_.empty() && extras_.back().kind == Kind::kLineContinuation) extras_.pop_back();
 }
 
+// A name, a keyword, or the prefix of a string together with its opening quotes. A name that goes
+// on with a byte beyond ASCII is not understood.
 void Lexer::ReadWord(uint32_t at) {
   uint32_t end = at + 1;
   while (IsNamePart(At(end))) ++end;
@@ -218,6 +237,7 @@ void Lexer::ReadNumber(uint32_t at) {
   Set(odd ? Token::kUnknown : Token::kNumber, at, end);
 }
 
+// Takes the longest operator at the place.
 void Lexer::ReadPunctuation(uint32_t at) {
   const char second = At(at + 1);
   const char third = At(at + 2);

@@ -13,6 +13,15 @@
 #include "common/python/syntax/text_lines.h"
 
 namespace kernelmill::python {
+
+// clang-format off
+// A file is read around its errors. tree-sitter recovers from many of them by itself. An unclosed
+// bracket is the exception, because everything behind it is within the bracket:
+//
+//   x = f(a,
+//   def g(): ...    would be lost; with a blank for the bracket g is read
+// clang-format on
+
 namespace {
 
 bool BeginsDefinition(absl::string_view line) {
@@ -21,6 +30,8 @@ bool BeginsDefinition(absl::string_view line) {
   return absl::StartsWith(line, "def ") || absl::StartsWith(line, "class ");
 }
 
+// Finds the brackets that are open at a line that begins a definition. Strings and comments are
+// stepped over. The kinds of brackets are not compared: a closing one closes the last that is open.
 class BracketScanner {
  public:
   explicit BracketScanner(absl::string_view text) : text_(text) {}
@@ -97,6 +108,9 @@ absl::StatusOr<std::unique_ptr<const ParsedText>> ParsedText::Parse(absl::string
   return std::unique_ptr<const ParsedText>(std::move(parsed));
 }
 
+// Parses the text, and once more without unclosed brackets if it has errors. Both repairs replace
+// bytes one for one, so that places in the tree are places in the text. The first parse tells
+// whether there are errors and where: the second may hide them.
 absl::StatusOr<SyntaxTree> ParsedText::ParseTolerantly(const PythonParser& parser) {
   copy_ = TextForParser(text_);
   ASSIGN_OR_RETURN(SyntaxTree tree, parser.Parse(copy_ ? absl::string_view(*copy_) : text_));
@@ -113,6 +127,8 @@ absl::StatusOr<SyntaxTree> ParsedText::ParseTolerantly(const PythonParser& parse
   return parser.Parse(*copy_);
 }
 
+// A bracket after a value, as in `f(`, becomes a blank. After an operator it becomes a 0, so that
+// the operator has its operand.
 std::optional<std::string> ReplaceUnclosedBrackets(absl::string_view text) {
   const std::vector<size_t> unclosed = BracketScanner(text).FindUnclosed();
   if (unclosed.empty()) return std::nullopt;

@@ -7,6 +7,21 @@ namespace kernelmill::python {
 // Operators, lists of expressions, targets of assignments, and *operand, which tree-sitter reads in
 // more than one way.
 
+// clang-format off
+// The grammar, one function a line. A function named More reads the part in braces after a first
+// operand that was read already.
+//
+//   Expression = Lambda | name ":=" Expression | Condition [ "if" Condition "else" Expression ]
+//   Condition  = And { "or" And }
+//   And        = Not { "and" Not }
+//   Not        = "not" Not | Binary { comparison Binary }
+//   Binary     = Unary { operator Unary }          by precedence
+//   Unary      = ( "+" | "-" | "~" | "await" ) Binary | Postfix
+//   Postfix    = Atom { "." name | Arguments | Subscripts }
+//   Atom       = name | number | "..." | True | False | None | Strings
+//              | InParentheses | InBrackets | InBraces
+// clang-format on
+
 namespace {
 
 constexpr int kUnary = 20;
@@ -111,6 +126,7 @@ bool PlainParser::Target() {
   return true;
 }
 
+// A walrus needs a name before it that is an expression of its own.
 bool PlainParser::Expression() {
   const Depth depth(*this);
   if (!depth.ok) return false;
@@ -184,6 +200,7 @@ bool PlainParser::Not() {
   return true;
 }
 
+// All operands of a < b < c become children of one node.
 bool PlainParser::MoreComparison(Begin begin) {
   bool compared = false;
   while (Is(Token::kCompare) || Is(Token::kIn) || Is(Token::kIs) || Is(Token::kNot)) {
@@ -216,6 +233,8 @@ bool PlainParser::Binary(int least) {
   return Unary() && MoreBinary(begin, least);
 }
 
+// Takes the operators that bind at least as tightly as `least`. The right side of ** takes a
+// further **. All other operators group to the left.
 bool PlainParser::MoreBinary(Begin begin, int least) {
   for (;;) {
     const int precedence = GetPrecedence(token());
@@ -228,6 +247,7 @@ bool PlainParser::MoreBinary(Begin begin, int least) {
   }
 }
 
+// A sign binds more tightly than all operators with two sides except **: -a ** b is -(a ** b).
 bool PlainParser::Unary() {
   const bool sign = Is(Token::kPlus) || Is(Token::kMinus) || Is(Token::kTilde);
   if (!sign && !Is(Token::kAwait)) return Postfix();
@@ -316,6 +336,8 @@ bool PlainParser::Trailers(Begin begin) {
   }
 }
 
+// `print` and `exec` are names only if they are called. Otherwise they may begin statements of
+// Python 2, which are left to tree-sitter.
 bool PlainParser::Atom() {
   switch (token()) {
     case Token::kName:
@@ -349,6 +371,7 @@ bool PlainParser::Atom() {
   }
 }
 
+// Parameters of a lambda have no annotations, because the colon ends them.
 bool PlainParser::Lambda() {
   const Begin begin = Here();
   Take();
@@ -373,6 +396,8 @@ bool PlainParser::Elements(Token end, bool (PlainParser::*element)()) {
   return true;
 }
 
+// The brackets of a call whose function begins at `call`. If `for` follows the first argument, a
+// generator takes the place of the argument list.
 bool PlainParser::Arguments(Begin call) {
   const Depth depth(*this);
   if (!depth.ok) return false;
@@ -399,6 +424,7 @@ bool PlainParser::Arguments(Begin call) {
   return true;
 }
 
+// *x, **x, name=x, or x.
 bool PlainParser::Argument() {
   const Begin begin = Here();
   // The brackets after `print` may be a tuple as well, in which a splat is read in another way.
@@ -429,6 +455,7 @@ bool PlainParser::Subscripts() {
   return Closing(Token::kRightBracket);
 }
 
+// One part of a subscript: x, *x or a:b:c.
 bool PlainParser::Slice() {
   const Begin begin = Here();
   if (!Is(Token::kColon) && !ExpressionOrSplat()) return false;
@@ -442,6 +469,8 @@ bool PlainParser::Slice() {
   return true;
 }
 
+// A tuple, a generator, a yield, or one expression in parentheses. The token after the first
+// element decides.
 bool PlainParser::InParentheses() {
   const Depth depth(*this);
   if (!depth.ok) return false;
@@ -472,6 +501,7 @@ bool PlainParser::InParentheses() {
   return true;
 }
 
+// A list or a list comprehension.
 bool PlainParser::InBrackets() {
   const Depth depth(*this);
   if (!depth.ok) return false;
@@ -494,6 +524,8 @@ bool PlainParser::InBrackets() {
   return true;
 }
 
+// A dictionary, a set, or a comprehension of either. The first element decides: a pair or **x makes
+// a dictionary, and so does no element.
 bool PlainParser::InBraces() {
   const Depth depth(*this);
   if (!depth.ok) return false;
@@ -535,6 +567,7 @@ bool PlainParser::Pair() {
   return true;
 }
 
+// **x, or key: value.
 bool PlainParser::DictionaryElement() {
   const Begin begin = Here();
   if (Is(Token::kDoubleStar)) {
@@ -573,6 +606,7 @@ bool PlainParser::Comprehension() {
 
 namespace {
 
+// The form of a literal, as its prefix and opening quotes say it.
 struct Literal {
   char quote;
   bool triple;
@@ -649,6 +683,7 @@ uint32_t AfterPlainBytes(absl::string_view text, uint32_t at, char quote) {
 
 }  // namespace
 
+// Several literals in a row make one concatenated_string.
 bool PlainParser::Strings() {
   const Begin begin = Here();
   int count = 0;
@@ -659,6 +694,8 @@ bool PlainParser::Strings() {
   return true;
 }
 
+// One literal. Its node has the opening quotes, the content, and the closing quotes. The content up
+// to an interpolation, or to the end, is one node with its escape sequences as children.
 bool PlainParser::String() {
   const Literal literal = ParseLiteral(Word());
   if (literal.format && literal.bytes) return false;
@@ -746,6 +783,7 @@ bool PlainParser::Interpolation(uint32_t at, Kind kind, char quote) {
   const Depth depth(*this);
   if (!depth.ok) return false;
   const Begin begin = {tree_.here(), at};
+  // The lexer reads the code in the braces, which must be on one line.
   const bool one_line = lexer_.one_line();
   lexer_.set_one_line(true);
   lexer_.Open();

@@ -7,6 +7,27 @@
 
 namespace kernelmill::python {
 
+// clang-format off
+// The statements of ParsePlain, one function a line, and the tokens, lines and blocks that they are
+// made of.
+//
+//   Module     = { Statement }
+//   Statement  = If | For | While | Try | With | Decorated | Function | Class
+//              | SimpleStatement { ";" SimpleStatement } newline
+//   Suite      = ":" SimpleStatements | ":" newline indented { Statement }
+//   If         = "if" Expression Suite { "elif" Expression Suite } [ Else ]
+//   Else       = "else" Suite
+//   For        = [ "async" ] "for" TargetList "in" ExpressionList Suite [ Else ]
+//   While      = "while" Expression Suite [ Else ]
+//   Try        = "try" Suite { Except } [ Else ] [ "finally" Suite ]
+//   Except     = "except" [ Condition [ As ] ] Suite
+//   With       = [ "async" ] "with" Condition [ As ] { "," Condition [ As ] } Suite
+//   As         = "as" Postfix
+//   Decorated  = "@" Expression newline { "@" Expression newline } ( Function | Class )
+//   Class      = "class" name [ "(" { Argument "," } ")" ] Suite
+//   Function   = [ "async" ] "def" name "(" { Parameter "," } ")" [ "->" Type ] Suite
+// clang-format on
+
 namespace {
 
 bool Has(absl::string_view text, char c) {
@@ -22,6 +43,8 @@ bool HasLoneReturn(absl::string_view text) {
 
 }  // namespace
 
+// Refuses at once the texts that are too long for the offsets of a node, and those with NUL, a form
+// feed, a lone carriage return or broken UTF-8.
 std::optional<std::vector<SyntaxNode>> ParsePlain(absl::string_view text, size_t max_nodes) {
   if (text.size() > std::numeric_limits<uint32_t>::max() / 2 || Has(text, '\0') ||
       Has(text, '\f') || HasLoneReturn(text) || !IsUtf8(text)) {
@@ -52,6 +75,8 @@ bool PlainParser::TakeName(Field field) {
   return true;
 }
 
+// The lexer is told first: Take() reads the next token, whose line ends depend on the open
+// brackets.
 bool PlainParser::Opening() {
   lexer_.Open();
   Take();
@@ -67,6 +92,8 @@ bool PlainParser::Closing(Token token) {
 
 // Simple statements, with imports, and their lines.
 
+// A text whose first line is indented is not understood. The module begins at its first token or
+// comment.
 bool PlainParser::Module() {
   lexer_.NextLine();
   if (lexer_.indent() != 0) return false;
@@ -80,6 +107,7 @@ bool PlainParser::Module() {
   return true;
 }
 
+// Compound statements nest in one another, so that they count for the depth.
 bool PlainParser::Statement() {
   switch (token()) {
     case Token::kIf:
@@ -149,6 +177,7 @@ bool PlainParser::EndOfLine() {
   return !std::exchange(listed_, false) || !Is(Token::kLeftBracket);
 }
 
+// Statements that the core has no kind for become kOther.
 bool PlainParser::SimpleStatement() {
   switch (token()) {
     case Token::kImport:
@@ -223,6 +252,8 @@ bool PlainParser::Yield() {
   return true;
 }
 
+// A list of expressions becomes an expression_list only if it is assigned to; else its parts are
+// children of the statement.
 bool PlainParser::ExpressionStatement() {
   const Begin begin = Here();
   if (Is(Token::kYield)) {
@@ -257,7 +288,8 @@ bool PlainParser::ExpressionStatement() {
   return true;
 }
 
-// From the sign after the left side on.
+// From the sign after the left side on. The targets of a = b = c nest: the right side of the first
+// assignment is the second.
 bool PlainParser::Assignment(Begin begin) {
   const Depth depth(*this);
   if (!depth.ok || !tree_.MakePattern()) return false;
@@ -282,6 +314,7 @@ bool PlainParser::Assignment(Begin begin) {
   return true;
 }
 
+// The value of an assignment, or a further assignment.
 bool PlainParser::RightHandSide() {
   const Begin begin = Here();
   if (Is(Token::kYield)) return Yield();
@@ -331,7 +364,8 @@ bool PlainParser::ImportStatement() {
   return true;
 }
 
-// Dots and maybe a name. Three dots are one token elsewhere.
+// Dots and maybe a name. Three dots are one token elsewhere. A comment or a continuation between
+// the dots is not understood.
 bool PlainParser::RelativeModule() {
   if (!Is(Token::kDot) && !Is(Token::kEllipsis)) return false;
   const Begin begin = Here();
@@ -349,6 +383,7 @@ bool PlainParser::RelativeModule() {
   return true;
 }
 
+// `from __future__ import` is a statement of its own kind, and takes no star.
 bool PlainParser::FromImport() {
   const Begin begin = Here();
   Take();
@@ -383,7 +418,8 @@ constexpr int kMaxIndent = 127;
 }  // namespace
 
 // The block after a colon: statements on the line, or indented lines. Comments before its first
-// statement are outside it.
+// statement are outside it. All its lines have the same indentation. A line between that and the
+// indentation around is not understood.
 bool PlainParser::Suite(Field field) {
   if (!Expect(Token::kColon)) return false;
   if (!Is(Token::kNewline)) {
@@ -421,6 +457,8 @@ void PlainParser::Dedent(int indent) {
   lexer_.set_block_indent(indents_.back());
 }
 
+// An elif or else belongs to the `if` whose indentation it has; AtIndent() compares with the block
+// around.
 bool PlainParser::If() {
   const Begin begin = Here();
   Take();
@@ -466,6 +504,7 @@ bool PlainParser::While() {
   return true;
 }
 
+// There must be an except or a finally clause. An else clause needs an except clause.
 bool PlainParser::Try() {
   const Begin begin = Here();
   Take();
@@ -487,6 +526,7 @@ bool PlainParser::Try() {
   return true;
 }
 
+// A comma after the exception (Python 2) and `except*` are not understood.
 bool PlainParser::Except() {
   const Begin begin = Here();
   Take();
@@ -552,6 +592,7 @@ bool IsBracketAt(absl::string_view text, size_t at) {
 
 }  // namespace
 
+// One decorator on each line, then the class or function at the same indentation.
 bool PlainParser::Decorated() {
   const Begin begin = Here();
   while (Is(Token::kAt)) {
@@ -587,6 +628,7 @@ bool PlainParser::Class() {
   return true;
 }
 
+// Also `async def`, whose node begins at `async`.
 bool PlainParser::Function() {
   const Begin begin = Here();
   if (Is(Token::kAsync)) Take();
@@ -614,6 +656,7 @@ bool PlainParser::ParameterList(Token end, bool typed) {
   return true;
 }
 
+// name, name: type, name=default, name: type = default.
 bool PlainParser::Parameter(bool typed) {
   if (Is(Token::kStar) || Is(Token::kDoubleStar) || Is(Token::kSlash)) {
     return SplatParameter(typed);
@@ -672,7 +715,8 @@ bool PlainParser::IsGenericBeyondLine() const {
   return IsTypeName() && !IsGeneric() && IsBracketAt(text_, SkipLineEnds(text_, lexer_.end()));
 }
 
-// An annotation.
+// An annotation. A name with a subscript is a generic_type here, and not a subscript: List[int].
+// One `|` after it makes a union of two types. Anything else is an expression.
 bool PlainParser::Type(Field field) {
   const Depth depth(*this);
   const Begin begin = Here();

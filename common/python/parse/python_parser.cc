@@ -17,6 +17,14 @@
 extern "C" const TSLanguage* tree_sitter_python(void);
 
 namespace kernelmill::python {
+
+// How work is counted: tree-sitter has no hook for its steps, but its grammar is a table with two
+// functions that it calls for the tokens that it tries, the lexer and the scanner of indentation
+// and strings. Our copy of the table has functions that count and then call the grammar's own. They
+// are plain functions without an argument for the budget, so that the budget of the running parse
+// is a variable of the thread. Once it is spent, it sets the flag that tree-sitter looks at to be
+// cancelled.
+
 namespace {
 
 class ParseBudget;
@@ -64,7 +72,7 @@ bool CountedScan(void* scanner, TSLexer* lexer, const bool* valid_symbols) {
 }
 
 // tree-sitter's Python, with every call of its lexer and scanner counted against the thread's
-// budget.
+// budget. All threads share the copy, which is never freed.
 const TSLanguage* CountedPython() {
   static const TSLanguage* counted = [] {
     auto* language = new TSLanguage(*tree_sitter_python());
@@ -107,6 +115,7 @@ struct Vocabulary {
   std::vector<Kind> kinds;
   std::vector<Field> fields;
 
+  // Literal tokens of the grammar, which have no name, are all kTokens.
   Vocabulary() {
     const TSLanguage* language = CountedPython();
     for (uint32_t symbol = 0; symbol < ts_language_symbol_count(language); ++symbol) {
@@ -169,6 +178,8 @@ uint64_t BytesReadAgain(absl::string_view text) {
   return sum;
 }
 
+// Returns the nodes in pre-order. The walk is a loop, because a hostile text may nest deeper than
+// the stack. The end of a subtree is set when the walk leaves it.
 absl::StatusOr<std::vector<SyntaxNode>> Flatten(TSNode root, uint32_t max_nodes) {
   const Vocabulary& vocabulary = PythonVocabulary();
   std::vector<SyntaxNode> nodes;
@@ -195,6 +206,9 @@ absl::StatusOr<std::vector<SyntaxNode>> Flatten(TSNode root, uint32_t max_nodes)
 
 }  // namespace
 
+// Checks the bounds in this order: the length, the work on runs of line continuations, the calls of
+// the lexer while tree-sitter runs, the nodes. They depend on the text alone. Only the timeout
+// depends on the machine, and its error says so.
 absl::StatusOr<SyntaxTree> StandardParser::Parse(absl::string_view text) const {
   if (text.size() > std::numeric_limits<uint32_t>::max() / 2) {
     return absl::ResourceExhaustedError("too_large");

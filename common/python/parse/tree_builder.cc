@@ -1,6 +1,18 @@
 #include "common/python/parse/tree_builder.h"
 
 namespace kernelmill::python {
+
+// clang-format off
+// The nodes are kept in post-order. A subtree is the `size` nodes up to its root, so that it needs
+// no links. For a + b:
+//
+//   place  node             size  its subtree
+//   0      a                1     [0, 1)
+//   1      +                1     [1, 2)
+//   2      b                1     [2, 3)
+//   3      binary_operator  4     [0, 4)
+// clang-format on
+
 namespace {
 
 constexpr int kMaxPatternDepth = 32;
@@ -28,6 +40,8 @@ Kind GetPattern(Kind kind) {
 
 }  // namespace
 
+// In post-order a subtree is the `size` nodes up to its root. The last child is just before the
+// root, and each child is just before the subtree of the next one.
 bool TreeBuilder::MakePattern(Place node, int depth) {
   const Kind kind = GetPattern(nodes_[node].kind);
   if (kind == Kind::kOther || depth > kMaxPatternDepth) return false;
@@ -42,6 +56,7 @@ bool TreeBuilder::MakePattern(Place node, int depth) {
   return true;
 }
 
+// Walks the children from the last to the first, as MakePattern does.
 bool TreeBuilder::HasSplatsInElements() const {
   const Place end = here() - 1;
   const Place first = end + 1 - nodes_[end].size;

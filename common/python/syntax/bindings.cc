@@ -9,6 +9,13 @@
 
 namespace kernelmill::python {
 
+// The tables: `scope_of_` has the scope of each node, `scopes_` the scope around each scope,
+// `symbols_` each name in each scope that reads, binds or declares it, and `occurrences_` the
+// identifiers that bind or read, sorted by node, so that those of a subtree are a range. One pass
+// in pre-order fills them. A name is bound wherever in its scope the binding is, so that the scopes
+// that bind the symbols are found after that pass. All steps are linear in the nodes, except for
+// walks outwards through scopes, which kMaxScopeDepth bounds.
+
 namespace {
 
 // Scopes deeper than this are not searched to their end: CPython itself nests far fewer.
@@ -67,7 +74,8 @@ bool MattersToChildren(Kind kind) {
   return matters[static_cast<size_t>(kind)];
 }
 
-// Returns whether it is an import statement that binds a node.
+// Returns whether it is an import statement that binds a node. An import binds a name directly,
+// under an alias, or as the first part of a dotted name.
 bool IsImported(const SyntaxTree& tree, NodeId node) {
   const NodeId parent = tree[node].parent;
   const Kind kind = tree.GetKind(parent);
@@ -119,6 +127,7 @@ void Bindings::EnterNode(NodeId node) {
   }
 }
 
+// The node itself is in the scope around it; FindChildScope puts its children inside.
 void Bindings::OpenScope(NodeId node, ScopeKind kind) {
   opened_[node] = static_cast<ScopeId>(scopes_.size());
   scopes_.push_back({node, scope_of_[node], kind});
@@ -155,6 +164,8 @@ Bindings::ScopeId Bindings::FindChildScope(NodeId node) const {
   }
 }
 
+// Returns whether what is around the node binds it. A pattern hands this on to its parts. An
+// attribute or a subscript does not: x[i] = v binds no name.
 bool Bindings::IsTarget(NodeId node) const {
   const NodeId parent = tree_[node].parent;
   const Kind kind = tree_.GetKind(parent);
@@ -177,6 +188,7 @@ bool Bindings::IsTarget(NodeId node) const {
     case Kind::kAliasedImport:
     case Kind::kExceptClause:
       return field == Field::kAlias;
+    // In a case pattern the name has no field.
     case Kind::kAsPattern:
       return field == Field::kAlias || (tree_.GetKind(node) == Kind::kIdentifier &&
                                         tree_.GetKind(tree_[parent].parent) == Kind::kCasePattern);
@@ -190,6 +202,7 @@ bool Bindings::IsTarget(NodeId node) const {
   }
 }
 
+// x += 1 binds and reads. Names of attributes and of keywords are no variables.
 void Bindings::AddIdentifier(NodeId node) {
   const NodeId parent = tree_[node].parent;
   if (parent == kNoNode) return;
@@ -246,6 +259,7 @@ void Bindings::Read(NodeId node) {
   occurrences_.push_back({node, InternSymbol(node, scope_of_[node]), Use::kRead});
 }
 
+// `global x` and `nonlocal x`: the name belongs to another scope, and FindBinder ends there.
 void Bindings::Declare(NodeId node) {
   symbols_[InternSymbol(node, scope_of_[node])].declared = true;
 }
@@ -261,6 +275,7 @@ Bindings::SymbolId Bindings::InternSymbol(NodeId node, ScopeId scope) {
   return last = symbol->second;
 }
 
+// Names have numbers, so that symbols are compared without their texts.
 Bindings::NameId Bindings::InternName(absl::string_view text) {
   const auto [at, inserted] = name_ids_.try_emplace(text, static_cast<NameId>(names_.size()));
   if (inserted) names_.push_back({text, kNoSymbol});
@@ -321,6 +336,7 @@ bool Bindings::BindsAnywhere(absl::string_view name) const {
          });
 }
 
+// True if the module's scope binds the name by more than an import.
 bool Bindings::Defines(absl::string_view name) const {
   const auto known = name_ids_.find(name);
   const Symbol* symbol = known == name_ids_.end() ? nullptr : Find(0, known->second);

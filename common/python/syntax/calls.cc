@@ -10,6 +10,7 @@ bool IsBefore(const Call& call, NodeId node) { return call.node < node; }
 
 }  // namespace
 
+// The calls are in pre-order, so that those of a subtree are a range.
 Calls::Calls(const SyntaxTree& tree, const ImportMap& imports) : tree_(tree) {
   const std::span<const NodeId> nodes = tree.Of(Kind::kCall);
   calls_.reserve(nodes.size());
@@ -38,6 +39,8 @@ absl::string_view Calls::ReadName(NodeId function) {
   return texts_.emplace_back(std::move(name));
 }
 
+// Each name is resolved once. `texts_` owns the names that are not written in the text; its
+// elements never move.
 absl::string_view Calls::Resolve(absl::string_view name, const ImportMap& imports) {
   const auto [entry, inserted] = resolved_.try_emplace(name, name);
   if (inserted) {
@@ -47,6 +50,7 @@ absl::string_view Calls::Resolve(absl::string_view name, const ImportMap& import
   return entry->second;
 }
 
+// f(x for x in y) has no argument list and gives no arguments.
 Arguments GetArguments(const SyntaxTree& tree, NodeId call) {
   Arguments arguments;
   const NodeId list = tree.Child(call, Field::kArguments);
@@ -65,6 +69,7 @@ Arguments GetArguments(const SyntaxTree& tree, NodeId call) {
   return arguments;
 }
 
+// The keyword wins over the position.
 NodeId FindArgument(const Arguments& arguments, absl::string_view keyword, size_t position) {
   NodeId found = kNoNode;
   size_t seen = 0;

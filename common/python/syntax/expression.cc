@@ -7,6 +7,11 @@
 #include "absl/strings/match.h"
 
 namespace kernelmill::python {
+
+// Rules ask for few things, so that an expression has a kind, a name, its parts and its text, and
+// nothing else. Comments, parentheses, annotations, the target of a walrus and the clauses of
+// comprehensions are left out. A form that no rule reads becomes kOther with its text.
+
 namespace {
 
 std::vector<NodeId> OperandNodes(const SyntaxTree& tree, NodeId node) {
@@ -49,6 +54,7 @@ bool IsSlice(const SyntaxTree& tree, NodeId node) {
 
 }  // namespace
 
+// `made_` has the expressions of the subtree by the distance from its root.
 const Expression* ExpressionMaker::Make(NodeId node) {
   root_ = node;
   made_.assign(tree_[node].subtree_end - node, nullptr);
@@ -69,6 +75,8 @@ const Expression* ExpressionMaker::MakeList(const std::vector<NodeId>& nodes) {
   return Add(Expression::kSequence, text, "", std::move(parts));
 }
 
+// The value of an augmented assignment: a + b for a += b. It is written nowhere, so that it has the
+// text of its target.
 const Expression* ExpressionMaker::MakeBinary(const Expression& left, absl::string_view name,
                                               const Expression& right) {
   return Add(Expression::kBinary, left.text, name, {&left, &right});
@@ -78,6 +86,8 @@ const Expression* ExpressionMaker::MakeOther(absl::string_view text) {
   return Add(Expression::kOther, text, "", {});
 }
 
+// All expressions are made here. One that is higher than kMaxHeight becomes a kOther without parts,
+// so that rules may recurse.
 const Expression* ExpressionMaker::Add(Expression::Kind kind, absl::string_view text,
                                        absl::string_view name, Parts parts) {
   Expression& made = arena_.emplace_back();
@@ -118,6 +128,8 @@ ExpressionMaker::Parts ExpressionMaker::FieldParts(NodeId node, Field first, Fie
   return parts;
 }
 
+// Makes the expression of one node; those of its children are made already. Broken code, in which
+// an operand or a name is missing, becomes a kOther.
 const Expression* ExpressionMaker::FromNode(NodeId node) {
   const absl::string_view text = tree_.GetText(node);
   switch (tree_.GetKind(node)) {
@@ -145,10 +157,12 @@ const Expression* ExpressionMaker::FromNode(NodeId node) {
       if (parts.size() != 3) return MakeOther(text);
       return Add(Expression::kConditional, text, "", std::move(parts));
     }
+    // (x) is x itself.
     case Kind::kParenthesizedExpression: {
       const Parts parts = Operands(node);
       return parts.size() == 1 ? parts.front() : MakeOther(text);
     }
+    // The value of x := y is y.
     case Kind::kNamedExpression: {
       const Parts parts = FieldParts(node, Field::kValue);
       return parts.empty() ? MakeOther(text) : parts.front();
@@ -226,6 +240,7 @@ const Expression* ExpressionMaker::FromOther(NodeId node) {
   return Add(Expression::kOther, text, "", std::move(parts));
 }
 
+// a < b < c becomes (a < b) and (b < c).
 const Expression* ExpressionMaker::FromComparison(NodeId node) {
   const std::vector<NodeId> operands = OperandNodes(tree_, node);
   const Expression* made = nullptr;
@@ -239,6 +254,7 @@ const Expression* ExpressionMaker::FromComparison(NodeId node) {
   return made == nullptr ? MakeOther(tree_.GetText(node)) : made;
 }
 
+// The first part is the function; the arguments follow in their order.
 const Expression* ExpressionMaker::FromCall(NodeId node) {
   Parts parts = FieldParts(node, Field::kFunction);
   const NodeId arguments = tree_.Child(node, Field::kArguments);
@@ -269,6 +285,7 @@ const Expression* ExpressionMaker::FromSubscript(NodeId node) {
       if (tree_.GetText(child) == "]") end = tree_[child].start;
       continue;
     }
+    // The bounds of a slice are parts of the index.
     if (IsSlice(tree_, child)) {
       plain = false;
       parts.insert(parts.end(), At(child)->parts.begin(), At(child)->parts.end());
@@ -284,6 +301,8 @@ const Expression* ExpressionMaker::FromSubscript(NodeId node) {
   return Add(Expression::kSubscript, text, "", {At(value), index});
 }
 
+// The parts are keys and values in turn. An entry that is no pair, **x, is there twice to keep the
+// order.
 const Expression* ExpressionMaker::FromDictionary(NodeId node) {
   Parts parts;
   for (const NodeId entry : OperandNodes(tree_, node)) {
@@ -315,6 +334,7 @@ absl::string_view LastName(const Expression& expression) {
   return named ? called.name : absl::string_view();
 }
 
+// The keyword wins over the position. *x counts as one positional argument.
 const Expression* FindArgument(const Expression& call, absl::string_view keyword, size_t position) {
   size_t at = 0;
   const Expression* positional = nullptr;

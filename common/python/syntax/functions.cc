@@ -6,6 +6,12 @@
 #include "absl/strings/match.h"
 
 namespace kernelmill::python {
+
+// A function is a flat list of statements: conditions, loops, assignments, returned values and
+// other expressions, in the order of the text. Blocks are dissolved, because the rules that read
+// these functions take all values that a name ever has, whatever runs first. A function within a
+// function has a list of its own.
+
 namespace {
 
 // Returns whether its decorators make it a kernel or a helper of kernels: Triton's own decorators,
@@ -17,7 +23,7 @@ bool IsJit(const Function& function) {
 }
 
 // The parts of a statement up to its block: the condition of an if, what is returned, the targets
-// of an expression statement.
+// of an expression statement. Comments and tokens are left out.
 std::vector<NodeId> HeadNodes(const SyntaxTree& tree, NodeId statement) {
   std::vector<NodeId> nodes;
   for (NodeId child = tree.FirstChild(statement); child != kNoNode;
@@ -49,6 +55,7 @@ bool IsAssert(const SyntaxTree& tree, NodeId node) {
 
 }  // namespace
 
+// Looks through annotations, defaults and stars.
 NodeId ParameterName(const SyntaxTree& tree, NodeId parameter) {
   while (tree.GetKind(parameter) != Kind::kIdentifier) {
     NodeId inner = tree.Child(parameter, Field::kName);
@@ -75,6 +82,7 @@ int Function::Find(absl::string_view parameter) const {
 // In pre-order the innermost open function is the last one whose subtree has not ended, as on a
 // stack.
 ModuleFunctions::ModuleFunctions(const SyntaxTree& tree) : tree_(tree), expressions_(tree, arena_) {
+  // A function that the walk is in, and the end of its subtree.
   struct Open {
     NodeId end;
     Function* function;
@@ -119,12 +127,14 @@ void ModuleFunctions::EnterNode(NodeId node, Function& into) {
   }
 }
 
+// Methods and functions in functions are in the same table, by their bare names.
 void ModuleFunctions::AddFunction(NodeId node) {
   Function& function = functions_.emplace_back();
   if (const NodeId name = tree_.Child(node, Field::kName); name != kNoNode)
     function.name = tree_.GetText(name);
   if (const NodeId parameters = tree_.Child(node, Field::kParameters); parameters != kNoNode)
     AddParameters(parameters, function);
+  // The decorators are the children before the definition.
   const NodeId decorated = tree_[node].parent;
   if (decorated != kNoNode && tree_.GetKind(decorated) == Kind::kDecoratedDefinition) {
     for (NodeId child = tree_.FirstChild(decorated); child != node;
@@ -133,11 +143,13 @@ void ModuleFunctions::AddFunction(NodeId node) {
       function.decorators.push_back(expressions_.MakeList(HeadNodes(tree_, child)));
     }
   }
+  // The last function of a name counts, except that one without jit does not replace one with jit.
   const Function*& named = by_name_[function.name];
   // `else: def f(*args): raise` replaces a device function where Triton is missing.
   if (named == nullptr || IsJit(function) || !IsJit(*named)) named = &function;
 }
 
+// The separators * and / have no name and are left out.
 void ModuleFunctions::AddParameters(NodeId parameters, Function& function) {
   for (NodeId child = tree_.FirstChild(parameters); child != kNoNode;
        child = tree_.NextSibling(child)) {
@@ -158,6 +170,7 @@ void ModuleFunctions::AddStatement(Statement::Kind kind, const std::vector<NodeI
   into.statements.push_back({kind, nullptr, expressions_.MakeList(values)});
 }
 
+// The variable of `for x in y` has y as a value; loop_names tells that it is an item of y.
 void ModuleFunctions::AddLoop(NodeId node, Function& into) {
   const NodeId left = tree_.Child(node, Field::kLeft);
   const NodeId right = tree_.Child(node, Field::kRight);
@@ -170,6 +183,7 @@ void ModuleFunctions::AddLoop(NodeId node, Function& into) {
   into.values[target->name].push_back(value);
 }
 
+// x += y is read as x = x + y.
 void ModuleFunctions::AddExpressionStatement(NodeId node, Function& into) {
   const std::vector<NodeId> nodes = HeadNodes(tree_, node);
   if (nodes.empty()) return;

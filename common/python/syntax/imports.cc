@@ -9,6 +9,13 @@
 #include "absl/strings/strip.h"
 
 namespace kernelmill::python {
+
+// An import replaces what an earlier one bound to the name. Earlier means earlier in a
+// breadth-first walk of CPython's tree: first the statements of the module, then those one level
+// deeper, and so on. Our tree has other levels: it has nodes for blocks and clauses, and the elifs
+// of an if are side by side, but CPython nests each in the else of the one before. Levels therefore
+// counts those of CPython.
+
 namespace {
 
 // How many levels of CPython's tree a node adds above its statements, by itself.
@@ -37,6 +44,8 @@ class Levels {
  public:
   explicit Levels(const SyntaxTree& tree) : tree_(tree) {}
 
+  // Walks outwards to the first node that is known, then back, so that all nodes between become
+  // known.
   int Of(NodeId node) {
     std::vector<NodeId> unknown;
     for (; node != kNoNode && !levels_.contains(node); node = tree_[node].parent) {
@@ -91,6 +100,7 @@ struct ImportedName {
   std::string alias;  // empty: none
 };
 
+// Lists the names of an import statement, without the module of a from-import and without `*`.
 std::vector<ImportedName> ListImportedNames(const SyntaxTree& tree, NodeId statement) {
   std::vector<ImportedName> names;
   for (NodeId child = tree.FirstChild(statement); child != kNoNode;
@@ -164,6 +174,8 @@ ImportMap::ImportMap(const SyntaxTree& tree) {
 }
 
 // Later statements replace what earlier ones bound: they come in the order of ImportsBreadthFirst.
+// `import a.b` binds a; `import a.b as c` binds c to a.b. A relative import is kept apart, because
+// only the file's path tells its module.
 void ImportMap::Add(const SyntaxTree& tree, NodeId statement) {
   if (tree.GetKind(statement) == Kind::kImportStatement) {
     for (const ImportedName& imported : ListImportedNames(tree, statement)) {
@@ -195,6 +207,7 @@ void ImportMap::Add(const SyntaxTree& tree, NodeId statement) {
   }
 }
 
+// Replaces the first part by what it was imported as: tl.load becomes triton.language.load.
 std::string ImportMap::Resolve(absl::string_view dotted) const {
   const absl::string_view head = dotted.substr(0, dotted.find('.'));
   const auto found = names_.find(head);
@@ -202,6 +215,8 @@ std::string ImportMap::Resolve(absl::string_view dotted) const {
   return absl::StrCat(found->second, dotted.substr(head.size()));
 }
 
+// As Resolve, and for relative imports the module with its dots. Empty if the first part is not
+// imported.
 std::string ImportMap::Origin(absl::string_view dotted) const {
   const absl::string_view head = dotted.substr(0, dotted.find('.'));
   const auto relative = relative_.find(head);
@@ -211,6 +226,8 @@ std::string ImportMap::Origin(absl::string_view dotted) const {
   return names_.contains(head) ? Resolve(dotted) : "";
 }
 
+// The names that the file has for the package or for something in it. The package's own name is
+// one, unless an import binds it.
 std::vector<absl::string_view> ImportMap::NamesBelow(absl::string_view package) const {
   std::vector<absl::string_view> names;
   for (const auto& [name, origin] : names_) {
@@ -233,6 +250,8 @@ std::vector<std::pair<absl::string_view, absl::string_view>> ImportMap::Origins(
   return origins;
 }
 
+// One entry for each name that the statement binds, and "*" for a wildcard. `import a.b` binds a,
+// whose module is a.
 google::protobuf::RepeatedPtrField<v1::ImportedName> ImportedNames(const SyntaxTree& tree,
                                                                    NodeId statement) {
   const bool from = tree.GetKind(statement) != Kind::kImportStatement;
@@ -258,6 +277,8 @@ google::protobuf::RepeatedPtrField<v1::ImportedName> ImportedNames(const SyntaxT
   return imported;
 }
 
+// The modules as written: one of a from-import, with its dots if it is relative; any number of an
+// import.
 std::vector<std::string> ImportedModules(const SyntaxTree& tree, NodeId statement) {
   std::vector<std::string> modules;
   if (tree.GetKind(statement) == Kind::kImportStatement) {

@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace kernelmill::python {
+
+// A name has all values that its scope ever gives it, whatever runs first: the basic idea is to
+// look a name up by (scope, name), from the innermost scope outwards, and to tell the values apart
+// by their places only. Unlike Bindings this knows the values, and only of plain assignments and
+// definitions: loops, imports, `with` and targets in lists give none.
+
 namespace {
 
 // Deeper scopes and blocks are not searched to their end: CPython itself nests far fewer.
@@ -60,6 +66,7 @@ LocalNames::LocalNames(const SyntaxTree& tree) : tree_(tree), scope_of_(tree.siz
   }
 }
 
+// Called in the order of the text, so that the values of a name are sorted.
 void LocalNames::Bind(NodeId node) {
   if (IsDefinition(tree_.GetKind(node))) {
     const NodeId name = tree_.Child(node, Field::kName);
@@ -73,6 +80,8 @@ void LocalNames::Bind(NodeId node) {
   }
 }
 
+// The name of a parameter is a few levels below the list, as in *args: int. Defaults and
+// annotations bind nothing.
 void LocalNames::BindParameter(NodeId node, NodeId parent) {
   const Field field = tree_[node].field;
   if (field == Field::kValue || field == Field::kType) return;
@@ -140,6 +149,8 @@ bool LocalNames::InOtherBranch(NodeId a, NodeId b) const {
   return false;
 }
 
+// The nearest definition above counts, with its alternatives in other branches. If there is no
+// definition above, the first one below counts.
 std::vector<NodeId> LocalNames::FunctionsNamed(absl::string_view name, NodeId at) const {
   std::vector<NodeId> functions;
   for (const NodeId value : GetValues(name, at)) {

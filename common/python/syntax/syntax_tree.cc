@@ -8,8 +8,10 @@
 
 namespace kernelmill::python {
 
+// The lists that declare the enums also have the grammar's names.
 #define KM_ENTRY(name, text) {text, Enum::name},
 
+// The core has kinds for what its rules ask for. All others are kOther.
 Kind KindNamed(absl::string_view grammar_name) {
   using Enum = Kind;
   static const auto& kinds = *new absl::flat_hash_map<std::string, Kind>{KM_SYNTAX_KINDS(KM_ENTRY)};
@@ -27,7 +29,8 @@ Field FieldNamed(absl::string_view grammar_name) {
 
 #undef KM_ENTRY
 
-// The nodes are sorted by counting.
+// The nodes are sorted by counting. The nodes of each kind become a range of `by_kind_`, in the
+// order of the text. Tokens and kOther have empty ranges.
 SyntaxTree::SyntaxTree(absl::string_view text, std::vector<SyntaxNode> nodes, bool has_errors)
     : text_(text), nodes_(std::move(nodes)), has_errors_(has_errors) {
   const auto place = [](Kind kind) { return static_cast<size_t>(kind); };
@@ -43,6 +46,7 @@ SyntaxTree::SyntaxTree(absl::string_view text, std::vector<SyntaxNode> nodes, bo
   }
 }
 
+// A subtree is a range of ids, so that two binary searches cut it out of the range of the kind.
 std::span<const NodeId> SyntaxTree::Of(Kind kind, NodeId root) const {
   const auto all = by_kind_.begin();
   const auto begin = all + kind_begin_[static_cast<size_t>(kind)];
@@ -52,6 +56,7 @@ std::span<const NodeId> SyntaxTree::Of(Kind kind, NodeId root) const {
   return {first, std::lower_bound(first, end, nodes_[root].subtree_end)};
 }
 
+// Linear in the children: a sibling begins at the end of the subtree before it.
 NodeId SyntaxTree::Child(NodeId node, Field field) const {
   for (NodeId child = FirstChild(node); child != kNoNode; child = NextSibling(child)) {
     if (nodes_[child].field == field) return child;
@@ -66,6 +71,7 @@ NodeId SyntaxTree::Child(NodeId node, Kind kind) const {
   return kNoNode;
 }
 
+// Looks through ((x)) and through comments in it.
 NodeId SyntaxTree::StripParentheses(NodeId node) const {
   while (nodes_[node].kind == Kind::kParenthesizedExpression) {
     NodeId inner = FirstChild(node);
@@ -80,6 +86,7 @@ NodeId SyntaxTree::StripParentheses(NodeId node) const {
   return node;
 }
 
+// Comments and tokens without text, such as the end of a block, do not count.
 NodeId SyntaxTree::LastToken(NodeId node) const {
   for (NodeId at = nodes_[node].subtree_end; at-- > node;) {
     const SyntaxNode& candidate = nodes_[at];
@@ -95,6 +102,9 @@ bool IsLayout(Kind kind) {
   return kind == Kind::kToken || kind == Kind::kComment || kind == Kind::kLineContinuation;
 }
 
+// Returns whether the node is a.b.c with nothing between the parts, so that its text is the name.
+// In pre-order the object of an attribute is the next node, and the dot and the name follow its
+// subtree.
 bool IsPlainDottedName(const SyntaxTree& tree, NodeId node) {
   for (; tree.GetKind(node) == Kind::kAttribute; ++node) {
     if (tree.IsLeaf(node)) return false;
@@ -109,6 +119,8 @@ bool IsPlainDottedName(const SyntaxTree& tree, NodeId node) {
   return tree.GetKind(node) == Kind::kIdentifier;
 }
 
+// A name with blanks, comments or parentheses in it is put together from its parts, the last one
+// first. Any other form, such as a call, gives "".
 std::string DottedExpression(const SyntaxTree& tree, NodeId node) {
   if (IsPlainDottedName(tree, node)) return std::string(tree.GetText(node));
   std::vector<absl::string_view> parts;
@@ -127,6 +139,7 @@ std::string DottedExpression(const SyntaxTree& tree, NodeId node) {
   return absl::StrJoin(parts, ".");
 }
 
+// A dotted_name of an import, without the blanks and continuations that may be in it.
 std::string DottedImportName(const SyntaxTree& tree, NodeId node) {
   const NodeId first = tree.FirstChild(node);
   if (first != kNoNode && tree.GetKind(first) == Kind::kIdentifier &&

@@ -25,6 +25,9 @@ bool MixesBlanksAndTabs(absl::string_view text, size_t begin, size_t end) {
 
 }  // namespace
 
+// Repairs what tree-sitter reads in another way than CPython: indentation of blanks and tabs, line
+// ends of one carriage return, NUL. Each repair replaces bytes one for one, so that all places
+// stay. There is no copy if nothing is repaired.
 std::optional<std::string> TextForParser(absl::string_view text) {
   std::optional<std::string> copy;
   const size_t tab = text.find('\t');

@@ -10,6 +10,15 @@
 
 namespace kernelmill::python {
 
+// How the names are found:
+//
+// 1. Assignments give each local name its values, and the places at which it gets a new one.
+//    Operators tell which names are numbers.
+// 2. Calls that access memory give addresses. Calls that take sizes, masks and divisions by an
+//    index give regions: subtrees in which every name counts.
+// 3. Addresses are followed to their pointers, through the values of local names. Regions are read
+//    once for each rule.
+
 namespace {
 
 bool Matters(Kind kind) {
@@ -115,6 +124,8 @@ void IndexNames::AddSource(NodeId node) {
   sources_.push_back({node, OutsideLoads(sources_) + (IsInLoad(node) ? 0 : 1)});
 }
 
+// An identifier that is an index name is a source. An assignment is kept open until the walk leaves
+// its value. A loop over a range makes its variables index names at once.
 void IndexNames::Enter(NodeId node) {
   switch (tree_.GetKind(node)) {
     case Kind::kIdentifier:
@@ -144,6 +155,7 @@ void IndexNames::AddNames(NodeId target) {
   while (node < tree_[target].subtree_end) {
     const Kind kind = tree_.GetKind(node);
     if (kind == Kind::kIdentifier) names_.insert(tree_.GetText(node));
+    // x[i] = v and x.a = v assign to no name.
     const bool is_place = kind == Kind::kSubscript || kind == Kind::kAttribute;
     node = is_place ? tree_[node].subtree_end : node + 1;
   }
@@ -244,6 +256,8 @@ bool ParameterPlaces::Has(absl::string_view parameter, UsageRule rule) const {
   return found != parameters_.end() && (found->second & Bit(rule)) != 0;
 }
 
+// a, b = x, y assigns one by one. If the value is no list, each name has a new value that is not
+// known.
 void ParameterPlaces::VisitAssignment(NodeId node) {
   const bool is_named = tree_.GetKind(node) == Kind::kNamedExpression;
   const NodeId target = tree_.Child(node, is_named ? Field::kName : Field::kLeft);
@@ -263,6 +277,7 @@ void ParameterPlaces::VisitAssignment(NodeId node) {
   for (size_t i = 0; i < targets.size(); ++i) AddValue(targets[i], values[i]);
 }
 
+// Values are listed for names only; an assignment to a part of a value changes no name.
 void ParameterPlaces::AddValue(NodeId target, NodeId value) {
   if (tree_.GetKind(target) != Kind::kIdentifier) return;
   assigned_[tree_.GetText(target)].push_back(tree_[value].subtree_end);
@@ -306,6 +321,7 @@ void ParameterPlaces::VisitCall(const Call& call) {
   }
 }
 
+// x.load(...) of a parameter or local name is a method of it. tl.load(x, ...) is a function.
 void ParameterPlaces::VisitMemoryCall(const Call& call) {
   const absl::string_view head = call.name.substr(0, call.name.find('.'));
   if (head != call.name && IsBound(head)) {
@@ -332,6 +348,7 @@ void ParameterPlaces::VisitMemoryCall(const Call& call) {
 // Gluon's stores take the value first, and its copies the memory of either side.
 void ParameterPlaces::AddAddresses(absl::string_view function, const Arguments& arguments) {
   const bool copies = absl::StrContains(function, "copy") || absl::EndsWith(function, "_to_shared");
+  // buffer_store(value, pointer, ...)
   const bool is_second = function == "buffer_store" || absl::StartsWith(function, "buffer_atomic");
   for (const Argument& argument : arguments) {
     if (argument.keyword == "pointer" || argument.keyword == "ptr") AddAddress(argument.value);
@@ -367,6 +384,8 @@ void ParameterPlaces::FollowAddresses(std::vector<NodeId> addresses, const Visit
 
 // Finds the leftmost name of a sum that may be an address; for several branches, of each.
 void ParameterPlaces::PointersIn(NodeId expression, std::vector<absl::string_view>& found) const {
+  // A branch is a stack of nodes that are tried one after another. The first name that may be a
+  // pointer ends it.
   std::vector<std::vector<NodeId>> branches = {{expression}};
   int parts = 0;
   while (!branches.empty()) {
@@ -426,7 +445,8 @@ void ParameterPlaces::PointersIn(NodeId expression, std::vector<absl::string_vie
   }
 }
 
-// Returns the name and the number of assignments to it that end above.
+// Returns the name and the number of assignments to it that end above. By it x is a number above x
+// = p + i and may be a pointer below.
 ParameterPlaces::Name ParameterPlaces::NameAt(NodeId identifier) const {
   const absl::string_view text = tree_.GetText(identifier);
   const auto assigned = assigned_.find(text);
@@ -463,6 +483,7 @@ void ParameterPlaces::VisitReferences() {
   }
 }
 
+// The places of arguments after *args are not known, so that the list ends there.
 void ParameterPlaces::ListHandedOn(NodeId call) {
   size_t position = 0;
   for (const Argument& argument : GetArguments(tree_, call)) {
@@ -495,6 +516,7 @@ void ParameterPlaces::AddIndexRegions() {
                                  [&](NodeId operand) { return indices.IsIndex(operand); });
     if (!any) continue;
     for (const NodeId operand : operands) {
+      // The index itself, and tensors that get more dimensions, are no sizes.
       if (indices.IsIndex(operand) || IsSpread(tree_, operand)) continue;
       regions_.push_back({operand, UsageRule::kCompared});
     }
@@ -520,6 +542,7 @@ void ParameterPlaces::AddIndexRegions() {
 void ParameterPlaces::MarkRegions() {
   std::sort(regions_.begin(), regions_.end(),
             [](const Region& a, const Region& b) { return a.root < b.root; });
+  // By rule the node up to which its regions are read; regions are sorted by their roots.
   std::array<NodeId, static_cast<size_t>(UsageRule::kMultiplies) + 1> done{};
   for (const Region& region : regions_) {
     NodeId& next = done[static_cast<size_t>(region.rule)];

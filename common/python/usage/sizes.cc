@@ -9,6 +9,10 @@
 
 namespace kernelmill::python {
 
+// An example: tl.reshape(tl.arange(0, N), (A, B)) gives the equation N = A * B. If N is 64 and A is
+// 16, and B is a guess, B becomes 4. Sizes are products of numbers and constexprs. An equation with
+// anything else in it is not kept.
+
 namespace {
 
 constexpr int64_t kMostElements = 1 << 20;  // Triton's bound for a tensor
@@ -66,6 +70,7 @@ std::optional<int64_t> FindValueThatHolds(
     const std::function<int(absl::string_view)>& place_of,
     const std::function<bool(absl::string_view)>& guessed,
     const std::function<int64_t(absl::string_view)>& value_of) {
+  // A name on both sides may have any value. One that occurs twice on a side would need a root.
   const SizeEquation cancelled = Cancel(equation);
   if (CountIn(cancelled, name) != 1) return std::nullopt;
   for (const Product* side : {&cancelled.left, &cancelled.right}) {
@@ -75,6 +80,7 @@ std::optional<int64_t> FindValueThatHolds(
     }
   }
   const std::vector<absl::string_view>& names = cancelled.left.names;
+  // The value is the other side, divided by the rest of its own side.
   const bool on_left = std::find(names.begin(), names.end(), name) != names.end();
   const int64_t own = MultiplySide(on_left ? cancelled.left : cancelled.right, name, value_of);
   const int64_t other = MultiplySide(on_left ? cancelled.right : cancelled.left, name, value_of);
@@ -211,6 +217,7 @@ std::optional<UsageFinder::Shape> UsageFinder::FindCallShape(Scope& scope, const
   const Expression& callee = *call.parts[0];
   const absl::string_view name = LastName(call);
   const bool method = IsMethodOfValue(scope.function, callee);
+  // x of x.f() and of f(x).
   const Expression* operand = method                  ? callee.parts[0]
                               : call.parts.size() > 1 ? call.parts[1]
                                                       : nullptr;

@@ -10,6 +10,7 @@
 namespace kernelmill::python {
 namespace {
 
+// The traits of a function whose arguments are integers.
 CallTraits Numbers(UsageRule rule, bool gives_index, bool shape = false) {
   CallTraits traits;
   traits.numbers = true;
@@ -19,6 +20,8 @@ CallTraits Numbers(UsageRule rule, bool gives_index, bool shape = false) {
   return traits;
 }
 
+// The traits of a function whose result is made of its first argument, or of its first two. A need
+// of the result is a need of these.
 CallTraits Passes(bool two = false, bool shape = false) {
   CallTraits traits;
   traits.passes = true;
@@ -38,12 +41,14 @@ absl::flat_hash_map<absl::string_view, CallTraits> MakeTraits() {
        {"rand", "randn", "randint", "rand4x", "randn4x", "randint4x", "philox"}) {
     table[name] = Numbers(UsageRule::kRandom, name.find("int") != absl::string_view::npos);
   }
+  // Integers, whatever the arguments are.
   CallTraits index;
   index.gives_index = true;
   for (absl::string_view name :
        {"program_id", "num_programs", "argmax", "argmin", "next_power_of_2"}) {
     table[name] = index;
   }
+  // They take floats and give floats, so that their arguments need to be floats.
   CallTraits floats;
   floats.floats = true;
   for (absl::string_view name :
@@ -52,6 +57,7 @@ absl::flat_hash_map<absl::string_view, CallTraits> MakeTraits() {
         "floor", "ceil", "fdiv", "div_rn", "pow",   "atan",  "acos",    "asin"}) {
     table[name] = floats;
   }
+  // The first argument in another shape or order, or reduced.
   for (absl::string_view name : {"expand_dims",
                                  "trans",
                                  "permute",
@@ -107,6 +113,7 @@ MemoryAccess GetMemoryAccess(absl::string_view function) {
   return MemoryAccess::kNone;
 }
 
+// A name that the table lacks has no traits.
 CallTraits GetCallTraits(absl::string_view function) {
   static const auto& table = *new absl::flat_hash_map<absl::string_view, CallTraits>(MakeTraits());
   const auto found = table.find(function);

@@ -11,6 +11,21 @@
 
 namespace kernelmill::python {
 
+// clang-format off
+// The walk has three directions:
+//
+//   Walk      over every expression of every statement. VisitX knows what an operation X needs of
+//             its operands, and what it says about constexprs.
+//   Require   from an operand to the parameters that its value is made of, which keep the need.
+//   Classify  from literals, casts and functions of known result upwards: is the value a float, an
+//             integer or a flag? Some needs depend on the class of the other operand.
+//
+// A need has a level: 0 for the value, 1 for what is loaded from it, 2 for what is loaded from
+// where that points. tl.load(p + i) turns a need of its result at level 0 into one of p at level 1.
+// Each function has a scope of its own. The needs of a helper's parameters are found once and
+// carried over to the arguments of every call.
+// clang-format on
+
 // Walks the statements once. An entry exists before the walk, so that a function that calls itself
 // finds what is known so far and the recursion ends; kMaxCalls bounds chains of helpers.
 const FunctionUsage& UsageFinder::FindUsage(const Function& function) {
@@ -20,6 +35,7 @@ const FunctionUsage& UsageFinder::FindUsage(const Function& function) {
   FunctionUsage& usage = *known;
   usage.arguments.resize(function.parameters.size());
   usage.constexprs.resize(function.parameters.size());
+  // The chain of helpers is too long. The empty entry stays, so that later callers get it as well.
   if (calls_ >= kMaxCalls) return usage;
   ++calls_;
   Scope scope{function, usage, {}, {}};
@@ -73,7 +89,8 @@ void UsageFinder::VisitSubscript(Scope& scope, const Expression& of, const Expre
   VisitPlace(scope, of, index);
 }
 
-// x[0], x[i] of a loop that is unrolled: tensors are not indexed so.
+// x[0], x[i] of a loop that is unrolled: tensors are not indexed so. Places are numbers,
+// constexprs, and variables of static_range. The largest one tells how many there are.
 void UsageFinder::VisitPlace(Scope& scope, const Expression& of, const Expression& index) {
   const int at = of.kind == Expression::kName ? scope.function.Find(of.name) : -1;
   if (at < 0 || scope.function.values.contains(of.name)) return;
@@ -115,6 +132,7 @@ void UsageFinder::VisitCall(Scope& scope, const Expression& call) {
   if (callee.kind == Expression::kName) {
     if (const Function* helper = module_.Find(name)) return VisitHelper(scope, call, *helper);
   }
+  // Memory, casts and descriptors have rules of their own.
   if (VisitMemory(scope, call, name)) return;
   if (name == "to" || name == "cast") return VisitCast(scope, call);
   if (name == "make_block_ptr" || name == "make_tensor_descriptor") {
@@ -123,6 +141,7 @@ void UsageFinder::VisitCall(Scope& scope, const Expression& call) {
   if (callee.kind == Expression::kAttribute && (name == "__lshift__" || name == "__rshift__")) {
     Require(scope, *callee.parts[0], 0, Need::kBits, UsageRule::kBitwise);
   }
+  // All other functions go by the table of triton_calls.cc.
   const CallTraits traits = GetCallTraits(name);
   for (size_t i = 1; i < call.parts.size(); ++i) {
     const Expression* part = call.parts[i];
@@ -179,6 +198,7 @@ void UsageFinder::VisitHelper(Scope& scope, const Expression& call, const Functi
         own.none_checked |= asked.none_checked;
         own.places.count = std::max(own.places.count, asked.places.count);
         if (own.element.empty()) own.element = asked.element;
+        // The helper's block sizes have other names in the caller.
         for (size_t d = 0; own.block.size() < asked.block.size(); ++d) {
           const int step = helper.Find(asked.block[d]);
           const Expression* given =
@@ -195,6 +215,7 @@ void UsageFinder::VisitHelper(Scope& scope, const Expression& call, const Functi
     ConstexprUsage* own = FindConstexpr(scope, *argument);
     if (own == nullptr) continue;
     const ConstexprUsage& theirs = usage.constexprs[i];
+    // A constexpr is used in all the ways in which the helper uses it.
     own->condition |= theirs.condition;
     own->dtype |= theirs.dtype;
     own->shape |= theirs.shape;
@@ -372,6 +393,8 @@ void UsageFinder::Require(Scope& scope, const Expression& expression, size_t lev
   }
   if (level > 0) {
     if (expression.name != "+" && expression.name != "-") return;
+    // The pointer is on the left, unless only the right side leads to one, or only the left side is
+    // an integer.
     const bool right =
         expression.name == "+" && !LeadsToPointer(scope, *parts[0]) &&
         (LeadsToPointer(scope, *parts[1]) ||
@@ -399,12 +422,14 @@ void UsageFinder::RequireName(Scope& scope, absl::string_view name, size_t level
   const int at = scope.function.Find(name);
   if (at >= 0) {
     ArgumentUsage& usage = scope.usage.arguments[static_cast<size_t>(at)];
+    // Something is loaded from where it points to, or stored there.
     usage.pointer |= level > 0;
     ArgumentUsage::Level& known = usage.levels[level];
     if (known.rule == UsageRule::kNoRule || need > known.need) known = {need, rule};
   }
   const auto values = scope.function.values.find(name);
   if (values == scope.function.values.end()) return;
+  // The variable of a loop is an item: its need is no need of the range.
   if (scope.function.loop_names.contains(name) && level == 0) return;
   for (const Expression* value : values->second) Require(scope, *value, level, need, rule);
 }
@@ -466,6 +491,7 @@ void UsageFinder::RequireFromReturn(Scope& scope, const Expression& call, const 
                                     size_t level, Need need, UsageRule rule) {
   if (calls_ >= kMaxCalls) return;
   ++calls_;
+  // The needs of one result are kept apart from those of the helper as a whole.
   FunctionUsage usage;
   usage.arguments.resize(helper.parameters.size());
   usage.constexprs.resize(helper.parameters.size());
@@ -522,6 +548,7 @@ void UsageFinder::RequireLeast(Scope& scope, const Expression& size, int64_t lea
   } else if (size.kind == Expression::kBinary && (size.name == "//" || size.name == "*")) {
     const int64_t number = FindNumber(scope, *size.parts[1]);
     if (number <= 0 || number > kMostLeast) return;
+    // a // n >= least holds from a = least * n on; a * n >= least from least / n on, rounded up.
     const int64_t of_left = size.name == "//" ? least * number : (least + number - 1) / number;
     RequireLeast(scope, *size.parts[0], of_left, depth + 1);
   }
@@ -533,6 +560,7 @@ void UsageFinder::RequireLeast(Scope& scope, const Expression& size, int64_t lea
 void UsageFinder::VisitDotScaled(Scope& scope, const Expression& call) {
   static constexpr absl::string_view kSides[] = {"lhs", "rhs"};
   for (size_t side = 0; side < 2; ++side) {
+    // dot_scaled(lhs, lhs_scale, lhs_format, rhs, rhs_scale, rhs_format, ...)
     const size_t first = 3 * side;
     const std::string name(kSides[side]);
     const Expression* scale = FindArgument(call, name + "_scale", first + 1);
@@ -587,12 +615,24 @@ ArgumentUsage* UsageFinder::FindElementType(Scope& scope, const Expression& expr
   return FindElementType(scope, *values->second[0], depth + 1);
 }
 
+// clang-format off
 // If an assertion takes several types, the first counts.
+// The forms that are read:
+//
+//   B, not B                      the value of the flag
+//   C <= B, B % C == 0            B is a multiple of C
+//   B >= n, B > n                 the least size
+//   B == n                        the value
+//   A == B * C                    an equation of sizes
+//   x.dtype.element_ty == tl.T    the type of the elements of x
+//   x.dtype == tl.T               the type of x, for uint32 and float32
+// clang-format on
 void UsageFinder::VisitAssertion(Scope& scope, const Expression& condition) {
   if (--steps_left_ < 0) return;
   if (condition.kind == Expression::kBoolean) {
     for (const Expression* part : condition.parts) VisitAssertion(scope, *part);
   } else if (condition.kind == Expression::kName) {
+    // The first assertion about a flag counts.
     ConstexprUsage* flag = FindConstexpr(scope, condition);
     if (flag != nullptr && flag->asserted.empty()) flag->asserted = "True";
   } else if (condition.kind == Expression::kUnary && condition.name == "not") {
@@ -663,7 +703,8 @@ bool IsInt64(const Expression& value) {
   return type != nullptr && LastName(*type) == "int64";
 }
 
-// Loads, stores and atomics, as functions and as methods of descriptors.
+// Loads, stores and atomics, as functions and as methods of descriptors. False if the call accesses
+// no memory, or if its address is not found.
 bool UsageFinder::VisitMemory(Scope& scope, const Expression& call, absl::string_view name) {
   const MemoryAccess access = GetMemoryAccess(name);
   if (access == MemoryAccess::kNone) return false;
@@ -692,6 +733,8 @@ bool UsageFinder::VisitMemory(Scope& scope, const Expression& call, absl::string
     if (value == nullptr) value = FindArgument(call, "val", 1);
   }
   if (address == nullptr) return false;
+  // A stored value tells the type of the elements. An integer that is multiplied by something that
+  // was loaded does not: it may be a float.
   Need need = Need::kAny;
   if (access == MemoryAccess::kCompareAndSwap) need = Need::kIndex;
   if (access == MemoryAccess::kBitwise) need = Need::kBits;
@@ -706,6 +749,7 @@ bool UsageFinder::VisitMemory(Scope& scope, const Expression& call, absl::string
           access == MemoryAccess::kLoad || need == Need::kAny ? UsageRule::kAddress
           : access == MemoryAccess::kStore                    ? UsageRule::kStored
                                                               : UsageRule::kAtomic);
+  // The mask of a load follows the address, the mask of a store the value.
   const Expression* mask = FindArgument(call, "mask", access == MemoryAccess::kLoad ? 1 : 2);
   if (mask != nullptr && mask->kind != Expression::kKeyword &&
       callee.kind == Expression::kAttribute && access != MemoryAccess::kCompareAndSwap &&
@@ -732,6 +776,7 @@ absl::string_view UsageFinder::FindStep(Scope& scope, const Expression& offset, 
     const bool named = step != nullptr && FindConstexpr(scope, *step) != nullptr;
     return named ? step->name : absl::string_view();
   }
+  // A method is taken to keep the value that it is called of.
   if (offset.kind == Expression::kCall && offset.parts[0]->kind == Expression::kAttribute) {
     return FindStep(scope, *offset.parts[0]->parts[0], depth + 1);  // x.to(tl.int32)
   }
@@ -759,6 +804,7 @@ void UsageFinder::VisitDescriptor(Scope& scope, const Expression& call) {
   static constexpr std::pair<absl::string_view, size_t> kLists[] = {
       {"shape", 1}, {"strides", 2}, {"offsets", 3}};
   for (const auto& [keyword, position] : kLists) {
+    // A tensor descriptor gets its offsets from each load and store.
     if (keyword == "offsets" && LastName(call) == "make_tensor_descriptor") continue;
     const Expression* list = FindArgument(call, keyword, position);
     if (list == nullptr) continue;
@@ -808,6 +854,8 @@ void UsageFinder::VisitCast(Scope& scope, const Expression& call) {
 
 // The class of a value, as far as its expression tells.
 
+// Returns the use of the parameter of that name; null for any other expression. The table has an
+// entry for each parameter, whether it is a constexpr or not.
 ConstexprUsage* UsageFinder::FindConstexpr(Scope& scope, const Expression& expression) {
   if (expression.kind != Expression::kName) return nullptr;
   const int at = scope.function.Find(expression.name);
@@ -903,6 +951,7 @@ UsageFinder::Class UsageFinder::ClassifyCall(Scope& scope, const Expression& cal
   return call.parts.size() > 1 ? Classify(scope, *call.parts[1], depth + 1) : Class::kUnknown;
 }
 
+// Returns whether the value is a product with something that was loaded.
 bool UsageFinder::IsScaled(Scope& scope, const Expression& value, int depth) {
   if (--steps_left_ < 0 || depth > 10) return false;
   if (value.kind == Expression::kName) {
@@ -916,6 +965,7 @@ bool UsageFinder::IsScaled(Scope& scope, const Expression& value, int depth) {
   return IsLoaded(scope, *value.parts[0]) || IsLoaded(scope, *value.parts[1]);
 }
 
+// Returns whether the value is a load, or a name with a load among its values.
 bool UsageFinder::IsLoaded(const Scope& scope, const Expression& value) const {
   const auto is_load = [](const Expression& one) {
     return one.kind == Expression::kCall && LastName(one) == "load";

@@ -16,6 +16,19 @@
 #include "services/compiler/core/signature/rules.h"
 
 namespace kernelmill::compiler {
+
+// Compiles the kernels of a shard. For each kernel:
+//
+// 1. NotAttempted gives the reason if it is not compiled at all.
+// 2. InferSignature makes the tries: signatures that it may have.
+// 3. For each toolchain, one job with all tries and all targets goes to the compiler, which takes
+//    for each target the first try that compiles.
+// 4. JudgeImport and JudgeFailure tell errors of the kernel from those of the guessed signature.
+//
+// The kernels are independent of one another, so that threads take them one by one from a counter.
+// Each writes its own place of a vector. The shard is put together in the order of the kernels, and
+// so does not depend on the threads.
+
 namespace {
 
 // One kernel with its intermediate forms.
@@ -24,6 +37,7 @@ struct Compiled {
   std::vector<v1::IrText> texts;
 };
 
+// The kernel's name in errors.
 std::string MakeLabel(const v1::Kernel& kernel) {
   return ToUtf8(absl::StrCat(kernel.path(), ": ", kernel.name()));
 }
@@ -35,6 +49,9 @@ class KernelCompiler {
                  const std::stop_token& stop)
       : kernel_(kernel), params_(params), compiler_(compiler), stop_(stop) {}
 
+  // An error is one of the machine. All that the kernel itself brings about is in the results. A
+  // module that does not load and a signature that cannot be inferred give each target the same
+  // result.
   absl::StatusOr<Compiled> Compile() {
     ASSIGN_OR_RETURN(inference_, InferSignature(kernel_));
     for (const v1::Toolchain& toolchain : params_.toolchains()) {
@@ -58,6 +75,7 @@ class KernelCompiler {
   }
 
  private:
+  // The job of one toolchain: all targets at once.
   KernelJob MakeJob(const v1::Toolchain& toolchain) const {
     KernelJob job;
     job.toolchain = toolchain.name();
@@ -73,6 +91,8 @@ class KernelCompiler {
     return job;
   }
 
+  // Adds the results of the targets. A try that fails for a target but compiles for another one has
+  // the right signature, so that the failure is the target's.
   void AddReports(const std::string& toolchain, KernelReport report) {
     for (TargetReport& target : report.targets) {
       v1::CompileResult result = std::move(target.result);
@@ -92,6 +112,7 @@ class KernelCompiler {
 
   // As compiled where the compiler came so far, else as inferred.
   const v1::KernelSignature& GetSignature(const TargetReport& target) const {
+    // A compiler that came far enough has evaluated the constexprs.
     const bool compiled =
         target.signature.arguments_size() + target.signature.constexprs_size() > 0;
     const size_t attempt = target.attempt < 0 ? 0 : static_cast<size_t>(target.attempt);
@@ -129,6 +150,7 @@ bool IsCompiled(v1::Dsl dsl) { return dsl == v1::DSL_UNSPECIFIED || dsl::Compile
 
 }  // namespace
 
+// The first reason that holds, in the order of the header.
 std::string NotAttempted(const v1::Kernel& kernel) {
   if (kernel.form() == v1::KERNEL_FORM_FILE) return "file";
   if (!IsCompiled(kernel.dsl())) return absl::StrCat("dsl:", dsl::DslName(kernel.dsl()));
@@ -139,6 +161,7 @@ std::string NotAttempted(const v1::Kernel& kernel) {
   return "";
 }
 
+// The same shape as a real result: one kernel each, with a result for each toolchain and target.
 CompiledKernels QuarantinedKernels(const v1::KernelShard& shard, const v1::CompileParams& params,
                                    const std::string& reason) {
   CompiledKernels made;
@@ -159,6 +182,8 @@ CompiledKernels QuarantinedKernels(const v1::KernelShard& shard, const v1::Compi
   return made;
 }
 
+// Threads live for this call only; the caller's is one of them. `mutex` guards `failed`, and the
+// compiler is thread-safe.
 absl::StatusOr<CompiledKernels> CompileKernels(const v1::KernelShard& shard,
                                                const v1::CompileParams& params, int workers,
                                                Compiler& compiler, const std::stop_token& stop) {
@@ -170,6 +195,8 @@ absl::StatusOr<CompiledKernels> CompileKernels(const v1::KernelShard& shard,
   std::atomic<size_t> next{0};
   absl::Mutex mutex;
   absl::Status failed;
+  // Runs in each thread, the caller's included. The first error ends all of them, since there is no
+  // result without all kernels: the counter is set to its end.
   const auto work = [&] {
     for (size_t i = next++; i < count; i = next++) {
       const v1::Kernel& kernel = shard.kernels(static_cast<int>(i));
@@ -196,6 +223,7 @@ absl::StatusOr<CompiledKernels> CompileKernels(const v1::KernelShard& shard,
   CompiledKernels made;
   for (size_t i = 0; i < count; ++i) {
     *made.compiled.add_kernels() = std::move(compiled[i].kernel);
+    // Only here the place of the kernel in the shard is known.
     for (v1::IrText& text : compiled[i].texts) {
       text.set_kernel(static_cast<uint32_t>(i));
       made.texts.push_back(std::move(text));

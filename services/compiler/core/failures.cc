@@ -11,6 +11,13 @@
 #include "services/compiler/core/signature/rules.h"
 
 namespace kernelmill::compiler {
+
+// Reads the messages of compilers. The basic idea: a wrong guess of ours must never count as an
+// error of the kernel. An error therefore needs evidence: a message about code that Triton never
+// takes, a target that alone refuses the try, or a signature without guesses. Everything else is
+// unknown, with what was missing. The lists below are fragments of messages of Triton's versions; a
+// message that no list knows is judged by the signature alone.
+
 namespace {
 
 template <size_t N>
@@ -49,6 +56,7 @@ constexpr absl::string_view kNeverTaken[] = {
     "invalid intrinsic shape",          // of another version of an AMD layout
 };
 
+// Words of an error of a module that asks for a device, a driver or a file when it is loaded.
 constexpr absl::string_view kDevice[] = {
     "driver", "CUDA",  "cuda", "GPU", "device", "No such file", "Permission denied",
     "HIP",    "active"};
@@ -69,11 +77,14 @@ absl::string_view Undefined(absl::string_view message) {
 }
 
 // The name of the argument whose type or value is least certain, of those that the message speaks
-// of if it does of any.
+// of if it does of any. If certainties are equal, the first argument counts; constexprs come first
+// if the message is about shapes, and last if it is not.
 std::string LeastCertain(const v1::KernelSignature& signature, absl::string_view message) {
   std::string found;
+  // More than any Certainty.
   int least = 3;
   const auto offer = [&](absl::string_view what, absl::string_view name, absl::string_view rule) {
+    // A name in the message wins over every certainty.
     const bool named = absl::StrContains(message, absl::StrCat("'", name, "'"));
     const int certainty = named ? -1 : static_cast<int>(GetCertainty(rule));
     if (certainty >= least) return;
@@ -127,6 +138,7 @@ bool Binds(absl::string_view module, absl::string_view name) {
   return !parsed.ok() || python::Bindings((*parsed)->tree()).BindsAnywhere(name);
 }
 
+// The list comes last: our own stand-ins raise errors that read like those of broken code.
 bool NoSignatureHelps(absl::string_view message) {
   // Our replacement for a package that is not installed beside the compiler.
   if (absl::StrContains(message, "kernelmill_harness") ||
@@ -139,6 +151,7 @@ bool NoSignatureHelps(absl::string_view message) {
   return attribute || ContainsAny(message, kNeverTaken);
 }
 
+// A return that sets nothing leaves the result an error.
 void JudgeFailure(absl::string_view module, const v1::KernelSignature& signature,
                   bool compiles_elsewhere, v1::CompileResult& result) {
   const absl::string_view message = result.message();
@@ -163,6 +176,7 @@ void JudgeFailure(absl::string_view module, const v1::KernelSignature& signature
   }
   const bool of_guessed_tuple = HasArgument(signature, "(") && absl::StrContains(message, "tuple");
   if (result.stage() == "frontend" && !of_guessed_tuple && NoSignatureHelps(message)) return;
+  // No constexpr was guessed.
   const bool told = !HasGuessedConstexpr(signature);
   // A name may be bound under a flag alone.
   if (const absl::string_view name = Undefined(message); !name.empty()) {
@@ -172,6 +186,7 @@ void JudgeFailure(absl::string_view module, const v1::KernelSignature& signature
   if (HasGuess(signature)) return SetUnknown(LeastCertain(signature, result.message()), result);
 }
 
+// An error is the default; the other rows of the header make it unknown or change its stage.
 v1::CompileResult JudgeImport(const v1::ModuleImport& failed) {
   v1::CompileResult result;
   result.set_status(v1::COMPILE_STATUS_ERROR);

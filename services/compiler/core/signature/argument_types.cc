@@ -16,6 +16,11 @@
 
 namespace kernelmill::compiler {
 
+// The types of arguments that are no constexprs. The basic idea: it is decided first if an argument
+// is a pointer, a descriptor or a number, then what type of element or number it has. In both steps
+// strong evidence of the code comes before names, and a guess comes last. A pointer whose elements
+// nothing tells has the type "*?", which the tries vary.
+
 using python::ArgumentUsage;
 using python::FunctionParameter;
 using python::IsFloatLiteral;
@@ -39,7 +44,8 @@ InferredType MakeType(absl::string_view type, UsageRule rule) {
   return MakeType(type, RuleName(rule));
 }
 
-// The type that an annotation writes: tl.int32, "*fp32", tl.pointer_type(tl.float32).
+// The type that an annotation writes: tl.int32, "*fp32", tl.pointer_type(tl.float32). Empty for an
+// annotation of any other form, such as tl.constexpr or torch.Tensor.
 std::string AnnotatedType(absl::string_view annotation) {
   annotation = absl::StripPrefix(absl::StripSuffix(annotation, "\""), "\"");
   annotation = absl::StripPrefix(absl::StripSuffix(annotation, "'"), "'");
@@ -121,6 +127,8 @@ InferredType InferPointer(const KernelFacts& facts, size_t place) {
   return MakeType(kFloatPointer, "guess:float");
 }
 
+// An index of an address needs an integer, exp() a float. After these the launch counts, then the
+// name, the record's role, weaker needs of the body, at last i32.
 InferredType InferScalar(const KernelFacts& facts, size_t place, const HostValue& given) {
   const FunctionParameter& parameter = facts.function.parameters[place];
   const ArgumentUsage::Level& usage = facts.usage.arguments[place].levels[0];
@@ -178,6 +186,7 @@ InferredType InferType(const KernelFacts& facts, size_t place) {
     const auto known = facts.inductor->types.find(parameter.name);
     if (known != facts.inductor->types.end()) return MakeType(known->second, "inductor");
   }
+  // The launch's value; everything in it is empty if there is no launch.
   const HostValue given = facts.launch.GetValue(parameter.name);
   const bool none_default =
       parameter.default_value != nullptr && parameter.default_value->text == "None";
@@ -204,6 +213,7 @@ InferredType InferType(const KernelFacts& facts, size_t place) {
 
 namespace {
 
+// Returns the value of a literal key; null if the dictionary lacks it.
 const Expression* Entry(const Expression& dictionary, absl::string_view key) {
   if (dictionary.kind != Kind::kDictionary) return nullptr;
   for (size_t i = 0; i + 1 < dictionary.parts.size(); i += 2) {
@@ -248,6 +258,7 @@ std::optional<InductorMeta> ReadInductorMeta(const std::vector<const Expression*
                                              const Function& kernel) {
   for (const Expression* decorator : decorators) {
     if (decorator->kind != Kind::kCall) continue;
+    // By keyword only: no call has as many positional arguments.
     const Expression* triton_meta = FindArgument(*decorator, "triton_meta", 99);
     const Expression* signature = triton_meta ? Entry(*triton_meta, "signature") : nullptr;
     if (signature == nullptr || signature->kind != Kind::kDictionary) continue;
@@ -282,7 +293,8 @@ absl::string_view Key(const Expression& expression) {
   return text.substr(1, text.size() - 2);
 }
 
-// Returns B of nargs["B"], also through a local name of the hook.
+// Returns B of nargs["B"], also through a local name of the hook. Returns the text of the size
+// itself if it is no such entry.
 absl::string_view FindHookSize(const Function& hook, const Expression& size) {
   const auto values = hook.values.find(size.text);
   const bool named = values != hook.values.end() && values->second.size() == 1;
@@ -291,7 +303,8 @@ absl::string_view FindHookSize(const Function& hook, const Expression& size) {
 }
 
 // Returns the sizes that a hook before the launch gives the blocks of a descriptor, constexprs or
-// literals: nargs["x"].block_shape = [BLOCK, 64]. Empty if there is no such hook.
+// literals: nargs["x"].block_shape = [BLOCK, 64]. Empty if there is no such hook. All functions of
+// the module are searched: nothing ties a hook to its kernel here.
 std::vector<absl::string_view> FindHookBlock(const ModuleFunctions& module, const Function& kernel,
                                              absl::string_view name) {
   for (const Function& function : module.all()) {
@@ -336,7 +349,8 @@ Sizes ByName(const KernelFacts& facts, const std::vector<absl::string_view>& nam
 }
 
 // Returns the sizes of the list that the launch gives. A size that it also gives to a constexpr has
-// the value of that constexpr.
+// the value of that constexpr. Sizes that are all 1 are placeholders until a hook sets them; they
+// count as not known.
 Sizes ByLaunch(const KernelFacts& facts, const Expression* block,
                const std::function<std::string(size_t)>& value_of) {
   Sizes sizes;
@@ -356,6 +370,7 @@ Sizes ByLaunch(const KernelFacts& facts, const Expression* block,
 
 }  // namespace
 
+// Asks the sources of the header in turn, until one gives all sizes.
 std::string MakeDescriptorType(const KernelFacts& facts, size_t place, absl::string_view element,
                                const std::function<std::string(size_t)>& value_of) {
   const absl::string_view name = facts.function.parameters[place].name;

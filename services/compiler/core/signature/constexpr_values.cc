@@ -15,6 +15,13 @@
 
 namespace kernelmill::compiler {
 
+// The values of constexprs. The basic idea: sources are asked from the surest to the least sure:
+// TorchInductor's constants, the configuration of the autotuner, @triton.heuristics, the launch,
+// the parameter's default, the use in the body and the name, at last a constant. If the source is a
+// guess, what the body says of sizes corrects it: a least size, an equation of a reshape, a
+// multiple of another constexpr. A value is an expression of Python. The compiler's Python
+// evaluates it, so that nothing is executed here.
+
 using python::ConstexprUsage;
 using python::CountBits;
 using python::FunctionParameter;
@@ -27,7 +34,8 @@ namespace {
 
 using Kind = Expression::Kind;
 
-// How the module writes a type of Triton's language: "tl.float32".
+// How the module writes a type of Triton's language: "tl.float32". If the module imports the
+// language under no name, the expression imports it.
 std::string TypeInModule(const KernelFacts& facts, absl::string_view element) {
   std::string prefix;
   for (const auto& [name, dotted] : facts.imports.Origins()) {
@@ -75,6 +83,7 @@ std::string CallHeuristic(const KernelFacts& facts, const std::vector<InferredTy
   return absl::StrCat("(", text, ")({", arguments, "**args})");
 }
 
+// Returns whether the name says that the value is a type: DTYPE, out_dtype, acc_type.
 bool IsDtype(absl::string_view name) {
   const std::string lower = absl::AsciiStrToLower(name);
   for (absl::string_view number : {"max", "min", "value", "size", "bits", "bytes"}) {
@@ -84,6 +93,7 @@ bool IsDtype(absl::string_view name) {
          absl::EndsWith(lower, "_type") || lower == "type";
 }
 
+// Returns whether the expression is a type of Triton's language: tl.float16.
 bool IsType(const Expression& expression) {
   return expression.kind == Kind::kAttribute && CountBits(expression.name) > 0;
 }
@@ -128,6 +138,7 @@ InferredValue Smaller(InferredValue value, const Variant& variant) {
   return {absl::StrCat(kSmallSize), "guess:small"};
 }
 
+// Returns the literal, or `most` if it is a larger number.
 std::string AtMost(absl::string_view literal, int64_t most) {
   int64_t number = 0;
   return absl::SimpleAtoi(literal, &number) && number > most ? absl::StrCat(most)
@@ -180,6 +191,7 @@ InferredValue ByUsage(const KernelFacts& facts, size_t place, const Variant& var
   }
   if (by_name) {
     const bool flag = by_name->value == "True" || by_name->value == "False";
+    // A fraction cannot be what is divided or shifted as integers are.
     const bool fraction = !flag && IsFloatLiteral(by_name->value);
     if (!flag && !(fraction && usage.integer)) return {by_name->value, by_name->rule};
     if (flag && !number) return {variant.flags ? "True" : by_name->value, by_name->rule, true};
@@ -221,7 +233,8 @@ std::optional<InferredValue> ByLaunch(const KernelFacts& facts,
 
 constexpr int64_t kMostMultiple = 1 << 20;
 
-// A guessed size that shapes divide: the power of two that leaves 1 of it or more.
+// A guessed size that shapes divide: the power of two that leaves 1 of it or more. A value that is
+// no number, or large enough, stays.
 InferredValue AtLeast(InferredValue value, int64_t least) {
   int64_t number = 0;
   if (least <= 0 || !absl::SimpleAtoi(value.value, &number) || number >= least) return value;
@@ -297,7 +310,8 @@ bool IsGuessed(const InferredValue& value) {
   return GetCertainty(value.rule) == Certainty::kGuessed;
 }
 
-// Returns the product of numbers and constexprs; 0 if it is not known.
+// Returns the product of numbers and constexprs; 0 if it is not known. The multiple of a constexpr
+// is a number, a name, or a product of these. The bound keeps the product within 64 bits.
 int64_t Evaluate(const KernelFacts& facts, const HeuristicTexts& heuristics,
                  const std::vector<InferredType>& types, const Expression& expression,
                  const Variant& variant) {
@@ -336,6 +350,7 @@ std::optional<InferredValue> ByReshape(const KernelFacts& facts, const Heuristic
 
 }  // namespace
 
+// Only names that are literal strings are read; the first function of a name counts.
 HeuristicTexts ReadHeuristics(const std::vector<const Expression*>& decorators) {
   HeuristicTexts texts;
   for (const Expression* decorator : decorators) {
@@ -352,7 +367,7 @@ HeuristicTexts ReadHeuristics(const std::vector<const Expression*>& decorators) 
 }
 
 // Equations and multiples correct guesses only: a value that the launch or the configuration gives
-// is never changed.
+// is never changed. The equation comes before the multiple, which rounds up what the equation gave.
 InferredValue InferConstexpr(const KernelFacts& facts, const HeuristicTexts& heuristics,
                              const std::vector<InferredType>& types, size_t place,
                              const Variant& variant) {

@@ -17,6 +17,9 @@
 
 namespace kernelmill::compiler {
 
+// Makes the signatures that are tried for a kernel. A guessed signature that fails says little
+// about the kernel, so that the tries vary the guesses: up to kMaxTries, the likeliest first.
+
 using python::FunctionParameter;
 using python::ImportMap;
 using python::ParsedText;
@@ -70,6 +73,7 @@ std::string MakeTuple(const std::string& element, int64_t places) {
 // Makes the tries of one kernel.
 class TryMaker {
  public:
+  // Types do not depend on the variant and are inferred once. A constexpr has an empty type.
   TryMaker(const KernelFacts& facts, const std::vector<const Expression*>& decorators)
       : facts_(facts), heuristics_(ReadHeuristics(decorators)) {
     for (size_t i = 0; i < facts.function.parameters.size(); ++i) {
@@ -79,12 +83,15 @@ class TryMaker {
 
   const HeuristicTexts& heuristics() const { return heuristics_; }
 
+  // Returns the signature of one variant. `missing` is set to the first parameter that has neither
+  // a type nor a value, and is left alone if it was set before.
   v1::KernelSignature Make(const Variant& variant, std::string& missing) const {
     v1::KernelSignature made;
     for (size_t i = 0; i < facts_.function.parameters.size(); ++i) {
       const absl::string_view name = facts_.function.parameters[i].name;
       if (types_[i].type.empty()) {
         InferredValue value = InferConstexpr(facts_, heuristics_, types_, i, variant);
+        // A constexpr that is indexed by several numbers is a tuple, unless its value is no guess.
         const int64_t places = CountPlaces(i, variant);
         if (places > 1 && GetCertainty(value.rule) == Certainty::kGuessed)
           value = {MakeTuple(value.value, places), RuleName(UsageRule::kTuple)};
@@ -102,6 +109,8 @@ class TryMaker {
   }
 
  private:
+  // Also parameters that @triton.heuristics computes, and those that TorchInductor lists as
+  // constants and not as arguments.
   bool IsConstexpr(size_t place) const {
     const absl::string_view name = facts_.function.parameters[place].name;
     if (absl::StrContains(facts_.function.parameters[place].annotation, "constexpr")) return true;
@@ -138,6 +147,8 @@ class TryMaker {
     return std::max(places.count, bound);
   }
 
+  // Adds the argument with its type. If TorchInductor does not say which arguments are divisible by
+  // 16, pointers and strides count as that.
   void AddArgument(size_t place, const Variant& variant, v1::KernelSignature& made,
                    std::string& missing) const {
     const absl::string_view name = facts_.function.parameters[place].name;
@@ -162,6 +173,8 @@ class TryMaker {
                                    : absl::StartsWith(inferred.type, "*") || stride);
   }
 
+  // Adds the options that the configuration or else the launch gives as positive numbers. Others
+  // are left to the compiler.
   void AddOptions(const Variant& variant, v1::KernelSignature& made) const {
     const v1::Autotune& autotune = facts_.kernel.autotune();
     for (const absl::string_view option : kOptions) {
@@ -208,6 +221,7 @@ std::vector<Variant> Variants(const v1::Kernel& kernel, absl::string_view number
                                    {"fp32", false, false},
                                    {"bf16", true},
                                    {"bf16", false, false}};
+  // The second configuration may compile if the first one does not.
   if (kernel.autotune().configs_size() > 1) variants.push_back({"bf16", false, true, 1});
   variants.push_back({"fp32", true, false});
   variants.push_back({.reshape = false});
@@ -235,6 +249,7 @@ absl::StatusOr<Inference> InferSignature(const v1::Kernel& kernel) {
   ASSIGN_OR_RETURN(const ReadText launcher, ReadText::Read(kernel.launcher().text()));
   const ModuleFunctions& module = read_module.functions();
   const Function* function = module.Find(kernel.name());
+  // The module may lack the decorators that the record's source has.
   const Function* written = source.functions().Find(kernel.name());
   if (function == nullptr) {
     inference.missing = "function";
@@ -244,6 +259,7 @@ absl::StatusOr<Inference> InferSignature(const v1::Kernel& kernel) {
   const Launch launch(launcher.functions(), kernel.name(), GetNames(*function));
   const std::vector<const Expression*>& decorators =
       written == nullptr ? function->decorators : written->decorators;
+  // TorchInductor's description, if the kernel has one, is surer than all other evidence.
   const std::optional<InductorMeta> inductor = ReadInductorMeta(decorators, *function);
   const KernelFacts facts{kernel,
                           module,
@@ -258,6 +274,8 @@ absl::StatusOr<Inference> InferSignature(const v1::Kernel& kernel) {
   for (const Variant& variant : Variants(kernel, number)) {
     v1::KernelSignature made = maker.Make(variant, inference.missing);
     if (!inference.missing.empty()) break;
+    // Two variants may make the same signature: a kernel without flags has no use for a variant of
+    // flags.
     std::string key = made.SerializeAsString();
     if (std::find(seen.begin(), seen.end(), key) != seen.end()) continue;
     seen.push_back(std::move(key));

@@ -11,6 +11,12 @@
 
 namespace kernelmill::compiler {
 
+// The basic idea: first the call that launches is found, then each argument is evaluated backwards
+// through the host function: a name to the values that are assigned to it and to the default and
+// annotation of the host's own parameter, a method of a tensor to the tensor. Nothing is executed,
+// and all values of a name count (Join). The result is partial: perhaps a literal, perhaps only a
+// type. kMaxDepth bounds the recursion; a name takes four levels, so that x = f(x) ends soon.
+
 using python::FunctionParameter;
 using python::IsFloatLiteral;
 using python::Statement;
@@ -33,7 +39,8 @@ bool IsOfShape(absl::string_view text) {
          absl::StrContains(text, ".stride(") || absl::StrContains(text, ".shape[");
 }
 
-// The type that an annotation of a host function tells.
+// The type that an annotation of a host function tells. The first name of the table that the
+// annotation contains counts.
 HostValue ReadAnnotation(absl::string_view annotation) {
   HostValue value;
   value.optional =
@@ -50,7 +57,8 @@ HostValue ReadAnnotation(absl::string_view annotation) {
   return value;
 }
 
-// Returns what both say; if they differ, the one that allows more.
+// Returns what both say; if they differ, the one that allows more. Literals that differ are
+// cleared, and the first of them stays the likely one.
 HostValue Join(HostValue one, const HostValue& two) {
   if (one.none) {
     HostValue joined = two;
@@ -78,7 +86,8 @@ absl::string_view Likely(const HostValue& value) {
   return value.literal.empty() ? value.likely : value.literal;
 }
 
-// Calculates with two literals of integers; empty for any others.
+// Calculates with two literals of integers; empty for any others. The operands have a bound, so
+// that products fit into 64 bits.
 std::string Calculate(absl::string_view sign, absl::string_view left, absl::string_view right) {
   constexpr int64_t kMost = 1 << 24;
   int64_t a = 0;
@@ -108,6 +117,7 @@ Launch::Launch(const ModuleFunctions& host, absl::string_view kernel,
   if (call_ != nullptr) ReadArguments(parameters);
 }
 
+// Keeps the first call in the order of the statements; does nothing once there is one.
 void Launch::FindLaunch(const Function& host, const Wanted& wanted) {
   if (call_ != nullptr) return;
   for (const Statement& statement : host.statements) {
@@ -119,6 +129,7 @@ void Launch::FindLaunch(const Function& host, const Wanted& wanted) {
   }
 }
 
+// Returns the outermost call in the expression that fits; null if there is no such call.
 const Expression* Launch::FindCall(const Expression& expression, const Wanted& wanted,
                                    int depth) const {
   if (expression.kind == Kind::kCall && expression.parts[0]->kind == Kind::kSubscript &&
@@ -133,7 +144,8 @@ const Expression* Launch::FindCall(const Expression& expression, const Wanted& w
 }
 
 // Launches through another name (a wrapper's parameter, a dictionary of kernels) are recognised by
-// their grid and by the number of their arguments.
+// their grid and by the number of their arguments. With a grid, *args may give any number of
+// arguments and always fits.
 bool Launch::IsWanted(const Expression& call, const Wanted& wanted) {
   const Expression& launched = *call.parts[0];
   if (wanted.match == Match::kName) return LastName(*launched.parts[0]) == wanted.kernel;
@@ -153,6 +165,7 @@ bool Launch::IsWanted(const Expression& call, const Wanted& wanted) {
 // Positional arguments after *args have no known place.
 void Launch::ReadArguments(const std::vector<absl::string_view>& parameters) {
   size_t position = 0;
+  // False once *args has given an unknown number of arguments.
   bool counted = true;  // the number of arguments before is known
   for (size_t i = 1; i < call_->parts.size(); ++i) {
     const Expression* part = call_->parts[i];
@@ -209,6 +222,7 @@ HostValue Launch::Evaluate(const Expression& expression, int depth) const {
       return value;
     case Kind::kName:
       return EvaluateName(expression.name, depth);
+    // torch.float16 is a type. x.T and x.data are tensors as x is.
     case Kind::kAttribute:
       value.dtype =
           TritonType(expression.name).empty() || !absl::StrContains(expression.text, "torch")
@@ -218,6 +232,8 @@ HostValue Launch::Evaluate(const Expression& expression, int depth) const {
         return Evaluate(*parts[0], depth + 1);
       if (expression.name == "ndim" || expression.name == "itemsize") value.type = "i32";
       return value;
+    // x.shape[0] is an integer. A list's element is followed. Anything else has the type of what is
+    // indexed.
     case Kind::kSubscript:
       if (IsOfShape(parts[0]->text)) return MakeTyped("i32");
       if (const Expression* element = FindElement(*parts[0], *parts[1])) {
@@ -229,6 +245,7 @@ HostValue Launch::Evaluate(const Expression& expression, int depth) const {
       if (!value.literal.empty()) value.literal = absl::StrCat(expression.name, value.literal);
       if (expression.name == "not") value.literal.clear();
       return value;
+    // A flag. `x is not None` also says which argument decides it.
     case Kind::kCompare:
     case Kind::kBoolean:
       value = MakeTyped("i1");
@@ -249,7 +266,7 @@ HostValue Launch::Evaluate(const Expression& expression, int depth) const {
   }
 }
 
-// order[0] of order = (1, 0); null: it is no such list.
+// order[0] of order = (1, 0); null: it is no such list. Only a name with one value is followed.
 const Expression* Launch::FindElement(const Expression& of, const Expression& index) const {
   const auto values =
       of.kind == Kind::kName ? function_->values.find(of.name) : function_->values.end();
@@ -299,6 +316,8 @@ HostValue Launch::EvaluateName(absl::string_view name, int depth) const {
   return value;
 }
 
+// An operation with a tensor gives a tensor of its type. Literals are calculated, so that 2 * SIZE
+// is one.
 HostValue Launch::EvaluateBinary(const Expression& expression, int depth) const {
   const HostValue left = Evaluate(*expression.parts[0], depth + 1);
   const HostValue right = Evaluate(*expression.parts[1], depth + 1);
@@ -341,8 +360,10 @@ HostValue Launch::EvaluateCall(const Expression& call, int depth) const {
       {"round", "i32"},        {"float", "fp32"},   {"sqrt", "fp32"},    {"bool", "i1"},
       {"is_contiguous", "i1"}, {"data_ptr", "i64"}, {"argsort", "*i64"}, {"nonzero", "*i64"},
       {"randint", "i32"}};
+  // Everything except the modules math and torch is taken for a tensor.
   const bool on_tensor = callee.kind == Kind::kAttribute && callee.parts[0]->text != "math" &&
                          callee.parts[0]->text != "torch";
+  // By keyword only: no call has as many positional arguments.
   if (const Expression* type = FindArgument(call, "dtype", 99)) {
     const HostValue given = Evaluate(*type, depth + 1);
     if (!given.dtype.empty()) return MakeTyped(absl::StrCat("*", TritonType(given.dtype)));

@@ -10,6 +10,12 @@
 
 namespace kernelmill::compiler {
 
+// Names as evidence, if the code says nothing. The basic idea: a name is split into words between
+// '_', and a table of fragments is searched in its order. A fragment with '_' at an end matches
+// only at the end of a word: "_num_" matches num_heads, not enumerate. A fragment without it
+// matches within a word as well. The rule of the result names the fragment, so that the ledger
+// shows what decided.
+
 namespace {
 
 // Fragments of "_words_of_a_name_", and what they say. The first that is found holds.
@@ -31,6 +37,8 @@ std::string Words(absl::string_view name) {
   return words + "_";
 }
 
+// Returns the value of the first fragment that is in the name; the rule shows the fragment without
+// its '_'.
 std::optional<NameRule> FindFirst(absl::string_view name,
                                   std::initializer_list<Fragment> fragments) {
   const std::string words = Words(name);
@@ -67,6 +75,7 @@ std::optional<NameRule> ElementByName(absl::string_view name) {
       });
 }
 
+// Floats that scale, clip or decay, strides and seeds. Other numbers have no rule here.
 std::optional<NameRule> ScalarByName(absl::string_view name) {
   return FindFirst(name,
                    {
@@ -82,6 +91,8 @@ std::optional<NameRule> ScalarByName(absl::string_view name) {
                    });
 }
 
+// Sizes are powers of two, since the shapes of Triton's tensors are. Flags are off, except EVEN.
+// Fragments of flags come before block and the like: USE_BLOCK is a flag.
 std::optional<NameRule> ConstexprByName(absl::string_view name) {
   return FindFirst(name, {
                              {"_offset", "16"},       {"stride_", "64"},
@@ -114,6 +125,7 @@ std::optional<NameRule> ConstexprByName(absl::string_view name) {
                          });
 }
 
+// The values are expressions of Python, so that strings have quotes.
 std::optional<std::string> ConstexprByKeyword(absl::string_view keyword) {
   static constexpr std::pair<absl::string_view, absl::string_view> kValues[] = {
       {"input_precision", "'ieee'"},
@@ -143,6 +155,7 @@ std::optional<std::string> ConstexprByKeyword(absl::string_view keyword) {
 
 namespace {
 
+// One row has the names of one type.
 struct ElementType {
   absl::string_view element;
   absl::string_view torch;

@@ -8,6 +8,11 @@
 
 namespace kernelmill::compiler {
 
+// The rules that are not of the usage of a parameter, each with how sure it is. The certainty
+// decides what a failure of the compiler means (failures.h): if the message alone does not decide,
+// an error is the kernel's only if nothing of the signature was guessed. It also decides which
+// values equations and multiples may correct (constexpr_values.cc).
+
 using python::FindUsageRule;
 using python::UsageRuleInfo;
 
@@ -42,6 +47,7 @@ constexpr Rule kRules[] = {
     {"role:", Certainty::kGuessed},
 };
 
+// Null if no rule has the name.
 const Rule* FindRule(absl::string_view name) {
   const auto* found = std::find_if(std::begin(kRules), std::end(kRules), [&](const Rule& rule) {
     const bool prefix = absl::EndsWith(rule.name, ":");

@@ -10,6 +10,15 @@
 
 namespace kernelmill::extractor {
 
+// clang-format off
+// An example of what is read:
+//
+//   @triton.autotune(configs=[triton.Config({"B": b}, num_warps=4) for b in (64, 128)], key=["n"])
+//
+//   configs  kwargs B=64, options num_warps=4; kwargs B=128, options num_warps=4
+//   key      n
+// clang-format on
+
 using python::Argument;
 using python::Arguments;
 using python::EvaluatedFile;
@@ -27,6 +36,8 @@ constexpr size_t kEntryBytes = 64;       // approximate overhead of a name and a
 TuningReader::TuningReader(const ParsedFile& file)
     : file_(file), tree_(file.tree), statements_(file.tree) {}
 
+// The decorators are read from the outermost on; the first autotuner counts, and all heuristics add
+// up.
 void TuningReader::AddTuning(const JitFunction& function, v1::Kernel& kernel) {
   for (const NodeId decorator : function.decorators) {
     const NodeId call = tree_.StripParentheses(decorator);
@@ -42,6 +53,8 @@ void TuningReader::AddTuning(const JitFunction& function, v1::Kernel& kernel) {
 bool TuningReader::ReadAutotune(NodeId decorator, v1::Autotune& autotune) {
   const std::string name = Callee(decorator);
   const Arguments arguments = GetArguments(tree_, decorator);
+  // A wrapper of the repository may have other positional arguments, so that its configurations
+  // must be given by keyword.
   const size_t position = IsTritons(name, "autotune") ? 0 : arguments.size();
   const NodeId configs = FindArgument(arguments, "configs", position);
   if (name.empty() || configs == kNoNode) return false;
@@ -61,6 +74,8 @@ bool TuningReader::ReadAutotune(NodeId decorator, v1::Autotune& autotune) {
 
 // Evaluates an expression with the steps that are left for the file.
 std::optional<Value> TuningReader::Evaluate(NodeId expression) {
+  // One expression may take kMaxSteps, all of a file kMaxFileSteps: a hostile file has many
+  // decorators.
   const int64_t given = std::min(Evaluator::kMaxSteps, steps_left_);
   int64_t steps = given;
   const EvaluatedFile file = {file_.text, tree_, file_.imports, statements_};
@@ -69,6 +84,7 @@ std::optional<Value> TuningReader::Evaluate(NodeId expression) {
   return value;
 }
 
+// Returns false if the file does not determine every configuration. The list is then kept as text.
 bool TuningReader::ReadConfigs(NodeId expression, v1::Autotune& autotune) {
   const std::optional<Value> configs = Evaluate(expression);
   if (!configs.has_value() || !configs->IsSequence()) return false;
@@ -97,7 +113,8 @@ bool TuningReader::ReadConfig(const Value& value, v1::Autotune::Config& config) 
   return true;
 }
 
-// Sets a named value as text. Returns false if the value or the file's sum exceeds its bound.
+// Sets a named value as text. Returns false if the value or the file's sum exceeds its bound. The
+// sum bounds the record: 4096 configurations of a hostile file could repeat one long value.
 bool TuningReader::SetText(absl::string_view name, const Value& value, v1::NamedText& text) {
   std::optional<std::string> repr = Repr(value, kMaxValueBytes);
   if (!repr.has_value()) return false;
@@ -124,6 +141,8 @@ bool TuningReader::ReadKey(NodeId expression, v1::Autotune& autotune) {
   return true;
 }
 
+// Adds the names that the dictionary of @triton.heuristics sets; its whole text if a name is not
+// literal.
 void TuningReader::ReadHeuristics(NodeId decorator, v1::Kernel& kernel) const {
   if (!IsTritons(Callee(decorator), "heuristics")) return;
   const NodeId values = FindArgument(GetArguments(tree_, decorator), "values", 0);

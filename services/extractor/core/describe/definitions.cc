@@ -12,6 +12,15 @@
 
 namespace kernelmill::extractor {
 
+// How the definitions of a file are found:
+//
+// 1. StatementFinder lists the statements that may be definitions. A compound statement that holds
+//    a kernel is listed in parts and as a whole.
+// 2. Statements that share lines are described as one definition: the names that it binds or
+//    changes, the names that it uses, the modules that it imports, its text.
+// 3. MarkUsed follows names from the kernels to definitions, and from these to further ones.
+// 4. All marked definitions are kept, and of the others those that fit into the bounds.
+
 using python::Bindings;
 using python::Field;
 using python::Kind;
@@ -81,6 +90,7 @@ class ChangeFinder {
     }
   }
 
+  // x.append(v) and the like, and setattr(x, ...).
   void AddCall(NodeId call) {
     const NodeId function = tree_.Child(call, Field::kFunction);
     if (function == kNoNode) return;
@@ -233,7 +243,8 @@ class StatementFinder {
   StatementFinder(const ParsedFile& file, const std::vector<JitFunction>& functions)
       : file_(file), tree_(file.tree), functions_(functions) {}
 
-  // Returns every statement that may be a definition, sorted by line.
+  // Returns every statement that may be a definition, sorted by line. `block` is the outermost
+  // compound statement that is taken apart around the node; parts of it have its lines.
   std::vector<Statement> Statements() {
     std::vector<Statement> found;
     NodeId node = 1;
@@ -314,6 +325,7 @@ class StatementFinder {
   std::vector<Statement> blocks_;
 };
 
+// Whatever is no import, class or function counts as a constant, a compound statement too.
 v1::Definition::Kind GetKind(const SyntaxTree& tree, NodeId node) {
   const Kind kind = tree.GetKind(node);
   if (IsImport(kind)) return v1::Definition::KIND_IMPORT;
@@ -383,6 +395,7 @@ v1::Definition Describe(const ParsedFile& file, const Statement* first, const St
   int last_line = first->last_line;
   bool exports = false;
   for (const Statement* at = first; at != last; ++at) {
+    // x = x + 1 uses the x of a statement before it.
     const bool simple = file.tree.GetKind(at->node) == Kind::kExpressionStatement;
     const std::vector<absl::string_view> bound = file.bindings.BoundNames(at->node);
     Append(bound, names);
@@ -422,6 +435,8 @@ std::vector<v1::Definition> AllDefinitions(const ParsedFile& file,
   const std::vector<Statement> statements = finder.Statements();
   std::vector<v1::Definition> definitions;
   definitions.reserve(statements.size());
+  // Statements that share a line are one definition, since a record has whole lines. A statement
+  // within the one before it is not of its group.
   for (size_t first = 0; first < statements.size();) {
     size_t last = first + 1;
     while (last < statements.size() &&
@@ -468,6 +483,8 @@ void MarkUsed(const ParsedFile& file, const std::vector<JitFunction>& functions,
   for (size_t i = 0; i < all.size(); ++i) {
     for (const std::string& name : all[i].names()) by_name[name].push_back(i);
   }
+  // Wildcard imports may bring any name, and `from __future__ import annotations` changes how all
+  // are read.
   std::vector<absl::string_view> names = {"*", "annotations"};
   for (const JitFunction& function : functions) {
     Append(file.bindings.FreeNames(function.decorated), names);

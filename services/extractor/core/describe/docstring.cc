@@ -37,6 +37,8 @@ NodeId FirstStatement(const SyntaxTree& tree, NodeId block) {
   return kNoNode;
 }
 
+// Returns the string of a statement that consists of a string alone; kNoNode for any other
+// statement.
 NodeId FindDocstring(const SyntaxTree& tree, NodeId statement) {
   if (tree.GetKind(statement) != Kind::kExpressionStatement) return kNoNode;
   const NodeId first = tree.FirstChild(statement);
@@ -75,6 +77,7 @@ Body ReadBody(const SyntaxTree& tree, const LineIndex& lines, NodeId definition)
   return result;
 }
 
+// Escapes are left as they are written.
 std::string StringText(const SyntaxTree& tree, absl::string_view text, NodeId literal) {
   std::string content;
   if (literal == kNoNode) return content;

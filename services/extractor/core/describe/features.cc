@@ -12,6 +12,11 @@
 
 namespace kernelmill::extractor {
 
+// The basic idea: a feature is a row of a table, and a set of features 64 bits. Every part of a
+// resolved name is looked up: triton.language.extra.libdevice.exp has libdevice. Patterns without
+// '*' are found by a hash table, the few others one by one. Names repeat within a file, so that
+// each is resolved once; a name is not resolved at all if its first part cannot be Triton's.
+
 using python::Field;
 using python::Kind;
 using python::kNoNode;
@@ -48,6 +53,7 @@ const Feature kFeatures[] = {
     {"libdevice", {"libdevice"}, {}},
     {"mbarriers", {"mbarrier"}, {}},
     {"mma", {"warpgroup_mma*", "tcgen05_mma*", "mma_v2", "mfma*", "wmma*"}, {}},
+    // tl.range; Python's own range resolves to no name of Triton.
     {"pipelined_loops", {"range"}, {}},
     {"printing", {"device_print", "static_print"}, {}},
     {"random", {"rand", "randn", "randint", "rand4x", "randn4x", "randint4x", "philox*"}, {}},
@@ -150,6 +156,7 @@ bool IsWholeName(const SyntaxTree& tree, NodeId node) {
 FeatureFinder::FeatureFinder(const SyntaxTree& tree, const ImportMap& imports)
     : tree_(tree), imports_(imports), heads_(imports.NamesBelow("triton")) {}
 
+// Attributes and names that are not a part of a longer name; keywords of arguments.
 std::vector<absl::string_view> FeatureFinder::FindFeatures(NodeId root) {
   Set found = 0;
   for (const NodeId node : tree_.Of(Kind::kAttribute, root)) {
@@ -158,6 +165,7 @@ std::vector<absl::string_view> FeatureFinder::FindFeatures(NodeId root) {
   for (const NodeId node : tree_.Of(Kind::kIdentifier, root)) {
     if (IsHead(tree_.GetText(node)) && IsWholeName(tree_, node)) found |= ReadName(node);
   }
+  // Options count by their keyword alone, whatever function takes them.
   for (const NodeId node : tree_.Of(Kind::kKeywordArgument, root)) {
     const NodeId name = tree_.Child(node, Field::kName);
     if (name != kNoNode) found |= Options().FindRows(tree_.GetText(name));
@@ -165,7 +173,9 @@ std::vector<absl::string_view> FeatureFinder::FindFeatures(NodeId root) {
   return ToWords(found);
 }
 
-// Returns false if the first part of the name shows that it is not of the language.
+// Returns false if the first part of the name shows that it is not of the language. Without
+// building the name: the object of an attribute is the next node in pre-order, down to the first
+// part.
 bool FeatureFinder::MayBeOfLanguage(NodeId name) const {
   for (; tree_.GetKind(name) == Kind::kAttribute; ++name) {
     if (tree_.IsLeaf(name) || tree_[name + 1].field != Field::kObject) return true;

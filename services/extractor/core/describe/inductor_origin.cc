@@ -38,6 +38,7 @@ void Take(absl::string_view comment, absl::string_view key, std::string* value) 
 
 }  // namespace
 
+// "model.12/output_code.py" gives the model and the number of the graph; other paths give nothing.
 v1::InductorOrigin OriginFromPath(absl::string_view path) {
   v1::InductorOrigin origin;
   if (!absl::ConsumeSuffix(&path, kOutputCode)) return origin;
@@ -51,9 +52,12 @@ v1::InductorOrigin OriginFromPath(absl::string_view path) {
   return origin;
 }
 
+// The comments above a statement tell the path and the nodes that its kernel was made for.
 void AddOriginFromComments(absl::string_view text, const LineIndex& lines, int line,
                            v1::InductorOrigin& origin) {
   const int end = std::max(0, line - 1 - kMaxLines);
+  // Upwards from the line above the statement, over blank lines, up to the first line that is no
+  // comment.
   while (--line > end) {
     absl::string_view above = text.substr(lines.Begin(line), lines.End(line) - lines.Begin(line));
     above = absl::StripAsciiWhitespace(above);

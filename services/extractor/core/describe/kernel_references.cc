@@ -8,6 +8,12 @@
 
 namespace kernelmill::extractor {
 
+// Follow() is a search over expressions with a list of pending ones. Each step replaces an
+// expression by those that it may stand for, until kernels, imports and parameters are left. An
+// expression is followed once, so that circles end. kMaxSteps bounds the search as a whole,
+// kMaxValues how far one name may spread: a generated file may assign one attribute a thousand
+// times.
+
 using python::Arguments;
 using python::Field;
 using python::Kind;
@@ -94,6 +100,8 @@ struct KernelReferences::Search {
   absl::flat_hash_set<NodeId> seen;
 };
 
+// Attributes are known by their last part alone: self.k = f and K.k = f give values to one name
+// `k`, and so does an assignment in a class's body.
 KernelReferences::KernelReferences(const SyntaxTree& tree,
                                    const std::vector<JitFunction>& functions)
     : tree_(tree), names_(tree), around_(FunctionsAround(tree)) {
@@ -124,6 +132,7 @@ KernelKey KernelReferences::MakeKey(NodeId definition) const {
 }
 
 std::optional<KernelKey> KernelReferences::FindKernel(absl::string_view name, NodeId at) const {
+  // From the innermost function outwards, at last the module (kNoNode).
   NodeId scope = around_[at];
   for (int depth = 0; depth < kMaxDepth; ++depth) {
     KernelKey key(name, scope);
@@ -151,6 +160,8 @@ KernelReference KernelReferences::Follow(NodeId expression) const {
   return std::move(search.found);
 }
 
+// Puts the expressions that the node may stand for on the list. Forms that are not listed here end
+// the search.
 void KernelReferences::FollowNode(NodeId node, Search& search) const {
   switch (tree_.GetKind(node)) {
     case Kind::kIdentifier:
@@ -201,6 +212,7 @@ void KernelReferences::FollowName(NodeId node, Search& search) const {
   if (dotted.empty()) return;
   const absl::string_view name = LastPart(dotted);
   const bool plain = tree_.GetKind(node) == Kind::kIdentifier;
+  // The scopes around are searched for the function that has the parameter.
   if (plain && names_.IsParameter(name, node)) {
     NodeId function = around_[node];
     for (int depth = 0; depth < kMaxDepth && function != kNoNode; ++depth) {
@@ -306,6 +318,7 @@ void KernelReferences::FollowCall(NodeId node, Search& search) const {
     if (otherwise != kNoNode) search.pending.push_back(otherwise);
     return;
   }
+  // Return statements of functions inside the called one return other values.
   for (const NodeId called : FunctionsCalled(node)) {
     size_t returns = 0;
     for (const NodeId statement : tree_.Of(Kind::kReturnStatement, called)) {
@@ -320,6 +333,7 @@ void KernelReferences::FollowCall(NodeId node, Search& search) const {
   if (first != kNoNode) search.pending.push_back(first);
 }
 
+// A method name with too many definitions may be any of them, so that none counts.
 std::vector<NodeId> KernelReferences::FunctionsCalled(NodeId call) const {
   NodeId function = tree_.Child(call, Field::kFunction);
   if (function == kNoNode) return {};

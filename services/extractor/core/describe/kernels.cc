@@ -42,7 +42,8 @@ absl::string_view Signature(const ParsedFile& file, NodeId definition) {
   return Bytes(file, tree[definition].start, end);
 }
 
-// Returns the resolved dotted names that the body calls; sorted, each once.
+// Returns the resolved dotted names that the body calls; sorted, each once. Calls of anything but a
+// dotted name are left out.
 std::vector<absl::string_view> ListCalls(const ParsedFile& file, NodeId definition) {
   std::vector<absl::string_view> calls;
   const NodeId body = file.tree.Child(definition, Field::kBody);
@@ -78,6 +79,8 @@ int CountTokens(const SyntaxTree& tree, NodeId root) {
 // replaces brackets that nothing closes.
 bool HasError(const ParsedFile& file, NodeId root) {
   const SyntaxTree& tree = file.tree;
+  // The tree of a repaired text has no error at the bracket, so that its bytes are compared with
+  // the file's.
   const bool repaired = tree.text().data() != file.text.data();
   for (size_t at = tree[root].start; repaired && at < tree[root].end; ++at) {
     const char c = file.text[at];
@@ -90,11 +93,13 @@ bool HasError(const ParsedFile& file, NodeId root) {
   return false;
 }
 
+// Returns whether the call writes memory: store, tma_store, atomic_add.
 bool Stores(absl::string_view call) {
   const absl::string_view last = LastPart(call);
   return last == "store" || absl::EndsWith(last, "_store") || absl::StartsWith(last, "atomic_");
 }
 
+// A launcher of the same file; the link stage adds those of other files.
 void AddLauncher(const Launches& launches, const JitFunction& function, v1::Kernel& kernel) {
   std::optional<v1::Launcher> launcher = launches.FindLauncher(function.definition);
   if (!launcher.has_value()) return;
@@ -113,7 +118,7 @@ bool CallsTriton(const ParsedFile& file, NodeId call) {
 }
 
 // Returns Kernel.applied_line: the line of f = triton.jit(f), also within other calls of Triton. 0
-// if the statement has another form.
+// if the statement has another form. The link stage finds the statement by this line.
 int ApplicationLine(const ParsedFile& file, const JitFunction& function) {
   constexpr int kMaxCalls = 16;
   const SyntaxTree& tree = file.tree;
@@ -130,6 +135,7 @@ int ApplicationLine(const ParsedFile& file, const JitFunction& function) {
   if (assignment == kNoNode || tree.GetKind(assignment) != Kind::kAssignment) return 0;
   const NodeId left = tree.Child(assignment, Field::kLeft);
   const NodeId statement = tree[assignment].parent;
+  // A statement of the module that assigns to one name.
   const bool plain = left != kNoNode && tree.GetKind(left) == Kind::kIdentifier &&
                      tree.GetKind(statement) == Kind::kExpressionStatement &&
                      tree[statement].parent == 0;
@@ -151,6 +157,7 @@ void AddPlace(const ParsedFile& file, const JitFunction& function, v1::Kernel& k
 
 }  // namespace
 
+// Ends at the first block or lambda. A call in a decorator or in a condition is returned itself.
 NodeId StatementAround(const SyntaxTree& tree, NodeId call) {
   constexpr int kMaxDepth = 64;  // real statements are nested less
   NodeId node = call;
@@ -163,6 +170,7 @@ NodeId StatementAround(const SyntaxTree& tree, NodeId call) {
   return call;
 }
 
+// A kernel that calls itself is not used by another.
 absl::flat_hash_set<std::string> UsedByOthers(const std::vector<v1::Kernel>& kernels) {
   absl::flat_hash_set<std::string> used;
   for (const v1::Kernel& kernel : kernels) {
@@ -176,6 +184,7 @@ absl::flat_hash_set<std::string> UsedByOthers(const std::vector<v1::Kernel>& ker
   return used;
 }
 
+// In Triton a launch is the surest sign and comes first. The calls of the body come last.
 v1::KernelRole DecideRole(const v1::Kernel& kernel, bool launched, bool in_kernel,
                           const absl::flat_hash_set<std::string>& used) {
   if (kernel.dsl() == v1::DSL_PALLAS) {
@@ -192,6 +201,7 @@ v1::KernelRole DecideRole(const v1::Kernel& kernel, bool launched, bool in_kerne
   return works_alone ? v1::KERNEL_ROLE_KERNEL : v1::KERNEL_ROLE_DEVICE;
 }
 
+// Texts are bytes of the file, never of the parser's repaired copy.
 v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
                           const KernelReaders& readers) {
   const SyntaxTree& tree = file.tree;
@@ -226,6 +236,8 @@ v1::Kernel DescribeKernel(const ParsedFile& file, const JitFunction& function,
   AddLauncher(readers.launches, function, kernel);
   kernel.set_tokens(CountTokens(tree, function.decorated));
   kernel.set_parse_error(HasError(file, function.decorated));
+  // The offset of the body is within the source, also in broken code in which the body begins
+  // behind it.
   const Body body = ReadBody(tree, file.lines, function.definition);
   kernel.set_docstring(StringText(tree, file.text, body.docstring));
   const size_t end = static_cast<size_t>(kernel.first_byte()) + kernel.source().size();

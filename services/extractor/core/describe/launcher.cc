@@ -8,6 +8,14 @@
 
 namespace kernelmill::extractor {
 
+// From launches to launchers:
+//
+// 1. Finder reads every call. One that launches is noted for each kernel that its expression may
+//    be, with the function around it, the host.
+// 2. A launch of a parameter is noted for the function. FollowParameters then treats each call of
+//    the function as a launch of what it passes, for up to kMaxRounds rounds.
+// 3. Choose takes one host for each kernel. Texts are kept within the bounds of the header.
+
 using python::Argument;
 using python::Arguments;
 using python::Call;
@@ -225,6 +233,7 @@ class Launches::Finder {
     }
   }
 
+  // Returns whether a function is a kernel or within one. A launch there has no host.
   bool IsInKernel(NodeId function) const {
     for (int depth = 0; depth < kMaxDepth && function != kNoNode; ++depth) {
       if (jit_.contains(function)) return true;
@@ -233,12 +242,14 @@ class Launches::Finder {
     return false;
   }
 
+  // Returns the statement of the module around a node.
   NodeId ModuleStatement(NodeId node) const {
     while (tree_[node].parent != 0 && tree_[node].parent != kNoNode) node = tree_[node].parent;
     return node;
   }
 
-  // Adds a launch for each call that gives a function an argument which it launches.
+  // Adds a launch for each call that gives a function an argument which it launches. One pass over
+  // all calls serves all parameters that are new in this round.
   void FollowParameters() {
     absl::flat_hash_map<NodeId, std::vector<absl::string_view>> by_function;
     for (const auto& [function, name] : new_parameters_) {
@@ -274,6 +285,7 @@ class Launches::Finder {
   std::vector<Parameter> new_parameters_;      // those whose calls were not followed yet
 };
 
+// The bound on all texts is spent in the order of the kernels.
 Launches::Launches(const ParsedFile& file, const KernelReferences& references,
                    const std::vector<JitFunction>& functions)
     : text_(file.text), tree_(file.tree), lines_(file.lines) {
@@ -285,6 +297,7 @@ Launches::Launches(const ParsedFile& file, const KernelReferences& references,
     hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
     choices_[key] = Choose(hosts);
   }
+  // Functions that launch many kernels would repeat their text in each record.
   size_t left = kMaxOverlap * text_.size();
   for (const JitFunction& kernel : functions) {
     const Choice* choice = ChoiceFor(kernel.definition);
@@ -299,6 +312,8 @@ bool Launches::IsLaunched(NodeId definition) const {
   return key != keys_.end() && launched_.contains(key->second);
 }
 
+// Hosts are in the order of the text. The first one whose text is in bounds is chosen, else the
+// first.
 Launches::Choice Launches::Choose(const std::vector<NodeId>& hosts) const {
   Choice choice;
   choice.count = static_cast<int>(hosts.size());
@@ -327,6 +342,7 @@ v1::Launcher Launches::HostAt(NodeId host) const {
   return launcher;
 }
 
+// The place and the number of hosts are known even if the text is left out.
 std::optional<v1::Launcher> Launches::FindLauncher(NodeId definition) const {
   const Choice* choice = ChoiceFor(definition);
   if (choice == nullptr) return std::nullopt;

@@ -8,6 +8,10 @@
 
 namespace kernelmill::extractor {
 
+// "numHeads_q" has the words "_num_heads_q_". The fragment "_num_" is in it, and so is "heads_";
+// "_dim_" is not.
+
+// Points and colons of qualified names separate words as well.
 std::string SplitWords(absl::string_view name) {
   std::string words = "_";
   words.reserve(name.size() + 8);
@@ -23,6 +27,8 @@ std::string SplitWords(absl::string_view name) {
   return words;
 }
 
+// Fragments are numbered in the order of the lists, so that a sort by number groups what is found
+// by list, with the first fragment of each list in front.
 Fragments::Fragments(const std::vector<List>& lists) {
   for (size_t list = 0; list < lists.size(); ++list) {
     for (const absl::string_view text : lists[list]) {
@@ -44,6 +50,7 @@ std::vector<Fragments::Found> Fragments::FindIn(absl::string_view words) const {
   std::vector<Found> found;
   for (const size_t place : places) {
     auto [list, fragment] = fragments_[place];
+    // The first fragment of the list is there already.
     if (!found.empty() && found.back().list == list) continue;
     absl::ConsumePrefix(&fragment, "_");
     absl::ConsumeSuffix(&fragment, "_");

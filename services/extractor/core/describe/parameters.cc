@@ -17,6 +17,14 @@
 
 namespace kernelmill::extractor {
 
+// How roles are found:
+//
+// 1. Each function's own code and names give its parameters roles (FindRole). The same walk notes
+//    the arguments that it hands on to kernels of the file.
+// 2. The notes become edges, from a parameter to the helper's parameter that gets it.
+// 3. Roles flow back over the edges, from helpers to callers, until nothing changes, for up to
+//    kMaxRounds rounds.
+
 using python::Call;
 using python::Field;
 using python::Kind;
@@ -53,6 +61,7 @@ constexpr UsageRule kStrideRules[] = {UsageRule::kStrides};
 constexpr UsageRule kSizeRules[] = {UsageRule::kShape, UsageRule::kCdiv, UsageRule::kRange,
                                     UsageRule::kCompared, UsageRule::kDivides};
 
+// Sets the role by the first of the rules that holds. Returns false if no rule holds.
 bool ByUsage(std::span<const UsageRule> rules, const ParameterPlaces& uses, absl::string_view name,
              v1::ParameterRole as, Role* role) {
   const auto holds = [&](UsageRule rule) { return uses.Has(name, rule); };
@@ -75,6 +84,7 @@ std::vector<Fragments::Found> FragmentsIn(absl::string_view name) {
   return fragments.FindIn(SplitWords(name));
 }
 
+// Sets the role if the first fragment of the list is in the name.
 bool ByName(const std::vector<Fragments::Found>& found, NamedRole named, v1::ParameterRole as,
             Role* role) {
   // An offset or an index is not a size, even if its name contains one.
@@ -120,6 +130,7 @@ bool ShowsPointer(const v1::Parameter& parameter) {
          !absl::StartsWith(absl::StripPrefix(parameter.rule(), kHelperRule), "name:");
 }
 
+// The first rule that holds, in the order of the table in parameters.h. The chain of || ends at it.
 Role FindRole(const v1::Parameter& parameter, const ParameterPlaces& uses) {
   const std::string& name = parameter.name();
   Role role = {v1::PARAMETER_ROLE_OTHER, "none"};
@@ -171,6 +182,8 @@ void ParameterRoles::AddFunction(const ParsedFile& file, const KernelReferences&
     parameter.set_annotation(TextBy(file, child, Field::kType));
     parameter.set_default_value(TextBy(file, child, Field::kValue));
   }
+  // A call that may be of several functions tells nothing for sure, so that only those of one
+  // kernel of the file are followed.
   const auto is_helper = [&](const Call& call) {
     if (handed_on_left_ == 0) return false;
     const std::vector<NodeId> called = references.FunctionsCalled(call.node);
@@ -188,7 +201,7 @@ void ParameterRoles::AddFunction(const ParsedFile& file, const KernelReferences&
 }
 
 // Turns noted arguments into edges from the function's parameter to the helper's. A method's first
-// parameter is the object.
+// parameter is the object. An argument for a parameter that the helper lacks is left out.
 void ParameterRoles::AddEdges(const ParsedFile& file, const KernelReferences& references,
                               size_t function,
                               const std::vector<ParameterPlaces::HandedOn>& handed_on) {
@@ -215,11 +228,14 @@ size_t ParameterRoles::Find(size_t function, absl::string_view parameter) const 
 // Passes roles from the helpers' parameters to their callers' until nothing changes.
 void ParameterRoles::FollowEdges() {
   bool changed = true;
+  // Each round carries roles one call further; the bound ends long chains of helpers.
   for (int round = 0; round < kMaxRounds && changed; ++round) {
     changed = false;
     for (const Edge& edge : edges_) {
       v1::Parameter& from = functions_[edge.from_function][edge.from];
       const v1::Parameter& to = functions_[edge.to_function][edge.to];
+      // A pointer that more than a name shows replaces every role except constexpr. Every other
+      // role only fills a gap, and only if the argument is the parameter itself.
       const bool shows =
           ShowsPointer(to) && !ShowsPointer(from) && from.role() != v1::PARAMETER_ROLE_CONSTEXPR;
       const bool tells = edge.whole && from.role() == v1::PARAMETER_ROLE_OTHER &&

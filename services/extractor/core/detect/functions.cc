@@ -105,7 +105,8 @@ bool NamesAPackageOfJit(absl::string_view origin) {
 // The most imports of '*' in a file that count for a name; the last ones do.
 constexpr size_t kMaxWildcards = 8;
 
-// Returns the strings in an assignment to __all__.
+// Returns the strings in an assignment to __all__. They are without their quotes; prefixes are not
+// read.
 absl::flat_hash_set<std::string> StringsIn(const SyntaxTree& tree, NodeId value) {
   absl::flat_hash_set<std::string> strings;
   for (const NodeId node : tree.Of(Kind::kString, value)) {
@@ -131,6 +132,8 @@ class Finder {
         names_(tree_),
         wrappers_(tree_, imports_, calls_, names_) {}
 
+  // Decorators first: a function that they make a kernel is not made one again by a call. A
+  // candidate that a call makes a kernel is one.
   FoundFunctions Run() {
     for (const NodeId node : tree_.Of(Kind::kDecoratedDefinition)) LookAtDecorators(node);
     for (const Call& call : calls_.In(0)) LookAtCall(call);
@@ -198,6 +201,7 @@ class Finder {
     return function.form == v1::KERNEL_FORM_DECORATED;
   }
 
+  // IsDecorated has looked for a DSL's own names, so that only wrappers of the file count.
   bool IsWrapped(JitFunction& function) {
     for (const NodeId decorator : function.decorators) {
       const std::optional<JitWrapper> wrapper = wrappers_.Read(decorator);
@@ -290,9 +294,12 @@ class Finder {
       const std::optional<JitWrapper> wrapper = wrappers_.ReadValue(value);
       if (!wrapper) continue;
       v1::JitName& found = names[std::string(name)];
+      // A definition of the file replaces an import of the name.
       found.clear_imported();
       found.set_dsl(wrapper->dsl);
     }
+    // If there is an __all__, it decides what `from module import *` takes; else all names that do
+    // not begin with '_' are taken.
     std::optional<absl::flat_hash_set<std::string>> exported;
     for (const auto& [name, value] : names_.ListModuleValues()) {
       if (name == "__all__") exported = StringsIn(tree_, value);
@@ -334,6 +341,7 @@ class Finder {
 
 FoundFunctions FindFunctions(const ParsedText& text) { return Finder(text).Run(); }
 
+// From the inside out. Beyond the bound the outermost names are left out.
 std::string QualifiedName(const SyntaxTree& tree, NodeId definition) {
   std::vector<absl::string_view> names;
   size_t size = 0;

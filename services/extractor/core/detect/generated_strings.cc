@@ -23,6 +23,8 @@ namespace {
 constexpr absl::string_view kCompile = "async_compile.triton";
 constexpr absl::string_view kSourceName = "source_code";  // the parameter's name
 
+// Returns whether it is async_compile.triton(...), by the name as written, also behind that of a
+// module.
 bool IsCompileCall(const SyntaxTree& tree, NodeId node) {
   if (tree.GetKind(node) != Kind::kCall) return false;
   const NodeId function = tree.Child(node, Field::kFunction);
@@ -63,6 +65,7 @@ bool HasEscape(absl::string_view text) {
   return false;
 }
 
+// Returns whether the bytes between the quotes are the string's value.
 bool IsVerbatim(absl::string_view quotes, absl::string_view content) {
   const auto prefix = code::ReadPythonPrefix(quotes.substr(0, quotes.find_first_of("\"'")));
   if (!prefix.has_value() || prefix->bytes || prefix->replaces) return false;
@@ -88,6 +91,8 @@ struct Content {
   absl::string_view quotes;  // the first literal's, with its prefix
 };
 
+// Parts after the first one may have prefixes of their own, so that several literals are never
+// verbatim.
 Content GetContent(const SyntaxTree& tree, NodeId literal) {
   Content content;
   for (NodeId node = literal; node < tree[literal].subtree_end; ++node) {
@@ -126,8 +131,10 @@ bool HoldsDecorator(absl::string_view literal) {
 
 }  // namespace
 
+// Only a literal argument has a place in the file.
 std::vector<GeneratedString> FindGeneratedStrings(const ParsedText& file) {
   std::vector<GeneratedString> found;
+  // Most files have no such call.
   if (!Contains(file.text(), "async_compile")) return found;
   const SyntaxTree& tree = file.tree();
   const std::vector<NodeId> statements = Statements(tree);

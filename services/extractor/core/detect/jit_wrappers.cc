@@ -60,6 +60,7 @@ std::optional<JitWrapper> JitWrappers::ReadCalled(const Call& call, int depth) {
   return ReadName(call.name, call.resolved, tree_.StripParentheses(call.function), depth + 1);
 }
 
+// A DSL's own name decides at once. Only a name without points is followed through the file.
 std::optional<JitWrapper> JitWrappers::ReadName(absl::string_view dotted,
                                                 absl::string_view resolved, NodeId at, int depth) {
   const v1::Dsl dsl = dsl::FindExtractedDsl(resolved);
@@ -111,6 +112,7 @@ std::optional<JitWrapper> JitWrappers::ReadValue(NodeId value, int depth) {
   return found;
 }
 
+// A definition is a wrapper by what it returns or applies; any other value by what it is.
 std::optional<JitWrapper> JitWrappers::ResolveValue(NodeId value, int depth) {
   value = tree_.StripParentheses(value);
   switch (tree_.GetKind(value)) {
@@ -141,6 +143,8 @@ std::optional<JitWrapper> JitWrappers::ReadFirstArgument(NodeId call, int depth)
   return body == kNoNode ? std::nullopt : Read(body, depth);
 }
 
+// Reads all return statements below, also those of functions inside: a decorator with arguments
+// returns a function that returns the kernel.
 std::optional<JitWrapper> JitWrappers::InFunction(NodeId function, int depth) {
   for (const NodeId node : tree_.Of(Kind::kReturnStatement, function)) {
     const NodeId result = FirstExpression(tree_, node);
@@ -202,6 +206,7 @@ bool JitWrappers::TakesParameter(NodeId call) const {
          names_.IsParameter(tree_.GetText(name), call);
 }
 
+// Returns f of functools.partial(f, ...), at any depth up to the bound.
 NodeId JitWrappers::InsidePartial(NodeId expression) const {
   for (int depth = 0; depth < kMaxSteps && expression != kNoNode; ++depth) {
     if (tree_.GetKind(expression) != Kind::kCall || !IsPartial(calls_.At(expression))) break;
@@ -214,6 +219,7 @@ NodeId JitWrappers::FunctionArgument(NodeId call) const {
   return InsidePartial(FirstArgument(tree_, call));
 }
 
+// Follows one assignment at a time, up to kMaxSteps, until a name is that of a function.
 std::vector<NodeId> JitWrappers::FunctionsMeant(NodeId expression) const {
   NodeId at = InsidePartial(tree_.StripParentheses(expression));
   for (int steps = 0; steps < kMaxSteps && at != kNoNode; ++steps) {

@@ -15,6 +15,15 @@
 
 namespace kernelmill::extractor {
 
+// clang-format off
+// A template in a string, as PyTorch has them:
+//
+//   mm = TritonTemplate(name="mm", grid=mm_grid, source=r"""{{def_kernel("A", "B")}} ... """)
+//
+// The source may also be a name that the literal was assigned to above. It is no Python until it is
+// filled in, so that nothing of it is parsed.
+// clang-format on
+
 using python::CountIndentation;
 using python::Field;
 using python::Kind;
@@ -57,7 +66,8 @@ absl::string_view GetLiterals(const SyntaxTree& tree, NodeId root) {
   return begin < end ? tree.text().substr(begin, end - begin) : absl::string_view();
 }
 
-// Returns the expression itself, or the value that its name was last assigned above.
+// Returns the expression itself, or the value that its name was last assigned above. A name without
+// an assignment above stays a name.
 NodeId FindValue(const SyntaxTree& tree, const LocalNames& names, NodeId expression) {
   const NodeId node = tree.StripParentheses(expression);
   if (tree.GetKind(node) != Kind::kIdentifier) return node;
@@ -68,6 +78,7 @@ NodeId FindValue(const SyntaxTree& tree, const LocalNames& names, NodeId express
   return value;
 }
 
+// Returns whether the call makes a template, and the class's resolved name in `found_by`.
 bool IsTemplateCall(const ParsedText& file, NodeId node, std::string* found_by) {
   const SyntaxTree& tree = file.tree();
   if (tree.GetKind(node) != Kind::kCall) return false;
@@ -100,11 +111,14 @@ std::vector<KernelTemplate> FindTemplates(const ParsedText& file) {
                      name == kNoNode ? "" : std::string(GetLiterals(tree, name)),
                      std::move(found_by)});
   }
+  // The calls are in the order of the text, their strings need not be: a name may hold one.
   std::stable_sort(found.begin(), found.end(),
                    [](const auto& a, const auto& b) { return a.content_begin < b.content_begin; });
   int last_line = 0;
   found.erase(std::remove_if(found.begin(), found.end(),
                              [&](const KernelTemplate& next) {
+                               // The templates are sorted, so that one that shares a line begins
+                               // before the end of the last that is kept.
                                const bool shared = next.first_line <= last_line;
                                if (!shared) last_line = next.last_line;
                                return shared;
@@ -125,6 +139,7 @@ KernelTemplate MakeFileTemplate(absl::string_view path, const LineIndex& lines) 
           std::string(kFileEnd.substr(1))};
 }
 
+// The source is whole lines of the file, with the code before and after the string on its lines.
 v1::Kernel DescribeTemplate(absl::string_view path, absl::string_view text, const LineIndex& lines,
                             const KernelTemplate& found) {
   const size_t begin = lines.Begin(found.first_line);

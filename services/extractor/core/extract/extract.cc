@@ -19,10 +19,16 @@
 #include "services/extractor/core/link/kernel_shards.h"
 
 namespace kernelmill::extractor {
+
+// Extracts the files of a shard, one after another in the order of their paths. Each file is read
+// for itself, so that pieces of a shard may be read on different machines and joined. Kernels of
+// different files meet in the link stage only.
+
 namespace {
 
 constexpr size_t kMaxReason = 64;
 
+// The sort is stable: files with one path keep the order of the shard.
 std::vector<const v1::SourceFile*> SortedByPath(const v1::FileShard& files) {
   std::vector<const v1::SourceFile*> sorted;
   for (const v1::SourceFile& file : files.files()) sorted.push_back(&file);
@@ -31,6 +37,7 @@ std::vector<const v1::SourceFile*> SortedByPath(const v1::FileShard& files) {
   return sorted;
 }
 
+// INVALID_ARGUMENT: the piece is empty or not within the shard.
 absl::StatusOr<std::vector<const v1::SourceFile*>> ChooseFiles(const v1::FileShard& files,
                                                                const Piece& piece) {
   const int size = files.files_size();
@@ -57,6 +64,8 @@ v1::Kernel WholeFile(const v1::SourceFile& file) {
   return whole;
 }
 
+// A file beyond a bound is listed with its reason. Any other error ends the whole call, because it
+// tells about this machine and not about the file.
 absl::StatusOr<v1::KernelShard> ExtractFiles(const std::vector<const v1::SourceFile*>& sorted,
                                              const PythonParser& parser,
                                              const ExtractOptions& options) {
@@ -64,6 +73,7 @@ absl::StatusOr<v1::KernelShard> ExtractFiles(const std::vector<const v1::SourceF
   for (const v1::SourceFile* file : sorted) {
     RETURN_IF_ERROR(json::IsJsonPath(file->path()) ? ExtractJsonFile(*file, parser, options, shard)
                                                    : ExtractFile(*file, parser, options, shard));
+    // The reader listed the file last.
     const bool failed = !shard.files(shard.files_size() - 1).failed().empty();
     if (options.keep_files && !failed) *shard.add_kernels() = WholeFile(*file);
   }

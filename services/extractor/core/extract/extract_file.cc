@@ -31,6 +31,14 @@
 
 namespace kernelmill::extractor {
 
+// Reads one file of Python or CUDA. A Python file takes one of three ways: a file that may hold
+// kernels is read by FileExtractor; one that cannot, by AddImportable, for the definitions,
+// wrappers and launches that other files may need; one beyond a bound is listed with the reason.
+// The tests for the first way search for a few byte strings, because most files hold no kernel.
+//
+// The records of a string that TorchInductor runs are made as those of a file, and then moved to
+// the string's place in the file.
+
 using python::Bindings;
 using python::kNoNode;
 using python::NodeId;
@@ -91,6 +99,8 @@ void AddLaunches(const ParsedFile& file, const Launches& launches, v1::KernelSha
   }
 }
 
+// Returns whether a file may launch a kernel that it imports. Cheap, as the next function is: most
+// files are answered by a search for bytes.
 bool MayLaunch(absl::string_view text) {
   return Contains(text, "](") || Contains(text, ".run(") || Contains(text, "launch");
 }
@@ -141,6 +151,7 @@ class FileExtractor {
     if (strings.size() > options_.max_strings) {
       return absl::ResourceExhaustedError("too_many_strings");
     }
+    // Files of TorchInductor tell their model in the path.
     const v1::InductorOrigin origin = OriginFromPath(path_);
     Add(*file, functions, IsGenerated(functions.kernels) ? &origin : nullptr, nullptr);
     AddNames(functions);
@@ -184,6 +195,8 @@ class FileExtractor {
     return text_.substr(string.begin, string.end - string.begin);
   }
 
+  // Returns RESOURCE_EXHAUSTED if the records of nested kernels would repeat too much text: n
+  // functions, each within the one before, hold about n/2 times the file.
   absl::Status CheckOverlap(const ParsedText& text, const FoundFunctions& functions) const {
     const size_t limit = options_.max_overlap * text.text().size();
     const size_t kept = KeptBytes(text, functions.kernels) + KeptBytes(text, functions.candidates);
@@ -197,6 +210,7 @@ class FileExtractor {
     skipped.set_reason(std::string(reason));
   }
 
+  // A string beyond a bound is listed; the others are read all the same.
   absl::Status AddString(const ParsedText& file, const GeneratedString& string,
                          v1::InductorOrigin origin) {
     if (!string.verbatim) {
@@ -221,6 +235,7 @@ class FileExtractor {
     RETURN_IF_ERROR(CheckOverlap(*inner, found));
     std::vector<JitFunction>& functions = found.kernels;
     const Place place = {static_cast<int64_t>(string.begin), file.lines().LineAt(string.begin) - 1};
+    // The record's source is whole lines of the file.
     const auto shared = std::remove_if(
         functions.begin(), functions.end(),
         [&](const JitFunction& function) { return !OwnsItsLines(*inner, function); });
@@ -238,7 +253,9 @@ class FileExtractor {
   };
 
   // Adds the text's kernels, candidates and definitions. `origin` is null if TorchInductor did not
-  // write the text; `place` is null for a whole file.
+  // write the text; `place` is null for a whole file. A string is no module that others could
+  // import, so that only what its kernels use is kept, and launches of imported kernels are not
+  // looked for.
   void Add(const ParsedText& parsed, const FoundFunctions& found, const v1::InductorOrigin* origin,
            const Place* place) {
     const std::vector<JitFunction> functions = JoinFunctions(found);
@@ -249,6 +266,7 @@ class FileExtractor {
     const ParsedFile text = {path_,          parsed.text(),    parsed.tree(),
                              parsed.lines(), parsed.imports(), parsed.calls(),
                              bindings};
+    // The readers that all kernels of the text share are made once.
     const KernelReferences references(text.tree, functions);
     const Launches launches(text, references, functions);
     std::vector<v1::Kernel> kernels = Describe(text, functions, references, launches);
@@ -407,6 +425,8 @@ absl::Status ExtractCode(const v1::SourceFile& source, CodeLanguage language,
   return ExtractPython(source, reader.parser, reader.options, entry, shard);
 }
 
+// RESOURCE_EXHAUSTED is a fact about the file and becomes its reason. All other errors are returned
+// with the path.
 absl::Status ExtractFile(const v1::SourceFile& source, const PythonParser& parser,
                          const ExtractOptions& options, v1::KernelShard& shard) {
   v1::ExtractedFile& entry = ListFile(source, shard);

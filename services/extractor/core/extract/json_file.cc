@@ -25,6 +25,19 @@
 
 namespace kernelmill::extractor {
 
+// clang-format off
+// The ways to read a string, each tried if those before it do not apply:
+//
+//   Python as a whole            the string is one program
+//   fenced blocks                chats: the blocks of a language together; each by itself if they
+//                                are no program together
+//   the text around the fences   if no block may hold a kernel
+//   Python, prose blanked out    if that finds more kernels than the text as it is
+//   CUDA                         if Python finds no kernel, and the text may hold CUDA
+//
+// A way that is tried and not taken has cost its bytes of the budget, but leaves no records.
+// clang-format on
+
 using python::BudgetedParser;
 using python::ParsedText;
 
@@ -81,6 +94,8 @@ class JsonFileExtractor {
     absl::string_view text;  // the unescaped string
   };
 
+  // Reads the strings of one document. Those that cannot hold code are left at once and do not
+  // count for the bound.
   absl::Status ReadDocument(const json::Document& document) {
     json::StringReader reader(document.text);
     while (!ended_ && reader.Next()) {
@@ -142,6 +157,8 @@ class JsonFileExtractor {
     return absl::OkStatus();
   }
 
+  // Fences count only if the string as a whole is not Python: a program may have them in a
+  // docstring.
   absl::Status ReadString(const std::string& text, const Place& place) {
     if (text.size() <= kMostProse && MayHaveFences(text)) {
       const std::vector<FencedBlock> blocks = FindFencedBlocks(text);
@@ -175,6 +192,7 @@ class JsonFileExtractor {
   absl::Status ReadBlocks(const std::string& text, const std::string& inside,
                           const std::vector<FencedBlock>& blocks, FencedLanguage language,
                           const Place& place) {
+    // Each block is one more parse, which the file's budget pays for.
     constexpr size_t kMostAlone = 16;
     if (blocks.size() > kMostAlone) return ReadText(inside, place);
     absl::StatusOr<Findings> together = FindIn(inside, CodeLanguage::kPython);
@@ -226,13 +244,16 @@ class JsonFileExtractor {
     return parsed.status();
   }
 
-  // The result of reading a text in one way.
+  // The result of reading a text in one way. A way that is not taken leaves nothing behind: each
+  // way fills a shard of its own, and Adopt() takes one over.
   struct Findings {
     v1::ExtractedFile entry;
     v1::KernelShard shard;
     bool is_python = false;  // without errors
   };
 
+  // Every way costs bytes of the file's budget: the parser counts what it parses, and CUDA is
+  // counted here.
   absl::StatusOr<Findings> FindIn(const std::string& text, CodeLanguage language) {
     v1::SourceFile code;
     code.set_path(path_);

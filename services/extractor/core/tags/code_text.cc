@@ -23,6 +23,7 @@ const Words& Keywords() {
   return words;
 }
 
+// Returns whether a Python statement with this first word has a block.
 bool BeginsBlock(string_view word) {
   static const auto& words = *new Words(
       {"if", "else", "elif", "for", "while", "try", "with", "except", "finally", "def", "async"});
@@ -46,6 +47,7 @@ size_t CodeText::FindClose(size_t open, size_t end) const {
   return std::min(closes_[open], end > 0 ? end - 1 : 0);
 }
 
+// Returns the number of blanks and tabs before the token, which is the first of its line.
 size_t CodeText::Column(size_t at) const {
   const size_t place = static_cast<size_t>(tokens_[at].text.data() - text_.data());
   size_t begin = place;
@@ -129,6 +131,7 @@ void CodeText::AddCFunctions(absl::flat_hash_map<string_view, TokenSpan>& functi
   for (size_t at = 0; at + 1 < tokens_.size(); ++at) {
     if (!IsName(at) || tokens_[at + 1].text != "(") continue;
     const size_t close = closes_[at + 1];
+    // The qualifiers between the parameters and the body.
     size_t body = close + 1;
     while (body < tokens_.size() && body <= close + kMaxQualifiers &&
            tokens_[body].kind == code::Token::kName) {
@@ -143,6 +146,7 @@ void CodeText::AddCFunctions(absl::flat_hash_map<string_view, TokenSpan>& functi
 
 // Returns whether the name begins a call with template arguments: name<...>(
 bool CodeText::IsTemplateCall(size_t name, size_t end) const {
+  // Bounds the look ahead at each `<`, which may be a comparison.
   constexpr size_t kMaxArguments = 40;
   int depth = 0;
   for (size_t at = name + 1; at < std::min(end, name + kMaxArguments); ++at) {

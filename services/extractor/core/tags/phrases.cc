@@ -5,6 +5,11 @@
 #include "absl/strings/ascii.h"
 
 namespace kernelmill::extractor {
+
+// Words are compared as runs: a phrase is looked up in a hash table by the letters of a run of up
+// to kMaxRun words, joined. That is why "layer_norm", "LayerNorm" and "layernorm" are one phrase.
+// The bounds keep a hostile name of many words linear: at most kMaxWords runs of each length.
+
 namespace {
 
 constexpr size_t kMaxWords = 64;
@@ -23,11 +28,14 @@ bool BeginsWord(absl::string_view name, size_t at) {
   const char c = name[at];
   if (IsDigit(c) != IsDigit(before)) return true;
   if (!IsUpper(c)) return false;
+  // A capital after a capital begins a word only if a small letter follows: FFTKernel is FFT and
+  // Kernel.
   return !IsUpper(before) || (at + 1 < name.size() && IsLower(name[at + 1]));
 }
 
 }  // namespace
 
+// Bytes that are neither letters nor digits end a word and are dropped.
 std::vector<std::string> NameWords(absl::string_view name) {
   std::vector<std::string> words;
   bool within = false;  // a word
@@ -69,6 +77,7 @@ std::vector<Phrases::Found> Phrases::FindIn(const std::vector<std::string>& word
       }
       if (phrase.size() > kMaxLetters) continue;
       auto found = numbers_.find(phrase);
+      // The plural of a phrase is the phrase.
       if (found == numbers_.end() && phrase.size() > kMinPlural && phrase.back() == 's') {
         phrase.pop_back();
         found = numbers_.find(phrase);

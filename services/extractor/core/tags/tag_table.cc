@@ -3,6 +3,20 @@
 #include <iterator>
 
 namespace kernelmill::extractor {
+
+// The vocabulary. To add a tag, put its rule in the order of the tags: Tagger finds rules by binary
+// search. The name of every tag that tags.cc or an `also` gives must be in the table.
+//
+// Phrases are in small letters, and the words of a phrase are written together. A phrase goes to
+// `words` if it means the operation in any name, to `own_words` if it does so only in a kernel's
+// own name ("sum" of a file says little). If a phrase means something else in a longer one, the
+// longer one goes to kOther, which gives no tag and takes the words away (phrases.h). If it means
+// something else beside a certain word, that word goes to `unless`. If the kernel's code can refute
+// it, the rule gets a condition in `needs`.
+//
+// A tag that says how a kernel works, as gather does, is `generic`: the search for the subject goes
+// on in further names.
+
 namespace {
 
 const TagRule kRules[] = {
@@ -43,6 +57,8 @@ const TagRule kRules[] = {
                "siluandmul",
                "geluandmul"},
      .own_words = {"act", "actfunc", "actmul", "actandmul", "siglu", "sparsemax"}},
+    // The scheduler of an attention kernel, its metadata or its quantizer is no attention, unless
+    // it has a dot.
     {.tag = "attention",
      .words = {"attention",
                "attentions",
@@ -176,6 +192,7 @@ const TagRule kRules[] = {
     {.tag = "interpolation",
      .words = {"upsample", "interpolate", "interpolation", "bicubic", "bilinear", "trilinear"}},
     {.tag = "jagged", .words = {"jagged"}, .own_words = {"ragged", "varlen"}, .generic = true},
+    // Generic, because many kernels of attention read a cache; see Tagger::AddFromNames.
     {.tag = "kv_cache",
      .words = {"kvcache", "reshapeandcache", "fillkvcache", "concatandcache", "cachekv", "copykv",
                "kvcopy", "destindexcopykv", "kvbuffer", "kvpages"},
@@ -195,6 +212,7 @@ const TagRule kRules[] = {
     {.tag = "linear_algebra",
      .words = {"solvetril", "trisolve", "triangularsolve", "cholesky", "householder",
                "solvetriangular", "matrixinverse"}},
+    // Most phrases that begin with chunk are names of steps: chunk_fwd_kernel_o.
     {.tag = "linear_attention",
      .words = {"linearattention",
                "linearattn",
@@ -317,6 +335,8 @@ const TagRule kRules[] = {
                "fp8block"},
      .own_words = {"absmax", "qparam", "actquant", "activationquant", "actdynamicquant"},
      .parameters = {"qweight", "qzeros", "zeropoint", "zeropoints"}},
+    // Dropout and sampling draw numbers too, so that the calls count only if nothing else gave a
+    // tag.
     {.tag = "random",
      .words = {"rand", "randn", "randint", "random", "randperm", "philox", "threefry", "prng",
                "bernoulli", "rng"},
@@ -324,6 +344,8 @@ const TagRule kRules[] = {
      .weak_calls = {"rand", "randn", "randint", "rand4x", "randn4x", "randint4x", "philox",
                     "prng_random_bits", "curand_*", "curand", "stateful_uniform", "stateful_normal",
                     "stateful_bits"}},
+    // Too many kernels have a sum or a maximum in a part of their path for these to count outside
+    // the own name.
     {.tag = "reduction",
      .own_words = {"sum",       "mean",       "amax",      "amin",      "argmax",       "argmin",
                    "max",       "min",        "prod",      "reduce",    "reduction",    "var",
@@ -381,6 +403,8 @@ const TagRule kRules[] = {
     {.tag = "transpose", .own_words = {"transpose"}, .needs = Needs::kNoProduct, .generic = true},
 };
 
+// Each has a phrase of the table in it that means something else there: fbgemm is no gemm,
+// max_seqlen no maximum.
 const TagRule::List kOther = {"thensum",
                               "fbgemm",
                               "deepgemm",

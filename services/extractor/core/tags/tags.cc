@@ -24,6 +24,18 @@
 #include "services/extractor/core/tags/value_flow.h"
 
 namespace kernelmill::extractor {
+
+// clang-format off
+// The evidence, and the part of this file that reads it:
+//
+//   KernelFacts   the calls of the kernel and its helpers, and the values that its stores get
+//   OtherNames    names around the kernel, in the order of their weight
+//   Tagger        the steps; each may give tags that no step before gave
+//
+// A tag has one reason, the first. Steps look at the tags that are there already: a subject that is
+// known ends the search in names, and structure mostly fills gaps.
+// clang-format on
+
 namespace {
 
 using absl::string_view;
@@ -117,6 +129,7 @@ class Reach {
   absl::flat_hash_map<string_view, ValueTraits> helpers_;
 };
 
+// Sorted, so that the first call that matches, and with it the reason, is always the same.
 void AddCalls(const CallCounts& calls, KernelFacts& facts) {
   facts.only_places = true;
   for (const auto& [name, count] : calls) {
@@ -163,9 +176,10 @@ bool Has(TagRule::List list, string_view word) {
 }
 
 // NamePhrases numbers a phrase by the index of its rule, plus kOwn if the phrase counts in the
-// kernel's own name only.
+// kernel's own name only. There are fewer rules than kOwn.
 constexpr int kOwn = 1000;
 
+// Made once and never freed, as are the tables of this folder.
 const Phrases& NamePhrases() {
   static const auto& phrases = *[] {
     auto* all = new Phrases;
@@ -208,6 +222,8 @@ string_view WithoutNamespaces(string_view name) {
   return colon == string_view::npos ? name : name.substr(colon + 2);
 }
 
+// Returns the name of the function that launches the kernel; in CUDA that of the first launch.
+// Empty if it is not known.
 string_view LauncherName(const v1::Kernel& kernel) {
   if (kernel.has_launcher()) return WithoutNamespaces(kernel.launcher().qualname());
   if (kernel.cuda().launches().empty()) return "";
@@ -269,6 +285,7 @@ class Tagger {
     }
     return false;
   }
+  // The first reason is kept.
   void Give(string_view tag, string_view reason) {
     std::string& held = reasons_[FindRule(tag)];
     if (held.empty()) held = std::string(reason);
@@ -285,6 +302,8 @@ class Tagger {
     }
   }
 
+  // Names of functions and classes around come from the innermost outwards. C++ has none:
+  // namespaces are no evidence.
   std::vector<std::pair<string_view, std::string>> OtherNames() const {
     std::vector<std::pair<string_view, std::string>> names;
     if (!facts_.is_c) {
@@ -304,6 +323,7 @@ class Tagger {
     names.emplace_back("file", std::string(Stem(kernel_.path())));
     names.emplace_back("docstring", std::string(FirstSentence(kernel_.docstring())));
     const std::vector<string_view> path = absl::StrSplit(kernel_.path(), '/');
+    // The two folders next to the file; the topmost one is not among them.
     for (size_t up = 2; up <= 3 && up < path.size(); ++up) {
       names.emplace_back("folder", std::string(path[path.size() - up]));
     }
@@ -321,6 +341,7 @@ class Tagger {
         if (number >= kOwn && !own) continue;
         const size_t place = static_cast<size_t>(number % kOwn);
         const TagRule& rule = rules_[place];
+        // A remote name tells the subject at most, and not how the kernel works.
         if (rule.generic && !own && (known || where == "docstring" || where == "folder")) continue;
         if (!reasons_[place].empty() || !Holds(rule, words, own)) continue;
         reasons_[place] = absl::StrCat(where, ":", found.phrase);
@@ -340,6 +361,7 @@ class Tagger {
     }
     if (facts.is_c) return true;
     if (rule.needs == Needs::kNoProduct) return facts.dots == 0;
+    // A name that is not in the module may do what the rule needs.
     if (facts.incomplete) return true;
     switch (rule.needs) {
       case Needs::kProduct:
@@ -356,6 +378,7 @@ class Tagger {
     }
   }
 
+  // Adds the tags of phrases in parameters' names, whatever tags there are already.
   void AddFromParameters() {
     for (const v1::Parameter& parameter : kernel_.parameters()) {
       for (const Phrases::Found& found : ParameterPhrases().FindIn(NameWords(parameter.name()))) {
@@ -369,6 +392,8 @@ class Tagger {
     }
   }
 
+  // Calls that only one operation makes always count. Weak calls count only if no name or parameter
+  // gave a tag.
   void AddFromCalls() {
     const bool known = AnyTag();
     for (size_t i = 0; i < rules_.size(); ++i) {
@@ -427,9 +452,11 @@ class Tagger {
         "attention",  "batched_gemm",   "convolution",      "fft",    "grouped_gemm", "hadamard",
         "kv_cache",   "linear_algebra", "linear_attention", "matmul", "rope",         "scan",
         "state_space"};
+    // One of these explains the dot.
     for (const string_view tag : kMadeOfDots) {
       if (Tagged(tag)) return;
     }
+    // softmax(q k) v is two dots with a stable softmax between them.
     const bool scores = facts_.dots >= 2 && facts_.Calls(kExp) && facts_.Calls(kMax);
     if (scores && !SubjectKnown()) return Give("attention", "structure:dot+exp+max+dot");
     Give("matmul", "structure:dot");
@@ -443,6 +470,7 @@ class Tagger {
     if (AnyValue(kReduced)) return Give("reduction", "structure:stores_reduced");
     if (AnyValue(kScanned)) return Give("scan", "structure:stores_scanned");
     if (!facts_.atomics.empty()) {
+      // An atomic update at a place that was loaded.
       const bool scatters =
           std::any_of(facts_.atomics.begin(), facts_.atomics.end(),
                       [](ValueFlow::Store store) { return (store.address & kIndex) != 0; });
@@ -498,6 +526,8 @@ class Tagger {
         if (Has(BackwardWords(), word)) return Give("backward", absl::StrCat(where, ":", word));
       }
       for (const std::string& word : words) {
+        // A name that says forward ends the search: the names behind it do not make the kernel
+        // backward.
         if (Has(ForwardWords(), word)) return;
       }
     }
@@ -511,6 +541,7 @@ class Tagger {
 
 }  // namespace
 
+// Tags come in the order of the table.
 void AddTags(v1::Kernel& kernel) {
   Tagger tagger(kernel);
   tagger.Run();

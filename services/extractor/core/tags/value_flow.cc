@@ -10,6 +10,16 @@
 #include "services/extractor/core/tags/phrases.h"
 
 namespace kernelmill::extractor {
+
+// clang-format off
+// Kinds of calls, and the flow of values through a kernel. An example:
+//
+//   i = tl.load(idx + r)     i: loaded, index
+//   x = tl.load(p + i)       x: loaded, index, gathered: its address is an index
+//   y = x * 2                y: also computed
+//   tl.store(q + r, y)       a store with the traits of y, at an address without traits
+// clang-format on
+
 namespace {
 
 using absl::string_view;
@@ -20,6 +30,8 @@ struct Entry {
   std::initializer_list<string_view> names;
 };
 
+// A name may be in several rows: its kinds add up. `sum` reduces and sums, `max` reduces and
+// selects.
 const Entry kEntries[] = {
     {kLoad,
      {"load", "descriptor_load", "_experimental_descriptor_load", "ldg", "__ldg", "buffer_load",
@@ -146,6 +158,7 @@ const Prefix kPrefixes[] = {
 
 }  // namespace
 
+// The hash table answers for whole names. Prefixes are few and are tried one by one.
 uint32_t GetCallKinds(string_view name) {
   static const auto& kinds = *[] {
     auto* by_name = new absl::flat_hash_map<string_view, uint32_t>;
@@ -179,6 +192,9 @@ bool Augments(string_view token) {
   return operators.contains(token);
 }
 
+// Returns whether a parameter's name says that it holds the offsets or lengths of segments:
+// cu_seqlens, indptr. A value that is loaded from there is no index, so that a kernel of ragged
+// rows is no gather.
 bool HoldsSegments(string_view parameter) {
   static const auto& words = *new absl::flat_hash_set<string_view>(
       {"offset",  "offsets", "seqlen", "seqlens", "len",    "lens",  "length",
@@ -218,11 +234,15 @@ ValueFlow::ValueFlow(const CodeText& code, const std::vector<TokenSpan>& body,
   }
 }
 
+// Returns the traits of all values that the name had so far; 0 for a name that nothing was assigned
+// to.
 ValueTraits ValueFlow::GetTraits(string_view name) const {
   const auto found = values_.find(name);
   return found == values_.end() ? 0 : found->second;
 }
 
+// Returns whether a subscript of the name is memory. In Python only that of a parameter is: a
+// reference of Pallas.
 bool ValueFlow::IsSubscripted(string_view name) const {
   return code_.is_c() || parameters_.contains(name);
 }
@@ -258,7 +278,8 @@ void ValueFlow::Run(TokenSpan statement) {
   ReadExpression(statement, 0);
 }
 
-// The targets of `for x in y` get the traits of y.
+// The targets of `for x in y` get the traits of y. In Python only; a loop of C is made of
+// assignments.
 void ValueFlow::RunLoopHeader(TokenSpan statement) {
   size_t in = statement.begin;
   while (in < statement.end && code_[in] != "in") ++in;
@@ -280,6 +301,7 @@ bool ValueFlow::UsesTarget(TokenSpan left, TokenSpan right) const {
 }
 
 // Returns whether a value computed from loaded ones is added to a name that held no loaded value.
+// Only the first pass can tell: in the second one each name holds all that it ever gets.
 bool ValueFlow::Accumulates(TokenSpan left, ValueTraits traits) const {
   return first_pass_ && left.end == left.begin + 1 && (traits & kComputed) != 0 &&
          (GetTraits(code_[left.begin]) & kLoaded) == 0;
@@ -313,6 +335,7 @@ bool ValueFlow::AssignElement(TokenSpan left, ValueTraits traits) {
   while (open < left.end && code_[open] != "[") ++open;
   if (open == left.end || open == left.begin) return false;
   const string_view name = code_[open - 1];
+  // x.at[i] = v of Pallas.
   const bool at_view = name == "at" && open >= left.begin + 2 && code_[open - 2] == ".";
   if (!IsSubscripted(name) && !at_view) return false;
   const size_t close = code_.FindClose(open, left.end);
@@ -390,6 +413,7 @@ ValueFlow::Called ValueFlow::ReadCall(size_t name, TokenSpan arguments, size_t b
     from = at + 1;
   }
   if (each.empty()) each.push_back(0);  // the text ends at the bracket
+  // The value before the point: p of p.load(). A module has no traits.
   const bool method = name >= begin + 2 && code_[name - 1] == ".";
   const ValueTraits receiver = method ? GetTraits(code_[name - 2]) : 0;
   if ((kinds & kLoad) != 0) {
@@ -400,6 +424,7 @@ ValueFlow::Called ValueFlow::ReadCall(size_t name, TokenSpan arguments, size_t b
     return {traits};
   }
   if ((kinds & kStore) != 0) {
+    // store(address, value), or address.store(value).
     if (each.size() > 1) {
       stores_.push_back({each[0], each[1]});
     } else {
@@ -415,10 +440,13 @@ ValueFlow::Called ValueFlow::ReadCall(size_t name, TokenSpan arguments, size_t b
   }
   traits |= receiver;
   Called called;
+  // Casts, places, min and max do not count as computation.
   called.computes = (traits & kLoaded) != 0 && (kinds & (kCast | kPlace)) == 0 &&
                     function != "min" && function != "max";
+  // A root of a sum is what a norm divides by.
   if ((kinds & kRoot) != 0 && (traits & kReduced) != 0) root_of_sum_ = true;
   called.traits = traits | OwnTraits(kinds, traits);
+  // The text of a helper is not followed: its calls tell what its result has.
   const auto helper = helpers_.find(function);
   if (helper != helpers_.end()) called.traits |= helper->second;
   return called;
