@@ -110,6 +110,36 @@ TEST(Path, BaseNameAndFolder) {
   EXPECT_EQ(ParentFolder("/a"), "");
 }
 
+TEST(Url, CredentialsAreLeftOutOfMessages) {
+  const std::pair<const char*, const char*> urls[] = {
+      {"https://a.org/x", "https://a.org/x"},
+      {"https://user:pw@a.org:8/x?y#z", "https://***@a.org:8/x?y#z"},
+      {"https://token@a.org/x", "https://***@a.org/x"},
+      {"HTTP://user:p@w@a.org", "HTTP://***@a.org"},
+      {"https://user:@a.org", "https://***@a.org"},
+      {"https://user:p/w@a.org/x", "https://***@a.org/x"},
+      {"https://user:p#w?@a.org/x", "https://***@a.org/x"},
+      {"https://user:p w\"@a.org/x", "https://***@a.org/x"},
+      {"ssh://git@a.org/x", "ssh://git@a.org/x"},
+      {"git+ssh://git@a.org/x", "git+ssh://git@a.org/x"},
+      {"ssh://git:pw@a.org/x", "ssh://***@a.org/x"},
+      {"https://a.org:80/pkg@1.0", "https://a.org:80/pkg@1.0"},
+      {"https://[::1]:80/pkg@1.0", "https://[::1]:80/pkg@1.0"},
+      {"https://a.org/@scope/pkg", "https://a.org/@scope/pkg"},
+      {"git@a.org:x/y", "git@a.org:x/y"},
+      {"https://", "https://"},
+      {"", ""}};
+  for (const auto& [url, shown] : urls) {
+    EXPECT_EQ(RedactedUrl(url), shown);
+  }
+  EXPECT_EQ(RedactedText("asked \"https://u:p@a.org/x\", then https://t@b.org: no; a@b.org"),
+            "asked \"https://***@a.org/x\", then https://***@b.org: no; a@b.org");
+  EXPECT_EQ(RedactedText("https://u:p@a.org/?to=http://v:q@b.org"),
+            "https://***@a.org/?to=http://***@b.org");
+  EXPECT_EQ(RedactedText("<https://a.org:x> c@d"), "<https://a.org:x> c@d");
+  EXPECT_EQ(RedactedText("https://a.org: user@b.org"), "https://a.org: user@b.org");
+}
+
 TEST(Clock, MonotonicNowNeverGoesBack) {
   const absl::Duration before = MonotonicNow();
   EXPECT_GT(before, absl::ZeroDuration());

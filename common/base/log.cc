@@ -7,9 +7,11 @@
 #include <atomic>
 #include <limits>
 
+#include "absl/strings/match.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "common/base/text.h"
+#include "common/base/url.h"
 
 namespace kernelmill {
 namespace {
@@ -54,15 +56,19 @@ void AppendTime(absl::Time now, std::string* line) {
   absl::StrAppend(line, second, ".", absl::Dec(ms - whole * 1000, absl::kZeroPad3), "Z");
 }
 
+// Returns the text in JSON. Passwords in URLs are left out, whoever made the text.
+std::string Shown(absl::string_view text) {
+  return absl::StrContains(text, "://") ? JsonString(RedactedText(text)) : JsonString(text);
+}
+
 void AppendLine(LogLevel level, absl::string_view message, std::initializer_list<LogField> fields,
                 std::string* out) {
   *out += "{\"time\":\"";
   AppendTime(absl::Now(), out);
   absl::StrAppend(out, "\",\"level\":\"", LevelName(level),
-                  "\",\"service\":", JsonString(Config().service),
-                  ",\"message\":", JsonString(message));
+                  "\",\"service\":", JsonString(Config().service), ",\"message\":", Shown(message));
   for (const LogField& field : fields) {
-    absl::StrAppend(out, ",\"", field.key, "\":", JsonString(field.value));
+    absl::StrAppend(out, ",\"", field.key, "\":", Shown(field.value));
   }
   *out += "}\n";
 }
