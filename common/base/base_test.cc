@@ -1,7 +1,13 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <string>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -104,6 +110,36 @@ TEST(Path, BaseNameAndFolder) {
   EXPECT_EQ(ParentFolder("/a"), "");
 }
 
+TEST(Url, CredentialsAreLeftOutOfMessages) {
+  const std::pair<const char*, const char*> urls[] = {
+      {"https://a.org/x", "https://a.org/x"},
+      {"https://user:pw@a.org:8/x?y#z", "https://***@a.org:8/x?y#z"},
+      {"https://token@a.org/x", "https://***@a.org/x"},
+      {"HTTP://user:p@w@a.org", "HTTP://***@a.org"},
+      {"https://user:@a.org", "https://***@a.org"},
+      {"https://user:p/w@a.org/x", "https://***@a.org/x"},
+      {"https://user:p#w?@a.org/x", "https://***@a.org/x"},
+      {"https://user:p w\"@a.org/x", "https://***@a.org/x"},
+      {"ssh://git@a.org/x", "ssh://git@a.org/x"},
+      {"git+ssh://git@a.org/x", "git+ssh://git@a.org/x"},
+      {"ssh://git:pw@a.org/x", "ssh://***@a.org/x"},
+      {"https://a.org:80/pkg@1.0", "https://a.org:80/pkg@1.0"},
+      {"https://[::1]:80/pkg@1.0", "https://[::1]:80/pkg@1.0"},
+      {"https://a.org/@scope/pkg", "https://a.org/@scope/pkg"},
+      {"git@a.org:x/y", "git@a.org:x/y"},
+      {"https://", "https://"},
+      {"", ""}};
+  for (const auto& [url, shown] : urls) {
+    EXPECT_EQ(RedactedUrl(url), shown);
+  }
+  EXPECT_EQ(RedactedText("asked \"https://u:p@a.org/x\", then https://t@b.org: no; a@b.org"),
+            "asked \"https://***@a.org/x\", then https://***@b.org: no; a@b.org");
+  EXPECT_EQ(RedactedText("https://u:p@a.org/?to=http://v:q@b.org"),
+            "https://***@a.org/?to=http://***@b.org");
+  EXPECT_EQ(RedactedText("<https://a.org:x> c@d"), "<https://a.org:x> c@d");
+  EXPECT_EQ(RedactedText("https://a.org: user@b.org"), "https://a.org: user@b.org");
+}
+
 TEST(Clock, MonotonicNowNeverGoesBack) {
   const absl::Duration before = MonotonicNow();
   EXPECT_GT(before, absl::ZeroDuration());
@@ -124,6 +160,60 @@ TEST(File, LimitIsEnforced) {
   EXPECT_EQ(*ReadFile(path, 5), "12345");
   EXPECT_EQ(ReadFile(path, 4).status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(ReadFile(path + "x", 4).status().code(), absl::StatusCode::kNotFound);
+}
+
+// A pipe would hang the reader: on opening until a writer comes, then until the writer ends.
+TEST(File, WhatIsNotARegularFileIsRefusedAtOnce) {
+  const auto dir = TempDir::Create();
+  ASSERT_TRUE(dir.ok());
+  const std::string pipe = dir->path() + "/pipe", link = dir->path() + "/link";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  ASSERT_EQ(::symlink(pipe.c_str(), link.c_str()), 0);
+  const auto refusal = [](const std::string& path) {
+    const absl::Status status = ReadFile(path, 1 << 20).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << path;
+    return std::string(status.message());
+  };
+  EXPECT_EQ(refusal(pipe), pipe + ": must be a regular file, not a pipe");
+  EXPECT_EQ(refusal(link), link + ": must be a regular file, not a pipe");
+  const FileDescriptor writer(::open(pipe.c_str(), O_RDWR | O_CLOEXEC));
+  EXPECT_EQ(refusal(pipe), pipe + ": must be a regular file, not a pipe");
+  EXPECT_EQ(refusal(dir->path()), dir->path() + ": must be a regular file, not a folder");
+  EXPECT_EQ(refusal("/dev/zero"), "/dev/zero: must be a regular file, not a device");
+  const FileDescriptor listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = {}};
+  const std::string socket = dir->path() + "/socket";
+  socket.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  ASSERT_EQ(::bind(listener.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  EXPECT_EQ(refusal(socket), socket + ": must be a regular file, not a socket");
+}
+
+TEST(File, ALinkAndAFileOfTheKernelAreRegular) {
+  const auto dir = TempDir::Create();
+  ASSERT_TRUE(dir.ok());
+  ASSERT_TRUE(WriteFile(dir->path() + "/f", "12345").ok());
+  ASSERT_EQ(::symlink("f", (dir->path() + "/link").c_str()), 0);
+  EXPECT_EQ(*ReadFile(dir->path() + "/link", 5), "12345");
+  EXPECT_FALSE(ReadFile("/proc/self/stat", 1 << 16)->empty());
+}
+
+// A job file may be "-", standard input, which a shell makes a pipe.
+TEST(File, StandardInputMayBeAPipe) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const FileDescriptor kept(::dup(STDIN_FILENO));
+  ASSERT_GE(::dup2(ends[0], STDIN_FILENO), 0);
+  ::close(ends[0]);
+  std::thread writer([&] {
+    ::usleep(50'000);  // a reader that does not wait would see an error or an end
+    EXPECT_TRUE(WriteAll(ends[1], "12345", "pipe").ok());
+    ::close(ends[1]);
+  });
+  const absl::StatusOr<std::string> text = ReadFile("/dev/stdin", 5);
+  writer.join();
+  ASSERT_GE(::dup2(kept.get(), STDIN_FILENO), 0);
+  ASSERT_TRUE(text.ok()) << text.status();
+  EXPECT_EQ(*text, "12345");
 }
 
 TEST(FileDescriptor, IsClosedOnceByItsLastOwner) {

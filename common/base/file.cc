@@ -22,11 +22,41 @@ absl::Status ErrnoStatus(int error, absl::string_view context) {
   return absl::Status(code, absl::StrCat(context, ": ", std::generic_category().message(error)));
 }
 
+namespace {
+
+// Opens a regular file to read it. O_NONBLOCK, which regular files ignore, makes open(2) return at
+// once for a pipe that has no writer.
+absl::StatusOr<FileDescriptor> OpenRegular(const std::string& path) {
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  const int failed = errno;
+  struct stat found = {};
+  if (!file.is_open() && failed != ENXIO) return ErrnoStatus(failed, path);
+  // A socket, and a device that is not there, cannot be opened (ENXIO).
+  const int looked = file.is_open() ? ::fstat(file.get(), &found) : ::stat(path.c_str(), &found);
+  if (looked != 0) return ErrnoStatus(errno, path);
+  if (S_ISREG(found.st_mode) && file.is_open()) return file;
+  const char* kind = "device";
+  if (S_ISDIR(found.st_mode)) kind = "folder";
+  if (S_ISFIFO(found.st_mode)) kind = "pipe";
+  if (S_ISSOCK(found.st_mode)) kind = "socket";
+  return absl::FailedPreconditionError(
+      absl::StrCat(path, ": must be a regular file, not a ", kind));
+}
+
+}  // namespace
+
+// Readers name standard input /dev/stdin. It may be a pipe or a terminal, and they wait for it.
+//
 // Does not ask for the size first: a pipe or a file of /proc has none, and a regular file may grow
 // meanwhile. The bound is checked before each piece is appended.
 absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t max_bytes) {
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.is_open()) return ErrnoStatus(errno, path);
+  FileDescriptor file;
+  if (path == "/dev/stdin") {
+    file = FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file.is_open()) return ErrnoStatus(errno, path);
+  } else {
+    ASSIGN_OR_RETURN(file, OpenRegular(path));
+  }
   std::string content;
   char buffer[1 << 16];
   while (true) {

@@ -11,8 +11,8 @@
 
 namespace kernelmill {
 
-// Reads a whole file. NOT_FOUND, PERMISSION_DENIED, and RESOURCE_EXHAUSTED if it is larger than
-// `max_bytes`.
+// Reads a whole regular file, or /dev/stdin of any kind. NOT_FOUND; PERMISSION_DENIED;
+// FAILED_PRECONDITION: not a regular file; RESOURCE_EXHAUSTED: larger than `max_bytes`.
 absl::StatusOr<std::string> ReadFile(const std::string& path, int64_t max_bytes);
 
 // Creates or replaces a file, and syncs it. RESOURCE_EXHAUSTED: the disk is full.

@@ -7,9 +7,11 @@
 #include <atomic>
 #include <limits>
 
+#include "absl/strings/match.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "common/base/text.h"
+#include "common/base/url.h"
 
 // A line is one JSON object, written with one write(2) so that lines of several threads and
 // processes do not mix. A thread that logs many lines at once holds a LogBatch: its lines gather in
@@ -59,16 +61,20 @@ void AppendTime(absl::Time now, std::string* line) {
   absl::StrAppend(line, second, ".", absl::Dec(ms - whole * 1000, absl::kZeroPad3), "Z");
 }
 
+// Returns the text in JSON. Passwords in URLs are left out, whoever made the text.
+std::string Shown(absl::string_view text) {
+  return absl::StrContains(text, "://") ? JsonString(RedactedText(text)) : JsonString(text);
+}
+
 // Keys are literals of our code and need no escapes; everything else does.
 void AppendLine(LogLevel level, absl::string_view message, std::initializer_list<LogField> fields,
                 std::string* out) {
   *out += "{\"time\":\"";
   AppendTime(absl::Now(), out);
   absl::StrAppend(out, "\",\"level\":\"", LevelName(level),
-                  "\",\"service\":", JsonString(Config().service),
-                  ",\"message\":", JsonString(message));
+                  "\",\"service\":", JsonString(Config().service), ",\"message\":", Shown(message));
   for (const LogField& field : fields) {
-    absl::StrAppend(out, ",\"", field.key, "\":", JsonString(field.value));
+    absl::StrAppend(out, ",\"", field.key, "\":", Shown(field.value));
   }
   *out += "}\n";
 }

@@ -57,6 +57,17 @@ TEST(Log, ALineIsAnObjectWithItsFieldsInOrder) {
       << lines[0];
 }
 
+TEST(Log, AUrlsPasswordIsLeftOut) {
+  CapturedLog captured;
+  LogWarning("asked https://user:s3cret@a.org/x",
+             {{"error", "https://u:s3cret@b.org/y: HTTP 404"}});
+  const std::vector<std::string> lines = captured.End();
+  ASSERT_EQ(lines.size(), 1);
+  EXPECT_FALSE(absl::StrContains(lines[0], "s3cret")) << lines[0];
+  EXPECT_TRUE(absl::StrContains(lines[0], "asked https://***@a.org/x\"")) << lines[0];
+  EXPECT_TRUE(absl::StrContains(lines[0], "https://***@b.org/y: HTTP 404")) << lines[0];
+}
+
 TEST(Log, LinesBelowTheLeastLevelAreDropped) {
   CapturedLog captured;
   Log(LogLevel::kDebug, "unseen");

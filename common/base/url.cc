@@ -1,5 +1,6 @@
 #include "common/base/url.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "absl/strings/ascii.h"
@@ -21,6 +22,54 @@ bool HasCredentials(absl::string_view url) {
   const bool ssh = absl::EqualsIgnoreCase(url.substr(0, scheme), "ssh");
   return !ssh || absl::StrContains(authority.substr(0, at), ':');
 }
+
+namespace {
+
+constexpr absl::string_view kSlashes = "://";
+
+// Returns the size of the credentials that `rest`, a URL after "://", begins with, without their
+// '@'; npos if it has none that must be left out.
+size_t CredentialsSize(absl::string_view scheme, absl::string_view rest) {
+  const absl::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
+  size_t at = authority.rfind('@');
+  if (at == absl::string_view::npos) {
+    // What follows the host's colon is a port. If it is not, it may begin a password.
+    const size_t colon = authority.find(':');
+    const absl::string_view port =
+        colon == absl::string_view::npos ? "" : authority.substr(colon + 1);
+    const bool address = absl::StartsWith(authority, "[");
+    if (address || std::all_of(port.begin(), port.end(), absl::ascii_isdigit)) return at;
+    at = rest.rfind('@');
+  }
+  if (at == absl::string_view::npos) return at;
+  const bool only_user = !absl::StrContains(rest.substr(0, at), ':');
+  return only_user && absl::EndsWithIgnoreCase(scheme, "ssh") ? absl::string_view::npos : at;
+}
+
+// Redacts the URLs of a text. Each ends at the first of `ends`.
+std::string Redacted(absl::string_view text, absl::string_view ends) {
+  std::string out;
+  while (true) {
+    const size_t slashes = text.find(kSlashes);
+    if (slashes == absl::string_view::npos) break;
+    const absl::string_view scheme = text.substr(0, slashes);
+    const absl::string_view rest = text.substr(slashes + kSlashes.size());
+    const size_t size = CredentialsSize(scheme, rest.substr(0, rest.find_first_of(ends)));
+    out.append(text.data(), slashes + kSlashes.size());
+    text = rest;
+    if (size == absl::string_view::npos) continue;
+    out += "***";
+    text.remove_prefix(size);
+  }
+  out.append(text.data(), text.size());
+  return out;
+}
+
+}  // namespace
+
+std::string RedactedUrl(absl::string_view url) { return Redacted(url, ""); }
+
+std::string RedactedText(absl::string_view text) { return Redacted(text, " \t\r\n\"<>"); }
 
 // Brings the spellings of one repository to one text, in lower case: without scheme, user, final
 // slashes and ".git", with scp's host:path as host/path, and a package without its version.

@@ -18,8 +18,9 @@ namespace kernelmill::job {
 //
 // INVALID_ARGUMENT is one line, "FILE:LINE: KEY: what must hold": unknown or repeated keys, wrong
 // types, unknown words, all that CheckJobSpec refuses, and a file over 4 MiB. An error within a
-// list names the list's file and line. NOT_FOUND: the file or a list does not exist.
-// RESOURCE_EXHAUSTED: a list is too large.
+// list names the list's file and line.
+// NOT_FOUND: the file or a list does not exist. FAILED_PRECONDITION: the file is a pipe, a device
+// or a folder. RESOURCE_EXHAUSTED: a list is too large.
 absl::StatusOr<v1::JobSpec> LoadJobFile(const std::string& path);
 
 // Does the same with the text of a job file. `path` is used in messages and to find the lists that

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <string>
@@ -154,6 +155,29 @@ TEST(JobFile, MissingAndHugeFilesAreToldApart) {
   const std::string path = dir->path() + "/job.yaml";
   ASSERT_THAT(WriteFile(path, std::string((4 << 20) + 1, '#')), IsOk());
   EXPECT_THAT(LoadJobFile(path), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+// A job file may be a stranger's: reading the pipe that it names would never end.
+TEST(JobFile, APipeIsNoJobFileAndNoList) {
+  const auto dir = TempDir::Create();
+  ASSERT_THAT(dir, IsOk());
+  const std::string pipe = dir->path() + "/pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  ASSERT_EQ(::mkfifo((pipe + ".jsonl").c_str(), 0600), 0);
+  const absl::Status job = LoadJobFile(pipe).status();
+  EXPECT_THAT(std::string(job.message()), HasSubstr(pipe + ": must be a regular file, not a pipe"));
+  for (const char* lists : {"sources: [{list: pipe}]", "pairs: pipe", "opt_out: pipe",
+                            "reviews: pipe.jsonl", "opt_out: [{list: pipe}]"}) {
+    std::string text = absl::StrCat(lists, "\n");
+    if (text.find("sources") == std::string::npos)
+      absl::StrAppend(&text, "sources: [{git: https://a.org/b}]\n");
+    const std::string path = dir->path() + "/job.yaml";
+    ASSERT_THAT(WriteFile(path, "name: a\n" + text), IsOk());
+    const absl::Status status = LoadJobFile(path).status();
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument)) << lists;
+    EXPECT_THAT(std::string(status.message()), StartsWith(path + ":2: ")) << lists;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("must be a regular file, not a pipe"));
+  }
 }
 
 TEST(JobFile, LocalOriginsAreTakenFromItsFolder) {

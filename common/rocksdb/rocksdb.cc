@@ -1,13 +1,22 @@
 #include "common/rocksdb/rocksdb.h"
 
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
 #include <cstdarg>
 #include <cstdio>
+#include <filesystem>
 #include <string>
+#include <system_error>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/file.h"
 #include "common/base/log.h"
+#include "common/base/status.h"
 
 namespace kernelmill {
 namespace {
@@ -32,6 +41,20 @@ absl::StatusCode ToCode(const rocksdb::Status& status) {
     default:
       return absl::StatusCode::kInternal;
   }
+}
+
+namespace fs = std::filesystem;
+
+// RocksDB writes this manifest before the first CURRENT, and replaces it when the first opening
+// ends. It is alone in the folder only if the process was killed in between.
+constexpr char kFirstManifest[] = "MANIFEST-000001";
+
+// Returns whether RocksDB keeps data, or the list of the files with data, in a file of this name.
+// The other files (IDENTITY, LOCK, OPTIONS-*, *.dbtmp) can be made again.
+bool HoldsData(const fs::path& name) {
+  const std::string extension = name.extension().string();
+  return extension == ".sst" || extension == ".ldb" || extension == ".blob" ||
+         extension == ".log" || absl::StartsWith(name.string(), "MANIFEST-");
 }
 
 class ProcessLogger : public rocksdb::Logger {
@@ -71,6 +94,43 @@ absl::Status FromOpenStatus(const rocksdb::Status& status, absl::string_view dir
         ": damaged; refusing to start, since serving it could lose acknowledged data: ", text));
   }
   return FromRocksStatus(status, dir);
+}
+
+absl::Status CreatePrivateFolder(const std::string& dir) {
+  std::error_code ignored;
+  if (fs::is_directory(dir, ignored)) return absl::OkStatus();
+  fs::path folder = dir;
+  if (!folder.has_filename()) folder = folder.parent_path();  // without a final slash
+  if (folder.has_parent_path()) {
+    RETURN_IF_ERROR(CreatePrivateFolder(folder.parent_path().string()));
+  }
+  if (::mkdir(folder.c_str(), 0700) == 0) return absl::OkStatus();
+  const int failed = errno;
+  // Another process may have created it just now; DB::Open's lock decides between the two.
+  if (failed == EEXIST && fs::is_directory(folder, ignored)) return absl::OkStatus();
+  return ErrnoStatus(failed, dir);
+}
+
+absl::Status PrepareDatabaseFolder(const std::string& dir) {
+  RETURN_IF_ERROR(CreatePrivateFolder(dir));
+  std::error_code error;
+  const bool has_current = fs::exists(fs::path(dir) / "CURRENT", error);
+  if (error) return ErrnoStatus(error.value(), dir);
+  if (has_current) return absl::OkStatus();
+  std::vector<std::string> left;
+  for (fs::directory_iterator entry(dir, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const fs::path name = entry->path().filename();
+    if (HoldsData(name)) left.push_back(name.string());
+  }
+  if (error) return ErrnoStatus(error.value(), dir);
+  if (left.empty() || left == std::vector<std::string>{kFirstManifest}) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat(
+      dir,
+      ": damaged: the file CURRENT is missing, but other files of a database are here, such as ",
+      *std::min_element(left.begin(), left.end()),
+      "; refusing to start, since a new database would delete them. Put CURRENT back or restore a "
+      "backup into an empty folder; to start without the old data, move the files away"));
 }
 
 std::shared_ptr<rocksdb::Logger> NewProcessLogger() { return std::make_shared<ProcessLogger>(); }

@@ -6,6 +6,7 @@
 #include <rocksdb/status.h>
 
 #include <memory>
+#include <string>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -25,6 +26,14 @@ inline absl::string_view ToView(const rocksdb::Slice& s) {
 absl::Status FromRocksStatus(const rocksdb::Status& status, absl::string_view context);
 // Converts the status of opening `dir`: as above, and a held lock is FAILED_PRECONDITION.
 absl::Status FromOpenStatus(const rocksdb::Status& status, absl::string_view dir);
+
+// Creates a folder that only its owner may enter (mode 0700), and the missing folders above it: the
+// data folder of a crawl is the one above the store's. An existing folder keeps its mode.
+absl::Status CreatePrivateFolder(const std::string& dir);
+
+// Makes `dir` ready for DB::Open: CreatePrivateFolder, and a check of its files. DATA_LOSS: it has
+// files of a database but no CURRENT, so DB::Open would create a new database and delete them.
+absl::Status PrepareDatabaseFolder(const std::string& dir);
 
 // Makes a logger that sends RocksDB's warnings and errors to the process's log. RocksDB's own log
 // file would be on the disk that it reports as full; Debian's build, which has assertions enabled,

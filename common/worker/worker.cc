@@ -13,6 +13,7 @@
 #include "common/base/log.h"
 #include "common/base/retry_after.h"
 #include "common/base/status.h"
+#include "common/base/url.h"
 #include "common/rpc/status.h"
 #include "common/worker/worker_metrics.h"
 
@@ -258,6 +259,8 @@ v1::Completion Worker::Work(Backlog::Taken& taken) {
   } else {
     const absl::Status& failure = outcome->result.status();
     *completion.mutable_error() = rpc::ToProtoStatus(failure);
+    // The text gets into reports and datasets.
+    completion.mutable_error()->set_message(RedactedText(completion.error().message()));
     // A host asked for a wait; the coordinator leaves the host alone for it.
     if (const std::optional<absl::Duration> wait = GetRetryAfter(failure); wait.has_value()) {
       completion.set_retry_after_ms(absl::ToInt64Milliseconds(*wait));

@@ -100,5 +100,15 @@ TEST_F(WorkerTest, ErrorsAndExceptionsAreHandedIn) {
   EXPECT_EQ(store_.results(), 0);
 }
 
+// A failure's text gets into logs, reports and datasets.
+TEST_F(WorkerTest, AUrlsPasswordIsNotHandedIn) {
+  FakeStage stage([](const v1::Action&, cas::BlobStore&) -> absl::StatusOr<v1::StageResult> {
+    return absl::NotFoundError("https://user:s3cret@a.org/x: HTTP 404");
+  });
+  const auto worker = Start(stage);
+  queue_.Add(Toy(1), 1);
+  EXPECT_EQ(queue_.AwaitCompletions(1)[0].error().message(), "https://***@a.org/x: HTTP 404");
+}
+
 }  // namespace
 }  // namespace kernelmill::worker

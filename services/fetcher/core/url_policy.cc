@@ -62,7 +62,7 @@ namespace {
 constexpr absl::string_view::size_type kNone = absl::string_view::npos;
 
 absl::Status Malformed(absl::string_view url, absl::string_view why) {
-  return absl::InvalidArgumentError(absl::StrCat(JsonString(url), ": ", why));
+  return absl::InvalidArgumentError(absl::StrCat(JsonString(RedactedUrl(url)), ": ", why));
 }
 
 // Checks the characters of a URL. Escaped line ends are refused too, since a server or proxy may
@@ -144,8 +144,8 @@ absl::StatusOr<GitUrl> CheckGitUrl(absl::string_view url, const LocalFolders& lo
   const size_t slash = url.find('/');
   if (colon == kNone || (slash != kNone && slash < colon)) return LocalUrl(url, local);
   if (absl::StartsWith(url.substr(colon), "::")) {
-    return absl::PermissionDeniedError(
-        absl::StrCat(JsonString(url), ": transports through a helper program are not allowed"));
+    return absl::PermissionDeniedError(absl::StrCat(
+        JsonString(RedactedUrl(url)), ": transports through a helper program are not allowed"));
   }
   if (!absl::StartsWith(url.substr(colon), "://")) {
     return Malformed(url,
@@ -155,8 +155,8 @@ absl::StatusOr<GitUrl> CheckGitUrl(absl::string_view url, const LocalFolders& lo
   absl::string_view rest = url.substr(colon + 3);
   if (out.scheme == "file") return LocalUrl(url, local);
   if (out.scheme != "https" && out.scheme != "http" && out.scheme != "ssh" && out.scheme != "git") {
-    return absl::PermissionDeniedError(
-        absl::StrCat(JsonString(url), ": the transport '", out.scheme, "' is not allowed"));
+    return absl::PermissionDeniedError(absl::StrCat(
+        JsonString(RedactedUrl(url)), ": the transport '", out.scheme, "' is not allowed"));
   }
   const size_t end = std::min(rest.find_first_of("/?#"), rest.size());
   RETURN_IF_ERROR(ParseAuthority(url, rest.substr(0, end), out));

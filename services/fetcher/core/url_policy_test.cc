@@ -67,7 +67,9 @@ TEST(UrlPolicy, OptionsAndControlBytesAreRefused) {
 // row 19
 TEST(UrlPolicy, PasswordsDoNotPassAndAreNotRepeated) {
   for (const char* url : {"https://user:s3cret@example.org/a", "https://s3cret@example.org/a",
-                          "ssh://user:s3cret@example.org/a"}) {
+                          "ssh://user:s3cret@example.org/a", "https://user:s3cret@a.org/a\nb",
+                          "https://user:s3cret@a.org/%0a", "-https://user:s3cret@a.org/a",
+                          "https://user:x/s3cret@a.org/a"}) {
     const absl::StatusOr<GitUrl> checked = CheckGitUrl(url, LocalFolders());
     EXPECT_THAT(checked, StatusIs(absl::StatusCode::kInvalidArgument)) << url;
     EXPECT_EQ(std::string(checked.status().message()).find("s3cret"), std::string::npos);

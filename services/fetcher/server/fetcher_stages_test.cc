@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <map>
@@ -12,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "common/base/file.h"
 #include "common/base/hash.h"
 #include "common/cas/testing/memory_blob_store.h"
@@ -20,12 +22,15 @@
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/fetcher/adapters/git/testing/test_repository.h"
+#include "services/fetcher/adapters/http/testing/http_server.h"
+#include "services/fetcher/adapters/wheel/testing/test_wheel.h"
 
 namespace kernelmill::fetcher {
 namespace {
 
 using ::kernelmill::testing::IsOk;
 using ::kernelmill::testing::StatusIs;
+using ::testing::Not;
 
 class FetcherStagesTest : public ::testing::Test {
  protected:
@@ -280,6 +285,53 @@ TEST_F(FetcherStagesTest, MalformedActionsAreRefused) {
   v1::Source globs = PathSource();
   globs.add_exclude("[");
   EXPECT_THAT(Pin(globs), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+// All that comes out of pinning and fetching a package: errors, log lines, the pinned source (which
+// is what a lock has), the result and its blobs.
+TEST_F(FetcherStagesTest, APasswordInThePackageIndexIsInNothingThatComesOut) {
+  TestHttpServer server;
+  const std::string wheel = MakeTestWheel({{"pkg/k.py", "import triton"}});
+  const std::string index =
+      absl::StrReplaceAll(server.Url("/simple"), {{"http://", "http://user:s3cret@"}});
+  v1::Source source;
+  source.set_package("pkg==1.0");
+  source.set_name("pkg");
+  source.add_include("**/*.py");
+  std::vector<std::string> shown;
+  const std::string config = temp_.path() + "-pip.conf";
+  ASSERT_THAT(WriteFile(config, absl::StrCat("[global]\nindex-url = ", index, "\n")), IsOk());
+  ::setenv("PIP_CONFIG_FILE", config.c_str(), 1);
+  ::unsetenv("PIP_INDEX_URL");
+  ::testing::internal::CaptureStderr();
+  for (const char* option : {index.c_str(), ""}) {  // the flag, then pip's configuration
+    options_.package_index = option;
+    stages_.clear();
+    Restart();
+    server.Set("/simple/pkg/", {500, "text/html", ""});
+    shown.push_back(Pin(source).status().ToString());
+    server.Set("/simple/pkg/",
+               {200, "text/html", "<a href=\"/files/pkg-1.0-py3-none-any.whl\">pkg</a>"});
+    shown.push_back(Pin(source).status().ToString());
+    server.Set("/files/pkg-1.0-py3-none-any.whl", {200, "application/octet-stream", wheel});
+    const absl::StatusOr<v1::Source> pinned = Pin(source);
+    ASSERT_THAT(pinned, IsOk());
+    shown.push_back(pinned->DebugString());
+    const absl::StatusOr<v1::StageResult> result = Fetch(*pinned);
+    ASSERT_THAT(result, IsOk());
+    shown.push_back(result->DebugString());
+    for (const v1::NamedDigest& output : result->outputs()) {
+      shown.push_back(store_.Get({output.digest()})->front());
+    }
+    server.Set("/files/pkg-1.0-py3-none-any.whl", {403, "text/html", ""});
+    shown.push_back(Fetch(*pinned).status().ToString());
+  }
+  shown.push_back(::testing::internal::GetCapturedStderr());
+  std::filesystem::remove(config);
+  ::unsetenv("PIP_CONFIG_FILE");
+  ASSERT_EQ(shown.size(), 15u);
+  EXPECT_THAT(shown[0], ::testing::HasSubstr("/simple/pkg/: HTTP 500"));
+  for (const std::string& text : shown) EXPECT_THAT(text, Not(::testing::HasSubstr("s3cret")));
 }
 
 TEST_F(FetcherStagesTest, StoreErrorsAreNotSwallowed) {

@@ -39,9 +39,7 @@
 #include <rocksdb/options.h>
 #include <rocksdb/write_batch.h>
 
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -169,9 +167,7 @@ void CutUp(EndedJob* job) {
 
 absl::StatusOr<std::unique_ptr<RocksDbStateStore>> RocksDbStateStore::Open(
     const std::string& directory) {
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (error) return absl::InternalError(absl::StrCat(directory, ": ", error.message()));
+  RETURN_IF_ERROR(PrepareDatabaseFolder(directory));
   rocksdb::DB* db = nullptr;
   RETURN_IF_ERROR(FromOpenStatus(rocksdb::DB::Open(OpenOptions(), directory, &db), directory));
   std::unique_ptr<RocksDbStateStore> store(new RocksDbStateStore(std::unique_ptr<rocksdb::DB>(db)));

@@ -222,6 +222,30 @@ TEST_F(RocksDbStateStoreTest, ASecondProcessIsRefused) {
               StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
+TEST_F(RocksDbStateStoreTest, AFolderThatLostCurrentIsRefusedAndLeftAlone) {
+  Change change;
+  change.tasks = {Task(1, 1)};
+  ASSERT_THAT(store_->Write({change}, true), IsOk());
+  store_.reset();
+  const std::filesystem::path current = dir_->path() + "/CURRENT", away = dir_->path() + "/away";
+  std::filesystem::rename(current, away);
+  const absl::Status refused = RocksDbStateStore::Open(dir_->path()).status();
+  EXPECT_THAT(refused, StatusIs(absl::StatusCode::kDataLoss));
+  for (const std::string& words :
+       {dir_->path(), std::string("CURRENT is missing"), std::string("refusing to start")}) {
+    EXPECT_THAT(std::string(refused.message()), ::testing::HasSubstr(words));
+  }
+  std::filesystem::rename(away, current);
+  Open();
+  EXPECT_EQ(ReadTasks(*store_, 1).size(), 1u);
+}
+
+TEST_F(RocksDbStateStoreTest, OnlyTheOwnerMayEnterTheFolder) {
+  const std::string dir = dir_->path() + "/deep/state";
+  ASSERT_THAT(RocksDbStateStore::Open(dir).status(), IsOk());
+  EXPECT_EQ(std::filesystem::status(dir).permissions(), std::filesystem::perms::owner_all);
+}
+
 // Copies the files of an open database, as a crash would leave them.
 void CopyFiles(const std::string& from, const std::string& to) {
   std::filesystem::remove_all(to);

@@ -20,6 +20,7 @@
 #include "common/base/retry_after.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/base/url.h"
 #include "services/fetcher/core/discover/discover_answer.h"
 
 namespace kernelmill::fetcher {
@@ -121,9 +122,9 @@ absl::StatusOr<HttpResponse> GithubClient::Send(HttpRequest request) {
     if (!IsRedirect(response.code)) return response;
     // A repository that was renamed is answered with a redirect within the API.
     if (!absl::StartsWith(response.location, base_ + "/")) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          base_,
-          ": must not redirect to another server: ", JsonString(response.location.substr(0, 200))));
+      return absl::FailedPreconditionError(
+          absl::StrCat(base_, ": must not redirect to another server: ",
+                       JsonString(RedactedUrl(response.location).substr(0, 200))));
     }
     request.url = response.location;
   }

@@ -15,6 +15,7 @@
 #include "absl/time/clock.h"
 #include "common/base/retry_after.h"
 #include "common/base/text.h"
+#include "common/base/url.h"
 #include "services/fetcher/adapters/http/address.h"
 
 namespace kernelmill::fetcher {
@@ -78,7 +79,8 @@ absl::StatusOr<CurlHeaders> MakeCurlHeaders(const std::map<std::string, std::str
   for (const auto& [name, value] : headers) {
     const std::string line = absl::StrCat(name, ": ", value);
     if (std::any_of(line.begin(), line.end(), absl::ascii_iscntrl)) {
-      return absl::InvalidArgumentError(absl::StrCat(ToUtf8(url), ": the header ", JsonString(name),
+      return absl::InvalidArgumentError(absl::StrCat(ShownUrl(url), ": the header ",
+                                                     JsonString(name),
                                                      " must not contain a control character"));
     }
     curl_slist* longer = curl_slist_append(list.get(), line.c_str());
@@ -92,10 +94,10 @@ absl::StatusOr<CurlHeaders> MakeCurlHeaders(const std::map<std::string, std::str
 // A failure of the network or of the server is UNAVAILABLE, which is retried. A certificate that is
 // not trusted stays so.
 absl::Status CurlFailure(CURLcode code, absl::string_view url, bool refused) {
-  const std::string message = absl::StrCat(ToUtf8(url), ": ", ::curl_easy_strerror(code));
+  const std::string message = absl::StrCat(ShownUrl(url), ": ", ::curl_easy_strerror(code));
   if (refused) {
     return absl::PermissionDeniedError(
-        absl::StrCat(ToUtf8(url), ": leads to an address that is not public"));
+        absl::StrCat(ShownUrl(url), ": leads to an address that is not public"));
   }
   switch (code) {
     case CURLE_URL_MALFORMAT:
@@ -120,6 +122,8 @@ std::optional<absl::Duration> CurlRetryAfter(CURL* curl) {
   }
   return ParseRetryAfter(header->value, absl::Now());
 }
+
+std::string ShownUrl(absl::string_view url) { return ToUtf8(RedactedUrl(url)); }
 
 std::string CurlInfo(CURL* curl, CURLINFO info) {
   const char* text = nullptr;

@@ -47,6 +47,9 @@ absl::Status CurlFailure(CURLcode code, absl::string_view url, bool refused);
 // Returns the Retry-After header of the last answer, after redirects.
 std::optional<absl::Duration> CurlRetryAfter(CURL* curl);
 
+// Returns the URL as errors show it: UTF-8, and without credentials.
+std::string ShownUrl(absl::string_view url);
+
 // Returns a text that libcurl knows about the transfer; empty if it has none.
 std::string CurlInfo(CURL* curl, CURLINFO info);
 

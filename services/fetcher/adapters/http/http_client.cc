@@ -16,6 +16,7 @@
 #include "common/base/retry_after.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/base/url.h"
 #include "services/fetcher/adapters/http/curl_easy.h"
 
 namespace kernelmill::fetcher {
@@ -78,11 +79,11 @@ void Configure(CURL* curl, const HttpRequest& request, Transfer& transfer) {
 absl::Status Failure(CURLcode code, const Transfer& transfer, const HttpRequest& request) {
   if (transfer.too_large) {
     return absl::FailedPreconditionError(absl::StrCat(
-        ToUtf8(request.url), ": the body has more than ", request.max_bytes, " bytes"));
+        ShownUrl(request.url), ": the body has more than ", request.max_bytes, " bytes"));
   }
   if (transfer.headers_too_large) {
     return absl::FailedPreconditionError(absl::StrCat(
-        ToUtf8(request.url), ": the headers have more than ", kMaxHeaderBytes, " bytes"));
+        ShownUrl(request.url), ": the headers have more than ", kMaxHeaderBytes, " bytes"));
   }
   return CurlFailure(code, request.url, transfer.refused_address);
 }
@@ -119,7 +120,7 @@ absl::StatusOr<HttpResponse> HttpGet(const HttpRequest& request) {
 absl::Status HttpStatus(const HttpResponse& response) {
   const int code = response.code;
   if (code >= 200 && code < 300) return absl::OkStatus();
-  const std::string message = absl::StrCat(ToUtf8(response.url), ": HTTP ", code);
+  const std::string message = absl::StrCat(ShownUrl(response.url), ": HTTP ", code);
   if (code == 404 || code == 410) return absl::NotFoundError(message);
   if (code == 401 || code == 403) return absl::PermissionDeniedError(message);
   if (code == 408 || code == 429 || code >= 500) {
@@ -137,7 +138,8 @@ absl::StatusOr<std::string> ResolveUrl(const std::string& base, const std::strin
   if (curl_url_set(url.get(), CURLUPART_URL, base.c_str(), 0) != CURLUE_OK ||
       curl_url_set(url.get(), CURLUPART_URL, reference.c_str(), 0) != CURLUE_OK ||
       curl_url_get(url.get(), CURLUPART_URL, &text, 0) != CURLUE_OK) {
-    return absl::InvalidArgumentError(absl::StrCat(JsonString(reference), " must be a URL"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(JsonString(RedactedUrl(reference)), " must be a URL"));
   }
   std::string resolved = text;
   curl_free(text);

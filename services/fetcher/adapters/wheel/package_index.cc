@@ -25,6 +25,7 @@
 #include "common/base/path.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/base/url.h"
 #include "services/fetcher/adapters/http/http_client.h"
 #include "services/fetcher/adapters/process/child_process.h"
 
@@ -215,7 +216,7 @@ absl::StatusOr<std::vector<IndexFile>> ParseIndexJson(const std::string& body,
   const auto files = page.is_object() ? page.find("files") : page.end();
   if (!page.is_object() || files == page.end() || !files->is_array()) {
     return absl::DataLossError(
-        absl::StrCat(ToUtf8(url), ": the answer is not a page of a package index"));
+        absl::StrCat(ToUtf8(RedactedUrl(url)), ": the answer is not a page of a package index"));
   }
   std::vector<IndexFile> out;
   for (const Json& file : *files) {
@@ -306,7 +307,8 @@ absl::StatusOr<PackageName> ParsePackage(absl::string_view package) {
            text == "." || text == "..";
   };
   if (bad(parts.first) || bad(parts.second)) {
-    return absl::InvalidArgumentError(absl::StrCat(JsonString(package), ": must be name==version"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(JsonString(RedactedUrl(package)), ": must be name==version"));
   }
   return PackageName{std::string(parts.first), std::string(parts.second)};
 }

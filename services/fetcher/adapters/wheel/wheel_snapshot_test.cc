@@ -6,8 +6,10 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "common/base/hash.h"
 #include "common/testing/status_matchers.h"
 #include "services/fetcher/adapters/http/testing/http_server.h"
@@ -21,6 +23,7 @@ using ::kernelmill::testing::IsOk;
 using ::kernelmill::testing::StatusIs;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr char kFile[] = "/files/my_pkg-1.0-py3-none-any.whl";
 
@@ -120,6 +123,60 @@ TEST_F(WheelSnapshotTest, MissingPackageVersionAndFileAreNotFound) {
   ServeJson(hash_);
   EXPECT_THAT(PinWheel("My.Pkg==2.0", options_), StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(Fetch(hash_), StatusIs(absl::StatusCode::kNotFound));
+}
+
+// An index's URL may have a password, as pip's configuration has it. It is used, and no error or
+// record repeats it. Relative links in the index's page inherit it.
+TEST_F(WheelSnapshotTest, APasswordInTheIndexsUrlIsUsedAndNeverShown) {
+  const std::string plain = server_.Url("/simple");
+  const auto with_user = [&](absl::string_view user) {
+    return absl::StrReplaceAll(plain, {{"http://", absl::StrCat("http://", user, "@")}});
+  };
+  options_.index_url = with_user("user:s3cret");
+  std::vector<std::string> shown;
+  const auto refused = [&] {
+    const absl::Status fetched = Fetch(hash_).status(),
+                       pin = PinWheel("My.Pkg==1.0", options_).status();
+    EXPECT_FALSE(fetched.ok() || fetched.message().empty());
+    shown.push_back(fetched.ToString());
+    shown.push_back(pin.ToString());
+  };
+  ServeHtml("");
+  ServeWheel(wheel_);
+  const absl::StatusOr<v1::SourceTree> tree = Fetch(hash_);
+  ASSERT_THAT(tree, IsOk());
+  EXPECT_EQ(server_.LastRequest().headers.at("authorization"), "Basic dXNlcjpzM2NyZXQ=");
+  shown.push_back(tree->DebugString());
+  for (const int code : {301, 400, 401, 403, 404, 429, 500}) {
+    server_.Set("/simple/my-pkg/", {code, "text/html", ""});
+    refused();
+    ServeHtml("");
+    server_.Set(kFile, {code, "text/html", ""});
+    refused();
+    ServeWheel(wheel_);
+  }
+  server_.Set("/simple/my-pkg/", {200, "application/vnd.pypi.simple.v1+json", "no JSON"});
+  refused();
+  server_.Set("/simple/my-pkg/", {.code = 302, .location = with_user("u:s3cret") + "/elsewhere"});
+  refused();
+  server_.Set("/simple/my-pkg/", {.code = 302, .location = "ftp://u:s3cret@127.0.0.1/x"});
+  refused();
+  server_.Set("/simple/my-pkg/", {.cut_short = true});
+  refused();
+  options_.download_bytes = 10;
+  ServeHtml("");
+  refused();
+  for (const char* url :
+       {"http://user:s3cret@127.0.0.1:1/simple", "http://user:s3cret@[::1/simple",
+        "https://user:s3cret@127.0.0.1:1/simple", "http://s3cret@127.0.0.1:1/s",
+        "http://user:a b s3cret@127.0.0.1:1/simple", "ftp://user:s3cret@host/x",
+        "http://user:a/s3cret@127.0.0.1:1/s", "http://user:a#s3cret@127.0.0.1/s",
+        "http://user:a\"s3cret@127.0.0.1:1/s", "http://u:a@s3cret@127.0.0.1:1/s"}) {
+    options_.index_url = url;
+    refused();
+  }
+  for (const std::string& text : shown) EXPECT_THAT(text, Not(HasSubstr("s3cret")));
+  EXPECT_THAT(shown.back(), HasSubstr("127.0.0.1"));
 }
 
 // row 28

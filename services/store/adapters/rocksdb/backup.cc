@@ -62,9 +62,8 @@ absl::Status MoveUp(const fs::path& from, const fs::path& to) {
 }
 
 absl::Status CheckEmpty(const std::string& dir) {
+  RETURN_IF_ERROR(CreatePrivateFolder(dir));
   std::error_code error;
-  fs::create_directories(dir, error);
-  if (error) return ErrnoStatus(error.value(), dir);
   const bool empty = fs::is_empty(dir, error);
   if (error) return ErrnoStatus(error.value(), dir);
   if (empty) return absl::OkStatus();

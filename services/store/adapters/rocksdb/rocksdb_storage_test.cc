@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -178,6 +179,35 @@ TEST_F(RocksDbStorageTest, ADatabaseOfAnotherFormatIsRefusedAndLeftAlone) {
     ASSERT_TRUE(db.Put({}, handles[0], "format", "2").ok());
   });
   EXPECT_TRUE(HasBlob(*Open(), "kept"));
+}
+
+// RocksDB would make a new database, and delete the tables and blob files of the old one.
+TEST_F(RocksDbStorageTest, AFolderThatLostCurrentIsRefusedAndLeftAlone) {
+  { ASSERT_THAT(Put(*Open(), {"kept"}), IsOk()); }
+  const std::filesystem::path current = dir() + "/CURRENT", away = dir_.path() + "/CURRENT";
+  std::filesystem::rename(current, away);
+  const auto list = [&] {
+    std::set<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(dir())) {
+      names.insert(entry.path().filename());
+    }
+    return names;
+  };
+  const std::set<std::string> before = list();
+  const auto storage = OpenRocksDbStorage(dir());
+  EXPECT_THAT(storage, StatusIs(absl::StatusCode::kDataLoss));
+  for (const char* words : {"/db: ", "CURRENT is missing", "refusing to start", "backup"}) {
+    EXPECT_NE(storage.status().message().find(words), absl::string_view::npos)
+        << words << ": " << storage.status();
+  }
+  EXPECT_EQ(list(), before);
+  std::filesystem::rename(away, current);
+  EXPECT_TRUE(HasBlob(*Open(), "kept"));
+}
+
+TEST_F(RocksDbStorageTest, OnlyTheOwnerMayEnterTheFolder) {
+  const auto storage = Open();
+  EXPECT_EQ(std::filesystem::status(dir()).permissions(), std::filesystem::perms::owner_all);
 }
 
 TEST_F(RocksDbStorageTest, ADirectoryThatCannotBeMadeIsAnError) {

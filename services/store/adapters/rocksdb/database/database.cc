@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -137,9 +135,7 @@ std::string BootId() {
 // check the format, load the counters and the epoch, and find out whether uses were lost.
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& dir,
                                                          const RocksDbOptions& options) {
-  std::error_code error;
-  std::filesystem::create_directories(dir, error);
-  if (error) return ErrnoStatus(error.value(), dir);
+  RETURN_IF_ERROR(PrepareDatabaseFolder(dir));
   std::unique_ptr<Database> database(new Database);
   database->dir_ = dir;
   RETURN_IF_ERROR(database->OpenDb(options));
