@@ -15,11 +15,11 @@ class JobState(enum.Enum):
     RUNNING = "running"
     # has a dataset; `failures` may still list inputs that failed
     DONE = "done"
-    # ended without a dataset; `failures` says why
+    # has no dataset; `failures` says why
     FAILED = "failed"
-    # its coordinator was closed for good before it ended
+    # its embedded coordinator exited before the job ended
     ABANDONED = "abandoned"
-    # by a client
+    # cancelled by a client
     CANCELLED = "cancelled"
 
 
@@ -30,8 +30,9 @@ class StageProgress:
     stage: str
     # tasks known so far
     total: int
-    # of which `cached` came from the action cache
+    # includes `cached`
     done: int
+    # from the action cache
     cached: int
     failed: int
     running: int
@@ -47,17 +48,17 @@ class Failure:
     # canonical status code name, e.g. NOT_FOUND
     code: str
     message: str
-    # files that were lost with it, where known
+    # files lost with it, if known
     files: int
-    # of the file, where it is one
+    # the file's path, if the input is a file
     path: bytes
 
 
 @dataclass(frozen=True)
 class Counter:
-    """Counter names are dotted, the unit first: "files.seen", "files.skipped.symlink", "kernels.found",
-    "kernels.rejected.license", "bytes.received". "sources.unfiltered" counts git servers that sent whole trees because
-    they cannot filter. Counters tell how the work went; they are no part of a dataset."""
+    """A counter of a stage's work; never a part of a dataset. Names are dotted, with the unit first: "files.seen",
+    "files.skipped.symlink", "kernels.found", "kernels.rejected.license", "bytes.received". "sources.unfiltered" counts
+    git servers that sent whole trees because they cannot filter."""
 
     name: str
     value: int
@@ -75,7 +76,7 @@ class Digest:
 
 @dataclass(frozen=True)
 class Troubled:
-    """A task whose last attempt failed, and which is tried again."""
+    """A task that will be retried after a failed attempt, or that waits for something."""
 
     source: str
     stage: str
@@ -98,9 +99,9 @@ class Unserved:
 
     stage: str
     version: int
-    # ready
+    # ready tasks
     tasks: int
-    # Workers of the same stage in other versions.
+    # Connected workers that have the stage in other versions.
     others: tuple[OtherVersion, ...]
 
 
@@ -122,13 +123,13 @@ class JobStatus:
     submitted_unix_ms: int
     ended_unix_ms: int
     priority: int
-    # 1, and one more for each Retry
+    # 1, plus 1 for each Retry
     runs: int
-    # Tasks that failed and will be tried again; at most 100.
+    # Tasks that failed and will be retried, or that wait; at most 100.
     troubled: tuple[Troubled, ...]
     no_cache: bool
     failure_count: int
-    # Stages with tasks that are ready, and no worker connected that could run them.
+    # Stages with ready tasks, but without a connected worker that can run them.
     unserved: tuple[Unserved, ...]
 
 
@@ -158,9 +159,9 @@ class WorkerInfo:
     """WorkerInfo of the coordinator."""
 
     name: str
-    # by certificate or token, "worker.w3"; empty without TLS
+    # from the certificate or token, "worker.w3"; empty without TLS
     caller: str
-    # of its build
+    # the version of its build
     version: str
     stages: tuple[StageSupport, ...]
     # tasks that it runs at a time
@@ -171,15 +172,15 @@ class WorkerInfo:
 
 @dataclass(frozen=True)
 class TaskTiming:
-    """Where a task's time went on its worker."""
+    """The time that a worker spent on a task."""
 
-    # behind others in the worker
+    # waiting for a slot
     waited_us: int
-    # in the action cache
+    # looking in the action cache
     lookup_us: int
-    # in the stage, its reads and writes of blobs included
+    # in the stage, with its reads and writes of blobs
     run_us: int
-    # to write the result
+    # writing the result
     store_us: int
 
 
@@ -189,18 +190,18 @@ class TaskSpan:
 
     task: int
     stage: str
-    # empty: of the whole job
+    # empty for job-wide tasks
     source: str
     # from 1
     attempt: int
     worker: str
-    # when it could have been leased
+    # when it became ready
     ready_unix_ms: int
     # 0: not yet
     leased_unix_ms: int
     # 0: not yet
     ended_unix_ms: int
-    # "done", "cached", "failed", "lost", "handed_back" or "running"; "recent": pinned as at an earlier visit.
+    # "done", "cached", "failed", "lost", "handed_back" or "running"; "recent": pinned from the pin history.
     outcome: str
-    # as its worker measured it
+    # measured by the worker
     timing: TaskTiming | None

@@ -25,7 +25,7 @@ running() { systemctl list-units --plain --no-legend --state=active,activating '
 
 pid() { systemctl show --property MainPID --value "kernelmill-$1"; }
 
-# Whether a server answers GET /metrics.
+# Checks that a server answers GET /metrics.
 answers() {
   local status
   exec 3<>"/dev/tcp/127.0.0.1/$1" || return 1

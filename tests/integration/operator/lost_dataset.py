@@ -1,4 +1,4 @@
-"""A dataset of which the store lost something: whoever asks for it is told what is missing, and the command that makes
+"""A dataset of which the store lost something: clients that ask for it are told what is missing, and the command that makes
 it again does."""
 
 import pathlib
