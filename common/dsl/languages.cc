@@ -11,6 +11,7 @@
 #include <iterator>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "common/base/text.h"
 
@@ -23,7 +24,9 @@ std::vector<Language> MakeLanguages() {
   return {
       {.name = "triton",
        .dsl = v1::DSL_TRITON,
-       .makers = {{"triton", {"jit", "runtime.jit", "runtime.jit.jit", "runtime.jit.JITFunction"}}},
+       .makers = {{"triton",
+                   {"jit", "runtime.jit", "runtime.jit.jit", "runtime.jit.JITFunction",
+                    "runtime.JITFunction", "JITFunction"}}},
        .markers = {"triton"},
        .template_markers = {kTemplateClass, kTemplateHook},
        .decorator = "@triton.jit",
@@ -147,6 +150,29 @@ Words CountedWords() {
   return words;
 }
 
+// A word by which code calls a module of Triton, and what may follow it; anything if empty.
+struct Word {
+  absl::string_view word;
+  absl::string_view module;
+  std::vector<absl::string_view> members;
+};
+
+const std::vector<Word>& TritonWords() {
+  static const auto& words = *new std::vector<Word>{
+      {"tl", "triton.language", {}},
+      {"ttgl", "triton.experimental.gluon.language", {}},
+      {"triton",
+       "triton",
+       {"Config", "JITFunction", "autotune", "cdiv", "constexpr_function", "experimental",
+        "heuristics", "jit", "language", "next_power_of_2", "reinterpret", "runtime", "testing",
+        "tools"}},
+      {"gluon",
+       "triton.experimental.gluon",
+       {"_runtime", "constexpr_function", "jit", "language", "nvidia", "amd"}},
+  };
+  return words;
+}
+
 // Finds whether a text holds a marker of any language.
 //
 // The basic idea: three bytes at every second place are looked up in a small table that says which
@@ -230,6 +256,30 @@ v1::Dsl FindExtractedDsl(absl::string_view resolved) {
 absl::string_view FindCountedDsl(absl::string_view resolved) {
   const Language* language = FindMakerLanguage(resolved);
   return language == nullptr || language->dsl != v1::DSL_UNSPECIFIED ? "" : language->name;
+}
+
+// The last word counts: sglang.srt.layers.triton.tl is about tl.
+std::optional<SaidName> FindSaidName(absl::string_view dotted) {
+  const absl::string_view root = FirstPart(dotted);
+  if (root == "triton" || root == "jax" || root == "jaxlib") return std::nullopt;
+  for (size_t end = dotted.size(); end != absl::string_view::npos && end > 0;) {
+    const size_t dot = dotted.substr(0, end).rfind('.');
+    if (dot == absl::string_view::npos) return std::nullopt;  // the first name is the code's own
+    const absl::string_view part = dotted.substr(dot + 1, end - dot - 1);
+    const absl::string_view rest = dotted.substr(end);
+    for (const Word& word : TritonWords()) {
+      if (part != word.word) continue;
+      const absl::string_view member = rest.empty() ? "" : FirstPart(rest.substr(1));
+      const bool known =
+          rest.empty() || word.members.empty() ||
+          std::find(word.members.begin(), word.members.end(), member) != word.members.end();
+      if (!known) continue;
+      const bool relative = dotted.find_first_not_of('.') > dot;
+      return SaidName{absl::StrCat(word.module, rest), relative ? dot + 1 : dot, end};
+    }
+    end = dot;
+  }
+  return std::nullopt;
 }
 
 bool HasMarker(absl::string_view text) {

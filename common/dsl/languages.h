@@ -1,6 +1,9 @@
 #ifndef KERNELMILL_COMMON_DSL_LANGUAGES_H_
 #define KERNELMILL_COMMON_DSL_LANGUAGES_H_
 
+#include <cstddef>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -56,6 +59,19 @@ v1::Dsl FindExtractedDsl(absl::string_view resolved);
 
 // Returns the language's name of such a maker if its functions are only counted; else empty.
 absl::string_view FindCountedDsl(absl::string_view resolved);
+
+// What a name says that code imports from a module outside the sources.
+struct SaidName {
+  std::string resolved;     // the dotted name of Triton: "triton.jit"
+  size_t module_bytes = 0;  // the length of the module's name: "vllm.triton_utils"
+  size_t word_bytes = 0;    // the length with the word that says it: "vllm.triton_utils.triton"
+};
+
+// Takes a dotted name from an unread module at its word: "vllm.triton_utils.triton.jit" says
+// triton.jit, "utils.tl.load" says triton.language.load. The words are `triton`, `tl`, `gluon` and
+// `ttgl`; what follows `triton` or `gluon` must be something that Triton has. A relative name has
+// its dots. Returns nullopt if the name says nothing, or is one of Triton's or JAX's own.
+std::optional<SaidName> FindSaidName(absl::string_view dotted);
 
 // Returns whether Triton's compiler compiles kernels of this DSL; false for an unknown one.
 bool CompilesAsTriton(v1::Dsl dsl);

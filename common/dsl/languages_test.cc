@@ -40,6 +40,27 @@ TEST(Languages, GluonsJitIsNotTritons) {
   EXPECT_EQ(FindExtractedDsl("numba.cuda.jit"), v1::DSL_UNSPECIFIED);
 }
 
+TEST(Languages, ANameFromElsewhereSaysWhatItsLastWordSays) {
+  const auto said = [](absl::string_view dotted) {
+    const auto found = FindSaidName(dotted);
+    if (!found) return std::string();
+    return absl::StrCat(dotted.substr(0, found->module_bytes), " ",
+                        dotted.substr(0, found->word_bytes), " ", found->resolved);
+  };
+  EXPECT_EQ(said("vllm.triton_utils.triton.jit"),
+            "vllm.triton_utils vllm.triton_utils.triton triton.jit");
+  EXPECT_EQ(said("a.layers.triton.tl.load"),
+            "a.layers.triton a.layers.triton.tl triton.language.load");
+  EXPECT_EQ(said("a.gluon.jit"), "a a.gluon triton.experimental.gluon.jit");
+  EXPECT_EQ(said("a.ttgl"), "a a.ttgl triton.experimental.gluon.language");
+  EXPECT_EQ(said("..triton"), ".. ..triton triton");
+  EXPECT_EQ(said("..b.triton"), "..b ..b.triton triton");
+  for (const char* nothing : {"", ".", "tl", "tl.load", "triton.jit", "a.triton.kernels.add",
+                              "a.tlx", "jax.experimental.pallas.triton.load", "a.jit"}) {
+    EXPECT_EQ(said(nothing), "") << nothing;
+  }
+}
+
 TEST(Languages, PallasIsFoundInSubmodulesButNotAmongItsOperations) {
   EXPECT_EQ(FindExtractedDsl("jax.experimental.pallas.pallas_call"), v1::DSL_PALLAS);
   EXPECT_EQ(FindExtractedDsl("jax.experimental.pallas.mosaic_gpu.kernel"), v1::DSL_PALLAS);

@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "common/base/text.h"
+#include "common/dsl/languages.h"
 #include "common/python/syntax/calls.h"
 #include "services/extractor/core/describe/docstring.h"
 
@@ -187,7 +188,8 @@ std::string TuningReader::Callee(NodeId decorator) const {
 }
 
 bool TuningReader::IsTritons(absl::string_view name, absl::string_view last) const {
-  const std::string resolved = file_.imports.Resolve(name);
+  std::string resolved = file_.imports.Resolve(name);
+  if (const auto said = dsl::FindSaidName(resolved)) resolved = said->resolved;
   return absl::StartsWith(resolved, "triton.") && LastPart(resolved) == last;
 }
 

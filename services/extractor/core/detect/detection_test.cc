@@ -177,7 +177,6 @@ TEST(DetectionTest, OtherJitsAreNone) {
                              "@triton.jit.x\ndef h(): pass\n"
                              "@triton.jit()()\ndef i(): pass\n"
                              "@triton['jit']\ndef j(): pass\n"
-                             "@(triton.jit if x else y)\ndef k(): pass\n"
                              "@triton.jit\nclass L: pass\n")),
               IsEmpty());
 }

@@ -90,16 +90,20 @@ bool IsOfAProject(absl::string_view origin) {
   return !origin.empty() && !python::IsStandardModule(root) && !dsl::IsLibrary(root);
 }
 
+// Returns whether a name says that it is a maker of kernels: vllm.triton_utils.triton.jit. Some
+// libraries have one too: torch._inductor.runtime.triton_compat.triton.jit.
+bool SaysJit(absl::string_view origin) {
+  const std::optional<dsl::SaidName> said = dsl::FindSaidName(origin);
+  return said && dsl::FindExtractedDsl(said->resolved) != v1::DSL_UNSPECIFIED;
+}
+
 // Returns whether the name is a package with a jit that makes kernels: triton, also as imported
-// through a file of the source.
+// through another module.
 bool NamesAPackageOfJit(absl::string_view origin) {
   const auto has_jit = [](absl::string_view package) {
     return dsl::FindExtractedDsl(absl::StrCat(package, ".jit")) != v1::DSL_UNSPECIFIED;
   };
-  const absl::string_view last = LastPart(origin);
-  return has_jit(origin) ||
-         (IsOfAProject(origin) &&
-          (has_jit(last) || has_jit(absl::StrCat("triton.experimental.", last))));
+  return has_jit(origin) || SaysJit(absl::StrCat(origin, ".jit"));
 }
 
 // The most imports of '*' in a file that count for a name; the last ones do.
@@ -231,7 +235,8 @@ class Finder {
     for (const NodeId decorator : function.decorators) {
       const std::string dotted = DottedDecorator(tree_, decorator);
       std::string origin = FindOrigin(dotted, decorator);
-      if (!IsOfAProject(origin) || !(works || NamesAJit(origin))) continue;
+      const bool maybe = IsOfAProject(origin) && (works || NamesAJit(origin));
+      if (!maybe && !SaysJit(origin)) continue;
       function.imported_decorators.push_back(std::move(origin));
     }
     return !function.imported_decorators.empty();

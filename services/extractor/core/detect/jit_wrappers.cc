@@ -1,5 +1,9 @@
 #include "services/extractor/core/detect/jit_wrappers.h"
 
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "common/dsl/languages.h"
 
 namespace kernelmill::extractor {
@@ -32,7 +36,7 @@ NodeId FirstArgument(const SyntaxTree& tree, NodeId call) {
   if (arguments == kNoNode || tree.GetKind(arguments) != Kind::kArgumentList) return kNoNode;
   for (NodeId child = tree.FirstChild(arguments); child != kNoNode;
        child = tree.NextSibling(child)) {
-    if (IsLayout(tree.GetKind(child))) continue;
+    if (IsLayout(tree.GetKind(child)) || absl::StartsWith(tree.GetText(child), "**")) continue;
     if (tree.GetKind(child) != Kind::kKeywordArgument) return tree.StripParentheses(child);
     const NodeId name = tree.Child(child, Field::kName);
     const NodeId value = tree.Child(child, Field::kValue);
@@ -43,12 +47,21 @@ NodeId FirstArgument(const SyntaxTree& tree, NodeId call) {
   return kNoNode;
 }
 
+// Returns whether the expression is one of its parts: a if b else c, a or b, a and b.
+bool IsChoice(const SyntaxTree& tree, NodeId node) {
+  if (tree.GetKind(node) == Kind::kConditionalExpression) return true;
+  if (tree.GetKind(node) != Kind::kOther) return false;
+  const NodeId sign = tree.Child(node, Field::kOperator);
+  return sign != kNoNode && (tree.GetText(sign) == "and" || tree.GetText(sign) == "or");
+}
+
 }  // namespace
 
 std::optional<JitWrapper> JitWrappers::Read(NodeId expression, int depth) {
   if (depth > kMaxSteps) return std::nullopt;
   const NodeId node = tree_.StripParentheses(expression);
   if (tree_.GetKind(node) == Kind::kCall) return ReadCall(node, depth + 1);
+  if (IsChoice(tree_, node)) return ReadChoice(node, depth + 1);
   const std::string dotted = DottedExpression(tree_, node);
   if (dotted.empty()) return std::nullopt;
   return ReadName(dotted, imports_.Resolve(dotted), node, depth + 1);
@@ -73,6 +86,34 @@ std::optional<JitWrapper> JitWrappers::ReadName(absl::string_view dotted,
   return std::nullopt;
 }
 
+// Reads what is chosen from: the first wrapper among the parts counts.
+std::optional<JitWrapper> JitWrappers::ReadChoice(NodeId node, int depth) {
+  for (NodeId part = tree_.FirstChild(node); part != kNoNode; part = tree_.NextSibling(part)) {
+    if (IsLayout(tree_.GetKind(part))) continue;
+    std::optional<JitWrapper> wrapper = Read(part, depth);
+    if (!wrapper) continue;
+    wrapper->own = false;
+    return wrapper;
+  }
+  return std::nullopt;
+}
+
+// Reads getattr(triton, 'jit', ...).
+std::optional<JitWrapper> JitWrappers::ReadGetattr(NodeId call) const {
+  const python::Arguments arguments = python::GetArguments(tree_, call);
+  if (arguments.size() < 2) return std::nullopt;
+  const std::string object = DottedExpression(tree_, arguments[0].value);
+  const absl::string_view literal = tree_.GetText(arguments[1].value);
+  if (object.empty() || tree_.GetKind(arguments[1].value) != Kind::kString || literal.size() < 3) {
+    return std::nullopt;
+  }
+  std::string name =
+      imports_.Resolve(absl::StrCat(object, ".", literal.substr(1, literal.size() - 2)));
+  const v1::Dsl dsl = dsl::FindExtractedDsl(name);
+  if (dsl == v1::DSL_UNSPECIFIED) return std::nullopt;
+  return JitWrapper{dsl, std::move(name), false};
+}
+
 // A wrapper that is called without a function returns a wrapper: triton.jit(debug=True). With a
 // function it returns a kernel, which is no wrapper. A positional argument of Triton's own wrappers
 // is always the function; one of Pallas's may be a mesh.
@@ -82,6 +123,7 @@ std::optional<JitWrapper> JitWrappers::ReadCall(NodeId node, int depth) {
       tree_.GetKind(tree_.StripParentheses(call.function)) == Kind::kCall) {
     return std::nullopt;
   }
+  if (call.name == "getattr") return ReadGetattr(node);
   if (IsPartial(call)) {
     const NodeId inner = FirstArgument(tree_, node);
     std::optional<JitWrapper> wrapper = inner == kNoNode ? std::nullopt : Read(inner, depth);
@@ -176,7 +218,13 @@ std::optional<JitWrapper> JitWrappers::InResult(NodeId expression, int depth) {
   std::optional<JitWrapper> wrapper = Read(expression, depth + 1);
   if (!wrapper) wrapper = AppliedWithin(expression, depth + 1);
   const NodeId node = tree_.StripParentheses(expression);
-  if (wrapper || tree_.GetKind(node) != Kind::kIdentifier) return wrapper;
+  if (wrapper) return wrapper;
+  if (tree_.GetKind(node) == Kind::kCall) {  // autotune(...)(f), where f = jit(f)
+    const NodeId argument = FunctionArgument(node);
+    const bool named = argument != kNoNode && tree_.GetKind(argument) == Kind::kIdentifier;
+    return named ? InResult(argument, depth + 1) : std::nullopt;
+  }
+  if (tree_.GetKind(node) != Kind::kIdentifier) return std::nullopt;
   for (const NodeId value : names_.GetValues(tree_.GetText(node), node)) {
     if (tree_.GetKind(value) == Kind::kFunctionDefinition) continue;
     wrapper = AppliedWithin(value, depth + 1);

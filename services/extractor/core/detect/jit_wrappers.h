@@ -36,6 +36,7 @@ struct JitWrapper {
 // The basic idea: an expression is a wrapper if it is a DSL's own name (triton.jit), or if it leads
 // to a wrapper through the definitions of the file:
 //   - a name that is assigned a wrapper;
+//   - a choice that may give a wrapper: w if c else d, w or d, getattr(triton, "jit", d);
 //   - functools.partial of a wrapper, or another call with a wrapper as its first argument;
 //   - a function or lambda that returns a wrapper, or returns the result of applying one to a
 //   parameter;
@@ -72,6 +73,8 @@ class JitWrappers {
   std::optional<JitWrapper> ReadName(absl::string_view dotted, absl::string_view resolved,
                                      NodeId at, int depth);
   std::optional<JitWrapper> ReadCall(NodeId node, int depth);
+  std::optional<JitWrapper> ReadChoice(NodeId node, int depth);
+  std::optional<JitWrapper> ReadGetattr(NodeId call) const;
   std::optional<JitWrapper> ReadValue(NodeId value, int depth);
   std::optional<JitWrapper> ResolveValue(NodeId value, int depth);
   std::optional<JitWrapper> ReadFirstArgument(NodeId call, int depth);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "services/extractor/testing/extract_for_test.h"
 
 namespace kernelmill::extractor {
@@ -30,20 +31,34 @@ TEST(WrapperRowsTest, WrappersOfTheSameFile) {
 
 TEST(WrapperRowsTest, AWrapperIsAnythingThatLeadsToJit) {
   for (const std::string wrapper :
-       {"w = triton.jit\n", "w = functools.partial(triton.jit, debug=True)\n",
-        "w = triton.jit(debug=True)\n", "w = attempt(triton.jit)\n",
-        "w = attempt(lambda: triton.jit)\n", "w = lambda f: triton.jit(f)\n",
+       {"w = triton.jit\n",
+        "w = functools.partial(triton.jit, debug=True)\n",
+        "w = triton.jit(debug=True)\n",
+        "w = attempt(triton.jit)\n",
+        "w = attempt(lambda: triton.jit)\n",
+        "w = lambda f: triton.jit(f)\n",
         "def w(f):\n    return triton.autotune([])(triton.jit(f))\n",
         "def w(f):\n    g = triton.jit(fn=f)\n    return g\n",
         "def w(*args, **kw):\n    return triton.jit(*args, **kw)\n",
         "def w(f):\n    return v(f)\nv = triton.jit\n",
         "if fast:\n    def w(f): return f\nelse:\n    w = triton.jit\n",
         "class w(triton.runtime.jit.JITFunction):\n    pass\n",
+        "w = triton.jit if fast else other\n",
+        "w = other if slow else triton.jit\n",
+        "w = fast and triton.jit\n",
+        "w = None or (triton.jit)\n",
+        "w = getattr(triton, 'jit', lambda f: f)\n",
+        "def w(f):\n    return triton.jit(**o)(f)\n",
+        "def w(f):\n    g = triton.jit(f)\n    return triton.autotune([])(g)\n",
         "class v:\n    def __init__(self, f):\n        self.f = triton.jit(f)\n"
         "def w(f):\n    return v(f)\n"}) {
     EXPECT_THAT(Forms(Extract("import triton, functools\n" + wrapper + "@w\ndef a(): pass\n")),
                 ElementsAre("a WRAPPED TRITON w"))
         << wrapper;
+  }
+  for (const char* choice : {"(triton.jit if fast else other)", "getattr(triton, 'jit')"}) {
+    EXPECT_THAT(Forms(Extract(absl::StrCat("import triton\n@", choice, "\ndef a(): pass\n"))),
+                ElementsAre("a WRAPPED TRITON triton.jit"));
   }
   EXPECT_THAT(Forms(Extract("import functools, triton\n"
                             "@functools.partial(triton.jit, debug=True)\ndef a(): pass\n")),
@@ -54,8 +69,9 @@ TEST(WrapperRowsTest, AWrapperOfSomethingElseIsNone) {
   for (const std::string wrapper :
        {"def w(f):\n    return f\n", "def w(f):\n    return triton.jit(other)\n",
         "def w(f):\n    k = triton.jit(f)\n    return f\n", "w = numba.jit\n",
-        "def w(f):\n    return w(f)\n", "def other():\n    w = triton.jit\n",
-        "def w(triton_jit):\n    return triton_jit\n"}) {
+        "w = getattr(triton, 'cdiv', None)\n", "w = getattr(other, 'jit', None)\n",
+        "w = f if triton else other\n", "def w(f):\n    return w(f)\n",
+        "def other():\n    w = triton.jit\n", "def w(triton_jit):\n    return triton_jit\n"}) {
     EXPECT_THAT(Forms(Extract("import triton, numba\n" + wrapper + "@w\ndef a(): pass\n")),
                 IsEmpty())
         << wrapper;
@@ -154,6 +170,73 @@ TEST(WrapperRowsTest, WhatAnotherFileDecidesOnIsCountedWithItsFile) {
   EXPECT_EQ(shard.files(2).kernels(), 0);
   EXPECT_THAT(shard.candidates(), IsEmpty());
   EXPECT_THAT(shard.jit_names(), IsEmpty());
+}
+
+// vllm is not in the source, so its `triton` is taken at its word.
+TEST(WrapperRowsTest, ANameFromAModuleThatIsNotThereIsTakenAtItsWord) {
+  const struct {
+    const char* imports;
+    const char* decorator;
+    const char* found;
+  } kCases[] = {
+      {"from vllm.triton_utils import tl, triton\n", "triton.jit",
+       "TRITON name:vllm.triton_utils.triton.jit"},
+      {"from vllm.triton_utils import tl, triton as t\n", "t.jit",
+       "TRITON name:vllm.triton_utils.triton.jit"},
+      {"from srt.layers.triton import tl, triton\n", "triton.jit(debug=True)",
+       "TRITON name:srt.layers.triton.triton.jit"},
+      {"import vllm.utils as v\nfrom vllm.utils import tl\n", "v.triton.jit",
+       "TRITON name:vllm.utils.triton.jit"},
+      {"import vllm.utils\nfrom vllm.utils import tl\n", "vllm.utils.triton.jit",
+       "TRITON name:vllm.utils.triton.jit"},
+      {"from x.compat import gluon, ttgl as tl\n", "gluon.jit", "GLUON name:x.compat.gluon.jit"},
+      {"from torch._inductor.runtime.triton_compat import tl, triton\n", "triton.jit",
+       "TRITON name:torch._inductor.runtime.triton_compat.triton.jit"},
+      {"from .gone import tl, triton as t\n", "t.jit", "TRITON name:gone.triton.jit"},
+      {"import triton.language as tl\nfrom x.compat import jit as j\n", "j",
+       "TRITON name:x.compat.jit"},
+      {"from x.compat import jit, tl  # triton\n", "jit()", "TRITON name:x.compat.jit"},
+      {"from .x import jit, tl  # triton\n", "jit", "TRITON name:x.jit"},
+      {"from x.compat import jit, ttgl as tl  # triton\n", "jit", "GLUON name:x.compat.jit"},
+  };
+  for (const auto& test : kCases) {
+    EXPECT_THAT(Forms(ExtractAndLink({{"p/k.py", absl::StrCat(test.imports, "@", test.decorator,
+                                                              "\ndef k(p): tl.store(p, 1)\n")}})),
+                ElementsAre(absl::StrCat("k WRAPPED ", test.found)))
+        << test.imports;
+  }
+}
+
+TEST(WrapperRowsTest, ANameThatSaysSomethingElseIsNone) {
+  for (const char* text :
+       {"from x import jit  # triton\n@jit\ndef k(p): return p\n",
+        "from x import numba  # triton\n@numba.jit\ndef k(p): return p\n",
+        "from numba import jit  # triton\nfrom x import tl\n@jit\ndef k(p): tl.store(p, 1)\n",
+        "from x import cute, tl  # triton\n@cute.jit\ndef k(p): tl.store(p, 1)\n",
+        "from x import triton\n@triton.autotune([])\ndef k(p): return p  # jit\n",
+        "from x.triton.tools import jit\n@jit\ndef k(p): return p\n",
+        "from x import triton\n@triton.kernels.jit\ndef k(p): return p\n"}) {
+    EXPECT_THAT(Forms(ExtractAndLink({{"k.py", text}})), IsEmpty()) << text;
+  }
+}
+
+TEST(WrapperRowsTest, WhatTheSourceSaysOfANameComesBeforeItsWord) {
+  const std::string kernel = "@triton.jit\ndef k(p): tl.store(p, 1)\n";
+  const auto forms = [&](const std::string& compat) {
+    return Forms(
+        ExtractAndLink({{"p/__init__.py", ""},
+                        {"p/compat.py", compat},
+                        {"p/k.py", absl::StrCat("from p.compat import tl, triton\n", kernel)}}));
+  };
+  EXPECT_THAT(forms("import triton\nimport triton.language as tl\n"),
+              ElementsAre("k WRAPPED TRITON p.compat.triton.jit"));
+  EXPECT_THAT(forms("from vllm.triton_utils import tl, triton\n"),
+              ElementsAre("k WRAPPED TRITON name:p.compat.triton.jit"));
+  EXPECT_THAT(forms("class triton:\n    jit = staticmethod(print)\n"), IsEmpty());
+  EXPECT_THAT(Forms(ExtractAndLink({{"p/__init__.py", ""},
+                                    {"p/triton.py", "def jit(f): return f\n"},
+                                    {"p/k.py", "from p import triton\n" + kernel}})),
+              IsEmpty());
 }
 
 }  // namespace

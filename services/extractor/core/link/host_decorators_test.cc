@@ -159,6 +159,21 @@ constexpr char kUser[] =
     "import triton\nfrom lib.ops import f\n@triton.jit\ndef k(x): return f(x)\n";
 constexpr char kHelper[] = "import triton\nN = 2\n@triton.jit\ndef f(x): return x + N\n";
 
+// What a used source says of a name comes before the name's word.
+TEST_F(UsedSourceTest, AWrapperMayComeFromItToo) {
+  const std::string kernel = "\n@w.triton.jit\ndef k(x): return x\n";
+  const std::string jits = "import triton\nmy_jit = triton.jit\n";
+  EXPECT_EQ(LinkedWith({{"a.py", "import lib.w as w" + kernel}}, {{"lib/w.py", jits}}).found_by(),
+            "lib.w.triton.jit");
+  EXPECT_EQ(
+      LinkedWith({{"a.py", "from lib.w import my_jit  # triton\n@my_jit\ndef k(x): return x\n"}},
+                 {{"lib/w.py", jits}})
+          .found_by(),
+      "lib.w.my_jit");
+  EXPECT_EQ(LinkedWith({{"a.py", "import gone.w as w" + kernel}}, {{"lib/w.py", jits}}).found_by(),
+            "name:gone.w.triton.jit");
+}
+
 TEST_F(UsedSourceTest, AHelperComesFromItAndItsPieceSaysSo) {
   const v1::Kernel kernel = LinkedWith({{"a.py", kUser}}, {{"lib/ops.py", kHelper}});
   EXPECT_TRUE(kernel.self_contained());

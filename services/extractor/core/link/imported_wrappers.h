@@ -1,39 +1,60 @@
 #ifndef KERNELMILL_SERVICES_EXTRACTOR_CORE_LINK_IMPORTED_WRAPPERS_H_
 #define KERNELMILL_SERVICES_EXTRACTOR_CORE_LINK_IMPORTED_WRAPPERS_H_
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
-#include "common/python/module_paths.h"
 #include "kernelmill/v1/kernel.pb.h"
+#include "services/extractor/core/link/import_paths.h"
 
 namespace kernelmill::extractor {
 
-// The names under which files of a source wrap a DSL's jit, for other files that import them. Add()
-// all shards first. Refers to `paths`.
+// The names under which files of a source, and of its used sources, wrap a DSL's jit, for other
+// files that import them. Add() all shards first. Refers to `paths`, which may still get used
+// sources until the first call of DecideCandidates.
+//
+// A name from a module that none of these sources has is taken at its word (dsl::FindSaidName):
+// the `triton` of `from vllm.triton_utils import triton` is Triton. The kernel's found_by then
+// begins with "name:", because the name alone is the ground.
 class ImportedWrappers {
  public:
-  explicit ImportedWrappers(const python::ModulePaths& paths) : paths_(paths) {}
+  explicit ImportedWrappers(const ImportPaths& paths) : paths_(paths) {}
 
   // Adds the wrappers that the shard's files define.
   void Add(const v1::KernelShard& shard);
+  // Adds those of a shard of the used source with the number `used`.
+  void AddUsed(size_t used, const v1::KernelShard& shard);
 
   // Turns the shard's candidates that are decorated with a wrapper into kernels. Drops all other
   // candidates, and the shard's own names. Returns how many became kernels.
   int DecideCandidates(v1::KernelShard& shard) const;
 
  private:
-  // Returns the DSL that a dotted name in the file at `path` leads to, through all files that
+  // A DSL, and whether the name alone is the ground for it.
+  struct Found {
+    v1::Dsl dsl = v1::DSL_UNSPECIFIED;
+    bool by_name = false;
+  };
+
+  // Returns the DSL that a decorator of the kernel, a dotted name, leads to, through all files that
   // import it from one another; DSL_UNSPECIFIED if it leads to no jit.
-  v1::Dsl Find(absl::string_view path, absl::string_view imported) const;
+  Found Find(const v1::Kernel& kernel, absl::string_view imported) const;
+  // Returns the DSL that a name says which the file at `importer` imports.
+  Found FindByName(const v1::Kernel& kernel, const std::string& importer,
+                   absl::string_view imported) const;
+  bool HasModule(const std::string& importer, absl::string_view dotted) const;
+  void AddNames(const v1::KernelShard& shard, absl::string_view folder);
   // `steps` is the number of names that may still be looked at.
   const v1::JitName* Lookup(const std::string& path, absl::string_view imported, int& steps) const;
   const v1::JitName* FindName(const std::string& path, absl::string_view name, int& steps) const;
 
-  const python::ModulePaths& paths_;
+  const ImportPaths& paths_;
+  absl::flat_hash_set<std::string> files_;  // paths of all files that were read
   absl::flat_hash_map<std::pair<std::string, std::string>, v1::JitName> names_;  // by path and name
   // The modules that each file imports '*' from, by path; like JitName.imported without the '*'.
   absl::flat_hash_map<std::string, std::vector<std::string>> wildcards_;

@@ -9,8 +9,10 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
+#include "common/dsl/languages.h"
 #include "services/extractor/core/describe/features.h"
 #include "services/extractor/core/link/cuda/cuda_launchers.h"
 #include "services/extractor/core/link/cuda/cuda_module.h"
@@ -62,7 +64,8 @@ void RewriteCalls(const Truths& truths, v1::Kernel& kernel) {
 // Adds the features that a kernel uses through re-exported names.
 void AddFeatures(const MemberReads& reads, const Truths& by_name, v1::Kernel& kernel) {
   std::set<std::string> features(kernel.features().begin(), kernel.features().end());
-  const auto add = [&features](const std::string& resolved) {
+  const auto add = [&features](std::string resolved) {
+    if (const auto said = dsl::FindSaidName(resolved)) resolved = said->resolved;
     for (const absl::string_view feature : FindFeatures(resolved)) features.emplace(feature);
   };
   for (const auto& [name, truth] : by_name) {
@@ -75,8 +78,30 @@ void AddFeatures(const MemberReads& reads, const Truths& by_name, v1::Kernel& ke
   kernel.mutable_features()->Assign(features.begin(), features.end());
 }
 
+// Finds the members of a module outside the source that say that they are Triton:
+// `import vllm.triton_utils` and vllm.triton_utils.tl.load.
+void AddSaidMembers(const SourceScope& scope, const TextDefinitions& text, const std::string& name,
+                    const v1::Kernel& kernel, Truths& by_name, Truths& by_call) {
+  const auto bindings = text.by_name.find(name);
+  if (bindings == text.by_name.end()) return;
+  for (const v1::Definition* definition : bindings->second) {
+    const v1::ImportedName* imported = scope.ImportedWithin(*definition, name);
+    if (imported == nullptr || !imported->member().empty() || scope.IsOwn(text, *imported))
+      continue;
+    const std::string module = DottedName(*imported);
+    for (const std::string& call : kernel.calls()) {
+      if (!absl::StartsWith(call, absl::StrCat(module, "."))) continue;
+      const std::optional<dsl::SaidName> said = dsl::FindSaidName(call);
+      if (!said) continue;
+      by_call[call.substr(0, said->word_bytes)] =
+          dsl::FindSaidName(call.substr(0, said->word_bytes))->resolved;
+      by_name[name] = module;
+    }
+  }
+}
+
 // Corrects the calls and features of a kernel that gets Triton, or another installed package,
-// through a file of the source: `from .utils import tl`. Its calls say triton.language.load
+// through another module: `from .utils import tl`. Its calls say triton.language.load
 // afterwards. The extraction of the kernel's file could not know that.
 void ResolveReexports(SourceScope& scope, v1::Kernel& kernel) {
   const TextDefinitions& text = scope.GetDefinitions(kernel.path(), kernel.string_begin());
@@ -84,6 +109,7 @@ void ResolveReexports(SourceScope& scope, v1::Kernel& kernel) {
   Truths by_call;
   for (const std::string& name : kernel.free_names()) {
     std::string truth = scope.InstalledName(text, name);
+    if (truth.empty()) AddSaidMembers(scope, text, name, kernel, by_name, by_call);
     if (truth.empty()) continue;
     by_call[KnownAs(text, scope, name)] = truth;
     by_name[name] = std::move(truth);
@@ -129,7 +155,7 @@ class Linker {
       : tree_(tree),
         options_(options),
         paths_(tree),
-        wrappers_(paths_.own()),
+        wrappers_(paths_),
         launches_(options.max_launch_bytes),
         importable_left_(options.max_importable_bytes) {
     for (const v1::FileEntry& file : tree.files()) {
@@ -157,6 +183,7 @@ class Linker {
   absl::Status AddUsed(const UsedSourceShards& used) {
     for (size_t i = 0; i < used.shards.count; ++i) {
       ASSIGN_OR_RETURN(v1::KernelShard shard, used.shards.read(i));
+      wrappers_.AddUsed(used_, shard);
       for (v1::Definition& definition : *shard.mutable_definitions()) {
         const bool is_python = definition.kind() != v1::Definition::KIND_UNSPECIFIED;
         if (!is_python || definition.string_begin() > 0 || !MayHold(definition)) continue;

@@ -330,5 +330,46 @@ TEST(PromptContextTest, IsBounded) {
   EXPECT_LT(Context(definitions, body + ")\n").size(), 20'000u);
 }
 
+// The module still imports the other package, so it does not stand alone.
+TEST(LinkedNamesTest, ANameThatIsTakenAtItsWordIsDescribedAsTritons) {
+  const std::string body =
+      "@triton.autotune(configs=[triton.Config({'N': 64}, num_warps=4)], key=['n'])\n"
+      "@triton.jit\n"
+      "def k(p, n, N: tl.constexpr):\n"
+      "    i = tl.program_id(0) * triton.cdiv(n, N)\n"
+      "    tl.atomic_add(p, tl.dot(tl.load(p), i))\n";
+  const std::string import = "from vllm.triton_utils import tl, triton\n";
+  for (const std::string& imports :
+       {import, absl::StrCat("try:\n    ", import, "except ImportError:\n    pass\n")}) {
+    const v1::Kernel kernel = Linked({{"p/a.py", imports + body}});
+    EXPECT_THAT(kernel.calls(),
+                ElementsAre("triton.cdiv", "triton.language.atomic_add", "triton.language.dot",
+                            "triton.language.load", "triton.language.program_id"));
+    EXPECT_THAT(kernel.features(), ElementsAre("atomics", "dot"));
+    EXPECT_EQ(kernel.autotune().configs_size(), 1);
+    EXPECT_THAT(kernel.module(), HasSubstr(import));
+    EXPECT_FALSE(kernel.self_contained());
+  }
+  EXPECT_THAT(Unresolved(Linked({{"p/a.py", import + body}})),
+              ElementsAre("vllm.triton_utils package_import"));
+}
+
+TEST(LinkedNamesTest, MembersOfAModuleThatIsNotThereAreTakenAtTheirWordToo) {
+  const v1::Kernel kernel = Linked({{"a.py",
+                                     "import vllm.utils\n@vllm.utils.triton.jit\ndef k(p):\n"
+                                     "    vllm.utils.tl.atomic_add(p, vllm.utils.other(p))\n"}});
+  EXPECT_THAT(kernel.calls(), ElementsAre("triton.language.atomic_add", "vllm.utils.other"));
+  EXPECT_THAT(kernel.features(), ElementsAre("atomics"));
+}
+
+TEST(LinkedNamesTest, ANameThroughAFileOfTheSourceIsTakenAtItsWordAtTheEnd) {
+  const v1::Kernel kernel =
+      Linked({{"p/__init__.py", ""},
+              {"p/compat.py", "from vllm.triton_utils import tl, triton\n"},
+              {"p/a.py", "from .compat import tl, triton\n@triton.jit\ndef k(p): tl.load(p)\n"}});
+  EXPECT_THAT(kernel.calls(), ElementsAre("triton.language.load"));
+  EXPECT_FALSE(kernel.self_contained());
+}
+
 }  // namespace
 }  // namespace kernelmill::extractor

@@ -417,23 +417,39 @@ std::vector<std::string> SourceScope::MembersRead(const TextDefinitions& text, c
   return read;
 }
 
+// Returns the module of Triton that an imported name says it is, if no file of the source is the
+// module that it comes from; else empty.
+std::string SourceScope::NameAtItsWord(const TextDefinitions& text,
+                                       const v1::ImportedName& imported) const {
+  if (imported.member().empty() || FindFile(text, imported) != nullptr) return "";
+  const std::string dotted =
+      absl::StrCat(std::string(static_cast<size_t>(imported.level()), '.'), DottedName(imported));
+  const std::optional<dsl::SaidName> said = dsl::FindSaidName(dotted);
+  return said && said->word_bytes == dotted.size() ? said->resolved : "";
+}
+
 // Follows the name through the files of the source to the import of an installed module.
 std::string SourceScope::InstalledName(const TextDefinitions& text, const std::string& name) {
   const Origin* origin = nullptr;
+  std::string said;
   const auto bindings = text.by_name.find(name);
   if (bindings == text.by_name.end()) {
     origin = Find(text, name);  // a wildcard may bring it
   } else if (bindings->second.size() <= kMaxBindings) {
     for (const v1::Definition* definition : bindings->second) {
       const v1::ImportedName* imported = ImportedWithin(*definition, name);
-      if (imported != nullptr && IsOwn(text, *imported)) origin = FindImported(text, *imported);
+      if (imported == nullptr) continue;
+      if (IsOwn(text, *imported)) origin = FindImported(text, *imported);
       if (origin != nullptr) break;
+      if (said.empty()) said = NameAtItsWord(text, *imported);
     }
   }
-  if (origin == nullptr) return "";
+  if (origin == nullptr) return said;
   for (const v1::Definition* definition : GetBindings(*origin)) {
     const v1::ImportedName* imported = ImportedWithin(*definition, origin->name);
     if (imported == nullptr || IsOwn(*origin->text, *imported)) continue;
+    said = NameAtItsWord(*origin->text, *imported);
+    if (!said.empty()) return said;
     std::string dotted = DottedName(*imported);
     if (python::IsInstalledModule(dotted)) return dotted;
   }
@@ -449,6 +465,8 @@ std::string SourceScope::ResolvedName(const TextDefinitions& text, const std::st
     for (const v1::Definition* definition : bindings->second) {
       const v1::ImportedName* imported = ImportedWithin(*definition, head);
       if (imported == nullptr || IsOwn(text, *imported)) continue;
+      const std::string said = NameAtItsWord(text, *imported);
+      if (!said.empty()) return said + dotted.substr(head.size());
       // `import a.b` binds a, and code says a.b.
       const bool bare =
           imported->member().empty() && absl::StartsWith(imported->module(), head + ".");

@@ -99,7 +99,8 @@ class SourceScope {
   // Returns the members that the definition's text reads.
   const MemberReads& GetReads(const v1::Definition& definition);
   // Returns the dotted name of an installed module that a name of the text leads to through files
-  // of the source: "triton.language" for the tl of `from .utils import tl`. Empty if it does not.
+  // of the source: "triton.language" for the tl of `from .utils import tl`. A name that leads to a
+  // module outside the source is taken at its word (dsl::FindSaidName). Empty if it leads nowhere.
   std::string InstalledName(const TextDefinitions& text, const std::string& name);
 
   const ImportPaths& paths() const { return paths_; }
@@ -177,6 +178,7 @@ class SourceScope {
   std::optional<Origin> Resolve(const TextDefinitions& text, const std::string& name, int depth);
   std::optional<Origin> ResolveWildcards(const TextDefinitions& text, const std::string& name,
                                          int depth);
+  std::string NameAtItsWord(const TextDefinitions& text, const v1::ImportedName& imported) const;
   const TextDefinitions* FileAt(const std::string& path) const;
   const TextDefinitions* ModuleAt(const std::string& path);
   const TextDefinitions* FindFile(const TextDefinitions& text,
