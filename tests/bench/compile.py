@@ -28,7 +28,7 @@ def measure(toolchains, name, kind, kernel, kernels):
 
 
 def seconds_a_kernel(toolchains, name, kind, kernel, kernels):
-    """Of one kernel, without what starting takes: the difference of many to one. `anew` starts for each."""
+    """Measures one kernel without the start of the program: many kernels minus one. `anew` includes a start for each."""
     if kind == "anew":
         count = max(2, kernels // 10)
         row = measure(toolchains, name, kind, kernel, count)

@@ -8,8 +8,8 @@ compare   crawls the repositories (bare ones, or any git URL), or takes the kern
           same lists of 64-bit shingle hashes to candidate pairs, with 128 permutations in 32 bands of 4; and with
           every candidate verified by its exact similarity, which the peers leave to their users
 growth    time per kernel and peak of memory of sign, pair (all partitions, one after another), resolve and split (a tenth
-          held out) over synthetic kernels, three in ten of which are near-duplicates; structural duplicates included. Takes some
-          15 GiB of disk for a million
+          held out) over synthetic kernels: three in ten are near-duplicates; structural duplicates included. A million
+          kernels take some 15 GiB of disk
 workers   one deduplicator and two, as processes of a cluster (dedup_workers.py)
 
 Needs tests/bench/dedup.sh, which builds the programs and installs the peers, to have run."""
@@ -30,7 +30,7 @@ PERMUTATIONS, BANDS, ROWS, THRESHOLD = 128, 32, 4, 0.7
 
 
 def bench(*argv):
-    """What a command of dedup_bench prints."""
+    """Runs a command of dedup_bench and returns the JSON that it prints."""
     done = subprocess.run([BIN / "dedup_bench", *map(str, argv)], check=True, stdout=subprocess.PIPE)
     return json.loads(done.stdout)
 

@@ -20,7 +20,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 def write_kernels(folder):
-    """20,000 kernels of some 500 tokens, of which every tenth has a near-duplicate in another file."""
+    """Writes 20,000 kernels of some 500 tokens; every tenth has a near-duplicate in another file."""
     rng = random.Random(1)
     folder.mkdir()
     (folder / "LICENSE").write_text(harness.MIT_TEXT)

@@ -4,7 +4,7 @@
 usage: export.py JOB.yaml DATA_DIR [--program kernelmill] [--threads 1,2,4] [--runs 5]
 
 The job is crawled once, so that its results are cached; then each run crawls it again, with all stages answered from the cache.
-What a run takes beyond the job's own time and beyond a job without an export's start is the export's: it reads, checks, renders,
+The export's time is the run's, less the job's own and less the start of a job without an export: it reads, checks, renders,
 writes and syncs every file. Prints the median and the range, the ratio to one thread, and the most memory.
 """
 
@@ -26,7 +26,7 @@ def crawl(program, job, data, out, cpus):
         begin = time.monotonic()
         process = subprocess.Popen([program, "crawl", job, "--data", data, "--out", out, "--json"], stdout=text, stderr=subprocess.PIPE,
                                    preexec_fn=lambda: os.sched_setaffinity(0, cpus))
-        # The job's end stands in an event; what follows is the export.
+        # An event reports the job's end; the export follows it.
         ended = None
         for line in process.stderr:
             event = json.loads(line)

@@ -6,12 +6,12 @@ usage: extract.py MIRRORS [--only OWNER/NAME,...] [--rounds N] [--json FILE]
 MIRRORS: bare repositories as DIR/OWNER+NAME/repo; the Python files of each one's HEAD are read into memory first.
 
 Two kinds of files, each measured on its own:
-  marked    those that an oracle looks into, because `triton` or `gluon` stands in them. Ours does all of its work,
+  marked    those that an oracle looks into, because they contain `triton` or `gluon`. Ours does all of its work,
             from the bytes to a KernelShard (definitions, free names, tags, launchers, ... of each kernel, hashes);
             CPython's is ast.parse alone, before its import maps and walks. So the ratio says too little, never too
             much, of what an extractor on CPython would take.
   unmarked  the others, which ours tells by the fetcher's search for some twenty words.
-Also, of the marked: tree-sitter's parse alone, which bounds whoever builds on it.
+Also, for the marked files: tree-sitter's parse alone, the upper bound for any extractor that uses it.
 
 The programs take turns, each pinned to one core; what counts is processor time, since others may use the machine,
 and the table has medians. MB: 1,000,000 bytes."""

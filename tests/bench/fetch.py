@@ -7,8 +7,8 @@ usage: fetch.py [--rounds N] [--mirrors DIR [--only OWNER/NAME,...]] [--job FILE
 
 Real git over real HTTP on the loopback interface, counted by a proxy (tests/bench/fetch/git_lab.py) that adds
 --delays-ms in each direction. --mirrors: bare repositories as DIR/OWNER+NAME/repo, served as scratch copies;
-without it, two repositories made by this script. What a job takes of a mirror is what --job says (default:
-deploy/jobs/triton-seeds.yaml), else a table in tests/bench/fetch/repositories.py."""
+without it, two repositories made by this script. --job gives the files that a job takes of a mirror (default:
+deploy/jobs/triton-seeds.yaml); for other mirrors a table in tests/bench/fetch/repositories.py does."""
 
 import argparse
 import collections
@@ -28,7 +28,7 @@ import repositories  # noqa: E402
 
 STATES = ("cold", "unchanged", "changed")
 CONTENDERS = (contenders.Kernelmill, contenders.Sparse, contenders.Shallow)
-HOSTS = 8  # of the scaling part: the coordinator calls on one git host at most 4 times at once
+HOSTS = 8  # for the scaling part: the coordinator calls on one git host at most 4 times at once
 
 
 def note(text):
@@ -57,7 +57,7 @@ def fetch_rounds(served, options, folder):
         for delay in options.delays_ms:
             with contenders.Lab(folder, delay) as lab:
                 for turn in range(len(CONTENDERS)):
-                    kind = CONTENDERS[(turn + number) % len(CONTENDERS)]  # nobody is always the first
+                    kind = CONTENDERS[(turn + number) % len(CONTENDERS)]  # so that the first contender changes
                     with kind(folder / f"contender-{kind.name}") as contender:
                         for repository in served:
                             for state in STATES:
@@ -76,7 +76,7 @@ def ratio(one, other):
 
 
 def fetch_row(delay, repository, state, results):
-    """Medians, and ratios of which a small one is good for us."""
+    """Returns the cells of a row: medians, and ratios; small ratios are in our favour."""
     by_name = {kind.name: results[delay, repository.name, state, kind.name] for kind in CONTENDERS}
     seconds = {name: median(rows, "seconds") for name, rows in by_name.items()}
     down = {name: median(rows, "down") for name, rows in by_name.items()}
@@ -132,7 +132,7 @@ def scale(fetchers, names, lab, folder):
 
 
 def fullness(row):
-    """What keeps more from being done."""
+    """Names the resource that limits the rate."""
     if row["machine"] > 0.9:
         ours = sum(row["cores"].values()) > os.cpu_count() / 2
         return f"the processor, {max(row['cores'], key=row['cores'].get)} most of all" if ours else \

@@ -175,7 +175,7 @@ def run_rounds(options, report):
             for load in options.loads:
                 for source in (False, True) if LOADS[load][1] else (False,):
                     for connections in options.connections:
-                        servers = servers[1:] + servers[:1]  # nobody is always the first
+                        servers = servers[1:] + servers[:1]  # so that the first server changes
                         for server in servers:
                             result = measure(server, servers, load, source, connections, round_number)
                             by_server = results.setdefault((load, source, connections), {})

@@ -21,7 +21,7 @@ FENCED = re.compile(r"^[ \t]*```[ \t]*(?:python|py|triton|)(?:[^\w\n`][^\n`]*)?\
 
 
 def strings(value, pointer=""):
-    """(pointer, text) of every string; of a key that stands twice both."""
+    """Yields (pointer, text) of every string, and both strings of a repeated key."""
     if isinstance(value, str):
         yield pointer, value
     elif isinstance(value, Members):
@@ -102,8 +102,8 @@ def oracle(root):
 
 
 def compare_lines(unread, rows):
-    """Of the strings that CPython cannot read: how many functions both see, the regular expression alone, and the ledger
-    alone."""
+    """Counts the functions in strings that CPython cannot read: those that both see, the regular expression alone, and
+    the ledger alone."""
     spans = collections.defaultdict(list)
     for row in rows:
         spans[row["path"], row["json_pointer"]].append((row["first_line"], row["last_line"]))

@@ -4,9 +4,9 @@
 usage: compare_licenses.py --ours bin/license_scan --peer bin/scancode --work DIR [--sources 1000] [--explained FILE]
                            REPOSITORY.git...
 
-Of each repository's HEAD: all LICENSE, LICENCE, COPYING, UNLICENSE and NOTICE files, and a share of --sources source
-files, those whose repository and path have the smallest SHA-256. What scancode says of them is kept in DIR. Both are
-asked what the one file says: for a source file its tags and its header, not the licence files above it.
+Reads from each repository's HEAD all LICENSE, LICENCE, COPYING, UNLICENSE and NOTICE files, and a share of --sources
+source files, those whose repository and path have the smallest SHA-256. DIR keeps scancode's answers. Both are asked
+about the one file: for a source file its tags and its header, not the licence files above it.
 
 Prints a table by repository, then each disagreement. FILE has a line "REPOSITORY PATH REASON" for each that was
 looked at, the reason beginning with "peer:" or "ours:"; exit 1 if fewer than 98 % agree.

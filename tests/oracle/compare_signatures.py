@@ -11,7 +11,7 @@ TOOLCHAIN/bin/python3), and prints what is refused: a kernel's own signature is 
 Exit status: 0 nothing was refused, 1 something was, 2 wrong usage.
 
 --compile RUNS CODE THAT STRANGERS WROTE. It is a developer's tool, for a machine that may be thrown away. Limits on time and files keep an
-accident small; they stop nobody who means harm.
+accident small; they do not stop an attacker.
 """
 import argparse
 import ast
@@ -38,7 +38,7 @@ def rows_of(path):
 
 
 def kernel_of(record, kernels):
-    """The kernel that a recorded signature is of; nothing where there is none, or it cannot be told which."""
+    """Returns the kernel of a recorded signature; None if no kernel fits, or more than one."""
     found = [k for k in kernels.get(record["function"], []) if record["path"].endswith("/" + k["path"])]
     if len(found) > 1:
         found = [k for k in found if k["first_line"] <= record["line"] <= k["last_line"]]
@@ -46,7 +46,7 @@ def kernel_of(record, kernels):
 
 
 def agrees(inferred, real, value, loose):
-    """Whether the type of an argument is the real one. `value`: what Triton has compiled in in its place, as text."""
+    """Checks whether the inferred type of an argument is the real one. `value`: the text of the value that Triton compiled in."""
     if real == "constexpr":
         if inferred is None or value is None:
             return True
@@ -98,7 +98,7 @@ def compare(pairs, show):
 
 
 def harness():
-    """The harness's modules that stand in for absent packages and for the device."""
+    """Imports the harness's modules: they replace absent packages and the device."""
     package = types.ModuleType("kernelmill_harness")
     package.__path__ = [str(HARNESS)]
     sys.modules[package.__name__] = package
@@ -175,7 +175,7 @@ def compile_in_child(work):
 
 
 def compile_all(pairs, target, jobs, show):
-    """Whether nothing was refused."""
+    """Compiles all pairs, prints the refusals, and returns whether there are no refusals."""
     work = [(kernel, record, target) for kernel, records in pairs for record in records]
     with concurrent.futures.ProcessPoolExecutor(jobs) as pool:
         answers = list(pool.map(compile_in_child, work, chunksize=4))

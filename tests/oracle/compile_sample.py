@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What compilers say of a dataset's launched kernels, in an order that makes any part of them a fair sample.
+"""Compiles a dataset's launched kernels, in an order that makes any part of them a fair sample.
 
 usage: compile_sample.py DIGEST ROWS.jsonl --store ADDRESS --compiler ADDRESS [--toolchain NAME]... [--target NAME]...
                          [--callers N] [--max-seconds N] [--seconds N] [--kernels N] [--backwards] [--without SOURCE]...
@@ -8,11 +8,11 @@ usage: compile_sample.py DIGEST ROWS.jsonl --store ADDRESS --compiler ADDRESS [-
        compile_sample.py --compare ROWS.jsonl OTHER.jsonl
 
 DIGEST: the dataset's, from its report.json. The store has the dataset's blobs: `kernelmill-store --data DATA/store` serves those of
-`kernelmill crawl --data DATA`. Each distinct kernel (module and name) of the job's sources, holdouts aside, that stands alone is
-compiled by all toolchains for all targets, in the order of a hash of its text, and has a line in ROWS at once; kernels that ROWS
-has already are left out, and so are those of the sources --without. --seconds: none is begun after so long. --backwards: the last
-first. --again: those alone of which OTHER has something that is not ok. --compare: which kernels two such files say other things of,
-hashes of all forms included. Needs protoc, grpcio and protobuf 4.25."""
+`kernelmill crawl --data DATA`. All toolchains compile each distinct self-contained kernel (module and name) of the job's sources,
+except holdouts, for all targets, in the order of a hash of its text. Each kernel's line is in ROWS at once; kernels that ROWS has
+already are left out, and so are those of the sources --without. --seconds: begins no kernel after that time. --backwards: the
+last first. --again: only kernels with a result in OTHER that is not ok. --compare: the kernels whose results differ between two
+such files, hashes of all forms included. Needs protoc, grpcio and protobuf 4.25."""
 
 import argparse
 import collections
@@ -28,7 +28,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MESSAGE_BYTES = 16 << 20
-LIMIT_SECONDS = 6 * 3600  # of one call: each kernel has bounds of its own
+LIMIT_SECONDS = 6 * 3600  # for one call: each kernel has limits of its own
 
 
 # ---------------------------------------------------------------- the dataset's kernels

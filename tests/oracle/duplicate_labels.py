@@ -5,8 +5,9 @@ usage: duplicate_labels.py LEDGER.jsonl [REPOSITORY=GIT_DIR...]
 labels/duplicates.csv has the pairs: two ids, "duplicate" or "different" (would a person who trains a model want
 both?), and what they were drawn from; half of them, "tuning", were looked at while the rules were made, the
 other half, "final", were not. Prints how the dataset's decisions agree: two kernels are together if one was
-kept for the other, or a third one for both. With repositories also how variants of the rules would, each pair by itself, over
-an implementation of its own. Pairs of which the dataset lacks one, or rejected it, or found it contaminated, are left out.
+kept for the other, or a third one for both. With repositories it also prints how variants of the rules would agree, each pair by
+itself, with an implementation of its own. A pair is left out if the dataset lacks or rejected one of the two, or found it
+contaminated.
 """
 
 import collections
@@ -111,7 +112,7 @@ def windows(sequence, width):
 
 
 def folded(window):
-    """A window with names by how far back they stood in it."""
+    """Replaces each local name in a window by the distance to its previous use there."""
     seen, words = {}, []
     for i, (is_local, word) in enumerate(window):
         words.append(("name", i - seen[word] if word in seen else 0) if is_local else word)
@@ -121,7 +122,7 @@ def folded(window):
 
 
 class Kernel:
-    """What the rules need of a kernel; the definitions are those of the deduplicator's headers."""
+    """The properties of a kernel that the rules need; the deduplicator's headers define them."""
 
     def __init__(self, row, text, plumbing_words):
         self.row, is_c = row, row["dsl"] == "cuda"

@@ -3,7 +3,7 @@
 
 usage: holdout_overlap.py LEDGER.jsonl HOLDOUT=GIT_DIR[:FOLDER] NAME=GIT_DIR...
 HOLDOUT and NAME are repositories as the ledger has them, GIT_DIR the copies that the job read, FOLDER what of the
-holdout it read. A function of the holdout stands unchanged elsewhere if both have the same syntax tree,
+holdout it read. A function of the holdout is unchanged elsewhere if both have the same syntax tree,
 decorators apart: comments and blanks do not count. For each such function of a NAME the ledger must say that it
 is contaminated by the holdout, or a duplicate of one that is. Prints a row for each repository, then the sums.
 Exit status: 0 all were found, 1 some were not, 2 wrong usage.
@@ -51,7 +51,7 @@ def trees(git_dir, folder=""):
 
 
 def contaminated(row, rows, holdout):
-    """Whether the row, or the one that it is a duplicate of, matches something of the holdout's."""
+    """Checks whether the row, or the row that it duplicates, matches a text of the holdout."""
     if row["fate"] == "duplicate":
         row = rows.get(row["of"], row)
     return any(match["holdout"]["repository"] == holdout for match in row["contamination"])

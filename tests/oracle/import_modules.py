@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Imports every self-contained module of a dataset: what says that it stands alone has to.
+"""Imports every self-contained module of a dataset: each of them must import.
 
 usage: import_modules.py KERNELS.jsonl [--jobs N] [--show N]
 Needs triton, torch and packaging from PyPI beside it; no GPU. Prints by repository how many kernels there are, how many
@@ -7,7 +7,7 @@ call themselves self-contained, and how many of these import; then the failures 
 Exit status: 0 all import, 1 some do not, 2 wrong usage.
 
 THIS RUNS CODE THAT STRANGERS WROTE. It is a developer's tool, for a machine that may be thrown away. Limits on
-time, memory and files keep an accident small; they stop nobody who means harm.
+time, memory and files keep an accident small; they do not stop an attacker.
 
 Each module is imported in a process of its own, forked from one that has loaded triton and torch and nothing of
 the dataset: that saves seconds a module. The kernel must then be an attribute of its module.
@@ -39,7 +39,7 @@ def limit():
 
 
 def import_here(record, folder):
-    """Why the module does not import, or nothing. Of a kernel within a class or function the name is not asked."""
+    """Returns why the module does not import, or lacks an attribute of the kernel's name; an empty text if it does neither."""
     path = folder / "kernel_module.py"  # a file: triton.jit reads the source of its function
     path.write_bytes(record["module"].encode("utf-8", "surrogateescape"))
     spec = importlib.util.spec_from_file_location(path.stem, path)

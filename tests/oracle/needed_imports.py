@@ -1,8 +1,8 @@
-"""What a module's import statements need to be there, of a module's text alone."""
+"""Finds the modules that a module's import statements need, by its text alone."""
 import ast
 import sys
 
-# What a module may import and stand alone: the extractor says the same of it.
+# A self-contained module may import these; the extractor has the same rule.
 INSTALLED = {"triton", "torch", "jax", "jaxlib", "packaging"} | set(sys.stdlib_module_names)
 TAKES_IMPORT_ERRORS = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
 
@@ -12,7 +12,7 @@ def installed(module):
 
 
 def loaded_by(node):
-    """What an import statement loads; relative ones with their dots."""
+    """Returns the modules that an import statement loads; relative ones with their dots."""
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     return ["." * node.level + (node.module or "")] if isinstance(node, ast.ImportFrom) else []
@@ -23,14 +23,14 @@ def walk_all(nodes):
 
 
 def guards(node):
-    """Whether a `try` goes on where an import in it fails."""
+    """Checks whether a `try` goes on when an import in it fails."""
     names = {name.id for handler in node.handlers if handler.type for name in ast.walk(handler.type) if isinstance(name, ast.Name)}
     takes = any(handler.type is None for handler in node.handlers) or names & TAKES_IMPORT_ERRORS
     return takes and not any(isinstance(inner, ast.Raise) for inner in walk_all(node.handlers))
 
 
 def modules_of(tree):
-    """What import statements in it load that have to be there: in a `try` neither those that may fail, nor those of a handler that never runs."""
+    """Yields the modules that a tree must load: in a `try` no imports that may fail and none of a handler that never runs."""
     yield from loaded_by(tree)
     parts = list(ast.iter_child_nodes(tree))
     if isinstance(tree, ast.Try) and guards(tree):
@@ -45,7 +45,7 @@ def modules_of(tree):
 
 
 def loads_files(tree):
-    """Whether a statement of the module loads files of its own place by names that it computes."""
+    """Checks whether a statement of the module loads files beside it by names that it computes."""
     for statement in tree.body:
         words = {getattr(node, "id", getattr(node, "attr", "")) for node in ast.walk(statement)}
         if "spec_from_file_location" in words or {"import_module", "__file__"} <= words:

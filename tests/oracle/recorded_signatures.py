@@ -3,8 +3,8 @@
 usage: RECORD=FOLDER pytest -p recorded_signatures TESTS      (this file's folder on PYTHONPATH; Triton 3.6)
 
 Each process appends to FOLDER/PID.jsonl a row a kernel and signature: function, module, path, line, signature (name to type), constexprs (name
-to repr), attrs, options. It is the truth that inferred signatures are compared with. Of each autotuner the first configuration alone is taken,
-of each test five parameter sets, and of each kernel twelve signatures a process: what is looked for is types, not speed.
+to repr), attrs, options. Inferred signatures are compared with these. It takes the first configuration of each autotuner, five
+parameter sets of each test, and twelve signatures of each kernel a process: the purpose is types, not speed.
 """
 
 import collections

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Prints how many kernels of a dataset stand alone, by repository, before and after linking.
+"""Prints how many kernels of a dataset are self-contained, by repository, before and after linking.
 
 usage: self_contained.py DATASET [OTHER_DATASET] [--why N]
 DATASET is the folder that an export wrote. A module is taken to be self-contained by its own text: no free name is
-left and its import statements, where they run, load triton, torch, packaging and Python's own modules alone; where the record says otherwise
-the kernel is counted in the last column. "before" counts those whose parts all stand in the kernel's own file.
+left and the import statements that run load only triton, torch, packaging and Python's own modules. If the record disagrees,
+the last column counts the kernel. "before" counts those whose parts are all in the kernel's own file.
 OTHER_DATASET, of the same job by another version, adds its share. --why N lists the N names and modules that most
 others lack, by repository.
 """
@@ -18,7 +18,7 @@ from needed_imports import installed, loads_files, modules_of
 
 
 def lacking(record):
-    """What the record's module lacks; nothing if it stands alone."""
+    """Returns what the record's module lacks; an empty list if it is self-contained."""
     names = list(record["free_names"])
     try:
         tree = ast.parse(record["module"])
@@ -33,7 +33,7 @@ def read(folder):
     with open(folder / "kernels.jsonl", encoding="utf-8") as lines:
         for line in lines:
             record = json.loads(line)
-            if record["dsl"] == "cuda":  # what a CUDA function includes nobody has
+            if record["dsl"] == "cuda":  # the headers that a CUDA function includes are not available
                 continue
             counts, missing = sums[record["repository"]], lacking(record)
             counts["kernels"] += 1

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Whether kernels of different splits are alike, by brute force.
+"""Checks by brute force whether kernels of different splits are alike.
 
 usage: split_overlap.py DATASET [THRESHOLD]
 DATASET is an export's folder; THRESHOLD the Jaccard similarity of two sources' 5-token shingles from which they are alike,
 by default the job's. The tokens are those of duplicate_labels.py, which owes nothing to ours. Every kept kernel of
 validation and test is compared with every kept kernel of another split, each with its whole set: no index, no hash of
-a shingle, no filter by size. And no source of theirs of 13 tokens and more may stand word for word in a module of another
-split of its repository. Prints counts and the most similar pairs. Exit status: 0 no pair is alike and no source stands
-there, 1 some do, 2 wrong usage.
+a shingle, no filter by size. And no module of another split of the same repository may contain word for word a source of
+theirs of 13 tokens or more. Prints counts and the most similar pairs. Exit status: 0 no pair is alike and no module
+contains such a source, 1 otherwise, 2 wrong usage.
 """
 
 import heapq
@@ -44,11 +44,11 @@ def similarity(a, b):
 
 
 class Comparison:
-    """Of a dataset's kept kernels, held-out ones against all of other splits."""
+    """The comparison of a dataset's held-out kernels with all kept kernels of other splits."""
 
     def __init__(self, rows, threshold):
         by_split = {}
-        numbers = {}  # of each shingle: sets of small integers are compared faster, and are the same sets
+        numbers = {}  # a shingle's number: sets of small integers are compared faster, with the same result
         for row in rows:
             shingles = shingles_of(row["source"], row["dsl"] == "cuda")
             named = frozenset(numbers.setdefault(shingle, len(numbers)) for shingle in shingles)
@@ -74,7 +74,7 @@ class Comparison:
 
 
 def repeated_in_modules(rows):
-    """The held-out kernels that stand word for word in a module of another split; and of these those that are too short to tell."""
+    """Finds the held-out kernels that a module of another split contains word for word, and apart those too short to tell."""
     modules = {}
     for row in rows:
         modules.setdefault(row["repository"], {}).setdefault(row["split"], []).append(row["module"])

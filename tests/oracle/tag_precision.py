@@ -14,7 +14,7 @@ were drawn by `draw` from all kernels of the role `kernel` of a crawl of 34 repo
 Kernels are found by repository, path and qualified name: ids change with every commit. Prints, and with --check fails below 0.95:
 
     precision    of those labelled tags that the dataset gives, how many are right
-    unlabelled   tags that it gives to labelled kernels, and that nobody has judged
+    unlabelled   tags that it gives to labelled kernels, without a verdict in the labels
     coverage     of all launched kernels, how many have an operation
 """
 
@@ -50,7 +50,7 @@ def coverage(rows):
 
 
 def precision(rows, labels=LABELS):
-    """(right, wrong, tags of labelled kernels that nobody judged, labelled kernels that the dataset has)."""
+    """Returns (right, wrong, tags of labelled kernels without a verdict, labelled kernels that the dataset has)."""
     tags = {}
     for row in rows:
         tags.setdefault(key(row), set()).update(row["tags"])

@@ -1,6 +1,6 @@
 """Bazel, a client of the Remote Execution API that others wrote, with kernelmill-store as its remote cache: what
 one build stored, the next one takes from there, whole. Skipped where Bazel is not installed; Debian's package
-bazel-bootstrap brings it (37 packages, 35 MB, and a JDK where there is none)."""
+bazel-bootstrap brings it (37 packages, 35 MB, and a JDK if it is missing)."""
 
 import os
 import pathlib

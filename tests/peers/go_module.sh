@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: go_module.sh MODULE@VERSION HASH
-# Prints the folder of a Go module whose hash, as go.sum files write it, is HASH. What is built there is made of what the module's own
-# go.sum pins. Exit 77: it cannot be had here, and why; 1: it is another.
+# Prints the folder of a Go module whose hash, as go.sum files write it, is HASH. A build in that folder uses the versions that
+# the module's own go.sum pins. Exit 77: the module is not available here (it prints why); 1: the hash differs.
 set -euo pipefail
 
 command -v go >/dev/null || {

@@ -1,6 +1,6 @@
-"""An export is a Hugging Face dataset as it stands: `datasets` loads every config and split offline, pyarrow, DuckDB and polars
-read every Parquet file, and mlcroissant validates croissant.json and yields its records; each time what the JSON lines say,
-value by value. Of jobs with hostile texts, with many rows, with one and with none. Skipped where they are not installed
+"""Checks that an unchanged export is a Hugging Face dataset: `datasets` loads every config and split offline, pyarrow, DuckDB and
+polars read every Parquet file, and mlcroissant validates croissant.json and yields its records; each time what the JSON lines
+say, value by value. The jobs have hostile texts, many rows, one row and no row. Skipped if the readers are not installed
 (tests/peers/install_readers.sh)."""
 
 import hashlib
@@ -275,4 +275,4 @@ def plain(value):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2, warnings="ignore")  # of the readers' own libraries
+    unittest.main(verbosity=2, warnings="ignore")  # the readers' own libraries warn

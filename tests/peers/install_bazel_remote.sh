@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 version=v2.6.1
 hash=h1:vTMw3VmzjHfmR9jHcnqzQLLuHXRIFkROOcp5Pjke59c=
-go_minor=24 # what that version's go.mod asks for: 1.24
+go_minor=24 # that version's go.mod asks for 1.24
 folder=${1:-build/peers}
 
 cannot() {

@@ -1,6 +1,6 @@
-"""What others read of the Parquet that we write is what we wrote: rows of hundreds of random schemas, value by value, by
-pyarrow, DuckDB and polars; what stands at the edges of the format; and the same bytes every time. Skipped where they are not
-installed (tests/peers/install_readers.sh)."""
+"""Checks that pyarrow, DuckDB and polars read from our Parquet what we wrote: rows of hundreds of random schemas, value by
+value, and the edge cases of the format; and that the same rows give the same bytes every time. Skipped if the readers are
+not installed (tests/peers/install_readers.sh)."""
 
 import hashlib
 import json

@@ -1,6 +1,6 @@
-"""What people read a dataset's JSON lines and training views with takes them: datasets, pyarrow and DuckDB by the types of the
-rows; also a file whose first megabytes have null where later rows have something. hub_test.py has the folder as a whole and its
-Parquet. Skipped where they are not installed (tests/peers/install_readers.sh)."""
+"""Checks that datasets, pyarrow and DuckDB read a dataset's JSON lines and training views by the types of the rows, also a file
+whose first megabytes have null where later rows have something. hub_test.py checks the folder as a whole and its Parquet.
+Skipped if the readers are not installed (tests/peers/install_readers.sh)."""
 
 import csv
 import json
@@ -64,7 +64,7 @@ dedup: {{contamination: {{action: label}}}}
         self.assertTrue(any(match["holdout"]["json_pointer"] for row in kernels for match in row["contamination"]))
 
     def check(self, read, rows):
-        """What was read, against the JSON."""
+        """Compares the rows that were read with the JSON."""
         self.assertEqual(len(read), len(rows))
         for ours, theirs in zip(rows, read):
             self.assertEqual(theirs, ours)

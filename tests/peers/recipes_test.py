@@ -1,4 +1,4 @@
-"""What the recipes do before a model comes in: views, tokens for gaps, splits, and the checks of what a model wrote. The
+"""Checks the parts of the recipes that need no model: views, tokens for gaps, splits, and the checks of a model's output. The
 rest runs in trainers.py. Standard library only."""
 
 import json

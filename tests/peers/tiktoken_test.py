@@ -13,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integratio
 import harness  # noqa: E402
 import tiktokens  # noqa: E402
 
-# Of every class that the patterns tell apart, and of several sizes in UTF-8.
+# Has characters of every class that the patterns tell apart, and of several sizes in UTF-8.
 ALPHABET = (list("aZsStTrRvVeEmMlLdD'\"_/.,;(=+-#*9 0\t\n\r\v\f\x00\x1c\x7f") +
             list("éßſKµªʰǅⅧ²٣漢字あア한😀\u0301\u0903\u20dd\u00a0\u0085\u2003\u2028\u202f\u3000\u200b\ufeff\u180e") +
             ["'s", "'LL", "'ſ", "\r\n", "    ", "  \n  ", "<|endoftext|>", "tl.", "BLOCK_SIZE", "HTMLPage"])
@@ -61,8 +61,8 @@ class Tiktoken(unittest.TestCase):
                     " \n" * 3000 + " ", "😀" * 2000, "A\u0301" * 2000])
 
     def test_every_character(self):
-        """Alone, and between a letter and a space; but for the few that Unicode 16 and later added, which the
-        two may know apart."""
+        """Checks characters beside letters, spaces and digits, and all of them in one text; except the few that
+        Unicode 16 and later added, which the two may class differently."""
         known = [chr(c) for c in range(0x110000) if unicodedata.category(chr(c)) not in ("Cs", "Cn")]
         self.check(f"{c} a{c} {c}1" for c in known[::7])
         self.check(["".join(known)])

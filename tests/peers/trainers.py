@@ -32,7 +32,7 @@ def yaml_of(name):
 
 
 def whole(texts, rows, parts):
-    """In how many rows all parts of a text stand in it, in their order."""
+    """Counts the rows whose text contains all their parts, in their order."""
     count = 0
     for text, row in zip(texts, rows):
         at = 0

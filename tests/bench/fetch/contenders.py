@@ -1,4 +1,4 @@
-"""Who fetches in the fetch benchmark. Each contender brings a repository's state here: `cold` has nothing of it
+"""The contenders of the fetch benchmark. Each contender brings a repository's state here: `cold` has nothing of it
 yet, `unchanged` and `changed` follow in the same place. A contender's `fetch` takes the seconds that it says."""
 
 import json
@@ -43,7 +43,7 @@ class Lab:
 
 
 def processor_seconds(pid):
-    """Of a process and the children that it has waited for, so far."""
+    """Returns the processor time so far of a process and of the children that it has waited for."""
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return sum(int(f) for f in fields[11:15]) / os.sysconf("SC_CLK_TCK")
 
@@ -100,9 +100,9 @@ class Shallow(GitClone):
 
 
 class Kernelmill:
-    """Our store, coordinator and fetchers as processes, and nobody who would extract: a job is handed in as a
-    user does, and cancelled when everything that it names has been fetched. `seconds` run from the start of the
-    client until the last result is accepted; `stages` are those that the stages pin and fetch took of them."""
+    """Our store, coordinator and fetchers as processes, without an extractor. A job is submitted by the client, as
+    a user does, and cancelled when all its sources are fetched. `seconds` run from the start of the client until
+    the last result is accepted; `stages` is the part of them that the stages pin and fetch took."""
     name = "ours"
 
     def __init__(self, folder, fetchers=1):

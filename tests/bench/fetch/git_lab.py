@@ -24,7 +24,7 @@ CHUNK = 256 << 10  # bytes
 
 
 class Counters:
-    """What has passed: bytes of the application in either direction, connections and requests."""
+    """The traffic so far: bytes of the application in either direction, connections and requests."""
 
     def __init__(self):
         self.down = self.up = self.connections = self.requests = 0

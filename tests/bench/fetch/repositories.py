@@ -12,7 +12,7 @@ BRANCH = "refs/heads/main"
 WORDS = "load store mask pid block scale offset value total sum exp log dot acc ptr stride".split()
 NOT_LICENSES = (".py", ".pyi", ".pyc", ".c", ".cc", ".cpp", ".h", ".js", ".sh", ".json")
 
-# What a job would take of mirrors that deploy/jobs has no job for.
+# The files that a job would take of mirrors without a job in deploy/jobs.
 INCLUDES = {
     "FlagOpen/FlagGems": ["src/flag_gems/**/*.py"],
     "ROCm/aiter": ["aiter/ops/triton/**/*.py"],
@@ -24,7 +24,7 @@ INCLUDES = {
 
 
 def environment(**more):
-    """Of a git whose objects are the same whoever runs it, whenever."""
+    """Returns the environment of a git that makes the same objects for every user, at any time."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
     date = "1767225600 +0000"
     return dict(env, GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_NOSYSTEM="1", GIT_TERMINAL_PROMPT="0",

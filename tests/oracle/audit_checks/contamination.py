@@ -1,4 +1,4 @@
-"""What every exported text has in common with benchmarks, by brute force (exported_overlap.py)."""
+"""Finds by brute force what every exported text has in common with benchmarks (exported_overlap.py)."""
 import exported_overlap
 
 from .dataset import Check

@@ -7,7 +7,7 @@ CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|endif)\b", re.MULTILIN
 
 
 def _alone(record):
-    """Said to stand alone, with names that it lacks; or the reverse, without a reason."""
+    """Checks whether a record is called self-contained with unresolved names, or not self-contained without any."""
     return record["self_contained"] == bool(record.get("unresolved_names")) and record["form"] != "template"
 
 

@@ -1,4 +1,4 @@
-"""The shape of the rows: one type a field, one rule for absence. What Arrow needs to read a file whole."""
+"""Checks the shape of the rows: one type a field, one rule for absence. Arrow needs both to read a file whole."""
 import collections
 
 from .dataset import Check
@@ -7,7 +7,7 @@ _WORDS = {str: "string", bool: "bool", int: "number", float: "number", type(None
 
 
 class _Shape:
-    """What a place of the schema holds over all rows."""
+    """The types, keys and empty strings that a place of the schema has over all rows."""
 
     def __init__(self):
         self.types = collections.Counter()

@@ -36,7 +36,7 @@ def _unused(row):
 
 
 def _trivial(row):
-    """Whether the completion is one statement that does nothing but hand on or give up."""
+    """Finds a completion without statements, or with one that only passes, raises, or returns or names a value; else None."""
     try:
         body = ast.parse(textwrap.dedent(row["completion"])).body
     except (SyntaxError, ValueError):

@@ -62,7 +62,7 @@ def _body(text):
 
 
 def _lacks_kernel(record):
-    """The kernel's own lines stand in the module, one after another, decorators aside."""
+    """Checks whether the module lacks the kernel's own lines, one after another, decorators aside."""
     lines, module = _body(record["source"]), _body(record["module"])
     start = next((i for i, line in enumerate(lines) if re.match(r"(async )?def ", line)), 0)
     wanted = lines[start:]

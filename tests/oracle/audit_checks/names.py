@@ -1,4 +1,4 @@
-"""What names a Python text uses, by CPython's own symbol table: an answer that shares no code with the extractor."""
+"""Finds the names that a Python text uses, by CPython's own symbol table: shares no code with the extractor."""
 import ast
 import builtins
 import io
@@ -8,7 +8,7 @@ import tokenize
 
 BUILTINS = set(dir(builtins)) | {"__file__", "__name__", "__doc__", "__spec__", "__package__", "__class__", "__path__"}
 WORD = re.compile(r"[^\W\d]\w*")
-MANGLED = re.compile(r"_\w+?(?=__\w)")  # of a name in a class; Triton compiles it as it is written
+MANGLED = re.compile(r"_\w+?(?=__\w)")  # the prefix of a private name in a class; Triton compiles the name as it is written
 
 
 def _globals_used(table, used):
