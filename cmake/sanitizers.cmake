@@ -1,10 +1,10 @@
-# What the presets asan and tsan (KERNELMILL_SANITIZE) add to every target. Debian's libraries stay as they are.
-# KERNELMILL_PROGRAM_DEPS: what every program links besides its own needs.
+# The flags that the presets asan and tsan (KERNELMILL_SANITIZE) add to every target. Debian's libraries stay uninstrumented.
+# KERNELMILL_PROGRAM_DEPS: libraries that every program links in addition to its own.
 
 set(KERNELMILL_PROGRAM_DEPS)
 
 if(KERNELMILL_FUZZ)
-  add_compile_options(-fsanitize=fuzzer-no-link) # what libFuzzer steers by
+  add_compile_options(-fsanitize=fuzzer-no-link) # coverage feedback for libFuzzer
 endif()
 
 if(KERNELMILL_SANITIZE STREQUAL "address")

@@ -18,10 +18,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "python/kernelmill"
 PROTO = "kernelmill/v1/crawl.proto"
 
-# What a row is called; of another file it is called after that.
+# Names of the row classes, by file; any other file's class is its name in camel case and `Row`.
 ROW_NAMES = {"kernels": "Kernel", "ledger": "LedgerRow", "notices": "Notice", "cuda_triton_pairs": "Pair", "fim": "Fim",
              "instruct": "Instruct", "files": "SourceFile", "ir": "IrText"}
-# What the table of a file is called; of another file it is called as that.
+# Names of the tables, by file; any other file's table has the file's name.
 PROPERTIES = {"cuda_triton_pairs": "pairs"}
 SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 WIDTH = 120
@@ -66,7 +66,7 @@ def comment(text, indent):
 
 
 def dataclass_text(name, doc, fields):
-    """`fields`: (attribute, annotation, description)."""
+    """Returns the text of a dataclass. `fields`: (attribute, annotation, description)."""
     lines = ["", "", "@dataclass(frozen=True)", f"class {name}:"]
     wrapped = textwrap.wrap(f'"""{doc}"""', WIDTH, initial_indent="    ", subsequent_indent="    ")
     lines += [*wrapped, ""]
@@ -116,7 +116,7 @@ class Records:
 
 
 def records():
-    """The text of records.py: a dataclass for the rows of each file, and the tables of a dataset."""
+    """Returns the text of records.py: a dataclass for the rows of each file, and the tables of a dataset."""
     made = Records()
     rows = {}
     for path in sorted((ROOT / "docs/schema").glob("*.schema.json")):
@@ -135,7 +135,7 @@ def records():
 # ---------------------------------------------------------------- messages.py
 
 def descriptors():
-    """The FileDescriptorSet of crawl.proto, with comments."""
+    """Returns the FileDescriptorSet of crawl.proto, with comments; None without the protobuf package."""
     try:
         from google.protobuf import descriptor_pb2
     except ImportError:

@@ -14,7 +14,7 @@ import rows
 
 
 def stop_of(text):
-    """A completion up to the next definition on the first column: what follows is another kernel."""
+    """Returns a completion up to the next definition in the first column: there the next kernel begins."""
     kept = []
     for line in text.splitlines(keepends=True):
         if kept and line.strip() and not line[0].isspace() and not line.startswith((")", "#")):

@@ -1,5 +1,5 @@
-"""The rows of an exported dataset as training takes them: prompts and completions, gaps in the tokens of a model's family,
-conversations. Standard library only."""
+"""Reads the rows of an exported dataset in the forms that training needs: prompts and completions, gaps in the tokens of a
+model's family, conversations. Standard library only."""
 
 import hashlib
 import json
@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 
 class FimTokens(NamedTuple):
-    """How a family of models was taught to fill a gap: prefix, suffix, middle, in this order."""
+    """The tokens with which a family of models learned to fill a gap: prefix, suffix, middle, in this order."""
     prefix: str
     suffix: str
     middle: str
-    end: str  # of the document
+    end: str  # the token that ends the document
 
 
 FIM_TOKENS = {
@@ -30,13 +30,13 @@ def read(file):
 
 
 def gap(row, family):
-    """A row of fim.jsonl as a prompt and what fills the gap, without the end of the document."""
+    """Returns a row of fim.jsonl as a prompt and its completion, without the token that ends the document."""
     tokens = FIM_TOKENS[family]
     return (f"{tokens.prefix}{row['prefix']}{tokens.suffix}{row['suffix']}{tokens.middle}", row["middle"])
 
 
 def examples(dataset, view, family="qwen"):
-    """The dataset's rows in a view, with `split`: `complete` and `fim` have prompt and completion, `instruct` has messages."""
+    """Yields the rows of a view, with `split`: `complete` and `fim` have prompt and completion, `instruct` has messages."""
     dataset = pathlib.Path(dataset)
     for row in read(dataset / ("instruct.jsonl" if view == "instruct" else "fim.jsonl")):
         kept = {"id": row["id"], "split": row["split"]}
@@ -48,13 +48,13 @@ def examples(dataset, view, family="qwen"):
 
 
 def held_out(identity):
-    """One in twenty, by the id alone: of a dataset without splits."""
+    """Selects one in twenty by the id alone; for a dataset without splits."""
     return hashlib.sha256(identity.encode()).digest()[0] < 13
 
 
 def split(rows):
-    """(train, held out): by the dataset's splits where it has some (`splits:` in the job file), or else one in twenty
-    kernels, which may be like others that are trained on."""
+    """Returns (train, held out), by the dataset's splits if it has some (`splits:` in the job file). Otherwise holds out one in
+    twenty kernels, which may be similar to kernels in train."""
     rows = list(rows)
     if any(row["split"] != "train" for row in rows):
         return ([row for row in rows if row["split"] == "train"],

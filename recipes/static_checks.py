@@ -31,7 +31,7 @@ def overlap(one, other):
 
 
 def check(sample):
-    """What holds of one sample: of the whole kernel whether it parses and is one, of the completion the rest."""
+    """Checks one sample: the whole kernel parses and has Triton's decorator; the other checks read the completion alone."""
     whole = sample["prompt"] + sample["completion"]
     found = {name: bool(pattern.search(whole if name == "triton_jit" else sample["completion"])) for name, pattern in CHECKS.items()}
     found["parses"] = bool(sample["completion"].strip()) and parses(whole)

@@ -1,5 +1,4 @@
-"""What dashboards are written in: a panel is its title, what it tells, its unit and its queries. The Grafana Foundation SDK
-makes JSON of it."""
+"""Defines panels, rows and pages, and turns a page into a dashboard's JSON with the Grafana Foundation SDK."""
 
 import dataclasses
 import json
@@ -11,14 +10,14 @@ from grafana_foundation_sdk.models import common, dashboard as models, prometheu
 
 SOURCE = models.DataSourceRef("prometheus", "${datasource}")
 RATE = "[$__rate_interval]"
-WIDTH = 24  # of a dashboard, in Grafana's columns
+WIDTH = 24  # columns of a Grafana dashboard
 KINDS = {"graph": timeseries.Panel, "stat": stat.Panel, "bars": bargauge.Panel, "table": table.Panel}
 HEIGHTS = {"graph": 8, "stat": 4, "bars": 8, "table": 8}
 
 
 @dataclasses.dataclass
 class Panel:
-    """`queries` are (expression, legend). Units are Grafana's: s, bytes, Bps, short, percentunit, ops ..."""
+    """A panel. `queries` are (expression, legend). Units are Grafana's: s, bytes, Bps, short, percentunit, ops ..."""
     title: str
     tells: str
     unit: str
@@ -26,7 +25,7 @@ class Panel:
     kind: str = "graph"
     width: int = 12
     stacked: bool = False
-    # A value from which it is worth a look, and one from which it is bad; for stats.
+    # For stats: the value that needs attention, and the value that is bad.
     limits: tuple = ()
 
 
@@ -47,18 +46,18 @@ class Page:
 
 
 def total(metric, by, where=""):
-    """The rate of a counter, summed by labels."""
+    """Returns the expression for the rate of a counter, summed by labels."""
     return f"sum by ({by}) (rate({metric}{where}{RATE}))"
 
 
 def quantile(share, histogram, by="", where=""):
-    """A quantile of a histogram of seconds."""
+    """Returns the expression for a quantile of a histogram of seconds."""
     labels = f"le, {by}" if by else "le"
     return f"histogram_quantile({share}, sum by ({labels}) (rate({histogram}_bucket{where}{RATE})))"
 
 
 def spread(histogram, by="", where=""):
-    """A median and a 95th percentile, as two queries."""
+    """Returns two queries: the median and the 95th percentile."""
     legend = f"{{{{{by}}}}} " if by else ""
     return [(quantile(0.5, histogram, by, where), f"{legend}p50"), (quantile(0.95, histogram, by, where), f"{legend}p95")]
 
@@ -100,7 +99,7 @@ def _variable(name, label, query):
 
 
 def render(page):
-    """The dashboard's JSON."""
+    """Returns the dashboard's JSON."""
     board = builders.Dashboard(page.title).uid(page.uid).description(page.tells).tags(["kernelmill"])
     board.refresh("10s").time("now-1h", "now").timezone("browser").tooltip(models.DashboardCursorSync.CROSSHAIR)
     board.with_variable(builders.DatasourceVariable("datasource").type("prometheus").label("Data source"))
@@ -125,7 +124,7 @@ def render(page):
 
 
 def _without_nulls(value):
-    """What the SDK leaves unset is left out; a threshold's first value is null by Grafana's own rule."""
+    """Removes the fields that the SDK leaves null; keeps a threshold's first value, which Grafana requires to be null."""
     if isinstance(value, dict):
         return {key: _without_nulls(each) for key, each in value.items()
                 if each is not None or (key == "value" and "color" in value)}

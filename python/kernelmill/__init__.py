@@ -37,7 +37,7 @@ if typing.TYPE_CHECKING:
 
     __version__: str
 
-# Imported once they are asked for: the program's start does not wait for them, and only the client needs gRPC.
+# Imported on first use: the program's start does not wait for these modules, and only the client needs gRPC.
 _MODULES = {
     "client": ("Client", "Ended", "Event", "InputFailed", "Lost", "Progress", "Report"),
     "dataset": ("Dataset", "load"),
@@ -54,7 +54,7 @@ __all__ = sorted(_HOMES)
 
 
 def _home(name: str) -> typing.Any:
-    """The module that has the name."""
+    """Imports and returns the module that has the name."""
     try:
         return importlib.import_module(f"kernelmill.{_HOMES[name]}")
     except ModuleNotFoundError as error:
@@ -64,7 +64,7 @@ def _home(name: str) -> typing.Any:
 
 
 def __getattr__(name: str) -> typing.Any:
-    if name == "__version__":  # asked for seldom, and slow to import
+    if name == "__version__":  # rarely used, and slow to import
         from importlib import metadata
 
         return metadata.version("kernelmill")

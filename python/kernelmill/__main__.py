@@ -1,4 +1,4 @@
-"""Becomes the program that the wheel carries."""
+"""Replaces this process with the program that the wheel carries."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import sys
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "kernelmill")
 
-# Where the TLS library of the wheel, Debian's, looks for certificates; and what overrides it.
+# The wheel's TLS library comes from Debian: it reads this file of certificates, unless one of these variables is set.
 DEBIAN_CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 CERTIFICATE_VARIABLES = ("CURL_CA_BUNDLE", "SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE")
 
 
 def python_certificates() -> str | None:
-    """The file of certificates that this Python trusts, or else pip; None if there is neither."""
+    """Returns the file of certificates that this Python trusts, or else the one that pip trusts; None if both are missing."""
     import ssl
 
     file = ssl.get_default_verify_paths().cafile
@@ -30,14 +30,14 @@ def python_certificates() -> str | None:
 
 
 def environment() -> dict[str, str]:
-    """The program's environment: it finds certificates, and asks the pip of this Python for the package index."""
+    """Returns an environment in which the program finds certificates, and asks the pip of this Python for the package index."""
     env = dict(os.environ)
     if not any(env.get(name) for name in CERTIFICATE_VARIABLES) and not os.path.exists(DEBIAN_CERTIFICATES):
         certificates = python_certificates()
         if certificates:
             env["SSL_CERT_FILE"] = certificates
     if sys.prefix != sys.base_prefix and env.get("VIRTUAL_ENV") != sys.prefix:
-        # As `activate` does: someone called venv/bin/kernelmill.
+        # Sets what `activate` sets: the user called venv/bin/kernelmill without it.
         env["VIRTUAL_ENV"] = sys.prefix
         env["PATH"] = os.path.join(sys.prefix, "bin") + os.pathsep + env.get("PATH", os.defpath)
     return env

@@ -1,4 +1,4 @@
-"""A client of a cluster's coordinator, over gRPC. Needs the extra `client`: pip install 'kernelmill[client]'."""
+"""Provides Client, a gRPC client of a cluster's coordinator. Needs the extra `client`: pip install 'kernelmill[client]'."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class Progress:
     """Tasks of a job began or ended."""
 
     status: JobStatus
-    # The stages whose numbers are others than they were.
+    # The stages whose numbers changed.
     stages: tuple[StageProgress, ...]
 
 
 @dataclass(frozen=True)
 class InputFailed:
-    """An input could not be processed; the job goes on. Of a job's failures the first hundred are told: report() has all."""
+    """An input could not be processed; the job goes on. A watch gives a job's first hundred failures; report() returns all."""
 
     status: JobStatus
     failure: Failure
@@ -50,7 +50,7 @@ class InputFailed:
 
 @dataclass(frozen=True)
 class Lost:
-    """The coordinator does not answer; the watch goes on once it does."""
+    """The coordinator does not answer; the watch resumes when it does."""
 
     status: JobStatus | None
     error: Error
@@ -68,17 +68,17 @@ Event = Union[Progress, InputFailed, Lost, Ended]
 
 @dataclass(frozen=True)
 class Report:
-    """All that a coordinator knows of a job."""
+    """Everything that a coordinator knows about a job."""
 
     status: JobStatus
-    # All of them, which `status` has only the first of.
+    # All failures; `status` has only the first ones.
     failures: tuple[Failure, ...]
-    # Of tasks, files and kernels, by name; sorted.
+    # Counts of tasks, files and kernels, sorted by name.
     counters: dict[str, int]
 
 
 class _Token(grpc.AuthMetadataPlugin):
-    """Sends the token of a file along with each call; the file is read again once it has changed."""
+    """Adds the token of a file to each call; reads the file again when it changes."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -99,7 +99,7 @@ class _Token(grpc.AuthMetadataPlugin):
             try:
                 self._read()
             except OSError:
-                pass  # what was read before stays in force
+                pass  # the token from the last successful read remains valid
             callback((("authorization", f"Bearer {self._token}"),), None)
 
 
@@ -111,7 +111,7 @@ def _read(name: str, path: str | os.PathLike[str]) -> bytes:
 
 
 def _from_status(call: Any) -> Error:
-    """An error of ours for one of gRPC's."""
+    """Converts a gRPC error to a kernelmill.Error."""
     code, message = call.code(), call.details() or ""
     text = message or code.name
     if code == grpc.StatusCode.NOT_FOUND:
@@ -139,11 +139,11 @@ class Client:
 
     address: the coordinator, host:port.
     store: the content store, host:port; export() alone needs it.
-    tls_ca, tls_cert, tls_key, token_file: PEM files, and a token's, as the program's flags of these names; also of the
-        environment variables that the program reads, where they are not given. Certificates are read once, a token
-        again once its file has changed.
+    tls_ca, tls_cert, tls_key, token_file: PEM files and a token file, like the program's flags of these names. If one is
+        None, the client uses the environment variable that the program reads. It reads certificates once, and the token
+        again when its file changes.
     timeout: seconds that a call may take; a watch may take as long as the job.
-    reconnect_seconds: for how long to try to reach a coordinator that does not answer.
+    reconnect_seconds: for how long the client retries while the coordinator does not answer.
 
     Every call may raise Unreachable, TimedOut, NotPermitted and RequestError.
     """
@@ -163,7 +163,7 @@ class Client:
                           "--token-file": given(token_file, "KERNELMILL_TOKEN_FILE")}
         self._closed = threading.Event()
         self._channel = self._connect()
-        # A program that ends with a call under way would have gRPC's thread stopped in the middle of it.
+        # Without this, a program that exits during a call stops gRPC's thread in the middle of the call.
         weakref.finalize(self, self._channel.close)
 
     def __enter__(self) -> Client:
@@ -176,16 +176,16 @@ class Client:
         return f"Client({self.address!r})"
 
     def close(self) -> None:
-        """Ends all calls, watches too. Nothing can be called after it."""
+        """Ends all calls and watches. The client cannot be used afterwards."""
         self._closed.set()
         self._channel.close()
 
     # ---------------------------------------------------------------- jobs
 
     def submit(self, job: program.Job, *, priority: int = 0, no_cache: bool = False, request_id: str | None = None) -> str:
-        """Hands a job in, and answers its name; durable then. A job is a mapping with a job file's keys, a job file's text,
-        or its path. `request_id` names the submission: once more with the same id makes no second job. RequestError: what
-        is wrong in the job, and where. Refused: too many jobs have not ended."""
+        """Submits a job and returns its name; the job is durable when this returns. A job is a mapping with a job file's
+        keys, a job file's text, or its path. `request_id` names the submission: resubmitting with the same id returns the
+        existing job. RequestError: the job is wrong; the message says where. Refused: too many jobs have not ended."""
         file, text = program.job_argument(job)
         spec = wire.spec_of_json(program.run(["check", file], text=text).output)
         response = self._call("Submit", spec=spec, request_id=request_id or uuid.uuid4().hex, priority=priority,
@@ -193,19 +193,19 @@ class Client:
         return str(response.job)
 
     def status(self, job: str) -> JobStatus:
-        """How a job is now. NotFound."""
+        """Returns the current status of a job. NotFound."""
         return wire.typed(self._call("GetJob", job=job), JobStatus)
 
     def jobs(self) -> list[JobStatus]:
-        """All jobs, newest first, without their failures and counters."""
+        """Returns all jobs, newest first, without their failures and counters."""
         return [wire.typed(status, JobStatus) for status in self._call("ListJobs").jobs]
 
     def workers(self) -> list[WorkerInfo]:
-        """The workers that the coordinator heard of lately."""
+        """Returns the workers that contacted the coordinator recently."""
         return [wire.typed(worker, WorkerInfo) for worker in self._call("ListWorkers").workers]
 
     def failures(self, job: str) -> Iterator[Failure]:
-        """The inputs that failed, a page at a time. NotFound."""
+        """Iterates over the inputs that failed; fetches a page at a time. NotFound."""
         token = ""
         while True:
             page = self._call("ListFailures", job=job, page_token=token)
@@ -216,7 +216,7 @@ class Client:
                 return
 
     def report(self, job: str) -> Report:
-        """A job's ledger in numbers, and every input that failed. NotFound."""
+        """Returns a job's ledger in numbers, and every input that failed. NotFound."""
         status = self.status(job)
         failures = status.failures
         if status.failure_count != len(failures):
@@ -224,7 +224,7 @@ class Client:
         return Report(status, failures, {counter.name: counter.value for counter in status.counters})
 
     def timeline(self, job: str) -> Iterator[TaskSpan]:
-        """When each task waited, ran and ended, in the order of their creation. NotFound."""
+        """Iterates over the times at which each task waited, ran and ended, in the order of creation. NotFound."""
         call = self._stream("Timeline", None, job=job)
         try:
             for part in call:
@@ -236,22 +236,22 @@ class Client:
             call.cancel()
 
     def cancel(self, job: str) -> JobStatus:
-        """Ends a job; one that has ended stays as it is. NotFound."""
+        """Cancels a job; has no effect on a job that has ended. NotFound."""
         return wire.typed(self._call("Cancel", job=job), JobStatus)
 
     def retry(self, job: str, *, no_cache: bool = False) -> JobStatus:
-        """Runs a job that has ended again, under its name; only what failed is done anew. NotFound."""
+        """Runs an ended job again under its name; repeats only the work that failed. NotFound."""
         return wire.typed(self._call("Retry", job=job, no_cache=no_cache), JobStatus)
 
     def delete(self, job: str) -> None:
-        """Forgets a job that has ended, and lets the store drop its dataset. NotFound. RequestError: it is running."""
+        """Deletes a job that has ended, and lets the store drop its dataset. NotFound. RequestError: the job is running."""
         self._call("Delete", job=job)
 
     # ---------------------------------------------------------------- watching
 
     def watch(self, job: str, *, timeout: float | None = None) -> Iterator[Event]:
-        """Follows a job to its end: what it is now, then what changes; the last event is Ended. Goes on over restarts of
-        the coordinator. NotFound. Unreachable: it was away for reconnect_seconds. TimedOut: after `timeout` seconds."""
+        """Follows a job to its end: yields its current status, then every change; the last event is Ended. Continues after a
+        restart of the coordinator. NotFound. Unreachable: no answer for reconnect_seconds. TimedOut: `timeout` seconds passed."""
         until = None if timeout is None else time.monotonic() + timeout
         last: JobStatus | None = None
         heard, attempt, lost = time.monotonic(), 0, False
@@ -281,8 +281,8 @@ class Client:
             attempt += 1
 
     def wait(self, job: str, *, timeout: float | None = None) -> JobStatus:
-        """Waits for a job's dataset; inputs that failed stand in the answer. JobFailed, JobCancelled, JobAbandoned: it ended
-        without one. TimedOut: after `timeout` seconds."""
+        """Waits for a job's dataset; the status that it returns lists inputs that failed. JobFailed, JobCancelled, JobAbandoned:
+        the job ended without a dataset. TimedOut: after `timeout` seconds."""
         for event in self.watch(job, timeout=timeout):
             if isinstance(event, Ended):
                 if event.status.state == JobState.DONE:
@@ -292,7 +292,7 @@ class Client:
         raise Error("a watch ended without its last event")
 
     def export(self, job: str, out: str | os.PathLike[str], *, timeout: float | None = None) -> program.Exported:
-        """Writes a job's dataset to the folder `out`, by the program that the wheel carries. NotFound. RequestError: the job
+        """Writes a job's dataset to the folder `out` with the program that the wheel carries. NotFound. RequestError: the job
         has no dataset, or `out` is a folder with other files."""
         arguments: list[str | os.PathLike[str]] = ["export", job, "--out", out, "--coordinator", self.address,
                                                    "--store", self.store]
@@ -333,7 +333,7 @@ class Client:
         return f"/{wire.PACKAGE}.Crawl/{name}", request, lambda message: bytes(message.SerializeToString()), answer.FromString
 
     def _call(self, name: str, **values: Any) -> Any:
-        """A call that is safe to make again: what it answers, or an error of ours."""
+        """Makes a call that is safe to repeat, and retries it; returns the answer or raises a kernelmill.Error."""
         path, request, serialize, parse = self._request(name, values)
         if request.ByteSize() > MAX_MESSAGE_BYTES:
             raise RequestError(f"the job has {request.ByteSize()} bytes; {MAX_MESSAGE_BYTES} are what one may have")
@@ -346,10 +346,10 @@ class Client:
             except grpc.RpcError as failed:
                 error = _from_status(failed)
                 if name == "Delete" and attempt > 0 and isinstance(error, NotFound):
-                    return None  # a try before this one did it, and its answer was lost
+                    return None  # an earlier attempt deleted the job, and its answer was lost
                 if failed.code() != grpc.StatusCode.UNAVAILABLE or time.monotonic() >= until:
                     raise error from failed
-            except ValueError as closed:  # gRPC's word for a channel that was closed
+            except ValueError as closed:  # gRPC raises it for a closed channel
                 raise Unreachable("the client was closed") from closed
             self._pause(attempt, until, error)
             attempt += 1
@@ -363,7 +363,7 @@ class Client:
             raise Unreachable("the client was closed") from closed
 
     def _pause(self, attempt: int, until: float | None, error: Error) -> None:
-        """Waits before another try, and not beyond `until`. Raises the error where the client is closed meanwhile."""
+        """Waits before the next attempt, at most until `until`. Raises the error if the client is closed meanwhile."""
         pause = min(MAX_BACKOFF_SECONDS, FIRST_BACKOFF_SECONDS * 2 ** min(attempt, 10))
         if until is not None:
             pause = min(pause, max(0.0, until - time.monotonic()))
@@ -372,7 +372,7 @@ class Client:
 
 
 def _events(last: JobStatus | None, status: JobStatus) -> Iterator[Event]:
-    """What is new in a status since the last one."""
+    """Yields the events that lead from the last status to this one."""
     before = {} if last is None else {stage.stage: stage for stage in last.stages}
     changed = tuple(stage for stage in status.stages if before.get(stage.stage) != stage)
     if changed or last is None:

@@ -1,4 +1,4 @@
-"""A dataset as `kernelmill crawl`, `submit --out` and `export` write it. Needs the standard library alone."""
+"""Opens a dataset that `kernelmill crawl`, `submit --out` or `export` wrote. Needs only the standard library."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ R = TypeVar("R")
 
 
 class Dataset(Tables):
-    """An exported folder. The tables read their files as one goes through them:
+    """An exported folder. The tables read their files during iteration:
 
         for kernel in kernelmill.load("out").kernels:
             print(kernel.id, kernel.license.expression)
@@ -32,7 +32,7 @@ class Dataset(Tables):
 
     @functools.cached_property
     def report(self) -> dict[str, Any]:
-        """report.json: the sums, the policies, what failed."""
+        """report.json: the totals, the policies, the failures."""
         return self._json("report.json")
 
     @functools.cached_property
@@ -42,12 +42,12 @@ class Dataset(Tables):
 
     @property
     def digest(self) -> str:
-        """What names the whole dataset, hash/size."""
+        """The digest of the whole dataset, hash/size."""
         return str(self.report["dataset"])
 
     @property
     def name(self) -> str:
-        """The job's."""
+        """The name of the job."""
         return str(self.report["name"])
 
     def _table(self, file: str, row: type[R]) -> Table[R]:
@@ -64,5 +64,5 @@ class Dataset(Tables):
 
 
 def load(folder: str | os.PathLike[str]) -> Dataset:
-    """Opens an exported folder. DatasetError: it is none."""
+    """Opens an exported folder. DatasetError: the folder is not a dataset."""
     return Dataset(folder)

@@ -1,4 +1,4 @@
-"""What can go wrong, as types. All of them are kernelmill.Error."""
+"""Defines the errors of this package. All of them derive from kernelmill.Error."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ if typing.TYPE_CHECKING:
 
 
 class Error(Exception):
-    """Of everything below."""
+    """The base of all errors of this package."""
 
 
 class DatasetError(Error):
-    """A folder is no dataset, or a file of it is not what it should be."""
+    """A folder is not a dataset, or one of its files is invalid."""
 
 
 class RequestError(Error):
@@ -25,7 +25,7 @@ class RequestError(Error):
 
 
 class NotFound(RequestError):
-    """There is no such job, or no such file."""
+    """The job or file does not exist."""
 
 
 class NotPermitted(RequestError):
@@ -33,20 +33,20 @@ class NotPermitted(RequestError):
 
 
 class Unreachable(Error):
-    """The cluster did not answer for as long as the client tries, or does not know who is calling."""
+    """The cluster did not answer while the client retried, or could not authenticate the caller."""
 
 
 class TimedOut(Error, TimeoutError):
-    """The time that the caller gave is up. A job goes on without whom it was waited for by."""
+    """The caller's timeout expired. The job itself continues."""
 
 
 class Refused(Error):
-    """The cluster cannot take this now, as too many jobs that have not ended."""
+    """The cluster cannot accept the request now, for example because too many jobs have not ended."""
 
 
 class ProgramError(Error):
-    """The program that the wheel carries could not be run, or ended as it should not have. `exit_code` is None where it
-    was not started."""
+    """The program that the wheel carries did not start, or ended unexpectedly. `exit_code` is None if it did not
+    start."""
 
     def __init__(self, message: str, exit_code: int | None = None) -> None:
         super().__init__(message)
@@ -63,8 +63,8 @@ class JobFailed(Error):
 
 
 class JobCancelled(JobFailed):
-    """A client ended it."""
+    """A client cancelled the job."""
 
 
 class JobAbandoned(JobFailed):
-    """Its coordinator was closed for good before it ended."""
+    """The coordinator shut down for good before the job ended."""

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes  # type: ignore[import-not-found, unused-ignore]
     from matplotlib.figure import Figure  # type: ignore[import-not-found, unused-ignore]
 
-_ROWS = 25  # bars of a figure at most; the rest stand in ANALYSIS.json
+_ROWS = 25  # bars of a figure at most; ANALYSIS.json has the rest
 _FOUND = "#b8c4d6"
 _KEPT = "#2b6cb0"
 _LOST = {"kept": _KEPT, "duplicate": "#dd8a3e", "rejected": "#a0aec0", "contaminated": "#c53030"}
 
 
 def _short(name: str) -> str:
-    """A name as it fits beside a bar: a repository without its host, at most 40 characters."""
+    """Shortens a name to fit beside a bar: a repository without its host, at most 40 characters."""
     if name.startswith("https://"):
         name = name.removeprefix("https://").split("/", 1)[-1]
     # A dollar sign would begin a formula.
@@ -42,7 +42,7 @@ def _canvas(rows: int, title: str) -> tuple[Figure, Axes]:
 
 
 def _found_and_kept(title: str, tallies: list[dict[str, Any]]) -> Figure:
-    """A bar of the kernels found, and over it one of those kept, for each word."""
+    """Draws, for each name, a bar of the kernels found and over it a bar of the kernels kept."""
     shown = tallies[:_ROWS]
     more = len(tallies) - len(shown)
     figure, axes = _canvas(len(shown), title + (f" (the first {_ROWS} of {len(tallies)})" if more else ""))
@@ -58,7 +58,7 @@ def _found_and_kept(title: str, tallies: list[dict[str, Any]]) -> Figure:
 
 
 def _fates(analysis: dict[str, Any]) -> Figure:
-    """What became of the kernels found."""
+    """Draws the fates of the kernels found."""
     rows = [("kept", "", analysis["kernels"]["kept"])]
     rows += [(lost["fate"], lost["reason"], lost["kernels"]) for lost in analysis["lost"]]
     figure, axes = _canvas(len(rows), f"What became of {analysis['kernels']['found']:,} kernels")
@@ -71,7 +71,7 @@ def _fates(analysis: dict[str, Any]) -> Figure:
 
 
 def _checks(analysis: dict[str, Any]) -> Figure:
-    """The share that passes each check, of the kernels that it can be asked of."""
+    """Draws, for each check, the share of kernels that pass; the base is the kernels that the check applies to."""
     checks = [check for check in analysis["checks"] if check["found"]["share"] is not None]
     figure, axes = _canvas(2 * len(checks), "Checks: share that passes")
     for offset, side, color in ((-0.2, "found", _FOUND), (0.2, "kept", _KEPT)):
@@ -87,7 +87,7 @@ def _checks(analysis: dict[str, Any]) -> Figure:
 
 
 def _tokens(analysis: dict[str, Any]) -> Figure:
-    """How long the kept kernels are."""
+    """Draws the lengths of the kept kernels."""
     bins = analysis["sizes"]["tokens"]["histogram"]
     figure, axes = _canvas(12, "Length of the kept kernels")
     bars = axes.bar(range(len(bins)), [entry["kernels"] for entry in bins], color=_KEPT, width=0.9)
@@ -99,7 +99,7 @@ def _tokens(analysis: dict[str, Any]) -> Figure:
 
 
 def figures(analysis: dict[str, Any]) -> dict[str, Figure]:
-    """The figures of an ANALYSIS.json, by the name of their file; none of a dataset without kernels."""
+    """Returns the figures of an ANALYSIS.json by the name of their file; empty for a dataset without kernels."""
     if analysis["kernels"]["found"] == 0:
         return {}
     by = analysis["by"]
@@ -117,7 +117,7 @@ def figures(analysis: dict[str, Any]) -> dict[str, Figure]:
 
 
 def draw(export: str | pathlib.Path) -> list[pathlib.Path]:
-    """Draws the figures of an export into its folder figs, and answers the files in the order of their names."""
+    """Draws the figures of an export into its folder figs; returns the files, sorted by name."""
     folder = pathlib.Path(export)
     analysis = json.loads((folder / "ANALYSIS.json").read_text(encoding="utf-8"))
     figs = folder / "figs"
@@ -125,7 +125,7 @@ def draw(export: str | pathlib.Path) -> list[pathlib.Path]:
     written = []
     for name, figure in sorted(figures(analysis).items()):
         path = figs / f"{name}.png"
-        # Without the version of matplotlib, which is no part of the picture.
+        # Leaves out matplotlib's version, so that the bytes depend on the picture alone.
         figure.savefig(path, dpi=120, metadata={"Software": None})
         written.append(path)
     return written

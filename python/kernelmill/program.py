@@ -1,4 +1,4 @@
-"""Runs the program that the wheel carries: crawls in one process, exports, and reads job files as every client does."""
+"""Runs the program that the wheel carries: crawls in one process, exports datasets, and reads job files as other clients do."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WRONG, OUT_OF_REACH = 2, 3  # exit codes
 
 
 def path_of_program() -> str:
-    """KERNELMILL_PROGRAM, or the one in the wheel."""
+    """Returns KERNELMILL_PROGRAM, or the path of the program in the wheel."""
     from kernelmill.__main__ import PROGRAM
 
     return os.environ.get("KERNELMILL_PROGRAM") or PROGRAM
@@ -28,16 +28,16 @@ def path_of_program() -> str:
 
 @dataclass(frozen=True)
 class Finished:
-    """How the program ended, where it ended as it should: 0, or 1 where inputs failed or a gate was missed."""
+    """The result of a normal end of the program: exit code 0, or 1 if inputs failed or a gate was missed."""
 
     exit_code: int
     output: str
-    # What it said while it worked, a line each.
+    # The lines of its standard error.
     notes: tuple[str, ...]
 
 
 def _complaint(stderr: str) -> tuple[str, str]:
-    """What went wrong and the name of its status; of events that are JSON lines, or of plain text."""
+    """Returns the error message and its status name, from JSON events or plain text; the name is empty for plain text."""
     for line in reversed(stderr.splitlines()):
         try:
             value = json.loads(line)
@@ -63,8 +63,8 @@ def _error(exit_code: int, stderr: str) -> Error:
 
 def run(arguments: Sequence[str | os.PathLike[str]], *, text: str | None = None, folder: str | os.PathLike[str] | None = None,
         timeout: float | None = None, fails: Sequence[int] = ()) -> Finished:
-    """Runs `kernelmill ARGUMENTS --json`, `text` on its standard input, in `folder`. Exit codes of `fails` are none of its
-    errors. RequestError, Unreachable, ProgramError; TimedOut, and it is ended, after `timeout` seconds."""
+    """Runs `kernelmill ARGUMENTS --json` in `folder`, with `text` on its standard input. Exit codes in `fails` do not raise.
+    RequestError, NotFound, NotPermitted, Unreachable, ProgramError. TimedOut: it took `timeout` seconds, and is killed."""
     from kernelmill.__main__ import environment
 
     command = [path_of_program(), *(os.fspath(a) for a in arguments), "--json"]
@@ -81,7 +81,7 @@ def run(arguments: Sequence[str | os.PathLike[str]], *, text: str | None = None,
 
 
 def job_argument(job: Job) -> tuple[str, str | None]:
-    """What a command is given as its job file, and as its standard input."""
+    """Returns a command's job file argument and its standard input."""
     if isinstance(job, Mapping):  # JSON is YAML
         return "-", json.dumps(job, ensure_ascii=False, default=os.fspath)
     if isinstance(job, str) and "\n" in job:
@@ -97,7 +97,7 @@ class Exported:
     # hash/size
     dataset: str
     job: str
-    # Whether all inputs could be had and every gate holds; what is amiss stands in load().report.
+    # True if no input failed and every gate holds; load().report lists the problems.
     complete: bool
 
     def load(self) -> Dataset:
@@ -105,7 +105,7 @@ class Exported:
 
 
 def exported(done: Finished, folder: str | os.PathLike[str]) -> Exported:
-    """What a command with --out printed. ProgramError: the job ended without a dataset, or printed none."""
+    """Parses the summary that a command with --out prints. ProgramError: the summary is missing, or the job has no dataset."""
     try:
         summary = json.loads(done.output.splitlines()[-1])
         dataset, job, code = str(summary["dataset"]), str(summary["job"]["job"]), int(summary["exit"])
@@ -120,8 +120,8 @@ def exported(done: Finished, folder: str | os.PathLike[str]) -> Exported:
 
 def crawl(job: Job, out: str | os.PathLike[str], *, data: str | os.PathLike[str] | None = None, workers: int | None = None,
           no_cache: bool = False, timeout: float | None = None) -> Exported:
-    """Runs a whole job in one process of this machine, and writes its dataset to the folder `out`. `data` keeps results
-    for the next run. Paths in a mapping or a text are relative to the working folder, those in a file to the file's."""
+    """Runs a whole job in one process on this machine, and writes its dataset to the folder `out`. `data` keeps results for the
+    next run. Paths in a mapping or text are relative to the working folder; paths in a job file are relative to its folder."""
     file, text = job_argument(job)
     arguments: list[str | os.PathLike[str]] = ["crawl", file, "--out", out]
     if data is not None:
@@ -134,8 +134,8 @@ def crawl(job: Job, out: str | os.PathLike[str], *, data: str | os.PathLike[str]
 
 
 def check(job: Job) -> dict[str, Any]:
-    """The job as it would be handed in: its lists read, its words as the proto has them. RequestError: what is wrong in
-    it, and where."""
+    """Returns the job as submit() sends it: the lists that it names are read, its keys are the proto's. RequestError: the
+    job is wrong; the message says where."""
     file, text = job_argument(job)
     spec: dict[str, Any] = json.loads(run(["check", file], text=text).output)
     return spec

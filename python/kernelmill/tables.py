@@ -1,4 +1,4 @@
-"""Files of rows, read as one goes through them."""
+"""Reads files of rows, a row at a time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _as_is(value: Any) -> Any:
 
 
 def _converter(annotation: Any) -> Convert:
-    """What makes a value of the annotation's type of a JSON value."""
+    """Returns the function that converts a JSON value to the annotation's type."""
     origin = typing.get_origin(annotation)
     if origin in (typing.Union, types.UnionType):
         [some] = [a for a in typing.get_args(annotation) if a is not type(None)]
@@ -37,8 +37,8 @@ _makers: dict[type, Convert] = {}
 
 
 def row_maker(row: Any) -> Convert:
-    """What makes a `row` of a JSON object. Fields that the class has not are passed over: a newer kernelmill wrote them.
-    KeyError: one is missing."""
+    """Returns the function that makes a `row` from a JSON object. It ignores unknown fields, which a newer kernelmill wrote.
+    KeyError: a field is missing."""
     if row in _makers:
         return _makers[row]
     hints = typing.get_type_hints(row)
@@ -46,7 +46,7 @@ def row_maker(row: Any) -> Convert:
 
     def make(value: Any) -> Any:
         made = object.__new__(row)
-        # Frozen: set all at once.
+        # The dataclass is frozen, so its fields are set through __dict__.
         made.__dict__.update({name: convert(value[key]) for name, key, convert in plan})
         return made
 
@@ -54,8 +54,8 @@ def row_maker(row: Any) -> Convert:
 
 
 class Table(Generic[R]):
-    """The rows of one file of a dataset, in its order. Each iteration reads the file anew, a row at a time; the file is
-    never held whole. DatasetError: the file is not there, or a row is not one."""
+    """The rows of one file of a dataset, in the file's order. Each iteration reads the file again, a row at a time, and never
+    holds the whole file. DatasetError: the file is missing, or a row is invalid."""
 
     def __init__(self, path: pathlib.Path, row: type[R]) -> None:
         self.path = path
@@ -66,7 +66,7 @@ class Table(Generic[R]):
         return f"Table({str(self.path)!r}, {self.row.__name__})"
 
     def raw(self) -> Iterator[dict[str, Any]]:
-        """The rows as dictionaries, with all that the file has."""
+        """Iterates over the rows as dictionaries, with every field of the file."""
         for _, value in self._values():
             yield value
 

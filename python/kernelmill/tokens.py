@@ -33,11 +33,11 @@ _CONFIGS = ("kernels", "fim", "instruct", "files")
 
 
 class TokensError(ValueError):
-    """What was asked for cannot be had."""
+    """The request cannot be met; the message says why."""
 
 
 def texts(config: str, row: dict[str, Any]) -> list[str]:
-    """The texts of a row that a model reads."""
+    """Returns the texts of a row that a model reads."""
     if config == "kernels":
         return [row["module"] or row["source"]]
     if config == "fim":
@@ -59,7 +59,7 @@ def _encode(tokenizer: Tokenizer, batch: list[str]) -> Iterator[list[int]]:
 
 
 def count(export: pathlib.Path, tokenizer: Tokenizer) -> list[dict[str, Any]]:
-    """Rows and tokens of each config in each split."""
+    """Counts the rows and tokens of each config in each split."""
     counts: dict[tuple[str, str], list[int]] = {}
     for config in _CONFIGS:
         path = export / f"{config}.jsonl"
@@ -87,7 +87,7 @@ def count(export: pathlib.Path, tokenizer: Tokenizer) -> list[dict[str, Any]]:
 
 
 class _Offsets:
-    """The lines of a file by their number, without the file in memory."""
+    """Random access to the lines of a file by number; holds offsets in memory, not the file."""
 
     def __init__(self, path: pathlib.Path) -> None:
         self._file = open(path, "rb")
@@ -105,7 +105,7 @@ class _Offsets:
 
 
 def _phase_texts(export: pathlib.Path, name: str) -> Iterator[str]:
-    """The texts of a phase of the mix, in its order."""
+    """Iterates over the texts of a phase of the mix, in the phase's order."""
     mix = json.loads((export / "mix.json").read_text(encoding="utf-8"))
     found = [phase for phase in mix["phases"] if phase["name"] == name]
     if not found:
@@ -145,15 +145,15 @@ def _batches(source: Iterable[str]) -> Iterator[list[str]]:
 
 
 def npy_head(rows: int, columns: int) -> bytes:
-    """What stands before the numbers of an array of uint32: numpy's format, version 1.0."""
+    """Returns the header of a .npy file (version 1.0) that holds an array of uint32."""
     dictionary = f"{{'descr': '<u4', 'fortran_order': False, 'shape': ({rows}, {columns}), }}".encode()
-    # Of one size whatever the number of rows, so that it is written when they are known.
+    # The header has the same size for any number of rows, so that pack() can overwrite it when it knows the number.
     dictionary = dictionary.ljust(117) + b"\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(dictionary)) + dictionary
 
 
 def pack(source: Iterable[str], tokenizer: Tokenizer, length: int, end: int, path: pathlib.Path) -> dict[str, Any]:
-    """Packs texts into sequences of `length` tokens, and answers how many there are and what was dropped."""
+    """Packs texts into sequences of `length` tokens; returns the number of sequences and of dropped tokens."""
     sequences = 0
     rest = array.array("I")
     with open(path, "wb") as out:
@@ -186,7 +186,7 @@ def _load(path: pathlib.Path) -> Tokenizer:
 
 def run(export: str | pathlib.Path, tokenizer: str | pathlib.Path, *, length: int = 0, end: str = "",
         phase: str = "") -> dict[str, Any]:
-    """Writes DIR/tokens, and answers what tokens.json says."""
+    """Writes DIR/tokens, and returns the content of tokens.json."""
     folder = pathlib.Path(export)
     loaded = _load(pathlib.Path(tokenizer))
     out = folder / "tokens"

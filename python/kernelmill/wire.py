@@ -1,6 +1,6 @@
-"""The coordinator's messages, without generated code: protobuf makes their classes of the descriptors that the wheel
-carries (crawl.binpb, made of proto/kernelmill/v1 when the wheel is built), and what arrives becomes the dataclasses of
-messages.py. So any protobuf from 4.25 on will do."""
+"""Makes and reads the coordinator's messages without generated code: protobuf builds their classes from the descriptors that
+the wheel carries (crawl.binpb, built from proto/kernelmill/v1 with the wheel), and typed() converts an answer to a
+dataclass of messages.py. Any protobuf from 4.25 on works."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ M = TypeVar("M")
 
 @functools.cache
 def _pool() -> descriptor_pool.DescriptorPool:
-    """A pool of its own: another package's build.bazel.remote.execution.v2 is larger than our subset."""
+    """Returns a separate pool: another package's build.bazel.remote.execution.v2 is larger than our subset."""
     pool = descriptor_pool.DescriptorPool()
     for file in descriptor_pb2.FileDescriptorSet.FromString(DESCRIPTORS.read_bytes()).file:
         pool.Add(file)
@@ -33,18 +33,18 @@ def _pool() -> descriptor_pool.DescriptorPool:
 
 @functools.cache
 def message_class(name: str) -> Any:
-    """The class of kernelmill.v1's message `name`."""
+    """Returns the class of kernelmill.v1's message `name`."""
     return message_factory.GetMessageClass(_pool().FindMessageTypeByName(f"{PACKAGE}.{name}"))
 
 
 @functools.cache
 def method(name: str) -> Any:
-    """The descriptor of a method of kernelmill.v1.Crawl."""
+    """Returns the descriptor of a method of kernelmill.v1.Crawl."""
     return _pool().FindServiceByName(f"{PACKAGE}.Crawl").methods_by_name[name]
 
 
 def spec_of_json(text: str) -> Message:
-    """A JobSpec of what `kernelmill check --json` prints."""
+    """Parses what `kernelmill check --json` prints to a JobSpec."""
     try:
         spec: Message = json_format.Parse(text, message_class("JobSpec")(), descriptor_pool=_pool())
     except (json_format.ParseError, DecodeError) as error:
@@ -53,7 +53,7 @@ def spec_of_json(text: str) -> Message:
 
 
 def _word(value: int, field: Any, words: type[enum.Enum]) -> enum.Enum:
-    """An enum's value as the word that messages.py has for it; `unspecified` where that does not know it."""
+    """Converts an enum's value to its member in messages.py; `unspecified` if messages.py does not know the value."""
     known = field.enum_type.values_by_number.get(value)
     for word in words:
         if known is not None and known.name.endswith(f"_{word.name}"):
@@ -63,7 +63,7 @@ def _word(value: int, field: Any, words: type[enum.Enum]) -> enum.Enum:
 
 @functools.cache
 def _plan(made: Any) -> list[tuple[str, str, Any, bool]]:
-    """Of each field: its attribute, its name, the class of what it holds, whether there are many."""
+    """Returns a tuple for each field: its attribute, its name, the class of its values, and True if it is repeated."""
     hints = typing.get_type_hints(made)
     plan = []
     for field in fields(made):
@@ -78,7 +78,7 @@ def _plan(made: Any) -> list[tuple[str, str, Any, bool]]:
 
 
 def typed(message: Any, made: type[M]) -> M:
-    """A message as the dataclass of messages.py that has its name."""
+    """Converts a message to `made`, its dataclass in messages.py."""
     values: dict[str, Any] = {}
     for attribute, name, hint, many in _plan(typing.cast(Any, made)):
         value = getattr(message, name)

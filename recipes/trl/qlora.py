@@ -47,7 +47,7 @@ def arguments():
 
 
 def dataset_of(options, tokenizer, part):
-    """The rows of all views, train (0) or held out (1), as text; a model's own template makes text of conversations."""
+    """Returns the rows of all views, train (0) or held out (1), as text; the model's template converts conversations to text."""
     texts = []
     for view in options.view:
         for row in rows.split(rows.examples(options.dataset, view, options.fim))[part]:

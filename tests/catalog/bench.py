@@ -54,7 +54,7 @@ def sizes(site):
 
 
 class Window:
-    """A new window at an address, without anything of earlier ones."""
+    """A new window at an address, with a browser context of its own."""
 
     def __init__(self, browser, address):
         self.context = browser.new_context()
@@ -71,12 +71,12 @@ class Window:
         self.context.close()
 
     def processor(self):
-        """Milliseconds of the main thread since it began."""
+        """Returns the milliseconds that the main thread has worked."""
         metrics = {one["name"]: one["value"] for one in self.session.send("Performance.getMetrics")["metrics"]}
         return 1000 * metrics["TaskDuration"]
 
     def search(self, text, delay=0):
-        """Milliseconds by the clock, and of the processor; letters come that far apart, or at once."""
+        """Types a search, `delay` ms between letters (0: at once); returns milliseconds by the clock and of the processor."""
         self.page.evaluate("const box = document.getElementById('q'); box.focus(); box.select()")
         self.page.evaluate("shown => { window.searched = sinceKey(shown); }", address_of(text))
         before = self.processor()
@@ -88,11 +88,11 @@ class Window:
         return clock, self.processor() - before
 
     def opened(self):
-        """Milliseconds by the clock, and of the processor, until the address's kernels were drawn."""
+        """Returns milliseconds by the clock, and of the processor, until the address's kernels were drawn."""
         return self.page.evaluate("opened"), self.processor()
 
     def rest(self):
-        """The first page is shown, and looked at."""
+        """Waits for the first page, and then as long as a reader looks at it."""
         self.opened()
         self.page.wait_for_timeout(1000)
 
@@ -103,7 +103,7 @@ def first_page(browser, home):
 
 
 def searches(browser, home, text):
-    """Clock and processor of each way."""
+    """Measures a search in each way; returns the times by way, and the addresses that the page requested."""
     times = {}
     asked = []
     with Window(browser, home) as window:
@@ -132,7 +132,7 @@ def main():
     if catalog_site.MISSING:
         parser.exit(77, catalog_site.MISSING + "\n")
     homes = [(site.resolve() / "index.html").as_uri() for site in options.sites]
-    taken = [{} for _ in homes]  # of each site by way and query: [(clock, processor)]
+    taken = [{} for _ in homes]  # for each site: {way: {query: [(clock, processor)]}}
     first = [[] for _ in homes]
     files = [{} for _ in homes]
     with catalog_site.browser() as browser:

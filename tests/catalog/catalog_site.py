@@ -1,4 +1,4 @@
-"""What the catalog's tests stand on: a site of made kernels, and Debian's Chromium, driven by Playwright."""
+"""Provides the catalog's tests with a site of made kernels, and with Debian's Chromium, driven by Playwright."""
 
 import contextlib
 import functools
@@ -23,19 +23,19 @@ try:
 except ImportError:
     sync_playwright = None
 
-# Why there is no browser here; None where there is one.
+# The reason why the browser is missing; None if it is installed.
 MISSING = None if sync_playwright and CHROMIUM else "no Playwright or no Chromium: tests/catalog/install_browser.sh"
 
 
 def write(dataset, site):
-    """The site of a dataset, as the program writes it."""
+    """Writes the site of a dataset with the program."""
     subprocess.run([BIN / "kernelmill", "catalog", dataset, "--out", site], check=True, capture_output=True, text=True)
 
 
 @contextlib.contextmanager
 def browser():
     with sync_playwright() as playwright:
-        # Root has no sandbox to run in; what is shown is ours.
+        # Chromium has no sandbox for root; the pages are ours.
         made = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         try:
             yield made
@@ -44,7 +44,7 @@ def browser():
 
 
 def wait(page, expression, seconds=10):
-    """Until a JavaScript expression of the page is true. Playwright's own way runs eval, which the site's policy forbids."""
+    """Waits until a JavaScript expression of the page is true. Playwright's own runs eval, which the site's policy forbids."""
     until = time.monotonic() + seconds
     while not page.evaluate(expression):
         if time.monotonic() > until:
@@ -59,7 +59,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 @contextlib.contextmanager
 def served(folder):
-    """The address of a plain web server of a folder."""
+    """Serves a folder with a plain web server; yields its address."""
     handler = functools.partial(Quiet, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)

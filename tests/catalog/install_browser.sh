@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # usage: install_browser.sh [FOLDER]
 # Installs what the tests of the catalog drive a browser with, Playwright and axe-core, into FOLDER (default build/peers/browser)
-# from the Python package index, by hash, and Debian's Chromium where there is none; prints where the former is. Debian has one
-# Chromium at a time, so that its version is not pinned. Exit 77: it cannot be had here, and why.
+# from the Python package index, by hash, and Debian's Chromium if it is missing; prints FOLDER. Debian has one Chromium
+# at a time, so that its version is not pinned. Exits 77 if they cannot be installed here, and prints the reason.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 

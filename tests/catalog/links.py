@@ -11,7 +11,7 @@ import sys
 import urllib.parse
 
 REFERENCES = {"href", "src", "data-copy", "data-download", "aria-labelledby", "aria-describedby", "for"}
-# Where a link may lead a reader; nothing is loaded from there.
+# Schemes of links that may leave the site; a page loads nothing from there.
 OUTSIDE = {"http", "https", "mailto"}
 
 
@@ -60,7 +60,7 @@ def wrong_link(site, path, tag, value, pages):
 
 
 def check(site):
-    """What is wrong, as lines; and how many pages and links were looked at."""
+    """Checks a site; returns the problems as lines, and the numbers of pages and links."""
     site = pathlib.Path(site).resolve()
     kept = {}
 

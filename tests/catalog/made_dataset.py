@@ -35,7 +35,7 @@ TARGETS = [("triton-3.5", "sm90"), ("triton-3.5", "sm80"), ("triton-3.2", "sm90"
 ONSETS = "b c d f g h k l m n p r s t v z br cl dr fl gr pl st tr".split()
 VOWELS = "a e i o u ai eo".split()
 
-# What an attacker would call a kernel, its file, its repository.
+# Names that an attacker could give a kernel, its file, its repository.
 HOSTILE = [
     {"qualname": "</script><script>window.hacked=1</script>", "path": "a/</title><script>window.hacked=1</script>.py"},
     {"qualname": "<img src=x onerror=window.hacked=1>", "repository": "evil/<b onmouseover=window.hacked=1>bold</b>"},
@@ -48,7 +48,7 @@ HOSTILE = [
 
 
 def words_of(rng, count):
-    """Words that nobody uses, the first ones often."""
+    """Returns `count` made-up words."""
     return ["".join(rng.choice(ONSETS) + rng.choice(VOWELS) for _ in range(rng.randint(2, 4))) for _ in range(count)]
 
 

@@ -1,4 +1,4 @@
-"""The catalog's site as a person uses it: in a Chromium, from a folder and from a server, with and without scripts."""
+"""Tests the catalog's site as a person uses it: in a Chromium, from a folder and from a server, with and without scripts."""
 
 import collections
 import hashlib
@@ -34,7 +34,7 @@ class Site(unittest.TestCase):
         cls.browser = cls.enterClassContext(catalog_site.browser())
 
     def page(self, address="", home=None, **options):
-        """A new window at the first page; what it asks for and says stands in self.requests and self.said."""
+        """Opens a window at the first page; records its requests in self.requests, its messages and errors in self.said."""
         context = self.browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
         self.addCleanup(context.close)
         page = context.new_page()
@@ -48,11 +48,11 @@ class Site(unittest.TestCase):
 
     def open_all_facets(self, page):
         page.evaluate("for (const facet of document.querySelectorAll('#filters, #filters details')) facet.open = true")
-        # A facet is counted when it is opened; one that nothing of what was found has a value of is not shown.
+        # The page counts a facet when it is opened, and hides a facet for which no kernel found has a value.
         catalog_site.wait(page, "[...document.querySelectorAll('#facets details:not([hidden])')].every(facet => facet.querySelector('input'))")
 
     def expect_found(self, page, count):
-        """That the page says that it has found as many kernels."""
+        """Waits until the page says that it found `count` kernels."""
         shown = "/([\\d,]+)(?: of [\\d,]+)? kernel/.exec(document.getElementById('status').textContent)?.[1].replace(',', '') ?? '0'"
         try:
             catalog_site.wait(page, f"({shown}) === '{count}' && document.documentElement.dataset.shown === (location.hash || '#')")

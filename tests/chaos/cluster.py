@@ -26,8 +26,8 @@ _given = set()
 
 
 def take_ports(count):
-    """Ports that nobody listens at now, and that nobody else in this test was given: a process that has not
-    started yet does not listen at its own."""
+    """Returns ports that no process listens at now and that this test has not given out before: a process that has
+    not started yet does not listen at its own."""
     taken = []
     while len(taken) < count:
         port = random.SystemRandom().choice(PORTS)
@@ -122,7 +122,7 @@ class Node:
 
 
 def lost_leases(worker):
-    """Tasks of which a worker was told that their lease is over."""
+    """Counts the tasks for which a worker was told that their lease is over."""
     rows = [line for line in worker.metrics().splitlines() if line.startswith("kernelmill_worker_tasks_total")]
     return sum(float(row.rsplit(" ", 1)[1]) for row in rows if '"lost"' in row or '"refused"' in row)
 

@@ -16,12 +16,12 @@ def newest_log(folder):
 
 
 # The log is cut in blocks. A record lies in one block: checksum:4 length:2 type:1, then its bytes; types
-# from 5 on have 4 more in their head. What is left of a block and too short for a head is zeros.
+# from 5 on have 4 more in their head. The rest of a block is zeros if it is too short for a head.
 BLOCK, HEAD, LONG_HEAD, FIRST_LONG = 32 << 10, 7, 11, 5
 
 
 def content_end(path):
-    """Where the last record of a log ends: behind it there may be zeros that were set aside."""
+    """Returns the offset where the last record of a log ends. Zeros that were set aside may follow it."""
     data = path.read_bytes()
     at = end = 0
     while at + HEAD <= len(data):
@@ -47,8 +47,8 @@ def flip(path, at, bit=0):
 
 
 def tear(path):
-    """What a crash in the middle of a write leaves: the head of a record, and less than its head says.
-    Nothing of it was acknowledged."""
+    """Ends the log as a crash in the middle of a write does: with the head of a record, and fewer bytes than the
+    head says. No process has acknowledged that record."""
     end = content_end(path)
     left = BLOCK - end % BLOCK
     if left < 2 * HEAD:

@@ -1,6 +1,6 @@
 """Rows 7 and 8 of the faults: disks that fill up, and disks on which fsync fails, under the store and the
-coordinator. What cannot be kept is not acknowledged; what was is still there; and once the disk is well
-again the job ends as if nothing had happened."""
+coordinator. They do not acknowledge data that they cannot keep, acknowledged data is still there, and once the disk
+works again the job ends as if nothing had happened."""
 
 import json
 import time
@@ -60,7 +60,7 @@ class FullDisk(workload.ChaosTest):
             submission = self.submit(cluster)
             submission.wait_until_done(6)
             disk.fill()
-            # What RocksDB has set aside for its log runs out with these.
+            # These use up the space that RocksDB has set aside for its log.
             late = [Uploader(self, cluster.store, seed, 200, 200 * KIB) for seed in (2, 3, 4)]
             harness.wait_until(lambda: all(u.said("RESOURCE_EXHAUSTED") for u in late), "writes to be refused",
                                clusters.DEADLINE)
@@ -112,7 +112,7 @@ class FullDisk(workload.ChaosTest):
                 if len(told) > 2000:
                     break
                 if len(told) % 20 == 10 and cluster.coordinator.running():
-                    # What it has set aside for its log runs out sooner if it starts anew.
+                    # After a restart, the space that it has set aside for its log runs out sooner.
                     cluster.coordinator.kill()
                     cluster.coordinator.spawn()
             self.assertIsNotNone(refused, f"{len(told)} jobs were taken on a full disk")
@@ -173,7 +173,7 @@ class SyncFails(workload.ChaosTest):
 
 
 def supervised(node):
-    """Whether it serves; starts it again where it has ended, as its supervisor would."""
+    """Returns whether the node serves; starts it again if it has ended, as its supervisor would."""
     if not node.running():
         node.spawn()
     try:

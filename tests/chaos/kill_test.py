@@ -52,7 +52,7 @@ class Killed(workload.ChaosTest):
             submission = self.submit(cluster)
             submission.wait_until_done(5)
             cluster.coordinator.kill()
-            time.sleep(1)  # the client finds nobody
+            time.sleep(1)  # the client finds no coordinator
             self.assertTrue(submission.running(), submission.log.read_text())
             cluster.coordinator.start()
             self.assert_unharmed(submission)

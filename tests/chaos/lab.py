@@ -101,7 +101,7 @@ class SmallDisk:
         self.filler = self.folder / "filler"
 
     def fill(self):
-        """Takes all that is left. What the processes free later is theirs."""
+        """Takes all the space that is left. The processes may use the space that they free later."""
         with open(self.filler, "ab", buffering=0) as file:
             for size in (1 << 20, 1 << 12):
                 try:

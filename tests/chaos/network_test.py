@@ -64,7 +64,7 @@ class Partitions(workload.ChaosTest):
             for worker in cluster.workers():
                 submission.wait_until_done(submission.done() + 2)
                 self.assertTrue(submission.running(), "the job was over before")
-                # The coordinator and the store hear it, and answer to nobody.
+                # The coordinator and the store hear the worker, but the worker does not hear their answers.
                 self.network.deafen(self.of(worker.name), self.of("coordinator"))
                 self.network.deafen(self.of(worker.name), self.of("store"))
                 harness.wait_until(lambda w=worker: self.network.dropped(self.of(w.name)) > 3,

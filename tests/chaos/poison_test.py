@@ -1,5 +1,5 @@
-"""A file that kills whoever reads it: its shard is halved until the file stands alone, it is quarantined with
-its reason, and the job ends with everything else and says so."""
+"""Runs a job with a file that kills every process that reads it: the file's shard is halved until the file is alone in
+it, the file is quarantined with its reason, and the job ends with everything else and says so."""
 
 import unittest
 

@@ -1,6 +1,6 @@
 """Rows 11 to 13 of the faults: connections and streams that hang, completions that come twice, late, out of
-order or forged, and requests that nobody should send. The process that they meet stays within bounds, and
-a job that runs meanwhile is not harmed."""
+order or forged, and requests that no client should send. The process that they meet stays within bounds,
+and a job that runs meanwhile is not harmed."""
 
 import os
 import pathlib
@@ -16,8 +16,8 @@ import workload
 
 CLIENT = harness.BIN / "chaos_client"
 MIB = 1 << 20
-# What a server may take on top: each connection is a file, each unfinished call a thread; of memory what
-# common/rpc/server.h allows for gRPC's buffers, and half as much for what it does besides.
+# The most that a server may use on top. Each connection is a file, and each unfinished call is a thread. The memory
+# is what common/rpc/server.h allows for gRPC's buffers, and half as much for everything else.
 MORE_FILES, MORE_THREADS, MORE_BYTES = 1200, 400, 1536 * MIB
 
 
@@ -151,7 +151,7 @@ class Completions(workload.ChaosTest):
 
 class Hostile(workload.ChaosTest):
     ALLOWED = {"INVALID_ARGUMENT", "RESOURCE_EXHAUSTED"}
-    # Where the protocol says so.
+    # Requests to which the protocol gives another code.
     ALSO = {"": "OK", "stream read: a negative offset": "OUT_OF_RANGE",
             "stream read: an offset behind its end": "OUT_OF_RANGE"}
 

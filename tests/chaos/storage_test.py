@@ -1,6 +1,6 @@
 """Rows 4 to 6 of the faults: the store killed in the middle of writes; torn and damaged logs, table files
-and blob files, of the store and of the coordinator. What was acknowledged is there, what is damaged is
-said to be, and no wrong byte is ever served."""
+and blob files, of the store and of the coordinator. Acknowledged data is there, damaged data is
+reported, and no wrong byte is ever served."""
 
 import collections
 import random
@@ -83,7 +83,7 @@ class Store(workload.ChaosTest):
     def test_flipped_bits_in_tables_and_blob_files_never_give_wrong_bytes(self):
         uploads = (1, 60, 1 * KIB), (2, 40, 100 * KIB), (3, 2, 4 * MIB)
         store, words = self.stopped_store(*uploads)
-        for _ in range(2):  # what was in the log goes to tables and blob files
+        for _ in range(2):  # a restart moves the log's content to tables and blob files
             store.start()
             store.terminate()
         files = damage.files(store.flags[1], ".sst", ".blob")
@@ -166,7 +166,7 @@ class Coordinator(workload.ChaosTest):
 
 
 def comes_up(node):
-    """Whether it serves; False: it has refused to, and ended."""
+    """Returns True once the node serves, or False once it has refused to serve and has ended."""
     def settled():
         try:
             return "up" if node.answers() else None

@@ -1,5 +1,5 @@
-"""What the tests of faults run: a job of a few hundred files in many sources, so that there is always
-something in the middle of which to strike; and what must be true of its dataset whatever happened."""
+"""Makes and checks the job that the tests of faults run. It has a few hundred files in many sources, so that a fault
+always meets work in progress; its dataset must be the same whatever happened."""
 
 import contextlib
 import json

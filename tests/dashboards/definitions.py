@@ -1,4 +1,4 @@
-"""What is said of metrics in several places: the table, dashboards, rules and runbooks."""
+"""Reads the names of metrics from the table, dashboards and rules."""
 
 import json
 import pathlib
@@ -20,7 +20,7 @@ LABELS = re.compile(r"\b(?:grpc_method|grpc_service|grpc_code|grpc_type)\b")
 
 
 def table():
-    """Names of /metrics, by docs/metrics.md; a histogram's three series each."""
+    """Returns the names of /metrics in docs/metrics.md, with three series for each histogram."""
     names = set()
     for name, kind in re.findall(r"^\| `(\w+)` \| (\w+) \|", (ROOT / "docs/metrics.md").read_text(), re.M):
         names |= {f"{name}_{part}" for part in ("bucket", "sum", "count")} if kind == "histogram" else {name}
@@ -28,7 +28,7 @@ def table():
 
 
 def rules(kind):
-    """The recording rules or the alerts, as they stand in the files."""
+    """Returns the recording rules or the alerts of the rule files."""
     return [rule for path in sorted(RULES.glob("*.yml")) for group in yaml.safe_load(path.read_text())["groups"]
             for rule in group["rules"] if kind in rule]
 
@@ -42,5 +42,5 @@ def panels(dashboard):
 
 
 def metrics_of(expression):
-    """The metrics and recorded series that an expression names."""
+    """Returns the metrics and recorded series that an expression names."""
     return set(NAME.findall(LABELS.sub("", expression)))

@@ -1,4 +1,4 @@
-"""Dashboards, rules and runbooks hold together: generated files are in step, every metric that is named exists, every alert
+"""Tests that dashboards, rules and runbooks agree: generated files are in step, every metric that is named exists, every alert
 has its runbook and its tests."""
 
 import pathlib

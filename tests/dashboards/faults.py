@@ -1,4 +1,4 @@
-"""The faults that provoke our alerts, each once and for real, on a cluster that a Prometheus watches."""
+"""Provokes every alert once, with a real fault, on a cluster that a Prometheus watches."""
 
 import contextlib
 import http.server
@@ -19,7 +19,7 @@ MARKER = "KILLS-ITS-READER"
 
 
 def answering(code, **headers):
-    """A git host that answers this to all."""
+    """Returns a handler for a git host that gives every request this answer."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
@@ -69,7 +69,7 @@ class Run:
             node.start()
         self.prometheus = prometheus.Prometheus(folder / "prometheus", self.cluster.nodes.values(), patience)
         stack.callback(self.prometheus.close)
-        time.sleep(8)  # rates need what was before: some scrapes of series that stand at 0
+        time.sleep(8)  # rates need earlier values: some scrapes of series that are still 0
         harness.wait_until(lambda: not self.prometheus.firing(), "no alert, while nothing is wrong", clusters.DEADLINE)
         self.git = stack.enter_context(harness.git_server(folder / "git"))
 
@@ -82,13 +82,13 @@ class Run:
             self.say(f"fires: {alert}")
 
     def begin(self, fault):
-        """From now on alerts are this fault's. What fires before is the fault's before."""
+        """Begins a fault: later alerts belong to it, and alerts that fired until now belong to the fault before it."""
         self.note_alerts()
         self.fault, self.fault_began = fault, time.monotonic()
         self.say(fault)
 
     def await_alerts(self, alerts, seconds, meanwhile=lambda: None):
-        """Waits until they have fired, and does something again and again meanwhile."""
+        """Waits until the alerts have fired; calls `meanwhile` every second until then."""
         give_up = time.monotonic() + seconds
         self.note_alerts()
         while time.monotonic() < give_up and set(alerts) - set(self.fired):
@@ -107,7 +107,7 @@ class Run:
         return submission
 
     def tree(self, name, files=12):
-        """A folder of kernels that no job has seen."""
+        """Writes a folder of kernels that no job has seen; returns it as a source."""
         harness.write_many_kernels(self.folder / name, files, 3)
         for path in (self.folder / name).glob("*.py"):
             path.write_text(path.read_text().replace("def ", f"def {name}_"))
@@ -134,7 +134,7 @@ def good_jobs(run):
 
 
 def keep_extractor(run):
-    """As a supervisor would: who was killed by the poison is started again."""
+    """Restarts an extractor that the poison killed, as a supervisor does."""
     if not run.extractor.running():
         run.extractor.spawn()
 
@@ -281,7 +281,7 @@ def a_killed_coordinator(run):
 
 # A generator each: it stops where alerts have to fire, with what is to be done meanwhile.
 FAULTS = (
-    # Before any task has ended: its alert is about a quarter of an hour.
+    # Runs before any task has ended: its alert looks at the last quarter of an hour.
     (nothing_moves, (("every worker stopped, a job submitted", ("ProcessDown", "NoWorkerForStage", "NothingMoves")),
                      ("the coordinator's clock 31 min later", ("TasksWaitLong",)))),
     (good_jobs, (("jobs without faults", ()),)),
@@ -303,7 +303,7 @@ FAULTS = (
 
 
 def provoke(run, only=()):
-    """All faults, or those of these names."""
+    """Provokes all faults, or those of these names."""
     for fault, steps in FAULTS:
         if only and fault.__name__ not in only:
             continue

@@ -24,13 +24,13 @@ import definitions  # noqa: E402
 import faults  # noqa: E402
 import harness  # noqa: E402
 
-# What these show need not have happened: an expression over what is there, and zero, is enough.
+# Panels of events that need not occur in a run: their expressions must be valid, but may give no series.
 MAY_BE_EMPTY = ("Errors", "Errors by stage", "Leases lost", "Blobs that failed", "Evictions", "Refused by a limit",
                 "Calls that failed", "Errors by method", "Requests that failed", "Left alone", "Found")
 
 
 def series_of(prometheus, expression, minutes):
-    """How many series with data the panel's expression gave in the last minutes."""
+    """Counts the series with data that the panel's expression gave in the last minutes."""
     for name, value in (("$__rate_interval", "1m"), ("$__range", "30m"), ("${stage:regex}", ".*"), ("$stage", ".*"),
                         ("$role", ".*"), ("$host", ".*")):
         expression = expression.replace(name, value)
@@ -40,7 +40,7 @@ def series_of(prometheus, expression, minutes):
 
 
 def check_panels(prometheus, minutes):
-    """[(dashboard, panel, series, problem)]"""
+    """Returns [(dashboard, panel, series, problem)]."""
     rows = []
     for dashboard in definitions.dashboards():
         for panel in definitions.panels(dashboard):
@@ -64,7 +64,7 @@ def make_repositories(folder):
 
 
 def report(rows, fired, wanted):
-    """Whether all is as it should be."""
+    """Prints the results; returns True if no panel has a problem and every wanted alert fired."""
     for dashboard, panel, found, problem in rows:
         print(f"{dashboard:30} {panel:34} {found:4}  {problem}")
     for alert, (fault, seconds) in fired.items():

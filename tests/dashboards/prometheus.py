@@ -18,8 +18,8 @@ ROLES = ("coordinator", "store", *clusters.WORKERS)
 
 
 class Prometheus:
-    """A server that scrapes the cluster's processes, with our rules. `patience`: what stands in the place of each `for:`, which says how
-    long an expression has to hold before its alert fires; None: what the rules say. The expressions are the rules' own."""
+    """A server that scrapes the cluster's processes, with our rules. `patience` replaces each `for:` of the rules, the time for
+    which an expression must hold before its alert fires; None keeps the rules' own times. The expressions do not change."""
 
     def __init__(self, folder, nodes, patience=None):
         self.folder, self.port = pathlib.Path(folder), harness.free_port()
@@ -45,13 +45,13 @@ class Prometheus:
         harness.wait_until(lambda: self.get("query", query="vector(1)") is not None, "Prometheus to answer", 60)
 
     def get(self, what, **parameters):
-        """The data of an API call; None while it does not answer. ValueError: it is wrong."""
+        """Returns the data of an API call; None while the server does not answer. ValueError: the call is wrong."""
         url = f"http://127.0.0.1:{self.port}/api/v1/{what}?{urllib.parse.urlencode(parameters)}"
         try:
             with urllib.request.urlopen(url, timeout=10) as reply:
                 return json.load(reply)["data"]
         except urllib.error.HTTPError as error:
-            if error.code == 503:  # it starts
+            if error.code == 503:  # the server is starting
                 return None
             raise ValueError(error.read().decode()) from None
         except OSError:

@@ -1,4 +1,4 @@
-"""What strangers, and workers that went bad, try on a cluster; each must fail, and the cluster go on. Runs the tests in attacks/.
+"""Runs the tests in attacks/: attacks by strangers and by malicious workers must fail, and the cluster must go on.
 usage: attacks_test.py [NAME...]: only the modules of these names."""
 
 import run_folder

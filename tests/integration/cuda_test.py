@@ -1,5 +1,5 @@
-"""A whole job over CUDA files. What it finds is compared with what a second reading finds: comments, strings and
-preprocessor lines blanked, then from each qualifier on to the first `{` or `;` outside parentheses."""
+"""Runs a whole job over CUDA files and compares its kernels with those of a second reading, which blanks comments,
+strings and preprocessor lines, then reads from each qualifier on to the first `{` or `;` outside parentheses."""
 
 import hashlib
 import json
@@ -38,7 +38,7 @@ __global__ void scale_rows(Params p) {
 
 
 def end_of(text, at, ends):
-    """The first of `ends` after `at` that stands in no bracket opened after it."""
+    """Returns the offset of the first of `ends`, from `at` on, that is outside every bracket opened from `at` on."""
     depth = 0
     while depth > 0 or text[at] not in ends:
         depth += (text[at] in "([{") - (text[at] in ")]}")

@@ -1,5 +1,5 @@
-"""What becomes of kernels that are like others: renamed clones, copies within one repository and of a holdout; and
-what is done again where one file of many has changed."""
+"""Checks the fate of kernels that are like others (renamed clones, copies within one repository, copies of a holdout),
+and which work a job repeats when one file of many has changed."""
 
 import json
 import pathlib
@@ -100,7 +100,7 @@ class Duplicates(unittest.TestCase):
         # The helper is a kernel too; as part of the other's module it makes that one the holdout's as well.
         self.assertEqual(found, {("c/copy.py", "exact:source"), ("d/grown.py", "overlap:source"),
                                  ("e/helper.py", "exact:source"), ("e/helper.py", "overlap:module")})
-        # The kernel is nobody's but its author's; its launcher's text alone is left out.
+        # The holdout has such a launcher but not the kernel: the row stays, without the launcher's text.
         with open(out / "kernels.jsonl", encoding="utf-8") as lines:
             launched, = (r for r in map(json.loads, lines) if r["path"] == "f/launched.py")
         self.assertEqual([(m["rule"], m["text"], m["holdout_text"]) for m in launched["contamination"]],

@@ -1,4 +1,4 @@
-"""What a model wrote, measured by the whole command: checks, overlap, memorised text, two models, a sheet that stays text."""
+"""Runs `kernelmill evaluate` on generations: checks, overlap, memorised text, two models, a sheet that stays text."""
 
 import hashlib
 import json

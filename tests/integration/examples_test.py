@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The jobs in examples/ and deploy/jobs: the client takes every one, and those that need no network run. What
-they write is what docs/dataset.md explains."""
+"""Checks the jobs in examples/ and deploy/jobs: the client accepts each of them, those that need no network run, and
+docs/dataset.md explains the files that they write."""
 
 import json
 import pathlib

@@ -1,5 +1,5 @@
-"""What GitHub's REST API answers of a few repositories, on the loopback interface: searches, look-ups, entity
-tags and rate limits, as far as `discover` asks for them. Standard library only."""
+"""Serves GitHub's REST API for a few repositories on the loopback interface: searches, look-ups, entity tags and
+rate limits, as far as `discover` asks for them. Standard library only."""
 
 import hashlib
 import http.server

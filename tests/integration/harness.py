@@ -1,4 +1,4 @@
-"""What the whole-job tests stand on: real servers of git repositories and wheels on the loopback
+"""Runs what the whole-job tests need: real servers of git repositories and wheels on the loopback
 interface, and kernelmill's own programs as processes. Standard library only."""
 
 import contextlib
@@ -63,8 +63,8 @@ def operations_of(number):
 
 
 def write_many_kernels(folder, files, functions):
-    """Writes `files` Python files of `functions` different Triton kernels each, and a licence. Of any two few have the
-    same operations, so that they differ in more than names and numbers."""
+    """Writes `files` Python files of `functions` different Triton kernels each, and a licence. Few pairs of
+    them have the same operations, so that kernels differ in more than names and numbers."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True)
     (folder / "LICENSE").write_text(MIT_TEXT)

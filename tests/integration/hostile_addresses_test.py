@@ -1,6 +1,6 @@
 """Rows 17 and 20 of the list of faults: a fetcher whose operator allows neither local sources nor private
 addresses, in a network where the loopback interface has two public addresses too: whatever leads elsewhere is
-refused, by name, by number or by redirect, and nobody there is ever asked."""
+refused, by name, by number or by redirect, and no server there is ever asked."""
 
 import contextlib
 import http.server

@@ -55,7 +55,7 @@ class FaultyGit(harness.GitHandler):
     # -- instead of an answer
 
     def answer_canned(self):
-        """Whoever wants one of `server.canned`, {object: pack}, gets that pack; else as ever."""
+        """Answers a request for one of `server.canned`, {object: pack}, with that pack, and others as usual."""
         self.path = self.path.removeprefix("/canned")
         body = self.body()
         text = gzip.decompress(body) if self.headers.get("Content-Encoding") == "gzip" else body
@@ -97,7 +97,7 @@ class FaultyGit(harness.GitHandler):
             for _ in range(FLOOD_BYTES // len(block)):
                 self.wfile.write(block)
         except OSError:
-            pass  # whoever asked has heard enough
+            pass  # the client has closed the connection
 
     def say(self, status, kind, body, *headers):
         head = "\r\n".join([f"HTTP/1.0 {status}", f"Content-Type: {kind}", *headers, "", ""])

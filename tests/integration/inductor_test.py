@@ -1,5 +1,5 @@
-"""Whole jobs over what TorchInductor writes: a torch_compile_debug folder and a cache folder. What the job finds
-is compared with what CPython's own parser finds in the files and in their strings."""
+"""Runs whole jobs over what TorchInductor writes, a torch_compile_debug folder and a cache folder, and compares their
+kernels with those that CPython's own parser finds in the files and in their strings."""
 
 import ast
 import contextlib

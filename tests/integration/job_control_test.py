@@ -1,5 +1,5 @@
-"""What a person does to jobs and to the store, through the client, on a real cluster: cancel, retry and
-delete; what the store holds meanwhile; stat, verify, gc, backup and restore."""
+"""Uses the client on a real cluster as a person does: cancels, retries and deletes jobs, checks what the store holds
+meanwhile, and runs stat, verify, gc, backup and restore on the store."""
 
 import json
 import pathlib
@@ -106,7 +106,7 @@ class JobControl(unittest.TestCase):
         self.assertRegex(self.client("jobs").stdout, rf"{job} +done .* 7 +2  control\n")
         self.wait_for_holds(f"dataset/{job}")
 
-        # What had failed is tried anew; the rest comes from the cache.
+        # The failed source is tried again; the rest comes from the cache.
         self.addCleanup(shutil.rmtree, self.folder / "none")
         harness.write_many_kernels(self.folder / "none", 1, 1)
         again = self.cluster.folder / "again"
@@ -133,7 +133,7 @@ class JobControl(unittest.TestCase):
         kept = self.cluster.folder / "kept"
         self.client("export", job, "--out", kept, code=1)
         self.assertEqual(harness.tree_hashes(kept), harness.tree_hashes(self.cluster.folder / "out"))
-        # What went is made anew.
+        # The job makes the dropped blobs again.
         self.client("retry", job, "--out", self.cluster.folder / "again", code=1)
         self.assertEqual(harness.dataset_digest(self.cluster.folder / "again"),
                          harness.dataset_digest(self.reference))

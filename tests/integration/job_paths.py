@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the globs of a job file's git sources match today, in local copies of the repositories.
+"""Counts what the globs of a job file's git sources match today, in local copies of the repositories.
 
 usage: job_paths.py MIRRORS [JOB.yaml]
 

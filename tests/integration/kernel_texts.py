@@ -1,4 +1,4 @@
-"""Kernels that several tests use, each as it stands behind imports."""
+"""Defines the kernels that several tests use, without the imports that they need."""
 
 import re
 

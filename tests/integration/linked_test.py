@@ -8,7 +8,7 @@ import unittest
 import harness
 
 FILES = {
-    "LICENSE": "",  # of tests/data, filled in below
+    "LICENSE": "",  # filled in below, from tests/data
     "pyproject.toml": '[project]\nname = "ops"\ndependencies = [\n  "torch",\n  "triton>=3.0.0",\n]\n',
     "ops/__init__.py": "from .launch import *\n",
     "ops/kernels.py": "import triton\nimport triton.language as tl\n\nfrom .config import BLOCK\nfrom ops.shapes import "

@@ -1,4 +1,4 @@
-"""What /metrics of every process says, held to the table of docs/metrics.md."""
+"""Compares the /metrics of every process with the table of docs/metrics.md."""
 
 import pathlib
 import re

@@ -1,4 +1,4 @@
-"""What all seven programs have in common: --version, flags that are wrong, and the release in /metrics."""
+"""Checks what all seven programs have in common: --version, errors about wrong flags, and the release in /metrics."""
 
 import os
 import pathlib

@@ -62,7 +62,7 @@ class RealKernels(unittest.TestCase):
         out = self.folder / "out"
         harness.crawl(job, out, self.folder / "data", timeout=600)
         truth, unparsed = truth_of(folder)
-        # What else leads to a kernel than a decorator that the file's imports resolve is nothing the truth sees.
+        # The truth has only kernels whose decorator the file's imports resolve.
         rows = [r for r in harness.ledger(out)
                 if r["path"] not in unparsed and r["form"] == "decorated" and r["dsl"] in ("triton", "gluon")]
         ours = collections.Counter((r["path"], r["first_line"], r["last_line"], r["sha256"], r["dsl"]) for r in rows)

@@ -40,7 +40,7 @@ class Reviewer:
         os.close(child)
 
     def until(self, text, seconds=60):
-        """What is shown up to `text`, from where the last call ended."""
+        """Waits for `text`; returns what the terminal shows before it, from where the last call ended."""
         deadline = time.monotonic() + seconds
         while text.encode() not in self.shown:
             if time.monotonic() > deadline:

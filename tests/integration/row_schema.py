@@ -20,7 +20,7 @@ def names():
 
 
 def check(value, schema, where=""):
-    """What of the value is not as the schema says, a line each."""
+    """Yields a line for each place where the value breaks the schema."""
     allowed = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     if not any(type(value) is TYPES[kind] for kind in allowed):  # a bool is an int to isinstance
         yield f"{where}: {value!r:.80} is none of {allowed}"
@@ -39,7 +39,7 @@ def check(value, schema, where=""):
 
 
 def problems(out):
-    """Of all rows of an export, the first ones."""
+    """Returns the first lines of check() over all rows of an export, empty if every row keeps its schema."""
     found = []
     for name in names():
         schema = load(name)

@@ -11,7 +11,7 @@ import harness
 import row_schema
 
 sys.path.insert(0, str(harness.ROOT / "tests/oracle"))
-import split_overlap  # noqa: E402  (it stands in a folder of its own)
+import split_overlap  # noqa: E402  (it is in a folder of its own)
 
 # Two that differ in an operation are two kernels, and both are kept; most of their tokens are the same.
 FAMILY = '''
@@ -29,7 +29,7 @@ def {name}(x_ptr, y_ptr, stride, n_cols, BLOCK: tl.constexpr):
     variance = tl.sum(centred * centred, axis=0) / n_cols
     tl.store(y_ptr + row * stride + columns, powers / total + variance, mask=mask)
 '''
-# What its repository alone has.
+# A kernel that only its own repository has.
 OWN = '''
 @triton.jit
 def {name}(x_ptr, y_ptr, n, BLOCK: tl.constexpr):

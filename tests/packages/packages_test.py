@@ -222,7 +222,7 @@ class Wheel(Package):
 
 
 class Launcher(unittest.TestCase):
-    """What python/kernelmill tells the program of the machine."""
+    """Checks the environment that python/kernelmill gives the program, depending on the machine."""
 
     def environment(self, debian_certificates, prefix=None, **variables):
         code = ("import sys, kernelmill.__main__ as m; m.DEBIAN_CERTIFICATES = sys.argv[1];"

@@ -55,7 +55,7 @@ def setUpModule():
 
 
 class Module(unittest.TestCase):
-    """What the tests of an installed module share."""
+    """The base of the tests of an installed module."""
 
     @classmethod
     def setUpClass(cls):

@@ -67,7 +67,7 @@ RUN apt-get update -qq \
 DOCKERFILE
 }
 
-# What every container of the deb test sees: our files, and a git repository, at places of their own.
+# Prints the mounts of every container of the deb test: our files and a git repository, at places of their own.
 deb_mounts() {
   printf -- '--volume=%s\n' "$PWD/tests/packages:/checks:ro" "$scratch/deb:/srv/job:ro" \
     "$scratch/kernels-repo.git:/srv/kernels-repo.git:ro"

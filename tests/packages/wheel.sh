@@ -44,7 +44,7 @@ fi
 mkdir -p /tmp/other
 echo garbage >/tmp/other/libgrpc.so.29
 LD_LIBRARY_PATH=/tmp/other kernelmill --version >/dev/null || fail "LD_LIBRARY_PATH changes what is loaded"
-# What git would have brought fails alone, and says why; exit codes come through.
+# A source that needs git fails alone and names the reason; exit codes come through.
 printf 'name: g\nsources:\n  - git: /srv/none.git\n' >/tmp/git.yaml
 if kernelmill crawl /tmp/git.yaml --out /tmp/git --data /tmp/git.data >/tmp/git.log 2>&1; then fail "a crawl without git"; fi
 status=0

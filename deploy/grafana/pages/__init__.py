@@ -1,4 +1,4 @@
-"""The dashboards, in the order in which one looks at them."""
+"""Lists the dashboards in the order in which an operator reads them."""
 
 from pages import fetch, jobs, overview, quality, store, workers
 

@@ -1,4 +1,4 @@
-"""What git hosts, package indexes and searches give, and how long they take."""
+"""Defines the dashboard of git hosts, package indexes and searches: their answers and latencies."""
 
 from panels import RATE, Page, Panel, Row, spread, total
 

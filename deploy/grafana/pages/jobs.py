@@ -1,4 +1,4 @@
-"""Where jobs' time goes: queues, stages, caches, failures."""
+"""Defines the dashboard of jobs: time in queues and stages, caches, failures."""
 
 from panels import Page, Panel, Row, spread, total
 

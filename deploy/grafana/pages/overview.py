@@ -1,4 +1,4 @@
-"""Is it healthy, what is it doing, and when will it be done?"""
+"""Defines the dashboard of the whole cluster: its health, its current work, and the time until jobs end."""
 
 from panels import Page, Panel, Row, quantile, total
 

@@ -1,4 +1,4 @@
-"""What comes out: kernels by fate, licences, files by what became of them."""
+"""Defines the dashboard of results: kernels by fate, licences, files by outcome."""
 
 from panels import Page, Panel, Row, total
 

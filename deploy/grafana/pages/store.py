@@ -1,4 +1,4 @@
-"""How full, how fast, and what holds it up."""
+"""Defines the dashboard of the content store: its size, its speed, and its delays."""
 
 from panels import RATE, Page, Panel, Row, quantile, spread, total
 

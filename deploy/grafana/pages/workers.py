@@ -1,4 +1,4 @@
-"""Who works, on what, and with what."""
+"""Defines the dashboard of workers: the number of each kind, their tasks, and their resources."""
 
 from panels import Page, Panel, Row, spread, total
 

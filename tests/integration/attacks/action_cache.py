@@ -15,7 +15,7 @@ if (harness.BIN / "cache_forger").exists():
 
 
 class Attack(unittest.TestCase):
-    """A job of a few kernels, with the dataset that it gives where nobody interferes."""
+    """A job of a few kernels, and the digest of the dataset that it gives without an attack."""
 
     @classmethod
     def setUpClass(cls):
@@ -35,7 +35,7 @@ class Attack(unittest.TestCase):
         return harness.run(FORGER, *argv, env=env, check=check).stdout.splitlines()
 
     def poison(self, action, grant="-", who=None):
-        """What the store says of the blob, and of the result."""
+        """Writes a forged blob and result; returns the store's answer to each."""
         return self.forge("poison", self.store_address, action, "extract", grant, who=who)
 
     @property
@@ -53,7 +53,7 @@ class Attack(unittest.TestCase):
 
 
 class WithoutTls(Attack):
-    """Everyone may write. What was poisoned can be mended: by --no-cache, and by forgetting."""
+    """A cluster without TLS: every caller may write. --no-cache and `store forget` mend a poisoned cache."""
 
     def setUp(self):
         self.cluster = harness.Cluster(self.folder / self.id().rsplit(".", 1)[-1])
@@ -94,7 +94,7 @@ class WithoutTls(Attack):
 
 
 class WithTls(Attack):
-    """Who has no grant for the action does not write its result."""
+    """A cluster with TLS: a caller without a grant for the action cannot write its result."""
 
     @classmethod
     def setUpClass(cls):

@@ -45,7 +45,7 @@ class Destruction(unittest.TestCase):
         self.assertEqual(done.returncode == 0, code == 0, done.stdout + done.stderr)
 
     def test_a_collection_that_would_drop_a_dataset_names_it_and_asks(self):
-        cluster = self.start()  # whose coordinator holds nothing
+        cluster = self.start()  # its coordinator holds nothing
         job = self.run_job(cluster)
         said = self.gc(cluster, code=2)
         self.assertIn("nothing was dropped", said)

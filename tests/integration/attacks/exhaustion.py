@@ -1,4 +1,4 @@
-"""What one caller can take of a cluster, and what is left for the others."""
+"""Checks how much of a cluster one caller can take, and what is left for the others."""
 
 import contextlib
 import os
@@ -57,7 +57,7 @@ class Exhaustion(unittest.TestCase):
         return storm
 
     def answers(self, storm):
-        """Of a storm that ends by itself: [(code, message)]."""
+        """Returns the [(code, message)] of a storm that ends by itself."""
         return [tuple(line.rstrip("\n").split("\t", 1)) for line in storm.stdout]
 
     def refusals(self, answers, limit):

@@ -1,4 +1,4 @@
-"""Who may write what datasets are made of."""
+"""Checks that strangers and clients cannot collect the garbage of a store that datasets are made from."""
 
 import pathlib
 import tempfile

@@ -52,7 +52,7 @@ class ForgedResults(unittest.TestCase):
         harness.crawl(cls.job, cls.honest, cls.folder / "data")
 
     def cluster(self, liar, *lie):
-        """A cluster of which one role's only worker is a liar; (cluster, forger)."""
+        """Starts a cluster in which the only worker of one role is a liar; returns (cluster, forger)."""
         cluster = self.enterContext(harness.Cluster(self.folder / self.id().rsplit(".")[-1]))
         forger = self.enterContext(Forger(cluster, *lie))
         for role in cluster.WORKERS:

@@ -8,7 +8,7 @@ import unittest
 import harness
 
 CHAOS_CLIENT = harness.BIN / "chaos_client"
-FIRST_TASK = (1 << 32) + 1  # of the first job
+FIRST_TASK = (1 << 32) + 1  # the first job's
 
 
 class Leases(unittest.TestCase):

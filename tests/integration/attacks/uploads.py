@@ -34,7 +34,7 @@ class Uploads(unittest.TestCase):
         self.addCleanup(self.store.stop)
 
     def put(self, host, count, size):
-        """What the store says to each upload of another caller."""
+        """Uploads blobs as another caller; returns the store's answer to each."""
         return harness.run(harness.BIN / "chaos_client", "put", f"{host}:{self.store.port}", 5, count, size,
                            timeout=40).stdout
 

@@ -1,5 +1,5 @@
-"""A dataset of which the store lost something: clients that ask for it are told what is missing, and the command that makes
-it again does."""
+"""Drops blobs of a dataset from the store: clients that ask for the dataset learn what is missing and which command
+rebuilds it, and that command does."""
 
 import pathlib
 import re
@@ -24,7 +24,7 @@ class LostDataset(unittest.TestCase):
         cls.job = cls.cluster.jobs()[0]["job"]
 
     def setUp(self):
-        # Nobody holds anything here: all of it goes.
+        # No coordinator holds blobs in this store, so the collection drops all of them.
         harness.run(harness.BIN / "kernelmill", "store", "gc", "--target-bytes", "0", "--yes", "--store",
                     f"127.0.0.1:{self.cluster.store.port}")
 

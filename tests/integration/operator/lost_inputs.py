@@ -26,7 +26,7 @@ class LostInputs(unittest.TestCase):
             status = harness.last_status(cluster.client("report", name, "--json").stdout)
             return {stage["stage"]: stage for stage in status["stages"]}
 
-        # Linked kernels wait for a deduplicator and a validator, whom they are gone for.
+        # The store loses linked kernels while they wait for a deduplicator and a validator.
         harness.wait_until(lambda: int(stages().get("link", {}).get("done", 0)) > 0, "linked kernels")
         harness.run(harness.BIN / "kernelmill", "store", "gc", "--target-bytes", "0", "--yes", "--store",
                     f"127.0.0.1:{cluster.store.port}")

@@ -1,4 +1,4 @@
-"""What a server says when it cannot start, and what any program says of a wrong value."""
+"""Checks what a server says when it cannot start, and what every program says about a wrong value."""
 
 import json
 import re

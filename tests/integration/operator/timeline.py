@@ -1,4 +1,4 @@
-"""Where did the time go, and who ran what? Timelines, traces, and logs that join."""
+"""Checks the timelines, traces and logs that show where a job's time went and which worker ran each task."""
 
 import json
 import pathlib

@@ -17,7 +17,7 @@ MISSING = "name: missing\nsources:\n" + "".join(f"  - git: http://127.0.0.1:1/{i
 
 
 class Lines:
-    """What a client writes to stderr, with the time of each line."""
+    """Runs a client and keeps the lines that it writes to stderr, with the time of each."""
 
     def __init__(self, *argv):
         self.popen = subprocess.Popen([str(a) for a in argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -56,7 +56,7 @@ class Watching(unittest.TestCase):
         return self.cluster.client("submit", job or self.job, *flags, check=False)
 
     def test_what_a_pause_held_back_is_written_after_it(self):
-        """A worker that takes the first stages alone: the job then stands still, and its last state is shown."""
+        """Starts a worker for the first stages alone: the job then makes no progress, and the client shows its last state."""
         watch = self.client("submit", self.job, "--wait")
         try:
             harness.wait_until(lambda: "job kernels" in watch.text(), "the job's name")
