@@ -31,15 +31,15 @@ OPENING = re.compile(rf"(?:\A|\n[ \t]*[-*|][ \t]+)\**(?i:({OPENERS}))\b(?!['-])|
 
 # phrase: (its pattern, and how often it may occur in comments, in messages, in docs). Lower a number when the tree has fewer.
 BUDGETS = {
-    "opens with Of, What, Who": (OPENING, 130, 128, 274),
-    "is none": (re.compile(r"\b(?:is|are|was|were|be) none\b"), 7, 8, 5),
+    "opens with Of, What, Who": (OPENING, 24, 128, 274),
+    "is none": (re.compile(r"\b(?:is|are|was|were|be) none\b"), 2, 8, 5),
     "of which": (re.compile(r"\bof (?:which|whose)\b"), 1, 0, 16),
     "whom": (re.compile(r"\bwhom\b"), 0, 0, 6),
     "whoever": (re.compile(r"\b[Ww]ho(?:so)?ever\b"), 1, 1, 14),
     "nobody": (re.compile(r"\b[Nn]obody\b"), 0, 8, 8),
-    "but for": (re.compile(r"\b(?:but for|nothing but)\b"), 3, 2, 19),
+    "but for": (re.compile(r"\b(?:but for|nothing but)\b"), 1, 2, 19),
     "is another of": (re.compile(r"\b(?:is|are) another(?: one)?(?: of)?\b"), 0, 2, 2),
-    "stands": (re.compile(r"\b(?:[Ss]tands?|stood)\b(?!-)(?! for\b)"), 8, 15, 69),
+    "stands": (re.compile(r"\b(?:[Ss]tands?|stood)\b(?!-)(?! for\b)"), 3, 15, 69),
     "XOf()": (None, 4, 0, 0),
 }
 # Names of functions that end in Of and say what they do.
@@ -48,7 +48,8 @@ CALLED_OF = re.compile(r"\b([A-Za-z]\w*Of)\s*\(")
 
 SKIPPED_FOLDERS = {".git", ".cache", "build", "quickstart-out", "node_modules", "third_party", "__pycache__"}
 # Written elsewhere, and copied here; or the test's own data.
-COPIED = re.compile(r"(^|/)(proto/build|proto/google|tests/data|tests/\w+/data)/|check_english\.py$")
+COPIED = re.compile(r"(^|/)(proto/build|proto/google|tests/data|tests/\w+/data)/|check_english\.py$"
+                    r"|python/kernelmill/records\.py$")  # made of rows.proto
 C_LIKE = {".cc", ".h", ".cpp", ".hpp", ".proto", ".ts"}
 SUFFIXES = C_LIKE | {".py", ".sh", ".md"}
 
