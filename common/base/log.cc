@@ -61,7 +61,7 @@ void AppendTime(absl::Time now, std::string* line) {
   absl::StrAppend(line, second, ".", absl::Dec(ms - whole * 1000, absl::kZeroPad3), "Z");
 }
 
-// Returns the text in JSON. Passwords in URLs are left out, whoever made the text.
+// Returns the text in JSON. Leaves passwords in URLs out of every text.
 std::string Shown(absl::string_view text) {
   return absl::StrContains(text, "://") ? JsonString(RedactedText(text)) : JsonString(text);
 }

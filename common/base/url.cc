@@ -33,7 +33,7 @@ size_t CredentialsSize(absl::string_view scheme, absl::string_view rest) {
   const absl::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
   size_t at = authority.rfind('@');
   if (at == absl::string_view::npos) {
-    // What follows the host's colon is a port. If it is not, it may begin a password.
+    // A port follows the host's colon. Other text there may begin a password.
     const size_t colon = authority.find(':');
     const absl::string_view port =
         colon == absl::string_view::npos ? "" : authority.substr(colon + 1);

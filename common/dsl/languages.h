@@ -60,7 +60,7 @@ v1::Dsl FindExtractedDsl(absl::string_view resolved);
 // Returns the language's name of such a maker if its functions are only counted; else empty.
 absl::string_view FindCountedDsl(absl::string_view resolved);
 
-// What a name says that code imports from a module outside the sources.
+// The meaning of a name that code imports from a module outside the sources.
 struct SaidName {
   std::string resolved;     // the dotted name of Triton: "triton.jit"
   size_t module_bytes = 0;  // the length of the module's name: "vllm.triton_utils"

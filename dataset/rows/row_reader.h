@@ -23,7 +23,7 @@ struct RowPlace {
   int64_t offset = 0;  // of its first byte
 };
 
-// What RowReader reads.
+// Choices of a RowReader.
 struct RowReaderOptions {
   // Top-level fields to read; the others stay unset. Empty: all. A tool that goes through millions
   // of rows names the few that it needs.

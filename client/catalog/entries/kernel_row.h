@@ -10,8 +10,8 @@
 #include "dataset/rows/row_reader.h"
 #include "kernelmill/v1/rows.pb.h"
 
-// What the catalog asks of a row of kernels.jsonl beyond its fields. All texts of a row are UTF-8
-// and are as the repository has them: code that shows one must escape it.
+// Functions over a row of kernels.jsonl that the catalog needs beyond its fields. All texts of a
+// row are UTF-8 and are as the repository has them: code that shows one must escape it.
 
 namespace kernelmill::client {
 

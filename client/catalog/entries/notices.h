@@ -16,8 +16,8 @@ struct Notice {
   std::string text;
 };
 
-// Calls visit(notice) for each row; for none where the folder has no such file. INVALID_ARGUMENT: a
-// line is no row.
+// Calls visit(notice) for each row of notices.jsonl in the folder `dataset`, in its order. Errors
+// are those of dataset::RowReader; an error of `visit` ends the walk.
 absl::Status ForEachNotice(const std::string& dataset,
                            const std::function<absl::Status(const Notice&)>& visit);
 

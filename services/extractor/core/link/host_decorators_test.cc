@@ -159,7 +159,7 @@ constexpr char kUser[] =
     "import triton\nfrom lib.ops import f\n@triton.jit\ndef k(x): return f(x)\n";
 constexpr char kHelper[] = "import triton\nN = 2\n@triton.jit\ndef f(x): return x + N\n";
 
-// What a used source says of a name comes before the name's word.
+// A used source's definition of a name takes precedence over the name alone.
 TEST_F(UsedSourceTest, AWrapperMayComeFromItToo) {
   const std::string kernel = "\n@w.triton.jit\ndef k(x): return x\n";
   const std::string jits = "import triton\nmy_jit = triton.jit\n";
