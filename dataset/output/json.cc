@@ -155,11 +155,6 @@ std::string EnumWord(absl::string_view name, absl::string_view prefix) {
   return absl::AsciiStrToLower(absl::StripPrefix(name, prefix));
 }
 
-std::string WordOrNothing(absl::string_view name, absl::string_view prefix) {
-  std::string word = EnumWord(name, prefix);
-  return word == "unspecified" ? "" : word;
-}
-
 // A text that is not UTF-8 is repaired in its field, and its exact bytes go in base64 under
 // `not_utf8`, with the field's pointer.
 void SetText(Json& row, const std::string& pointer, absl::string_view bytes) {

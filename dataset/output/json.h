@@ -27,8 +27,6 @@ Json TextOrNull(absl::string_view bytes);
 
 // The word of an enum's value: DSL_TRITON with the prefix DSL_ is "triton".
 std::string EnumWord(absl::string_view name, absl::string_view prefix);
-// Empty of an unspecified value.
-std::string WordOrNothing(absl::string_view name, absl::string_view prefix);
 
 // Sets what the RFC 6901 pointer names to the text; where that had to be repaired, the row's
 // `not_utf8`, a list of {field, base64}, gets the pointer and the exact bytes.
