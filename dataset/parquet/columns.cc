@@ -81,7 +81,7 @@ class Shredder {
   // level of the list itself, the others at that of its elements.
   void AddList(const ColumnNode& node, const Message& message, int repetition,
                int outer_definition) {
-    const int size = message.GetReflection()->FieldSize(message, node.field->descriptor);
+    const int size = node.field->reflection->FieldSize(message, node.field->descriptor);
     if (size == 0) AddAbsence(node, repetition, outer_definition);
     for (int i = 0; i < size; ++i)
       AddValue(node, message, i, i == 0 ? repetition : node.repetition);

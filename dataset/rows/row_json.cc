@@ -42,7 +42,7 @@ class RowWriter {
 
  private:
   void WriteList(const Message& row, const Field& field) {
-    const int size = row.GetReflection()->FieldSize(row, field.descriptor);
+    const int size = field.reflection->FieldSize(row, field.descriptor);
     out_.push_back('[');
     for (int i = 0; i < size; ++i) {
       if (i > 0) out_.push_back(',');
@@ -87,12 +87,12 @@ class ExactFieldsFinder {
         const absl::string_view text = GetText(message, field, kNoElement, &scratch_);
         if (!IsUtf8(text)) Add(text);
       } else if (field.list) {
-        const int size = message.GetReflection()->FieldSize(message, field.descriptor);
+        const int size = field.reflection->FieldSize(message, field.descriptor);
         for (int i = 0; i < size; ++i) {
           way_.back().index = i;
           Visit(GetStruct(message, field, i), field.fields);
         }
-      } else if (message.GetReflection()->HasField(message, field.descriptor)) {
+      } else if (field.reflection->HasField(message, field.descriptor)) {
         Visit(GetStruct(message, field, kNoElement), field.fields);
       }
       way_.pop_back();

@@ -20,6 +20,7 @@ using google::protobuf::Descriptor;
 using google::protobuf::EnumDescriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
+using google::protobuf::MessageFactory;
 using google::protobuf::Reflection;
 
 // An enum is a string in rows. All integers share a type, whatever their width in the message.
@@ -71,13 +72,14 @@ std::vector<int> SortByName(const Fields& fields) {
   return places;
 }
 
-Fields ReadFields(const Descriptor& message);
+Fields ReadFields(const Message& message);
 
 // Reads a field with its options; a struct's fields too.
-Field ReadField(const FieldDescriptor& descriptor) {
+Field ReadField(const FieldDescriptor& descriptor, const Reflection& reflection) {
   Field field;
   const v1::Column& column = descriptor.options().GetExtension(v1::column);
   field.descriptor = &descriptor;
+  field.reflection = &reflection;
   field.name = descriptor.name();
   field.json_key = absl::StrCat("\"", field.name, "\":");
   field.type = GetType(descriptor);
@@ -89,7 +91,8 @@ Field ReadField(const FieldDescriptor& descriptor) {
   field.has_exact = column.exact();
   if (descriptor.enum_type() != nullptr) ReadWords(*descriptor.enum_type(), &field);
   if (field.type == Field::Type::kStruct) {
-    field.fields = ReadFields(*descriptor.message_type());
+    MessageFactory& factory = *reflection.GetMessageFactory();
+    field.fields = ReadFields(*factory.GetPrototype(descriptor.message_type()));
     field.by_name = SortByName(field.fields);
     field.has_exact = std::any_of(field.fields.begin(), field.fields.end(),
                                   [](const Field& inner) { return inner.has_exact; });
@@ -97,9 +100,12 @@ Field ReadField(const FieldDescriptor& descriptor) {
   return field;
 }
 
-Fields ReadFields(const Descriptor& message) {
+Fields ReadFields(const Message& message) {
+  const Descriptor& type = *message.GetDescriptor();
   Fields fields;
-  for (int i = 0; i < message.field_count(); ++i) fields.push_back(ReadField(*message.field(i)));
+  for (int i = 0; i < type.field_count(); ++i) {
+    fields.push_back(ReadField(*type.field(i), *message.GetReflection()));
+  }
   return fields;
 }
 
@@ -117,7 +123,7 @@ RowSchema::RowSchema(const Message& row) : prototype(&row) {
   const v1::RowFile& options = message.options().GetExtension(v1::row_file);
   file = options.name();
   description = options.description();
-  fields = ReadFields(message);
+  fields = ReadFields(row);
   by_name = SortByName(fields);
   not_utf8 = message.FindFieldByName(kNotUtf8);
   split = message.FindFieldByName("split");
@@ -125,7 +131,7 @@ RowSchema::RowSchema(const Message& row) : prototype(&row) {
 
 // An enum's value from a newer version has no word here and reads as unspecified.
 absl::string_view GetText(const Message& row, const Field& field, int index, std::string* scratch) {
-  const Reflection& reflection = *row.GetReflection();
+  const Reflection& reflection = *field.reflection;
   const FieldDescriptor* const descriptor = field.descriptor;
   if (field.enum_words.empty()) {
     return index == kNoElement
@@ -140,7 +146,7 @@ absl::string_view GetText(const Message& row, const Field& field, int index, std
 
 // Protobuf has a getter for each width; rows have one type.
 int64_t GetInteger(const Message& row, const Field& field, int index) {
-  const Reflection& reflection = *row.GetReflection();
+  const Reflection& reflection = *field.reflection;
   const FieldDescriptor* const descriptor = field.descriptor;
   const bool one = index == kNoElement;
   switch (descriptor->cpp_type()) {
@@ -157,19 +163,19 @@ int64_t GetInteger(const Message& row, const Field& field, int index) {
 }
 
 double GetNumber(const Message& row, const Field& field, int index) {
-  const Reflection& reflection = *row.GetReflection();
+  const Reflection& reflection = *field.reflection;
   return index == kNoElement ? reflection.GetDouble(row, field.descriptor)
                              : reflection.GetRepeatedDouble(row, field.descriptor, index);
 }
 
 bool GetBoolean(const Message& row, const Field& field, int index) {
-  const Reflection& reflection = *row.GetReflection();
+  const Reflection& reflection = *field.reflection;
   return index == kNoElement ? reflection.GetBool(row, field.descriptor)
                              : reflection.GetRepeatedBool(row, field.descriptor, index);
 }
 
 const Message& GetStruct(const Message& row, const Field& field, int index) {
-  const Reflection& reflection = *row.GetReflection();
+  const Reflection& reflection = *field.reflection;
   return index == kNoElement ? reflection.GetMessage(row, field.descriptor)
                              : reflection.GetRepeatedMessage(row, field.descriptor, index);
 }
