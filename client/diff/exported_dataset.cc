@@ -22,6 +22,7 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/job/yaml_message.h"
+#include "common/words/enum_words.h"
 #include "dataset/output/dataset_files.h"
 #include "dataset/rows/row_reader.h"
 #include "kernelmill/v1/rows.pb.h"
@@ -73,7 +74,7 @@ absl::Status ReadLedger(const std::string& dir, Texts& texts, ExportedDataset& d
     kernel.path = texts.Number(row.path());
     kernel.json_pointer = texts.Number(row.json_pointer());
     kernel.first_line = row.first_line();
-    kernel.dsl = texts.Number(dataset::ToWord(row.dsl()));
+    kernel.dsl = texts.Number(ToWord(row.dsl()));
     kernel.fate = texts.Number(row.fate());
     kernel.reason = texts.Number(row.reason());
     kernel.kept = row.fate() == "kept";
@@ -93,8 +94,8 @@ std::string ListResults(const v1::KernelRow::Compile& compile) {
   std::string lines;
   for (const v1::KernelRow::Compile::Result& result : compile.results()) {
     absl::StrAppend(&lines, result.toolchain(), ", ", result.target(), ": ",
-                    dataset::ToWord(result.status()), result.stage().empty() ? "" : ", ",
-                    result.stage(), "\n");
+                    ToWord(result.status()), result.stage().empty() ? "" : ", ", result.stage(),
+                    "\n");
   }
   return lines;
 }
@@ -117,7 +118,7 @@ absl::Status ReadKernels(const std::string& dir, Texts& texts, ExportedDataset& 
     kernel->qualname = texts.Number(row.qualname());
     kernel->license = texts.Number(row.license().expression());
     if (row.checks().compiles() != v1::RuleResult::OUTCOME_UNSPECIFIED) {
-      kernel->compiles = texts.Number(dataset::ToWord(row.checks().compiles()));
+      kernel->compiles = texts.Number(ToWord(row.checks().compiles()));
     }
     kernel->compiled = texts.Number(ListResults(row.compile()));
     return absl::OkStatus();

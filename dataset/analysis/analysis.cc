@@ -19,6 +19,7 @@
 #include "absl/strings/string_view.h"
 #include "common/base/text.h"
 #include "common/manifest/ledger.h"
+#include "common/words/enum_words.h"
 #include "dataset/output/json.h"
 #include "dataset/output/markdown.h"
 
@@ -177,8 +178,8 @@ std::vector<std::pair<absl::string_view, std::string>> GetWords(const Analysis::
       {"category", origin.category},
       {"source_tier", absl::StrCat(origin.tier)},
       {"quality_tier", absl::StrCat(verdict.quality().tier())},
-      {"dsl", EnumWord(v1::Dsl_Name(kernel.dsl()), "DSL_")},
-      {"role", WordOr(EnumWord(v1::KernelRole_Name(kernel.role()), "KERNEL_ROLE_"), "none")},
+      {"dsl", ToWord(kernel.dsl())},
+      {"role", WordOr(ToWord(kernel.role()), "none")},
       {"kind", WordOr(verdict.kind(), kUnknown)},
       {"target", WordOr(verdict.target(), kUnknown)},
       {"license", WordOr(verdict.license().expression(), "NOASSERTION")},
