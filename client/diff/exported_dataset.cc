@@ -24,6 +24,7 @@
 #include "common/job/yaml_message.h"
 #include "common/words/enum_words.h"
 #include "dataset/output/dataset_files.h"
+#include "dataset/output/lines.h"
 #include "dataset/rows/row_reader.h"
 #include "kernelmill/v1/rows.pb.h"
 
@@ -42,11 +43,13 @@ absl::Status ForEachLine(const std::string& path, const Visit& visit) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return NoExport(path, "cannot be read");
   std::string line;
-  for (int64_t number = 1; std::getline(file, line); ++number) {
-    RETURN_IF_ERROR(Annotate(visit(line), absl::StrCat(path, ":", number)));
+  for (int64_t number = 1;; ++number) {
+    const std::string where = absl::StrCat(path, ":", number);
+    const absl::StatusOr<bool> more = dataset::ReadLine(file, &line);
+    RETURN_IF_ERROR(Annotate(more.status(), where));
+    if (!*more) return absl::OkStatus();
+    RETURN_IF_ERROR(Annotate(visit(line), where));
   }
-  if (file.bad()) return absl::DataLossError(absl::StrCat(path, ": cannot be read to its end"));
-  return absl::OkStatus();
 }
 
 // Sets `bytes` if the text is hexadecimal with exactly that many bytes, and returns whether it is.
