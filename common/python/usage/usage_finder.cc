@@ -10,6 +10,16 @@
 #include "common/python/usage/triton_calls.h"
 
 namespace kernelmill::python {
+namespace {
+
+// Bounds of the recursions, far above what real kernels have.
+constexpr int kMaxNames = 4;  // names in one another, up to a number or a type
+constexpr int kMaxSumDepth = 12;
+constexpr int kMaxAddressDepth = 20;
+constexpr int kNameCost = 4;        // a name has several values, so it costs as much as some sums
+constexpr size_t kMaxChoices = 32;  // numbers and names that a constexpr is compared with
+
+}  // namespace
 
 // clang-format off
 // The walk has three directions:
@@ -294,10 +304,10 @@ void UsageFinder::VisitCompare(Scope& scope, const Expression& expression) {
       const bool literal = other.kind == Expression::kString || other.kind == Expression::kNumber ||
                            other.kind == Expression::kConstant ||
                            other.kind == Expression::kAttribute || IsModuleConstant(scope, other);
-      if (literal && usage->compared.size() < 32) usage->compared.push_back(&other);
+      if (literal && usage->compared.size() < kMaxChoices) usage->compared.push_back(&other);
       if (!literal) usage->number = true;
       if (expression.name == "==" && other.kind == Expression::kNumber &&
-          usage->choices.size() < 32) {
+          usage->choices.size() < kMaxChoices) {
         usage->choices.push_back(&other);
       }
     }
@@ -512,7 +522,7 @@ void UsageFinder::RequireFromReturn(Scope& scope, const Expression& call, const 
 // Returns the number that an expression is: a literal, a parameter's default, or a name of one; 0
 // for any other.
 int64_t UsageFinder::FindNumber(Scope& scope, const Expression& expression, int depth) {
-  if (--steps_left_ < 0 || depth > 4) return 0;
+  if (--steps_left_ < 0 || depth > kMaxNames) return 0;
   if (expression.kind == Expression::kNumber) {
     int64_t number = 0;
     return absl::SimpleAtoi(expression.text, &number) && number > 0 ? number : 0;
@@ -537,7 +547,7 @@ int64_t UsageFinder::FindNumber(Scope& scope, const Expression& expression, int 
 // Requires that the parameter in a quotient or product is so large that the size is `least`.
 void UsageFinder::RequireLeast(Scope& scope, const Expression& size, int64_t least, int depth) {
   static constexpr int64_t kMostLeast = 1024;  // larger ones are no sizes of blocks
-  if (--steps_left_ < 0 || depth > 12 || least > kMostLeast) return;
+  if (--steps_left_ < 0 || depth > kMaxSumDepth || least > kMostLeast) return;
   if (ConstexprUsage* usage = FindConstexpr(scope, size)) {
     usage->least = std::max(usage->least, least);
   } else if (size.kind == Expression::kName) {
@@ -599,7 +609,7 @@ void UsageFinder::VisitDot(Scope& scope, const Expression& call, const Expressio
 
 // Returns the parameter whose element type an expression is: x.dtype.element_ty, or a name of that.
 ArgumentUsage* UsageFinder::FindElementType(Scope& scope, const Expression& expression, int depth) {
-  if (depth > 4 || --steps_left_ < 0) return nullptr;
+  if (depth > kMaxNames || --steps_left_ < 0) return nullptr;
   if (expression.kind == Expression::kAttribute && expression.name == "element_ty") {
     const Expression& type = *expression.parts[0];
     if (type.kind != Expression::kAttribute || type.parts[0]->kind != Expression::kName)
@@ -761,7 +771,7 @@ bool UsageFinder::VisitMemory(Scope& scope, const Expression& call, absl::string
 
 // Returns the constexpr that an offset is a multiple of: BLOCK of pid * BLOCK, also in a sum.
 absl::string_view UsageFinder::FindStep(Scope& scope, const Expression& offset, int depth) {
-  if (--steps_left_ < 0 || depth > 12) return "";
+  if (--steps_left_ < 0 || depth > kMaxSumDepth) return "";
   if (offset.kind == Expression::kName) {
     const auto values = scope.function.values.find(offset.name);
     if (values == scope.function.values.end()) return "";
@@ -863,7 +873,7 @@ ConstexprUsage* UsageFinder::FindConstexpr(Scope& scope, const Expression& expre
 // A guess before all needs are known: a parameter counts as a pointer if one was found already, or
 // if its name says so.
 bool UsageFinder::LeadsToPointer(Scope& scope, const Expression& expression, int depth) {
-  if (--steps_left_ < 0 || depth > 20) return false;
+  if (--steps_left_ < 0 || depth > kMaxAddressDepth) return false;
   if (expression.kind == Expression::kName) {
     const int at = scope.function.Find(expression.name);
     if (at >= 0)
@@ -872,7 +882,7 @@ bool UsageFinder::LeadsToPointer(Scope& scope, const Expression& expression, int
     const auto values = scope.function.values.find(expression.name);
     if (values == scope.function.values.end()) return false;
     return std::any_of(values->second.begin(), values->second.end(), [&](const Expression* value) {
-      return value != &expression && LeadsToPointer(scope, *value, depth + 4);
+      return value != &expression && LeadsToPointer(scope, *value, depth + kNameCost);
     });
   }
   if (expression.kind == Expression::kBinary &&

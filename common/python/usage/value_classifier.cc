@@ -6,11 +6,17 @@
 #include "common/python/usage/triton_calls.h"
 
 namespace kernelmill::python {
+namespace {
+
+constexpr int kMaxDepth = 40;    // of an expression with the values of its names
+constexpr int kMaxFactors = 10;  // names in one another, up to a product
+
+}  // namespace
 
 // A name has the class of its values, a float if one is a
 // float; the class of a name that is being classified is unknown, which ends cycles.
 ValueClass ValueClassifier::Classify(const Expression& expression, int depth) {
-  if (--steps_left_ < 0 || depth > 40) return ValueClass::kUnknown;
+  if (--steps_left_ < 0 || depth > kMaxDepth) return ValueClass::kUnknown;
   const auto& parts = expression.parts;
   switch (expression.kind) {
     case Expression::kNumber:
@@ -101,7 +107,7 @@ ValueClass ValueClassifier::ClassifyCall(const Expression& call, int depth) {
 
 // Returns whether the value is a product with something that was loaded.
 bool ValueClassifier::IsScaled(const Expression& value, int depth) {
-  if (--steps_left_ < 0 || depth > 10) return false;
+  if (--steps_left_ < 0 || depth > kMaxFactors) return false;
   if (value.kind == Expression::kName) {
     const auto values = function_.values.find(value.name);
     if (values == function_.values.end()) return false;
