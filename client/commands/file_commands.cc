@@ -223,7 +223,7 @@ class FileCommand {
                     verdict.quality().score());
     std::vector<absl::string_view> failed;
     for (const v1::RuleResult& result : verdict.rules()) {
-      if (result.outcome() == v1::RuleResult::OUTCOME_FAIL) failed.push_back(result.rule());
+      if (result.outcome() == v1::RuleResult::OUTCOME_FAIL) failed.emplace_back(result.rule());
     }
     if (!failed.empty()) absl::StrAppend(&line, "  lacks ", absl::StrJoin(failed, ", "));
     console_.Result(line + "\n");

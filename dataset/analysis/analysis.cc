@@ -120,7 +120,7 @@ namespace {
 
 constexpr char kUnknown[] = "unknown";
 
-std::string WordOr(std::string word, absl::string_view otherwise) {
+std::string WordOr(const std::string& word, absl::string_view otherwise) {
   return word.empty() || word == "unspecified" ? std::string(otherwise) : word;
 }
 
@@ -490,7 +490,9 @@ std::string Percent(const Json& share) {
 std::string Mark(const Json& share) {
   if (share.is_null()) return "";
   const double value = share.get<double>();
-  return value > 0.8 ? "✓" : value > 0.5 ? "~" : "✗";
+  constexpr double kMost = 0.8;
+  constexpr double kHalf = 0.5;
+  return value > kMost ? "✓" : value > kHalf ? "~" : "✗";
 }
 
 // A Markdown table that grows by rows.

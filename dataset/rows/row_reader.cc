@@ -100,7 +100,7 @@ absl::Status SetStruct(dom::element value, const Field& field, Message* row) {
   const Reflection& reflection = *row->GetReflection();
   Message* const inner = field.list ? reflection.AddMessage(row, field.descriptor)
                                     : reflection.MutableMessage(row, field.descriptor);
-  const absl::Status status = SetFields(object, field.fields, {}, inner);
+  absl::Status status = SetFields(object, field.fields, {}, inner);
   if (status.ok()) return status;
   return absl::InvalidArgumentError(absl::StrCat("/", field.name, status.message()));
 }
@@ -169,7 +169,7 @@ struct RowReader::Parser {
         object.at_key(key).error() != simdjson::SUCCESS) {
       return absl::InvalidArgumentError(absl::StrCat("not a row of ", schema.file));
     }
-    const absl::Status status = SetFields(object, schema.fields, wanted, row);
+    absl::Status status = SetFields(object, schema.fields, wanted, row);
     if (status.ok()) return status;
     return absl::InvalidArgumentError(
         absl::StrCat("not a row of ", schema.file, ": ", status.message()));

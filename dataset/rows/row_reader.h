@@ -94,7 +94,7 @@ absl::Status ForEachRow(
   while (true) {
     const absl::StatusOr<bool> more = reader->Next(&row);
     if (!more.ok() || !*more) return more.status();
-    const absl::Status status = visit(row, reader->place());
+    absl::Status status = visit(row, reader->place());
     if (!status.ok()) return status;
   }
 }

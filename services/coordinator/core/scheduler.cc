@@ -307,7 +307,7 @@ absl::StatusOr<v1::JobStatus> Scheduler::Cancel(const std::string& id) {
 absl::StatusOr<v1::JobStatus> Scheduler::Retry(const std::string& id, const std::string& caller,
                                                bool no_cache) {
   RETURN_IF_ERROR(status());
-  ASSIGN_OR_RETURN(const v1::JobStatus before, GetJob(id));
+  ASSIGN_OR_RETURN(v1::JobStatus before, GetJob(id));
   if (before.state() == v1::JOB_STATE_RUNNING) return before;
   v1::JobSpec pinned;
   const absl::StatusOr<uint32_t> sequence = WaitForEnd(id);

@@ -105,7 +105,7 @@ class ReadyQueue {
   }
 
  private:
-  using Heap = std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<uint32_t>>;
+  using Heap = std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>>;
   using Heaps = std::array<Heap, kStageCount>;
 
   static bool Any(const Heaps& heaps, const StageSet& stages) {

@@ -166,7 +166,7 @@ absl::StatusOr<std::string> JobTable::Submit(v1::JobSpec spec, const Submission&
   ASSIGN_OR_RETURN(Room room, TakeRoom(row));
   row.sequence = ++last_sequence_;
   rooms_[row.sequence] = std::move(room);
-  const std::string id = absl::StrFormat("%s-%06d", row.spec.name(), row.sequence);
+  std::string id = absl::StrFormat("%s-%06d", row.spec.name(), row.sequence);
   row.status.set_job(id);
   row.status.set_name(row.spec.name());
   row.status.set_state(v1::JOB_STATE_RUNNING);

@@ -62,7 +62,7 @@ void RewriteCalls(const Truths& truths, v1::Kernel& kernel) {
       if (found != truths.end()) resolved = absl::StrCat(found->second, call.substr(dot));
     }
     const auto whole = truths.find(call);
-    calls.insert(whole == truths.end() ? std::move(resolved) : whole->second);
+    calls.insert(whole == truths.end() ? resolved : whole->second);
   }
   kernel.mutable_calls()->Assign(calls.begin(), calls.end());
 }
