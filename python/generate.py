@@ -206,7 +206,7 @@ def messages(files):
     made = Messages(files)
     for name in ("JobStatus", "WorkerInfo", "TaskSpan"):
         made.message(f".kernelmill.v1.{name}")
-    text = HEAD.format(doc="What a coordinator answers with.", origin=f"proto/{PROTO}",
+    text = HEAD.format(doc="The answers of a coordinator.", origin=f"proto/{PROTO}",
                        imports="import enum\nfrom dataclasses import dataclass")
     return text + "\n".join(made.made.values()).lstrip("\n").join(["\n\n", "\n"])
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Measures a C++ tree: sizes of files and functions, headers, comments, phrases that are hard to read. A report, not a test.
+"""Measures a C++ tree: sizes of files and functions, headers, comments, phrases that are hard to read.
 
 usage: house.py [ROOT...]     one column for each tree (default: this one), as a Markdown table
+       house.py --check       exit 1 if a function of this tree has more than 5 parameters, and names it
+       house.py --self-test   check this script
 
 Production files are .cc, .cpp, .h and .hpp files whose path does not say test, fake, fuzz, example or third_party.
 A header's users are the production files that include it, without the source of its own name.
@@ -22,6 +24,7 @@ HEADERS = (".h", ".hpp")
 NOT_PRODUCTION = re.compile(r"(^|[/_.-])(tests?|testing|fakes?|fuzz(ing|er)?|third_party|examples?)([/_.-]|$)")
 SHORT_HEADER = 40
 LONG_FUNCTION = 60
+MOST_PARAMETERS = 5
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+["<]([^">]+)[">]', re.MULTILINE)
 
 
@@ -57,8 +60,8 @@ def matching_braces(code):
 SCOPE = re.compile(r"\b(?:namespace|extern)\b|\b(?:class|struct|union)\b[^()]*$")
 
 
-def function_lines(source):
-    """Yields the number of lines with code of each function that a source defines."""
+def functions(source):
+    """Yields (head, number of lines with code) of each function that a source defines; the head is all before its opening brace."""
     code = blank_out(source)
     closes = matching_braces(code)
     if closes is None:
@@ -74,12 +77,39 @@ def function_lines(source):
                 head = at + 1
             elif ")" in words and after not in (",", "{") and not re.search(r"=\s*$", words):
                 begin = head + len(words) - len(words.lstrip())
-                yield sum(bool(line.strip()) for line in code[begin:closes[at] + 1].split("\n"))
+                yield words.strip(), sum(bool(line.strip()) for line in code[begin:closes[at] + 1].split("\n"))
                 at = closes[at]
                 head = at + 1
             else:  # a member's initializer, a table, an enum
                 at = closes[at]
         at += 1
+
+
+def function_lines(source):
+    return [lines for _, lines in functions(source)]
+
+
+PURE_VIRTUAL = re.compile(r"\bvirtual\b[^;{}]*=\s*0\s*;")
+PARAMETER_LIST = re.compile(r"((?:[\w~]+::)*(?:\boperator *(?:\(\)|[^\w(]+)|[\w~]+))\s*\(")
+NO_FUNCTION = re.compile(r"__attribute__|alignas|explicit|decltype|noexcept|requires")
+
+
+def parameters(head):
+    """Returns (a function's name, the number of its parameters) by its declaration."""
+    head = re.sub(r"\btemplate\s*<(?:[^<>]|<(?:[^<>]|<[^<>]*>)*>)*>", "", head)
+    start = next((found for found in PARAMETER_LIST.finditer(head)
+                  if not NO_FUNCTION.fullmatch(found[1])), None)
+    if start is None:
+        return "", 0
+    depth, count, any_word = 0, 1, False
+    for at in range(start.end(), len(head)):
+        char = head[at]
+        if char == ")" and depth == 0:
+            break
+        depth += (char in "([{<") - (char in ")]}" or char == ">" and head[at - 1] != "-")
+        count += char == "," and depth == 0
+        any_word = any_word or not char.isspace()
+    return start[1], count if any_word else 0
 
 
 class House:
@@ -179,7 +209,42 @@ def measure(root):
     return rows
 
 
+def long_parameter_lists(source):
+    """Yields (name, number of parameters) of each function of a source that has too many."""
+    heads = [head for head, _ in functions(source)] + PURE_VIRTUAL.findall(blank_out(source))
+    for name, count in map(parameters, heads):
+        if count > MOST_PARAMETERS:
+            yield name, count
+
+
+def check():
+    house = House(pathlib.Path(__file__).resolve().parents[1])
+    errors = [f"{file}: {name} has {count} parameters, at most {MOST_PARAMETERS} are allowed: make some of them an options struct"
+              for file, text in house.sources.items() for name, count in long_parameter_lists(text)]
+    print("\n".join(errors + [f"house.py: {len(house.sources)} files, {len(errors)} errors"]))
+    return 1 if errors else 0
+
+
+def self_test():
+    def names(source):
+        return [name for name, _ in long_parameter_lists(source)]
+
+    six = "int a, std::map<int, int> b, int c, const F<int(int, int)>& d, int e, int f"
+    assert names(f"void Free({six}) {{}}") == ["Free"]
+    assert names(f"class C {{ C({six}) : a_(a), b_{{b}} {{}} }};") == ["C"]
+    assert names(f"template <typename T, typename U>\nT ns::C::Get(\n{six}) const {{ return {{}}; }}") == ["ns::C::Get"]
+    assert names(f"bool operator()({six}) const {{ return true; }}") == ["operator()"]
+    assert names(f"struct P {{ virtual void Port({six}) = 0; }};") == ["Port"]
+    assert names(f"void Five({six.rsplit(',', 1)[0]}) {{ Free(1, 2, 3, 4, 5, 6); }}") == []
+    assert names("void None() {}\nint table[] = {F(1, 2, 3, 4, 5, 6)};\n// void F(int, int, int, int, int, int) {}") == []
+    return 0
+
+
 def main(argv):
+    if argv == ["--check"]:
+        return check()
+    if argv == ["--self-test"]:
+        return self_test()
     if any(word.startswith("-") for word in argv):
         print(__doc__, file=sys.stderr)
         return 2

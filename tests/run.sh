@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# usage: run.sh [--toolchains] [--compose] [--packages] [--kubernetes] [--trainers] [--tidy] [CTEST_ARGUMENT...]
+# usage: run.sh [--toolchains] [--compose] [--packages] [--kubernetes] [--trainers] [--analyze] [CTEST_ARGUMENT...]
 #        run.sh --unit NAME... [CTEST_ARGUMENT...]
 # Installs what is missing, builds release, and runs every test; ctest's summary comes last.
 # --unit builds and runs only the tests of folders (services/store/core: those below it too) or tests (store_core_test,
@@ -8,8 +8,9 @@
 # the Debian packages and the wheel in clean containers there (tests/packages/run.sh), --kubernetes builds a Kubernetes of its
 # Go modules and has its pods deleted, drained and killed in the middle of jobs (tests/kubernetes/run.sh), --trainers installs
 # what people train with, 6 GB (tests/peers/install_trainers.sh), --toolchains the compilers of jobs with `compile:`, 2 GB
-# (deploy/install_toolchains.sh): what is to be compiled in tests skips without them. --tidy also runs clang-tidy
-# (tests/style/check_tidy.py) for ten minutes, on changed files first.
+# (deploy/install_toolchains.sh): what is to be compiled in tests skips without them. tidy_test runs clang-tidy for two
+# minutes, on changed files first; --analyze also follows every path through the functions, for ten minutes
+# (tests/style/check_tidy.py --analyze).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -53,7 +54,7 @@ if [[ "${1:-}" == --unit ]]; then
   run_unit "$@"
 fi
 
-tidy=""
+analyze=""
 toolchains=""
 compose=""
 packages=""
@@ -66,7 +67,7 @@ while true; do
     --packages) packages=yes ;;
     --kubernetes) kubernetes=yes ;;
     --trainers) trainers=yes ;;
-    --tidy) tidy=yes ;;
+    --analyze) analyze=yes ;;
     *) break ;;
   esac
   shift
@@ -76,7 +77,7 @@ deploy/install.sh
 deploy/build.sh release -DKERNELMILL_TESTS=ON
 for tool in peers/install_bazel_remote peers/install_figures peers/install_readers peers/install_tiktoken \
   peers/install_tokenizers packages/install_python kubernetes/install_tools \
-  catalog/install_browser catalog/install_typescript style/install_clang_format ${tidy:+style/install_clang_tidy} \
+  catalog/install_browser catalog/install_typescript style/install_clang_format style/install_clang_tidy \
   ${trainers:+peers/install_trainers}; do
   "tests/$tool.sh" >/dev/null || {
     status=$?
@@ -100,8 +101,8 @@ on_docker() {
   "${@:3}" || status=$?
   [[ $status -eq 0 || $status -eq 77 ]] || exit "$status" # 77: no Docker engine, and it said so
 }
-if [[ -n "$tidy" ]]; then
-  tests/style/check_tidy.py --seconds 600 || [[ $? -eq 77 ]]
+if [[ -n "$analyze" ]]; then
+  tests/style/check_tidy.py --analyze --seconds 600 || [[ $? -eq 77 ]]
 fi
 on_docker "$compose" --compose tests/integration/compose.sh ${toolchains:+--compiler}
 on_docker "$packages" --packages tests/packages/run.sh

@@ -1,12 +1,15 @@
 // The command `evaluate`: connects client/evaluate with real services. The extractor, the validator
 // and the compilers run in this process (or a compiler elsewhere is called). The search for
-// memorised text either reads an export (exported_kernels.cc) or asks the deduplicator about a
+// memorised text either reads an export (FindInExport) or asks the deduplicator about a
 // job's dataset in the cluster's store.
 
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,7 +23,6 @@
 #include "absl/strings/string_view.h"
 #include "client/commands/cluster.h"
 #include "client/commands/commands.h"
-#include "client/commands/exported_kernels.h"
 #include "client/console/exit_code.h"
 #include "client/embedded/embedded_cluster.h"
 #include "client/evaluate/evaluation_report.h"
@@ -32,6 +34,8 @@
 #include "common/job/job_spec.h"
 #include "common/rpc/status.h"
 #include "common/toolchains/toolchains.h"
+#include "dataset/rows/row_reader.h"
+#include "kernelmill/v1/rows.pb.h"
 #include "kernelmill/v1/stages.grpc.pb.h"
 #include "services/deduplicator/server/similar_search.h"
 #include "services/extractor/server/extractor_service.h"
@@ -61,6 +65,86 @@ bool IsTrainedOn(const v1::SimilarKernel& kernel) {
   return kernel.fate() == v1::FATE_KEPT || kernel.fate() == v1::FATE_DUPLICATE;
 }
 
+// The search for similar kernels in an export, without a store. It reads kernels.jsonl twice: first
+// all texts, to compare them in batches, and then the places of the rows that match. A row's
+// number, counted over the rows of the split train, connects the two passes; both use the same
+// walk, so that the numbers agree.
+
+// Rows that are in memory at once.
+constexpr int kBatchRows = 256;
+
+// Calls visit(row) for each row of the split train.
+absl::Status ForEachTrainRow(const std::string& dataset, std::vector<std::string> fields,
+                             const std::function<void(const v1::KernelRow&)>& visit) {
+  fields.emplace_back("split");
+  return dataset::ForEachRow<v1::KernelRow>(
+      dataset, {.fields = std::move(fields), .require_rows = true},
+      [&visit](const v1::KernelRow& row, const dataset::RowPlace&) {
+        // A dataset without splits is used for training as a whole.
+        if (row.split().empty() || row.split() == "train") visit(row);
+        return absl::OkStatus();
+      });
+}
+
+// Passes all rows to the comparison, in batches. The comparison numbers them in this order.
+absl::Status CompareAll(const std::string& dataset, KernelComparison& comparison) {
+  v1::KernelShard batch;
+  RETURN_IF_ERROR(
+      ForEachTrainRow(dataset, {"source", "name", "dsl"}, [&](const v1::KernelRow& row) {
+        v1::Kernel* const kernel = batch.add_kernels();
+        kernel->set_source(row.source());
+        kernel->set_name(row.name());
+        kernel->set_dsl(row.dsl());
+        if (batch.kernels_size() == kBatchRows) comparison.Add(std::exchange(batch, {}));
+      }));
+  comparison.Add(batch);
+  return absl::OkStatus();
+}
+
+// Fills in the places of the rows of these numbers, counted from 0 among those of train.
+absl::Status ReadPlaces(const std::string& dataset, std::map<int64_t, DatasetMatch>* places) {
+  int64_t number = 0;
+  return ForEachTrainRow(dataset, {"repository", "path", "qualname", "first_line"},
+                         [&](const v1::KernelRow& row) {
+                           const auto place = places->find(number++);
+                           if (place == places->end()) return;
+                           place->second.repository = row.repository();
+                           place->second.path = row.path();
+                           place->second.qualname = row.qualname();
+                           place->second.first_line = row.first_line();
+                         });
+}
+
+// Finds, for each kernel, the most similar row of the split train in the kernels.jsonl of an
+// export, if one is at least as similar as `threshold`. Reads `source`, `name` and `dsl` of the
+// kernels. Compares every row, by what deduplication compares; reads the file twice, and holds some
+// hundred rows at a time. INVALID_ARGUMENT: the folder holds no export, or a line is not a row.
+absl::StatusOr<Matches> FindInExport(const std::string& folder,
+                                     const std::vector<v1::Kernel>& kernels, double threshold) {
+  v1::SimilarRequest request;
+  request.set_top(1);
+  request.set_threshold(threshold);
+  for (const v1::Kernel& kernel : kernels) *request.add_kernels() = kernel;
+  ASSIGN_OR_RETURN(const auto comparison, KernelComparison::Open(request));
+  RETURN_IF_ERROR(CompareAll(folder, *comparison));
+  const std::vector<std::vector<KernelComparison::Match>> found = comparison->Matches();
+  std::map<int64_t, DatasetMatch> places;
+  for (const auto& matches : found) {
+    // Only the best match of a kernel is asked for; see set_top above.
+    if (!matches.empty()) places[matches[0].number];
+  }
+  RETURN_IF_ERROR(ReadPlaces(folder, &places));
+  Matches best;
+  for (const auto& matches : found) {
+    best.emplace_back();
+    if (matches.empty()) continue;
+    best.back() = places.at(matches[0].number);
+    best.back()->kind = matches[0].kind;
+    best.back()->similarity = matches[0].similarity;
+  }
+  return best;
+}
+
 // The dataset in which memorised text is searched for.
 struct TrainedOn {
   std::string folder;                  // an export; its rows of the split train are searched
@@ -72,7 +156,7 @@ struct TrainedOn {
 class EvaluateServices final : public KernelServices {
  public:
   // `services` must outlive it. `compiler` is a channel to a v1::Compiler; null: compile nothing.
-  EvaluateServices(EmbeddedServices& services, std::shared_ptr<grpc::Channel> compiler,
+  EvaluateServices(EmbeddedServices& services, const std::shared_ptr<grpc::Channel>& compiler,
                    TrainedOn trained_on);
 
   absl::StatusOr<v1::KernelShard> Extract(const v1::ExtractRequest& request) override;
@@ -94,7 +178,8 @@ class EvaluateServices final : public KernelServices {
 };
 
 EvaluateServices::EvaluateServices(EmbeddedServices& services,
-                                   std::shared_ptr<grpc::Channel> compiler, TrainedOn trained_on)
+                                   const std::shared_ptr<grpc::Channel>& compiler,
+                                   TrainedOn trained_on)
     : extractor_(v1::Extractor::NewStub(services.channel())),
       validator_(v1::Validator::NewStub(services.channel())),
       deduplicator_(v1::Deduplicator::NewStub(services.channel())),
@@ -241,7 +326,7 @@ v1::CompilePolicy MakePolicy(const EvaluateOptions& options) {
 // Checks the names of the compilers and targets that this process is to use.
 absl::Status CheckNames(const EvaluateOptions& options) {
   if (!GetEmbeddedCompiler(options).has_value()) return absl::OkStatus();
-  const absl::Status checked = job::CheckCompile(MakePolicy(options));
+  absl::Status checked = job::CheckCompile(MakePolicy(options));
   if (checked.ok()) return checked;
   // The message begins with a job file's key, which the command line does not have.
   const std::pair<absl::string_view, absl::string_view> parts =

@@ -32,6 +32,7 @@
 #include "common/job/job_spec.h"
 #include "common/rpc/status.h"
 #include "common/toolchains/toolchains.h"
+#include "common/words/enum_words.h"
 #include "dataset/export/fill_rows.h"
 #include "dataset/export/place.h"
 #include "dataset/output/json.h"
@@ -43,9 +44,7 @@
 namespace kernelmill::client {
 namespace {
 
-using dataset::DslWord;
 using dataset::Json;
-using dataset::RoleWord;
 
 // The extractor's limits on one call.
 constexpr size_t kBatchFiles = 256;
@@ -157,8 +156,8 @@ class FileCommand {
 
   // Returns what both commands print about a kernel with --json.
   static Json KernelJson(const std::string& path, const v1::Kernel& kernel) {
-    Json json = {{"dsl", DslWord(kernel.dsl())},
-                 {"role", RoleWord(kernel.role())},
+    Json json = {{"dsl", ToWord(kernel.dsl())},
+                 {"role", ToWord(kernel.role())},
                  {"first_line", kernel.first_line()},
                  {"last_line", kernel.last_line()},
                  {"sha256", kernel.sha256()},
@@ -183,7 +182,7 @@ class FileCommand {
     if (!console_.json()) {
       console_.Result(absl::StrCat(PathText(path, kernel), ":", kernel.first_line(), "-",
                                    kernel.last_line(), "  ", ToUtf8(kernel.qualname()), "  ",
-                                   DslWord(kernel.dsl()), " ", RoleWord(kernel.role()), ", ",
+                                   ToWord(kernel.dsl()), " ", ToWord(kernel.role()), ", ",
                                    kernel.tokens(), " tokens\n"));
       return;
     }
@@ -224,7 +223,7 @@ class FileCommand {
                     verdict.quality().score());
     std::vector<absl::string_view> failed;
     for (const v1::RuleResult& result : verdict.rules()) {
-      if (result.outcome() == v1::RuleResult::OUTCOME_FAIL) failed.push_back(result.rule());
+      if (result.outcome() == v1::RuleResult::OUTCOME_FAIL) failed.emplace_back(result.rule());
     }
     if (!failed.empty()) absl::StrAppend(&line, "  lacks ", absl::StrJoin(failed, ", "));
     console_.Result(line + "\n");

@@ -137,8 +137,7 @@ absl::StatusOr<int> EndJob(Cluster& cluster, v1::JobStatus status, const ExportT
   const bool done = status.state() == v1::JOB_STATE_DONE;
   // A job that was cancelled or failed has no dataset to export.
   const bool exports = done && !target.out_dir.empty();
-  const absl::Status exported =
-      exports ? ExportJob(cluster, status, target, console) : absl::OkStatus();
+  absl::Status exported = exports ? ExportJob(cluster, status, target, console) : absl::OkStatus();
   // ABORTED: the folder was not replaced. The job itself is fine, so its summary is printed before
   // the error.
   if (!exported.ok() && !absl::IsAborted(exported)) return exported;

@@ -77,7 +77,7 @@ SourceCount CountSources(const v1::JobStatus& status) {
 
 // Returns "done", "cancelled" or "done, all 3 sources failed".
 std::string StateWords(const v1::JobStatus& status) {
-  const std::string word = StateWord(status.state());
+  std::string word = StateWord(status.state());
   const SourceCount sources = CountSources(status);
   // A job whose sources all failed is DONE with an empty dataset; the words must not look like
   // success.

@@ -116,7 +116,7 @@ std::string WaitLine(const v1::JobStatus& status) {
 
 std::string TroubleLine(const v1::JobStatus& status) {
   // Tasks that wait are more important: they do not advance until something else changes.
-  if (const std::string waits = WaitLine(status); !waits.empty()) return waits;
+  if (std::string waits = WaitLine(status); !waits.empty()) return waits;
   const int tasks = status.troubled_size();
   if (tasks == 0) return "";
   const v1::Troubled* worst = &status.troubled(0);

@@ -22,7 +22,9 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/job/yaml_message.h"
+#include "common/words/enum_words.h"
 #include "dataset/output/dataset_files.h"
+#include "dataset/output/lines.h"
 #include "dataset/rows/row_reader.h"
 #include "kernelmill/v1/rows.pb.h"
 
@@ -41,11 +43,13 @@ absl::Status ForEachLine(const std::string& path, const Visit& visit) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return NoExport(path, "cannot be read");
   std::string line;
-  for (int64_t number = 1; std::getline(file, line); ++number) {
-    RETURN_IF_ERROR(Annotate(visit(line), absl::StrCat(path, ":", number)));
+  for (int64_t number = 1;; ++number) {
+    const std::string where = absl::StrCat(path, ":", number);
+    const absl::StatusOr<bool> more = dataset::ReadLine(file, &line);
+    RETURN_IF_ERROR(Annotate(more.status(), where));
+    if (!*more) return absl::OkStatus();
+    RETURN_IF_ERROR(Annotate(visit(line), where));
   }
-  if (file.bad()) return absl::DataLossError(absl::StrCat(path, ": cannot be read to its end"));
-  return absl::OkStatus();
 }
 
 // Sets `bytes` if the text is hexadecimal with exactly that many bytes, and returns whether it is.
@@ -73,7 +77,7 @@ absl::Status ReadLedger(const std::string& dir, Texts& texts, ExportedDataset& d
     kernel.path = texts.Number(row.path());
     kernel.json_pointer = texts.Number(row.json_pointer());
     kernel.first_line = row.first_line();
-    kernel.dsl = texts.Number(dataset::ToWord(row.dsl()));
+    kernel.dsl = texts.Number(ToWord(row.dsl()));
     kernel.fate = texts.Number(row.fate());
     kernel.reason = texts.Number(row.reason());
     kernel.kept = row.fate() == "kept";
@@ -93,8 +97,8 @@ std::string ListResults(const v1::KernelRow::Compile& compile) {
   std::string lines;
   for (const v1::KernelRow::Compile::Result& result : compile.results()) {
     absl::StrAppend(&lines, result.toolchain(), ", ", result.target(), ": ",
-                    dataset::ToWord(result.status()), result.stage().empty() ? "" : ", ",
-                    result.stage(), "\n");
+                    ToWord(result.status()), result.stage().empty() ? "" : ", ", result.stage(),
+                    "\n");
   }
   return lines;
 }
@@ -117,7 +121,7 @@ absl::Status ReadKernels(const std::string& dir, Texts& texts, ExportedDataset& 
     kernel->qualname = texts.Number(row.qualname());
     kernel->license = texts.Number(row.license().expression());
     if (row.checks().compiles() != v1::RuleResult::OUTCOME_UNSPECIFIED) {
-      kernel->compiles = texts.Number(dataset::ToWord(row.checks().compiles()));
+      kernel->compiles = texts.Number(ToWord(row.checks().compiles()));
     }
     kernel->compiled = texts.Number(ListResults(row.compile()));
     return absl::OkStatus();

@@ -54,7 +54,7 @@ struct ExportedSource {
   bool failed = false;
 };
 
-// What a folder that an export wrote says of its dataset, but for the texts.
+// A dataset as a folder that an export wrote describes it, without the texts.
 struct ExportedDataset {
   std::string name;
   std::string digest;
@@ -68,7 +68,7 @@ struct ExportedDataset {
   std::vector<std::string> settings;
   std::map<std::string, std::string> source_settings;
 
-  // The kernel of that id; null where the ledger has none, as of a holdout's.
+  // Finds a kernel by its id; null if the ledger has no such kernel, as for a holdout's.
   const ExportedKernel* Find(const std::array<char, 16>& id) const;
 };
 

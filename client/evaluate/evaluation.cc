@@ -127,9 +127,9 @@ bool LacksPackage(const v1::CompileResult& result) {
 
 // Returns the fact that is unknown, and the result of guessing it.
 std::string WhyUnknown(const v1::CompileResult& result) {
-  const std::string came = result.message().empty()
-                               ? result.missing()
-                               : absl::StrCat(result.stage(), ": ", result.message());
+  std::string came = result.message().empty()
+                         ? result.missing()
+                         : absl::StrCat(result.stage(), ": ", result.message());
   if (!absl::StartsWith(result.missing(), "type:") &&
       !absl::StartsWith(result.missing(), "constexpr:")) {
     return came;

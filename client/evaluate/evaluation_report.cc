@@ -23,6 +23,7 @@
 #include "client/console/format.h"
 #include "common/base/hash.h"
 #include "common/text/safe_text.h"
+#include "common/words/enum_words.h"
 #include "dataset/output/json.h"
 #include "dataset/output/markdown.h"
 
@@ -32,10 +33,6 @@ namespace {
 using dataset::Json;
 using dataset::Number;
 using dataset::Text;
-
-std::string StatusWord(v1::CompileStatus status) {
-  return dataset::EnumWord(v1::CompileStatus_Name(status), "COMPILE_STATUS_");
-}
 
 Json DistributionJson(const Distribution& values) {
   return {{"mean", Number(values.mean)},
@@ -126,7 +123,7 @@ Json SampleJson(const char* model, const Task& task, size_t sample, const Sample
   for (const CompileOutcome& outcome : result.compiles) {
     json["compile"].push_back({{"toolchain", outcome.toolchain},
                                {"target", outcome.target},
-                               {"status", StatusWord(outcome.status)},
+                               {"status", ToWord(outcome.status)},
                                {"message", dataset::TextOrNull(outcome.message)}});
   }
   return json;

@@ -23,7 +23,7 @@ std::string Environment(const char* name) {
 // The order: KERNELMILL_DATA, the user's cache folder, and without a home a folder in the current
 // one.
 std::string DefaultDataDir() {
-  const std::string data = Environment("KERNELMILL_DATA");
+  std::string data = Environment("KERNELMILL_DATA");
   if (!data.empty()) return data;
   const std::string cache = Environment("XDG_CACHE_HOME");
   if (!cache.empty()) return cache + "/kernelmill";

@@ -38,10 +38,10 @@ struct FlaggedOptions {
 // A heading and a text, to be shown.
 using Section = std::pair<std::string, std::string>;
 
-// What is flagged in an exported dataset: kernels whose prompt and completion are alike, candidate
-// pairs of CUDA and Triton kernels, kernels whose licence is uncertain; in this order, the most
-// doubtful first, pairs by falling score. Holds some hundred bytes an item; texts are read when
-// they are asked for. Not thread-safe.
+// The flagged items of an exported dataset: kernels whose prompt and completion are alike,
+// candidate pairs of CUDA and Triton kernels, kernels whose licence is uncertain; in this order,
+// the most doubtful first, pairs by falling score. Holds some hundred bytes an item; texts are read
+// when they are asked for. Not thread-safe.
 class FlaggedItems {
  public:
   // Errors are those of dataset::RowReader; DATA_LOSS: a pair names kernels that are missing.

@@ -50,7 +50,7 @@ void CallerLimits::Place::Free() {
 
 absl::StatusOr<CallerLimits::Place> CallerLimits::Take(const std::string& caller, int64_t amount) {
   absl::MutexLock lock(&mutex_);
-  if (const absl::Status full = Check(caller, amount); !full.ok()) return full;
+  if (absl::Status full = Check(caller, amount); !full.ok()) return full;
   return Add(caller, amount);
 }
 
@@ -64,7 +64,7 @@ absl::StatusOr<CallerLimits::Place> CallerLimits::Await(const std::string& calle
     return !Exceeds(options_.each, Has(caller), 1) && !Exceeds(options_.all, all_, 1);
   };
   mutex_.AwaitWithTimeout(absl::Condition(&fits), patience);
-  if (const absl::Status full = Check(caller, 1); !full.ok()) return full;
+  if (absl::Status full = Check(caller, 1); !full.ok()) return full;
   return Add(caller, 1);
 }
 

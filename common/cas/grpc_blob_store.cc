@@ -176,7 +176,7 @@ absl::StatusOr<std::string> ByteStreamClient::Read(const Digest& digest) {
   bytes.reserve(std::min(digest.size_bytes(), kMaxReserve));
   while (true) {
     const size_t before = bytes.size();
-    const absl::Status status = rpc::Retry(
+    absl::Status status = rpc::Retry(
         options_.retry, absl::StrCat("reading ", ToString(digest)),
         [&] { return ReadRest(resource, digest, &bytes); }, options_.sleep);
     if (status.ok()) return bytes;
@@ -261,7 +261,7 @@ absl::Status InBatches(const std::vector<Item>& items, int64_t max_bytes, SizeOf
 // Thread-safe: all members except max_batch_bytes_ are constant or thread-safe themselves.
 class GrpcBlobStore : public BlobStore, public GrantedResults {
  public:
-  GrpcBlobStore(std::shared_ptr<grpc::Channel> channel, GrpcBlobStoreOptions options)
+  GrpcBlobStore(const std::shared_ptr<grpc::Channel>& channel, GrpcBlobStoreOptions options)
       : options_(std::move(options)),
         cas_(reapi::ContentAddressableStorage::NewStub(channel)),
         action_cache_(reapi::ActionCache::NewStub(channel)),

@@ -116,7 +116,7 @@ struct Words {
   std::vector<absl::string_view> makers;  // the makers' last parts
   std::vector<absl::string_view> markers;
 
-  explicit Words(std::initializer_list<const Language*> languages) {
+  Words(std::initializer_list<const Language*> languages) {
     for (const Language* language : languages) Add(*language);
   }
   void Add(const Language& language) {

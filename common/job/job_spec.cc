@@ -493,14 +493,20 @@ absl::Status CheckGates(const v1::Gates& gates) {
   return CheckShare("gates.max_failed_files", gates.max_failed_files());
 }
 
+// The similarities from which on two kernels count as near duplicates, or one as contaminated.
+constexpr double kNearDuplicate = 0.7;
+constexpr double kStructuralDuplicate = 0.9;
+constexpr double kContaminated = 0.5;
+constexpr double kStructurallyContaminated = 0.85;
+
 // 0 is not a useful threshold, so it means that the job gives none.
 void FillDefaults(v1::DedupPolicy& dedup) {
-  if (dedup.threshold() == 0) dedup.set_threshold(0.7);
-  if (dedup.structural_threshold() == 0) dedup.set_structural_threshold(0.9);
+  if (dedup.threshold() == 0) dedup.set_threshold(kNearDuplicate);
+  if (dedup.structural_threshold() == 0) dedup.set_structural_threshold(kStructuralDuplicate);
   v1::ContaminationPolicy& contamination = *dedup.mutable_contamination();
-  if (contamination.threshold() == 0) contamination.set_threshold(0.5);
-  if (contamination.overlap() == 0) contamination.set_overlap(0.5);
-  if (contamination.structural() == 0) contamination.set_structural(0.85);
+  if (contamination.threshold() == 0) contamination.set_threshold(kContaminated);
+  if (contamination.overlap() == 0) contamination.set_overlap(kContaminated);
+  if (contamination.structural() == 0) contamination.set_structural(kStructurallyContaminated);
   if (contamination.action() == v1::CONTAMINATION_ACTION_UNSPECIFIED) {
     contamination.set_action(v1::CONTAMINATION_ACTION_DROP);
   }

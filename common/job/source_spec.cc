@@ -188,9 +188,11 @@ void FillGlobs(v1::Source* source) {
 }
 
 void FillDefaults(v1::Discover* discover) {
-  if (discover->min_stars() == 0) discover->set_min_stars(100);
+  constexpr int kMinStars = 100;
+  constexpr int kLimit = 1000;
+  if (discover->min_stars() == 0) discover->set_min_stars(kMinStars);
   if (discover->language().empty()) discover->set_language("Python");
-  if (discover->limit() == 0) discover->set_limit(1000);
+  if (discover->limit() == 0) discover->set_limit(kLimit);
 }
 
 }  // namespace

@@ -28,10 +28,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/strip.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/job/field_check.h"
+#include "common/words/enum_words.h"
 
 namespace kernelmill::job {
 namespace {
@@ -179,18 +179,15 @@ using ::google::protobuf::FieldDescriptor;
 using ::google::protobuf::Message;
 using ::google::protobuf::Reflection;
 
-// Returns the word for an enum value in a job file: "holdout" for SOURCE_ROLE_HOLDOUT. The prefix
-// that all values share is the name of value 0 without UNSPECIFIED. Value 0 itself has no word.
-std::string EnumWord(const EnumValueDescriptor& value) {
-  absl::string_view prefix = value.type()->FindValueByNumber(0)->name();
-  absl::ConsumeSuffix(&prefix, "UNSPECIFIED");
-  return absl::AsciiStrToLower(absl::StripPrefix(value.name(), prefix));
+// The word of a value in a job file: "holdout" for SOURCE_ROLE_HOLDOUT. Value 0 has none.
+std::string GetWord(const EnumValueDescriptor& value) {
+  return GetEnumWord(*value.type(), value.number());
 }
 
 const EnumValueDescriptor* FindEnumWord(const EnumDescriptor& type, absl::string_view word) {
   for (int i = 0; i < type.value_count(); ++i) {
     const EnumValueDescriptor* value = type.value(i);
-    if (value->number() != 0 && EnumWord(*value) == word) return value;
+    if (value->number() != 0 && GetWord(*value) == word) return value;
   }
   return nullptr;
 }
@@ -199,7 +196,7 @@ const EnumValueDescriptor* FindEnumWord(const EnumDescriptor& type, absl::string
 std::string EnumWords(const EnumDescriptor& type) {
   std::vector<std::string> words;
   for (int i = 0; i < type.value_count(); ++i) {
-    if (type.value(i)->number() != 0) words.push_back(EnumWord(*type.value(i)));
+    if (type.value(i)->number() != 0) words.push_back(GetWord(*type.value(i)));
   }
   return absl::StrJoin(words, ", ");
 }
@@ -477,7 +474,7 @@ class Writer {
       case FieldDescriptor::CPPTYPE_BOOL:
         return reflection.GetBool(message, &field) ? "true" : "false";
       case FieldDescriptor::CPPTYPE_ENUM:
-        return EnumWord(*reflection.GetEnum(message, &field));
+        return GetWord(*reflection.GetEnum(message, &field));
       default:
         return JsonString(reflection.GetString(message, &field));
     }

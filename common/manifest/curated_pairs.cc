@@ -8,13 +8,9 @@
 #include "common/base/status.h"
 #include "common/job/review_list.h"
 #include "common/manifest/ledger.h"
+#include "common/words/enum_words.h"
 
 namespace kernelmill::manifest {
-namespace {
-
-absl::string_view DslWord(v1::Dsl dsl) { return dsl == v1::DSL_CUDA ? "cuda" : "triton"; }
-
-}  // namespace
 
 // The basic idea: an index from path or id to the sides of all pairs. So one walk over the dataset
 // finds all pairs, and each kernel costs three look-ups, however many pairs there are.
@@ -66,7 +62,7 @@ void CuratedPairFinder::Meet(const v1::Kernel& kernel, uint32_t number, Side& si
   if (fate == v1::FATE_KEPT && kernel.dsl() == side.dsl) {
     if (side.taken++ == 0) side.number = number;
   } else if (side.unfit.empty()) {
-    side.unfit = kernel.dsl() != side.dsl ? absl::StrCat("is not ", DslWord(side.dsl))
+    side.unfit = kernel.dsl() != side.dsl ? absl::StrCat("is not ", ToWord(side.dsl))
                                           : absl::StrCat("is ", FateName(fate));
     if (kernel.dsl() == side.dsl && decision != nullptr && !decision->reason().empty()) {
       absl::StrAppend(&side.unfit, " as ", decision->reason());
@@ -77,7 +73,7 @@ void CuratedPairFinder::Meet(const v1::Kernel& kernel, uint32_t number, Side& si
 // Returns the reason why the side has no kernel, or "" if it has exactly one.
 std::string CuratedPairFinder::FindProblem(const Side& side) {
   if (side.taken == 1) return "";
-  const absl::string_view name = DslWord(side.dsl);
+  const std::string name = ToWord(side.dsl);
   if (side.taken > 1) return absl::StrCat(name, ": ", side.taken, " kernels are so");
   return absl::StrCat(name, ": ", side.unfit.empty() ? "no such kernel" : side.unfit);
 }

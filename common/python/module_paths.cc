@@ -78,7 +78,7 @@ ModulePaths::Found ModulePaths::Find(absl::string_view importer, int level,
   const std::string path = absl::StrReplaceAll(module, {{".", "/"}});
   if (level > 0) return FindRelative(importer, level, path);
   if (module.empty() || IsInstalledModule(module)) return {};
-  const Found own = FindInOwnPackage(importer, path);
+  Found own = FindInOwnPackage(importer, path);
   if (own.in_source) return own;
   const absl::string_view folder = ParentFolder(importer);
   if (!IsPackage(folder)) {

@@ -29,7 +29,7 @@ absl::Status Retry(const RetryPolicy& policy, absl::string_view what,
                    const std::function<absl::Status()>& attempt, const Sleeper& sleep) {
   const auto start = std::chrono::steady_clock::now();
   for (int tries = 1;; ++tries) {
-    const absl::Status status = attempt();
+    absl::Status status = attempt();
     if (status.ok()) return status;
     if (!IsRetryable(status)) return Annotate(status, what);
     const absl::Duration left =

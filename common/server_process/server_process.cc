@@ -121,7 +121,7 @@ namespace {
 
 // Checks an address, and suggests in the error that the server already runs.
 absl::Status CheckFree(const std::string& address, const char* flag) {
-  const absl::Status status = CheckCanListen(address);
+  absl::Status status = CheckCanListen(address);
   if (status.ok()) return status;
   const std::string another =
       absl::IsFailedPrecondition(status)

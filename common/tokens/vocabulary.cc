@@ -54,7 +54,7 @@ absl::StatusOr<Vocabulary> Vocabulary::Parse(absl::string_view json) {
     } else if (std::exchange(first, false)) {
       if (!absl::SimpleAtoi(word, &rank)) return Malformed("a rank must be a number");
     } else if (absl::Base64Unescape(word, &token)) {
-      vocabulary.Add(std::move(token), rank++);
+      vocabulary.Add(token, rank++);
     } else {
       return Malformed("a token must be base64");
     }

@@ -33,9 +33,9 @@ class Vocabulary {
   size_t size() const { return ranks_.size(); }
 
  private:
-  void Add(std::string token, uint32_t rank) {
+  void Add(const std::string& token, uint32_t rank) {
     longest_ = std::max(longest_, token.size());
-    ranks_.emplace(std::move(token), rank);
+    ranks_.emplace(token, rank);
   }
 
   absl::flat_hash_map<std::string, uint32_t> ranks_;

@@ -19,6 +19,7 @@
 #include "absl/strings/string_view.h"
 #include "common/base/text.h"
 #include "common/manifest/ledger.h"
+#include "common/words/enum_words.h"
 #include "dataset/output/json.h"
 #include "dataset/output/markdown.h"
 
@@ -119,7 +120,7 @@ namespace {
 
 constexpr char kUnknown[] = "unknown";
 
-std::string WordOr(std::string word, absl::string_view otherwise) {
+std::string WordOr(const std::string& word, absl::string_view otherwise) {
   return word.empty() || word == "unspecified" ? std::string(otherwise) : word;
 }
 
@@ -177,8 +178,8 @@ std::vector<std::pair<absl::string_view, std::string>> GetWords(const Analysis::
       {"category", origin.category},
       {"source_tier", absl::StrCat(origin.tier)},
       {"quality_tier", absl::StrCat(verdict.quality().tier())},
-      {"dsl", EnumWord(v1::Dsl_Name(kernel.dsl()), "DSL_")},
-      {"role", WordOr(EnumWord(v1::KernelRole_Name(kernel.role()), "KERNEL_ROLE_"), "none")},
+      {"dsl", ToWord(kernel.dsl())},
+      {"role", WordOr(ToWord(kernel.role()), "none")},
       {"kind", WordOr(verdict.kind(), kUnknown)},
       {"target", WordOr(verdict.target(), kUnknown)},
       {"license", WordOr(verdict.license().expression(), "NOASSERTION")},
@@ -489,7 +490,9 @@ std::string Percent(const Json& share) {
 std::string Mark(const Json& share) {
   if (share.is_null()) return "";
   const double value = share.get<double>();
-  return value > 0.8 ? "✓" : value > 0.5 ? "~" : "✗";
+  constexpr double kMost = 0.8;
+  constexpr double kHalf = 0.5;
+  return value > kMost ? "✓" : value > kHalf ? "~" : "✗";
 }
 
 // A Markdown table that grows by rows.

@@ -55,16 +55,24 @@ int ThreadCount(int asked) {
       1, told ? CPU_COUNT(&usable) : static_cast<int>(std::thread::hardware_concurrency()));
 }
 
+// The input of every part of an export, and the folder that it writes to.
+struct Work {
+  cas::BlobStore& store;
+  const DatasetIndex& index;
+  const std::string& dir;
+  int threads;
+};
+
 struct WrittenKernels {
   TrainingCounts counts;
   std::vector<std::string> warnings;
 };
 
 // Writes everything that is made of kept kernels in one walk: rows, pairs, notices and the mix.
-absl::StatusOr<WrittenKernels> WriteKernels(cas::BlobStore& store, const DatasetIndex& index,
+absl::StatusOr<WrittenKernels> WriteKernels(const Work& work,
                                             const manifest::FollowedReviews& reviews,
-                                            const std::string& dir, int threads,
                                             TableWriter* tables, Provenance* provenance) {
+  const auto& [store, index, dir, threads] = work;
   ASSIGN_OR_RETURN(PairFiles pairs, PairFiles::Create(dir, index, reviews, tables));
   NoticesFile notices(tables, provenance);
   MixFiles mix(index);
@@ -114,8 +122,8 @@ absl::Status WriteWhole(const std::string& dir, absl::string_view name, absl::st
 }
 
 // MANIFEST.json, and the tree that it lists where one is wanted.
-absl::Status WriteSourceFiles(cas::BlobStore& store, const DatasetIndex& index,
-                              const ExportRequest& request, const std::string& dir, int threads) {
+absl::Status WriteSourceFiles(const Work& work, const ExportRequest& request) {
+  const auto& [store, index, dir, threads] = work;
   TreeFiles tree;
   if (request.tree) {
     ASSIGN_OR_RETURN(
@@ -157,15 +165,15 @@ absl::StatusOr<std::vector<std::string>> ExportDataset(cas::BlobStore& store,
   ASSIGN_OR_RETURN(const DatasetIndex index, IndexDataset(store, request.dataset, threads));
   ReturnFreeMemory();
   const std::string& dir = staging.path();
+  const Work work = {store, index, dir, threads};
   ASSIGN_OR_RETURN(const manifest::FollowedReviews reviews,
                    manifest::FollowReviews(store, index.manifest, index.clusters));
   Provenance provenance;
   ASSIGN_OR_RETURN(TableWriter rows, TableWriter::Create(dir, RowSchemas()));
-  ASSIGN_OR_RETURN(WrittenKernels kernels,
-                   WriteKernels(store, index, reviews, dir, threads, &rows, &provenance));
+  ASSIGN_OR_RETURN(WrittenKernels kernels, WriteKernels(work, reviews, &rows, &provenance));
   ReturnFreeMemory();
   RETURN_IF_ERROR(WriteLedger(index, threads, &rows));
-  RETURN_IF_ERROR(WriteSourceFiles(store, index, request, dir, threads));
+  RETURN_IF_ERROR(WriteSourceFiles(work, request));
   // The report needs the counts of the rows, and the card needs the report.
   const Json report = Report(index, request.dataset, kernels.counts, reviews, request.failures);
   RETURN_IF_ERROR(WriteWhole(dir, kReportFile, Pretty(report)));

@@ -352,9 +352,9 @@ void FillVerdict(const v1::Verdict& verdict, const v1::QualityPolicy& policy, v1
   if (verdict.has_compiled()) FillCompile(verdict.compiled(), row->mutable_compile());
 }
 
-void FillKernelRow(const DatasetIndex& index, uint32_t number, const v1::Kernel& kernel,
-                   const v1::Verdict& verdict, absl::string_view fim_sha1,
+void FillKernelRow(const KeptKernel& kept, absl::string_view fim_sha1,
                    absl::string_view fim_excluded, v1::KernelRow* row) {
+  const auto& [index, number, kernel, verdict] = kept;
   FillIdentity(index, number, row);
   row->set_name(kernel.name());
   row->set_qualname(kernel.qualname());
@@ -373,9 +373,9 @@ void FillKernelRow(const DatasetIndex& index, uint32_t number, const v1::Kernel&
 }
 
 // A whole file is numbered like a kernel, and its row has the ids of the kept kernels within it.
-void FillFileRow(const DatasetIndex& index, uint32_t number, const v1::Kernel& file,
-                 const v1::Verdict& verdict, const std::vector<std::string>& kernels,
+void FillFileRow(const KeptKernel& kept, const std::vector<std::string>& kernels,
                  v1::FileRow* row) {
+  const auto& [index, number, file, verdict] = kept;
   const SourceEntry& source = index.GetSource(number);
   const FileEntry& entry = index.GetFile(number);
   row->set_id(index.kernels[number].id());
@@ -400,8 +400,8 @@ void FillFileRow(const DatasetIndex& index, uint32_t number, const v1::Kernel& f
 }
 
 // The infill is cut by the pair's own hash, so it needs nothing else.
-void FillFimRow(const DatasetIndex& index, uint32_t number, const manifest::FimPair& pair,
-                absl::string_view sha1, const v1::Verdict& verdict, v1::FimRow* row) {
+void FillFimRow(const KeptKernel& kept, const manifest::FimPair& pair, absl::string_view sha1,
+                v1::FimRow* row) {
   Infill infill = CutInfill(pair, sha1);
   row->set_prompt(pair.prompt);
   row->set_completion(pair.completion);
@@ -409,12 +409,12 @@ void FillFimRow(const DatasetIndex& index, uint32_t number, const manifest::FimP
   row->set_middle(std::move(infill.middle));
   row->set_suffix(std::move(infill.suffix));
   row->set_sha1(absl::BytesToHexString(sha1));
-  FillTrainingFields(index, number, verdict, row);
+  FillTrainingFields(kept.index, kept.number, kept.verdict, row);
 }
 
 // A conversation is three messages: system, user, assistant.
-void FillInstructRow(const DatasetIndex& index, uint32_t number, const Conversation& conversation,
-                     const v1::Verdict& verdict, v1::InstructRow* row) {
+void FillInstructRow(const KeptKernel& kept, const Conversation& conversation,
+                     v1::InstructRow* row) {
   const auto add = [row](const char* role, const std::string& content) {
     v1::InstructRow::Message* message = row->add_messages();
     message->set_role(role);
@@ -424,7 +424,7 @@ void FillInstructRow(const DatasetIndex& index, uint32_t number, const Conversat
   add("system", conversation.system);
   add("user", conversation.user);
   add("assistant", conversation.assistant);
-  FillTrainingFields(index, number, verdict, row);
+  FillTrainingFields(kept.index, kept.number, kept.verdict, row);
 }
 
 void FillLedgerRow(const DatasetIndex& index, uint32_t number, v1::LedgerRow* row) {

@@ -20,25 +20,30 @@
 
 namespace kernelmill::dataset {
 
+// A kept kernel or whole file, for which rows are made.
+struct KeptKernel {
+  const DatasetIndex& index;
+  uint32_t number;  // in the index
+  const v1::Kernel& kernel;
+  const v1::Verdict& verdict;
+};
+
 // `fim_sha1` is the identity of the kernel's row in fim_sft.csv, in bytes; if it has none that is
 // empty, and `fim_excluded` says why.
-void FillKernelRow(const DatasetIndex& index, uint32_t number, const v1::Kernel& kernel,
-                   const v1::Verdict& verdict, absl::string_view fim_sha1,
+void FillKernelRow(const KeptKernel& kept, absl::string_view fim_sha1,
                    absl::string_view fim_excluded, v1::KernelRow* row);
 
 // The part of a kernel's row that the verdict gives; `kernelmill validate` prints it as well.
 void FillVerdict(const v1::Verdict& verdict, const v1::QualityPolicy& policy, v1::KernelRow* row);
 
 // `kernels` are the ids of the kept kernels that the file has.
-void FillFileRow(const DatasetIndex& index, uint32_t number, const v1::Kernel& file,
-                 const v1::Verdict& verdict, const std::vector<std::string>& kernels,
-                 v1::FileRow* row);
+void FillFileRow(const KeptKernel& kept, const std::vector<std::string>& kernels, v1::FileRow* row);
 
-void FillFimRow(const DatasetIndex& index, uint32_t number, const manifest::FimPair& pair,
-                absl::string_view sha1, const v1::Verdict& verdict, v1::FimRow* row);
+void FillFimRow(const KeptKernel& kept, const manifest::FimPair& pair, absl::string_view sha1,
+                v1::FimRow* row);
 
-void FillInstructRow(const DatasetIndex& index, uint32_t number, const Conversation& conversation,
-                     const v1::Verdict& verdict, v1::InstructRow* row);
+void FillInstructRow(const KeptKernel& kept, const Conversation& conversation,
+                     v1::InstructRow* row);
 
 void FillLedgerRow(const DatasetIndex& index, uint32_t number, v1::LedgerRow* row);
 

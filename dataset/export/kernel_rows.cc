@@ -90,18 +90,18 @@ void AppendRecord(KernelFile file, const google::protobuf::Message& row, std::st
 KernelRows KernelRowMaker::Make(uint32_t number, const v1::Kernel& kernel,
                                 const v1::Verdict& verdict) {
   KernelRows rows;
+  const KeptKernel kept = {index_, number, kernel, verdict};
   const manifest::FimPair pair = manifest::MakeFimPair(kernel);
   rows.fim_excluded = pair.excluded;
   if (pair.excluded.empty()) rows.fim_sha1 = manifest::FimPairSha1(pair);
   rows.tokens[kKernelRows] = {KernelTokens(kernel, verdict)};
   messages_.kernel.Clear();
-  FillKernelRow(index_, number, kernel, verdict, rows.fim_sha1, rows.fim_excluded,
-                &messages_.kernel);
+  FillKernelRow(kept, rows.fim_sha1, rows.fim_excluded, &messages_.kernel);
   FillNotUtf8(GetSchema<v1::KernelRow>(), &messages_.kernel);
   AppendRecord(kKernelRows, messages_.kernel, &rows.records);
   if (pair.excluded.empty()) {
     messages_.fim.Clear();
-    FillFimRow(index_, number, pair, rows.fim_sha1, verdict, &messages_.fim);
+    FillFimRow(kept, pair, rows.fim_sha1, &messages_.fim);
     AppendRecord(kFimRows, messages_.fim, &rows.records);
     if (count_[kFimRows]) {
       rows.tokens[kFimRows] = {CountTokens(pair.prompt) + CountTokens(pair.completion)};
@@ -109,7 +109,7 @@ KernelRows KernelRowMaker::Make(uint32_t number, const v1::Kernel& kernel,
   }
   for (const Conversation& conversation : Conversations(kernel, pair)) {
     messages_.instruct.Clear();
-    FillInstructRow(index_, number, conversation, verdict, &messages_.instruct);
+    FillInstructRow(kept, conversation, &messages_.instruct);
     AppendRecord(kInstructRows, messages_.instruct, &rows.records);
     rows.templates.push_back(conversation.template_name);
     if (count_[kInstructRows]) rows.tokens[kInstructRows].push_back(CountTokens(conversation));
@@ -124,7 +124,7 @@ KernelRows KernelRowMaker::MakeOfFile(uint32_t number, const v1::Kernel& file,
   KernelRows rows;
   rows.tokens[kFileRows] = {verdict.source_tokens().cl100k_base()};
   messages_.file.Clear();
-  FillFileRow(index_, number, file, verdict, kernels, &messages_.file);
+  FillFileRow({index_, number, file, verdict}, kernels, &messages_.file);
   FillNotUtf8(GetSchema<v1::FileRow>(), &messages_.file);
   AppendRecord(kFileRows, messages_.file, &rows.records);
   return rows;

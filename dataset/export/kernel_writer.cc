@@ -112,21 +112,14 @@ absl::StatusOr<std::unique_ptr<KernelWriter>> KernelWriter::Create(cas::BlobStor
   ASSIGN_OR_RETURN(FileWriter functions,
                    FileWriter::Create(absl::StrCat(dir, "/", kFunctionsFile)));
   RETURN_IF_ERROR(functions.Append("["));
-  return std::unique_ptr<KernelWriter>(new KernelWriter(store, index, sinks, threads,
-                                                        std::move(temp_file), std::move(fim_csv),
-                                                        std::move(functions)));
+  return std::unique_ptr<KernelWriter>(
+      new KernelWriter(store, index, sinks, threads,
+                       {std::move(temp_file), std::move(fim_csv), std::move(functions)}));
 }
 
 KernelWriter::KernelWriter(cas::BlobStore& store, const DatasetIndex& index,
-                           const KernelSinks& sinks, int threads, TempFile temp_file,
-                           FileWriter fim_csv, FileWriter functions)
-    : store_(store),
-      index_(index),
-      sinks_(sinks),
-      threads_(threads),
-      temp_file_(std::move(temp_file)),
-      fim_csv_(std::move(fim_csv)),
-      functions_(std::move(functions)) {
+                           const KernelSinks& sinks, int threads, Files files)
+    : store_(store), index_(index), sinks_(sinks), threads_(threads), files_(std::move(files)) {
   // Tokens are counted only where a mix needs them: tokenizing costs more than making the row.
   for (size_t file = 0; file < kKernelFileCount; ++file) {
     count_tokens_[file] = sinks_.mix->DrawsFrom(kConfigs[file]);
@@ -186,14 +179,14 @@ absl::Status KernelWriter::VisitShard(const manifest::ShardView& view) {
 
 // Compilers' texts always go to the temporary file: they are far larger than the rows.
 absl::Status KernelWriter::KeepIr(const manifest::ShardView& view) {
-  return MakeIrRows(store_, index_, view,
-                    [this](uint32_t number, const v1::IrRow& row) -> absl::Status {
-                      std::string record;
-                      AppendRecord(kIrRows, row, &record);
-                      ASSIGN_OR_RETURN(const TempFile::Extent extent, temp_file_.Append(record));
-                      ir_[number].push_back(extent);
-                      return absl::OkStatus();
-                    });
+  return MakeIrRows(
+      store_, index_, view, [this](uint32_t number, const v1::IrRow& row) -> absl::Status {
+        std::string record;
+        AppendRecord(kIrRows, row, &record);
+        ASSIGN_OR_RETURN(const TempFile::Extent extent, files_.waiting.Append(record));
+        ir_[number].push_back(extent);
+        return absl::OkStatus();
+      });
 }
 
 // Keeps the records of a kernel until its source ends: in memory up to kHeldBytes, then in the
@@ -210,7 +203,7 @@ absl::Status KernelWriter::Keep(uint32_t number, int32_t tier, KernelRows& rows)
   }
   // The first records of a source stay in memory, so that a small source writes no temporary file.
   if (held_bytes_ + rows.records.size() > kHeldBytes) {
-    ASSIGN_OR_RETURN(const TempFile::Extent extent, temp_file_.Append(rows.records));
+    ASSIGN_OR_RETURN(const TempFile::Extent extent, files_.waiting.Append(rows.records));
     waiting.offset = extent.offset;
   } else {
     held_bytes_ += rows.records.size();
@@ -231,7 +224,7 @@ absl::Status KernelWriter::EndSource() {
     return index_.Before(a.number, b.number);
   });
   for (Waiting& kernel : waiting_) Count(kernel);
-  RETURN_IF_ERROR(temp_file_.Flush());
+  RETURN_IF_ERROR(files_.waiting.Flush());
   const std::vector<Block> blocks = CutBlocks();
   RETURN_IF_ERROR(InOrder<RenderedKernels>(
       threads_, blocks.size(), 2 * static_cast<size_t>(threads_),
@@ -243,7 +236,7 @@ absl::Status KernelWriter::EndSource() {
   ir_.clear();
   RETURN_IF_ERROR(sinks_.notices->EndSource());
   RETURN_IF_ERROR(sinks_.pairs->EndSource());
-  return temp_file_.Clear();
+  return files_.waiting.Clear();
 }
 
 // The first of equal examples, in the order of the export, is kept. examples_ lives over all
@@ -289,13 +282,14 @@ absl::StatusOr<RenderedKernels> KernelWriter::Render(const Block& block) const {
     if (kernel.held != Waiting::kSpilled) {
       RETURN_IF_ERROR(renderer.Add(held_[kernel.held], kernel.repeat, &rendered));
     } else {
-      ASSIGN_OR_RETURN(const std::string records, temp_file_.Read({kernel.offset, kernel.size}));
+      ASSIGN_OR_RETURN(const std::string records,
+                       files_.waiting.Read({kernel.offset, kernel.size}));
       RETURN_IF_ERROR(renderer.Add(records, kernel.repeat, &rendered));
     }
     const auto ir = ir_.find(kernel.number);
     if (ir == ir_.end()) continue;
     for (const TempFile::Extent& extent : ir->second) {
-      ASSIGN_OR_RETURN(const std::string record, temp_file_.Read(extent));
+      ASSIGN_OR_RETURN(const std::string record, files_.waiting.Read(extent));
       RETURN_IF_ERROR(renderer.Add(record, kernel.repeat, &rendered));
     }
   }
@@ -308,19 +302,19 @@ absl::Status KernelWriter::Write(const RenderedKernels& rendered) {
   for (size_t file = 0; file < kKernelFileCount; ++file) {
     RETURN_IF_ERROR(sinks_.tables->Append(RowType(file), rendered.rows[file]));
   }
-  RETURN_IF_ERROR(fim_csv_.Append(rendered.fim_csv));
+  RETURN_IF_ERROR(files_.fim_csv.Append(rendered.fim_csv));
   absl::string_view functions = rendered.functions;
   if (functions.empty()) return absl::OkStatus();
   if (std::exchange(first_function_, false)) functions.remove_prefix(1);  // the comma
-  return functions_.Append(functions);
+  return files_.functions.Append(functions);
 }
 
 // An empty list is written as [] and a newline.
 absl::Status KernelWriter::Close() {
   RETURN_IF_ERROR(EndSource());
-  RETURN_IF_ERROR(functions_.Append(first_function_ ? "]\n" : "\n]\n"));
-  RETURN_IF_ERROR(functions_.Close());
-  return fim_csv_.Close();
+  RETURN_IF_ERROR(files_.functions.Append(first_function_ ? "]\n" : "\n]\n"));
+  RETURN_IF_ERROR(files_.functions.Close());
+  return files_.fim_csv.Close();
 }
 
 }  // namespace kernelmill::dataset

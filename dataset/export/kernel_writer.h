@@ -84,8 +84,15 @@ class KernelWriter final : public manifest::DatasetVisitor {
     size_t end = 0;
   };
 
+  // The files that it writes itself.
+  struct Files {
+    TempFile waiting;  // the records that are spilled
+    FileWriter fim_csv;
+    FileWriter functions;
+  };
+
   KernelWriter(cas::BlobStore& store, const DatasetIndex& index, const KernelSinks& sinks,
-               int threads, TempFile temp_file, FileWriter fim_csv, FileWriter functions);
+               int threads, Files files);
 
   absl::Status EndSource();
   absl::Status Keep(uint32_t number, int32_t tier, KernelRows& rows);
@@ -102,9 +109,7 @@ class KernelWriter final : public manifest::DatasetVisitor {
   const DatasetIndex& index_;
   const KernelSinks sinks_;
   const int threads_;
-  TempFile temp_file_;
-  FileWriter fim_csv_;
-  FileWriter functions_;
+  Files files_;
   bool first_function_ = true;
   RowTokens count_tokens_;
   std::deque<Waiting> waiting_;    // those of the source; grows without a second copy of itself

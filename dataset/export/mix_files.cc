@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "common/base/status.h"
+#include "common/words/enum_words.h"
 #include "dataset/export/place.h"
 #include "dataset/mix/mix_order.h"
 #include "dataset/output/dataset_files.h"
@@ -59,7 +60,7 @@ bool MixFiles::Fits(const v1::MixPart& part, const MixRow& row) const {
   const SourceEntry& source = index_.GetSource(row.number);
   return EmptyOrHas(part.repositories(), source.repository) &&
          EmptyOrHas(part.categories(), source.category) &&
-         EmptyOrHas(part.dsls(), DslWord(static_cast<v1::Dsl>(index_.kernels[row.number].dsl))) &&
+         EmptyOrHas(part.dsls(), ToWord(static_cast<v1::Dsl>(index_.kernels[row.number].dsl))) &&
          EmptyOrHas(part.tiers(), row.tier);
 }
 

@@ -9,7 +9,6 @@
 #include "absl/strings/strip.h"
 #include "common/base/text.h"
 #include "common/base/url.h"
-#include "dataset/output/json.h"
 
 // The words and links with which rows say where a kernel came from.
 namespace kernelmill::dataset {
@@ -48,12 +47,6 @@ const SiteForm* FindSite(absl::string_view url) {
 }
 
 }  // namespace
-
-std::string DslWord(v1::Dsl dsl) { return EnumWord(v1::Dsl_Name(dsl), "DSL_"); }
-
-std::string RoleWord(v1::KernelRole role) {
-  return EnumWord(v1::KernelRole_Name(role), "KERNEL_ROLE_");
-}
 
 // Links to a commit, which never changes, and not to a branch. The path is percent-encoded. 0 as
 // the first line links to the whole file.

@@ -10,10 +10,6 @@
 
 namespace kernelmill::dataset {
 
-// The words of rows: "triton", "device".
-std::string DslWord(v1::Dsl dsl);
-std::string RoleWord(v1::KernelRole role);
-
 // Returns the URL of a file of a repository at a commit, and of lines of it unless `first_line` is
 // 0, as the site that serves it writes them. Empty if the commit is unknown or place.cc does not
 // list the kind of site.

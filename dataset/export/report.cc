@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/manifest/ledger.h"
+#include "common/words/enum_words.h"
 #include "dataset/export/place.h"
 #include "dataset/output/json.h"
 #include "dataset/rows/row_json.h"
@@ -231,10 +232,6 @@ int64_t CountWordOverlaps(const DatasetIndex& index) {
   return count;
 }
 
-std::string SensitivePolicyWord(v1::SensitivePolicy policy) {
-  return EnumWord(v1::SensitivePolicy_Name(policy), "SENSITIVE_POLICY_");
-}
-
 // Lists the pairs of the job that name no usable kernels, with their problems.
 Json PairsJson(const DatasetIndex& index, const PairCounts& counts) {
   Json unmade = Json::array();
@@ -355,8 +352,8 @@ Json PoliciesJson(const v1::DatasetManifest& manifest) {
                                                    manifest.quality().targets().end())},
       {"splits", SplitPolicyJson(manifest)},
       {"compile", CompilePolicyJson(manifest)},
-      {"secrets", SensitivePolicyWord(manifest.quality().secrets())},
-      {"emails", SensitivePolicyWord(manifest.quality().emails())}};
+      {"secrets", ToWord(manifest.quality().secrets())},
+      {"emails", ToWord(manifest.quality().emails())}};
 }
 
 }  // namespace

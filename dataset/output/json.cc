@@ -7,11 +7,9 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
 #include "common/base/text.h"
 
 // Writes JSON in one canonical form: keys sorted, no blanks, shortest numbers, UTF-8 unescaped. It
@@ -150,10 +148,6 @@ std::string Canonical(const Json& json) {
 Json Text(absl::string_view bytes) { return ToUtf8(bytes); }
 
 Json TextOrNull(absl::string_view bytes) { return bytes.empty() ? Json() : Text(bytes); }
-
-std::string EnumWord(absl::string_view name, absl::string_view prefix) {
-  return absl::AsciiStrToLower(absl::StripPrefix(name, prefix));
-}
 
 // A text that is not UTF-8 is repaired in its field, and its exact bytes go in base64 under
 // `not_utf8`, with the field's pointer.

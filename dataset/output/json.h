@@ -25,11 +25,9 @@ Json TextList(const Range& texts) {
 // Null where there is nothing.
 Json TextOrNull(absl::string_view bytes);
 
-// The word of an enum's value: DSL_TRITON with the prefix DSL_ is "triton".
-std::string EnumWord(absl::string_view name, absl::string_view prefix);
-
 // Sets what the RFC 6901 pointer names to the text; where that had to be repaired, the row's
-// `not_utf8`, a list of {field, base64}, gets the pointer and the exact bytes.
+// `not_utf8`, a list of {field, base64}, gets the pointer and the exact bytes. For JSON that is
+// made by hand; FillNotUtf8 (dataset/rows/row_json.h) finds such fields in the message of a row.
 void SetText(Json& row, const std::string& pointer, absl::string_view bytes);
 
 // Always with a point or an exponent, so that a column of such numbers is of one type: 1.0.

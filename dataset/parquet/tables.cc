@@ -106,15 +106,14 @@ class TableWriter::Writing {
   static absl::StatusOr<std::unique_ptr<Writing>> Create(const std::string& dir,
                                                          const RowSchema& schema,
                                                          const TableLimits& limits) {
-    const std::string config(absl::StripSuffix(schema.file, ".jsonl"));
-    const std::string folder = absl::StrCat(kTablesFolder, "/", config);
+    const std::string folder = absl::StrCat(kTablesFolder, "/", GetConfig(schema));
     std::error_code error;
     std::filesystem::create_directories(absl::StrCat(dir, "/", folder), error);
     if (error) return ErrnoStatus(error.value(), folder);
     ASSIGN_OR_RETURN(FileWriter lines, FileWriter::Create(absl::StrCat(dir, "/", schema.file)));
     ASSIGN_OR_RETURN(TempFile waiting, TempFile::Create(dir));
     return std::unique_ptr<Writing>(
-        new Writing(dir, schema, config, limits, std::move(lines), std::move(waiting)));
+        new Writing(dir, schema, limits, std::move(lines), std::move(waiting)));
   }
 
   const Columns& columns() const { return columns_; }
@@ -189,14 +188,19 @@ class TableWriter::Writing {
     int64_t file_json_bytes = 0;
   };
 
-  Writing(const std::string& dir, const RowSchema& schema, const std::string& config,
-          const TableLimits& limits, FileWriter lines, TempFile waiting)
+  // "kernels" of kernels.jsonl.
+  static std::string GetConfig(const RowSchema& schema) {
+    return std::string(absl::StripSuffix(schema.file, ".jsonl"));
+  }
+
+  Writing(const std::string& dir, const RowSchema& schema, const TableLimits& limits,
+          FileWriter lines, TempFile waiting)
       : dir_(dir),
         limits_(limits),
         columns_(schema),
         lines_(std::move(lines)),
         waiting_(std::move(waiting)) {
-    result_.config = config;
+    result_.config = GetConfig(schema);
     result_.lines.path = schema.file;
     for (size_t i = 0; i < kSplits.size(); ++i) {
       splits_[i].result.split = std::string(kSplits[i]);

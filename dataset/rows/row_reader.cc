@@ -100,7 +100,7 @@ absl::Status SetStruct(dom::element value, const Field& field, Message* row) {
   const Reflection& reflection = *row->GetReflection();
   Message* const inner = field.list ? reflection.AddMessage(row, field.descriptor)
                                     : reflection.MutableMessage(row, field.descriptor);
-  const absl::Status status = SetFields(object, field.fields, {}, inner);
+  absl::Status status = SetFields(object, field.fields, {}, inner);
   if (status.ok()) return status;
   return absl::InvalidArgumentError(absl::StrCat("/", field.name, status.message()));
 }
@@ -169,7 +169,7 @@ struct RowReader::Parser {
         object.at_key(key).error() != simdjson::SUCCESS) {
       return absl::InvalidArgumentError(absl::StrCat("not a row of ", schema.file));
     }
-    const absl::Status status = SetFields(object, schema.fields, wanted, row);
+    absl::Status status = SetFields(object, schema.fields, wanted, row);
     if (status.ok()) return status;
     return absl::InvalidArgumentError(
         absl::StrCat("not a row of ", schema.file, ": ", status.message()));
@@ -197,15 +197,17 @@ RowReader::RowReader(std::string path, std::ifstream file, const RowSchema& sche
     : path_(std::move(path)),
       file_(std::move(file)),
       parser_(std::make_unique<Parser>(schema, options.fields)),
-      require_rows_(options.require_rows) {}
+      require_rows_(options.require_rows),
+      max_line_bytes_(options.max_line_bytes) {}
 
 RowReader::RowReader(RowReader&&) noexcept = default;
 RowReader::~RowReader() = default;
 
 // Notes the place of each row, with which ReadAt finds it again.
 absl::StatusOr<bool> RowReader::Next(Message* row) {
-  if (!std::getline(file_, line_)) {
-    if (file_.bad()) return absl::DataLossError(absl::StrCat(path_, ": cannot be read to its end"));
+  const absl::StatusOr<bool> more = ReadLine(file_, &line_, max_line_bytes_);
+  if (absl::IsDataLoss(more.status())) return Annotate(more.status(), path_);
+  if (more.ok() && !*more) {
     if (require_rows_ && place_.line == 0) {
       return absl::InvalidArgumentError(absl::StrCat(path_, ": has no rows", kNotADataset));
     }
@@ -213,7 +215,7 @@ absl::StatusOr<bool> RowReader::Next(Message* row) {
   }
   place_ = {.line = place_.line + 1, .offset = next_offset_};
   next_offset_ += static_cast<int64_t>(line_.size()) + 1;
-  const absl::Status status = parser_->Parse(&line_, row);
+  const absl::Status status = more.ok() ? parser_->Parse(&line_, row) : more.status();
   if (status.ok()) return true;
   return absl::InvalidArgumentError(
       absl::StrCat(path_, ":", place_.line, ": ", status.message(), kNotADataset));
@@ -222,7 +224,9 @@ absl::StatusOr<bool> RowReader::Next(Message* row) {
 // DATA_LOSS: what is at the offset is no row any more.
 absl::Status RowReader::ReadAt(int64_t offset, Message* row) {
   file_.clear();
-  if (!file_.seekg(offset) || !std::getline(file_, line_) || !parser_->Parse(&line_, row).ok()) {
+  const absl::StatusOr<bool> found =
+      file_.seekg(offset) ? ReadLine(file_, &line_, max_line_bytes_) : false;
+  if (!found.ok() || !*found || !parser_->Parse(&line_, row).ok()) {
     return absl::DataLossError(absl::StrCat(path_, ": changed while it was read"));
   }
   return absl::OkStatus();

@@ -3,6 +3,7 @@
 
 #include <google/protobuf/message.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <fstream>
 #include <functional>
@@ -13,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "dataset/output/lines.h"
 #include "dataset/rows/row_schema.h"
 
 namespace kernelmill::dataset {
@@ -30,6 +32,8 @@ struct RowReaderOptions {
   std::vector<std::string> fields;
   // Refuse a file without rows.
   bool require_rows = false;
+  // Refuse longer lines.
+  size_t max_line_bytes = kMaxLineBytes;
 };
 
 // Reads the rows of one of a dataset's files as messages: the only reader of these files in the
@@ -39,8 +43,8 @@ struct RowReaderOptions {
 // whose word this version does not know; fields that the message lacks are ignored.
 //
 // Errors name the file and the line. INVALID_ARGUMENT: the file is missing, is not a file of these
-// rows, or is empty though rows are required. DATA_LOSS: the file cannot be read to its end, or has
-// changed while it was read.
+// rows, has a line that is too long, or is empty though rows are required. DATA_LOSS: the file
+// cannot be read to its end, or has changed while it was read.
 class RowReader {
  public:
   // Opens `schema.file` in the folder `dataset`. `schema` must outlive the reader.
@@ -72,6 +76,7 @@ class RowReader {
   std::ifstream file_;
   std::unique_ptr<Parser> parser_;
   const bool require_rows_;
+  const size_t max_line_bytes_;
   std::string line_;
   RowPlace place_;
   int64_t next_offset_ = 0;
@@ -89,7 +94,7 @@ absl::Status ForEachRow(
   while (true) {
     const absl::StatusOr<bool> more = reader->Next(&row);
     if (!more.ok() || !*more) return more.status();
-    const absl::Status status = visit(row, reader->place());
+    absl::Status status = visit(row, reader->place());
     if (!status.ok()) return status;
   }
 }

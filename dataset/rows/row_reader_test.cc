@@ -183,5 +183,20 @@ TEST(RowReaderTest, OneErrorForAMissingAnEmptyAndAForeignFile) {
           "integer");
 }
 
+TEST(RowReaderTest, ALineThatIsTooLongIsAnErrorWithItsNumber) {
+  const Folder folder;
+  folder.Write("kernels.jsonl",
+               absl::StrCat("{\"id\":\"1\"}\n{\"id\":\"", std::string(100, 'a'), "\"}\n"));
+  const auto read = [&folder](size_t most) {
+    return ForEachRow<v1::KernelRow>(
+        folder.path(), {.max_line_bytes = most},
+        [](const v1::KernelRow&, const RowPlace&) { return absl::OkStatus(); });
+  };
+  EXPECT_THAT(read(109), IsOk());
+  EXPECT_THAT(read(108), StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(std::string(read(108).message()),
+              HasSubstr("kernels.jsonl:2: the line must have at most 108 bytes"));
+}
+
 }  // namespace
 }  // namespace kernelmill::dataset

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
+#include "common/words/enum_words.h"
 #include "dataset/output/dataset_files.h"
 #include "kernelmill/v1/rows.pb.h"
 
@@ -40,22 +39,12 @@ Field::Type GetType(const FieldDescriptor& field) {
   }
 }
 
-// "KERNEL_ROLE_" of KernelRole: what the names of an enum's values begin with.
-std::string GetPrefix(const EnumDescriptor& type) {
-  std::string prefix;
-  for (const char c : type.name()) {
-    if (absl::ascii_isupper(c) && !prefix.empty()) prefix += '_';
-    prefix += absl::ascii_toupper(c);
-  }
-  return prefix + "_";
-}
-
-// Reads the words of an enum. The value 0, unspecified, is no word of the column: rows have null.
+// Reads the words of an enum. The value 0, unspecified, is no word of the column: rows have null,
+// or "unspecified" where null is not allowed.
 void ReadWords(const EnumDescriptor& type, Field* field) {
-  const std::string prefix = GetPrefix(type);
   for (int i = 0; i < type.value_count(); ++i) {
     const auto number = static_cast<size_t>(type.value(i)->number());
-    std::string word = absl::AsciiStrToLower(absl::StripPrefix(type.value(i)->name(), prefix));
+    std::string word = number == 0 ? "unspecified" : GetEnumWord(type, type.value(i)->number());
     if (number != 0) field->words.push_back(word);
     if (field->enum_words.size() <= number) field->enum_words.resize(number + 1);
     field->enum_words[number] = std::move(word);
@@ -110,12 +99,6 @@ Fields ReadFields(const Message& message) {
 }
 
 }  // namespace
-
-std::string GetEnumWord(const EnumDescriptor& type, int number) {
-  const google::protobuf::EnumValueDescriptor* const value = type.FindValueByNumber(number);
-  if (number == 0 || value == nullptr) return "";
-  return absl::AsciiStrToLower(absl::StripPrefix(value->name(), GetPrefix(type)));
-}
 
 // Two fields have a meaning for all files: `not_utf8` and `split`. A message may lack them.
 RowSchema::RowSchema(const Message& row) : prototype(&row) {

@@ -2,7 +2,6 @@
 #define KERNELMILL_DATASET_ROWS_ROW_SCHEMA_H_
 
 #include <google/protobuf/descriptor.h>
-#include <google/protobuf/generated_enum_reflection.h>
 #include <google/protobuf/message.h>
 
 #include <cstdint>
@@ -71,14 +70,6 @@ double GetNumber(const google::protobuf::Message& row, const Field& field, int i
 bool GetBoolean(const google::protobuf::Message& row, const Field& field, int index);
 const google::protobuf::Message& GetStruct(const google::protobuf::Message& row, const Field& field,
                                            int index);
-
-// Returns the word that rows have for the value of an enum: "triton" for DSL_TRITON; "" for an
-// unspecified value, which rows have as null.
-std::string GetEnumWord(const google::protobuf::EnumDescriptor& type, int number);
-template <typename Enum>
-std::string ToWord(Enum value) {
-  return GetEnumWord(*google::protobuf::GetEnumDescriptor<Enum>(), value);
-}
 
 // The schema of a generated message, made once. Thread-safe.
 template <typename Row>

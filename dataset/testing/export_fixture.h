@@ -216,7 +216,7 @@ class ExporterTest : public ::testing::Test {
     }
   }
 
-  // Of the kernel that was made with this number; any, where none was.
+  // Returns the id of the kernel that was made with this number; zeros if there is no such kernel.
   std::string Id(int n) const {
     const auto id = ids_.find(absl::StrCat(n));
     return id == ids_.end() ? std::string(32, '0') : id->second;
@@ -261,7 +261,7 @@ class ExporterTest : public ::testing::Test {
     return lines;
   }
 
-  // What of a line is not as the schema of its file says.
+  // Lists the differences of a line from the schema of its file.
   static std::vector<std::string> ProblemsOf(const Json& row, const std::string& file) {
     for (const RowSchema& schema : RowSchemas()) {
       if (schema.file == file) return RowProblems(row, schema);

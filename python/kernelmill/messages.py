@@ -1,4 +1,4 @@
-"""What a coordinator answers with.
+"""The answers of a coordinator.
 
 Made by python/generate.py of proto/kernelmill/v1/crawl.proto: change that, and run it."""
 

@@ -119,7 +119,7 @@ absl::Status Serve(Flags flags, rpc::TerminationSignal& signal) {
                       {"metrics", flags.server.metrics},
                       {"data", flags.store.data_dir}});
   signal.Wait();
-  const absl::Status broken = failure.status();
+  absl::Status broken = failure.status();
   Drain(*server, broken.ok() ? absl::Seconds(flags.server.drain_seconds) : absl::ZeroDuration(),
         [&store] { store->Drain(); });
   if (broken.ok()) LogInfo("stopped");

@@ -27,6 +27,7 @@
 #include "common/code/lexer.h"
 #include "common/code/python.h"
 #include "common/text/safe_text.h"
+#include "common/words/enum_words.h"
 
 namespace kernelmill::client {
 namespace {
@@ -376,7 +377,7 @@ Said Loops(const v1::KernelRow&, const CodeFacts& facts) {
 Texts NamesWithRole(const v1::KernelRow& kernel, absl::string_view role) {
   Texts names;
   for (const v1::KernelRow::Parameter& parameter : kernel.parameters()) {
-    if (dataset::ToWord(parameter.role()) == role && !parameter.name().empty())
+    if (ToWord(parameter.role()) == role && !parameter.name().empty())
       names.push_back(parameter.name());
   }
   return names;

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "common/base/text.h"
+#include "common/words/enum_words.h"
 #include "dataset/rows/row_schema.h"
 
 namespace kernelmill::client {
@@ -57,7 +58,7 @@ std::vector<std::pair<std::string, std::string>> ListChecks(const v1::KernelRow&
   const google::protobuf::Descriptor& fields = *v1::KernelRow::CheckOutcomes::descriptor();
   const google::protobuf::Reflection& reflection = *row.checks().GetReflection();
   for (int i = 0; i < fields.field_count(); ++i) {
-    std::string outcome = dataset::ToWord(static_cast<v1::RuleResult::Outcome>(
+    std::string outcome = ToWord(static_cast<v1::RuleResult::Outcome>(
         reflection.GetEnumValue(row.checks(), fields.field(i))));
     if (!outcome.empty()) checks.emplace_back(fields.field(i)->name(), std::move(outcome));
   }

@@ -19,10 +19,10 @@ class TempRecords {
  public:
   static absl::StatusOr<TempRecords> Create(const std::string& temp_parent);
 
-  // The next kernel's.
+  // Adds the bytes of the next kernel.
   absl::Status Add(absl::string_view bytes);
 
-  // Of the kernel with this number, as they were added. Nothing may be added afterwards.
+  // Returns the bytes of the kernel with this number. Nothing may be added afterwards.
   absl::StatusOr<std::string> Read(uint32_t number);
 
  private:

@@ -31,6 +31,7 @@
 #include "common/base/url.h"
 #include "common/code/lexer.h"
 #include "common/text/safe_text.h"
+#include "common/words/enum_words.h"
 
 namespace kernelmill::client {
 namespace {
@@ -214,7 +215,7 @@ Bounded CompileRows(const v1::KernelRow::Compile& compile) {
       what = result.message().empty() ? missing : absl::StrCat(missing, "; with a guess: ", what);
     }
     rows.Add(Row({Short(result.toolchain()), Short(result.target()),
-                  Outcome(dataset::ToWord(result.status()), "ok", "error"), Short(what, 500),
+                  Outcome(ToWord(result.status()), "ok", "error"), Short(what, 500),
                   NumberIf(result.line() > 0, result.line()),
                   NumberIf(result.has_registers(), result.registers()),
                   NumberIf(result.has_shared_bytes(), result.shared_bytes()),
@@ -229,7 +230,7 @@ Bounded CompileRows(const v1::KernelRow::Compile& compile) {
 std::string ParametersSection(const v1::KernelRow& kernel) {
   Bounded rows(kMaxTable);
   for (const v1::KernelRow::Parameter& parameter : kernel.parameters()) {
-    rows.Add(Row({InlineCode(parameter.name()), Short(dataset::ToWord(parameter.role())),
+    rows.Add(Row({InlineCode(parameter.name()), Short(ToWord(parameter.role())),
                   InlineCode(parameter.annotation()), InlineCode(parameter.default_()),
                   Short(parameter.rule())}));
   }
@@ -346,7 +347,7 @@ std::string ProvenanceSection(const v1::KernelRow& kernel) {
               Fact("SHA-256 of the source", InlineCode(kernel.sha256())),
               Fact("Found as", kernel.form() == v1::KERNEL_FORM_UNSPECIFIED
                                    ? ""
-                                   : absl::StrCat(Short(dataset::ToWord(kernel.form())), " ",
+                                   : absl::StrCat(Short(ToWord(kernel.form())), " ",
                                                   InlineCode(kernel.found_by()))),
               Fact("Requires Triton",
                    kernel.requires_triton().empty()
@@ -459,7 +460,7 @@ std::string Lead(const v1::KernelRow& kernel) {
                Link(kernel.url(), absl::StrCat(kernel.repository(), " ", kernel.path(), ":",
                                                kernel.first_line(), "-", kernel.last_line()))),
           Fact("Licence", Name(kernel.license().expression())),
-          Fact("Language", Short(dataset::ToWord(kernel.dsl()))),
+          Fact("Language", Short(ToWord(kernel.dsl()))),
           Fact("Size", absl::StrCat(CountLines(kernel), " lines, ", kernel.tokens().cl100k_base(),
                                     " tokens")),
           Fact("Score", absl::StrFormat("%.2f", kernel.quality().score())))));

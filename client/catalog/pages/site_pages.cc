@@ -107,12 +107,15 @@ std::string NeedsTable(const Coverage& coverage, const std::vector<CatalogEntry>
 
 constexpr size_t kMostOfARepository = 2;
 constexpr double kEnoughComments = 0.15;
+constexpr double kBonusOfComments = 0.3;
+constexpr double kBonusOfDocstringOrTest = 0.1;
 
 // Returns how well a kernel teaches: its score, with a bonus for comments (up to kEnoughComments of
 // the text, more do not help), a docstring and a test.
 double ComputeCleanness(const CatalogEntry& entry) {
   const double comments = std::min(entry.comment_ratio, kEnoughComments) / kEnoughComments;
-  return entry.score + 0.3 * comments + 0.1 * entry.documented + 0.1 * entry.tested;
+  return entry.score + kBonusOfComments * comments + kBonusOfDocstringOrTest * entry.documented +
+         kBonusOfDocstringOrTest * entry.tested;
 }
 
 // Returns whether a kernel can be read and run alone, and computes something.

@@ -285,7 +285,7 @@ double Similarity(const std::vector<uint64_t>& a, const std::vector<uint64_t>& b
 absl::StatusOr<absl::flat_hash_map<std::string, Duplicates>> ReadDuplicates(
     const std::string& dataset) {
   absl::flat_hash_map<std::string, Duplicates> duplicates;
-  const absl::Status status = dataset::ForEachRow<v1::LedgerRow>(
+  absl::Status status = dataset::ForEachRow<v1::LedgerRow>(
       dataset,
       {.fields = {"repository", "path", "url", "first_line", "form", "fate", "reason", "of",
                   "similarity"}},

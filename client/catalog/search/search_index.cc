@@ -34,6 +34,7 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/text/safe_text.h"
+#include "common/words/enum_words.h"
 
 namespace kernelmill::client {
 namespace {
@@ -115,7 +116,7 @@ KernelWords CollectWords(const v1::KernelRow& kernel, absl::string_view summary)
   description.merge(TagWords(kernel.features()));
   AddField(description, kDescriptionWeight, &made.uses);
   AddField(FieldWords(kernel.repository(), Pairs::kYes), kRepositoryWeight, &made.uses);
-  AddField(FieldWords(absl::StrCat(kernel.path(), " ", dataset::ToWord(kernel.dsl())), Pairs::kNo),
+  AddField(FieldWords(absl::StrCat(kernel.path(), " ", ToWord(kernel.dsl())), Pairs::kNo),
            kPathWeight, &made.uses);
   size_t different = 0;
   for (const std::string& word : Words(kernel.source())) {
@@ -190,7 +191,7 @@ constexpr std::array<FacetKind, 9> kFacets = {{
      }},
     {"lang", "Language", "any",
      [](const v1::KernelRow& kernel) -> Values {
-       return {ShownText(dataset::ToWord(kernel.dsl()), kMaxName)};
+       return {ShownText(ToWord(kernel.dsl()), kMaxName)};
      }},
     {"licence", "Licence", "any",
      [](const v1::KernelRow& kernel) -> Values {
@@ -228,7 +229,7 @@ std::string RowLine(const v1::KernelRow& kernel, absl::string_view summary) {
       ShownText(kernel.repository(), kMaxName),
       ShownText(kernel.path(), kMaxPath),
       absl::StrCat(kernel.first_line()),
-      ShownText(dataset::ToWord(kernel.dsl()), kMaxName),
+      ShownText(ToWord(kernel.dsl()), kMaxName),
       ShownText(kernel.license().expression(), kMaxName),
       absl::StrCat(Thousandths(kernel.quality().score())),
       absl::StrCat(Size(kernel.tokens().cl100k_base())),

@@ -24,31 +24,37 @@ namespace kernelmill::python {
 
 namespace {
 
+// How tightly operators bind, as tree-sitter's grammar numbers it. There `^` binds more than `&`.
+constexpr int kBitwiseOr = 14;
+constexpr int kBitwiseAnd = 15;
+constexpr int kBitwiseXor = 16;
+constexpr int kShift = 17;
+constexpr int kSum = 18;
+constexpr int kProduct = 19;
 constexpr int kUnary = 20;
 constexpr int kPower = 21;
 
-// Returns how tightly an operator binds in tree-sitter's grammar; 0 for any other token. There `^`
-// binds more than `&`.
+// Returns how tightly a token binds as an operator; 0 for any other token.
 int GetPrecedence(Token token) {
   switch (token) {
     case Token::kPipe:
-      return 14;
+      return kBitwiseOr;
     case Token::kAmpersand:
-      return 15;
+      return kBitwiseAnd;
     case Token::kCaret:
-      return 16;
+      return kBitwiseXor;
     case Token::kShiftLeft:
     case Token::kShiftRight:
-      return 17;
+      return kShift;
     case Token::kPlus:
     case Token::kMinus:
-      return 18;
+      return kSum;
     case Token::kStar:
     case Token::kAt:
     case Token::kSlash:
     case Token::kPercent:
     case Token::kDoubleSlash:
-      return 19;
+      return kProduct;
     case Token::kDoubleStar:
       return kPower;
     default:

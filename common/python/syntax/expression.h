@@ -99,6 +99,8 @@ absl::string_view LastName(const Expression& expression);
 
 // Returns an argument of a call by keyword, or else by position from 0; null if there is neither.
 const Expression* FindArgument(const Expression& call, absl::string_view keyword, size_t position);
+// The position of an argument that is given by keyword only: no call has as many positional ones.
+inline constexpr size_t kByKeywordOnly = 99;
 
 }  // namespace kernelmill::python
 

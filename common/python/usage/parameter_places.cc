@@ -227,24 +227,25 @@ bool IsList(Kind kind) {
 // Three passes over the nodes of the body: the values of local names and which names are numbers;
 // the addresses and regions of calls; last the names that addresses begin with and those inside
 // regions.
-ParameterPlaces::ParameterPlaces(const SyntaxTree& tree, const Calls& calls, NodeId definition,
-                                 const std::vector<absl::string_view>& parameters, bool is_pallas)
-    : tree_(tree), calls_(calls), body_(tree.Child(definition, Field::kBody)) {
-  parameters_.reserve(parameters.size());
-  for (const absl::string_view parameter : parameters) parameters_[parameter] = 0;
+ParameterPlaces::ParameterPlaces(const Kernel& kernel)
+    : tree_(kernel.tree),
+      calls_(kernel.calls),
+      body_(tree_.Child(kernel.definition, Field::kBody)) {
+  parameters_.reserve(kernel.parameters.size());
+  for (const absl::string_view parameter : kernel.parameters) parameters_[parameter] = 0;
   if (body_ == kNoNode) return;
-  values_.reserve(tree.Of(Kind::kAssignment, body_).size());
+  values_.reserve(tree_.Of(Kind::kAssignment, body_).size());
   // Names and numbers first: what a call is given is read by them.
   for (const Kind kind : {Kind::kAssignment, Kind::kNamedExpression}) {
-    for (const NodeId node : tree.Of(kind, body_)) VisitAssignment(node);
+    for (const NodeId node : tree_.Of(kind, body_)) VisitAssignment(node);
   }
   for (auto& [name, ends] : assigned_) std::sort(ends.begin(), ends.end());
   for (const Kind kind : {Kind::kBinaryOperator, Kind::kComparisonOperator}) {
-    for (const NodeId node : tree.Of(kind, body_)) VisitOperator(node);
+    for (const NodeId node : tree_.Of(kind, body_)) VisitOperator(node);
   }
-  for (const Call& call : calls.In(body_)) VisitCall(call);
-  if (is_pallas) VisitReferences();
-  size_t steps = addresses_.size() + tree.Of(Kind::kIdentifier, body_).size() + kMaxParts;
+  for (const Call& call : calls_.In(body_)) VisitCall(call);
+  if (kernel.is_pallas) VisitReferences();
+  size_t steps = addresses_.size() + tree_.Of(Kind::kIdentifier, body_).size() + kMaxParts;
   const auto mark = [this](absl::string_view name) { Mark(name, UsageRule::kAddress); };
   FollowAddresses(addresses_, mark, steps);
   AddIndexRegions();

@@ -25,6 +25,12 @@ namespace kernelmill::python {
 // tl.where. An index is made of program_id, arange and the variables of loops over a range, as far
 // as one walk down the text tells; a value that is loaded by an index is not one.
 //
+// UsageFinder has the same rules for the compiler, in a walk of its own. It follows values, through
+// helpers and both ways of an assignment, on the expressions of one module that is to be compiled.
+// This goes over the text of every kernel of any file, also of Pallas and Gluon and of files that
+// are broken, in linear time. One walk for both would change the roles of exported parameters; the
+// rules and their words are shared (usage_rules.h, triton_calls.h).
+//
 // Every step is linear in the size of the definition. Only the definition is looked at: parameters
 // that it hands on to other functions are listed, for callers who know those functions.
 class ParameterPlaces {
@@ -38,14 +44,20 @@ class ParameterPlaces {
     bool whole;                 // the parameter and nothing else
   };
 
+  // A kernel's definition in a tree. The tree and its calls must outlive the places.
+  struct Kernel {
+    const SyntaxTree& tree;
+    const Calls& calls;
+    NodeId definition;
+    const std::vector<absl::string_view>& parameters;  // their names
+    bool is_pallas;
+  };
+
   // Calls that `is_helper` says are of functions that may be known are listed.
   template <typename IsHelper>
-  ParameterPlaces(const SyntaxTree& tree, const Calls& calls, NodeId definition,
-                  const std::vector<absl::string_view>& parameters, bool is_pallas,
-                  const IsHelper& is_helper)
-      : ParameterPlaces(tree, calls, definition, parameters, is_pallas) {
+  ParameterPlaces(const Kernel& kernel, const IsHelper& is_helper) : ParameterPlaces(kernel) {
     if (body_ == kNoNode) return;
-    for (const Call& call : calls.In(body_)) {
+    for (const Call& call : calls_.In(body_)) {
       if (is_helper(call)) ListHandedOn(call.node);
     }
   }
@@ -60,8 +72,7 @@ class ParameterPlaces {
  private:
   using Name = std::pair<absl::string_view, size_t>;  // and after how many assignments to it
 
-  ParameterPlaces(const SyntaxTree& tree, const Calls& calls, NodeId definition,
-                  const std::vector<absl::string_view>& parameters, bool is_pallas);
+  explicit ParameterPlaces(const Kernel& kernel);
 
   void VisitAssignment(NodeId node);
   void AddValue(NodeId target, NodeId value);

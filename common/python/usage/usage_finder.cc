@@ -10,6 +10,16 @@
 #include "common/python/usage/triton_calls.h"
 
 namespace kernelmill::python {
+namespace {
+
+// Bounds of the recursions, far above what real kernels have.
+constexpr int kMaxNames = 4;  // names in one another, up to a number or a type
+constexpr int kMaxSumDepth = 12;
+constexpr int kMaxAddressDepth = 20;
+constexpr int kNameCost = 4;        // a name has several values, so it costs as much as some sums
+constexpr size_t kMaxChoices = 32;  // numbers and names that a constexpr is compared with
+
+}  // namespace
 
 // clang-format off
 // The walk has three directions:
@@ -17,8 +27,8 @@ namespace kernelmill::python {
 //   Walk      over every expression of every statement. VisitX knows what an operation X needs of
 //             its operands, and what it says about constexprs.
 //   Require   from an operand to the parameters that its value is made of, which keep the need.
-//   Classify  from literals, casts and functions of known result upwards: is the value a float, an
-//             integer or a flag? Some needs depend on the class of the other operand.
+//   Classify  (ValueClassifier) from literals, casts and functions of known result upwards: is the
+//             value a float, an integer or a flag? Some needs depend on the class of the other one.
 //
 // A need has a level: 0 for the value, 1 for what is loaded from it, 2 for what is loaded from
 // where that points. tl.load(p + i) turns a need of its result at level 0 into one of p at level 1.
@@ -38,7 +48,7 @@ const FunctionUsage& UsageFinder::FindUsage(const Function& function) {
   // The chain of helpers is too long. The empty entry stays, so that later callers get it as well.
   if (calls_ >= kMaxCalls) return usage;
   ++calls_;
-  Scope scope{function, usage, {}, {}};
+  Scope scope{function, usage, {}, ValueClassifier(function, &steps_left_)};
   for (const Statement& statement : function.statements) {
     if (statement.kind == Statement::kCondition) VisitCondition(scope, *statement.value);
     if (statement.target != nullptr) Walk(scope, *statement.target);
@@ -70,7 +80,7 @@ void UsageFinder::Walk(Scope& scope, const Expression& expression) {
       // x.dtype.element_ty: only pointers and descriptors have one.
       if (expression.name == "element_ty" && expression.parts[0]->kind == Expression::kAttribute &&
           expression.parts[0]->name == "dtype") {
-        Require(scope, *expression.parts[0]->parts[0], 1, Need::kAny, UsageRule::kElementType);
+        Require(scope, *expression.parts[0]->parts[0], {1, Need::kAny, UsageRule::kElementType});
       }
       break;
     case Expression::kSubscript:
@@ -139,7 +149,7 @@ void UsageFinder::VisitCall(Scope& scope, const Expression& call) {
     return VisitDescriptor(scope, call);
   }
   if (callee.kind == Expression::kAttribute && (name == "__lshift__" || name == "__rshift__")) {
-    Require(scope, *callee.parts[0], 0, Need::kBits, UsageRule::kBitwise);
+    Require(scope, *callee.parts[0], {0, Need::kBits, UsageRule::kBitwise});
   }
   // All other functions go by the table of triton_calls.cc.
   const CallTraits traits = GetCallTraits(name);
@@ -148,7 +158,7 @@ void UsageFinder::VisitCall(Scope& scope, const Expression& call) {
     const Expression& value = part->kind == Expression::kKeyword ? *part->parts[0] : *part;
     if (traits.numbers) NeedNumbers(scope, value, traits.rule);
     if (traits.floats && part->kind != Expression::kKeyword) {
-      Require(scope, value, 0, Need::kFloat, UsageRule::kMath);
+      Require(scope, value, {0, Need::kFloat, UsageRule::kMath});
     }
   }
   if (traits.shape) {
@@ -166,7 +176,7 @@ void UsageFinder::VisitCall(Scope& scope, const Expression& call) {
   }
   if (name == "where") {
     if (const Expression* condition = FindArgument(call, "condition", 0)) {
-      Require(scope, *condition, 0, Need::kBool, UsageRule::kCondition);
+      Require(scope, *condition, {0, Need::kBool, UsageRule::kCondition});
     }
   }
   if ((name == "zeros" || name == "full")) {
@@ -188,7 +198,7 @@ void UsageFinder::VisitHelper(Scope& scope, const Expression& call, const Functi
     const ArgumentUsage& asked = usage.arguments[i];
     for (size_t level = 0; level < ArgumentUsage::kLevels; ++level) {
       const ArgumentUsage::Level& at = asked.levels[level];
-      if (at.rule != UsageRule::kNoRule) Require(scope, *argument, level, at.need, at.rule);
+      if (at.rule != UsageRule::kNoRule) Require(scope, *argument, {level, at.need, at.rule});
     }
     if (argument->kind == Expression::kName) {
       const int at = scope.function.Find(argument->name);
@@ -252,25 +262,25 @@ void UsageFinder::VisitBinary(Scope& scope, const Expression& expression) {
   if (sign == "//" || sign == "<<" || sign == ">>") {
     const UsageRule rule = sign == "//" ? UsageRule::kDivides : UsageRule::kBitwise;
     const Need need = sign == "//" ? Need::kIndex : Need::kBits;
-    Require(scope, left, 0, need, rule);
-    Require(scope, right, 0, need, rule);
+    Require(scope, left, {0, need, rule});
+    Require(scope, right, {0, need, rule});
   } else if (sign == "%") {
-    Require(scope, left, 0, Need::kInt, UsageRule::kDivides);
-    Require(scope, right, 0, Need::kInt, UsageRule::kDivides);
+    Require(scope, left, {0, Need::kInt, UsageRule::kDivides});
+    Require(scope, right, {0, Need::kInt, UsageRule::kDivides});
   } else if (sign == "&" || sign == "|" || sign == "^") {
-    const bool boolean =
-        Classify(scope, left) == Class::kBool || Classify(scope, right) == Class::kBool;
+    const bool boolean = scope.classes.Classify(left) == ValueClass::kBool ||
+                         scope.classes.Classify(right) == ValueClass::kBool;
     const Need need = boolean ? Need::kBool : Need::kBits;
-    Require(scope, left, 0, need, boolean ? UsageRule::kMask : UsageRule::kBitwise);
-    Require(scope, right, 0, need, boolean ? UsageRule::kMask : UsageRule::kBitwise);
+    Require(scope, left, {0, need, boolean ? UsageRule::kMask : UsageRule::kBitwise});
+    Require(scope, right, {0, need, boolean ? UsageRule::kMask : UsageRule::kBitwise});
   } else if (sign == "*" || sign == "/" || sign == "+" || sign == "-") {
     // Scalars alone: what floats are multiplied with.
     for (size_t i = 0; i < 2; ++i) {
       const Expression& other = *expression.parts[1 - i];
       if (expression.parts[i]->kind == Expression::kName &&
-          Classify(scope, other) == Class::kFloat &&
+          scope.classes.Classify(other) == ValueClass::kFloat &&
           scope.function.Find(expression.parts[i]->name) >= 0) {
-        Require(scope, *expression.parts[i], 0, Need::kStoredFloat, UsageRule::kArithmetic);
+        Require(scope, *expression.parts[i], {0, Need::kStoredFloat, UsageRule::kArithmetic});
       }
     }
   }
@@ -294,10 +304,10 @@ void UsageFinder::VisitCompare(Scope& scope, const Expression& expression) {
       const bool literal = other.kind == Expression::kString || other.kind == Expression::kNumber ||
                            other.kind == Expression::kConstant ||
                            other.kind == Expression::kAttribute || IsModuleConstant(scope, other);
-      if (literal && usage->compared.size() < 32) usage->compared.push_back(&other);
+      if (literal && usage->compared.size() < kMaxChoices) usage->compared.push_back(&other);
       if (!literal) usage->number = true;
       if (expression.name == "==" && other.kind == Expression::kNumber &&
-          usage->choices.size() < 32) {
+          usage->choices.size() < kMaxChoices) {
         usage->choices.push_back(&other);
       }
     }
@@ -307,9 +317,9 @@ void UsageFinder::VisitCompare(Scope& scope, const Expression& expression) {
   for (size_t i = 0; i < 2; ++i) {
     const Expression& other = *expression.parts[1 - i];
     const bool literal = other.kind == Expression::kNumber;
-    if (ordered == literal || Classify(scope, other) != Class::kInt) continue;
-    Require(scope, *expression.parts[i], 0, ordered ? Need::kInt : Need::kStoredInt,
-            UsageRule::kCompared);
+    if (ordered == literal || scope.classes.Classify(other) != ValueClass::kInt) continue;
+    Require(scope, *expression.parts[i],
+            {0, ordered ? Need::kInt : Need::kStoredInt, UsageRule::kCompared});
   }
 }
 
@@ -328,7 +338,7 @@ void UsageFinder::VisitCondition(Scope& scope, const Expression& expression) {
     for (const Expression* part : expression.parts) VisitCondition(scope, *part);
   } else if (expression.kind == Expression::kName) {
     if (ConstexprUsage* usage = FindConstexpr(scope, expression)) usage->condition = true;
-    Require(scope, expression, 0, Need::kBool, UsageRule::kCondition);
+    Require(scope, expression, {0, Need::kBool, UsageRule::kCondition});
   }
 }
 
@@ -360,7 +370,7 @@ void UsageFinder::NeedNumbers(Scope& scope, const Expression& expression, UsageR
   if (ConstexprUsage* usage = FindConstexpr(scope, expression)) {
     usage->number = usage->integer = true;
   }
-  Require(scope, expression, 0, Need::kIndex, rule);
+  Require(scope, expression, {0, Need::kIndex, rule});
 }
 
 // A need is followed back to the parameters that the value is made of.
@@ -368,24 +378,23 @@ void UsageFinder::NeedNumbers(Scope& scope, const Expression& expression, UsageR
 // Follows a need down an expression. `level` 0 is the value itself; 1 is what is loaded from there,
 // so that the expression is an address: its need goes to the pointer in the sum, and the rest of
 // the sum are offsets.
-void UsageFinder::Require(Scope& scope, const Expression& expression, size_t level, Need need,
-                          UsageRule rule) {
+void UsageFinder::Require(Scope& scope, const Expression& expression, Demand demand) {
+  const auto [level, need, rule] = demand;
   if (--steps_left_ < 0 || level >= ArgumentUsage::kLevels) return;
   const auto& parts = expression.parts;
   switch (expression.kind) {
     case Expression::kName:
-      return RequireName(scope, expression.name, level, need, rule);
+      return RequireName(scope, expression.name, demand);
     case Expression::kSubscript:
-      return Require(scope, *parts[0], level, need, rule);
+      return Require(scope, *parts[0], demand);
     case Expression::kConditional:
-      Require(scope, *parts[0], level, need, rule);
-      return Require(scope, *parts[2], level, need, rule);
+      Require(scope, *parts[0], demand);
+      return Require(scope, *parts[2], demand);
     case Expression::kUnary:
-      if (expression.name == "-" || expression.name == "~")
-        Require(scope, *parts[0], level, need, rule);
+      if (expression.name == "-" || expression.name == "~") Require(scope, *parts[0], demand);
       return;
     case Expression::kCall:
-      return RequireFromCall(scope, expression, level, need, rule);
+      return RequireFromCall(scope, expression, demand);
     case Expression::kBinary:
       break;
     default:
@@ -395,12 +404,12 @@ void UsageFinder::Require(Scope& scope, const Expression& expression, size_t lev
     if (expression.name != "+" && expression.name != "-") return;
     // The pointer is on the left, unless only the right side leads to one, or only the left side is
     // an integer.
-    const bool right =
-        expression.name == "+" && !LeadsToPointer(scope, *parts[0]) &&
-        (LeadsToPointer(scope, *parts[1]) ||
-         (Classify(scope, *parts[0]) == Class::kInt && Classify(scope, *parts[1]) != Class::kInt));
-    Require(scope, *parts[right ? 1 : 0], level, need, rule);
-    return Require(scope, *parts[right ? 0 : 1], 0, Need::kIndex, UsageRule::kOffset);
+    const bool right = expression.name == "+" && !LeadsToPointer(scope, *parts[0]) &&
+                       (LeadsToPointer(scope, *parts[1]) ||
+                        (scope.classes.Classify(*parts[0]) == ValueClass::kInt &&
+                         scope.classes.Classify(*parts[1]) != ValueClass::kInt));
+    Require(scope, *parts[right ? 1 : 0], demand);
+    return Require(scope, *parts[right ? 0 : 1], {0, Need::kIndex, UsageRule::kOffset});
   }
   // Floats come of floats and integers alike, and so do true quotients.
   const bool passes =
@@ -409,13 +418,13 @@ void UsageFinder::Require(Scope& scope, const Expression& expression, size_t lev
           : need == Need::kInt || need == Need::kIndex || need == Need::kBits;
   if (!passes || expression.name == "/" || expression.name == "@") return;
   for (const Expression* part : parts)
-    Require(scope, *part, 0, need == Need::kBits ? Need::kIndex : need, rule);
+    Require(scope, *part, {0, need == Need::kBits ? Need::kIndex : need, rule});
 }
 
 // Keeps the need if the name is a parameter, and follows it into all values of the name. The set of
 // followed needs ends cycles such as x = x + 1.
-void UsageFinder::RequireName(Scope& scope, absl::string_view name, size_t level, Need need,
-                              UsageRule rule) {
+void UsageFinder::RequireName(Scope& scope, absl::string_view name, Demand demand) {
+  const auto [level, need, rule] = demand;
   if (!scope.followed.insert(absl::StrCat(name, " ", level, " ", static_cast<int>(need))).second) {
     return;
   }
@@ -431,33 +440,33 @@ void UsageFinder::RequireName(Scope& scope, absl::string_view name, size_t level
   if (values == scope.function.values.end()) return;
   // The variable of a loop is an item: its need is no need of the range.
   if (scope.function.loop_names.contains(name) && level == 0) return;
-  for (const Expression* value : values->second) Require(scope, *value, level, need, rule);
+  for (const Expression* value : values->second) Require(scope, *value, demand);
 }
 
 // Follows a need of a call's result: a load passes it to the address, one level deeper; a helper to
 // what it returns; a cast ends it, except for pointers.
-void UsageFinder::RequireFromCall(Scope& scope, const Expression& call, size_t level, Need need,
-                                  UsageRule rule) {
+void UsageFinder::RequireFromCall(Scope& scope, const Expression& call, Demand demand) {
+  const auto [level, need, rule] = demand;
   const Expression& callee = *call.parts[0];
   const absl::string_view name = LastName(call);
   const bool method =
       callee.kind == Expression::kAttribute && IsMethodOfValue(scope.function, callee);
   if (callee.kind == Expression::kName) {
     if (const Function* helper = module_.Find(name)) {
-      return RequireFromReturn(scope, call, *helper, level, need, rule);
+      return RequireFromReturn(scope, call, *helper, demand);
     }
   }
   const MemoryAccess access = GetMemoryAccess(name);
   if (access == MemoryAccess::kLoad || access == MemoryAccess::kAtomic ||
       access == MemoryAccess::kBitwise) {
     const Expression* address = method ? callee.parts[0] : FindArgument(call, "pointer", 0);
-    if (address != nullptr) Require(scope, *address, level + 1, need, rule);
+    if (address != nullptr) Require(scope, *address, {level + 1, need, rule});
     return;
   }
   if (name == "where") {
     for (size_t i : {1, 2}) {
       if (const Expression* value = FindArgument(call, i == 1 ? "x" : "y", i))
-        Require(scope, *value, level, need, rule);
+        Require(scope, *value, demand);
     }
     return;
   }
@@ -471,33 +480,33 @@ void UsageFinder::RequireFromCall(Scope& scope, const Expression& call, size_t l
     const Expression* type = FindArgument(call, "dtype", method ? 0 : 1);
     // A pointer stays one; only an integer's type has pointer_type in it, which VisitCast sees.
     if (value != nullptr && type != nullptr && LastName(*type) != "pointer_type") {
-      Require(scope, *value, level, need, rule);
+      Require(scope, *value, demand);
     }
     return;
   }
   const CallTraits traits = GetCallTraits(name);
   if (!traits.passes) return;
-  if (method) return Require(scope, *callee.parts[0], level, need, rule);
+  if (method) return Require(scope, *callee.parts[0], demand);
   if (call.parts.size() < 2) return;
   const size_t count = traits.passes_two ? 2 : 1;
   for (size_t i = 1; i < call.parts.size() && i <= count; ++i) {
     const Expression* part = call.parts[i];
-    Require(scope, part->kind == Expression::kKeyword ? *part->parts[0] : *part, level, need, rule);
+    Require(scope, part->kind == Expression::kKeyword ? *part->parts[0] : *part, demand);
   }
 }
 
 // The need of a helper's result becomes a need of the arguments that the result is made of.
 void UsageFinder::RequireFromReturn(Scope& scope, const Expression& call, const Function& helper,
-                                    size_t level, Need need, UsageRule rule) {
+                                    Demand demand) {
   if (calls_ >= kMaxCalls) return;
   ++calls_;
   // The needs of one result are kept apart from those of the helper as a whole.
   FunctionUsage usage;
   usage.arguments.resize(helper.parameters.size());
   usage.constexprs.resize(helper.parameters.size());
-  Scope inner{helper, usage, {}, {}};
+  Scope inner{helper, usage, {}, ValueClassifier(helper, &steps_left_)};
   for (const Statement& statement : helper.statements) {
-    if (statement.kind == Statement::kReturn) Require(inner, *statement.value, level, need, rule);
+    if (statement.kind == Statement::kReturn) Require(inner, *statement.value, demand);
   }
   --calls_;
   for (size_t i = 0; i < helper.parameters.size(); ++i) {
@@ -505,7 +514,7 @@ void UsageFinder::RequireFromReturn(Scope& scope, const Expression& call, const 
     if (argument == nullptr) continue;
     for (size_t at = 0; at < ArgumentUsage::kLevels; ++at) {
       const ArgumentUsage::Level& asked = usage.arguments[i].levels[at];
-      if (asked.rule != UsageRule::kNoRule) Require(scope, *argument, at, asked.need, asked.rule);
+      if (asked.rule != UsageRule::kNoRule) Require(scope, *argument, {at, asked.need, asked.rule});
     }
   }
 }
@@ -513,7 +522,7 @@ void UsageFinder::RequireFromReturn(Scope& scope, const Expression& call, const 
 // Returns the number that an expression is: a literal, a parameter's default, or a name of one; 0
 // for any other.
 int64_t UsageFinder::FindNumber(Scope& scope, const Expression& expression, int depth) {
-  if (--steps_left_ < 0 || depth > 4) return 0;
+  if (--steps_left_ < 0 || depth > kMaxNames) return 0;
   if (expression.kind == Expression::kNumber) {
     int64_t number = 0;
     return absl::SimpleAtoi(expression.text, &number) && number > 0 ? number : 0;
@@ -538,7 +547,7 @@ int64_t UsageFinder::FindNumber(Scope& scope, const Expression& expression, int 
 // Requires that the parameter in a quotient or product is so large that the size is `least`.
 void UsageFinder::RequireLeast(Scope& scope, const Expression& size, int64_t least, int depth) {
   static constexpr int64_t kMostLeast = 1024;  // larger ones are no sizes of blocks
-  if (--steps_left_ < 0 || depth > 12 || least > kMostLeast) return;
+  if (--steps_left_ < 0 || depth > kMaxSumDepth || least > kMostLeast) return;
   if (ConstexprUsage* usage = FindConstexpr(scope, size)) {
     usage->least = std::max(usage->least, least);
   } else if (size.kind == Expression::kName) {
@@ -564,14 +573,14 @@ void UsageFinder::VisitDotScaled(Scope& scope, const Expression& call) {
     const size_t first = 3 * side;
     const std::string name(kSides[side]);
     const Expression* scale = FindArgument(call, name + "_scale", first + 1);
-    if (scale != nullptr) Require(scope, *scale, 0, Need::kUint8, UsageRule::kDotScaled);
+    if (scale != nullptr) Require(scope, *scale, {0, Need::kUint8, UsageRule::kDotScaled});
     const Expression* format = FindArgument(call, name + "_format", first + 2);
     const Expression* value = FindArgument(call, name, first);
     // If the format is a constexpr, bytes are numbers too: packed ones or float8.
     const bool bytes = format != nullptr && (absl::StrContains(format->text, "e2m1") ||
                                              FindConstexpr(scope, *format) != nullptr);
     if (value != nullptr && bytes) {
-      Require(scope, *value, 0, Need::kUint8, UsageRule::kDotScaled);
+      Require(scope, *value, {0, Need::kUint8, UsageRule::kDotScaled});
     }
   }
 }
@@ -583,7 +592,7 @@ bool UsageFinder::BeginsAsInteger(Scope& scope, const Expression& accumulator) {
                           : scope.function.values.end();
   const bool made = values != scope.function.values.end() && !values->second.empty() &&
                     values->second.front()->kind == Expression::kCall;
-  return Classify(scope, made ? *values->second.front() : accumulator) == Class::kInt;
+  return scope.classes.Classify(made ? *values->second.front() : accumulator) == ValueClass::kInt;
 }
 
 // A dot product that is summed up in integers multiplies integers.
@@ -594,13 +603,13 @@ void UsageFinder::VisitDot(Scope& scope, const Expression& call, const Expressio
   if (!integers) return;
   for (size_t i = 0; i < 2; ++i) {
     const Expression* operand = FindArgument(call, i == 0 ? "input" : "other", i);
-    if (operand != nullptr) Require(scope, *operand, 0, Need::kInt8, UsageRule::kDot);
+    if (operand != nullptr) Require(scope, *operand, {0, Need::kInt8, UsageRule::kDot});
   }
 }
 
 // Returns the parameter whose element type an expression is: x.dtype.element_ty, or a name of that.
 ArgumentUsage* UsageFinder::FindElementType(Scope& scope, const Expression& expression, int depth) {
-  if (depth > 4 || --steps_left_ < 0) return nullptr;
+  if (depth > kMaxNames || --steps_left_ < 0) return nullptr;
   if (expression.kind == Expression::kAttribute && expression.name == "element_ty") {
     const Expression& type = *expression.parts[0];
     if (type.kind != Expression::kAttribute || type.parts[0]->kind != Expression::kName)
@@ -666,7 +675,7 @@ void UsageFinder::VisitAssertion(Scope& scope, const Expression& condition) {
       const Need need = type == "uint32"    ? Need::kUint32
                         : type == "float32" ? Need::kFloat32
                                             : Need::kAny;
-      if (need != Need::kAny) Require(scope, *left.parts[0], 0, need, UsageRule::kAsserted);
+      if (need != Need::kAny) Require(scope, *left.parts[0], {0, need, UsageRule::kAsserted});
     }
     if (usage != nullptr && usage->element.empty() && CountBits(type) > 0) usage->element = type;
   }
@@ -682,7 +691,7 @@ void UsageFinder::VisitAlternatives(Scope& scope) {
     const absl::string_view name =
         made.kind == Expression::kCall ? LastName(made) : absl::string_view();
     if (name == "to" && made.text == absl::StrCat(statement.target->name, ".to(tl.int64)")) {
-      Require(scope, *statement.target, 0, Need::kInt64, UsageRule::kAlternative);
+      Require(scope, *statement.target, {0, Need::kInt64, UsageRule::kAlternative});
     }
     if (name != "zeros" && name != "full") continue;
     const Expression* type = FindArgument(made, "dtype", name == "full" ? 2 : 1);
@@ -690,7 +699,7 @@ void UsageFinder::VisitAlternatives(Scope& scope) {
     for (const Expression* other : scope.function.values.find(statement.target->name)->second) {
       const bool loaded = other->kind == Expression::kCall &&
                           GetMemoryAccess(LastName(*other)) == MemoryAccess::kLoad;
-      if (loaded) Require(scope, *other, 0, Need::kFloat32, UsageRule::kAlternative);
+      if (loaded) Require(scope, *other, {0, Need::kFloat32, UsageRule::kAlternative});
     }
   }
 }
@@ -739,29 +748,30 @@ bool UsageFinder::VisitMemory(Scope& scope, const Expression& call, absl::string
   if (access == MemoryAccess::kCompareAndSwap) need = Need::kIndex;
   if (access == MemoryAccess::kBitwise) need = Need::kBits;
   if (value != nullptr && (access == MemoryAccess::kStore || access == MemoryAccess::kAtomic)) {
-    const Class stored = Classify(scope, *value);
-    if (stored == Class::kInt && !IsScaled(scope, *value))
+    const ValueClass stored = scope.classes.Classify(*value);
+    if (stored == ValueClass::kInt && !scope.classes.IsScaled(*value))
       need = IsInt64(*value) ? Need::kStoredInt64 : Need::kStoredInt;
-    if (stored == Class::kBool) need = Need::kStoredBool;
-    if (stored == Class::kFloat) need = Need::kStoredFloat;
+    if (stored == ValueClass::kBool) need = Need::kStoredBool;
+    if (stored == ValueClass::kFloat) need = Need::kStoredFloat;
   }
-  Require(scope, *address, 1, need,
-          access == MemoryAccess::kLoad || need == Need::kAny ? UsageRule::kAddress
-          : access == MemoryAccess::kStore                    ? UsageRule::kStored
-                                                              : UsageRule::kAtomic);
+  Require(scope, *address,
+          {1, need,
+           access == MemoryAccess::kLoad || need == Need::kAny ? UsageRule::kAddress
+           : access == MemoryAccess::kStore                    ? UsageRule::kStored
+                                                               : UsageRule::kAtomic});
   // The mask of a load follows the address, the mask of a store the value.
   const Expression* mask = FindArgument(call, "mask", access == MemoryAccess::kLoad ? 1 : 2);
   if (mask != nullptr && mask->kind != Expression::kKeyword &&
       callee.kind == Expression::kAttribute && access != MemoryAccess::kCompareAndSwap &&
       !IsMethodOfValue(scope.function, callee)) {
-    Require(scope, *mask, 0, Need::kBool, UsageRule::kMask);
+    Require(scope, *mask, {0, Need::kBool, UsageRule::kMask});
   }
   return true;
 }
 
 // Returns the constexpr that an offset is a multiple of: BLOCK of pid * BLOCK, also in a sum.
 absl::string_view UsageFinder::FindStep(Scope& scope, const Expression& offset, int depth) {
-  if (--steps_left_ < 0 || depth > 12) return "";
+  if (--steps_left_ < 0 || depth > kMaxSumDepth) return "";
   if (offset.kind == Expression::kName) {
     const auto values = scope.function.values.find(offset.name);
     if (values == scope.function.values.end()) return "";
@@ -799,7 +809,7 @@ absl::string_view UsageFinder::FindStep(Scope& scope, const Expression& offset, 
 // descriptor has to be 1.
 void UsageFinder::VisitDescriptor(Scope& scope, const Expression& call) {
   if (const Expression* base = FindArgument(call, "base", 0)) {
-    Require(scope, *base, 1, Need::kAny, UsageRule::kAddress);
+    Require(scope, *base, {1, Need::kAny, UsageRule::kAddress});
   }
   static constexpr std::pair<absl::string_view, size_t> kLists[] = {
       {"shape", 1}, {"strides", 2}, {"offsets", 3}};
@@ -835,7 +845,7 @@ void UsageFinder::VisitCast(Scope& scope, const Expression& call) {
   if (value == nullptr || type == nullptr) return;
   if (ConstexprUsage* usage = FindConstexpr(scope, *type)) usage->dtype = true;
   if (type->kind == Expression::kCall && LastName(*type) == "pointer_type") {
-    return Require(scope, *value, 0, Need::kInt64, UsageRule::kMadePointer);
+    return Require(scope, *value, {0, Need::kInt64, UsageRule::kMadePointer});
   }
   const Expression* bitcast = FindArgument(call, "bitcast", method ? 2 : 3);
   if (bitcast == nullptr || bitcast->text != "True") return;
@@ -843,16 +853,14 @@ void UsageFinder::VisitCast(Scope& scope, const Expression& call) {
   // A value whose bits are read as an integer's is most often a float.
   const bool to_integer = absl::StrContains(LastName(*type), "int");
   if (bits == 32 && to_integer)
-    return Require(scope, *value, 0, Need::kBits32, UsageRule::kFloatBits);
+    return Require(scope, *value, {0, Need::kBits32, UsageRule::kFloatBits});
   const Need need = bits == 8    ? Need::kInt8
                     : bits == 16 ? Need::kInt16
                     : bits == 32 ? Need::kInt32
                     : bits == 64 ? Need::kInt64
                                  : Need::kAny;
-  if (need != Need::kAny) Require(scope, *value, 0, need, UsageRule::kBitcast);
+  if (need != Need::kAny) Require(scope, *value, {0, need, UsageRule::kBitcast});
 }
-
-// The class of a value, as far as its expression tells.
 
 // Returns the use of the parameter of that name; null for any other expression. The table has an
 // entry for each parameter, whether it is a constexpr or not.
@@ -862,125 +870,10 @@ ConstexprUsage* UsageFinder::FindConstexpr(Scope& scope, const Expression& expre
   return at < 0 ? nullptr : &scope.usage.constexprs[static_cast<size_t>(at)];
 }
 
-// Bottom up, where Require goes top down. A name has the class of its values, a float if one is a
-// float; the class of a name that is being classified is unknown, which ends cycles.
-UsageFinder::Class UsageFinder::Classify(Scope& scope, const Expression& expression, int depth) {
-  if (--steps_left_ < 0 || depth > 40) return Class::kUnknown;
-  const auto& parts = expression.parts;
-  switch (expression.kind) {
-    case Expression::kNumber:
-      return IsFloatLiteral(expression.text) ? Class::kFloat : Class::kInt;
-    case Expression::kConstant:
-      return expression.name == "None" ? Class::kUnknown : Class::kBool;
-    case Expression::kCompare:
-      return Class::kBool;
-    case Expression::kName: {
-      const auto [known, fresh] = scope.classes.emplace(expression.name, Class::kUnknown);
-      if (!fresh) return known->second;
-      const auto values = scope.function.values.find(expression.name);
-      if (values == scope.function.values.end()) return Class::kUnknown;
-      Class found = Class::kUnknown;
-      if (scope.function.loop_names.contains(expression.name)) {
-        found = Class::kInt;
-      } else {
-        for (const Expression* value : values->second) {
-          const Class one = Classify(scope, *value, depth + 1);
-          if (one == Class::kFloat || found == Class::kUnknown) found = one;
-        }
-      }
-      return scope.classes[expression.name] = found;
-    }
-    case Expression::kUnary:
-      return expression.name == "not" ? Class::kBool : Classify(scope, *parts[0], depth + 1);
-    case Expression::kSubscript:
-      return Classify(scope, *parts[0], depth + 1);
-    case Expression::kConditional: {
-      const Class one = Classify(scope, *parts[0], depth + 1);
-      return one == Class::kUnknown ? Classify(scope, *parts[2], depth + 1) : one;
-    }
-    case Expression::kBinary: {
-      const Class left = Classify(scope, *parts[0], depth + 1);
-      const Class right = Classify(scope, *parts[1], depth + 1);
-      if (expression.name == "/") return Class::kFloat;
-      if (left == Class::kFloat || right == Class::kFloat) return Class::kFloat;
-      if (expression.name == "//" || expression.name == "<<" || expression.name == ">>")
-        return Class::kInt;
-      if (left == right) return left;
-      const bool bitwise = expression.name == "&" || expression.name == "|";
-      if (bitwise && (left == Class::kBool || right == Class::kBool)) return Class::kBool;
-      // n * BLOCK: an unknown value times an index is most often an index; a literal says nothing.
-      // A sum with an unknown value may be an address.
-      if (expression.name != "*" && expression.name != "%") return Class::kUnknown;
-      if (left == Class::kInt && parts[0]->kind != Expression::kNumber) return Class::kInt;
-      if (right == Class::kInt && parts[1]->kind != Expression::kNumber) return Class::kInt;
-      return Class::kUnknown;
-    }
-    case Expression::kCall:
-      return ClassifyCall(scope, expression, depth);
-    default:
-      return Class::kUnknown;
-  }
-}
-
-// Casts and constructors say the class by their dtype; most other functions by their traits.
-UsageFinder::Class UsageFinder::ClassifyCall(Scope& scope, const Expression& call, int depth) {
-  const Expression& callee = *call.parts[0];
-  const absl::string_view name = LastName(call);
-  if (name == "to" || name == "cast" || name == "zeros" || name == "full") {
-    const size_t position = name == "to" ? 0 : name == "full" ? 2 : 1;
-    const Expression* type = FindArgument(call, "dtype", position);
-    if (type == nullptr) return Class::kUnknown;
-    const absl::string_view to = LastName(*type);
-    if (to == "int1") return Class::kBool;
-    if (absl::StartsWith(to, "int") || absl::StartsWith(to, "uint")) return Class::kInt;
-    if (absl::StartsWith(to, "float") || absl::StartsWith(to, "bfloat")) return Class::kFloat;
-    return Class::kUnknown;
-  }
-  const CallTraits traits = GetCallTraits(name);
-  if (traits.gives_index) return Class::kInt;
-  if (traits.floats) return Class::kFloat;
-  if (name == "where" && call.parts.size() > 3) {
-    const Class one = Classify(scope, *call.parts[2], depth + 1);
-    const Class two = Classify(scope, *call.parts[3], depth + 1);
-    return one == two ? one : Class::kUnknown;
-  }
-  if (!traits.passes) return Class::kUnknown;
-  if (callee.kind == Expression::kAttribute && IsMethodOfValue(scope.function, callee)) {
-    return Classify(scope, *callee.parts[0], depth + 1);
-  }
-  return call.parts.size() > 1 ? Classify(scope, *call.parts[1], depth + 1) : Class::kUnknown;
-}
-
-// Returns whether the value is a product with something that was loaded.
-bool UsageFinder::IsScaled(Scope& scope, const Expression& value, int depth) {
-  if (--steps_left_ < 0 || depth > 10) return false;
-  if (value.kind == Expression::kName) {
-    const auto values = scope.function.values.find(value.name);
-    if (values == scope.function.values.end()) return false;
-    return std::any_of(values->second.begin(), values->second.end(), [&](const Expression* one) {
-      return one->kind != Expression::kName && IsScaled(scope, *one, depth + 1);
-    });
-  }
-  if (value.kind != Expression::kBinary || value.name != "*") return false;
-  return IsLoaded(scope, *value.parts[0]) || IsLoaded(scope, *value.parts[1]);
-}
-
-// Returns whether the value is a load, or a name with a load among its values.
-bool UsageFinder::IsLoaded(const Scope& scope, const Expression& value) const {
-  const auto is_load = [](const Expression& one) {
-    return one.kind == Expression::kCall && LastName(one) == "load";
-  };
-  if (value.kind != Expression::kName) return is_load(value);
-  const auto values = scope.function.values.find(value.name);
-  return values != scope.function.values.end() &&
-         std::any_of(values->second.begin(), values->second.end(),
-                     [&](const Expression* one) { return is_load(*one); });
-}
-
 // A guess before all needs are known: a parameter counts as a pointer if one was found already, or
 // if its name says so.
 bool UsageFinder::LeadsToPointer(Scope& scope, const Expression& expression, int depth) {
-  if (--steps_left_ < 0 || depth > 20) return false;
+  if (--steps_left_ < 0 || depth > kMaxAddressDepth) return false;
   if (expression.kind == Expression::kName) {
     const int at = scope.function.Find(expression.name);
     if (at >= 0)
@@ -989,7 +882,7 @@ bool UsageFinder::LeadsToPointer(Scope& scope, const Expression& expression, int
     const auto values = scope.function.values.find(expression.name);
     if (values == scope.function.values.end()) return false;
     return std::any_of(values->second.begin(), values->second.end(), [&](const Expression* value) {
-      return value != &expression && LeadsToPointer(scope, *value, depth + 4);
+      return value != &expression && LeadsToPointer(scope, *value, depth + kNameCost);
     });
   }
   if (expression.kind == Expression::kBinary &&

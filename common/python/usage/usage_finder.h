@@ -14,6 +14,7 @@
 #include "common/python/syntax/functions.h"
 #include "common/python/usage/sizes.h"
 #include "common/python/usage/usage_rules.h"
+#include "common/python/usage/value_classifier.h"
 
 namespace kernelmill::python {
 
@@ -157,21 +158,19 @@ class UsageFinder {
                           const std::vector<SizeEquation>& theirs);
   void NeedNumbers(Scope& scope, const Expression& expression, UsageRule rule);
 
-  void Require(Scope& scope, const Expression& expression, size_t level, Need need, UsageRule rule);
-  void RequireName(Scope& scope, absl::string_view name, size_t level, Need need, UsageRule rule);
-  void RequireFromCall(Scope& scope, const Expression& call, size_t level, Need need,
-                       UsageRule rule);
-  void RequireFromReturn(Scope& scope, const Expression& call, const Function& helper, size_t level,
-                         Need need, UsageRule rule);
+  // A need with the level of the value that has it, and the rule that found it.
+  struct Demand {
+    size_t level;
+    Need need;
+    UsageRule rule;
+  };
+  void Require(Scope& scope, const Expression& expression, Demand demand);
+  void RequireName(Scope& scope, absl::string_view name, Demand demand);
+  void RequireFromCall(Scope& scope, const Expression& call, Demand demand);
+  void RequireFromReturn(Scope& scope, const Expression& call, const Function& helper,
+                         Demand demand);
   ConstexprUsage* FindConstexpr(Scope& scope, const Expression& expression);
 
-  // The class of a value, as far as the expression tells.
-  enum class Class : uint8_t { kUnknown, kInt, kFloat, kBool, kPointer };
-  Class Classify(Scope& scope, const Expression& expression, int depth = 0);
-  Class ClassifyCall(Scope& scope, const Expression& call, int depth);
-  // Returns whether it is multiplied with a loaded value, which is most often a float.
-  bool IsScaled(Scope& scope, const Expression& value, int depth = 0);
-  bool IsLoaded(const Scope& scope, const Expression& value) const;
   bool LeadsToPointer(Scope& scope, const Expression& expression, int depth = 0);
 
   const ModuleFunctions& module_;
@@ -185,7 +184,7 @@ struct UsageFinder::Scope {
   const Function& function;
   FunctionUsage& usage;
   absl::flat_hash_set<std::string> followed;  // names with level and need
-  absl::flat_hash_map<absl::string_view, Class> classes;
+  ValueClassifier classes;
 };
 
 }  // namespace kernelmill::python

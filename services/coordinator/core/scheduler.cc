@@ -132,7 +132,7 @@ Scheduler::Scheduler(const Options& options, StateStore& store, const Clock& clo
       commits_(store, observer_.synced),
       attempts_(&observer_),
       jobs_(options.jobs, store),
-      dispatcher_(options.dispatch, jobs_, store, clock, ready_, attempts_),
+      dispatcher_(options.dispatch, {jobs_, store, clock, ready_, attempts_}),
       outcomes_(options.outcomes, jobs_, dispatcher_, clock, attempts_) {}
 
 Change Scheduler::NewChange() const {
@@ -178,8 +178,8 @@ absl::StatusOr<std::string> Scheduler::Submit(v1::JobSpec spec, const std::strin
   {
     absl::MutexLock lock(&mutex_);
     Change change = NewChange();
-    ASSIGN_OR_RETURN(id,
-                     jobs_.Submit(std::move(spec), request_id, priority, caller, no_cache, change));
+    ASSIGN_OR_RETURN(
+        id, jobs_.Submit(std::move(spec), {request_id, priority, caller, no_cache}, change));
     ticket = Append(std::move(change));
   }
   RETURN_IF_ERROR(commits_.Wait(ticket, /*sync=*/true));
@@ -307,7 +307,7 @@ absl::StatusOr<v1::JobStatus> Scheduler::Cancel(const std::string& id) {
 absl::StatusOr<v1::JobStatus> Scheduler::Retry(const std::string& id, const std::string& caller,
                                                bool no_cache) {
   RETURN_IF_ERROR(status());
-  ASSIGN_OR_RETURN(const v1::JobStatus before, GetJob(id));
+  ASSIGN_OR_RETURN(v1::JobStatus before, GetJob(id));
   if (before.state() == v1::JOB_STATE_RUNNING) return before;
   v1::JobSpec pinned;
   const absl::StatusOr<uint32_t> sequence = WaitForEnd(id);
@@ -322,8 +322,7 @@ absl::StatusOr<v1::JobStatus> Scheduler::Retry(const std::string& id, const std:
     absl::MutexLock lock(&mutex_);
     Change change = NewChange();
     if (jobs_.HasEnded(*sequence)) {  // false if another call has retried it meanwhile
-      RETURN_IF_ERROR(
-          jobs_.RunAgain(*sequence, before, std::move(pinned), caller, no_cache, change));
+      RETURN_IF_ERROR(jobs_.RunAgain(before, std::move(pinned), caller, no_cache, change));
     }
     ticket = Append(std::move(change));
   }

@@ -82,7 +82,7 @@ class Describer {
     } else if (const absl::string_view reason = KindSkipReason(entry.kind); !reason.empty()) {
       SetFate(out, v1::FILE_FATE_SKIPPED, reason);
     } else {
-      const absl::Status read = DescribeContent(index, out);
+      absl::Status read = DescribeContent(index, out);
       const absl::string_view failure = FileFailure(read);
       if (failure.empty()) return read;
       SetFate(out, v1::FILE_FATE_FAILED, failure);

@@ -270,9 +270,9 @@ bool LruStore::IsDamaged(const BlobId& id) const {
 // DATA_LOSS tells the client so. UNAVAILABLE: the blob changed during the read, which is no damage.
 absl::Status LruStore::Read(const BlobId& id, int64_t offset, int64_t length, ByteSink sink) {
   bool refused = false;  // the error is the sink's
-  const absl::Status status =
+  absl::Status status =
       blobs_.Read(id, offset, length, [&](absl::string_view piece) -> absl::Status {
-        const absl::Status taken = sink(piece);
+        absl::Status taken = sink(piece);
         refused = !taken.ok();
         return taken;
       });

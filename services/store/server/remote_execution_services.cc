@@ -212,7 +212,7 @@ class ActionCacheService final : public reapi::ActionCache::Service {
                                        .stage = origin.stage,
                                        .version = origin.version,
                                        .caller = access::CallerName(context)};
-    const absl::Status status =
+    absl::Status status =
         grants_->Check(any ? absl::string_view(found->second.data(), found->second.size()) : "",
                        write, absl::Now());
     if (status.ok()) return status;

@@ -25,18 +25,20 @@
 namespace kernelmill::compiler {
 namespace {
 
+constexpr int kCannotStart = 127;  // the exit code of a shell for a program that it cannot start
+
 // Reports the failed step and errno, and exits.
 [[noreturn]] void Report(const LaunchPlan& plan, LaunchStep step) {
   const LaunchReport report = {step, errno};
   [[maybe_unused]] const ssize_t written = ::write(plan.report, &report, sizeof(report));
-  ::_exit(127);
+  ::_exit(kCannotStart);
 }
 
 // Starts a session, by which the watcher finds descendants. Arranges to die with the parent's
 // thread; the check of getppid covers a parent that died before prctl.
 bool EnterSession(const LaunchPlan& plan) {
   if (::setsid() < 0 || ::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return false;
-  if (::getppid() != plan.parent) ::_exit(127);
+  if (::getppid() != plan.parent) ::_exit(kCannotStart);
   // Adopts orphans among the descendants, in place of the machine's first process.
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return false;
   for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
@@ -119,7 +121,7 @@ bool ChangeUser(const LaunchPlan& plan) {
     }
     // The change of user cleared the death signal.
     if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return false;
-    if (::getppid() != plan.parent) ::_exit(127);
+    if (::getppid() != plan.parent) ::_exit(kCannotStart);
   }
   // A user who is not root may hold capabilities too.
   ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);

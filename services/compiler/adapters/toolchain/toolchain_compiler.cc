@@ -39,7 +39,7 @@ std::string Environment(const char* name) {
 }  // namespace
 
 std::string DefaultToolchainsFolder() {
-  const std::string folder = Environment("KERNELMILL_TOOLCHAINS");
+  std::string folder = Environment("KERNELMILL_TOOLCHAINS");
   if (!folder.empty()) return folder;
   // Compilers run as another user than root, who cannot look into root's home.
   if (::geteuid() == 0) return "/var/lib/kernelmill/toolchains";
@@ -56,7 +56,7 @@ absl::StatusOr<std::string> FindEnvironment(const std::string& folder,
   if (pinned == nullptr) {
     return absl::FailedPreconditionError(absl::StrCat("unknown toolchain ", toolchain));
   }
-  const std::string environment = absl::StrCat(folder, "/", toolchain);
+  std::string environment = absl::StrCat(folder, "/", toolchain);
   const absl::StatusOr<std::string> stamp = ReadFile(environment + "/.requirements", kStampBytes);
   if (stamp.ok() && absl::StripAsciiWhitespace(*stamp) == pinned->requirements_sha256) {
     return environment;

@@ -84,7 +84,7 @@ class Row {
   }
 
   const Json& List(const char* name) {
-    static const Json empty = Json::array();
+    static Json empty = Json::array();
     const Json* field = Field(name);
     if (field != nullptr && field->is_array()) return *field;
     ok_ = false;

@@ -50,9 +50,10 @@ std::string AnnotatedType(absl::string_view annotation) {
   annotation = absl::StripPrefix(absl::StripSuffix(annotation, "\""), "\"");
   annotation = absl::StripPrefix(absl::StripSuffix(annotation, "'"), "'");
   if (absl::StartsWith(annotation, "*")) return std::string(annotation);
-  const size_t begin = annotation.find("pointer_type(");
+  constexpr absl::string_view kPointerType = "pointer_type(";
+  const size_t begin = annotation.find(kPointerType);
   if (begin != absl::string_view::npos) {
-    absl::string_view element = annotation.substr(begin + 13);
+    absl::string_view element = annotation.substr(begin + kPointerType.size());
     element = element.substr(0, element.find_first_of(",)"));
     const std::string type = TritonType(element.substr(element.rfind('.') + 1));
     return type.empty() ? "" : absl::StrCat("*", type);
@@ -258,8 +259,7 @@ std::optional<InductorMeta> ReadInductorMeta(const std::vector<const Expression*
                                              const Function& kernel) {
   for (const Expression* decorator : decorators) {
     if (decorator->kind != Kind::kCall) continue;
-    // By keyword only: no call has as many positional arguments.
-    const Expression* triton_meta = FindArgument(*decorator, "triton_meta", 99);
+    const Expression* triton_meta = FindArgument(*decorator, "triton_meta", python::kByKeywordOnly);
     const Expression* signature = triton_meta ? Entry(*triton_meta, "signature") : nullptr;
     if (signature == nullptr || signature->kind != Kind::kDictionary) continue;
     InductorMeta meta;

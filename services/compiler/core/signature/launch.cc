@@ -26,6 +26,7 @@ namespace {
 using Kind = Expression::Kind;
 
 constexpr int kMaxDepth = 12;
+constexpr int kMaxCallDepth = 60;  // of the expression that a call is searched in
 
 HostValue MakeTyped(absl::string_view type) {
   HostValue value;
@@ -136,7 +137,7 @@ const Expression* Launch::FindCall(const Expression& expression, const Wanted& w
       IsWanted(expression, wanted)) {
     return &expression;
   }
-  if (depth > 60) return nullptr;
+  if (depth > kMaxCallDepth) return nullptr;
   for (const Expression* part : expression.parts) {
     if (const Expression* found = FindCall(*part, wanted, depth + 1)) return found;
   }
@@ -363,8 +364,7 @@ HostValue Launch::EvaluateCall(const Expression& call, int depth) const {
   // Everything except the modules math and torch is taken for a tensor.
   const bool on_tensor = callee.kind == Kind::kAttribute && callee.parts[0]->text != "math" &&
                          callee.parts[0]->text != "torch";
-  // By keyword only: no call has as many positional arguments.
-  if (const Expression* type = FindArgument(call, "dtype", 99)) {
+  if (const Expression* type = FindArgument(call, "dtype", python::kByKeywordOnly)) {
     const HostValue given = Evaluate(*type, depth + 1);
     if (!given.dtype.empty()) return MakeTyped(absl::StrCat("*", TritonType(given.dtype)));
     return HostValue();

@@ -203,7 +203,7 @@ absl::StatusOr<std::string> OwnerName(const std::string& data_dir) {
   }
   if (!absl::IsNotFound(kept.status())) return kept;
   std::random_device random;
-  const std::string made = absl::StrCat(absl::Hex(random(), absl::kZeroPad8));
+  std::string made = absl::StrCat(absl::Hex(random(), absl::kZeroPad8));
   const std::string whole = path + ".new";
   RETURN_IF_ERROR(WriteFile(whole, made));
   if (std::rename(whole.c_str(), path.c_str()) != 0) return ErrnoStatus(errno, path);

@@ -77,25 +77,24 @@ AttemptLog::Lines::~Lines() {
   }
 }
 
-void AttemptLog::Add(LogLevel level, const char* message, const Job& job, uint32_t index,
-                     const std::string& worker, const char* outcome, const absl::Status& error) {
-  if (!Logs(level)) return;
+void AttemptLog::Add(const Job& job, uint32_t index, const Step& step) {
+  if (!Logs(step.level)) return;
   const Job::Task& task = *job.Find(index);
-  lines_.push_back({.level = level,
-                    .message = message,
+  lines_.push_back({.level = step.level,
+                    .message = step.message,
                     .job = job.id(),
                     .source = job.GetSourceName(index),
-                    .worker = worker,
-                    .error = error.ok() ? "" : error.ToString(),
+                    .worker = std::string(step.worker),
+                    .error = step.error.ok() ? "" : step.error.ToString(),
                     .task = TaskId(job.sequence(), index),
                     .shard = task.key.shard,
                     .attempt = task.attempts + 1,
                     .stage = task.key.stage,
-                    .outcome = outcome});
+                    .outcome = step.outcome});
 }
 
 void AttemptLog::Leased(const Job& job, uint32_t index, const LeaseTerms& terms) {
-  Add(LogLevel::kInfo, "task leased", job, index, terms.name, nullptr, absl::OkStatus());
+  Add(job, index, {LogLevel::kInfo, "task leased", terms.name});
   Observe(
       LeaseBegan{MakeRef(job, index), SecondsBetween(job.ReadyAt(index), terms.leased_unix_ms)});
 }
@@ -106,7 +105,7 @@ void AttemptLog::Leased(const Job& job, uint32_t index, const LeaseTerms& terms)
 void AttemptLog::Ended(const Job& job, uint32_t index, const LeaseTerms& terms,
                        const AttemptEnd& end, Change& change) {
   const LogLevel level = end.error.ok() ? LogLevel::kInfo : LogLevel::kWarning;
-  Add(level, GetMessage(end), job, index, terms.name, end.outcome, end.error);
+  Add(job, index, {level, GetMessage(end), terms.name, end.outcome, end.error});
   v1::TaskSpan span = OpenSpan(job, index, &terms);
   span.set_ended_unix_ms(std::max({change.unix_ms, span.ready_unix_ms(), span.leased_unix_ms()}));
   span.set_outcome(end.outcome);
@@ -147,13 +146,13 @@ void AttemptLog::JobEnded(const v1::JobStatus& status) {
 }
 
 void AttemptLog::Split(const Job& job, uint32_t index, const absl::Status& error) {
-  Add(LogLevel::kWarning, "task split", job, index, "", "split", error);
+  Add(job, index, {LogLevel::kWarning, "task split", "", "split", error});
   Decided(job, index, error, Next::kSplit);
   if (job.CountItems(index) == 1) Observe(FileQuarantined{});
 }
 
 void AttemptLog::GivenUp(const Job& job, uint32_t index, const absl::Status& error) {
-  Add(LogLevel::kWarning, "task given up", job, index, "", "failed", error);
+  Add(job, index, {LogLevel::kWarning, "task given up", "", "failed", error});
   Decided(job, index, error, Next::kFailed);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "common/base/log.h"
 #include "kernelmill/v1/crawl.pb.h"
 #include "kernelmill/v1/work.pb.h"
@@ -91,8 +92,15 @@ class AttemptLog {
   }
 
  private:
-  void Add(LogLevel level, const char* message, const Job& job, uint32_t index,
-           const std::string& worker, const char* outcome, const absl::Status& error);
+  // A step of a task, as its line says it.
+  struct Step {
+    LogLevel level;
+    const char* message;
+    absl::string_view worker;
+    const char* outcome = nullptr;  // null: the attempt continues
+    absl::Status error{};           // OK: it did not fail
+  };
+  void Add(const Job& job, uint32_t index, const Step& step);
 
   void Observe(Observation observation);
   void Decided(const Job& job, uint32_t index, const absl::Status& error, Next next);

@@ -94,28 +94,30 @@ WorkerRegistry::Runs Dispatcher::Hear(const LeaseQuery& query) {
 // they are done. In a loop, since LeaseOne may find that the task need not run.
 Leases Dispatcher::Lease(const LeaseQuery& query, uint64_t run, Change& change) {
   Leases leases;
+  const Request request = {query, run, leases, change};
   const Choice choice = ChooseJob(query.stages);
   if (!choice.alone) {
-    LeaseShared(query, run, leases, change);
+    LeaseShared(request);
   } else if (query.held > 0) {
     leases.finish_first = true;
   } else {
     while (const auto index = choice.job->PopAlone(query.stages)) {
-      if (LeaseOne(query, *choice.job, *index, run, leases, change)) break;
+      if (LeaseOne(request, *choice.job, *index)) break;
     }
   }
   return leases;
 }
 
-void Dispatcher::LeaseShared(const LeaseQuery& query, uint64_t run, Leases& leases,
-                             Change& change) {
+void Dispatcher::LeaseShared(const Request& request) {
+  const LeaseQuery& query = request.query;
+  const Leases& leases = request.leases;
   size_t bytes = 0;
   while (static_cast<int>(leases.tasks.size()) < query.max_tasks && bytes < kMaxLeaseBytes) {
     const Choice choice = ChooseJob(query.stages);
     if (choice.job == nullptr || choice.alone) return;
     last_served_ = choice.job->sequence();
     const std::optional<uint32_t> index = choice.job->PopReady(query.stages);
-    if (LeaseOne(query, *choice.job, *index, run, leases, change)) {
+    if (LeaseOne(request, *choice.job, *index)) {
       bytes += leases.tasks.back().ByteSizeLong();
     }
   }
@@ -145,8 +147,8 @@ Dispatcher::Choice Dispatcher::ChooseJob(const StageSet& stages) const {
 // its outcome is known from the pin history, its host has no place (HostLimits keeps it), or the
 // same action is running for another task (InFlightActions makes it a follower, which gets the
 // leader's result). In each case the task leaves its job's queue.
-bool Dispatcher::LeaseOne(const LeaseQuery& query, Job& job, uint32_t index, uint64_t run,
-                          Leases& leases, Change& change) {
+bool Dispatcher::LeaseOne(const Request& request, Job& job, uint32_t index) {
+  Change& change = request.change;
   if (PinFromHistory(job, index, change)) return false;
   const Clock::Time now = clock_.Now();
   const uint64_t id = TaskId(job.sequence(), index);
@@ -155,9 +157,9 @@ bool Dispatcher::LeaseOne(const LeaseQuery& query, Job& job, uint32_t index, uin
   if (!hosts_.Take(host, id, now)) return false;
   v1::Action action = job.MakeAction(index);
   LeaseTerms terms = MakeTerms(job, index, action, std::move(host));
-  terms.worker = run;
-  terms.caller = query.worker.caller;
-  terms.name = query.worker.name;
+  terms.worker = request.run;
+  terms.caller = request.query.worker.caller;
+  terms.name = request.query.worker.name;
   terms.leased_unix_ms = change.unix_ms;
   const bool alone = terms.alone;
   if (!in_flight_.Lead(terms.action, id, job.Find(index)->key.stage)) {
@@ -167,7 +169,7 @@ bool Dispatcher::LeaseOne(const LeaseQuery& query, Job& job, uint32_t index, uin
   attempts_.Leased(job, index, terms);
   const uint64_t token = leases_.Grant(id, now, std::move(terms));
   job.Leased(index, token, change);
-  v1::LeasedTask& task = leases.tasks.emplace_back();
+  v1::LeasedTask& task = request.leases.tasks.emplace_back();
   task.set_task(id);
   task.set_token(token);
   task.set_ttl_ms(static_cast<int32_t>(

@@ -55,14 +55,21 @@ class Dispatcher {
     Clock::Duration unserved_grace = std::chrono::seconds(5);
   };
 
-  // All arguments must outlive it. `ready` is notified when tasks become ready.
-  Dispatcher(const Options& options, JobTable& jobs, StateStore& store, const Clock& clock,
-             Notifier& ready, AttemptLog& attempts)
-      : jobs_(jobs),
-        store_(store),
-        clock_(clock),
-        ready_(ready),
-        attempts_(attempts),
+  // The objects that it works with; all must outlive it.
+  struct Collaborators {
+    JobTable& jobs;
+    StateStore& store;
+    const Clock& clock;
+    Notifier& ready;  // notified when tasks become ready
+    AttemptLog& attempts;
+  };
+
+  Dispatcher(const Options& options, const Collaborators& collaborators)
+      : jobs_(collaborators.jobs),
+        store_(collaborators.store),
+        clock_(collaborators.clock),
+        ready_(collaborators.ready),
+        attempts_(collaborators.attempts),
         leases_(options.lease_ttl),
         hosts_(options.host_limit),
         unserved_(options.unserved_grace) {}
@@ -131,12 +138,18 @@ class Dispatcher {
     Job* job = nullptr;  // null: nothing is ready
     bool alone = false;  // it has a task that must run alone, which comes first
   };
+  // A call of Lease(), which is being answered.
+  struct Request {
+    const LeaseQuery& query;
+    uint64_t run;
+    Leases& leases;
+    Change& change;
+  };
   Choice ChooseJob(const StageSet& stages) const;
-  void LeaseShared(const LeaseQuery& query, uint64_t run, Leases& leases, Change& change);
-  // Leases the task and adds it to `leases`. Returns false if it must wait for an equal task or its
-  // host, or needs no worker.
-  bool LeaseOne(const LeaseQuery& query, Job& job, uint32_t index, uint64_t run, Leases& leases,
-                Change& change);
+  void LeaseShared(const Request& request);
+  // Leases the task and adds it to the leases. Returns false if it must wait for an equal task or
+  // its host, or needs no worker.
+  bool LeaseOne(const Request& request, Job& job, uint32_t index);
   // Pins the source from its pin history, if the job's visits policy allows it. Returns false if a
   // worker must ask the host.
   bool PinFromHistory(Job& job, uint32_t index, Change& change);

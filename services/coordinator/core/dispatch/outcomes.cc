@@ -81,7 +81,7 @@ std::optional<absl::Status> Outcomes::Complete(const v1::Completion& completion,
     const auto error = absl::InternalError(absl::StrCat("invalid result: ", taken.message()));
     attempts_.Retract(change);
     attempts_.Ended(*job, index, terms, {"failed", error, completion.timing()}, change);
-    AttemptFailed(*job, index, lease.token(), error, /*again=*/true, change);
+    AttemptFailed({*job, index, lease.token(), error}, /*again=*/true, change);
     return taken;
   }
   if (completion.has_handback()) {
@@ -92,11 +92,11 @@ std::optional<absl::Status> Outcomes::Complete(const v1::Completion& completion,
   if (pause_ms > 0) {
     dispatcher_.PauseHost(*job, index, clock_.Now() + std::chrono::milliseconds(pause_ms));
   }
-  const absl::Status error = ToError(completion.error());
-  if (absl::IsAborted(error) && GetStageInfo(job->Find(index)->key.stage).splittable) {
-    Crashed(*job, index, lease.token(), terms.alone, error, change);
+  const FailedAttempt attempt = {*job, index, lease.token(), ToError(completion.error())};
+  if (absl::IsAborted(attempt.error) && GetStageInfo(job->Find(index)->key.stage).splittable) {
+    Crashed(attempt, terms.alone, change);
   } else {
-    AttemptFailed(*job, index, lease.token(), error, IsRetryable(error), change);
+    AttemptFailed(attempt, IsRetryable(attempt.error), change);
   }
   return absl::OkStatus();
 }
@@ -152,8 +152,8 @@ Clock::Time Outcomes::RetryAt(int attempts) {
 
 // An input that the store has lost cannot come back by itself: the job begins again, and the stage
 // that made the input runs again, because its cached result is no longer served.
-void Outcomes::AttemptFailed(Job& job, uint32_t index, uint64_t token, const absl::Status& error,
-                             bool again, Change& change) {
+void Outcomes::AttemptFailed(const FailedAttempt& attempt, bool again, Change& change) {
+  const auto& [job, index, token, error] = attempt;
   const Job::Task& task = *job.Find(index);
   // Crashes have their own limit, so they do not count here.
   const int errors = std::max(task.attempts - task.crashes, 0) + 1;
@@ -165,13 +165,12 @@ void Outcomes::AttemptFailed(Job& job, uint32_t index, uint64_t token, const abs
     return;
   }
   if (!again) {
-    Fail(job, index, token, error, change);
+    Fail(attempt, change);
   } else if (errors >= options_.max_attempts) {
-    Fail(job, index, token, Annotate(error, absl::StrCat("gave up after ", errors, " attempts")),
-         change);
+    Fail(GiveUp(attempt, errors), change);
   } else {
     attempts_.Retried(job, index, error);
-    job.AttemptLost(index, token, error, Job::Crash::kNone, RetryAt(task.attempts), change);
+    job.AttemptLost(index, {token, error, Job::Crash::kNone, RetryAt(task.attempts)}, change);
   }
   EndIfOver(job, change);
 }
@@ -186,8 +185,14 @@ void Outcomes::BeginAgain(Job& job, Change& change) {
   jobs_.BeginAgain(job, change);
 }
 
-void Outcomes::Fail(Job& job, uint32_t index, uint64_t token, const absl::Status& error,
-                    Change& change) {
+// Adds to the error how often the task was tried.
+Outcomes::FailedAttempt Outcomes::GiveUp(FailedAttempt attempt, int attempts) {
+  attempt.error = Annotate(attempt.error, absl::StrCat("gave up after ", attempts, " attempts"));
+  return attempt;
+}
+
+void Outcomes::Fail(const FailedAttempt& attempt, Change& change) {
+  const auto& [job, index, token, error] = attempt;
   if (const std::optional<v1::Source> source = job.SourceToPin(index)) {
     if (auto pin = MakePinRecord(*source, error, clock_.WallNow())) change.pins.push_back(*pin);
   }
@@ -200,14 +205,14 @@ void Outcomes::AttemptCrashed(const EndedLease& lease, const absl::Status& error
   if (job == nullptr) return;  // an earlier lease of this loop ended the job
   const uint32_t index = TaskIndex(lease.task);
   attempts_.Ended(*job, index, lease.terms, {"lost", error}, change);
-  Crashed(*job, index, /*token=*/0, lease.terms.alone, error, change);
+  Crashed({*job, index, /*token=*/0, error}, lease.terms.alone, change);
 }
 
 // Handles a crash of a worker while it ran the task. The first crash, in company, only marks the
 // task; from then on it runs alone. After crash_limit crashes alone a shard is halved, which finds
 // the file that crashes in O(log n) steps; a single file is put into quarantine after max_attempts.
-void Outcomes::Crashed(Job& job, uint32_t index, uint64_t token, bool alone,
-                       const absl::Status& error, Change& change) {
+void Outcomes::Crashed(const FailedAttempt& attempt, bool alone, Change& change) {
+  const auto& [job, index, token, error] = attempt;
   const Job::Task& task = *job.Find(index);
   // A crash in company does not tell which task caused it, so it counts once at most.
   const int crashes = alone ? task.crashes + 1 : 1;
@@ -215,18 +220,17 @@ void Outcomes::Crashed(Job& job, uint32_t index, uint64_t token, bool alone,
   const int limit = halvable ? options_.crash_limit : options_.max_attempts;
   if (!alone || crashes < limit) {
     attempts_.Retried(job, index, error);
-    job.AttemptLost(index, token, error, alone ? Job::Crash::kAlone : Job::Crash::kInCompany,
-                    /*retry_at=*/clock_.Now(), change);
+    const Job::Crash crash = alone ? Job::Crash::kAlone : Job::Crash::kInCompany;
+    job.AttemptLost(index, {token, error, crash, /*retry_at=*/clock_.Now()}, change);
   } else {
-    SplitOrFail(job, index, token,
-                Annotate(error, absl::StrCat("gave up after ", crashes, " attempts")), change);
+    SplitOrFail(GiveUp(attempt, crashes), change);
   }
   EndIfOver(job, change);
 }
 
 // The halves begin one crash below the limit, so that the next crash halves them at once.
-void Outcomes::SplitOrFail(Job& job, uint32_t index, uint64_t token, const absl::Status& error,
-                           Change& change) {
+void Outcomes::SplitOrFail(const FailedAttempt& attempt, Change& change) {
+  const auto& [job, index, token, error] = attempt;
   const auto begin = static_cast<uint8_t>(std::max(1, options_.crash_limit - 1));
   if (job.Split(index, error, begin, change)) {
     attempts_.Split(job, index, error);

@@ -73,10 +73,16 @@ class Outcomes {
   // nothing has changed.
   absl::Status Succeeded(uint64_t task, const std::vector<uint64_t>& followers,
                          const v1::StageResult& result, bool cached, Change& change);
+  // A leased task whose attempt ended without a result.
+  struct FailedAttempt {
+    Job& job;
+    uint32_t index;
+    uint64_t token;  // of the completion, or 0
+    absl::Status error;
+  };
   // Handles an error or an invalid result: retries the task if `again`, fails it, or restarts the
-  // job. `job` may be destroyed.
-  void AttemptFailed(Job& job, uint32_t index, uint64_t token, const absl::Status& error,
-                     bool again, Change& change);
+  // job. The job may be destroyed.
+  void AttemptFailed(const FailedAttempt& attempt, bool again, Change& change);
   // Returns whether the error means that the store lost an input of the task. The job is then
   // restarted, and finds everything that is not lost in the action cache.
   static bool IsLostInput(const Job& job, uint32_t index, const absl::Status& error);
@@ -85,15 +91,13 @@ class Outcomes {
   // Handles a lease whose worker ended or was silent.
   void AttemptCrashed(const EndedLease& lease, const absl::Status& error, Change& change);
   // Handles a crash of the task, which ran `alone` in its worker or not: retries the task, splits
-  // the shard, or fails the task. `token` is the token of the completion, or 0.
-  // `job` may be destroyed.
-  void Crashed(Job& job, uint32_t index, uint64_t token, bool alone, const absl::Status& error,
-               Change& change);
+  // the shard, or fails the task. The job may be destroyed.
+  void Crashed(const FailedAttempt& attempt, bool alone, Change& change);
   // Splits the shard, or fails the task.
-  void SplitOrFail(Job& job, uint32_t index, uint64_t token, const absl::Status& error,
-                   Change& change);
+  void SplitOrFail(const FailedAttempt& attempt, Change& change);
+  static FailedAttempt GiveUp(FailedAttempt attempt, int attempts);
   // Fails the task.
-  void Fail(Job& job, uint32_t index, uint64_t token, const absl::Status& error, Change& change);
+  void Fail(const FailedAttempt& attempt, Change& change);
   // Ends the job and its leases if its last task has ended. `job` may be destroyed.
   void EndIfOver(Job& job, Change& change);
   Clock::Time RetryAt(int attempts);

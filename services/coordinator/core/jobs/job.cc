@@ -180,18 +180,18 @@ void Job::HandedBack(uint32_t index, Change& change) {
 
 // A crash in the company of other tasks raises `crashes` to 1 at most: it is unknown which task
 // caused it. From then on the task runs alone, and each crash is its own.
-void Job::AttemptLost(uint32_t index, uint64_t token, const absl::Status& error, Crash crash,
-                      Clock::Time retry_at, Change& change) {
+void Job::AttemptLost(uint32_t index, const LostAttempt& attempt, Change& change) {
+  const Crash crash = attempt.crash;
   Task& task = At(index);
   SetState(index, TaskState::kReady);
   if (task.attempts < std::numeric_limits<uint16_t>::max()) ++task.attempts;
   if (crash != Crash::kNone && task.crashes == 0) ++suspects_;
   if (crash == Crash::kInCompany) task.crashes = std::max<uint8_t>(task.crashes, 1);
   if (crash == Crash::kAlone && task.crashes < std::numeric_limits<uint8_t>::max()) ++task.crashes;
-  task.token = token;
-  NoteError(index, error);
+  task.token = attempt.token;
+  NoteError(index, attempt.error);
   ready_times_.Set(index, change.unix_ms);
-  ready_.PushLater(task.key.stage, index, task.crashes > 0, retry_at);
+  ready_.PushLater(task.key.stage, index, task.crashes > 0, attempt.retry_at);
   change.tasks.push_back(MakeRow(index));
 }
 

@@ -105,7 +105,7 @@ class ReadyQueue {
   }
 
  private:
-  using Heap = std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<uint32_t>>;
+  using Heap = std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>>;
   using Heaps = std::array<Heap, kStageCount>;
 
   static bool Any(const Heaps& heaps, const StageSet& stages) {
@@ -172,12 +172,16 @@ class Job {
   bool SetWaiting(uint32_t index, const std::string& waits_for);
   // Makes the task ready again at once. The attempt does not count.
   void HandedBack(uint32_t index, Change& change);
-  // Notes an attempt that ended without a result; the task is ready again at `retry_at`. `token` is
-  // the token of the completion, or 0. `crash`: whether the worker crashed, and whether it was
-  // running other tasks too.
+  // Tells whether the worker crashed, and whether it was running other tasks too.
   enum class Crash { kNone, kInCompany, kAlone };
-  void AttemptLost(uint32_t index, uint64_t token, const absl::Status& error, Crash crash,
-                   Clock::Time retry_at, Change& change);
+  // An attempt that ended without a result.
+  struct LostAttempt {
+    uint64_t token = 0;  // of the completion, or 0
+    absl::Status error;
+    Crash crash = Crash::kNone;
+    Clock::Time retry_at;  // when the task is ready again
+  };
+  void AttemptLost(uint32_t index, const LostAttempt& attempt, Change& change);
   // Takes the task's result. INVALID_ARGUMENT: the result is not what the stage promises; nothing
   // has changed.
   absl::Status Succeeded(uint32_t index, const v1::StageResult& result, bool cached,

@@ -154,25 +154,25 @@ absl::Status JobTable::CheckSubmission(const v1::JobSpec& spec, const std::strin
 
 // A request id makes a submission idempotent: a client whose connection broke sends the same id
 // again and gets the id of the job that the first call made.
-absl::StatusOr<std::string> JobTable::Submit(v1::JobSpec spec, const std::string& request_id,
-                                             int32_t priority, const std::string& caller,
-                                             bool no_cache, Change& change) {
+absl::StatusOr<std::string> JobTable::Submit(v1::JobSpec spec, const Submission& submission,
+                                             Change& change) {
+  const std::string& request_id = submission.request_id;
   const auto known = requests_.find(request_id);
   if (!request_id.empty() && known != requests_.end()) return GetId(known->second);
   JobRow row;
   row.request_id = request_id;
-  row.caller = caller;
+  row.caller = submission.caller;
   row.spec = job::WithDefaults(std::move(spec));
   ASSIGN_OR_RETURN(Room room, TakeRoom(row));
   row.sequence = ++last_sequence_;
   rooms_[row.sequence] = std::move(room);
-  const std::string id = absl::StrFormat("%s-%06d", row.spec.name(), row.sequence);
+  std::string id = absl::StrFormat("%s-%06d", row.spec.name(), row.sequence);
   row.status.set_job(id);
   row.status.set_name(row.spec.name());
   row.status.set_state(v1::JOB_STATE_RUNNING);
   row.status.set_submitted_unix_ms(WallMillis());
-  row.status.set_priority(priority);
-  row.status.set_no_cache(no_cache);
+  row.status.set_priority(submission.priority);
+  row.status.set_no_cache(submission.no_cache);
   row.status.set_runs(1);
   ids_[id] = row.sequence;
   if (!request_id.empty()) requests_[request_id] = row.sequence;
@@ -197,8 +197,9 @@ void JobTable::StartAgain(JobRow row, const v1::JobStatus& before, bool no_cache
 
 // Restarts an ended job for a client. The job needs room again, since it gave its room back at its
 // end.
-absl::Status JobTable::RunAgain(uint32_t sequence, const v1::JobStatus& before, v1::JobSpec lock,
+absl::Status JobTable::RunAgain(const v1::JobStatus& before, v1::JobSpec lock,
                                 const std::string& caller, bool no_cache, Change& change) {
+  ASSIGN_OR_RETURN(const uint32_t sequence, FindSequence(before.job()));
   JobRow row;
   row.sequence = sequence;
   row.caller = caller;

@@ -55,16 +55,21 @@ class JobTable {
   // Checks a submission. INVALID_ARGUMENT: the spec, the request id or the priority is invalid.
   static absl::Status CheckSubmission(const v1::JobSpec& spec, const std::string& request_id,
                                       int32_t priority);
-  // Starts a job for the caller (a key of CallerLimits) and returns its id. If the request id is
-  // known, returns the job that it made. RESOURCE_EXHAUSTED: the caller, or all callers, have too
-  // many unfinished jobs.
-  absl::StatusOr<std::string> Submit(v1::JobSpec spec, const std::string& request_id,
-                                     int32_t priority, const std::string& caller, bool no_cache,
+  // The terms of a submission.
+  struct Submission {
+    std::string request_id;  // may be empty
+    int32_t priority = 0;
+    std::string caller;  // a key of CallerLimits
+    bool no_cache = false;
+  };
+  // Starts a job for the caller and returns its id. If the request id is known, returns the job
+  // that it made. RESOURCE_EXHAUSTED: the caller, or all callers, have too many unfinished jobs.
+  absl::StatusOr<std::string> Submit(v1::JobSpec spec, const Submission& submission,
                                      Change& change);
   // Runs an ended job again, for the caller and with the pins of `lock`. `before` is its last
-  // status.
-  absl::Status RunAgain(uint32_t sequence, const v1::JobStatus& before, v1::JobSpec lock,
-                        const std::string& caller, bool no_cache, Change& change);
+  // status, with its id.
+  absl::Status RunAgain(const v1::JobStatus& before, v1::JobSpec lock, const std::string& caller,
+                        bool no_cache, Change& change);
   // Restarts a running job with the pins that it has, and drops its tasks. Destroys `job`; the
   // caller must release its leases before.
   void BeginAgain(Job& job, Change& change);

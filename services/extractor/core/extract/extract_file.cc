@@ -218,7 +218,7 @@ class FileExtractor {
       return absl::OkStatus();
     }
     AddOriginFromComments(text_, file.lines(), string.statement_line, origin);
-    const absl::Status added = ReadString(file, string, origin);
+    absl::Status added = ReadString(file, string, origin);
     if (!absl::IsResourceExhausted(added)) return added;
     Skip(string.line, added.message());
     return absl::OkStatus();

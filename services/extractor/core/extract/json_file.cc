@@ -147,7 +147,7 @@ class JsonFileExtractor {
 
   // Adds one string. A string that exceeds a bound is listed and does not affect the others.
   absl::Status AddString(const std::string& text, const Place& place) {
-    const absl::Status added = ReadString(text, place);
+    absl::Status added = ReadString(text, place);
     if (parser_.IsSpent()) {
       End(place.line, "work_budget");
       return absl::OkStatus();

@@ -32,6 +32,12 @@ namespace {
 // further: "triton.language" for the tl of `from .utils import tl`.
 using Truths = absl::flat_hash_map<std::string, std::string>;
 
+// The truths about a kernel's names, by the name as its file has it and as its calls have it.
+struct KernelTruths {
+  Truths by_name;
+  Truths by_call;
+};
+
 // Returns the dotted name that the file's own imports give the name, as in Kernel.calls.
 std::string KnownAs(const TextDefinitions& text, const SourceScope& scope,
                     const std::string& name) {
@@ -56,7 +62,7 @@ void RewriteCalls(const Truths& truths, v1::Kernel& kernel) {
       if (found != truths.end()) resolved = absl::StrCat(found->second, call.substr(dot));
     }
     const auto whole = truths.find(call);
-    calls.insert(whole == truths.end() ? std::move(resolved) : whole->second);
+    calls.insert(whole == truths.end() ? resolved : whole->second);
   }
   kernel.mutable_calls()->Assign(calls.begin(), calls.end());
 }
@@ -81,7 +87,7 @@ void AddFeatures(const MemberReads& reads, const Truths& by_name, v1::Kernel& ke
 // Finds the members of a module outside the source that say that they are Triton:
 // `import vllm.triton_utils` and vllm.triton_utils.tl.load.
 void AddSaidMembers(const SourceScope& scope, const TextDefinitions& text, const std::string& name,
-                    const v1::Kernel& kernel, Truths& by_name, Truths& by_call) {
+                    const v1::Kernel& kernel, KernelTruths& truths) {
   const auto bindings = text.by_name.find(name);
   if (bindings == text.by_name.end()) return;
   for (const v1::Definition* definition : bindings->second) {
@@ -93,9 +99,9 @@ void AddSaidMembers(const SourceScope& scope, const TextDefinitions& text, const
       if (!absl::StartsWith(call, absl::StrCat(module, "."))) continue;
       const std::optional<dsl::SaidName> said = dsl::FindSaidName(call);
       if (!said) continue;
-      by_call[call.substr(0, said->word_bytes)] =
+      truths.by_call[call.substr(0, said->word_bytes)] =
           dsl::FindSaidName(call.substr(0, said->word_bytes))->resolved;
-      by_name[name] = module;
+      truths.by_name[name] = module;
     }
   }
 }
@@ -105,18 +111,17 @@ void AddSaidMembers(const SourceScope& scope, const TextDefinitions& text, const
 // afterwards. The extraction of the kernel's file could not know that.
 void ResolveReexports(SourceScope& scope, v1::Kernel& kernel) {
   const TextDefinitions& text = scope.GetDefinitions(kernel.path(), kernel.string_begin());
-  Truths by_name;
-  Truths by_call;
+  KernelTruths truths;
   for (const std::string& name : kernel.free_names()) {
     std::string truth = scope.InstalledName(text, name);
-    if (truth.empty()) AddSaidMembers(scope, text, name, kernel, by_name, by_call);
+    if (truth.empty()) AddSaidMembers(scope, text, name, kernel, truths);
     if (truth.empty()) continue;
-    by_call[KnownAs(text, scope, name)] = truth;
-    by_name[name] = std::move(truth);
+    truths.by_call[KnownAs(text, scope, name)] = truth;
+    truths.by_name[name] = std::move(truth);
   }
-  if (by_name.empty()) return;
-  RewriteCalls(by_call, kernel);
-  AddFeatures(MemberReads(kernel.source()), by_name, kernel);
+  if (truths.by_name.empty()) return;
+  RewriteCalls(truths.by_call, kernel);
+  AddFeatures(MemberReads(kernel.source()), truths.by_name, kernel);
 }
 
 // Makes the modules of a shard's kernels, within the shard's bound on text that is read.

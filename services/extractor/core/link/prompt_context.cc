@@ -111,7 +111,7 @@ std::string Members(string_view text, const Tokens& tokens, size_t name) {
   const size_t column = first < tokens.size() ? columns.Count(tokens[first]) : 0;
   std::string out;
   size_t members = 0;
-  for (size_t at = first, end = first; at < tokens.size() && members < kMaxMembers; at = end) {
+  for (size_t at = first, end; at < tokens.size() && members < kMaxMembers; at = end) {
     end = EndOfStatement(tokens, at);
     const size_t indentation = columns.Count(tokens[at]);
     if (column <= class_column || indentation < column) break;

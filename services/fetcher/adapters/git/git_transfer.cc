@@ -116,7 +116,7 @@ absl::Status GitTransfer::BringOverHttp(const ObjectRequest& request) {
   const GitCall call = {"index-pack", {"--stdin", "--fix-thin", "--promisor"}};
   ASSIGN_OR_RETURN(const std::unique_ptr<RunningChild> index, git_.StartHere(call));
   bool taken = true;
-  const absl::Status fetched = remote_->Fetch(request, [&](absl::string_view bytes) {
+  absl::Status fetched = remote_->Fetch(request, [&](absl::string_view bytes) {
     taken = index->Write(bytes);
     return taken ? absl::OkStatus() : absl::DataLossError("the pack has data after its end");
   });
@@ -129,7 +129,7 @@ absl::Status GitTransfer::BringOverHttp(const ObjectRequest& request) {
 // "ask git"; if git then succeeds, the host is left to it.
 absl::Status GitTransfer::Bring(const ObjectRequest& request, const GitCall& call) {
   if (!remote_.has_value()) return git_.Run(call).status();
-  const absl::Status brought = BringOverHttp(request);
+  absl::Status brought = BringOverHttp(request);
   if (!absl::IsUnimplemented(brought)) return brought;
   RETURN_IF_ERROR(git_.Run(call).status());
   smart_http_->LeaveToGit(url_);

@@ -45,21 +45,28 @@ absl::StatusOr<git_oid> ParseId(const std::string& hex) {
   return id;
 }
 
+// The type bits of an entry's mode, and their values.
+constexpr uint32_t kTypeBits = 0170000;
+constexpr uint32_t kFolderMode = 0040000;
+constexpr uint32_t kFileMode = 0100000;
+constexpr uint32_t kSymlinkMode = 0120000;
+constexpr uint32_t kSubmoduleMode = 0160000;
+
 // Returns the kind of an entry by the type bits of its mode.
 EntryKind ToEntryKind(uint32_t mode) {
-  switch (mode & 0170000) {
-    case 0100000:
+  switch (mode & kTypeBits) {
+    case kFileMode:
       return EntryKind::kFile;
-    case 0120000:
+    case kSymlinkMode:
       return EntryKind::kSymlink;
-    case 0160000:
+    case kSubmoduleMode:
       return EntryKind::kSubmodule;
     default:
       return EntryKind::kSpecial;
   }
 }
 
-bool IsFolder(uint32_t mode) { return (mode & 0170000) == 0040000; }
+bool IsFolder(uint32_t mode) { return (mode & kTypeBits) == kFolderMode; }
 
 }  // namespace
 

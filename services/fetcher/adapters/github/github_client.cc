@@ -175,7 +175,7 @@ absl::StatusOr<std::string> ReadTokenFile(const std::string& path) {
     return absl::FailedPreconditionError(
         absl::StrCat("--github-token-file: ", text.status().message()));
   }
-  const std::string token(absl::StripAsciiWhitespace(*text));
+  std::string token(absl::StripAsciiWhitespace(*text));
   if (!std::all_of(token.begin(), token.end(), absl::ascii_isgraph)) {
     return absl::FailedPreconditionError(
         absl::StrCat("--github-token-file: ", path, ": must hold a token and nothing else"));

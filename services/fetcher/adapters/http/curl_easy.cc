@@ -21,6 +21,11 @@
 namespace kernelmill::fetcher {
 namespace {
 
+constexpr long kConnectMs = 30'000;
+// A transfer with fewer bytes a second for so many seconds is given up.
+constexpr long kLowSpeed = 1000;
+constexpr long kLowSpeedSeconds = 60;
+
 curl_socket_t OnOpenSocket(void* user, curlsocktype, curl_sockaddr* address) {
   if (!IsPublicAddress(&address->addr)) {
     *static_cast<bool*>(user) = true;
@@ -59,11 +64,11 @@ void ConfigureCurl(CURL* curl, const CurlRequest& request, bool* refused) {
   curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, protocols);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_USERAGENT, "kernelmill-fetcher");
-  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, 30'000L);
+  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, kConnectMs);
   curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS,
                    static_cast<long>(absl::ToInt64Milliseconds(request.timeout)));
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1000L);
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, 60L);
+  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, kLowSpeed);
+  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, kLowSpeedSeconds);
   if (const char* file = CertificateFile()) curl_easy_setopt(curl, CURLOPT_CAINFO, file);
   if (request.public_only) {
     curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, &OnOpenSocket);

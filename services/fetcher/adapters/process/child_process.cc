@@ -34,6 +34,7 @@ namespace kernelmill::fetcher {
 namespace {
 
 constexpr int kTickMs = 50;
+constexpr int kCannotStart = 127;  // the exit code of a shell for a program that it cannot start
 
 struct Pipe {
   FileDescriptor read;
@@ -110,7 +111,7 @@ void Limit(int resource, rlimit limit) {
   if (ready) ::execve(launch.program.c_str(), launch.argv.data(), launch.env.data());
   const int error = errno;
   [[maybe_unused]] const ssize_t written = ::write(launch.report, &error, sizeof(error));
-  ::_exit(127);
+  ::_exit(kCannotStart);
 }
 
 std::vector<char*> Pointers(const std::vector<std::string>& strings) {

@@ -52,7 +52,7 @@ std::vector<std::string> PipConfigFiles() {
   add(Environment("XDG_CONFIG_HOME"), "/pip/pip.conf");
   add(Environment("HOME"), "/.config/pip/pip.conf");
   add(Environment("HOME"), "/.pip/pip.conf");
-  files.push_back("/etc/pip.conf");
+  files.emplace_back("/etc/pip.conf");
   return files;
 }
 
@@ -254,7 +254,7 @@ std::vector<IndexFile> ParseIndexHtml(const std::string& body, const std::string
     const absl::StatusOr<std::string> resolved = ResolveUrl(url, Attribute(tag, "href", &present));
     if (!present || !resolved.ok()) continue;
     Attribute(tag, "data-yanked", &yanked);
-    const std::string whole = *resolved;
+    const std::string& whole = *resolved;
     const size_t hash = whole.find('#');
     IndexFile entry;
     entry.url = whole.substr(0, hash);

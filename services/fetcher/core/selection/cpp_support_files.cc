@@ -137,7 +137,7 @@ absl::Status CppSupportFiles::BringHeaders(Snapshot& snapshot, const Indexes& wa
   if (entries.empty()) return absl::OkStatus();
   RETURN_IF_ERROR(snapshot.Bring(entries));
   for (const uint32_t index : wanted) {
-    const absl::Status added = AddHeader(snapshot, index, tree);
+    absl::Status added = AddHeader(snapshot, index, tree);
     if (!added.ok() && !IsOfOneFile(added)) return added;
   }
   return absl::OkStatus();

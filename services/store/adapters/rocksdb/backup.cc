@@ -147,7 +147,7 @@ absl::Status RestoreBackup(const std::string& backup_dir, const std::string& dat
     return absl::NotFoundError(absl::StrCat(backup_dir, ": no such folder"));
   }
   RETURN_IF_ERROR(CheckEmpty(data_dir));
-  const absl::Status restored = Restore(backup_dir, data_dir);
+  absl::Status restored = Restore(backup_dir, data_dir);
   if (restored.ok()) return restored;
   std::vector<fs::path> left;
   for (const auto& entry : fs::directory_iterator(data_dir, error)) left.push_back(entry.path());

@@ -94,7 +94,7 @@ absl::Status RocksDbBlobs::Read(const BlobId& id, int64_t offset, int64_t length
       if (Sha256(header->rest) != id.raw_hash()) return Broken(id, "its content does not match");
       return sink(header->rest.substr(offset, length));
     case Header::Place::kBody:
-      return ReadRecord(id, BodyKey(id), id.size, offset, length, sink);
+      return ReadRecord(id, {BodyKey(id), id.size}, offset, length, sink);
     case Header::Place::kChunks:
       return ReadChunks(id, header->rest, offset, length, sink);
   }
@@ -118,15 +118,16 @@ absl::StatusOr<bool> RocksDbBlobs::ReadBody(const BlobId& id, int64_t offset, in
   return true;
 }
 
-// Passes a part of the packed record under `key`, whose content has `size` bytes.
-absl::Status RocksDbBlobs::ReadRecord(const BlobId& id, const std::string& key, int64_t size,
-                                      int64_t offset, int64_t length, ByteSink sink) {
+// Passes a part of the record's content.
+absl::Status RocksDbBlobs::ReadRecord(const BlobId& id, const Record& record, int64_t offset,
+                                      int64_t length, ByteSink sink) {
   rocksdb::PinnableSlice value;
-  const absl::Status status = database_->GetUnchecked(database_->cas(), key, &value, ToString(id));
+  const absl::Status status =
+      database_->GetUnchecked(database_->cas(), record.key, &value, ToString(id));
   if (absl::IsNotFound(status)) return Broken(id, "the content is missing, the header exists");
   RETURN_IF_ERROR(status);
   std::string buffer;
-  const absl::StatusOr<absl::string_view> content = Unpack(ToView(value), size, &buffer);
+  const absl::StatusOr<absl::string_view> content = Unpack(ToView(value), record.size, &buffer);
   if (!content.ok()) return Annotate(content.status(), ToString(id));
   return sink(content->substr(offset, length));
 }
@@ -138,7 +139,7 @@ absl::Status RocksDbBlobs::ReadChunks(const BlobId& id, absl::string_view stagin
     const int64_t start = index * kChunkBytes;
     const int64_t size = std::min(kChunkBytes, id.size - start);
     const int64_t take = std::min(length, start + size - offset);
-    RETURN_IF_ERROR(ReadRecord(id, ChunkKey(staging, index), size, offset - start, take, sink));
+    RETURN_IF_ERROR(ReadRecord(id, {ChunkKey(staging, index), size}, offset - start, take, sink));
     offset += take;
     length -= take;
   }

@@ -55,8 +55,13 @@ class RocksDbBlobs : public Blobs {
 
  private:
   absl::StatusOr<bool> ReadBody(const BlobId& id, int64_t offset, int64_t length, ByteSink sink);
-  absl::Status ReadRecord(const BlobId& id, const std::string& key, int64_t size, int64_t offset,
-                          int64_t length, ByteSink sink);
+  // A packed record, which has a blob's content or a chunk of it.
+  struct Record {
+    std::string key;
+    int64_t size;  // of the content
+  };
+  absl::Status ReadRecord(const BlobId& id, const Record& record, int64_t offset, int64_t length,
+                          ByteSink sink);
   absl::Status ReadChunks(const BlobId& id, absl::string_view staging, int64_t offset,
                           int64_t length, ByteSink sink);
   absl::StatusOr<std::vector<BlobId>> ListRecords(

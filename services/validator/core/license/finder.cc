@@ -206,7 +206,7 @@ v1::License AddAggregate(const Annotated& annotated, v1::License license) {
     AddHolders(annotated.copyrights, &license);
     return license;
   }
-  const v1::License besides = FromAnnotation(annotated);
+  v1::License besides = FromAnnotation(annotated);
   // No place said anything, so there is no licence that could be missing.
   if (license.expression() == kNoAssertion && license.evidence().empty()) return besides;
   Joined joined;
@@ -325,7 +325,7 @@ std::optional<v1::License> LicenseFinder::FromHeader(const Subject& subject,
   }
   const bool points = notice.root == RootFile::kPointedTo && stated.empty();
   if (notice.root == RootFile::kGrants || points) {
-    const std::optional<v1::License> root = FromRoot(subject);
+    std::optional<v1::License> root = FromRoot(subject);
     if (root.has_value() && !stated.Add(*root)) return root;
     if (!root.has_value() && !points && !stated.empty()) return Unknown("header");
   }

@@ -223,7 +223,7 @@ absl::Status Database::CheckFormat() {
 
 absl::Status Database::ReadEpoch() {
   rocksdb::PinnableSlice value;
-  const absl::Status status = Get(main(), kEpochKey, &value, "epoch");
+  absl::Status status = Get(main(), kEpochKey, &value, "epoch");
   if (status.ok()) {
     ASSIGN_OR_RETURN(epoch_, ParseEpoch(ToView(value)));
   } else if (!absl::IsNotFound(status)) {
@@ -244,7 +244,7 @@ absl::Status Database::ReadEpoch() {
 // (another boot, no clean close) or a lost tail of the log loses them. Then notes this boot.
 absl::Status Database::NoteBoot() {
   rocksdb::PinnableSlice found;
-  const absl::Status status = Get(main(), kBootKey, &found, "boot");
+  absl::Status status = Get(main(), kBootKey, &found, "boot");
   if (!status.ok() && !absl::IsNotFound(status)) return status;
   const std::string boot = BootId();
   const bool same_boot = !boot.empty() && ToView(found) == boot;
@@ -303,8 +303,7 @@ absl::Status Database::FlushContent() {
   flushing_ = true;
   const uint64_t met = flushes_wanted_;
   flush_mutex_.Unlock();
-  const absl::Status status =
-      FromWrite(db_->Flush(rocksdb::FlushOptions(), cas()), "flushing content");
+  absl::Status status = FromWrite(db_->Flush(rocksdb::FlushOptions(), cas()), "flushing content");
   flush_mutex_.Lock();
   flushing_ = false;
   flushes_done_ = met;
