@@ -149,7 +149,7 @@ class GrpcCrawlClient : public CrawlClient {
     bool tried = false;
     return caller_.Call("delete", [&](grpc::ClientContext& context) {
       v1::DeleteResponse response;
-      const grpc::Status status = stub_->Delete(&context, request, &response);
+      grpc::Status status = stub_->Delete(&context, request, &response);
       // An earlier try may have deleted the job although its answer was lost.
       if (std::exchange(tried, true) && status.error_code() == grpc::StatusCode::NOT_FOUND) {
         return grpc::Status::OK;

@@ -29,7 +29,7 @@ namespace {
 
 using Metadata = std::multimap<grpc::string_ref, grpc::string_ref>;
 
-absl::string_view View(grpc::string_ref text) { return {text.data(), text.size()}; }
+absl::string_view View(const grpc::string_ref& text) { return {text.data(), text.size()}; }
 
 // Returns the token of "authorization: Bearer TOKEN", or an empty string.
 absl::string_view GetBearer(const Metadata& metadata) {

@@ -89,6 +89,7 @@ extern "C" long syscall(long number, ...) noexcept {
   va_end(list);
   timespec deadline;
   if (WaitsOnWallClock(number, arguments)) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): syscall(2) passes its pointers as numbers.
     deadline = Monotonic(*reinterpret_cast<const timespec*>(arguments[3]));
     arguments[3] = reinterpret_cast<long>(&deadline);
     arguments[1] &= ~static_cast<long>(FUTEX_CLOCK_REALTIME);

@@ -593,9 +593,9 @@ absl::Status GrpcBlobStore::PutGrantedResult(const Digest& action, const ActionR
 
 }  // namespace
 
-std::unique_ptr<BlobStore> NewGrpcBlobStore(std::shared_ptr<grpc::Channel> channel,
+std::unique_ptr<BlobStore> NewGrpcBlobStore(const std::shared_ptr<grpc::Channel>& channel,
                                             GrpcBlobStoreOptions options) {
-  return std::make_unique<GrpcBlobStore>(std::move(channel), std::move(options));
+  return std::make_unique<GrpcBlobStore>(channel, std::move(options));
 }
 
 }  // namespace kernelmill::cas

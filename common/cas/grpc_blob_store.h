@@ -37,7 +37,7 @@ struct GrpcBlobStoreOptions {
 // Remote Execution API v2. It retries retryable errors, resumes broken streams, and checks every
 // byte that it reads. Thread-safe. Errors: those of BlobStore and of gRPC. FAILED_PRECONDITION: the
 // server does not support SHA-256.
-std::unique_ptr<BlobStore> NewGrpcBlobStore(std::shared_ptr<grpc::Channel> channel,
+std::unique_ptr<BlobStore> NewGrpcBlobStore(const std::shared_ptr<grpc::Channel>& channel,
                                             GrpcBlobStoreOptions options);
 
 }  // namespace kernelmill::cas

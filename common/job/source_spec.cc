@@ -263,7 +263,7 @@ absl::Status CheckUses(const v1::JobSpec& spec) {
 }
 
 void FillSourceDefaults(v1::Source* source) {
-  if (source->git().size() && source->ref().empty()) source->set_ref("HEAD");
+  if (!source->git().empty() && source->ref().empty()) source->set_ref("HEAD");
   FillGlobs(source);
   if (source->has_discover()) FillDefaults(source->mutable_discover());
   if (source->category().empty()) source->set_category(SourceName(*source));

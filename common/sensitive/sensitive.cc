@@ -37,6 +37,7 @@ const std::vector<std::unique_ptr<Pattern>>& SecretPatterns() {
   static const auto& patterns = *[] {
     auto* list = new std::vector<std::unique_ptr<Pattern>>;
     const auto add = [list](const char* kind, const char* expression) {
+      // NOLINTNEXTLINE(modernize-make-unique): an aggregate takes no parentheses in clang 14.
       list->push_back(std::unique_ptr<Pattern>(new Pattern{kind, RE2(expression, RE2::Latin1)}));
     };
     add("private_key", R"((-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[^-]+))");

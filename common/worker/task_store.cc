@@ -46,6 +46,7 @@ bool IsAway(const absl::Status& status) {
          absl::IsResourceExhausted(status);
 }
 
+// NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter): the answers that are asked outlive it.
 const absl::Status& GetStatus(const absl::Status& status) { return status; }
 template <typename T>
 const absl::Status& GetStatus(const absl::StatusOr<T>& value) {

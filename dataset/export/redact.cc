@@ -100,8 +100,8 @@ v1::Kernel Redacted(v1::Kernel kernel, const v1::Quality& quality,
   return kernel;
 }
 
-std::string RedactedText(std::string text, const v1::Kernel& kernel, const v1::Quality& quality,
-                         const v1::QualityPolicy& policy) {
+std::string RedactedText(const std::string& text, const v1::Kernel& kernel,
+                         const v1::Quality& quality, const v1::QualityPolicy& policy) {
   const Replacements replacements = MakeReplacements(kernel, quality, policy);
   return replacements.empty() ? text : absl::StrReplaceAll(text, replacements);
 }

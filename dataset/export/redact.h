@@ -19,8 +19,8 @@ v1::Kernel Redacted(v1::Kernel kernel, const v1::Quality& quality, const v1::Qua
 
 // The same of a text that was made of the kernel's, and of what compilers say of it; `kernel` is as
 // it was.
-std::string RedactedText(std::string text, const v1::Kernel& kernel, const v1::Quality& quality,
-                         const v1::QualityPolicy& policy);
+std::string RedactedText(const std::string& text, const v1::Kernel& kernel,
+                         const v1::Quality& quality, const v1::QualityPolicy& policy);
 v1::CompiledKernel RedactedEvidence(v1::CompiledKernel compiled, const v1::Kernel& kernel,
                                     const v1::Quality& quality, const v1::QualityPolicy& policy);
 

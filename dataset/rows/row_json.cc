@@ -13,7 +13,6 @@ namespace {
 
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
-using google::protobuf::Reflection;
 
 // Writes a row straight from its message, without a tree of JSON values, in the canonical form of
 // dataset/output/json.h: keys sorted (by_name), no blanks.

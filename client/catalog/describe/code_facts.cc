@@ -84,7 +84,7 @@ const absl::flat_hash_map<absl::string_view, absl::string_view>& CudaDtypes() {
 }
 
 // Adds an entry unless it is empty, known, or one too many.
-void AddOnce(std::string entry, std::vector<std::string>* list) {
+void AddOnce(const std::string& entry, std::vector<std::string>* list) {
   if (entry.empty() || list->size() >= kMaxEntries) return;
   if (std::find(list->begin(), list->end(), entry) == list->end()) list->push_back(entry);
 }

@@ -79,11 +79,11 @@ Token WordToken(absl::string_view word) {
   };
   static const auto& ranges = *new auto([] {
     struct Table {
-      Range of[128];
+      Range of[256];  // by the first byte, which need not be ASCII
     } table;
     uint8_t at = 0;
     for (const Keyword& keyword : kKeywords) {
-      Range& range = table.of[static_cast<size_t>(keyword.text[0])];
+      Range& range = table.of[static_cast<uint8_t>(keyword.text[0])];
       if (range.end == 0) range.begin = at;
       range.end = ++at;
     }
@@ -91,7 +91,7 @@ Token WordToken(absl::string_view word) {
   }());
   // No keyword is shorter or longer.
   if (word.size() < 2 || word.size() > 8) return Token::kName;
-  const Range range = ranges.of[static_cast<size_t>(word[0])];
+  const Range range = ranges.of[static_cast<uint8_t>(word[0])];
   for (size_t i = range.begin; i < range.end; ++i) {
     const absl::string_view text = kKeywords[i].text;
     if (text.size() == word.size() && text[1] == word[1] && text == word) return kKeywords[i].token;

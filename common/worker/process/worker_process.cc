@@ -93,7 +93,8 @@ absl::Status Serve(const flags::ServerFlags& flags, const flags::WorkerFlags& wo
 
 // The signal mask must be set before any thread starts, so it comes first.
 int RunWorkerProcess(const flags::ServerFlags& server_flags, const flags::WorkerFlags& worker_flags,
-                     std::vector<std::unique_ptr<Stage>> stages, const MakeService& make_service) {
+                     const std::vector<std::unique_ptr<Stage>>& stages,
+                     const MakeService& make_service) {
   rpc::TerminationSignal termination;
   ConfigureLog(absl::StripPrefix(program_invocation_short_name, "kernelmill-"),
                server_flags.log_level);

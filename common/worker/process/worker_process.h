@@ -28,7 +28,8 @@ using MakeService = std::function<std::unique_ptr<grpc::Service>(cas::BlobStore&
 // runs tasks of the stages until SIGTERM or SIGINT, then drains. Returns the exit status
 // (ServerExitStatus). Call it before any other thread starts.
 int RunWorkerProcess(const flags::ServerFlags& server_flags, const flags::WorkerFlags& worker_flags,
-                     std::vector<std::unique_ptr<Stage>> stages, const MakeService& make_service);
+                     const std::vector<std::unique_ptr<Stage>>& stages,
+                     const MakeService& make_service);
 
 // Checks that the two channels lead to a coordinator and a content store. With wrong addresses a
 // worker would wait forever, or fail every task that it leases. OK if a server is unreachable for

@@ -1,6 +1,8 @@
 #ifndef KERNELMILL_SERVICES_COORDINATOR_SERVER_COORDINATOR_SERVER_H_
 #define KERNELMILL_SERVICES_COORDINATOR_SERVER_COORDINATOR_SERVER_H_
 
+#include <grpcpp/security/credentials.h>
+
 #include <memory>
 #include <string>
 #include <vector>

@@ -119,8 +119,9 @@ grpc::Status CrawlService::ListFailures(grpc::ServerContext* context,
                                         const v1::ListFailuresRequest* request,
                                         v1::ListFailuresResponse* response) {
   absl::StatusOr<v1::ListFailuresResponse> page = scheduler_.ListFailures(*request);
-  if (page.ok()) *response = *std::move(page);
-  return rpc::ToGrpcStatus(page.status());
+  if (!page.ok()) return rpc::ToGrpcStatus(page.status());
+  *response = *std::move(page);
+  return grpc::Status::OK;
 }
 
 grpc::Status CrawlService::ReadLock(grpc::ServerContext* context,
@@ -140,16 +141,18 @@ grpc::Status CrawlService::ListJobs(grpc::ServerContext* context,
 grpc::Status CrawlService::Cancel(grpc::ServerContext* context, const v1::CancelRequest* request,
                                   v1::JobStatus* response) {
   absl::StatusOr<v1::JobStatus> status = scheduler_.Cancel(request->job());
+  const grpc::Status answer = rpc::ToGrpcStatus(status.status());
   if (status.ok()) *response = *std::move(status);
-  return access::Audited(*context, "Cancel", request->job(), rpc::ToGrpcStatus(status.status()));
+  return access::Audited(*context, "Cancel", request->job(), answer);
 }
 
 grpc::Status CrawlService::Retry(grpc::ServerContext* context, const v1::RetryRequest* request,
                                  v1::JobStatus* response) {
   absl::StatusOr<v1::JobStatus> status =
       scheduler_.Retry(request->job(), access::CallerKey(*context), request->no_cache());
+  const grpc::Status answer = rpc::ToGrpcStatus(status.status());
   if (status.ok()) *response = *std::move(status);
-  return access::Audited(*context, "Retry", request->job(), rpc::ToGrpcStatus(status.status()));
+  return access::Audited(*context, "Retry", request->job(), answer);
 }
 
 grpc::Status CrawlService::Delete(grpc::ServerContext* context, const v1::DeleteRequest* request,

@@ -30,8 +30,9 @@ class DeduplicatorService final : public PlainService {
     return calls_.Answer(
         *context, *call, [](const v1::DeduplicateRequest& request, auto* response) {
           absl::StatusOr<v1::Clusters> clusters = deduplicator::Deduplicate(request);
-          if (clusters.ok()) *response->mutable_clusters() = *std::move(clusters);
-          return rpc::ToGrpcStatus(clusters.status());
+          if (!clusters.ok()) return rpc::ToGrpcStatus(clusters.status());
+          *response->mutable_clusters() = *std::move(clusters);
+          return grpc::Status::OK;
         });
   }
 
@@ -43,8 +44,9 @@ class DeduplicatorService final : public PlainService {
         *context, *call, [this, context](const v1::SimilarRequest& request, auto* response) {
           absl::StatusOr<v1::SimilarResponse> found =
               FindSimilar(store_, request, [context] { return context->IsCancelled(); });
-          if (found.ok()) *response = *std::move(found);
-          return rpc::ToGrpcStatus(found.status());
+          if (!found.ok()) return rpc::ToGrpcStatus(found.status());
+          *response = *std::move(found);
+          return grpc::Status::OK;
         });
   }
 

@@ -34,7 +34,8 @@ absl::Status ActiveHolds::Load() {
   for (HoldRecord& record : records) {
     blobs_ += record.blobs;
     const std::string name = record.name;
-    entries_[name] = {.record = std::move(record), .expires = Expiry(record.ttl_ms)};
+    const absl::Duration expires = Expiry(record.ttl_ms);
+    entries_[name] = {.record = std::move(record), .expires = expires};
   }
   return absl::OkStatus();
 }

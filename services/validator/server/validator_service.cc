@@ -38,8 +38,9 @@ class ValidatorService final
       grpc::ServerUnaryStreamer<v1::ValidateRequest, v1::ValidateResponse>* call) override {
     return calls_.Answer(*context, *call, [](v1::ValidateRequest& request, auto* response) {
       absl::StatusOr<v1::VerdictShard> verdicts = Judge(request);
-      if (verdicts.ok()) *response->mutable_verdicts() = *std::move(verdicts);
-      return rpc::ToGrpcStatus(verdicts.status());
+      if (!verdicts.ok()) return rpc::ToGrpcStatus(verdicts.status());
+      *response->mutable_verdicts() = *std::move(verdicts);
+      return grpc::Status::OK;
     });
   }
 

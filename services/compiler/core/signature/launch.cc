@@ -289,7 +289,7 @@ HostValue Launch::EvaluateName(absl::string_view name, int depth) const {
     for (const Expression* given : values->second) {
       // x = x.contiguous() says nothing new.
       const HostValue one = Evaluate(*given, depth + 4);
-      value = any ? Join(std::move(value), one) : one;
+      value = any ? Join(value, one) : one;
       any = true;
     }
     if (function_->loop_names.contains(name)) value = MakeTyped("i32");
@@ -392,7 +392,7 @@ HostValue Launch::EvaluateCall(const Expression& call, int depth) const {
     HostValue value;
     for (size_t i = 1; i < call.parts.size(); ++i) {
       const HostValue one = Evaluate(*call.parts[i], depth + 1);
-      value = i == 1 ? one : Join(std::move(value), one);
+      value = i == 1 ? one : Join(value, one);
       value.literal.clear();
     }
     if (value.likely == "1") value.likely.clear();  // max(1, n): no more than a bound

@@ -50,8 +50,8 @@ constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 constexpr absl::string_view kGeneric = "generic";  // the Verdict.target of portable kernels
 
 // Returns the number of `key`, a new one for a new key.
-uint32_t Intern(std::string key, absl::flat_hash_map<std::string, uint32_t>* ids) {
-  return ids->try_emplace(std::move(key), static_cast<uint32_t>(ids->size())).first->second;
+uint32_t Intern(const std::string& key, absl::flat_hash_map<std::string, uint32_t>* ids) {
+  return ids->try_emplace(key, static_cast<uint32_t>(ids->size())).first->second;
 }
 
 // Sets the fate of a decision.

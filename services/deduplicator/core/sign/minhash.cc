@@ -109,7 +109,7 @@ constexpr Permutations kPermutationTable = MakePermutations();
   const uint32_t* a = &kPermutationTable.a[first];
   const uint32_t* b = &kPermutationTable.b[first];
   uint32_t least[kBlock];
-  for (int j = 0; j < kBlock; ++j) least[j] = ~uint32_t{0};
+  std::fill_n(least, kBlock, ~uint32_t{0});
   for (size_t i = 0; i < count; ++i) {
     const uint32_t x = values[i];
     for (int j = 0; j < kBlock; ++j) {
@@ -124,7 +124,7 @@ constexpr Permutations kPermutationTable = MakePermutations();
 [[gnu::always_inline]] inline uint32_t MinOne(uint32_t a, uint32_t b, const uint32_t* values,
                                               size_t count) {
   uint32_t least[kLanes];
-  for (int j = 0; j < kLanes; ++j) least[j] = ~uint32_t{0};
+  std::fill_n(least, kLanes, ~uint32_t{0});
   size_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
     for (int j = 0; j < kLanes; ++j) {

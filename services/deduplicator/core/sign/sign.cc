@@ -171,7 +171,7 @@ absl::Status CheckSignatures(const v1::SignatureShard& shard) {
 }
 
 absl::Status CheckSet(absl::Span<const uint64_t> shingles) {
-  if (std::adjacent_find(shingles.begin(), shingles.end(), std::greater_equal<uint64_t>()) ==
+  if (std::adjacent_find(shingles.begin(), shingles.end(), std::greater_equal<>()) ==
       shingles.end()) {
     return absl::OkStatus();
   }

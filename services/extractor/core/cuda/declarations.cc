@@ -159,7 +159,8 @@ class Scanner {
     while (at < limit && last == kNoToken) at = Read(at, seen, last);
     if (last == kNoToken) last = limit - 1;
     Describe(seen, last, declaration);
-    Finish(std::move(declaration), std::max(last, declaration.first));
+    const uint32_t end = std::max(last, declaration.first);
+    Finish(std::move(declaration), end);
   }
 
   // Returns the token after the template headers. An empty header, template <>, is a

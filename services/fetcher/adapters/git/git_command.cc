@@ -49,6 +49,11 @@ constexpr char kLocalUploadPack[] =
     "--upload-pack=git -c safe.directory='*' -c uploadpack.allowFilter=true "
     "-c uploadpack.allowAnySHA1InWant=true upload-pack";
 
+// An ssh that asks nothing and ends when the other side is silent.
+constexpr char kSshCommand[] =
+    "GIT_SSH_COMMAND=ssh -oBatchMode=yes -oConnectTimeout=30 -oServerAliveInterval=15 "
+    "-oClearAllForwardings=yes -oPermitLocalCommand=no";
+
 constexpr int64_t kTraceTail = 256 << 10;
 
 // Returns the transports that git may use: the URL's own. http may be redirected to https.
@@ -71,8 +76,7 @@ std::vector<std::string> Environment(const std::string& home, const std::string&
       "GIT_PROTOCOL_FROM_USER=0",
       "GIT_ASKPASS=/bin/false",
       "SSH_ASKPASS=/bin/false",
-      "GIT_SSH_COMMAND=ssh -oBatchMode=yes -oConnectTimeout=30 -oServerAliveInterval=15 "
-      "-oClearAllForwardings=yes -oPermitLocalCommand=no",
+      kSshCommand,
       "GIT_NO_LAZY_FETCH=1",
       "GIT_NO_REPLACE_OBJECTS=1",
       "GIT_HTTP_LOW_SPEED_LIMIT=1000",

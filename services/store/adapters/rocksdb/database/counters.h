@@ -41,7 +41,7 @@ class Counters {
    private:
     Counters* const counters_;
     const Usage delta_;
-    size_t slot_;
+    size_t slot_ = 0;
   };
 
   // Reads all slots. Call it once, first. DATA_LOSS: a record is damaged.
