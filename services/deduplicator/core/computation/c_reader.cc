@@ -189,7 +189,8 @@ class CReader {
     if (Is(begin, "while") || Is(begin, "switch")) {
       const size_t body = closing_[std::min(begin + 1, end - 1)] + 1;
       if (Is(begin, "switch")) return RunBlock(body, end);
-      return interpreter_.Loop([&] { RunBlock(body, end); });
+      const Expression& condition = ReadWhole(begin + 2, std::max(begin + 2, body - 1));
+      return interpreter_.LoopWhile(condition, [&] { RunBlock(body, end); });
     }
     if (Is(begin, "do")) {
       const size_t body = FindEnd(begin + 1, end, 0);
@@ -225,11 +226,12 @@ class CReader {
     if (first == close) {  // for (auto x : values)
       const size_t colon = code::FindOutsideBrackets(tokens_, open + 1, close, ":");
       if (colon == close || colon == open + 1 || !IsName(colon - 1)) return;
-      return interpreter_.LoopOver(MakeName(colon - 1), [&] { RunBlock(close + 1, end); });
+      const Expression& values = ReadWhole(colon + 1, close);
+      return interpreter_.LoopOver(MakeName(colon - 1), values, [&] { RunBlock(close + 1, end); });
     }
     const size_t second = code::FindOutsideBrackets(tokens_, first + 1, close, ";");
     if (first > open + 1) RunSimple(open + 1, first);
-    interpreter_.Loop([&] {
+    interpreter_.LoopWhile(ReadWhole(first + 1, second), [&] {
       RunBlock(close + 1, end);
       for (size_t at = second + 1; at < close;) {
         const size_t next = code::FindOutsideBrackets(tokens_, at, close, ",");
@@ -315,14 +317,13 @@ class CReader {
       const Expression& target = MakeName(name);
       const size_t next = FindNextDeclarator(name + 1, end);
       size_t at = name + 1;
-      const bool is_array = Is(at, "[");
       while (at < next && Is(at, "[")) at = std::min(next, closing_[at] + 1);
       if (at < next && Is(at, "=")) {
-        interpreter_.Assign(target, ReadWhole(at + 1, next), is_array ? "" : type);
+        interpreter_.Assign(target, ReadWhole(at + 1, next), type);
       } else if (at < next && (Is(at, "(") || Is(at, "{"))) {
-        interpreter_.Assign(target, ReadWhole(at, next), is_array ? "" : type);
+        interpreter_.Assign(target, ReadWhole(at, next), type);
       } else {
-        interpreter_.DeclareArray(target.name);
+        interpreter_.Declare(target.name, type);
       }
       if (next >= end) return;
       name = next + 1;

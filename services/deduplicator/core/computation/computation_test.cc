@@ -228,6 +228,52 @@ TEST(ComputationTest, CudaReductionsTellKernelsApart) {
   }
 }
 
+TEST(ComputationTest, DirectionOfACausalLoopCounts) {
+  const auto scan = [](string_view loop) {
+    return absl::StrReplaceAll(R"c(
+__global__ void kernel(const float* x, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float sum = 0;
+  for (LOOP) sum += x[j];
+  out[i] = sum;
+}
+)c",
+                               {{"LOOP", loop}});
+  };
+  EXPECT_NE(OfCuda(scan("int j = 0; j <= i; ++j")), OfCuda(scan("int j = n - 1; j >= i; --j")));
+  EXPECT_NE(OfCuda(scan("int j = 0; j <= i; ++j")), OfCuda(scan("int j = 0; j < i; ++j")));
+  EXPECT_EQ(OfCuda(scan("int j = 0; j < n; ++j")), OfCuda(scan("int j = 0; j != n; j += 1")));
+  const auto rows = [](string_view range) {
+    return absl::StrCat(
+        "@triton.jit\ndef kernel(x, o, n, B: tl.constexpr):\n"
+        "    i = tl.program_id(0)\n    s = 0.0\n    for j in range(",
+        range, "):\n        s += tl.load(x + j)\n    tl.store(o + i, s)\n");
+  };
+  EXPECT_NE(OfPython(rows("0, i + 1")), OfPython(rows("i, n")));
+  EXPECT_EQ(OfPython(rows("0, n")), OfPython(rows("0, n, B")));
+}
+
+TEST(ComputationTest, PositionsThatAreStoredAreData) {
+  EXPECT_NE(OfPython(Elementwise("offs + 1")), OfPython(Elementwise("offs + 2")));
+  EXPECT_NE(OfPython(Elementwise("x * (offs + 1)")), OfPython(Elementwise("x * (offs + 2)")));
+  EXPECT_NE(OfCuda(Cuda("i * 2")), OfCuda(Cuda("i * 3")));
+}
+
+TEST(ComputationTest, TypesOfVariablesCount) {
+  const auto sum = [](string_view type, string_view value) {
+    return absl::StrCat("__global__ void kernel(const float* x, float* y) {", type, " a", value,
+                        "; a = a + x[1]; y[0] = a; }");
+  };
+  EXPECT_NE(OfCuda(sum("double", " = x[0]")), OfCuda(sum("float", " = x[0]")));
+  EXPECT_NE(OfCuda(sum("half", " = 0")), OfCuda(sum("float", " = 0")));
+  EXPECT_EQ(OfCuda(sum("float", " = x[0]")), OfCuda(sum("const float", " = x[0]")));
+  const string_view array =
+      "__global__ void kernel(const float* x, float* y) { TYPE a[2];"
+      " a[0] = 0; a[0] += x[1]; y[0] = a[0]; }";
+  EXPECT_NE(OfCuda(absl::StrReplaceAll(array, {{"TYPE", "float"}})),
+            OfCuda(absl::StrReplaceAll(array, {{"TYPE", "double"}})));
+}
+
 TEST(ComputationTest, TwoPartsOfOneTensorAreToldApart) {
   EXPECT_NE(OfPython(Elementwise("tl.load(x_ptr + offs) - tl.load(x_ptr + offs + n)")),
             OfPython(Elementwise("tl.load(x_ptr + offs + n) - tl.load(x_ptr + offs)")));

@@ -73,6 +73,9 @@ constexpr string_view kHints[] = {"cache_modifier", "eviction_policy",
                                   "keep_dims",      "sem",
                                   "scope",          "can_reorder"};
 
+// Types of C that keep more or less of a number than float does.
+constexpr string_view kOtherFloats[] = {"double", "half", "__half", "__nv_bfloat16", "nv_bfloat16"};
+
 constexpr string_view kMathOfC[] = {"exp",   "exp2",  "exp10", "log",   "log2",  "log10", "sqrt",
                                     "rsqrt", "pow",   "tanh",  "sin",   "cos",   "tan",   "erf",
                                     "fabs",  "floor", "ceil",  "round", "trunc", "fmax",  "fmin",
@@ -126,8 +129,9 @@ void Interpreter::AddArgument(string_view name) {
   values_[name] = MakeLeaf(absl::StrCat("argument ", arguments_++), Class::kData);
 }
 
-void Interpreter::DeclareArray(string_view name) {
+void Interpreter::Declare(string_view name, string_view type) {
   values_[name] = MakeLeaf("array", Class::kData);
+  types_[name] = type;
 }
 
 Interpreter::Value Interpreter::MakeLeaf(string_view op, Class value_class) {
@@ -314,7 +318,15 @@ Interpreter::Value Interpreter::Combine(string_view op, const Value& a, const Va
     const bool both = GetClass(a) == Class::kPosition && GetClass(b) == Class::kPosition;
     if (op == "-" && both) value.node = graph_.Add(kind, op, value_class, {a.node, b.node});
   } else {
-    value = Make(kind, op, {a, b});
+    // A position that data is multiplied with is data. One that is added may be an index that was
+    // loaded in part.
+    Value left = a;
+    Value right = b;
+    if (value_class == Class::kData && op != "+") {
+      if (GetClass(a) == Class::kPosition) left.node = a.exact;
+      if (GetClass(b) == Class::kPosition) right.node = b.exact;
+    }
+    value = Make(kind, op, {left, right});
   }
   if (op == "+" || op == "-") value.base = a.base != 0 ? a.base : b.base;
   return value;
@@ -376,6 +388,15 @@ Interpreter::Value Interpreter::Cast(const Value& value, const Value& type) {
   Value cast = Make(Kind::kOrdered, "cast", {value, type});
   cast.base = value.base;
   return cast;
+}
+
+// Returns a value as a variable of that type of C has it. A number takes the type. What is loaded
+// does only if that is not the usual one, float.
+Interpreter::Value Interpreter::Convert(const Value& value, string_view type) {
+  const bool is_made = GetClass(value) == Class::kUniform && value.base == 0;
+  const bool changes = GetClass(value) == Class::kData && Has(kOtherFloats, type);
+  if (type.empty() || !(is_made || changes)) return value;
+  return Cast(value, MakeLeaf(absl::StrCat("name ", type), Class::kUniform));
 }
 
 // Returns what a call calls: x.f(y) of a value x, or m.f(y) of a module m.
@@ -569,8 +590,8 @@ Interpreter::Value Interpreter::LoadElement(const Value& array, const Value& ind
 
 // The memory's type is the type that is stored.
 void Interpreter::Store(string_view op, const Value& address, Value value, const Value& mask) {
-  if (graph_.Is(value.node, "cast")) value.node = graph_.Operands(value.node)[0];
-  std::vector<Id> operands = {address.base != 0 ? address.base : address.node, value.node};
+  if (graph_.Is(value.exact, "cast")) value.exact = graph_.Operands(value.exact)[0];
+  std::vector<Id> operands = {address.base != 0 ? address.base : address.node, value.exact};
   const Id condition = FindCondition(mask.node);
   if (condition != 0) operands.push_back(condition);
   AddSink(op, std::move(operands));
@@ -624,12 +645,7 @@ void Interpreter::Assign(const Expression& target, const Expression& value, stri
                        value.kind == Expression::kSequence &&
                        target.parts.size() == value.parts.size();
   if (!unpacks) {
-    Value assigned = Evaluate(value);
-    const bool is_made = GetClass(assigned) == Class::kUniform && assigned.base == 0;
-    if (!type.empty() && is_made) {
-      assigned = Cast(assigned, MakeLeaf(absl::StrCat("name ", type), Class::kUniform));
-    }
-    return AssignValue(target, assigned);
+    return AssignValue(target, Convert(Evaluate(value), type));
   }
   std::vector<Value> values;
   for (const Expression* part : value.parts) values.push_back(Evaluate(*part));
@@ -660,17 +676,19 @@ void Interpreter::AssignElement(const Expression& target, const Value& value) {
     if (address.base != 0) base = address;
     return Store("store", base, value, {});
   }
+  const auto type = types_.find(root.name);
+  const Value converted = type == types_.end() ? value : Convert(value, type->second);
   Value& array = found->second;
-  if (graph_.Is(array.node, "array") || array.node == value.node) {
-    array = value;
+  if (graph_.Is(array.node, "array") || array.node == converted.node) {
+    array = converted;
   } else {
-    array = Make(Kind::kOrdered, "changed", {array, value});
+    array = Make(Kind::kOrdered, "changed", {array, converted});
   }
 }
 
 void Interpreter::Return(const Expression& value) {
   if (value.kind == Expression::kOther && value.text.empty()) return Leave();
-  AddSink("return", {Evaluate(value).node});
+  AddSink("return", {Evaluate(value).exact});
 }
 
 void Interpreter::Leave() {
@@ -698,9 +716,29 @@ void Interpreter::Branch(const Expression& condition, Block then, Block otherwis
   }
 }
 
-// A name that the body changes has, within the loop, a value of its own: what it begins with, and
-// what the first round makes of that.
-void Interpreter::Loop(Block body) {
+void Interpreter::Loop(Block body) { RunLoop("loop", body); }
+
+void Interpreter::LoopWhile(const Expression& condition, Block body) {
+  Loop([&] {
+    if (FindCondition(Evaluate(condition).node) == 0) return body();
+    Branch(condition, body, [] {});
+  });
+}
+
+void Interpreter::LoopOver(const Expression& target, const Expression& range, Block body) {
+  std::string op = "loop";
+  for (size_t i = 1; range.kind == Expression::kCall && i < range.parts.size(); ++i) {
+    if (GetClass(Evaluate(*range.parts[i])) != Class::kUniform) absl::StrAppend(&op, " ", i);
+  }
+  RunLoop(op, [&] {
+    AssignValue(target, MakeLeaf("loop", Class::kPosition));
+    body();
+  });
+}
+
+// A name that the body changes has, within the loop, a value of its own: the value before the loop,
+// and the one that the first round makes of it.
+void Interpreter::RunLoop(string_view op, Block body) {
   steps_ += static_cast<int64_t>(values_.size()) + 1;
   if (IsExhausted()) return;
   const std::map<string_view, Value> before = values_;
@@ -711,7 +749,7 @@ void Interpreter::Loop(Block body) {
     const Value& after = values_[name];
     if (after.node == value.node && after.exact == value.exact) continue;
     const Value begun = value;
-    value = Make(Kind::kOrdered, "loop", {begun, after}, Class::kPosition);
+    value = Make(Kind::kOrdered, op, {begun, after}, Class::kPosition);
     if (GetClass(value) == Class::kPosition) {
       value.node = graph_.AddLeaf("loop", Class::kPosition);
     }
@@ -720,13 +758,6 @@ void Interpreter::Loop(Block body) {
   values_ = std::move(carried);
   graph_.DropSinks(sinks);
   body();
-}
-
-void Interpreter::LoopOver(const Expression& target, Block body) {
-  Loop([&] {
-    AssignValue(target, MakeLeaf("loop", Class::kPosition));
-    body();
-  });
 }
 
 }  // namespace kernelmill::deduplicator

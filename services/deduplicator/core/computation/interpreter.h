@@ -36,7 +36,8 @@ class Interpreter {
   void AddParameter(absl::string_view name);
   // Binds a name to something of its own: the parameter of a function in the kernel.
   void AddArgument(absl::string_view name);
-  void DeclareArray(absl::string_view name);
+  // Declares a name without a value; C's arrays and variables. The type may be empty.
+  void Declare(absl::string_view name, absl::string_view type);
 
   // An expression that is a whole statement.
   void Execute(const Expression& expression);
@@ -49,8 +50,11 @@ class Interpreter {
 
   void Branch(const Expression& condition, Block then, Block otherwise);
   void Loop(Block body);
-  // The same for a loop that binds `target` to one element after another.
-  void LoopOver(const Expression& target, Block body);
+  // The same while a condition holds, which counts if data or two positions decide it.
+  void LoopWhile(const Expression& condition, Block body);
+  // The same for a loop that binds `target` to one element after another. The bounds of a range
+  // count as far as they are positions or data: a causal loop ends where its rows do.
+  void LoopOver(const Expression& target, const Expression& range, Block body);
 
   // Returns true if the kernel is too large to be followed.
   bool IsExhausted() const { return graph_.IsFull() || steps_ > kMaxSteps; }
@@ -94,6 +98,8 @@ class Interpreter {
   Value Compare(absl::string_view op, const Value& a, const Value& b);
   Value Select(const Value& condition, const Value& a, const Value& b);
   Value Cast(const Value& value, const Value& type);
+  Value Convert(const Value& value, absl::string_view type);
+  void RunLoop(absl::string_view op, Block body);
 
   CallParts SplitCall(const Expression& call) const;
   Value EvaluateCall(const Expression& call);
@@ -122,6 +128,7 @@ class Interpreter {
   const absl::string_view name_;  // the kernel's: one that calls itself is not told by its name
   ValueGraph graph_;
   std::map<absl::string_view, Value> values_;
+  std::map<absl::string_view, absl::string_view> types_;  // of names that were declared
   std::vector<Id> guards_;  // the conditions around that data or positions decide
   uint32_t parameters_ = 0;
   uint32_t arguments_ = 0;

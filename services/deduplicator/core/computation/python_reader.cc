@@ -89,10 +89,12 @@ class PythonReader {
       case Kind::kIfStatement:
         return RunIf(GetChildren(node));
       case Kind::kForStatement:
-        return interpreter_.LoopOver(Make(tree_.Child(node, Field::kLeft)),
-                                     [this, node] { RunBody(node); });
-      case Kind::kWhileStatement:
-        return interpreter_.Loop([this, node] { RunBody(node); });
+        return RunFor(node);
+      case Kind::kWhileStatement: {
+        const std::vector<NodeId> parts = GetChildren(node);
+        if (parts.empty()) return;
+        return interpreter_.LoopWhile(Make(parts[0]), [this, node] { RunBody(node); });
+      }
       case Kind::kReturnStatement:
         return RunReturn(node);
       case Kind::kFunctionDefinition:
@@ -114,6 +116,14 @@ class PythonReader {
           if (is_part) RunStatement(child);
         }
     }
+  }
+
+  void RunFor(NodeId node) {
+    const NodeId target = tree_.Child(node, Field::kLeft);
+    const NodeId range = tree_.Child(node, Field::kRight);
+    if (target == kNoNode || range == kNoNode) return;
+    const Expression& bound = Make(target);
+    interpreter_.LoopOver(bound, Make(range), [this, node] { RunBody(node); });
   }
 
   void RunExpression(NodeId node) {
