@@ -124,7 +124,7 @@ class CReader {
         continue;
       }
       if (Is(at, "=") || Is(at, "[")) named = true;
-      if (IsName(at) && !named) name = tokens_[at].text;
+      if (IsName(at) && !named && !IsTypeName(tokens_[at].text)) name = tokens_[at].text;
       if (closing_[at] > at && closing_[at] < end) at = closing_[at];
     }
   }

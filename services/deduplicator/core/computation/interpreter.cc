@@ -52,14 +52,12 @@ constexpr string_view kNumeric[] = {"rand",    "randn",   "randint", "randint4x"
                                     "sigmoid", "softmax", "float",   "__float2half"};
 
 // Statements that compute nothing.
-constexpr string_view kSilent[] = {"__syncthreads", "__syncwarp",
-                                   "__threadfence", "assert",
-                                   "assume",        "debug_barrier",
-                                   "device_assert", "device_print",
-                                   "print",         "printf",
-                                   "static_assert", "static_print",
-                                   "sync",          "__threadfence_block",
-                                   "multiple_of"};
+constexpr string_view kSilent[] = {
+    "enter_scope",   "exit_scope",   "__syncthreads", "__syncwarp",
+    "__threadfence", "assert",       "assume",        "debug_barrier",
+    "device_assert", "device_print", "print",         "printf",
+    "static_assert", "static_print", "sync",          "__threadfence_block",
+    "multiple_of"};
 
 constexpr string_view kReductions[] = {
     "sum",  "max", "min", "argmax", "argmin",           "cumsum", "cumprod", "xor_sum", "mean",
@@ -377,10 +375,10 @@ Interpreter::Value Interpreter::Select(const Value& condition, const Value& a, c
 }
 
 // A cast to the type of something in memory is made by the store anyway, and one of what is loaded
-// to float32 loses nothing.
+// to float32, or of an integer to int64, loses nothing.
 Interpreter::Value Interpreter::Cast(const Value& value, const Value& type) {
-  const bool widens = graph_.IsLoad(value.node) &&
-                      (graph_.Is(type.node, "name float32") || graph_.Is(type.node, "name float"));
+  const bool to_float = graph_.Is(type.node, "name float32") || graph_.Is(type.node, "name float");
+  const bool widens = graph_.Is(type.node, "name int64") || (to_float && graph_.IsLoad(value.node));
   const bool is_implied = graph_.Is(type.node, "name dtype") || widens ||
                           graph_.Is(type.node, "name element_ty") ||
                           graph_.Is(type.node, "name type");

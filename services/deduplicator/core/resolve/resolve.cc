@@ -51,6 +51,10 @@ namespace {
 
 constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
+// The similarity from which kernels of one source and different names that compute the same are
+// versions of each other.
+constexpr double kSameComputation = 0.6;
+
 constexpr absl::string_view kGeneric = "generic";  // the Verdict.target of portable kernels
 
 // Returns an origin as "owner/name", or as its last part: of a URL, of owner/name, of a name.
@@ -155,6 +159,7 @@ absl::Status Resolver::AddShard(const v1::SignatureShard& signatures,
             .first->second;
     kernel.word_overlap = Similarity({signatures.words_common(i), signatures.words_total(i)});
     kernel.name = signatures.names(i);
+    kernel.computation = signatures.computations(i);
     near_.AddKernel();
     versions_.AddKernel();
     structural_.AddKernel();
@@ -322,6 +327,15 @@ absl::string_view Resolver::FindPreference(uint32_t leader, uint32_t other) cons
   return "";
 }
 
+// Returns true if two kernels that the pair stage takes for versions are: they are of two sources,
+// or they compute the same. Otherwise, within one tree, the author told kernels of one name apart.
+bool Resolver::IsVersion(const Candidate& a, const Candidate& b, double similarity) {
+  if (a.source != b.source) return true;
+  if (a.computation == 0 || a.computation != b.computation) return false;
+  const bool same_name = a.name != 0 && a.name == b.name;
+  return same_name || (a.path != b.path && similarity >= kSameComputation);
+}
+
 // Calls callback(Match) for every leader that the kernel repeats or resembles. If it matches one
 // leader in several ways, the strictest kind comes first.
 template <typename Callback>
@@ -340,8 +354,7 @@ void Resolver::ForEachMatch(uint32_t number, const Index& leaders, Callback call
   });
   versions_.ForEachNeighbour(versions_.FindGroup(number), [&](uint32_t group, double similarity) {
     uint32_t found = leaders.by_near[group];
-    // Within one tree, the author told kernels of one name apart.
-    if (found != kNone && kernels_[found].source == kernel.source) {
+    if (found != kNone && !IsVersion(kernel, kernels_[found], similarity)) {
       found = leaders.by_near_elsewhere.empty() ? kNone : leaders.by_near_elsewhere[group];
     }
     offer(found, "version", similarity);

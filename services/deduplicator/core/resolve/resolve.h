@@ -36,7 +36,7 @@ namespace kernelmill::deduplicator {
 //   duplicate     it repeats a kept kernel: "exact", the same bytes; "pair", the same normalized
 //                 pair; "renamed", the same tokens except local names; "near", similarity at the
 //                 threshold and the same by same_kernel.h; "version", the same name and place in
-//                 another tree (version_finder.h); "structural", if the policy asks for it,
+//                 another tree, or the same computation (version_finder.h); "structural", if the policy asks for it,
 //                 similarity at its threshold with names, numbers and strings folded
 //   kept          everything else
 // clang-format on
@@ -95,7 +95,8 @@ class Resolver {
     int source = 0;
     uint32_t path = 0;
     int first_line = 0;
-    uint64_t name = 0;  // a hash
+    uint64_t name = 0;         // a hash
+    uint64_t computation = 0;  // a hash; 0: unknown
 
     // Equal for kernels with equal bytes, equal normalized pairs, and equal tokens after renaming.
     uint32_t exact = 0;
@@ -126,6 +127,7 @@ class Resolver {
   static void Rank(const v1::Verdict& verdict, Candidate* kernel);
   void AddOrigins(const v1::Verdict& verdict, const Candidate& kernel);
   void FindNamed();
+  static bool IsVersion(const Candidate& a, const Candidate& b, double similarity);
   absl::Status AddTo(SimilarityGraph* graph, double threshold,
                      const google::protobuf::RepeatedPtrField<v1::Pair>& pairs);
   template <typename Message>

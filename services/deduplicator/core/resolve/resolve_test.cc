@@ -41,6 +41,7 @@ class Job {
     uint32_t words_common = 0;         // out of 10
     uint64_t renamed = 0;              // 0: like no other
     uint64_t name = 0;                 // 0: none
+    uint64_t computation = 0;          // 0: unknown
     std::string url;                   // of its source
     std::string origin = "elsewhere";  // if adapted
     std::string vendored;
@@ -143,7 +144,7 @@ class Job {
     signatures.add_paths(kernel.path);
     signatures.add_first_lines(kernel.line);
     signatures.add_names(kernel.name);
-    signatures.add_computations(0);
+    signatures.add_computations(kernel.computation);
     signatures.add_renamed(kernel.renamed != 0 ? kernel.renamed : 1000 + i);
     v1::ShardOrigin origin;
     origin.set_holdout(kernel.holdout);
@@ -287,6 +288,21 @@ TEST(Resolver, AVersionInAnotherTreeIsADuplicate) {
   EXPECT_EQ(Fate(clusters, 1), "version of 0");
   EXPECT_DOUBLE_EQ(clusters.decisions(1).similarity(), 0.6);
   EXPECT_EQ(Fate(clusters, 2), "kept");
+}
+
+TEST(Resolver, OneComputationIsAVersionWithinATreeToo) {
+  const auto resolve = [](const std::string& path, uint64_t name, uint64_t computation) {
+    Job job;
+    job.Add({.path = "a.py", .name = 5, .computation = 9});
+    job.Add({.path = path, .name = name, .computation = computation});
+    job.Version(0, 1);
+    return Fate(job.Resolve(), 1);
+  };
+  EXPECT_EQ(resolve("b.py", 6, 9), "version of 0");
+  EXPECT_EQ(resolve("a.py", 5, 9), "version of 0");
+  EXPECT_EQ(resolve("a.py", 6, 9), "kept") << "named apart in one file";
+  EXPECT_EQ(resolve("b.py", 5, 8), "kept") << "something else";
+  EXPECT_EQ(resolve("b.py", 5, 0), "kept") << "not known";
 }
 
 TEST(Resolver, AVersionOfACopyIsOneOfTheOriginal) {
