@@ -144,6 +144,16 @@ TEST(FetchPart, SaysThatFilesAreKeptAndNothingElseOfWhatIs) {
   EXPECT_EQ(FetchPart(source).keep(), v1::SOURCE_KEEP_FILES);
 }
 
+// It is compared as text, whatever is in it.
+TEST(FetchPart, HoldoutIsReadWhole) {
+  v1::Source source = Job().sources(0);
+  EXPECT_FALSE(ReadsWholeFiles(source));
+  source.set_role(v1::SOURCE_ROLE_HOLDOUT);
+  EXPECT_TRUE(ReadsWholeFiles(source));
+  EXPECT_EQ(FetchPart(source).keep(), v1::SOURCE_KEEP_FILES);
+  EXPECT_EQ(FetchPart(source).role(), v1::SourceRole());
+}
+
 TEST(WithDefaults, ToSayThatKernelsAreKeptIsToSayNothing) {
   v1::JobSpec spec = Job();
   const v1::JobSpec silent = WithDefaults(spec);

@@ -302,6 +302,10 @@ bool IsPinned(const v1::Source& source) {
   return source.has_git() ? IsLowerHex(source.ref(), 40) : IsLowerHex(source.sha256(), 64);
 }
 
+bool ReadsWholeFiles(const v1::Source& source) {
+  return source.keep() == v1::SOURCE_KEEP_FILES || source.role() == v1::SOURCE_ROLE_HOLDOUT;
+}
+
 // Fields are cleared one by one, not copied: a new field of Source counts as part of the fetch
 // until it is listed here.
 v1::Source FetchPart(const v1::Source& source) {
@@ -313,7 +317,8 @@ v1::Source FetchPart(const v1::Source& source) {
   part.clear_license();
   part.clear_url();
   part.clear_uses();
-  if (source.keep() != v1::SOURCE_KEEP_FILES) part.clear_keep();
+  part.clear_keep();
+  if (ReadsWholeFiles(source)) part.set_keep(v1::SOURCE_KEEP_FILES);
   return part;
 }
 

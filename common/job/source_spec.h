@@ -38,6 +38,10 @@ v1::Source FoundSource(const v1::Source& discover, const std::string& git_url);
 // Returns whether the source says exactly which bytes it means: a 40-digit commit, or a SHA-256.
 bool IsPinned(const v1::Source& source);
 
+// Returns whether every text of the source is read whole: it keeps files, or it is a holdout, which
+// is compared as text.
+bool ReadsWholeFiles(const v1::Source& source);
+
 // Returns the part of a source that decides what is fetched: origin, name, ref, sha256, globs and
 // keep.
 v1::Source FetchPart(const v1::Source& source);

@@ -61,13 +61,15 @@ absl::Status CheckConservation(const LedgerSums& sums) {
                             "kernels found in shards", kernels));
   const TrainingFileSums& files = sums.training_files;
   RETURN_IF_ERROR(MustEqual("decisions", sums.decisions, "kernels and whole files in shards",
-                            kernels + files.found));
+                            kernels + files.found + sums.holdout_files_found));
   RETURN_IF_ERROR(MustEqual("kernels found", sums.kernels_found,
                             "kept + rejected + duplicates + contaminated", Decided(sums)));
   RETURN_IF_ERROR(MustEqual("whole files", files.found,
                             "files extracted of sources that keep files", files.extracted));
   RETURN_IF_ERROR(MustEqual("whole files", files.found,
                             "kept + rejected + duplicates + contaminated", Decided(files)));
+  RETURN_IF_ERROR(MustEqual("holdout files found", sums.holdout_files_found,
+                            "holdout files decided", sums.holdout_files));
   return MustEqual("holdout kernels found", sums.holdout_found, "holdout kernels decided",
                    sums.holdout);
 }
@@ -130,6 +132,11 @@ absl::Status LedgerVisitor::VisitShard(const ShardView& view) {
         DecisionOn(clusters_, view.first_number + static_cast<uint32_t>(i));
     if (!IsFile(view.kernels->kernels(i))) {
       AddDecision(holdout, decision);
+      continue;
+    }
+    if (holdout) {
+      ++sums_.holdout_files_found;
+      sums_.holdout_files += GetFate(decision) == v1::FATE_HOLDOUT;
       continue;
     }
     ++sums_.training_files.found;

@@ -51,7 +51,9 @@ struct LedgerSums {
   std::map<std::string, int64_t> contaminated;  // by kind: "exact", "near"
 
   int64_t holdout_found = 0;
-  int64_t holdout = 0;  // those with the fate holdout
+  int64_t holdout = 0;              // those with the fate holdout
+  int64_t holdout_files_found = 0;  // whole files of holdouts
+  int64_t holdout_files = 0;        // those with the fate holdout
 
   TrainingFileSums training_files;  // not counted as kernels
 };
@@ -63,9 +65,9 @@ int64_t Total(const std::map<std::string, int64_t>& by_reason);
 // Checks that nothing disappeared. The sums must add up:
 //   files seen = extracted + skipped + failed
 //   kernels in files = kernels found + holdout kernels found
-//   kernels found + holdout kernels found + training files found = decisions
+//   kernels found + holdout kernels found + training files found + holdout files found = decisions
 //   kernels found = kept + rejected + duplicates + contaminated
-//   holdout kernels found = holdout kernels decided
+//   holdout kernels found = holdout kernels decided; the same of holdout files
 //   files extracted of sources that keep files = training files found = kept + rejected + ...
 // Returns INTERNAL, with the first sum that does not add up and its numbers.
 absl::Status CheckConservation(const LedgerSums& sums);

@@ -279,6 +279,22 @@ TEST(Ledger, WholeFilesHaveSumsOfTheirOwn) {
   EXPECT_THAT(sums->training_files.rejected, ElementsAre(Pair("holds", 1)));
 }
 
+// A holdout's files are compared with rows, and are no files to train on.
+TEST(Ledger, HoldoutsWholeFilesAreCountedApart) {
+  Dataset dataset;
+  dataset.shards[2].add_kernels()->set_form(v1::KERNEL_FORM_FILE);
+  dataset.Decide(v1::FATE_HOLDOUT, "");
+  const absl::StatusOr<LedgerSums> sums = dataset.Sum();
+  ASSERT_THAT(sums, IsOk());
+  EXPECT_THAT(CheckConservation(*sums), IsOk());
+  EXPECT_EQ(sums->holdout_files_found, 1);
+  EXPECT_EQ(sums->holdout_files, 1);
+  EXPECT_EQ(sums->holdout_found, 1);
+  EXPECT_EQ(sums->training_files.found, 0);
+  dataset.clusters.mutable_decisions(4)->set_fate(v1::FATE_KEPT);
+  EXPECT_THAT(std::string(CheckConservation(*dataset.Sum()).message()), HasSubstr("holdout files"));
+}
+
 TEST(Ledger, AWholeFileThatVanishesOrComesFromNowhereIsNoticed) {
   Dataset lost = KeptFiles();
   lost.shards[1].mutable_kernels()->RemoveLast();

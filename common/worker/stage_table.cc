@@ -41,11 +41,11 @@ constexpr StageInfo kStages[] = {
     Source(StageId::kLink, "link", 12),
     Splittable(Shard(StageId::kCompile, "compile", 5)),
     Shard(StageId::kValidate, "validate", 8),
-    Shard(StageId::kSign, "sign", 5),
-    Job(StageId::kPair, "pair", 4),
-    Job(StageId::kResolve, "resolve", 4),
+    Shard(StageId::kSign, "sign", 6),
+    Job(StageId::kPair, "pair", 5),
+    Job(StageId::kResolve, "resolve", 5),
     Job(StageId::kSplit, "split", 2),
-    Job(StageId::kManifest, "manifest", 4),
+    Job(StageId::kManifest, "manifest", 5),
 };
 
 static_assert(sizeof(kStages) / sizeof(kStages[0]) == kStageCount);

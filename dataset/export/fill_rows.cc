@@ -178,6 +178,7 @@ void FillContamination(const DatasetIndex& index, uint32_t number, Row* row) {
     to->set_text(match.text());
     to->set_holdout_text(match.holdout_text());
     to->set_copies(match.copies());
+    to->set_holdout_pointer(match.json_pointer());
   }
   row->set_contamination_weak_matches(decision.weak_matches());
   if (decision.weak_matches() > 0) row->set_contamination_weak_score(decision.weak_score());
@@ -438,6 +439,7 @@ void FillLedgerRow(const DatasetIndex& index, uint32_t number, v1::LedgerRow* ro
     row->set_of(index.kernels[decision.leader()].id());
     row->set_similarity(decision.similarity());
   }
+  row->set_preferred_by(decision.preferred_by());
   FillContamination(index, number, row);
 }
 

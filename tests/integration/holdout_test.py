@@ -88,6 +88,52 @@ class Holdouts(unittest.TestCase):
         self.assertEqual({(i["holdout"]["path"], i["holdout"]["json_pointer"])
                           for i in report["contamination"]["items"]}, set(held.values()))
 
+    def test_a_benchmark_without_kernels_is_text(self):
+        problem = "".join(f"class Problem{i}(torch.nn.Module):\n    def forward(self, left{i}, right{i}):\n"
+                          f"        return torch.matmul(left{i}, right{i}) + {i}\n" for i in range(12))
+        bench, source = self.folder / "bench", self.folder / "source"
+        for folder in (bench, source):
+            folder.mkdir()
+        (bench / "problem.py").write_text("import torch\n\n" + problem)
+        (bench / "prompts.jsonl").write_text(json.dumps({"prompt": "Write it: " + " ".join(
+            f"take the tile {i} of row{i} and add what column{i} holds" for i in range(12))}) + "\n")
+        kernel = ("@triton.jit\ndef NAME(x_ptr, out_ptr, n, BLOCK: tl.constexpr):\n    DOC\n"
+                  "    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
+                  "    x = tl.load(x_ptr + offsets, mask=offsets < n)\n"
+                  "    tl.store(out_ptr + offsets, VALUE, mask=offsets < n)\n")
+        head = "import torch\nimport triton\nimport triton.language as tl\n\n"
+        prompt = json.loads((bench / "prompts.jsonl").read_text())["prompt"].replace(" and ", "\n    and ")
+        rows = {"docstring.py": ("doubled", f'"""{prompt}"""', "x * 2"), "other.py": ("tripled", "pass", "x * 3")}
+        for path, (name, doc, value) in rows.items():
+            (source / path).write_text(head + kernel.replace("NAME", name).replace("DOC", doc).replace("VALUE", value))
+        (source / "whole.py").write_text(head + "# A model, and its kernel.\n" + problem + kernel.replace(
+            "NAME", "squared").replace("DOC", "pass").replace("VALUE", "x * x"))
+        (source / "LICENSE").write_text((harness.DEMO_SOURCES / "LICENSE").read_text())
+        job = self.folder / "text.yaml"
+        job.write_text("name: text\nsources:\n  - path: ./source\n    keep: files\n  - path: ./bench\n"
+                       '    include: ["**/*.{py,jsonl}"]\n    role: holdout\n')
+        harness.crawl(job, self.folder / "text-out", self.folder / "text-data")
+        seen = {(r["path"], r["form"] == "file"): r for r in harness.ledger(self.folder / "text-out")}
+        self.assertEqual({place: row["reason"] for place, row in seen.items() if row["fate"] == "contaminated"},
+                         {("docstring.py", False): "overlap:source", ("docstring.py", True): "overlap:source",
+                          ("whole.py", True): "overlap:source"})
+        match = seen["docstring.py", False]["contamination"][0]
+        self.assertEqual((match["holdout"]["path"], match["holdout_text"], match["holdout_pointer"]),
+                         ("prompts.jsonl", "file", "/1/prompt"))
+        self.assertGreater(match["score"], 0.9)
+        self.assertEqual(seen["other.py", False]["fate"], "kept")
+
+    def test_a_holdout_with_nothing_to_compare_is_an_error(self):
+        (self.folder / "empty").mkdir()
+        (self.folder / "empty/notes.md").write_text("Nothing here.")
+        job = self.folder / "empty.yaml"
+        job.write_text(f"name: empty\nsources:\n  - git: {self.git.url}/demo.git\n    name: demo\n"
+                       "  - path: ./empty\n    role: holdout\n")
+        done = harness.crawl(job, self.folder / "empty-out", self.folder / "empty-data", check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("the holdout ./empty must have a text to compare", done.stdout + done.stderr)
+        self.assertFalse((self.folder / "empty-out").exists())
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

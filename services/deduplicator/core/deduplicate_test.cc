@@ -39,6 +39,28 @@ TEST(Deduplicate, KeepsTheEarlierOfTwo) {
   EXPECT_EQ(clusters->decisions(3).leader(), 1u);
 }
 
+// The kernels differ in one line that says what they compute.
+TEST(Deduplicate, KernelsOfDifferentComputationsAreKept) {
+  v1::DeduplicateRequest request;
+  for (const std::string value :
+       {"x + y", "x - y", "y - x", "x * y", "x / y", "y / x", "x * 2 + y", "x + x * y", "x",
+        "x + 1", "x + 2", "x * x", "tl.maximum(x, y)", "tl.minimum(x, y)", "tl.where(x < y, x, y)",
+        "tl.where(x <= y, x, y)", "tl.exp(x)", "tl.exp2(x)", "tl.sigmoid(x) * y"}) {
+    request.add_sources(
+        absl::StrCat("@triton.jit\ndef kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):\n"
+                     "    offsets = tl.program_id(axis=0) * BLOCK + tl.arange(0, BLOCK)\n"
+                     "    mask = offsets < n\n    x = tl.load(x_ptr + offsets, mask=mask)\n"
+                     "    y = tl.load(y_ptr + offsets, mask=mask)\n"
+                     "    output = ",
+                     value, "\n    tl.store(out_ptr + offsets, output, mask=mask)\n"));
+  }
+  const absl::StatusOr<v1::Clusters> clusters = Deduplicate(request);
+  ASSERT_THAT(clusters, IsOk());
+  for (const v1::Decision& decision : clusters->decisions()) {
+    EXPECT_EQ(decision.fate(), v1::FATE_KEPT) << decision.ShortDebugString();
+  }
+}
+
 TEST(Deduplicate, TheThresholdIsTheCallers) {
   v1::DeduplicateRequest request;
   request.add_sources(Text(0, 40));

@@ -213,13 +213,18 @@ class ResolveStage final : public worker::Stage {
   }
 
   // Counts decisions by fate and reason. "dataset.kernels" is the sum of the four fates without
-  // holdouts. Whole files are counted apart; "dataset.training_files.found" is their sum.
+  // holdouts. Whole files are counted apart; "dataset.training_files.found" is their sum, without
+  // those of holdouts.
   static void Count(const v1::Clusters& clusters, const Resolver& resolver,
                     const v1::ContaminationPolicy& policy, v1::StageResult* result) {
     std::map<std::string, int64_t> counts;
     for (int i = 0; i < clusters.decisions_size(); ++i) {
       const v1::Decision& decision = clusters.decisions(i);
       const bool file = resolver.IsFile(static_cast<uint32_t>(i));
+      if (file && decision.fate() == v1::FATE_HOLDOUT) {
+        ++counts["dataset.holdout_files"];
+        continue;
+      }
       std::string counter = absl::StrCat(file ? "dataset.training_files." : "dataset.",
                                          manifest::FateName(decision.fate()));
       if (!decision.reason().empty()) {

@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
 #include "common/cas/digest.h"
+#include "common/job/source_spec.h"
 #include "common/manifest/curated_pairs.h"
 #include "common/manifest/ledger.h"
 #include "common/manifest/reviews.h"
@@ -199,6 +200,48 @@ void AddMissedGates(const v1::DatasetManifest& manifest, const manifest::LedgerS
   }
 }
 
+// A visitor that counts what the dataset is compared with in each holdout, kernels and whole files,
+// and passes everything on.
+class HoldoutVisitor final : public manifest::DatasetVisitor {
+ public:
+  explicit HoldoutVisitor(manifest::DatasetVisitor& inner) : inner_(inner) {}
+
+  absl::Status VisitTree(int source, const v1::SourceTree& tree) override {
+    files_[source] = tree.files_size();
+    return inner_.VisitTree(source, tree);
+  }
+  absl::Status VisitShard(const manifest::ShardView& view) override {
+    for (const v1::Kernel& kernel : view.kernels->kernels()) {
+      const bool counts = !manifest::IsFile(kernel) ||
+                          kernel.source().find_first_not_of(" \t\r\n") != std::string::npos;
+      texts_[view.source] += counts;
+    }
+    return inner_.VisitShard(view);
+  }
+
+  // Returns FAILED_PRECONDITION if a holdout has nothing that rows are compared with: a dataset
+  // that was held against nothing must not pass for one without contamination.
+  absl::Status Check(const v1::DatasetManifest& manifest) const {
+    for (int i = 0; i < manifest.sources_size(); ++i) {
+      const v1::Source& source = manifest.sources(i).source();
+      const auto texts = texts_.find(i);
+      const bool has_any = texts != texts_.end() && texts->second > 0;
+      if (!manifest::IsHoldout(source) || manifest.sources(i).failed() || has_any) continue;
+      const auto files = files_.find(i);
+      return absl::FailedPreconditionError(
+          absl::StrCat("sources[", i, "]: the holdout ", job::SourceName(source),
+                       " must have a text to compare; found none in ",
+                       files == files_.end() ? 0 : files->second, " files that its include names"));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  manifest::DatasetVisitor& inner_;
+  std::map<int, int64_t> files_;  // by source
+  std::map<int, int64_t> texts_;  // by source
+};
+
 }  // namespace
 
 // INVALID_ARGUMENT: the action has an input too many or too few for its parameters.
@@ -236,8 +279,10 @@ absl::StatusOr<v1::StageResult> ManifestStage::Run(const v1::Action& action,
   ASSIGN_OR_RETURN(const auto clusters, cas::GetMessage<v1::Clusters>(store, manifest.clusters()));
   RETURN_IF_ERROR(manifest::GetSplits(store, manifest, clusters).status());
   manifest::LedgerVisitor ledger(manifest, clusters);
-  manifest::CheckingVisitor checked(store, manifest, ledger);
+  HoldoutVisitor holdouts(ledger);
+  manifest::CheckingVisitor checked(store, manifest, holdouts);
   RETURN_IF_ERROR(manifest::WalkDataset(store, manifest, checked));
+  RETURN_IF_ERROR(holdouts.Check(manifest));
   const manifest::LedgerSums& sums = ledger.sums();
   RETURN_IF_ERROR(manifest::CheckConservation(sums));
   ASSIGN_OR_RETURN(const std::vector<manifest::CuratedPair> pairs,

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "common/job/source_spec.h"
+
 namespace kernelmill::coordinator {
 
 // A job may have 100,000 sources. A message takes several times the memory of its serialized form.
@@ -23,13 +25,13 @@ v1::Source PackedSources::Get(int32_t index) const {
 void PackedSources::Set(int32_t index, const v1::Source& source) {
   packed_[index] = source.SerializeAsString();
   holdouts_[index] = source.role() == v1::SOURCE_ROLE_HOLDOUT;
-  keeps_files_[index] = source.keep() == v1::SOURCE_KEEP_FILES;
+  whole_files_[index] = job::ReadsWholeFiles(source);
 }
 
 void PackedSources::Add(const v1::Source& source) {
   packed_.push_back(source.SerializeAsString());
   holdouts_.push_back(source.role() == v1::SOURCE_ROLE_HOLDOUT);
-  keeps_files_.push_back(source.keep() == v1::SOURCE_KEEP_FILES);
+  whole_files_.push_back(job::ReadsWholeFiles(source));
 }
 
 void PackedSources::CopyTo(v1::JobSpec& spec) const {

@@ -21,8 +21,8 @@ class PackedSources {
   v1::Source Get(int32_t index) const;
   // Returns whether the source is a holdout. Fast, since it is called for each of a million shards.
   bool IsHoldout(int32_t index) const { return holdouts_[index]; }
-  // Returns whether whole files of the source go into the dataset.
-  bool KeepsFiles(int32_t index) const { return keeps_files_[index]; }
+  // Returns job::ReadsWholeFiles of the source, as fast.
+  bool ReadsWholeFiles(int32_t index) const { return whole_files_[index]; }
   void Set(int32_t index, const v1::Source& source);
   void Add(const v1::Source& source);
   // Adds all sources to the spec.
@@ -31,7 +31,7 @@ class PackedSources {
  private:
   std::vector<std::string> packed_;
   std::vector<bool> holdouts_;
-  std::vector<bool> keeps_files_;
+  std::vector<bool> whole_files_;
 };
 
 }  // namespace kernelmill::coordinator

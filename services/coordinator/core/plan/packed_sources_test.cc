@@ -21,6 +21,8 @@ TEST(PackedSources, AreThoseOfTheSpecInTheirOrder) {
   EXPECT_EQ(packed.Get(1).include(0), "*.py");
   EXPECT_FALSE(packed.IsHoldout(0));
   EXPECT_TRUE(packed.IsHoldout(1));
+  EXPECT_FALSE(packed.ReadsWholeFiles(0));
+  EXPECT_TRUE(packed.ReadsWholeFiles(1));
   packed.CopyTo(spec);
   EXPECT_EQ(spec.SerializeAsString(), whole.SerializeAsString());
 }

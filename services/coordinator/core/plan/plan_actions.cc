@@ -107,7 +107,7 @@ v1::Action JobPlan::ActionFor(const TaskKey& task) const {
 void JobPlan::FillExtract(const TaskKey& task, v1::Action& action) const {
   const BlobRef& files = sources_[task.source].files[task.shard];
   AddInput(action, "files", files);
-  if (packed_.KeepsFiles(task.source)) {
+  if (packed_.ReadsWholeFiles(task.source)) {
     action.mutable_params()->mutable_extract()->set_keep_files(true);
   }
   if (task.sub_shard == kWholeShard) return;
@@ -218,12 +218,13 @@ void JobPlan::FillResolve(v1::Action& action) const {
     origin->set_holdout(IsHoldout(s));
     origin->set_tier(packed_.Get(s).tier());
     origin->set_source(s);
+    // Others name the source by it, as the origin of their code.
+    const v1::Source named = packed_.Get(s);
+    origin->set_url(named.url().empty() ? job::SourceName(named) : named.url());
     // Only sources that lend code to other sources, or borrow it, need their name: an opt-out must
     // also reach the kernels that contain the code.
     const bool lends = uses_.IsUsed(s) || !uses_.Of(s).empty();
-    if (lends && !settings_.opt_out().empty()) {
-      origin->set_repository(job::SourceName(packed_.Get(s)));
-    }
+    if (lends && !settings_.opt_out().empty()) origin->set_repository(job::SourceName(named));
   });
   ForEachLinked([&](int32_t s, const Source& source, int32_t k) {
     if (!IsHoldout(s)) AddInput(action, "verdicts", source.verdicts[k]);

@@ -35,6 +35,7 @@ absl::Status CheckSets(const v1::KernelShingles& kernel) {
   RETURN_IF_ERROR(CheckSet(AsSpan(kernel.near())));
   RETURN_IF_ERROR(CheckSet(AsSpan(kernel.structural())));
   RETURN_IF_ERROR(CheckSet(AsSpan(kernel.module_runs())));
+  for (const v1::WordRuns& words : kernel.words()) RETURN_IF_ERROR(CheckSet(AsSpan(words.runs())));
   return CheckSet(AsSpan(kernel.launcher_runs()));
 }
 
@@ -112,6 +113,8 @@ void HoldoutMatcher::AddText(Item item, Set near, Set structural, Set runs) {
 // Indexes a holdout's source, and its launcher if that is long enough to mean something.
 absl::Status HoldoutMatcher::Add(uint32_t number, const v1::KernelShingles& kernel) {
   RETURN_IF_ERROR(CheckSets(kernel));
+  words_.Add(number, kernel);
+  if (kernel.runs().empty() && kernel.structural().empty()) return absl::OkStatus();  // a file
   AddText({number, v1::Sensitive::TEXT_SOURCE, HashTokens(kernel)}, AsSpan(kernel.near()),
           AsSpan(kernel.structural()), ToSet(AsSpan(kernel.runs())));
   const Set launcher = AsSpan(kernel.launcher_runs());
@@ -231,6 +234,7 @@ absl::Status HoldoutMatcher::Match(uint32_t number, const v1::KernelShingles& ke
   MatchSource(kernel, runs, &matches);
   MatchModule(runs, AsSpan(kernel.module_runs()), &matches);
   MatchLauncher(AsSpan(kernel.launcher_runs()), &matches);
+  words_.Match(kernel, &matches);
   // Only the strongest matches are stored one by one; a kernel made of common idioms can match
   // thousands of holdouts weakly.
   const size_t named = PutGravestFirst(&matches);

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "kernelmill/v1/dataset.pb.h"
+#include "services/deduplicator/core/pair/holdout_words.h"
 
 namespace kernelmill::deduplicator {
 
@@ -29,6 +30,8 @@ inline constexpr uint32_t kLeastRuns = 64;
 //   sources with sources   the same tokens; Jaccard similarity of shingles, plain and structural
 //   all texts with all     runs of 13 tokens: how many of the holdout's runs the text has, and how
 //                          many of the text's runs any holdout has
+//   all texts with all     the same with words: holdout_words.h
+//   files of the holdout
 // clang-format on
 //
 // The comparison is exact, without MinHash: the threshold for contamination is so low that half of
@@ -85,6 +88,7 @@ class HoldoutMatcher {
   Postings by_shingle_;
   Postings by_structural_;
   Postings by_run_;
+  HoldoutWords words_;
   std::vector<Common> common_;     // for each item
   std::vector<uint32_t> touched_;  // items that have anything in common with the text at hand
 };

@@ -18,6 +18,7 @@ namespace kernelmill::deduplicator {
 void SameKernel::Observe(const v1::SignatureShard& shard) {
   for (int i = 0; i < KernelsIn(shard); ++i) {
     names_.push_back(shard.names(i));
+    computations_.push_back(shard.computations(i));
     files_.push_back(StableHash64(shard.paths(i), shards_));
   }
   ++shards_;
@@ -43,6 +44,9 @@ absl::StatusOr<absl::Span<const uint64_t>> SameKernel::GetOperations(
 // Applies the rules of the class comment, in their order.
 absl::StatusOr<bool> SameKernel::IsOne(Names names, const v1::Pair& pair) {
   if (pair.common() == pair.total()) return true;
+  const uint64_t computation = computations_[pair.a()];
+  const bool is_known = computation != 0 && computations_[pair.b()] != 0;
+  if (is_known && computation != computations_[pair.b()]) return false;
   ASSIGN_OR_RETURN(const auto a, GetOperations(pair.a(), &buffer_a_));
   ASSIGN_OR_RETURN(const auto b, GetOperations(pair.b(), &buffer_b_));
   // Operations are sorted sets: inclusion is one merge.
@@ -52,11 +56,12 @@ absl::StatusOr<bool> SameKernel::IsOne(Names names, const v1::Pair& pair) {
   const uint64_t name_a = names_[pair.a()];
   const uint64_t name_b = names_[pair.b()];
   const double similarity = Similarity({pair.common(), pair.total()});
+  if (is_known && (name_a == name_b || name_a == 0 || name_b == 0)) return true;
   if (name_a == name_b || name_a == 0 || name_b == 0) {
     const bool is_named = name_a == name_b && name_a != 0;
     return a_has_all || b_has_all || (is_named && similarity >= kSameByName);
   }
-  if (!a_has_all || !b_has_all) return false;
+  if (!is_known && (!a_has_all || !b_has_all)) return false;
   return files_[pair.a()] != files_[pair.b()] || similarity >= kSameInOneFile;
 }
 

@@ -17,12 +17,15 @@ inline constexpr double kSameByName = 0.8;
 // The similarity from which kernels of one file are the same kernel despite different names.
 inline constexpr double kSameInOneFile = 0.95;
 
-// A filter that decides whether two similar kernels are the same kernel, by their operations
-// (operations.h) and their names. Two softmaxes with and without a mask are similar, but not the
-// same. The first rule that applies decides:
+// A filter that decides whether two similar kernels are the same kernel, by what they compute
+// (computation.h) and their names. Two softmaxes with and without a mask are similar, but not the
+// same. If it is not known what one of them computes, their operations (operations.h) decide.
+// The first rule that applies decides:
 //
 // clang-format off
 //   equal sets of shingles                                               same
+//   known computations that differ                                       not the same
+//   known computations that are equal: see the last two rules
 //   equal names, similarity at least kSameByName                         same
 //   equal names or a missing name, and the operations of one include     same
 //     those of the other
@@ -59,8 +62,9 @@ class SameKernel {
                                                            std::vector<uint64_t>* buffer);
   absl::StatusOr<bool> IsOne(Names names, const v1::Pair& pair);
 
-  std::vector<uint64_t> names_;  // a hash of each kernel's name, 0 for none
-  std::vector<uint64_t> files_;  // a hash of each kernel's shard and path
+  std::vector<uint64_t> names_;         // a hash of each kernel's name, 0 for none
+  std::vector<uint64_t> computations_;  // a hash of what each kernel computes, 0 if it is unknown
+  std::vector<uint64_t> files_;         // a hash of each kernel's shard and path
   uint64_t shards_ = 0;
   std::vector<uint32_t> loaded_;  // ascending
   ShingleSets operations_;        // the operations of loaded_, in that order

@@ -17,6 +17,7 @@ struct Kernel {
   uint64_t name = 0;
   std::string path = "a.py";
   std::vector<uint64_t> operations = {1, 2};
+  uint64_t computation = 0;
 };
 
 // Returns true if two kernels of that similarity, in percent, stay a pair.
@@ -27,6 +28,7 @@ bool AreOne(const Kernel& a, const Kernel& b, uint32_t common,
   for (const Kernel* kernel : {&a, &b}) {
     shard.mutable_sha256()->append(32, 'a');
     shard.add_names(kernel->name);
+    shard.add_computations(kernel->computation);
     shard.add_paths(kernel->path);
     if (in_one_shard && kernel == &a) continue;
     same.Observe(shard);
@@ -60,6 +62,24 @@ TEST(SameKernel, AVersionOfTheSameNameMayHaveMore) {
   EXPECT_FALSE(AreOne({.operations = {1, 2}}, {.operations = {1, 3}}, 94));
   // Generated code has no name of its own.
   EXPECT_TRUE(AreOne({.operations = {1, 2}}, {.name = 7, .operations = {1, 2, 3}}, 80));
+}
+
+TEST(SameKernel, OtherComputationsAreAnotherKernelWhateverTheName) {
+  const Kernel kernel = {.name = 7, .path = "a.py", .computation = 5};
+  EXPECT_FALSE(AreOne(kernel, {.name = 7, .path = "b.py", .computation = 6}, 99));
+  EXPECT_FALSE(AreOne(kernel, {.name = 8, .path = "b.py", .computation = 6}, 99));
+  EXPECT_FALSE(AreOne({.computation = 5}, {.computation = 6}, 99));
+  EXPECT_FALSE(AreOne(kernel, {.name = 7, .path = "b.py", .computation = 6}, 99,
+                      SameKernel::Names::kDoNotCount));
+  EXPECT_TRUE(AreOne(kernel, {.name = 7, .path = "b.py"}, 99)) << "it is not known";
+}
+
+TEST(SameKernel, OperationsOfAddressesDoNotCountWhereTheComputationIsKnown) {
+  const Kernel kernel = {.name = 7, .path = "a.py", .operations = {1, 2}, .computation = 5};
+  EXPECT_TRUE(
+      AreOne(kernel, {.name = 8, .path = "b.py", .operations = {1, 3}, .computation = 5}, 71));
+  EXPECT_FALSE(AreOne(kernel, {.name = 8, .path = "a.py", .computation = 5}, 94))
+      << "named apart in one file";
 }
 
 TEST(SameKernel, WhatOneFileNamesApartIsTwo) {

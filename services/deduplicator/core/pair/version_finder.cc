@@ -1,6 +1,7 @@
 // The basic idea: a library's function keeps its name and its place ("ops/softmax.py") when the
-// library moves on, while its text drifts too far for the duplicate finder. So kernels are grouped
-// by a hash of name and place, without MinHash, and those of a group are compared with a low
+// library moves on, and one that somebody rewrites computes the same, while its text drifts too far
+// for the duplicate finder. So kernels are grouped by a hash of name and place, and by one of what
+// they compute, without MinHash, and those of a group are compared with a low
 // threshold. Each is compared with the first kFirst and the last kLast before it only, so that a
 // group of thousands costs linear time. A group belongs to one partition.
 
@@ -41,9 +42,13 @@ void VersionFinder::Observe(const v1::SignatureShard& shard) {
   for (int i = 0; i < KernelsIn(shard); ++i) {
     const uint32_t number = observed_++;
     const absl::string_view place = GetPlace(shard.paths(i));
-    if (shard.names(i) == 0 || place.empty() || shard.near().sizes(i) == 0) continue;
-    const uint64_t key = StableHash64(place, shard.names(i));
-    if (key % partitions_ == partition_) entries_.push_back({key, shard.near().hashes(i), number});
+    if (shard.near().sizes(i) == 0) continue;
+    const auto add = [&](uint64_t key) {
+      if (key % partitions_ != partition_) return;
+      entries_.push_back({key, shard.near().hashes(i), number});
+    };
+    if (shard.names(i) != 0 && !place.empty()) add(StableHash64(place, shard.names(i)));
+    if (shard.computations(i) != 0) add(StableHash64("computation", shard.computations(i)));
   }
 }
 
@@ -76,6 +81,7 @@ void VersionFinder::EndObserving() {
   std::sort(proposed_.begin(), proposed_.end(), [](const Proposal& x, const Proposal& y) {
     return std::tie(x.a, x.b) < std::tie(y.a, y.b);
   });
+  proposed_.erase(std::unique(proposed_.begin(), proposed_.end()), proposed_.end());
   for (const auto& [a, b] : proposed_) needed_.insert(needed_.end(), {a, b});
   std::sort(needed_.begin(), needed_.end());
   needed_.erase(std::unique(needed_.begin(), needed_.end()), needed_.end());

@@ -17,7 +17,8 @@ namespace kernelmill::deduplicator {
 inline constexpr double kVersionSimilarity = 0.5;
 
 // A search for versions of one kernel: kernels of the same name, in files of the same name, in
-// folders of the same name, such as an old copy of a library beside its current tree. The resolver
+// folders of the same name, such as an old copy of a library beside its current tree; and kernels
+// that compute the same. The resolver
 // checks that the two come from different trees. Used as DuplicateFinder is:
 //
 //   VersionFinder finder(partition, partitions, spill);
@@ -45,13 +46,14 @@ class VersionFinder {
 
  private:
   struct Entry {
-    uint64_t key;  // a hash of name and place
+    uint64_t key;  // a hash of name and place, or of what it computes
     uint64_t set;  // a hash of its shingles
     uint32_t number;
   };
   struct Proposal {
     uint32_t a;
     uint32_t b;
+    bool operator==(const Proposal&) const = default;
   };
 
   const uint64_t partition_;

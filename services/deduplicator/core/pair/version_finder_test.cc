@@ -18,6 +18,7 @@ struct Kernel {
   uint64_t name = 7;
   std::string path = "lib/ops/softmax.py";
   std::vector<uint64_t> set;
+  uint64_t computation = 0;
 };
 
 // "0 1 0.75;" a pair, over all partitions.
@@ -29,6 +30,7 @@ std::string Find(const std::vector<Kernel>& kernels, int partitions = 1) {
     for (const Kernel& kernel : kernels) {
       shard.mutable_sha256()->append(32, 'a');
       shard.add_names(kernel.name);
+      shard.add_computations(kernel.computation);
       shard.add_paths(kernel.path);
       shard.mutable_near()->add_hashes(kernel.set.empty() ? 0
                                                           : kernel.set[0] * 31 + kernel.set.size());
@@ -47,6 +49,22 @@ std::string Find(const std::vector<Kernel>& kernels, int partitions = 1) {
     }
   }
   return text;
+}
+
+TEST(VersionFinder, OneComputationFromHalfOnWhateverTheName) {
+  const std::vector<uint64_t> set = {1, 2, 3};
+  const auto find = [&](uint64_t computation, const std::vector<uint64_t>& other) {
+    return Find({{.set = set, .computation = 5},
+                 {.name = 8, .path = "a/b.py", .set = other, .computation = computation}});
+  };
+  EXPECT_EQ(find(5, {1, 2, 3, 4, 5, 6}), "0 1 0.5;");
+  EXPECT_EQ(find(5, {1, 2, 4, 5, 6}), "");
+  EXPECT_EQ(find(6, {1, 2, 3, 4}), "");
+  EXPECT_EQ(Find({{.set = set}, {.name = 8, .path = "a/b.py", .set = {1, 2, 3, 4}}}), "")
+      << "unknown computations are not equal";
+  EXPECT_EQ(Find({{.set = set, .computation = 5}, {.set = {1, 2, 3, 4}, .computation = 5}}),
+            "0 1 0.75;")
+      << "once, by whichever";
 }
 
 TEST(VersionFinder, OneNameAndPlaceFromHalfOn) {
@@ -74,6 +92,7 @@ TEST(VersionFinder, ManyOfOneNameAreNotComparedAllWithAll) {
   for (uint64_t i = 0; i < 2000; ++i) {
     shard.mutable_sha256()->append(32, 'a');
     shard.add_names(7);
+    shard.add_computations(0);
     shard.add_paths("a/b.py");
     shard.mutable_near()->add_hashes(i);
     shard.mutable_near()->add_sizes(4);
@@ -106,6 +125,7 @@ TEST(VersionFinder, MissingSetsAreSaid) {
   shard.set_sha256(std::string(64, 'a'));
   for (const uint64_t hash : {1, 2}) {
     shard.add_names(7);
+    shard.add_computations(0);
     shard.add_paths("a/b.py");
     shard.mutable_near()->add_hashes(hash);
     shard.mutable_near()->add_sizes(1);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -21,6 +22,8 @@ namespace {
 
 constexpr std::array<absl::string_view, 5> kRules = {"exact", "near", "structural", "overlap",
                                                      "contained"};
+
+constexpr absl::string_view kFileText = "file";  // a holdout's whole file, as in records
 
 // Returns the place of the rule in kRules: 0 is the most severe.
 size_t Severity(const v1::Contamination& contamination) {
@@ -59,7 +62,8 @@ v1::Contamination Judge(const v1::HoldoutMatch& match, const v1::ContaminationPo
   v1::Contamination judged;
   judged.set_holdout(match.holdout());
   judged.set_text(TextName(match.text()));
-  judged.set_holdout_text(TextName(match.holdout_text()));
+  judged.set_holdout_text(match.words() ? std::string(kFileText) : TextName(match.holdout_text()));
+  judged.set_json_pointer(match.json_pointer());
   judged.set_copies(match.copies());
   judged.set_score(*std::max_element(scores.begin(), scores.end()));
   for (size_t rule = 0; rule < scores.size(); ++rule) {
@@ -91,6 +95,18 @@ void AddWeak(int matches, double score, v1::Decision* decision) {
   decision->set_weak_score(std::max(decision->weak_score(), score));
 }
 
+// Removes the matches of a text with whole files if it also matches a holdout's kernel or launcher:
+// these are parts of the files, and say more.
+void DropRepeatedWords(std::vector<v1::Contamination>* decisive) {
+  std::set<std::string> texts;
+  for (const v1::Contamination& match : *decisive) {
+    if (match.holdout_text() != kFileText) texts.insert(match.text());
+  }
+  std::erase_if(*decisive, [&](const v1::Contamination& match) {
+    return match.holdout_text() == kFileText && texts.contains(match.text());
+  });
+}
+
 }  // namespace
 
 void Contaminations::Build() {
@@ -105,10 +121,11 @@ void Contaminations::Describe(uint32_t number, v1::Decision* decision) const {
     v1::Contamination judged = Judge(match, policy_);
     if (judged.decisive()) {
       decisive.push_back(std::move(judged));
-    } else {
+    } else if (!match.words()) {
       AddWeak(1, judged.score(), decision);
     }
   }
+  DropRepeatedWords(&decisive);
   for (const v1::FurtherMatches& further : FindMatches(further_, number)) {
     AddWeak(further.matches(), further.score(), decision);
   }

@@ -23,7 +23,8 @@ namespace kernelmill::deduplicator {
 // clang-format on
 //
 // The first three rules compare the kernels themselves; modules and launchers match by the last
-// two. A match by a rule is decisive. Anything less, such as the offsets and masks that all kernels
+// two, and so do all texts with the files of a holdout, by their words. A match by a rule is
+// decisive. Anything less, such as the offsets and masks that all kernels
 // of a kind share, is weak and only counted. Not thread-safe while matches are added.
 class Contaminations {
  public:

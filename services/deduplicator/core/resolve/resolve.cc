@@ -9,6 +9,7 @@
 //
 // clang-format off
 //   vendored    not in a folder of third-party code
+//   named       a kernel of the same name says that it was adapted from this source
 //   for_vendor  not for one vendor's hardware only
 //   adapted     does not say that it was adapted from elsewhere
 //   aside       not a test, example or benchmark
@@ -30,11 +31,14 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <tuple>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "common/base/status.h"
+#include "common/base/url.h"
 #include "common/job/opt_out.h"
 #include "common/job/review_list.h"
 #include "common/manifest/fim.h"
@@ -47,7 +51,21 @@ namespace {
 
 constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
+// The similarity from which kernels of one source and different names that compute the same are
+// versions of each other.
+constexpr double kSameComputation = 0.6;
+
 constexpr absl::string_view kGeneric = "generic";  // the Verdict.target of portable kernels
+
+// Returns an origin as "owner/name", or as its last part: of a URL, of owner/name, of a name.
+std::string GetOriginKey(absl::string_view origin) {
+  const std::string key = RepositoryKey(origin);
+  std::vector<absl::string_view> parts = absl::StrSplit(key, '/', absl::SkipEmpty());
+  const bool has_host = parts.size() > 1 && absl::StrContains(parts[0], '.');
+  if (has_host) parts.erase(parts.begin());
+  if (parts.size() > 2) parts.resize(2);
+  return absl::StrJoin(parts, "/");
+}
 
 // Returns the number of `key`, a new one for a new key.
 uint32_t Intern(const std::string& key, absl::flat_hash_map<std::string, uint32_t>* ids) {
@@ -116,6 +134,7 @@ absl::Status Resolver::AddShard(const v1::SignatureShard& signatures,
                                 const v1::VerdictShard* verdicts, const v1::ShardOrigin& origin) {
   RETURN_IF_ERROR(CheckSignatures(signatures));
   const int kernels = KernelsIn(signatures);
+  source_keys_.try_emplace(origin.source(), GetOriginKey(origin.url()));
   if (origin.holdout() != (verdicts == nullptr) ||
       (verdicts != nullptr && verdicts->verdicts_size() != kernels)) {
     return absl::InvalidArgumentError(
@@ -139,6 +158,8 @@ absl::Status Resolver::AddShard(const v1::SignatureShard& signatures,
         renamed_ids_.try_emplace(signatures.renamed(i), static_cast<uint32_t>(renamed_ids_.size()))
             .first->second;
     kernel.word_overlap = Similarity({signatures.words_common(i), signatures.words_total(i)});
+    kernel.name = signatures.names(i);
+    kernel.computation = signatures.computations(i);
     near_.AddKernel();
     versions_.AddKernel();
     structural_.AddKernel();
@@ -146,12 +167,34 @@ absl::Status Resolver::AddShard(const v1::SignatureShard& signatures,
     const v1::Verdict& verdict = verdicts->verdicts(i);
     kernel.accepted = verdict.accepted();
     Rank(verdict, &kernel);
+    AddOrigins(verdict, kernel);
     if (verdict.accepted()) continue;
     kernel.taint = FindTaint(verdict);
     kernel.rejection = std::string(job::GravestReason(verdict));
     kernel.opted_out = kernel.rejection == job::kOptOutReason;
   }
   return absl::OkStatus();
+}
+
+// Notes where the kernel says that it comes from: it names a source, and is one of its kernels as
+// far as the names tell.
+void Resolver::AddOrigins(const v1::Verdict& verdict, const Candidate& kernel) {
+  if (kernel.name == 0) return;
+  for (const v1::Adaptation& adaptation : verdict.license().adapted_from()) {
+    const std::string key = GetOriginKey(adaptation.origin());
+    if (!key.empty()) origins_.emplace(key, kernel.name);
+  }
+}
+
+// Marks the kernels that others name as their origin: by the source's owner and name, or by its
+// name alone.
+void Resolver::FindNamed() {
+  for (Candidate& kernel : kernels_) {
+    const std::string& key = source_keys_[kernel.source];
+    if (key.empty() || kernel.name == 0) continue;
+    const std::string name = key.substr(key.rfind('/') + 1);
+    kernel.named = origins_.contains({key, kernel.name}) || origins_.contains({name, kernel.name});
+  }
 }
 
 absl::Status Resolver::Review(uint32_t number, const v1::Review& review) {
@@ -242,19 +285,55 @@ void Resolver::Enter(uint32_t number, Index* index) {
 
 // Returns the accepted candidates, best first.
 std::vector<uint32_t> Resolver::Ranked() const {
-  const std::vector<uint32_t> path_places = SortedPlaces(paths_);
   std::vector<uint32_t> order;
   for (uint32_t i = 0; i < kernels_.size(); ++i) {
     if (kernels_[i].accepted && !kernels_[i].holdout) order.push_back(i);
   }
-  const auto rank = [&](uint32_t number) {
-    const Candidate& kernel = kernels_[number];
-    return std::make_tuple(kernel.vendored, kernel.for_vendor, kernel.adapted, kernel.aside,
-                           -kernel.certainty, kernel.tier, kernel.compiles, kernel.source,
-                           -kernel.quality, path_places[kernel.path], kernel.first_line, number);
-  };
-  std::sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) { return rank(x) < rank(y); });
+  std::sort(order.begin(), order.end(), [this](uint32_t x, uint32_t y) {
+    const Properties a = GetProperties(x);
+    const Properties b = GetProperties(y);
+    return std::lexicographical_compare(
+        a.begin(), a.end(), b.begin(), b.end(),
+        [](const Property& p, const Property& q) { return p.value < q.value; });
+  });
   return order;
+}
+
+// Returns what ranks a kernel, the gravest first.
+Resolver::Properties Resolver::GetProperties(uint32_t number) const {
+  const Candidate& kernel = kernels_[number];
+  return {{{"vendored", kernel.vendored},
+           {"origin", !kernel.named},
+           {"target", kernel.for_vendor},
+           {"adapted", kernel.adapted},
+           {"kind", kernel.aside},
+           {"license", -kernel.certainty},
+           {"tier", kernel.tier},
+           {"compiles", kernel.compiles},
+           {"source", kernel.source},
+           {"quality", -kernel.quality},
+           {"path", path_places_[kernel.path]},
+           {"line", kernel.first_line},
+           {"number", number}}};
+}
+
+// Returns the first property by which the leader ranks before the other kernel.
+absl::string_view Resolver::FindPreference(uint32_t leader, uint32_t other) const {
+  const Properties a = GetProperties(leader);
+  const Properties b = GetProperties(other);
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i].value != b[i].value) return a[i].name;
+  }
+  return "";
+}
+
+// Returns true if two kernels that the pair stage takes for versions are: they are of two sources,
+// or they compute the same. Otherwise, within one tree, the author told kernels of one name apart.
+bool Resolver::IsVersion(const Candidate& a, const Candidate& b, double similarity) {
+  if (a.source != b.source) return true;
+  if (a.computation == 0 || a.computation != b.computation) return false;
+  const bool same_name = a.name != 0 && a.name == b.name;
+  return same_name || (a.path != b.path && similarity >= kSameComputation);
 }
 
 // Calls callback(Match) for every leader that the kernel repeats or resembles. If it matches one
@@ -275,8 +354,7 @@ void Resolver::ForEachMatch(uint32_t number, const Index& leaders, Callback call
   });
   versions_.ForEachNeighbour(versions_.FindGroup(number), [&](uint32_t group, double similarity) {
     uint32_t found = leaders.by_near[group];
-    // Within one tree, the author told kernels of one name apart.
-    if (found != kNone && kernels_[found].source == kernel.source) {
+    if (found != kNone && !IsVersion(kernel, kernels_[found], similarity)) {
       found = leaders.by_near_elsewhere.empty() ? kNone : leaders.by_near_elsewhere[group];
     }
     offer(found, "version", similarity);
@@ -298,6 +376,7 @@ bool Resolver::Duplicate(uint32_t number, const Index& leaders, const std::vecto
   });
   if (best.number == kNone) return false;
   Decide(v1::FATE_DUPLICATE, best.kind, best.number, best.similarity, decision);
+  decision->set_preferred_by(std::string(FindPreference(best.number, number)));
   return true;
 }
 
@@ -369,6 +448,8 @@ void Resolver::Build() {
   versions_.Build();
   structural_.Build();
   contaminations_.Build();
+  path_places_ = SortedPlaces(paths_);
+  FindNamed();
 }
 
 // Rejects the kernel if it is a duplicate of an opted-out one, and names the one that it matches by

@@ -1,8 +1,12 @@
 #ifndef KERNELMILL_SERVICES_DEDUPLICATOR_CORE_RESOLVE_RESOLVE_H_
 #define KERNELMILL_SERVICES_DEDUPLICATOR_CORE_RESOLVE_RESOLVE_H_
 
+#include <array>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -32,7 +36,7 @@ namespace kernelmill::deduplicator {
 //   duplicate     it repeats a kept kernel: "exact", the same bytes; "pair", the same normalized
 //                 pair; "renamed", the same tokens except local names; "near", similarity at the
 //                 threshold and the same by same_kernel.h; "version", the same name and place in
-//                 another tree (version_finder.h); "structural", if the policy asks for it,
+//                 another tree, or the same computation (version_finder.h); "structural", if the policy asks for it,
 //                 similarity at its threshold with names, numbers and strings folded
 //   kept          everything else
 // clang-format on
@@ -80,6 +84,7 @@ class Resolver {
     bool opted_out = false;
     // Its rank, together with its number; see the .cc.
     bool vendored = false;
+    bool named = false;       // others say that they have it from there
     bool for_vendor = false;  // written for one vendor's hardware
     bool adapted = false;     // its file says that it was adapted from elsewhere
     bool aside = false;       // a test, an example or the like
@@ -90,6 +95,8 @@ class Resolver {
     int source = 0;
     uint32_t path = 0;
     int first_line = 0;
+    uint64_t name = 0;         // a hash
+    uint64_t computation = 0;  // a hash; 0: unknown
 
     // Equal for kernels with equal bytes, equal normalized pairs, and equal tokens after renaming.
     uint32_t exact = 0;
@@ -118,6 +125,9 @@ class Resolver {
   using Ids = absl::flat_hash_map<std::string, uint32_t>;
 
   static void Rank(const v1::Verdict& verdict, Candidate* kernel);
+  void AddOrigins(const v1::Verdict& verdict, const Candidate& kernel);
+  void FindNamed();
+  static bool IsVersion(const Candidate& a, const Candidate& b, double similarity);
   absl::Status AddTo(SimilarityGraph* graph, double threshold,
                      const google::protobuf::RepeatedPtrField<v1::Pair>& pairs);
   template <typename Message>
@@ -132,6 +142,13 @@ class Resolver {
   Index EmptyIndex() const;
   bool IsCopy(uint32_t number, const Index& opted_out);
   void Enter(uint32_t number, Index* index);
+  struct Property {
+    absl::string_view name;  // as in Decision.preferred_by
+    int64_t value;           // the least is best
+  };
+  using Properties = std::array<Property, 13>;
+  Properties GetProperties(uint32_t number) const;
+  absl::string_view FindPreference(uint32_t leader, uint32_t other) const;
   std::vector<uint32_t> Ranked() const;
   template <typename Callback>
   void ForEachMatch(uint32_t number, const Index& leaders, Callback callback);
@@ -144,6 +161,10 @@ class Resolver {
 
   const v1::DedupPolicy policy_;
   std::vector<Candidate> kernels_;
+  std::map<int, std::string> source_keys_;  // by source, as GetOriginKey has it
+  // The origins that kernels say they come from, with the kernels' names.
+  std::set<std::pair<std::string, uint64_t>> origins_;
+  std::vector<uint32_t> path_places_;  // by path the place among all paths
   Ids exact_ids_;
   Ids pair_ids_;
   absl::flat_hash_map<uint64_t, uint32_t> renamed_ids_;

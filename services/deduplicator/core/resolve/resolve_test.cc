@@ -38,8 +38,12 @@ class Job {
     std::string path = "a.py";
     int line = 1;
     int source = 0;
-    uint32_t words_common = 0;  // out of 10
-    uint64_t renamed = 0;       // 0: like no other
+    uint32_t words_common = 0;         // out of 10
+    uint64_t renamed = 0;              // 0: like no other
+    uint64_t name = 0;                 // 0: none
+    uint64_t computation = 0;          // 0: unknown
+    std::string url;                   // of its source
+    std::string origin = "elsewhere";  // if adapted
     std::string vendored;
     std::string target;
     bool adapted = false;
@@ -139,18 +143,20 @@ class Job {
     signatures.add_words_total(10);
     signatures.add_paths(kernel.path);
     signatures.add_first_lines(kernel.line);
-    signatures.add_names(0);
+    signatures.add_names(kernel.name);
+    signatures.add_computations(kernel.computation);
     signatures.add_renamed(kernel.renamed != 0 ? kernel.renamed : 1000 + i);
     v1::ShardOrigin origin;
     origin.set_holdout(kernel.holdout);
     origin.set_tier(kernel.tier);
     origin.set_source(kernel.source);
+    origin.set_url(kernel.url);
     v1::VerdictShard verdicts;
     v1::Verdict* verdict = verdicts.add_verdicts();
     verdict->set_accepted(kernel.rejection.empty());
     verdict->mutable_license()->set_confidence(kernel.confidence);
     verdict->mutable_license()->set_vendored(kernel.vendored);
-    if (kernel.adapted) verdict->mutable_license()->add_adapted_from()->set_origin("elsewhere");
+    if (kernel.adapted) verdict->mutable_license()->add_adapted_from()->set_origin(kernel.origin);
     verdict->set_target(kernel.target);
     verdict->set_kind(kernel.kind);
     if (kernel.compiles != v1::RuleResult::OUTCOME_UNSPECIFIED) {
@@ -234,6 +240,32 @@ TEST(Resolver, TheOriginalRanksBeforeItsCopies) {
   EXPECT_EQ(Fate(two.Resolve(), 0), "exact of 1");
 }
 
+// A copy that says nothing is no original, although its source comes first in the job.
+TEST(Resolver, WhatOthersNameAsTheirOriginIsTheOriginal) {
+  const auto resolve = [](const std::string& origin, uint64_t name) {
+    Job job;
+    job.Add({.sha = 'x', .source = 0, .name = 5, .url = "https://github.com/some/copy"});
+    job.Add({.sha = 'x', .source = 1, .name = 5, .url = "https://github.com/Lab/kernels"});
+    job.Add({.sha = 'x',
+             .source = 2,
+             .name = name,
+             .url = "https://github.com/other/lib",
+             .origin = origin,
+             .adapted = true});
+    return job.Resolve();
+  };
+  for (const std::string origin :
+       {"https://github.com/lab/kernels/blob/main/ops/a.py", "Lab/kernels", "kernels"}) {
+    const v1::Clusters clusters = resolve(origin, 5);
+    EXPECT_EQ(Fate(clusters, 0), "exact of 1") << origin;
+    EXPECT_EQ(Fate(clusters, 2), "exact of 1") << origin;
+    EXPECT_EQ(clusters.decisions(0).preferred_by(), "origin");
+  }
+  EXPECT_EQ(Fate(resolve("nobody/else", 5), 1), "exact of 0");
+  EXPECT_EQ(Fate(resolve("Lab/kernels", 6), 1), "exact of 0") << "another kernel's origin";
+  EXPECT_EQ(resolve("nobody/else", 5).decisions(1).preferred_by(), "source");
+}
+
 TEST(Resolver, ARenamedCopyIsADuplicate) {
   Job job;
   job.Add({.renamed = 5});
@@ -256,6 +288,21 @@ TEST(Resolver, AVersionInAnotherTreeIsADuplicate) {
   EXPECT_EQ(Fate(clusters, 1), "version of 0");
   EXPECT_DOUBLE_EQ(clusters.decisions(1).similarity(), 0.6);
   EXPECT_EQ(Fate(clusters, 2), "kept");
+}
+
+TEST(Resolver, OneComputationIsAVersionWithinATreeToo) {
+  const auto resolve = [](const std::string& path, uint64_t name, uint64_t computation) {
+    Job job;
+    job.Add({.path = "a.py", .name = 5, .computation = 9});
+    job.Add({.path = path, .name = name, .computation = computation});
+    job.Version(0, 1);
+    return Fate(job.Resolve(), 1);
+  };
+  EXPECT_EQ(resolve("b.py", 6, 9), "version of 0");
+  EXPECT_EQ(resolve("a.py", 5, 9), "version of 0");
+  EXPECT_EQ(resolve("a.py", 6, 9), "kept") << "named apart in one file";
+  EXPECT_EQ(resolve("b.py", 5, 8), "kept") << "something else";
+  EXPECT_EQ(resolve("b.py", 5, 0), "kept") << "not known";
 }
 
 TEST(Resolver, AVersionOfACopyIsOneOfTheOriginal) {
@@ -519,6 +566,20 @@ TEST(ResolveHoldouts, AnyExportedTextContaminates) {
   EXPECT_EQ(clusters.decisions(3).contamination(0).copies(), 4);
   EXPECT_EQ(Fate(clusters, 4), "kept");
   EXPECT_EQ(Named(clusters, 5), "1 weak, 0.49");
+}
+
+TEST(ResolveHoldouts, WordsOfAHoldoutsFileContaminate) {
+  Job job;
+  job.Add();
+  job.Add({.holdout = true});
+  v1::HoldoutMatch* match = job.Like(0, 1, 0, 6);
+  match->set_text(v1::Sensitive::TEXT_MODULE);
+  match->set_words(true);
+  match->set_json_pointer("/3/prompt");
+  const v1::Clusters clusters = job.Resolve();
+  EXPECT_EQ(Fate(clusters, 0), "overlap:module holdout 1");
+  EXPECT_EQ(clusters.decisions(0).contamination(0).holdout_text(), "file");
+  EXPECT_EQ(clusters.decisions(0).contamination(0).json_pointer(), "/3/prompt");
 }
 
 TEST(ResolveHoldouts, APolicyThatLabelsKeepsWhatItNames) {

@@ -20,9 +20,11 @@
 #include "common/manifest/fim.h"
 #include "common/manifest/walk.h"
 #include "common/source_files/whole_files.h"
+#include "services/deduplicator/core/computation/computation.h"
 #include "services/deduplicator/core/sign/operations.h"
 #include "services/deduplicator/core/sign/shingles.h"
 #include "services/deduplicator/core/sign/tokenizer.h"
+#include "services/deduplicator/core/sign/words.h"
 
 namespace kernelmill::deduplicator {
 namespace {
@@ -64,6 +66,16 @@ std::string FileSha1(const v1::Kernel& file) {
   return Sha1(absl::StrCat(absl::string_view("\0file\0", 6), Sha256(file.source())));
 }
 
+// Returns a hash of what the kernel computes; 0 if that is not known. One that only moves data is
+// also known by the operations of its addresses.
+uint64_t HashComputation(const v1::Kernel& kernel, Language language,
+                         const std::vector<uint64_t>& operations) {
+  Computation computation = FindComputation(kernel.source(), language, kernel.name());
+  if (computation.hashes.empty()) return 0;
+  if (computation.only_moves) computation.hashes.push_back(SetHash(operations));
+  return SetHash(computation.hashes);
+}
+
 // Returns no tokens for a file that cannot be trained on: it is rejected without a comparison.
 std::vector<uint64_t> FileTokens(const v1::Kernel& file) {
   if (!source_files::WholeFileProblem(file.source()).empty()) return {};
@@ -80,6 +92,7 @@ void SignFile(const v1::Kernel& file, SignedShard* shard) {
   signatures.add_paths(file.path());
   signatures.add_first_lines(0);
   signatures.add_names(0);
+  signatures.add_computations(0);
   signatures.add_renamed(StableHash64(file.source(), kFileSalt));
   std::vector<uint64_t> hashes = FileTokens(file);
   std::vector<uint64_t> runs = Runs(hashes);
@@ -92,6 +105,7 @@ void SignFile(const v1::Kernel& file, SignedShard* shard) {
   v1::KernelShingles* shingles = shard->shingles.add_kernels();
   shingles->mutable_near()->Add(near.begin(), near.end());
   shingles->mutable_module_runs()->Add(runs.begin(), runs.end());
+  AddFileWords(file, shingles);
 }
 
 }  // namespace
@@ -130,6 +144,7 @@ void Sign(const v1::Kernel& kernel, SignedShard* shard) {
   const std::vector<uint64_t> operations = Operations(tokens, language, kernel.name());
   const std::vector<uint64_t> runs = Runs(hashes);
   signatures.add_names(NameHash(kernel));
+  signatures.add_computations(HashComputation(kernel, language, operations));
   // A text without tokens equals only itself.
   signatures.add_renamed(hashes.empty() ? StableHash64(kernel.source())
                                         : RenamedHash(hashes, local));
@@ -142,6 +157,7 @@ void Sign(const v1::Kernel& kernel, SignedShard* shard) {
   shingles->mutable_operations()->Add(operations.begin(), operations.end());
   AddRuns(kernel.module(), language, runs, shingles->mutable_module_runs());
   AddRuns(kernel.launcher().text(), language, {}, shingles->mutable_launcher_runs());
+  AddKernelWords(kernel, shingles);
 }
 
 SignedShard SignShard(const v1::KernelShard& kernels) {
@@ -163,7 +179,8 @@ absl::Status CheckSignatures(const v1::SignatureShard& shard) {
                     shard.pair_sha1().size() == static_cast<size_t>(kernels) * 20 &&
                     shard.words_common_size() == kernels && shard.words_total_size() == kernels &&
                     shard.paths_size() == kernels && shard.first_lines_size() == kernels &&
-                    shard.names_size() == kernels && shard.renamed_size() == kernels;
+                    shard.names_size() == kernels && shard.renamed_size() == kernels &&
+                    shard.computations_size() == kernels;
   if (fits && Fits(shard.near(), kernels) && Fits(shard.structural(), kernels)) {
     return absl::OkStatus();
   }

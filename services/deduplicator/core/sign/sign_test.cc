@@ -181,6 +181,7 @@ TEST(CheckSignatures, RefusesColumnsThatDiffer) {
   EXPECT_THAT(CheckSignatures(bad), StatusIs(absl::StatusCode::kInvalidArgument));
   bad = good;
   bad.add_renamed(1);
+  bad.add_computations(1);
   EXPECT_THAT(CheckSignatures(bad), StatusIs(absl::StatusCode::kInvalidArgument));
   bad = good;
   bad.mutable_sha256()->push_back('x');

@@ -77,6 +77,7 @@ inline v1::SignatureShard Signatures(const TestSource& source, uint32_t first) {
     shard.add_paths("a.py");
     shard.add_first_lines(kernel.file ? 0 : 1);
     shard.add_names(1);
+    shard.add_computations(0);
     shard.add_renamed(kernel.renamed == 0 ? 1'000'000 + number : kernel.renamed);
   }
   return shard;
