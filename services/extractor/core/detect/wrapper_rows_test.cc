@@ -231,7 +231,7 @@ TEST(WrapperRowsTest, WhatTheSourceSaysOfANameComesBeforeItsWord) {
   EXPECT_THAT(forms("import triton\nimport triton.language as tl\n"),
               ElementsAre("k WRAPPED TRITON p.compat.triton.jit"));
   EXPECT_THAT(forms("from vllm.triton_utils import tl, triton\n"),
-              ElementsAre("k WRAPPED TRITON name:p.compat.triton.jit"));
+              ElementsAre("k WRAPPED TRITON name:vllm.triton_utils.triton.jit"));
   EXPECT_THAT(forms("class triton:\n    jit = staticmethod(print)\n"), IsEmpty());
   EXPECT_THAT(Forms(ExtractAndLink({{"p/__init__.py", ""},
                                     {"p/triton.py", "def jit(f): return f\n"},
