@@ -67,7 +67,11 @@ bool SaysMaker(absl::string_view origin) { return dsl::FindSaidDsl(origin) != v1
 
 std::optional<JitWrapper> JitWrappers::Read(NodeId expression, int depth) {
   if (depth > kMaxSteps) return std::nullopt;
-  const NodeId node = tree_.StripParentheses(expression);
+  NodeId node = tree_.StripParentheses(expression);
+  if (tree_.GetKind(node) == Kind::kNamedExpression) {
+    const NodeId value = tree_.Child(node, Field::kValue);
+    if (value != kNoNode) node = tree_.StripParentheses(value);
+  }
   if (tree_.GetKind(node) == Kind::kCall) return ReadCall(node, depth + 1);
   if (IsChoice(tree_, node)) return ReadChoice(node, depth + 1);
   const std::string dotted = DottedExpression(tree_, node);

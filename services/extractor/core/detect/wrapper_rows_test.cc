@@ -56,7 +56,8 @@ TEST(WrapperRowsTest, AWrapperIsAnythingThatLeadsToJit) {
                 ElementsAre("a WRAPPED TRITON w"))
         << wrapper;
   }
-  for (const char* choice : {"(triton.jit if fast else other)", "getattr(triton, 'jit')"}) {
+  for (const char* choice :
+       {"(triton.jit if fast else other)", "getattr(triton, 'jit')", "(j := triton.jit or None)"}) {
     EXPECT_THAT(Forms(Extract(absl::StrCat("import triton\n@", choice, "\ndef a(): pass\n"))),
                 ElementsAre("a WRAPPED TRITON triton.jit"));
   }
