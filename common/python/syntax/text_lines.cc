@@ -53,8 +53,8 @@ std::string FindDeclaredEncoding(absl::string_view text) {
   return "";
 }
 
-// Returns whether characters of the encoding have two bytes, the second of which may be ASCII: a
-// backslash, a quote or a bracket that is none. All these have a first byte that is not ASCII.
+// Returns whether the encoding has characters of two bytes with an ASCII second byte, which reads
+// as a backslash, a quote or a bracket but is not. The first byte is never ASCII.
 bool HasAsciiSecondBytes(absl::string_view encoding) {
   static constexpr absl::string_view kPrefixes[] = {
       "big5",  "big-5",   "csbig5",    "hkscs",      "gbk",        "gb18030",
