@@ -18,6 +18,17 @@
 namespace kernelmill::dsl {
 namespace {
 
+// Names that say by themselves that they are Pallas's, whatever module they come from.
+constexpr absl::string_view kPallasWords[] = {"pallas_call", "emit_pipeline",
+                                              "emit_pipeline_with_allocations",
+                                              "emit_pipeline_warp_specialized"};
+
+std::vector<absl::string_view> PallasMakers() {
+  std::vector<absl::string_view> names(std::begin(kPallasWords), std::end(kPallasWords));
+  names.insert(names.end(), {"core_map", "kernel"});
+  return names;
+}
+
 // The extracted languages come first, then the counted ones by name. A language whose kernels are
 // found by makers needs a marker in every file that uses it, or the fetcher would skip the file.
 std::vector<Language> MakeLanguages() {
@@ -29,12 +40,15 @@ std::vector<Language> MakeLanguages() {
                     "runtime.JITFunction", "JITFunction"}}},
        .markers = {"triton"},
        .template_markers = {kTemplateClass, kTemplateHook},
+       .hints = {"tl.load", "tl.store", "tl.program_id", "tl.constexpr", "tl.arange", "@jit",
+                 "_jit"},
        .decorator = "@triton.jit",
        .compiles_as_triton = true},
       {.name = "gluon",
        .dsl = v1::DSL_GLUON,
        .makers = {{"triton.experimental.gluon", {"jit", "_runtime.jit"}}},
        .markers = {"gluon"},
+       .hints = {"ttgl."},
        .decorator = "@gluon.jit",
        .compiles_as_triton = true},
       // The makers are jax.experimental.pallas.pallas_call,
@@ -42,9 +56,9 @@ std::vector<Language> MakeLanguages() {
       // operations that use Pallas.
       {.name = "pallas",
        .dsl = v1::DSL_PALLAS,
-       .makers = {{"jax.experimental.pallas", {"pallas_call", "core_map", "kernel"}, true, "ops"},
-                  {"jax._src.pallas", {"pallas_call", "core_map", "kernel"}, true, "ops"}},
-       .markers = {"pallas"}},
+       .makers = {{"jax.experimental.pallas", PallasMakers(), true, "ops"},
+                  {"jax._src.pallas", PallasMakers(), true, "ops"}},
+       .markers = {"pallas", "emit_pipeline"}},
       {.name = "cuda", .dsl = v1::DSL_CUDA, .markers = {"__global__", "__device__"}},
       {.name = "cute",
        .makers = {{"cutlass.cute", {"jit", "kernel"}},
@@ -184,6 +198,7 @@ class MarkerFinder {
     for (const Language& language : Languages()) {
       for (const absl::string_view marker : language.markers) Add(marker);
       for (const absl::string_view marker : language.template_markers) Add(marker);
+      for (const absl::string_view hint : language.hints) Add(hint);
     }
   }
 
@@ -253,6 +268,16 @@ v1::Dsl FindExtractedDsl(absl::string_view resolved) {
   return language == nullptr ? v1::DSL_UNSPECIFIED : language->dsl;
 }
 
+bool HasMakers(absl::string_view dotted) {
+  for (const Language& language : Languages()) {
+    for (const Makers& makers : language.makers) {
+      const bool extracted = language.dsl != v1::DSL_UNSPECIFIED;
+      if (extracted && FirstPart(makers.module) == FirstPart(dotted)) return true;
+    }
+  }
+  return false;
+}
+
 absl::string_view FindCountedDsl(absl::string_view resolved) {
   const Language* language = FindMakerLanguage(resolved);
   return language == nullptr || language->dsl != v1::DSL_UNSPECIFIED ? "" : language->name;
@@ -282,6 +307,16 @@ std::optional<SaidName> FindSaidName(absl::string_view dotted) {
   return std::nullopt;
 }
 
+v1::Dsl FindSaidDsl(absl::string_view dotted) {
+  if (const auto said = FindSaidName(dotted)) return FindExtractedDsl(said->resolved);
+  const absl::string_view root = FirstPart(dotted);
+  const bool own = root == "triton" || root == "jax" || root == "jaxlib";
+  const absl::string_view last = LastPart(dotted);
+  const bool says =
+      std::find(std::begin(kPallasWords), std::end(kPallasWords), last) != std::end(kPallasWords);
+  return says && !own ? v1::DSL_PALLAS : v1::DSL_UNSPECIFIED;
+}
+
 bool HasMarker(absl::string_view text) {
   static const auto& finder = *new MarkerFinder();
   return finder.FindIn(text);
@@ -307,7 +342,9 @@ bool MayHoldExtracted(absl::string_view text) {
   static const auto& triton =
       *new Words({FindLanguage(v1::DSL_TRITON), FindLanguage(v1::DSL_GLUON)});
   static const auto& pallas = *new Words({FindLanguage(v1::DSL_PALLAS)});
-  return triton.MayBeIn(text) || pallas.MayBeIn(text);
+  if (triton.MayBeIn(text) || pallas.MayBeIn(text)) return true;
+  return HoldsAny(text, FindLanguage(v1::DSL_TRITON)->hints) ||
+         HoldsAny(text, FindLanguage(v1::DSL_GLUON)->hints);
 }
 
 bool MayHoldCounted(absl::string_view text) {

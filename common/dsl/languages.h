@@ -37,6 +37,9 @@ struct Language {
   // A template that becomes Python once it is filled in, and makes such kernels, holds one of
   // these.
   std::vector<absl::string_view> template_markers = {};
+  // A file that gets the language through another file, and does not name it, holds one of these:
+  // `from ._compat import jit, tl`. Each has four bytes or more.
+  std::vector<absl::string_view> hints = {};
   absl::string_view decorator = "";  // the usual spelling of its decorator
   // Triton's compiler compiles its kernels. A language without this is not given to the compile
   // stage.
@@ -57,6 +60,9 @@ const Language* FindMakerLanguage(absl::string_view resolved);
 // Returns the DSL of such a maker if its kernels are extracted; else DSL_UNSPECIFIED.
 v1::Dsl FindExtractedDsl(absl::string_view resolved);
 
+// Returns whether a package, by its first name, has makers of a DSL whose kernels are extracted.
+bool HasMakers(absl::string_view dotted);
+
 // Returns the language's name of such a maker if its functions are only counted; else empty.
 absl::string_view FindCountedDsl(absl::string_view resolved);
 
@@ -73,21 +79,26 @@ struct SaidName {
 // its dots. Returns nullopt if the name says nothing, or is one of Triton's or JAX's own.
 std::optional<SaidName> FindSaidName(absl::string_view dotted);
 
+// Returns the DSL whose maker of kernels such a name says it is: Triton for
+// "vllm.triton_utils.triton.jit", Pallas for "utils.pallas_call"; else DSL_UNSPECIFIED.
+v1::Dsl FindSaidDsl(absl::string_view dotted);
+
 // Returns whether Triton's compiler compiles kernels of this DSL; false for an unknown one.
 bool CompilesAsTriton(v1::Dsl dsl);
 
 // Returns the language's name of an extracted DSL, such as "cuda"; "unknown" for others.
 absl::string_view DslName(v1::Dsl dsl);
 
-// Returns whether a text holds a marker of any language. Without one it holds no kernel and no
-// function to count. Runs at memory speed.
+// Returns whether a text holds a marker or a hint of any language. Without one it holds no kernel
+// and no function to count. Runs at memory speed.
 bool HasMarker(absl::string_view text);
 
 // Returns whether a text holds a marker of this DSL.
 bool HasMarkerOf(v1::Dsl dsl, absl::string_view text);
 
 // Return whether a Python text may hold a kernel that is extracted, or a function that is counted:
-// a marker, and the last part of one of its language's makers. Texts that pass hold a marker.
+// a marker, and the last part of one of its language's makers; or a hint. Texts that pass hold a
+// marker or a hint.
 bool MayHoldExtracted(absl::string_view text);
 bool MayHoldCounted(absl::string_view text);
 

@@ -68,6 +68,25 @@ TEST(Languages, PallasIsFoundInSubmodulesButNotAmongItsOperations) {
   EXPECT_EQ(FindExtractedDsl("jax.experimental.pallas.ops.tpu.kernel"), v1::DSL_UNSPECIFIED);
 }
 
+TEST(Languages, APipelineIsPallasWhateverModuleSaysIt) {
+  EXPECT_EQ(FindExtractedDsl("jax.experimental.pallas.tpu.emit_pipeline"), v1::DSL_PALLAS);
+  EXPECT_EQ(FindSaidDsl("x.pltpu.emit_pipeline"), v1::DSL_PALLAS);
+  EXPECT_EQ(FindSaidDsl("x.pallas_call"), v1::DSL_PALLAS);
+  EXPECT_EQ(FindSaidDsl("x.kernel"), v1::DSL_UNSPECIFIED);
+  EXPECT_EQ(FindSaidDsl("x.triton.jit"), v1::DSL_TRITON);
+  EXPECT_EQ(FindSaidDsl("x.jit"), v1::DSL_UNSPECIFIED);
+}
+
+TEST(Languages, AHintIsEnoughForAFileThatDoesNotNameTriton) {
+  for (const char* text : {"from .c import jit, tl\n@jit\ndef k(p): tl.load(p)\n",
+                           "from .c import kernel, tl\n@kernel\ndef k(p): tl.store(p, 1)\n"}) {
+    EXPECT_TRUE(HasMarker(text)) << text;
+    EXPECT_TRUE(MayHoldExtracted(text)) << text;
+    EXPECT_FALSE(HasMarkerOf(v1::DSL_TRITON, text)) << text;
+  }
+  for (const char* text : {"util.load(x)\n", "jit = 1\n"}) EXPECT_FALSE(HasMarker(text)) << text;
+}
+
 TEST(Languages, CountedOnesHaveANameAndNoDsl) {
   EXPECT_EQ(FindCountedDsl("numba.cuda.jit"), "numba");
   EXPECT_EQ(FindCountedDsl("tilelang.language.prim_func"), "tilelang");

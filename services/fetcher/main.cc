@@ -42,8 +42,9 @@ int main(int argc, char** argv) {
                  "file with a token for GitHub's REST API; code search needs one (default: none)")
       ->envname("KERNELMILL_GITHUB_TOKEN_FILE")
       ->check(CLI::ExistingFile);
-  app.add_option("--temp-dir", options.temp_dir,
-                 "folder for temporary repositories (default: the system's temporary folder)")
+  app.add_option(
+         "--temp-dir", options.temp_dir,
+         "folder for temporary repositories and wheels (default: the system's temporary folder)")
       ->envname("KERNELMILL_TEMP_DIR")
       ->check(CLI::ExistingDirectory);
   double timeout = absl::ToDoubleSeconds(options.command_timeout);

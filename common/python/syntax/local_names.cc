@@ -16,6 +16,12 @@ constexpr int kMaxDepth = 256;
 // A name that a hostile file binds a million times is not looked at a million times.
 constexpr size_t kMaxValues = 16;
 
+// The most targets of one assignment that are read.
+constexpr int kMaxTargets = 8;
+
+constexpr Kind kBindingKinds[] = {Kind::kFunctionDefinition, Kind::kClassDefinition,
+                                  Kind::kAssignment};
+
 bool OpensScope(Kind kind) {
   return kind == Kind::kFunctionDefinition || kind == Kind::kLambda ||
          kind == Kind::kClassDefinition;
@@ -53,31 +59,38 @@ LocalNames::LocalNames(const SyntaxTree& tree) : tree_(tree), scope_of_(tree.siz
     scope_of_[node] = OpensScope(tree.GetKind(parent)) ? parent : scope_of_[parent];
   }
   std::vector<NodeId> binding;
-  for (const Kind kind : {Kind::kFunctionDefinition, Kind::kClassDefinition, Kind::kAssignment}) {
+  for (const Kind kind : kBindingKinds) {
     const std::span<const NodeId> nodes = tree.Of(kind);
     binding.insert(binding.end(), nodes.begin(), nodes.end());
   }
   std::sort(binding.begin(), binding.end());
   bound_.reserve(2 * binding.size());
-  for (const NodeId node : binding) Bind(node);
+  // In the order of the text, so that the values of a name are sorted.
+  for (const NodeId node : binding) {
+    const auto [name, value] = ReadBinding(node);
+    if (!name.empty()) bound_[{scope_of_[node], name}].values.push_back(value);
+  }
   for (const NodeId node : tree.Of(Kind::kIdentifier)) {
     const NodeId parent = tree[node].parent;
     if (parent != kNoNode && IsParameterKind(tree.GetKind(parent))) BindParameter(node, parent);
   }
 }
 
-// Called in the order of the text, so that the values of a name are sorted.
-void LocalNames::Bind(NodeId node) {
+std::pair<absl::string_view, NodeId> LocalNames::ReadBinding(NodeId node) const {
   if (IsDefinition(tree_.GetKind(node))) {
     const NodeId name = tree_.Child(node, Field::kName);
-    if (name == kNoNode) return;
-    bound_[{scope_of_[node], tree_.GetText(name)}].values.push_back(node);
-  } else {
-    const NodeId left = tree_.Child(node, Field::kLeft);
-    const NodeId right = tree_.Child(node, Field::kRight);
-    if (left == kNoNode || right == kNoNode || tree_.GetKind(left) != Kind::kIdentifier) return;
-    bound_[{scope_of_[node], tree_.GetText(left)}].values.push_back(right);
+    return {name == kNoNode ? "" : tree_.GetText(name), node};
   }
+  const NodeId left = tree_.Child(node, Field::kLeft);
+  NodeId right = tree_.Child(node, Field::kRight);
+  // In `a = b = value` the right side of the first is the second.
+  for (int targets = 1; targets < kMaxTargets && right != kNoNode; ++targets) {
+    if (tree_.GetKind(right) != Kind::kAssignment) break;
+    right = tree_.Child(right, Field::kRight);
+  }
+  const bool plain =
+      left != kNoNode && right != kNoNode && tree_.GetKind(left) == Kind::kIdentifier;
+  return {plain ? tree_.GetText(left) : "", right};
 }
 
 // The name of a parameter is a few levels below the list, as in *args: int. Defaults and
@@ -122,6 +135,27 @@ std::span<const NodeId> LocalNames::GetValues(absl::string_view name, NodeId at)
   return {last - std::min<ptrdiff_t>(kMaxValues, last - all.begin()), last};
 }
 
+std::span<const NodeId> LocalNames::GetMembers(absl::string_view name,
+                                               NodeId class_definition) const {
+  const auto found = bound_.find({class_definition, name});
+  if (found == bound_.end()) return {};
+  const std::span<const NodeId> all(found->second.values.data(), found->second.values.size());
+  return all.last(std::min(all.size(), kMaxValues));
+}
+
+std::vector<std::pair<absl::string_view, NodeId>> LocalNames::ListMembers(
+    NodeId class_definition) const {
+  std::vector<std::pair<absl::string_view, NodeId>> members;
+  for (const Kind kind : kBindingKinds) {
+    for (const NodeId node : tree_.Of(kind, class_definition)) {
+      if (scope_of_[node] != class_definition) continue;
+      const auto [name, value] = ReadBinding(node);
+      if (!name.empty()) members.emplace_back(name, value);
+    }
+  }
+  return members;
+}
+
 std::vector<std::pair<absl::string_view, NodeId>> LocalNames::ListModuleValues() const {
   std::vector<std::pair<absl::string_view, NodeId>> names;
   for (const auto& [key, bound] : bound_) {
@@ -135,7 +169,7 @@ std::vector<std::pair<absl::string_view, NodeId>> LocalNames::ListModuleValues()
 
 bool LocalNames::IsParameter(absl::string_view name, NodeId at) const {
   const Bound* bound = Find(name, at);
-  return bound != nullptr && bound->parameter && bound->values.empty();
+  return bound != nullptr && bound->parameter;
 }
 
 // Two nodes are alternatives if they are in different branches of the same statement: at most one

@@ -24,8 +24,15 @@ class LocalNames {
   // of those near `at`.
   std::span<const NodeId> GetValues(absl::string_view name, NodeId at) const;
 
-  // Returns whether that scope binds it as a parameter only.
+  // Returns whether that scope binds it as a parameter; it may be assigned anew as well.
   bool IsParameter(absl::string_view name, NodeId at) const;
+
+  // Returns the values of a name in the body of a class, like GetValues.
+  std::span<const NodeId> GetMembers(absl::string_view name, NodeId class_definition) const;
+
+  // Returns the functions, classes and plain assignments in the body of a class, with their names,
+  // each kind in the order of the text.
+  std::vector<std::pair<absl::string_view, NodeId>> ListMembers(NodeId class_definition) const;
 
   // Every value of a name of the module, in the order of the text.
   std::vector<std::pair<absl::string_view, NodeId>> ListModuleValues() const;
@@ -41,7 +48,8 @@ class LocalNames {
     bool parameter = false;
   };
 
-  void Bind(NodeId node);
+  // Returns what a definition or a plain assignment binds, and the value; an empty name if nothing.
+  std::pair<absl::string_view, NodeId> ReadBinding(NodeId node) const;
   void BindParameter(NodeId node, NodeId parent);
   const Bound* Find(absl::string_view name, NodeId at) const;
   bool InOtherBranch(NodeId a, NodeId b) const;

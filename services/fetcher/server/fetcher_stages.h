@@ -32,7 +32,7 @@ struct FetcherOptions {
   std::string temp_dir;
   absl::Duration command_timeout = absl::Minutes(15);  // for one git command, download or search
   int64_t git_bytes = int64_t{4} << 30;                // for one git transfer
-  int64_t wheel_bytes = 256 << 20;                     // for one wheel
+  int64_t wheel_bytes = int64_t{2} << 30;              // for one wheel
   ContentLimits content;
   TreeLimits tree;
 };

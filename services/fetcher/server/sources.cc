@@ -105,6 +105,14 @@ Sources::Sources(const FetcherOptions& options) : options_(options) { GitSetting
 
 // The scratch folder is made again if somebody has cleaned up the temporary folder. The old one is
 // kept in the list, since fetches that still run in it must not lose their lock.
+absl::StatusOr<std::string> Sources::FindScratch() {
+  if (scratch_.empty() || !scratch_.back().Exists()) {
+    ASSIGN_OR_RETURN(ScratchFolder scratch, ScratchFolder::Create(options_.temp_dir));
+    scratch_.push_back(std::move(scratch));
+  }
+  return scratch_.back().path();
+}
+
 absl::StatusOr<GitOptions> Sources::GitSettings() {
   GitOptions git;
   git.local = options_.local;
@@ -114,11 +122,7 @@ absl::StatusOr<GitOptions> Sources::GitSettings() {
   git.tree = options_.tree;
   git.smart_http = smart_http_;
   absl::MutexLock lock(&mutex_);
-  if (scratch_.empty() || !scratch_.back().Exists()) {
-    ASSIGN_OR_RETURN(ScratchFolder scratch, ScratchFolder::Create(options_.temp_dir));
-    scratch_.push_back(std::move(scratch));
-  }
-  git.temp_dir = scratch_.back().path();
+  ASSIGN_OR_RETURN(git.temp_dir, FindScratch());
   return git;
 }
 
@@ -135,6 +139,7 @@ absl::StatusOr<WheelOptions> Sources::WheelSettings() {
     ASSIGN_OR_RETURN(index_url_, ResolvePackageIndex(options_.package_index));
   }
   wheel.index_url = index_url_;
+  ASSIGN_OR_RETURN(wheel.temp_dir, FindScratch());
   return wheel;
 }
 

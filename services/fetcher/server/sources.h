@@ -67,6 +67,7 @@ class Sources {
                                                        const GlobSet& globs, FetchCache& cache);
   absl::StatusOr<WheelOptions> WheelSettings();
   absl::StatusOr<GitOptions> GitSettings();
+  absl::StatusOr<std::string> FindScratch() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const FetcherOptions options_;
   const std::shared_ptr<SmartHttp> smart_http_ = std::make_shared<SmartHttp>();

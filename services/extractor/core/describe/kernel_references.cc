@@ -213,7 +213,7 @@ void KernelReferences::FollowName(NodeId node, Search& search) const {
   const absl::string_view name = LastPart(dotted);
   const bool plain = tree_.GetKind(node) == Kind::kIdentifier;
   // The scopes around are searched for the function that has the parameter.
-  if (plain && names_.IsParameter(name, node)) {
+  if (plain && names_.IsParameter(name, node) && names_.GetValues(name, node).empty()) {
     NodeId function = around_[node];
     for (int depth = 0; depth < kMaxDepth && function != kNoNode; ++depth) {
       const NodeId parameters = tree_.Child(function, Field::kParameters);

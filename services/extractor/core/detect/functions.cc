@@ -83,28 +83,24 @@ std::vector<NodeId> ListDecorators(const SyntaxTree& tree, NodeId decorated) {
   return expressions;
 }
 
-// Returns whether the name comes from a file that may define wrappers: not from Python or a
-// library.
-bool IsOfAProject(absl::string_view origin) {
-  const absl::string_view root = origin.substr(0, origin.find('.'));
-  return !origin.empty() && !python::IsStandardModule(root) && !dsl::IsLibrary(root);
-}
-
-// Returns whether a name says that it is a maker of kernels: vllm.triton_utils.triton.jit. Some
-// libraries have one too: torch._inductor.runtime.triton_compat.triton.jit.
-bool SaysJit(absl::string_view origin) {
-  const std::optional<dsl::SaidName> said = dsl::FindSaidName(origin);
-  return said && dsl::FindExtractedDsl(said->resolved) != v1::DSL_UNSPECIFIED;
-}
-
 // Returns whether the name is a package with a jit that makes kernels: triton, also as imported
 // through another module.
 bool NamesAPackageOfJit(absl::string_view origin) {
   const auto has_jit = [](absl::string_view package) {
     return dsl::FindExtractedDsl(absl::StrCat(package, ".jit")) != v1::DSL_UNSPECIFIED;
   };
-  return has_jit(origin) || SaysJit(absl::StrCat(origin, ".jit"));
+  return has_jit(origin) || SaysMaker(absl::StrCat(origin, ".jit"));
 }
+
+// Returns whether a name that another module gives the file says that it is of Triton's language: a
+// relative import does not resolve `tl.load`.
+bool SaysLanguage(absl::string_view resolved) {
+  const std::optional<dsl::SaidName> said = dsl::FindSaidName(absl::StrCat(".", resolved));
+  return said && absl::StrContains(said->resolved, ".language.");
+}
+
+// The most values of a file whose members are read for other files.
+constexpr size_t kMaxHolders = 1024;
 
 // The most imports of '*' in a file that count for a name; the last ones do.
 constexpr size_t kMaxWildcards = 8;
@@ -119,10 +115,6 @@ absl::flat_hash_set<std::string> StringsIn(const SyntaxTree& tree, NodeId value)
     strings.emplace(text.substr(1, text.size() - 2));
   }
   return strings;
-}
-
-bool NamesAJit(absl::string_view dotted) {
-  return absl::StrContains(absl::AsciiStrToLower(dotted), "jit");
 }
 
 // Finds the functions of one text; see FindFunctions.
@@ -209,7 +201,7 @@ class Finder {
   bool IsWrapped(JitFunction& function) {
     for (const NodeId decorator : function.decorators) {
       const std::optional<JitWrapper> wrapper = wrappers_.Read(decorator);
-      if (!wrapper || wrapper->own) continue;
+      if (!wrapper || wrapper->own || !wrapper->imported.empty()) continue;
       function.dsl = wrapper->dsl;
       function.found_by = wrapper->name;
       function.form = v1::KERNEL_FORM_WRAPPED;
@@ -229,56 +221,80 @@ class Finder {
   }
 
   // Returns whether a decorator from another file may make the function a kernel: it has jit in its
-  // name, or the function calls Triton.
-  bool IsCandidate(JitFunction& function) const {
+  // name, or the function calls Triton. A decorator of this file may lead to such a one.
+  bool IsCandidate(JitFunction& function) {
     const bool works = UsesTriton(function.definition);
     for (const NodeId decorator : function.decorators) {
       const std::string dotted = DottedDecorator(tree_, decorator);
-      std::string origin = FindOrigin(dotted, decorator);
-      const bool maybe = IsOfAProject(origin) && (works || NamesAJit(origin));
-      if (!maybe && !SaysJit(origin)) continue;
+      std::string origin = wrappers_.FindOrigin(dotted, decorator);
+      if (const auto wrapper = wrappers_.Read(decorator)) origin = wrapper->imported;
+      const bool maybe = IsOfAProject(origin) && (works || NamesAMaker(origin));
+      if (!maybe && !SaysMaker(origin)) continue;
       function.imported_decorators.push_back(std::move(origin));
     }
     return !function.imported_decorators.empty();
-  }
-
-  // Returns the dotted name that the file imports the name as; the name itself if only an import of
-  // '*' can bring it.
-  std::string FindOrigin(const std::string& dotted, NodeId at) const {
-    if (dotted.empty()) return "";
-    std::string origin = imports_.Origin(dotted);
-    const bool bare = dotted.find('.') == std::string::npos && !IsBuiltin(dotted);
-    if (!origin.empty() || !bare || imports_.wildcards().empty()) return origin;
-    const bool own = names_.IsParameter(dotted, at) || !names_.GetValues(dotted, at).empty();
-    return own ? "" : dotted;
   }
 
   bool UsesTriton(NodeId definition) const {
     const std::span<const Call> calls = calls_.In(definition);
     return std::any_of(calls.begin(), calls.end(), [](const Call& call) {
       return absl::StartsWith(call.resolved, "triton.language.") ||
-             absl::StartsWith(call.resolved, "triton.experimental.gluon.");
+             absl::StartsWith(call.resolved, "triton.experimental.gluon.") ||
+             SaysLanguage(call.resolved);
     });
   }
 
-  // Reads a call that may make a kernel: f = triton.jit(f), pl.pallas_call(f, ...).
+  // Reads a call that may make kernels: f = triton.jit(f), pl.pallas_call(f, ...), map(triton.jit,
+  // [f, g]).
   void LookAtCall(const Call& call) {
     const NodeId argument = wrappers_.FunctionArgument(call.node);
-    if (argument == kNoNode || call.function == kNoNode ||
-        tree_.GetKind(argument) != Kind::kIdentifier) {
-      return;
+    if (argument == kNoNode || call.function == kNoNode) return;
+    const bool maps = call.name == "map";
+    const std::optional<JitWrapper> wrapper =
+        maps ? wrappers_.ReadValue(argument) : wrappers_.ReadCalled(call);
+    if (!wrapper) return LookAtForeignCall(call, argument);
+    for (const NodeId definition :
+         maps ? wrappers_.FunctionsMapped(call.node) : wrappers_.FunctionsMeant(argument)) {
+      AddCalled(definition, *wrapper, call.node);
     }
-    const std::optional<JitWrapper> wrapper = wrappers_.ReadCalled(call);
-    if (!wrapper) return;
+  }
+
+  // Reads a call of a function of another file that takes a function of references, as Pallas's
+  // kernels are: its file decides whether it hands it on to pallas_call.
+  void LookAtForeignCall(const Call& call, NodeId argument) {
+    if (call.name.empty()) return;
+    std::string origin = wrappers_.FindOrigin(std::string(call.name), call.function);
+    if (!IsOfAProject(origin)) return;
+    const JitWrapper wrapper = {v1::DSL_PALLAS, "", false, std::move(origin)};
     for (const NodeId definition : wrappers_.FunctionsMeant(argument)) {
-      if (kernels_.contains(definition)) continue;
-      JitFunction function = Describe(definition);
-      function.dsl = wrapper->dsl;
-      function.found_by = wrapper->name;
-      function.applied_by = call.node;
-      function.form =
-          wrapper->dsl == v1::DSL_PALLAS ? v1::KERNEL_FORM_KERNEL_ARGUMENT : v1::KERNEL_FORM_CALLED;
+      if (TakesReferences(definition)) AddCalled(definition, wrapper, call.node);
+    }
+  }
+
+  bool TakesReferences(NodeId definition) const {
+    const NodeId parameters = tree_.Child(definition, Field::kParameters);
+    if (parameters == kNoNode) return false;
+    const std::span<const NodeId> names = tree_.Of(Kind::kIdentifier, parameters);
+    return std::any_of(names.begin(), names.end(), [&](NodeId name) {
+      const absl::string_view text = tree_.GetText(name);
+      return absl::EndsWith(text, "_ref") || absl::EndsWith(text, "refs");
+    });
+  }
+
+  // Adds a kernel that a call makes; a candidate if the wrapper is from another file.
+  void AddCalled(NodeId definition, const JitWrapper& wrapper, NodeId call) {
+    if (kernels_.contains(definition)) return;
+    JitFunction function = Describe(definition);
+    function.dsl = wrapper.dsl;
+    function.applied_by = call;
+    function.form =
+        wrapper.dsl == v1::DSL_PALLAS ? v1::KERNEL_FORM_KERNEL_ARGUMENT : v1::KERNEL_FORM_CALLED;
+    if (wrapper.imported.empty()) {
+      function.found_by = wrapper.name;
       kernels_.emplace(definition, std::move(function));
+    } else {
+      function.imported_decorators.push_back(wrapper.imported);
+      candidates_.emplace(definition, std::move(function));
     }
   }
 
@@ -289,19 +305,20 @@ class Finder {
     for (const auto& [name, origin] : imports_.Origins()) {
       const v1::Dsl dsl = dsl::FindExtractedDsl(origin);
       const bool leads_on =
-          NamesAPackageOfJit(origin) || (NamesAJit(origin) && IsOfAProject(origin));
+          NamesAPackageOfJit(origin) || (NamesAMaker(origin) && IsOfAProject(origin));
       if (dsl == v1::DSL_UNSPECIFIED && !leads_on) continue;
       v1::JitName& found = names[std::string(name)];
       found.set_dsl(dsl);
       if (dsl == v1::DSL_UNSPECIFIED) found.set_imported(std::string(origin));
     }
+    size_t holders = 0;
     for (const auto& [name, value] : names_.ListModuleValues()) {
-      const std::optional<JitWrapper> wrapper = wrappers_.ReadValue(value);
-      if (!wrapper) continue;
-      v1::JitName& found = names[std::string(name)];
-      // A definition of the file replaces an import of the name.
-      found.clear_imported();
-      found.set_dsl(wrapper->dsl);
+      if (const auto wrapper = wrappers_.ReadValue(value))
+        SetName(*wrapper, names[std::string(name)]);
+      if (++holders > kMaxHolders) continue;
+      for (const auto& [member, wrapper] : wrappers_.ReadMembers(value)) {
+        SetName(wrapper, names[absl::StrCat(name, ".", member)]);
+      }
     }
     // If there is an __all__, it decides what `from module import *` takes; else all names that do
     // not begin with '_' are taken.
@@ -312,11 +329,19 @@ class Finder {
     std::vector<v1::JitName> sorted;
     for (auto& [name, found] : names) {
       found.set_name(name);
-      found.set_hidden(exported ? !exported->contains(name) : absl::StartsWith(name, "_"));
+      found.set_hidden(exported ? !exported->contains(FirstPart(name))
+                                : absl::StartsWith(name, "_"));
       sorted.push_back(std::move(found));
     }
     AddWildcards(sorted);
     return sorted;
+  }
+
+  // Sets what a definition of the file says of a name; it replaces an import of the name.
+  static void SetName(const JitWrapper& wrapper, v1::JitName& name) {
+    const bool elsewhere = !wrapper.imported.empty();
+    name.set_dsl(elsewhere ? v1::DSL_UNSPECIFIED : wrapper.dsl);
+    name.set_imported(wrapper.imported);
   }
 
   // Adds the modules whose names other files may import through this file's imports of '*'.
@@ -324,7 +349,7 @@ class Finder {
     const std::vector<std::string>& wildcards = imports_.wildcards();
     const size_t skipped = wildcards.size() - std::min(wildcards.size(), kMaxWildcards);
     for (size_t i = skipped; i < wildcards.size(); ++i) {
-      if (!IsOfAProject(wildcards[i])) continue;
+      if (!IsOfAProject(wildcards[i]) && !dsl::HasMakers(wildcards[i])) continue;
       v1::JitName& name = names.emplace_back();
       name.set_name("*");
       name.set_imported(wildcards[i] + "*");

@@ -56,7 +56,8 @@ TEST(WrapperRowsTest, AWrapperIsAnythingThatLeadsToJit) {
                 ElementsAre("a WRAPPED TRITON w"))
         << wrapper;
   }
-  for (const char* choice : {"(triton.jit if fast else other)", "getattr(triton, 'jit')"}) {
+  for (const char* choice :
+       {"(triton.jit if fast else other)", "getattr(triton, 'jit')", "(j := triton.jit or None)"}) {
     EXPECT_THAT(Forms(Extract(absl::StrCat("import triton\n@", choice, "\ndef a(): pass\n"))),
                 ElementsAre("a WRAPPED TRITON triton.jit"));
   }
@@ -231,7 +232,7 @@ TEST(WrapperRowsTest, WhatTheSourceSaysOfANameComesBeforeItsWord) {
   EXPECT_THAT(forms("import triton\nimport triton.language as tl\n"),
               ElementsAre("k WRAPPED TRITON p.compat.triton.jit"));
   EXPECT_THAT(forms("from vllm.triton_utils import tl, triton\n"),
-              ElementsAre("k WRAPPED TRITON name:p.compat.triton.jit"));
+              ElementsAre("k WRAPPED TRITON name:vllm.triton_utils.triton.jit"));
   EXPECT_THAT(forms("class triton:\n    jit = staticmethod(print)\n"), IsEmpty());
   EXPECT_THAT(Forms(ExtractAndLink({{"p/__init__.py", ""},
                                     {"p/triton.py", "def jit(f): return f\n"},

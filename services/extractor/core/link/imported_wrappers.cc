@@ -9,6 +9,7 @@
 #include "common/base/text.h"
 #include "common/dsl/languages.h"
 #include "services/extractor/core/link/kernel_shards.h"
+#include "services/extractor/core/link/source_scope.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -39,6 +40,15 @@ size_t CountDots(absl::string_view dotted) {
   return std::min(dotted.find_first_not_of('.'), dotted.size());
 }
 
+// Returns the module of a dotted name, with the dots that a relative one begins with; empty for a
+// name without one.
+absl::string_view ModuleName(absl::string_view dotted) {
+  const size_t dots = CountDots(dotted);
+  const size_t last = dotted.rfind('.');
+  if (last == absl::string_view::npos) return "";
+  return dotted.substr(0, std::max(last, dots));
+}
+
 }  // namespace
 
 void ImportedWrappers::Add(const v1::KernelShard& shard) { AddNames(shard, ""); }
@@ -61,6 +71,28 @@ void ImportedWrappers::AddNames(const v1::KernelShard& shard, absl::string_view 
       added.set_path(path);
     }
   }
+  for (const v1::Definition& definition : shard.definitions()) {
+    if (definition.string_begin() > 0) continue;
+    const std::string path = absl::StrCat(folder, definition.path());
+    if (definition.kind() == v1::Definition::KIND_IMPORT) {
+      AddImports(definition, path);
+    } else if (wildcards_.contains(path)) {
+      for (const std::string& name : definition.names()) defined_.emplace(path, name);
+    }
+  }
+}
+
+// Any import may hand a wrapper on, whatever it is called: `from ._compat import kernel`.
+void ImportedWrappers::AddImports(const v1::Definition& definition, const std::string& path) {
+  for (const v1::ImportedName& imported : definition.imported()) {
+    if (imported.member().empty()) continue;
+    const auto [entry, added] = names_.try_emplace({path, imported.name()});
+    if (!added) continue;
+    entry->second.set_path(path);
+    entry->second.set_imported(absl::StrCat(std::string(static_cast<size_t>(imported.level()), '.'),
+                                            DottedName(imported)));
+    entry->second.set_hidden(absl::StartsWith(imported.name(), "_"));
+  }
 }
 
 // Follows the name from file to file, until one of them knows its DSL. Each file has what the name
@@ -77,17 +109,63 @@ ImportedWrappers::Found ImportedWrappers::Find(const v1::Kernel& kernel,
     if (found != nullptr) {
       importer = found->path();
       name = found->imported();
+      const v1::Dsl dsl = dsl::FindExtractedDsl(name);
+      if (dsl != v1::DSL_UNSPECIFIED) return {dsl};
       continue;
     }
     // utils.triton.jit may be the jit of the `triton` that utils imports.
     const size_t last = name.rfind('.');
-    if (last == std::string::npos) return {};
+    if (last == std::string::npos) return FindByWildcard(kernel, importer, name, lookups);
     found = Lookup(importer, absl::string_view(name).substr(0, last), lookups);
-    if (found == nullptr || found->imported().empty()) return FindByName(kernel, importer, name);
+    if (found == nullptr || found->imported().empty()) {
+      Found said = FindByName(kernel, importer, name);
+      if (said.dsl != v1::DSL_UNSPECIFIED) return said;
+      return FindBehindWildcard(kernel, importer, name, lookups);
+    }
     importer = found->path();
     name = absl::StrCat(found->imported(), name.substr(last));
     const v1::Dsl dsl = dsl::FindExtractedDsl(name);
     if (dsl != v1::DSL_UNSPECIFIED) return {dsl};
+  }
+  return {};
+}
+
+// The name may be one that a file of the sources takes from a module outside them, with all others
+// of it: `compat.triton.jit` or `compat.jit`, where compat says `from vllm.utils import *`.
+ImportedWrappers::Found ImportedWrappers::FindBehindWildcard(const v1::Kernel& kernel,
+                                                             const std::string& importer,
+                                                             absl::string_view imported,
+                                                             int& steps) const {
+  absl::string_view module = imported;
+  for (int parts = 0; parts < 2; ++parts) {
+    module = ModuleName(module);
+    if (module.empty()) break;
+    const std::string file = FindModule(importer, module);
+    if (file.empty()) continue;
+    const absl::string_view rest = imported.substr(module.size());
+    return FindByWildcard(kernel, file, absl::StripPrefix(rest, "."), steps);
+  }
+  return {};
+}
+
+// A name that no file of the sources brings may come from a module outside them whose names a file
+// takes all: the last such import counts, also that of a file that the name may come through.
+ImportedWrappers::Found ImportedWrappers::FindByWildcard(const v1::Kernel& kernel,
+                                                         const std::string& path,
+                                                         absl::string_view name, int& steps) const {
+  const auto wildcards = wildcards_.find(path);
+  if (wildcards == wildcards_.end() || --steps < 0 || absl::StartsWith(name, "_") ||
+      defined_.contains({path, std::string(FirstPart(name))})) {
+    return {};
+  }
+  for (auto from = wildcards->second.rbegin(); from != wildcards->second.rend(); ++from) {
+    const std::string file = FindModule(path, ModuleName(absl::StrCat(*from, kWildcard)));
+    const std::string imported = absl::StrCat(*from, name);
+    const v1::Dsl own = dsl::FindExtractedDsl(imported);
+    if (own != v1::DSL_UNSPECIFIED) return {own};
+    const Found found = file.empty() ? FindByName(kernel, path, imported)
+                                     : FindByWildcard(kernel, file, name, steps);
+    if (found.dsl != v1::DSL_UNSPECIFIED) return found;
   }
   return {};
 }
@@ -98,26 +176,29 @@ ImportedWrappers::Found ImportedWrappers::FindByName(const v1::Kernel& kernel,
                                                      const std::string& importer,
                                                      absl::string_view imported) const {
   if (const auto said = dsl::FindSaidName(imported)) {
-    const bool known = HasModule(importer, imported.substr(0, said->module_bytes)) ||
-                       HasModule(importer, imported.substr(0, said->word_bytes));
-    return known ? Found() : Found{dsl::FindExtractedDsl(said->resolved), true};
+    const bool known = !FindModule(importer, imported.substr(0, said->module_bytes)).empty() ||
+                       !FindModule(importer, imported.substr(0, said->word_bytes)).empty();
+    if (known) return {};
+    return {dsl::FindExtractedDsl(said->resolved), std::string(imported)};
   }
-  const absl::string_view package = imported.substr(CountDots(imported));
-  const size_t last = imported.rfind('.');
-  if (LastPart(imported) != "jit" || last == absl::string_view::npos ||
-      dsl::IsLibrary(FirstPart(package)) || dsl::IsOtherJit(LastPart(imported.substr(0, last)))) {
+  const absl::string_view module = ModuleName(imported);
+  if (module.empty() || !FindModule(importer, module).empty()) return {};
+  const v1::Dsl dsl = dsl::FindSaidDsl(imported);
+  if (dsl != v1::DSL_UNSPECIFIED) return {dsl, std::string(imported)};
+  const absl::string_view package = FirstPart(imported.substr(CountDots(imported)));
+  if (LastPart(imported) != "jit" || dsl::IsLibrary(package) || dsl::IsOtherJit(LastPart(module))) {
     return {};
   }
-  const bool relative = CountDots(imported) > last;
-  if (HasModule(importer, imported.substr(0, relative ? last + 1 : last))) return {};
-  return {FindSpokenDsl(kernel), true};
+  return {FindSpokenDsl(kernel), std::string(imported)};
 }
 
-// Returns whether a module, dotted as the file at `importer` imports it, is a file that was read.
-bool ImportedWrappers::HasModule(const std::string& importer, absl::string_view dotted) const {
+// Returns the path of a module, dotted as the file at `importer` imports it; empty if it is no file
+// that was read.
+std::string ImportedWrappers::FindModule(const std::string& importer,
+                                         absl::string_view dotted) const {
   const size_t dots = CountDots(dotted);
-  const std::string path = paths_.Find(importer, static_cast<int>(dots), dotted.substr(dots)).path;
-  return !path.empty() && files_.contains(path);
+  std::string path = paths_.Find(importer, static_cast<int>(dots), dotted.substr(dots)).path;
+  return files_.contains(path) ? path : "";
 }
 
 // Returns the file's own name, or the one that the last import of '*' with that name brings.
@@ -146,7 +227,14 @@ const v1::JitName* ImportedWrappers::Lookup(const std::string& path, absl::strin
   const absl::string_view module = last == absl::string_view::npos ? "" : dotted.substr(0, last);
   if (dots == 0 && module.empty()) return FindName(path, name, steps);
   const std::string file = paths_.Find(path, static_cast<int>(dots), module).path;
-  return file.empty() ? nullptr : FindName(file, name, steps);
+  if (!file.empty()) return FindName(file, name, steps);
+  // The last two parts may be a class or an instance and its member.
+  const size_t before = module.rfind('.');
+  const size_t split = before == absl::string_view::npos ? 0 : before + 1;
+  if (module.empty() || (dots == 0 && split == 0)) return FindName(path, dotted, steps);
+  const absl::string_view outer = module.substr(0, split == 0 ? 0 : before);
+  const std::string holder = paths_.Find(path, static_cast<int>(dots), outer).path;
+  return holder.empty() ? nullptr : FindName(holder, dotted.substr(split), steps);
 }
 
 // The first decorator that leads to a DSL decides. Kernels are counted in the first file with their
@@ -160,9 +248,10 @@ int ImportedWrappers::DecideCandidates(v1::KernelShard& shard) const {
       v1::Kernel& kernel = *shard.add_kernels();
       kernel = std::move(*candidate.mutable_kernel());
       kernel.set_dsl(found.dsl);
-      kernel.set_form(v1::KERNEL_FORM_WRAPPED);
-      kernel.set_found_by(absl::StrCat(found.by_name ? kByName : "",
-                                       absl::string_view(decorator).substr(CountDots(decorator))));
+      if (kernel.form() == v1::KERNEL_FORM_UNSPECIFIED) kernel.set_form(v1::KERNEL_FORM_WRAPPED);
+      const absl::string_view name = found.said.empty() ? decorator : found.said;
+      kernel.set_found_by(
+          absl::StrCat(found.said.empty() ? "" : kByName, name.substr(CountDots(name))));
       ++decided[kernel.path()];
       break;
     }

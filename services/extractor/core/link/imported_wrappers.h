@@ -35,10 +35,10 @@ class ImportedWrappers {
   int DecideCandidates(v1::KernelShard& shard) const;
 
  private:
-  // A DSL, and whether the name alone is the ground for it.
+  // A DSL, and the name that says so if the name alone is the ground for it.
   struct Found {
     v1::Dsl dsl = v1::DSL_UNSPECIFIED;
-    bool by_name = false;
+    std::string said = "";
   };
 
   // Returns the DSL that a decorator of the kernel, a dotted name, leads to, through all files that
@@ -47,8 +47,14 @@ class ImportedWrappers {
   // Returns the DSL that a name says which the file at `importer` imports.
   Found FindByName(const v1::Kernel& kernel, const std::string& importer,
                    absl::string_view imported) const;
-  bool HasModule(const std::string& importer, absl::string_view dotted) const;
+  // Returns the DSL that a bare name says which only an import of '*' can bring.
+  Found FindByWildcard(const v1::Kernel& kernel, const std::string& path, absl::string_view name,
+                       int& steps) const;
+  Found FindBehindWildcard(const v1::Kernel& kernel, const std::string& importer,
+                           absl::string_view imported, int& steps) const;
+  std::string FindModule(const std::string& importer, absl::string_view dotted) const;
   void AddNames(const v1::KernelShard& shard, absl::string_view folder);
+  void AddImports(const v1::Definition& definition, const std::string& path);
   // `steps` is the number of names that may still be looked at.
   const v1::JitName* Lookup(const std::string& path, absl::string_view imported, int& steps) const;
   const v1::JitName* FindName(const std::string& path, absl::string_view name, int& steps) const;
@@ -56,6 +62,8 @@ class ImportedWrappers {
   const ImportPaths& paths_;
   absl::flat_hash_set<std::string> files_;  // paths of all files that were read
   absl::flat_hash_map<std::pair<std::string, std::string>, v1::JitName> names_;  // by path and name
+  // What files with an import of '*' define themselves, by path and name.
+  absl::flat_hash_set<std::pair<std::string, std::string>> defined_;
   // The modules that each file imports '*' from, by path; like JitName.imported without the '*'.
   absl::flat_hash_map<std::string, std::vector<std::string>> wildcards_;
 };

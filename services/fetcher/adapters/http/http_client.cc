@@ -13,6 +13,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "common/base/file.h"
 #include "common/base/retry_after.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
@@ -28,6 +29,9 @@ constexpr size_t kMaxHeaderBytes = 64 << 10;
 struct Transfer {
   HttpResponse response;
   int64_t max_bytes;
+  int body_file;
+  int64_t body_bytes = 0;
+  absl::Status written = absl::OkStatus();
   size_t header_bytes = 0;
   bool too_large = false;
   bool headers_too_large = false;
@@ -37,12 +41,17 @@ struct Transfer {
 size_t OnBody(char* data, size_t size, size_t count, void* user) {
   Transfer& transfer = *static_cast<Transfer*>(user);
   const size_t bytes = size * count;
-  if (static_cast<int64_t>(transfer.response.body.size() + bytes) > transfer.max_bytes) {
+  transfer.body_bytes += static_cast<int64_t>(bytes);
+  if (transfer.body_bytes > transfer.max_bytes) {
     transfer.too_large = true;
     return 0;  // ends the transfer
   }
-  transfer.response.body.append(data, bytes);
-  return bytes;
+  if (transfer.body_file < 0) {
+    transfer.response.body.append(data, bytes);
+    return bytes;
+  }
+  transfer.written = WriteAll(transfer.body_file, {data, bytes}, "a temporary file");
+  return transfer.written.ok() ? bytes : 0;
 }
 
 size_t OnHeader(char* data, size_t size, size_t count, void* user) {
@@ -81,6 +90,7 @@ absl::Status Failure(CURLcode code, const Transfer& transfer, const HttpRequest&
     return absl::FailedPreconditionError(absl::StrCat(
         ShownUrl(request.url), ": the body has more than ", request.max_bytes, " bytes"));
   }
+  if (!transfer.written.ok()) return transfer.written;
   if (transfer.headers_too_large) {
     return absl::FailedPreconditionError(absl::StrCat(
         ShownUrl(request.url), ": the headers have more than ", kMaxHeaderBytes, " bytes"));
@@ -100,7 +110,7 @@ absl::StatusOr<CurlHeaders> MakeHeaders(const HttpRequest& request) {
 // that no whole answer arrived.
 absl::StatusOr<HttpResponse> HttpGet(const HttpRequest& request) {
   ASSIGN_OR_RETURN(const CurlHandle curl, NewCurlHandle());
-  Transfer transfer{{}, request.max_bytes};
+  Transfer transfer{{}, request.max_bytes, request.body_file};
   ASSIGN_OR_RETURN(const CurlHeaders headers, MakeHeaders(request));
   Configure(curl.get(), request, transfer);
   curl_easy_setopt(curl.get(), CURLOPT_HTTPHEADER, headers.get());

@@ -22,6 +22,7 @@ struct HttpRequest {
   bool follow = true;           // follow redirects, at most five
   bool public_only = false;     // connect to public addresses only
   int64_t max_bytes = 1 << 20;  // in the body
+  int body_file = -1;  // the descriptor of a file that gets the body; -1: the response does
   absl::Duration timeout = absl::Minutes(5);
 };
 

@@ -1,8 +1,15 @@
-// Wheels: a zip archive that is downloaded as a whole, since its directory is at its end, and read
-// in two passes over its bytes in memory. The first lists the members and selects; the second
-// unpacks only the selected ones. Nothing is written to disk, and no code of the package runs.
+// Wheels: a zip archive that is downloaded as a whole, since its directory is at its end and its
+// hash is over all of it, and read in two passes. The first lists the members and selects; the
+// second unpacks only the selected ones, in memory. The archive is in a file without a name, mapped
+// into memory, because those with compiled code have hundreds of MiB, few of them Python. No
+// code of the package runs.
 #include "services/fetcher/adapters/wheel/wheel_snapshot.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <cerrno>
 #include <cstddef>
 #include <optional>
 #include <set>
@@ -16,6 +23,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "common/base/file.h"
 #include "common/base/hash.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
@@ -108,20 +116,63 @@ absl::StatusOr<IndexFile> FindWheel(absl::string_view package, absl::string_view
   return ChooseWheel(files, name, sha256);
 }
 
-// Downloads a wheel into memory, and checks it against the hash that the index gives.
-absl::StatusOr<std::string> Download(const IndexFile& file, const WheelOptions& options) {
+// A downloaded archive: a file without a name that is mapped into memory.
+class DownloadedFile {
+ public:
+  // Creates an empty file in `folder`.
+  static absl::StatusOr<DownloadedFile> Create(const std::string& folder) {
+    ASSIGN_OR_RETURN(const TempDir around, TempDir::Create(folder));
+    const std::string path = around.path() + "/wheel";
+    FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!file.is_open()) return ErrnoStatus(errno, path);
+    return DownloadedFile(std::move(file));
+  }
+  DownloadedFile(DownloadedFile&& other) noexcept
+      : file_(std::move(other.file_)), bytes_(std::exchange(other.bytes_, {})) {}
+  DownloadedFile& operator=(DownloadedFile&&) = delete;
+  ~DownloadedFile() {
+    if (!bytes_.empty()) ::munmap(const_cast<char*>(bytes_.data()), bytes_.size());
+  }
+
+  int descriptor() const { return file_.get(); }
+
+  // Maps what was written. Call it once.
+  absl::Status Map() {
+    struct stat status;
+    if (::fstat(file_.get(), &status) != 0) return ErrnoStatus(errno, "a temporary file");
+    const size_t size = static_cast<size_t>(status.st_size);
+    if (size == 0) return absl::OkStatus();
+    void* const at = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file_.get(), 0);
+    if (at == MAP_FAILED) return ErrnoStatus(errno, "a temporary file");
+    bytes_ = absl::string_view(static_cast<const char*>(at), size);
+    return absl::OkStatus();
+  }
+  absl::string_view bytes() const { return bytes_; }
+
+ private:
+  explicit DownloadedFile(FileDescriptor file) : file_(std::move(file)) {}
+
+  FileDescriptor file_;
+  absl::string_view bytes_;
+};
+
+// Downloads a wheel, and checks it against the hash that the index gives.
+absl::StatusOr<DownloadedFile> Download(const IndexFile& file, const WheelOptions& options) {
+  ASSIGN_OR_RETURN(DownloadedFile wheel, DownloadedFile::Create(options.temp_dir));
   HttpRequest request;
+  request.body_file = wheel.descriptor();
   request.url = file.url;
   request.allow_http = AllowsPlainHttp(options.index_url);
   request.max_bytes = options.download_bytes;
   request.timeout = options.timeout;
-  ASSIGN_OR_RETURN(HttpResponse response, HttpGet(request));
+  ASSIGN_OR_RETURN(const HttpResponse response, HttpGet(request));
   RETURN_IF_ERROR(HttpStatus(response));
-  if (!file.sha256.empty() && Sha256Hex(response.body) != file.sha256) {
+  RETURN_IF_ERROR(wheel.Map());
+  if (!file.sha256.empty() && Sha256Hex(wheel.bytes()) != file.sha256) {
     return absl::DataLossError(absl::StrCat(
         ToUtf8(file.filename), ": the downloaded bytes do not have the hash that the index gives"));
   }
-  return std::move(response.body);
+  return wheel;
 }
 
 constexpr size_t kMaxValue = 64 << 10;
@@ -155,8 +206,8 @@ std::vector<Header> ParseHeaders(absl::string_view text) {
 absl::StatusOr<std::string> PinWheel(absl::string_view package, const WheelOptions& options) {
   ASSIGN_OR_RETURN(const IndexFile file, FindWheel(package, "", options));
   if (!file.sha256.empty()) return file.sha256;
-  ASSIGN_OR_RETURN(const std::string wheel, Download(file, options));
-  return Sha256Hex(wheel);
+  ASSIGN_OR_RETURN(const DownloadedFile wheel, Download(file, options));
+  return Sha256Hex(wheel.bytes());
 }
 
 absl::StatusOr<std::unique_ptr<Snapshot>> OpenWheel(absl::string_view wheel, const GlobSet& globs,
@@ -173,12 +224,13 @@ absl::StatusOr<std::unique_ptr<Snapshot>> FetchWheel(absl::string_view package,
                                                      const GlobSet& globs,
                                                      const WheelOptions& options) {
   ASSIGN_OR_RETURN(const IndexFile file, FindWheel(package, sha256, options));
-  ASSIGN_OR_RETURN(const std::string wheel, Download(file, options));
-  if (Sha256Hex(wheel) != sha256) {
-    return absl::FailedPreconditionError(absl::StrCat("wrong hash: ", ToUtf8(file.filename),
-                                                      " has ", Sha256Hex(wheel), ", not ", sha256));
+  ASSIGN_OR_RETURN(const DownloadedFile wheel, Download(file, options));
+  const std::string hash = Sha256Hex(wheel.bytes());
+  if (hash != sha256) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("wrong hash: ", ToUtf8(file.filename), " has ", hash, ", not ", sha256));
   }
-  return OpenWheel(wheel, globs, options);
+  return OpenWheel(wheel.bytes(), globs, options);
 }
 
 // Returns the licences in METADATA: the SPDX expression first, then the free text, then the

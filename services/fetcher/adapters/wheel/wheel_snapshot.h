@@ -24,7 +24,8 @@ std::vector<std::string> DeclaredLicenses(absl::string_view metadata);
 // The index and the limits of the wheel adapter.
 struct WheelOptions {
   std::string index_url;  // a simple package index
-  int64_t download_bytes = 256 << 20;
+  int64_t download_bytes = int64_t{2} << 30;
+  std::string temp_dir;  // for the wheel while it is read; empty: the system's
   absl::Duration timeout = absl::Minutes(10);
   ArchiveLimits archive;
   TreeLimits tree;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "common/base/file.h"
 #include "common/base/hash.h"
 #include "common/testing/status_matchers.h"
 #include "services/fetcher/adapters/http/testing/http_server.h"
@@ -185,6 +187,24 @@ TEST_F(WheelSnapshotTest, DownloadIsBounded) {
   ServeWheel(wheel_);
   options_.download_bytes = 10;
   EXPECT_THAT(Fetch(hash_), StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+TEST_F(WheelSnapshotTest, AnEmptyFileIsNotAWheel) {
+  ServeJson("");
+  ServeWheel("");
+  EXPECT_THAT(Fetch(Sha256Hex("")), StatusIs(absl::StatusCode::kDataLoss));
+}
+
+TEST_F(WheelSnapshotTest, AWheelLeavesNothingInTheTemporaryFolder) {
+  const absl::StatusOr<TempDir> folder = TempDir::Create();
+  ASSERT_THAT(folder, IsOk());
+  options_.temp_dir = folder->path();
+  ServeJson(hash_);
+  ServeWheel(wheel_);
+  EXPECT_THAT(Fetch(hash_), IsOk());
+  EXPECT_TRUE(std::filesystem::is_empty(folder->path()));
+  options_.temp_dir = folder->path() + "/gone";
+  EXPECT_THAT(Fetch(hash_), StatusIs(absl::StatusCode::kNotFound));
 }
 
 // row 28
