@@ -8,6 +8,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "common/base/path.h"
+#include "common/dsl/dialects.h"
 
 namespace kernelmill::python {
 
@@ -37,7 +38,7 @@ std::string Join(absl::string_view folder, absl::string_view rest) {
 bool IsInstalledModule(absl::string_view module) {
   const absl::string_view root = module.substr(0, module.find('.'));
   return root == "triton" || root == "torch" || root == "jax" || root == "jaxlib" ||
-         IsStandardModule(root);
+         IsStandardModule(root) || dsl::IsDialectModule(module);
 }
 
 // Collects all folders, packages and modules; then the top-level folders: those whose parent is no

@@ -44,7 +44,7 @@ class ModulePaths {
   absl::flat_hash_map<std::string, std::vector<std::string>> roots_;
 };
 
-// Returns whether a module, dotted, comes with Triton, torch, JAX or Python.
+// Returns whether a module, dotted, comes with Triton or a dialect of it, torch, JAX or Python.
 bool IsInstalledModule(absl::string_view module);
 
 // Returns whether CPython 3.11's standard library has a top-level module of the name.

@@ -55,6 +55,8 @@ TEST(ModulePathsTest, InstalledModulesAreNotLookedForInTheSource) {
   EXPECT_FALSE(paths.Find("t.py", 0, "types").in_source);
   EXPECT_FALSE(paths.Find("t.py", 0, "jax.numpy").in_source);
   EXPECT_TRUE(IsInstalledModule("jax.experimental.pallas"));
+  EXPECT_TRUE(IsInstalledModule("triton_dist.language"));
+  EXPECT_FALSE(IsInstalledModule("triton_dist.kernels"));
   EXPECT_FALSE(IsInstalledModule("numpy"));
 }
 

@@ -243,6 +243,8 @@ class ShardIndexer {
     entry.in_json = kernel.has_json_pointer();
     entry.id_bytes = ToBytes<16>(kernel.id());
     entry.sha256_bytes = ToBytes<32>(kernel.sha256());
+    entry.name = kernel.name();
+    entry.qualname = kernel.qualname();
     if (entry.in_json) shard_->json_pointers[place] = kernel.json_pointer();
     return absl::OkStatus();
   }

@@ -106,12 +106,14 @@ struct KernelEntry {
   bool in_json = false;  // it has a pointer
   std::array<char, 16> id_bytes = {};
   std::array<char, 32> sha256_bytes = {};
+  std::string name;  // empty for a whole file, as is the next
+  std::string qualname;
 
   std::string id() const;  // hexadecimal, as are hashes
   std::string sha256() const;
 };
 
-// All of a dataset but its texts: what stays in memory during an export, some 250 bytes a kernel.
+// All of a dataset but its texts: what stays in memory during an export, some 320 bytes a kernel.
 struct DatasetIndex {
   v1::DatasetManifest manifest;
   v1::Clusters clusters;

@@ -7,10 +7,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/escaping.h"
 #include "common/base/hash.h"
+#include "common/dsl/dialects.h"
 #include "common/manifest/ledger.h"
 #include "common/source_files/whole_files.h"
 #include "dataset/export/place.h"
@@ -262,6 +264,11 @@ void FillDerivedFields(const v1::Kernel& kernel, v1::KernelRow* row) {
   if (kernel.has_launcher()) CopyFields(kernel.launcher(), row->mutable_launcher());
   row->set_requires_triton(kernel.requires_triton());
   row->set_requires_triton_path(kernel.requires_triton_path());
+  if (const std::optional<dsl::Dialect> dialect = dsl::FindDialect(kernel)) {
+    row->mutable_dialect()->set_name(dialect->name);
+    row->mutable_dialect()->set_requirement(dialect->requirement);
+    row->mutable_dialect()->set_found_by(dialect->found_by);
+  }
   for (const v1::Tag& tag : kernel.tags()) row->add_tags(tag.name());
   CopyFields(kernel.tags(), row->mutable_tag_rules());
   *row->mutable_features() = kernel.features();
@@ -433,6 +440,8 @@ void FillLedgerRow(const DatasetIndex& index, uint32_t number, v1::LedgerRow* ro
   // A kernel that is rejected for the sake of one that is opted out names that one too.
   const bool of_another = decision.fate() != v1::FATE_KEPT && decision.leader() != number;
   FillIdentity(index, number, row);
+  row->set_name(index.kernels[number].name);
+  row->set_qualname(index.kernels[number].qualname);
   row->set_fate(std::string(manifest::FateName(decision.fate())));
   row->set_reason(decision.reason());
   if (of_another) {

@@ -52,7 +52,7 @@ TEST_F(ExporterTest, WhatIsNotThereIsNullAndAListOfNothingIsEmpty) {
   for (const char* key :
        {"json_pointer", "docstring", "found_by", "applied_by", "prompt_context", "autotune",
         "heuristics", "launcher", "inductor", "cuda", "requires_triton", "requires_triton_path",
-        "target_rule", "contamination_weak_score", "word_overlap"}) {
+        "dialect", "target_rule", "contamination_weak_score", "word_overlap"}) {
     EXPECT_EQ(record.at(key), nullptr) << key;
   }
   for (const char* key : {"pieces", "decorators", "calls", "free_names", "unresolved_names",
@@ -308,6 +308,10 @@ TEST_F(ExporterTest, TheLedgerNamesEveryCandidateKernel) {
   EXPECT_EQ(ledger[2]["similarity"], nullptr);
   EXPECT_EQ(ledger[0]["reason"], nullptr);
   EXPECT_EQ(ledger[5]["of"], Id(1));
+  const std::vector<Json> kept = Lines("kernels.jsonl");
+  EXPECT_EQ(ledger[0]["id"], kept[0]["id"]);
+  EXPECT_EQ(ledger[0]["name"], kept[0]["name"]);
+  EXPECT_EQ(ledger[0]["qualname"], kept[0]["qualname"]);
 }
 
 }  // namespace

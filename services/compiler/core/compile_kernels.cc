@@ -10,6 +10,7 @@
 #include "absl/synchronization/mutex.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/dsl/dialects.h"
 #include "common/dsl/languages.h"
 #include "services/compiler/core/failures.h"
 #include "services/compiler/core/signature/infer.h"
@@ -154,6 +155,7 @@ bool IsCompiled(v1::Dsl dsl) { return dsl == v1::DSL_UNSPECIFIED || dsl::Compile
 std::string NotAttempted(const v1::Kernel& kernel) {
   if (kernel.form() == v1::KERNEL_FORM_FILE) return "file";
   if (!IsCompiled(kernel.dsl())) return absl::StrCat("dsl:", dsl::DslName(kernel.dsl()));
+  if (dsl::FindDialect(kernel)) return "dialect";
   if (kernel.form() == v1::KERNEL_FORM_TEMPLATE) return "template";
   if (kernel.role() == v1::KERNEL_ROLE_DEVICE) return "role:device";
   if (kernel.parse_error()) return "parse_error";

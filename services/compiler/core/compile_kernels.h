@@ -22,6 +22,7 @@ struct CompiledKernels {
 //
 //   file                  a whole file
 //   dsl:cuda, dsl:pallas  any language but Triton and Gluon: another compiler's
+//   dialect               only another build of Triton compiles it: dsl::FindDialect
 //   template              a source that is filled in later
 //   role:device           other kernels call it; it is never launched
 //   parse_error           it has a syntax error

@@ -82,6 +82,9 @@ TEST(CompileKernelsTest, OnlyListedLanguagesAreCompiled) {
   EXPECT_EQ(NotAttempted(kernel), "dsl:cuda");
   kernel.set_dsl(v1::DSL_PALLAS);
   EXPECT_EQ(NotAttempted(kernel), "dsl:pallas");
+  kernel.set_dsl(v1::DSL_TRITON);
+  kernel.add_calls("triton.language.extra.tlx.local_alloc");
+  EXPECT_EQ(NotAttempted(kernel), "dialect");
   kernel.set_dsl(static_cast<v1::Dsl>(99));  // a language that common/dsl does not know
   EXPECT_EQ(NotAttempted(kernel), "dsl:unknown");
 }

@@ -11,6 +11,10 @@ namespace {
 
 using absl::string_view;
 
+bool IsAccess(string_view word) {
+  return word == "public" || word == "private" || word == "protected";
+}
+
 // Reads a text from the front to the end; see FindDeclarations. at_ is the first token that no
 // declaration has taken yet.
 class Scanner {
@@ -22,6 +26,16 @@ class Scanner {
   Declarations Run() {
     while (at_ < code_.size()) Step();
     return std::move(found_);
+  }
+
+  // Reads the members of the class whose '{' is at `open` instead.
+  std::vector<Declaration> RunWithin(uint32_t open) {
+    const uint32_t close = brackets_.match[open];
+    if (close == kNoToken) return {};
+    open_.push_back({0, close});
+    at_ = open + 1;
+    while (at_ < close) Step();
+    return std::move(found_.all);
   }
 
  private:
@@ -37,8 +51,9 @@ class Scanner {
     while (!open_.empty() && open_.back().close <= at_) open_.pop_back();
     if (at_ >= code_.size()) return;
     const char mark = code_.tokens[at_].mark;
-    if (mark == ';' || mark == '}' || mark == ')' || mark == ']') {
-      ++at_;
+    const bool access = code_.Is(at_ + 1, ":") && IsAccess(code_[at_]);
+    if (access || mark == ';' || mark == '}' || mark == ')' || mark == ']') {
+      at_ += access ? 2 : 1;
     } else if (!ReadNamespace()) {
       ReadDeclaration();
     }
@@ -360,11 +375,23 @@ class Scanner {
     ClassName(code_, brackets_, seen.class_key, end, name);
     if (seen.body == kNoToken) name = std::string(code_[last - 1]);
     if (!name.empty()) declaration.names.push_back(std::move(name));
+    declaration.specializes |= HasArguments(seen.class_key, end);
     if (seen.body == kNoToken) return;
+    if (!seen.is_enum) declaration.body = seen.body;
     const uint32_t close = brackets_.match[seen.body];
     if (seen.is_enum) AddEnumerators(seen.body, close, declaration);
     if (close < last) AddDeclarators(close + 1, last, declaration);
     declaration.kind = Declaration::kType;
+  }
+
+  // Returns whether template arguments follow the name in a class's head, as in struct S<int> {.
+  bool HasArguments(uint32_t key, uint32_t end) const {
+    for (uint32_t at = key + 1; at < end && !code_.Is(at, ":"); ++at) {
+      if (code_.Is(at, "<") && code_.IsWord(at - 1)) return true;
+      const uint32_t close = brackets_.match[at];
+      if (close != kNoToken && close > at) at = close;
+    }
+    return false;
   }
 
   // An enumerator is a word right after '{' or ','.
@@ -452,7 +479,49 @@ class Scanner {
   std::vector<Open> open_;
 };
 
+// Returns whether the member of the class can be left out where nothing mentions its name.
+bool IsPlainMethod(const Code& code, const Brackets& brackets, absl::string_view type,
+                   const Declaration& member) {
+  if (member.kind != Declaration::kFunction || !member.owner.empty() || member.names.empty() ||
+      member.names[0] == type || member.parameters == kNoToken) {
+    return false;
+  }
+  const uint32_t close = brackets.match[member.parameters];
+  if (close == kNoToken || close >= member.last) return false;
+  // Parentheses of a variable: ALIGNED(16) float x, T (*call)(int), T (&x)[2].
+  const string_view after = code[close + 1];
+  const bool ends = after == ";" || after == "{" || after == "->" || after == "=" || after == "&" ||
+                    after == "&&" || IsTrailer(after);
+  if (!ends || code.tokens[member.parameters - 1].mark == ')') return false;
+  for (uint32_t at = member.first; at < member.last && !code.Is(at, "{"); ++at) {
+    if (code.Is(at, "virtual") || code.Is(at, "override") || code.Is(at, "final")) return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+std::vector<Declaration> FindMethods(const Code& code, const Brackets& brackets,
+                                     const Declaration& type) {
+  std::vector<Declaration> methods;
+  std::vector<Declaration> types = {type};
+  while (!types.empty()) {
+    const Declaration around = std::move(types.back());
+    types.pop_back();
+    if (around.body == kNoToken) continue;
+    const string_view name = around.names.empty() ? "" : string_view(around.names[0]);
+    for (Declaration& member : Scanner(code, brackets).RunWithin(around.body)) {
+      if (member.body != kNoToken) {
+        types.push_back(std::move(member));
+      } else if (IsPlainMethod(code, brackets, name, member)) {
+        methods.push_back(std::move(member));
+      }
+    }
+  }
+  std::sort(methods.begin(), methods.end(),
+            [](const Declaration& a, const Declaration& b) { return a.first < b.first; });
+  return methods;
+}
 
 Declarations FindDeclarations(const Code& code, const Brackets& brackets) {
   return Scanner(code, brackets).Run();

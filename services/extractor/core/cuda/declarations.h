@@ -39,7 +39,8 @@ struct Declaration {
   std::string owner;               // the class of a member that is defined outside it: C, n::C
   std::string target;              // the name that a kUsing, kDirective or kShortName refers to
   uint32_t parameters = kNoToken;  // the '(' of a function's parameters
-  bool specializes = false;        // begins with template <>
+  uint32_t body = kNoToken;        // the '{' of a class
+  bool specializes = false;        // begins with template <>, or is a struct S<...>
 };
 
 struct Declarations {
@@ -56,6 +57,12 @@ struct Declarations {
 // the end these notes tell what kind of declaration it was. No types are known, so a variable that
 // is initialized as `T x(y);` counts as a function.
 Declarations FindDeclarations(const Code& code, const Brackets& brackets);
+
+// Finds the functions that a class, given by its declaration, and the classes in it declare or
+// define. Leaves out constructors, destructors, virtual functions, and what may be a variable: a
+// class needs them whoever calls them. In the order of the text. Linear in time.
+std::vector<Declaration> FindMethods(const Code& code, const Brackets& brackets,
+                                     const Declaration& type);
 
 }  // namespace kernelmill::extractor::cuda
 

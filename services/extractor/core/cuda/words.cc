@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "common/code/brackets.h"
 #include "services/extractor/core/cuda/brackets.h"
 #include "services/extractor/core/cuda/lexer.h"
@@ -29,6 +33,24 @@ bool IsShouted(string_view word) {
   return word.size() > 2 && std::none_of(word.begin(), word.end(), [](char c) {
            return absl::ascii_islower(static_cast<unsigned char>(c));
          });
+}
+
+// Signs of operators that no other syntax uses in their place, as () and = are.
+constexpr string_view kOperatorSigns[] = {
+    "+",  "-",  "/",  "%",  "^",  "|",   "~",   "!",  "<",  ">",  "+=", "-=",  "*=", "/=", "%=",
+    "^=", "&=", "|=", "<<", ">>", "<<=", ">>=", "==", "!=", "<=", ">=", "<=>", "||", "++", "--"};
+
+bool IsOperatorSign(string_view token) {
+  return std::find(std::begin(kOperatorSigns), std::end(kOperatorSigns), token) !=
+         std::end(kOperatorSigns);
+}
+
+// Adds the names of the operators that a sign may call. C++20 makes != of ==, and < of <=>.
+void AddOperators(string_view sign, std::set<std::string>& names) {
+  if (!IsOperatorSign(sign)) return;
+  names.insert(absl::StrCat("operator", sign));
+  if (sign == "!=") names.insert("operator==");
+  if (sign == "<" || sign == ">" || sign == "<=" || sign == ">=") names.insert("operator<=>");
 }
 
 // Reads a text from the front to the end; see ReadDeclarationWords. groups_ holds the brackets
@@ -164,7 +186,10 @@ class Reader {
       return;
     }
     if (IsReserved(word) || IsMember() || IsOperandName() || IsLiteralSuffix()) return;
-    if (Before(at_, 1) == "namespace" && Before(at_, 2) == "using") return OpenNamespace();
+    if (Before(at_, 1) == "namespace") {
+      if (Before(at_, 2) == "using") return OpenNamespace();
+      if (Is(at_ + 1, "=")) return NameNamespace();
+    }
     if (ContinuesPath()) return;
     if (Is(at_ + 1, "::") ? false : Declares()) {
       declared_.insert(word);
@@ -182,6 +207,11 @@ class Reader {
   }
 
   void OpenNamespace() { opened_.push_back(NameAt(at_).path); }
+
+  // Reads `namespace s = a::b;`, whose s stands for a::b from here on.
+  void NameNamespace() {
+    if (code_.IsWord(at_ + 2)) short_names_[code_[at_]] = NameAt(at_ + 2).path;
+  }
 
   bool IsMember() const {
     const string_view before = Before(at_, 1);
@@ -383,6 +413,8 @@ class Reader {
       at = next;
     }
     used.invoked = Is(at + 1, "(");
+    const auto meant = short_names_.find(string_view(used.path).substr(0, used.path.find(':')));
+    if (meant != short_names_.end()) used.path.replace(0, meant->first.size(), meant->second);
     return used;
   }
 
@@ -400,6 +432,7 @@ class Reader {
     }
     for (const string_view name : declared_) words.declared.insert(std::string(name));
     words.opened = opened_;
+    words.mentioned = FindMentioned();
     for (const Directive& directive : code_.directives) {
       const Code asked = Lex(directive.condition.expression);
       for (uint32_t at = 0; at < asked.size(); ++at) {
@@ -407,6 +440,19 @@ class Reader {
       }
     }
     return words;
+  }
+
+  // The sign after the keyword operator is a name, and no use.
+  std::vector<std::string> FindMentioned() const {
+    std::set<std::string> names;
+    for (uint32_t at = 0; at < code_.size(); ++at) {
+      if (code_.IsWord(at)) {
+        names.emplace(code_[at]);
+      } else if (Before(at, 1) != "operator") {
+        AddOperators(code_[at], names);
+      }
+    }
+    return {names.begin(), names.end()};
   }
 
   const Code code_;
@@ -421,6 +467,7 @@ class Reader {
   uint32_t angles_end_ = 0;              // the last '>' of template arguments so far
   uint32_t after_class_ = kNoToken - 1;  // the last '}' of a class so far
   std::vector<std::string> opened_;
+  absl::flat_hash_map<string_view, std::string> short_names_;  // of namespaces
 };
 
 // Returns the words of a macro's parameter list.
@@ -435,6 +482,11 @@ WordSet ReadParameters(string_view list) {
 
 }  // namespace
 
+bool NeedsMention(absl::string_view name) {
+  if (name == "begin" || name == "end" || name == "get") return false;  // by range-for and auto [a]
+  return !absl::ConsumePrefix(&name, "operator") || IsOperatorSign(name);
+}
+
 Words ReadDeclarationWords(absl::string_view text) { return Reader(text, {}).Run(); }
 
 Words ReadMacroWords(absl::string_view rest, bool takes_arguments) {
@@ -446,11 +498,20 @@ Words ReadMacroWords(absl::string_view rest, bool takes_arguments) {
   }
   // Pasted words count as declared, so that they are not used.
   const Code code = Lex(rest);
-  for (uint32_t at = 1; at < code.size(); ++at) {
-    if (code[at - 1] == "##" && code.IsWord(at)) parameters.insert(code[at]);
-    if (code[at] == "##" && code.IsWord(at - 1)) parameters.insert(code[at - 1]);
+  std::set<std::string> pasted;
+  const auto is_fixed = [&](uint32_t at) {
+    return code.IsWord(at) && !parameters.contains(code[at]);
+  };
+  for (uint32_t at = 1; at + 1 < code.size(); ++at) {
+    if (code[at] != "##") continue;
+    if (is_fixed(at - 1)) pasted.emplace(code[at - 1]);
+    if (is_fixed(at + 1)) pasted.emplace(code[at + 1]);
+    if (!is_fixed(at - 1) && !is_fixed(at + 1)) pasted.emplace();
   }
-  return Reader(rest, std::move(parameters)).Run();
+  for (const std::string& word : pasted) parameters.insert(word);
+  Words words = Reader(rest, std::move(parameters)).Run();
+  words.pasted.assign(pasted.begin(), pasted.end());
+  return words;
 }
 
 }  // namespace kernelmill::extractor::cuda

@@ -22,7 +22,15 @@ struct Words {
   absl::flat_hash_set<std::string> declared;  // parameters, variables, members, labels
   std::vector<std::string> asked;             // words of its #if lines
   std::vector<std::string> opened;            // namespaces, by "using namespace"
+  // All words, also x of a.x, and "operator+" for a sign +. Sorted, each once.
+  std::vector<std::string> mentioned;
+  // Words from which ## makes others in a macro; an empty one if it joins two parameters.
+  std::vector<std::string> pasted;
 };
+
+// Returns whether a function of this name can be used only where the text mentions it: f and
+// operator+ can, but a compiler calls conversions, begin() and operator= without a word.
+bool NeedsMention(absl::string_view name);
 
 // Reads the text of a declaration. Linear in time.
 //

@@ -88,6 +88,11 @@ TEST(LinkedNamesTest, WhatIsNotThereHasAReason) {
   EXPECT_THAT(Unresolved(Linked(
                   {{"a.py", absl::StrCat(kTriton, "import numpy as np\n", Kernel("np.pi"))}})),
               ElementsAre("numpy package_import"));
+  EXPECT_THAT(Unresolved(Linked({{"a.py", absl::StrCat(kTriton,
+                                                       "import jax.numpy as jnp\n"
+                                                       "import numpy as np\n",
+                                                       Kernel("np.pi + jnp.pi"))}})),
+              IsEmpty());
   EXPECT_THAT(
       Unresolved(Linked(
           {{"p/a.py", absl::StrCat(kTriton, "try:\n    from .x import N\nexcept ImportError:\n",

@@ -13,6 +13,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "common/base/text.h"
 #include "common/code/lexer.h"
 #include "common/code/python.h"
 #include "common/python/module_paths.h"
@@ -34,6 +35,9 @@ class Collector {
   Collector(const SourceScope& scope, const Closure& closure)
       : scope_(scope), closure_(closure), has_wildcards_(!closure.Wildcards().empty()) {
     for (const Closure::Missing& missing : closure.missing()) Add(missing.name, missing.reason);
+    for (const v1::Definition* definition : closure.imports()) {
+      has_jax_ |= std::any_of(definition->modules().begin(), definition->modules().end(), IsOfJax);
+    }
   }
 
   // Adds the modules that a definition needs and that are not at hand. Names of import statements
@@ -68,8 +72,13 @@ class Collector {
     reasons_.try_emplace(name, reason);
   }
 
+  static bool IsOfJax(absl::string_view module) {
+    return module == "jax" || absl::StartsWith(module, "jax.");
+  }
+
+  // JAX installs numpy.
   void AddModule(const v1::Definition& definition, const std::string& module) {
-    if (IsAtHand(module)) return;
+    if (IsAtHand(module) || (has_jax_ && FirstPart(module) == "numpy")) return;
     v1::ImportedName imported;
     const size_t dots = std::min(module.find_first_not_of('.'), module.size());
     imported.set_level(static_cast<int32_t>(dots));
@@ -83,6 +92,7 @@ class Collector {
   const SourceScope& scope_;
   const Closure& closure_;
   const bool has_wildcards_;
+  bool has_jax_ = false;  // the module imports it
   UnresolvedNames reasons_;
 };
 

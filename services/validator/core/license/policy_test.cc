@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "services/validator/core/license/source_licenses.h"
 
 namespace kernelmill::validator {
@@ -58,6 +59,37 @@ TEST(LicensePolicyTest, AnEmptyListMeansTheDefaults) {
        {"GPL-3.0-only", "AGPL-3.0-only", "MPL-2.0", "BSD-4-Clause", "CC0-1.0"}) {
     EXPECT_FALSE(policy.Allows(id)) << id;
   }
+}
+
+// Returns the origin and its line that a CUDA kernel `k` in the content has; empty without one.
+std::string FindCudaOrigin(const std::string& path, const std::string& content, v1::Kernel kernel) {
+  const v1::SourceTree tree;
+  SourceLicenses licenses(tree, "");
+  kernel.set_path(path);
+  kernel.set_dsl(v1::DSL_CUDA);
+  kernel.mutable_cuda();
+  const v1::License license = licenses.Of(kernel, content);
+  if (license.adapted_from_size() != 1) return "";
+  return absl::StrCat(license.adapted_from(0).origin(), " ", license.adapted_from(0).line());
+}
+
+TEST(SourceLicensesTest, CommentsOfCudaInStringsNameOrigins) {
+  const std::string function = "// Adapted from https://example.com/o/n\n__global__ void k() {}\n";
+  const std::string python = absl::StrCat("import torch\nSOURCE = \"\"\"\n", function, "\"\"\"\n");
+  v1::Kernel kernel;
+  kernel.set_string_begin(static_cast<int64_t>(python.find("\n//")));
+  kernel.set_first_byte(static_cast<int64_t>(python.find("__global__")));
+  kernel.set_source("__global__ void k() {}\n");
+  kernel.set_first_line(4);
+  kernel.set_last_line(4);
+  EXPECT_EQ(FindCudaOrigin("a.py", python, kernel), "https://example.com/o/n 3");
+
+  v1::Kernel in_json;
+  in_json.set_json_pointer("/0");
+  in_json.set_source("__global__ void k() {\n  // Ported from https://example.com/o/n\n}\n");
+  in_json.set_first_line(7);
+  in_json.set_last_line(9);
+  EXPECT_EQ(FindCudaOrigin("a.json", "[]", in_json), "https://example.com/o/n 8");
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "common/spdx/text/words.h"
 #include "services/validator/core/license/tree/license_file.h"
 #include "services/validator/core/license/words/attribution.h"
+#include "services/validator/core/license/words/comment_blocks.h"
 #include "services/validator/core/license/words/origins.h"
 
 namespace kernelmill::validator {
@@ -154,16 +155,34 @@ v1::License SourceLicenses::Of(const v1::Kernel& kernel, const std::string& cont
     // The file has no comments. Those of the string are on lines that are counted from the kernel's
     // first line.
     for (const OriginStatement& origin :
-         FindOrigins(kernel.path(), kernel.source(), tree_.repository(), own_)) {
+         FindOrigins(code::ToLanguage(kernel.dsl()), kernel.source(), tree_.repository(), own_)) {
       AddOrigin(origin, kernel, kernel.first_line() - 1, &license);
     }
     return license;
   }
+  AddOriginsOfString(kernel, content, &license);
   for (const OriginStatement& origin : file.origins) {
     if (!IsAbout(origin, kernel.first_line(), kernel.last_line())) continue;
     AddOrigin(origin, kernel, 0, &license);
   }
   return license;
+}
+
+// Reads the comments of CUDA in a string of a Python file, which are no comments there. The string
+// is read from its begin to the kernel's end.
+void SourceLicenses::AddOriginsOfString(const v1::Kernel& kernel, absl::string_view content,
+                                        v1::License* license) const {
+  const auto begin = static_cast<size_t>(kernel.string_begin());
+  const auto end = static_cast<size_t>(kernel.first_byte()) + kernel.source().size();
+  if (begin == 0 || !kernel.has_cuda() || begin > end || end > content.size()) return;
+  const auto lines_before =
+      static_cast<int>(std::count(content.begin(), content.begin() + kernel.string_begin(), '\n'));
+  for (const OriginStatement& origin : FindOrigins(
+           code::Language::kC, content.substr(begin, end - begin), tree_.repository(), own_)) {
+    const bool about =
+        IsAbout(origin, kernel.first_line() - lines_before, kernel.last_line() - lines_before);
+    if (about) AddOrigin(origin, kernel, lines_before, license);
+  }
 }
 
 const SourceLicenses::FileFacts& SourceLicenses::FindFacts(const v1::Kernel& kernel,
@@ -174,7 +193,7 @@ const SourceLicenses::FileFacts& SourceLicenses::FindFacts(const v1::Kernel& ker
   if (known != facts_.end()) return known->second;
   FileFacts facts;
   if (!kernel.has_json_pointer()) {
-    facts.origins = FindOrigins(kernel.path(), content, tree_.repository(), own_);
+    facts.origins = FindOrigins(CommentsOfFile(kernel.path()), content, tree_.repository(), own_);
   }
   std::vector<std::string> of_the_file;
   for (const OriginStatement& origin : facts.origins) {

@@ -91,6 +91,8 @@ class SourceLicenses {
   };
 
   bool NamesHolders(const v1::Adaptation& adaptation) const;
+  void AddOriginsOfString(const v1::Kernel& kernel, absl::string_view content,
+                          v1::License* license) const;
   const FileFacts& FindFacts(const v1::Kernel& kernel, const std::string& content);
 
   const v1::SourceTree& tree_;

@@ -355,6 +355,67 @@ bool IsPlaceholder(absl::string_view name) {
          });
 }
 
+// Returns the code of the kernel's body below the last comment or string with the phrase; the whole
+// body if none has it, since then the comment is above the kernel or goes over several lines.
+std::vector<Token> CodeBelow(const v1::Kernel& kernel, absl::string_view phrase) {
+  const std::vector<Token> tokens = code::Lex(FindBody(kernel), code::ToLanguage(kernel.dsl()));
+  std::vector<Token> below;
+  for (const Token& token : tokens) {
+    const bool prose = token.kind == Token::kComment || token.kind == Token::kString;
+    if (prose && !FindPhrase(WordsOfProse(token.text), {phrase}).empty()) {
+      below.clear();
+    } else if (token.kind != Token::kComment) {
+      below.push_back(token);
+    }
+  }
+  return below;
+}
+
+// Returns whether a result leaves the function at `at`: a store, an atomic operation, x[i] = y, *x
+// = y, or the return of a value.
+bool HandsOut(const std::vector<Token>& code, size_t at) {
+  const auto is = [&](size_t i, absl::string_view text) {
+    return i < code.size() && code[i].text == text;
+  };
+  const absl::string_view word = code[at].text;
+  if (code[at].kind == Token::kName && is(at + 1, "(")) {
+    return absl::StrContains(word, "store") || absl::StartsWith(word, "atomic");
+  }
+  if (word == "return") {
+    return at + 1 < code.size() && !code[at + 1].begins_statement && !is(at + 1, ";") &&
+           !is(at + 1, "}") && !is(at + 1, "None");
+  }
+  if (word == "]") return is(at + 1, "=") || is(at + 1, "+=");
+  const bool starts = at == 0 || is(at - 1, ";") || is(at - 1, "{") || is(at - 1, "}");
+  return word == "*" && starts && (is(at + 2, "=") || is(at + 2, "+="));
+}
+
+// Returns whether the code computes: it begins with a statement that does something, and hands a
+// result out.
+bool Computes(const std::vector<Token>& code) {
+  if (code.empty()) return false;
+  Statement first;
+  for (const Token& token : code) {
+    if (!first.empty() && (token.begins_statement || token.text == ";")) break;
+    first.push_back(token);
+  }
+  const absl::string_view value = first.back().text;
+  const bool left_open = first.size() > 2 && (value == "None" || value == "...") &&
+                         first[first.size() - 2].text == "=";
+  if (left_open || IsEmpty(first)) return false;
+  for (size_t at = 0; at < code.size(); ++at) {
+    if (HandsOut(code, at)) return true;
+  }
+  return false;
+}
+
+// Returns whether somebody wrote the code that the phrase asks for, and left the phrase.
+bool IsFilledIn(const v1::Kernel& kernel, absl::string_view phrase) {
+  const bool unbound = absl::c_any_of(
+      kernel.unresolved_names(), [](const auto& name) { return name.reason() == "undefined"; });
+  return !unbound && Computes(CodeBelow(kernel, phrase));
+}
+
 // Finds a placeholder in the code or a phrase such as "your code here" in the prose.
 std::optional<Label> Unfilled(const v1::Kernel& kernel, const std::vector<std::string>& prose) {
   for (const code::Token& token : code::Lex(kernel.source(), code::ToLanguage(kernel.dsl()))) {
@@ -362,7 +423,7 @@ std::optional<Label> Unfilled(const v1::Kernel& kernel, const std::vector<std::s
       return Label{"broken", RuleText("unfilled", token.text)};
   }
   const absl::string_view phrase = FindPhrase(prose, UnfilledPhrases());
-  if (phrase.empty()) return std::nullopt;
+  if (phrase.empty() || IsFilledIn(kernel, phrase)) return std::nullopt;
   return Label{"broken", RuleText("unfilled", phrase)};
 }
 

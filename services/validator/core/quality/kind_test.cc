@@ -135,6 +135,34 @@ TEST(KindTest, AnUnfilledTemplateIsBroken) {
   EXPECT_EQ(Both(WithBody("    x = load_HERE(p)\n")), "operation role:kernel");
 }
 
+TEST(KindTest, CodeBelowAPlaceholderThatComputesIsNoTemplate) {
+  for (const std::string body :
+       {"    x = tl.load(p)\n    # Finish me!\n    tl.store(p, x + 1)\n",
+        "    # TODO: fill me in\n    for i in range(2):\n        tl.atomic_add(p, i)\n",
+        "    # Your code here\n    y = tl.load(p) * 2\n    return y\n"}) {
+    EXPECT_NE(Both(WithBody(body)), "broken unfilled:finish me") << body;
+    EXPECT_NE(Both(WithBody(body)).substr(0, 6), "broken") << body;
+  }
+  for (const std::string body : {"    x = tl.load(p)\n    # Finish me!\n    return\n",
+                                 "    # Finish me!\n    pass\n    tl.store(p, 1)\n",
+                                 "    # Finish me!\n    x = None\n    tl.store(p, x)\n",
+                                 "    tl.store(p, 1)\n    # Finish me!\n"}) {
+    EXPECT_EQ(Both(WithBody(body)), "broken unfilled:finish me") << body;
+  }
+  v1::Kernel unbound = WithBody("    # Finish me!\n    tl.store(p, x)\n");
+  v1::UnresolvedName& name = *unbound.add_unresolved_names();
+  name.set_name("x");
+  name.set_reason("undefined");
+  EXPECT_EQ(Both(unbound), "broken unfilled:finish me");
+  v1::Kernel cuda = WithBody("");
+  cuda.set_dsl(v1::DSL_CUDA);
+  cuda.set_signature("__global__ void k(int* p)");
+  cuda.set_source("__global__ void k(int* p) {\n  // Your code here\n  p[0] = 1;\n}\n");
+  EXPECT_NE(Both(cuda), "broken unfilled:your code here");
+  cuda.set_source("__global__ void k(int* p) {\n  int i = p[0];\n  // Your code here\n}\n");
+  EXPECT_EQ(Both(cuda), "broken unfilled:your code here");
+}
+
 TEST(KindTest, ABodyThatDoesNothingIsAStub) {
   for (const std::string body : {"    pass\n", "    ...\n", "    return\n", "    'Adds.'\n",
                                  "    raise NotImplementedError('soon')\n", "    pass; return\n"}) {

@@ -13,7 +13,9 @@ namespace {
 
 using absl::string_view;
 
-constexpr int kMaxAliases = 4;  // bounds chains of namespace aliases
+constexpr int kMaxAliases = 4;      // bounds chains of namespace aliases
+constexpr size_t kMaxPasted = 64;   // words of ## that are looked for in names
+constexpr size_t kMethodCost = 16;  // bytes of reading that a look at a method counts as
 
 string_view FirstPart(string_view path) { return path.substr(0, path.find("::")); }
 string_view LastPart(string_view path) {
@@ -49,17 +51,21 @@ bool HoldsNames(Declaration::Kind kind) {
 //
 // A file may compile only as an include of another one, which declares what it uses. So if names
 // are missing, the closure is tried again with the files that include it as roots.
-CudaClosure::CudaClosure(const Source& source, const ItemRef& kernel, const ClosureLimits& limits)
-    : CudaClosure(source, kernel, kernel.file, limits) {
+CudaClosure::CudaClosure(const Source& source, const Part& kernel, const ClosureLimits& limits)
+    : CudaClosure(source, kernel, kernel.item.file, limits) {
   if (!missing_.empty()) TryIncluders();
 }
 
-CudaClosure::CudaClosure(const Source& source, const ItemRef& kernel, uint32_t root,
+CudaClosure::CudaClosure(const Source& source, const Part& kernel, uint32_t root,
                          const ClosureLimits& limits)
-    : source_(&source), kernel_(kernel), limits_(limits), view_(source.ViewFrom(root)) {
-  const SourceText& text = source[kernel.file];
+    : source_(&source),
+      kernel_(kernel.item),
+      kernel_method_(kernel.method),
+      limits_(limits),
+      view_(source.ViewFrom(root)) {
+  const SourceText& text = source[kernel_.file];
   constexpr int kMaxDepth = 64;
-  Conditionals::Place place = source.at(kernel).place;
+  Conditionals::Place place = source.at(kernel_).place;
   for (int depth = 0; place.conditional != Conditionals::kNone && depth < kMaxDepth; ++depth) {
     branches_[place.conditional] = place.branch;
     place = text.conditionals.Around(place);
@@ -80,7 +86,7 @@ void CudaClosure::TryIncluders() {
   size_t looked_at = looked_at_;
   for (size_t i = 0; i < std::min(kMaxTries, includers.size()); ++i) {
     if (looked_at > limits_.looked_at) break;
-    CudaClosure other(*source_, kernel_, includers[i], limits_);
+    CudaClosure other(*source_, {kernel_, kernel_method_}, includers[i], limits_);
     looked_at += other.looked_at_;
     const bool sees = other.view_->contains.contains(kernel_.file);
     if (sees && other.missing_.size() < missing_.size()) *this = std::move(other);
@@ -93,11 +99,20 @@ void CudaClosure::TryIncluders() {
 // may bring new items, and so on.
 void CudaClosure::Run() {
   constexpr int kMaxRounds = 8;  // operators bring types, which bring operators in turn
-  pending_.push_back(kernel_);
+  pending_.push_back({kernel_});
+  const std::vector<Method>& methods = source_->at(kernel_).methods;
+  looked_at_ += kMethodCost * methods.size();
+  for (uint32_t i = 0; i < methods.size(); ++i) {
+    if (i == kernel_method_) {
+      TakePart({kernel_, i}, methods[i].name);
+    } else {
+      TakeOrWait({kernel_, i}, methods[i].name);
+    }
+  }
   TakeSameName();
   for (int round = 0; round < kMaxRounds && !pending_.empty(); ++round) {
     while (!pending_.empty()) {
-      const ItemRef next = pending_.back();
+      const Part next = pending_.back();
       pending_.pop_back();
       Follow(next);
     }
@@ -128,9 +143,10 @@ bool CudaClosure::InOtherBranch(const ItemRef& ref) const {
   return false;
 }
 
-void CudaClosure::Follow(const ItemRef& ref) {
+void CudaClosure::Follow(const Part& part) {
+  const ItemRef& ref = part.item;
   current_ = ref;
-  looked_at_ += source_->WrittenSize(ref);
+  looked_at_ += source_->WrittenSize(part);
   if (looked_at_ > limits_.looked_at) {
     const Item& item = source_->at(ref);
     if (!item.declaration.names.empty()) Miss(item.declaration.names[0], "too_large");
@@ -138,10 +154,71 @@ void CudaClosure::Follow(const ItemRef& ref) {
   }
   // Take a method's class first, so that names of its members are not looked up elsewhere.
   const std::string& owner = source_->at(ref).declaration.owner;
-  if (!owner.empty()) Resolve({owner, false, false}, ref, 0);
-  for (const UsedName& used : source_->GetWords(ref).used) Resolve(used, ref, 0);
-  for (const std::string& word : source_->GetWords(ref).asked) Ask(word);
+  if (!owner.empty()) Resolve({owner, false, false}, part, 0);
+  const Words& words = source_->GetWords(part);
+  for (const UsedName& used : words.used) Resolve(used, part, 0);
+  for (const std::string& word : words.asked) Ask(word);
+  Mention(words);
   if (!(ref == kernel_)) FollowConditions(ref);
+}
+
+// Takes what waited for a word of the text.
+void CudaClosure::Mention(const Words& words) {
+  const auto take = [this](const std::vector<Part>& parts, string_view name) {
+    for (const Part& part : parts) TakePart(part, name);
+  };
+  for (const std::string& word : words.mentioned) {
+    if (!mentioned_.insert(word).second) continue;
+    if (auto waiting = waiting_.extract(word)) take(waiting.mapped(), word);
+  }
+  for (string_view word : words.pasted) {
+    if (pasted_.size() >= kMaxPasted) {  // from here on all names count as mentioned
+      pasted_.clear();
+      word = "";
+    }
+    pasted_.push_back(word);
+    std::vector<string_view> made;
+    for (const auto& [name, parts] : waiting_) {
+      if (absl::StrContains(name, word)) made.push_back(name);
+    }
+    std::sort(made.begin(), made.end());
+    for (const string_view name : made) take(waiting_.extract(name).mapped(), name);
+  }
+}
+
+// A name that a macro may make of words counts as mentioned.
+bool CudaClosure::IsMentioned(absl::string_view name) const {
+  return mentioned_.contains(name) ||
+         std::any_of(pasted_.begin(), pasted_.end(),
+                     [name](string_view word) { return absl::StrContains(name, word); });
+}
+
+void CudaClosure::TakeOrWait(const Part& part, absl::string_view name) {
+  if (!NeedsMention(name) || IsMentioned(name)) {
+    TakePart(part, name);
+  } else {
+    waiting_[name].push_back(part);
+  }
+}
+
+void CudaClosure::TakePart(const Part& part, absl::string_view name) {
+  if (part.method == kNoMethod) {
+    Take(part.item, name);
+  } else if (!methods_.contains(part) && Fits(part, name)) {
+    methods_.insert(part);
+    pending_.push_back(part);
+  }
+}
+
+// Counts the part's bytes if they are within the bounds.
+bool CudaClosure::Fits(const Part& part, absl::string_view name) {
+  const size_t size = source_->WrittenSize(part);
+  if (bytes_ + size > limits_.bytes || taken_.size() + methods_.size() >= limits_.items) {
+    Miss(name, "too_large");
+    return false;
+  }
+  bytes_ += size;
+  return true;
 }
 
 // Takes the macros that the conditionals around an item ask about.
@@ -167,39 +244,48 @@ void CudaClosure::Ask(absl::string_view word) {
   if (!TakeMacros(word, /*invoked=*/true)) IsKnown(word);
 }
 
-// Returns whether the kernel calls a function with its own name, which may be another overload.
-bool CudaClosure::CallsItsName() const {
+// Returns whether the kernel calls a function with its own name, which may be another overload, or
+// names its class with other template arguments.
+bool CudaClosure::UsesItsName() const {
   const Declaration& declaration = source_->at(kernel_).declaration;
-  if (declaration.kind != Declaration::kFunction || declaration.names.empty()) return false;
-  const Code code = Lex(source_->GetText(kernel_));
-  int calls = -1;  // does not count its declaration
-  for (uint32_t at = 0; at + 1 < code.size(); ++at) {
-    calls += code.tokens[at + 1].mark == '(' && code[at] == LastPart(declaration.names[0]);
+  const bool is_type = declaration.kind == Declaration::kType;
+  if (declaration.names.empty() || (!is_type && declaration.kind != Declaration::kFunction)) {
+    return false;
   }
-  return calls > 0;
+  const string_view name = LastPart(declaration.names[0]);
+  const Code code = Lex(source_->GetText(kernel_));
+  int uses = is_type && !declaration.specializes ? 0 : -1;  // does not count its declaration
+  for (uint32_t at = 0; at + 1 < code.size(); ++at) {
+    const string_view after = code[at + 1];
+    uses += code[at] == name && (after == "<" || (!is_type && after == "("));
+  }
+  return uses > 0;
 }
 
-// Takes the template that the kernel specializes, other declarations of it, and its overloads if it
-// calls them.
+// Takes the template that the kernel specializes and other declarations of it; if it uses its name,
+// its overloads and other specializations too.
 void CudaClosure::TakeSameName() {
   const Declaration& declaration = source_->at(kernel_).declaration;
-  if (declaration.kind != Declaration::kType && !declaration.specializes && !CallsItsName()) return;
+  const bool uses = UsesItsName();
+  if (declaration.kind != Declaration::kType && !declaration.specializes && !uses) return;
   for (const std::string& name : declaration.names) {
     for (const ItemRef& ref : source_->FindNamed(source_->QualifiedName(kernel_, name))) {
-      if (IsVisible(ref) && !(ref == kernel_)) Take(ref, name);
+      if (!IsVisible(ref) || ref == kernel_) continue;
+      if (uses || !source_->at(ref).declaration.specializes) Take(ref, name);
     }
   }
 }
 
 // Looks one name up, in this order: macros, declarations of the source, known headers, members of
 // base classes, "using namespace", packages. Each namespace looks each name up only once.
-void CudaClosure::Resolve(const UsedName& used, const ItemRef& user, int depth) {
+void CudaClosure::Resolve(const UsedName& used, const Part& part, int depth) {
+  const ItemRef& user = part.item;
   const Item& item = source_->at(user);
   const std::string key = absl::StrCat(
       item.is_macro ? "#" : (*source_)[user.file].namespaces[item.declaration.space].qualified,
       used.global ? " ::" : " ", used.path, used.invoked ? "(" : "");
   if (item.declaration.owner.empty() && item.declaration.kind != Declaration::kType &&
-      source_->GetWords(user).opened.empty() && !resolved_.insert(key).second) {
+      source_->GetWords(part).opened.empty() && !resolved_.insert(key).second) {
     return;
   }
   const bool plain = used.path.find(':') == std::string::npos;
@@ -212,7 +298,7 @@ void CudaClosure::Resolve(const UsedName& used, const ItemRef& user, int depth) 
   }
   if (IsKnown(used.path)) return;
   if (TakeMember(FirstPart(used.path), user)) return;
-  if (TakeThroughDirectives(used, user, depth)) return;
+  if (TakeThroughDirectives(used, part, depth)) return;
   if (source_->IsNamespace(used.path)) return;
   const KnownName known = LookUpKnown(used.path);
   if (known.kind == KnownName::kPackage) {
@@ -279,7 +365,7 @@ bool CudaClosure::TakePath(const std::string& scope, absl::string_view path, con
       always_ |= source_->at(ref).place.conditional == Conditionals::kNone;
       if (declaration.kind == Declaration::kShortName && !whole && depth < kMaxAliases) {
         const string_view rest = path.substr(part.size() + 2);
-        Resolve({Joined(declaration.target, rest), false, false}, ref, depth + 1);
+        Resolve({Joined(declaration.target, rest), false, false}, {ref}, depth + 1);
       }
     }
     if (found) return true;
@@ -292,18 +378,18 @@ bool CudaClosure::TakeMember(absl::string_view name, const ItemRef& user) {
   const Declaration& declaration = source_->at(user).declaration;
   if (declaration.kind != Declaration::kType && declaration.owner.empty()) return false;
   return std::any_of(types_.begin(), types_.end(), [&](const ItemRef& type) {
-    return source_->GetWords(type).declared.contains(name);
+    return source_->GetWords({type}).declared.contains(name);
   });
 }
 
 // Looks a name up in the namespaces that "using namespace" opens: in the user itself, then in
 // visible files.
-bool CudaClosure::TakeThroughDirectives(const UsedName& used, const ItemRef& user, int depth) {
+bool CudaClosure::TakeThroughDirectives(const UsedName& used, const Part& user, int depth) {
   if (used.global || depth >= kMaxAliases) return false;
   for (const std::string& opened : source_->GetWords(user).opened) {
     const std::string path = Joined(opened, used.path);
     if (LookUpKnown(path).kind == KnownName::kHeader && IsKnown(path)) return true;
-    if (TakeNamed(path, user, false, depth + 1)) return true;
+    if (TakeNamed(path, user.item, false, depth + 1)) return true;
   }
   for (const ItemRef& ref : usings_) {
     const Declaration& directive = source_->at(ref).declaration;
@@ -322,28 +408,27 @@ bool CudaClosure::IsKnown(absl::string_view path) {
   return known.kind == KnownName::kHeader || known.kind == KnownName::kBuiltIn;
 }
 
-// Takes an item, within the bounds, to be followed later. A class brings its members that are
-// defined outside.
+// Takes an item, within the bounds, to be followed later. A class brings its methods, and its
+// members that are defined outside, as far as they are mentioned.
 bool CudaClosure::Take(const ItemRef& ref, absl::string_view name) {
   if (ref == kernel_) {
     needs_kernel_ |= !(current_ == kernel_);
     return true;
   }
   if (taken_.contains(ref)) return true;
-  const size_t size = source_->WrittenSize(ref);
-  if (bytes_ + size > limits_.bytes || taken_.size() >= limits_.items) {
-    Miss(name, "too_large");
-    return false;
-  }
-  bytes_ += size;
+  if (!Fits({ref}, name)) return false;
   taken_.insert(ref);
-  pending_.push_back(ref);
-  const Declaration& declaration = source_->at(ref).declaration;
-  if (declaration.kind != Declaration::kType || source_->at(ref).is_macro) return true;
+  pending_.push_back({ref});
+  const Item& item = source_->at(ref);
+  if (item.declaration.kind != Declaration::kType || item.is_macro) return true;
   types_.push_back(ref);
-  for (const std::string& type : declaration.names) {
+  looked_at_ += kMethodCost * item.methods.size();
+  for (uint32_t i = 0; i < item.methods.size(); ++i) TakeOrWait({ref, i}, item.methods[i].name);
+  for (const std::string& type : item.declaration.names) {
     for (const ItemRef& member : source_->FindMembers(source_->QualifiedName(ref, type))) {
-      if (IsVisible(member)) Take(member, type);
+      if (!IsVisible(member)) continue;
+      const std::vector<std::string>& names = source_->at(member).declaration.names;
+      TakeOrWait({member}, names.empty() ? string_view(type) : LastPart(names[0]));
     }
   }
   return true;
@@ -360,14 +445,16 @@ void CudaClosure::TakeOperators() {
   size_t looked = 0;
   for (const uint32_t file : view_->files) {
     for (const ItemRef& ref : source_->GetOperators(file)) {
+      const std::string& name = source_->at(ref).declaration.names[0];
       if (taken_.contains(ref) || !IsVisible(ref)) continue;
+      if (NeedsMention(name) && !IsMentioned(name)) continue;
       looked_at_ += source_->GetText(ref).size();
       if (++looked > kMaxOperators || looked_at_ > limits_.looked_at) return;
-      const std::vector<UsedName>& used = source_->GetWords(ref).used;
+      const std::vector<UsedName>& used = source_->GetWords({ref}).used;
       const bool wanted = std::any_of(used.begin(), used.end(), [&](const UsedName& name) {
         return types.contains(LastPart(name.path));
       });
-      if (wanted) Take(ref, source_->at(ref).declaration.names[0]);
+      if (wanted) Take(ref, name);
     }
   }
 }

@@ -32,21 +32,26 @@ struct ClosureLimits {
 // includes, and go on with the words that these use, until nothing new comes up. A name is looked
 // up in the user's namespace, then in the namespaces around it, then in those that "using
 // namespace" opens. The first namespace that has it wins, and all its declarations of the name are
-// taken: overloads, specializations, forward declarations. A class brings its members that are
-// defined outside of it, and a type brings the operators that use it. Items in other branches of
-// the conditionals around the function are not visible.
+// taken: overloads, specializations, forward declarations. A type brings the operators that use it.
+// Items in other branches of the conditionals around the function are not visible.
+//
+// A class comes without its methods: each is taken once a text that was taken mentions its name,
+// whatever the name means there. So does a member that is defined outside of the class, and an
+// operator whose sign is its name.
 //
 // A function in a header may need declarations that its includer makes first. So if names are
 // missing, the files that include the header are tried as roots as well, and the one with the
 // fewest missing names is used.
 class CudaClosure {
  public:
-  CudaClosure(const Source& source, const ItemRef& kernel, const ClosureLimits& limits);
+  CudaClosure(const Source& source, const Part& kernel, const ClosureLimits& limits);
 
   // The root file and all that it includes.
   const View& view() const { return *view_; }
   const ItemRef& kernel() const { return kernel_; }
   const absl::flat_hash_set<ItemRef>& taken() const { return taken_; }
+  // Returns whether the module has the method of an item that it has.
+  bool HasMethod(const Part& method) const { return methods_.contains(method); }
   // Names without a declaration, and why: see v1::UnresolvedName.
   const std::map<std::string, std::string>& missing() const { return missing_; }
   // Known headers that the names need, and path prefixes of packages whose names are used.
@@ -59,24 +64,28 @@ class CudaClosure {
   size_t looked_at() const { return looked_at_; }
 
  private:
-  CudaClosure(const Source& source, const ItemRef& kernel, uint32_t root,
-              const ClosureLimits& limits);
+  CudaClosure(const Source& source, const Part& kernel, uint32_t root, const ClosureLimits& limits);
 
   void TryIncluders();
   void Run();
-  void Follow(const ItemRef& ref);
+  void Follow(const Part& part);
+  void Mention(const Words& words);
+  bool IsMentioned(absl::string_view name) const;
   void FollowConditions(const ItemRef& ref);
   void Ask(absl::string_view word);
-  bool CallsItsName() const;
+  bool UsesItsName() const;
   void TakeSameName();
-  void Resolve(const UsedName& used, const ItemRef& user, int depth);
+  void Resolve(const UsedName& used, const Part& part, int depth);
   bool TakeMacros(absl::string_view name, bool invoked);
   bool TakeNamed(absl::string_view path, const ItemRef& user, bool global, int depth);
   bool TakePath(const std::string& scope, absl::string_view path, const ItemRef& user, int depth);
   bool TakeMember(absl::string_view name, const ItemRef& user);
-  bool TakeThroughDirectives(const UsedName& used, const ItemRef& user, int depth);
+  bool TakeThroughDirectives(const UsedName& used, const Part& user, int depth);
   bool IsKnown(absl::string_view path);
   bool Take(const ItemRef& ref, absl::string_view name);
+  void TakeOrWait(const Part& part, absl::string_view name);
+  void TakePart(const Part& part, absl::string_view name);
+  bool Fits(const Part& part, absl::string_view name);
   void TakeOperators();
   bool IsVisible(const ItemRef& ref) const;
   bool InOtherBranch(const ItemRef& ref) const;
@@ -84,6 +93,7 @@ class CudaClosure {
 
   const Source* source_;
   ItemRef kernel_;
+  uint32_t kernel_method_;
   ClosureLimits limits_;
   std::shared_ptr<const View> view_;
   ItemRefs usings_;  // directives that are visible
@@ -91,7 +101,12 @@ class CudaClosure {
   absl::flat_hash_map<uint32_t, uint32_t> branches_;
   absl::flat_hash_set<ItemRef> taken_;
   ItemRef current_{kNoFile, 0};  // the item that is being followed
-  std::vector<ItemRef> pending_;
+  std::vector<Part> pending_;
+  absl::flat_hash_set<Part> methods_;  // that were taken
+  absl::flat_hash_set<absl::string_view> mentioned_;
+  std::vector<absl::string_view> pasted_;
+  // Methods and members that nothing mentions yet, by their names.
+  absl::flat_hash_map<absl::string_view, std::vector<Part>> waiting_;
   std::vector<ItemRef> types_;                 // types that were taken
   absl::flat_hash_set<std::string> resolved_;  // names that were looked up, with their namespace
   std::map<std::string, std::string> missing_;

@@ -90,7 +90,7 @@ v1::Definition::Kind GetKind(const Item& item) {
 class Writer {
  public:
   Writer(const Source& source, const CudaClosure& closure, v1::Kernel& kernel)
-      : source_(source), kernel_item_(closure.kernel()), kernel_(kernel) {
+      : source_(source), closure_(closure), kernel_item_(closure.kernel()), kernel_(kernel) {
     constexpr int kMaxDepth = 64;
     const SourceText& text = source[kernel_item_.file];
     Conditionals::Place place = source.at(kernel_item_).place;
@@ -137,7 +137,8 @@ class Writer {
     }
     last_file_ = ref.file;
     last_end_ = span.end;
-    std::string written = AtFirstColumn(text.text.substr(span.begin, span.end - span.begin));
+    const std::vector<ByteSpan> kept = FindKept(ref, span);
+    std::string written = WriteKept(text, kept);
     // A macro that two files define alike is written once, unless an #undef comes between.
     const bool always = BranchesAt(ref.file, item.place).empty();
     if (item.undefines) macros_.clear();
@@ -150,7 +151,7 @@ class Writer {
     last_apart_ = apart && !item.is_macro;
     last_macro_ = item.is_macro;
     module_ += written;
-    AddPiece(text, span, GetKind(item));
+    for (const ByteSpan& lines : kept) AddPiece(text, lines, GetKind(item));
   }
 
   void AddKernel() {
@@ -159,9 +160,9 @@ class Writer {
     LeavePlace();
     EnterSpace(kernel_item_.file, item.declaration.space);
     Separate(true);
-    const ByteSpan span = WholeLines(text, item.span);
-    module_ += AtFirstColumn(text.text.substr(span.begin, span.end - span.begin));
-    AddPiece(text, span, GetKind(item));
+    const std::vector<ByteSpan> kept = FindKept(kernel_item_, WholeLines(text, item.span));
+    module_ += WriteKept(text, kept);
+    for (const ByteSpan& lines : kept) AddPiece(text, lines, GetKind(item));
     last_apart_ = true;
   }
 
@@ -172,6 +173,29 @@ class Writer {
   }
 
  private:
+  // Returns what remains of an item's span without the methods that the closure lacks.
+  std::vector<ByteSpan> FindKept(const ItemRef& ref, const ByteSpan& span) const {
+    std::vector<ByteSpan> kept;
+    uint32_t begin = span.begin;
+    const std::vector<Method>& methods = source_.at(ref).methods;
+    for (uint32_t i = 0; i < methods.size(); ++i) {
+      const ByteSpan& lines = methods[i].lines;
+      if (closure_.HasMethod({ref, i}) || lines.begin < begin || lines.end > span.end) continue;
+      if (lines.begin > begin) kept.push_back({begin, lines.begin});
+      begin = lines.end;
+    }
+    if (span.end > begin) kept.push_back({begin, span.end});
+    return kept;
+  }
+
+  static std::string WriteKept(const SourceText& text, const std::vector<ByteSpan>& kept) {
+    std::string written;
+    for (const ByteSpan& span : kept) {
+      absl::StrAppend(&written, string_view(text.text).substr(span.begin, span.end - span.begin));
+    }
+    return AtFirstColumn(written);
+  }
+
   void Separate(bool wanted) {
     const bool begins = module_.empty() || absl::EndsWith(module_, "{\n") || opened_;
     if (wanted && !begins) module_ += '\n';
@@ -279,6 +303,7 @@ class Writer {
   }
 
   const Source& source_;
+  const CudaClosure& closure_;
   const ItemRef kernel_item_;
   v1::Kernel& kernel_;
   absl::flat_hash_set<uint32_t> own_;  // conditionals around the kernel
@@ -453,8 +478,7 @@ size_t FillInCudaModule(const Source& source, size_t max_bytes, v1::Kernel& kern
   kernel.clear_unresolved_names();
   const uint32_t file =
       kernel.form() == v1::KERNEL_FORM_TEMPLATE ? kNoFile : source.FindFile(kernel);
-  const std::optional<ItemRef> around =
-      file == kNoFile ? std::nullopt : source.ItemAround(file, kernel);
+  const std::optional<Part> around = file == kNoFile ? std::nullopt : source.FindPart(file, kernel);
   if (!around || max_bytes == 0) {
     FillInAlone(kernel);
     if (kernel.form() != v1::KERNEL_FORM_TEMPLATE) {

@@ -15,7 +15,8 @@ namespace kernelmill::extractor::cuda {
 // A module holds, in this order: #includes; the items that the function needs (CudaClosure), in the
 // order in which the preprocessor meets them; the function. Each piece is written with the
 // namespaces and the conditionals around it, except the conditionals around the function itself:
-// these hold. For a function in a class the piece is the class.
+// these hold. For a function in a class the pieces are the class's lines, without the methods that
+// the closure leaves out.
 //
 // The #includes are
 //   - known headers that declare a name in the module, as the source writes them, or generated if

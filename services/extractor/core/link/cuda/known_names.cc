@@ -161,6 +161,18 @@ const Table& StandardNames() {
   return table;
 }
 
+// Names in namespace cooperative_groups that cooperative_groups.h lacks. Their headers include it.
+const Table& GroupNames() {
+  static const auto& table = *new Table(MakeTable({
+      {"cooperative_groups/reduce.h",
+       "reduce reduce_update_async reduce_store_async plus less greater bit_and bit_xor bit_or"},
+      {"cooperative_groups/scan.h",
+       "inclusive_scan exclusive_scan inclusive_scan_update exclusive_scan_update"},
+      {"cooperative_groups/memcpy_async.h", "memcpy_async wait wait_prior"},
+  }));
+  return table;
+}
+
 bool IsVectorType(string_view name) {
   static const auto& types = *new absl::flat_hash_set<string_view>{
       "char", "uchar", "short",    "ushort",    "int",   "uint",
@@ -279,7 +291,10 @@ KnownName Qualified(string_view path) {
                        absl::StartsWith(name, "add_") || absl::StartsWith(name, "has_");
     return Header(trait ? "type_traits" : "");
   }
-  if (absl::StartsWith(path, "cooperative_groups::")) return Header("cooperative_groups.h");
+  if (absl::ConsumePrefix(&path, "cooperative_groups::")) {
+    const auto found = GroupNames().find(path.substr(0, path.find(':')));
+    return Header(found == GroupNames().end() ? "cooperative_groups.h" : found->second);
+  }
   if (absl::StartsWith(path, "nvcuda::wmma")) return Header("mma.h");
   if (absl::StartsWith(path, "nvcuda::")) return Header("");
   if (absl::StartsWith(path, "cuda::std::")) return Header("cuda/std/type_traits");

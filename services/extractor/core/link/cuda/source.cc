@@ -56,13 +56,15 @@ void Source::AddText(v1::Definition definition) {
 // Reads the declarations, macros and includes of a text, and puts them in the order of the text.
 void Source::AddItems(SourceText& text) {
   const Code code = Lex(text.text);
-  Declarations found = FindDeclarations(code, MatchBrackets(code));
+  const Brackets brackets = MatchBrackets(code);
+  Declarations found = FindDeclarations(code, brackets);
   text.conditionals = Conditionals(code);
   text.namespaces = std::move(found.namespaces);
   for (Declaration& declaration : found.all) {
     Item& item = text.items.emplace_back();
     item.span = text.conditionals.Whole(
         {code.tokens[declaration.first].begin, code.tokens[declaration.last].end});
+    item.methods = FindSeparableMethods(code, brackets, text.conditionals, text.lines, declaration);
     item.declaration = std::move(declaration);
   }
   for (const Macro& macro : code.macros) {
@@ -159,9 +161,9 @@ uint32_t Source::FindFile(const v1::Kernel& kernel) const {
   return kNoFile;
 }
 
-// Returns the item that holds the kernel's definition; nothing if the reader of declarations did
+// Returns the part that holds the kernel's definition; nothing if the reader of declarations did
 // not find one there.
-std::optional<ItemRef> Source::ItemAround(uint32_t file, const v1::Kernel& kernel) const {
+std::optional<Part> Source::FindPart(uint32_t file, const v1::Kernel& kernel) const {
   const SourceText& text = *texts_[file];
   const auto first = static_cast<size_t>(kernel.first_byte());
   const size_t end = first + kernel.source().size();
@@ -176,7 +178,12 @@ std::optional<ItemRef> Source::ItemAround(uint32_t file, const v1::Kernel& kerne
   auto i = static_cast<uint32_t>(after - text.items.begin());
   for (int steps = 0; i > 0 && steps < kMaxOverlap; ++steps) {
     const Item& item = text.items[--i];
-    if (!item.is_macro && begin < item.span.end) return ItemRef{file, i};
+    if (item.is_macro || begin >= item.span.end) continue;
+    const auto method = std::find_if(
+        item.methods.begin(), item.methods.end(),
+        [begin](const Method& one) { return one.span.begin <= begin && begin < one.span.end; });
+    if (method == item.methods.end()) return Part{{file, i}};
+    return Part{{file, i}, static_cast<uint32_t>(method - item.methods.begin())};
   }
   return std::nullopt;
 }
@@ -186,12 +193,18 @@ absl::string_view Source::GetText(const ItemRef& ref) const {
   return string_view(texts_[ref.file]->text).substr(span.begin, span.end - span.begin);
 }
 
-// Returns the bytes that the item adds to a module: its text and the lines of the conditionals and
-// namespaces around it.
-size_t Source::WrittenSize(const ItemRef& ref) const {
+// Returns the bytes that the part adds to a module: its text and, of an item, the lines of the
+// conditionals and namespaces around it.
+size_t Source::WrittenSize(const Part& part) const {
   constexpr int kMaxDepth = 64;
+  const ItemRef& ref = part.item;
   const SourceText& text = *texts_[ref.file];
+  const std::vector<Method>& methods = at(ref).methods;
+  if (part.method != kNoMethod) {
+    return methods[part.method].lines.end - methods[part.method].lines.begin;
+  }
   size_t size = GetText(ref).size();
+  for (const Method& method : methods) size -= method.span.end - method.span.begin;
   Conditionals::Place place = at(ref).place;
   for (int depth = 0; place.conditional != Conditionals::kNone && depth < kMaxDepth; ++depth) {
     for (const ByteSpan& line : text.conditionals.Lines(place)) size += line.end - line.begin;
@@ -205,17 +218,46 @@ size_t Source::WrittenSize(const ItemRef& ref) const {
   return size;
 }
 
-// Reads the words of an item at its first use, and keeps them: many kernels share items. Not
-// thread-safe.
-const Words& Source::GetWords(const ItemRef& ref) const {
-  std::unique_ptr<const Words>& words = words_[ref];
-  if (words == nullptr) {
-    const Item& item = at(ref);
-    words = std::make_unique<const Words>(item.is_macro
-                                              ? ReadMacroWords(item.rest, item.takes_arguments)
-                                              : ReadDeclarationWords(GetText(ref)));
+std::string Source::TextWithoutMethods(const ItemRef& ref) const {
+  const string_view all = texts_[ref.file]->text;
+  const ByteSpan& span = at(ref).span;
+  std::string text;
+  uint32_t begin = span.begin;
+  for (const Method& method : at(ref).methods) {
+    absl::StrAppend(&text, all.substr(begin, method.span.begin - begin));
+    begin = method.span.end;
   }
-  return *words;
+  absl::StrAppend(&text, all.substr(begin, span.end - begin));
+  return text;
+}
+
+Words Source::ReadWords(const Part& part) const {
+  const Item& item = at(part.item);
+  if (item.is_macro) return ReadMacroWords(item.rest, item.takes_arguments);
+  const bool is_method = part.method != kNoMethod;
+  const ByteSpan span = is_method ? item.methods[part.method].span : item.span;
+  Words words = ReadDeclarationWords(
+      is_method
+          ? string_view(texts_[part.item.file]->text).substr(span.begin, span.end - span.begin)
+          : TextWithoutMethods(part.item));
+  if (item.methods.empty()) return words;
+  if (!is_method) {
+    for (const Method& method : item.methods) words.declared.insert(method.name);
+  }
+  const Words& of_class = is_method ? GetWords({part.item}) : words;
+  const auto own = [&](const UsedName& used) {
+    return !used.global && of_class.declared.contains(used.path.substr(0, used.path.find(':')));
+  };
+  words.used.erase(std::remove_if(words.used.begin(), words.used.end(), own), words.used.end());
+  return words;
+}
+
+// Reads the words of a part at its first use, and keeps them: many kernels share items. Not
+// thread-safe.
+const Words& Source::GetWords(const Part& part) const {
+  if (const auto found = words_.find(part); found != words_.end()) return *found->second;
+  auto words = std::make_unique<const Words>(ReadWords(part));
+  return *(words_[part] = std::move(words));
 }
 
 // Adds a file and its includes to a view, depth first: the order of the preprocessor if each file

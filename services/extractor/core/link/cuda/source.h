@@ -18,6 +18,7 @@
 #include "services/extractor/core/cuda/conditionals.h"
 #include "services/extractor/core/cuda/declarations.h"
 #include "services/extractor/core/cuda/words.h"
+#include "services/extractor/core/link/cuda/methods.h"
 
 namespace kernelmill::extractor::cuda {
 
@@ -27,8 +28,9 @@ struct Item {
   bool is_macro = false;
   bool undefines = false;
   bool takes_arguments = false;
-  std::string rest;  // for a macro: see Macro
-  ByteSpan span;     // includes all of each conditional that cuts it
+  std::string rest;             // for a macro: see Macro
+  std::vector<Method> methods;  // of a class, that a module may leave out
+  ByteSpan span;                // includes all of each conditional that cuts it
   Conditionals::Place place;
 };
 
@@ -49,6 +51,19 @@ struct ItemRef {
 using ItemRefs = std::vector<ItemRef>;
 
 constexpr uint32_t kNoFile = 0xffffffff;
+constexpr uint32_t kNoMethod = 0xffffffff;
+
+// An item without its methods, or one of its methods.
+struct Part {
+  ItemRef item;
+  uint32_t method = kNoMethod;
+
+  bool operator==(const Part& other) const { return item == other.item && method == other.method; }
+  template <typename H>
+  friend H AbslHashValue(H h, const Part& part) {
+    return H::combine(std::move(h), part.item, part.method);
+  }
+};
 
 // An #include, and the file of the source that it loads.
 struct ResolvedInclude {
@@ -97,8 +112,8 @@ class Source {
 
   // Finds the text that holds the kernel's source; kNoFile if none does.
   uint32_t FindFile(const v1::Kernel& kernel) const;
-  // Finds the item around the kernel.
-  std::optional<ItemRef> ItemAround(uint32_t file, const v1::Kernel& kernel) const;
+  // Finds the item around the kernel, and which of the item's methods it is.
+  std::optional<Part> FindPart(uint32_t file, const v1::Kernel& kernel) const;
 
   // Find items by their qualified names, members of a class by the class's, and macros by their
   // names. All are in the order of files and texts; at most kMaxMeanings.
@@ -118,10 +133,12 @@ class Source {
 
   std::string QualifiedName(const ItemRef& ref, absl::string_view name) const;
   absl::string_view GetText(const ItemRef& ref) const;
-  // Returns the size of an item's text together with the lines for its conditionals and namespaces.
-  size_t WrittenSize(const ItemRef& ref) const;
-  // Returns the words that an item uses and declares. Cached.
-  const Words& GetWords(const ItemRef& ref) const;
+  // Returns the size of a part's text, of an item together with the lines for its conditionals and
+  // namespaces.
+  size_t WrittenSize(const Part& part) const;
+  // Returns the words that a part uses and declares. A class declares its methods, and a method
+  // does not use what its class declares. Cached.
+  const Words& GetWords(const Part& part) const;
 
   // Returns the file with all that it includes. The latest views are cached.
   std::shared_ptr<const View> ViewFrom(uint32_t file) const;
@@ -132,6 +149,8 @@ class Source {
   using Index = absl::flat_hash_map<std::string, ItemRefs>;
 
   static const ItemRefs& Find(const Index& index, absl::string_view name);
+  std::string TextWithoutMethods(const ItemRef& ref) const;
+  Words ReadWords(const Part& part) const;
   static void Add(Index& index, const std::string& name, const ItemRef& ref);
 
   void AddText(v1::Definition definition);
@@ -151,7 +170,7 @@ class Source {
   absl::flat_hash_set<std::string> spaces_;
   std::vector<ItemRefs> operators_;
   std::vector<ItemRefs> directives_;
-  mutable absl::flat_hash_map<ItemRef, std::unique_ptr<const Words>> words_;
+  mutable absl::flat_hash_map<Part, std::unique_ptr<const Words>> words_;
   mutable absl::flat_hash_map<uint32_t, std::shared_ptr<const View>> views_;
 };
 

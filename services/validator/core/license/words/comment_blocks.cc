@@ -11,8 +11,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "common/code/lexer.h"
 #include "common/code/python.h"
+#include "common/cpp/include_paths.h"
 
 namespace kernelmill::validator {
 namespace {
@@ -109,20 +109,19 @@ bool HasCComments(absl::string_view path) {
   const size_t dot = path.rfind('.');
   if (dot == absl::string_view::npos) return false;
   const std::string extension = absl::AsciiStrToLower(path.substr(dot + 1));
-  for (const absl::string_view known :
-       {"c", "cc", "cl", "cpp", "cu", "cuh", "cxx", "h", "hh", "hip", "hpp", "inc", "js", "rs"}) {
+  for (const absl::string_view known : {"c", "cl", "js", "rs"}) {
     if (extension == known) return true;
   }
-  return false;
+  return cpp::IsCppPath(path);
 }
 
-std::vector<CommentBlock> CommentBlocks(absl::string_view path, absl::string_view content) {
-  absl::ConsumePrefix(&content, "\xef\xbb\xbf");
-  const bool c_like = HasCComments(path);
-  BlockReader reader(content, c_like);
-  for (const Token& token : code::Lex(content, c_like ? Language::kC : Language::kPython)) {
-    reader.Read(token);
-  }
+code::Language CommentsOfFile(absl::string_view path) {
+  return HasCComments(path) ? Language::kC : Language::kPython;
+}
+
+std::vector<CommentBlock> CommentBlocks(code::Language language, absl::string_view text) {
+  BlockReader reader(text, language == Language::kC);
+  for (const Token& token : code::Lex(text, language)) reader.Read(token);
   return std::move(reader).Take();
 }
 

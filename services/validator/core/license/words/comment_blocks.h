@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "common/code/lexer.h"
 
 namespace kernelmill::validator {
 
@@ -29,8 +30,11 @@ absl::string_view StripCommentMarks(absl::string_view line);
 // Returns whether a file's language has C's comments. Other files are read as Python.
 bool HasCComments(absl::string_view path);
 
-// Returns every comment of a file, and in Python every string that is a statement. Linear.
-std::vector<CommentBlock> CommentBlocks(absl::string_view path, absl::string_view content);
+// Returns the language whose comments a file has.
+code::Language CommentsOfFile(absl::string_view path);
+
+// Returns every comment of a text, and in Python every string that is a statement. Linear.
+std::vector<CommentBlock> CommentBlocks(code::Language language, absl::string_view text);
 
 }  // namespace kernelmill::validator
 

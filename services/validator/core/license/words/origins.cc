@@ -466,10 +466,10 @@ class Finder {
 
 }  // namespace
 
-std::vector<OriginStatement> FindOrigins(absl::string_view path, absl::string_view content,
+std::vector<OriginStatement> FindOrigins(code::Language language, absl::string_view text,
                                          absl::string_view repository, const OwnFiles& own) {
   Finder finder(repository, own);
-  for (const CommentBlock& block : CommentBlocks(path, content)) finder.Read(block);
+  for (const CommentBlock& block : CommentBlocks(language, text)) finder.Read(block);
   return std::move(finder).Take();
 }
 

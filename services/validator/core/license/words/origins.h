@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "common/code/lexer.h"
 
 namespace kernelmill::validator {
 
@@ -46,9 +47,9 @@ class OwnFiles {
   virtual bool Has(absl::string_view path) const = 0;
 };
 
-// Returns the statements of a file in order, each origin once in its scope, at most 64.
-// `repository`: the source's name. Linear in the file.
-std::vector<OriginStatement> FindOrigins(absl::string_view path, absl::string_view content,
+// Returns the statements in a text's comments in order, each origin once in its scope, at most 64.
+// `repository`: the source's name. Linear in the text.
+std::vector<OriginStatement> FindOrigins(code::Language language, absl::string_view text,
                                          absl::string_view repository, const OwnFiles& own);
 
 // Returns whether the statement is about code on lines [first_line, last_line]: it is about the

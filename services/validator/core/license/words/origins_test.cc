@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "services/validator/core/license/words/comment_blocks.h"
 
 namespace kernelmill::validator {
 namespace {
@@ -27,7 +28,7 @@ class Files : public OwnFiles {
 std::string Origins(const std::string& content, const std::string& path = "k.py") {
   std::vector<std::string> origins;
   for (const OriginStatement& one :
-       FindOrigins(path, content, "https://example.com/me/mill", Files())) {
+       FindOrigins(CommentsOfFile(path), content, "https://example.com/me/mill", Files())) {
     origins.push_back(one.origin);
   }
   return absl::StrJoin(origins, "; ");
@@ -51,6 +52,17 @@ TEST(OriginsTest, AddressesFollowAnyVerb) {
       {"# taken from github.com/o/n", "github.com/o/n"},
   };
   for (const auto& [text, origin] : cases) EXPECT_EQ(Origins(text + "\n"), origin) << text;
+}
+
+TEST(OriginsTest, CommentsOfCppAreReadInEachOfItsFiles) {
+  for (const char* path : {"k.cu", "k.cuh", "k.hip", "k.h", "k.hxx", "k.inl", "k.inc", "k.cxx"}) {
+    EXPECT_EQ(Origins("// Adapted from https://example.com/o/n\nint x;\n", path),
+              "https://example.com/o/n")
+        << path;
+    EXPECT_EQ(Origins("/*\n * Ported from\n *   https://example.com/o/n\n */\nint x;\n", path),
+              "https://example.com/o/n")
+        << path;
+  }
 }
 
 TEST(OriginsTest, NamesFollowStrongVerbs) {
@@ -121,7 +133,7 @@ TEST(OriginsTest, TheSourcesOwnIsNoOrigin) {
 // "origin@line" of what is about [first, last].
 std::vector<std::string> About(const std::string& content, int first, int last) {
   std::vector<std::string> about;
-  for (const OriginStatement& one : FindOrigins("k.py", content, "", Files())) {
+  for (const OriginStatement& one : FindOrigins(code::Language::kPython, content, "", Files())) {
     if (IsAbout(one, first, last)) about.push_back(absl::StrCat(one.origin, "@", one.line));
   }
   return about;
@@ -164,7 +176,7 @@ TEST(OriginsTest, ANameIsRecognizedInAText) {
 TEST(OriginsTest, HostileFilesAreHarmless) {
   std::string many;
   for (int i = 0; i < 20000; ++i) absl::StrAppend(&many, "# Adapted from ow/na-", i, "\nx = 1\n");
-  EXPECT_EQ(FindOrigins("k.py", many, "", Files()).size(), 64u);
+  EXPECT_EQ(FindOrigins(code::Language::kPython, many, "", Files()).size(), 64u);
   std::string line = "# ";
   while (line.size() < (1 << 20)) line += "adapted and from ";
   EXPECT_EQ(Origins(line), "");
@@ -175,7 +187,7 @@ TEST(OriginsTest, HostileFilesAreHarmless) {
     verbs.insert(verbs.size(), "\n# ");
   }
   EXPECT_EQ(Origins("# " + verbs), "");
-  EXPECT_THAT(FindOrigins("k.cu", std::string(1 << 20, '/'), "", Files()), IsEmpty());
+  EXPECT_THAT(FindOrigins(code::Language::kC, std::string(1 << 20, '/'), "", Files()), IsEmpty());
 }
 
 }  // namespace
