@@ -13,6 +13,7 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/code/line_index.h"
+#include "common/documents/document.h"
 #include "common/job/source_spec.h"
 #include "common/json/json_documents.h"
 #include "common/json/json_strings.h"
@@ -138,6 +139,31 @@ class JsonCheck {
   size_t next_ = 0;
 };
 
+// Checks the kernels of a notebook or another document. Each is read as the extractor reads it: in
+// a notebook within the cell that json_pointer and string_begin name, else by the lines of the
+// document's text.
+absl::Status CheckDocument(const Kernels& kernels, const v1::SourceFile& file) {
+  const documents::Document document = documents::ReadDocument(file.path(), file.content());
+  std::map<absl::string_view, const documents::Cell*> cells;
+  for (const documents::Cell& cell : document.cells) cells.emplace(cell.pointer, &cell);
+  const LineIndex lines(document.text);
+  for (const v1::Kernel* kernel : kernels) {
+    if (!documents::IsNotebookPath(file.path())) {
+      if (kernel->has_json_pointer()) return NoSuchString(*kernel);
+      RETURN_IF_ERROR(CheckKernel(*kernel, document.text, lines));
+      continue;
+    }
+    const auto cell = cells.find(kernel->json_pointer());
+    if (cell == cells.end() || !kernel->has_json_pointer() ||
+        kernel->string_begin() != static_cast<int64_t>(cell->second->begin)) {
+      return NoSuchString(*kernel);
+    }
+    const absl::string_view text = documents::GetCellText(document, *cell->second);
+    RETURN_IF_ERROR(CheckKernel(*kernel, text, LineIndex(text)));
+  }
+  return absl::OkStatus();
+}
+
 // Checks that the extractor lists the file as it is.
 absl::Status CheckFile(const v1::ExtractedFile& listed, const v1::SourceFile& file) {
   const absl::string_view text = file.content();
@@ -162,6 +188,7 @@ absl::Status CheckKernels(Kernels kernels, const v1::SourceFile& file) {
   if (whole != kernels.end()) RETURN_IF_ERROR(CheckWholeFile(**whole, file.content()));
   kernels.erase(whole, kernels.end());
   if (kernels.empty()) return absl::OkStatus();
+  if (documents::IsDocumentPath(file.path())) return CheckDocument(kernels, file);
   const bool is_json = json::IsJsonPath(file.path());
   // A kernel in a JSON file is in a string of it, and only there.
   for (const v1::Kernel* kernel : kernels) {

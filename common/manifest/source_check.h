@@ -20,7 +20,8 @@ namespace kernelmill::manifest {
 //   each file        is in the file shard, with its size, its number of lines and its SHA-256
 //   each kernel      is in one of these files. Its `source` has its `sha256`, and equals the lines
 //                    first_line to last_line byte for byte, which begin at first_byte: of the file,
-//                    or of the JSON string that json_pointer and string_begin name
+//                    of the JSON string or the notebook's cell that json_pointer and string_begin
+//                    name, or of a document's text (common/documents/document.h)
 //   each whole file  (KERNEL_FORM_FILE) equals its file, which has only one
 // clang-format on
 //

@@ -131,6 +131,71 @@ TEST_F(SourceCheckTest, AKernelOfAJsonFileStandsInTheStringThatItsPointerNames) 
   ExpectLie("a.py", "no such string");
 }
 
+// A document's kernel `def k(): pass` on line 2 of its text or cell.
+class DocumentCheckTest : public ::testing::Test {
+ protected:
+  void Write(const std::string& path, const std::string& content) {
+    files_.add_files()->set_path(path);
+    files_.mutable_files(0)->set_content(content);
+    kernel_.set_path(path);
+    kernel_.set_first_line(2);
+    kernel_.set_last_line(2);
+    SetSource("def k(): pass\n");
+  }
+
+  void SetSource(const std::string& source) {
+    kernel_.set_source(source);
+    kernel_.set_sha256(Sha256Hex(source));
+  }
+
+  absl::Status Check() const {
+    v1::KernelShard shard;
+    *shard.add_kernels() = kernel_;
+    return CheckSources(files_, shard);
+  }
+
+  v1::FileShard files_;
+  v1::Kernel kernel_;
+};
+
+TEST_F(DocumentCheckTest, AKernelOfANotebookIsInTheCellThatItsPointerNames) {
+  const std::string text =
+      R"({"cells": [{"cell_type": "code", "source": ["x\n", "def k(): pass\n", "y"]}]})";
+  Write("a.ipynb", text);
+  kernel_.set_first_byte(2);
+  kernel_.set_string_begin(static_cast<int64_t>(text.find("x\\n")));
+  EXPECT_THAT(Check(), StatusIs(absl::StatusCode::kDataLoss));
+  kernel_.set_json_pointer("/cells/0/source");
+  EXPECT_THAT(Check(), IsOk());
+  kernel_.set_json_pointer("/cells/1/source");
+  EXPECT_THAT(Check(), StatusIs(absl::StatusCode::kDataLoss));
+  kernel_.set_json_pointer("/cells/0/source");
+  kernel_.set_string_begin(kernel_.string_begin() + 1);
+  EXPECT_THAT(Check(), StatusIs(absl::StatusCode::kDataLoss));
+}
+
+TEST_F(DocumentCheckTest, AKernelOfAPageIsOnTheFilesLines) {
+  Write("a.md", "```py\ndef k(): pass\n```\n");
+  kernel_.set_first_byte(6);
+  EXPECT_THAT(Check(), IsOk());
+  SetSource("def l(): pass\n");
+  EXPECT_THAT(Check(), StatusIs(absl::StatusCode::kDataLoss));
+  SetSource("def k(): pass\n");
+  kernel_.set_json_pointer("/cells/0/source");
+  EXPECT_THAT(Check(), StatusIs(absl::StatusCode::kDataLoss));
+}
+
+TEST_F(DocumentCheckTest, MarksOfQuotesAreBlanksAndHtmlIsDecoded) {
+  Write("a.md", "> ```py\n> def k(): pass\n> ```\n");
+  SetSource("  def k(): pass\n");
+  kernel_.set_first_byte(8);
+  EXPECT_THAT(Check(), IsOk());
+  files_.clear_files();
+  Write("a.html", "<pre>\ndef <b>k</b>&#40;): pass\n</pre>\n");
+  kernel_.set_first_byte(1);
+  EXPECT_THAT(Check(), IsOk());
+}
+
 TEST_F(SourceCheckTest, ForeignTextInAJsonFileIsALie) {
   kernel(3).mutable_source()->replace(0, 11, "@stolen.jit");
   kernel(3).set_sha256(Sha256Hex(kernel(3).source()));

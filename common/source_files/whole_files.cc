@@ -122,6 +122,10 @@ code::Language LexedAs(const v1::Kernel& kernel) {
                                                         : code::Language::kPython;
 }
 
+bool IsEmbedded(const v1::Kernel& kernel) {
+  return kernel.has_json_pointer() || kernel.has_context();
+}
+
 bool IsLexed(absl::string_view language) {
   return IsAmong(kLikeC, language) || IsAmong(kLikePython, language);
 }

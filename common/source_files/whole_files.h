@@ -26,6 +26,10 @@ absl::string_view LanguageOfFile(absl::string_view path);
 // Returns the lexer for a kernel's text, or for a whole file's by its name.
 code::Language LexedAs(const v1::Kernel& kernel);
 
+// Returns whether the kernel is code within text of another kind: a string of a JSON file, a cell
+// of a notebook, a fence. Comments of the file are then not comments on the kernel.
+bool IsEmbedded(const v1::Kernel& kernel);
+
 // Returns whether the lexer can tell comments and strings of the language from code. False for
 // prose, for data, and for languages without a lexer.
 bool IsLexed(absl::string_view language);

@@ -274,6 +274,7 @@ void FillDerivedFields(const v1::Kernel& kernel, v1::KernelRow* row) {
   *row->mutable_features() = kernel.features();
   row->set_lexical_tokens(kernel.tokens());
   if (kernel.has_inductor()) FillInductor(kernel, row->mutable_inductor());
+  if (kernel.has_context()) CopyFields(kernel.context(), row->mutable_context());
   if (kernel.has_cuda()) CopyFields(kernel.cuda(), row->mutable_cuda());
 }
 

@@ -51,8 +51,9 @@ TEST_F(ExporterTest, WhatIsNotThereIsNullAndAListOfNothingIsEmpty) {
   const Json record = Lines("kernels.jsonl").at(1);
   for (const char* key :
        {"json_pointer", "docstring", "found_by", "applied_by", "prompt_context", "autotune",
-        "heuristics", "launcher", "inductor", "cuda", "requires_triton", "requires_triton_path",
-        "dialect", "target_rule", "contamination_weak_score", "word_overlap"}) {
+        "heuristics", "launcher", "inductor", "context", "cuda", "requires_triton",
+        "requires_triton_path", "dialect", "target_rule", "contamination_weak_score",
+        "word_overlap"}) {
     EXPECT_EQ(record.at(key), nullptr) << key;
   }
   for (const char* key : {"pieces", "decorators", "calls", "free_names", "unresolved_names",
@@ -246,6 +247,8 @@ TEST_F(ExporterTest, WhatIsDerivedFromAKernelIsStructured) {
   unresolved.set_name("helper");
   unresolved.set_reason("undefined");
   kernel.set_prompt_context("import triton\n");
+  kernel.mutable_context()->set_kind("fence");
+  kernel.mutable_context()->set_heading("Title");
   AddShard({kernel});
   EndSource();
   Decide(v1::FATE_KEPT, "", 7, 1);
@@ -253,9 +256,12 @@ TEST_F(ExporterTest, WhatIsDerivedFromAKernelIsStructured) {
   const Json record = Lines("kernels.jsonl").at(3);
   EXPECT_EQ(
       Canonical(record["pieces"]),
-      R"([{"first_line":1,"generated":false,"kind":"import","last_line":2,"path":"d.py","used_source":null},)"
-      R"({"first_line":null,"generated":true,"kind":"constant","last_line":null,)"
+      R"([{"first_line":1,"generated":false,"json_pointer":null,"kind":"import","last_line":2,)"
+      R"("path":"d.py","used_source":null},)"
+      R"({"first_line":null,"generated":true,"json_pointer":null,"kind":"constant","last_line":null,)"
       R"("path":null,"used_source":null}])");
+  EXPECT_EQ(Canonical(record["context"]),
+            R"({"cell":null,"heading":"Title","kind":"fence","paragraph":null})");
   EXPECT_EQ(Canonical(record["dropped_decorators"]),
             R"json([{"first_line":4,"function":"add","last_line":5,)json"
             R"json("reason":"host_machinery","text":"lib()"}])json");
@@ -276,9 +282,10 @@ TEST_F(ExporterTest, WhatIsDerivedFromAKernelIsStructured) {
   EXPECT_EQ(record["tags"], Json::array({"matmul"}));
   EXPECT_EQ(Canonical(record["tag_rules"]),
             R"([{"name":"matmul","rule":"call:triton.language.dot"}])");
-  EXPECT_EQ(Canonical(record["launcher"]),
-            R"({"count":2,"first_line":20,"last_line":21,"path":"d.py","qualname":"run",)"
-            R"("text":"def run(x):\n    k8[(1,)](x)\n"})");
+  EXPECT_EQ(
+      Canonical(record["launcher"]),
+      R"({"count":2,"first_line":20,"json_pointer":null,"last_line":21,"path":"d.py","qualname":"run",)"
+      R"("text":"def run(x):\n    k8[(1,)](x)\n"})");
   EXPECT_EQ(record["fim_sha1"].get<std::string>().size(), 40u);
   EXPECT_EQ(record["fim_excluded"], nullptr);
 }

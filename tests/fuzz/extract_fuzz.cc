@@ -1,7 +1,8 @@
 // usage: extract_fuzz [LIBFUZZER_FLAG...] [CORPUS...]
 // Extracts kernels from one file of any bytes; the first line names it. For all bytes: extraction
-// ends within bounds, kernels are exact spans of the file or of a decoded string of a JSON file,
-// and a second run finds the same kernels.
+// ends within bounds, kernels are exact spans of the file, of a decoded string of a JSON file or of
+// a document's text, and a second run finds the same kernels. Kernels of documents are linked as
+// well, and must then pass the check that an export makes.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -9,12 +10,15 @@
 
 #include "absl/strings/string_view.h"
 #include "common/cas/digest.h"
+#include "common/documents/document.h"
 #include "common/json/json_documents.h"
 #include "common/json/json_strings.h"
+#include "common/manifest/source_check.h"
 #include "common/python/parse/python_parser.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/core/extract/extract.h"
+#include "services/extractor/core/link/link.h"
 #include "tests/fuzz/checks.h"
 
 namespace kernelmill::extractor {
@@ -25,8 +29,9 @@ namespace {
 
 // Chooses the file's name, which decides its language.
 absl::string_view ChooseName(uint8_t choice) {
-  constexpr absl::string_view kNames[] = {"a.py",           "a.cu",   "a.py.jinja",
-                                          "output_code.py", "a.json", "a.jsonl"};
+  constexpr absl::string_view kNames[] = {"a.py",   "a.cu",    "a.py.jinja", "output_code.py",
+                                          "a.json", "a.jsonl", "a.ipynb",    "a.md",
+                                          "a.rst",  "a.html"};
   return kNames[choice % (sizeof(kNames) / sizeof(kNames[0]))];
 }
 
@@ -57,6 +62,15 @@ void CheckJsonSpan(const v1::Kernel& kernel, const std::map<int64_t, std::string
   CheckSpan(kernel, string->second);
 }
 
+// The line end that separates two cells is no part of a kernel.
+void CheckDocument(const v1::KernelShard& shard, const v1::FileShard& files) {
+  const documents::Document document =
+      documents::ReadDocument(files.files(0).path(), files.files(0).content());
+  for (const v1::Kernel& kernel : shard.kernels()) CheckSpan(kernel, document.text);
+  const auto linked = LinkSource(shard);
+  Check(linked.ok() && manifest::CheckSources(files, *linked).ok());
+}
+
 void CheckKernels(const v1::KernelShard& shard, const v1::SourceFile& file) {
   const bool is_json = json::IsJsonPath(file.path());
   const auto strings = is_json ? ListStrings(file) : std::map<int64_t, std::string>();
@@ -81,7 +95,11 @@ void Extract(const uint8_t* data, size_t size) {
   if (absl::IsDeadlineExceeded(shard.status())) return;
   Check(shard.ok());
   Check(shard->files_size() == 1);
-  CheckKernels(*shard, file);
+  if (documents::IsDocumentPath(file.path())) {
+    CheckDocument(*shard, files);
+  } else {
+    CheckKernels(*shard, file);
+  }
   const auto again = ExtractKernels(files, parser);
   Check(again.ok() &&
         cas::SerializeDeterministically(*again) == cas::SerializeDeterministically(*shard));

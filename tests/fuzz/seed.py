@@ -13,6 +13,7 @@ DATA = pathlib.Path(__file__).parents[1] / "data"
 KINDS = {".py": b"\x00", ".cu": b"\x01", ".cuh": b"\x01", ".jinja": b"\x02"}
 INDUCTOR = b"\x03"
 JSON, JSONL = b"\x04", b"\x05"
+NOTEBOOK, MARKDOWN, RST, HTML = b"\x06", b"\x07", b"\x08", b"\x09"
 
 
 def data_files(*ends):
@@ -23,6 +24,7 @@ def extract_seeds():
     for path in data_files(*KINDS):
         yield (INDUCTOR if path.name == "output_code.py" else KINDS[path.suffix]) + path.read_bytes()
     yield from json_seeds()
+    yield from document_seeds()
 
 
 def json_seeds():
@@ -33,6 +35,27 @@ def json_seeds():
         chat = f"Here's the kernel:\n\n```python\n{text}\n```\nand:\n~~~\n{text}"
         yield JSON + json.dumps({"messages": [{"content": chat}]}, ensure_ascii=False).encode()
     yield JSONL + "\n".join(json.dumps({"code": text}) for text in texts[:8]).encode()
+
+
+def document_seeds():
+    """Small files of the test data in each kind of document: two cells, a fence in a quote, a directive, a <pre>."""
+    for path in data_files(".py", ".cu"):
+        text = path.read_text()
+        if len(text) > 8192:
+            continue
+        language = "cuda" if path.suffix == ".cu" else "python"
+        magic = ["%%cu\n"] if language == "cuda" else ["!ls\n"]
+        lines = text.splitlines(keepends=True)
+        cells = [{"cell_type": "markdown", "source": f"# T\n\nP.\n```{language}\n{text}```\n"},
+                 {"cell_type": "code", "outputs": [{"data": {"image/png": "AAAA"}}], "source": magic + lines},
+                 {"cell_type": "code", "source": f"s = r\'\'\'\n{text}\'\'\'\n" if language == "cuda" else text}]
+        yield NOTEBOOK + json.dumps({"cells": cells, "nbformat": 4}).encode()
+        quoted = "".join(f"> {line}" for line in lines)
+        yield MARKDOWN + f"# T\n\nP.\n\n```{language}\n{text}```\n\n> ~~~{{.{language}}}\n{quoted}> ~~~\n".encode()
+        indented = "".join(f"   {line}" for line in lines)
+        yield RST + f"T\n=\n\nP.\n\n.. code-block:: {language}\n   :linenos:\n\n{indented}\nSo::\n\n{indented}".encode()
+        escaped = text.replace("&", "&amp;").replace("<", "&lt;")
+        yield HTML + f"<h1>T</h1><p>P.\n<pre class=language-{language}>{escaped}</pre>".encode()
 
 
 def cuda_seeds():

@@ -92,8 +92,9 @@ void Judge(const v1::Kernel& kernel, absl::string_view file, const Label& import
   v1::Quality& quality = *verdict->mutable_quality();
   *quality.mutable_masks() = CoverMasks(closure);
   ReadLines(kernel, &quality);
-  // Text before a string of a JSON file is not about the string.
-  quality.set_generated(GeneratedSign(kernel, kernel.has_json_pointer() ? kernel.source() : file));
+  // Text around embedded code is not about the code.
+  quality.set_generated(
+      GeneratedSign(kernel, source_files::IsEmbedded(kernel) ? kernel.source() : file));
   const absl::string_view above = CommentAbove(kernel, file);
   const Label kind = FindKind(kernel, CollectProse(kernel, above), quality.generated());
   const Label target = FindTarget(kernel, imports);

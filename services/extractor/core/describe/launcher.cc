@@ -289,18 +289,21 @@ class Launches::Finder {
 Launches::Launches(const ParsedFile& file, const KernelReferences& references,
                    const std::vector<JitFunction>& functions)
     : text_(file.text), tree_(file.tree), lines_(file.lines) {
+  absl::flat_hash_map<KernelKey, std::vector<NodeId>> definitions;
   for (const JitFunction& kernel : functions) {
     keys_[kernel.definition] = references.MakeKey(kernel.definition);
+    definitions[keys_[kernel.definition]].push_back(kernel.definition);
   }
   for (auto& [key, hosts] : Finder(tree_, file.calls, functions, references, *this).TakeHosts()) {
     std::sort(hosts.begin(), hosts.end());
     hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
-    choices_[key] = Choose(hosts);
+    const auto kernels = definitions.find(key);
+    if (kernels != definitions.end()) ChooseFor(kernels->second, hosts);
   }
   // Functions that launch many kernels would repeat their text in each record.
   size_t left = kMaxOverlap * text_.size();
   for (const JitFunction& kernel : functions) {
-    const Choice* choice = ChoiceFor(kernel.definition);
+    const Choice* choice = FindChoice(kernel.definition);
     if (choice == nullptr || choice->size > std::min(kMaxText, left)) continue;
     left -= choice->size;
     with_text_.insert(kernel.definition);
@@ -327,10 +330,21 @@ Launches::Choice Launches::Choose(const std::vector<NodeId>& hosts) const {
   return choice;
 }
 
-const Launches::Choice* Launches::ChoiceFor(NodeId definition) const {
-  const auto key = keys_.find(definition);
-  if (key == keys_.end()) return nullptr;
-  const auto found = choices_.find(key->second);
+// Of a kernel that is defined again, as notebooks do it step by step, those functions count that
+// come before the next definition, else all of them.
+void Launches::ChooseFor(std::vector<NodeId>& definitions, const std::vector<NodeId>& hosts) {
+  std::sort(definitions.begin(), definitions.end());
+  for (size_t i = 0; i < definitions.size(); ++i) {
+    const NodeId next = i + 1 < definitions.size() ? definitions[i + 1] : kNoNode;
+    const auto first = std::upper_bound(hosts.begin(), hosts.end(), definitions[i]);
+    const auto last = next == kNoNode ? hosts.end() : std::lower_bound(first, hosts.end(), next);
+    const bool one_of_many = definitions.size() > 1 && first != last;
+    choices_[definitions[i]] = Choose(one_of_many ? std::vector<NodeId>(first, last) : hosts);
+  }
+}
+
+const Launches::Choice* Launches::FindChoice(NodeId definition) const {
+  const auto found = choices_.find(definition);
   return found == choices_.end() || found->second.count == 0 ? nullptr : &found->second;
 }
 
@@ -344,7 +358,7 @@ v1::Launcher Launches::HostAt(NodeId host) const {
 
 // The place and the number of hosts are known even if the text is left out.
 std::optional<v1::Launcher> Launches::FindLauncher(NodeId definition) const {
-  const Choice* choice = ChoiceFor(definition);
+  const Choice* choice = FindChoice(definition);
   if (choice == nullptr) return std::nullopt;
   v1::Launcher launcher = GetPlace(tree_, lines_, choice->host);
   SetName(tree_, choice->host, launcher);

@@ -45,7 +45,8 @@ struct ParsedFile;  // kernels.h
 //
 // The launcher of a kernel is the smallest function around the launch, unless that is a jit
 // function itself. If only statements outside any function launch the kernel, it is such a
-// statement of the module, which has no name.
+// statement of the module, which has no name. Of a name with several definitions each has the
+// launches up to the next one, if there are any.
 //
 // Texts of launchers are whole lines of `text`. A text over kMaxText bytes is left out. One
 // function may launch many kernels, so texts are also left out once all together exceed kMaxOverlap
@@ -90,14 +91,15 @@ class Launches {
   class Finder;
 
   Choice Choose(const std::vector<NodeId>& hosts) const;
-  const Choice* ChoiceFor(NodeId definition) const;
+  void ChooseFor(std::vector<NodeId>& definitions, const std::vector<NodeId>& hosts);
+  const Choice* FindChoice(NodeId definition) const;
 
   const absl::string_view text_;
   const SyntaxTree& tree_;
   const LineIndex& lines_;
   absl::flat_hash_map<NodeId, KernelKey> keys_;  // by definition
   absl::flat_hash_set<KernelKey> launched_;
-  absl::flat_hash_map<KernelKey, Choice> choices_;
+  absl::flat_hash_map<NodeId, Choice> choices_;  // by definition
   std::vector<Other> others_;
   absl::flat_hash_set<NodeId> with_text_;  // definitions of kernels whose launcher's text is kept
 };

@@ -203,6 +203,20 @@ TEST(LauncherTest, AllTextsTogetherAreInBounds) {
   EXPECT_LE(bytes, 8 * text.size());
 }
 
+TEST(LauncherTest, EachDefinitionOfANameHasTheLaunchesUpToTheNext) {
+  const std::string kernel = "@triton.jit\ndef k(x): pass\n\n";
+  const std::string launch = "(x):\n    k[(1,)](x)\n\n";
+  const v1::KernelShard shard =
+      Extract(absl::StrCat("import triton\n", kernel, "def a", launch, "def b", launch, kernel,
+                           "def c", launch, kernel));
+  ASSERT_EQ(shard.kernels_size(), 3);
+  EXPECT_EQ(shard.kernels(0).launcher().qualname(), "a");
+  EXPECT_EQ(shard.kernels(0).launcher().count(), 2);
+  EXPECT_EQ(shard.kernels(1).launcher().qualname(), "c");
+  EXPECT_EQ(shard.kernels(2).launcher().qualname(), "a");  // all, since nothing below launches it
+  EXPECT_EQ(shard.kernels(2).launcher().count(), 3);
+}
+
 TEST(LauncherTest, InAStringItsLinesAreTheFiles) {
   const v1::KernelShard shard = Extract(
       "k = async_compile.triton('k', '''\n"

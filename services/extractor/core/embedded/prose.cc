@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <initializer_list>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -13,56 +12,12 @@
 
 namespace kernelmill::extractor {
 
+using documents::Blank;
+using documents::BlockLanguage;
+using documents::FencedBlock;
 using python::CountIndentation;
 
 namespace {
-
-constexpr size_t kShortestFence = 3;
-
-// A line that opens or closes a block.
-struct Fence {
-  char mark = '\0';
-  size_t size = 0;         // 0 if the line is no fence
-  absl::string_view info;  // the text after the marks
-};
-
-Fence FenceOn(absl::string_view line) {
-  line = absl::StripAsciiWhitespace(line);
-  if (line.empty() || (line[0] != '`' && line[0] != '~')) return {};
-  const size_t size = std::min(line.find_first_not_of(line[0]), line.size());
-  const absl::string_view info = absl::StripAsciiWhitespace(line.substr(size));
-  const bool is_code_span = line[0] == '`' && info.find('`') != absl::string_view::npos;
-  if (size < kShortestFence || is_code_span) return {};
-  return {line[0], size, info};
-}
-
-bool Closes(const Fence& fence, const Fence& open) {
-  return fence.mark == open.mark && fence.size >= open.size && fence.info.empty();
-}
-
-bool IsOneOf(absl::string_view word, std::initializer_list<absl::string_view> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
-// Reads the language of a fence from its first word.
-FencedLanguage ReadLanguage(absl::string_view info) {
-  const std::string word =
-      absl::AsciiStrToLower(info.substr(0, std::min(info.find_first_of(" \t{,:"), info.size())));
-  if (word.empty()) return FencedLanguage::kUnnamed;
-  if (IsOneOf(word, {"python", "py", "python3", "ipython", "triton"})) {
-    return FencedLanguage::kPython;
-  }
-  if (IsOneOf(word, {"cuda", "cu", "cuh", "hip", "c++", "cpp", "cc", "c"})) {
-    return FencedLanguage::kCuda;
-  }
-  return FencedLanguage::kOther;
-}
-
-void Blank(size_t begin, size_t end, std::string& text) {
-  for (size_t at = begin; at < end; ++at) {
-    if (text[at] != '\n' && text[at] != '\r') text[at] = ' ';
-  }
-}
 
 // Returns whether a line is an import statement. English sentences begin with "from" and "import"
 // as well, so the number of words must fit.
@@ -110,30 +65,8 @@ class LineSorter {
 
 }  // namespace
 
-// Outside a block any fence opens one. Within a block only the fence that closes it counts.
-std::vector<FencedBlock> FindFencedBlocks(absl::string_view text) {
-  std::vector<FencedBlock> blocks;
-  const LineIndex lines(text);
-  Fence open;
-  for (int number = 1; number <= lines.count(); ++number) {
-    const size_t begin = lines.Begin(number);
-    const size_t end = lines.End(number);
-    const Fence fence = FenceOn(text.substr(begin, end - begin));
-    if (fence.size == 0) continue;
-    if (open.size == 0) {
-      open = fence;
-      blocks.push_back({begin, end, text.size(), text.size(), ReadLanguage(fence.info)});
-    } else if (Closes(fence, open)) {
-      open = {};
-      blocks.back().end = begin;
-      blocks.back().fence_end = end;
-    }
-  }
-  return blocks;
-}
-
 std::string InsideFences(absl::string_view text, const std::vector<FencedBlock>& blocks,
-                         FencedLanguage language) {
+                         BlockLanguage language) {
   std::string inside(text);
   size_t at = 0;
   for (const FencedBlock& block : blocks) {

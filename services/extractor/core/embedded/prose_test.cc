@@ -11,36 +11,16 @@
 namespace kernelmill::extractor {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-
-// "LANGUAGE CONTENT" of every block.
-std::vector<std::string> Blocks(absl::string_view text) {
-  std::vector<std::string> found;
-  for (const FencedBlock& block : FindFencedBlocks(text)) {
-    found.push_back(absl::StrCat(static_cast<int>(block.language), " ",
-                                 text.substr(block.begin, block.end - block.begin)));
-  }
-  return found;
-}
-
-TEST(FencedCodeTest, BlocksAreOfTheLanguageThatTheirFenceNames) {
-  EXPECT_THAT(Blocks("```python\na\n```\nb\n~~~Cuda x\nc\n~~~\n```\nd\n```\n```sh\ne\n```"),
-              ElementsAre("0 a\n", "1 c\n", "2 d\n", "3 e\n"));
-}
-
-TEST(FencedCodeTest, ABlockIsClosedByItsOwnFenceOrTheEnd) {
-  EXPECT_THAT(Blocks("````py\n```\n~~~\n````x\n````\n"), ElementsAre("0 ```\n~~~\n````x\n"));
-  EXPECT_THAT(Blocks("  ```py\r\n  a"), ElementsAre("0   a"));
-  EXPECT_THAT(Blocks("``` a`b\n``\n x ```py\n"), IsEmpty());
-}
+using documents::BlockLanguage;
+using documents::FencedBlock;
+using documents::FindFencedBlocks;
 
 TEST(FencedCodeTest, BlocksKeepTheirPlaces) {
   const std::string text = "So:\n```py\na\n```\nand\r\n```py\nb\n```\nend";
   const std::vector<FencedBlock> blocks = FindFencedBlocks(text);
-  EXPECT_EQ(InsideFences(text, blocks, FencedLanguage::kPython),
+  EXPECT_EQ(InsideFences(text, blocks, BlockLanguage::kPython),
             "   \n     \na\n   \n   \r\n     \nb\n   \n   ");
-  EXPECT_EQ(InsideFences(text, blocks, FencedLanguage::kCuda),
+  EXPECT_EQ(InsideFences(text, blocks, BlockLanguage::kCuda),
             "   \n     \n \n   \n   \r\n     \n \n   \n   ");
   EXPECT_EQ(OutsideFences(text, blocks), "So:\n     \n \n   \nand\r\n     \n \n   \nend");
 }

@@ -13,7 +13,9 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/code/line_index.h"
+#include "common/documents/document.h"
 #include "common/json/json_documents.h"
+#include "services/extractor/core/extract/document_file.h"
 #include "services/extractor/core/extract/extract_file.h"
 #include "services/extractor/core/extract/json_file.h"
 #include "services/extractor/core/link/kernel_shards.h"
@@ -64,6 +66,14 @@ v1::Kernel WholeFile(const v1::SourceFile& file) {
   return whole;
 }
 
+// Reads a file in the way that its name calls for.
+absl::Status ReadFile(const v1::SourceFile& file, const PythonParser& parser,
+                      const ExtractOptions& options, v1::KernelShard& shard) {
+  if (json::IsJsonPath(file.path())) return ExtractJsonFile(file, parser, options, shard);
+  if (documents::IsDocumentPath(file.path())) return ExtractDocument(file, parser, options, shard);
+  return ExtractFile(file, parser, options, shard);
+}
+
 // A file beyond a bound is listed with its reason. Any other error ends the whole call, because it
 // tells about this machine and not about the file.
 absl::StatusOr<v1::KernelShard> ExtractFiles(const std::vector<const v1::SourceFile*>& sorted,
@@ -71,8 +81,7 @@ absl::StatusOr<v1::KernelShard> ExtractFiles(const std::vector<const v1::SourceF
                                              const ExtractOptions& options) {
   v1::KernelShard shard;
   for (const v1::SourceFile* file : sorted) {
-    RETURN_IF_ERROR(json::IsJsonPath(file->path()) ? ExtractJsonFile(*file, parser, options, shard)
-                                                   : ExtractFile(*file, parser, options, shard));
+    RETURN_IF_ERROR(ReadFile(*file, parser, options, shard));
     // The reader listed the file last.
     const bool failed = !shard.files(shard.files_size() - 1).failed().empty();
     if (options.keep_files && !failed) *shard.add_kernels() = WholeFile(*file);

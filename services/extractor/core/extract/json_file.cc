@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/documents/fences.h"
 #include "common/dsl/languages.h"
 #include "common/json/json_documents.h"
 #include "common/json/json_strings.h"
@@ -38,6 +39,9 @@ namespace kernelmill::extractor {
 // A way that is tried and not taken has cost its bytes of the budget, but leaves no records.
 // clang-format on
 
+using documents::BlockLanguage;
+using documents::FencedBlock;
+using documents::FindFencedBlocks;
 using python::BudgetedParser;
 using python::ParsedText;
 
@@ -175,12 +179,12 @@ class JsonFileExtractor {
   absl::Status ReadFenced(const std::string& text, const std::vector<FencedBlock>& blocks,
                           const Place& place) {
     bool found = false;
-    for (const FencedLanguage language :
-         {FencedLanguage::kPython, FencedLanguage::kCuda, FencedLanguage::kUnnamed}) {
+    for (const BlockLanguage language :
+         {BlockLanguage::kPython, BlockLanguage::kCuda, BlockLanguage::kUnnamed}) {
       const std::string inside = InsideFences(text, blocks, language);
       if (!MayHoldCode(inside)) continue;
       found = true;
-      RETURN_IF_ERROR(language == FencedLanguage::kCuda
+      RETURN_IF_ERROR(language == BlockLanguage::kCuda
                           ? ReadCuda(inside, place)
                           : ReadBlocks(text, inside, blocks, language, place));
     }
@@ -190,7 +194,7 @@ class JsonFileExtractor {
   // Reads all blocks of a language as one program. If that is no valid program, reads each block by
   // itself, unless there are very many.
   absl::Status ReadBlocks(const std::string& text, const std::string& inside,
-                          const std::vector<FencedBlock>& blocks, FencedLanguage language,
+                          const std::vector<FencedBlock>& blocks, BlockLanguage language,
                           const Place& place) {
     // Each block is one more parse, which the file's budget pays for.
     constexpr size_t kMostAlone = 16;

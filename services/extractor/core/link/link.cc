@@ -22,6 +22,7 @@
 #include "services/extractor/core/link/imported_wrappers.h"
 #include "services/extractor/core/link/kernel_shards.h"
 #include "services/extractor/core/link/module.h"
+#include "services/extractor/core/link/notebook_cells.h"
 #include "services/extractor/core/link/source_scope.h"
 #include "services/extractor/core/tags/tags.h"
 
@@ -221,6 +222,7 @@ class Linker {
     }
     FillInModules(*scope_, *cuda_, options_, shard);
     for (v1::Kernel& kernel : *shard.mutable_kernels()) AddTags(kernel);
+    MoveToCells(shard);
     files.erase(std::remove_if(files.begin(), files.end(),
                                [this](const auto& file) { return support_.contains(file.path()); }),
                 files.end());

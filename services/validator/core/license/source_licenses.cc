@@ -14,6 +14,7 @@
 #include "common/base/path.h"
 #include "common/base/text.h"
 #include "common/source_files/source_files.h"
+#include "common/source_files/whole_files.h"
 #include "common/spdx/expression.h"
 #include "common/spdx/text/words.h"
 #include "services/validator/core/license/tree/license_file.h"
@@ -151,7 +152,7 @@ SourceLicenses::SourceLicenses(const v1::SourceTree& tree, absl::string_view sta
 v1::License SourceLicenses::Of(const v1::Kernel& kernel, const std::string& content) {
   const FileFacts& file = FindFacts(kernel, content);
   v1::License license = file.license;
-  if (kernel.has_json_pointer()) {
+  if (source_files::IsEmbedded(kernel)) {
     // The file has no comments. Those of the string are on lines that are counted from the kernel's
     // first line.
     for (const OriginStatement& origin :
@@ -188,11 +189,12 @@ void SourceLicenses::AddOriginsOfString(const v1::Kernel& kernel, absl::string_v
 const SourceLicenses::FileFacts& SourceLicenses::FindFacts(const v1::Kernel& kernel,
                                                            const std::string& content) {
   // For a JSON file the facts are kept under another key, since it has no comments of its own.
-  const std::string key = absl::StrCat(kernel.has_json_pointer() ? "string:" : "", kernel.path());
+  const std::string key =
+      absl::StrCat(source_files::IsEmbedded(kernel) ? "string:" : "", kernel.path());
   const auto known = facts_.find(key);
   if (known != facts_.end()) return known->second;
   FileFacts facts;
-  if (!kernel.has_json_pointer()) {
+  if (!source_files::IsEmbedded(kernel)) {
     facts.origins = FindOrigins(CommentsOfFile(kernel.path()), content, tree_.repository(), own_);
   }
   std::vector<std::string> of_the_file;

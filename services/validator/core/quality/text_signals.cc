@@ -176,7 +176,7 @@ std::string GeneratedSign(const v1::Kernel& kernel, absl::string_view file) {
 // Goes back line by line from the kernel's first byte.
 absl::string_view CommentAbove(const v1::Kernel& kernel, absl::string_view file) {
   const int64_t first = kernel.first_byte();
-  if (kernel.has_json_pointer() || first < 0 || first > static_cast<int64_t>(file.size()))
+  if (source_files::IsEmbedded(kernel) || first < 0 || first > static_cast<int64_t>(file.size()))
     return "";
   const bool c = kernel.dsl() == v1::DSL_CUDA;
   const size_t end = static_cast<size_t>(first);
