@@ -22,7 +22,9 @@
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/base/status.h"
 #include "common/rpc/interceptors.h"
+#include "common/rpc/listener.h"
 
 // The settings that all servers and clients share. Most of them are bounds: gRPC's defaults let one
 // client open any number of connections and streams, and hold memory and threads by not reading.
@@ -40,9 +42,8 @@ constexpr int kMaxStreamsPerConnection = 256;
 // themselves.
 constexpr int kServerKeepaliveMs = 60'000;
 constexpr int kKeepaliveTimeoutMs = 20'000;
-constexpr int kMaxIdleMs = 30 * 60'000;
-// Each connection is a descriptor. gRPC 1.51 stops listening forever when it has no descriptor
-// left.
+constexpr int kMaxIdleMs = 5 * 60'000;
+// Each connection is a descriptor.
 constexpr rlim_t kDescriptors = 1 << 20;
 
 // Sends gRPC's own errors, such as failed handshakes, to the process's log.
@@ -83,12 +84,28 @@ class WithoutReflection final : public grpc::ServerBuilderOption {
   }
 };
 
-// Takes as much as the hard limit allows; a failure leaves the limit as it was.
-void RaiseDescriptorLimit() {
-  rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kDescriptors) return;
-  limit.rlim_cur = std::min(limit.rlim_max, kDescriptors);
-  setrlimit(RLIMIT_NOFILE, &limit);
+// Takes as much as the hard limit allows; a failure leaves the limit as it was. Returns the limit.
+int RaiseDescriptorLimit() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  if (limit.rlim_cur < kDescriptors) {
+    const rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = std::min(limit.rlim_max, kDescriptors);
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0) limit.rlim_cur = before;
+  }
+  return static_cast<int>(std::min(limit.rlim_cur, kDescriptors));
+}
+
+// Opens the server's listener; null without an address. Half of the descriptors are left for files
+// and for calls to other servers.
+absl::StatusOr<std::unique_ptr<Listener>> OpenListener(const Server::Options& options) {
+  const int descriptors = RaiseDescriptorLimit();
+  if (options.address.empty()) return nullptr;
+  const int most = std::min(options.max_connections, descriptors / 2);
+  return Listener::Open({.address = options.address,
+                         .max_connections = most,
+                         .max_per_host = std::min(options.max_connections_per_host, most),
+                         .patience = options.handshake_timeout});
 }
 
 // Sets the bounds that keep untrusted clients from exhausting the server.
@@ -143,21 +160,19 @@ sigset_t TerminationSet() {
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options,
                                                       const std::vector<grpc::Service*>& services) {
   KeepLibrary();
-  RaiseDescriptorLimit();
   InstallPlugins();
+  ASSIGN_OR_RETURN(std::unique_ptr<Listener> listener, OpenListener(options));
   grpc::ServerBuilder builder;
   if (!options.reflection) builder.SetOption(std::make_unique<WithoutReflection>());
-  int port = 0;
-  if (!options.address.empty()) {
-    builder.AddListeningPort(
-        options.address,
-        options.credentials ? options.credentials : grpc::InsecureServerCredentials(), &port);
+  std::shared_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor;
+  if (listener != nullptr) {
+    acceptor = builder.experimental().AddExternalConnectionAcceptor(
+        grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+        options.credentials ? options.credentials : grpc::InsecureServerCredentials());
   }
   builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
   // Unlimited: handlers bound their answers, and so does the client.
   builder.SetMaxSendMessageSize(-1);
-  // Otherwise two servers can bind one port, and each gets a part of the calls.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   BoundStrangers(options, &builder);
   builder.experimental().SetInterceptorCreators(ServerCallMetrics());
   for (grpc::Service* service : services) builder.RegisterService(service);
@@ -165,20 +180,33 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options,
   auto rest = std::make_unique<grpc::CallbackGenericService>();
   if (services.empty()) builder.RegisterCallbackGenericService(rest.get());
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
-  const bool wants_port = !options.address.empty() && options.address.rfind("unix:", 0) != 0;
-  if (server == nullptr || (wants_port && port == 0)) {
-    return absl::UnavailableError(absl::StrCat("cannot listen on ", options.address));
+  if (server == nullptr) {
+    return absl::UnavailableError(absl::StrCat("cannot serve on ", options.address));
   }
   server->GetHealthCheckService()->SetServingStatus(kReadyService, true);
   server->GetHealthCheckService()->SetServingStatus(true);
-  return std::unique_ptr<Server>(new Server(std::move(rest), std::move(server), port));
+  if (listener != nullptr) {
+    listener->Start([acceptor](int descriptor) {
+      grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+      connection.fd = descriptor;
+      acceptor->HandleNewConnection(&connection);
+    });
+  }
+  return std::unique_ptr<Server>(
+      new Server(std::move(rest), std::move(server), std::move(listener)));
 }
 
 Server::Server(std::unique_ptr<grpc::CallbackGenericService> rest,
-               std::unique_ptr<grpc::Server> server, int port)
-    : rest_(std::move(rest)), server_(std::move(server)), port_(port) {}
+               std::unique_ptr<grpc::Server> server, std::unique_ptr<Listener> listener)
+    : rest_(std::move(rest)), server_(std::move(server)), listener_(std::move(listener)) {}
 
 Server::~Server() { Shutdown(absl::ZeroDuration()); }
+
+int Server::port() const { return listener_ == nullptr ? 0 : listener_->port(); }
+
+int64_t Server::refused_connections() const {
+  return listener_ == nullptr ? 0 : listener_->refused();
+}
 
 std::shared_ptr<grpc::Channel> Server::InProcessChannel() {
   return server_->InProcessChannel(ClientArguments());
@@ -196,7 +224,9 @@ void Server::SetReady(bool ready) {
   if (!stopped_) server_->GetHealthCheckService()->SetServingStatus(kReadyService, ready);
 }
 
+// The listener first: gRPC does not close what it is handed afterwards.
 void Server::Shutdown(absl::Duration grace) {
+  if (listener_ != nullptr) listener_->Stop();
   server_->Shutdown(absl::ToChronoTime(absl::Now() + grace));
 }
 

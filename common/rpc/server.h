@@ -20,12 +20,9 @@ class ServerCredentials;
 class Service;
 }  // namespace grpc
 
-namespace grpc {
-class Channel;
-class ChannelCredentials;
-}  // namespace grpc
-
 namespace kernelmill::rpc {
+
+class Listener;
 
 inline constexpr int kMaxMessageBytes = 16 << 20;
 
@@ -41,7 +38,10 @@ class Server {
     std::shared_ptr<grpc::ServerCredentials> credentials =
         nullptr;  // null: no TLS, and calls from anyone
     // Bounds for untrusted clients. Calls above max_threads are refused with RESOURCE_EXHAUSTED.
-    // Connections are closed if the memory is used up, or the handshake takes too long.
+    // Connections are closed if there are too many, the memory is used up, or the handshake takes
+    // too long.
+    int max_connections = 4096;  // and at most half of the descriptors that the process may have
+    int max_connections_per_host = 1024;
     int max_threads = 2048;
     int64_t max_memory_bytes = int64_t{1} << 30;  // for gRPC's buffers
     absl::Duration handshake_timeout = absl::Seconds(10);
@@ -54,7 +54,9 @@ class Server {
   ~Server();
 
   // The bound port, or 0.
-  int port() const { return port_; }
+  int port() const;
+  // Returns how many connections were refused because of a limit.
+  int64_t refused_connections() const;
 
   // Makes a channel to this server within the process, without a socket. Do not call on it after
   // the server was shut down: gRPC 1.51 crashes.
@@ -72,10 +74,10 @@ class Server {
 
  private:
   Server(std::unique_ptr<grpc::CallbackGenericService> rest, std::unique_ptr<grpc::Server> server,
-         int port);
+         std::unique_ptr<Listener> listener);
   const std::unique_ptr<grpc::CallbackGenericService> rest_;  // outlives the server
   const std::unique_ptr<grpc::Server> server_;
-  int port_;
+  const std::unique_ptr<Listener> listener_;  // null without an address
   absl::Mutex mutex_;
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;  // StopServing() was called
 };
