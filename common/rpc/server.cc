@@ -22,9 +22,13 @@
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/base/memory_limit.h"
 #include "common/base/status.h"
+#include "common/rpc/health_watches.h"
 #include "common/rpc/interceptors.h"
 #include "common/rpc/listener.h"
+#include "common/rpc/request_gate.h"
+#include "common/rpc/self_check.h"
 
 // The settings that all servers and clients share. Most of them are bounds: gRPC's defaults let one
 // client open any number of connections and streams, and hold memory and threads by not reading.
@@ -43,6 +47,7 @@ constexpr int kMaxStreamsPerConnection = 256;
 constexpr int kServerKeepaliveMs = 60'000;
 constexpr int kKeepaliveTimeoutMs = 20'000;
 constexpr int kMaxIdleMs = 5 * 60'000;
+constexpr int64_t kMaxBufferBytes = int64_t{1} << 30;
 // Each connection is a descriptor.
 constexpr rlim_t kDescriptors = 1 << 20;
 
@@ -109,10 +114,17 @@ absl::StatusOr<std::unique_ptr<Listener>> OpenListener(const Server::Options& op
 }
 
 // Sets the bounds that keep untrusted clients from exhausting the server.
-void BoundStrangers(const Server::Options& options, grpc::ServerBuilder* builder) {
+void BoundStrangers(const Server::Options& options, int64_t memory_bytes,
+                    grpc::ServerBuilder* builder) {
   builder->SetResourceQuota(grpc::ResourceQuota("server")
                                 .SetMaxThreads(options.max_threads)
-                                .Resize(options.max_memory_bytes));
+                                .Resize(std::min(memory_bytes / 8, kMaxBufferBytes)));
+  builder->SetMaxReceiveMessageSize(kMaxMessageBytes);
+  // gRPC inflates a message before it looks at its size. Both settings are needed: the first
+  // refuses the call, and the second sees to it that what has arrived by then is not inflated.
+  builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
+  builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
+  builder->AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
   builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreamsPerConnection);
   builder->AddChannelArgument(
       GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
@@ -170,12 +182,19 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options,
         grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
         options.credentials ? options.credentials : grpc::InsecureServerCredentials());
   }
-  builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
   // Unlimited: handlers bound their answers, and so does the client.
   builder.SetMaxSendMessageSize(-1);
-  BoundStrangers(options, &builder);
-  builder.experimental().SetInterceptorCreators(ServerCallMetrics());
-  for (grpc::Service* service : services) builder.RegisterService(service);
+  const int64_t memory_bytes = options.memory_bytes > 0 ? options.memory_bytes : MemoryLimit();
+  BoundStrangers(options, memory_bytes, &builder);
+  const RequestGate gate(memory_bytes / 4);
+  auto watches = std::make_unique<HealthWatches>();
+  auto interceptors = ServerCallMetrics();
+  interceptors.push_back(HealthWatches::NewInterceptors(*watches));
+  builder.experimental().SetInterceptorCreators(std::move(interceptors));
+  for (grpc::Service* service : services) {
+    gate.Guard(*service);
+    builder.RegisterService(service);
+  }
   // gRPC does not start with the health service only. This one answers UNIMPLEMENTED to everything.
   auto rest = std::make_unique<grpc::CallbackGenericService>();
   if (services.empty()) builder.RegisterCallbackGenericService(rest.get());
@@ -192,13 +211,36 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options,
       acceptor->HandleNewConnection(&connection);
     });
   }
-  return std::unique_ptr<Server>(
-      new Server(std::move(rest), std::move(server), std::move(listener)));
+  std::unique_ptr<Server> made(new Server(std::move(rest), std::move(server), std::move(watches),
+                                          std::move(listener)));
+  if (options.on_dead != nullptr && made->listener_ != nullptr) made->CheckItself(options);
+  return made;
 }
 
 Server::Server(std::unique_ptr<grpc::CallbackGenericService> rest,
-               std::unique_ptr<grpc::Server> server, std::unique_ptr<Listener> listener)
-    : rest_(std::move(rest)), server_(std::move(server)), listener_(std::move(listener)) {}
+               std::unique_ptr<grpc::Server> server, std::unique_ptr<HealthWatches> watches,
+               std::unique_ptr<Listener> listener)
+    : rest_(std::move(rest)),
+      watches_(std::move(watches)),
+      server_(std::move(server)),
+      listener_(std::move(listener)) {}
+
+// A socket that listens everywhere is called at the loopback address.
+void Server::CheckItself(const Options& options) {
+  std::string target = options.address;
+  if (listener_->port() != 0) {
+    const std::string host = target.substr(0, target.rfind(':'));
+    const bool everywhere = host.empty() || host == "0.0.0.0" || host == "[::]";
+    target = absl::StrCat(everywhere ? "127.0.0.1" : host, ":", listener_->port());
+  }
+  self_check_ = std::make_unique<SelfCheck>(SelfCheck::Options{
+      .target = target,
+      .credentials = options.self_credentials,
+      .is_full = [this, before = int64_t{0}]() mutable {
+        return std::exchange(before, listener_->refused()) != listener_->refused();
+      },
+      .give_up = options.on_dead});
+}
 
 Server::~Server() { Shutdown(absl::ZeroDuration()); }
 
@@ -224,9 +266,11 @@ void Server::SetReady(bool ready) {
   if (!stopped_) server_->GetHealthCheckService()->SetServingStatus(kReadyService, ready);
 }
 
-// The listener first: gRPC does not close what it is handed afterwards.
+// The listener before the server: gRPC does not close what it is handed afterwards.
 void Server::Shutdown(absl::Duration grace) {
+  self_check_.reset();
   if (listener_ != nullptr) listener_->Stop();
+  watches_->End();
   server_->Shutdown(absl::ToChronoTime(absl::Now() + grace));
 }
 

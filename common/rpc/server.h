@@ -2,6 +2,7 @@
 #define KERNELMILL_COMMON_RPC_SERVER_H_
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,7 +23,9 @@ class Service;
 
 namespace kernelmill::rpc {
 
+class HealthWatches;
 class Listener;
+class SelfCheck;
 
 inline constexpr int kMaxMessageBytes = 16 << 20;
 
@@ -42,9 +45,14 @@ class Server {
     // too long.
     int max_connections = 4096;  // and at most half of the descriptors that the process may have
     int max_connections_per_host = 1024;
-    int max_threads = 2048;
-    int64_t max_memory_bytes = int64_t{1} << 30;  // for gRPC's buffers
+    int max_threads = 2560;
+    // An eighth is for gRPC's buffers, a quarter for requests that are handled. 0: MemoryLimit().
+    int64_t memory_bytes = 0;
     absl::Duration handshake_timeout = absl::Seconds(10);
+    // Called once the server has not answered its own calls for some minutes (SelfCheck); null: it
+    // does not call itself.
+    std::function<void(const absl::Status& error)> on_dead = nullptr;
+    std::shared_ptr<grpc::ChannelCredentials> self_credentials = nullptr;  // of these calls
   };
 
   // Starts serving, with health SERVING. Raises the process's limit of open files as far as
@@ -74,10 +82,14 @@ class Server {
 
  private:
   Server(std::unique_ptr<grpc::CallbackGenericService> rest, std::unique_ptr<grpc::Server> server,
-         std::unique_ptr<Listener> listener);
+         std::unique_ptr<HealthWatches> watches, std::unique_ptr<Listener> listener);
+  void CheckItself(const Options& options);
+
   const std::unique_ptr<grpc::CallbackGenericService> rest_;  // outlives the server
+  const std::unique_ptr<HealthWatches> watches_;               // likewise
   const std::unique_ptr<grpc::Server> server_;
   const std::unique_ptr<Listener> listener_;  // null without an address
+  std::unique_ptr<SelfCheck> self_check_;
   absl::Mutex mutex_;
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;  // StopServing() was called
 };

@@ -49,6 +49,8 @@ std::shared_ptr<grpc::ChannelCredentials> Credentials() {
 struct Request {
   std::string method;
   std::string bytes;
+  int times = 1;  // how often the message has the bytes
+  bool compressed = false;
 };
 
 Request MakeSubmit(int sources, size_t source_bytes) {
@@ -95,6 +97,29 @@ Request MakeWatch(const std::string& job) {
   return {"/kernelmill.v1.Crawl/Watch", request.SerializeAsString()};
 }
 
+// Makes a message that is small on the wire, and large once it is inflated: zeros.
+Request MakeBomb(const std::string& method, int mebibytes) {
+  return {method, std::string(1 << 20, '\0'), mebibytes, /*compressed=*/true};
+}
+
+// Makes a message that is large once it is parsed: empty messages, of two bytes each, in field 2,
+// or in field 2 of field 1.
+Request MakeGrains(const std::string& method, int mebibytes) {
+  std::string grains;
+  while (grains.size() < (1 << 20)) grains += std::string("\x12\0", 2);
+  if (method != "/kernelmill.v1.Crawl/Submit") return {method, grains, mebibytes};
+  v1::SubmitRequest request;
+  for (int i = 0; i < mebibytes << 19; ++i) request.mutable_spec()->add_sources();
+  return {method, request.SerializeAsString()};
+}
+
+// Makes a message of one long string in field 1.
+Request MakeName(const std::string& method, size_t bytes) {
+  v1::WatchRequest request;
+  request.set_job(std::string(bytes, 'n'));
+  return {method, request.SerializeAsString()};
+}
+
 Request MakeRequest(const Words& words) {
   const std::string &kind = words[3], &first = words[4];
   const int second = std::atoi(words[5].c_str());
@@ -102,6 +127,9 @@ Request MakeRequest(const Words& words) {
   if (kind == "leases") return MakeLease(first, second);
   if (kind == "extracts") return MakeExtract(std::strtoull(first.c_str(), nullptr, 10), second);
   if (kind == "watches") return MakeWatch(first);
+  if (kind == "bombs") return MakeBomb(first, second);
+  if (kind == "grains") return MakeGrains(first, second);
+  if (kind == "names") return MakeName(first, second);
   std::fprintf(stderr, "chaos_client: no such storm: %s\n", kind.c_str());
   std::exit(2);
 }
@@ -118,12 +146,14 @@ class Calls {
   Calls(std::string address, Request request)
       : address_(std::move(address)),
         method_(std::move(request.method)),
-        slice_(request.bytes),
-        body_(&slice_, 1) {}
+        slices_(request.times, grpc::Slice(request.bytes)),
+        body_(slices_.data(), slices_.size()),
+        compressed_(request.compressed) {}
 
   void Start() {
     if (started_++ % kCallsPerConnection == 0) stubs_.push_back(NewStub());
     auto* const call = new Call;
+    if (compressed_) call->context.set_compression_algorithm(GRPC_COMPRESS_GZIP);
     call->reader = stubs_.back()->PrepareUnaryCall(&call->context, method_, body_, &queue_);
     call->reader->StartCall();
     call->reader->Finish(&call->answer, &call->status, call);
@@ -147,13 +177,15 @@ class Calls {
     arguments.SetInt("chaos.connection", started_);
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     arguments.SetMaxReceiveMessageSize(-1);
+    arguments.SetMaxSendMessageSize(-1);
     return std::make_unique<grpc::GenericStub>(
         grpc::CreateCustomChannel(address_, credentials_, arguments));
   }
 
   const std::string address_, method_;
-  const grpc::Slice slice_;  // shared by all calls
+  const std::vector<grpc::Slice> slices_;  // one copy of the bytes, which all calls share
   const grpc::ByteBuffer body_;
+  const bool compressed_;
   const std::shared_ptr<grpc::ChannelCredentials> credentials_ = Credentials();
   std::vector<std::unique_ptr<grpc::GenericStub>> stubs_;
   grpc::CompletionQueue queue_;

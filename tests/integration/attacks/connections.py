@@ -14,6 +14,7 @@ from trusted_cluster import CERTS, identity
 
 SERVER_DESCRIPTORS = 1024
 SILENT = 6000
+PATIENCE = 20  # of a stranger: connections that fail
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])  # and empty SETTINGS
 
 
@@ -54,12 +55,15 @@ class Connections(unittest.TestCase):
     def connect(self, process, count, speak=None):
         """Open connections, each of which `speak` may have said something on."""
         connections = self.enterContext(contextlib.ExitStack())
-        for _ in range(count):
-            with contextlib.suppress(OSError):  # refused, or closed at once
-                connection = socket.create_connection(("127.0.0.1", process.port), timeout=10)
-                connections.enter_context(connection)
+        failed = 0
+        while count > 0 and failed < PATIENCE:
+            count -= 1
+            try:
+                connection = connections.enter_context(socket.create_connection(("127.0.0.1", process.port), timeout=1))
                 if speak:
                     connections.enter_context(speak(connection))
+            except OSError:  # refused, or closed at once
+                failed += 1
         return connections
 
     def shake_hands(self, connection):
