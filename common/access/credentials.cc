@@ -167,8 +167,7 @@ std::shared_ptr<grpc::ChannelCredentials> SelfCredentials(const Identity& identi
   grpc::experimental::TlsChannelCredentialsOptions options;
   options.set_verify_server_certs(false);
   options.set_check_call_host(false);
-  options.set_certificate_verifier(
-      std::make_shared<grpc::experimental::NoOpCertificateVerifier>());
+  options.set_certificate_verifier(std::make_shared<grpc::experimental::NoOpCertificateVerifier>());
   return grpc::experimental::TlsCredentials(options);
 }
 

@@ -29,7 +29,7 @@
 
 // The basic idea: a connection is silent until its first byte, and is then handed over. Silent ones
 // are cheap, so that a new one takes the place of the oldest silent one where there is no room: a
-// real client speaks at once. The server alone closes what it took over, and tells nobody. So a
+// real client speaks at once. The server closes what it took over without telling anyone. So a
 // connection is known by its descriptor and the inode of its socket: it is closed when the
 // descriptor has another inode, or none. That is looked up each second, and where there is no room.
 namespace kernelmill::rpc {
@@ -75,7 +75,8 @@ bool OutOfDescriptors(int error) { return error == EMFILE || error == ENFILE; }
 
 }  // namespace
 
-// The state and the thread's function. Used by the listener's thread alone, but for Wake().
+// The state and the thread's function. Only Wake() may be called by another thread than the
+// listener's.
 class Listener::Loop {
  public:
   Loop(const Options& options, ListeningSockets sockets, std::atomic<int64_t>& refused)
@@ -347,8 +348,7 @@ Listener::Listener(int port) : port_(port) {}
 Listener::~Listener() { Stop(); }
 
 void Listener::Start(TakeOver take_over) {
-  thread_ = std::thread(
-      [this, take_over = std::move(take_over)] { loop_->Run(take_over); });
+  thread_ = std::thread([this, take_over = std::move(take_over)] { loop_->Run(take_over); });
 }
 
 void Listener::Stop() {

@@ -84,9 +84,8 @@ int ListenEverywhere(int port, FileDescriptor* socket) {
 absl::StatusOr<ListeningSockets> ListeningSockets::Open(const std::string& address) {
   ListeningSockets made;
   absl::string_view path = address;
-  const absl::Status status = absl::ConsumePrefix(&path, "unix:")
-                                  ? made.OpenUnix(std::string(path))
-                                  : made.OpenHostAndPort(address);
+  const absl::Status status = absl::ConsumePrefix(&path, "unix:") ? made.OpenUnix(std::string(path))
+                                                                  : made.OpenHostAndPort(address);
   RETURN_IF_ERROR(Annotate(status, absl::StrCat("cannot listen on ", address)));
   return made;
 }
@@ -138,7 +137,8 @@ absl::Status ListeningSockets::OpenHostAndPort(const std::string& address) {
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> addresses(found, &::freeaddrinfo);
   int failed = 0;
   for (const addrinfo* next = found; next != nullptr; next = next->ai_next) {
-    auto& where = *reinterpret_cast<sockaddr_in*>(next->ai_addr);  // the port is at one place in both
+    auto& where =
+        *reinterpret_cast<sockaddr_in*>(next->ai_addr);  // the port is at one place in both
     where.sin_port = htons(port_);
     FileDescriptor socket = NewSocket(next->ai_family);
     if (socket.is_open()) SetTcpOptions(socket.get());

@@ -13,8 +13,8 @@ namespace kernelmill::rpc {
 // addresses. The destructor closes them and removes the file of a Unix socket. Movable.
 class ListeningSockets {
  public:
-  // Binds `address`: host:port or unix:/path. Port 0 picks one. 0.0.0.0 and [::] take IPv4 and IPv6.
-  // UNAVAILABLE: it cannot be bound.
+  // Binds `address`: host:port or unix:/path. Port 0 picks one. 0.0.0.0 and [::] take IPv4 and
+  // IPv6. UNAVAILABLE: it cannot be bound.
   static absl::StatusOr<ListeningSockets> Open(const std::string& address);
   ListeningSockets(ListeningSockets&& other) noexcept = default;
   ListeningSockets& operator=(ListeningSockets&& other) = delete;

@@ -16,8 +16,8 @@ namespace {
 
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
-using google::protobuf::io::CodedInputStream;
 using google::protobuf::internal::WireFormatLite;
+using google::protobuf::io::CodedInputStream;
 
 // Upper bounds of what Protobuf 3.21 and malloc take.
 constexpr int64_t kMessageBytes = 48;  // without fields, with the pointer to it
@@ -34,7 +34,8 @@ class Walk {
   // Walks to the end of the input or of its current limit. Returns false if the bytes are not a
   // message, or take too much.
   bool WalkMessage(const Descriptor* type, int depth) {
-    if (!Add(kMessageBytes + (type == nullptr ? 0 : kFieldBytes * type->field_count()))) return false;
+    if (!Add(kMessageBytes + (type == nullptr ? 0 : kFieldBytes * type->field_count())))
+      return false;
     while (const uint32_t tag = input_.ReadTag()) {
       if (!WalkField(type, tag, depth)) return false;
     }
@@ -50,8 +51,7 @@ class Walk {
 
   bool WalkField(const Descriptor* type, uint32_t tag, int depth) {
     const FieldDescriptor* const field =
-        type == nullptr ? nullptr
-                        : type->FindFieldByNumber(WireFormatLite::GetTagFieldNumber(tag));
+        type == nullptr ? nullptr : type->FindFieldByNumber(WireFormatLite::GetTagFieldNumber(tag));
     if (WireFormatLite::GetTagWireType(tag) != WireFormatLite::WIRETYPE_LENGTH_DELIMITED) {
       // An unknown number takes what an unknown string does. Groups are of no field of ours.
       return Add(field != nullptr ? kNumberBytes : kStringBytes) &&

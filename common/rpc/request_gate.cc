@@ -90,9 +90,14 @@ class RequestGate::Limits {
  public:
   explicit Limits(int64_t memory_bytes)
       : memory_of_caller_(memory_bytes / 2),
-        calls_({"calls", {"calls-per-caller", kCallsOfCaller}, {"calls", kCalls}, "make fewer at a time"}),
-        memory_({"bytes of requests", {"request-memory-per-caller", memory_of_caller_},
-                 {"request-memory", memory_bytes}, ""}) {}
+        calls_({"calls",
+                {"calls-per-caller", kCallsOfCaller},
+                {"calls", kCalls},
+                "make fewer at a time"}),
+        memory_({"bytes of requests",
+                 {"request-memory-per-caller", memory_of_caller_},
+                 {"request-memory", memory_bytes},
+                 ""}) {}
 
   struct Admitted {
     access::CallerLimits::Place call, memory;
@@ -150,8 +155,8 @@ class RequestGate::Handler final : public grpc::internal::MethodHandler {
     if (bytes == nullptr) return absl::InvalidArgumentError("the request is missing");
     const auto size = static_cast<int64_t>(grpc_byte_buffer_length(bytes));
     if (size > bounds_.request) {
-      return absl::InvalidArgumentError(absl::StrCat("the request must have at most ",
-                                                     bounds_.request, " bytes, not ", size));
+      return absl::InvalidArgumentError(
+          absl::StrCat("the request must have at most ", bounds_.request, " bytes, not ", size));
     }
     ASSIGN_OR_RETURN(const int64_t parsed, Measure(bytes));
     if (bounds_.waits || method_->method_type() != RpcMethod::NORMAL_RPC) return absl::OkStatus();

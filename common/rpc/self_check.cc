@@ -40,8 +40,7 @@ absl::Status Ask(const SelfCheck::Options& options) {
 
 }  // namespace
 
-SelfCheck::SelfCheck(Options options)
-    : options_(std::move(options)), thread_([this] { Run(); }) {}
+SelfCheck::SelfCheck(Options options) : options_(std::move(options)), thread_([this] { Run(); }) {}
 
 // Waits for a call that runs at the moment, at most its patience.
 SelfCheck::~SelfCheck() {

@@ -211,8 +211,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options,
       acceptor->HandleNewConnection(&connection);
     });
   }
-  std::unique_ptr<Server> made(new Server(std::move(rest), std::move(server), std::move(watches),
-                                          std::move(listener)));
+  std::unique_ptr<Server> made(
+      new Server(std::move(rest), std::move(server), std::move(watches), std::move(listener)));
   if (options.on_dead != nullptr && made->listener_ != nullptr) made->CheckItself(options);
   return made;
 }
@@ -236,9 +236,10 @@ void Server::CheckItself(const Options& options) {
   self_check_ = std::make_unique<SelfCheck>(SelfCheck::Options{
       .target = target,
       .credentials = options.self_credentials,
-      .is_full = [this, before = int64_t{0}]() mutable {
-        return std::exchange(before, listener_->refused()) != listener_->refused();
-      },
+      .is_full =
+          [this, before = int64_t{0}]() mutable {
+            return std::exchange(before, listener_->refused()) != listener_->refused();
+          },
       .give_up = options.on_dead});
 }
 

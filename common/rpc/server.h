@@ -86,7 +86,7 @@ class Server {
   void CheckItself(const Options& options);
 
   const std::unique_ptr<grpc::CallbackGenericService> rest_;  // outlives the server
-  const std::unique_ptr<HealthWatches> watches_;               // likewise
+  const std::unique_ptr<HealthWatches> watches_;              // likewise
   const std::unique_ptr<grpc::Server> server_;
   const std::unique_ptr<Listener> listener_;  // null without an address
   std::unique_ptr<SelfCheck> self_check_;

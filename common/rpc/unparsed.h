@@ -1,11 +1,11 @@
 #ifndef KERNELMILL_COMMON_RPC_UNPARSED_H_
 #define KERNELMILL_COMMON_RPC_UNPARSED_H_
 
+#include <grpcpp/impl/codegen/proto_utils.h>
+#include <grpcpp/impl/serialization_traits.h>
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/proto_buffer_reader.h>
 #include <grpcpp/support/proto_buffer_writer.h>
-#include <grpcpp/impl/proto_utils.h>
-#include <grpcpp/impl/serialization_traits.h>
 
 #include <cstdint>
 

@@ -133,8 +133,8 @@ absl::Status CheckFree(const std::string& address, const char* flag) {
   return absl::Status(status.code(), absl::StrCat(status.message(), another, " (", flag, ")"));
 }
 
-// Ends the process for its supervisor to start another one. No destructor runs, which might wait for
-// the server that is stuck.
+// Ends the process for its supervisor to start another one. No destructor runs, which might wait
+// for the server that is stuck.
 void Exit(const absl::Status& error) {
   LogError("exiting: the server does not answer", {{"error", error.message()}});
   std::quick_exit(kDeadExit);

@@ -53,7 +53,7 @@ class Connections(unittest.TestCase):
         return time.monotonic() - begun
 
     def connect(self, process, count, speak=None):
-        """Open connections, each of which `speak` may have said something on."""
+        """Opens connections, and has `speak` say something on each."""
         connections = self.enterContext(contextlib.ExitStack())
         failed = 0
         while count > 0 and failed < PATIENCE:
