@@ -105,7 +105,13 @@ class RequestGate::Limits {
   // Waits for the memory. RESOURCE_EXHAUSTED: too many calls wait. UNAVAILABLE: for too long.
   absl::StatusOr<Admitted> Admit(const std::string& caller, int64_t bytes) {
     Admitted admitted;
-    ASSIGN_OR_RETURN(admitted.call, calls_.Take(caller));
+    auto call = calls_.Take(caller);
+    if (!call.ok()) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("too many calls of ", caller,
+                       ", or of all callers, are under way; make fewer at a time"));
+    }
+    admitted.call = *std::move(call);
     auto memory = memory_.Await(caller, kPatience, std::min(bytes, memory_of_caller_));
     if (!memory.ok()) return absl::UnavailableError("the server is busy with other calls");
     admitted.memory = *std::move(memory);

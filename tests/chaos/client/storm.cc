@@ -1,8 +1,11 @@
 // Many concurrent calls of one kind.
+#include <grpc/byte_buffer.h>
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 #include <grpcpp/create_channel.h>
 #include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/grpcpp.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -49,8 +52,8 @@ std::shared_ptr<grpc::ChannelCredentials> Credentials() {
 struct Request {
   std::string method;
   std::string bytes;
-  int times = 1;  // how often the message has the bytes
-  bool compressed = false;
+  int times = 1;            // how often the message has the bytes
+  bool compressed = false;  // by gzip
 };
 
 Request MakeSubmit(int sources, size_t source_bytes) {
@@ -99,7 +102,33 @@ Request MakeWatch(const std::string& job) {
 
 // Makes a message that is small on the wire, and large once it is inflated: zeros.
 Request MakeBomb(const std::string& method, int mebibytes) {
-  return {method, std::string(1 << 20, '\0'), mebibytes, /*compressed=*/true};
+  const std::string zeros(1 << 20, '\0');
+  std::string bomb(int64_t{mebibytes} << 12, '\0');  // gzip makes a thousandth of zeros
+  z_stream stream = {};
+  deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, /*windowBits=*/15 | 16, /*memLevel=*/8,
+               Z_DEFAULT_STRATEGY);
+  stream.next_out = reinterpret_cast<Bytef*>(bomb.data());
+  stream.avail_out = static_cast<uInt>(bomb.size());
+  for (int i = 0; i < mebibytes; ++i) {
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(zeros.data()));
+    stream.avail_in = static_cast<uInt>(zeros.size());
+    deflate(&stream, i + 1 < mebibytes ? Z_NO_FLUSH : Z_FINISH);
+  }
+  bomb.resize(stream.total_out);
+  deflateEnd(&stream);
+  return {method, bomb, 1, /*compressed=*/true};
+}
+
+// Makes a buffer whose bytes are compressed already, which gRPC's C++ interface does not offer.
+grpc::ByteBuffer MakeBuffer(std::vector<grpc_slice> slices, bool compressed) {
+  grpc::ByteBuffer made;
+  grpc::Status status;
+  grpc::internal::UnaryDeserializeHelper(
+      compressed
+          ? grpc_raw_compressed_byte_buffer_create(slices.data(), slices.size(), GRPC_COMPRESS_GZIP)
+          : grpc_raw_byte_buffer_create(slices.data(), slices.size()),
+      &status, &made);
+  return made;
 }
 
 // Makes a message that is large once it is parsed: empty messages, of two bytes each, in field 2,
@@ -146,8 +175,9 @@ class Calls {
   Calls(std::string address, Request request)
       : address_(std::move(address)),
         method_(std::move(request.method)),
-        slices_(request.times, grpc::Slice(request.bytes)),
-        body_(slices_.data(), slices_.size()),
+        slice_(request.bytes),
+        body_(MakeBuffer(std::vector<grpc_slice>(request.times, slice_.c_slice()),
+                         request.compressed)),
         compressed_(request.compressed) {}
 
   void Start() {
@@ -183,7 +213,7 @@ class Calls {
   }
 
   const std::string address_, method_;
-  const std::vector<grpc::Slice> slices_;  // one copy of the bytes, which all calls share
+  const grpc::Slice slice_;  // one copy of the bytes, which all calls share
   const grpc::ByteBuffer body_;
   const bool compressed_;
   const std::shared_ptr<grpc::ChannelCredentials> credentials_ = Credentials();

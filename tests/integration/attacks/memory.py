@@ -40,7 +40,7 @@ ATTACKS = {
 }
 # Messages at a time. A short form is common/rpc/request_gate_test.cc.
 CALLS = {"bombs": 4, "grains": 48, "names": 48}
-SECONDS = 60
+SECONDS = 30
 
 
 class BoundedCluster(TrustedCluster):
