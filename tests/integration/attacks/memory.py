@@ -109,10 +109,10 @@ class Memory(unittest.TestCase):
             before = highest_mebibytes(process)
             with self.subTest(attack=attack):
                 answers = self.attack(process, *attack)
+                self.assertEqual(self.cluster.groups[role].kills(), 0, f"{role} was killed for want of memory")
                 self.assertIsNone(process.popen.poll(), f"{role} has ended: {process.log.read_text()[-1000:]}")
                 print(f"{role}\t{attack[1]}\t{attack[2]}\t{before} -> {highest_mebibytes(process)} MiB\t{answers}", flush=True)
                 self.assertNotIn("OK", answers)
-        self.assertEqual(self.cluster.groups[role].kills(), 0)
         self.assertLess(highest_mebibytes(process) << 20, compose_limits()[role] * 9 // 10)
         begun = time.monotonic()
         who = identity(self.certificates, "client")
