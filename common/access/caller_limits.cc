@@ -57,15 +57,15 @@ absl::StatusOr<CallerLimits::Place> CallerLimits::Take(const std::string& caller
 // Waits for a place up to `patience`. After the wait it checks again, which also counts a refusal
 // and makes the error that names the limit.
 absl::StatusOr<CallerLimits::Place> CallerLimits::Await(const std::string& caller,
-                                                        absl::Duration patience) {
+                                                        absl::Duration patience, int64_t amount) {
   absl::MutexLock lock(&mutex_);
   const auto fits = [&] {
     mutex_.AssertHeld();
-    return !Exceeds(options_.each, Has(caller), 1) && !Exceeds(options_.all, all_, 1);
+    return !Exceeds(options_.each, Has(caller), amount) && !Exceeds(options_.all, all_, amount);
   };
   mutex_.AwaitWithTimeout(absl::Condition(&fits), patience);
-  if (absl::Status full = Check(caller, 1); !full.ok()) return full;
-  return Add(caller, 1);
+  if (absl::Status full = Check(caller, amount); !full.ok()) return full;
+  return Add(caller, amount);
 }
 
 // Takes an amount without a check, for something that exists already and cannot be refused any

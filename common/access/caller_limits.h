@@ -63,8 +63,9 @@ class CallerLimits {
   // Takes an amount. RESOURCE_EXHAUSTED: the caller, or all together, would exceed the limit; the
   // message names the flag and its value.
   absl::StatusOr<Place> Take(const std::string& caller, int64_t amount = 1);
-  // Waits at most `patience` for an amount of 1. Errors: see Take.
-  absl::StatusOr<Place> Await(const std::string& caller, absl::Duration patience);
+  // Waits at most `patience` for an amount. Errors: see Take.
+  absl::StatusOr<Place> Await(const std::string& caller, absl::Duration patience,
+                              int64_t amount = 1);
   // Takes an amount even if it exceeds the limit: for resources from before a restart.
   Place Keep(const std::string& caller, int64_t amount = 1);
 

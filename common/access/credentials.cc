@@ -162,4 +162,13 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> ChannelCredentials(
   return grpc::CompositeChannelCredentials(channel, token);
 }
 
+std::shared_ptr<grpc::ChannelCredentials> SelfCredentials(const Identity& identity) {
+  if (!identity.uses_tls()) return nullptr;
+  grpc::experimental::TlsChannelCredentialsOptions options;
+  options.set_verify_server_certs(false);
+  options.set_check_call_host(false);
+  options.set_certificate_verifier(std::make_shared<grpc::experimental::NoOpCertificateVerifier>());
+  return grpc::experimental::TlsCredentials(options);
+}
+
 }  // namespace kernelmill::access

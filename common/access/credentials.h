@@ -35,6 +35,10 @@ absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> ServerCredentials(
 absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> ChannelCredentials(
     const Identity& identity);
 
+// Makes the credentials with which a server calls itself to see that it answers: its certificate is
+// not checked, and nothing secret is sent. Null without TLS.
+std::shared_ptr<grpc::ChannelCredentials> SelfCredentials(const Identity& identity);
+
 }  // namespace kernelmill::access
 
 #endif  // KERNELMILL_COMMON_ACCESS_CREDENTIALS_H_

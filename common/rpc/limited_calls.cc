@@ -1,5 +1,7 @@
 #include "common/rpc/limited_calls.h"
 
+#include <google/protobuf/descriptor.h>
+
 #include <limits>
 #include <string>
 #include <utility>
@@ -56,6 +58,11 @@ absl::Status LimitedCalls::NotRead(const StallGuard::Stream& stream) {
   if (stream.ended()) return absl::DeadlineExceededError("the request arrived too slowly");
   return absl::InvalidArgumentError(
       "the request cannot be read, or exceeds the message size limit");
+}
+
+// The generated services number their methods in the order of the .proto file.
+int GetMethodIndex(const std::string& method) {
+  return google::protobuf::DescriptorPool::generated_pool()->FindMethodByName(method)->index();
 }
 
 }  // namespace kernelmill::rpc

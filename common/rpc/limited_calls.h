@@ -2,18 +2,22 @@
 #define KERNELMILL_COMMON_RPC_LIMITED_CALLS_H_
 
 #include <grpcpp/server_context.h>
+#include <grpcpp/support/method_handler.h>
 #include <grpcpp/support/status.h>
 #include <grpcpp/support/sync_stream.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/access/caller_limits.h"
 #include "common/rpc/stall_guard.h"
 #include "common/rpc/status.h"
+#include "common/rpc/unparsed.h"
 
 namespace kernelmill::rpc {
 
@@ -27,8 +31,8 @@ struct CallLimits {
 // refused before its request is read, so that it costs no memory. A caller that sends its request
 // too slowly loses its place. Must outlive its calls. Thread-safe.
 //
-// The service derives from WithStreamedUnaryMethod_... for each such method, so that the handler
-// runs before the request has arrived.
+// The service registers each such method with NewHandler, so that the handler runs before the
+// request has arrived, and parses it after it has seen its size.
 class LimitedCalls {
  public:
   struct Options {
@@ -40,23 +44,16 @@ class LimitedCalls {
 
   explicit LimitedCalls(const Options& options);
 
-  // Reads the request, calls `handle(request, &response)` and writes the response.
-  template <typename Request, typename Response, typename Handle>
-  grpc::Status Answer(grpc::ServerContext& context,
-                      grpc::ServerUnaryStreamer<Request, Response>& call, const Handle& handle) {
-    absl::StatusOr<Admitted> admitted = Admit(context);
-    if (!admitted.ok()) return ToGrpcStatus(admitted.status());
-    Request request;
-    bool read = false;
-    admitted->stream->Wait([&] {
-      read = call.Read(&request);
-      return static_cast<int64_t>(request.ByteSizeLong());
-    });
-    if (!read) return ToGrpcStatus(NotRead(*admitted->stream));
-    Response response;
-    grpc::Status status = handle(request, &response);
-    if (status.ok()) call.Write(response);
-    return status;
+  // Makes the handler of a method, for grpc::Service::MarkMethodStreamed, which owns it. It reads
+  // the request, calls `handle(context, request, response)` and writes the response.
+  template <typename Request, typename Response>
+  grpc::internal::MethodHandler* NewHandler(
+      std::function<grpc::Status(grpc::ServerContext&, Request&, Response*)> handle) {
+    using Call = grpc::ServerUnaryStreamer<Unparsed<Request>, Response>;
+    return new grpc::internal::StreamedUnaryHandler<Unparsed<Request>, Response>(
+        [this, handle = std::move(handle)](grpc::ServerContext* context, Call* call) {
+          return Answer<Request, Response>(*context, *call, handle);
+        });
   }
 
  private:
@@ -64,6 +61,28 @@ class LimitedCalls {
     access::CallerLimits::Place place, turn;
     std::unique_ptr<StallGuard::Stream> stream;
   };
+  template <typename Request, typename Response, typename Handle>
+  grpc::Status Answer(grpc::ServerContext& context,
+                      grpc::ServerUnaryStreamer<Unparsed<Request>, Response>& call,
+                      const Handle& handle) {
+    absl::StatusOr<Admitted> admitted = Admit(context);
+    if (!admitted.ok()) return ToGrpcStatus(admitted.status());
+    Unparsed<Request> bytes;
+    bool read = false;
+    admitted->stream->Wait([&] {
+      read = call.Read(&bytes);
+      return bytes.size();
+    });
+    if (!read) return ToGrpcStatus(NotRead(*admitted->stream));
+    Request request;
+    const absl::Status parsed = bytes.Parse(request);
+    if (!parsed.ok()) return ToGrpcStatus(parsed);
+    Response response;
+    grpc::Status status = handle(context, request, &response);
+    if (status.ok()) call.Write(response);
+    return status;
+  }
+
   // Takes a place and waits for a turn. RESOURCE_EXHAUSTED: the caller, or all callers, have too
   // many calls.
   absl::StatusOr<Admitted> Admit(grpc::ServerContext& context);
@@ -72,6 +91,10 @@ class LimitedCalls {
   access::CallerLimits limits_, turns_;
   StallGuard guard_;
 };
+
+// Returns the index of a method among those of its service, by its full name
+// (package.Service.Method), which must exist.
+int GetMethodIndex(const std::string& method);
 
 }  // namespace kernelmill::rpc
 

@@ -22,7 +22,13 @@
 #include "absl/time/clock.h"
 #include "common/base/clock.h"
 #include "common/base/log.h"
+#include "common/base/memory_limit.h"
+#include "common/base/status.h"
+#include "common/rpc/health_watches.h"
 #include "common/rpc/interceptors.h"
+#include "common/rpc/listener.h"
+#include "common/rpc/request_gate.h"
+#include "common/rpc/self_check.h"
 
 // The settings that all servers and clients share. Most of them are bounds: gRPC's defaults let one
 // client open any number of connections and streams, and hold memory and threads by not reading.
@@ -40,9 +46,9 @@ constexpr int kMaxStreamsPerConnection = 256;
 // themselves.
 constexpr int kServerKeepaliveMs = 60'000;
 constexpr int kKeepaliveTimeoutMs = 20'000;
-constexpr int kMaxIdleMs = 30 * 60'000;
-// Each connection is a descriptor. gRPC 1.51 stops listening forever when it has no descriptor
-// left.
+constexpr int kMaxIdleMs = 5 * 60'000;
+constexpr int64_t kMaxBufferBytes = int64_t{1} << 30;
+// Each connection is a descriptor.
 constexpr rlim_t kDescriptors = 1 << 20;
 
 // Sends gRPC's own errors, such as failed handshakes, to the process's log.
@@ -83,19 +89,42 @@ class WithoutReflection final : public grpc::ServerBuilderOption {
   }
 };
 
-// Takes as much as the hard limit allows; a failure leaves the limit as it was.
-void RaiseDescriptorLimit() {
-  rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kDescriptors) return;
-  limit.rlim_cur = std::min(limit.rlim_max, kDescriptors);
-  setrlimit(RLIMIT_NOFILE, &limit);
+// Takes as much as the hard limit allows; a failure leaves the limit as it was. Returns the limit.
+int RaiseDescriptorLimit() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  if (limit.rlim_cur < kDescriptors) {
+    const rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = std::min(limit.rlim_max, kDescriptors);
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0) limit.rlim_cur = before;
+  }
+  return static_cast<int>(std::min(limit.rlim_cur, kDescriptors));
+}
+
+// Opens the server's listener; null without an address. Half of the descriptors are left for files
+// and for calls to other servers.
+absl::StatusOr<std::unique_ptr<Listener>> OpenListener(const Server::Options& options) {
+  const int descriptors = RaiseDescriptorLimit();
+  if (options.address.empty()) return nullptr;
+  const int most = std::min(options.max_connections, descriptors / 2);
+  return Listener::Open({.address = options.address,
+                         .max_connections = most,
+                         .max_per_host = std::min(options.max_connections_per_host, most),
+                         .patience = options.handshake_timeout});
 }
 
 // Sets the bounds that keep untrusted clients from exhausting the server.
-void BoundStrangers(const Server::Options& options, grpc::ServerBuilder* builder) {
+void BoundStrangers(const Server::Options& options, int64_t memory_bytes,
+                    grpc::ServerBuilder* builder) {
   builder->SetResourceQuota(grpc::ResourceQuota("server")
                                 .SetMaxThreads(options.max_threads)
-                                .Resize(options.max_memory_bytes));
+                                .Resize(std::min(memory_bytes / 8, kMaxBufferBytes)));
+  builder->SetMaxReceiveMessageSize(kMaxMessageBytes);
+  // gRPC inflates a message before it looks at its size. Both settings are needed: the first
+  // refuses the call, and the second sees to it that what has arrived by then is not inflated.
+  builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
+  builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
+  builder->AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
   builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kMaxStreamsPerConnection);
   builder->AddChannelArgument(
       GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
@@ -143,42 +172,84 @@ sigset_t TerminationSet() {
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options,
                                                       const std::vector<grpc::Service*>& services) {
   KeepLibrary();
-  RaiseDescriptorLimit();
   InstallPlugins();
+  ASSIGN_OR_RETURN(std::unique_ptr<Listener> listener, OpenListener(options));
   grpc::ServerBuilder builder;
   if (!options.reflection) builder.SetOption(std::make_unique<WithoutReflection>());
-  int port = 0;
-  if (!options.address.empty()) {
-    builder.AddListeningPort(
-        options.address,
-        options.credentials ? options.credentials : grpc::InsecureServerCredentials(), &port);
+  std::shared_ptr<grpc::experimental::ExternalConnectionAcceptor> acceptor;
+  if (listener != nullptr) {
+    acceptor = builder.experimental().AddExternalConnectionAcceptor(
+        grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
+        options.credentials ? options.credentials : grpc::InsecureServerCredentials());
   }
-  builder.SetMaxReceiveMessageSize(kMaxMessageBytes);
   // Unlimited: handlers bound their answers, and so does the client.
   builder.SetMaxSendMessageSize(-1);
-  // Otherwise two servers can bind one port, and each gets a part of the calls.
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  BoundStrangers(options, &builder);
-  builder.experimental().SetInterceptorCreators(ServerCallMetrics());
-  for (grpc::Service* service : services) builder.RegisterService(service);
+  const int64_t memory_bytes = options.memory_bytes > 0 ? options.memory_bytes : MemoryLimit();
+  BoundStrangers(options, memory_bytes, &builder);
+  const RequestGate gate(memory_bytes / 4);
+  auto watches = std::make_unique<HealthWatches>();
+  auto interceptors = ServerCallMetrics();
+  interceptors.push_back(HealthWatches::NewInterceptors(*watches));
+  builder.experimental().SetInterceptorCreators(std::move(interceptors));
+  for (grpc::Service* service : services) {
+    gate.Guard(*service);
+    builder.RegisterService(service);
+  }
   // gRPC does not start with the health service only. This one answers UNIMPLEMENTED to everything.
   auto rest = std::make_unique<grpc::CallbackGenericService>();
   if (services.empty()) builder.RegisterCallbackGenericService(rest.get());
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
-  const bool wants_port = !options.address.empty() && options.address.rfind("unix:", 0) != 0;
-  if (server == nullptr || (wants_port && port == 0)) {
-    return absl::UnavailableError(absl::StrCat("cannot listen on ", options.address));
+  if (server == nullptr) {
+    return absl::UnavailableError(absl::StrCat("cannot serve on ", options.address));
   }
   server->GetHealthCheckService()->SetServingStatus(kReadyService, true);
   server->GetHealthCheckService()->SetServingStatus(true);
-  return std::unique_ptr<Server>(new Server(std::move(rest), std::move(server), port));
+  if (listener != nullptr) {
+    listener->Start([acceptor](int descriptor) {
+      grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+      connection.fd = descriptor;
+      acceptor->HandleNewConnection(&connection);
+    });
+  }
+  std::unique_ptr<Server> made(
+      new Server(std::move(rest), std::move(server), std::move(watches), std::move(listener)));
+  if (options.on_dead != nullptr && made->listener_ != nullptr) made->CheckItself(options);
+  return made;
 }
 
 Server::Server(std::unique_ptr<grpc::CallbackGenericService> rest,
-               std::unique_ptr<grpc::Server> server, int port)
-    : rest_(std::move(rest)), server_(std::move(server)), port_(port) {}
+               std::unique_ptr<grpc::Server> server, std::unique_ptr<HealthWatches> watches,
+               std::unique_ptr<Listener> listener)
+    : rest_(std::move(rest)),
+      watches_(std::move(watches)),
+      server_(std::move(server)),
+      listener_(std::move(listener)) {}
+
+// A socket that listens everywhere is called at the loopback address.
+void Server::CheckItself(const Options& options) {
+  std::string target = options.address;
+  if (listener_->port() != 0) {
+    const std::string host = target.substr(0, target.rfind(':'));
+    const bool everywhere = host.empty() || host == "0.0.0.0" || host == "[::]";
+    target = absl::StrCat(everywhere ? "127.0.0.1" : host, ":", listener_->port());
+  }
+  self_check_ = std::make_unique<SelfCheck>(SelfCheck::Options{
+      .target = target,
+      .credentials = options.self_credentials,
+      .is_full =
+          [this, before = int64_t{0}]() mutable {
+            return std::exchange(before, listener_->refused()) != listener_->refused();
+          },
+      .give_up = options.on_dead});
+}
 
 Server::~Server() { Shutdown(absl::ZeroDuration()); }
+
+int Server::port() const { return listener_ == nullptr ? 0 : listener_->port(); }
+
+int64_t Server::refused_connections() const {
+  return listener_ == nullptr ? 0 : listener_->refused();
+}
 
 std::shared_ptr<grpc::Channel> Server::InProcessChannel() {
   return server_->InProcessChannel(ClientArguments());
@@ -196,7 +267,11 @@ void Server::SetReady(bool ready) {
   if (!stopped_) server_->GetHealthCheckService()->SetServingStatus(kReadyService, ready);
 }
 
+// The listener before the server: gRPC does not close what it is handed afterwards.
 void Server::Shutdown(absl::Duration grace) {
+  self_check_.reset();
+  if (listener_ != nullptr) listener_->Stop();
+  watches_->End();
   server_->Shutdown(absl::ToChronoTime(absl::Now() + grace));
 }
 

@@ -2,6 +2,7 @@
 #define KERNELMILL_COMMON_RPC_SERVER_H_
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,12 +21,11 @@ class ServerCredentials;
 class Service;
 }  // namespace grpc
 
-namespace grpc {
-class Channel;
-class ChannelCredentials;
-}  // namespace grpc
-
 namespace kernelmill::rpc {
+
+class HealthWatches;
+class Listener;
+class SelfCheck;
 
 inline constexpr int kMaxMessageBytes = 16 << 20;
 
@@ -41,10 +41,18 @@ class Server {
     std::shared_ptr<grpc::ServerCredentials> credentials =
         nullptr;  // null: no TLS, and calls from anyone
     // Bounds for untrusted clients. Calls above max_threads are refused with RESOURCE_EXHAUSTED.
-    // Connections are closed if the memory is used up, or the handshake takes too long.
-    int max_threads = 2048;
-    int64_t max_memory_bytes = int64_t{1} << 30;  // for gRPC's buffers
+    // Connections are closed if there are too many, the memory is used up, or the handshake takes
+    // too long.
+    int max_connections = 4096;  // and at most half of the descriptors that the process may have
+    int max_connections_per_host = 1024;
+    int max_threads = 2560;
+    // An eighth is for gRPC's buffers, a quarter for requests that are handled. 0: MemoryLimit().
+    int64_t memory_bytes = 0;
     absl::Duration handshake_timeout = absl::Seconds(10);
+    // Called once the server has not answered its own calls for some minutes (SelfCheck); null: it
+    // does not call itself.
+    std::function<void(const absl::Status& error)> on_dead = nullptr;
+    std::shared_ptr<grpc::ChannelCredentials> self_credentials = nullptr;  // of these calls
   };
 
   // Starts serving, with health SERVING. Raises the process's limit of open files as far as
@@ -54,7 +62,9 @@ class Server {
   ~Server();
 
   // The bound port, or 0.
-  int port() const { return port_; }
+  int port() const;
+  // Returns how many connections were refused because of a limit.
+  int64_t refused_connections() const;
 
   // Makes a channel to this server within the process, without a socket. Do not call on it after
   // the server was shut down: gRPC 1.51 crashes.
@@ -72,10 +82,14 @@ class Server {
 
  private:
   Server(std::unique_ptr<grpc::CallbackGenericService> rest, std::unique_ptr<grpc::Server> server,
-         int port);
+         std::unique_ptr<HealthWatches> watches, std::unique_ptr<Listener> listener);
+  void CheckItself(const Options& options);
+
   const std::unique_ptr<grpc::CallbackGenericService> rest_;  // outlives the server
+  const std::unique_ptr<HealthWatches> watches_;              // likewise
   const std::unique_ptr<grpc::Server> server_;
-  int port_;
+  const std::unique_ptr<Listener> listener_;  // null without an address
+  std::unique_ptr<SelfCheck> self_check_;
   absl::Mutex mutex_;
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;  // StopServing() was called
 };

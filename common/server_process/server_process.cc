@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -22,6 +23,8 @@
 
 namespace kernelmill {
 namespace {
+
+constexpr int kDeadExit = 70;  // EX_SOFTWARE of sysexits.h
 
 class Socket {
  public:
@@ -130,6 +133,13 @@ absl::Status CheckFree(const std::string& address, const char* flag) {
   return absl::Status(status.code(), absl::StrCat(status.message(), another, " (", flag, ")"));
 }
 
+// Ends the process for its supervisor to start another one. No destructor runs, which might wait
+// for the server that is stuck.
+void Exit(const absl::Status& error) {
+  LogError("exiting: the server does not answer", {{"error", error.message()}});
+  std::quick_exit(kDeadExit);
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ServerProcess>> ServerProcess::Open(
@@ -152,7 +162,9 @@ absl::StatusOr<std::unique_ptr<rpc::Server>> ServerProcess::Serve(
   }
   return rpc::Server::Start({.address = flags_.listen,
                              .reflection = flags_.reflection,
-                             .credentials = server_credentials_},
+                             .credentials = server_credentials_,
+                             .on_dead = Exit,
+                             .self_credentials = access::SelfCredentials(flags_.identity)},
                             services);
 }
 

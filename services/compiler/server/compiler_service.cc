@@ -46,19 +46,17 @@ absl::Status CheckSize(const v1::CompileResponse& response) {
 }
 
 // The service. It stops compiling when the caller is gone.
-class CompilerService final
-    : public v1::Compiler::WithStreamedUnaryMethod_Compile<v1::Compiler::Service> {
+class CompilerService final : public v1::Compiler::Service {
  public:
   CompilerService(Compiler& compiler, const rpc::CallLimits& limits, int workers)
-      : compiler_(compiler), workers_(workers), calls_({.under_way = limits}) {}
-
-  grpc::Status StreamedCompile(
-      grpc::ServerContext* context,
-      grpc::ServerUnaryStreamer<v1::CompileRequest, v1::CompileResponse>* call) override {
-    return calls_.Answer(*context, *call, [&](const v1::CompileRequest& request, auto* response) {
-      const rpc::CallStop stop(*context);
-      return rpc::ToGrpcStatus(Run(request, stop.token(), *response));
-    });
+      : compiler_(compiler), workers_(workers), calls_({.under_way = limits}) {
+    MarkMethodStreamed(
+        rpc::GetMethodIndex("kernelmill.v1.Compiler.Compile"),
+        calls_.NewHandler<v1::CompileRequest, v1::CompileResponse>(
+            [this](grpc::ServerContext& context, const auto& request, auto* response) {
+              const rpc::CallStop stop(context);
+              return rpc::ToGrpcStatus(Run(request, stop.token(), *response));
+            }));
   }
 
  private:

@@ -67,7 +67,8 @@ absl::Status WriteTimeline(Scheduler& scheduler, const std::string& job,
 }  // namespace
 
 // Each watch occupies a gRPC thread until the job ends, so their number is limited, in all and for
-// each caller.
+// each caller. Few submissions are handled at a time, since a large job takes several times its
+// memory during the submission.
 CrawlService::CrawlService(Scheduler& scheduler, const CoordinatorLimits& limits)
     : scheduler_(scheduler),
       watches_({"watches",
@@ -76,14 +77,12 @@ CrawlService::CrawlService(Scheduler& scheduler, const CoordinatorLimits& limits
                 "end some, or poll with GetJob instead"}),
       submits_({.under_way = {limits.submits_per_caller, limits.submits},
                 .at_work = {kSubmitsOfCaller, kSubmits},
-                .flag = "max-submits"}) {}
-
-grpc::Status CrawlService::StreamedSubmit(
-    grpc::ServerContext* context,
-    grpc::ServerUnaryStreamer<v1::SubmitRequest, v1::SubmitResponse>* call) {
-  return submits_.Answer(*context, *call, [&](v1::SubmitRequest& request, auto* response) {
-    return TakeJob(*context, request, response);
-  });
+                .flag = "max-submits"}) {
+  MarkMethodStreamed(rpc::GetMethodIndex("kernelmill.v1.Crawl.Submit"),
+                     submits_.NewHandler<v1::SubmitRequest, v1::SubmitResponse>(
+                         [this](const grpc::ServerContext& context, auto& request, auto* response) {
+                           return TakeJob(context, request, response);
+                         }));
 }
 
 // Moves the spec out of the request, because a spec may have 16 MiB and a copy would double the

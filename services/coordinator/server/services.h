@@ -20,7 +20,7 @@ struct CoordinatorLimits {
   int64_t jobs_per_caller = 500;
   int64_t queued_bytes = int64_t{128} << 20;  // the size of these jobs' specs
   int64_t queued_bytes_per_caller = int64_t{64} << 20;
-  // Each of these calls takes a thread. Their sum must stay below the 2048 threads of rpc::Server,
+  // Each of these calls takes a thread. Their sum must stay below the 2560 threads of rpc::Server,
   // so that other calls are answered.
   int64_t waiting_leases = 1024;
   int64_t waiting_leases_per_caller = 512;
@@ -57,15 +57,10 @@ class WorkService final : public v1::Work::Service {
 };
 
 // The Crawl service over gRPC. `scheduler` must outlive it. Thread-safe.
-class CrawlService final : public v1::Crawl::WithStreamedUnaryMethod_Submit<v1::Crawl::Service> {
+class CrawlService final : public v1::Crawl::Service {
  public:
   CrawlService(Scheduler& scheduler, const CoordinatorLimits& limits);
 
-  // Handles few submissions at a time, since a large job takes several times its memory during the
-  // submission.
-  grpc::Status StreamedSubmit(
-      grpc::ServerContext* context,
-      grpc::ServerUnaryStreamer<v1::SubmitRequest, v1::SubmitResponse>* call) override;
   // RESOURCE_EXHAUSTED: too many watches. UNAVAILABLE: the coordinator is draining; watch again at
   // its successor.
   grpc::Status Watch(grpc::ServerContext* context, const v1::WatchRequest* request,

@@ -44,17 +44,14 @@ absl::Status CheckLimits(const v1::ExtractRequest& request) {
 }
 
 // Answers each call with a parser that all calls share; parsers are thread-safe.
-class ExtractorService final
-    : public v1::Extractor::WithStreamedUnaryMethod_Extract<v1::Extractor::Service> {
+class ExtractorService final : public v1::Extractor::Service {
  public:
-  explicit ExtractorService(const rpc::CallLimits& limits) : calls_({.under_way = limits}) {}
-
-  grpc::Status StreamedExtract(
-      grpc::ServerContext* context,
-      grpc::ServerUnaryStreamer<v1::ExtractRequest, v1::ExtractResponse>* call) override {
-    return calls_.Answer(*context, *call, [this](v1::ExtractRequest& request, auto* response) {
-      return rpc::ToGrpcStatus(ExtractAndLink(request, *response));
-    });
+  explicit ExtractorService(const rpc::CallLimits& limits) : calls_({.under_way = limits}) {
+    MarkMethodStreamed(rpc::GetMethodIndex("kernelmill.v1.Extractor.Extract"),
+                       calls_.NewHandler<v1::ExtractRequest, v1::ExtractResponse>(
+                           [this](grpc::ServerContext&, auto& request, auto* response) {
+                             return rpc::ToGrpcStatus(ExtractAndLink(request, *response));
+                           }));
   }
 
  private:

@@ -6,9 +6,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "common/access/authorizer.h"
+#include "common/access/caller_limits.h"
 #include "common/base/status.h"
+#include "common/rpc/limited_calls.h"
 #include "common/rpc/stall_guard.h"
+#include "common/rpc/unparsed.h"
 #include "google/bytestream/bytestream.grpc.pb.h"
 #include "services/store/adapters/zstd/zstd_codec.h"
 #include "services/store/core/content_store.h"
@@ -22,6 +26,11 @@ namespace {
 
 namespace bytestream = ::google::bytestream;
 
+// The messages of uploads that are in memory at a time, of at most 16 MiB each; the others wait as
+// they arrived, in gRPC's buffers.
+constexpr int64_t kMessages = 16;
+constexpr int64_t kMessagesOfCaller = 8;
+constexpr absl::Duration kPatience = absl::Seconds(60);
 // The largest content of one response message.
 constexpr size_t kMaxPieceBytes = 1 << 20;
 
@@ -60,11 +69,27 @@ class PieceWriter {
 //
 // A write is resumable: its resource name has an upload id, and Uploads keeps what has arrived
 // under it. After a broken connection the client asks QueryWriteStatus for the committed size and
-// goes on from there.
+// goes on from there. A message of an upload is parsed when it has its turn, and freed before the
+// next one is waited for, since there may be hundreds of uploads.
 class ByteStreamService final : public bytestream::ByteStream::Service {
  public:
   ByteStreamService(ContentStore* store, Uploads* uploads, const rpc::StallGuard::Options& streams)
-      : store_(store), uploads_(uploads), guard_(streams) {}
+      : store_(store),
+        uploads_(uploads),
+        guard_(streams),
+        messages_({"messages of uploads",
+                   {"upload-messages-per-caller", kMessagesOfCaller},
+                   {"upload-messages", kMessages},
+                   ""}) {
+    MarkMethodStreamed(rpc::GetMethodIndex("google.bytestream.ByteStream.Write"),
+                       new grpc::internal::ClientStreamingHandler<ByteStreamService, Message,
+                                                                  bytestream::WriteResponse>(
+                           [](ByteStreamService* service, grpc::ServerContext* context,
+                              Reader* stream, bytestream::WriteResponse* response) {
+                             return service->Receive(*context, *stream, *response);
+                           },
+                           this));
+  }
 
   grpc::Status Read(grpc::ServerContext* context, const bytestream::ReadRequest* request,
                     grpc::ServerWriter<bytestream::ReadResponse>* stream) override {
@@ -90,19 +115,6 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
     });
   }
 
-  grpc::Status Write(grpc::ServerContext* context,
-                     grpc::ServerReader<bytestream::WriteRequest>* stream,
-                     bytestream::WriteResponse* response) override {
-    return Answer([&]() -> absl::Status {
-      const std::string caller = access::CallerKey(*context);
-      ASSIGN_OR_RETURN(const auto guarded,
-                       guard_.Admit([context] { context->TryCancel(); }, caller));
-      ASSIGN_OR_RETURN(const int64_t committed, Receive(stream, guarded.get(), caller));
-      response->set_committed_size(committed);
-      return absl::OkStatus();
-    });
-  }
-
   grpc::Status QueryWriteStatus(grpc::ServerContext*,
                                 const bytestream::QueryWriteStatusRequest* request,
                                 bytestream::QueryWriteStatusResponse* response) override {
@@ -116,31 +128,53 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
   }
 
  private:
+  using Message = rpc::Unparsed<bytestream::WriteRequest>;
+  using Reader = grpc::ServerReader<Message>;
+
+  grpc::Status Receive(grpc::ServerContext& context, Reader& stream,
+                       bytestream::WriteResponse& response) {
+    return Answer([&]() -> absl::Status {
+      const std::string caller = access::CallerKey(context);
+      ASSIGN_OR_RETURN(const auto guarded,
+                       guard_.Admit([&context] { context.TryCancel(); }, caller));
+      ASSIGN_OR_RETURN(const int64_t committed, ReceiveAll(stream, *guarded, caller));
+      response.set_committed_size(committed);
+      return absl::OkStatus();
+    });
+  }
+
   // Receives one stream and returns the committed size of its upload. If the stream breaks or ends
   // early, the upload stays and can be resumed.
-  absl::StatusOr<int64_t> Receive(grpc::ServerReader<bytestream::WriteRequest>* stream,
-                                  GuardedStream* guarded, const std::string& caller) {
-    bytestream::WriteRequest request;
+  absl::StatusOr<int64_t> ReceiveAll(Reader& stream, GuardedStream& guarded,
+                                     const std::string& caller) {
+    Message message;
     const auto read = [&] {
       bool more = false;
-      guarded->Wait([&] {
-        more = stream->Read(&request);
-        return static_cast<int64_t>(request.data().size());
+      guarded.Wait([&] {
+        more = stream.Read(&message);
+        return message.size();
       });
       return more;
     };
     if (!read()) return absl::InvalidArgumentError("the write stream has no message");
-    // Later messages may leave the name out, but must not change it.
-    const std::string resource = request.resource_name();
-    ASSIGN_OR_RETURN(const ResourceName name, ParseWriteName(resource));
-    ASSIGN_OR_RETURN(const std::unique_ptr<UploadStream> upload, uploads_->Begin(name, caller));
-    // The blob exists already: the client learns it after its first message and need not send the
-    // rest.
-    if (upload->state().complete) return upload->state().committed;
+    std::string resource;
+    std::unique_ptr<UploadStream> upload;
     do {
-      if (!request.resource_name().empty() && request.resource_name() != resource) {
+      const auto turn = messages_.Await(caller, kPatience);
+      if (!turn.ok()) return absl::UnavailableError("the store is busy with other uploads");
+      bytestream::WriteRequest request;
+      RETURN_IF_ERROR(message.Parse(request));
+      // Later messages may leave the name out, but must not change it.
+      if (upload == nullptr) {
+        resource = request.resource_name();
+        ASSIGN_OR_RETURN(const ResourceName name, ParseWriteName(resource));
+        ASSIGN_OR_RETURN(upload, uploads_->Begin(name, caller));
+      } else if (!request.resource_name().empty() && request.resource_name() != resource) {
         return absl::InvalidArgumentError("resource_name: must not change within a write");
       }
+      // The blob exists already: the client learns it after its first message and need not send the
+      // rest.
+      if (upload->state().complete) return upload->state().committed;
       CountBytesIn(request.data().size());
       RETURN_IF_ERROR(upload->Append(request.write_offset(), request.data()));
       if (request.finish_write()) {
@@ -148,7 +182,7 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
         break;
       }
     } while (read());
-    if (guarded->ended())
+    if (guarded.ended())
       return absl::CancelledError("the client sent nothing for too long; resume the upload");
     return upload->state().committed;
   }
@@ -156,6 +190,7 @@ class ByteStreamService final : public bytestream::ByteStream::Service {
   ContentStore* const store_;
   Uploads* const uploads_;
   rpc::StallGuard guard_;
+  access::CallerLimits messages_;
 };
 
 }  // namespace

@@ -28,20 +28,17 @@ absl::StatusOr<v1::VerdictShard> Judge(v1::ValidateRequest& request) {
   return validator::Validate(request.kernels(), files, tree, params);
 }
 
-class ValidatorService final
-    : public v1::Validator::WithStreamedUnaryMethod_Validate<v1::Validator::Service> {
+class ValidatorService final : public v1::Validator::Service {
  public:
-  explicit ValidatorService(const rpc::CallLimits& limits) : calls_({.under_way = limits}) {}
-
-  grpc::Status StreamedValidate(
-      grpc::ServerContext* context,
-      grpc::ServerUnaryStreamer<v1::ValidateRequest, v1::ValidateResponse>* call) override {
-    return calls_.Answer(*context, *call, [](v1::ValidateRequest& request, auto* response) {
-      absl::StatusOr<v1::VerdictShard> verdicts = Judge(request);
-      if (!verdicts.ok()) return rpc::ToGrpcStatus(verdicts.status());
-      *response->mutable_verdicts() = *std::move(verdicts);
-      return grpc::Status::OK;
-    });
+  explicit ValidatorService(const rpc::CallLimits& limits) : calls_({.under_way = limits}) {
+    MarkMethodStreamed(rpc::GetMethodIndex("kernelmill.v1.Validator.Validate"),
+                       calls_.NewHandler<v1::ValidateRequest, v1::ValidateResponse>(
+                           [](grpc::ServerContext&, auto& request, auto* response) {
+                             absl::StatusOr<v1::VerdictShard> verdicts = Judge(request);
+                             if (!verdicts.ok()) return rpc::ToGrpcStatus(verdicts.status());
+                             *response->mutable_verdicts() = *std::move(verdicts);
+                             return grpc::Status::OK;
+                           }));
   }
 
  private:

@@ -31,8 +31,9 @@ int Hostile(const Words& words);
 int Stall(const Words& words);
 // storm ADDRESS COUNT AT_ONCE KIND A B: makes COUNT equal calls, AT_ONCE at a time. KIND A B is one
 // of: submits SOURCES BYTES (for each source), leases STAGE WAIT_MS, extracts BYTES FILES, watches
-// JOB 0. Writes "begun" after the first calls, then "CODE<TAB>message" for each answer.
-// KERNELMILL_TLS_CA, _CERT and _KEY identify the caller.
+// JOB 0; and of any METHOD: bombs METHOD MIB (compressed zeros), grains METHOD MIB (empty
+// messages), names METHOD BYTES (one string). Writes "begun" after the first calls, then
+// "CODE<TAB>message" for each answer. KERNELMILL_TLS_CA, _CERT and _KEY identify the caller.
 int Storm(const Words& words);
 // guess COORDINATOR TASK TOKENS: sends an error for the task with each token from 1 on. Writes
 // "CODE<TAB>answers".

@@ -1,8 +1,11 @@
 // Many concurrent calls of one kind.
+#include <grpc/byte_buffer.h>
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 #include <grpcpp/create_channel.h>
 #include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/grpcpp.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -49,6 +52,8 @@ std::shared_ptr<grpc::ChannelCredentials> Credentials() {
 struct Request {
   std::string method;
   std::string bytes;
+  int times = 1;            // how often the message has the bytes
+  bool compressed = false;  // by gzip
 };
 
 Request MakeSubmit(int sources, size_t source_bytes) {
@@ -95,6 +100,55 @@ Request MakeWatch(const std::string& job) {
   return {"/kernelmill.v1.Crawl/Watch", request.SerializeAsString()};
 }
 
+// Makes a message that is small on the wire, and large once it is inflated: zeros.
+Request MakeBomb(const std::string& method, int mebibytes) {
+  const std::string zeros(1 << 20, '\0');
+  std::string bomb(int64_t{mebibytes} << 12, '\0');  // gzip makes a thousandth of zeros
+  z_stream stream = {};
+  deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, /*windowBits=*/15 | 16, /*memLevel=*/8,
+               Z_DEFAULT_STRATEGY);
+  stream.next_out = reinterpret_cast<Bytef*>(bomb.data());
+  stream.avail_out = static_cast<uInt>(bomb.size());
+  for (int i = 0; i < mebibytes; ++i) {
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(zeros.data()));
+    stream.avail_in = static_cast<uInt>(zeros.size());
+    deflate(&stream, i + 1 < mebibytes ? Z_NO_FLUSH : Z_FINISH);
+  }
+  bomb.resize(stream.total_out);
+  deflateEnd(&stream);
+  return {method, bomb, 1, /*compressed=*/true};
+}
+
+// Makes a buffer whose bytes are compressed already, which gRPC's C++ interface does not offer.
+grpc::ByteBuffer MakeBuffer(std::vector<grpc_slice> slices, bool compressed) {
+  grpc::ByteBuffer made;
+  grpc::Status status;
+  grpc::internal::UnaryDeserializeHelper(
+      compressed
+          ? grpc_raw_compressed_byte_buffer_create(slices.data(), slices.size(), GRPC_COMPRESS_GZIP)
+          : grpc_raw_byte_buffer_create(slices.data(), slices.size()),
+      &status, &made);
+  return made;
+}
+
+// Makes a message that is large once it is parsed: empty messages, of two bytes each, in field 2,
+// or in field 2 of field 1.
+Request MakeGrains(const std::string& method, int mebibytes) {
+  std::string grains;
+  while (grains.size() < (1 << 20)) grains += std::string("\x12\0", 2);
+  if (method != "/kernelmill.v1.Crawl/Submit") return {method, grains, mebibytes};
+  v1::SubmitRequest request;
+  for (int i = 0; i < mebibytes << 19; ++i) request.mutable_spec()->add_sources();
+  return {method, request.SerializeAsString()};
+}
+
+// Makes a message of one long string in field 1.
+Request MakeName(const std::string& method, size_t bytes) {
+  v1::WatchRequest request;
+  request.set_job(std::string(bytes, 'n'));
+  return {method, request.SerializeAsString()};
+}
+
 Request MakeRequest(const Words& words) {
   const std::string &kind = words[3], &first = words[4];
   const int second = std::atoi(words[5].c_str());
@@ -102,6 +156,9 @@ Request MakeRequest(const Words& words) {
   if (kind == "leases") return MakeLease(first, second);
   if (kind == "extracts") return MakeExtract(std::strtoull(first.c_str(), nullptr, 10), second);
   if (kind == "watches") return MakeWatch(first);
+  if (kind == "bombs") return MakeBomb(first, second);
+  if (kind == "grains") return MakeGrains(first, second);
+  if (kind == "names") return MakeName(first, second);
   std::fprintf(stderr, "chaos_client: no such storm: %s\n", kind.c_str());
   std::exit(2);
 }
@@ -119,11 +176,14 @@ class Calls {
       : address_(std::move(address)),
         method_(std::move(request.method)),
         slice_(request.bytes),
-        body_(&slice_, 1) {}
+        body_(MakeBuffer(std::vector<grpc_slice>(request.times, slice_.c_slice()),
+                         request.compressed)),
+        compressed_(request.compressed) {}
 
   void Start() {
     if (started_++ % kCallsPerConnection == 0) stubs_.push_back(NewStub());
     auto* const call = new Call;
+    if (compressed_) call->context.set_compression_algorithm(GRPC_COMPRESS_GZIP);
     call->reader = stubs_.back()->PrepareUnaryCall(&call->context, method_, body_, &queue_);
     call->reader->StartCall();
     call->reader->Finish(&call->answer, &call->status, call);
@@ -147,13 +207,15 @@ class Calls {
     arguments.SetInt("chaos.connection", started_);
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
     arguments.SetMaxReceiveMessageSize(-1);
+    arguments.SetMaxSendMessageSize(-1);
     return std::make_unique<grpc::GenericStub>(
         grpc::CreateCustomChannel(address_, credentials_, arguments));
   }
 
   const std::string address_, method_;
-  const grpc::Slice slice_;  // shared by all calls
+  const grpc::Slice slice_;  // one copy of the bytes, which all calls share
   const grpc::ByteBuffer body_;
+  const bool compressed_;
   const std::shared_ptr<grpc::ChannelCredentials> credentials_ = Credentials();
   std::vector<std::unique_ptr<grpc::GenericStub>> stubs_;
   grpc::CompletionQueue queue_;
