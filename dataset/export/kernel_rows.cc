@@ -16,7 +16,6 @@
 #include "common/job/csv.h"
 #include "common/manifest/fim.h"
 #include "common/tokens/encoding.h"
-#include "dataset/export/fill_rows.h"
 #include "dataset/export/redact.h"
 #include "dataset/output/json.h"
 #include "dataset/rows/row_json.h"

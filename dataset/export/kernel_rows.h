@@ -14,6 +14,7 @@
 #include "common/manifest/fim.h"
 #include "common/manifest/walk.h"
 #include "dataset/export/dataset_index.h"
+#include "dataset/export/fill_rows.h"
 #include "dataset/parquet/tables.h"
 #include "dataset/training/conversations.h"
 #include "kernelmill/v1/kernel.pb.h"
