@@ -103,24 +103,31 @@ absl::Status ExportJob(Cluster& cluster, const v1::JobStatus& status, const Expo
   return absl::OkStatus();
 }
 
+// A status lists no more failures.
+constexpr int kFailuresInStatus = 100;
+
 // Replaces the failures of a status, which has only the first hundred, by all of them.
 absl::Status AddAllFailures(Cluster& cluster, v1::JobStatus& status) {
-  if (status.failure_count() == status.failures_size()) return absl::OkStatus();
+  if (status.failures_size() < kFailuresInStatus) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::vector<v1::Failure> failures,
                    cluster.jobs().ListFailures(status.job()));
   status.mutable_failures()->Assign(failures.begin(), failures.end());
   // A running job may have had more failures meanwhile.
-  status.set_failure_count(status.failures_size());
+  status.set_failure_count(status.failures_size() -
+                           std::count_if(failures.begin(), failures.end(), IsUnmatched));
   return absl::OkStatus();
 }
 
-// Adds the missed gates to the failures of a status, which has only the first hundred failures.
-absl::Status AddMissedGates(Cluster& cluster, v1::JobStatus& status) {
-  if (status.failure_count() == status.failures_size()) return absl::OkStatus();
+// Adds the missed gates, and what matches nothing, to the failures of a status, which has only the
+// first hundred.
+absl::Status AddShortfalls(Cluster& cluster, v1::JobStatus& status) {
+  if (status.failures_size() < kFailuresInStatus) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::vector<v1::Failure> failures,
                    cluster.jobs().ListFailures(status.job()));
   for (size_t i = static_cast<size_t>(status.failures_size()); i < failures.size(); ++i) {
-    if (IsMissedGate(failures[i])) *status.add_failures() = failures[i];
+    if (IsMissedGate(failures[i]) || IsUnmatched(failures[i])) {
+      *status.add_failures() = failures[i];
+    }
   }
   return absl::OkStatus();
 }
@@ -141,7 +148,7 @@ absl::StatusOr<int> EndJob(Cluster& cluster, v1::JobStatus status, const ExportT
   // ABORTED: the folder was not replaced. The job itself is fine, so its summary is printed before
   // the error.
   if (!exported.ok() && !absl::IsAborted(exported)) return exported;
-  if (done) RETURN_IF_ERROR(AddMissedGates(cluster, status));
+  if (done) RETURN_IF_ERROR(AddShortfalls(cluster, status));
   PrintSummary(status, exports && exported.ok() ? target.out_dir : "", console);
   RETURN_IF_ERROR(exported);
   return ToExitCode(status);

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
 #include "client/console/format.h"
+#include "common/manifest/unmatched.h"
 
 namespace kernelmill::client {
 
@@ -40,6 +41,10 @@ int ToExitCode(const v1::JobStatus& status) {
 
 bool IsMissedGate(const v1::Failure& failure) {
   return failure.stage() == "manifest" && absl::StartsWith(failure.path(), "gates.");
+}
+
+bool IsUnmatched(const v1::Failure& failure) {
+  return failure.stage() == "manifest" && manifest::IsUnmatched(failure.path());
 }
 
 std::string ErrorLine(const absl::Status& status) {

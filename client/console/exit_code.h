@@ -27,6 +27,10 @@ int ToExitCode(const v1::JobStatus& status);
 // Returns whether the failure is a gate that the dataset misses, and not a failed input.
 bool IsMissedGate(const v1::Failure& failure);
 
+// Returns whether the failure is something that matches nothing (common/manifest/unmatched.h), and
+// not a failed input.
+bool IsUnmatched(const v1::Failure& failure);
+
 // Returns an error as one line, without a newline at its end.
 std::string ErrorLine(const absl::Status& status);
 

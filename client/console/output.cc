@@ -22,6 +22,7 @@
 #include "client/console/progress.h"
 #include "common/base/text.h"
 #include "common/cas/digest.h"
+#include "common/manifest/unmatched.h"
 
 namespace kernelmill::client {
 namespace {
@@ -50,9 +51,15 @@ std::string StateWord(v1::JobState state) {
   return absl::AsciiStrToLower(absl::StripPrefix(name, "JOB_STATE_"));
 }
 
+// Returns the number of failures that the status lists, without what only matches nothing.
+int64_t CountListed(const v1::JobStatus& status) {
+  return status.failures_size() -
+         std::count_if(status.failures().begin(), status.failures().end(), IsUnmatched);
+}
+
 // Returns the number of failures. A status lists only the first ones, but counts all.
 int64_t FailureCount(const v1::JobStatus& status) {
-  return std::max<int64_t>(status.failure_count(), status.failures_size());
+  return std::max<int64_t>(status.failure_count(), CountListed(status));
 }
 
 // The number of sources of a job that has ended. A source that a search or the pin stage lost has
@@ -122,10 +129,59 @@ std::string FailuresText(const v1::JobStatus& status, absl::string_view rest) {
   if (failures == 0) return "";
   std::string text = absl::StrCat("failures   ", failures, "\n");
   for (const v1::Failure& failure : status.failures()) {
-    if (!IsMissedGate(failure)) text += FailureLine(failure);
+    if (!IsMissedGate(failure) && !IsUnmatched(failure)) text += FailureLine(failure);
   }
-  const int64_t more = status.failure_count() - status.failures_size();
+  const int64_t more = status.failure_count() - CountListed(status);
   if (more > 0) absl::StrAppend(&text, "  and ", more, " more: ", rest, "\n");
+  return text;
+}
+
+std::vector<manifest::Unmatched> ReadAllUnmatched(const v1::JobStatus& status) {
+  std::vector<manifest::Unmatched> all;
+  for (const v1::Failure& failure : status.failures()) {
+    if (IsUnmatched(failure)) all.push_back(manifest::ReadUnmatched(failure.message()));
+  }
+  return all;
+}
+
+constexpr int64_t kMostUnmatched = 20;  // lines of a summary
+
+// Returns one line for each thing that the job asks for and that matches nothing, below their
+// number; `rest` says where the others are. An empty dataset comes first, as a warning.
+std::string UnmatchedLines(const v1::JobStatus& status, const Counters& counters, int64_t most,
+                           absl::string_view rest) {
+  std::string warning;
+  std::string lines;
+  int64_t shown = 0;
+  int64_t all = Sum(counters, "dataset.unmatched");
+  for (const manifest::Unmatched& one : ReadAllUnmatched(status)) {
+    if (one.what == "kept") {
+      absl::StrAppend(&warning, "WARNING    the dataset ", OneLine(one.message), "\n");
+      --all;
+    } else if (shown < most) {
+      ++shown;
+      absl::StrAppend(&lines, "  ", OneLine(one.where), "  ", OneLine(manifest::UnmatchedText(one)),
+                      "\n");
+    }
+  }
+  if (all <= 0) return warning;
+  if (all > shown) absl::StrAppend(&lines, "  and ", all - shown, " more: ", rest, "\n");
+  return absl::StrCat(warning, "unmatched  ", all, " asked for, without a match\n", lines);
+}
+
+// Returns a line with the reasons of each fate that has some: "rejected   license 5, opt_out 1".
+std::string ReasonLines(const Counters& counters) {
+  std::string text;
+  for (const char* fate : {"rejected", "duplicate", "contaminated"}) {
+    const std::string prefix = absl::StrCat("dataset.", fate, ".");
+    std::string reasons;
+    for (const auto& [key, value] : counters) {
+      if (!absl::StartsWith(key, prefix) || value == 0) continue;
+      absl::StrAppend(&reasons, reasons.empty() ? "" : ", ",
+                      OneLine(absl::StripPrefix(key, prefix)), " ", value);
+    }
+    if (!reasons.empty()) absl::StrAppendFormat(&text, "  %-12s %s\n", fate, reasons);
+  }
   return text;
 }
 
@@ -170,14 +226,26 @@ void AppendFate(const Counters& counters, absl::string_view label, const std::st
   }
 }
 
-// Protobuf writes bytes as Base64; this replaces the paths by text.
-std::string WithPathsAsText(const v1::JobStatus& status, const std::string& json) {
+// Protobuf writes bytes as Base64; this replaces the paths by text. Unmatched entries get a list
+// of its own.
+std::string WithTexts(const v1::JobStatus& status, const std::string& json) {
   nlohmann::ordered_json object = nlohmann::ordered_json::parse(json);
+  nlohmann::ordered_json failures = nlohmann::ordered_json::array();
+  nlohmann::ordered_json unmatched = nlohmann::ordered_json::array();
   for (int i = 0; i < status.failures_size(); ++i) {
     const std::string& path = status.failures(i).path();
-    object["failures"][i]["path"] = ToUtf8(path);
-    if (!IsUtf8(path)) object["failures"][i]["path_base64"] = absl::Base64Escape(path);
+    if (IsUnmatched(status.failures(i))) {
+      unmatched.push_back(nlohmann::ordered_json::parse(
+          manifest::ToJson(manifest::ReadUnmatched(status.failures(i).message()))));
+      continue;
+    }
+    nlohmann::ordered_json failure = std::move(object["failures"][i]);
+    failure["path"] = ToUtf8(path);
+    if (!IsUtf8(path)) failure["path_base64"] = absl::Base64Escape(path);
+    failures.push_back(std::move(failure));
   }
+  object["failures"] = std::move(failures);
+  object["unmatched"] = std::move(unmatched);
   return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
@@ -285,6 +353,7 @@ std::string SummaryText(const v1::JobStatus& status, const std::string& out_dir)
         Sum(counters, "dataset.kernels"), Sum(counters, "dataset.kept"),
         Sum(counters, "dataset.rejected"), Sum(counters, "dataset.duplicate"),
         Sum(counters, "dataset.contaminated"));
+    text += ReasonLines(counters);
     absl::StrAppendFormat(
         &text, "files      %d seen = %d extracted + %d skipped + %d failed\n",
         Sum(counters, "dataset.files.seen"), Sum(counters, "dataset.files.extracted"),
@@ -302,8 +371,10 @@ std::string SummaryText(const v1::JobStatus& status, const std::string& out_dir)
   text += GatesText(status);
   // A status lists at most a hundred failures. The rest is in the report, in the folder if there is
   // one.
-  const std::string report = absl::StrCat("kernelmill report ", status.job());
-  text += FailuresText(status, out_dir.empty() ? report : absl::StrCat(out_dir, "/report.json"));
+  const std::string rest = out_dir.empty() ? absl::StrCat("kernelmill report ", status.job())
+                                           : absl::StrCat(out_dir, "/report.json");
+  text += UnmatchedLines(status, counters, kMostUnmatched, rest);
+  text += FailuresText(status, rest);
   if (!out_dir.empty()) absl::StrAppend(&text, "written to ", out_dir, "\n");
   return text;
 }
@@ -347,7 +418,9 @@ std::string ReportText(const v1::JobStatus& status) {
                           stage.done() - stage.cached(), stage.cached(), stage.failed());
   }
   for (const std::string& line : UnservedLines(status)) absl::StrAppend(&text, line, "\n");
-  return text + GatesText(status) + TroubledText(status) + FailuresText(status, "not listed");
+  return absl::StrCat(text, GatesText(status),
+                      UnmatchedLines(status, counters, INT64_MAX, "not listed"),
+                      TroubledText(status), FailuresText(status, "not listed"));
 }
 
 std::string StateText(const v1::JobStatus& status) {
@@ -383,13 +456,8 @@ std::string JobsText(const std::vector<v1::JobStatus>& jobs) {
   return text;
 }
 
-// Without failures with paths the message needs no second pass over its JSON.
 std::string StatusJson(const v1::JobStatus& status) {
-  std::string json = MessageJson(status);
-  const bool paths =
-      std::any_of(status.failures().begin(), status.failures().end(),
-                  [](const v1::Failure& failure) { return !failure.path().empty(); });
-  return paths ? WithPathsAsText(status, json) : json;
+  return WithTexts(status, MessageJson(status));
 }
 
 // Holds and backups are listed under their numbers; a store without backups has no such line.

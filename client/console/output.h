@@ -34,7 +34,8 @@ std::string JobsText(const std::vector<v1::JobStatus>& jobs);
 std::string StateText(const v1::JobStatus& status);
 
 // Returns MessageJson with the paths of failures as text. If a path is not UTF-8, wrong bytes are
-// replaced and "path_base64" has the exact bytes.
+// replaced and "path_base64" has the exact bytes. "unmatched" lists what the job asks for and what
+// matches nothing, with the fields of manifest::Unmatched.
 std::string StatusJson(const v1::JobStatus& status);
 
 // Returns one line for each worker, below a heading; below it one line for each of its tasks.

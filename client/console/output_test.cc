@@ -6,6 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "absl/strings/str_cat.h"
+#include "client/console/exit_code.h"
+#include "common/manifest/unmatched.h"
+
 namespace kernelmill::client {
 namespace {
 
@@ -47,6 +51,68 @@ TEST(SummaryText, SaysWhatBecameOfEverything) {
   EXPECT_THAT(text, HasSubstr(std::string(64, 'a') + "/7"));
   EXPECT_THAT(text, HasSubstr("written to /out"));
   EXPECT_THAT(text, Not(HasSubstr("failures")));
+}
+
+v1::Failure& AddUnmatched(const manifest::Unmatched& one, v1::JobStatus* status) {
+  v1::Failure& failure = *status->add_failures();
+  failure.set_stage("manifest");
+  failure.set_code("NOT_FOUND");
+  failure.set_path(absl::StrCat(manifest::kUnmatchedPrefix, one.where));
+  failure.set_message(manifest::ToJson(one));
+  for (v1::Counter& counter : *status->mutable_counters()) {
+    if (counter.name() != "dataset.unmatched") continue;
+    counter.set_value(counter.value() + 1);
+    return failure;
+  }
+  v1::Counter* counter = status->add_counters();
+  counter->set_name("dataset.unmatched");
+  counter->set_value(1);
+  return failure;
+}
+
+TEST(SummaryText, NamesTheReasonsWithTheirCounts) {
+  EXPECT_THAT(SummaryText(DoneJob(), ""),
+              HasSubstr("contaminated\n  rejected     license 2, quality 1\n"
+                        "  duplicate    exact 2\n  contaminated near 1\nfiles "));
+}
+
+TEST(SummaryText, NamesWhatMatchesNothingAndThatIsNoFailure) {
+  v1::JobStatus status = DoneJob();
+  AddUnmatched({"include", "sources[0].include[1]", "a", "*.cu", "matches none of its 3 files", {}},
+               &status);
+  AddUnmatched({"kept", "dataset", "", "", "is empty: no kernel is found", {}}, &status);
+  const std::string text = SummaryText(status, "");
+  EXPECT_THAT(text,
+              HasSubstr("WARNING    the dataset is empty: no kernel is found\n"
+                        "unmatched  1 asked for, without a match\n"
+                        "  sources[0].include[1]  a: \"*.cu\" matches none of its 3 files\n"));
+  EXPECT_THAT(text, Not(HasSubstr("failures")));
+  EXPECT_EQ(ToExitCode(status), kDone);
+  EXPECT_THAT(ReportText(status), HasSubstr("  sources[0].include[1]  a: "));
+  EXPECT_THAT(SummaryText(DoneJob(), ""), Not(HasSubstr("unmatched")));
+}
+
+TEST(SummaryText, ShowsTheFirstOfManyThatMatchNothing) {
+  v1::JobStatus status = DoneJob();
+  for (int i = 0; i < 30; ++i) {
+    AddUnmatched({"opt_out", absl::StrCat("opt_out[", i, "]"), "", "x", "names nothing", {}},
+                 &status);
+  }
+  const std::string text = SummaryText(status, "/out");
+  EXPECT_THAT(text, HasSubstr("unmatched  30 asked for"));
+  EXPECT_THAT(text, HasSubstr("  opt_out[19]  "));
+  EXPECT_THAT(text, Not(HasSubstr("  opt_out[20]  ")));
+  EXPECT_THAT(text, HasSubstr("  and 10 more: /out/report.json\n"));
+}
+
+TEST(StatusJson, HasAListOfWhatMatchesNothing) {
+  v1::JobStatus status = DoneJob();
+  AddUnmatched({"marker", "sources[0]", "a", "@triton.jit", "is there", {"x.py"}}, &status);
+  const nlohmann::json json = nlohmann::json::parse(StatusJson(status));
+  EXPECT_TRUE(json["failures"].empty());
+  ASSERT_EQ(json["unmatched"].size(), 1u);
+  EXPECT_EQ(json["unmatched"][0]["what"], "marker");
+  EXPECT_EQ(json["unmatched"][0]["paths"][0], "x.py");
 }
 
 TEST(SummaryText, HasALineForWholeFilesWhereThereAreAny) {

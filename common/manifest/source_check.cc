@@ -286,21 +286,25 @@ absl::Status CheckingVisitor::VisitTree(int source, const v1::SourceTree& tree) 
 }
 
 // Reads the shard's files from the store and compares.
-absl::Status CheckingVisitor::CheckShard(const ShardView& view) {
+absl::StatusOr<v1::FileShard> CheckingVisitor::CheckShard(const ShardView& view) {
   const v1::ManifestSource& source = manifest_.sources(view.source);
   // If the numbers differ, the visit of the tree reports it.
-  if (source.files_size() != source.kernels_size()) return absl::OkStatus();
+  if (source.files_size() != source.kernels_size()) return v1::FileShard();
   const cas::Digest& digest = source.files(view.shard);
-  ASSIGN_OR_RETURN(const auto files, cas::GetMessage<v1::FileShard>(store_, digest));
+  ASSIGN_OR_RETURN(auto files, cas::GetMessage<v1::FileShard>(store_, digest));
   RETURN_IF_ERROR(CheckSources(files, *view.kernels));
-  return CheckIds(*view.tree, *view.kernels);
+  RETURN_IF_ERROR(CheckIds(*view.tree, *view.kernels));
+  return files;
 }
 
 // Checks before the inner visitor sees anything of the shard.
 absl::StatusOr<std::unique_ptr<PreparedShard>> CheckingVisitor::PrepareShard(
     const ShardView& view) {
-  RETURN_IF_ERROR(Explain(CheckShard(view), manifest_.sources(view.source)));
-  return inner_.PrepareShard(view);
+  const absl::StatusOr<v1::FileShard> files = CheckShard(view);
+  RETURN_IF_ERROR(Explain(files.status(), manifest_.sources(view.source)));
+  ShardView checked = view;
+  checked.files = &*files;
+  return inner_.PrepareShard(checked);
 }
 
 absl::Status CheckingVisitor::VisitShard(const ShardView& view) { return inner_.VisitShard(view); }

@@ -50,7 +50,8 @@ class CheckingVisitor final : public DatasetVisitor {
   absl::StatusOr<std::unique_ptr<PreparedShard>> PrepareShard(const ShardView& view) override;
 
  private:
-  absl::Status CheckShard(const ShardView& view);
+  // Checks the shard against its files, which it returns.
+  absl::StatusOr<v1::FileShard> CheckShard(const ShardView& view);
 
   cas::BlobStore& store_;
   const v1::DatasetManifest& manifest_;

@@ -32,6 +32,8 @@ struct ShardView {
   const v1::KernelShard* kernels = nullptr;    // with their ids
   const v1::VerdictShard* verdicts = nullptr;  // one per kernel; null for a holdout's shard
   PreparedShard* prepared = nullptr;           // the result of PrepareShard
+  // The files that the kernels were extracted from: only in PrepareShard, behind a CheckingVisitor.
+  const v1::FileShard* files = nullptr;
 };
 
 // The interface for walking a dataset. The walk calls it for each part in order: a source's tree,

@@ -31,7 +31,7 @@ Json SmallReport() {
     "kernels": {"found": 12, "kept": 7, "rejected": 2, "duplicate": 2, "contaminated": 1,
                 "by_reason": {"rejected": {"license:GPL-3.0-only": 2},
                               "duplicate": {"near": 2}, "contaminated": {"near:source": 1}}},
-    "compile": null,
+    "compile": null, "unmatched": [],
     "contamination": {"items": [{}, {}], "kept": 0, "launchers_withheld": 3},
     "sources": [
       {"repository": "a|b", "commit": "c0ffee", "role": "candidate", "failed": false,
@@ -128,6 +128,24 @@ TEST(DatasetCard, SaysWhatBecameOfEveryKernelAndHowItWasMade) {
   EXPECT_THAT(card, HasSubstr("| a\\|b | c0ffee | 7 |"));
   EXPECT_THAT(card, HasSubstr("| gone |  | could not be had |"));
   EXPECT_THAT(card, HasSubstr("`abc/1`"));
+}
+
+TEST(DatasetCard, ListsWhatMatchesNothing) {
+  Json report = SmallReport();
+  EXPECT_THAT(DatasetCard(report, {}), Not(HasSubstr("without a match")));
+  report["unmatched"].push_back({{"what", "include"},
+                                 {"where", "sources[0].include[0]"},
+                                 {"source", "a|b"},
+                                 {"asked", "**/*.cu"},
+                                 {"message", "matches none of its 3 files"},
+                                 {"paths", {"x", "y"}}});
+  EXPECT_THAT(
+      DatasetCard(report, {}),
+      HasSubstr("## Asked for without a match\n\n| in the job | source | asked for | found |\n"
+                "|---|---|---|---|\n| `sources[0].include[0]` | a\\|b | `**/*.cu` | matches "
+                "none of its 3 files: `x`, `y` |\n"));
+  for (int i = 0; i < 60; ++i) report["unmatched"].push_back(report["unmatched"][0]);
+  EXPECT_THAT(DatasetCard(report, {}), HasSubstr("`report.json` has 11 more."));
 }
 
 TEST(DatasetCard, SaysWhatCompilersSaidWhereTheyWereAsked) {

@@ -167,6 +167,14 @@ std::string Cell(absl::string_view text) {
   return absl::StrReplaceAll(
       text, {{"|", "\\|"}, {"\n", " "}, {"\r", " "}, {"`", "'"}, {"<", "&lt;"}, {"[", "\\["}});
 }
+// Returns the cell of a text as code, whose characters are shown as they are; empty for null.
+std::string CodeCell(const Json& text) {
+  if (!text.is_string()) return "";
+  return absl::StrCat("`",
+                      absl::StrReplaceAll(text.get_ref<const std::string&>(),
+                                          {{"|", "\\|"}, {"\n", " "}, {"\r", " "}, {"`", "'"}}),
+                      "`");
+}
 // Returns the cell of a string of a report; empty for null.
 std::string JsonCell(const Json& text) {
   return text.is_string() ? Cell(text.get_ref<const std::string&>()) : "";
@@ -260,6 +268,31 @@ std::string Fates(const Json& kernels) {
   return absl::StrCat(text, Row({"**found**", absl::StrCat(Number(kernels, "found")), ""}),
                       "\n`ledger.jsonl` has each of them with its fate and the reason, "
                       "`report.json` the sums by source and category.\n\n");
+}
+
+constexpr size_t kMostUnmatched = 50;  // rows of the card
+
+// Lists what the job asks for and what matches nothing; empty if everything matches.
+std::string NotMatched(const Json& report) {
+  const Json& unmatched = report.at("unmatched");
+  if (unmatched.empty()) return "";
+  std::string text =
+      "## Asked for without a match\n\n" + Head({"in the job", "source", "asked for", "found"});
+  size_t rows = 0;
+  for (const Json& one : unmatched) {
+    if (rows++ == kMostUnmatched) break;
+    std::string message = JsonCell(one.at("message"));
+    const char* separator = ": ";
+    for (const Json& path : one.at("paths")) {
+      absl::StrAppend(&message, std::exchange(separator, ", "), CodeCell(path));
+    }
+    absl::StrAppend(&text, Row({CodeCell(one.at("where")), JsonCell(one.at("source")),
+                                CodeCell(one.at("asked")), message}));
+  }
+  if (unmatched.size() > kMostUnmatched) {
+    absl::StrAppend(&text, "\n`report.json` has ", unmatched.size() - kMostUnmatched, " more.\n");
+  }
+  return text + "\n";
 }
 
 // Names the policy, then counts the kept kernels by expression.
@@ -407,8 +440,9 @@ Parquet readers take `data/CONFIG/*.parquet`, `croissant.json` describes the sam
 
 std::string DatasetCard(const Json& report, const std::vector<Table>& tables) {
   return absl::StrCat(FrontMatter(report, tables), "\n", Introduction(report), Rows(tables),
-                      Fates(report.at("kernels")), Licenses(report), Making(report),
-                      Decontamination(report), Compilers(report), Limits(report), kLoading);
+                      Fates(report.at("kernels")), NotMatched(report), Licenses(report),
+                      Making(report), Decontamination(report), Compilers(report), Limits(report),
+                      kLoading);
 }
 
 // Makes dataset_info.json, by which LLaMA-Factory finds files and columns.

@@ -42,35 +42,6 @@ namespace kernelmill::dataset {
 
 namespace {
 
-// Counts on a walk. Keeps references to both arguments.
-class OptOutCounter final : public manifest::DatasetVisitor {
- public:
-  OptOutCounter(const v1::DatasetManifest& manifest, const v1::Clusters& clusters);
-
-  absl::Status VisitTree(int source, const v1::SourceTree& tree) override;
-  absl::Status VisitShard(const manifest::ShardView& view) override;
-  // Once the walk is over: one an entry, in their order.
-  std::vector<OptOutCount> Counts() const;
-
- private:
-  // Returns the entries that name the file, by their places in the manifest.
-  std::vector<int> FindEntries(absl::string_view path, absl::string_view sha256) const;
-  void Add(uint32_t number, const v1::Kernel& kernel, const v1::Decision& decision);
-
-  const v1::DatasetManifest& manifest_;
-  const v1::Clusters& clusters_;
-  const job::OptOutIndex index_;
-  // The source at hand.
-  std::vector<int> naming_;
-  job::SourceOptOut names_;
-  absl::flat_hash_map<std::string, std::string> hashes_;  // the hashes of its files, by path
-
-  std::vector<OptOutCount> counts_;
-  absl::flat_hash_map<uint32_t, std::vector<int>> named_;  // the entries of kernels that are named
-  std::vector<std::pair<uint32_t, bool>>
-      others_;  // the kernel that it is like, and whether it is a copy
-};
-
 // A shard's part of the index, and what is counted of its kernels alone: made where the shard is
 // prepared, so that the visitor only has to join them.
 struct ShardIndex final : public manifest::PreparedShard {
@@ -81,97 +52,9 @@ struct ShardIndex final : public manifest::PreparedShard {
   std::vector<std::string> launchers;             // paths of those that are a holdout's
   SourceCounts counts;                            // what it adds to those of its source
   std::map<std::string, SplitCounts> by_split;    // what it adds to those of each split
+  manifest::MarkerCounts markers;
   Analysis analysis;
 };
-
-}  // namespace
-
-OptOutCounter::OptOutCounter(const v1::DatasetManifest& manifest, const v1::Clusters& clusters)
-    : manifest_(manifest),
-      clusters_(clusters),
-      index_(manifest.opt_out()),
-      counts_(static_cast<size_t>(manifest.opt_out_size())) {}
-
-absl::Status OptOutCounter::VisitTree(int source, const v1::SourceTree& tree) {
-  if (counts_.empty()) return absl::OkStatus();
-  // Only these entries can name a file of this source; most sources have none.
-  naming_ = index_.Naming(manifest_.sources(source).source());
-  google::protobuf::RepeatedPtrField<v1::OptOut> entries;
-  for (const int entry : naming_) {
-    *entries.Add() = manifest_.opt_out(entry);
-    ++counts_[static_cast<size_t>(entry)].sources;
-  }
-  ASSIGN_OR_RETURN(names_, job::SourceOptOut::Compile(entries));
-  hashes_.clear();
-  if (names_.empty()) return absl::OkStatus();
-  for (const v1::FileEntry& file : tree.files()) hashes_[file.path()] = file.sha256();
-  return absl::OkStatus();
-}
-
-std::vector<int> OptOutCounter::FindEntries(absl::string_view path,
-                                            absl::string_view sha256) const {
-  const auto file = hashes_.find(path);
-  const absl::string_view of_file =
-      file == hashes_.end() ? absl::string_view() : absl::string_view(file->second);
-  std::vector<int> entries = names_.Naming(path, {of_file, sha256});
-  for (int& entry : entries) entry = naming_[static_cast<size_t>(entry)];
-  return entries;
-}
-
-// Counts a rejected kernel with the entries that name it. Three cases: it is like a kernel that is
-// named (then its leader's entries count, once these are known, in Counts); it is named itself; or
-// it carries a text of a named file, as a piece of its module or as its launcher.
-void OptOutCounter::Add(uint32_t number, const v1::Kernel& kernel, const v1::Decision& decision) {
-  // A reason with more text after it says that the kernel carries a text of others.
-  const bool itself = decision.reason() == job::kOptOutReason;
-  // The leader is the kernel for whose sake this one is rejected.
-  if (decision.leader() != number) {
-    others_.emplace_back(decision.leader(), itself);
-  } else if (itself) {
-    for (const int entry : named_[number] = FindEntries(kernel.path(), kernel.sha256())) {
-      ++counts_[static_cast<size_t>(entry)].kernels;
-    }
-  } else {
-    std::set<int> entries;
-    const auto add = [&](const std::string& path) {
-      for (const int entry : FindEntries(path, "")) entries.insert(entry);
-    };
-    for (const v1::ModulePiece& piece : kernel.pieces()) {
-      // Pieces of other sources have paths in those.
-      if (piece.used_source().empty()) add(piece.path());
-    }
-    if (kernel.has_launcher()) add(kernel.launcher().path());
-    for (const int entry : entries) ++counts_[static_cast<size_t>(entry)].carriers;
-  }
-}
-
-absl::Status OptOutCounter::VisitShard(const manifest::ShardView& view) {
-  if (counts_.empty()) return absl::OkStatus();
-  for (int i = 0; i < view.kernels->kernels_size(); ++i) {
-    const uint32_t number = view.first_number + static_cast<uint32_t>(i);
-    const v1::Decision* decision = manifest::DecisionOn(clusters_, number);
-    if (decision == nullptr || decision->fate() != v1::FATE_REJECTED) continue;
-    if (manifest::ReasonKind(decision->reason()) != job::kOptOutReason) continue;
-    Add(number, view.kernels->kernels(i), *decision);
-  }
-  return absl::OkStatus();
-}
-
-// The leader of a kernel may come later in the walk, so these are counted at the end.
-std::vector<OptOutCount> OptOutCounter::Counts() const {
-  std::vector<OptOutCount> counts = counts_;
-  for (const auto& [of, is_copy] : others_) {
-    const auto entries = named_.find(of);
-    if (entries == named_.end()) continue;
-    for (const int entry : entries->second) {
-      OptOutCount& count = counts[static_cast<size_t>(entry)];
-      ++(is_copy ? count.copies : count.carriers);
-    }
-  }
-  return counts;
-}
-
-namespace {
 
 // The bytes that hexadecimal digits stand for, which a walk has checked.
 template <size_t kSize>
@@ -205,6 +88,7 @@ class ShardIndexer {
   }
 
   absl::StatusOr<std::unique_ptr<ShardIndex>> Run() {
+    shard_->markers = manifest::CountMarkers(view_);
     for (const v1::ExtractedFile& file : view_.kernels->files()) AddFile(file);
     for (int i = 0; i < view_.kernels->kernels_size(); ++i) {
       RETURN_IF_ERROR(AddKernel(static_cast<uint32_t>(i), view_.kernels->kernels(i)));
@@ -344,7 +228,8 @@ class IndexVisitor final : public manifest::DatasetVisitor {
       : index_(*index),
         total_(index->manifest, index->clusters),
         pairs_(index->manifest, index->clusters),
-        opt_out_(index->manifest, index->clusters) {
+        opt_out_(index->manifest, index->clusters),
+        unmatched_(index->manifest, index->clusters, index->splits) {
     for (const v1::ManifestSource& source : index_.manifest.sources()) AddSource(source);
     // Or each would be there twice over, and more, while it grows.
     const auto kernels = static_cast<size_t>(index_.clusters.decisions_size());
@@ -357,7 +242,7 @@ class IndexVisitor final : public manifest::DatasetVisitor {
     }
   }
 
-  // The order of the four visitors does not matter; they know nothing of each other.
+  // The order of the visitors does not matter; they know nothing of each other.
   absl::Status VisitTree(int source, const v1::SourceTree& tree) override {
     SourceEntry& entry = index_.sources[source];
     entry.repository = tree.repository();
@@ -367,6 +252,7 @@ class IndexVisitor final : public manifest::DatasetVisitor {
     RETURN_IF_ERROR(total_.VisitTree(source, tree));
     RETURN_IF_ERROR(pairs_.VisitTree(source, tree));
     RETURN_IF_ERROR(opt_out_.VisitTree(source, tree));
+    RETURN_IF_ERROR(unmatched_.VisitTree(source, tree));
     return per_source_[source]->VisitTree(source, tree);
   }
 
@@ -380,7 +266,9 @@ class IndexVisitor final : public manifest::DatasetVisitor {
     RETURN_IF_ERROR(pairs_.VisitShard(view));
     RETURN_IF_ERROR(opt_out_.VisitShard(view));
     RETURN_IF_ERROR(per_source_[view.source]->VisitShard(view));
-    Join(view, static_cast<ShardIndex&>(*view.prepared));
+    auto& shard = static_cast<ShardIndex&>(*view.prepared);
+    unmatched_.VisitShard(view, shard.markers);
+    Join(view, shard);
     return absl::OkStatus();
   }
 
@@ -389,6 +277,7 @@ class IndexVisitor final : public manifest::DatasetVisitor {
     index_.sums = total_.sums();
     index_.pairs = pairs_.Find();
     index_.opt_out = opt_out_.Counts();
+    index_.unmatched = unmatched_.Find(index_.sums, index_.opt_out);
     for (size_t i = 0; i < per_source_.size(); ++i) index_.sources[i].sums = per_source_[i]->sums();
     RETURN_IF_ERROR(manifest::CheckConservation(index_.sums));
     WithholdLaunchers();
@@ -518,7 +407,8 @@ class IndexVisitor final : public manifest::DatasetVisitor {
   DatasetIndex& index_;
   manifest::LedgerVisitor total_;
   manifest::CuratedPairFinder pairs_;
-  OptOutCounter opt_out_;
+  manifest::OptOutCounter opt_out_;
+  manifest::UnmatchedFinder unmatched_;
   std::set<std::pair<int, std::string>>
       launchers_;  // sources and paths of those that are holdouts'
   std::vector<std::unique_ptr<manifest::LedgerVisitor>> per_source_;

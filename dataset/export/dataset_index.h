@@ -15,6 +15,8 @@
 #include "common/cas/blob_store.h"
 #include "common/manifest/curated_pairs.h"
 #include "common/manifest/ledger.h"
+#include "common/manifest/opt_out_count.h"
+#include "common/manifest/unmatched.h"
 #include "dataset/analysis/analysis.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
@@ -26,14 +28,6 @@ using CheckCounts = std::map<std::string, Outcomes>;
 
 // How many kernels have a fate for a reason, both as the ledger spells them.
 using FateCounts = std::map<std::pair<std::string, std::string>, int64_t>;
-
-// The effect of an entry of the job's opt_out. A kernel that several entries name counts with each.
-struct OptOutCount {
-  int64_t sources = 0;   // the job's sources that it concerns
-  int64_t kernels = 0;   // the kernels that it names
-  int64_t copies = 0;    // kernels elsewhere that are like one of these
-  int64_t carriers = 0;  // kernels that would have taken a text along that it names
-};
 
 // Sums over kept kernels.
 struct TokenSums {
@@ -131,8 +125,9 @@ struct DatasetIndex {
   // Numbers of kept kernels, each with one of a duplicate of it; sorted.
   std::vector<std::pair<uint32_t, uint32_t>> duplicates;
   manifest::LedgerSums sums;
-  std::vector<manifest::CuratedPair> pairs;  // as in the manifest
-  std::vector<OptOutCount> opt_out;          // likewise
+  std::vector<manifest::CuratedPair> pairs;    // as in the manifest
+  std::vector<manifest::OptOutCount> opt_out;  // likewise
+  std::vector<manifest::Unmatched> unmatched;
   Analysis analysis;
 
   const v1::Decision& DecisionOn(uint32_t number) const { return clusters.decisions(number); }

@@ -14,6 +14,7 @@
 #include "common/testing/status_matchers.h"
 #include "dataset/output/json.h"
 #include "dataset/testing/export_fixture.h"
+#include "dataset/training/conversations.h"
 
 namespace kernelmill::dataset {
 namespace {
@@ -39,7 +40,7 @@ TEST_F(ExporterTest, ExamplesAreOfKeptKernelsWithWhatATrainerSelectsBy) {
   ASSERT_THAT(Export(), IsOk());
   EXPECT_EQ(File("fim_sft.csv"),
             absl::StrCat("prompt,completion,id,license,weight,category,split\r\n",
-                         "\"@triton.jit\ndef k1(x):\n\",\"", kBody, "\",", Id(1),
+                         "\"@triton.jit\ndef load1(x):\n\",\"", kBody, "\",", Id(1),
                          ",MIT,0.5,cat-a,train\r\n"));
 }
 
@@ -56,6 +57,31 @@ TEST_F(ExporterTest, InstructionsAreCountedByTemplate) {
   ASSERT_THAT(Export(), IsOk());
   EXPECT_THAT(Strings(Lines("instruct.jsonl"), "template"), ElementsAre("complete"));
   EXPECT_EQ(Canonical(Json::parse(File("report.json"))["instruct"]), R"({"complete":1})");
+}
+
+TEST_F(ExporterTest, NoQuestionHasTwoAnswersAndNoAnswerTwoQuestions) {
+  clusters_.mutable_decisions(4)->Clear();  // its text is that of the first, with other line ends
+  clusters_.mutable_decisions(4)->set_fate(v1::FATE_KEPT);
+  clusters_.mutable_decisions(4)->set_leader(4);
+  ASSERT_THAT(Export(), IsOk());
+  EXPECT_EQ(Lines("kernels.jsonl").size(), 4u);
+  EXPECT_THAT(Strings(Lines("instruct.jsonl"), "id"), ElementsAre(Id(1)));
+  const Json report = Json::parse(File("report.json"));
+  EXPECT_EQ(report["instruct"]["complete"], 1);
+  EXPECT_EQ(report["instruct_excluded"]["complete"]["repeated_question"], 1);
+}
+
+TEST_F(ExporterTest, EveryKernelHasARowOrAReasonByTemplate) {
+  ASSERT_THAT(Export(), IsOk());
+  const Json report = Json::parse(File("report.json"));
+  for (const std::string& name : TemplateNames()) {
+    const Json excluded = report["instruct_excluded"].value(name, Json::object());
+    int64_t all = report["instruct"].value(name, 0);
+    for (const auto& [reason, count] : excluded.items()) {
+      all += count.get<int64_t>();
+    }
+    EXPECT_EQ(all, report["kernels"]["kept"]) << name;
+  }
 }
 
 TEST_F(ExporterTest, AMixDrawsFromTheRowsOfTrain) {
@@ -140,7 +166,7 @@ TEST_F(ExporterTest, FunctionsAreFencedAsPython) {
   const Json functions = Json::parse(File("triton_functions.json"));
   ASSERT_EQ(functions.size(), 3u);
   EXPECT_EQ(functions[2]["input"],
-            "```python\nimport triton\n\n@triton.jit\r\ndef k6(x):\r\n    g\n```");
+            "```python\nimport triton\n\n@triton.jit\r\ndef load6(x):\r\n    g\n```");
 }
 
 TEST_F(ExporterTest, TheLockFileIsTheLock) {
@@ -199,7 +225,8 @@ TEST_F(ExporterTest, AnIdIsNoWorkersToSay) {
   digest = *cas::PutMessage(store_, shard);
   const absl::Status status = Export();
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kDataLoss));
-  EXPECT_THAT(std::string(status.message()), HasSubstr("\"b.py\": line 1, kernel \"k2\": its id"));
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("\"b.py\": line 1, kernel \"load2\": its id"));
 }
 
 TEST_F(ExporterTest, ATreeOfAnotherRepositoryIsNotExported) {

@@ -11,10 +11,12 @@
 #include <utility>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 #include "common/base/hash.h"
 #include "common/dsl/dialects.h"
 #include "common/manifest/ledger.h"
 #include "common/source_files/whole_files.h"
+#include "common/tokens/special_tokens.h"
 #include "dataset/export/place.h"
 #include "dataset/export/redact.h"
 #include "dataset/training/infill.h"
@@ -199,6 +201,28 @@ void FillSensitive(const v1::Quality& quality, const v1::QualityPolicy& policy, 
   }
 }
 
+// Adds the special tokens of a text; `field` is its pointer into the row.
+template <typename Row>
+void AddSpecialTokens(const std::string& field, absl::string_view text, Row* row) {
+  for (SpecialToken& found : FindSpecialTokens(text)) {
+    v1::RowSpecialToken* to = row->add_special_tokens();
+    to->set_token(std::move(found.token));
+    to->set_models(std::string(found.models));
+    to->set_field(field);
+    to->set_count(found.count);
+    to->set_look_alike(found.look_alike);
+  }
+}
+
+// The texts of the row are those that are exported, with what is redacted in them.
+void FillSpecialTokens(v1::KernelRow* row) {
+  AddSpecialTokens("/source", row->source(), row);
+  AddSpecialTokens("/module", row->module(), row);
+  AddSpecialTokens("/prompt_context", row->prompt_context(), row);
+  AddSpecialTokens("/docstring", row->docstring(), row);
+  AddSpecialTokens("/launcher/text", row->launcher().text(), row);
+}
+
 // Fills the texts of a kernel and what was found about their names.
 void FillTexts(const v1::Kernel& kernel, v1::KernelRow* row) {
   row->set_source(kernel.source());
@@ -379,6 +403,7 @@ void FillKernelRow(const KeptKernel& kept, absl::string_view fim_sha1,
   FillVerdict(verdict, index.manifest.quality(), row);
   FillContamination(index, number, row);
   row->set_word_overlap(std::max(0.0, index.DecisionOn(number).word_overlap()));
+  FillSpecialTokens(row);
 }
 
 // A whole file is numbered like a kernel, and its row has the ids of the kept kernels within it.
@@ -406,6 +431,7 @@ void FillFileRow(const KeptKernel& kept, const std::vector<std::string>& kernels
   *row->mutable_kernels() = {kernels.begin(), kernels.end()};
   FillDuplicates(index, number, row);
   FillContamination(index, number, row);
+  AddSpecialTokens("/text", row->text(), row);
 }
 
 // The infill is cut by the pair's own hash, so it needs nothing else.
@@ -419,12 +445,15 @@ void FillFimRow(const KeptKernel& kept, const manifest::FimPair& pair, absl::str
   row->set_suffix(std::move(infill.suffix));
   row->set_sha1(absl::BytesToHexString(sha1));
   FillTrainingFields(kept.index, kept.number, kept.verdict, row);
+  AddSpecialTokens("/prompt", row->prompt(), row);
+  AddSpecialTokens("/completion", row->completion(), row);
 }
 
 // A conversation is three messages: system, user, assistant.
 void FillInstructRow(const KeptKernel& kept, const Conversation& conversation,
                      v1::InstructRow* row) {
   const auto add = [row](const char* role, const std::string& content) {
+    AddSpecialTokens(absl::StrCat("/messages/", row->messages_size(), "/content"), content, row);
     v1::InstructRow::Message* message = row->add_messages();
     message->set_role(role);
     message->set_content(content);

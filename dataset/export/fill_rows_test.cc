@@ -26,7 +26,7 @@ using ::testing::HasSubstr;
 TEST_F(ExporterTest, ARecordSaysWhatIsKnownOfAKernel) {
   ASSERT_THAT(Export(), IsOk());
   const Json record = Lines("kernels.jsonl").at(1);
-  EXPECT_EQ(record["source"], absl::StrCat("@triton.jit\r\ndef k1(x):\r\n", kDosBody));
+  EXPECT_EQ(record["source"], absl::StrCat("@triton.jit\r\ndef load1(x):\r\n", kDosBody));
   EXPECT_EQ(record["commit"], std::string(40, 'a'));
   EXPECT_EQ(record["repository_url"], "https://github.com/example/a.git");
   EXPECT_EQ(record["url"], absl::StrCat("https://github.com/example/a/blob/", std::string(40, 'a'),
@@ -64,6 +64,27 @@ TEST_F(ExporterTest, WhatIsNotThereIsNullAndAListOfNothingIsEmpty) {
   EXPECT_EQ(record["license"]["vendored"], nullptr);
   EXPECT_EQ(record["quality"]["generated"], nullptr);
   EXPECT_EQ(record["contamination_weak_matches"], 0);
+}
+
+TEST_F(ExporterTest, SpecialTokensAreFlaggedWithTheirField) {
+  StartSource("s", v1::SOURCE_ROLE_CANDIDATE, 1'500'000'000);
+  AddShard({MakeKernel(8, "s.py", 1,
+                       "    # <|im_start|> [INST] <|im_start|>\n"
+                       "    y = tl.load(x + tl.arange(0, 128))\n    tl.store(x, y + y)\n")});
+  EndSource();
+  Decide(v1::FATE_KEPT, "", 7, 1);
+  ASSERT_THAT(Export(), IsOk());
+  const Json kernel = Lines("kernels.jsonl").at(3);
+  ASSERT_GE(kernel["special_tokens"].size(), 2u);
+  EXPECT_EQ(Canonical(kernel["special_tokens"][0]),
+            R"({"count":2,"field":"/source","look_alike":false,"models":"Qwen, ChatML, Phi",)"
+            R"("token":"<|im_start|>"})");
+  EXPECT_EQ(kernel["special_tokens"][1]["token"], "[INST]");
+  EXPECT_EQ(Lines("kernels.jsonl").at(0)["special_tokens"], Json::array());
+  const Json conversation = Lines("instruct.jsonl").at(1);
+  ASSERT_EQ(conversation["special_tokens"].size(), 2u);
+  EXPECT_EQ(conversation["special_tokens"][0]["field"], "/messages/1/content");
+  EXPECT_EQ(Lines("fim.jsonl").at(1)["special_tokens"][0]["field"], "/prompt");
 }
 
 TEST_F(ExporterTest, ACheckHasOneOutcomeAndAReasonUnlessItIsPassed) {
@@ -221,7 +242,7 @@ TEST_F(ExporterTest, WhatIsDerivedFromAKernelIsStructured) {
   launcher.set_qualname("run");
   launcher.set_first_line(20);
   launcher.set_last_line(21);
-  launcher.set_text("def run(x):\n    k8[(1,)](x)\n");
+  launcher.set_text("def run(x):\n    load8[(1,)](x)\n");
   launcher.set_count(2);
   v1::ModulePiece& piece = *kernel.add_pieces();
   piece.set_path("d.py");
@@ -285,7 +306,7 @@ TEST_F(ExporterTest, WhatIsDerivedFromAKernelIsStructured) {
   EXPECT_EQ(
       Canonical(record["launcher"]),
       R"({"count":2,"first_line":20,"json_pointer":null,"last_line":21,"path":"d.py","qualname":"run",)"
-      R"("text":"def run(x):\n    k8[(1,)](x)\n"})");
+      R"("text":"def run(x):\n    load8[(1,)](x)\n"})");
   EXPECT_EQ(record["fim_sha1"].get<std::string>().size(), 40u);
   EXPECT_EQ(record["fim_excluded"], nullptr);
 }

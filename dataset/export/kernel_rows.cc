@@ -9,17 +9,16 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "common/base/hash.h"
 #include "common/base/status.h"
 #include "common/job/csv.h"
 #include "common/manifest/fim.h"
 #include "common/tokens/encoding.h"
-#include "dataset/export/fill_rows.h"
 #include "dataset/export/redact.h"
 #include "dataset/output/json.h"
 #include "dataset/rows/row_json.h"
-#include "dataset/training/conversations.h"
 #include "kernelmill/v1/compile.pb.h"
 
 // Rows are made in two steps. KernelRowMaker fills the messages where the shard is prepared and
@@ -39,10 +38,20 @@ constexpr size_t kRecordHead = 1 + sizeof(uint32_t);
 // self-contained text, fenced as Python; indented as the list's other lines are.
 std::string FunctionText(const v1::KernelRow& kernel) {
   const std::string& text = kernel.module().empty() ? kernel.source() : kernel.module();
-  const bool ended = !text.empty() && text.back() == '\n';
   std::string element = "  {\n    \"input\": ";
-  AppendJsonText(absl::StrCat("```python\n", text, ended ? "" : "\n", "```"), &element);
+  AppendJsonText(Fenced(text, "python"), &element);
   return absl::StrCat(element, "\n  }");
+}
+
+// Returns a hash of the text's words, so that texts that differ in white space alone are equal.
+uint64_t HashWords(absl::string_view text) {
+  std::string words;
+  words.reserve(text.size());
+  for (const absl::string_view word :
+       absl::StrSplit(text, absl::ByAnyChar(" \t\r\n\v\f"), absl::SkipEmpty())) {
+    absl::StrAppend(&words, word, " ");
+  }
+  return StableHash64(words);
 }
 
 // Returns a line of fim_sft.csv, with what a trainer selects and weighs rows by.
@@ -88,7 +97,7 @@ void AppendRecord(KernelFile file, const google::protobuf::Message& row, std::st
 // Tokens are counted only for files that a mix draws from, except those of kernels, which the
 // verdict has. Runs on many threads, one maker each.
 KernelRows KernelRowMaker::Make(uint32_t number, const v1::Kernel& kernel,
-                                const v1::Verdict& verdict) {
+                                const v1::Verdict& verdict, const Siblings& siblings) {
   KernelRows rows;
   const KeptKernel kept = {index_, number, kernel, verdict};
   const manifest::FimPair pair = manifest::MakeFimPair(kernel);
@@ -107,14 +116,21 @@ KernelRows KernelRowMaker::Make(uint32_t number, const v1::Kernel& kernel,
       rows.tokens[kFimRows] = {CountTokens(pair.prompt) + CountTokens(pair.completion)};
     }
   }
-  for (const Conversation& conversation : Conversations(kernel, pair)) {
+  AddConversations(kept, MakeConversations(kernel, pair, siblings), &rows);
+  return rows;
+}
+
+void KernelRowMaker::AddConversations(const KeptKernel& kept, const Conversations& conversations,
+                                      KernelRows* rows) {
+  for (const Conversation& conversation : conversations.asked) {
     messages_.instruct.Clear();
     FillInstructRow(kept, conversation, &messages_.instruct);
-    AppendRecord(kInstructRows, messages_.instruct, &rows.records);
-    rows.templates.push_back(conversation.template_name);
-    if (count_[kInstructRows]) rows.tokens[kInstructRows].push_back(CountTokens(conversation));
+    AppendRecord(kInstructRows, messages_.instruct, &rows->records);
+    rows->instruct.push_back({conversation.template_name, HashWords(conversation.user),
+                              HashWords(conversation.assistant)});
+    if (count_[kInstructRows]) rows->tokens[kInstructRows].push_back(CountTokens(conversation));
   }
-  return rows;
+  rows->not_asked = conversations.not_asked;
 }
 
 // Makes the row of a whole file. `kernels` are the ids of the kept kernels within it.
@@ -130,21 +146,25 @@ KernelRows KernelRowMaker::MakeOfFile(uint32_t number, const v1::Kernel& file,
   return rows;
 }
 
-// Renders all records of one kernel. DATA_LOSS: the records were damaged while they waited.
-absl::Status KernelRenderer::Add(absl::string_view records, bool repeated, RenderedKernels* out) {
+// Renders all records of one kernel. A repeated row is left out; its kernel stays a row. DATA_LOSS:
+// the records were damaged while they waited.
+absl::Status KernelRenderer::Add(absl::string_view records, const RepeatedRows& repeated,
+                                 RenderedKernels* out) {
+  size_t conversation = 0;
   while (!records.empty()) {
     uint32_t size = 0;
     if (records.size() >= kRecordHead) __builtin_memcpy(&size, records.data() + 1, sizeof(size));
     if (records.size() < kRecordHead + size) return absl::DataLossError("a waiting row is cut off");
-    RETURN_IF_ERROR(AddRow(static_cast<KernelFile>(records[0]), records.substr(kRecordHead, size),
-                           repeated, out));
+    const auto file = static_cast<KernelFile>(records[0]);
+    const bool left_out = (file == kFimRows && repeated.fim) ||
+                          (file == kInstructRows && (repeated.instruct >> conversation++ & 1) != 0);
+    if (!left_out) RETURN_IF_ERROR(AddRow(file, records.substr(kRecordHead, size), out));
     records.remove_prefix(kRecordHead + size);
   }
   return absl::OkStatus();
 }
 
-// A repeated example is left out of fim.jsonl and of the CSV file; its kernel stays a row.
-absl::Status KernelRenderer::AddRow(KernelFile file, absl::string_view serialized, bool repeated,
+absl::Status KernelRenderer::AddRow(KernelFile file, absl::string_view serialized,
                                     RenderedKernels* out) {
   bool parsed = false;
   switch (file) {
@@ -155,7 +175,6 @@ absl::Status KernelRenderer::AddRow(KernelFile file, absl::string_view serialize
       }
       break;
     case kFimRows:
-      if (repeated) return absl::OkStatus();
       parsed = AddParsed(serialized, &messages_.fim, &out->rows[file]);
       absl::StrAppend(&out->fim_csv, FimCsvRow(messages_.fim));
       break;

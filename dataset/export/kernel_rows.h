@@ -11,9 +11,12 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "common/cas/blob_store.h"
+#include "common/manifest/fim.h"
 #include "common/manifest/walk.h"
 #include "dataset/export/dataset_index.h"
+#include "dataset/export/fill_rows.h"
 #include "dataset/parquet/tables.h"
+#include "dataset/training/conversations.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/rows.pb.h"
 
@@ -32,13 +35,28 @@ enum KernelFile : uint8_t {
 // Tokens (cl100k_base) of a kernel's rows in each file, in their order.
 using RowTokenCounts = std::array<std::vector<int64_t>, kKernelFileCount>;
 
+// A row of instruct.jsonl: its template, and what its question and its answer are known by, which
+// does not depend on white space.
+struct InstructKey {
+  absl::string_view template_name;
+  uint64_t question = 0;
+  uint64_t answer = 0;
+};
+
 // The rows of one kept kernel.
 struct KernelRows {
   std::string records;   // serialized rows (AppendRecord)
   std::string fim_sha1;  // the identity of its fill-in-the-middle example; empty without one
-  absl::string_view fim_excluded;            // the reason why it has no example
-  std::vector<absl::string_view> templates;  // the template of each row of instruct.jsonl
-  RowTokenCounts tokens;                     // the counts of those files that RowTokens names
+  absl::string_view fim_excluded;     // the reason why it has no example
+  std::vector<InstructKey> instruct;  // of each row of instruct.jsonl
+  std::vector<NotAsked> not_asked;    // the templates without a row
+  RowTokenCounts tokens;              // the counts of those files that RowTokens names
+};
+
+// The rows of a kernel that are not written, since earlier ones say the same.
+struct RepeatedRows {
+  bool fim = false;      // its example
+  uint8_t instruct = 0;  // bit n: the conversation n
 };
 
 // Appends a row to those that wait: the file, the size in 32 bits, the serialized message.
@@ -65,14 +83,18 @@ class KernelRowMaker {
   KernelRowMaker(const DatasetIndex& index, const RowTokens& count)
       : index_(index), count_(count) {}
 
-  // `kernel` has its texts as they may be seen (Redacted).
-  KernelRows Make(uint32_t number, const v1::Kernel& kernel, const v1::Verdict& verdict);
+  // `kernel` has its texts as they may be seen (Redacted); `siblings` are the kernels of its file.
+  KernelRows Make(uint32_t number, const v1::Kernel& kernel, const v1::Verdict& verdict,
+                  const Siblings& siblings);
 
   // The same of a whole file, which holds the kept kernels of those ids.
   KernelRows MakeOfFile(uint32_t number, const v1::Kernel& file, const v1::Verdict& verdict,
                         const std::vector<std::string>& kernels);
 
  private:
+  void AddConversations(const KeptKernel& kept, const Conversations& conversations,
+                        KernelRows* rows);
+
   const DatasetIndex& index_;
   const RowTokens count_;
   RowMessages messages_;
@@ -88,13 +110,11 @@ struct RenderedKernels {
 // Renders rows that have waited. Not thread-safe.
 class KernelRenderer {
  public:
-  // Adds the records of a kernel. If its example is `repeated`, an equal one is in the files
-  // already and this one is left out. DATA_LOSS: they are not records.
-  absl::Status Add(absl::string_view records, bool repeated, RenderedKernels* out);
+  // Adds the records of a kernel without the repeated ones. DATA_LOSS: they are not records.
+  absl::Status Add(absl::string_view records, const RepeatedRows& repeated, RenderedKernels* out);
 
  private:
-  absl::Status AddRow(KernelFile file, absl::string_view serialized, bool repeated,
-                      RenderedKernels* out);
+  absl::Status AddRow(KernelFile file, absl::string_view serialized, RenderedKernels* out);
 
   RowMessages messages_;
 };

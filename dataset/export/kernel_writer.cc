@@ -60,6 +60,22 @@ KeptIn KernelsOfFiles(const DatasetIndex& index, uint32_t first, const v1::Kerne
   return kept;
 }
 
+// Returns the kernels of each file whose signatures may be shown beside other kernels: kept ones
+// and duplicates without findings that policies may withhold. Of equal names, the first.
+std::map<absl::string_view, Siblings> FindSiblings(const DatasetIndex& index,
+                                                   const manifest::ShardView& view) {
+  std::map<absl::string_view, Siblings> by_path;
+  for (int i = 0; i < view.kernels->kernels_size(); ++i) {
+    const v1::Kernel& kernel = view.kernels->kernels(i);
+    const uint32_t number = view.first_number + static_cast<uint32_t>(i);
+    const v1::Fate fate = index.DecisionOn(number).fate();
+    if (fate != v1::FATE_KEPT && fate != v1::FATE_DUPLICATE) continue;
+    if (index.IsFile(number) || !view.verdicts->verdicts(i).quality().sensitive().empty()) continue;
+    by_path[kernel.path()].try_emplace(kernel.name(), &kernel);
+  }
+  return by_path;
+}
+
 // The kernel and its verdict with what policies withhold left out of their texts; most as they are.
 class Seen {
  public:
@@ -142,6 +158,7 @@ absl::StatusOr<std::unique_ptr<manifest::PreparedShard>> KernelWriter::PrepareSh
   const bool keeps_files =
       index_.manifest.sources(view.source).source().keep() == v1::SOURCE_KEEP_FILES;
   const KeptIn kept_in = keeps_files ? KernelsOfFiles(index_, first, *view.kernels) : KeptIn();
+  const std::map<absl::string_view, Siblings> siblings = FindSiblings(index_, view);
   KernelRowMaker maker(index_, count_tokens_);
   for (int i = 0; i < view.kernels->kernels_size(); ++i) {
     const uint32_t number = first + static_cast<uint32_t>(i);
@@ -154,7 +171,9 @@ absl::StatusOr<std::unique_ptr<manifest::PreparedShard>> KernelWriter::PrepareSh
       kept.rows = maker.MakeOfFile(number, seen.kernel(), verdict,
                                    kept_in.at(view.kernels->kernels(i).path()));
     } else {
-      kept.rows = maker.Make(number, seen.kernel(), seen.verdict());
+      const auto of_file = siblings.find(view.kernels->kernels(i).path());
+      kept.rows = maker.Make(number, seen.kernel(), seen.verdict(),
+                             of_file == siblings.end() ? Siblings() : of_file->second);
       kept.half = sinks_.pairs->GetHalf(number, seen.kernel());
     }
     shard->kernels.push_back(std::move(kept));
@@ -210,7 +229,10 @@ absl::Status KernelWriter::Keep(uint32_t number, int32_t tier, KernelRows& rows)
     waiting.held = static_cast<uint32_t>(held_.size());
     held_.push_back(std::move(rows.records));
   }
-  for (const absl::string_view name : rows.templates) ++instruct_[std::string(name)];
+  waiting.instruct = std::move(rows.instruct);
+  for (const NotAsked& one : rows.not_asked) {
+    ++instruct_.excluded[std::string(one.template_name)][std::string(one.reason)];
+  }
   if (!rows.fim_excluded.empty()) ++fim_.excluded[std::string(rows.fim_excluded)];
   waiting_.push_back(std::move(waiting));
   return absl::OkStatus();
@@ -243,15 +265,34 @@ absl::Status KernelWriter::EndSource() {
 // sources.
 void KernelWriter::Count(Waiting& kernel) {
   if (kernel.example) {
-    kernel.repeat = !examples_.insert(kernel.fim_sha1).second;
-    ++(kernel.repeat ? fim_.excluded["repeat"] : fim_.rows);
+    kernel.repeated.fim = !examples_.insert(kernel.fim_sha1).second;
+    ++(kernel.repeated.fim ? fim_.excluded["repeat"] : fim_.rows);
   }
+  CountConversations(kernel);
   if (kernel.tokens == nullptr) return;
   for (size_t file = 0; file < kKernelFileCount; ++file) {
-    if (!count_tokens_[file] || (file == kFimRows && kernel.repeat)) continue;
-    for (const int64_t tokens : (*kernel.tokens)[file]) {
-      sinks_.mix->AddRow(kConfigs[file], kernel.number, tokens, kernel.tier);
+    if (!count_tokens_[file] || (file == kFimRows && kernel.repeated.fim)) continue;
+    const std::vector<int64_t>& tokens = (*kernel.tokens)[file];
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      if (file == kInstructRows && (kernel.repeated.instruct >> i & 1) != 0) continue;
+      sinks_.mix->AddRow(kConfigs[file], kernel.number, tokens[i], kernel.tier);
     }
+  }
+}
+
+void KernelWriter::CountConversations(Waiting& kernel) {
+  for (size_t i = 0; i < kernel.instruct.size(); ++i) {
+    const InstructKey& key = kernel.instruct[i];
+    const std::string name(key.template_name);
+    const bool known_question = questions_.contains(key.question);
+    if (!known_question && !answers_.contains(key.answer)) {
+      questions_.insert(key.question);
+      answers_.insert(key.answer);
+      ++instruct_.rows[name];
+      continue;
+    }
+    kernel.repeated.instruct |= static_cast<uint8_t>(1U << i);
+    ++instruct_.excluded[name][known_question ? "repeated_question" : "repeated_answer"];
   }
 }
 
@@ -280,17 +321,17 @@ absl::StatusOr<RenderedKernels> KernelWriter::Render(const Block& block) const {
   for (size_t i = block.begin; i < block.end; ++i) {
     const Waiting& kernel = waiting_[i];
     if (kernel.held != Waiting::kSpilled) {
-      RETURN_IF_ERROR(renderer.Add(held_[kernel.held], kernel.repeat, &rendered));
+      RETURN_IF_ERROR(renderer.Add(held_[kernel.held], kernel.repeated, &rendered));
     } else {
       ASSIGN_OR_RETURN(const std::string records,
                        files_.waiting.Read({kernel.offset, kernel.size}));
-      RETURN_IF_ERROR(renderer.Add(records, kernel.repeat, &rendered));
+      RETURN_IF_ERROR(renderer.Add(records, kernel.repeated, &rendered));
     }
     const auto ir = ir_.find(kernel.number);
     if (ir == ir_.end()) continue;
     for (const TempFile::Extent& extent : ir->second) {
       ASSIGN_OR_RETURN(const std::string record, files_.waiting.Read(extent));
-      RETURN_IF_ERROR(renderer.Add(record, kernel.repeat, &rendered));
+      RETURN_IF_ERROR(renderer.Add(record, kernel.repeated, &rendered));
     }
   }
   return rendered;

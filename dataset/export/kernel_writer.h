@@ -64,18 +64,19 @@ class KernelWriter final : public manifest::DatasetVisitor {
   const InstructCounts& instruct() const { return instruct_; }
 
  private:
-  // A kernel whose rows wait. A source may have a million: some 80 bytes each, held rows aside.
+  // A kernel whose rows wait. A source may have a million: some 250 bytes each, held rows aside.
   struct Waiting {
     static constexpr uint32_t kSpilled = UINT32_MAX;
 
     uint32_t number = 0;
     int32_t tier = 0;
-    int64_t offset = 0;                      // the place of records that are spilled
-    uint32_t size = 0;                       // the size of the records
-    uint32_t held = kSpilled;                // the place of records that are held
-    bool repeat = false;                     // an earlier kernel has an equal example
-    bool example = false;                    // it has the next field
-    std::array<char, 20> fim_sha1 = {};      // the identity of its fill-in-the-middle example
+    int64_t offset = 0;        // the place of records that are spilled
+    uint32_t size = 0;         // the size of the records
+    uint32_t held = kSpilled;  // the place of records that are held
+    RepeatedRows repeated;
+    bool example = false;                // it has the next field
+    std::array<char, 20> fim_sha1 = {};  // the identity of its fill-in-the-middle example
+    std::vector<InstructKey> instruct;
     std::unique_ptr<RowTokenCounts> tokens;  // if a mix may draw the rows
   };
   // Kernels that are rendered as one piece of work: waiting_[begin, end).
@@ -101,6 +102,7 @@ class KernelWriter final : public manifest::DatasetVisitor {
   absl::Status KeepIr(const manifest::ShardView& view);
   // Counts a kernel once all of the source wait, in their order.
   void Count(Waiting& kernel);
+  void CountConversations(Waiting& kernel);
   std::vector<Block> CutBlocks() const;
   absl::StatusOr<RenderedKernels> Render(const Block& block) const;
   absl::Status Write(const RenderedKernels& rendered);
@@ -117,6 +119,9 @@ class KernelWriter final : public manifest::DatasetVisitor {
   size_t held_bytes_ = 0;          // the size of these
   absl::flat_hash_map<uint32_t, std::vector<TempFile::Extent>> ir_;  // records, by kernel
   absl::flat_hash_set<std::array<char, 20>> examples_;  // only the first of equal ones is a row
+  // No question has two answers, and no answer two questions: only the first is a row.
+  absl::flat_hash_set<uint64_t> questions_;
+  absl::flat_hash_set<uint64_t> answers_;
   FimCounts fim_;
   InstructCounts instruct_;
 };

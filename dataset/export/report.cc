@@ -169,6 +169,7 @@ Json FailuresJson(std::vector<v1::Failure> failures) {
   });
   Json json = Json::array();
   for (const v1::Failure& failure : failures) {
+    if (manifest::IsUnmatched(failure.path())) continue;  // `unmatched` has them
     Json entry = {{"source", Text(failure.source())},
                   {"stage", failure.stage()},
                   {"code", failure.code()},
@@ -265,7 +266,7 @@ Json OptOutJson(const DatasetIndex& index) {
   Json entries = Json::array();
   for (size_t i = 0; i < index.opt_out.size(); ++i) {
     const v1::OptOut& entry = index.manifest.opt_out(static_cast<int>(i));
-    const OptOutCount& count = index.opt_out[i];
+    const manifest::OptOutCount& count = index.opt_out[i];
     entries.push_back({{"repository", TextOrNull(entry.repository())},
                        {"owner", TextOrNull(entry.owner())},
                        {"path", TextOrNull(entry.path())},
@@ -276,6 +277,20 @@ Json OptOutJson(const DatasetIndex& index) {
                        {"carriers", count.carriers}});
   }
   return entries;
+}
+
+// Returns what the job asks for and what matches nothing.
+Json UnmatchedJson(const DatasetIndex& index) {
+  Json list = Json::array();
+  for (const manifest::Unmatched& one : index.unmatched) {
+    list.push_back({{"what", one.what},
+                    {"where", one.where},
+                    {"source", TextOrNull(one.source)},
+                    {"asked", TextOrNull(one.asked)},
+                    {"message", Text(one.message)},
+                    {"paths", one.paths}});
+  }
+  return list;
 }
 
 // Decisions by what they are on and which way they went, and those that name nothing.
@@ -392,9 +407,11 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const Trainin
           {"sources", std::move(sources)},
           {"categories", CategoriesJson(index)},
           {"fim", {{"rows", training.fim.rows}, {"excluded", training.fim.excluded}}},
-          {"instruct", training.instruct},
+          {"instruct", training.instruct.rows},
+          {"instruct_excluded", training.instruct.excluded},
           {"pairs", PairsJson(index, training.pairs)},
           {"opt_out", OptOutJson(index)},
+          {"unmatched", UnmatchedJson(index)},
           {"gates", GatesJson(index)},
           {"reviews", ReviewsJson(index, reviews)},
           {"failures", FailuresJson(std::move(failures))}};

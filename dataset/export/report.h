@@ -30,8 +30,12 @@ struct FimCounts {
   std::map<std::string, int64_t> excluded;
 };
 
-// How many rows instruct.jsonl has, by template.
-using InstructCounts = std::map<std::string, int64_t>;
+// How many rows instruct.jsonl has, by template, and why kept kernels have none there: by template
+// and reason (NotAsked, or that an earlier row has the question or the answer).
+struct InstructCounts {
+  std::map<std::string, int64_t> rows;
+  std::map<std::string, std::map<std::string, int64_t>> excluded;
+};
 
 // Counts of the files that people train on.
 struct TrainingCounts {

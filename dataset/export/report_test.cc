@@ -56,8 +56,13 @@ TEST_F(ExporterTest, TheReportAddsUp) {
     file.set_path(path);
     request_.failures.push_back(file);
   }
+  v1::Failure unmatched;
+  unmatched.set_stage("manifest");
+  unmatched.set_path("unmatched.opt_out[0]");
+  request_.failures.push_back(unmatched);
   ASSERT_THAT(Export(), IsOk());
   const Json report = Json::parse(File("report.json"));
+  EXPECT_EQ(report["unmatched"], Json::array());
   EXPECT_EQ(report["files"]["seen"], 9);
   EXPECT_EQ(report["files"]["extracted"], 6);
   EXPECT_EQ(report["files"]["support"], 1);
@@ -113,6 +118,11 @@ TEST_F(ExporterTest, TheReportHasWhatCameOfEachWishAndOfEachGate) {
   EXPECT_EQ(a["carriers"], 1);
   EXPECT_EQ(report["opt_out"][1]["sources"], 0);
   EXPECT_EQ(report["opt_out"][1]["kernels"], 0);
+  ASSERT_EQ(report["unmatched"].size(), 1u);
+  EXPECT_EQ(Canonical(report["unmatched"][0]),
+            R"({"asked":"github.com/nobody","message":"names no source of the job","paths":[],)"
+            R"("source":null,"what":"opt_out","where":"opt_out[1]"})");
+  EXPECT_THAT(File("README.md"), ::testing::HasSubstr("## Asked for without a match"));
   EXPECT_EQ(report["gates"]["min_kept"], Json({{"bound", 4}, {"value", 3}, {"passed", false}}));
   EXPECT_EQ(report["gates"]["max_contaminated"]["passed"], true);
   EXPECT_EQ(report["gates"].size(), 2u);

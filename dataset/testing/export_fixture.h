@@ -39,7 +39,7 @@ inline v1::Kernel MakeKernel(int n, const std::string& path, int line, const std
                              const std::string& name = "") {
   v1::Kernel kernel;
   kernel.set_id(absl::StrCat(n));  // until the shard is stored: Id()
-  kernel.set_name(name.empty() ? absl::StrCat("k", n) : name);
+  kernel.set_name(name.empty() ? absl::StrCat("load", n) : name);
   kernel.set_qualname(kernel.name());
   kernel.set_dsl(v1::DSL_TRITON);
   kernel.set_role(v1::KERNEL_ROLE_KERNEL);
@@ -81,7 +81,7 @@ class ExporterTest : public ::testing::Test {
     AddShard({MakeKernel(3, "a.py", 5, "    \"\xff\"\n"), MakeKernel(4, "a.py", 50, "    y, z\n")});
     EndSource();
     StartSource("b", v1::SOURCE_ROLE_CANDIDATE, 1'600'000'000);
-    AddShard({MakeKernel(5, "\xfe.py", 1, kBody, "k1"), MakeKernel(6, "g.py", 1, "    g\n")});
+    AddShard({MakeKernel(5, "\xfe.py", 1, kBody, "load1"), MakeKernel(6, "g.py", 1, "    g\n")});
     EndSource();
     StartSource("h", v1::SOURCE_ROLE_HOLDOUT, 1'500'000'000);
     AddShard({MakeKernel(7, "h.py", 1, "    y, z\n")});

@@ -1,7 +1,10 @@
 #include "dataset/training/conversations.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -9,8 +12,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "common/code/lexer.h"
 #include "common/code/python.h"
+#include "dataset/training/host_code.h"
 
 // Makes questions and answers from what a kernel's record has, by four templates: write the kernel,
 // complete its body, write its launcher, say what it does. A template is used only if the record
@@ -21,7 +26,7 @@ namespace {
 
 using absl::string_view;
 
-constexpr size_t kMinDocstringWords = 5;
+constexpr size_t kMinDocstringWords = 5;    // fewer do not say what a kernel computes
 constexpr size_t kMaxLauncherBytes = 8192;  // in a question
 
 // The languages of kernels; everything without a case is Triton.
@@ -38,13 +43,9 @@ string_view LanguageName(v1::Dsl dsl) {
   }
 }
 
-// Returns the code between fences that are longer than any fence in it.
-std::string Fenced(const v1::Kernel& kernel, string_view code) {
-  std::string fence = "```";
-  while (absl::StrContains(code, fence)) fence += '`';
-  const bool ended = absl::EndsWith(code, "\n");
-  return absl::StrCat(fence, kernel.dsl() == v1::DSL_CUDA ? "cuda" : "python", "\n", code,
-                      ended ? "" : "\n", fence);
+// Returns the code as a block in its language.
+std::string FencedCode(const v1::Kernel& kernel, string_view code) {
+  return Fenced(code, kernel.dsl() == v1::DSL_CUDA ? "cuda" : "python");
 }
 
 // Returns a docstring without the indentation of its lines and without blank lines around it.
@@ -128,6 +129,39 @@ bool Names(string_view text, const v1::Kernel& kernel) {
   });
 }
 
+// Words of kernels' names that do not say what is computed; sorted.
+constexpr std::array<string_view, 67> kEmptyWords = {
+    "a",        "an",        "and",     "backward", "base",   "basic",   "body",      "bw",
+    "bwd",      "call",      "compute", "cuda",     "custom", "default", "demo",      "device",
+    "entry",    "example",   "fast",    "fn",       "for",    "foreach", "forward",   "func",
+    "function", "functions", "fused",   "fw",       "fwd",    "generic", "global",    "gpu",
+    "helper",   "impl",      "inner",   "jit",      "kernel", "kernels", "launch",    "main",
+    "my",       "naive",     "new",     "of",       "old",    "op",      "ops",       "optimized",
+    "outer",    "per",       "poi",     "program",  "red",    "ref",     "reference", "run",
+    "simple",   "test",      "tests",   "the",      "tl",     "tmp",     "triton",    "ver",
+    "version",  "wrapped",   "wrapper"};
+
+// Returns true if no word of the name says what the kernel computes: _fwd_kernel, kernel_2.
+bool SaysNothing(string_view name) {
+  size_t at = 0;
+  while (at < name.size()) {
+    // A word is a run of small letters, after capitals or one capital.
+    size_t end = at;
+    while (end < name.size() && absl::ascii_isupper(name[end])) ++end;
+    if (end > at + 1 && end < name.size() && absl::ascii_islower(name[end])) --end;
+    if (end <= at + 1) {
+      while (end < name.size() && absl::ascii_islower(name[end])) ++end;
+    }
+    const std::string word = absl::AsciiStrToLower(name.substr(at, end - at));
+    if (word.size() > 1 &&
+        !std::binary_search(kEmptyWords.begin(), kEmptyWords.end(), string_view(word))) {
+      return false;
+    }
+    at = std::max(end, at + 1);
+  }
+  return true;
+}
+
 // Returns the kernel's body without blanks around it; empty if the offset is at the end.
 string_view Body(const v1::Kernel& kernel) {
   const auto offset = static_cast<size_t>(std::max(kernel.body_offset(), 0));
@@ -150,6 +184,18 @@ string_view Noun(const v1::Kernel& kernel) {
   return kernel.role() == v1::KERNEL_ROLE_DEVICE ? "device function" : "kernel";
 }
 
+// Returns a docstring for the middle of a question. One with fences is a block of its own, since
+// they may not be closed.
+std::string Shown(const std::string& docstring) {
+  for (const string_view line : absl::StrSplit(docstring, '\n')) {
+    const string_view text = absl::StripLeadingAsciiWhitespace(line);
+    if (absl::StartsWith(text, "```") || absl::StartsWith(text, "~~~")) {
+      return Fenced(docstring, "text");
+    }
+  }
+  return docstring;
+}
+
 // The question has the kernel's name, operation, docstring, signature, parameters and launcher, as
 // far as they are known.
 std::string WriteQuestion(const v1::Kernel& kernel, string_view launcher) {
@@ -159,12 +205,12 @@ std::string WriteQuestion(const v1::Kernel& kernel, string_view launcher) {
                                   kernel.name(), "`.\n");
   if (!tags.empty()) absl::StrAppend(&text, "\nOperation: ", absl::StrJoin(tags, ", "), "\n");
   const std::string docstring = PlainDocstring(kernel.docstring());
-  if (!docstring.empty()) absl::StrAppend(&text, "\nWhat it does:\n\n", docstring, "\n");
-  absl::StrAppend(&text, "\nSignature:\n\n", Fenced(kernel, Signature(kernel)), "\n");
+  if (!docstring.empty()) absl::StrAppend(&text, "\nWhat it does:\n\n", Shown(docstring), "\n");
+  absl::StrAppend(&text, "\nSignature:\n\n", FencedCode(kernel, Signature(kernel)), "\n");
   const std::string parameters = ParameterLines(kernel);
   if (!parameters.empty()) absl::StrAppend(&text, "\nParameters:\n\n", parameters);
   if (!launcher.empty() && launcher.size() <= kMaxLauncherBytes) {
-    absl::StrAppend(&text, "\nIt is launched so:\n\n", Fenced(kernel, launcher), "\n");
+    absl::StrAppend(&text, "\nIt is launched so:\n\n", FencedCode(kernel, launcher), "\n");
   }
   return text;
 }
@@ -181,47 +227,151 @@ std::string WithoutDocstring(const v1::Kernel& kernel) {
   return AtTheMargin(kernel, absl::StrCat(source.substr(0, end), "\n", source.substr(body)));
 }
 
+// Returns true if the launcher is a test: a function or class whose name begins with "test".
+bool IsTest(const v1::Launcher& launcher) {
+  for (const string_view part : absl::StrSplit(launcher.qualname(), '.')) {
+    if (absl::StartsWithIgnoreCase(absl::StripPrefix(part, "_"), "test")) return true;
+  }
+  return false;
+}
+
+// Returns the signatures of the other kernels that a launcher launches; nothing if one of them is
+// not among the siblings.
+std::optional<std::string> FindSignatures(const std::vector<std::string>& launched,
+                                          const Siblings& siblings) {
+  std::string text;
+  for (const std::string& name : launched) {
+    const auto sibling = siblings.find(name);
+    if (sibling == siblings.end()) return std::nullopt;
+    absl::StrAppend(&text, Signature(*sibling->second), "\n");
+  }
+  return text;
+}
+
+// The question has the function's head, the names that it takes from elsewhere, the signatures of
+// the other kernels that it launches, and the module.
+std::string LaunchQuestion(const v1::Kernel& kernel, const HostCode& host,
+                           const std::string& others) {
+  std::string text = absl::StrCat("Write the function that launches `", kernel.name(),
+                                  "`. It begins so:\n\n", FencedCode(kernel, host.head), "\n\n");
+  if (!others.empty()) {
+    absl::StrAppend(&text, "It also launches:\n\n", FencedCode(kernel, others), "\n\n");
+  }
+  if (!host.names.empty()) {
+    absl::StrAppend(&text, "These names are defined elsewhere: `",
+                    absl::StrJoin(host.names, "`, `"), "`.\n\n");
+  }
+  absl::StrAppend(&text, "The kernel:\n\n", FencedCode(kernel, kernel.module()));
+  return text;
+}
+
+// Makes a kernel's conversations, a template after the other.
+class ConversationMaker {
+ public:
+  ConversationMaker(const v1::Kernel& kernel, const manifest::FimPair& fim,
+                    const Siblings& siblings)
+      : kernel_(kernel),
+        fim_(fim),
+        siblings_(siblings),
+        launcher_(ShownLauncher(kernel)),
+        docstring_(PlainDocstring(kernel.docstring())) {}
+
+  Conversations Run() {
+    Write();
+    Complete();
+    Launch();
+    Document();
+    return std::move(all_);
+  }
+
+ private:
+  // The places of the templates in TemplateNames().
+  enum Template : uint8_t { kWrite, kComplete, kLaunch, kDocument };
+
+  void Ask(Template name, std::string user, std::string assistant) {
+    all_.asked.push_back(
+        {TemplateNames()[name],
+         absl::StrCat("You write GPU kernels in ", LanguageName(kernel_.dsl()), "."),
+         std::move(user), std::move(assistant)});
+  }
+  void Skip(Template name, string_view reason) {
+    all_.not_asked.push_back({TemplateNames()[name], reason});
+  }
+
+  // A tag alone says which kind of operation it is, and not which operation.
+  void Write() {
+    const bool shows_launcher =
+        !launcher_.empty() && launcher_.size() <= kMaxLauncherBytes && !IsTest(kernel_.launcher());
+    if (kernel_.role() != v1::KERNEL_ROLE_KERNEL) return Skip(kWrite, "device_function");
+    if (!IsWhole(kernel_)) return Skip(kWrite, "not_self_contained");
+    if (SaysNothing(kernel_.name())) return Skip(kWrite, "empty_name");
+    if (!shows_launcher && Words(docstring_) < kMinDocstringWords) {
+      return Skip(kWrite, "no_ground");
+    }
+    Ask(kWrite, WriteQuestion(kernel_, launcher_), FencedCode(kernel_, kernel_.module()));
+  }
+
+  void Complete() {
+    if (!fim_.excluded.empty()) return Skip(kComplete, fim_.excluded);
+    if (SaysNothing(kernel_.name()) && Words(docstring_) < kMinDocstringWords) {
+      return Skip(kComplete, "empty_name");
+    }
+    Ask(kComplete,
+        absl::StrCat("Complete the body of this ", Noun(kernel_), ".\n\n",
+                     FencedCode(kernel_, fim_.prompt)),
+        FencedCode(kernel_, fim_.completion));
+  }
+
+  void Launch() {
+    if (kernel_.dsl() == v1::DSL_CUDA) return Skip(kLaunch, "language");
+    if (launcher_.empty()) return Skip(kLaunch, "no_launcher");
+    if (IsTest(kernel_.launcher())) return Skip(kLaunch, "test_launcher");
+    if (kernel_.module().empty()) return Skip(kLaunch, "no_module");
+    const std::optional<HostCode> host = ReadHostCode(launcher_, kernel_.module(), kernel_.name());
+    if (!host) return Skip(kLaunch, "launcher_syntax");
+    if (!host->has_parameters) return Skip(kLaunch, "no_parameters");
+    const std::optional<std::string> others = FindSignatures(host->launched, siblings_);
+    if (!others) return Skip(kLaunch, "launches_others");
+    Ask(kLaunch, LaunchQuestion(kernel_, *host, *others), FencedCode(kernel_, launcher_));
+  }
+
+  void Document() {
+    if (docstring_.empty()) return Skip(kDocument, "no_docstring");
+    if (Words(docstring_) < kMinDocstringWords) return Skip(kDocument, "short_docstring");
+    const std::string bare = WithoutDocstring(kernel_);
+    if (bare.empty()) return Skip(kDocument, "docstring_elsewhere");
+    Ask(kDocument,
+        absl::StrCat("What does this ", Noun(kernel_), " do?\n\n", FencedCode(kernel_, bare)),
+        docstring_);
+  }
+
+  const v1::Kernel& kernel_;
+  const manifest::FimPair& fim_;
+  const Siblings& siblings_;
+  const std::string launcher_;
+  const std::string docstring_;
+  Conversations all_;
+};
+
 }  // namespace
 
-// The order is fixed: Conversations refers to the names by their places.
+// The order is fixed: ConversationMaker refers to the names by their places.
 const std::vector<std::string>& TemplateNames() {
   static const auto* const names =
       new std::vector<std::string>{"write", "complete", "launch", "document"};
   return *names;
 }
 
-// Returns the conversations of a kernel, from none to four, in the order of TemplateNames().
-std::vector<Conversation> Conversations(const v1::Kernel& kernel, const manifest::FimPair& fim) {
-  const std::string system =
-      absl::StrCat("You write GPU kernels in ", LanguageName(kernel.dsl()), ".");
-  std::vector<Conversation> all;
-  const auto add = [&](size_t name, std::string user, std::string assistant) {
-    all.push_back({TemplateNames()[name], system, std::move(user), std::move(assistant)});
-  };
-  const std::string launcher = ShownLauncher(kernel);
-  const bool launched = kernel.role() == v1::KERNEL_ROLE_KERNEL;
-  if (launched && IsWhole(kernel) && (!kernel.docstring().empty() || kernel.tags_size() > 0)) {
-    add(0, WriteQuestion(kernel, launcher), Fenced(kernel, kernel.module()));
-  }
-  if (fim.excluded.empty()) {
-    add(1,
-        absl::StrCat("Complete the body of this ", Noun(kernel), ".\n\n",
-                     Fenced(kernel, fim.prompt)),
-        Fenced(kernel, fim.completion));
-  }
-  if (!launcher.empty() && kernel.dsl() != v1::DSL_CUDA && !kernel.module().empty()) {
-    add(2,
-        absl::StrCat("Write the function that launches `", kernel.name(), "`.\n\n",
-                     Fenced(kernel, kernel.module())),
-        Fenced(kernel, launcher));
-  }
-  const std::string docstring = PlainDocstring(kernel.docstring());
-  const std::string bare = docstring.empty() ? "" : WithoutDocstring(kernel);
-  if (!bare.empty() && Words(docstring) >= kMinDocstringWords) {
-    add(3, absl::StrCat("What does this ", Noun(kernel), " do?\n\n", Fenced(kernel, bare)),
-        docstring);
-  }
-  return all;
+// A fence ends at the first one that is as long as it.
+std::string Fenced(string_view text, string_view language) {
+  std::string fence = "```";
+  while (absl::StrContains(text, fence)) fence += '`';
+  return absl::StrCat(fence, language, "\n", text, absl::EndsWith(text, "\n") ? "" : "\n", fence);
+}
+
+Conversations MakeConversations(const v1::Kernel& kernel, const manifest::FimPair& fim,
+                                const Siblings& siblings) {
+  return ConversationMaker(kernel, fim, siblings).Run();
 }
 
 }  // namespace kernelmill::dataset

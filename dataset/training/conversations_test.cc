@@ -6,12 +6,15 @@
 #include <map>
 #include <string>
 
+#include "absl/strings/str_cat.h"
+
 namespace kernelmill::dataset {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::Pair;
 
 v1::Kernel Whole() {
   v1::Kernel kernel;
@@ -41,7 +44,7 @@ v1::Kernel Whole() {
 
 std::map<std::string, Conversation> ByTemplate(const v1::Kernel& kernel) {
   std::map<std::string, Conversation> all;
-  for (const Conversation& one : Conversations(kernel, manifest::MakeFimPair(kernel))) {
+  for (const Conversation& one : MakeConversations(kernel, manifest::MakeFimPair(kernel)).asked) {
     all[std::string(one.template_name)] = one;
   }
   return all;
@@ -49,10 +52,19 @@ std::map<std::string, Conversation> ByTemplate(const v1::Kernel& kernel) {
 
 std::vector<std::string> Names(const v1::Kernel& kernel) {
   std::vector<std::string> names;
-  for (const Conversation& one : Conversations(kernel, manifest::MakeFimPair(kernel))) {
+  for (const Conversation& one : MakeConversations(kernel, manifest::MakeFimPair(kernel)).asked) {
     names.emplace_back(one.template_name);
   }
   return names;
+}
+
+// The reasons of the templates that ask nothing.
+std::map<std::string, std::string> Reasons(const v1::Kernel& kernel) {
+  std::map<std::string, std::string> reasons;
+  for (const NotAsked& one : MakeConversations(kernel, manifest::MakeFimPair(kernel)).not_asked) {
+    reasons[std::string(one.template_name)] = std::string(one.reason);
+  }
+  return reasons;
 }
 
 TEST(Conversations, AWholeKernelHasOneOfEachTemplateInTheirOrder) {
@@ -83,11 +95,42 @@ TEST(Conversations, WhatIsNotKnownIsNotAskedFor) {
   kernel.clear_launcher();
   EXPECT_THAT(Names(kernel), ElementsAre("write", "complete", "document"));
   EXPECT_THAT(ByTemplate(kernel)["write"].user, Not(HasSubstr("launched")));
-  kernel.clear_tags();
   kernel.set_docstring("Short.");
-  EXPECT_THAT(Names(kernel), ElementsAre("write", "complete"));
-  kernel.clear_docstring();
   EXPECT_THAT(Names(kernel), ElementsAre("complete"));
+  EXPECT_THAT(Reasons(kernel),
+              ElementsAre(Pair("document", "short_docstring"), Pair("launch", "no_launcher"),
+                          Pair("write", "no_ground")))
+      << "a tag alone does not say what the kernel computes";
+  *kernel.mutable_launcher() = Whole().launcher();
+  EXPECT_THAT(Names(kernel), ElementsAre("write", "complete", "launch"));
+}
+
+TEST(Conversations, EveryTemplateAsksOrSaysWhyNot) {
+  v1::Kernel kernel = Whole();
+  kernel.set_role(v1::KERNEL_ROLE_DEVICE);
+  kernel.clear_docstring();
+  kernel.clear_launcher();
+  const std::map<std::string, std::string> reasons = Reasons(kernel);
+  EXPECT_EQ(Names(kernel).size() + reasons.size(), TemplateNames().size());
+  EXPECT_EQ(reasons.at("write"), "device_function");
+  EXPECT_EQ(reasons.at("document"), "no_docstring");
+}
+
+TEST(Conversations, AKernelWhoseNameSaysNothingIsNotAskedFor) {
+  for (const char* name : {"kernel", "_kernel", "triton_kernel_2", "_fwd_kernel", "myKernel", "k",
+                           "kernel_v3", "_bwd_inner", "triton_poi_fused_0"}) {
+    v1::Kernel kernel = Whole();
+    kernel.set_name(name);
+    kernel.mutable_launcher()->set_text(
+        absl::StrCat("def run(x):\n    ", name, "[(1,)](x, 3, 4)\n"));
+    EXPECT_EQ(Reasons(kernel)["write"], "empty_name") << name;
+  }
+  for (const char* name : {"scale", "_layer_norm_fwd", "addKernel", "mm", "triton_poi_fused_add_0",
+                           "_fwd_kernel_dq"}) {
+    v1::Kernel kernel = Whole();
+    kernel.set_name(name);
+    EXPECT_THAT(Reasons(kernel), Not(testing::Contains(testing::Key("write")))) << name;
+  }
 }
 
 TEST(Conversations, OnlyAModuleThatStandsAloneIsAnAnswer) {
@@ -112,6 +155,106 @@ TEST(Conversations, ALauncherThatDoesNotNameTheKernelIsNotShown) {
   kernel.mutable_launcher()->set_text("def run(x):\n    TABLE['scale'][(1,)](x)  # scale\n");
   EXPECT_THAT(Names(kernel), Not(testing::Contains("launch")));
   EXPECT_THAT(ByTemplate(kernel)["write"].user, Not(HasSubstr("launched")));
+}
+
+TEST(Conversations, ABodyIsAskedForIfTheNameOrTheDocstringSaysWhatItComputes) {
+  v1::Kernel kernel = Whole();
+  kernel.set_name("kernel");
+  EXPECT_THAT(Names(kernel), testing::Contains("complete"));
+  kernel.set_docstring("Short.");
+  EXPECT_EQ(Reasons(kernel)["complete"], "empty_name");
+  kernel.set_name("scale");
+  EXPECT_THAT(Names(kernel), testing::Contains("complete"));
+}
+
+TEST(Conversations, TheQuestionToLaunchHasTheHeadAndTheNamesFromElsewhere) {
+  v1::Kernel kernel = Whole();
+  kernel.set_module("import triton\nimport triton.language as tl\n\nBLOCK = 64\n\n\n" +
+                    kernel.source());
+  kernel.mutable_launcher()->set_text(
+      "@contiguous\ndef run(self, x, out=None):\n"
+      "    \"\"\"Doubles x.\"\"\"\n"
+      "    out = torch.empty_like(x)\n"
+      "    grid = (triton.cdiv(pick_size(x), BLOCK),)\n"
+      "    utils.checks.check_device(x, self.device, len(grid))\n"
+      "    self.count = self.bump()\n"
+      "    self.seen = self.seen + 1\n"
+      "    scale[grid](x, x.numel(), 64)\n"
+      "    return out\n");
+  EXPECT_EQ(ByTemplate(kernel)["launch"].user,
+            "Write the function that launches `scale`. It begins so:\n\n```python\n@contiguous\n"
+            "def run(self, x, out=None):\n    \"\"\"Doubles x.\"\"\"\n```\n\n"
+            "These names are defined elsewhere: `pick_size`, `self.bump`, `self.device`, "
+            "`self.seen`, `torch`, "
+            "`utils.checks.check_device`.\n\nThe kernel:\n\n```python\n" +
+                kernel.module() + "```");
+}
+
+TEST(Conversations, ALauncherThatNeedsNothingElseHasNoNames) {
+  EXPECT_THAT(ByTemplate(Whole())["launch"].user, Not(HasSubstr("elsewhere")));
+}
+
+TEST(Conversations, ALauncherThatMakesItsOwnDataIsNotAskedFor) {
+  for (const char* text :
+       {"scale[(1,)](DATA, 3, 64)\n", "def main():\n    scale[(1,)](torch.ones(3), 3, 64)\n",
+        "def run(self):\n    scale[(1,)](torch.ones(3), 3, 64)\n"}) {
+    v1::Kernel kernel = Whole();
+    kernel.mutable_launcher()->set_text(text);
+    EXPECT_EQ(Reasons(kernel)["launch"], "no_parameters") << text;
+  }
+}
+
+TEST(Conversations, ATestIsNotAskedForAndIsNoGround) {
+  for (const char* name : {"test_scale", "TestScale.run", "_test"}) {
+    v1::Kernel kernel = Whole();
+    kernel.mutable_launcher()->set_qualname(name);
+    EXPECT_EQ(Reasons(kernel)["launch"], "test_launcher") << name;
+    EXPECT_THAT(Names(kernel), testing::Contains("write")) << "it has a docstring";
+    kernel.clear_docstring();
+    EXPECT_EQ(Reasons(kernel)["write"], "no_ground") << name;
+  }
+}
+
+TEST(Conversations, ALauncherThatLaunchesKernelsThatAreNotShownIsNotAskedFor) {
+  v1::Kernel kernel = Whole();
+  kernel.mutable_launcher()->set_text(
+      "def run(x):\n    scale[(1,)](x, 1, 64)\n    ops.finish[(1,)](x)\n");
+  EXPECT_EQ(Reasons(kernel)["launch"], "launches_others");
+  kernel.set_module("from ops import finish\n" + kernel.module());
+  kernel.mutable_launcher()->set_text(
+      "def run(x):\n    scale[(1,)](x, 1, 64)\n    finish[(1,)](x)\n");
+  EXPECT_THAT(Names(kernel), testing::Contains("launch"));
+}
+
+TEST(Conversations, OtherKernelsOfTheFileAreShownByTheirSignature) {
+  v1::Kernel kernel = Whole();
+  kernel.mutable_launcher()->set_text(
+      "def run(x):\n    scale[(1,)](x, 1, 64)\n    finish[(1,)](x)\n");
+  v1::Kernel finish;
+  finish.set_signature("def finish(x):");
+  finish.set_source("@triton.jit\ndef finish(x):\n    tl.store(x, 1)\n");
+  const Conversations all =
+      MakeConversations(kernel, manifest::MakeFimPair(kernel), {{"finish", &finish}});
+  ASSERT_EQ(all.asked.size(), 4u);
+  EXPECT_THAT(all.asked[2].user,
+              HasSubstr("It also launches:\n\n```python\ndef finish(x):\n```\n\nThese names are "
+                        "defined elsewhere: `finish`.\n\nThe kernel:"));
+}
+
+TEST(Conversations, ALauncherThatDoesNotParseIsNotAskedFor) {
+  v1::Kernel kernel = Whole();
+  kernel.mutable_launcher()->set_text("def run(x):\n    scale[(1,)](x, 1, 64\n");
+  EXPECT_EQ(Reasons(kernel)["launch"], "launcher_syntax");
+}
+
+TEST(Conversations, AFenceInADocstringDoesNotEndTheQuestion) {
+  v1::Kernel kernel = Whole();
+  kernel.set_docstring("Doubles every element of x:\n```python\nscale(x)\n");  // never closed
+  EXPECT_THAT(ByTemplate(kernel)["write"].user,
+              HasSubstr("\nWhat it does:\n\n````text\nDoubles every element of x:\n```python\n"
+                        "scale(x)\n````\n\nSignature:"));
+  kernel.set_docstring("Doubles every element of x:\n~~~~\nscale(x)\n");
+  EXPECT_THAT(ByTemplate(kernel)["write"].user, HasSubstr("\nWhat it does:\n\n```text\nDoubles"));
 }
 
 TEST(Conversations, NestedTextsLoseTheirIndentation) {

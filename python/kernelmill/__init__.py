@@ -22,7 +22,7 @@ import typing
 
 if typing.TYPE_CHECKING:
     from kernelmill.client import (Client as Client, Ended as Ended, Event as Event, InputFailed as InputFailed, Lost as Lost,
-                                   Progress as Progress, Report as Report)
+                                   Progress as Progress, Report as Report, Unmatched as Unmatched)
     from kernelmill.dataset import Dataset as Dataset, load as load
     from kernelmill.errors import (DatasetError as DatasetError, Error as Error, JobAbandoned as JobAbandoned,
                                    JobCancelled as JobCancelled, JobFailed as JobFailed, NotFound as NotFound,
@@ -39,7 +39,7 @@ if typing.TYPE_CHECKING:
 
 # Imported on first use: the program's start does not wait for these modules, and only the client needs gRPC.
 _MODULES = {
-    "client": ("Client", "Ended", "Event", "InputFailed", "Lost", "Progress", "Report"),
+    "client": ("Client", "Ended", "Event", "InputFailed", "Lost", "Progress", "Report", "Unmatched"),
     "dataset": ("Dataset", "load"),
     "errors": ("DatasetError", "Error", "JobAbandoned", "JobCancelled", "JobFailed", "NotFound", "NotPermitted", "ProgramError",
                "Refused", "RequestError", "TimedOut", "Unreachable"),

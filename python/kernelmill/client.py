@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import threading
@@ -67,6 +68,18 @@ Event = Union[Progress, InputFailed, Lost, Ended]
 
 
 @dataclass(frozen=True)
+class Unmatched:
+    """A part of a job that matches nothing, such as an include; docs/dataset.md lists the kinds."""
+
+    what: str
+    where: str
+    source: str
+    asked: str
+    message: str
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Report:
     """Everything that a coordinator knows about a job."""
 
@@ -75,6 +88,8 @@ class Report:
     failures: tuple[Failure, ...]
     # Counts of tasks, files and kernels, sorted by name.
     counters: dict[str, int]
+    # Parts of the job that match nothing; they are no failures.
+    unmatched: tuple[Unmatched, ...]
 
 
 class _Token(grpc.AuthMetadataPlugin):
@@ -206,6 +221,10 @@ class Client:
 
     def failures(self, job: str) -> Iterator[Failure]:
         """Iterates over the inputs that failed; fetches a page at a time. NotFound."""
+        return (failure for failure in self._listed(job) if not _is_unmatched(failure))
+
+    def _listed(self, job: str) -> Iterator[Failure]:
+        """Iterates over the failures and, in their form, what matches nothing."""
         token = ""
         while True:
             page = self._call("ListFailures", job=job, page_token=token)
@@ -218,10 +237,12 @@ class Client:
     def report(self, job: str) -> Report:
         """Returns a job's ledger in numbers, and every input that failed. NotFound."""
         status = self.status(job)
-        failures = status.failures
-        if status.failure_count != len(failures):
-            failures = tuple(self.failures(job))
-        return Report(status, failures, {counter.name: counter.value for counter in status.counters})
+        listed = status.failures
+        if len(listed) >= _LISTED:
+            listed = tuple(self._listed(job))
+        failures = tuple(failure for failure in listed if not _is_unmatched(failure))
+        unmatched = tuple(_unmatched(failure) for failure in listed if _is_unmatched(failure))
+        return Report(status, failures, {counter.name: counter.value for counter in status.counters}, unmatched)
 
     def timeline(self, job: str) -> Iterator[TaskSpan]:
         """Iterates over the times at which each task waited, ran and ended, in the order of creation. NotFound."""
@@ -371,6 +392,22 @@ class Client:
             raise error
 
 
+# A status lists no more failures.
+_LISTED = 100
+
+
+def _is_unmatched(failure: Failure) -> bool:
+    """Whether a failure is the form in which the manifest stage reports what matches nothing."""
+    return failure.stage == "manifest" and failure.path.startswith(b"unmatched.")
+
+
+def _unmatched(failure: Failure) -> Unmatched:
+    """Reads the entry that is a failure's message."""
+    entry = json.loads(failure.message)
+    words = [str(entry.get(key, "")) for key in ("what", "where", "source", "asked", "message")]
+    return Unmatched(*words, paths=tuple(str(path) for path in entry.get("paths", [])))
+
+
 def _events(last: JobStatus | None, status: JobStatus) -> Iterator[Event]:
     """Yields the events that lead from the last status to this one."""
     before = {} if last is None else {stage.stage: stage for stage in last.stages}
@@ -379,7 +416,7 @@ def _events(last: JobStatus | None, status: JobStatus) -> Iterator[Event]:
         yield Progress(status, changed)
     known = set() if last is None else set(last.failures)
     for failure in status.failures:
-        if failure not in known:
+        if failure not in known and not _is_unmatched(failure):
             yield InputFailed(status, failure)
     if has_ended(status):
         yield Ended(status)

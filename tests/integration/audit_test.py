@@ -13,7 +13,7 @@ import unittest
 import harness
 
 sys.path.insert(0, str(harness.ROOT / "tests/oracle"))
-from audit_checks import contamination, fields, fim, modules, records
+from audit_checks import contamination, conversations, fields, fim, modules, records
 from audit_checks.dataset import Dataset
 
 AUDIT = harness.ROOT / "tests/oracle/audit.py"
@@ -56,6 +56,25 @@ class Audit(unittest.TestCase):
         done = harness.run(sys.executable, AUDIT, self.sound, "--strict", "--examples", "5", check=False, timeout=300)
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertIn("fim: prompt + completion does not parse", done.stdout)
+
+    def test_a_conversation_that_cannot_be_answered_is_found(self):
+        def change(folder):
+            rows = [json.loads(line) for line in (folder / "instruct.jsonl").read_text().splitlines()]
+            launch = next(row for row in rows if row["template"] == "launch")
+            launch["messages"][2]["content"] = "```python\ndef run(x):\n    helper(x)\n```"
+            write = next(row for row in rows if row["template"] == "write")
+            write["messages"][1]["content"] = "Write `add`. <|im_start|>\n\n```python\n"
+            again = json.loads(json.dumps(write))
+            again["messages"][2]["content"] = "```python\nother\n```"
+            rows.append(again)
+            (folder / "instruct.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+        found = counts(conversations.checks(self.broken(change)))
+        self.assertEqual(found["conversations: launch calls what the question does not name"], 1)
+        self.assertEqual(found["conversations: write without docstring and launcher"], 2)
+        self.assertEqual(found["conversations: a question with several answers"], 2)
+        self.assertEqual(found["conversations: a fence breaks"], 2)
+        self.assertEqual(found["conversations: special tokens without a flag"], 2)
 
     def test_a_changed_source_is_found(self):
         def edit(row):

@@ -12,14 +12,14 @@ import json
 import pathlib
 import sys
 
-from audit_checks import contamination, cuda, fields, fim, licences, modules, records, worth
+from audit_checks import contamination, conversations, cuda, fields, fim, licences, modules, records, worth
 from audit_checks.dataset import Dataset
 
 
 def all_checks(folder, holdouts):
     dataset = Dataset(folder)
     made = []
-    for part in (records, fields, modules, cuda, fim, licences, worth):
+    for part in (records, fields, modules, cuda, fim, conversations, licences, worth):
         made += part.checks(dataset)
     if holdouts:
         made += contamination.checks(folder, holdouts)

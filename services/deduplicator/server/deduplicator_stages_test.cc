@@ -185,6 +185,7 @@ class DeduplicatorStagesTest : public ::testing::Test {
     v1::ManifestSourceParams* source = params->add_sources();
     source->mutable_source()->set_git("a");
     source->mutable_source()->set_ref(kCommit);
+    source->mutable_source()->add_include("**");
     source->set_shards(2);
     source = params->add_sources();
     source->mutable_source()->set_git("gone");
@@ -193,6 +194,7 @@ class DeduplicatorStagesTest : public ::testing::Test {
     source->mutable_source()->set_git("holdout");
     source->mutable_source()->set_ref(kCommit);
     source->mutable_source()->set_role(v1::SOURCE_ROLE_HOLDOUT);
+    source->mutable_source()->add_include("**");
     source->set_shards(1);
     for (const char* stage : {"sign", "pair", "fetch"}) {
       v1::ManifestStage* added = params->add_stages();
@@ -558,6 +560,17 @@ TEST_F(ManifestStageTest, ManifestSaysWhichGatesTheDatasetMisses) {
   EXPECT_EQ(result->failures(0).path(), "gates.min_kept");
   EXPECT_EQ(result->failures(0).reason(), "1, but at least 2 is asked for");
   EXPECT_EQ(result->failures(1).path(), "gates.max_failed_sources");
+}
+
+TEST_F(ManifestStageTest, ManifestNamesWhatMatchesNothing) {
+  v1::Action action = ManifestAction(Clusters());
+  action.mutable_params()->mutable_manifest()->add_opt_out()->set_repository("github.com/x/y");
+  const absl::StatusOr<v1::StageResult> result = Run(action, "manifest");
+  ASSERT_THAT(result, IsOk());
+  EXPECT_EQ(result->failures(result->failures_size() - 1).path(), "unmatched.opt_out[0]");
+  EXPECT_THAT(result->failures(result->failures_size() - 1).reason(),
+              HasSubstr("\"message\":\"names no source of the job\""));
+  EXPECT_THAT(Counters(*result), ::testing::Contains(Pair("dataset.unmatched", ::testing::Ge(1))));
 }
 
 TEST_F(ManifestStageTest, ManifestRefusesALedgerThatDoesNotAddUp) {

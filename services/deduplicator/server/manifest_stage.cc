@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,8 +19,10 @@
 #include "common/job/source_spec.h"
 #include "common/manifest/curated_pairs.h"
 #include "common/manifest/ledger.h"
+#include "common/manifest/opt_out_count.h"
 #include "common/manifest/reviews.h"
 #include "common/manifest/source_check.h"
+#include "common/manifest/unmatched.h"
 #include "common/manifest/walk.h"
 #include "services/deduplicator/server/deduplicator_stages.h"
 
@@ -154,7 +157,7 @@ void AddFileCounters(const manifest::LedgerSums& sums, v1::StageResult* result) 
   }
 }
 
-// Reports a problem of a pair or a review, up to kMaxFailures.
+// Reports a problem of a field of the job, up to kMaxFailures.
 void AddFailure(const std::string& where, const std::string& problem, v1::StageResult* result) {
   if (result->failures_size() == kMaxFailures) return;
   v1::FileFailure* failure = result->add_failures();
@@ -200,23 +203,17 @@ void AddMissedGates(const v1::DatasetManifest& manifest, const manifest::LedgerS
   }
 }
 
-// A visitor that counts what the dataset is compared with in each holdout, kernels and whole files,
-// and passes everything on.
-class HoldoutVisitor final : public manifest::DatasetVisitor {
+// The number of texts that the dataset is compared with in each holdout: kernels and whole files.
+class HoldoutTexts {
  public:
-  explicit HoldoutVisitor(manifest::DatasetVisitor& inner) : inner_(inner) {}
+  void AddTree(int source, const v1::SourceTree& tree) { files_[source] = tree.files_size(); }
 
-  absl::Status VisitTree(int source, const v1::SourceTree& tree) override {
-    files_[source] = tree.files_size();
-    return inner_.VisitTree(source, tree);
-  }
-  absl::Status VisitShard(const manifest::ShardView& view) override {
+  void AddShard(const manifest::ShardView& view) {
     for (const v1::Kernel& kernel : view.kernels->kernels()) {
       const bool counts = !manifest::IsFile(kernel) ||
                           kernel.source().find_first_not_of(" \t\r\n") != std::string::npos;
       texts_[view.source] += counts;
     }
-    return inner_.VisitShard(view);
   }
 
   // Returns FAILED_PRECONDITION if a holdout has nothing that rows are compared with: a dataset
@@ -237,9 +234,63 @@ class HoldoutVisitor final : public manifest::DatasetVisitor {
   }
 
  private:
-  manifest::DatasetVisitor& inner_;
   std::map<int, int64_t> files_;  // by source
   std::map<int, int64_t> texts_;  // by source
+};
+
+// Reports what matches nothing, as failures that do not count as such.
+void AddUnmatched(const std::vector<manifest::Unmatched>& unmatched, v1::StageResult* result) {
+  if (unmatched.empty()) return;
+  for (const manifest::Unmatched& one : unmatched) {
+    AddFailure(absl::StrCat(manifest::kUnmatchedPrefix, one.where), manifest::ToJson(one), result);
+  }
+  worker::AddCounter(*result, "dataset.unmatched", static_cast<int64_t>(unmatched.size()));
+}
+
+// Walks a dataset for everything that the stage reports of it.
+class ReportVisitor final : public manifest::DatasetVisitor {
+ public:
+  ReportVisitor(const v1::DatasetManifest& manifest, const v1::Clusters& clusters,
+                const v1::Splits& splits)
+      : ledger_(manifest, clusters),
+        opt_out_(manifest, clusters),
+        unmatched_(manifest, clusters, splits) {}
+
+  absl::Status VisitTree(int source, const v1::SourceTree& tree) override {
+    holdout_texts_.AddTree(source, tree);
+    RETURN_IF_ERROR(ledger_.VisitTree(source, tree));
+    RETURN_IF_ERROR(opt_out_.VisitTree(source, tree));
+    return unmatched_.VisitTree(source, tree);
+  }
+  absl::StatusOr<std::unique_ptr<manifest::PreparedShard>> PrepareShard(
+      const manifest::ShardView& view) override {
+    auto prepared = std::make_unique<Prepared>();
+    prepared->markers = manifest::CountMarkers(view);
+    return prepared;
+  }
+  absl::Status VisitShard(const manifest::ShardView& view) override {
+    holdout_texts_.AddShard(view);
+    RETURN_IF_ERROR(ledger_.VisitShard(view));
+    RETURN_IF_ERROR(opt_out_.VisitShard(view));
+    unmatched_.VisitShard(view, static_cast<const Prepared&>(*view.prepared).markers);
+    return absl::OkStatus();
+  }
+
+  const HoldoutTexts& holdout_texts() const { return holdout_texts_; }
+  const manifest::LedgerSums& sums() const { return ledger_.sums(); }
+  std::vector<manifest::Unmatched> FindUnmatched() const {
+    return unmatched_.Find(sums(), opt_out_.Counts());
+  }
+
+ private:
+  struct Prepared final : manifest::PreparedShard {
+    manifest::MarkerCounts markers;
+  };
+
+  HoldoutTexts holdout_texts_;
+  manifest::LedgerVisitor ledger_;
+  manifest::OptOutCounter opt_out_;
+  manifest::UnmatchedFinder unmatched_;
 };
 
 }  // namespace
@@ -277,13 +328,12 @@ absl::StatusOr<v1::StageResult> ManifestStage::Run(const v1::Action& action,
                                                    cas::BlobStore& store) {
   ASSIGN_OR_RETURN(const v1::DatasetManifest manifest, BuildManifest(action));
   ASSIGN_OR_RETURN(const auto clusters, cas::GetMessage<v1::Clusters>(store, manifest.clusters()));
-  RETURN_IF_ERROR(manifest::GetSplits(store, manifest, clusters).status());
-  manifest::LedgerVisitor ledger(manifest, clusters);
-  HoldoutVisitor holdouts(ledger);
-  manifest::CheckingVisitor checked(store, manifest, holdouts);
+  ASSIGN_OR_RETURN(const v1::Splits splits, manifest::GetSplits(store, manifest, clusters));
+  ReportVisitor visitor(manifest, clusters, splits);
+  manifest::CheckingVisitor checked(store, manifest, visitor);
   RETURN_IF_ERROR(manifest::WalkDataset(store, manifest, checked));
-  RETURN_IF_ERROR(holdouts.Check(manifest));
-  const manifest::LedgerSums& sums = ledger.sums();
+  RETURN_IF_ERROR(visitor.holdout_texts().Check(manifest));
+  const manifest::LedgerSums& sums = visitor.sums();
   RETURN_IF_ERROR(manifest::CheckConservation(sums));
   ASSIGN_OR_RETURN(const std::vector<manifest::CuratedPair> pairs,
                    manifest::FindCuratedPairs(store, manifest, clusters));
@@ -296,6 +346,7 @@ absl::StatusOr<v1::StageResult> ManifestStage::Run(const v1::Action& action,
   AddMissedGates(manifest, sums, &result);
   AddPairs(pairs, reviews, &result);
   AddReviews(manifest, reviews, &result);
+  AddUnmatched(visitor.FindUnmatched(), &result);
   return result;
 }
 

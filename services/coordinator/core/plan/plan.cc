@@ -18,6 +18,7 @@
 #include "common/cas/digest.h"
 #include "common/job/job_spec.h"
 #include "common/job/source_spec.h"
+#include "common/manifest/unmatched.h"
 #include "services/coordinator/core/plan/result_checks.h"
 
 namespace kernelmill::coordinator {
@@ -461,6 +462,8 @@ constexpr size_t kMaxMessage = 4096;
 // The prefix with which the manifest stage names a gate; it names a pair "pairs[3]".
 constexpr absl::string_view kGatePrefix = "gates.";
 
+bool IsUnmatched(const v1::Failure& failure) { return manifest::IsUnmatched(failure.path()); }
+
 using FileFailures = google::protobuf::RepeatedPtrField<v1::FileFailure>;
 
 // Returns the first failures of a result, each with its reason, and "..." if `total` is larger.
@@ -632,18 +635,20 @@ void JobPlan::AddUnfetched(int32_t source, const v1::StageResult& result) {
 }
 
 // The manifest stage succeeds even if a gate or a demanded pair is missed, and reports it as
-// failures of its result. Each missed gate becomes a failure of its own, the pairs become one
-// together.
+// failures of its result. Each missed gate, and each thing that matches nothing, becomes a failure
+// of its own; the pairs become one together.
 void JobPlan::AddShortfalls(const TaskKey& task, const v1::StageResult& result) {
   FileFailures pairs;
   TaskKey gate = task;
   for (const v1::FileFailure& shortfall : result.failures()) {
-    if (!absl::StartsWith(shortfall.path(), kGatePrefix)) {
+    const bool unmatched = manifest::IsUnmatched(shortfall.path());
+    if (!unmatched && !absl::StartsWith(shortfall.path(), kGatePrefix)) {
       *pairs.Add() = shortfall;
       continue;
     }
     ++gate.shard;  // shard 0 is the key of the task's own failure
-    v1::Failure& failure = NewFailure(gate, absl::StatusCode::kFailedPrecondition);
+    v1::Failure& failure = NewFailure(
+        gate, unmatched ? absl::StatusCode::kNotFound : absl::StatusCode::kFailedPrecondition);
     failure.set_path(shortfall.path());
     failure.set_message(ToUtf8(shortfall.reason().substr(0, kMaxMessage)));
   }
@@ -672,6 +677,11 @@ std::vector<TaskFailure> JobPlan::TakeFailures() {
   for (auto& [task, failure] : failures_) failures.push_back({task, std::move(failure)});
   failures_.clear();
   return failures;
+}
+
+int64_t JobPlan::failure_count() const {
+  return std::count_if(failures_.begin(), failures_.end(),
+                       [](const auto& failure) { return !IsUnmatched(failure.second); });
 }
 
 void JobPlan::FillStatus(v1::JobStatus& status) const {

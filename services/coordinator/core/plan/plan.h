@@ -101,7 +101,8 @@ class JobPlan {
   // Returns at most `limit` failures after `after` (null: from the first), in the order of the data
   // flow.
   std::vector<TaskFailure> Failures(const TaskKey* after, size_t limit) const;
-  int64_t failure_count() const { return static_cast<int64_t>(failures_.size()); }
+  // Without what only matches nothing (IsUnmatched), which is listed and is no failure.
+  int64_t failure_count() const;
   // Moves all failures out of a job that has ended.
   std::vector<TaskFailure> TakeFailures();
 

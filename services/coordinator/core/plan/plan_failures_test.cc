@@ -160,6 +160,19 @@ TEST(PlanFailures, AGateThatIsMissedIsAFailureOfItsOwn) {
   EXPECT_EQ(status.failures(2).path(), "gates.max_rejected");
 }
 
+TEST(PlanFailures, WhatMatchesNothingIsListedAndIsNoFailure) {
+  PlanRunner run(GitJob(1));
+  run.stages.unmatched = {"opt_out[0]", "sources[0].include[1]"};
+  run.stages.missed_gates = {"min_kept"};
+  run.RunAll();
+  const v1::JobStatus status = run.Status();
+  ASSERT_EQ(status.failures_size(), 3);
+  EXPECT_EQ(status.failure_count(), 1) << "the gate";
+  EXPECT_EQ(status.failures(1).path(), "unmatched.sources[0].include[1]");
+  EXPECT_EQ(status.failures(1).code(), "NOT_FOUND");
+  EXPECT_EQ(status.failures(1).message(), "{}");
+}
+
 TEST(PlanFailures, AStatusNamesTheFirstHundredFailuresAndPagesHaveAll) {
   PlanRunner run(GitJob(250));
   for (int i = 0; i < 250; ++i) run.fails[absl::StrCat("pin ", i, ".0")] = absl::NotFoundError("x");

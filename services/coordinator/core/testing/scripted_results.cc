@@ -97,6 +97,11 @@ v1::StageResult ScriptedStages::Run(const v1::Action& action) const {
       failure.set_path("pairs[0]");
       failure.set_reason(unmade);
     }
+    for (const std::string& where : unmatched) {
+      v1::FileFailure& failure = *outputs.result.add_failures();
+      failure.set_path("unmatched." + where);
+      failure.set_reason("{}");
+    }
     for (const std::string& gate : missed_gates) {
       v1::FileFailure& failure = *outputs.result.add_failures();
       failure.set_path("gates." + gate);

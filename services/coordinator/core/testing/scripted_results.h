@@ -25,6 +25,7 @@ struct ScriptedStages {
   std::map<std::string, int> shards;
   std::map<std::string, std::vector<std::string>> found;
   std::string unmade;
+  std::vector<std::string> unmatched;  // places that the manifest stage names
   std::vector<std::string> missed_gates;
   int kernels = 3;
 

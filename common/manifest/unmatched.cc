@@ -1,0 +1,386 @@
+// The basic idea: everything is known once the dataset is walked. Globs are held against the paths
+// of the trees; markers are counted where a shard's files are in memory anyway, to be checked; the
+// rest are sums. So nothing more is fetched, and the list is the same wherever it is made.
+
+#include "common/manifest/unmatched.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/base/glob.h"
+#include "common/base/status.h"
+#include "common/dsl/languages.h"
+#include "common/job/source_spec.h"
+#include "common/text/safe_text.h"
+
+namespace kernelmill::manifest {
+namespace {
+
+using List = std::vector<Unmatched>;
+
+constexpr char kDefaultInclude[] = "**/*.py";
+constexpr size_t kNamedSources = 6;  // in a message
+constexpr size_t kNamedReasons = 6;  // in a message
+
+constexpr size_t kMaxText = 300;  // bytes of a foreign text, so that a list stays readable
+
+// Returns a foreign text without characters that a terminal or a page would act on or hide.
+std::string Safe(absl::string_view text) {
+  std::string safe;
+  while (!text.empty()) {
+    if (safe.size() > kMaxText) return absl::StrCat(safe, "...");
+    const client::SafePiece piece = client::TakeSafePiece(&text);
+    absl::StrAppend(&safe, piece.spelled.empty() ? piece.bytes : piece.spelled);
+  }
+  return safe;
+}
+
+std::string Count(int64_t number, absl::string_view noun) {
+  return absl::StrCat(number, " ", noun, number == 1 ? "" : "s");
+}
+
+// Returns "license 30, quality 2", the most frequent first.
+std::string ReasonList(const std::map<std::string, int64_t>& by_reason) {
+  std::vector<std::pair<int64_t, std::string>> sorted;
+  for (const auto& [reason, count] : by_reason) sorted.emplace_back(-count, Safe(reason));
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<std::string> texts;
+  for (const auto& [count, reason] : sorted) {
+    if (texts.size() == kNamedReasons) break;
+    texts.push_back(absl::StrCat(reason, " ", -count));
+  }
+  if (sorted.size() > texts.size()) texts.push_back("...");
+  return absl::StrJoin(texts, ", ");
+}
+
+// Returns the texts by which a reader knows a kernel of the language.
+std::vector<std::string> GetMarkers(const dsl::Language& language) {
+  if (!language.decorator.empty()) {
+    return {std::string(language.decorator), absl::StrCat(language.decorator.substr(1), "(")};
+  }
+  if (language.makers.empty()) return {std::string(language.markers.front())};
+  return {absl::StrCat(language.makers.front().names.front(), "(")};
+}
+
+int64_t CountTimes(absl::string_view text, absl::string_view marker) {
+  int64_t times = 0;
+  for (size_t at = text.find(marker); at != absl::string_view::npos; at = text.find(marker, at)) {
+    ++times;
+    at += marker.size();
+  }
+  return times;
+}
+
+// Keeps the first paths in order, whatever the order in which they come.
+void AddPath(std::string path, std::vector<std::string>* paths) {
+  paths->insert(std::upper_bound(paths->begin(), paths->end(), path), std::move(path));
+  if (paths->size() > kUnmatchedPaths) paths->pop_back();
+}
+
+void AddMarkers(const MarkerCounts& more, MarkerCounts* counts) {
+  for (const auto& [marker, count] : more) {
+    MarkerCount& sum = (*counts)[marker];
+    sum.times += count.times;
+    sum.files += count.files;
+    for (const std::string& path : count.paths) AddPath(path, &sum.paths);
+  }
+}
+
+std::vector<std::string> GetIncludes(const v1::Source& source) {
+  if (source.include().empty()) return {kDefaultInclude};
+  return {source.include().begin(), source.include().end()};
+}
+
+// Joins entries that are equal except for their source into the first of them, since a search gives
+// the same globs to all its sources.
+void JoinSources(List* found) {
+  std::map<std::pair<std::string, std::string>, size_t> first;
+  std::map<size_t, std::vector<std::string>> others;
+  List joined;
+  for (Unmatched& one : *found) {
+    if (one.what == "include" || one.what == "source") {
+      const auto [at, is_first] = first.try_emplace({one.what, one.asked}, joined.size());
+      if (!is_first) {
+        others[at->second].push_back(one.where.substr(0, one.where.find('.')));
+        continue;
+      }
+    }
+    joined.push_back(std::move(one));
+  }
+  for (auto& [at, places] : others) {
+    absl::StrAppend(&joined[at].message, "; the same holds for ",
+                    Count(places.size(), "other source"), ": ");
+    const bool all = places.size() <= kNamedSources;
+    if (!all) places.resize(kNamedSources);
+    absl::StrAppend(&joined[at].message, absl::StrJoin(places, ", "), all ? "" : ", ...");
+  }
+  *found = std::move(joined);
+}
+
+// Returns the entry as the job has it.
+std::string GetAsked(const v1::OptOut& entry) {
+  std::vector<absl::string_view> parts;
+  for (const std::string* part :
+       {&entry.repository(), &entry.owner(), &entry.path(), &entry.sha256()}) {
+    if (!part->empty()) parts.push_back(*part);
+  }
+  return absl::StrJoin(parts, " ");
+}
+
+}  // namespace
+
+std::string UnmatchedText(const Unmatched& one) {
+  std::string text;
+  if (!one.source.empty()) absl::StrAppend(&text, one.source, ": ");
+  if (!one.asked.empty()) absl::StrAppend(&text, "\"", one.asked, "\" ");
+  absl::StrAppend(&text, one.message);
+  if (!one.paths.empty()) absl::StrAppend(&text, ": ", absl::StrJoin(one.paths, ", "));
+  return text;
+}
+
+bool IsUnmatched(absl::string_view path) { return absl::StartsWith(path, kUnmatchedPrefix); }
+
+std::string ToJson(const Unmatched& one) {
+  return nlohmann::ordered_json{{"what", one.what},       {"where", one.where},
+                                {"source", one.source},   {"asked", one.asked},
+                                {"message", one.message}, {"paths", one.paths}}
+      .dump();
+}
+
+Unmatched ReadUnmatched(absl::string_view json) {
+  const nlohmann::json object = nlohmann::json::parse(json, nullptr, false);
+  Unmatched one;
+  if (!object.is_object()) {
+    one.message = Safe(json);
+    return one;
+  }
+  const auto read = [&](const char* key) {
+    const auto at = object.find(key);
+    return at != object.end() && at->is_string() ? at->get<std::string>() : "";
+  };
+  one = {read("what"), read("where"), read("source"), read("asked"), read("message"), {}};
+  const auto paths = object.find("paths");
+  if (paths == object.end() || !paths->is_array()) return one;
+  for (const nlohmann::json& path : *paths) {
+    if (path.is_string()) one.paths.push_back(path.get<std::string>());
+  }
+  return one;
+}
+
+// Runs on the threads of the walk.
+MarkerCounts CountMarkers(const ShardView& view) {
+  MarkerCounts counts;
+  if (view.files == nullptr) return counts;
+  for (const dsl::Language& language : dsl::Languages()) {
+    if (language.dsl == v1::DSL_UNSPECIFIED) continue;
+    const auto& kernels = view.kernels->kernels();
+    if (std::any_of(kernels.begin(), kernels.end(),
+                    [&](const v1::Kernel& kernel) { return kernel.dsl() == language.dsl; })) {
+      continue;
+    }
+    for (const std::string& marker : GetMarkers(language)) {
+      for (const v1::SourceFile& file : view.files->files()) {
+        const int64_t times = CountTimes(file.content(), marker);
+        if (times == 0) continue;
+        MarkerCount& count = counts[{language.dsl, marker}];
+        count.times += times;
+        ++count.files;
+        AddPath(Safe(file.path()), &count.paths);
+      }
+    }
+  }
+  return counts;
+}
+
+UnmatchedFinder::UnmatchedFinder(const v1::DatasetManifest& manifest, const v1::Clusters& clusters,
+                                 const v1::Splits& splits)
+    : manifest_(manifest),
+      clusters_(clusters),
+      splits_(splits),
+      sources_(static_cast<size_t>(manifest.sources_size())) {}
+
+// INVALID_ARGUMENT: a glob of the manifest is malformed.
+absl::Status UnmatchedFinder::VisitTree(int source, const v1::SourceTree& tree) {
+  SourceFacts& facts = sources_[static_cast<size_t>(source)];
+  facts.unselected = tree.unselected_files();
+  facts.selected = tree.files_size();
+  const std::vector<std::string> includes = GetIncludes(manifest_.sources(source).source());
+  for (size_t i = 0; i < includes.size(); ++i) {
+    ASSIGN_OR_RETURN(const Glob glob, Glob::Compile(includes[i]));
+    const bool matches =
+        std::any_of(tree.files().begin(), tree.files().end(),
+                    [&](const v1::FileEntry& file) { return glob.Matches(file.path()); });
+    if (!matches) facts.idle_includes.push_back(static_cast<int>(i));
+  }
+  return absl::OkStatus();
+}
+
+void UnmatchedFinder::VisitShard(const ShardView& view, const MarkerCounts& markers) {
+  SourceFacts& facts = sources_[static_cast<size_t>(view.source)];
+  AddMarkers(markers, &facts.markers);
+  facts.records += view.kernels->kernels_size();
+  for (int i = 0; i < view.kernels->kernels_size(); ++i) {
+    if (!IsFile(view.kernels->kernels(i))) ++facts.kernels[view.kernels->kernels(i).dsl()];
+    const v1::Decision* decision =
+        DecisionOn(clusters_, view.first_number + static_cast<uint32_t>(i));
+    if (decision == nullptr || IsFile(view.kernels->kernels(i))) continue;
+    if (decision->fate() == v1::FATE_REJECTED) ++reasons_[decision->reason()];
+    if (decision->fate() == v1::FATE_CONTAMINATED) ++reasons_["contaminated"];
+  }
+}
+
+List UnmatchedFinder::Find(const LedgerSums& sums, const std::vector<OptOutCount>& opt_out) const {
+  List found;
+  FindKept(sums, &found);
+  FindLicenses(sums, &found);
+  FindSplits(&found);
+  for (const bool holdouts : {true, false}) {
+    for (int i = 0; i < manifest_.sources_size(); ++i) {
+      const v1::ManifestSource& source = manifest_.sources(i);
+      if (source.failed() || IsHoldout(source.source()) != holdouts) continue;
+      FindEmptySource(i, &found);
+      FindIncludes(i, &found);
+      FindMarkers(i, &found);
+    }
+  }
+  FindOptOuts(opt_out, &found);
+  JoinSources(&found);
+  return found;
+}
+
+void UnmatchedFinder::FindKept(const LedgerSums& sums, List* found) const {
+  if (sums.kept + sums.training_files.kept > 0) return;
+  std::string message = "is empty: ";
+  if (sums.kernels_found == 0) {
+    absl::StrAppend(&message, "no kernel is found in ", Count(sums.files_seen, "file"), " of ",
+                    Count(manifest_.sources_size(), "source"));
+  } else {
+    absl::StrAppend(&message, Count(sums.kernels_found, "kernel"), " found, none kept (",
+                    ReasonList(reasons_), ")");
+  }
+  found->push_back({"kept", "dataset", "", "", message, {}});
+}
+
+void UnmatchedFinder::FindLicenses(const LedgerSums& sums, List* found) const {
+  const auto rejected = sums.rejected.find("license");
+  if (sums.kernels_found == 0 || rejected == sums.rejected.end()) return;
+  if (rejected->second != sums.kernels_found) return;
+  found->push_back({"licenses",
+                    "licenses.allow",
+                    "",
+                    Safe(absl::StrJoin(manifest_.licenses().allow(), ", ")),
+                    absl::StrCat("allows none of ", Count(sums.kernels_found, "kernel"), " (",
+                                 ReasonList(reasons_), ")"),
+                    {}});
+}
+
+void UnmatchedFinder::FindSplits(List* found) const {
+  if (!manifest_.has_split_policy()) return;
+  const v1::SplitPolicy& policy = manifest_.split_policy();
+  std::map<int, int64_t> rows;
+  for (const int split : splits_.splits()) ++rows[split];
+  const int64_t all = rows[v1::SPLIT_TRAIN] + rows[v1::SPLIT_VALIDATION] + rows[v1::SPLIT_TEST];
+  const auto check = [&](v1::Split split, double share,
+                         const google::protobuf::RepeatedPtrField<std::string>& names) {
+    const std::string where = absl::StrCat("splits.", SplitName(split));
+    int known_names = 0;
+    for (int i = 0; i < names.size(); ++i) {
+      const bool known = std::any_of(manifest_.sources().begin(), manifest_.sources().end(),
+                                     [&](const v1::ManifestSource& source) {
+                                       return job::SourceName(source.source()) == names[i];
+                                     });
+      known_names += known;
+      if (known) continue;
+      found->push_back({"split",
+                        absl::StrCat(where, "_repositories[", i, "]"),
+                        "",
+                        Safe(names[i]),
+                        "is the name of no source",
+                        {}});
+    }
+    if (rows[split] > 0 || (share <= 0 && known_names == 0)) return;
+    found->push_back({"split",
+                      where,
+                      "",
+                      share > 0 ? absl::StrCat(share) : "",
+                      absl::StrCat("gets none of ", Count(all, "row"),
+                                   ": a repository is on one side with all its kernels"),
+                      {}});
+  };
+  check(v1::SPLIT_VALIDATION, policy.validation(), policy.validation_repositories());
+  check(v1::SPLIT_TEST, policy.test(), policy.test_repositories());
+}
+
+// A holdout without a record holds nothing out.
+void UnmatchedFinder::FindEmptySource(int source, List* found) const {
+  const SourceFacts& facts = sources_[static_cast<size_t>(source)];
+  if (facts.records > 0) return;
+  const v1::Source& spec = manifest_.sources(source).source();
+  const bool holdout = IsHoldout(spec);
+  // Then the globs that match nothing say it all.
+  if (facts.selected == 0 && !holdout) return;
+  found->push_back({holdout ? "holdout" : "source",
+                    absl::StrCat("sources[", source, "]"),
+                    Safe(job::SourceName(spec)),
+                    "",
+                    absl::StrCat(holdout ? "is a holdout without a kernel" : "has no kernel",
+                                 " in ", Count(facts.selected, "file"),
+                                 " that include selects; it leaves out ", facts.unselected),
+                    {}});
+}
+
+void UnmatchedFinder::FindIncludes(int source, List* found) const {
+  const SourceFacts& facts = sources_[static_cast<size_t>(source)];
+  const v1::Source& spec = manifest_.sources(source).source();
+  const std::vector<std::string> includes = GetIncludes(spec);
+  for (const int i : facts.idle_includes) {
+    const std::string& glob = includes[static_cast<size_t>(i)];
+    std::string message =
+        absl::StrCat("matches none of its ", Count(facts.selected + facts.unselected, "file"),
+                     spec.exclude().empty() ? "" : " that exclude leaves");
+    if (!absl::StrContains(glob, "/")) {
+      absl::StrAppend(&message, "; in all folders: \"**/", Safe(glob), "\"");
+    }
+    found->push_back({"include",
+                      absl::StrCat("sources[", source, "].include[", i, "]"),
+                      Safe(job::SourceName(spec)),
+                      Safe(glob),
+                      message,
+                      {}});
+  }
+}
+
+void UnmatchedFinder::FindMarkers(int source, List* found) const {
+  const SourceFacts& facts = sources_[static_cast<size_t>(source)];
+  for (const auto& [marker, count] : facts.markers) {
+    const auto dsl = static_cast<v1::Dsl>(marker.first);
+    if (facts.kernels.contains(marker.first)) continue;
+    found->push_back(
+        {"marker", absl::StrCat("sources[", source, "]"),
+         Safe(job::SourceName(manifest_.sources(source).source())), marker.second,
+         absl::StrCat("is there ", Count(count.times, "time"), ", and no ", dsl::DslName(dsl),
+                      " kernel is found; ", Count(count.files, "file")),
+         count.paths});
+  }
+}
+
+void UnmatchedFinder::FindOptOuts(const std::vector<OptOutCount>& opt_out, List* found) const {
+  for (size_t i = 0; i < opt_out.size(); ++i) {
+    const OptOutCount& count = opt_out[i];
+    if (count.kernels + count.copies + count.carriers > 0) continue;
+    found->push_back({"opt_out",
+                      absl::StrCat("opt_out[", i, "]"),
+                      "",
+                      Safe(GetAsked(manifest_.opt_out(static_cast<int>(i)))),
+                      count.sources == 0
+                          ? "names no source of the job"
+                          : absl::StrCat("names no kernel in ", Count(count.sources, "source")),
+                      {}});
+  }
+}
+
+}  // namespace kernelmill::manifest

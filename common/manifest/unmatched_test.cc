@@ -1,0 +1,231 @@
+#include "common/manifest/unmatched.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/testing/status_matchers.h"
+
+namespace kernelmill::manifest {
+namespace {
+
+using ::kernelmill::testing::IsOk;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// A job of sources that are given as files, with a kernel of Triton for each file whose text is
+// "kernel".
+class UnmatchedTest : public ::testing::Test {
+ protected:
+  using Files = std::vector<std::pair<std::string, std::string>>;
+
+  v1::Source& AddSource(const std::string& name, const Files& files,
+                        const std::vector<std::string>& include) {
+    v1::Source& source = *manifest_.add_sources()->mutable_source();
+    source.set_path(name);
+    *source.mutable_include() = {include.begin(), include.end()};
+    files_.push_back(files);
+    return source;
+  }
+
+  void Decide(v1::Fate fate, const std::string& reason) {
+    v1::Decision* decision = clusters_.add_decisions();
+    decision->set_fate(fate);
+    decision->set_reason(reason);
+    ++sums_.kernels_found;
+    if (fate == v1::FATE_KEPT) ++sums_.kept;
+    if (fate == v1::FATE_REJECTED) ++sums_.rejected[ReasonKind(reason)];
+  }
+
+  // Returns each as "what where: text".
+  std::vector<std::string> Find() {
+    std::vector<std::string> texts;
+    for (const Unmatched& one : FindAll()) {
+      texts.push_back(absl::StrCat(one.what, " ", one.where, ": ", UnmatchedText(one)));
+    }
+    return texts;
+  }
+
+  std::vector<Unmatched> FindAll() {
+    UnmatchedFinder finder(manifest_, clusters_, splits_);
+    uint32_t number = 0;
+    for (int i = 0; i < manifest_.sources_size(); ++i) {
+      v1::SourceTree tree;
+      v1::FileShard shard;
+      v1::KernelShard kernels;
+      tree.set_unselected_files(2);
+      for (const auto& [path, text] : files_[static_cast<size_t>(i)]) {
+        tree.add_files()->set_path(path);
+        shard.add_files()->set_path(path);
+        shard.mutable_files()->rbegin()->set_content(text);
+        if (text == "kernel") kernels.add_kernels()->set_dsl(v1::DSL_TRITON);
+      }
+      EXPECT_THAT(finder.VisitTree(i, tree), IsOk());
+      ShardView view;
+      view.source = i;
+      view.first_number = number;
+      view.kernels = &kernels;
+      view.files = &shard;
+      finder.VisitShard(view, CountMarkers(view));
+      number += static_cast<uint32_t>(kernels.kernels_size());
+    }
+    return finder.Find(sums_, opt_out_);
+  }
+
+  v1::DatasetManifest manifest_;
+  v1::Clusters clusters_;
+  v1::Splits splits_;
+  LedgerSums sums_;
+  std::vector<OptOutCount> opt_out_;
+  std::vector<Files> files_;
+};
+
+TEST_F(UnmatchedTest, AJobThatFindsWhatItAsksForHasNone) {
+  AddSource("a", {{"x/a.py", "kernel"}}, {"**/*.py"});
+  AddSource("b", {{"b.py", "kernel"}}, {}).set_role(v1::SOURCE_ROLE_HOLDOUT);
+  Decide(v1::FATE_KEPT, "");
+  EXPECT_THAT(Find(), IsEmpty());
+}
+
+TEST_F(UnmatchedTest, AnIncludeThatMatchesNoFileIsNamed) {
+  AddSource("a", {{"x/a.py", "kernel"}}, {"**/*.py", "y/**/*.cu", "*.cu"});
+  Decide(v1::FATE_KEPT, "");
+  EXPECT_THAT(Find(),
+              ElementsAre("include sources[0].include[1]: a: \"y/**/*.cu\" matches none of "
+                          "its 3 files",
+                          "include sources[0].include[2]: a: \"*.cu\" matches none of its 3 "
+                          "files; in all folders: \"**/*.cu\""));
+}
+
+TEST_F(UnmatchedTest, EqualGlobsOfSeveralSourcesAreOneEntry) {
+  for (const char* name : {"a", "b", "c"}) {
+    AddSource(name, {{"x/a.py", "kernel"}}, {"**/*.py", "**/*.cu"});
+    Decide(v1::FATE_KEPT, "");
+  }
+  EXPECT_THAT(Find(), ElementsAre("include sources[0].include[1]: a: \"**/*.cu\" matches none of "
+                                  "its 3 files; the same holds for 2 other sources: sources[1], "
+                                  "sources[2]"));
+}
+
+TEST_F(UnmatchedTest, ASourceAndAHoldoutWithoutKernelsAreNamed) {
+  AddSource("a", {{"a.py", "print()"}}, {"**/*.py"});
+  AddSource("b", {{"b.py", "print()"}}, {"**/*.py"}).set_role(v1::SOURCE_ROLE_HOLDOUT);
+  AddSource("c", {{"c.py", "kernel"}}, {"**/*.py"});
+  AddSource("gone", {}, {"**/*.py"});
+  manifest_.mutable_sources(3)->set_failed(true);
+  Decide(v1::FATE_KEPT, "");
+  EXPECT_THAT(Find(), ElementsAre("holdout sources[1]: b: is a holdout without a kernel in 1 "
+                                  "file that include selects; it leaves out 2",
+                                  "source sources[0]: a: has no kernel in 1 file that include "
+                                  "selects; it leaves out 2"));
+}
+
+TEST_F(UnmatchedTest, MarkersWithoutAKernelAreCountedWithTheirFiles) {
+  const std::string text = "@triton.jit\ndef f(): ...\ng = triton.jit(f)\n@triton.jit\n";
+  AddSource("a", {{"d.py", text}, {"c.py", text}, {"b.py", text}, {"a.py", text}, {"e.py", ""}},
+            {"**/*.py"});
+  AddSource("b", {{"k.py", "kernel"}, {"k.cu", "__global__ __global__"}, {"k.txt", text}},
+            {"**/*.py"});
+  AddSource("c", {{"k.py", "y = pl.pallas_call(k)(x)"}}, {"**/*.py"});
+  Decide(v1::FATE_KEPT, "");
+  const std::vector<Unmatched> found = FindAll();
+  std::vector<std::string> markers;
+  for (const Unmatched& one : found) {
+    if (one.what == "marker") markers.push_back(absl::StrCat(one.where, " ", UnmatchedText(one)));
+  }
+  EXPECT_THAT(markers,
+              ElementsAre("sources[0] a: \"@triton.jit\" is there 8 times, and no triton kernel is "
+                          "found; 4 files: a.py, b.py, c.py",
+                          "sources[0] a: \"triton.jit(\" is there 4 times, and no triton kernel is "
+                          "found; 4 files: a.py, b.py, c.py",
+                          "sources[1] b: \"__global__\" is there 2 times, and no cuda kernel is "
+                          "found; 1 file: k.cu",
+                          "sources[2] c: \"pallas_call(\" is there 1 time, and no pallas kernel is "
+                          "found; 1 file: k.py"));
+}
+
+TEST_F(UnmatchedTest, ALicenceListThatRejectsAllIsNamedAndTheDatasetIsEmpty) {
+  AddSource("a", {{"a.py", "kernel"}, {"b.py", "kernel"}, {"c.py", "kernel"}}, {"**/*.py"});
+  manifest_.mutable_licenses()->add_allow("MIT");
+  manifest_.mutable_licenses()->add_allow("ISC");
+  Decide(v1::FATE_REJECTED, "license:GPL-3.0-only");
+  Decide(v1::FATE_REJECTED, "license:NOASSERTION");
+  Decide(v1::FATE_REJECTED, "license:GPL-3.0-only");
+  EXPECT_THAT(Find(), ElementsAre("kept dataset: is empty: 3 kernels found, none kept "
+                                  "(license:GPL-3.0-only 2, license:NOASSERTION 1)",
+                                  "licenses licenses.allow: \"MIT, ISC\" allows none of 3 kernels "
+                                  "(license:GPL-3.0-only 2, license:NOASSERTION 1)"));
+  sums_.kept = 1;
+  sums_.rejected["license"] = 2;
+  EXPECT_THAT(Find(), IsEmpty());
+}
+
+TEST_F(UnmatchedTest, AnEmptyDatasetIsNamedFirst) {
+  AddSource("a", {}, {"**/*.py"});
+  EXPECT_THAT(Find(),
+              ElementsAre("kept dataset: is empty: no kernel is found in 0 files of 1 source",
+                          HasSubstr("\"**/*.py\" matches none of its 2 files")));
+}
+
+TEST_F(UnmatchedTest, ASplitWithoutRowsIsNamed) {
+  AddSource("a", {{"a.py", "kernel"}, {"b.py", "kernel"}}, {"**/*.py"});
+  Decide(v1::FATE_KEPT, "");
+  Decide(v1::FATE_KEPT, "");
+  v1::SplitPolicy& policy = *manifest_.mutable_split_policy();
+  policy.set_validation(0.001);
+  policy.add_test_repositories("b");
+  splits_.add_splits(v1::SPLIT_TRAIN);
+  splits_.add_splits(v1::SPLIT_TRAIN);
+  EXPECT_THAT(Find(), ElementsAre("split splits.validation: \"0.001\" gets none of 2 rows: a "
+                                  "repository is on one side with all its kernels",
+                                  "split splits.test_repositories[0]: \"b\" is the name of no "
+                                  "source"));
+  policy.set_test_repositories(0, "a");
+  EXPECT_THAT(Find(), ::testing::Contains(HasSubstr("split splits.test: gets none of 2 rows")));
+  splits_.set_splits(0, v1::SPLIT_VALIDATION);
+  splits_.set_splits(1, v1::SPLIT_TEST);
+  policy.set_test_repositories(0, "a");
+  EXPECT_THAT(Find(), IsEmpty());
+}
+
+TEST_F(UnmatchedTest, AnOptOutThatNamesNothingIsNamed) {
+  AddSource("a", {{"a.py", "kernel"}}, {"**/*.py"});
+  Decide(v1::FATE_KEPT, "");
+  manifest_.add_opt_out()->set_owner("github.com/somebody");
+  manifest_.add_opt_out()->set_repository("a");
+  manifest_.mutable_opt_out(1)->set_path("x/**");
+  manifest_.add_opt_out()->set_repository("a");
+  opt_out_.resize(3);
+  opt_out_[1].sources = 1;
+  opt_out_[2].kernels = 1;
+  EXPECT_THAT(Find(),
+              ElementsAre("opt_out opt_out[0]: \"github.com/somebody\" names no source of the job",
+                          "opt_out opt_out[1]: \"a x/**\" names no kernel in 1 source"));
+}
+
+TEST_F(UnmatchedTest, ForeignTextsAreSpelledOutAndShort) {
+  AddSource("evil\u202ename", {{"a.py", "kernel"}}, {"\u2066/*\x1b.py", std::string(500, 'x')});
+  Decide(v1::FATE_KEPT, "");
+  const std::vector<Unmatched> found = FindAll();
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].source, "evil\\u202ename");
+  EXPECT_EQ(found[0].asked, "\\u2066/*\\x1b.py");
+  for (const Unmatched& one : found) EXPECT_LT(ToJson(one).size(), 4096u);
+}
+
+TEST(Unmatched, ItsJsonIsReadAgain) {
+  const Unmatched one = {"marker", "sources[0]", "a \"b\"", "x", "is there", {"p", "q"}};
+  const Unmatched again = ReadUnmatched(ToJson(one));
+  EXPECT_EQ(UnmatchedText(again), UnmatchedText(one));
+  EXPECT_EQ(again.what, "marker");
+  EXPECT_EQ(again.where, "sources[0]");
+  EXPECT_EQ(ReadUnmatched("words").message, "words");
+  EXPECT_EQ(ReadUnmatched("{\"paths\":[1],\"what\":2}").what, "");
+}
+
+}  // namespace
+}  // namespace kernelmill::manifest
