@@ -8,7 +8,7 @@
 namespace kernelmill::python {
 namespace {
 
-constexpr int kMaxDepth = 40;    // of an expression with the values of its names
+constexpr int kMaxDepth = 40;    // an expression with the values of its names
 constexpr int kMaxFactors = 10;  // names in one another, up to a product
 
 }  // namespace
