@@ -22,6 +22,7 @@
 #include "common/base/text.h"
 #include "common/source_files/source_files.h"
 #include "common/spdx/expression.h"
+#include "services/validator/core/license/text/residue.h"
 #include "services/validator/core/license/text/text.h"
 #include "services/validator/core/license/words/attribution.h"
 #include "services/validator/core/license/words/origins.h"
@@ -242,6 +243,7 @@ v1::License LicenseFinder::Find(absl::string_view path, absl::string_view conten
     header = ReadTagsOrHeader(path, content);
     decided = Decide(subject, header);
     if (annotated.besides.has_value()) decided = AddAggregate(*annotated.besides, decided);
+    decided = AddTerms(subject, std::move(decided));
   }
   // The file's own statements are listed before those found elsewhere.
   v1::License license = decided;
@@ -253,6 +255,7 @@ v1::License LicenseFinder::Find(absl::string_view path, absl::string_view conten
   AddHolders({decided.copyrights().begin(), decided.copyrights().end()}, &license);
   for (std::string& notice : files_.Notices(path)) license.add_notices(std::move(notice));
   if (vendored.has_value()) license.set_vendored(ToUtf8(vendored->path));
+  license.set_training_use(std::string(StrictestTrainingUse(license)));
   return license;
 }
 
@@ -270,9 +273,77 @@ HeaderFindings LicenseFinder::ReadTagsOrHeader(absl::string_view path,
   return header;
 }
 
+namespace {
+
+// Returns whether the head states a licence, or says where it is.
+bool StatesLicense(const HeaderFindings& header) {
+  return header.has_tags || header.altered || !header.texts.empty() || !header.notice.own.empty() ||
+         !header.notice.families.empty() || !header.notice.portions.empty() ||
+         header.notice.root != RootFile::kNo;
+}
+
+v1::License WithAdditionalTerms(const v1::License& license, absl::string_view evidence) {
+  Joined joined;
+  if (!joined.Add(license)) return license;
+  joined.Add(*SpdxExpression::Parse(kAdditionalTerms), evidence, license.confidence());
+  return std::move(joined).Make();
+}
+
+}  // namespace
+
+// What the head says of terms and was not understood adds to the licence that it states. If it
+// states none, nothing is known: the licence of the root is not taken for it. A licence file that it
+// names holds too, and must be there.
+v1::License LicenseFinder::Decide(const Subject& subject, const HeaderFindings& header) {
+  if (!header.terms.empty() && !StatesLicense(header)) return Unknown("header");
+  v1::License license = FromStatements(subject, header);
+  for (const std::string& name : header.license_files) {
+    const LicenseFinding* finding = files_.Named(subject.path, name);
+    Joined joined;
+    if (finding == nullptr || !joined.Add(license) || !joined.Add(FromFinding(*finding)))
+      return Unknown("header");
+    license = std::move(joined).Make();
+  }
+  return header.terms.empty() ? license : WithAdditionalTerms(license, "header");
+}
+
+// Adds the terms that files beside the licence have.
+v1::License LicenseFinder::AddTerms(const Subject& subject, v1::License license) {
+  const Evidence terms = files_.FindTerms(subject.path, subject.top);
+  if (terms.empty()) return license;
+  license = WithAdditionalTerms(license, absl::StrCat("file:", terms.front().path()));
+  AddFound(terms, &license);
+  for (const v1::LicenseEvidence& one : terms) {
+    if (GetTrainingUse(one.text()).empty()) continue;
+    v1::LicenseEvidence& training = *license.add_found();
+    training = one;
+    training.set_rule("training");
+    training.clear_expression();
+  }
+  return license;
+}
+
+namespace {
+
+// Returns the strictest of the words about training models.
+absl::string_view StrictestTrainingUse(const v1::License& license) {
+  absl::string_view strictest;
+  for (const v1::LicenseEvidence& found : license.found()) {
+    if (found.rule() != "training") continue;
+    const absl::string_view use = GetTrainingUse(found.text());
+    for (const absl::string_view word : {"forbidden", "limited", "permitted"}) {
+      if (strictest == word) break;
+      if (use == word) strictest = word;
+    }
+  }
+  return strictest;
+}
+
+}  // namespace
+
 // Tags decide if there are any. A tag that is not understood gives NOASSERTION, even if other
 // statements are clear.
-v1::License LicenseFinder::Decide(const Subject& subject, const HeaderFindings& header) {
+v1::License LicenseFinder::FromStatements(const Subject& subject, const HeaderFindings& header) {
   if (!header.has_tags) {
     std::optional<v1::License> license = FromHeader(subject, header);
     return license.has_value() ? *std::move(license) : FromElsewhere(subject);

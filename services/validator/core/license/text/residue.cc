@@ -120,7 +120,9 @@ constexpr char kPlainWords[] =
     "science computer numerical scientific mathematical math language languages compiler "
     "framework frameworks system systems network networks interface interfaces api "
     "block certificate certificates authority authorities present contributions time day days way place parts case cases number numbers following follows "
-    "one ones like well just very far long great better";
+    "similar derivative derivatives extended extends extension extensions dependency dependencies "
+    "depends beyond standard parser modified note bundle holds versioning records wants further mark specific particular commit message change "
+    "changes committed one ones like well just very far long great better";
 
 // Words with which a sentence can forbid, require or limit something. No name has one of them.
 constexpr char kDecisiveWords[] =
@@ -147,15 +149,30 @@ constexpr char kDecisiveWords[] =
     "provided warrant purposes purpose countries country sanctions embargo additional rider "
     "addendum supplement supplemental amended amendment saas service tenant";
 
-// Words that make a line a statement about a licence. A line that is only a name has none of them.
-constexpr char kLicenseWords[] =
+// Words of statements about licences. No name has one of them.
+constexpr char kLegalWords[] =
     "license licenses licensed licensing licence licences licenced agreement terms conditions "
-    "clause policy covenant pledge commons rail eula fair responsible copyleft exception "
-    "exceptions notice permission domain ai ml human humans good research education";
+    "clause policy covenant pledge eula exception exceptions copyleft permission cc nc nd gpl "
+    "gplv2 gplv3 lgpl agpl sspl mulan epl mpl eupl cddl";
 
-const WordSet& LicenseWords() {
-  static const auto* const set = new WordSet(MakeSet(kLicenseWords));
+// Words of which a holder's name may be made, but not a line that is only a name: it may be the
+// title of a licence.
+constexpr char kCauseWords[] =
+    "commons rail fair responsible notice domain ai ml human humans good research education";
+
+const WordSet& LegalWords() {
+  static const auto* const set = new WordSet(MakeSet(kLegalWords));
   return *set;
+}
+
+const WordSet& CauseWords() {
+  static const auto* const set = new WordSet(MakeSet(kCauseWords));
+  return *set;
+}
+
+bool IsLegal(const std::vector<std::string>& words) {
+  return std::any_of(words.begin(), words.end(),
+                     [](const std::string& word) { return LegalWords().contains(word); });
 }
 
 const WordSet& Neutral() {
@@ -233,6 +250,11 @@ constexpr const char* kHarmlessPhrases[] = {
     "subject to separate licensing terms",
     "is a trademark",
     "is registered trademark of",
+    "uses a copyright model",
+    "is approved by the osi and fsf as gpl compatible",
+    "you may use this software under either",
+    "distributed under the terms of",
+    "should indicate their copyright solely in the commit message",
     "public domain",
 };
 
@@ -291,6 +313,16 @@ uint32_t CodePoint(absl::string_view text, size_t at, size_t* size) {
   return c;
 }
 
+// Returns whether an address or a file's name says that there are terms: TERMS.md.
+bool NamesTerms(absl::string_view token) {
+  const std::string lower = absl::AsciiStrToLower(token);
+  for (const char* word : {"term", "addend", "rider", "polic", "restrict", "condition", "eula",
+                           "usage", "use-", "use_", "commercial", "noai", "no-ai", "no_ai"}) {
+    if (absl::StrContains(lower, word)) return true;
+  }
+  return false;
+}
+
 // Returns whether the token is an address of the web or of mail, or the name of a file.
 bool IsAddress(absl::string_view token) {
   if (absl::StrContains(token, "://") || absl::StartsWith(token, "www.")) return true;
@@ -319,7 +351,7 @@ std::vector<std::string> Tokens(absl::string_view unit) {
       token.remove_prefix(1);
     if (token.empty()) continue;
     if (IsAddress(token)) {
-      tokens.emplace_back("@");
+      tokens.emplace_back(NamesTerms(token) ? "terms" : "@");
       continue;
     }
     std::string word;
@@ -364,14 +396,16 @@ class KnownRuns {
   // Returns whether all words of the unit are within known runs.
   bool Cover(absl::string_view unit) const {
     const std::vector<std::string> words = WordsIn(unit);
-    if (words.size() < kRun) return false;
     size_t covered = 0;
-    for (size_t i = 0; i + kRun <= words.size(); ++i) {
-      if (!runs_.contains(Hash(words.begin() + static_cast<std::ptrdiff_t>(i)))) continue;
-      if (covered < i) return false;
-      covered = i + kRun;
+    size_t known = 0;
+    for (size_t i = 0; i < words.size(); ++i) {
+      if (i + kRun <= words.size() && runs_.contains(Hash(words.begin() + static_cast<std::ptrdiff_t>(i)))) {
+        covered = i + kRun;
+      }
+      if (i < covered) ++known;
+      if (i >= covered && !IsNeutral({words[i]})) return false;
     }
-    return covered == words.size();
+    return known > 0;
   }
 
  private:
@@ -414,7 +448,7 @@ class Judge {
     std::string text = Joined(Tokens(unit));
     for (const char* phrase : kHarmlessPhrases) Remove(phrase, &text);
     const std::vector<std::string> words = absl::StrSplit(text, ' ', absl::SkipEmpty());
-    return IsPlain(words) || FitsFrame(text) || IsCopyright(words) || IsName(unit, words) ||
+    return IsPlain(words) || IsPlainWithNames(unit, words) || FitsFrame(text) || IsCopyright(words) || IsName(unit, words) ||
            IsStatement(words) || AsksForCitation(text) || Runs().Cover(unit);
   }
 
@@ -445,6 +479,28 @@ class Judge {
                        [&](const std::string& word) { return IsPlainWord(word); });
   }
 
+  // Returns whether all words are plain but for names: words with capitals or within quotes, none
+  // about licences. "This module was extracted from the `cloud` package of PiCloud."
+  bool IsPlainWithNames(absl::string_view unit, const std::vector<std::string>& words) const {
+    if (IsLegal(words)) return false;
+    absl::flat_hash_set<std::string> names;
+    for (const absl::string_view word :
+         absl::StrSplit(unit, absl::ByAnyChar(" \t\r\n-/"), absl::SkipEmpty())) {
+      const bool capital = std::any_of(word.begin(), word.end(), absl::ascii_isupper);
+      const bool quoted = absl::StrContains("'\"`", word.front());
+      if (!capital && !quoted) continue;
+      for (std::string& token : Tokens(word)) names.insert(std::move(token));
+    }
+    size_t count = 0;
+    for (const std::string& word : words) {
+      if (IsPlainWord(word)) continue;
+      const bool name = names.contains(word) && !Decisive().contains(word) &&
+                        !CauseWords().contains(word);
+      if (!name || ++count > kMaxLead) return false;
+    }
+    return true;
+  }
+
   static void Remove(absl::string_view phrase, std::string* text) {
     const std::string wanted = absl::StrCat(" ", phrase, " ");
     for (size_t at = text->find(wanted); at != std::string::npos; at = text->find(wanted))
@@ -458,13 +514,14 @@ class Judge {
       if (!absl::StartsWith(text, begin)) continue;
       const std::vector<std::string> name =
           absl::StrSplit(text.substr(begin.size() - 1), ' ', absl::SkipEmpty());
-      if (IsNameLike(name)) return true;
+      if (IsNameLike(name) && !IsLegal(name)) return true;
     }
     return false;
   }
 
   // Returns whether it is a copyright line after a short name: "python-dotenv Copyright (c) 2014 X".
   static bool IsCopyright(const std::vector<std::string>& words) {
+    if (IsLegal(words)) return false;
     for (size_t i = 0; i + 1 < words.size() && i <= kMaxLead; ++i) {
       const bool sign = words[i] == "copyright" || words[i] == "c";
       const bool holds = words[i + 1] == "c" || words[i + 1] == "by" || IsNumber(words[i + 1]);
@@ -476,11 +533,11 @@ class Judge {
   // Returns whether it is a line with only a name: a few words that begin with capitals or digits,
   // none of them about licences. It may be behind "from" or "for", with a colon.
   bool IsName(absl::string_view unit, const std::vector<std::string>& words) const {
-    if (words.size() > kMaxLead || !IsNameLike(words)) return false;
-    const bool licenses = std::any_of(words.begin(), words.end(), [](const std::string& word) {
-      return LicenseWords().contains(word);
+    if (words.size() > kMaxLead || !IsNameLike(words) || IsLegal(words)) return false;
+    const bool cause = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+      return CauseWords().contains(word);
     });
-    if (licenses) return false;
+    if (cause) return false;
     for (absl::string_view word : absl::StrSplit(unit, absl::ByAnyChar(" \t\r\n"), absl::SkipEmpty())) {
       while (!word.empty() && absl::ascii_ispunct(word.front())) word.remove_prefix(1);
       while (!word.empty() && absl::ascii_ispunct(word.back())) word.remove_suffix(1);
@@ -501,10 +558,11 @@ class Judge {
                                           words.begin() + static_cast<std::ptrdiff_t>(i));
       const std::vector<std::string> rest(words.begin() + static_cast<std::ptrdiff_t>(i),
                                           words.end());
-      const bool licenses = std::any_of(name.begin(), name.end(), [](const std::string& word) {
-        return LicenseWords().contains(word) && !Plain().contains(word);
+      const bool cause = std::any_of(name.begin(), name.end(), [](const std::string& word) {
+        return (CauseWords().contains(word) || LegalWords().contains(word)) &&
+               !Plain().contains(word);
       });
-      return !licenses && IsNameLike(name) && IsPlain(rest);
+      return !cause && IsNameLike(name) && IsPlain(rest);
     }
     return false;
   }
@@ -631,31 +689,205 @@ std::string Shown(absl::string_view unit) {
   return absl::StrJoin(words, " ").substr(0, kMaxShown);
 }
 
+// Calls `visit` with each sentence that is not harmless, neither as a whole nor line by line, until
+// it returns false.
+template <typename Visit>
+void VisitTerms(absl::string_view text, const std::vector<std::string>& licenses,
+                const Visit& visit) {
+  Judge judge(licenses);
+  const auto part = [&](const Unit& unit) { return text.substr(unit.begin, unit.end - unit.begin); };
+  const auto harmless = [&](const Unit& unit) { return judge.IsHarmless(part(unit)); };
+  size_t counted = 0;
+  int line = 1;
+  for (const Unit& paragraph : Paragraphs(text)) {
+    for (const Unit& sentence : Sentences(text, paragraph)) {
+      if (harmless(sentence)) continue;
+      const std::vector<Unit> lines = Lines(text, sentence);
+      if (std::all_of(lines.begin(), lines.end(), harmless)) continue;
+      const size_t at =
+          std::min(text.find_first_not_of(" \t\r\n", sentence.begin), sentence.end);
+      line += static_cast<int>(std::count(text.begin() + static_cast<std::ptrdiff_t>(counted),
+                                          text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+      counted = at;
+      if (!visit(part(sentence), line)) return;
+    }
+  }
+}
+
+// Returns whether joined words have one of the phrases.
+bool HasAny(const std::string& text, std::initializer_list<absl::string_view> phrases) {
+  return std::any_of(phrases.begin(), phrases.end(), [&](absl::string_view phrase) {
+    return absl::StrContains(text, absl::StrCat(" ", phrase, " "));
+  });
+}
+
+// Returns whether a sentence forbids a deed with the work, or limits it to a purpose.
+bool Restricts(const std::string& text) {
+  if (HasAny(text, {"commons clause", "proprietary", "confidential", "trade secret",
+                    "trade secrets", "noncommercial", "non commercial", "purposes only",
+                    "research only", "academic only", "academic use", "personal use",
+                    "evaluation only", "not evil"})) {
+    return true;
+  }
+  const bool work = HasAny(text, {"software", "code", "file", "program", "work", "repository",
+                                  "library", "materials", "project", "model", "models", "use",
+                                  "redistribution"});
+  const bool deed = HasAny(text, {"use", "used", "copy", "copied", "distribute", "distributed",
+                                  "redistribution", "redistribute", "redistributed", "reproduce",
+                                  "reproduced", "train", "training", "trained", "disclosed",
+                                  "sold", "sell", "commercial", "military", "operate", "provide"});
+  const bool limit = HasAny(text, {"may not", "must not", "shall not", "not be", "cannot",
+                                   "may only", "only be used", "only for", "prohibited",
+                                   "forbidden", "not permitted", "not allowed", "disallowed",
+                                   "permission", "consent", "shall be used", "authorization",
+                                   "opt out", "requires a license", "request a license"});
+  return work && deed && limit;
+}
+
+// Returns whether a sentence of a comment speaks of what may be done with the work.
+bool SpeaksOfTerms(const std::string& text) {
+  return Restricts(text) ||
+         HasAny(text, {"license", "licenses", "licensed", "licence", "licensing", "eula",
+                       "copyleft", "gpl", "gplv2", "gplv3", "lgpl", "agpl", "cc by", "cc0",
+                       "creative commons", "terms of use", "terms of service",
+                       "some rights reserved"});
+}
+
+// Returns the names of files in the unit that hold a licence other than the source's own: COPYRIGHT,
+// LICENSE.bsd, COPYING-NV. Empty for LICENSE, LICENSE.txt and COPYING.
+std::vector<std::string> LicenseFileNames(absl::string_view unit) {
+  std::vector<std::string> names;
+  for (absl::string_view token : absl::StrSplit(unit, absl::ByAnyChar(" \t\r\n"), absl::SkipEmpty())) {
+    while (!token.empty() && absl::StrContains("`'\"(<[./", token.front())) token.remove_prefix(1);
+    while (!token.empty() && absl::StrContains("`'\")>].,:;", token.back())) token.remove_suffix(1);
+    const absl::string_view name = token.substr(token.rfind('/') + 1);
+    if (absl::StrContains(token, "://")) continue;
+    for (const absl::string_view stem : {"COPYRIGHT", "LICENSE", "LICENCE", "COPYING", "License"}) {
+      absl::string_view end = name;
+      if (!absl::ConsumePrefix(&end, stem)) continue;
+      const bool more = !end.empty() && absl::StrContains("-_.", end.front());
+      const bool plain = end.empty() || end == ".txt" || end == ".md" || end == ".rst";
+      if ((more && !plain) || (stem == "COPYRIGHT" && plain && unit != name))
+        names.emplace_back(name);
+      break;
+    }
+  }
+  return names;
+}
+
 }  // namespace
 
 std::vector<ResidueUnit> FindResidue(absl::string_view rest,
                                      const std::vector<std::string>& licenses) {
   std::vector<ResidueUnit> residue;
-  Judge judge(licenses);
-  const auto part = [&](const Unit& unit) { return rest.substr(unit.begin, unit.end - unit.begin); };
-  const auto harmless = [&](const Unit& unit) { return judge.IsHarmless(part(unit)); };
+  VisitTerms(rest, licenses, [&](absl::string_view unit, int line) {
+    residue.push_back({Shown(unit), line, ReadScope(unit)});
+    return residue.size() < kMaxUnits;
+  });
+  return residue;
+}
+
+std::vector<ResidueUnit> FindTermsInComments(absl::string_view comments,
+                                             const std::vector<std::string>& licenses) {
+  std::vector<ResidueUnit> terms;
+  VisitTerms(comments, licenses, [&](absl::string_view unit, int line) {
+    if (SpeaksOfTerms(Joined(Tokens(unit)))) terms.push_back({Shown(unit), line, {}});
+    return terms.size() < kMaxUnits;
+  });
+  return terms;
+}
+
+namespace {
+
+// Returns whether the paragraph is a heading: of Markdown, or underlined.
+bool IsHeading(absl::string_view text) {
+  const absl::string_view line = absl::StripAsciiWhitespace(text.substr(0, text.find('\n')));
+  const size_t next = text.find('\n');
+  const bool underlined = next != absl::string_view::npos && next + 1 < text.size() &&
+                          absl::StrContains("=-", text[next + 1]);
+  return absl::StartsWith(line, "#") || underlined;
+}
+
+// Calls `visit` with each sentence and its line.
+template <typename Visit>
+void VisitSentences(absl::string_view text, const Visit& visit) {
   size_t counted = 0;
   int line = 1;
-  for (const Unit& paragraph : Paragraphs(rest)) {
-    for (const Unit& sentence : Sentences(rest, paragraph)) {
-      if (harmless(sentence)) continue;
-      const std::vector<Unit> lines = Lines(rest, sentence);
-      if (std::all_of(lines.begin(), lines.end(), harmless)) continue;
-      size_t at = rest.find_first_not_of(" \t\r\n", sentence.begin);
-      at = std::min(at, sentence.end);
-      line += static_cast<int>(std::count(rest.begin() + static_cast<std::ptrdiff_t>(counted),
-                                          rest.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
-      counted = at;
-      residue.push_back({Shown(part(sentence)), line, ReadScope(part(sentence))});
-      if (residue.size() == kMaxUnits) return residue;
+  for (const Unit& paragraph : Paragraphs(text)) {
+    for (const Unit& sentence : Sentences(text, paragraph)) {
+      line += static_cast<int>(std::count(text.begin() + static_cast<std::ptrdiff_t>(counted),
+                                          text.begin() + static_cast<std::ptrdiff_t>(sentence.begin),
+                                          '\n'));
+      counted = sentence.begin;
+      visit(text.substr(sentence.begin, sentence.end - sentence.begin), line);
     }
   }
-  return residue;
+}
+
+}  // namespace
+
+// A section lasts up to the next heading.
+std::vector<ResidueUnit> FindRestrictions(absl::string_view text, bool prose) {
+  std::vector<ResidueUnit> found;
+  bool section = false;
+  VisitSentences(text, [&](absl::string_view sentence, int line) {
+    const std::string words = Joined(Tokens(sentence));
+    const bool licenses = HasAny(words, {"license", "licence", "licensed", "licensing", "terms",
+                                         "legal", "mit", "apache", "bsd"});
+    if (IsHeading(absl::StripLeadingAsciiWhitespace(sentence))) section = licenses;
+    if (found.size() == kMaxUnits || (prose && !section && !licenses)) return;
+    if (Restricts(words) && !HasAny(words, {"endorse", "as is", "warranty", "warranties"}))
+      found.push_back({Shown(sentence), line, {}});
+  });
+  return found;
+}
+
+absl::string_view GetTrainingUse(absl::string_view sentence) {
+  const std::string words = Joined(Tokens(sentence));
+  const bool trains = HasAny(words, {"train", "training", "trained", "data mining", "machine learning",
+                                     "fine tune", "finetune", "pretraining"});
+  const bool models = HasAny(words, {"model", "models", "ai", "llm", "llms", "machine learning",
+                                     "artificial intelligence", "neural", "data mining",
+                                     "language models"});
+  const bool modal = HasAny(words, {"may", "must", "shall", "permitted", "allowed", "prohibited",
+                                    "forbidden", "granted", "grant", "disallowed", "consent",
+                                    "reserved", "reserves", "not", "no", "if"});
+  const bool work = HasAny(words, {"software", "code", "work", "use", "used", "repository",
+                                   "materials", "project", "data", "dataset", "it", "file",
+                                   "files", "content", "license"});
+  if (!trains || !models || !modal || !work) return "";
+  if (HasAny(words, {"only", "unless", "consent", "permission", "provided", "subject", "must", "if",
+                     "requires", "except", "authorization"})) {
+    return "limited";
+  }
+  const bool forbids = HasAny(words, {"not", "no", "never", "prohibited", "forbidden", "disallowed",
+                                      "reserved", "reserves", "cannot", "excluding"});
+  return forbids ? "forbidden" : "permitted";
+}
+
+std::vector<ResidueUnit> FindTrainingTerms(absl::string_view text) {
+  std::vector<ResidueUnit> found;
+  VisitSentences(text, [&](absl::string_view sentence, int line) {
+    if (found.size() < kMaxUnits && !GetTrainingUse(sentence).empty())
+      found.push_back({Shown(sentence), line, {}});
+  });
+  return found;
+}
+
+std::vector<ResidueUnit> FindOtherLicenseFiles(absl::string_view comments) {
+  std::vector<ResidueUnit> named;
+  for (const Unit& paragraph : Paragraphs(comments)) {
+    const absl::string_view text =
+        comments.substr(paragraph.begin, paragraph.end - paragraph.begin);
+    if (!SpeaksOfTerms(Joined(Tokens(text)))) continue;
+    std::vector<std::string> names = LicenseFileNames(text);
+    if (names.empty()) continue;
+    const auto line = std::count(
+        comments.begin(), comments.begin() + static_cast<std::ptrdiff_t>(paragraph.begin), '\n');
+    named.push_back({Shown(text), static_cast<int>(line) + 1, std::move(names)});
+    if (named.size() == kMaxUnits) break;
+  }
+  return named;
 }
 
 bool IsNameLike(const std::vector<std::string>& words) {

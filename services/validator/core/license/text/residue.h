@@ -28,6 +28,26 @@ struct ResidueUnit {
 std::vector<ResidueUnit> FindResidue(absl::string_view rest,
                                      const std::vector<std::string>& licenses);
 
+// Returns the sentences of a file's comments that speak of what may be done with the work, and are
+// not known to be harmless, at most 8. Other sentences describe code.
+std::vector<ResidueUnit> FindTermsInComments(absl::string_view comments,
+                                             const std::vector<std::string>& licenses);
+
+// Returns the sentences that forbid something or limit it to a purpose, at most 8. `prose`: only
+// those in a section about the licence, or that speak of a licence.
+std::vector<ResidueUnit> FindRestrictions(absl::string_view text, bool prose);
+
+// Returns the sentences that speak of training models with the work, at most 8.
+std::vector<ResidueUnit> FindTrainingTerms(absl::string_view text);
+
+// Returns what such a sentence says: "forbidden", "limited" or "permitted"; empty for other
+// sentences.
+absl::string_view GetTrainingUse(absl::string_view sentence);
+
+// Returns the paragraphs of comments that refer to a licence file which is not simply the source's
+// LICENSE: COPYRIGHT, LICENSE.bsd. `paths` has the names.
+std::vector<ResidueUnit> FindOtherLicenseFiles(absl::string_view comments);
+
 // Returns whether words that stand in the place of a holder's name can be one: at most 24, none
 // with which a sentence can forbid or require anything.
 bool IsNameLike(const std::vector<std::string>& words);

@@ -20,6 +20,7 @@ namespace kernelmill::validator {
 namespace {
 
 constexpr size_t kMaxText = 200;
+constexpr size_t kMaxTitle = 120;
 
 }  // namespace
 
@@ -60,9 +61,6 @@ constexpr LicensePhrase kPhrases[] = {
     {"LicenseRef-NVIDIA-Proprietary",
      "without an express license agreement from nvidia corporation"},
     {"LicenseRef-Proprietary", "proprietary and confidential"},
-    {"LicenseRef-OpenRAIL", "open rail"},
-    {"LicenseRef-OpenRAIL", "openrail"},
-    {"LicenseRef-OpenRAIL", "responsible ai license"},
     {"LicenseRef-UseRestrictions", "use based restrictions"},
     {"LicenseRef-NonCommercial", "non commercial use"},
     {"LicenseRef-NonCommercial", "non commercial purposes"},
@@ -129,8 +127,20 @@ class TextMatcher {
     }
   }
 
+  // Adds the licence that the first lines are the title of: "CreativeML Open RAIL-M". Other licences
+  // have use-based restrictions too.
+  void AddTitle() {
+    const std::string head = spdx::NormalizeWords(matches_.rest.substr(0, kMaxTitle));
+    for (const char* title : {"open rail m", "openrail m", "openrail", "bigscience rail license"}) {
+      if (spdx::FindPhrase(head, title) == std::string::npos) continue;
+      if (AddId("LicenseRef-OpenRAIL"))
+        matches_.evidence.push_back(MakeEvidence("phrase", "LicenseRef-OpenRAIL", title, 1));
+    }
+  }
+
   // Looks for phrases and beginnings in the rest.
   void AddPhrases() {
+    AddTitle();
     const std::string rest = spdx::NormalizeWords(matches_.rest);
     for (const LicensePhrase& phrase : kPhrases) {
       if (spdx::FindPhrase(rest, phrase.phrase) == std::string::npos) continue;

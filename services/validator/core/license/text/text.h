@@ -31,6 +31,9 @@ void SetPath(absl::string_view path, Evidence* evidence);
 
 void Append(const Evidence& from, Evidence* to);
 
+// The licence of words beside a known one that are not known to be harmless.
+inline constexpr char kAdditionalTerms[] = "LicenseRef-AdditionalTerms";
+
 using spdx::kNoAssertion;
 using spdx::SpdxExpression;
 

@@ -305,9 +305,6 @@ void RaiseToLater(const std::vector<SpdxExpression>& named, std::vector<SpdxExpr
   }
 }
 
-// The licence of words beside a known one that are not known to be harmless.
-constexpr char kAdditionalTerms[] = "LicenseRef-AdditionalTerms";
-
 void AddScoped(const ResidueUnit& unit, LicenseFinding* finding) {
   const Evidence evidence = {MakeEvidence("residue", "", unit.text, 0, {unit.line, unit.line})};
   finding->parts.push_back({unit.text, unit.paths, std::nullopt, evidence, {}});
@@ -319,12 +316,16 @@ void AddScoped(const ResidueUnit& unit, LicenseFinding* finding) {
 void AddTerms(absl::string_view rest, LicenseFinding* finding, std::vector<SpdxExpression>* all) {
   Evidence* const evidence = &finding->evidence;
   std::vector<std::string> ids;
+  bool listed = false;
   for (const SpdxExpression& license : *all) {
     for (const spdx::LicenseTerm& term : license.Terms()) {
       ids.push_back(term.id);
       if (!term.exception.empty()) ids.push_back(term.exception);
+      listed = listed || !absl::StartsWith(term.id, "LicenseRef-");
     }
   }
+  // A text that the list does not have is terms already.
+  if (!listed) return;
   Evidence terms;
   for (const ResidueUnit& unit : FindResidue(rest, ids)) {
     const std::string words = spdx::NormalizeWords(unit.text);
@@ -431,6 +432,9 @@ LicenseFinding ReadWhole(absl::string_view text, TextMatches matches) {
     }
   }
   finding.copyrights = CopyrightLines(text);
+  for (const ResidueUnit& unit : FindTrainingTerms(text)) {
+    finding.evidence.push_back(MakeEvidence("training", "", unit.text, 1, {unit.line, unit.line}));
+  }
   return finding;
 }
 
