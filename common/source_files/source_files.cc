@@ -188,6 +188,8 @@ absl::string_view ReadLine(absl::string_view name, absl::string_view line,
 
 // The order of the tests matters: a file NOTICE in a folder LICENSES is a notice.
 Kind GetKind(absl::string_view path) {
+  // A wheel lists its licence files, whatever their names (PEP 639).
+  const bool recorded = IsInDistInfo(path) && absl::StrContains(path, ".dist-info/licenses/");
   path = ProjectPath(path);
   const absl::string_view name = BaseName(path);
   if (IsMetadataName(name)) return Kind::kMetadata;
@@ -199,6 +201,8 @@ Kind GetKind(absl::string_view path) {
   if (IsTermsName(name)) return IsCode(name) || IsMarkup(name) ? Kind::kOther : Kind::kTerms;
   const bool named = BeginsWithAny(name, {"license", "licence", "copying", "unlicense"});
   const bool kept = IsInLicensesFolder(path);
+  const bool people = BeginsWithAny(name, {"author", "contributor", "citation", "changelog"});
+  if (recorded && !named && !people && !IsCode(name) && !IsMarkup(name)) return Kind::kLicenseText;
   if ((!named && !kept) || IsCode(name) || IsMarkup(name)) return Kind::kOther;
   const std::string lower = absl::AsciiStrToLower(name);
   if (kept && !IsOfThirdParties(lower)) return Kind::kLicenseText;

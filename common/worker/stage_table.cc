@@ -36,11 +36,11 @@ constexpr StageInfo Splittable(StageInfo stage) {
 constexpr StageInfo kStages[] = {
     Uncached(CallsHost(Source(StageId::kDiscover, "discover", 1))),
     Uncached(CallsHost(Source(StageId::kPin, "pin", 1))),
-    CallsHost(Source(StageId::kFetch, "fetch", 5)),
+    CallsHost(Source(StageId::kFetch, "fetch", 6)),
     Splittable(Shard(StageId::kExtract, "extract", 13)),
     Source(StageId::kLink, "link", 12),
     Splittable(Shard(StageId::kCompile, "compile", 5)),
-    Shard(StageId::kValidate, "validate", 8),
+    Shard(StageId::kValidate, "validate", 9),
     Shard(StageId::kSign, "sign", 5),
     Job(StageId::kPair, "pair", 4),
     Job(StageId::kResolve, "resolve", 4),

@@ -10,11 +10,13 @@
 #include "services/validator/core/license/finder.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -22,6 +24,7 @@
 #include "common/base/text.h"
 #include "common/source_files/source_files.h"
 #include "common/spdx/expression.h"
+#include "common/spdx/text/words.h"
 #include "services/validator/core/license/text/residue.h"
 #include "services/validator/core/license/text/text.h"
 #include "services/validator/core/license/words/attribution.h"
@@ -35,6 +38,8 @@ using spdx::LicenseTerm;
 constexpr double kHeaderText = 1.0;
 constexpr double kHeaderNotice = 0.95;
 constexpr double kStated = 0.5;
+constexpr double kStatedPath = 0.8;
+constexpr double kSameHolder = 0.8;
 constexpr double kAnnotation = 1.0;
 constexpr double kPart = 0.8;  // a part of an aggregate
 // at most, for a licence from above a folder that may be other people's code
@@ -217,8 +222,16 @@ v1::License AddAggregate(const Annotated& annotated, v1::License license) {
 
 }  // namespace
 
-LicenseFinder::LicenseFinder(const v1::SourceTree& tree, absl::string_view stated)
-    : files_(tree), packages_(tree), annotations_(tree), stated_(FromJob(stated)) {
+LicenseFinder::LicenseFinder(const v1::SourceTree& tree, const StatedLicenses& stated)
+    : files_(tree), packages_(tree), annotations_(tree), stated_(FromJob(stated.source)) {
+  for (const v1::PathLicense& entry : stated.paths) {
+    absl::StatusOr<GlobSet> globs =
+        GlobSet::Compile({entry.paths().begin(), entry.paths().end()}, {});
+    std::optional<v1::License> license = FromJob(entry.license());
+    if (!globs.ok() || !license.has_value()) continue;
+    license->set_confidence(kStatedPath);
+    path_licenses_.emplace_back(*std::move(globs), *std::move(license));
+  }
   for (const v1::SourceFile& file : tree.license_files()) {
     const absl::string_view of = source_files::FileOfSideTags(file.path());
     if (!of.empty()) side_tags_[of] = &file;
@@ -233,7 +246,7 @@ v1::License LicenseFinder::Find(absl::string_view path, absl::string_view conten
   const std::optional<source_files::VendoredFolder> vendored =
       source_files::FindVendoredFolder(path);
   const bool certain = vendored.has_value() && vendored->certain;
-  const Subject subject = {path, certain ? vendored->container : absl::string_view(), origins};
+  Subject subject = {path, certain ? vendored->container : absl::string_view(), origins};
   const Annotations::Answer annotated = annotations_.Of(path);
   HeaderFindings header;
   v1::License decided;
@@ -241,6 +254,7 @@ v1::License LicenseFinder::Find(absl::string_view path, absl::string_view conten
     decided = FromAnnotation(*annotated.instead);
   } else {
     header = ReadTagsOrHeader(path, content);
+    subject.copyrights = header.copyrights;
     decided = Decide(subject, header);
     if (annotated.besides.has_value()) decided = AddAggregate(*annotated.besides, decided);
     decided = AddTerms(subject, std::move(decided));
@@ -453,10 +467,49 @@ std::optional<v1::License> LicenseFinder::FromRoot(const Subject& subject) {
   return WithParts(*findings.back(), subject.path, subject.origins);
 }
 
+namespace {
+
+// Returns the words of a copyright line that name its holder.
+std::set<std::string> HolderWords(absl::string_view line) {
+  static constexpr absl::string_view kOthers[] = {
+      "copyright", "c",  "all",  "rights", "reserved",     "the",     "and",        "inc",
+      "llc",       "ltd", "corp", "corporation", "contributors", "authors", "affiliates", "its",
+      "by",        "to", "present", "portions"};
+  std::set<std::string> words;
+  for (std::string& word : spdx::SentenceWords(line)) {
+    const bool number = absl::c_any_of(word, absl::ascii_isdigit);
+    if (!number && word != "." && !absl::c_linear_search(kOthers, word))
+      words.insert(std::move(word));
+  }
+  return words;
+}
+
+}  // namespace
+
+// Returns whether code in a folder for other people's code is the source's own: its head names the
+// holder of the source's licence; or neither the head nor the source's licence names anybody else.
+bool LicenseFinder::IsOwnCode(const Subject& subject) {
+  const std::vector<const LicenseFinding*> findings = files_.Above(subject.path);
+  if (findings.empty() || !findings.back()->license.has_value()) return false;
+  std::set<std::set<std::string>> holders;
+  for (const std::string& line : findings.back()->copyrights) holders.insert(HolderWords(line));
+  holders.erase(std::set<std::string>());
+  if (holders.empty()) return false;
+  if (subject.copyrights.empty()) {
+    return holders.size() == 1 && findings.back()->parts.empty() && subject.origins.empty();
+  }
+  return absl::c_all_of(subject.copyrights, [&](const std::string& line) {
+    return holders.contains(HolderWords(line));
+  });
+}
+
 // Returns the licence from outside the file: an annotation that fills gaps, the nearest LICENSE
 // file above, package metadata, or last what the job file states. The search stops at the top of a
 // folder that certainly holds other people's code, because the licence above it is not theirs.
 v1::License LicenseFinder::FromElsewhere(const Subject& subject) {
+  for (const auto& [globs, license] : path_licenses_) {
+    if (globs.Matches(subject.path)) return license;
+  }
   const Annotations::Answer annotated = annotations_.Of(subject.path);
   if (annotated.otherwise.has_value() && annotated.otherwise->says_license) {
     return FromAnnotation(*annotated.otherwise);
@@ -472,6 +525,12 @@ v1::License LicenseFinder::FromElsewhere(const Subject& subject) {
       source_files::FindVendoredFolder(subject.path);
   if (!license.has_value()) {
     const bool others = vendored.has_value() && vendored->certain;
+    if (others && IsOwnCode(subject)) {
+      v1::License own = WithParts(*files_.Above(subject.path).back(), subject.path, subject.origins);
+      const double sure = subject.copyrights.empty() ? kMaybeVendored : kSameHolder;
+      own.set_confidence(std::min(own.confidence(), sure));
+      return own;
+    }
     if (others) return Unknown(absl::StrCat("vendored:", ToUtf8(vendored->path)));
     return stated_.value_or(Unknown(""));
   }
