@@ -1,13 +1,13 @@
-// What is left of a file beside a known licence text, the basic idea: nobody can list the sentences
-// that take a right away, so the harmless ones are listed instead, and everything else counts as
-// terms. A text is cut into paragraphs, these into sentences, and a sentence that is not harmless as
-// a whole into its lines. A unit is harmless if one of a few rules knows it:
+// Residue, the words of a file beside a known licence text, the basic idea: the sentences that take
+// a right away cannot be listed, so the harmless ones are, and everything else counts as terms. A
+// text is cut into paragraphs, these into sentences, and a sentence that is not harmless as a whole
+// into its lines. A unit is harmless if one of a few rules knows it:
 //
 //   plain words   each of its words is in kPlainWords. The list has no negation, no "must", "may" or
 //                 "only", and no word for using, copying or training: without these no sentence can
 //                 restrict anything.
 //   a frame       "written by NAME", "Copyright (c) 2020 NAME": a beginning that is known, then up
-//                 to kMaxName words, none of which is in kDecisive.
+//                 to kMaxName words, and no word of kDecisiveWords.
 //   a known text  its words follow one another in a permissive licence or in one of those that were
 //                 found, in runs of at least kRun words.
 //
@@ -65,7 +65,7 @@ constexpr char kNeutralWords[] =
 constexpr char kPlainWords[] =
     // articles, pronouns, prepositions, conjunctions
     "a an the this these that those it its they them their there here he she his her we our us you "
-    "your i me my who whom whose which what of in to for and or by with from on at as into onto "
+    "your i me my who which what of in to for and or by with from on at as into onto "
     "over under about above below between among through since until during before after within "
     "along across per via than then also too both each every all any some many most more several "
     "various other others another same such own both so if when where how "
@@ -155,8 +155,8 @@ constexpr char kLegalWords[] =
     "clause policy covenant pledge eula exception exceptions copyleft permission cc nc nd gpl "
     "gplv2 gplv3 lgpl agpl sspl mulan epl mpl eupl cddl";
 
-// Words of which a holder's name may be made, but not a line that is only a name: it may be the
-// title of a licence.
+// Words that a holder's name may have. A line that is only a name has none of them, since it may be
+// the title of a licence.
 constexpr char kCauseWords[] =
     "commons rail fair responsible notice domain ai ml human humans good research education";
 
@@ -283,7 +283,7 @@ constexpr ExceptionText kExceptionTexts[] = {
      "including the above copyright and permission notices."},
 };
 
-// Licences whose sentences may stand beside any other: each grants, disclaims or asks for notices.
+// Licences whose sentences may be beside any other: each grants, disclaims or asks for notices.
 constexpr const char* kPermissive[] = {"MIT",  "ISC",   "BSD-2-Clause", "BSD-3-Clause",
                                        "0BSD", "Zlib",  "NCSA",         "BSL-1.0",
                                        "X11",  "MIT-0", "HPND",         "Unlicense",
@@ -377,7 +377,7 @@ std::string Joined(const std::vector<std::string>& words) {
   return absl::StrCat(" ", absl::StrJoin(words, " "), " ");
 }
 
-// The runs of kRun words of the licences that may stand beside any other, or were found.
+// The runs of kRun words of the licences that may be beside any other, or were found.
 class KnownRuns {
  public:
   explicit KnownRuns(const std::vector<std::string>& licenses) {
@@ -479,7 +479,7 @@ class Judge {
                        [&](const std::string& word) { return IsPlainWord(word); });
   }
 
-  // Returns whether all words are plain but for names: words with capitals or within quotes, none
+  // Returns whether all words are plain except names: words with capitals or within quotes, none
   // about licences. "This module was extracted from the `cloud` package of PiCloud."
   bool IsPlainWithNames(absl::string_view unit, const std::vector<std::string>& words) const {
     if (IsLegal(words)) return false;

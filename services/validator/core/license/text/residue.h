@@ -48,7 +48,7 @@ absl::string_view GetTrainingUse(absl::string_view sentence);
 // LICENSE: COPYRIGHT, LICENSE.bsd. `paths` has the names.
 std::vector<ResidueUnit> FindOtherLicenseFiles(absl::string_view comments);
 
-// Returns whether words that stand in the place of a holder's name can be one: at most 24, none
+// Returns whether words in the place of a holder's name can be one: at most 24, none
 // with which a sentence can forbid or require anything.
 bool IsNameLike(const std::vector<std::string>& words);
 

@@ -174,7 +174,7 @@ class TextMatcher {
     }
   }
 
-  // The licence is another one, which the list does not have.
+  // Names a text that the list does not have.
   static std::string AlteredId(absl::string_view id) {
     return absl::StrCat("LicenseRef-", id, "-altered");
   }

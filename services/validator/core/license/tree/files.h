@@ -24,7 +24,7 @@ class LicenseFiles {
   // counts too.
   std::vector<const LicenseFinding*> Above(absl::string_view path, absl::string_view top = "");
 
-  // Returns the finding of the file with this name in one of those folders; null if there is none.
+  // Returns the finding of the file with this name in one of those folders; null without one.
   const LicenseFinding* Named(absl::string_view path, absl::string_view name);
 
   // Returns the sentences that take something back which the licences grant, in the files of terms,
