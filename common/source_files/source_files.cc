@@ -55,10 +55,10 @@ bool IsTermsName(absl::string_view name) {
     word.push_back(c == '-' || c == ' ' ? '_' : absl::ascii_tolower(c));
   }
   for (const absl::string_view known :
-       {"terms", "additional_terms", "additional_conditions", "terms_of_use", "terms_and_conditions",
-        "addendum", "license_addendum", "rider", "use_policy", "usage_policy",
-        "acceptable_use_policy", "acceptable_use", "restrictions", "use_restrictions",
-        "commons_clause", "eula"}) {
+       {"terms", "additional_terms", "additional_conditions", "terms_of_use",
+        "terms_and_conditions", "addendum", "license_addendum", "rider", "use_policy",
+        "usage_policy", "acceptable_use_policy", "acceptable_use", "restrictions",
+        "use_restrictions", "commons_clause", "eula"}) {
     if (word == known) return true;
   }
   return absl::EndsWith(word, "_terms") || absl::EndsWith(word, "_use_policy");
@@ -197,7 +197,8 @@ Kind GetKind(absl::string_view path) {
   if (!FileOfSideTags(path).empty()) return Kind::kSideTags;
   const bool notice = BeginsWithAny(name, {"notice", "copyright"});
   if (notice) return IsCode(name) ? Kind::kOther : Kind::kNotice;
-  if (BeginsWithAny(name, {"readme"})) return IsCode(name) || IsMarkup(name) ? Kind::kOther : Kind::kReadme;
+  if (BeginsWithAny(name, {"readme"}))
+    return IsCode(name) || IsMarkup(name) ? Kind::kOther : Kind::kReadme;
   if (IsTermsName(name)) return IsCode(name) || IsMarkup(name) ? Kind::kOther : Kind::kTerms;
   const bool named = BeginsWithAny(name, {"license", "licence", "copying", "unlicense"});
   const bool kept = IsInLicensesFolder(path);

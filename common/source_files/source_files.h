@@ -26,8 +26,8 @@ enum class Kind {
   kTerms,
   // README*, which may take back what the licence beside it grants.
   kReadme,
-  // NOTICE* and COPYRIGHT* in any case, except code. It must be passed on with the code, and does not give its
-  // licence.
+  // NOTICE* and COPYRIGHT* in any case, except code. It must be passed on with the code, and does
+  // not give its licence.
   kNotice,
   // One of kMetadataFiles.
   kMetadata,

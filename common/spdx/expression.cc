@@ -341,9 +341,8 @@ std::string NearestLicenseId(absl::string_view id) {
 absl::StatusOr<SpdxExpression> ParseKnownLicenses(absl::string_view text) {
   absl::StatusOr<SpdxExpression> expression = SpdxExpression::Parse(text);
   if (!expression.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat(expression.status().message(),
-                                                   "; the nearest identifier is ",
-                                                   NearestLicenseId(text)));
+    return absl::InvalidArgumentError(absl::StrCat(
+        expression.status().message(), "; the nearest identifier is ", NearestLicenseId(text)));
   }
   for (const LicenseTerm& term : expression->Terms()) {
     if (IsKnownLicenseId(term.id)) continue;

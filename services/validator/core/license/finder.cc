@@ -238,6 +238,24 @@ LicenseFinder::LicenseFinder(const v1::SourceTree& tree, const StatedLicenses& s
   }
 }
 
+namespace {
+
+// Returns the strictest of the words about training models.
+absl::string_view StrictestTrainingUse(const v1::License& license) {
+  absl::string_view strictest;
+  for (const v1::LicenseEvidence& found : license.found()) {
+    if (found.rule() != "training") continue;
+    const absl::string_view use = GetTrainingUse(found.text());
+    for (const absl::string_view word : {"forbidden", "limited", "permitted"}) {
+      if (strictest == word) break;
+      if (use == word) strictest = word;
+    }
+  }
+  return strictest;
+}
+
+}  // namespace
+
 // Decides in this order: an annotation that overrides the file; the file's own tags or head; what
 // lies above it. An aggregate annotation is joined with the result. The evidence and the copyright
 // lines of the file itself always stay in the record, whichever statement decides.
@@ -306,8 +324,8 @@ v1::License WithAdditionalTerms(const v1::License& license, absl::string_view ev
 }  // namespace
 
 // What the head says of terms and was not understood adds to the licence that it states. If it
-// states none, nothing is known: the licence of the root is not taken for it. A licence file that it
-// names holds too, and must be there.
+// states none, nothing is known: the licence of the root is not taken for it. A licence file that
+// it names holds too, and must be there.
 v1::License LicenseFinder::Decide(const Subject& subject, const HeaderFindings& header) {
   if (!header.terms.empty() && !StatesLicense(header)) return Unknown("header");
   v1::License license = FromStatements(subject, header);
@@ -336,24 +354,6 @@ v1::License LicenseFinder::AddTerms(const Subject& subject, v1::License license)
   }
   return license;
 }
-
-namespace {
-
-// Returns the strictest of the words about training models.
-absl::string_view StrictestTrainingUse(const v1::License& license) {
-  absl::string_view strictest;
-  for (const v1::LicenseEvidence& found : license.found()) {
-    if (found.rule() != "training") continue;
-    const absl::string_view use = GetTrainingUse(found.text());
-    for (const absl::string_view word : {"forbidden", "limited", "permitted"}) {
-      if (strictest == word) break;
-      if (use == word) strictest = word;
-    }
-  }
-  return strictest;
-}
-
-}  // namespace
 
 // Tags decide if there are any. A tag that is not understood gives NOASSERTION, even if other
 // statements are clear.
@@ -472,9 +472,9 @@ namespace {
 // Returns the words of a copyright line that name its holder.
 std::set<std::string> HolderWords(absl::string_view line) {
   static constexpr absl::string_view kOthers[] = {
-      "copyright", "c",  "all",  "rights", "reserved",     "the",     "and",        "inc",
-      "llc",       "ltd", "corp", "corporation", "contributors", "authors", "affiliates", "its",
-      "by",        "to", "present", "portions"};
+      "copyright",  "c",   "all", "rights", "reserved",    "the",          "and",
+      "inc",        "llc", "ltd", "corp",   "corporation", "contributors", "authors",
+      "affiliates", "its", "by",  "to",     "present",     "portions"};
   std::set<std::string> words;
   for (std::string& word : spdx::SentenceWords(line)) {
     const bool number = absl::c_any_of(word, absl::ascii_isdigit);
@@ -526,7 +526,8 @@ v1::License LicenseFinder::FromElsewhere(const Subject& subject) {
   if (!license.has_value()) {
     const bool others = vendored.has_value() && vendored->certain;
     if (others && IsOwnCode(subject)) {
-      v1::License own = WithParts(*files_.Above(subject.path).back(), subject.path, subject.origins);
+      v1::License own =
+          WithParts(*files_.Above(subject.path).back(), subject.path, subject.origins);
       const double sure = subject.copyrights.empty() ? kMaybeVendored : kSameHolder;
       own.set_confidence(std::min(own.confidence(), sure));
       return own;

@@ -241,7 +241,8 @@ constexpr size_t kNameWindow = 4;
 // The shortest word that may be a misspelling of another.
 constexpr size_t kMinMisspelled = 5;
 
-// Returns whether the words are the same except for the places where lines were broken: "dis tribute".
+// Returns whether the words are the same except for the places where lines were broken: "dis
+// tribute".
 bool AreSplit(const std::vector<std::string>& a, const std::vector<std::string>& b) {
   return absl::StrJoin(a, "") == absl::StrJoin(b, "");
 }

@@ -110,7 +110,8 @@ constexpr char kPlainWords[] =
     "distributed released dual dually either mit expat x11 bsd apache isc zlib boost unlicense "
     "clause clauses 0 1 2 3 4 two three four simplified new revised modified style "
     "free open osi approved permissive common same different respective corresponding "
-    "third party parties certain remainder ii iii iv vi vii viii ix separate root top level legal january february march april june july august september "
+    "third party parties certain remainder ii iii iv vi vii viii ix separate root top level legal "
+    "january february march april june july august september "
     "october november december spdx identifier filecopyrighttext type end begin start "
     // plain description
     "high performance fast small simple large efficient optimized modern easy flexible general "
@@ -119,9 +120,11 @@ constexpr char kPlainWords[] =
     "methods class classes example examples test tests script scripts paper papers article book "
     "science computer numerical scientific mathematical math language languages compiler "
     "framework frameworks system systems network networks interface interfaces api "
-    "block certificate certificates authority authorities present contributions time day days way place parts case cases number numbers following follows "
+    "block certificate certificates authority authorities present contributions time day days way "
+    "place parts case cases number numbers following follows "
     "similar derivative derivatives extended extends extension extensions dependency dependencies "
-    "depends beyond standard parser modified note bundle holds versioning records wants further mark specific particular commit message change "
+    "depends beyond standard parser modified note bundle holds versioning records wants further "
+    "mark specific particular commit message change "
     "changes committed one ones like well just very far long great better";
 
 // Words with which a sentence can forbid, require or limit something. No name has one of them.
@@ -192,21 +195,72 @@ const WordSet& Decisive() {
 
 // The beginnings of lines that go on with a name, an address or a date.
 constexpr const char* kFrames[] = {
-    "written by",     "authored by",    "author",           "authors",        "developed by",
-    "created by",     "maintained by",  "maintainer",       "maintainers",    "contributed by",
-    "contributor",    "contributors",   "designed by",      "implemented by", "ported by",
-    "ported to",      "thanks to",      "special thanks",   "we thank",       "contact",
-    "e mail",         "email",          "homepage",         "website",        "project",
-    "repository",     "version",        "file",             "name",           "title",
-    "url",            "source",         "date",             "adapted from",   "based on",
-    "derived from",   "ported from",    "originally by",    "originally written by",
-    "original author", "original authors", "copyright",     "copyrights",     "c",
-    "portions copyright", "parts copyright", "portions c",  "modifications copyright",
-    "all modifications copyright", "with contributions by", "with contributions from",
-    "is copyright", "is copyrighted by", "spdx filecopyrighttext", "upstream name",
-    "upstream contact", "license for", "licence for", "the following license applies to",
-    "all contributions by", "contributions by", "developed at", "maintained at", "port by",
-    "typescript port", "port to",
+    "written by",
+    "authored by",
+    "author",
+    "authors",
+    "developed by",
+    "created by",
+    "maintained by",
+    "maintainer",
+    "maintainers",
+    "contributed by",
+    "contributor",
+    "contributors",
+    "designed by",
+    "implemented by",
+    "ported by",
+    "ported to",
+    "thanks to",
+    "special thanks",
+    "we thank",
+    "contact",
+    "e mail",
+    "email",
+    "homepage",
+    "website",
+    "project",
+    "repository",
+    "version",
+    "file",
+    "name",
+    "title",
+    "url",
+    "source",
+    "date",
+    "adapted from",
+    "based on",
+    "derived from",
+    "ported from",
+    "originally by",
+    "originally written by",
+    "original author",
+    "original authors",
+    "copyright",
+    "copyrights",
+    "c",
+    "portions copyright",
+    "parts copyright",
+    "portions c",
+    "modifications copyright",
+    "all modifications copyright",
+    "with contributions by",
+    "with contributions from",
+    "is copyright",
+    "is copyrighted by",
+    "spdx filecopyrighttext",
+    "upstream name",
+    "upstream contact",
+    "license for",
+    "licence for",
+    "the following license applies to",
+    "all contributions by",
+    "contributions by",
+    "developed at",
+    "maintained at",
+    "port by",
+    "typescript port",
+    "port to",
 };
 
 // Phrases that are taken out of a line before it is judged: they are in most licence files, and
@@ -266,14 +320,17 @@ struct ExceptionText {
 
 constexpr ExceptionText kExceptionTexts[] = {
     {"LLVM-exception",
-     "LLVM Exceptions to the Apache 2.0 License. As an exception, if, as a result of your compiling "
+     "LLVM Exceptions to the Apache 2.0 License. As an exception, if, as a result of your "
+     "compiling "
      "your source code, portions of this Software are embedded into an Object form of such source "
      "code, you may redistribute such embedded portions in such Object form without complying with "
-     "the conditions of Sections 4(a), 4(b) and 4(d) of the License. In addition, if you combine or "
+     "the conditions of Sections 4(a), 4(b) and 4(d) of the License. In addition, if you combine "
+     "or "
      "link compiled forms of this Software with software that is licensed under the GPLv2 "
      "(\"Combined Software\") and if a court of competent jurisdiction determines that the patent "
      "provision (Section 3), the indemnity provision (Section 9) or other Section of the License "
-     "conflicts with the conditions of the GPLv2, you may retroactively and prospectively choose to "
+     "conflicts with the conditions of the GPLv2, you may retroactively and prospectively choose "
+     "to "
      "deem waived or otherwise exclude such Section(s) of the License, but only in their entirety "
      "and only with respect to the Combined Software."},
     {"fmt-exception",
@@ -284,10 +341,9 @@ constexpr ExceptionText kExceptionTexts[] = {
 };
 
 // Licences whose sentences may be beside any other: each grants, disclaims or asks for notices.
-constexpr const char* kPermissive[] = {"MIT",  "ISC",   "BSD-2-Clause", "BSD-3-Clause",
-                                       "0BSD", "Zlib",  "NCSA",         "BSL-1.0",
-                                       "X11",  "MIT-0", "HPND",         "Unlicense",
-                                       "BSD-2-Clause-Views"};
+constexpr const char* kPermissive[] = {
+    "MIT",   "ISC",  "BSD-2-Clause", "BSD-3-Clause",      "0BSD", "Zlib", "NCSA", "BSL-1.0", "X11",
+    "MIT-0", "HPND", "Unlicense",    "BSD-2-Clause-Views"};
 
 // The punctuation of Unicode that separates words: Latin-1's signs, dashes, quotes, bullets, boxes.
 bool IsMark(uint32_t c) {
@@ -358,7 +414,8 @@ std::vector<std::string> Tokens(absl::string_view unit) {
     for (size_t at = 0; at < token.size();) {
       size_t size = 1;
       const uint32_t c = CodePoint(token, at, &size);
-      const bool letter = c < 0x80 ? absl::ascii_isalnum(static_cast<char>(c)) || c == '+' : !IsMark(c);
+      const bool letter =
+          c < 0x80 ? absl::ascii_isalnum(static_cast<char>(c)) || c == '+' : !IsMark(c);
       if (letter) {
         absl::StrAppend(&word, absl::AsciiStrToLower(token.substr(at, size)));
       } else if (!word.empty() && c == '.' && absl::ascii_isdigit(word.back())) {
@@ -399,7 +456,8 @@ class KnownRuns {
     size_t covered = 0;
     size_t known = 0;
     for (size_t i = 0; i < words.size(); ++i) {
-      if (i + kRun <= words.size() && runs_.contains(Hash(words.begin() + static_cast<std::ptrdiff_t>(i)))) {
+      if (i + kRun <= words.size() &&
+          runs_.contains(Hash(words.begin() + static_cast<std::ptrdiff_t>(i)))) {
         covered = i + kRun;
       }
       if (i < covered) ++known;
@@ -448,8 +506,9 @@ class Judge {
     std::string text = Joined(Tokens(unit));
     for (const char* phrase : kHarmlessPhrases) Remove(phrase, &text);
     const std::vector<std::string> words = absl::StrSplit(text, ' ', absl::SkipEmpty());
-    return IsPlain(words) || IsPlainWithNames(unit, words) || FitsFrame(text) || IsCopyright(words) || IsName(unit, words) ||
-           IsStatement(words) || AsksForCitation(text) || Runs().Cover(unit);
+    return IsPlain(words) || IsPlainWithNames(unit, words) || FitsFrame(text) ||
+           IsCopyright(words) || IsName(unit, words) || IsStatement(words) ||
+           AsksForCitation(text) || Runs().Cover(unit);
   }
 
  private:
@@ -494,8 +553,8 @@ class Judge {
     size_t count = 0;
     for (const std::string& word : words) {
       if (IsPlainWord(word)) continue;
-      const bool name = names.contains(word) && !Decisive().contains(word) &&
-                        !CauseWords().contains(word);
+      const bool name =
+          names.contains(word) && !Decisive().contains(word) && !CauseWords().contains(word);
       if (!name || ++count > kMaxLead) return false;
     }
     return true;
@@ -519,7 +578,8 @@ class Judge {
     return false;
   }
 
-  // Returns whether it is a copyright line after a short name: "python-dotenv Copyright (c) 2014 X".
+  // Returns whether it is a copyright line after a short name: "python-dotenv Copyright (c) 2014
+  // X".
   static bool IsCopyright(const std::vector<std::string>& words) {
     if (IsLegal(words)) return false;
     for (size_t i = 0; i + 1 < words.size() && i <= kMaxLead; ++i) {
@@ -538,7 +598,8 @@ class Judge {
       return CauseWords().contains(word);
     });
     if (cause) return false;
-    for (absl::string_view word : absl::StrSplit(unit, absl::ByAnyChar(" \t\r\n"), absl::SkipEmpty())) {
+    for (absl::string_view word :
+         absl::StrSplit(unit, absl::ByAnyChar(" \t\r\n"), absl::SkipEmpty())) {
       while (!word.empty() && absl::ascii_ispunct(word.front())) word.remove_prefix(1);
       while (!word.empty() && absl::ascii_ispunct(word.back())) word.remove_suffix(1);
       const bool small = std::none_of(word.begin(), word.end(), absl::ascii_isupper) &&
@@ -550,8 +611,8 @@ class Judge {
 
   // Returns whether it is a name and a statement of plain words: "X is licensed under the MIT".
   bool IsStatement(const std::vector<std::string>& words) const {
-    static constexpr absl::string_view kVerbs[] = {"is", "are", "was", "were", "has", "license",
-                                                   "licensed", "mit", "bsd", "apache"};
+    static constexpr absl::string_view kVerbs[] = {"is",      "are",      "was", "were", "has",
+                                                   "license", "licensed", "mit", "bsd",  "apache"};
     for (size_t i = 0; i < words.size() && i <= kMaxLead; ++i) {
       if (std::find(std::begin(kVerbs), std::end(kVerbs), words[i]) == std::end(kVerbs)) continue;
       const std::vector<std::string> name(words.begin(),
@@ -569,7 +630,8 @@ class Judge {
 
   // Returns whether it asks for a citation, and does not demand it.
   bool AsksForCitation(std::string text) const {
-    const bool asks = absl::StrContains(text, " please ") || absl::StrContains(text, " consider ") ||
+    const bool asks = absl::StrContains(text, " please ") ||
+                      absl::StrContains(text, " consider ") ||
                       absl::StrContains(text, " appreciate ");
     if (!asks) return false;
     for (const char* word : {"cite", "citing", "citation", "citations", "consider", "appreciate",
@@ -601,7 +663,8 @@ constexpr char kScopedWords[] =
 std::vector<std::string> ReadScope(absl::string_view unit) {
   static const auto* const scoped = new WordSet(MakeSet(kScopedWords));
   std::vector<std::string> paths;
-  for (absl::string_view token : absl::StrSplit(unit, absl::ByAnyChar(" \t\r\n"), absl::SkipEmpty())) {
+  for (absl::string_view token :
+       absl::StrSplit(unit, absl::ByAnyChar(" \t\r\n"), absl::SkipEmpty())) {
     while (!token.empty() && absl::StrContains("`'\"(*,", token.front())) token.remove_prefix(1);
     while (!token.empty() && absl::StrContains("`'\"),.:*/", token.back())) token.remove_suffix(1);
     const bool path = absl::StrContains(token, '/') || absl::StrContains(token, '_');
@@ -695,7 +758,9 @@ template <typename Visit>
 void VisitTerms(absl::string_view text, const std::vector<std::string>& licenses,
                 const Visit& visit) {
   Judge judge(licenses);
-  const auto part = [&](const Unit& unit) { return text.substr(unit.begin, unit.end - unit.begin); };
+  const auto part = [&](const Unit& unit) {
+    return text.substr(unit.begin, unit.end - unit.begin);
+  };
   const auto harmless = [&](const Unit& unit) { return judge.IsHarmless(part(unit)); };
   size_t counted = 0;
   int line = 1;
@@ -704,8 +769,7 @@ void VisitTerms(absl::string_view text, const std::vector<std::string>& licenses
       if (harmless(sentence)) continue;
       const std::vector<Unit> lines = Lines(text, sentence);
       if (std::all_of(lines.begin(), lines.end(), harmless)) continue;
-      const size_t at =
-          std::min(text.find_first_not_of(" \t\r\n", sentence.begin), sentence.end);
+      const size_t at = std::min(text.find_first_not_of(" \t\r\n", sentence.begin), sentence.end);
       line += static_cast<int>(std::count(text.begin() + static_cast<std::ptrdiff_t>(counted),
                                           text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
       counted = at;
@@ -723,41 +787,59 @@ bool HasAny(const std::string& text, std::initializer_list<absl::string_view> ph
 
 // Returns whether a sentence forbids a deed with the work, or limits it to a purpose.
 bool Restricts(const std::string& text) {
-  if (HasAny(text, {"commons clause", "proprietary", "confidential", "trade secret",
-                    "trade secrets", "noncommercial", "non commercial", "purposes only",
-                    "research only", "academic only", "academic use", "personal use",
-                    "evaluation only", "not evil"})) {
+  if (HasAny(text,
+             {"commons clause", "proprietary", "confidential", "trade secret", "trade secrets",
+              "noncommercial", "non commercial", "purposes only", "research only", "academic only",
+              "academic use", "personal use", "evaluation only", "not evil"})) {
     return true;
   }
-  const bool work = HasAny(text, {"software", "code", "file", "program", "work", "repository",
-                                  "library", "materials", "project", "model", "models", "use",
-                                  "redistribution"});
-  const bool deed = HasAny(text, {"use", "used", "copy", "copied", "distribute", "distributed",
-                                  "redistribution", "redistribute", "redistributed", "reproduce",
-                                  "reproduced", "train", "training", "trained", "disclosed",
-                                  "sold", "sell", "commercial", "military", "operate", "provide"});
-  const bool limit = HasAny(text, {"may not", "must not", "shall not", "not be", "cannot",
-                                   "may only", "only be used", "only for", "prohibited",
-                                   "forbidden", "not permitted", "not allowed", "disallowed",
-                                   "permission", "consent", "shall be used", "authorization",
-                                   "opt out", "requires a license", "request a license"});
+  const bool work =
+      HasAny(text, {"software", "code", "file", "program", "work", "repository", "library",
+                    "materials", "project", "model", "models", "use", "redistribution"});
+  const bool deed =
+      HasAny(text, {"use",         "used",           "copy",         "copied",        "distribute",
+                    "distributed", "redistribution", "redistribute", "redistributed", "reproduce",
+                    "reproduced",  "train",          "training",     "trained",       "disclosed",
+                    "sold",        "sell",           "commercial",   "military",      "operate",
+                    "provide"});
+  const bool limit = HasAny(text, {"may not",
+                                   "must not",
+                                   "shall not",
+                                   "not be",
+                                   "cannot",
+                                   "may only",
+                                   "only be used",
+                                   "only for",
+                                   "prohibited",
+                                   "forbidden",
+                                   "not permitted",
+                                   "not allowed",
+                                   "disallowed",
+                                   "permission",
+                                   "consent",
+                                   "shall be used",
+                                   "authorization",
+                                   "opt out",
+                                   "requires a license",
+                                   "request a license"});
   return work && deed && limit;
 }
 
 // Returns whether a sentence of a comment speaks of what may be done with the work.
 bool SpeaksOfTerms(const std::string& text) {
   return Restricts(text) ||
-         HasAny(text, {"license", "licenses", "licensed", "licence", "licensing", "eula",
-                       "copyleft", "gpl", "gplv2", "gplv3", "lgpl", "agpl", "cc by", "cc0",
-                       "creative commons", "terms of use", "terms of service",
-                       "some rights reserved"});
+         HasAny(text,
+                {"license", "licenses", "licensed", "licence", "licensing", "eula", "copyleft",
+                 "gpl", "gplv2", "gplv3", "lgpl", "agpl", "cc by", "cc0", "creative commons",
+                 "terms of use", "terms of service", "some rights reserved"});
 }
 
-// Returns the names of files in the unit that hold a licence other than the source's own: COPYRIGHT,
-// LICENSE.bsd, COPYING-NV. Empty for LICENSE, LICENSE.txt and COPYING.
+// Returns the names of files in the unit that hold a licence other than the source's own:
+// COPYRIGHT, LICENSE.bsd, COPYING-NV. Empty for LICENSE, LICENSE.txt and COPYING.
 std::vector<std::string> LicenseFileNames(absl::string_view unit) {
   std::vector<std::string> names;
-  for (absl::string_view token : absl::StrSplit(unit, absl::ByAnyChar(" \t\r\n"), absl::SkipEmpty())) {
+  for (absl::string_view token :
+       absl::StrSplit(unit, absl::ByAnyChar(" \t\r\n"), absl::SkipEmpty())) {
     while (!token.empty() && absl::StrContains("`'\"(<[./", token.front())) token.remove_prefix(1);
     while (!token.empty() && absl::StrContains("`'\")>].,:;", token.back())) token.remove_suffix(1);
     const absl::string_view name = token.substr(token.rfind('/') + 1);
@@ -815,9 +897,9 @@ void VisitSentences(absl::string_view text, const Visit& visit) {
   int line = 1;
   for (const Unit& paragraph : Paragraphs(text)) {
     for (const Unit& sentence : Sentences(text, paragraph)) {
-      line += static_cast<int>(std::count(text.begin() + static_cast<std::ptrdiff_t>(counted),
-                                          text.begin() + static_cast<std::ptrdiff_t>(sentence.begin),
-                                          '\n'));
+      line += static_cast<int>(
+          std::count(text.begin() + static_cast<std::ptrdiff_t>(counted),
+                     text.begin() + static_cast<std::ptrdiff_t>(sentence.begin), '\n'));
       counted = sentence.begin;
       visit(text.substr(sentence.begin, sentence.end - sentence.begin), line);
     }
@@ -844,17 +926,17 @@ std::vector<ResidueUnit> FindRestrictions(absl::string_view text, bool prose) {
 
 absl::string_view GetTrainingUse(absl::string_view sentence) {
   const std::string words = Joined(Tokens(sentence));
-  const bool trains = HasAny(words, {"train", "training", "trained", "data mining", "machine learning",
-                                     "fine tune", "finetune", "pretraining"});
-  const bool models = HasAny(words, {"model", "models", "ai", "llm", "llms", "machine learning",
-                                     "artificial intelligence", "neural", "data mining",
-                                     "language models"});
-  const bool modal = HasAny(words, {"may", "must", "shall", "permitted", "allowed", "prohibited",
-                                    "forbidden", "granted", "grant", "disallowed", "consent",
-                                    "reserved", "reserves", "not", "no", "if"});
-  const bool work = HasAny(words, {"software", "code", "work", "use", "used", "repository",
-                                   "materials", "project", "data", "dataset", "it", "file",
-                                   "files", "content", "license"});
+  const bool trains = HasAny(words, {"train", "training", "trained", "data mining",
+                                     "machine learning", "fine tune", "finetune", "pretraining"});
+  const bool models =
+      HasAny(words, {"model", "models", "ai", "llm", "llms", "machine learning",
+                     "artificial intelligence", "neural", "data mining", "language models"});
+  const bool modal = HasAny(
+      words, {"may", "must", "shall", "permitted", "allowed", "prohibited", "forbidden", "granted",
+              "grant", "disallowed", "consent", "reserved", "reserves", "not", "no", "if"});
+  const bool work =
+      HasAny(words, {"software", "code", "work", "use", "used", "repository", "materials",
+                     "project", "data", "dataset", "it", "file", "files", "content", "license"});
   if (!trains || !models || !modal || !work) return "";
   if (HasAny(words, {"only", "unless", "consent", "permission", "provided", "subject", "must", "if",
                      "requires", "except", "authorization"})) {
@@ -892,8 +974,8 @@ std::vector<ResidueUnit> FindOtherLicenseFiles(absl::string_view comments) {
 
 bool IsNameLike(const std::vector<std::string>& words) {
   return words.size() <= kMaxName && std::none_of(words.begin(), words.end(), [](const auto& word) {
-    return Decisive().contains(word);
-  });
+           return Decisive().contains(word);
+         });
 }
 
 bool IsNeutral(const std::vector<std::string>& words) {

@@ -127,8 +127,8 @@ class TextMatcher {
     }
   }
 
-  // Adds the licence that the first lines are the title of: "CreativeML Open RAIL-M". Other licences
-  // have use-based restrictions too.
+  // Adds the licence that the first lines are the title of: "CreativeML Open RAIL-M". Other
+  // licences have use-based restrictions too.
   void AddTitle() {
     const std::string head = spdx::NormalizeWords(matches_.rest.substr(0, kMaxTitle));
     for (const char* title : {"open rail m", "openrail m", "openrail", "bigscience rail license"}) {

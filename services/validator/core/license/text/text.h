@@ -44,10 +44,10 @@ struct TextMatches {
   std::vector<SpdxExpression> licenses;
   // The text has something that begins like a known licence. Nothing may be concluded.
   bool altered = false;
-  Evidence evidence;   // for everything that was found, altered texts too
-  double score = 1;    // the lowest score of the texts
-  size_t covered = 0;  // words that belong to the licences found
-  size_t words = 0;    // all words, without copyright lines
+  Evidence evidence;                // for everything that was found, altered texts too
+  double score = 1;                 // the lowest score of the texts
+  size_t covered = 0;               // words that belong to the licences found
+  size_t words = 0;                 // all words, without copyright lines
   std::vector<ResidueUnit> scoped;  // statements inside licences that are about some paths
   std::string rest;                 // the text with blanks in place of the licences
 };

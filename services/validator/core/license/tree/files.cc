@@ -219,7 +219,8 @@ Evidence LicenseFiles::ReadTerms(const std::vector<const v1::SourceFile*>& files
     }
     Evidence found;
     for (const ResidueUnit& unit : units) {
-      found.push_back(MakeEvidence("residue", kAdditionalTerms, unit.text, 0, {unit.line, unit.line}));
+      found.push_back(
+          MakeEvidence("residue", kAdditionalTerms, unit.text, 0, {unit.line, unit.line}));
     }
     SetPath(file->path(), &found);
     Append(found, &terms);

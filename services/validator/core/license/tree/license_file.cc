@@ -310,9 +310,9 @@ void AddScoped(const ResidueUnit& unit, LicenseFinding* finding) {
   finding->parts.push_back({unit.text, unit.paths, std::nullopt, evidence, {}});
 }
 
-// Adds the words of `rest` that may be terms: to the evidence, and as a licence to `all`. Words that
-// a phrase in the evidence names are known already. Statements about some paths only become parts
-// without a known licence.
+// Adds the words of `rest` that may be terms: to the evidence, and as a licence to `all`. Words
+// that a phrase in the evidence names are known already. Statements about some paths only become
+// parts without a known licence.
 void AddTerms(absl::string_view rest, LicenseFinding* finding, std::vector<SpdxExpression>* all) {
   Evidence* const evidence = &finding->evidence;
   std::vector<std::string> ids;
@@ -337,7 +337,8 @@ void AddTerms(absl::string_view rest, LicenseFinding* finding, std::vector<SpdxE
       AddScoped(unit, finding);
       continue;
     }
-    terms.push_back(MakeEvidence("residue", kAdditionalTerms, unit.text, 0, {unit.line, unit.line}));
+    terms.push_back(
+        MakeEvidence("residue", kAdditionalTerms, unit.text, 0, {unit.line, unit.line}));
   }
   if (terms.empty()) return;
   Append(terms, evidence);

@@ -113,7 +113,8 @@ TEST(LicenseFileTest, ASentenceMoreMayTakeSomethingBackWhereverItIs) {
 TEST(LicenseFileTest, WhatTakesNothingBackChangesNothing) {
   for (const std::string harmless :
        {"Copyright (c) 2019-2021 The Authors of X <x@example.com>. All rights reserved.",
-        "\xc2\xa9 2020 Jos\xc3\xa9 N\xc3\xba\xc3\xb1""ez, Isaac Z. Smith and contributors",
+        "\xc2\xa9 2020 Jos\xc3\xa9 N\xc3\xba\xc3\xb1"
+        "ez, Isaac Z. Smith and contributors",
         "We thank everybody of the Example Lab.", "For questions, write to ann@example.com.",
         "Written by Ann Lee and Bob Roe", "----------------", "The X Project",
         "X is licensed under the following license:", "Please cite our paper if you use this.",
