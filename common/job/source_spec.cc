@@ -17,6 +17,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "common/base/glob.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/base/url.h"
