@@ -237,6 +237,7 @@ constexpr size_t kMaxEdits = 800;
 // After such a word a name may follow: "the name of", "provided by", "in no event shall".
 constexpr const char* kNameWords[] = {"name", "names", "by", "event"};
 constexpr size_t kNameWindow = 4;
+constexpr size_t kMaxTitleWords = 5;  // that may be missing at the beginning
 
 // The shortest word that may be a misspelling of another.
 constexpr size_t kMinMisspelled = 5;
@@ -514,7 +515,8 @@ class Matcher {
     });
     const bool name = name_place && in.size() <= kMaxFreeWords && IsNameLike(in);
     if (drops_nothing && (name || absl::c_all_of(in, IsYearOrNeutral))) return true;
-    if (AreMisspelled(out, in) || AreSplit(out, in)) return true;
+    const bool title = gap.out_begin == 0 && in.empty() && out.size() <= kMaxTitleWords;
+    if (title || AreMisspelled(out, in) || AreSplit(out, in)) return true;
     if (!out.empty()) {
       if (match->change.empty()) {
         match->change =

@@ -125,12 +125,12 @@ constexpr char kPlainWords[] =
     "similar derivative derivatives extended extends extension extensions dependency dependencies "
     "depends beyond standard parser modified note bundle holds versioning records wants further "
     "mark specific particular commit message change "
-    "changes committed one ones like well just very far long great better";
+    "changes committed tree headers one ones like well just very far long great better";
 
 // Words with which a sentence can forbid, require or limit something. No name has one of them.
 constexpr char kDecisiveWords[] =
-    "not no non none nothing never neither nor without unless except excluding exclude excludes "
-    "excluded only solely exclusively merely strictly must may might shall should will would can "
+    "not no non none nothing never neither without unless except excluding exclude excludes "
+    "excluded only solely exclusively merely strictly must may might shall should would can "
     "cannot could ought dont don isn aren use uses used using usage utilize utilized "
     "utilise utilised exploit exploited train trained training trains pretrain pretraining "
     "finetune finetuning tuning inference llm llms dataset datasets corpus scrape scraped scraping "
@@ -294,6 +294,8 @@ constexpr const char* kHarmlessPhrases[] = {
     "or any later version",
     "no copyright",
     "license applies to",
+    "including the next paragraph",
+    "used under",
     "licenses apply to",
     "license governs",
     "full terms",
@@ -495,6 +497,8 @@ class KnownRuns {
   absl::flat_hash_set<size_t> runs_;
 };
 
+bool IsCapitalOrDigit(char c) { return absl::ascii_isupper(c) || absl::ascii_isdigit(c); }
+
 // Judges the units of one text.
 class Judge {
  public:
@@ -602,8 +606,7 @@ class Judge {
          absl::StrSplit(unit, absl::ByAnyChar(" \t\r\n"), absl::SkipEmpty())) {
       while (!word.empty() && absl::ascii_ispunct(word.front())) word.remove_prefix(1);
       while (!word.empty() && absl::ascii_ispunct(word.back())) word.remove_suffix(1);
-      const bool small = std::none_of(word.begin(), word.end(), absl::ascii_isupper) &&
-                         std::any_of(word.begin(), word.end(), absl::ascii_isalpha);
+      const bool small = !word.empty() && std::none_of(word.begin(), word.end(), IsCapitalOrDigit);
       if (small && !IsPlainWord(absl::AsciiStrToLower(word))) return false;
     }
     return true;
@@ -907,6 +910,13 @@ void VisitSentences(absl::string_view text, const Visit& visit) {
 }
 
 }  // namespace
+
+bool LimitsLicense(absl::string_view sentence) {
+  const std::string text = Joined(Tokens(sentence));
+  return Restricts(text) ||
+         HasAny(text, {"except", "excluding", "only", "additional", "commons", "must", "not",
+                       "prohibited", "forbidden", "conditions", "research", "academic", "rider"});
+}
 
 // A section lasts up to the next heading.
 std::vector<ResidueUnit> FindRestrictions(absl::string_view text, bool prose) {

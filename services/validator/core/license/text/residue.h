@@ -40,6 +40,9 @@ std::vector<ResidueUnit> FindRestrictions(absl::string_view text, bool prose);
 // Returns the sentences that speak of training models with the work, at most 8.
 std::vector<ResidueUnit> FindTrainingTerms(absl::string_view text);
 
+// Returns whether a sentence that names a licence may take something of it back.
+bool LimitsLicense(absl::string_view sentence);
+
 // Returns what such a sentence says: "forbidden", "limited" or "permitted"; empty for other
 // sentences.
 absl::string_view GetTrainingUse(absl::string_view sentence);

@@ -224,6 +224,11 @@ void ReadTerms(const std::string& comments, const Number& number, HeaderFindings
     }
   }
   for (const ResidueUnit& unit : FindTermsInComments(comments, ids)) {
+    // The name of a licence amid a description of the code is understood already.
+    const Notice named = ReadNotice(spdx::SentenceWords(unit.text));
+    const bool understood = !named.own.empty() || !named.portions.empty() ||
+                            !named.families.empty() || named.root != RootFile::kNo;
+    if (understood && !LimitsLicense(unit.text)) continue;
     const int line = number(unit.line);
     findings->terms.push_back(unit.text);
     findings->evidence.push_back(MakeEvidence("residue", "", unit.text, 0, {line, line}));
