@@ -517,6 +517,10 @@ class Matcher {
     if (drops_nothing && (name || absl::c_all_of(in, IsYearOrNeutral))) return true;
     const bool title = gap.out_begin == 0 && in.empty() && out.size() <= kMaxTitleWords;
     if (title || AreMisspelled(out, in) || AreSplit(out, in)) return true;
+    if (IsOpen(text, from, gap)) {
+      match->beside.push_back({gap.in_begin, gap.in_end});
+      return true;
+    }
     if (!out.empty()) {
       if (match->change.empty()) {
         match->change =

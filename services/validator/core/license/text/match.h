@@ -51,6 +51,8 @@ struct LicenseMatch {
   std::string change;
   // Words put in between [begin, end) that the caller has to judge (FindResidue), as ranges.
   std::vector<WordRange> inserted;
+  // Words put into the title or the instructions: they are beside the licence.
+  std::vector<WordRange> beside;
 };
 
 struct LicenseMatches {

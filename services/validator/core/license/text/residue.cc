@@ -60,7 +60,7 @@ constexpr char kNeutralWords[] =
     "names license licenses s herein hereby above below following notice notices materials "
     "material distribution distributions inc corporation company university regents foundation "
     "entity entities person persons i e g etc is are be been was were http www org com html "
-    "htm php txt cgi disclaim disclaims";
+    "htm php txt cgi disclaim disclaims nor";
 
 constexpr char kPlainWords[] =
     // articles, pronouns, prepositions, conjunctions
@@ -125,7 +125,8 @@ constexpr char kPlainWords[] =
     "similar derivative derivatives extended extends extension extensions dependency dependencies "
     "depends beyond standard parser modified note bundle holds versioning records wants further "
     "mark specific particular commit message change "
-    "changes committed tree headers one ones like well just very far long great better";
+    "changes committed nor choose chosen apache2 tree headers one ones like well just very far "
+    "long great better";
 
 // Words with which a sentence can forbid, require or limit something. No name has one of them.
 constexpr char kDecisiveWords[] =

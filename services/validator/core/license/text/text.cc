@@ -120,7 +120,12 @@ class TextMatcher {
                        {words[match.begin].line, words[match.end - 1].line}));
       if (match.altered)
         matches_.evidence.push_back(MakeEvidence("residue", "", match.change, match.score));
-      Blank(words, {match.begin, match.end}, &matches_.rest);
+      size_t from = match.begin;
+      for (const WordRange& beside : match.beside) {
+        Blank(words, {from, beside.begin}, &matches_.rest);
+        from = beside.end;
+      }
+      Blank(words, {from, match.end}, &matches_.rest);
       matches_.covered += match.end - match.begin;
       matches_.score = std::min(matches_.score, match.score);
       AddId(expression);
