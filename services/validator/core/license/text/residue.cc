@@ -410,7 +410,10 @@ std::vector<std::string> Tokens(absl::string_view unit) {
       token.remove_prefix(1);
     if (token.empty()) continue;
     if (IsAddress(token)) {
-      tokens.emplace_back(NamesTerms(token) ? "terms" : "@");
+      // The page of a licence is its name.
+      const bool gnu = absl::StrContains(token, "gnu.org/licenses");
+      const bool cc = absl::StrContains(token, "creativecommons.org/licenses");
+      tokens.emplace_back(gnu ? "gpl" : cc ? "cc" : NamesTerms(token) ? "terms" : "@");
       continue;
     }
     std::string word;
