@@ -237,6 +237,7 @@ constexpr size_t kMaxEdits = 800;
 // After such a word a name may follow: "the name of", "provided by", "in no event shall".
 constexpr const char* kNameWords[] = {"name", "names", "by", "event"};
 constexpr size_t kNameWindow = 4;
+constexpr size_t kMinTailRun = 4;     // words of the instructions
 constexpr size_t kMaxTitleWords = 5;  // that may be missing at the beginning
 
 // The shortest word that may be a misspelling of another.
@@ -388,7 +389,7 @@ class Matcher {
     };
     for (size_t i = runs->size(); i-- > 1;) {
       if (from + (*runs)[i].at_a < text.last) break;
-      if (apart((*runs)[i - 1], (*runs)[i])) runs->resize(i);
+      if (apart((*runs)[i - 1], (*runs)[i]) || (*runs)[i].size < kMinTailRun) runs->resize(i);
     }
     for (size_t i = 0; i + 1 < runs->size(); ++i) {
       if (from + (*runs)[i].at_a + (*runs)[i].size > text.first) break;

@@ -445,15 +445,19 @@ class KnownRuns {
  public:
   explicit KnownRuns(const std::vector<std::string>& licenses) {
     for (const spdx::LicenseTemplate& text : spdx::LicenseTemplates()) {
-      const bool found = std::find(licenses.begin(), licenses.end(), text.id()) != licenses.end();
-      const bool known = std::find(std::begin(kPermissive), std::end(kPermissive), text.id()) !=
-                         std::end(kPermissive);
-      if (found || known) Add(TemplateWords(text));
+      if (std::find(licenses.begin(), licenses.end(), text.id()) != licenses.end())
+        Add(TemplateWords(text));
     }
     for (const ExceptionText& exception : kExceptionTexts) {
       if (std::find(licenses.begin(), licenses.end(), exception.id) != licenses.end())
         Add(WordsIn(exception.text));
     }
+  }
+
+  // Returns the runs of the licences that may be beside any other, which are made once.
+  static const KnownRuns& Permissive() {
+    static const auto* const runs = new KnownRuns({std::begin(kPermissive), std::end(kPermissive)});
+    return *runs;
   }
 
   // Returns whether all words of the unit are within known runs.
@@ -516,7 +520,7 @@ class Judge {
     const std::vector<std::string> words = absl::StrSplit(text, ' ', absl::SkipEmpty());
     return IsPlain(words) || IsPlainWithNames(unit, words) || FitsFrame(text) ||
            IsCopyright(words) || IsName(unit, words) || IsStatement(words) ||
-           AsksForCitation(text) || Runs().Cover(unit);
+           AsksForCitation(text) || KnownRuns::Permissive().Cover(unit) || Runs().Cover(unit);
   }
 
  private:
