@@ -31,6 +31,7 @@
 #include "common/job/pair_list.h"
 #include "common/job/review_list.h"
 #include "common/job/source_spec.h"
+#include "common/spdx/expression.h"
 #include "common/toolchains/toolchains.h"
 #include "kernelmill/v1/kernel.pb.h"
 
@@ -382,6 +383,8 @@ absl::Status CheckPolicies(const v1::JobSpec& spec) {
   for (const std::string& license : spec.licenses().allow()) {
     if (license.empty())
       return FieldError("licenses.allow", "must not contain an empty identifier");
+    if (license == spdx::kAnyLicense) continue;
+    RETURN_IF_ERROR(Annotate(spdx::ParseKnownLicenses(license).status(), "licenses.allow"));
   }
   if (!v1::AdaptedPolicy_IsValid(spec.licenses().adapted()))
     return FieldError("licenses.adapted", "must be label or reject");

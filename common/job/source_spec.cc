@@ -17,6 +17,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "common/base/glob.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/base/url.h"
@@ -195,6 +196,21 @@ void FillDefaults(v1::Discover* discover) {
   if (discover->limit() == 0) discover->set_limit(kLimit);
 }
 
+absl::Status CheckPathLicenses(const std::string& where, const v1::Source& source) {
+  for (int i = 0; i < source.path_licenses_size(); ++i) {
+    const v1::PathLicense& entry = source.path_licenses(i);
+    const std::string field = absl::StrCat(where, ".path_licenses[", i, "]");
+    if (entry.paths().empty()) return FieldError(field + ".paths", "must have at least one glob");
+    for (const std::string& glob : entry.paths()) {
+      RETURN_IF_ERROR(CheckText(field + ".paths", glob));
+      RETURN_IF_ERROR(Annotate(Glob::Compile(glob).status(), field + ".paths"));
+    }
+    RETURN_IF_ERROR(
+        Annotate(spdx::ParseKnownLicenses(entry.license()).status(), field + ".license"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 // Texts that become arguments or paths go through CheckText; globs are compiled later, by the
@@ -223,8 +239,9 @@ absl::Status CheckSource(const std::string& where, const v1::Source& source) {
   }
   if (!source.license().empty()) {
     RETURN_IF_ERROR(
-        Annotate(spdx::SpdxExpression::Parse(source.license()).status(), where + ".license"));
+        Annotate(spdx::ParseKnownLicenses(source.license()).status(), where + ".license"));
   }
+  RETURN_IF_ERROR(CheckPathLicenses(where, source));
   if (!v1::SourceRole_IsValid(source.role()))
     return FieldError(where + ".role", "must be candidate or holdout");
   if (!v1::SourceKeep_IsValid(source.keep()))
@@ -315,6 +332,7 @@ v1::Source FetchPart(const v1::Source& source) {
   part.clear_weight();
   part.clear_role();
   part.clear_license();
+  part.clear_path_licenses();
   part.clear_url();
   part.clear_uses();
   part.clear_keep();

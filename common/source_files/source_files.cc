@@ -48,6 +48,22 @@ bool IsCode(absl::string_view name) {
              ".h",  ".cfg", ".c",   ".cc",   ".cpp", ".tmpl", ".template", ".ipynb", ".go", ".rb"});
 }
 
+// Returns whether the name says that the file has terms: ADDITIONAL_TERMS.md, USE_POLICY.txt.
+bool IsTermsName(absl::string_view name) {
+  std::string word;
+  for (const char c : name.substr(0, name.find('.'))) {
+    word.push_back(c == '-' || c == ' ' ? '_' : absl::ascii_tolower(c));
+  }
+  for (const absl::string_view known :
+       {"terms", "additional_terms", "additional_conditions", "terms_of_use",
+        "terms_and_conditions", "addendum", "license_addendum", "rider", "use_policy",
+        "usage_policy", "acceptable_use_policy", "acceptable_use", "restrictions",
+        "use_restrictions", "commons_clause", "eula"}) {
+    if (word == known) return true;
+  }
+  return absl::EndsWith(word, "_terms") || absl::EndsWith(word, "_use_policy");
+}
+
 // Markup is not read, since its text would have to be told from its tags.
 bool IsMarkup(absl::string_view name) { return EndsWithAny(name, {".html", ".xml"}); }
 
@@ -172,15 +188,22 @@ absl::string_view ReadLine(absl::string_view name, absl::string_view line,
 
 // The order of the tests matters: a file NOTICE in a folder LICENSES is a notice.
 Kind GetKind(absl::string_view path) {
+  // A wheel lists its licence files, whatever their names (PEP 639).
+  const bool recorded = IsInDistInfo(path) && absl::StrContains(path, ".dist-info/licenses/");
   path = ProjectPath(path);
   const absl::string_view name = BaseName(path);
   if (IsMetadataName(name)) return Kind::kMetadata;
   if (name == kReuseToml || IsDep5(path)) return Kind::kAnnotations;
   if (!FileOfSideTags(path).empty()) return Kind::kSideTags;
-  const bool notice = BeginsWithAny(name, {"notice"});
+  const bool notice = BeginsWithAny(name, {"notice", "copyright"});
   if (notice) return IsCode(name) ? Kind::kOther : Kind::kNotice;
+  if (BeginsWithAny(name, {"readme"}))
+    return IsCode(name) || IsMarkup(name) ? Kind::kOther : Kind::kReadme;
+  if (IsTermsName(name)) return IsCode(name) || IsMarkup(name) ? Kind::kOther : Kind::kTerms;
   const bool named = BeginsWithAny(name, {"license", "licence", "copying", "unlicense"});
   const bool kept = IsInLicensesFolder(path);
+  const bool people = BeginsWithAny(name, {"author", "contributor", "citation", "changelog"});
+  if (recorded && !named && !people && !IsCode(name) && !IsMarkup(name)) return Kind::kLicenseText;
   if ((!named && !kept) || IsCode(name) || IsMarkup(name)) return Kind::kOther;
   const std::string lower = absl::AsciiStrToLower(name);
   if (kept && !IsOfThirdParties(lower)) return Kind::kLicenseText;

@@ -22,8 +22,12 @@ enum class Kind {
   kAnnotations,
   // "a.cu.license", which holds the tags of a.cu (REUSE).
   kSideTags,
-  // NOTICE* in any case, except code. It must be passed on with the code, and does not give its
-  // licence.
+  // ADDITIONAL_TERMS*, *_POLICY*, ADDENDUM* and the like: terms beside a licence.
+  kTerms,
+  // README*, which may take back what the licence beside it grants.
+  kReadme,
+  // NOTICE* and COPYRIGHT* in any case, except code. It must be passed on with the code, and does
+  // not give its licence.
   kNotice,
   // One of kMetadataFiles.
   kMetadata,

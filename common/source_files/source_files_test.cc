@@ -18,6 +18,10 @@ TEST(GetKind, LicencesAreKnownByNameInAnyCase) {
   EXPECT_EQ(GetKind("a/NOTICE"), Kind::kNotice);
   EXPECT_EQ(GetKind("licenses/notice.html"), Kind::kNotice);
   EXPECT_EQ(GetKind("a/setup.py"), Kind::kMetadata);
+  EXPECT_EQ(GetKind("x-1.dist-info/licenses/LEGAL.txt"), Kind::kLicenseText);
+  EXPECT_EQ(GetKind("a/ADDITIONAL_TERMS.md"), Kind::kTerms);
+  EXPECT_EQ(GetKind("README.rst"), Kind::kReadme);
+  EXPECT_EQ(GetKind("COPYRIGHT"), Kind::kNotice);
 }
 
 TEST(GetKind, CodeAndMarkupAboutLicencesAreNone) {

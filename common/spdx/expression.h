@@ -12,6 +12,9 @@ namespace kernelmill::spdx {
 
 inline constexpr char kNoAssertion[] = "NOASSERTION";
 
+// In a list of allowed licences: every licence, also an unknown one.
+inline constexpr char kAnyLicense[] = "*";
+
 // One licence of an expression, with what modifies it.
 struct LicenseTerm {
   std::string id;         // canonical: "MIT", "GPL-3.0-or-later", "LicenseRef-x"
@@ -59,6 +62,17 @@ std::string CanonicalLicenseId(absl::string_view id);
 
 // Returns whether the SPDX list has the identifier, or it is a LicenseRef-.
 bool IsKnownLicenseId(absl::string_view id);
+
+// Returns whether it is an exception that is known to only grant more.
+bool IsKnownException(absl::string_view id);
+
+// Returns the identifier of the list that takes the fewest edits from `id`, the first of several.
+// Letters behind the whole of `id` count as one edit: "BSD3" is nearest to BSD-3-Clause.
+std::string NearestLicenseId(absl::string_view id);
+
+// Parses an expression whose identifiers the list must have. INVALID_ARGUMENT: no expression, or an
+// unknown identifier; the error names the nearest known one.
+absl::StatusOr<SpdxExpression> ParseKnownLicenses(absl::string_view text);
 
 }  // namespace kernelmill::spdx
 

@@ -12,8 +12,12 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "common/base/hash.h"
+#include "common/base/path.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/source_files/source_files.h"
@@ -52,6 +56,27 @@ absl::string_view KindSkipReason(EntryKind kind) {
       return "special_file";
   }
   return "special_file";
+}
+
+constexpr int kMaxLinks = 8;
+constexpr size_t kMaxLinkBytes = 4096;
+
+// Returns the path from the root to which a link at `path` leads; nothing if that is outside.
+std::optional<std::string> ResolveLink(absl::string_view path, absl::string_view link) {
+  if (link.empty() || link.size() > kMaxLinkBytes || absl::StartsWith(link, "/")) {
+    return std::nullopt;
+  }
+  std::vector<absl::string_view> parts = absl::StrSplit(ParentFolder(path), '/', absl::SkipEmpty());
+  for (const absl::string_view part : absl::StrSplit(link, '/')) {
+    if (part.empty() || part == ".") continue;
+    if (part != "..") {
+      parts.push_back(part);
+      continue;
+    }
+    if (parts.empty()) return std::nullopt;
+    parts.pop_back();
+  }
+  return absl::StrJoin(parts, "/");
 }
 
 void SetFate(v1::FileEntry& entry, v1::FileFate fate, absl::string_view reason) {
@@ -93,7 +118,9 @@ class Describer {
   // Adds the licence file. If it cannot be read it is left out, and the validator sees that it is
   // missing.
   absl::Status AddLicense(const Entry& entry, v1::SourceTree& tree) {
-    ASSIGN_OR_RETURN(std::optional<std::string> content, ReadAside(entry, limits_.license_bytes));
+    ASSIGN_OR_RETURN(const Entry* const target, FollowLink(entry));
+    if (target == nullptr) return absl::OkStatus();
+    ASSIGN_OR_RETURN(std::optional<std::string> content, ReadAside(*target, limits_.license_bytes));
     if (!content.has_value()) return absl::OkStatus();
     v1::SourceFile* file = tree.add_license_files();
     file->set_path(entry.path);
@@ -121,6 +148,33 @@ class Describer {
   }
 
  private:
+  // Returns the file that a licence's entry is, or leads to over at most kMaxLinks links within the
+  // source; null if it leads nowhere. The listing is asked, so that no link leads out of it.
+  absl::StatusOr<const Entry*> FollowLink(const Entry& entry) {
+    const Entry* at = &entry;
+    for (int links = 0; at->kind == EntryKind::kSymlink; ++links) {
+      if (links == kMaxLinks) return nullptr;
+      const absl::StatusOr<std::string> link = snapshot_.ReadLink(*at);
+      if (!FileFailure(link.status()).empty()) return nullptr;
+      RETURN_IF_ERROR(link.status());
+      const std::optional<std::string> path = ResolveLink(at->path, *link);
+      at = path.has_value() ? FindLicenseOrFile(*path) : nullptr;
+      if (at == nullptr) return nullptr;
+    }
+    return at;
+  }
+
+  const Entry* FindLicenseOrFile(const std::string& path) const {
+    const Listing& listing = snapshot_.listing();
+    for (const std::vector<Entry>* entries : {&listing.licenses, &listing.files}) {
+      const auto found = std::lower_bound(
+          entries->begin(), entries->end(), path,
+          [](const Entry& entry, const std::string& wanted) { return entry.path < wanted; });
+      if (found != entries->end() && found->path == path) return &*found;
+    }
+    return nullptr;
+  }
+
   // Reads a file that the globs do not select; nothing if it cannot be read or is larger than
   // `max_bytes`.
   absl::StatusOr<std::optional<std::string>> ReadAside(const Entry& entry, int64_t max_bytes) {

@@ -179,6 +179,27 @@ TEST(Assemble, LicencesAreCappedAndMissingOnesLeftOut) {
   EXPECT_EQ(tree.license_files(0).content(), "MIT");
 }
 
+TEST(Assemble, ALinkToALicenceIsFollowedWithinTheSource) {
+  FakeSnapshot snapshot;
+  snapshot.AddLicense("LICENSE", "terms");
+  const auto link = [&](const std::string& path, const std::string& target) {
+    snapshot.listing_.licenses.push_back({path, EntryKind::kSymlink, ""});
+    snapshot.contents[path] = target;
+  };
+  link("a/LICENSE", "../LICENSE");
+  link("b/LICENSE", "../a/LICENSE");
+  link("c/LICENSE", "../../LICENSE");
+  link("d/LICENSE", "/LICENSE");
+  link("e/LICENSE", "LICENSE");
+  link("f/LICENSE", "../missing");
+  const v1::SourceTree tree = Describe(snapshot);
+  ASSERT_EQ(tree.license_files_size(), 3);
+  EXPECT_EQ(tree.license_files(1).path(), "a/LICENSE");
+  EXPECT_EQ(tree.license_files(1).content(), "terms");
+  EXPECT_EQ(tree.license_files(2).path(), "b/LICENSE");
+  EXPECT_EQ(tree.license_files(2).content(), "terms");
+}
+
 TEST(ContentHash, DependsOnPathsContentsAndLicencesAlone) {
   FakeSnapshot snapshot;
   snapshot.Add("a.py", "triton");

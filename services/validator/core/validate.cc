@@ -152,7 +152,8 @@ absl::StatusOr<v1::VerdictShard> Validate(const v1::KernelShard& kernels,
   }
   const LicensePolicy policy(params.licenses());
   Files known(files);
-  SourceLicenses licenses(tree, params.source_license());
+  SourceLicenses licenses(tree, {params.source_license(),
+                                 {params.path_licenses().begin(), params.path_licenses().end()}});
   ASSIGN_OR_RETURN(OptOuts opt_outs, OptOuts::Create(tree, params.opt_out()));
   v1::VerdictShard shard;
   for (int i = 0; i < kernels.kernels_size(); ++i) {

@@ -187,6 +187,7 @@ void JobPlan::FillValidate(const TaskKey& task, v1::Action& action) const {
   *params.mutable_quality() = settings_.quality();
   const v1::Source named = packed_.Get(task.source);
   params.set_source_license(named.license());
+  *params.mutable_path_licenses() = named.path_licenses();
   AddOptOuts(opt_outs_.Naming(named), settings_, params);
 }
 

@@ -20,6 +20,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "common/base/file.h"
+#include "common/base/path.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
 
@@ -27,6 +28,7 @@ namespace kernelmill::fetcher {
 namespace {
 
 constexpr int64_t kMaxRead = int64_t{1} << 30;
+constexpr size_t kMaxLink = 4096;
 constexpr int kOpenFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 // O_NONBLOCK, since opening a FIFO that replaced a file would block.
 constexpr int kOpenFile = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
@@ -103,6 +105,17 @@ class LocalTree : public Snapshot {
     return FileSize(file, entry.path);
   }
   absl::StatusOr<std::string> Read(const Entry& entry) override;
+
+  // The link is read and not followed.
+  absl::StatusOr<std::string> ReadLink(const Entry& entry) override {
+    ASSIGN_OR_RETURN(const FileDescriptor folder,
+                     OpenBelow(root_.get(), ParentFolder(entry.path), kOpenFolder));
+    char target[kMaxLink];
+    const ssize_t size = ::readlinkat(folder.get(), std::string(BaseName(entry.path)).c_str(),
+                                      target, sizeof(target));
+    if (size < 0) return OpenError(errno, entry.path);
+    return std::string(target, static_cast<size_t>(size));
+  }
 
  private:
   static absl::StatusOr<int64_t> FileSize(const FileDescriptor& file, absl::string_view path) {

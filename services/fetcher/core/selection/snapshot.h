@@ -27,7 +27,7 @@ struct Listing {
   // C++ headers that no glob selects, if a glob selects a C++ file; sorted by path. A header is
   // fetched if a selected file includes it.
   std::vector<Entry> headers;
-  std::vector<Entry> licenses;      // sorted by path
+  std::vector<Entry> licenses;      // sorted by path; also symbolic links with such names
   std::vector<Entry> requirements;  // files that state requirements, the most reliable first
   int64_t unselected = 0;           // files that no glob selects
   std::vector<std::string> declared_licenses;
@@ -52,6 +52,9 @@ class Snapshot {
   // be read. These fail the one file; any other error fails the source.
   virtual absl::StatusOr<int64_t> Size(const Entry& entry) = 0;
   virtual absl::StatusOr<std::string> Read(const Entry& entry) = 0;
+
+  // Returns where a symbolic link of listing().licenses leads, as it is written. Errors as of Read.
+  virtual absl::StatusOr<std::string> ReadLink(const Entry& entry) { return Read(entry); }
 };
 
 }  // namespace kernelmill::fetcher

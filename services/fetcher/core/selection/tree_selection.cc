@@ -107,8 +107,10 @@ absl::Status TreeSelection::AddFile(absl::string_view path, EntryKind kind, absl
     const bool header = kind == EntryKind::kFile && cpp::IsHeaderPath(path);
     if (header && !globs_->Excludes(path) && !IsUnsafePath(path)) HoldHeader(path, id);
   }
-  if (kind == EntryKind::kFile && source_files::GetKind(path) != source_files::Kind::kOther &&
-      !IsUnsafePath(path)) {
+  const bool linked =
+      kind == EntryKind::kSymlink && source_files::GetKind(path) == source_files::Kind::kLicense;
+  if ((kind == EntryKind::kFile || linked) &&
+      source_files::GetKind(path) != source_files::Kind::kOther && !IsUnsafePath(path)) {
     RETURN_IF_ERROR(Hold(path));
     candidates_.push_back({std::string(path), kind, std::string(id)});
   }
@@ -125,12 +127,20 @@ absl::Status TreeSelection::AddFile(absl::string_view path, EntryKind kind, absl
 void TreeSelection::Finish(Listing& listing, PathRule always) {
   std::sort(files_.begin(), files_.end(), ByPath);
   const absl::flat_hash_set<absl::string_view> folders = Ancestors(files_);
+  // A link may lead to a licence anywhere, so all of them are kept then.
+  const bool linked = std::any_of(candidates_.begin(), candidates_.end(), [&](const Entry& entry) {
+    return entry.kind == EntryKind::kSymlink &&
+           folders.contains(source_files::FolderItIsAbout(entry.path));
+  });
   candidates_.erase(
       std::remove_if(candidates_.begin(), candidates_.end(),
                      [&](const Entry& entry) {
                        const bool wanted = always != nullptr && always(entry.path);
                        if (IsOfOtherFile(entry.path, files_)) return true;
-                       return !wanted &&
+                       const bool target =
+                           linked && entry.kind == EntryKind::kFile &&
+                           source_files::GetKind(entry.path) == source_files::Kind::kLicense;
+                       return !wanted && !target &&
                               !folders.contains(source_files::FolderItIsAbout(entry.path));
                      }),
       candidates_.end());

@@ -10,11 +10,13 @@
 #include "services/validator/core/license/finder.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -22,6 +24,8 @@
 #include "common/base/text.h"
 #include "common/source_files/source_files.h"
 #include "common/spdx/expression.h"
+#include "common/spdx/text/words.h"
+#include "services/validator/core/license/text/residue.h"
 #include "services/validator/core/license/text/text.h"
 #include "services/validator/core/license/words/attribution.h"
 #include "services/validator/core/license/words/origins.h"
@@ -34,6 +38,8 @@ using spdx::LicenseTerm;
 constexpr double kHeaderText = 1.0;
 constexpr double kHeaderNotice = 0.95;
 constexpr double kStated = 0.5;
+constexpr double kStatedPath = 0.8;
+constexpr double kSameHolder = 0.8;
 constexpr double kAnnotation = 1.0;
 constexpr double kPart = 0.8;  // a part of an aggregate
 // at most, for a licence from above a folder that may be other people's code
@@ -216,13 +222,39 @@ v1::License AddAggregate(const Annotated& annotated, v1::License license) {
 
 }  // namespace
 
-LicenseFinder::LicenseFinder(const v1::SourceTree& tree, absl::string_view stated)
-    : files_(tree), packages_(tree), annotations_(tree), stated_(FromJob(stated)) {
+LicenseFinder::LicenseFinder(const v1::SourceTree& tree, const StatedLicenses& stated)
+    : files_(tree), packages_(tree), annotations_(tree), stated_(FromJob(stated.source)) {
+  for (const v1::PathLicense& entry : stated.paths) {
+    absl::StatusOr<GlobSet> globs =
+        GlobSet::Compile({entry.paths().begin(), entry.paths().end()}, {});
+    std::optional<v1::License> license = FromJob(entry.license());
+    if (!globs.ok() || !license.has_value()) continue;
+    license->set_confidence(kStatedPath);
+    path_licenses_.emplace_back(*std::move(globs), *std::move(license));
+  }
   for (const v1::SourceFile& file : tree.license_files()) {
     const absl::string_view of = source_files::FileOfSideTags(file.path());
     if (!of.empty()) side_tags_[of] = &file;
   }
 }
+
+namespace {
+
+// Returns the strictest of the words about training models.
+absl::string_view StrictestTrainingUse(const v1::License& license) {
+  absl::string_view strictest;
+  for (const v1::LicenseEvidence& found : license.found()) {
+    if (found.rule() != "training") continue;
+    const absl::string_view use = GetTrainingUse(found.text());
+    for (const absl::string_view word : {"forbidden", "limited", "permitted"}) {
+      if (strictest == word) break;
+      if (use == word) strictest = word;
+    }
+  }
+  return strictest;
+}
+
+}  // namespace
 
 // Decides in this order: an annotation that overrides the file; the file's own tags or head; what
 // lies above it. An aggregate annotation is joined with the result. The evidence and the copyright
@@ -232,7 +264,7 @@ v1::License LicenseFinder::Find(absl::string_view path, absl::string_view conten
   const std::optional<source_files::VendoredFolder> vendored =
       source_files::FindVendoredFolder(path);
   const bool certain = vendored.has_value() && vendored->certain;
-  const Subject subject = {path, certain ? vendored->container : absl::string_view(), origins};
+  Subject subject = {path, certain ? vendored->container : absl::string_view(), origins};
   const Annotations::Answer annotated = annotations_.Of(path);
   HeaderFindings header;
   v1::License decided;
@@ -240,8 +272,10 @@ v1::License LicenseFinder::Find(absl::string_view path, absl::string_view conten
     decided = FromAnnotation(*annotated.instead);
   } else {
     header = ReadTagsOrHeader(path, content);
+    subject.copyrights = header.copyrights;
     decided = Decide(subject, header);
     if (annotated.besides.has_value()) decided = AddAggregate(*annotated.besides, decided);
+    decided = AddTerms(subject, std::move(decided));
   }
   // The file's own statements are listed before those found elsewhere.
   v1::License license = decided;
@@ -253,6 +287,7 @@ v1::License LicenseFinder::Find(absl::string_view path, absl::string_view conten
   AddHolders({decided.copyrights().begin(), decided.copyrights().end()}, &license);
   for (std::string& notice : files_.Notices(path)) license.add_notices(std::move(notice));
   if (vendored.has_value()) license.set_vendored(ToUtf8(vendored->path));
+  license.set_training_use(std::string(StrictestTrainingUse(license)));
   return license;
 }
 
@@ -270,9 +305,59 @@ HeaderFindings LicenseFinder::ReadTagsOrHeader(absl::string_view path,
   return header;
 }
 
+namespace {
+
+// Returns whether the head states a licence, or says where it is.
+bool StatesLicense(const HeaderFindings& header) {
+  return header.has_tags || header.altered || !header.texts.empty() || !header.notice.own.empty() ||
+         !header.notice.families.empty() || !header.notice.portions.empty() ||
+         header.notice.root != RootFile::kNo;
+}
+
+v1::License WithAdditionalTerms(const v1::License& license, absl::string_view evidence) {
+  Joined joined;
+  if (!joined.Add(license)) return license;
+  joined.Add(*SpdxExpression::Parse(kAdditionalTerms), evidence, license.confidence());
+  return std::move(joined).Make();
+}
+
+}  // namespace
+
+// What the head says of terms and was not understood adds to the licence that it states. If it
+// states none, nothing is known: the licence of the root is not taken for it. A licence file that
+// it names holds too, and must be there.
+v1::License LicenseFinder::Decide(const Subject& subject, const HeaderFindings& header) {
+  if (!header.terms.empty() && !StatesLicense(header)) return Unknown("header");
+  v1::License license = FromStatements(subject, header);
+  for (const std::string& name : header.license_files) {
+    const LicenseFinding* finding = files_.Named(subject.path, name);
+    Joined joined;
+    if (finding == nullptr || !joined.Add(license) || !joined.Add(FromFinding(*finding)))
+      return Unknown("header");
+    license = std::move(joined).Make();
+  }
+  return header.terms.empty() ? license : WithAdditionalTerms(license, "header");
+}
+
+// Adds the terms that files beside the licence have.
+v1::License LicenseFinder::AddTerms(const Subject& subject, v1::License license) {
+  const Evidence terms = files_.FindTerms(subject.path, subject.top);
+  if (terms.empty()) return license;
+  license = WithAdditionalTerms(license, absl::StrCat("file:", terms.front().path()));
+  AddFound(terms, &license);
+  for (const v1::LicenseEvidence& one : terms) {
+    if (GetTrainingUse(one.text()).empty()) continue;
+    v1::LicenseEvidence& training = *license.add_found();
+    training = one;
+    training.set_rule("training");
+    training.clear_expression();
+  }
+  return license;
+}
+
 // Tags decide if there are any. A tag that is not understood gives NOASSERTION, even if other
 // statements are clear.
-v1::License LicenseFinder::Decide(const Subject& subject, const HeaderFindings& header) {
+v1::License LicenseFinder::FromStatements(const Subject& subject, const HeaderFindings& header) {
   if (!header.has_tags) {
     std::optional<v1::License> license = FromHeader(subject, header);
     return license.has_value() ? *std::move(license) : FromElsewhere(subject);
@@ -382,10 +467,49 @@ std::optional<v1::License> LicenseFinder::FromRoot(const Subject& subject) {
   return WithParts(*findings.back(), subject.path, subject.origins);
 }
 
+namespace {
+
+// Returns the words of a copyright line that name its holder.
+std::set<std::string> HolderWords(absl::string_view line) {
+  static constexpr absl::string_view kOthers[] = {
+      "copyright",  "c",   "all", "rights", "reserved",    "the",          "and",
+      "inc",        "llc", "ltd", "corp",   "corporation", "contributors", "authors",
+      "affiliates", "its", "by",  "to",     "present",     "portions"};
+  std::set<std::string> words;
+  for (std::string& word : spdx::SentenceWords(line)) {
+    const bool number = absl::c_any_of(word, absl::ascii_isdigit);
+    if (!number && word != "." && !absl::c_linear_search(kOthers, word))
+      words.insert(std::move(word));
+  }
+  return words;
+}
+
+}  // namespace
+
+// Returns whether code in a folder for other people's code is the source's own: its head names the
+// holder of the source's licence; or neither the head nor the source's licence names anybody else.
+bool LicenseFinder::IsOwnCode(const Subject& subject) {
+  const std::vector<const LicenseFinding*> findings = files_.Above(subject.path);
+  if (findings.empty() || !findings.back()->license.has_value()) return false;
+  std::set<std::set<std::string>> holders;
+  for (const std::string& line : findings.back()->copyrights) holders.insert(HolderWords(line));
+  holders.erase(std::set<std::string>());
+  if (holders.empty()) return false;
+  if (subject.copyrights.empty()) {
+    return holders.size() == 1 && findings.back()->parts.empty() && subject.origins.empty();
+  }
+  return absl::c_all_of(subject.copyrights, [&](const std::string& line) {
+    return holders.contains(HolderWords(line));
+  });
+}
+
 // Returns the licence from outside the file: an annotation that fills gaps, the nearest LICENSE
 // file above, package metadata, or last what the job file states. The search stops at the top of a
 // folder that certainly holds other people's code, because the licence above it is not theirs.
 v1::License LicenseFinder::FromElsewhere(const Subject& subject) {
+  for (const auto& [globs, license] : path_licenses_) {
+    if (globs.Matches(subject.path)) return license;
+  }
   const Annotations::Answer annotated = annotations_.Of(subject.path);
   if (annotated.otherwise.has_value() && annotated.otherwise->says_license) {
     return FromAnnotation(*annotated.otherwise);
@@ -401,6 +525,13 @@ v1::License LicenseFinder::FromElsewhere(const Subject& subject) {
       source_files::FindVendoredFolder(subject.path);
   if (!license.has_value()) {
     const bool others = vendored.has_value() && vendored->certain;
+    if (others && IsOwnCode(subject)) {
+      v1::License own =
+          WithParts(*files_.Above(subject.path).back(), subject.path, subject.origins);
+      const double sure = subject.copyrights.empty() ? kMaybeVendored : kSameHolder;
+      own.set_confidence(std::min(own.confidence(), sure));
+      return own;
+    }
     if (others) return Unknown(absl::StrCat("vendored:", ToUtf8(vendored->path)));
     return stated_.value_or(Unknown(""));
   }

@@ -4,9 +4,12 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "common/base/glob.h"
+#include "kernelmill/v1/job.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/validator/core/license/tree/annotations.h"
@@ -16,18 +19,26 @@
 
 namespace kernelmill::validator {
 
+// What the job file states about a source: its licence and those of some paths, as SPDX
+// expressions.
+struct StatedLicenses {
+  std::string source;  // may be empty
+  std::vector<v1::PathLicense> paths;
+};
+
 // Finds the licence of each file of one source. The places are asked in this order, and the first
 // one that says anything about a licence decides:
 //   1. the file's SPDX tags, or those of the ".license" file beside it. A REUSE annotation with
 //      precedence "override" comes first; one with "aggregate" adds to whatever is found
 //   2. licence texts and notices in its head, all of them together. A notice that names only a
 //      family ("the BSD-style license found in the LICENSE file") or only the root's LICENSE file
-//      is settled by that file; one about portions of the code adds to the result of 3 to 6
-//   3. REUSE's other annotations
-//   4. the nearest licence file at or above its folder. An aggregate gives its main part, and the
+//      is settled by that file; one about portions of the code adds to the result of 3 to 7
+//   3. the job file's statement about the path
+//   4. REUSE's other annotations
+//   5. the nearest licence file at or above its folder. An aggregate gives its main part, and the
 //      parts that list the file or name an origin that the file states
-//   5. the package's metadata: a wheel's, else the nearest pyproject.toml, setup.cfg or setup.py
-//   6. the job file's statement about the source
+//   6. the package's metadata: a wheel's, else the nearest pyproject.toml, setup.cfg or setup.py
+//   7. the job file's statement about the source
 // A place that decides but cannot be understood gives NOASSERTION, and no later place is asked: a
 // more general place must not replace a more specific one.
 //
@@ -38,8 +49,7 @@ namespace kernelmill::validator {
 // Keeps pointers into the tree. Not thread-safe.
 class LicenseFinder {
  public:
-  // `stated`: the licence that the job file states, an SPDX expression; may be empty.
-  explicit LicenseFinder(const v1::SourceTree& tree, absl::string_view stated = "");
+  explicit LicenseFinder(const v1::SourceTree& tree, const StatedLicenses& stated = {});
 
   // Returns the licence of a file. `content` may be only the file's head. `origins`: the places
   // from which the file says that its code comes; parts of an aggregate may be about them.
@@ -52,15 +62,19 @@ class LicenseFinder {
     absl::string_view path;
     absl::string_view top;  // the folder above which nothing is asked; the root is empty
     const std::vector<std::string>& origins;
+    std::vector<std::string> copyrights = {};  // of its head
   };
 
   HeaderFindings ReadTagsOrHeader(absl::string_view path, absl::string_view content) const;
   v1::License Decide(const Subject& subject, const HeaderFindings& header);
+  v1::License FromStatements(const Subject& subject, const HeaderFindings& header);
+  v1::License AddTerms(const Subject& subject, v1::License license);
   std::optional<v1::License> FromHeader(const Subject& subject, const HeaderFindings& header);
   std::optional<v1::License> FromFamily(const Subject& subject, absl::string_view family,
                                         bool root_first);
   std::optional<v1::License> FromRoot(const Subject& subject);
   v1::License FromElsewhere(const Subject& subject);
+  bool IsOwnCode(const Subject& subject);
 
   LicenseFiles files_;
   PackageMetadata packages_;
@@ -68,6 +82,7 @@ class LicenseFinder {
   // by the path of the file that the tags are for
   std::map<absl::string_view, const v1::SourceFile*> side_tags_;
   std::optional<v1::License> stated_;
+  std::vector<std::pair<GlobSet, v1::License>> path_licenses_;
 };
 
 }  // namespace kernelmill::validator

@@ -104,7 +104,7 @@ TEST(LicenseFinderTest, EvidenceNamesPathLinesRuleAndScore) {
 
 TEST(LicenseFinderTest, TheJobsWordCountsWhereNothingElseSpeaks) {
   const auto find = [](const v1::SourceTree& tree, const std::string& content) {
-    LicenseFinder finder(tree, "mit");
+    LicenseFinder finder(tree, {"mit", {}});
     const v1::License license = finder.Find("k.py", content);
     return absl::StrCat(license.expression(), "|", license.evidence());
   };
@@ -139,7 +139,7 @@ TEST(LicenseFinderTest, ATagWithinASentenceIsOfAPortion) {
 TEST(LicenseFinderTest, HeaderTextsAndNoticesComeBeforeFiles) {
   EXPECT_EQ(Find(Mit(), Commented(SampleText("BSD-3-Clause"))), "BSD-3-Clause|header");
   EXPECT_EQ(Find(Mit(), Commented(SampleText("BSD-3-Clause", std::string(85, '\n')))),
-            "NOASSERTION|header")
+            "LicenseRef-BSD-3-Clause-altered|header")
       << "it goes on below the head";
   std::string zlib = SampleText("Zlib");
   for (char& c : zlib) c = c == '\n' ? ' ' : c;
@@ -234,7 +234,7 @@ TEST(LicenseFinderTest, AVendoredFolderDoesNotInherit) {
   EXPECT_EQ(Find(tree, "", "third_party/z/k.py"), "NOASSERTION|vendored:third_party/z");
   EXPECT_EQ(Find(tree, "# SPDX-License-Identifier: ISC\n", "third_party/z/k.py"), "ISC|spdx-tag");
   EXPECT_EQ(Find(tree, "", "external/z/k.py"), "MIT|file:LICENSE");
-  LicenseFinder finder(tree, "MIT");
+  LicenseFinder finder(tree, {"MIT", {}});
   EXPECT_EQ(finder.Find("third_party/z/k.py", "").expression(), kNoAssertion);
   EXPECT_EQ(finder.Find("third_party/x/a/k.py", "").vendored(), "third_party/x");
   EXPECT_EQ(finder.Find("external/z/k.py", "").vendored(), "external/z");
@@ -338,6 +338,97 @@ TEST(LicenseFinderTest, MetadataComesLast) {
   EXPECT_EQ(Find(MakeTree({}, {"Proprietary"}), ""), "LicenseRef-Proprietary|metadata");
   EXPECT_EQ(Find(MakeTree({{"p-1.dist-info/LICENSE", SampleText("ISC")}}, {"MIT"}), ""),
             "ISC|file:p-1.dist-info/LICENSE");
+}
+
+TEST(LicenseFinderTest, AHeadThatIsNotUnderstoodIsNotTheRoots) {
+  for (const std::string head :
+       {"# Acme proprietary. No part may be copied.\n", "# GPL\n# X\n",
+        "# Licensed under the Acme Source License, version 3\n",
+        "# Subject to the Acme Terms of Use\n", "# From a page of the web, CC BY-SA\n",
+        "# License: https://www.gnu.org/licenses/gpl-3.0.html\n",
+        "# The code may only be used by students.\n", "# BSD-style license, see COPYING.bsd\n",
+        "# This file must not be used to train models.\n"}) {
+    EXPECT_EQ(Find(Mit(), "# Copyright (c) 2024 Acme\n" + head).substr(0, 4) == "MIT|", false)
+        << head;
+  }
+  EXPECT_EQ(Find(Mit(), "# Commercial use of this file is prohibited.\nimport x\n"),
+            "NOASSERTION|header");
+}
+
+TEST(LicenseFinderTest, ACommentOnCodeIsNoStatement) {
+  for (const std::string head :
+       {"# The mask must not be used for the last block.\n",
+        "# Only a multiple of 16 is permitted here; other sizes are not supported.\n",
+        "# See LICENSE for license information.\n", "# All rights reserved.\n",
+        "# This kernel is used in training and inference of large models.\n"}) {
+    EXPECT_EQ(Find(Mit(), head), "MIT|file:LICENSE") << head;
+  }
+}
+
+TEST(LicenseFinderTest, WordsBesideATagOrNoticeHoldToo) {
+  EXPECT_EQ(Find(Mit(),
+                 "# SPDX-License-Identifier: MIT\n# This file must not be used to train models.\n"),
+            "MIT AND LicenseRef-AdditionalTerms|spdx-tag+header");
+}
+
+TEST(LicenseFinderTest, ASecondHeaderPointsToItsOwnFile) {
+  const std::string content = "/*\n * Copyright (c) 2025 Ann\n" + SampleText("MIT") +
+                              "*/\n/*\n * Copyright (c) 2020 Bob. All rights reserved.\n"
+                              " * See COPYRIGHT for license information\n */\nint x;\n";
+  EXPECT_EQ(Find(Mit(), content, "k.cu"), "NOASSERTION|header");
+  EXPECT_EQ(Find(MakeTree({{"LICENSE", SampleText("MIT")}, {"COPYRIGHT", SampleText("ISC")}}),
+                 content, "k.cu"),
+            "MIT AND ISC|header+file:COPYRIGHT");
+}
+
+TEST(LicenseFinderTest, FilesBesideTheLicenceMayTakeSomethingBack) {
+  const std::string rider = "This software may not be used to train machine learning models.\n";
+  for (const std::string name : {"ADDITIONAL_TERMS.md", "NOTICE", "README.md"}) {
+    const std::string text = name == "README.md" ? "# X\n\n## License\n\nMIT. " + rider : rider;
+    const v1::SourceTree tree = MakeTree({{"LICENSE", SampleText("MIT")}, {name, text}});
+    EXPECT_EQ(Find(tree, "x = 1\n"),
+              "MIT AND LicenseRef-AdditionalTerms|file:LICENSE+file:" + name);
+    LicenseFinder finder(tree);
+    EXPECT_EQ(finder.Find("k.py", "").training_use(), "forbidden") << name;
+  }
+  EXPECT_EQ(Find(MakeTree({{"LICENSE", SampleText("MIT")},
+                           {"NOTICE", "X\nCopyright 2020 Ann\n"},
+                           {"README.md", "# X\n\nIt must not be used before it is built.\n"}}),
+                 ""),
+            "MIT|file:LICENSE");
+}
+
+TEST(LicenseFinderTest, WhatATextSaysOfTrainingIsAFact) {
+  const auto use = [](const std::string& more) {
+    const v1::SourceTree tree = MakeTree({{"LICENSE", SampleText("MIT") + "\n" + more}});
+    LicenseFinder finder(tree);
+    return finder.Find("k.py", "").training_use();
+  };
+  EXPECT_EQ(use(""), "");
+  EXPECT_EQ(use("You may not use it to train AI models."), "forbidden");
+  EXPECT_EQ(use("You may use it to train AI models only with our consent."), "limited");
+  EXPECT_EQ(use("You may use this software to train language models."), "permitted");
+}
+
+TEST(LicenseFinderTest, TheJobsWordOnAPathCountsWhereTheFileSaysNothing) {
+  v1::PathLicense entry;
+  entry.add_paths("third_party/ours/**");
+  entry.set_license("ISC");
+  LicenseFinder finder(Mit(), {"", {entry}});
+  EXPECT_EQ(finder.Find("third_party/ours/k.py", "").expression(), "ISC");
+  EXPECT_EQ(finder.Find("third_party/ours/k.py", "").evidence(), "job");
+  EXPECT_EQ(finder.Find("third_party/x/k.py", "").expression(), kNoAssertion);
+  EXPECT_EQ(finder.Find("third_party/ours/k.py", "# SPDX-License-Identifier: Zlib\n").expression(),
+            "Zlib");
+}
+
+TEST(LicenseFinderTest, OwnCodeInAFolderForOthersHasTheRootsLicence) {
+  const v1::SourceTree tree = MakeTree(
+      {{"LICENSE", "MIT License\n\nCopyright (c) 2020 Acme, Inc.\n\n" + SampleText("MIT")}});
+  const std::string path = "third_party/amd/k.py";
+  EXPECT_EQ(Find(tree, "# Copyright 2023 Acme Inc\n", path), "MIT|file:LICENSE");
+  EXPECT_EQ(Find(tree, "", path), "MIT|file:LICENSE");
+  EXPECT_EQ(Find(tree, "# Copyright 2023 Bob\n", path), "NOASSERTION|vendored:third_party/amd");
 }
 
 TEST(LicenseFinderTest, HostileContentIsHarmless) {

@@ -41,6 +41,11 @@ TEST(LicensePolicyTest, AnExpressionIsAllowedWhenAllowedLicencesSatisfyIt) {
       {{"BSD-3-Clause"}, "BSD-3-Clause-Clear", false},
       {{"MIT"}, "NOASSERTION", false},
       {{"NOASSERTION"}, "NOASSERTION", false},
+      {{"MIT"}, "MIT WITH Commons-Clause", false},
+      {{"MIT WITH Commons-Clause"}, "MIT WITH Commons-Clause", true},
+      {{"*"}, "GPL-3.0-only", true},
+      {{"*"}, "LicenseRef-x AND MIT", true},
+      {{"*"}, "NOASSERTION", true},
       {{"MIT"}, "", false},
       {{"MIT"}, "MIT AND", false},
   };

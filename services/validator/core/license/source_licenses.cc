@@ -84,15 +84,23 @@ std::string Canonical(absl::string_view term) {
 
 LicensePolicy::LicensePolicy(const v1::LicensePolicy& policy)
     : rejects_adapted_(policy.adapted() == v1::ADAPTED_POLICY_REJECT) {
-  for (const std::string& id : policy.allow()) allowed_.insert(Canonical(id));
+  for (const std::string& id : policy.allow()) {
+    allowed_.insert(Canonical(id));
+    allows_any_ = allows_any_ || id == spdx::kAnyLicense;
+  }
   if (policy.allow().empty()) allowed_.insert(std::begin(kDefaults), std::end(kDefaults));
 }
 
 // An expression that cannot be parsed is never allowed.
 bool LicensePolicy::Allows(absl::string_view expression) const {
+  if (allows_any_) return true;
   const absl::StatusOr<SpdxExpression> parsed = SpdxExpression::Parse(expression);
   if (!parsed.ok()) return false;
   return parsed->Holds([this](const LicenseTerm& term) {
+    // Words after WITH that are not a known exception may take something away.
+    if (!term.exception.empty() && !spdx::IsKnownException(term.exception)) {
+      return allowed_.contains(absl::StrCat(term.id, " WITH ", term.exception));
+    }
     if (allowed_.contains(term.id)) return true;
     absl::string_view base = term.id;
     // "GPL-2.0-or-later" may be used as GPL-2.0-only.
@@ -146,7 +154,7 @@ bool TreeFiles::Has(absl::string_view path) const {
   return ends_.contains(LastTwo(path));
 }
 
-SourceLicenses::SourceLicenses(const v1::SourceTree& tree, absl::string_view stated)
+SourceLicenses::SourceLicenses(const v1::SourceTree& tree, const StatedLicenses& stated)
     : tree_(tree), own_(tree), finder_(tree, stated), notices_(tree) {}
 
 v1::License SourceLicenses::Of(const v1::Kernel& kernel, const std::string& content) {

@@ -40,14 +40,15 @@ class OthersNotices {
 };
 
 // A job's policy for licences. It admits an expression that can be fulfilled with the allowed
-// licences only. A term also counts as allowed with "+" or WITH an exception, since both only grant
-// more. Immutable.
+// licences only. A term also counts as allowed with "+" or WITH a known exception, since both only
+// grant more; "*" allows everything. Immutable.
 class LicensePolicy {
  public:
   // An empty list allows the licences that the proto names as the default.
   explicit LicensePolicy(const v1::LicensePolicy& policy);
 
-  // Returns whether the expression is admitted. False for NOASSERTION and for invalid expressions.
+  // Returns whether the expression is admitted. False for NOASSERTION and for invalid expressions,
+  // unless everything is.
   bool Allows(absl::string_view expression) const;
 
   // Returns whether the tree must have the licence or notice of code that comes from others.
@@ -55,6 +56,7 @@ class LicensePolicy {
 
  private:
   std::set<std::string> allowed_;  // canonical terms
+  bool allows_any_ = false;
   bool rejects_adapted_ = false;
 };
 
@@ -74,8 +76,7 @@ class TreeFiles : public OwnFiles {
 // states, are found once. Keeps pointers into the tree. Not thread-safe.
 class SourceLicenses {
  public:
-  // `stated`: the licence that the job file states, an SPDX expression; may be empty.
-  SourceLicenses(const v1::SourceTree& tree, absl::string_view stated);
+  SourceLicenses(const v1::SourceTree& tree, const StatedLicenses& stated);
 
   // Returns the licence of a kernel; `content` is its file's. At most 16 origins are kept.
   v1::License Of(const v1::Kernel& kernel, const std::string& content);

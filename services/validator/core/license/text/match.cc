@@ -9,9 +9,11 @@
 //   2. Comparison (Compare). The candidate's place is compared word by word with the licence, by
 //      Myers' algorithm (DiffWords below). Better candidates come first, and one that cannot beat
 //      them any more is given up early (MaxEdits).
-//   3. Weighing (Weigh). Differences in words that the list leaves open are free. Others lower the
-//      score. A word of weight, such as "not" or "commercial", on one side only makes the match an
-//      altered text, which must not count as the licence.
+//   3. Weighing (Weigh). In a place that the list leaves open, or where a holder's name is, a name
+//      may be. Elsewhere a difference must be known to change nothing: articles and words for the
+//      work and its holders, one letter of a word. Other words that are left out or replaced make
+//      the match an altered text, which must not count as the licence. Other words that are put in
+//      are left to the caller, who sees them as they are written.
 //
 // All steps are counted, and matching stops at a bound, so that a hostile file cannot take long.
 //
@@ -34,9 +36,13 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "common/spdx/license_list.h"
+#include "services/validator/core/license/text/residue.h"
 
 namespace kernelmill::validator {
 namespace {
@@ -228,25 +234,34 @@ constexpr size_t kMaxHits = 4'000'000;
 constexpr size_t kMaxSteps = 50'000'000;
 constexpr size_t kMaxEdits = 800;
 
-// Words that matter. Inserted, they narrow a grant or add a duty; deleted, they take away a
-// right, a condition or a negation.
-constexpr const char* kWeighty[] = {
-    "academic",     "act",         "advertising",  "approval",      "cannot",    "commercial",
-    "commercially", "educational", "ethical",      "evaluation",    "except",    "excluding",
-    "fee",          "forbidden",   "government",   "internal",      "military",  "modify",
-    "must",         "no",          "non",          "noncommercial", "nonprofit", "not",
-    "nuclear",      "only",        "patent",       "permitted",     "personal",  "prohibited",
-    "provided",     "publish",     "redistribute", "research",      "revoke",    "royalty",
-    "sell",         "shall",       "solely",       "sublicense",    "terminate", "unless",
-    "unlawful",     "weapons",     "without",
-};
-
-// Those of them that matter even in the place of a name ("the name of Idiap Research Institute").
-constexpr absl::string_view kDecisive[] = {"commercial",    "except", "no",   "non",
-                                           "noncommercial", "not",    "only", "unless"};
 // After such a word a name may follow: "the name of", "provided by", "in no event shall".
 constexpr const char* kNameWords[] = {"name", "names", "by", "event"};
 constexpr size_t kNameWindow = 4;
+constexpr size_t kMinTailRun = 4;     // words of the instructions
+constexpr size_t kMaxTitleWords = 5;  // that may be missing at the beginning
+
+// The shortest word that may be a misspelling of another.
+constexpr size_t kMinMisspelled = 5;
+
+// Returns whether the words are the same except for the places where lines were broken: "dis
+// tribute".
+bool AreSplit(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  return absl::StrJoin(a, "") == absl::StrJoin(b, "");
+}
+
+// Returns whether the words differ in one letter: "warranty" and "warrantys".
+bool IsMisspelled(absl::string_view a, absl::string_view b) {
+  if (a.size() < b.size()) std::swap(a, b);
+  if (b.size() < kMinMisspelled || a.size() - b.size() > 1) return false;
+  size_t begin = 0;
+  while (begin < b.size() && a[begin] == b[begin]) ++begin;
+  const size_t skipped = a.size() == b.size() ? 1 : 0;
+  return a.substr(std::min(begin + 1, a.size())) == b.substr(std::min(begin + skipped, b.size()));
+}
+
+bool AreMisspelled(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), IsMisspelled);
+}
 
 struct Hit {
   uint16_t license;
@@ -270,28 +285,12 @@ struct Candidate {
 
 class Matcher {
  public:
-  explicit Matcher(const std::vector<spdx::LegalWord>& words) : index_(TemplateIndex::Get()) {
-    // Words of kWeighty that no text of the list has get numbers just below kUnknownWord.
-    std::map<absl::string_view, uint16_t> rare;
-    for (const absl::string_view word : kWeighty) {
-      uint16_t number = index_.FindNumber(word);
-      if (number == kUnknownWord) {
-        number = static_cast<uint16_t>(kUnknownWord - 1 - rare.size());
-        rare[word] = number;
-      }
-      weighty_.push_back(number);
-      if (absl::c_linear_search(kDecisive, word)) decisive_.push_back(number);
-    }
+  explicit Matcher(const std::vector<spdx::LegalWord>& words)
+      : index_(TemplateIndex::Get()), words_(words) {
     numbers_.reserve(words.size());
-    for (const spdx::LegalWord& word : words) {
-      uint16_t number = index_.FindNumber(word.text);
-      const auto found = number == kUnknownWord ? rare.find(word.text) : rare.end();
-      numbers_.push_back(found == rare.end() ? number : found->second);
-    }
+    for (const spdx::LegalWord& word : words) numbers_.push_back(index_.FindNumber(word.text));
     for (const char* word : kNameWords) name_words_.push_back(index_.FindNumber(word));
-    for (std::vector<uint16_t>* list : {&weighty_, &decisive_, &name_words_}) {
-      std::sort(list->begin(), list->end());
-    }
+    std::sort(name_words_.begin(), name_words_.end());
   }
 
   // Finds, compares and chooses. The clusters with most words of their licence come first.
@@ -390,7 +389,7 @@ class Matcher {
     };
     for (size_t i = runs->size(); i-- > 1;) {
       if (from + (*runs)[i].at_a < text.last) break;
-      if (apart((*runs)[i - 1], (*runs)[i])) runs->resize(i);
+      if (apart((*runs)[i - 1], (*runs)[i]) || (*runs)[i].size < kMinTailRun) runs->resize(i);
     }
     for (size_t i = 0; i + 1 < runs->size(); ++i) {
       if (from + (*runs)[i].at_a + (*runs)[i].size > text.first) break;
@@ -420,62 +419,132 @@ class Matcher {
     return std::min(limit, (most - std::min(most, best)) * 2 / 3 + free + 1);
   }
 
-  // Adds a candidate: counts the differences between the runs, and before the first and after the
+  // The words of a licence and of the text between two runs, with their places.
+  struct Gap {
+    size_t out_begin = 0;  // in the model
+    size_t out_end = 0;
+    size_t in_begin = 0;  // in the text
+    size_t in_end = 0;
+  };
+
+  // Adds a candidate: weighs the differences between the runs, and before the first and after the
   // last of them.
   void Weigh(const spdx::LicenseTemplate& text, size_t from, const std::vector<uint16_t>& model,
              size_t begin, const std::vector<EqualRun>& runs) {
     Candidate candidate;
     size_t common = 0;
     size_t differ = 0;
-    bool weighty = false;
-    const auto gap = [&](size_t a0, size_t a1, size_t b0, size_t b1) {
-      std::vector<uint16_t> out;
-      bool wildcard = false;
-      for (size_t i = a0; i < a1; ++i) {
-        wildcard = wildcard || model[i] == kWildcard;
-        const bool open = from + i < text.first || from + i >= text.last;
-        if (model[i] != kWildcard && !open) out.push_back(model[i]);
-      }
-      std::vector<uint16_t> in(numbers_.begin() + begin + b0, numbers_.begin() + begin + b1);
-      const bool open = from + a0 >= text.last || from + a1 < text.first;
-      const bool free = open || (wildcard && in.size() <= kMaxFreeWords);
-      differ += out.size() + (free ? 0 : in.size());
-      weighty = weighty || out.size() > kMaxRun || (!free && in.size() > kMaxRun) ||
-                (!open && IsWeighty(std::move(out), std::move(in), IsNamePlace(model, a0)));
+    size_t weighed = 0;
+    bool altered = false;
+    const auto weigh = [&](const Gap& gap) {
+      const size_t inserted = candidate.match.inserted.size();
+      const size_t out = CountOut(text, from, model, gap);
+      const size_t in = IsFree(text, from, model, gap) ? 0 : gap.in_end - gap.in_begin;
+      altered = !IsKept(text, from, model, gap, &candidate.match) || altered;
+      differ += out + in;
+      weighed += out + (candidate.match.inserted.size() > inserted ? 0 : in);
     };
     size_t end_a = 0;
-    size_t end_b = runs.front().at_b;
+    size_t end_b = begin + runs.front().at_b;
     for (const EqualRun& run : runs) {
-      gap(end_a, run.at_a, end_b, run.at_b);
+      weigh({end_a, run.at_a, end_b, begin + run.at_b});
       common += run.size;
       end_a = run.at_a + run.size;
-      end_b = run.at_b + run.size;
+      end_b = begin + run.at_b + run.size;
     }
-    gap(end_a, model.size(), end_b, end_b);
+    weigh({end_a, model.size(), end_b, end_b});
     candidate.match.score =
-        2.0 * static_cast<double>(common) / static_cast<double>(2 * common + differ);
+        2.0 * static_cast<double>(common) / static_cast<double>(2 * common + weighed);
     if (candidate.match.score < kAltered) return;
     const double accepted = text.last - text.first < kShortText ? kAcceptedShort : kAccepted;
-    candidate.match.altered = weighty || candidate.match.score < accepted;
+    candidate.match.altered = altered || candidate.match.score < accepted;
     candidate.match.id = std::string(text.id());
     candidate.match.begin = begin + runs.front().at_b;
-    candidate.match.end = begin + end_b;
+    candidate.match.end = end_b;
     candidate.value = static_cast<int64_t>(common) - static_cast<int64_t>(differ);
     candidate.size = text.last - text.first;
     candidates_.push_back(std::move(candidate));
   }
 
-  // Returns whether a word that matters is on one side only.
-  bool IsWeighty(std::vector<uint16_t> out, std::vector<uint16_t> in, bool name_place) const {
-    const std::vector<uint16_t>& weighty = name_place ? decisive_ : weighty_;
-    std::sort(out.begin(), out.end());
-    std::sort(in.begin(), in.end());
-    std::vector<uint16_t> changed;
-    std::set_symmetric_difference(out.begin(), out.end(), in.begin(), in.end(),
-                                  std::back_inserter(changed));
-    return std::any_of(changed.begin(), changed.end(), [&](uint16_t word) {
-      return std::binary_search(weighty.begin(), weighty.end(), word);
+  // Returns whether the gap is in the title or the instructions.
+  static bool IsOpen(const spdx::LicenseTemplate& text, size_t from, const Gap& gap) {
+    return from + gap.out_begin >= text.last || from + gap.out_end < text.first;
+  }
+
+  static bool HasWildcard(const std::vector<uint16_t>& model, const Gap& gap) {
+    return std::find(model.begin() + static_cast<std::ptrdiff_t>(gap.out_begin),
+                     model.begin() + static_cast<std::ptrdiff_t>(gap.out_end),
+                     kWildcard) != model.begin() + static_cast<std::ptrdiff_t>(gap.out_end);
+  }
+
+  // Returns whether the licence leaves open what is put in here.
+  static bool IsFree(const spdx::LicenseTemplate& text, size_t from,
+                     const std::vector<uint16_t>& model, const Gap& gap) {
+    return IsOpen(text, from, gap) ||
+           (HasWildcard(model, gap) && gap.in_end - gap.in_begin <= kMaxFreeWords);
+  }
+
+  static std::vector<uint16_t> WordsOut(const spdx::LicenseTemplate& text, size_t from,
+                                        const std::vector<uint16_t>& model, const Gap& gap) {
+    std::vector<uint16_t> out;
+    for (size_t i = gap.out_begin; i < gap.out_end; ++i) {
+      const bool open = from + i < text.first || from + i >= text.last;
+      if (model[i] != kWildcard && !open) out.push_back(model[i]);
+    }
+    return out;
+  }
+
+  static size_t CountOut(const spdx::LicenseTemplate& text, size_t from,
+                         const std::vector<uint16_t>& model, const Gap& gap) {
+    return WordsOut(text, from, model, gap).size();
+  }
+
+  // Returns whether the licence says the same across the gap. What was only put in, and is more
+  // than a word that changes nothing, becomes a range for the caller to judge.
+  bool IsKept(const spdx::LicenseTemplate& text, size_t from, const std::vector<uint16_t>& model,
+              const Gap& gap, LicenseMatch* match) const {
+    std::vector<std::string> out;
+    for (const uint16_t word : WordsOut(text, from, model, gap))
+      out.emplace_back(spdx::LicenseWords()[word - 1]);
+    std::vector<std::string> in;
+    for (size_t i = gap.in_begin; i < gap.in_end; ++i) in.push_back(words_[i].text);
+    const bool name_place = HasWildcard(model, gap) || IsNamePlace(model, gap.out_begin) ||
+                            absl::c_any_of(out, IsHolder);
+    const bool drops_nothing = absl::c_all_of(out, [](const std::string& word) {
+      return IsHolder(word) || word == "nor" || absl::c_all_of(word, absl::ascii_isdigit) ||
+             IsNeutral({word});
     });
+    const bool name = name_place && in.size() <= kMaxFreeWords && IsNameLike(in);
+    if (drops_nothing && (name || absl::c_all_of(in, IsYearOrNeutral))) return true;
+    const bool title = gap.out_begin == 0 && in.empty() && out.size() <= kMaxTitleWords;
+    if (title || AreMisspelled(out, in) || AreSplit(out, in)) return true;
+    if (IsOpen(text, from, gap)) {
+      match->beside.push_back({gap.in_begin, gap.in_end});
+      return true;
+    }
+    if (!out.empty()) {
+      if (match->change.empty()) {
+        match->change =
+            absl::StrCat("without: ", absl::StrJoin(out, " "), "; with: ", absl::StrJoin(in, " "));
+      }
+      return false;
+    }
+    match->inserted.push_back({gap.in_begin, gap.in_end});
+    return true;
+  }
+
+  // Returns whether a name may be in the place of the word: "THE AUTHOR DISCLAIMS".
+  static bool IsHolder(absl::string_view word) {
+    for (const absl::string_view holder :
+         {"author", "authors", "holder", "holders", "contributor", "contributors", "regents",
+          "foundation", "copyright", "isc", "hp"}) {
+      if (word == holder) return true;
+    }
+    return false;
+  }
+
+  static bool IsYearOrNeutral(const std::string& word) {
+    return (word.size() == 4 && absl::c_all_of(word, absl::ascii_isdigit)) || IsNeutral({word});
   }
 
   // Returns whether a name may be at this place of the licence.
@@ -514,9 +583,8 @@ class Matcher {
   }
 
   const TemplateIndex& index_;
+  const std::vector<spdx::LegalWord>& words_;
   std::vector<uint16_t> numbers_;
-  std::vector<uint16_t> weighty_;
-  std::vector<uint16_t> decisive_;
   std::vector<uint16_t> name_words_;
   std::vector<Hit> hits_;
   std::vector<Candidate> candidates_;

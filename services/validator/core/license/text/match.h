@@ -30,6 +30,12 @@ struct DiffLimits {
 bool DiffWords(absl::Span<const uint16_t> a, absl::Span<const uint16_t> b, const DiffLimits& limits,
                size_t* steps, std::vector<EqualRun>* runs);
 
+// Words [begin, end) of a text.
+struct WordRange {
+  size_t begin = 0;
+  size_t end = 0;
+};
+
 // Words [begin, end) of a text that are a text of the SPDX list, or nearly.
 struct LicenseMatch {
   std::string id;
@@ -39,9 +45,14 @@ struct LicenseMatch {
   // words of the other). Words that the list leaves open (names, titles, instructions) do not
   // count.
   double score = 0;
-  // Too different, or different in a word that matters: "not" or "commercial" inserted, a right
-  // deleted.
+  // Too different, or words of the licence are left out or replaced by others that may change it.
   bool altered = false;
+  // For an altered text: the first words of the licence that are missing, and those in their place.
+  std::string change;
+  // Words put in between [begin, end) that the caller has to judge (FindResidue), as ranges.
+  std::vector<WordRange> inserted;
+  // Words put into the title or the instructions: they are beside the licence.
+  std::vector<WordRange> beside;
 };
 
 struct LicenseMatches {

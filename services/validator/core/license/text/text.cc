@@ -20,6 +20,7 @@ namespace kernelmill::validator {
 namespace {
 
 constexpr size_t kMaxText = 200;
+constexpr size_t kMaxTitle = 120;
 
 }  // namespace
 
@@ -55,11 +56,12 @@ struct LicensePhrase {
 
 constexpr LicensePhrase kPhrases[] = {
     {"LLVM-exception", "llvm exceptions to the apache 2.0 license"},
+    {"fmt-exception", "optional exception to the license"},
     {"LicenseRef-Commons-Clause", "commons clause license condition"},
     {"LicenseRef-NVIDIA-Proprietary",
      "without an express license agreement from nvidia corporation"},
     {"LicenseRef-Proprietary", "proprietary and confidential"},
-    {"LicenseRef-OpenRAIL", "use based restrictions"},
+    {"LicenseRef-UseRestrictions", "use based restrictions"},
     {"LicenseRef-NonCommercial", "non commercial use"},
     {"LicenseRef-NonCommercial", "non commercial purposes"},
     {"LicenseRef-NonCommercial", "noncommercial use"},
@@ -77,12 +79,25 @@ constexpr const char* kBeginnings[] = {
     "redistribution and use in source and binary forms with or without modification are permitted",
 };
 
-// Overwrites the words [begin, end) in `text` with blanks. Line ends stay.
-void Blank(const std::vector<LegalWord>& words, size_t begin, size_t end, std::string* text) {
-  const size_t to = end < words.size() ? words[end].at : words.back().at + words.back().text.size();
-  for (size_t i = words[begin].at; i < std::min(to, text->size()); ++i) {
-    if ((*text)[i] != '\n') (*text)[i] = ' ';
+// Overwrites the words of a range in `text` with blanks, and the signs between those on one line.
+// Line ends stay, and so does what LegalWords leaves out: copyright lines and other scripts.
+void Blank(const std::vector<LegalWord>& words, WordRange range, std::string* text) {
+  for (size_t i = range.begin; i < range.end; ++i) {
+    const bool last = i + 1 == range.end;
+    const size_t next = last ? text->size() : words[i + 1].at;
+    for (size_t at = words[i].at; at < next && (*text)[at] != '\n'; ++at) {
+      if (last && !absl::ascii_isalnum((*text)[at])) break;
+      if (absl::ascii_isascii((*text)[at])) (*text)[at] = ' ';
+    }
   }
+}
+
+// Returns the text of a range of words, as it is written.
+absl::string_view Written(absl::string_view text, const std::vector<LegalWord>& words,
+                          WordRange range) {
+  const size_t begin = words[range.begin].at;
+  const size_t end = range.end < words.size() ? words[range.end].at : text.size();
+  return text.substr(begin, end - begin);
 }
 
 // Fills in a TextMatches, each licence once.
@@ -98,23 +113,39 @@ class TextMatcher {
     matches_.altered = found.exhausted;
     matches_.rest = std::string(text);
     for (const LicenseMatch& match : found.matches) {
-      const std::string expression = match.altered ? "" : match.id;
+      const bool altered = match.altered || HasTermsInside(text, words, match);
+      const std::string expression = altered ? AlteredId(match.id) : match.id;
       matches_.evidence.push_back(
           MakeEvidence("text", expression, match.id, match.score,
                        {words[match.begin].line, words[match.end - 1].line}));
-      Blank(words, match.begin, match.end, &matches_.rest);
-      if (match.altered) {
-        matches_.altered = true;
-        continue;
+      if (match.altered)
+        matches_.evidence.push_back(MakeEvidence("residue", "", match.change, match.score));
+      size_t from = match.begin;
+      for (const WordRange& beside : match.beside) {
+        Blank(words, {from, beside.begin}, &matches_.rest);
+        from = beside.end;
       }
+      Blank(words, {from, match.end}, &matches_.rest);
       matches_.covered += match.end - match.begin;
       matches_.score = std::min(matches_.score, match.score);
-      AddId(match.id);
+      AddId(expression);
+    }
+  }
+
+  // Adds the licence that the first lines are the title of: "CreativeML Open RAIL-M". Other
+  // licences have use-based restrictions too.
+  void AddTitle() {
+    const std::string head = spdx::NormalizeWords(matches_.rest.substr(0, kMaxTitle));
+    for (const char* title : {"open rail m", "openrail m", "openrail", "bigscience rail license"}) {
+      if (spdx::FindPhrase(head, title) == std::string::npos) continue;
+      if (AddId("LicenseRef-OpenRAIL"))
+        matches_.evidence.push_back(MakeEvidence("phrase", "LicenseRef-OpenRAIL", title, 1));
     }
   }
 
   // Looks for phrases and beginnings in the rest.
   void AddPhrases() {
+    AddTitle();
     const std::string rest = spdx::NormalizeWords(matches_.rest);
     for (const LicensePhrase& phrase : kPhrases) {
       if (spdx::FindPhrase(rest, phrase.phrase) == std::string::npos) continue;
@@ -130,13 +161,8 @@ class TextMatcher {
 
   // An exception belongs to its licence.
   void Finish() {
-    const auto llvm = std::find(ids_.begin(), ids_.end(), "LLVM-exception");
-    if (llvm != ids_.end()) {
-      ids_.erase(llvm);
-      for (std::string& id : ids_) {
-        if (id == "Apache-2.0") id = "Apache-2.0 WITH LLVM-exception";
-      }
-    }
+    JoinException("Apache-2.0", "LLVM-exception");
+    JoinException("MIT", "fmt-exception");
     for (const std::string& id : ids_) {
       absl::StatusOr<SpdxExpression> expression = SpdxExpression::Parse(id);
       if (expression.ok()) matches_.licenses.push_back(*std::move(expression));
@@ -144,6 +170,38 @@ class TextMatcher {
   }
 
  private:
+  void JoinException(absl::string_view license, absl::string_view exception) {
+    const auto found = std::find(ids_.begin(), ids_.end(), exception);
+    if (found == ids_.end()) return;
+    ids_.erase(found);
+    for (std::string& id : ids_) {
+      if (id == license) id = absl::StrCat(license, " WITH ", exception);
+    }
+  }
+
+  // Names a text that the list does not have.
+  static std::string AlteredId(absl::string_view id) {
+    return absl::StrCat("LicenseRef-", id, "-altered");
+  }
+
+  // Judges what was put into a licence's text. The words that may be terms become evidence.
+  bool HasTermsInside(absl::string_view text, const std::vector<LegalWord>& words,
+                      const LicenseMatch& match) {
+    bool terms = false;
+    for (const WordRange& range : match.inserted) {
+      for (const ResidueUnit& unit : FindResidue(Written(text, words, range), {match.id})) {
+        if (!unit.paths.empty()) {
+          matches_.scoped.push_back(unit);
+          continue;
+        }
+        const int line = words[range.begin].line + unit.line - 1;
+        matches_.evidence.push_back(MakeEvidence("residue", "", unit.text, 0, {line, line}));
+        terms = true;
+      }
+    }
+    return terms;
+  }
+
   bool AddId(absl::string_view id) {
     if (std::find(ids_.begin(), ids_.end(), id) != ids_.end()) return false;
     ids_.emplace_back(id);

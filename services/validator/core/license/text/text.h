@@ -8,6 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "common/spdx/expression.h"
 #include "kernelmill/v1/kernel.pb.h"
+#include "services/validator/core/license/text/residue.h"
 
 namespace kernelmill::validator {
 
@@ -30,20 +31,25 @@ void SetPath(absl::string_view path, Evidence* evidence);
 
 void Append(const Evidence& from, Evidence* to);
 
+// The licence of words beside a known one that are not known to be harmless.
+inline constexpr char kAdditionalTerms[] = "LicenseRef-AdditionalTerms";
+
 using spdx::kNoAssertion;
 using spdx::SpdxExpression;
 
 // The licences whose full texts a text contains.
 struct TextMatches {
-  std::vector<SpdxExpression> licenses;  // in order of appearance, each once
-  // The text has something that is nearly a known licence, or begins like one. Nothing may be
-  // concluded.
+  // In order of appearance, each once. A text of the list with other words put in or taken out is
+  // LicenseRef-ID-altered.
+  std::vector<SpdxExpression> licenses;
+  // The text has something that begins like a known licence. Nothing may be concluded.
   bool altered = false;
-  Evidence evidence;   // for everything that was found, altered texts too
-  double score = 1;    // the lowest score of the texts
-  size_t covered = 0;  // words that belong to the licences found
-  size_t words = 0;    // all words, without copyright lines
-  std::string rest;    // the text with blanks in place of the licences
+  Evidence evidence;                // for everything that was found, altered texts too
+  double score = 1;                 // the lowest score of the texts
+  size_t covered = 0;               // words that belong to the licences found
+  size_t words = 0;                 // all words, without copyright lines
+  std::vector<ResidueUnit> scoped;  // statements inside licences that are about some paths
+  std::string rest;                 // the text with blanks in place of the licences
 };
 
 // Looks for texts of the SPDX list in `text`, and, as LicenseRef- terms, for phrases of terms that

@@ -19,6 +19,8 @@
 #include "common/base/text.h"
 #include "common/source_files/source_files.h"
 #include "common/spdx/text/words.h"
+#include "services/validator/core/license/text/residue.h"
+#include "services/validator/core/license/text/text.h"
 #include "services/validator/core/license/words/attribution.h"
 
 namespace kernelmill::validator {
@@ -132,6 +134,11 @@ LicenseFiles::LicenseFiles(const v1::SourceTree& tree) {
         break;
       case source_files::Kind::kNotice:
         notices_.emplace(folder, ToUtf8(file.path()));
+        folders_[folder].besides.push_back(&file);
+        break;
+      case source_files::Kind::kTerms:
+      case source_files::Kind::kReadme:
+        folders_[folder].besides.push_back(&file);
         break;
       case source_files::Kind::kAnnotations:
       case source_files::Kind::kSideTags:
@@ -148,6 +155,7 @@ const LicenseFinding* LicenseFiles::InFolder(const std::string& name) {
   const auto found = folders_.find(name);
   if (found == folders_.end()) return nullptr;
   Folder& folder = found->second;
+  if (folder.files.empty() && folder.variants.empty()) return nullptr;
   if (!folder.read) {
     folder.read = true;
     folder.finding = ReadFolder(folder.files.empty() ? folder.variants : folder.files);
@@ -168,6 +176,70 @@ std::vector<const LicenseFinding*> LicenseFiles::Above(absl::string_view path,
     const LicenseFinding* finding = InFolder(folder);
     if (finding != nullptr) findings.push_back(finding);
     if (folder.size() <= top.size()) return findings;
+    folder = std::string(ParentFolder(folder));
+  }
+}
+
+const LicenseFinding* LicenseFiles::Named(absl::string_view path, absl::string_view name) {
+  if (path.size() > kMaxPathBytes) return nullptr;
+  std::string folder(ParentFolder(path));
+  while (true) {
+    const auto found = folders_.find(folder);
+    if (found != folders_.end()) {
+      for (const auto* files : {&found->second.files, &found->second.besides}) {
+        for (const v1::SourceFile* file : *files) {
+          if (BaseName(file->path()) != name) continue;
+          const auto [known, added] = named_.try_emplace(file->path());
+          if (added) known->second = Read(*file);
+          return &known->second;
+        }
+      }
+    }
+    if (folder.empty()) return nullptr;
+    folder = std::string(ParentFolder(folder));
+  }
+}
+
+// A file of terms counts as a whole. In a NOTICE file licences of others are left out, and in a
+// README only what is in a section about its licence, or speaks of it, counts.
+Evidence LicenseFiles::ReadTerms(const std::vector<const v1::SourceFile*>& files) {
+  Evidence terms;
+  for (const v1::SourceFile* file : files) {
+    const absl::string_view text = absl::string_view(file->content()).substr(0, kMaxLicenseBytes);
+    std::vector<ResidueUnit> units;
+    switch (source_files::GetKind(file->path())) {
+      case source_files::Kind::kTerms:
+        units = FindResidue(text, {});
+        break;
+      case source_files::Kind::kReadme:
+        units = FindRestrictions(text, /*prose=*/true);
+        break;
+      default:
+        units = FindRestrictions(MatchLicenseTexts(text).rest, /*prose=*/false);
+    }
+    Evidence found;
+    for (const ResidueUnit& unit : units) {
+      found.push_back(
+          MakeEvidence("residue", kAdditionalTerms, unit.text, 0, {unit.line, unit.line}));
+    }
+    SetPath(file->path(), &found);
+    Append(found, &terms);
+  }
+  return terms;
+}
+
+Evidence LicenseFiles::FindTerms(absl::string_view path, absl::string_view top) {
+  Evidence terms;
+  std::string folder(path.size() > kMaxPathBytes ? top : ParentFolder(path));
+  while (true) {
+    const auto found = folders_.find(folder);
+    if (found != folders_.end()) {
+      Folder& here = found->second;
+      if (!here.terms_read) here.terms = ReadTerms(here.besides);
+      here.terms_read = true;
+      Append(here.terms, &terms);
+    }
+    if (folder.size() <= top.size()) return terms;
     folder = std::string(ParentFolder(folder));
   }
 }

@@ -24,6 +24,13 @@ class LicenseFiles {
   // counts too.
   std::vector<const LicenseFinding*> Above(absl::string_view path, absl::string_view top = "");
 
+  // Returns the finding of the file with this name in one of those folders; null without one.
+  const LicenseFinding* Named(absl::string_view path, absl::string_view name);
+
+  // Returns the sentences that take something back which the licences grant, in the files of terms,
+  // NOTICE and README files from the file's folder up to `top`; as evidence of the rule "residue".
+  Evidence FindTerms(absl::string_view path, absl::string_view top);
+
   // Returns the paths of the NOTICE files at or above the file's folder, the nearest first, as
   // UTF-8.
   std::vector<std::string> Notices(absl::string_view path) const;
@@ -32,13 +39,19 @@ class LicenseFiles {
   struct Folder {
     std::vector<const v1::SourceFile*> files;     // LICENSE, COPYING and the like, by path
     std::vector<const v1::SourceFile*> variants;  // files in LICENSES/, to which tags refer
+    std::vector<const v1::SourceFile*> besides;   // files of terms, NOTICE and README files
     bool read = false;
+    bool terms_read = false;
     LicenseFinding finding;
+    Evidence terms;
   };
 
   const LicenseFinding* InFolder(const std::string& folder);
 
+  static Evidence ReadTerms(const std::vector<const v1::SourceFile*>& files);
+
   std::map<std::string, Folder> folders_;
+  std::map<std::string, LicenseFinding> named_;      // by path; read when it is first needed
   std::multimap<std::string, std::string> notices_;  // paths, by folder
 };
 

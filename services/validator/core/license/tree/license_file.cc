@@ -305,6 +305,46 @@ void RaiseToLater(const std::vector<SpdxExpression>& named, std::vector<SpdxExpr
   }
 }
 
+void AddScoped(const ResidueUnit& unit, LicenseFinding* finding) {
+  const Evidence evidence = {MakeEvidence("residue", "", unit.text, 0, {unit.line, unit.line})};
+  finding->parts.push_back({unit.text, unit.paths, std::nullopt, evidence, {}});
+}
+
+// Adds the words of `rest` that may be terms: to the evidence, and as a licence to `all`. Words
+// that a phrase in the evidence names are known already. Statements about some paths only become
+// parts without a known licence.
+void AddTerms(absl::string_view rest, LicenseFinding* finding, std::vector<SpdxExpression>* all) {
+  Evidence* const evidence = &finding->evidence;
+  std::vector<std::string> ids;
+  bool listed = false;
+  for (const SpdxExpression& license : *all) {
+    for (const spdx::LicenseTerm& term : license.Terms()) {
+      ids.push_back(term.id);
+      if (!term.exception.empty()) ids.push_back(term.exception);
+      listed = listed || !absl::StartsWith(term.id, "LicenseRef-");
+    }
+  }
+  // A text that the list does not have is terms already.
+  if (!listed) return;
+  Evidence terms;
+  for (const ResidueUnit& unit : FindResidue(rest, ids)) {
+    const std::string words = spdx::NormalizeWords(unit.text);
+    const bool known = absl::c_any_of(*evidence, [&](const v1::LicenseEvidence& one) {
+      return one.rule() == "phrase" && spdx::FindPhrase(words, one.text()) != std::string::npos;
+    });
+    if (known) continue;
+    if (!unit.paths.empty()) {
+      AddScoped(unit, finding);
+      continue;
+    }
+    terms.push_back(
+        MakeEvidence("residue", kAdditionalTerms, unit.text, 0, {unit.line, unit.line}));
+  }
+  if (terms.empty()) return;
+  Append(terms, evidence);
+  all->push_back(*SpdxExpression::Parse(kAdditionalTerms));
+}
+
 struct ReadWords {
   Notice notice;
   Evidence evidence;
@@ -343,6 +383,8 @@ LicenseFinding FromTexts(TextMatches matches) {
   std::vector<SpdxExpression> all = {notice.choice ? SpdxExpression::Any(std::move(own))
                                                    : SpdxExpression::All(std::move(own))};
   all.insert(all.end(), notice.portions.begin(), notice.portions.end());
+  for (const ResidueUnit& unit : matches.scoped) AddScoped(unit, &finding);
+  AddTerms(matches.rest, &finding, &all);
   const double covered = static_cast<double>(matches.covered);
   const double rest = static_cast<double>(matches.words - matches.covered);
   const bool sure = rest <= kTitleWords + kAppendixShare * covered;
@@ -353,7 +395,7 @@ LicenseFinding FromTexts(TextMatches matches) {
 }
 
 // A notice that names only a family, such as "BSD", does not settle a licence file.
-LicenseFinding FromNotice(ReadWords read) {
+LicenseFinding FromNotice(ReadWords read, absl::string_view text) {
   Notice& notice = read.notice;
   LicenseFinding finding;
   finding.evidence = std::move(read.evidence);
@@ -362,6 +404,7 @@ LicenseFinding FromNotice(ReadWords read) {
   std::vector<SpdxExpression> parts = std::move(notice.portions);
   parts.insert(parts.begin(), notice.choice ? SpdxExpression::Any(std::move(notice.own))
                                             : SpdxExpression::All(std::move(notice.own)));
+  AddTerms(text, &finding, &parts);
   finding.license = SpdxExpression::All(std::move(parts));
   return finding;
 }
@@ -374,7 +417,7 @@ LicenseFinding FromName(absl::string_view text) {
                                          absl::StripAsciiWhitespace(text), kNoticeConfidence,
                                          {1, 1}));
   }
-  return FromNotice(std::move(read));
+  return FromNotice(std::move(read), text);
 }
 
 // Returns the licence of the whole text, whose `matches` were found before.
@@ -383,13 +426,16 @@ LicenseFinding ReadWhole(absl::string_view text, TextMatches matches) {
   if (matches.altered || !matches.licenses.empty()) {
     finding = FromTexts(std::move(matches));
   } else {
-    finding = FromNotice(ReadNoticeWords(text));
+    finding = FromNotice(ReadNoticeWords(text), text);
     if (!finding.license.has_value()) {
       LicenseFinding named = FromName(text);
       if (named.license.has_value()) finding = std::move(named);
     }
   }
   finding.copyrights = CopyrightLines(text);
+  for (const ResidueUnit& unit : FindTrainingTerms(text)) {
+    finding.evidence.push_back(MakeEvidence("training", "", unit.text, 1, {unit.line, unit.line}));
+  }
   return finding;
 }
 

@@ -33,9 +33,10 @@ TEST(LicenseFileTest, WordsSlippedIntoALicenceMakeItAnother) {
   std::string more;
   for (int i = 0; i < 30; ++i) more += "unless the licensor says otherwise ";
   for (const std::string id : {"MIT", "BSD-2-Clause", "Apache-2.0"}) {
-    EXPECT_EQ(Read(SampleText(id, more)), kNoAssertion) << id;
-    EXPECT_EQ(Read(SampleText(id, "for noncommercial purposes")), kNoAssertion) << id;
-    EXPECT_EQ(Read(SampleText(id, "not")), kNoAssertion) << id;
+    const std::string altered = "LicenseRef-" + id + "-altered";
+    EXPECT_NE(Read(SampleText(id, more)), id);
+    EXPECT_EQ(Read(SampleText(id, "for noncommercial purposes")), altered);
+    EXPECT_EQ(Read(SampleText(id, "not")), altered);
   }
   EXPECT_EQ(Read("Permission is hereby granted, free of charge, to any person obtaining a copy"),
             kNoAssertion);
@@ -44,7 +45,7 @@ TEST(LicenseFileTest, WordsSlippedIntoALicenceMakeItAnother) {
 TEST(LicenseFileTest, ARightTakenOutMakesItAnother) {
   std::string mit = SampleText("MIT");
   mit.replace(mit.find("sell"), 4, "");
-  EXPECT_EQ(Read(mit), kNoAssertion);
+  EXPECT_EQ(Read(mit), "LicenseRef-MIT-altered");
 }
 
 TEST(LicenseFileTest, NamesAndTitlesMayDiffer) {
@@ -67,10 +68,11 @@ TEST(LicenseFileTest, EvidenceSaysWhereWhichTextAndHowAlike) {
   EXPECT_EQ(finding.evidence[0].score(), 1.0);
   EXPECT_THAT(finding.copyrights, ::testing::ElementsAre("Copyright (c) 2020 X"));
   const LicenseFinding altered = ReadLicenseFile(SampleText("ISC", "not"));
-  ASSERT_EQ(altered.evidence.size(), 1u);
-  EXPECT_EQ(altered.evidence[0].expression(), "");
-  EXPECT_EQ(altered.evidence[0].text(), "ISC");
-  EXPECT_LT(altered.evidence[0].score(), 1.0);
+  ASSERT_EQ(altered.evidence.size(), 2u);
+  EXPECT_EQ(altered.evidence[0].rule(), "residue");
+  EXPECT_EQ(altered.evidence[0].text(), "not");
+  EXPECT_EQ(altered.evidence[1].expression(), "LicenseRef-ISC-altered");
+  EXPECT_EQ(altered.evidence[1].text(), "ISC");
 }
 
 TEST(LicenseFileTest, RestrictionsBesideALicenceAreKept) {
@@ -78,6 +80,92 @@ TEST(LicenseFileTest, RestrictionsBesideALicenceAreKept) {
             "MIT AND LicenseRef-NonCommercial");
   EXPECT_EQ(Read("\"Commons Clause\" License Condition v1.0\n\n" + SampleText("Apache-2.0")),
             "Apache-2.0 AND LicenseRef-Commons-Clause");
+}
+
+constexpr const char* kRiders[] = {
+    "No part of it may serve to train a neural network.",
+    "Machine learning is not among the permitted uses.",
+    "Companies with more than ten employees must buy a license.",
+    "It is free of charge for students only.",
+    "Prohibited for any weapon.",
+    "Commons Clause applies.",
+    "See TERMS.md for more.",
+    "\xe7\xa6\x81\xe6\xad\xa2\xe8\xae\xad\xe7\xbb\x83",
+    "N\xd0\xbet for robots.",
+};
+
+TEST(LicenseFileTest, ASentenceMoreMayTakeSomethingBackWhereverItIs) {
+  for (const std::string id : {"MIT", "BSD-3-Clause", "Apache-2.0", "ISC"}) {
+    const std::string text = SampleText(id);
+    for (const std::string rider : kRiders) {
+      EXPECT_EQ(Read(rider + "\n\n" + text), id + " AND LicenseRef-AdditionalTerms") << rider;
+      EXPECT_EQ(Read(text + "\n\n" + rider), id + " AND LicenseRef-AdditionalTerms") << rider;
+      EXPECT_EQ(Read("Copyright (c) 2020 Ann. " + rider + "\n\n" + text),
+                id + " AND LicenseRef-AdditionalTerms")
+          << rider;
+      for (const std::string& inside : {"\n\n" + rider + "\n\n", rider}) {
+        const std::string read = Read(SampleText(id, inside));
+        EXPECT_NE(read, id) << rider;
+        EXPECT_NE(read.find("LicenseRef-"), std::string::npos) << rider;
+      }
+    }
+  }
+}
+
+TEST(LicenseFileTest, WhatTakesNothingBackChangesNothing) {
+  for (const std::string harmless :
+       {"Copyright (c) 2019-2021 The Authors of X <x@example.com>. All rights reserved.",
+        "\xc2\xa9 2020 Jos\xc3\xa9 N\xc3\xba\xc3\xb1"
+        "ez, Isaac Z. Smith and contributors",
+        "We thank everybody of the Example Lab.", "For questions, write to ann@example.com.",
+        "Written by Ann Lee and Bob Roe", "----------------", "The X Project",
+        "X is licensed under the following license:", "Please cite our paper if you use this.",
+        "https://example.com/x", "License", "This work was developed by Example, Inc."}) {
+    const std::string isc = SampleText("ISC");
+    EXPECT_EQ(Read(harmless + "\n\n" + isc), "ISC") << harmless;
+    EXPECT_EQ(Read(isc + "\n\n" + harmless), "ISC") << harmless;
+  }
+}
+
+TEST(LicenseFileTest, AHoldersNameIsBoundedInWhatItMaySay) {
+  std::string bsd = SampleText("BSD-3-Clause");
+  for (char& c : bsd) c = c == '\n' ? ' ' : c;
+  const std::string holder = "the copyright holder nor the names";
+  const size_t at = bsd.find(holder);
+  const auto named = [&](const std::string& name) {
+    return Read(bsd.substr(0, at) + name + " nor the names" + bsd.substr(at + holder.size()));
+  };
+  EXPECT_EQ(named("the University of Example"), "BSD-3-Clause");
+  EXPECT_NE(named("X, who may not be a company that trains models,"), "BSD-3-Clause");
+}
+
+TEST(LicenseFileTest, TermsOfSomePathsAreAboutThemAlone) {
+  const LicenseFinding finding = ReadLicenseFile(
+      SampleText("BSD-3-Clause") +
+      "\n\nThe files located in the `python/x` directory are licensed under the Acme EULA.\n");
+  ASSERT_TRUE(finding.license.has_value());
+  EXPECT_EQ(finding.license->ToString(), "BSD-3-Clause");
+  ASSERT_EQ(finding.parts.size(), 1u);
+  EXPECT_THAT(finding.parts[0].paths, ::testing::ElementsAre("python/x"));
+  EXPECT_FALSE(finding.parts[0].license.has_value());
+}
+
+TEST(LicenseFileTest, AnExceptionIsReadByItsText) {
+  const std::string title = "\n---- LLVM Exceptions to the Apache 2.0 License ----\n\n";
+  EXPECT_EQ(Read(SampleText("Apache-2.0") + title + "As an exception, you may not use it."),
+            "Apache-2.0 WITH LLVM-exception AND LicenseRef-AdditionalTerms");
+}
+
+TEST(LicenseFileTest, AnotherTextWithUseRestrictionsIsNotOpenRail) {
+  EXPECT_EQ(Read("CreativeML Open RAIL-M\n\nYou accept the use-based restrictions below."),
+            "LicenseRef-OpenRAIL AND LicenseRef-UseRestrictions");
+  EXPECT_EQ(
+      Read(
+          "Acme Model License\n\nThis is a license of its own, which was written by the lawyers of "
+          "the Acme company for its kernels. Unlike Open RAIL-M it has no use-based restrictions "
+          "to "
+          "speak of, but it asks you to share whatever you make from the work with us."),
+      "LicenseRef-UseRestrictions");
 }
 
 TEST(LicenseFileTest, AppendedLicencesHoldTogether) {
@@ -194,7 +282,7 @@ TEST(LicenseFileTest, HostileTextIsReadInBoundedTime) {
   std::string many;
   while (many.size() < (1 << 20))
     many += SampleText("MIT", "not") + SampleText("GPL-3.0-only", "x");
-  EXPECT_EQ(Read(many), kNoAssertion);
+  EXPECT_NE(Read(many), "MIT AND GPL-3.0-only");
 }
 
 }  // namespace

@@ -74,6 +74,8 @@ class HeadReader {
     line_ += static_cast<int>(std::count(at_, text.data(), '\n'));
     at_ = text.data();
     int number = line_;
+    // Code between two comments ends a paragraph.
+    if (!lines_.empty() && lines_.back().number + 1 < line_) lines_.push_back({"", line_});
     for (const absl::string_view line : absl::StrSplit(text, '\n')) {
       lines_.push_back({StripCommentMarks(line), number++});
     }
@@ -198,6 +200,46 @@ void ReadVariable(absl::string_view head, HeaderFindings* findings) {
   }
 }
 
+// Returns the comments with an empty line in place of each line that is only a tag.
+std::string WithoutTags(absl::string_view comments) {
+  std::string text;
+  for (const absl::string_view line : absl::StrSplit(comments, '\n')) {
+    absl::string_view value;
+    bool whole = false;
+    const bool tag = FindTag(line, &value, &whole) && whole;
+    absl::StrAppend(&text, tag ? absl::string_view() : line, "\n");
+  }
+  return text;
+}
+
+// Reads the sentences about what may be done with the work that nothing else understood, and the
+// files that they refer to. `number` gives the line in the file.
+template <typename Number>
+void ReadTerms(const std::string& comments, const Number& number, HeaderFindings* findings) {
+  std::vector<std::string> ids;
+  for (const std::vector<SpdxExpression>* known :
+       {&findings->tags, &findings->texts, &findings->notice.own, &findings->notice.portions}) {
+    for (const SpdxExpression& license : *known) {
+      for (const spdx::LicenseTerm& term : license.Terms()) ids.push_back(term.id);
+    }
+  }
+  for (const ResidueUnit& unit : FindTermsInComments(comments, ids)) {
+    // The name of a licence amid a description of the code is understood already.
+    const Notice named = ReadNotice(spdx::SentenceWords(unit.text));
+    const bool understood = !named.own.empty() || !named.portions.empty() ||
+                            !named.families.empty() || named.root != RootFile::kNo;
+    if (understood && !LimitsLicense(unit.text)) continue;
+    const int line = number(unit.line);
+    findings->terms.push_back(unit.text);
+    findings->evidence.push_back(MakeEvidence("residue", "", unit.text, 0, {line, line}));
+    if (!GetTrainingUse(unit.text).empty())
+      findings->evidence.push_back(MakeEvidence("training", "", unit.text, 1, {line, line}));
+  }
+  for (const ResidueUnit& unit : FindOtherLicenseFiles(comments)) {
+    for (const std::string& name : unit.paths) findings->license_files.push_back(name);
+  }
+}
+
 // Reads sentences and licence texts. `text` is all lines joined.
 void ReadProse(const std::vector<CommentLine>& lines, const std::string& text,
                HeaderFindings* findings) {
@@ -224,6 +266,7 @@ void ReadProse(const std::vector<CommentLine>& lines, const std::string& text,
   findings->notice.families = std::move(notice.families);
   findings->notice.choice = notice.choice;
   findings->notice.root = notice.root;
+  ReadTerms(WithoutTags(texts.rest), number, findings);
 }
 
 // `python`: the head of a Python file, whose variables may say something too.

@@ -22,6 +22,10 @@ struct HeaderFindings {
   Notice notice;
   std::vector<SpdxExpression> texts;
   bool altered = false;  // see TextMatches
+  // Sentences about what may be done with the work that are not understood.
+  std::vector<std::string> terms;
+  // Names of files that hold a licence of the file, other than the source's LICENSE.
+  std::vector<std::string> license_files;
 
   Evidence evidence;                    // for all of these, without the path
   std::vector<std::string> copyrights;  // see attribution.h

@@ -147,6 +147,13 @@ constexpr LicenseName kNames[] = {
     {"llama 3.2 community license", "LicenseRef-Llama-Community"},
     {"llama 3.3 community license", "LicenseRef-Llama-Community"},
     {"llama 4 community license", "LicenseRef-Llama-Community"},
+    {"mulan psl v2", "MulanPSL-2.0"},
+    {"mulan permissive software license version 2", "MulanPSL-2.0"},
+    {"eclipse public license v2.0", "EPL-2.0"},
+    {"eclipse public license v 2.0", "EPL-2.0"},
+    {"eclipse public license 2.0", "EPL-2.0"},
+    {"creativeml open rail m", "LicenseRef-OpenRAIL"},
+    {"bigscience open rail m", "LicenseRef-OpenRAIL"},
     {"proprietary license", "LicenseRef-Proprietary"},
     {"proprietary", "LicenseRef-Proprietary"},
 };
