@@ -40,6 +40,7 @@ constexpr size_t kMaxUnits = 8;
 constexpr size_t kMaxShown = 200;
 constexpr size_t kMaxName = 24;
 constexpr size_t kRun = 8;
+constexpr size_t kMaxUnit = 16 << 10;  // bytes; nothing longer is harmless
 constexpr size_t kMaxLead = 8;  // words before a statement
 
 using WordSet = absl::flat_hash_set<absl::string_view>;
@@ -515,6 +516,7 @@ class Judge {
   }
 
   bool IsHarmless(absl::string_view unit) {
+    if (unit.size() > kMaxUnit) return false;
     std::string text = Joined(Tokens(unit));
     for (const char* phrase : kHarmlessPhrases) Remove(phrase, &text);
     const std::vector<std::string> words = absl::StrSplit(text, ' ', absl::SkipEmpty());
