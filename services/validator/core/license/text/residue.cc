@@ -40,7 +40,8 @@ constexpr size_t kMaxUnits = 8;
 constexpr size_t kMaxShown = 200;
 constexpr size_t kMaxName = 24;
 constexpr size_t kRun = 8;
-constexpr size_t kMaxLead = 8;  // words before a statement
+constexpr size_t kMaxUnit = 16 << 10;  // bytes; nothing longer is harmless
+constexpr size_t kMaxLead = 8;         // words before a statement
 
 using WordSet = absl::flat_hash_set<absl::string_view>;
 
@@ -297,6 +298,7 @@ constexpr const char* kHarmlessPhrases[] = {
     "license applies to",
     "including the next paragraph",
     "used under",
+    "if not see",
     "licenses apply to",
     "license governs",
     "full terms",
@@ -515,6 +517,7 @@ class Judge {
   }
 
   bool IsHarmless(absl::string_view unit) {
+    if (unit.size() > kMaxUnit) return false;
     std::string text = Joined(Tokens(unit));
     for (const char* phrase : kHarmlessPhrases) Remove(phrase, &text);
     const std::vector<std::string> words = absl::StrSplit(text, ' ', absl::SkipEmpty());
@@ -804,9 +807,8 @@ bool Restricts(const std::string& text) {
               "academic use", "personal use", "evaluation only", "not evil"})) {
     return true;
   }
-  const bool work =
-      HasAny(text, {"software", "code", "file", "program", "work", "repository", "library",
-                    "materials", "project", "model", "models", "use", "redistribution"});
+  const bool work = HasAny(text, {"software", "code", "file", "program", "repository", "library",
+                                  "materials", "redistribution", "this work", "the work"});
   const bool deed =
       HasAny(text, {"use",         "used",           "copy",         "copied",        "distribute",
                     "distributed", "redistribution", "redistribute", "redistributed", "reproduce",

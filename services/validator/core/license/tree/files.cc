@@ -215,7 +215,8 @@ Evidence LicenseFiles::ReadTerms(const std::vector<const v1::SourceFile*>& files
         units = FindRestrictions(text, /*prose=*/true);
         break;
       default:
-        units = FindRestrictions(MatchLicenseTexts(text).rest, /*prose=*/false);
+        // With licence texts in it, it lists those of others.
+        if (MatchLicenseTexts(text).licenses.empty()) units = FindRestrictions(text, false);
     }
     Evidence found;
     for (const ResidueUnit& unit : units) {
