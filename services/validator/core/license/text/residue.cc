@@ -39,6 +39,7 @@ namespace {
 constexpr size_t kMaxUnits = 8;
 constexpr size_t kMaxShown = 200;
 constexpr size_t kMaxName = 24;
+constexpr size_t kMaxHeading = 60;
 constexpr size_t kRun = 8;
 constexpr size_t kMaxUnit = 16 << 10;  // bytes; nothing longer is harmless
 constexpr size_t kMaxLead = 8;         // words before a statement
@@ -900,7 +901,8 @@ bool IsHeading(absl::string_view text) {
   const size_t next = text.find('\n');
   const bool underlined = next != absl::string_view::npos && next + 1 < text.size() &&
                           absl::StrContains("=-", text[next + 1]);
-  return absl::StartsWith(line, "#") || underlined;
+  return line.size() <= kMaxHeading && (absl::StartsWith(line, "#") || underlined) &&
+         !absl::EndsWith(line, ".") && !absl::StrContains(line, "Copyright");
 }
 
 // Calls `visit` with each sentence and its line.
@@ -938,7 +940,9 @@ std::vector<ResidueUnit> FindRestrictions(absl::string_view text, bool prose) {
                                          "legal", "mit", "apache", "bsd"});
     if (IsHeading(absl::StripLeadingAsciiWhitespace(sentence))) section = licenses;
     if (found.size() == kMaxUnits || (prose && !section && !licenses)) return;
-    if (Restricts(words) && !HasAny(words, {"endorse", "as is", "warranty", "warranties"}))
+    if (Restricts(words) &&
+        !HasAny(words, {"endorse", "as is", "warranty", "warranties", "except in compliance with",
+                        "or open source", "and open source"}))
       found.push_back({Shown(sentence), line, {}});
   });
   return found;

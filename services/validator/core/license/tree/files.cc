@@ -200,7 +200,7 @@ const LicenseFinding* LicenseFiles::Named(absl::string_view path, absl::string_v
   }
 }
 
-// A file of terms counts as a whole. In a NOTICE file licences of others are left out, and in a
+// A file of terms counts as a whole. A NOTICE file with licence texts lists those of others. In a
 // README only what is in a section about its licence, or speaks of it, counts.
 Evidence LicenseFiles::ReadTerms(const std::vector<const v1::SourceFile*>& files) {
   Evidence terms;
