@@ -258,7 +258,8 @@ TEST_F(JobCommandsTest, AReportHasAllFailuresAndASummarySaysWhereTheyAre) {
   service_.job.set_state(v1::JOB_STATE_DONE);
   service_.all_failures.resize(2500);
   for (int i = 0; i < 2500; ++i) service_.all_failures[i].set_source(absl::StrCat("source", i));
-  *service_.job.add_failures() = service_.all_failures[0];
+  service_.job.mutable_failures()->Assign(service_.all_failures.begin(),
+                                          service_.all_failures.begin() + 100);
   service_.job.set_failure_count(2500);
   EXPECT_EQ(RunOn(false, ReportJob).value(), kDone);
   EXPECT_THAT(out_, HasSubstr("failures   2500\n"));

@@ -291,8 +291,11 @@ TEST(Ledger, HoldoutsWholeFilesAreCountedApart) {
   EXPECT_EQ(sums->holdout_files, 1);
   EXPECT_EQ(sums->holdout_found, 1);
   EXPECT_EQ(sums->training_files.found, 0);
-  dataset.clusters.mutable_decisions(4)->set_fate(v1::FATE_KEPT);
-  EXPECT_THAT(std::string(CheckConservation(*dataset.Sum()).message()), HasSubstr("holdout files"));
+  Dataset undecided;
+  undecided.shards[2].add_kernels()->set_form(v1::KERNEL_FORM_FILE);
+  undecided.Decide(v1::FATE_KEPT, "");
+  EXPECT_THAT(std::string(CheckConservation(*undecided.Sum()).message()),
+              HasSubstr("holdout files"));
 }
 
 TEST(Ledger, AWholeFileThatVanishesOrComesFromNowhereIsNoticed) {

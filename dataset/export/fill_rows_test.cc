@@ -106,7 +106,7 @@ TEST_F(ExporterTest, ALicenceComesWithItsEvidence) {
             R"("copyrights":["Copyright (c) 2020 X"],"evidence":"file:LICENSE",)"
             R"("expression":"MIT","found":[{"expression":"MIT","first_line":1,"last_line":19,)"
             R"("path":"LICENSE","rule":"text","score":0.98,"text":"MIT"}],"notices":["NOTICE"],)"
-            R"("vendored":null})");
+            R"("training_use":null,"vendored":null})");
 }
 
 TEST_F(ExporterTest, TextsThatKeptKernelsNameAreWrittenOnceASource) {

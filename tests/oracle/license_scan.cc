@@ -16,6 +16,7 @@
 #include "kernelmill/v1/source.pb.h"
 #include "services/validator/core/license/finder.h"
 #include "services/validator/core/license/tree/files.h"
+#include "services/validator/core/license/words/comment_blocks.h"
 #include "services/validator/core/license/words/header.h"
 #include "services/validator/core/license/words/origins.h"
 
@@ -81,7 +82,7 @@ class NoFiles : public validator::OwnFiles {
 nlohmann::json Origins(const std::string& path, const std::string& content,
                        const std::string& repository) {
   nlohmann::json origins = nlohmann::json::array();
-  for (const auto& one : validator::FindOrigins(path, content, repository, NoFiles())) {
+  for (const auto& one : validator::FindOrigins(validator::CommentsOfFile(path), content, repository, NoFiles())) {
     origins.push_back({{"line", one.line}, {"origin", one.origin}, {"whole_file", one.whole_file}});
   }
   return origins;

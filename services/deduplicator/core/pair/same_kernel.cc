@@ -44,6 +44,10 @@ absl::StatusOr<absl::Span<const uint64_t>> SameKernel::GetOperations(
 // Applies the rules of the class comment, in their order.
 absl::StatusOr<bool> SameKernel::IsOne(Names names, const v1::Pair& pair) {
   if (pair.common() == pair.total()) return true;
+  const size_t last = std::max(pair.a(), pair.b());
+  if (last >= computations_.size()) {
+    return absl::FailedPreconditionError(absl::StrCat("kernel ", last, " was not added"));
+  }
   const uint64_t computation = computations_[pair.a()];
   const bool is_known = computation != 0 && computations_[pair.b()] != 0;
   if (is_known && computation != computations_[pair.b()]) return false;

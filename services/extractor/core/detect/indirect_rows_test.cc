@@ -23,7 +23,8 @@ constexpr char kBody[] = "def body(x_ref, o_ref, n=1): o_ref[...] = x_ref[...]\n
 // Returns the names of the kernels, joined by blanks.
 std::string Names(const std::vector<NamedText>& files) {
   std::vector<std::string> names;
-  for (const v1::Kernel& kernel : ExtractAndLink(files).kernels()) names.push_back(kernel.name());
+  const auto shard = ExtractAndLink(files);
+  for (const v1::Kernel& kernel : shard.kernels()) names.push_back(kernel.name());
   return absl::StrJoin(names, " ");
 }
 

@@ -80,7 +80,7 @@ TEST_F(GitSnapshotTest, ExactlyTheSelectedBlobsMove) {
                                             {kFile, "y.py", repository_.Blob("y")}});
   const std::string unused = repository_.Tree({{kFile, "LICENSE", repository_.Blob("unwanted 2")}});
   const std::string commit = Commit({{kFile, "LICENSE", repository_.Blob("root")},
-                                     {kFile, "README", repository_.Blob("unwanted 3")},
+                                     {kFile, "HISTORY", repository_.Blob("unwanted 3")},
                                      {kFolder, "sub", sub},
                                      {kFolder, "unused", unused},
                                      {kFile, "x.py", repository_.Blob("x")}});

@@ -69,7 +69,8 @@ TEST(LicensePolicyTest, AnEmptyListMeansTheDefaults) {
 // Returns the origin and its line that a CUDA kernel `k` in the content has; empty without one.
 std::string FindCudaOrigin(const std::string& path, const std::string& content, v1::Kernel kernel) {
   const v1::SourceTree tree;
-  SourceLicenses licenses(tree, "");
+  const StatedLicenses stated;
+  SourceLicenses licenses(tree, stated);
   kernel.set_path(path);
   kernel.set_dsl(v1::DSL_CUDA);
   kernel.mutable_cuda();
