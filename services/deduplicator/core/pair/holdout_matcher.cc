@@ -114,7 +114,9 @@ void HoldoutMatcher::AddText(Item item, Set near, Set structural, Set runs) {
 absl::Status HoldoutMatcher::Add(uint32_t number, const v1::KernelShingles& kernel) {
   RETURN_IF_ERROR(CheckSets(kernel));
   words_.Add(number, kernel);
-  if (kernel.runs().empty() && kernel.structural().empty()) return absl::OkStatus();  // a file
+  // A whole file has its runs as a module's, and is compared by its words alone.
+  const bool is_file = kernel.runs().empty() && kernel.structural().empty();
+  if (is_file && !kernel.module_runs().empty()) return absl::OkStatus();
   AddText({number, v1::Sensitive::TEXT_SOURCE, HashTokens(kernel)}, AsSpan(kernel.near()),
           AsSpan(kernel.structural()), ToSet(AsSpan(kernel.runs())));
   const Set launcher = AsSpan(kernel.launcher_runs());
