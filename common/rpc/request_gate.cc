@@ -36,7 +36,7 @@ constexpr int64_t kMebibyte = 1 << 20;
 // Names and numbers, which is what most requests have.
 constexpr int64_t kSmallRequest = 64 << 10;
 constexpr int64_t kLargeRequest = 16 * kMebibyte;
-// What a call takes at least, with its answer.
+// A call takes this at least, with its answer.
 constexpr int64_t kSmallCall = kMebibyte;
 // A handler copies its request, into the types of its core or of the database.
 constexpr int64_t kCopies = 2;

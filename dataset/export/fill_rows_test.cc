@@ -49,11 +49,10 @@ TEST_F(ExporterTest, ARecordSaysWhatIsKnownOfAKernel) {
 TEST_F(ExporterTest, WhatIsNotThereIsNullAndAListOfNothingIsEmpty) {
   ASSERT_THAT(Export(), IsOk());
   const Json record = Lines("kernels.jsonl").at(1);
-  for (const char* key :
-       {"json_pointer", "docstring", "found_by", "applied_by", "prompt_context", "autotune",
-        "heuristics", "launcher", "inductor", "context", "cuda", "requires_triton",
-        "requires_triton_path", "dialect", "target_rule", "contamination_weak_score",
-        "word_overlap"}) {
+  for (const char* key : {"json_pointer", "docstring", "found_by", "applied_by", "prompt_context",
+                          "autotune", "heuristics", "launcher", "inductor", "context", "cuda",
+                          "requires_triton", "requires_triton_path", "dialect", "target_rule",
+                          "contamination_weak_score", "word_overlap"}) {
     EXPECT_EQ(record.at(key), nullptr) << key;
   }
   for (const char* key : {"pieces", "decorators", "calls", "free_names", "unresolved_names",

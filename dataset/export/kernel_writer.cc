@@ -61,7 +61,7 @@ KeptIn KernelsOfFiles(const DatasetIndex& index, uint32_t first, const v1::Kerne
 }
 
 // Returns the kernels of each file whose signatures may be shown beside other kernels: kept ones
-// and duplicates without findings that policies may withhold. Of equal names, the first.
+// and duplicates without findings that policies may withhold. The first of equal names counts.
 std::map<absl::string_view, Siblings> FindSiblings(const DatasetIndex& index,
                                                    const manifest::ShardView& view) {
   std::map<absl::string_view, Siblings> by_path;

@@ -397,7 +397,7 @@ _LISTED = 100
 
 
 def _is_unmatched(failure: Failure) -> bool:
-    """Whether a failure is the form in which the manifest stage reports what matches nothing."""
+    """Returns true if a failure is the form in which the manifest stage reports what matches nothing."""
     return failure.stage == "manifest" and failure.path.startswith(b"unmatched.")
 
 

@@ -65,7 +65,8 @@ nlohmann::json OfLicenseFile(const std::string& path, const std::string& content
   return Describe(path, WholeOf(finding), evidence);
 }
 
-// What `path` is under, whatever says so; compare_licenses.py asks of the file's own words alone.
+// Returns the licence that holds for `path`, whatever says so; compare_licenses.py asks of the
+// file's own words alone.
 nlohmann::json WholeLicense(const v1::License& license) {
   nlohmann::json whole = {{"expression", license.expression()},
                           {"evidence", license.evidence()},
@@ -82,7 +83,8 @@ class NoFiles : public validator::OwnFiles {
 nlohmann::json Origins(const std::string& path, const std::string& content,
                        const std::string& repository) {
   nlohmann::json origins = nlohmann::json::array();
-  for (const auto& one : validator::FindOrigins(validator::CommentsOfFile(path), content, repository, NoFiles())) {
+  for (const auto& one :
+       validator::FindOrigins(validator::CommentsOfFile(path), content, repository, NoFiles())) {
     origins.push_back({{"line", one.line}, {"origin", one.origin}, {"whole_file", one.whole_file}});
   }
   return origins;

@@ -14,7 +14,7 @@ from trusted_cluster import CERTS, identity
 
 SERVER_DESCRIPTORS = 1024
 SILENT = 6000
-PATIENCE = 20  # of a stranger: connections that fail
+PATIENCE = 20  # with a stranger: connections that fail
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])  # and empty SETTINGS
 
 

@@ -123,7 +123,7 @@ def _unnamed(row, calls_only):
 
 
 def _guesses(row):
-    """Whether the answer makes its own data, which a reader of the question cannot guess."""
+    """Returns true if the answer makes its own data, which a reader of the question cannot guess."""
     try:
         body = ast.parse(textwrap.dedent(unfenced(_answer(row)) or "")).body
     except (SyntaxError, ValueError, RecursionError):

@@ -26,7 +26,7 @@ namespace {
 using Kind = Expression::Kind;
 
 constexpr int kMaxDepth = 12;
-constexpr int kMaxCallDepth = 60;  // of the expression that a call is searched in
+constexpr int kMaxCallDepth = 60;  // in the expression where a call is searched
 
 HostValue MakeTyped(absl::string_view type) {
   HostValue value;

@@ -388,7 +388,7 @@ Interpreter::Value Interpreter::Cast(const Value& value, const Value& type) {
   return cast;
 }
 
-// Returns a value as a variable of that type of C has it. A number takes the type. What is loaded
+// Returns a value as a variable of that type of C has it. A number takes the type. A loaded value
 // does only if that is not the usual one, float.
 Interpreter::Value Interpreter::Convert(const Value& value, string_view type) {
   const bool is_made = GetClass(value) == Class::kUniform && value.base == 0;

@@ -467,7 +467,7 @@ class Reader {
   uint32_t angles_end_ = 0;              // the last '>' of template arguments so far
   uint32_t after_class_ = kNoToken - 1;  // the last '}' of a class so far
   std::vector<std::string> opened_;
-  absl::flat_hash_map<string_view, std::string> short_names_;  // of namespaces
+  absl::flat_hash_map<string_view, std::string> short_names_;  // for namespaces
 };
 
 // Returns the words of a macro's parameter list.

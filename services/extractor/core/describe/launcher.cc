@@ -330,8 +330,8 @@ Launches::Choice Launches::Choose(const std::vector<NodeId>& hosts) const {
   return choice;
 }
 
-// Of a kernel that is defined again, as notebooks do it step by step, those functions count that
-// come before the next definition, else all of them.
+// If a kernel is defined again, as notebooks do it step by step, those functions count that come
+// before the next definition, else all of them.
 void Launches::ChooseFor(std::vector<NodeId>& definitions, const std::vector<NodeId>& hosts) {
   std::sort(definitions.begin(), definitions.end());
   for (size_t i = 0; i < definitions.size(); ++i) {

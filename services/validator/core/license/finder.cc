@@ -323,7 +323,7 @@ v1::License WithAdditionalTerms(const v1::License& license, absl::string_view ev
 
 }  // namespace
 
-// What the head says of terms and was not understood adds to the licence that it states. If it
+// Terms in the head that were not understood add to the licence that it states. If it
 // states none, nothing is known: the licence of the root is not taken for it. A licence file that
 // it names holds too, and must be there.
 v1::License LicenseFinder::Decide(const Subject& subject, const HeaderFindings& header) {

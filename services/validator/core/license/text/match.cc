@@ -499,8 +499,8 @@ class Matcher {
     return WordsOut(text, from, model, gap).size();
   }
 
-  // Returns whether the licence says the same across the gap. What was only put in, and is more
-  // than a word that changes nothing, becomes a range for the caller to judge.
+  // Returns whether the licence says the same across the gap. Words that were only put in, more
+  // than one that changes nothing, become a range for the caller to judge.
   bool IsKept(const spdx::LicenseTemplate& text, size_t from, const std::vector<uint16_t>& model,
               const Gap& gap, LicenseMatch* match) const {
     std::vector<std::string> out;

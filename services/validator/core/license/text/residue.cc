@@ -106,7 +106,7 @@ constexpr char kPlainWords[] =
     "added removed extracted copied incorporated covered automatically therefore itself together "
     "provide provides published publish founded known called "
     "mentioned stated noted indicated specified otherwise generated automatically "
-    // what licences are called, and where their texts are
+    // the names of licences, and where their texts are
     "license licenses licensed licensing licence licences licenced relicensed copyright "
     "copyrights copyrighted notice notices statement full complete entire whole reproduced "
     "distributed released dual dually either mit expat x11 bsd apache isc zlib boost unlicense "
