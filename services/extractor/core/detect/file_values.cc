@@ -10,7 +10,6 @@
 namespace kernelmill::extractor {
 
 using python::Argument;
-using python::DottedExpression;
 using python::Field;
 using python::GetArguments;
 using python::IsLayout;

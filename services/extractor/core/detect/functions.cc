@@ -26,7 +26,6 @@ using python::Call;
 using python::Calls;
 using python::Field;
 using python::ImportMap;
-using python::IsBuiltin;
 using python::Kind;
 using python::LocalNames;
 
