@@ -116,7 +116,7 @@ TEST(KernelForms, EveryFormIsFetchedAndFound) {
 // If the fetcher drops a file, the extractor finds nothing in it.
 TEST(KernelForms, WhatHasNoMarkerIsNotFoundEither) {
   for (const char* path : {"a.py", "a.py.jinja", "a.cu"}) {
-    for (const char* text : {"@w\ndef k(x): tl.load(x)\n", "import jax\n@jax.jit\ndef f(x): pass\n",
+    for (const char* text : {"@w\ndef k(x): x.load()\n", "import jax\n@jax.jit\ndef f(x): pass\n",
                              "__host__ int f() { return 0; }\n"}) {
       EXPECT_EQ(fetcher::ContentSkipReason(text), "no_kernel_marker");
       EXPECT_EQ(Found(path, text), "") << path << ":\n" << text;
