@@ -63,12 +63,12 @@ splits: {validation: 0.001, test_repositories: [./none]}
         self.assertEqual(done.returncode, 0, done.stderr)
         found = self.unmatched()
         self.assertEqual({where: one["what"] for where, one in found.items()}, {
-            "sources[0].include[1]": "include", "sources[1]": "holdout", "sources[2]": "marker", "opt_out[0]": "opt_out",
+            "sources[0].include[1]": "include", "sources[2]": "marker", "opt_out[0]": "opt_out",
             "splits.validation": "split", "splits.test_repositories[0]": "split"})
         self.assertEqual(found["sources[2]"]["paths"], ["text.py"])
         for where, one in found.items():
             self.assertIn(f"  {where}  ", done.stdout)
-        self.assertIn("unmatched  7 asked for, without a match", done.stdout)
+        self.assertIn("unmatched  6 asked for, without a match", done.stdout)
         self.assertIn("Asked for without a match", (self.folder / "out/README.md").read_text())
 
     def test_a_licence_list_that_rejects_all_leaves_a_loud_warning(self):
