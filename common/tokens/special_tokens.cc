@@ -313,6 +313,11 @@ std::optional<SpecialToken> Recognize(string_view folded, string_view bytes) {
   return SpecialToken{std::string(same ? bytes : folded), at->second->models, 1, !same};
 }
 
+// Returns whether a character that is, or is taken for, '<' or '[' may begin with a byte.
+bool MayBeginToken(char byte) {
+  return byte == '<' || byte == '[' || byte == '\xe2' || byte == '\xe3' || byte == '\xef';
+}
+
 // Returns the token that begins at `begin`, if one does.
 std::optional<Found> ReadToken(string_view text, size_t begin) {
   std::string folded;
@@ -336,11 +341,15 @@ std::optional<Found> ReadToken(string_view text, size_t begin) {
 
 }  // namespace
 
-// Only the first byte of a character that may begin a token is looked at closely.
+// Only the first byte of a character that may begin a token is looked at closely. A loop of its own
+// finds it: Abseil's find_first_of makes a table for each call, and code is full of brackets.
 std::vector<SpecialToken> FindSpecialTokens(string_view text) {
-  constexpr char kFirstBytes[] = "<[\xe2\xe3\xef";
   std::map<std::pair<std::string, bool>, SpecialToken> found;
-  for (size_t at = 0; (at = text.find_first_of(kFirstBytes, at)) != string_view::npos;) {
+  for (size_t at = 0; at < text.size();) {
+    if (!MayBeginToken(text[at])) {
+      ++at;
+      continue;
+    }
     size_t next = at;
     const std::optional<char> first = TakeFolded(text, &next);
     if (first == '<' || first == '[') {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "common/base/hash.h"
 #include "common/base/status.h"
@@ -47,10 +47,14 @@ std::string FunctionText(const v1::KernelRow& kernel) {
 uint64_t HashWords(absl::string_view text) {
   std::string words;
   words.reserve(text.size());
-  for (const absl::string_view word :
-       absl::StrSplit(text, absl::ByAnyChar(" \t\r\n\v\f"), absl::SkipEmpty())) {
-    absl::StrAppend(&words, word, " ");
+  for (const char c : text) {
+    if (!absl::ascii_isspace(c)) {
+      words += c;
+    } else if (!words.empty() && words.back() != ' ') {
+      words += ' ';
+    }
   }
+  if (!words.empty() && words.back() != ' ') words += ' ';
   return StableHash64(words);
 }
 
