@@ -12,6 +12,7 @@
 #include "absl/strings/strip.h"
 #include "common/code/line_index.h"
 #include "common/documents/prose_context.h"
+#include "common/json/json_strings.h"
 
 namespace kernelmill::documents {
 namespace {
@@ -167,20 +168,8 @@ void AppendCodePoint(uint32_t code, std::string* text) {
   if (code == '\n' || code == '\r' || code == 0 || code > 0x10ffff ||
       (code >= 0xd800 && code < 0xe000)) {
     text->push_back(' ');
-  } else if (code < 0x80) {
-    text->push_back(static_cast<char>(code));
-  } else if (code < 0x800) {
-    text->push_back(static_cast<char>(0xc0 | (code >> 6)));
-    text->push_back(static_cast<char>(0x80 | (code & 0x3f)));
-  } else if (code < 0x10000) {
-    text->push_back(static_cast<char>(0xe0 | (code >> 12)));
-    text->push_back(static_cast<char>(0x80 | ((code >> 6) & 0x3f)));
-    text->push_back(static_cast<char>(0x80 | (code & 0x3f)));
   } else {
-    text->push_back(static_cast<char>(0xf0 | (code >> 18)));
-    text->push_back(static_cast<char>(0x80 | ((code >> 12) & 0x3f)));
-    text->push_back(static_cast<char>(0x80 | ((code >> 6) & 0x3f)));
-    text->push_back(static_cast<char>(0x80 | (code & 0x3f)));
+    json::AppendUtf8(code, text);
   }
 }
 

@@ -54,28 +54,6 @@ std::optional<uint32_t> UnitAt(absl::string_view raw, size_t at) {
 bool IsHighSurrogate(uint32_t unit) { return unit >= 0xd800 && unit < 0xdc00; }
 bool IsLowSurrogate(uint32_t unit) { return unit >= 0xdc00 && unit < 0xe000; }
 
-// Half of a surrogate pair never comes here: AppendUnit replaces it.
-void AppendUtf8(uint32_t code_point, std::string& out) {
-  const auto continuation = [&](int shift) {
-    out += static_cast<char>(0x80 | (code_point >> shift & 0x3f));
-  };
-  if (code_point < 0x80) {
-    out += static_cast<char>(code_point);
-  } else if (code_point < 0x800) {
-    out += static_cast<char>(0xc0 | code_point >> 6);
-    continuation(0);
-  } else if (code_point < 0x10000) {
-    out += static_cast<char>(0xe0 | code_point >> 12);
-    continuation(6);
-    continuation(0);
-  } else {
-    out += static_cast<char>(0xf0 | code_point >> 18);
-    continuation(12);
-    continuation(6);
-    continuation(0);
-  }
-}
-
 // Appends the character of the escape \uXXXX at `at`, joined with the other half of its surrogate
 // pair. Returns the length of the escapes, or 0 if another text is there.
 size_t AppendUnit(absl::string_view raw, size_t at, std::string& out) {
@@ -84,12 +62,12 @@ size_t AppendUnit(absl::string_view raw, size_t at, std::string& out) {
   if (IsHighSurrogate(*unit)) {
     const std::optional<uint32_t> low = UnitAt(raw, at + kUnitSize);
     if (low.has_value() && IsLowSurrogate(*low)) {
-      AppendUtf8(0x10000 + ((*unit - 0xd800) << 10) + (*low - 0xdc00), out);
+      AppendUtf8(0x10000 + ((*unit - 0xd800) << 10) + (*low - 0xdc00), &out);
       return 2 * kUnitSize;
     }
   }
   const bool is_half = IsHighSurrogate(*unit) || IsLowSurrogate(*unit);
-  AppendUtf8(is_half ? kReplacement : *unit, out);
+  AppendUtf8(is_half ? kReplacement : *unit, &out);
   return kUnitSize;
 }
 
@@ -283,6 +261,27 @@ void StringReader::Close() {
   ++at_;
   frames_.pop_back();
   EndValue();
+}
+
+void AppendUtf8(uint32_t code_point, std::string* out) {
+  const auto continuation = [&](int shift) {
+    *out += static_cast<char>(0x80 | (code_point >> shift & 0x3f));
+  };
+  if (code_point < 0x80) {
+    *out += static_cast<char>(code_point);
+  } else if (code_point < 0x800) {
+    *out += static_cast<char>(0xc0 | code_point >> 6);
+    continuation(0);
+  } else if (code_point < 0x10000) {
+    *out += static_cast<char>(0xe0 | code_point >> 12);
+    continuation(6);
+    continuation(0);
+  } else {
+    *out += static_cast<char>(0xf0 | code_point >> 18);
+    continuation(12);
+    continuation(6);
+    continuation(0);
+  }
 }
 
 // Copies the text between escapes in whole pieces. No escape decodes to more bytes than it has.
