@@ -73,10 +73,6 @@ class FenceTracker {
   Fence open_;
 };
 
-bool IsOneOf(absl::string_view word, std::initializer_list<absl::string_view> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 bool IsWordEnd(char c) {
   constexpr absl::string_view kEnds = " \t{},:;=";
   return kEnds.find(c) != absl::string_view::npos;

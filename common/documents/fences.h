@@ -1,8 +1,10 @@
 #ifndef KERNELMILL_COMMON_DOCUMENTS_FENCES_H_
 #define KERNELMILL_COMMON_DOCUMENTS_FENCES_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -11,6 +13,10 @@
 namespace kernelmill::documents {
 
 enum class BlockLanguage : uint8_t { kPython, kCuda, kUnnamed, kOther };
+
+inline bool IsOneOf(absl::string_view word, std::initializer_list<absl::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
 
 // Reads the language that a fence or a directive names: "python title=x", "{python}", "{.cuda}",
 // "{code-cell} ipython3", "c++". Nothing, or only attributes, is kUnnamed.

@@ -1,7 +1,6 @@
 #include "common/documents/notebook.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "common/code/line_index.h"
+#include "common/documents/fences.h"
 #include "common/documents/prose_context.h"
 #include "common/json/json_strings.h"
 
@@ -54,10 +54,6 @@ std::optional<CellKey> ReadPointer(absl::string_view pointer) {
   key.cell = std::string(pointer.substr(
       0, pointer.size() - key.key.size() - 1 - (is_element ? parts.back().size() + 1 : 0)));
   return key;
-}
-
-bool IsOneOf(absl::string_view word, std::initializer_list<absl::string_view> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 // Returns the language of a file that a cell is written to.
