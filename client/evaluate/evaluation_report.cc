@@ -23,6 +23,7 @@
 #include "client/console/format.h"
 #include "common/base/hash.h"
 #include "common/text/safe_text.h"
+#include "common/words/counted.h"
 #include "common/words/enum_words.h"
 #include "dataset/output/json.h"
 #include "dataset/output/markdown.h"
@@ -149,11 +150,6 @@ std::string Figure(double value) { return absl::StrFormat("%.3f", value); }
 
 bool IsPass(const Measure& measure) { return measure.group.starts_with("pass@"); }
 
-// Returns "1 task" or "2 tasks".
-std::string Count(size_t count, absl::string_view what) {
-  return absl::StrCat(count, " ", what, count == 1 ? "" : "s");
-}
-
 // Returns one line about a model's file, with the number of references that the dataset has: a
 // model that repeats such a reference may have memorised it.
 std::string ModelText(const char* what, const EvaluatedModel& model) {
@@ -162,9 +158,9 @@ std::string ModelText(const char* what, const EvaluatedModel& model) {
   for (const Task& task : model.generations.tasks) references += task.reference.has_value();
   for (const auto& match : model.references) in_dataset += match.has_value();
   std::string text = absl::StrCat("* ", what, ": ", Cell(model.generations.file), ", ",
-                                  Count(model.generations.tasks.size(), "task"), ", ",
-                                  Count(model.generations.samples(), "sample"), ", ",
-                                  Count(references, "reference"));
+                                  Counted(model.generations.tasks.size(), "task"), ", ",
+                                  Counted(model.generations.samples(), "sample"), ", ",
+                                  Counted(references, "reference"));
   if (in_dataset > 0)
     absl::StrAppend(&text, ", ", in_dataset, " of them similar to a kernel of the dataset");
   return text + "\n";
@@ -307,7 +303,7 @@ std::string PassTable(const EvaluationReport& report) {
 // Returns the text and the table about the differences between the models.
 std::string DifferenceTable(const Comparison& comparison) {
   std::string text = absl::StrCat(
-      "Generations less baseline, over ", Count(comparison.common_tasks, "task"),
+      "Generations less baseline, over ", Counted(comparison.common_tasks, "task"),
       " in both files (", comparison.base_only, " only in the baseline, ", comparison.tuned_only,
       " only in the generations), with 95 % intervals of the paired bootstrap over tasks (",
       kResamples,

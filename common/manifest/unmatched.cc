@@ -16,6 +16,7 @@
 #include "common/dsl/languages.h"
 #include "common/job/source_spec.h"
 #include "common/text/safe_text.h"
+#include "common/words/counted.h"
 
 namespace kernelmill::manifest {
 namespace {
@@ -33,14 +34,10 @@ std::string Safe(absl::string_view text) {
   std::string safe;
   while (!text.empty()) {
     if (safe.size() > kMaxText) return absl::StrCat(safe, "...");
-    const client::SafePiece piece = client::TakeSafePiece(&text);
+    const SafePiece piece = TakeSafePiece(&text);
     absl::StrAppend(&safe, piece.spelled.empty() ? piece.bytes : piece.spelled);
   }
   return safe;
-}
-
-std::string Count(int64_t number, absl::string_view noun) {
-  return absl::StrCat(number, " ", noun, number == 1 ? "" : "s");
 }
 
 // Returns "license 30, quality 2", the most frequent first.
@@ -113,7 +110,7 @@ void JoinSources(List* found) {
   }
   for (auto& [at, places] : others) {
     absl::StrAppend(&joined[at].message, "; the same holds for ",
-                    Count(places.size(), "other source"), ": ");
+                    Counted(places.size(), "other source"), ": ");
     const bool all = places.size() <= kNamedSources;
     if (!all) places.resize(kNamedSources);
     absl::StrAppend(&joined[at].message, absl::StrJoin(places, ", "), all ? "" : ", ...");
@@ -256,10 +253,10 @@ void UnmatchedFinder::FindKept(const LedgerSums& sums, List* found) const {
   if (sums.kept + sums.training_files.kept > 0) return;
   std::string message = "is empty: ";
   if (sums.kernels_found == 0) {
-    absl::StrAppend(&message, "no kernel is found in ", Count(sums.files_seen, "file"), " of ",
-                    Count(manifest_.sources_size(), "source"));
+    absl::StrAppend(&message, "no kernel is found in ", Counted(sums.files_seen, "file"), " of ",
+                    Counted(manifest_.sources_size(), "source"));
   } else {
-    absl::StrAppend(&message, Count(sums.kernels_found, "kernel"), " found, none kept (",
+    absl::StrAppend(&message, Counted(sums.kernels_found, "kernel"), " found, none kept (",
                     ReasonList(reasons_), ")");
   }
   found->push_back({"kept", "dataset", "", "", message, {}});
@@ -273,7 +270,7 @@ void UnmatchedFinder::FindLicenses(const LedgerSums& sums, List* found) const {
                     "licenses.allow",
                     "",
                     Safe(absl::StrJoin(manifest_.licenses().allow(), ", ")),
-                    absl::StrCat("allows none of ", Count(sums.kernels_found, "kernel"), " (",
+                    absl::StrCat("allows none of ", Counted(sums.kernels_found, "kernel"), " (",
                                  ReasonList(reasons_), ")"),
                     {}});
 }
@@ -307,7 +304,7 @@ void UnmatchedFinder::FindSplits(List* found) const {
                       where,
                       "",
                       share > 0 ? absl::StrCat(share) : "",
-                      absl::StrCat("gets none of ", Count(all, "row"),
+                      absl::StrCat("gets none of ", Counted(all, "row"),
                                    ": a repository is on one side with all its kernels"),
                       {}});
   };
@@ -328,7 +325,7 @@ void UnmatchedFinder::FindEmptySource(int source, List* found) const {
                     Safe(job::SourceName(spec)),
                     "",
                     absl::StrCat(holdout ? "is a holdout without a kernel" : "has no kernel",
-                                 " in ", Count(facts.selected, "file"),
+                                 " in ", Counted(facts.selected, "file"),
                                  " that include selects; it leaves out ", facts.unselected),
                     {}});
 }
@@ -340,7 +337,7 @@ void UnmatchedFinder::FindIncludes(int source, List* found) const {
   for (const int i : facts.idle_includes) {
     const std::string& glob = includes[static_cast<size_t>(i)];
     std::string message =
-        absl::StrCat("matches none of its ", Count(facts.selected + facts.unselected, "file"),
+        absl::StrCat("matches none of its ", Counted(facts.selected + facts.unselected, "file"),
                      spec.exclude().empty() ? "" : " that exclude leaves");
     if (!absl::StrContains(glob, "/")) {
       absl::StrAppend(&message, "; in all folders: \"**/", Safe(glob), "\"");
@@ -362,8 +359,8 @@ void UnmatchedFinder::FindMarkers(int source, List* found) const {
     found->push_back(
         {"marker", absl::StrCat("sources[", source, "]"),
          Safe(job::SourceName(manifest_.sources(source).source())), marker.second,
-         absl::StrCat("is there ", Count(count.times, "time"), ", and no ", dsl::DslName(dsl),
-                      " kernel is found; ", Count(count.files, "file")),
+         absl::StrCat("is there ", Counted(count.times, "time"), ", and no ", dsl::DslName(dsl),
+                      " kernel is found; ", Counted(count.files, "file")),
          count.paths});
   }
 }
@@ -378,7 +375,7 @@ void UnmatchedFinder::FindOptOuts(const std::vector<OptOutCount>& opt_out, List*
                       Safe(GetAsked(manifest_.opt_out(static_cast<int>(i)))),
                       count.sources == 0
                           ? "names no source of the job"
-                          : absl::StrCat("names no kernel in ", Count(count.sources, "source")),
+                          : absl::StrCat("names no kernel in ", Counted(count.sources, "source")),
                       {}});
   }
 }

@@ -10,7 +10,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 
-namespace kernelmill::client {
+namespace kernelmill {
 namespace {
 
 // A character at the start of a text: its code point and its number of bytes, which is 0 if the
@@ -148,4 +148,4 @@ absl::string_view WebUrl(absl::string_view url) {
   return web ? url : absl::string_view();
 }
 
-}  // namespace kernelmill::client
+}  // namespace kernelmill

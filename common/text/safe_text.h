@@ -6,7 +6,7 @@
 
 #include "absl/strings/string_view.h"
 
-namespace kernelmill::client {
+namespace kernelmill {
 
 // Untrusted text, made safe for terminals and HTML pages. All code that prints text of
 // repositories, or writes it to a page, uses these functions. They accept any bytes and are
@@ -43,6 +43,6 @@ std::string HtmlCode(absl::string_view text);
 // could run scripts or read local files.
 absl::string_view WebUrl(absl::string_view url);
 
-}  // namespace kernelmill::client
+}  // namespace kernelmill
 
 #endif  // KERNELMILL_COMMON_TEXT_SAFE_TEXT_H_

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace kernelmill::client {
+namespace kernelmill {
 namespace {
 
 using ::testing::ElementsAre;
@@ -63,4 +63,4 @@ TEST(WebUrl, OfOtherSchemesIsNoLink) {
 
 }  // namespace
 
-}  // namespace kernelmill::client
+}  // namespace kernelmill

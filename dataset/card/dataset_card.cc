@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "common/spdx/expression.h"
+#include "common/words/counted.h"
 #include "dataset/card/card.h"
 #include "dataset/output/dataset_files.h"
 #include "dataset/rows/row_schema.h"
@@ -196,11 +197,6 @@ std::string Words(const Json& list) {
   std::vector<std::string> words;
   for (const Json& word : list) words.push_back(absl::StrCat("`", JsonCell(word), "`"));
   return absl::StrJoin(words, ", ");
-}
-
-// 1 kernel, 2 kernels.
-std::string Counted(int64_t count, absl::string_view word) {
-  return absl::StrCat(count, " ", word, count == 1 ? "" : "s");
 }
 
 int64_t Number(const Json& object, const char* key) { return object.at(key).get<int64_t>(); }

@@ -27,6 +27,7 @@
 #include "common/code/lexer.h"
 #include "common/code/python.h"
 #include "common/text/safe_text.h"
+#include "common/words/counted.h"
 #include "common/words/enum_words.h"
 
 namespace kernelmill::client {
@@ -188,10 +189,6 @@ std::string AndCode(const Texts& texts) {
     quoted.push_back(absl::StrCat(texts.size() - kMaxListed, " more"));
   }
   return And(quoted);
-}
-
-std::string Count(size_t count, absl::string_view one) {
-  return absl::StrCat(count, " ", one, count == 1 ? "" : "s");
 }
 
 // Returns the first paragraph of a docstring on one line; its first sentences if it is long.
@@ -398,7 +395,8 @@ Said Parameters(const v1::KernelRow& kernel, const CodeFacts&) {
   for (const Role& role : kRoles) {
     const Texts names = NamesWithRole(kernel, role.role);
     if (names.empty()) continue;
-    parts.push_back(absl::StrCat(Count(names.size(), role.word), " (", AndCode(names), ")"));
+    parts.push_back(absl::StrCat(Counted(static_cast<int64_t>(names.size()), role.word), " (",
+                                 AndCode(names), ")"));
   }
   if (parts.empty()) return {};
   return {absl::StrCat("Takes ", And(parts), ".")};
@@ -501,7 +499,7 @@ Said Autotune(const v1::KernelRow& kernel, const CodeFacts&) {
     }
   }
   std::string text =
-      absl::StrCat("Autotuned over ", Count(autotune.configs().size(), "configuration"));
+      absl::StrCat("Autotuned over ", Counted(autotune.configs().size(), "configuration"));
   if (!parts.empty()) absl::StrAppend(&text, " of ", And(parts));
   if (!autotune.key().empty())
     absl::StrAppend(&text, ", again for each ", AndCode(ToTexts(autotune.key())));
