@@ -1,5 +1,9 @@
 """A cluster whose processes and people have identities (deploy/certs.sh)."""
 
+import pathlib
+import tempfile
+import unittest
+
 import harness
 
 CERTS = harness.ROOT / "deploy/certs.sh"
@@ -19,3 +23,15 @@ class TrustedCluster(harness.Cluster):
     def start(self, role, *flags):
         grants = ["--grant-key", self.certificates / "grant.key"] if role in ("store", "coordinator") else []
         return super().start(role, *identity(self.certificates, role), *grants, *flags)
+
+
+class TrustedCase(unittest.TestCase):
+    """Tests that share a folder, and certificates for the processes of a cluster and for people."""
+
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.folder = pathlib.Path(temporary.name)
+        cls.certificates = cls.folder / "certificates"
+        harness.run(CERTS, cls.certificates)

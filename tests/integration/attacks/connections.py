@@ -1,16 +1,14 @@
 """Strangers who open connections and say nothing, or little: servers answer others meanwhile, or as soon as the strangers have gone."""
 
 import contextlib
-import pathlib
 import resource
 import socket
 import ssl
-import tempfile
 import time
 import unittest
 
 import harness
-from trusted_cluster import CERTS, identity
+from trusted_cluster import TrustedCase, identity
 
 SERVER_DESCRIPTORS = 1024
 SILENT = 6000
@@ -25,14 +23,10 @@ class FewDescriptors(harness.Process):
         return ["prlimit", f"--nofile={SERVER_DESCRIPTORS}:{SERVER_DESCRIPTORS}", *super().command(*flags)]
 
 
-class Connections(unittest.TestCase):
+class Connections(TrustedCase):
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(cls.temporary.cleanup)
-        cls.folder = pathlib.Path(cls.temporary.name)
-        cls.certificates = cls.folder / "certificates"
-        harness.run(CERTS, cls.certificates)
+        super().setUpClass()
         before = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (min(before[1], SILENT + 1000), before[1]))
         cls.addClassCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, before)

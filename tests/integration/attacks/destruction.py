@@ -1,22 +1,15 @@
 """Collections of garbage that would take datasets with them, and copies without end."""
 
 import json
-import pathlib
-import tempfile
-import unittest
 
 import harness
-from trusted_cluster import CERTS, TrustedCluster, identity
+from trusted_cluster import TrustedCase, TrustedCluster, identity
 
 
-class Destruction(unittest.TestCase):
+class Destruction(TrustedCase):
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(cls.temporary.cleanup)
-        cls.folder = pathlib.Path(cls.temporary.name)
-        cls.certificates = cls.folder / "certificates"
-        harness.run(CERTS, cls.certificates)
+        super().setUpClass()
         cls.job = harness.many_kernels_job(cls.folder, "kept", 4, 2)
 
     def start(self, **options):

@@ -4,12 +4,11 @@ import contextlib
 import os
 import pathlib
 import subprocess
-import tempfile
 import time
 import unittest
 
 import harness
-from trusted_cluster import CERTS, TrustedCluster, identity
+from trusted_cluster import CERTS, TrustedCase, TrustedCluster, identity
 
 CHAOS_CLIENT = pathlib.Path(os.environ.get("KERNELMILL_CHAOS_CLIENT", harness.ROOT / "build/release/bin/chaos_client"))
 JOB = "name: genuine\nsources:\n  - git: https://git.example/genuine\n"
@@ -23,14 +22,10 @@ def memory(process, key="VmRSS"):
     return int(status.split(key + ":")[1].split()[0]) // 1024
 
 
-class Exhaustion(unittest.TestCase):
+class Exhaustion(TrustedCase):
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(cls.temporary.cleanup)
-        cls.folder = pathlib.Path(cls.temporary.name)
-        cls.certificates = cls.folder / "certificates"
-        harness.run(CERTS, cls.certificates)
+        super().setUpClass()
         harness.run(CERTS, cls.certificates, "client/mallory", "worker/rogue")
         (cls.folder / "genuine.yaml").write_text(JOB)
 

@@ -1,21 +1,13 @@
 """Checks that strangers and clients cannot collect the garbage of a store that datasets are made from."""
 
-import pathlib
-import tempfile
-import unittest
-
 import harness
-from trusted_cluster import CERTS, TrustedCluster, identity
+from trusted_cluster import TrustedCase, TrustedCluster, identity
 
 
-class ForeignWrites(unittest.TestCase):
+class ForeignWrites(TrustedCase):
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(cls.temporary.cleanup)
-        cls.folder = pathlib.Path(cls.temporary.name)
-        cls.certificates = cls.folder / "certificates"
-        harness.run(CERTS, cls.certificates)
+        super().setUpClass()
         cls.cluster = TrustedCluster(cls.folder / "cluster", cls.certificates)
         cls.addClassCleanup(cls.cluster.__exit__)
 

@@ -3,13 +3,12 @@
 import os
 import pathlib
 import subprocess
-import tempfile
 import time
 import unittest
 
 import harness
 from memory_group import MemoryGroup, compose_limits
-from trusted_cluster import CERTS, TrustedCluster, identity
+from trusted_cluster import CERTS, TrustedCase, TrustedCluster, identity
 
 CHAOS_CLIENT = harness.BIN / "chaos_client"
 CAS, CACHE, STREAM = ("build.bazel.remote.execution.v2.ContentAddressableStorage", "build.bazel.remote.execution.v2.ActionCache",
@@ -73,14 +72,10 @@ def highest_mebibytes(process):
     return int(status.split("VmHWM:")[1].split()[0]) >> 10
 
 
-class Memory(unittest.TestCase):
+class Memory(TrustedCase):
     @classmethod
     def setUpClass(cls):
-        cls.temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(cls.temporary.cleanup)
-        cls.folder = pathlib.Path(cls.temporary.name)
-        cls.certificates = cls.folder / "certificates"
-        harness.run(CERTS, cls.certificates)
+        super().setUpClass()
         harness.run(CERTS, cls.certificates, "client/mallory", "worker/rogue")
         cls.cluster = BoundedCluster(cls.folder / "cluster", cls.certificates)
         cls.addClassCleanup(cls.cluster.__exit__)
