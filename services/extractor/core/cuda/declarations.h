@@ -60,7 +60,7 @@ Declarations FindDeclarations(const Code& code, const Brackets& brackets);
 
 // Finds the functions that a class, given by its declaration, and the classes in it declare or
 // define. Leaves out constructors, destructors, virtual functions, and what may be a variable: a
-// class needs them whoever calls them. In the order of the text. Linear in time.
+// class needs them for any caller. In the order of the text. Linear in time.
 std::vector<Declaration> FindMethods(const Code& code, const Brackets& brackets,
                                      const Declaration& type);
 

@@ -67,7 +67,7 @@ class FileValues {
 
   const SyntaxTree& tree_;
   const LocalNames& names_;
-  // What is assigned to attributes and entries, by the text of the target: "ns.f", "d['f']".
+  // The values of attributes and entries, by the text of the target: "ns.f", "d['f']".
   absl::flat_hash_map<std::string, Values> assigned_;
 };
 

@@ -62,7 +62,7 @@ class ImportedWrappers {
   const ImportPaths& paths_;
   absl::flat_hash_set<std::string> files_;  // paths of all files that were read
   absl::flat_hash_map<std::pair<std::string, std::string>, v1::JitName> names_;  // by path and name
-  // What files with an import of '*' define themselves, by path and name.
+  // The own definitions of files that import '*', by path and name.
   absl::flat_hash_set<std::pair<std::string, std::string>> defined_;
   // The modules that each file imports '*' from, by path; like JitName.imported without the '*'.
   absl::flat_hash_map<std::string, std::vector<std::string>> wildcards_;

@@ -19,7 +19,7 @@
 
 namespace kernelmill::validator {
 
-// What the job file states about a source: its licence and those of some paths, as SPDX
+// The statements of the job file about a source: its licence and those of some paths, as SPDX
 // expressions.
 struct StatedLicenses {
   std::string source;  // may be empty
