@@ -11,8 +11,8 @@
 //   a known text  its words follow one another in a permissive licence or in one of those that were
 //                 found, in runs of at least kRun words.
 //
-// The lists (residue_words.cc) were made on the licence files of the repositories that were read,
-// of which no half was held out (docs/architecture/licences.md).
+// The lists (residue_words.cc) were made on the licence files of all repositories that were read;
+// no half was held out (docs/architecture/licences.md).
 #include "services/validator/core/license/text/residue.h"
 
 #include <algorithm>
