@@ -404,8 +404,8 @@ def _is_unmatched(failure: Failure) -> bool:
 def _unmatched(failure: Failure) -> Unmatched:
     """Reads the entry that is a failure's message."""
     entry = json.loads(failure.message)
-    words = [str(entry.get(key, "")) for key in ("what", "where", "source", "asked", "message")]
-    return Unmatched(*words, paths=tuple(str(path) for path in entry.get("paths", [])))
+    words = {key: str(entry.get(key, "")) for key in ("what", "where", "source", "asked", "message")}
+    return Unmatched(**words, paths=tuple(str(path) for path in entry.get("paths", [])))
 
 
 def _events(last: JobStatus | None, status: JobStatus) -> Iterator[Event]:
