@@ -38,16 +38,21 @@ void AppendText(absl::string_view text, std::string* out) {
 // Walks the rows in the order of their fields, with the levels of what it is in.
 class Shredder {
  public:
-  explicit Shredder(const Columns& columns) : columns_(columns) {
+  Shredder(const Columns& columns, ShreddedRows* rows) : columns_(columns), rows_(*rows) {
+    rows_.rows = 0;
     rows_.columns.resize(columns.columns().size());
+    for (ColumnValues& column : rows_.columns) {
+      column.values.clear();
+      column.value_count = 0;
+      column.definitions.clear();
+      column.repetitions.clear();
+    }
   }
 
   void AddRow(const Message& row) {
     ++rows_.rows;
     AddStruct(columns_.nodes(), row, 0, 0);
   }
-
-  ShreddedRows Take() { return std::move(rows_); }
 
  private:
   // A level that is always 0 is not stored.
@@ -118,7 +123,7 @@ class Shredder {
   }
 
   const Columns& columns_;
-  ShreddedRows rows_;
+  ShreddedRows& rows_;
   std::string scratch_;
 };
 
@@ -158,8 +163,8 @@ std::vector<ColumnNode> Columns::MakeNodes(const Fields& fields, int definition,
 void AppendFramed(absl::string_view row, std::string* rows) { AppendText(row, rows); }
 
 // One message serves for all rows, so that its memory is reused.
-absl::StatusOr<ShreddedRows> Shred(const Columns& columns, absl::string_view rows) {
-  Shredder shredder(columns);
+absl::Status Shred(const Columns& columns, absl::string_view rows, ShreddedRows* shredded) {
+  Shredder shredder(columns, shredded);
   const std::unique_ptr<Message> row(columns.schema().prototype->New());
   while (!rows.empty()) {
     uint32_t size = 0;
@@ -171,7 +176,7 @@ absl::StatusOr<ShreddedRows> Shred(const Columns& columns, absl::string_view row
     shredder.AddRow(*row);
     rows.remove_prefix(sizeof(size) + size);
   }
-  return shredder.Take();
+  return absl::OkStatus();
 }
 
 }  // namespace kernelmill::dataset

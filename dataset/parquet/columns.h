@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "dataset/rows/row_schema.h"
 
@@ -78,8 +78,9 @@ struct ShreddedRows {
 // Appends a serialized row to others that Shred takes: its size in 32 bits, then its bytes.
 void AppendFramed(absl::string_view row, std::string* rows);
 
-// Takes rows apart into columns. DATA_LOSS: they are not serialized rows of that schema.
-absl::StatusOr<ShreddedRows> Shred(const Columns& columns, absl::string_view rows);
+// Takes rows apart into columns, in the memory of the rows that `shredded` had. DATA_LOSS: they are
+// not serialized rows of that schema.
+absl::Status Shred(const Columns& columns, absl::string_view rows, ShreddedRows* shredded);
 
 }  // namespace kernelmill::dataset
 

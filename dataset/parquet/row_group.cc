@@ -122,20 +122,31 @@ void AppendLevels(const std::vector<uint8_t>& levels, int highest, std::string* 
   absl::StrAppend(page, PlainBytes(static_cast<uint32_t>(encoded.size())), encoded);
 }
 
-// Not thread-safe; each thread that encodes has its own, with zstd's context.
-class Encoder {
- public:
-  Encoder() : context_(ZSTD_createCCtx(), ZSTD_freeCCtx) {}
+}  // namespace
 
-  // Encodes a column: levels, then values, as one page. A column without definition levels has one
+// The memory of an encoder, and the group that it is making.
+class RowGroupEncoder::Encoding {
+ public:
+  Encoding() : context_(ZSTD_createCCtx(), ZSTD_freeCCtx) {}
+
+  absl::StatusOr<RowGroup> Encode(const Columns& columns, absl::string_view framed) {
+    RETURN_IF_ERROR(Shred(columns, framed, &rows_));
+    group_ = RowGroup();
+    group_.rows = rows_.rows;
+    for (size_t i = 0; i < rows_.columns.size(); ++i) {
+      RETURN_IF_ERROR(AddColumn(columns.columns()[i], rows_.columns[i]));
+    }
+    return std::move(group_);
+  }
+
+ private:
+  // Adds a column: levels, then values, as one page. A column without definition levels has one
   // value a row.
-  absl::Status Add(const Column& type, const ColumnValues& column, int64_t rows) {
+  absl::Status AddColumn(const Column& type, const ColumnValues& column) {
     ColumnChunk chunk;
-    chunk.levels = type.max_definition > 0 ? static_cast<int64_t>(column.definitions.size()) : rows;
+    chunk.levels =
+        type.max_definition > 0 ? static_cast<int64_t>(column.definitions.size()) : rows_.rows;
     chunk.nulls = chunk.levels - column.value_count;
-    std::string page;
-    AppendLevels(column.repetitions, type.max_repetition, &page);
-    AppendLevels(column.definitions, type.max_definition, &page);
     std::optional<Dictionary> dictionary;
     if (type.type == Field::Type::kString) {
       const std::vector<absl::string_view> strings = Strings(column);
@@ -151,33 +162,32 @@ class Encoder {
                               parquet::kPlain, &chunk));
       chunk.dictionary = true;
       chunk.dictionary_size = chunk.compressed_size;
+    }
+    page_.clear();
+    AppendLevels(column.repetitions, type.max_repetition, &page_);
+    AppendLevels(column.definitions, type.max_definition, &page_);
+    if (dictionary) {
       const int width = std::max(1, BitWidth(dictionary->size - 1));
       // The numbers of a dictionary begin with their width in a byte.
-      page.push_back(static_cast<char>(width));
-      AppendHybrid(absl::MakeConstSpan(dictionary->numbers), width, &page);
+      page_.push_back(static_cast<char>(width));
+      AppendHybrid(absl::MakeConstSpan(dictionary->numbers), width, &page_);
     } else if (type.type == Field::Type::kBoolean) {
-      absl::StrAppend(&page, PackBooleans(column.values));
+      absl::StrAppend(&page_, PackBooleans(column.values));
     } else {
-      absl::StrAppend(&page, column.values);
+      absl::StrAppend(&page_, column.values);
     }
-    RETURN_IF_ERROR(AddPage(parquet::kDataPage, page, chunk.levels,
+    RETURN_IF_ERROR(AddPage(parquet::kDataPage, page_, chunk.levels,
                             dictionary ? parquet::kRleDictionary : parquet::kPlain, &chunk));
     group_.columns.push_back(std::move(chunk));
     return absl::OkStatus();
   }
 
-  // Nothing can be added after.
-  RowGroup Take(int64_t rows) {
-    group_.rows = rows;
-    return std::move(group_);
-  }
-
- private:
   // Appends a page with its header. The uncompressed size counts the header too, as the format
   // wants.
   absl::Status AddPage(parquet::PageType type, const std::string& page, int64_t values,
                        parquet::Encoding encoding, ColumnChunk* chunk) {
-    compressed_.resize(ZSTD_compressBound(page.size()));
+    // Only grows: a string that is resized is filled with zeros.
+    compressed_.resize(std::max(compressed_.size(), ZSTD_compressBound(page.size())));
     const size_t size = ZSTD_compressCCtx(context_.get(), compressed_.data(), compressed_.size(),
                                           page.data(), page.size(), kCompressionLevel);
     if (ZSTD_isError(size)) {
@@ -211,22 +221,18 @@ class Encoder {
   }
 
   std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context_;
+  ShreddedRows rows_;
+  std::string page_;
   std::string compressed_;
   RowGroup group_;
 };
 
-}  // namespace
+RowGroupEncoder::RowGroupEncoder() : encoding_(std::make_unique<Encoding>()) {}
+RowGroupEncoder::~RowGroupEncoder() = default;
 
-// Frees each stage's input as soon as it is used, since many threads encode at a time.
-absl::StatusOr<RowGroup> EncodeRowGroup(const Columns& columns, std::string framed) {
-  ASSIGN_OR_RETURN(ShreddedRows rows, Shred(columns, framed));
-  framed = std::string();  // the columns have all of it
-  Encoder encoder;
-  for (size_t i = 0; i < rows.columns.size(); ++i) {
-    RETURN_IF_ERROR(encoder.Add(columns.columns()[i], rows.columns[i], rows.rows));
-    rows.columns[i] = ColumnValues();  // is not needed any more
-  }
-  return encoder.Take(rows.rows);
+absl::StatusOr<RowGroup> RowGroupEncoder::Encode(const Columns& columns,
+                                                 absl::string_view framed) {
+  return encoding_->Encode(columns, framed);
 }
 
 }  // namespace kernelmill::dataset

@@ -2,12 +2,14 @@
 #define KERNELMILL_DATASET_PARQUET_ROW_GROUP_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "dataset/parquet/columns.h"
 
 namespace kernelmill::dataset {
@@ -32,10 +34,25 @@ struct RowGroup {
   std::vector<ColumnChunk> columns;
 };
 
-// Encodes framed rows (AppendFramed). A pure function, so that threads may encode the groups of a
-// file at the same time. A column is a page, compressed with zstd; if its strings repeat, a page of
-// their dictionary comes first. DATA_LOSS: as Shred.
-absl::StatusOr<RowGroup> EncodeRowGroup(const Columns& columns, std::string framed);
+// An encoder of row groups. A column is a page, compressed with zstd; if its strings repeat, a page
+// of their dictionary comes first. What it makes depends on the rows alone, so threads may encode
+// the groups of a file at the same time, each with an encoder of its own.
+//
+// Its memory grows to what the largest group takes and stays: half of the page faults of an export
+// were the fresh memory of row groups, and threads wait for each other in them. Not thread-safe.
+class RowGroupEncoder {
+ public:
+  RowGroupEncoder();
+  ~RowGroupEncoder();
+
+  // Encodes framed rows (AppendFramed). DATA_LOSS: as Shred.
+  absl::StatusOr<RowGroup> Encode(const Columns& columns, absl::string_view framed);
+
+ private:
+  class Encoding;
+
+  std::unique_ptr<Encoding> encoding_;
+};
 
 }  // namespace kernelmill::dataset
 

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "common/testing/status_matchers.h"
@@ -53,6 +54,17 @@ std::string Framed(const std::vector<Json>& rows) {
 
 std::string TwoRows() { return Framed({Json::parse(kFirst), Json::parse(kSecond)}); }
 
+absl::StatusOr<ShreddedRows> Shredded(const Columns& columns, absl::string_view framed) {
+  ShreddedRows rows;
+  const absl::Status status = Shred(columns, framed, &rows);
+  if (!status.ok()) return status;
+  return rows;
+}
+
+absl::StatusOr<RowGroup> Encoded(const Columns& columns, absl::string_view framed) {
+  return RowGroupEncoder().Encode(columns, framed);
+}
+
 TEST(Columns, AreTheFieldsThatHoldValues) {
   const Columns columns(Schema());
   ASSERT_EQ(columns.columns().size(), 6);
@@ -65,7 +77,7 @@ TEST(Columns, AreTheFieldsThatHoldValues) {
 
 TEST(Shred, LevelsSayWhatIsMissing) {
   const Columns columns(Schema());
-  const auto rows = Shred(columns, TwoRows());
+  const auto rows = Shredded(columns, TwoRows());
   ASSERT_THAT(rows, IsOk());
   EXPECT_EQ(rows->rows, 2);
   const auto& [text, line, tags, share, ok, names] =
@@ -93,7 +105,7 @@ TEST(Shred, ATextThatIsNotUtf8IsRepaired) {
                                   "a\xff");
   std::string framed;
   AppendFramed(row->SerializeAsString(), &framed);
-  const auto rows = Shred(columns, framed);
+  const auto rows = Shredded(columns, framed);
   ASSERT_THAT(rows, IsOk());
   EXPECT_EQ(rows->columns[0].values, std::string("\4\0\0\0a\xef\xbf\xbd", 8));
 }
@@ -101,16 +113,16 @@ TEST(Shred, ATextThatIsNotUtf8IsRepaired) {
 TEST(Shred, WhatIsNoRowIsRefused) {
   const Columns columns(Schema());
   const std::string framed = TwoRows();
-  EXPECT_THAT(Shred(columns, absl::string_view(framed).substr(0, framed.size() - 1)),
+  EXPECT_THAT(Shredded(columns, absl::string_view(framed).substr(0, framed.size() - 1)),
               StatusIs(absl::StatusCode::kDataLoss));
-  EXPECT_THAT(Shred(columns, "ab"), StatusIs(absl::StatusCode::kDataLoss));
-  EXPECT_THAT(Shred(columns, std::string("\2\0\0\0\xff\xff", 6)),
+  EXPECT_THAT(Shredded(columns, "ab"), StatusIs(absl::StatusCode::kDataLoss));
+  EXPECT_THAT(Shredded(columns, std::string("\2\0\0\0\xff\xff", 6)),
               StatusIs(absl::StatusCode::kDataLoss));
 }
 
-TEST(EncodeRowGroup, APageIsItsLevelsAndItsValues) {
+TEST(RowGroupEncoder, APageIsItsLevelsAndItsValues) {
   const Columns columns(Schema());
-  const auto group = EncodeRowGroup(columns, TwoRows());
+  const auto group = Encoded(columns, TwoRows());
   ASSERT_THAT(group, IsOk());
   EXPECT_EQ(group->rows, 2);
   ASSERT_EQ(group->columns.size(), 6);
@@ -132,30 +144,45 @@ TEST(EncodeRowGroup, APageIsItsLevelsAndItsValues) {
   EXPECT_EQ(line.levels, 2);
 }
 
-TEST(EncodeRowGroup, RangesAreOfTheValuesThatAreThere) {
+TEST(RowGroupEncoder, RangesAreOfTheValuesThatAreThere) {
   const Columns columns(Schema());
-  const auto group = EncodeRowGroup(columns, TwoRows());
+  const auto group = Encoded(columns, TwoRows());
   ASSERT_THAT(group, IsOk());
   EXPECT_THAT(*group->columns[0].range, Pair("", "x"));
   EXPECT_THAT(*group->columns[2].range, Pair("t", "u"));
   // A zero of either sign is within the bounds.
   EXPECT_THAT(*group->columns[3].range,
               Pair(std::string("\0\0\0\0\0\0\0\x80", 8), std::string(8, '\0')));
-  const auto empty = EncodeRowGroup(columns, Framed({Json::parse(kSecond)}));
+  const auto empty = Encoded(columns, Framed({Json::parse(kSecond)}));
   ASSERT_THAT(empty, IsOk());
   EXPECT_FALSE(empty->columns[1].range.has_value());
 }
 
-TEST(EncodeRowGroup, StringsThatRepeatBecomeADictionary) {
+TEST(RowGroupEncoder, StringsThatRepeatBecomeADictionary) {
   const Columns columns(Schema());
   std::vector<Json> rows(100, Json::parse(kSecond));
   for (size_t i = 0; i < rows.size(); ++i) rows[i]["text"] = absl::StrCat(i % 3);
-  const auto group = EncodeRowGroup(columns, Framed(rows));
+  const auto group = Encoded(columns, Framed(rows));
   ASSERT_THAT(group, IsOk());
   EXPECT_TRUE(group->columns[0].dictionary);
   EXPECT_GT(group->columns[0].dictionary_size, 0);
   EXPECT_LT(group->columns[0].dictionary_size, group->columns[0].compressed_size);
   EXPECT_FALSE(group->columns[1].dictionary);
+}
+
+TEST(RowGroupEncoder, AGroupDoesNotDependOnTheGroupsBeforeIt) {
+  const Columns columns(Schema());
+  RowGroupEncoder encoder;
+  std::vector<Json> many(100, Json::parse(kFirst));
+  for (size_t i = 0; i < many.size(); ++i) many[i]["text"] = absl::StrCat("a longer text ", i);
+  ASSERT_THAT(encoder.Encode(columns, Framed(many)), IsOk());
+  EXPECT_THAT(encoder.Encode(columns, "ab"), StatusIs(absl::StatusCode::kDataLoss));
+  const auto group = encoder.Encode(columns, TwoRows());
+  ASSERT_THAT(group, IsOk());
+  const auto alone = Encoded(columns, TwoRows());
+  ASSERT_THAT(alone, IsOk());
+  EXPECT_EQ(group->rows, 2);
+  EXPECT_EQ(group->bytes, alone->bytes);
 }
 
 }  // namespace

@@ -13,9 +13,11 @@
 #include <thread>
 #include <utility>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
+#include "absl/synchronization/mutex.h"
 #include "common/base/file.h"
 #include "common/base/hash.h"
 #include "common/base/in_order.h"
@@ -79,6 +81,34 @@ struct Piece {
       extents.push_back(extent);
     }
   }
+};
+
+// The memory in which a thread reads and encodes a piece.
+struct Workbench {
+  std::string framed;
+  RowGroupEncoder encoder;
+};
+
+// Workbenches that are in no thread's hands: as many as there were threads at work at a time.
+// Thread-safe.
+class Workbenches {
+ public:
+  std::unique_ptr<Workbench> Take() {
+    const absl::MutexLock lock(&mutex_);
+    if (free_.empty()) return std::make_unique<Workbench>();
+    std::unique_ptr<Workbench> bench = std::move(free_.back());
+    free_.pop_back();
+    return bench;
+  }
+
+  void Return(std::unique_ptr<Workbench> bench) {
+    const absl::MutexLock lock(&mutex_);
+    free_.push_back(std::move(bench));
+  }
+
+ private:
+  absl::Mutex mutex_;
+  std::vector<std::unique_ptr<Workbench>> free_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace
@@ -146,13 +176,13 @@ class TableWriter::Writing {
 
   void set_sha256_of_lines(std::string sha256) { result_.lines.sha256 = std::move(sha256); }
 
-  // Thread-safe once the lines have ended.
-  absl::StatusOr<RowGroup> Encode(const Piece& piece) const {
-    std::string framed;
+  // Thread-safe once the lines have ended, with a workbench for each thread.
+  absl::StatusOr<RowGroup> Encode(const Piece& piece, Workbench* bench) const {
+    bench->framed.clear();
     for (const TempFile::Extent& extent : piece.extents) {
-      RETURN_IF_ERROR(waiting_.Read(extent, &framed));
+      RETURN_IF_ERROR(waiting_.Read(extent, &bench->framed));
     }
-    return EncodeRowGroup(columns_, std::move(framed));
+    return bench->encoder.Encode(columns_, bench->framed);
   }
 
   // Begins another file if this group would make it too large. The sizes are those of the JSON
@@ -308,9 +338,15 @@ absl::StatusOr<std::vector<Table>> TableWriter::Finish(int threads) {
   // The hashes take nothing of what the row groups take.
   absl::Status hashed;
   std::thread hashing([&] { hashed = HashLines(std::max(1, threads / 4)); });
+  Workbenches benches;
   const absl::Status written = InOrder<RowGroup>(
       threads, work.size(), static_cast<size_t>(threads) + 1,
-      [&](size_t i) { return work[i].table->Encode(*work[i].piece); },
+      [&](size_t i) {
+        std::unique_ptr<Workbench> bench = benches.Take();
+        absl::StatusOr<RowGroup> group = work[i].table->Encode(*work[i].piece, bench.get());
+        benches.Return(std::move(bench));
+        return group;
+      },
       [&](size_t i, RowGroup group) {
         return work[i].table->Append(*work[i].piece, std::move(group));
       });
