@@ -6,7 +6,9 @@
 #include "common/tokens/special_tokens.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <utility>
@@ -313,10 +315,46 @@ std::optional<SpecialToken> Recognize(string_view folded, string_view bytes) {
   return SpecialToken{std::string(same ? bytes : folded), at->second->models, 1, !same};
 }
 
-// Returns whether a character that is, or is taken for, '<' or '[' may begin with a byte.
-bool MayBeginToken(char byte) {
-  return byte == '<' || byte == '[' || byte == '\xe2' || byte == '\xe3' || byte == '\xef';
-}
+// The pairs of bytes with which a token, or what looks like one, may begin. Code is full of
+// brackets, and all but a few are followed by what no token has there.
+class Openings {
+ public:
+  Openings() {
+    for (const auto& [folded, token] : KnownByFolded()) Add(folded[0], folded[1]);
+    Add('<', '|');  // the usual form of tokens that are not known
+    // Bytes beside ASCII may be of a look-alike or of a character that is not seen, as NUL is.
+    for (const char first : {'<', '['}) {
+      Add(first, '\0');
+      for (int byte = 0x80; byte < 0x100; ++byte) Add(first, static_cast<char>(byte));
+    }
+    for (const char first : {'\xe2', '\xe3', '\xef'}) firsts_[Index(first)] = kAnything;
+  }
+
+  // Returns whether a token may begin at `at`.
+  bool MayBegin(string_view text, size_t at) const {
+    const uint8_t kind = firsts_[Index(text[at])];
+    if (kind == kNothing) return false;
+    if (kind == kAnything) return true;
+    return at + 1 < text.size() && (seconds_[Index(text[at + 1])] & kind) != 0;
+  }
+
+ private:
+  static constexpr uint8_t kNothing = 0;
+  static constexpr uint8_t kAngle = 1;
+  static constexpr uint8_t kSquare = 2;
+  static constexpr uint8_t kAnything = 4;
+
+  static size_t Index(char byte) { return static_cast<unsigned char>(byte); }
+
+  void Add(char first, char second) {
+    const uint8_t kind = first == '<' ? kAngle : kSquare;
+    firsts_[Index(first)] = kind;
+    seconds_[Index(second)] |= kind;
+  }
+
+  std::array<uint8_t, 256> firsts_ = {};
+  std::array<uint8_t, 256> seconds_ = {};
+};
 
 // Returns the token that begins at `begin`, if one does.
 std::optional<Found> ReadToken(string_view text, size_t begin) {
@@ -341,12 +379,12 @@ std::optional<Found> ReadToken(string_view text, size_t begin) {
 
 }  // namespace
 
-// Only the first byte of a character that may begin a token is looked at closely. A loop of its own
-// finds it: Abseil's find_first_of makes a table for each call, and code is full of brackets.
+// Only places where a token may begin are looked at closely.
 std::vector<SpecialToken> FindSpecialTokens(string_view text) {
+  static const Openings& openings = *new Openings;
   std::map<std::pair<std::string, bool>, SpecialToken> found;
   for (size_t at = 0; at < text.size();) {
-    if (!MayBeginToken(text[at])) {
+    if (!openings.MayBegin(text, at)) {
       ++at;
       continue;
     }

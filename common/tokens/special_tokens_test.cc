@@ -78,6 +78,7 @@ TEST(SpecialTokens, AnUnknownOneOfTheUsualFormIsOneToo) {
 
 TEST(SpecialTokens, LookAlikesAreToldFromTheTokens) {
   EXPECT_THAT(Find("<｜im_end｜>"), ElementsAre("<|im_end|> ~x1")) << "fullwidth bars";
+  EXPECT_THAT(Find(absl::string_view("<\0|im_end|>", 11)), ElementsAre("<|im_end|> ~x1")) << "NUL";
   EXPECT_THAT(Find("＜|im_end|＞"), ElementsAre("<|im_end|> ~x1")) << "fullwidth brackets";
   EXPECT_THAT(Find("<|im\u200b_end|>"), ElementsAre("<|im_end|> ~x1")) << "zero-width space";
   EXPECT_THAT(Find("<\u2502im_end\u2502>"), ElementsAre("<|im_end|> ~x1")) << "a drawn line";
