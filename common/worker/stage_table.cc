@@ -38,7 +38,7 @@ constexpr StageInfo kStages[] = {
     Uncached(CallsHost(Source(StageId::kPin, "pin", 1))),
     CallsHost(Source(StageId::kFetch, "fetch", 6)),
     Splittable(Shard(StageId::kExtract, "extract", 14)),
-    Source(StageId::kLink, "link", 13),
+    Source(StageId::kLink, "link", 14),
     Splittable(Shard(StageId::kCompile, "compile", 6)),
     Shard(StageId::kValidate, "validate", 9),
     Shard(StageId::kSign, "sign", 6),

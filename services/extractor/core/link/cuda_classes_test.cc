@@ -188,6 +188,18 @@ TEST(CudaClassTest, ASpecializationComesWithoutItsSiblings) {
   EXPECT_THAT(LinkModule(text, "h"), HasSubstr("template <> struct S<int> {"));
 }
 
+TEST(CudaClassTest, ASpecializationOfAFunctionComesWithoutItsSiblings) {
+  const std::string text =
+      "template <typename T, int n> __device__ void f(T (&x)[n]);\n"
+      "template <> __device__ inline void f<int, 8>(int (&x)[8]) { x[0] = 1; }\n"
+      "template <> __device__ inline void f<float, 8>(float (&x)[8]) { x[0] = 2; }\n"
+      "template <> __device__ inline void f<float, 16>(float (&x)[16]) { x[0] = 3; }\n";
+  const v1::KernelShard shard = ExtractAndLink({{"a.cuh", text}});
+  ASSERT_EQ(shard.kernels_size(), 3);
+  EXPECT_THAT(shard.kernels(1).module(), AllOf(HasSubstr("void f(T (&x)[n]);"), HasSubstr("= 2"),
+                                               Not(HasSubstr("= 1")), Not(HasSubstr("= 3"))));
+}
+
 TEST(CudaClassTest, FourMethodsAreNotFourTimesTheClass) {
   std::string text = "struct Big {\n  int x;\n";
   for (int i = 0; i < 32; ++i) {

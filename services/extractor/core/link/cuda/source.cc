@@ -240,6 +240,15 @@ Words Source::ReadWords(const Part& part) const {
       is_method
           ? string_view(texts_[part.item.file]->text).substr(span.begin, span.end - span.begin)
           : TextWithoutMethods(part.item));
+  // The closure takes what a specialization specializes, and its siblings where it uses them: its
+  // own name, which template arguments follow, looks like a use.
+  if (item.declaration.specializes && item.declaration.kind == Declaration::kFunction) {
+    const std::vector<std::string>& names = item.declaration.names;
+    const auto own = [&](const UsedName& used) {
+      return std::find(names.begin(), names.end(), used.path) != names.end();
+    };
+    words.used.erase(std::remove_if(words.used.begin(), words.used.end(), own), words.used.end());
+  }
   if (item.methods.empty()) return words;
   if (!is_method) {
     for (const Method& method : item.methods) words.declared.insert(method.name);
