@@ -237,8 +237,7 @@ TEST(Conversations, OtherKernelsOfTheFileAreShownByTheirSignature) {
       MakeConversations(kernel, manifest::MakeFimPair(kernel), {{"finish", &finish}});
   ASSERT_EQ(all.asked.size(), 4u);
   EXPECT_THAT(all.asked[2].user,
-              HasSubstr("It also launches:\n\n```python\ndef finish(x):\n```\n\nThese names are "
-                        "defined elsewhere: `finish`.\n\nThe kernel:"));
+              HasSubstr("It also launches:\n\n```python\ndef finish(x):\n```\n\nThe kernel:"));
 }
 
 TEST(Conversations, ALauncherThatDoesNotParseIsNotAskedFor) {

@@ -129,8 +129,9 @@ class NameCollector {
   HostCode Run() {
     for (const NodeId node : tree_.Of(Kind::kIdentifier)) Add(node);
     HostCode code;
-    code.names.assign(names_.begin(), names_.end());
     code.launched = FindLaunched();
+    for (const std::string& name : code.launched) names_.erase(name);
+    code.names.assign(names_.begin(), names_.end());
     return code;
   }
 

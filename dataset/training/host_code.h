@@ -19,9 +19,9 @@ struct HostCode {
   bool has_parameters = false;
   // Names that the launcher reads and that neither it, its head, Python nor the module defines;
   // sorted. A member of such a name has its dots, except members of well-known packages; members of
-  // self, cls and ctx are names too.
+  // self, cls and ctx are names too, and launched kernels are not.
   std::vector<std::string> names;
-  // Those of these names, as dotted ones, that it launches as kernels, NAME[...](...); sorted.
+  // The kernels from elsewhere that it launches, NAME[...](...), as dotted names; sorted.
   std::vector<std::string> launched;
 };
 
