@@ -330,12 +330,15 @@ class Openings {
     for (const char first : {'\xe2', '\xe3', '\xef'}) firsts_[Index(first)] = kAnything;
   }
 
-  // Returns whether a token may begin at `at`.
-  bool MayBegin(string_view text, size_t at) const {
-    const uint8_t kind = firsts_[Index(text[at])];
-    if (kind == kNothing) return false;
-    if (kind == kAnything) return true;
-    return at + 1 < text.size() && (seconds_[Index(text[at + 1])] & kind) != 0;
+  // Returns the first place from `at` on where a token may begin; the text's size if there is none.
+  size_t Find(string_view text, size_t at) const {
+    for (;; ++at) {
+      while (at < text.size() && firsts_[Index(text[at])] == kNothing) ++at;
+      if (at == text.size()) return at;
+      const uint8_t kind = firsts_[Index(text[at])];
+      if (kind == kAnything) return at;
+      if (at + 1 < text.size() && (seconds_[Index(text[at + 1])] & kind) != 0) return at;
+    }
   }
 
  private:
@@ -383,11 +386,7 @@ std::optional<Found> ReadToken(string_view text, size_t begin) {
 std::vector<SpecialToken> FindSpecialTokens(string_view text) {
   static const Openings& openings = *new Openings;
   std::map<std::pair<std::string, bool>, SpecialToken> found;
-  for (size_t at = 0; at < text.size();) {
-    if (!openings.MayBegin(text, at)) {
-      ++at;
-      continue;
-    }
+  for (size_t at = openings.Find(text, 0); at < text.size(); at = openings.Find(text, at)) {
     size_t next = at;
     const std::optional<char> first = TakeFolded(text, &next);
     if (first == '<' || first == '[') {

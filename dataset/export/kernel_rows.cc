@@ -46,15 +46,13 @@ std::string FunctionText(const v1::KernelRow& kernel) {
 // Returns a hash of the text's words, so that texts that differ in white space alone are equal.
 uint64_t HashWords(absl::string_view text) {
   std::string words;
-  words.reserve(text.size());
-  for (const char c : text) {
-    if (!absl::ascii_isspace(c)) {
-      words += c;
-    } else if (!words.empty() && words.back() != ' ') {
-      words += ' ';
-    }
+  words.reserve(text.size() + 1);
+  for (size_t at = 0; at < text.size();) {
+    const size_t begin = at;
+    while (at < text.size() && !absl::ascii_isspace(text[at])) ++at;
+    if (at > begin) words.append(text.data() + begin, at - begin).push_back(' ');
+    while (at < text.size() && absl::ascii_isspace(text[at])) ++at;
   }
-  if (!words.empty() && words.back() != ' ') words += ' ';
   return StableHash64(words);
 }
 
