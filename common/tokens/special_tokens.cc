@@ -330,7 +330,7 @@ class Openings {
     for (const char first : {'\xe2', '\xe3', '\xef'}) firsts_[Index(first)] = kAnything;
   }
 
-  // Returns the first place from `at` on where a token may begin; the text's size if there is none.
+  // Returns the first place from `at` on where a token may begin, or the text's size.
   size_t Find(string_view text, size_t at) const {
     for (;; ++at) {
       while (at < text.size() && firsts_[Index(text[at])] == kNothing) ++at;

@@ -35,7 +35,7 @@ struct RowGroup {
 };
 
 // An encoder of row groups. A column is a page, compressed with zstd; if its strings repeat, a page
-// of their dictionary comes first. What it makes depends on the rows alone, so threads may encode
+// of their dictionary comes first. A group depends on its rows alone, so threads may encode
 // the groups of a file at the same time, each with an encoder of its own.
 //
 // Its memory grows to what the largest group takes and stays: half of the page faults of an export
