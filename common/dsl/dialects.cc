@@ -25,14 +25,16 @@ struct KnownDialect {
   string_view requirement;
 };
 
+constexpr string_view kTritonDist = "triton_dist";
+
 constexpr KnownDialect kDialects[] = {
     {"triton.language.extra.tlx", "tlx", "facebookexperimental/triton"},
     {"triton.language.extra.cann", "cann", "triton-ascend"},
     {"triton.language.extra.ascend", "ascend", "triton-ascend"},
     {"triton.language.extra.intel", "intel", "intel/intel-xpu-backend-for-triton"},
     {"triton.experimental.tle", "tle", "FlagTree"},
-    {"triton_dist.language", "triton_dist", "ByteDance-Seed/Triton-distributed"},
-    {"triton_dist.jit", "triton_dist", "ByteDance-Seed/Triton-distributed"},
+    {"triton_dist.language", kTritonDist, "ByteDance-Seed/Triton-distributed"},
+    {"triton_dist.jit", kTritonDist, "ByteDance-Seed/Triton-distributed"},
 };
 
 // Modules of triton.language.extra that Triton has.
@@ -83,18 +85,22 @@ bool IsDialectModule(absl::string_view module) {
          absl::StartsWith(module, "triton_dist.language.");
 }
 
+// The first name decides, except that Triton-distributed has the dialects of the vendors that it is
+// built for, and they do not have it.
 std::optional<Dialect> FindDialect(const v1::Kernel& kernel) {
   if (kernel.dsl() != v1::DSL_TRITON && kernel.dsl() != v1::DSL_GLUON) return std::nullopt;
-  if (auto dialect = FindDialectOfName(kernel.found_by())) return dialect;
-  for (const std::string& call : kernel.calls()) {
-    if (auto dialect = FindDialectOfName(call)) return dialect;
-  }
+  std::optional<Dialect> found;
+  const auto look_at = [&found](string_view name) {
+    if (found && found->name == kTritonDist) return;
+    std::optional<Dialect> dialect = FindDialectOfName(name);
+    if (dialect && (!found || dialect->name == kTritonDist)) found = std::move(dialect);
+  };
+  look_at(kernel.found_by());
+  for (const std::string& call : kernel.calls()) look_at(call);
   for (const std::string& statement : kernel.imports()) {
-    for (const std::string& name : ImportedNames(statement)) {
-      if (auto dialect = FindDialectOfName(name)) return dialect;
-    }
+    for (const std::string& name : ImportedNames(statement)) look_at(name);
   }
-  return std::nullopt;
+  return found;
 }
 
 }  // namespace kernelmill::dsl

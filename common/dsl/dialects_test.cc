@@ -52,6 +52,12 @@ TEST(DialectsTest, ImportsOfTheModuleMakeADialect) {
   }
 }
 
+TEST(DialectsTest, TritonDistributedHasTheDialectsOfItsVendors) {
+  EXPECT_EQ(DescribeDialect("from triton_dist.language import rank",
+                            "triton.language.extra.cann.extension.sync"),
+            "triton_dist | ByteDance-Seed/Triton-distributed | triton_dist.language.rank");
+}
+
 TEST(DialectsTest, ADialectBringsItsLanguageAndNoLibrary) {
   EXPECT_TRUE(IsDialectModule("triton_dist"));
   EXPECT_TRUE(IsDialectModule("triton_dist.language.extra"));

@@ -40,7 +40,7 @@ constexpr StageInfo kStages[] = {
     Splittable(Shard(StageId::kExtract, "extract", 14)),
     Source(StageId::kLink, "link", 14),
     Splittable(Shard(StageId::kCompile, "compile", 6)),
-    Shard(StageId::kValidate, "validate", 9),
+    Shard(StageId::kValidate, "validate", 10),
     Shard(StageId::kSign, "sign", 6),
     Job(StageId::kPair, "pair", 5),
     Job(StageId::kResolve, "resolve", 5),

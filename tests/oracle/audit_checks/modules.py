@@ -3,7 +3,7 @@ import ast
 import re
 import textwrap
 
-from needed_imports import installed, modules_of
+from needed_imports import COMES_WITH, installed, modules_of
 
 from .dataset import check, place_of
 from .names import parses, undefined
@@ -42,7 +42,10 @@ def _foreign_imports(record):
     tree = _tree(record)
     if tree is None:
         return "does not parse"
-    return next((name for name in modules_of(tree) if not installed(name)), None)
+    modules = list(modules_of(tree))
+    extra = {root for name in modules for root in COMES_WITH.get(name.split(".")[0], ())}
+    extra |= {(record["dialect"] or {}).get("name")}  # the package that the row's dialect requires
+    return next((name for name in modules if not installed(name) and name.split(".")[0] not in extra), None)
 
 
 def _falsely_alone(record):
@@ -54,7 +57,8 @@ def _falsely_alone(record):
 
 
 def _no_reason(record):
-    return not record["self_contained"] and not record.get("unresolved_names", record["free_names"])
+    reasons = record.get("unresolved_names", record["free_names"])
+    return not record["self_contained"] and not reasons and record["checks"]["parses"] == "pass"
 
 
 def _body(text):
@@ -72,7 +76,8 @@ def _lacks_kernel(record):
 def checks(dataset):
     rows = dataset.python()
     return [
-        check("module: does not parse", rows, lambda row: not parses(row["module"]), place_of),
+        check("module: does not parse, and its kernel does", rows,
+              lambda row: row["checks"]["parses"] == "pass" and not parses(row["module"]), place_of),
         check("module: lacks the kernel", rows, _lacks_kernel, place_of),
         check("module: an undefined name is not said", rows, _undefined, place_of),
         check("module: said to stand alone and does not", rows, _falsely_alone, place_of),

@@ -48,6 +48,14 @@ TEST(LinkedModuleTest, HoldsWhatTheKernelUsesAndNothingElse) {
   EXPECT_TRUE(shard.kernels(1).self_contained());
 }
 
+TEST(LinkedModuleTest, WhatDoesNotParseDoesNotStandAlone) {
+  const v1::KernelShard shard =
+      ExtractAndLink("import triton\n@triton.jit\ndef k(x, ...):\n    return x\n");
+  ASSERT_EQ(shard.kernels_size(), 1);
+  EXPECT_TRUE(shard.kernels(0).parse_error());
+  EXPECT_FALSE(shard.kernels(0).self_contained());
+}
+
 TEST(LinkedModuleTest, AWholeIfOrTryIsOneDefinition) {
   const v1::KernelShard shard = ExtractAndLink(
       "import triton\n"

@@ -118,7 +118,7 @@ void SetUnresolvedNames(const UnresolvedNames& names, const Closure& closure, v1
     unresolved.set_name(name);
     unresolved.set_reason(std::string(reason));
   }
-  kernel.set_self_contained(names.empty());
+  kernel.set_self_contained(names.empty() && !kernel.parse_error());
   kernel.clear_free_names();
   for (const Closure::Missing& missing : closure.missing()) kernel.add_free_names(missing.name);
 }

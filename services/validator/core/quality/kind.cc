@@ -523,6 +523,7 @@ bool ReturnsValue(const v1::Kernel& kernel) {
 // says least.
 Label FindKind(const v1::Kernel& kernel, absl::string_view prose, absl::string_view generated) {
   if (!generated.empty()) return {"generated", RuleText("generated", generated)};
+  if (kernel.parse_error()) return {"broken", "syntax:error"};
   const std::vector<std::string> words = WordsOfProse(prose);
   if (std::optional<Label> unfilled = Unfilled(kernel, words)) return *std::move(unfilled);
   if (std::optional<Label> wrong = WrongOnPurpose(kernel, words)) return *std::move(wrong);

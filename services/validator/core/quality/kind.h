@@ -20,6 +20,7 @@ struct Label {
 //
 //   rule            kind        holds if
 //   generated:SIGN  generated   Quality.generated says so
+//   syntax:error    broken      it does not parse, as a sketch in a document: def kernel(x_ref, ...)
 //   unfilled:TEXT   broken      it has a placeholder: a name such as GENERATE_TEST_HERE, or a
 //                               comment such as "your code here"
 //   words:TEXT      broken      its comments or docstring say that it is wrong on purpose:

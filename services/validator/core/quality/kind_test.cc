@@ -45,6 +45,13 @@ TEST(KindTest, AKernelIsAnOperationAndADeviceFunctionAHelper) {
   EXPECT_EQ(Both(kernel, "do not edit"), "generated generated:do not edit");
 }
 
+TEST(KindTest, ASketchThatDoesNotParseIsBroken) {
+  v1::Kernel kernel = KernelAt("docs/pipelining.ipynb");
+  kernel.set_signature("def add_kernel(p, ...):");
+  kernel.set_parse_error(true);
+  EXPECT_EQ(Both(kernel), "broken syntax:error");
+}
+
 TEST(KindTest, FoldersAndFilesOfTestsBenchmarksAndExamplesSayWhatAKernelIs) {
   EXPECT_EQ(KindAt("python/test/unit/core.py"), "test path:test");
   EXPECT_EQ(KindAt("op_tests/triton/x.py"), "test path:op_tests");
