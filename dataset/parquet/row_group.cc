@@ -230,8 +230,7 @@ class RowGroupEncoder::Encoding {
 RowGroupEncoder::RowGroupEncoder() : encoding_(std::make_unique<Encoding>()) {}
 RowGroupEncoder::~RowGroupEncoder() = default;
 
-absl::StatusOr<RowGroup> RowGroupEncoder::Encode(const Columns& columns,
-                                                 absl::string_view framed) {
+absl::StatusOr<RowGroup> RowGroupEncoder::Encode(const Columns& columns, absl::string_view framed) {
   return encoding_->Encode(columns, framed);
 }
 

@@ -130,16 +130,16 @@ bool Names(string_view text, const v1::Kernel& kernel) {
 }
 
 // Words of kernels' names that do not say what is computed; sorted.
-constexpr std::array<string_view, 67> kEmptyWords = {
-    "a",        "an",        "and",     "backward", "base",   "basic",   "body",      "bw",
-    "bwd",      "call",      "compute", "cuda",     "custom", "default", "demo",      "device",
-    "entry",    "example",   "fast",    "fn",       "for",    "foreach", "forward",   "func",
-    "function", "functions", "fused",   "fw",       "fwd",    "generic", "global",    "gpu",
-    "helper",   "impl",      "inner",   "jit",      "kernel", "kernels", "launch",    "main",
-    "my",       "naive",     "new",     "of",       "old",    "op",      "ops",       "optimized",
-    "outer",    "per",       "poi",     "program",  "red",    "ref",     "reference", "run",
-    "simple",   "test",      "tests",   "the",      "tl",     "tmp",     "triton",    "ver",
-    "version",  "wrapped",   "wrapper"};
+constexpr std::array<string_view, 72> kEmptyWords = {
+    "a",       "an",        "and",       "backward", "bar",       "base",     "basic",   "baz",
+    "body",    "bw",        "bwd",       "call",     "compute",   "cuda",     "custom",  "default",
+    "demo",    "device",    "entry",     "example",  "fast",      "fn",       "foo",     "for",
+    "foreach", "forward",   "func",      "function", "functions", "fused",    "fw",      "fwd",
+    "generic", "global",    "gpu",       "helper",   "impl",      "inner",    "jit",     "kernel",
+    "kernels", "launch",    "main",      "my",       "naive",     "new",      "of",      "old",
+    "op",      "ops",       "optimized", "outer",    "per",       "poi",      "program", "red",
+    "ref",     "reference", "run",       "simple",   "temp",      "template", "test",    "tests",
+    "the",     "tl",        "tmp",       "triton",   "ver",       "version",  "wrapped", "wrapper"};
 
 // Returns true if no word of the name says what the kernel computes: _fwd_kernel, kernel_2.
 bool SaysNothing(string_view name) {

@@ -12,7 +12,8 @@ def _alone(record):
 
 
 def _lacks_kernel(record):
-    return record["name"].rsplit("::", 1)[-1] not in record["module"]
+    name = record["name"].rsplit("::", 1)[-1]
+    return name.replace(" ", "") not in record["module"].replace(" ", "")
 
 
 def _conditionals(record):
