@@ -434,8 +434,8 @@ std::string JobsText(const std::vector<v1::JobStatus>& jobs) {
     state_width = std::max(state_width, static_cast<int>(StateWords(job).size()));
   }
   std::string text =
-      absl::StrFormat("%-20s %-*s %-20s %13s %8s %8s %4s  %s\n", "job", state_width, "state",
-                      "submitted", "tasks", "failures", "priority", "runs", "name");
+      absl::StrFormat("%-20s %-*s %-20s %13s %8s %8s %4s  %-16s  %s\n", "job", state_width, "state",
+                      "submitted", "tasks", "failures", "priority", "runs", "owner", "name");
   for (const v1::JobStatus& job : jobs) {
     int64_t total = 0, done = 0;
     for (const v1::StageProgress& stage : job.stages()) {
@@ -443,11 +443,12 @@ std::string JobsText(const std::vector<v1::JobStatus>& jobs) {
       done += stage.done() + stage.failed();
     }
     absl::StrAppendFormat(
-        &text, "%-20s %-*s %s %13s %8d %8d %4d  %s\n", job.job(), state_width, StateWords(job),
+        &text, "%-20s %-*s %s %13s %8d %8d %4d  %-16s  %s\n", job.job(), state_width,
+        StateWords(job),
         absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::FromUnixMillis(job.submitted_unix_ms()),
                          absl::UTCTimeZone()),
         absl::StrCat(done, "/", total), FailureCount(job), job.priority(), job.runs(),
-        OneLine(job.name()));
+        OneLine(job.owner()), OneLine(job.name()));
     for (const std::string& line : UnservedLines(job)) absl::StrAppend(&text, "  ", line, "\n");
     if (const std::string waits = WaitLine(job); !waits.empty()) {
       absl::StrAppend(&text, "  ", waits, "\n");

@@ -177,10 +177,11 @@ TEST(JobsText, ShowsStateProgressPriorityAndRuns) {
   job.set_state(v1::JOB_STATE_CANCELLED);
   job.set_priority(-7);
   job.set_runs(2);
-  EXPECT_THAT(
-      JobsText({job, job}),
-      ::testing::MatchesRegex("job +state +submitted +tasks +failures +priority +runs +name\n"
-                              "(j1 +cancelled +1970-01-01T00:00:00Z +8/8 +0 +-7 +2  seeds\n)+"));
+  job.set_owner("client alice");
+  EXPECT_THAT(JobsText({job, job}),
+              ::testing::MatchesRegex(
+                  "job +state +submitted +tasks +failures +priority +runs +owner +name\n"
+                  "(j1 +cancelled +1970-01-01T00:00:00Z +8/8 +0 +-7 +2  client alice +seeds\n)+"));
 }
 
 TEST(StateText, AJobWhoseEverySourceFailedIsNotPlainlyDone) {

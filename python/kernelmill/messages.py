@@ -131,6 +131,8 @@ class JobStatus:
     failure_count: int
     # Stages with ready tasks, but without a connected worker that can run them.
     unserved: tuple[Unserved, ...]
+    # The caller that submitted the job, "client alice"; without TLS its host.
+    owner: str
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,11 @@ void AddLimitFlags(CLI::App& app, coordinator::CoordinatorLimits* limits) {
       ->envname("KERNELMILL_MAX_SUBMITS_PER_CALLER")
       ->check(count)
       ->capture_default_str();
+  app.add_option("--max-running-tasks-per-caller", limits->running_tasks_per_caller,
+                 "tasks of one caller's jobs that workers run at a time; 0: no limit")
+      ->envname("KERNELMILL_MAX_RUNNING_TASKS_PER_CALLER")
+      ->check(count)
+      ->capture_default_str();
 }
 
 int Main(int argc, char** argv) {

@@ -44,6 +44,22 @@ class Trusted(unittest.TestCase):
             self.assertIn("needs the role operator", said)
         self.store("stat", who="operator")
 
+    def test_a_client_uses_its_own_jobs_and_an_operator_all(self):
+        harness.run(CERTS, self.certificates, "client/alice", "client/bob")
+        job = self.client("submit", self.job, who="alice").split()[0]
+        self.assertIn(job, self.client("jobs", who="alice"))
+        self.assertNotIn(job, self.client("jobs", who="bob"))
+        out = self.folder / "of_bob"
+        for call in (["watch", job], ["cancel", job], ["retry", job], ["delete", job], ["report", job],
+                     ["report", job, "--timeline"], ["export", job, "--out", out]):
+            said = self.client(*call, who="bob", code=2)
+            self.assertIn("belongs to another client; only that client and operators may use it", said, call)
+        self.assertFalse(out.exists())
+        self.assertIn("client alice", self.client("jobs", who="operator"))
+        self.client("watch", job, who="operator")
+        self.client("export", job, "--out", self.folder / "of_alice", who="alice")
+        self.client("delete", job, who="operator")
+
     def test_a_worker_submits_no_job(self):
         self.assertIn("needs the role client or operator", self.client("submit", self.job, who="extractor", code=2))
 

@@ -4,7 +4,7 @@ import sys
 
 # A self-contained module may import these; the extractor has the same rule.
 INSTALLED = {"triton", "torch", "jax", "jaxlib", "packaging"} | set(sys.stdlib_module_names)
-# What comes with one that the module imports.
+# Packages that come with one that the module imports.
 COMES_WITH = {"jax": {"numpy"}}
 TAKES_IMPORT_ERRORS = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
 

@@ -263,6 +263,12 @@ absl::Status Scheduler::ReadLock(const std::string& id,
   return ReadJobLock(sequence, write);
 }
 
+absl::StatusOr<std::string> Scheduler::GetOwner(const std::string& id) const {
+  const absl::MutexLock lock(&mutex_);
+  ASSIGN_OR_RETURN(const uint32_t sequence, jobs_.FindSequence(id));
+  return jobs_.GetOwner(sequence);
+}
+
 absl::StatusOr<uint64_t> Scheduler::JobVersion(const std::string& id) {
   absl::MutexLock lock(&mutex_);
   ASSIGN_OR_RETURN(const uint32_t sequence, jobs_.FindSequence(id));

@@ -69,6 +69,8 @@ class Scheduler {
   absl::StatusOr<v1::ListFailuresResponse> ListFailures(const v1::ListFailuresRequest& request);
   // Passes the lock in parts, as the Crawl service streams them, until `write` returns false.
   absl::Status ReadLock(const std::string& id, absl::FunctionRef<bool(const v1::JobSpec&)> write);
+  // Returns the caller that submitted the job. NOT_FOUND: no such job.
+  absl::StatusOr<std::string> GetOwner(const std::string& id) const;
   // Returns a number that increases with every change of the job; 0 if it has ended. NOT_FOUND: no
   // such job.
   absl::StatusOr<uint64_t> JobVersion(const std::string& id);

@@ -41,7 +41,8 @@ absl::Status CheckOptions(const CoordinatorServer::Options& options) {
   for (const int64_t limit :
        {limits.jobs, limits.jobs_per_caller, limits.queued_bytes, limits.queued_bytes_per_caller,
         limits.waiting_leases, limits.waiting_leases_per_caller, limits.watches,
-        limits.watches_per_caller, limits.submits, limits.submits_per_caller}) {
+        limits.watches_per_caller, limits.submits, limits.submits_per_caller,
+        limits.running_tasks_per_caller}) {
     if (limit < 0) return absl::InvalidArgumentError("limits: must not be negative");
   }
   if (options.retry_backoff < absl::ZeroDuration() || options.retry_backoff > absl::Hours(1)) {
@@ -123,6 +124,7 @@ absl::StatusOr<std::unique_ptr<CoordinatorServer>> CoordinatorServer::Open(const
   scheduling.outcomes.retry_backoff = absl::ToChronoNanoseconds(options.retry_backoff);
   scheduling.outcomes.crash_limit = options.crash_limit;
   scheduling.dispatch.host_limit = options.host_limit;
+  scheduling.dispatch.leased_per_owner = options.limits.running_tasks_per_caller;
   scheduling.jobs.max_unfinished_jobs = options.limits.jobs;
   scheduling.jobs.max_jobs_per_caller = options.limits.jobs_per_caller;
   scheduling.jobs.max_queued_bytes = options.limits.queued_bytes;

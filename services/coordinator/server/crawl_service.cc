@@ -64,6 +64,11 @@ absl::Status WriteTimeline(Scheduler& scheduler, const std::string& job,
   return absl::OkStatus();
 }
 
+// Returns whether the caller may use its own jobs alone.
+bool IsTenant(const grpc::ServerContext& context) {
+  return access::GetCaller(context).role == access::Role::kClient;
+}
+
 }  // namespace
 
 // Each watch occupies a gRPC thread until the job ends, so their number is limited, in all and for
@@ -97,18 +102,37 @@ grpc::Status CrawlService::TakeJob(const grpc::ServerContext& context, v1::Submi
   return access::Audited(context, "Submit", job.value_or(name), rpc::ToGrpcStatus(job.status()));
 }
 
+// Operators may use every job, and so may everybody where callers are not known.
+absl::Status CrawlService::CheckOwner(const grpc::ServerContext& context,
+                                      const std::string& job) const {
+  if (!IsTenant(context)) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::string owner, scheduler_.GetOwner(job));
+  if (owner == access::CallerKey(context)) return absl::OkStatus();
+  return absl::PermissionDeniedError(absl::StrCat(
+      "job ", job, " belongs to another client; only that client and operators may use it"));
+}
+
+template <typename Action>
+auto CrawlService::IfOwner(const grpc::ServerContext& context, const std::string& job,
+                           Action action) const -> decltype(action()) {
+  RETURN_IF_ERROR(CheckOwner(context, job));
+  return action();
+}
+
 grpc::Status CrawlService::Watch(grpc::ServerContext* context, const v1::WatchRequest* request,
                                  grpc::ServerWriter<v1::JobStatus>* writer) {
   const auto place = watches_.Take(access::CallerKey(*context));
   if (!place.ok()) return rpc::ToGrpcStatus(place.status());
-  return rpc::ToGrpcStatus(
-      WatchJob(scheduler_, *context, request->job(),
-               [&](const v1::JobStatus& status) { return writer->Write(status); }));
+  return rpc::ToGrpcStatus(IfOwner(*context, request->job(), [&] {
+    return WatchJob(scheduler_, *context, request->job(),
+                    [&](const v1::JobStatus& status) { return writer->Write(status); });
+  }));
 }
 
 grpc::Status CrawlService::GetJob(grpc::ServerContext* context, const v1::GetJobRequest* request,
                                   v1::JobStatus* response) {
-  absl::StatusOr<v1::JobStatus> status = scheduler_.GetJob(request->job());
+  absl::StatusOr<v1::JobStatus> status =
+      IfOwner(*context, request->job(), [&] { return scheduler_.GetJob(request->job()); });
   if (!status.ok()) return rpc::ToGrpcStatus(status.status());
   *response = std::move(*status);
   return grpc::Status::OK;
@@ -117,7 +141,8 @@ grpc::Status CrawlService::GetJob(grpc::ServerContext* context, const v1::GetJob
 grpc::Status CrawlService::ListFailures(grpc::ServerContext* context,
                                         const v1::ListFailuresRequest* request,
                                         v1::ListFailuresResponse* response) {
-  absl::StatusOr<v1::ListFailuresResponse> page = scheduler_.ListFailures(*request);
+  absl::StatusOr<v1::ListFailuresResponse> page =
+      IfOwner(*context, request->job(), [&] { return scheduler_.ListFailures(*request); });
   if (!page.ok()) return rpc::ToGrpcStatus(page.status());
   *response = *std::move(page);
   return grpc::Status::OK;
@@ -126,20 +151,27 @@ grpc::Status CrawlService::ListFailures(grpc::ServerContext* context,
 grpc::Status CrawlService::ReadLock(grpc::ServerContext* context,
                                     const v1::ReadLockRequest* request,
                                     grpc::ServerWriter<v1::JobSpec>* writer) {
-  return rpc::ToGrpcStatus(scheduler_.ReadLock(
-      request->job(), [&](const v1::JobSpec& part) { return writer->Write(part); }));
+  return rpc::ToGrpcStatus(IfOwner(*context, request->job(), [&] {
+    return scheduler_.ReadLock(request->job(),
+                               [&](const v1::JobSpec& part) { return writer->Write(part); });
+  }));
 }
 
 grpc::Status CrawlService::ListJobs(grpc::ServerContext* context,
                                     const v1::ListJobsRequest* request,
                                     v1::ListJobsResponse* response) {
-  for (v1::JobStatus& status : scheduler_.ListJobs()) *response->add_jobs() = std::move(status);
+  const bool own_only = IsTenant(*context);
+  const std::string caller = access::CallerKey(*context);
+  for (v1::JobStatus& status : scheduler_.ListJobs()) {
+    if (!own_only || status.owner() == caller) *response->add_jobs() = std::move(status);
+  }
   return grpc::Status::OK;
 }
 
 grpc::Status CrawlService::Cancel(grpc::ServerContext* context, const v1::CancelRequest* request,
                                   v1::JobStatus* response) {
-  absl::StatusOr<v1::JobStatus> status = scheduler_.Cancel(request->job());
+  absl::StatusOr<v1::JobStatus> status =
+      IfOwner(*context, request->job(), [&] { return scheduler_.Cancel(request->job()); });
   const grpc::Status answer = rpc::ToGrpcStatus(status.status());
   if (status.ok()) *response = *std::move(status);
   return access::Audited(*context, "Cancel", request->job(), answer);
@@ -147,8 +179,9 @@ grpc::Status CrawlService::Cancel(grpc::ServerContext* context, const v1::Cancel
 
 grpc::Status CrawlService::Retry(grpc::ServerContext* context, const v1::RetryRequest* request,
                                  v1::JobStatus* response) {
-  absl::StatusOr<v1::JobStatus> status =
-      scheduler_.Retry(request->job(), access::CallerKey(*context), request->no_cache());
+  absl::StatusOr<v1::JobStatus> status = IfOwner(*context, request->job(), [&] {
+    return scheduler_.Retry(request->job(), access::CallerKey(*context), request->no_cache());
+  });
   const grpc::Status answer = rpc::ToGrpcStatus(status.status());
   if (status.ok()) *response = *std::move(status);
   return access::Audited(*context, "Retry", request->job(), answer);
@@ -156,8 +189,9 @@ grpc::Status CrawlService::Retry(grpc::ServerContext* context, const v1::RetryRe
 
 grpc::Status CrawlService::Delete(grpc::ServerContext* context, const v1::DeleteRequest* request,
                                   v1::DeleteResponse* response) {
-  return access::Audited(*context, "Delete", request->job(),
-                         rpc::ToGrpcStatus(scheduler_.Delete(request->job())));
+  const absl::Status status =
+      IfOwner(*context, request->job(), [&] { return scheduler_.Delete(request->job()); });
+  return access::Audited(*context, "Delete", request->job(), rpc::ToGrpcStatus(status));
 }
 
 grpc::Status CrawlService::ListWorkers(grpc::ServerContext* context,
@@ -172,9 +206,10 @@ grpc::Status CrawlService::ListWorkers(grpc::ServerContext* context,
 grpc::Status CrawlService::Timeline(grpc::ServerContext* context,
                                     const v1::TimelineRequest* request,
                                     grpc::ServerWriter<v1::TimelinePart>* writer) {
-  return rpc::ToGrpcStatus(
-      WriteTimeline(scheduler_, request->job(),
-                    [&](const v1::TimelinePart& part) { return writer->Write(part); }));
+  return rpc::ToGrpcStatus(IfOwner(*context, request->job(), [&] {
+    return WriteTimeline(scheduler_, request->job(),
+                         [&](const v1::TimelinePart& part) { return writer->Write(part); });
+  }));
 }
 
 }  // namespace kernelmill::coordinator

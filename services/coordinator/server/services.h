@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/status/status.h"
 #include "common/access/caller_limits.h"
 #include "common/access/grants.h"
 #include "common/rpc/limited_calls.h"
@@ -28,9 +29,11 @@ struct CoordinatorLimits {
   int64_t watches_per_caller = 128;
   int64_t submits = 256;  // running calls
   int64_t submits_per_caller = 64;
+  // Tasks of one owner's jobs that workers run at a time.
+  int64_t running_tasks_per_caller = 0;
 
   // No limits, for a coordinator that only its own process calls.
-  static CoordinatorLimits None() { return {0, 0, 0, 0, 0, 0, 0, 0, 0, 0}; }
+  static CoordinatorLimits None() { return {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}; }
 };
 
 // The Work service over gRPC. `scheduler` must outlive it. Thread-safe.
@@ -57,6 +60,10 @@ class WorkService final : public v1::Work::Service {
 };
 
 // The Crawl service over gRPC. `scheduler` must outlive it. Thread-safe.
+//
+// With TLS, a client sees and uses only the jobs that it submitted, and an operator all. Calls that
+// name another client's job fail with PERMISSION_DENIED. Without TLS callers are not known, and
+// everybody may use every job.
 class CrawlService final : public v1::Crawl::Service {
  public:
   CrawlService(Scheduler& scheduler, const CoordinatorLimits& limits);
@@ -88,6 +95,11 @@ class CrawlService final : public v1::Crawl::Service {
  private:
   grpc::Status TakeJob(const grpc::ServerContext& context, v1::SubmitRequest& request,
                        v1::SubmitResponse* response);
+  absl::Status CheckOwner(const grpc::ServerContext& context, const std::string& job) const;
+  // Returns what `action` returns, or the error of CheckOwner.
+  template <typename Action>
+  auto IfOwner(const grpc::ServerContext& context, const std::string& job, Action action) const
+      -> decltype(action());
 
   Scheduler& scheduler_;
   access::CallerLimits watches_;

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "common/base/log.h"
 #include "common/job/source_spec.h"
@@ -86,8 +89,9 @@ WorkerRegistry::Runs Dispatcher::Hear(const LeaseQuery& query) {
 }
 
 // The basic idea: of the jobs that have a task for this worker, the one with the highest priority
-// is served; among equal ones the one with the fewest leased tasks, so that a small job is not
-// stuck behind a large one; then in turn.
+// is served; among equal ones one of the owner with the fewest leased tasks, so that who submits
+// many jobs gets no more than others; then the one with the fewest leased tasks, so that a small
+// job is not stuck behind a large one; then in turn. Jobs of an owner at the limit are passed over.
 //
 // A task that has crashed a worker runs alone: the worker must hold no other task. If such a task
 // is next and the worker holds some, the answer is finish_first, and the worker asks again when
@@ -126,19 +130,21 @@ void Dispatcher::LeaseShared(const Request& request) {
 // Linear in the number of running jobs. Tasks that run alone come first within a job's priority,
 // since they decide whether a shard is split.
 Dispatcher::Choice Dispatcher::ChooseJob(const StageSet& stages) const {
-  Choice best;
-  const auto before = [last = last_served_](const Job& a, const Job& b) {
-    if (a.leased() != b.leased()) return a.leased() < b.leased();
-    const bool a_next = a.sequence() > last, b_next = b.sequence() > last;
-    return a_next != b_next ? a_next : a.sequence() < b.sequence();
+  absl::flat_hash_map<absl::string_view, int64_t> leased;  // by owner
+  for (const auto& [sequence, job] : jobs_.running()) leased[job->owner()] += job->leased();
+  // The least is served first.
+  const auto rank = [&](const Job& job, bool alone) {
+    return std::make_tuple(-job.priority(), !alone, leased[job.owner()], job.leased(),
+                           job.sequence() <= last_served_, job.sequence());
   };
+  Choice best;
   for (const auto& [sequence, job] : jobs_.running()) {
     const bool alone = job->HasAlone(stages);
     if (!alone && !job->HasShared(stages)) continue;
-    const bool better = best.job == nullptr || job->priority() > best.job->priority() ||
-                        (job->priority() == best.job->priority() &&
-                         (alone != best.alone ? alone : before(*job, *best.job)));
-    if (better) best = {job.get(), alone};
+    if (leased_per_owner_ > 0 && leased[job->owner()] >= leased_per_owner_) continue;
+    if (best.job == nullptr || rank(*job, alone) < rank(*best.job, best.alone)) {
+      best = {job.get(), alone};
+    }
   }
   return best;
 }
@@ -227,6 +233,8 @@ bool Dispatcher::SetWaiting(const std::vector<v1::LeaseRef>& leases, const std::
 // which have no leader now: the caller gives them the result or queues them again.
 std::vector<uint64_t> Dispatcher::Free(const LeaseTerms& terms) {
   hosts_.Release(terms.host);
+  // Ready tasks of the same owner may have waited for this.
+  if (leased_per_owner_ > 0) ready_.Notify();
   return in_flight_.End(terms.action);
 }
 

@@ -51,6 +51,8 @@ class Dispatcher {
     Clock::Duration lease_ttl = std::chrono::seconds(30);
     // The number of tasks that use one git host, or the package index, at a time. 0: no limit.
     int host_limit = 4;
+    // The number of tasks of one owner's jobs that are leased at a time. 0: no limit.
+    int64_t leased_per_owner = 0;
     // How long a stage must be without a worker before it is reported.
     Clock::Duration unserved_grace = std::chrono::seconds(5);
   };
@@ -70,6 +72,7 @@ class Dispatcher {
         clock_(collaborators.clock),
         ready_(collaborators.ready),
         attempts_(collaborators.attempts),
+        leased_per_owner_(options.leased_per_owner),
         leases_(options.lease_ttl),
         hosts_(options.host_limit),
         unserved_(options.unserved_grace) {}
@@ -162,6 +165,7 @@ class Dispatcher {
   const Clock& clock_;
   Notifier& ready_;
   AttemptLog& attempts_;
+  const int64_t leased_per_owner_;
   LeaseTable leases_;
   InFlightActions in_flight_;
   HostLimits hosts_;

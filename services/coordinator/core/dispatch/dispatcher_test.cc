@@ -89,6 +89,39 @@ TEST_F(DispatcherTest, AJobWithoutLeasesGoesBeforeOneThatHasMany) {
   for (const v1::LeasedTask& task : Lease(3)) EXPECT_EQ(task.job(), late);
 }
 
+// A job of sources that no other job has.
+v1::JobSpec MakeJob(const std::string& prefix, int sources) {
+  v1::JobSpec spec = GitJob(sources);
+  for (v1::Source& source : *spec.mutable_sources()) source.set_git(prefix + source.git());
+  return spec;
+}
+
+TEST_F(DispatcherTest, OwnersShareWorkersHoweverManyJobsTheyHave) {
+  for (const char* prefix : {"a ", "b ", "c "}) {
+    ASSERT_THAT(scheduler_->Submit(MakeJob(prefix, 4), "", 0, "client many"), IsOk());
+  }
+  const auto single = scheduler_->Submit(MakeJob("d ", 4), "", 0, "client one");
+  ASSERT_THAT(single, IsOk());
+  int of_one = 0;
+  for (const v1::LeasedTask& task : Lease(6)) of_one += task.job() == *single ? 1 : 0;
+  EXPECT_EQ(of_one, 3);
+}
+
+TEST_F(DispatcherTest, AnOwnerAtTheLimitWaitsForItsOwnTasks) {
+  options_.dispatch.leased_per_owner = 2;
+  Open();
+  ASSERT_THAT(scheduler_->Submit(MakeJob("a ", 4), "", 0, "client a"), IsOk());
+  ASSERT_THAT(scheduler_->Submit(MakeJob("b ", 4), "", 0, "client a"), IsOk());
+  const std::vector<v1::LeasedTask> first = Lease(8);
+  ASSERT_EQ(first.size(), 2u);
+  ASSERT_THAT(scheduler_->Submit(MakeJob("c ", 1), "", 0, "client b"), IsOk());
+  EXPECT_EQ(Lease(8).size(), 1u) << "another owner's task runs";
+  const uint64_t before = scheduler_->ready().generation();
+  EXPECT_THAT(Complete(Done(first[0])), IsOk());
+  EXPECT_NE(scheduler_->ready().generation(), before) << "waiting workers ask again";
+  EXPECT_EQ(Lease(8).size(), 1u);
+}
+
 TEST_F(DispatcherTest, EqualActionsRunOnceAlsoAcrossJobs) {
   const std::string a = Submit(GitJob(1)), b = Submit(GitJob(1));
   const std::vector<v1::LeasedTask> pins = Lease(64);

@@ -222,6 +222,7 @@ class Job {
   size_t task_count() const { return tasks_.size(); }
   int leased() const { return leased_; }
   int32_t priority() const { return base_.priority(); }
+  const std::string& owner() const { return base_.owner(); }
   // True if tasks run without looking in the action cache.
   bool no_cache() const { return base_.no_cache(); }
   // How often the job was started: 1, plus 1 for each retry.

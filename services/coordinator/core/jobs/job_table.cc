@@ -67,6 +67,8 @@ absl::Status JobTable::Load(Change& change) {
     last_sequence_ = std::max(last_sequence_, row.sequence);
     ids_[row.status.job()] = row.sequence;
     if (!row.request_id.empty()) requests_[row.request_id] = row.sequence;
+    // Earlier builds stored no owner.
+    if (row.status.owner().empty()) row.status.set_owner(row.caller);
     if (row.status.state() != v1::JOB_STATE_RUNNING) {
       ended_[row.sequence] = {std::move(row.status)};
     } else if (options_.abandon_unfinished) {
@@ -158,7 +160,10 @@ absl::StatusOr<std::string> JobTable::Submit(v1::JobSpec spec, const Submission&
                                              Change& change) {
   const std::string& request_id = submission.request_id;
   const auto known = requests_.find(request_id);
-  if (!request_id.empty() && known != requests_.end()) return GetId(known->second);
+  if (!request_id.empty() && known != requests_.end()) {
+    if (GetOwner(known->second) == submission.caller) return GetId(known->second);
+    return absl::AlreadyExistsError("request_id: another caller's submission has it");
+  }
   JobRow row;
   row.request_id = request_id;
   row.caller = submission.caller;
@@ -174,6 +179,7 @@ absl::StatusOr<std::string> JobTable::Submit(v1::JobSpec spec, const Submission&
   row.status.set_priority(submission.priority);
   row.status.set_no_cache(submission.no_cache);
   row.status.set_runs(1);
+  row.status.set_owner(submission.caller);
   ids_[id] = row.sequence;
   if (!request_id.empty()) requests_[request_id] = row.sequence;
   Start(std::move(row), change);
@@ -188,6 +194,7 @@ void JobTable::StartAgain(JobRow row, const v1::JobStatus& before, bool no_cache
   row.status.set_state(v1::JOB_STATE_RUNNING);
   row.status.set_submitted_unix_ms(before.submitted_unix_ms());
   row.status.set_priority(before.priority());
+  row.status.set_owner(before.owner());
   row.status.set_no_cache(no_cache);
   row.status.set_runs(std::max(before.runs(), 1) + 1);
   LogInfo("job runs again", {{"job", before.job()}, {"run", row.status.runs()}});
@@ -294,6 +301,11 @@ absl::StatusOr<uint32_t> JobTable::FindSequence(const std::string& id) const {
 std::string JobTable::GetId(uint32_t sequence) const {
   const Job* const job = Running(sequence);
   return job != nullptr ? job->id() : ended_.at(sequence).summary.job();
+}
+
+const std::string& JobTable::GetOwner(uint32_t sequence) const {
+  const Job* const job = Running(sequence);
+  return job != nullptr ? job->owner() : ended_.at(sequence).summary.owner();
 }
 
 Job* JobTable::Running(uint32_t sequence) const {

@@ -63,7 +63,8 @@ class JobTable {
     bool no_cache = false;
   };
   // Starts a job for the caller and returns its id. If the request id is known, returns the job
-  // that it made. RESOURCE_EXHAUSTED: the caller, or all callers, have too many unfinished jobs.
+  // that it made. ALREADY_EXISTS: another caller's job has the request id. RESOURCE_EXHAUSTED: the
+  // caller, or all callers, have too many unfinished jobs.
   absl::StatusOr<std::string> Submit(v1::JobSpec spec, const Submission& submission,
                                      Change& change);
   // Runs an ended job again, for the caller and with the pins of `lock`. `before` is its last
@@ -82,6 +83,8 @@ class JobTable {
 
   // Finds the sequence number of a job. NOT_FOUND: no such job.
   absl::StatusOr<uint32_t> FindSequence(const std::string& id) const;
+  // Returns the caller that submitted a job that exists.
+  const std::string& GetOwner(uint32_t sequence) const;
   // Finds a running job; null if it is not running.
   Job* Running(uint32_t sequence) const;
   bool HasEnded(uint32_t sequence) const { return ended_.count(sequence) > 0; }

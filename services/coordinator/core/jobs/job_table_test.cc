@@ -143,6 +143,27 @@ TEST_F(JobTableTest, ARetriedJobCountsForWhoRetriesIt) {
   EXPECT_THAT(scheduler_->Submit(GitJob(1), "", 0, "client a"), IsOk());
 }
 
+TEST_F(JobTableTest, AJobBelongsToWhoSubmittedItAndARetryChangesNothing) {
+  const auto job = scheduler_->Submit(GitJob(1), "", 0, "client a");
+  ASSERT_THAT(job, IsOk());
+  ASSERT_THAT(scheduler_->Cancel(*job), IsOk());
+  ASSERT_THAT(scheduler_->Retry(*job, "operator o"), IsOk());
+  for (int start = 0; start < 2; ++start) {
+    EXPECT_EQ(Get(*job).owner(), "client a");
+    EXPECT_EQ(scheduler_->GetOwner(*job).value_or(""), "client a");
+    Open();
+  }
+  EXPECT_THAT(scheduler_->GetOwner("job-000009"), StatusIs(absl::StatusCode::kNotFound));
+}
+
+TEST_F(JobTableTest, ARequestIdOfAnotherCallerGivesNoJob) {
+  const auto job = scheduler_->Submit(GitJob(1), "request", 0, "client a");
+  ASSERT_THAT(job, IsOk());
+  EXPECT_THAT(scheduler_->Submit(GitJob(1), "request", 0, "client b"),
+              StatusIs(absl::StatusCode::kAlreadyExists));
+  EXPECT_EQ(scheduler_->Submit(GitJob(1), "request", 0, "client a").value_or(""), *job);
+}
+
 TEST_F(JobTableTest, AbandonsWhatWasUnfinished) {
   const std::string done = Submit(GitJob(1));
   RunAll();

@@ -52,10 +52,12 @@ struct TaskRow {
 struct JobRow {
   uint32_t sequence = 0;
   std::string request_id;  // empty: none
-  std::string caller;      // the submitter, a key of access::CallerLimits; may be empty
-  std::string plan;        // the PlanFingerprint of its tasks
-  v1::JobSpec spec;        // with defaults, and in a retried job with the pins of the earlier run
-  v1::JobStatus status;    // the status at submission or at the end
+  // The caller whose limits the job takes from (access::CallerLimits): its owner, or the operator
+  // who retried it. May be empty.
+  std::string caller;
+  std::string plan;      // the PlanFingerprint of its tasks
+  v1::JobSpec spec;      // with defaults, and in a retried job with the pins of the earlier run
+  v1::JobStatus status;  // the status at submission or at the end
 };
 
 // Splits a spec into parts that each fit into a message: first everything except the sources, then
