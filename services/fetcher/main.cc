@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
   server.listen = "127.0.0.1:7072";
   server.metrics = "127.0.0.1:8072";
   kernelmill::flags::WorkerFlags worker;
+  worker.slots = 2;  // one host never gets both
   kernelmill::fetcher::FetcherOptions options;
   CLI::App app(
       "Finds and fetches repositories, packages and local trees, as a worker of a coordinator.",
@@ -53,9 +54,21 @@ int main(int argc, char** argv) {
       ->envname("KERNELMILL_COMMAND_TIMEOUT_SECONDS")
       ->check(CLI::Range(0.1, 1e6))
       ->capture_default_str();
+  app.add_option("--lowest-rate", options.rate.bytes_per_second,
+                 "bytes a second that a host must send of a repository or package; a slower "
+                 "transfer is given up; 0 for no limit")
+      ->envname("KERNELMILL_LOWEST_RATE")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  double window = absl::ToDoubleSeconds(options.rate.window);
+  app.add_option("--rate-window-seconds", window, "time over which that rate is averaged")
+      ->envname("KERNELMILL_RATE_WINDOW_SECONDS")
+      ->check(CLI::Range(1.0, 1e6))
+      ->capture_default_str();
   if (const auto exit_status = kernelmill::flags::ParseFlags(app, argc, argv)) return *exit_status;
   options.local = kernelmill::fetcher::LocalFolders(std::move(local));
   options.command_timeout = absl::Seconds(timeout);
+  options.rate.window = absl::Seconds(window);
   return kernelmill::worker::RunWorkerProcess(server, worker,
                                               kernelmill::fetcher::NewFetcherStages(options), {});
 }

@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "common/worker/stage.h"
 #include "services/fetcher/core/assemble.h"
+#include "services/fetcher/core/rate_floor.h"
 #include "services/fetcher/core/selection/tree_selection.h"
 #include "services/fetcher/core/url_policy.h"
 
@@ -31,6 +32,7 @@ struct FetcherOptions {
   // folder.
   std::string temp_dir;
   absl::Duration command_timeout = absl::Minutes(15);  // for one git command, download or search
+  LowestRate rate;                                     // for all of these except searches
   int64_t git_bytes = int64_t{4} << 30;                // for one git transfer
   int64_t wheel_bytes = int64_t{2} << 30;              // for one wheel
   ContentLimits content;

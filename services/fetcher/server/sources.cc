@@ -118,6 +118,7 @@ absl::StatusOr<GitOptions> Sources::GitSettings() {
   git.local = options_.local;
   git.allow_private = options_.allow_private || !options_.local.none();
   git.timeout = options_.command_timeout;
+  git.rate = options_.rate;
   git.pack_bytes = options_.git_bytes;
   git.tree = options_.tree;
   git.smart_http = smart_http_;
@@ -132,6 +133,7 @@ absl::StatusOr<WheelOptions> Sources::WheelSettings() {
   WheelOptions wheel;
   wheel.download_bytes = options_.wheel_bytes;
   wheel.timeout = options_.command_timeout;
+  wheel.rate = options_.rate;
   wheel.tree = options_.tree;
   wheel.archive.member_bytes = options_.content.file_bytes;
   absl::MutexLock lock(&mutex_);

@@ -19,6 +19,7 @@
 #include "common/base/retry_after.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "services/fetcher/adapters/git/transfer_watch.h"
 #include "services/fetcher/adapters/http/address.h"
 #include "services/fetcher/adapters/http/curl_easy.h"
 #include "services/fetcher/adapters/smart_http/smart_http.h"
@@ -39,9 +40,10 @@ constexpr const char* kPassedOn[] = {
 // '.git' entry, would lose the whole repository. Instead index-pack checks every hash, libgit2
 // checks it again when it reads, and unsafe names are skipped one by one.
 constexpr const char* kSettings[] = {
-    "protocol.version=2",      "credential.helper=",  "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",    "gc.auto=0",           "maintenance.auto=false",
-    "submodule.recurse=false", "fetch.unpackLimit=1", "pack.threads=2"};
+    "protocol.version=2",       "credential.helper=",  "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",     "gc.auto=0",           "maintenance.auto=false",
+    "submodule.recurse=false",  "fetch.unpackLimit=1", "pack.threads=2",
+    "core.bigFileThreshold=32m"};
 
 // git passes this to a shell, followed by the repository's path in quotes. It contains nothing from
 // the source.
@@ -55,6 +57,10 @@ constexpr char kSshCommand[] =
     "-oClearAllForwardings=yes -oPermitLocalCommand=no";
 
 constexpr int64_t kTraceTail = 256 << 10;
+
+// For each process of git. A million refs take some 200 MiB of it, and so does a delta whose result
+// has them; larger blobs are streamed (core.bigFileThreshold).
+constexpr int64_t kMemoryBytes = 768 << 20;
 
 // Returns the transports that git may use: the URL's own. http may be redirected to https.
 std::string AllowedProtocols(const std::string& scheme) {
@@ -79,8 +85,6 @@ std::vector<std::string> Environment(const std::string& home, const std::string&
       kSshCommand,
       "GIT_NO_LAZY_FETCH=1",
       "GIT_NO_REPLACE_OBJECTS=1",
-      "GIT_HTTP_LOW_SPEED_LIMIT=1000",
-      "GIT_HTTP_LOW_SPEED_TIME=60",
   };
   for (const char* name : kPassedOn) {
     const char* value = std::getenv(name);
@@ -131,6 +135,7 @@ constexpr char kConfig[] =
 // Returns the error of a failed git. Limits come first, because git's own words then describe only
 // a consequence. UNAVAILABLE, which is retried, if nothing is recognized.
 absl::Status ClassifyGitFailure(const ChildResult& result) {
+  if (!result.stopped.ok()) return Annotate(result.stopped, "git");
   if (result.timed_out) return absl::DeadlineExceededError("git took too long");
   if (result.output_overflow)
     return absl::FailedPreconditionError("git wrote more output than allowed");
@@ -164,7 +169,7 @@ std::optional<absl::Duration> RetryAfterInTrace(absl::string_view trace, absl::T
 }
 
 SmartHttpOptions MakeSmartHttpOptions(const GitOptions& options) {
-  return {options.allow_private, options.timeout, options.pack_bytes};
+  return {options.allow_private, options.timeout, options.pack_bytes, options.rate};
 }
 
 absl::StatusOr<GitCommand> GitCommand::Create(GitUrl url, const GitOptions& options,
@@ -209,6 +214,11 @@ ChildCommand GitCommand::MakeChild(const GitCall& call, Reach reach) const {
   child.argv.insert(child.argv.end(), call.arguments.begin(), call.arguments.end());
   child.env = Environment(folder_, remote ? AllowedProtocols(url_.scheme) : "");
   if (remote) {
+    // The rate of all that its HTTP helper receives; TransferWatch has that of the pack.
+    child.env.insert(
+        child.env.end(),
+        {absl::StrCat("GIT_HTTP_LOW_SPEED_LIMIT=", options_.rate.bytes_per_second),
+         absl::StrCat("GIT_HTTP_LOW_SPEED_TIME=", absl::ToInt64Seconds(options_.rate.window))});
     // Only headers, with secrets redacted; for RetryAfterInTrace.
     child.env.insert(child.env.end(),
                      {absl::StrCat("GIT_TRACE_CURL=", CurlTrace()), "GIT_TRACE_CURL_NO_DATA=1"});
@@ -221,6 +231,15 @@ ChildCommand GitCommand::MakeChild(const GitCall& call, Reach reach) const {
   child.max_output = call.max_output;
   child.timeout = options_.timeout;
   child.file_bytes = options_.pack_bytes;
+  child.memory_bytes = kMemoryBytes;
+  if (remote && !url_.local()) {
+    const bool http = url_.scheme == "http" || url_.scheme == "https";
+    const auto watch = std::make_shared<TransferWatch>(
+        folder_ + "/objects/pack",
+        http ? TransferWatch::Prelude::kUnseen : TransferWatch::Prelude::kSeen, options_.rate,
+        absl::Now());
+    child.watch = [watch](pid_t group) { return watch->Look(group, absl::Now()); };
+  }
   return child;
 }
 

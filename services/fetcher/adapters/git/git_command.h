@@ -15,6 +15,7 @@
 #include "absl/time/time.h"
 #include "services/fetcher/adapters/process/child_process.h"
 #include "services/fetcher/adapters/smart_http/smart_http.h"
+#include "services/fetcher/core/rate_floor.h"
 #include "services/fetcher/core/selection/tree_selection.h"
 #include "services/fetcher/core/url_policy.h"
 
@@ -32,6 +33,7 @@ struct GitOptions {
   bool allow_private = false;  // allow hosts with loopback, link-local and private addresses
   std::string temp_dir;        // empty: the system's temporary folder
   absl::Duration timeout = absl::Minutes(15);  // for one git command
+  LowestRate rate;                             // of what a remote repository sends
   int64_t pack_bytes = int64_t{4} << 30;       // for one transfer
   int64_t cached_bytes = 64 << 20;             // for a cached pack; a larger one is not kept
   int missing_objects = 256;  // that a server may refuse one by one before the rest are given up

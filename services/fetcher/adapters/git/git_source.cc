@@ -9,6 +9,7 @@
 // share.
 #include "services/fetcher/adapters/git/git_source.h"
 
+#include <algorithm>
 #include <fstream>
 #include <istream>
 #include <optional>
@@ -279,6 +280,9 @@ absl::StatusOr<RefIds> FindRefsByGit(const GitUrl& url, const std::vector<std::s
   return ListRefs(git, candidates);
 }
 
+// The longest time to ask for refs: an answer of seconds from an honest server.
+constexpr absl::Duration kRefsTimeout = absl::Minutes(3);
+
 // Tries one POST first. If the server does not answer as expected and git succeeds, the host is
 // left to git from then on.
 absl::StatusOr<RefIds> FindRefs(const GitUrl& url, const std::vector<std::string>& candidates,
@@ -305,7 +309,9 @@ absl::StatusOr<std::string> PinGit(absl::string_view url, absl::string_view ref,
   if (IsHex(ref, 40)) return absl::AsciiStrToLower(ref);
   RETURN_IF_ERROR(CheckGitRef(ref));
   const std::vector<std::string> candidates = Candidates(ref);
-  ASSIGN_OR_RETURN(const RefIds refs, FindRefs(checked, candidates, options));
+  GitOptions quick = options;
+  quick.timeout = std::min(options.timeout, kRefsTimeout);
+  ASSIGN_OR_RETURN(const RefIds refs, FindRefs(checked, candidates, quick));
   for (const std::string& candidate : candidates) {
     const auto found = refs.find(candidate);
     if (found == refs.end()) continue;

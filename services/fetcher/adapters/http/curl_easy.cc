@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "common/base/retry_after.h"
+#include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/base/url.h"
 #include "services/fetcher/adapters/http/address.h"
@@ -22,16 +23,21 @@ namespace kernelmill::fetcher {
 namespace {
 
 constexpr long kConnectMs = 30'000;
-// A transfer with fewer bytes a second for so many seconds is given up.
-constexpr long kLowSpeed = 1000;
-constexpr long kLowSpeedSeconds = 60;
 
 curl_socket_t OnOpenSocket(void* user, curlsocktype, curl_sockaddr* address) {
   if (!IsPublicAddress(&address->addr)) {
-    *static_cast<bool*>(user) = true;
+    static_cast<CurlProgress*>(user)->refused_address = true;
     return CURL_SOCKET_BAD;
   }
   return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+// Ends a transfer that is below the lowest rate. libcurl calls it about once a second, also when
+// nothing arrives. A request's own bytes count, since a large one takes time to send.
+int OnProgress(void* user, curl_off_t, curl_off_t, curl_off_t, curl_off_t sent) {
+  CurlProgress& progress = *static_cast<CurlProgress*>(user);
+  progress.slow = progress.floor.Check(progress.arrived + sent, absl::Now());
+  return progress.slow.ok() ? 0 : 1;
 }
 
 // Returns the certificate file that the operator names, for curl or for another common tool; else
@@ -55,9 +61,7 @@ absl::StatusOr<CurlHandle> NewCurlHandle() {
   return handle;
 }
 
-// The speed limit ends a transfer that has been slower than 1000 bytes a second for a minute, so
-// that a server cannot hold a worker for the whole timeout.
-void ConfigureCurl(CURL* curl, const CurlRequest& request, bool* refused) {
+void ConfigureCurl(CURL* curl, const CurlRequest& request, CurlProgress* progress) {
   const char* protocols = request.allow_http ? "http,https" : "https";
   curl_easy_setopt(curl, CURLOPT_URL, request.url.c_str());
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, protocols);
@@ -67,12 +71,13 @@ void ConfigureCurl(CURL* curl, const CurlRequest& request, bool* refused) {
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, kConnectMs);
   curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS,
                    static_cast<long>(absl::ToInt64Milliseconds(request.timeout)));
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, kLowSpeed);
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, kLowSpeedSeconds);
+  curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+  curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, &OnProgress);
+  curl_easy_setopt(curl, CURLOPT_XFERINFODATA, progress);
   if (const char* file = CertificateFile()) curl_easy_setopt(curl, CURLOPT_CAINFO, file);
   if (request.public_only) {
     curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, &OnOpenSocket);
-    curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, refused);
+    curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, progress);
   }
 }
 
@@ -98,9 +103,10 @@ absl::StatusOr<CurlHeaders> MakeCurlHeaders(const std::map<std::string, std::str
 
 // A failure of the network or of the server is UNAVAILABLE, which is retried. A certificate that is
 // not trusted stays so.
-absl::Status CurlFailure(CURLcode code, absl::string_view url, bool refused) {
+absl::Status CurlFailure(CURLcode code, absl::string_view url, const CurlProgress& progress) {
   const std::string message = absl::StrCat(ShownUrl(url), ": ", ::curl_easy_strerror(code));
-  if (refused) {
+  if (!progress.slow.ok()) return Annotate(progress.slow, ShownUrl(url));
+  if (progress.refused_address) {
     return absl::PermissionDeniedError(
         absl::StrCat(ShownUrl(url), ": leads to an address that is not public"));
   }

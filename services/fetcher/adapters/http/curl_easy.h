@@ -3,6 +3,7 @@
 
 #include <curl/curl.h>
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,7 +12,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "services/fetcher/core/rate_floor.h"
 
 namespace kernelmill::fetcher {
 
@@ -29,20 +32,30 @@ struct CurlRequest {
   bool allow_http = false;
   bool public_only = false;  // connect to public addresses only
   absl::Duration timeout;
+  LowestRate rate;
 };
 
-// Sets the URL, the allowed schemes, the time limits and the trusted certificates. `refused` is set
-// when a connection is refused because of its address; it must outlive the transfer.
-void ConfigureCurl(CURL* curl, const CurlRequest& request, bool* refused);
+// The course of a transfer, for libcurl's callbacks. Not thread-safe.
+struct CurlProgress {
+  explicit CurlProgress(const LowestRate& rate) : floor(rate, absl::Now()) {}
+
+  RateFloor floor;
+  int64_t arrived = 0;           // bytes of what the transfer is for; the caller counts them
+  bool refused_address = false;  // a connection was refused because of its address
+  absl::Status slow = absl::OkStatus();  // the floor's error, which ended the transfer
+};
+
+// Sets the URL, the allowed schemes, the time limits, the lowest rate and the trusted certificates.
+// `progress` must outlive the transfer.
+void ConfigureCurl(CURL* curl, const CurlRequest& request, CurlProgress* progress);
 
 // Returns headers in libcurl's form. libcurl sends them as they are, so a line end in one would
 // begin another header. INVALID_ARGUMENT: a header has a control character. `url` is for messages.
 absl::StatusOr<CurlHeaders> MakeCurlHeaders(const std::map<std::string, std::string>& headers,
                                             absl::string_view url);
 
-// Returns the error that a failed transfer means, as HttpGet has it. `refused` is as ConfigureCurl
-// set it.
-absl::Status CurlFailure(CURLcode code, absl::string_view url, bool refused);
+// Returns the error that a failed transfer means, as HttpGet has it.
+absl::Status CurlFailure(CURLcode code, absl::string_view url, const CurlProgress& progress);
 
 // Returns the Retry-After header of the last answer, after redirects.
 std::optional<absl::Duration> CurlRetryAfter(CURL* curl);

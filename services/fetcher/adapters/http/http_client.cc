@@ -27,22 +27,24 @@ constexpr size_t kMaxHeaderBytes = 64 << 10;
 
 // The state of one GET that the callbacks share.
 struct Transfer {
+  explicit Transfer(const HttpRequest& request)
+      : max_bytes(request.max_bytes), body_file(request.body_file), progress(request.rate) {}
+
   HttpResponse response;
-  int64_t max_bytes;
-  int body_file;
-  int64_t body_bytes = 0;
+  const int64_t max_bytes;
+  const int body_file;
+  CurlProgress progress;  // the bytes of the body
   absl::Status written = absl::OkStatus();
   size_t header_bytes = 0;
   bool too_large = false;
   bool headers_too_large = false;
-  bool refused_address = false;
 };
 
 size_t OnBody(char* data, size_t size, size_t count, void* user) {
   Transfer& transfer = *static_cast<Transfer*>(user);
   const size_t bytes = size * count;
-  transfer.body_bytes += static_cast<int64_t>(bytes);
-  if (transfer.body_bytes > transfer.max_bytes) {
+  transfer.progress.arrived += static_cast<int64_t>(bytes);
+  if (transfer.progress.arrived > transfer.max_bytes) {
     transfer.too_large = true;
     return 0;  // ends the transfer
   }
@@ -73,8 +75,9 @@ size_t OnHeader(char* data, size_t size, size_t count, void* user) {
 }
 
 void Configure(CURL* curl, const HttpRequest& request, Transfer& transfer) {
-  ConfigureCurl(curl, {request.url, request.allow_http, request.public_only, request.timeout},
-                &transfer.refused_address);
+  ConfigureCurl(
+      curl, {request.url, request.allow_http, request.public_only, request.timeout, request.rate},
+      &transfer.progress);
   curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, request.follow ? 1L : 0L);
   curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 5L);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &OnBody);
@@ -95,7 +98,7 @@ absl::Status Failure(CURLcode code, const Transfer& transfer, const HttpRequest&
     return absl::FailedPreconditionError(absl::StrCat(
         ShownUrl(request.url), ": the headers have more than ", kMaxHeaderBytes, " bytes"));
   }
-  return CurlFailure(code, request.url, transfer.refused_address);
+  return CurlFailure(code, request.url, transfer.progress);
 }
 
 absl::StatusOr<CurlHeaders> MakeHeaders(const HttpRequest& request) {
@@ -110,7 +113,7 @@ absl::StatusOr<CurlHeaders> MakeHeaders(const HttpRequest& request) {
 // that no whole answer arrived.
 absl::StatusOr<HttpResponse> HttpGet(const HttpRequest& request) {
   ASSIGN_OR_RETURN(const CurlHandle curl, NewCurlHandle());
-  Transfer transfer{{}, request.max_bytes, request.body_file};
+  Transfer transfer(request);
   ASSIGN_OR_RETURN(const CurlHeaders headers, MakeHeaders(request));
   Configure(curl.get(), request, transfer);
   curl_easy_setopt(curl.get(), CURLOPT_HTTPHEADER, headers.get());

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "services/fetcher/core/rate_floor.h"
 
 namespace kernelmill::fetcher {
 
@@ -24,6 +25,7 @@ struct HttpRequest {
   int64_t max_bytes = 1 << 20;  // in the body
   int body_file = -1;  // the descriptor of a file that gets the body; -1: the response does
   absl::Duration timeout = absl::Minutes(5);
+  LowestRate rate;
 };
 
 // An answer of any code.

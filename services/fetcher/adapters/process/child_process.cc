@@ -34,6 +34,7 @@ namespace kernelmill::fetcher {
 namespace {
 
 constexpr int kTickMs = 50;
+constexpr absl::Duration kWatchPause = absl::Seconds(1);
 constexpr int kCannotStart = 127;  // the exit code of a shell for a program that it cannot start
 
 struct Pipe {
@@ -128,7 +129,9 @@ rlimit Rlimit(int64_t value) {
 }  // namespace
 
 RunningChild::RunningChild(ChildCommand command)
-    : command_(std::move(command)), deadline_(absl::Now() + command_.timeout) {}
+    : command_(std::move(command)),
+      deadline_(absl::Now() + command_.timeout),
+      next_watch_(absl::Now() + kWatchPause) {}
 
 RunningChild::~RunningChild() {
   if (pid_ > 0) Reap(true);
@@ -227,6 +230,12 @@ void RunningChild::TrimErrors() {
   }
 }
 
+void RunningChild::Watch(absl::Time now) {
+  if (command_.watch == nullptr || pid_ <= 0 || now < next_watch_) return;
+  next_watch_ = now + kWatchPause;
+  result_.stopped = command_.watch(pid_);
+}
+
 // One round of the event loop: polls the three pipes, moves bytes, and checks the limits.
 bool RunningChild::Step(absl::string_view& input, int wait_ms) {
   const int in = input.empty() ? -1 : in_.get();
@@ -237,7 +246,9 @@ bool RunningChild::Step(absl::string_view& input, int wait_ms) {
   if (ready && fds[1].revents != 0) Drain(err_, result_.errors);
   if (result_.errors.size() > 2 * command_.max_errors) TrimErrors();
   result_.output_overflow = result_.output.size() > command_.max_output;
-  result_.timed_out = absl::Now() > deadline_;
+  const absl::Time now = absl::Now();
+  result_.timed_out = now > deadline_;
+  Watch(now);
   return ready;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,6 +31,9 @@ struct ChildCommand {
   int64_t memory_bytes = int64_t{2} << 30;
   size_t max_output = 16 << 20;  // more standard output than this ends the program
   size_t max_errors = 64 << 10;  // standard error; the last bytes are kept
+  // Looks at the program's process group, given its id, about once a second. An error ends the
+  // program. May be null.
+  std::function<absl::Status(pid_t)> watch = nullptr;
 };
 
 // How a program ended, and its output.
@@ -38,9 +42,10 @@ struct ChildResult {
   int signal = 0;
   bool timed_out = false;
   bool output_overflow = false;
+  absl::Status stopped = absl::OkStatus();  // the error of ChildCommand.watch
   std::string output;
   std::string errors;
-  bool ok() const { return exit_code == 0 && !timed_out && !output_overflow; }
+  bool ok() const { return exit_code == 0 && !timed_out && !output_overflow && stopped.ok(); }
 };
 
 // A running program whose input is still being made; ChildCommand.input is not used. When its time
@@ -71,13 +76,17 @@ class RunningChild {
   // Waits a moment for one of the pipes and serves those that are ready. Returns false if none was
   // ready.
   bool Step(absl::string_view& input, int wait_ms);
-  bool OverLimit() const { return result_.output_overflow || result_.timed_out; }
+  bool OverLimit() const {
+    return result_.output_overflow || result_.timed_out || !result_.stopped.ok();
+  }
   // Returns whether the child has ended. With `kill`, kills it and its group first.
   bool Reap(bool kill);
   void TrimErrors();
+  void Watch(absl::Time now);
 
   const ChildCommand command_;
   const absl::Time deadline_;
+  absl::Time next_watch_;
   pid_t pid_ = -1;
   int wait_status_ = 0;
   FileDescriptor in_, out_, err_;  // our ends of its pipes

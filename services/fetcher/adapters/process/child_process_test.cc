@@ -11,6 +11,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "common/testing/status_matchers.h"
 
@@ -40,6 +41,33 @@ TEST(ChildProcess, OutputErrorsAndExitCode) {
   EXPECT_EQ(result.errors, "err\n");
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_FALSE(result.ok());
+}
+
+TEST(ChildProcess, AWatchThatFailsEndsTheProgram) {
+  ChildCommand command = Shell("sleep 60");
+  pid_t watched = 0;
+  command.watch = [&](pid_t pid) {
+    watched = pid;
+    return absl::DeadlineExceededError("enough");
+  };
+  const absl::Time begun = absl::Now();
+  const ChildResult result = Outcome(command);
+  EXPECT_FALSE(result.ok());
+  EXPECT_THAT(result.stopped, StatusIs(absl::StatusCode::kDeadlineExceeded));
+  EXPECT_GT(watched, 0);
+  EXPECT_LT(absl::Now() - begun, absl::Seconds(30));
+}
+
+TEST(ChildProcess, AWatchThatIsContentChangesNothing) {
+  ChildCommand command = Shell("sleep 2.2; echo done");
+  int looks = 0;
+  command.watch = [&](pid_t) {
+    ++looks;
+    return absl::OkStatus();
+  };
+  EXPECT_EQ(Outcome(command).output, "done\n");
+  EXPECT_GE(looks, 1);
+  EXPECT_LE(looks, 3);
 }
 
 TEST(ChildProcess, LargeInputComesBackWhole) {

@@ -61,10 +61,11 @@ absl::Status SmartHttpRemote::Ask(const std::string& body, int64_t max_bytes,
   const auto sink = [&](absl::string_view bytes) { return response.Read(bytes); };
   for (int redirects = 0; redirects <= kMaxRedirects; ++redirects) {
     const bool public_only = !options_.allow_private && !BehindProxy(url_.scheme);
-    ASSIGN_OR_RETURN(
-        const HttpResponse answer,
-        PostToUploadPack(shared_->handles(), {url_, body, public_only, max_bytes, options_.timeout},
-                         sink));
+    ASSIGN_OR_RETURN(const HttpResponse answer,
+                     PostToUploadPack(shared_->handles(),
+                                      {url_, body, public_only, max_bytes, options_.timeout,
+                                       options_.rate, [&] { return response.arrived(); }},
+                                      sink));
     if (IsUploadPackResult(answer)) return response.Finish();
     if (IsBusy(answer.code)) return HttpStatus(answer);
     if (answer.code < 300 || answer.code >= 500) {

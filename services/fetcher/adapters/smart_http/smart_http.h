@@ -14,6 +14,7 @@
 #include "absl/time/time.h"
 #include "services/fetcher/adapters/smart_http/upload_pack_post.h"
 #include "services/fetcher/adapters/smart_http/v2_messages.h"
+#include "services/fetcher/core/rate_floor.h"
 #include "services/fetcher/core/url_policy.h"
 
 namespace kernelmill::fetcher {
@@ -50,6 +51,7 @@ struct SmartHttpOptions {
   bool allow_private = false;  // allow hosts with loopback, link-local and private addresses
   absl::Duration timeout;      // for one request
   int64_t pack_bytes = 0;      // for one transfer
+  LowestRate rate = {};
 };
 
 // A repository behind git's smart HTTP protocol, version 2. The client asks for what it wants

@@ -88,8 +88,9 @@ struct Transfer {
   CURL* curl;
   BodySink sink;
   int64_t max_bytes;
+  const std::function<int64_t()>& arrived;
+  CurlProgress progress;
   int64_t bytes = 0;
-  bool refused_address = false;
   bool dropped = false;      // the answer is not a result and was cut off
   absl::Status status = {};  // why the transfer was ended here
 };
@@ -118,7 +119,9 @@ absl::Status OnBytes(Transfer& transfer, absl::string_view bytes) {
     return absl::FailedPreconditionError(
         absl::StrCat("the transfer is larger than ", transfer.max_bytes, " bytes"));
   }
-  return transfer.sink(bytes);
+  const absl::Status taken = transfer.sink(bytes);
+  transfer.progress.arrived = transfer.arrived ? transfer.arrived() : transfer.bytes;
+  return taken;
 }
 
 size_t OnBody(char* data, size_t size, size_t count, void* user) {
@@ -146,7 +149,7 @@ absl::StatusOr<HttpResponse> Perform(CURL* curl, const std::string& url, Transfe
   const CURLcode code = curl_easy_perform(curl);
   if (transfer.dropped || code == CURLE_OK) return Head(curl);
   if (!transfer.status.ok()) return transfer.status;
-  return CurlFailure(code, url, transfer.refused_address);
+  return CurlFailure(code, url, transfer.progress);
 }
 
 absl::StatusOr<HttpResponse> Post(CURL* curl, const UploadPackPost& post, BodySink sink) {
@@ -164,9 +167,10 @@ absl::StatusOr<HttpResponse> Post(CURL* curl, const UploadPackPost& post, BodySi
   const std::string& body = zip ? zipped : post.body;
   const std::string url = UploadPackUrl(post.repository);
   ASSIGN_OR_RETURN(const CurlHeaders list, MakeCurlHeaders(headers, url));
-  Transfer transfer{curl, sink, post.max_bytes};
-  ConfigureCurl(curl, {url, post.repository.scheme == "http", post.public_only, post.timeout},
-                &transfer.refused_address);
+  Transfer transfer{curl, sink, post.max_bytes, post.arrived, CurlProgress(post.rate)};
+  ConfigureCurl(curl,
+                {url, post.repository.scheme == "http", post.public_only, post.timeout, post.rate},
+                &transfer.progress);
   TrustAsGit(curl);
   // Git hosts decide by the user agent what they allow a client.
   curl_easy_setopt(curl, CURLOPT_USERAGENT, "git/2.0 (kernelmill-fetcher)");

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <string>
@@ -16,6 +17,7 @@
 #include "absl/time/time.h"
 #include "services/fetcher/adapters/http/curl_easy.h"
 #include "services/fetcher/adapters/http/http_client.h"
+#include "services/fetcher/core/rate_floor.h"
 #include "services/fetcher/core/url_policy.h"
 
 namespace kernelmill::fetcher {
@@ -52,6 +54,9 @@ struct UploadPackPost {
   bool public_only = true;  // connect to public addresses only
   int64_t max_bytes = 0;    // in the answer
   absl::Duration timeout;
+  LowestRate rate;
+  // Returns the bytes so far of what the answer is for, which must keep to the rate. Null: all.
+  std::function<int64_t()> arrived = nullptr;
 };
 
 using BodySink = absl::FunctionRef<absl::Status(absl::string_view bytes)>;

@@ -32,6 +32,7 @@ constexpr Symptom kSymptoms[] = {
     {"died of signal 24", absl::StatusCode::kFailedPrecondition},  // SIGXCPU
     {"ut of memory", absl::StatusCode::kFailedPrecondition},  // over our limit, not the machine's
     {"File too large", absl::StatusCode::kFailedPrecondition},
+    {"Operation too slow", absl::StatusCode::kDeadlineExceeded},
     {"unadvertised object", absl::StatusCode::kFailedPrecondition},
     {"dumb http transport", absl::StatusCode::kFailedPrecondition},
     {"mismatched algorithms", absl::StatusCode::kFailedPrecondition},
@@ -99,6 +100,7 @@ void AppendLine(std::string& to, const Words&... words) {
 }  // namespace
 
 absl::Status V2Response::Read(absl::string_view bytes) {
+  bytes_ += static_cast<int64_t>(bytes.size());
   return reader_.Read(bytes, [this](const Packet& packet) -> absl::Status {
     absl::string_view text = packet.data;
     if (ended_) return absl::DataLossError("the server's answer has data after its end");
@@ -152,6 +154,7 @@ absl::Status PackResponse::OnBand(absl::string_view data) {
   const absl::string_view rest = data.substr(1);
   switch (data[0]) {
     case 1:
+      pack_ += static_cast<int64_t>(rest.size());
       // an empty one only says that the server is at work
       return rest.empty() ? absl::OkStatus() : sink_(rest);
     case 2:

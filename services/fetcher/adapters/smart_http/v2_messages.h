@@ -49,12 +49,16 @@ class V2Response {
   // that it does not understand; UNAVAILABLE: it was cut short.
   absl::Status Finish() const;
 
+  // Returns the bytes so far of what was asked for.
+  virtual int64_t arrived() const { return bytes_; }
+
  protected:
   // Takes the next packet. Returns whether it was the answer's last one.
   virtual absl::StatusOr<bool> OnPacket(const Packet& packet) = 0;
 
  private:
   PacketReader reader_;
+  int64_t bytes_ = 0;
   bool began_ = false;
   bool ended_ = false;
 };
@@ -87,6 +91,9 @@ class PackResponse : public V2Response {
  public:
   explicit PackResponse(PackSink sink) : sink_(sink) {}
 
+  // Counts the pack alone: a server that only talks delivers nothing.
+  int64_t arrived() const override { return pack_; }
+
  protected:
   absl::StatusOr<bool> OnPacket(const Packet& packet) override;
 
@@ -101,6 +108,7 @@ class PackResponse : public V2Response {
   Section section_ = Section::kNone;
   std::string said_;  // the end of the server's messages beside the pack
   int64_t talk_ = 0;  // bytes that do not belong to the pack
+  int64_t pack_ = 0;  // bytes that do
 };
 
 }  // namespace kernelmill::fetcher

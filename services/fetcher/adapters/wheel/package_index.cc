@@ -116,8 +116,9 @@ namespace {
 using Json = nlohmann::json;
 
 // Bounds on the page of one project.
-constexpr int64_t kMaxPage = 64 << 20;
+constexpr int64_t kMaxPage = 32 << 20;
 constexpr size_t kMaxFiles = 200'000;
+constexpr size_t kMaxTag = 64 << 10;
 constexpr size_t kNone = absl::string_view::npos;
 
 std::string HashOrNothing(absl::string_view hash) {
@@ -208,23 +209,49 @@ std::string NormalizeProjectName(absl::string_view name) {
   return out;
 }
 
-// Entries that are not understood are left out. DATA_LOSS: the answer is no page of an index at
-// all.
-absl::StatusOr<std::vector<IndexFile>> ParseIndexJson(const std::string& body,
-                                                      const std::string& url) {
-  const Json page = Json::parse(body, nullptr, false);
-  const auto files = page.is_object() ? page.find("files") : page.end();
-  if (!page.is_object() || files == page.end() || !files->is_array()) {
-    return absl::DataLossError(
-        absl::StrCat(ToUtf8(RedactedUrl(url)), ": the answer is not a page of a package index"));
+namespace {
+
+// Collects the files of a page in JSON while it is parsed. Whatever else a page holds is dropped at
+// once: tens of megabytes of it would take ten times as much as a tree of values.
+class JsonPage {
+ public:
+  explicit JsonPage(const std::string& url) : url_(url) {}
+
+  // Returns whether the parser keeps a value. A page is an object (depth 0) whose "files" (1) is a
+  // list of objects (2), which have texts and "hashes" (3).
+  bool Keep(int depth, Json::parse_event_t event, Json& value) {
+    using Event = Json::parse_event_t;
+    if (depth == 0) return true;
+    if (event == Event::key) return KeepKey(depth, value.get_ref<const std::string&>());
+    if (!in_files_) return false;
+    if (event == Event::array_start || event == Event::array_end) {
+      listed_ = listed_ || depth == 1;
+      return depth == 1;
+    }
+    if (event == Event::object_end && depth == 2) Add(value);
+    if (event == Event::object_start) return depth == 2 || (depth == 3 && key_ == "hashes");
+    return depth > 2;
   }
-  std::vector<IndexFile> out;
-  for (const Json& file : *files) {
-    if (!file.is_object() || out.size() == kMaxFiles) continue;
+
+  bool listed() const { return listed_; }
+  std::vector<IndexFile>& files() { return files_; }
+
+ private:
+  bool KeepKey(int depth, const std::string& key) {
+    if (depth == 1) return in_files_ = key == "files";
+    if (!in_files_) return false;
+    if (depth == 4) return key == "sha256";
+    key_ = key;
+    return key == "filename" || key == "url" || key == "hashes" || key == "yanked";
+  }
+
+  // Entries that are not understood are left out.
+  void Add(const Json& file) {
+    if (files_.size() == kMaxFiles) return;
     IndexFile entry;
     entry.filename = StringAt(file, "filename");
-    absl::StatusOr<std::string> resolved = ResolveUrl(url, StringAt(file, "url"));
-    if (entry.filename.empty() || !resolved.ok()) continue;
+    absl::StatusOr<std::string> resolved = ResolveUrl(url_, StringAt(file, "url"));
+    if (entry.filename.empty() || !resolved.ok()) return;
     entry.url = *std::move(resolved);
     const auto hashes = file.find("hashes");
     if (hashes != file.end() && hashes->is_object()) {
@@ -232,9 +259,33 @@ absl::StatusOr<std::vector<IndexFile>> ParseIndexJson(const std::string& body,
     }
     const auto yanked = file.find("yanked");
     entry.yanked = yanked != file.end() && !(yanked->is_boolean() && !yanked->get<bool>());
-    out.push_back(std::move(entry));
+    files_.push_back(std::move(entry));
   }
-  return out;
+
+  const std::string& url_;
+  bool in_files_ = false;
+  bool listed_ = false;  // there is a list of files
+  std::string key_;      // the last one of a file
+  std::vector<IndexFile> files_;
+};
+
+}  // namespace
+
+// DATA_LOSS: the answer is no page of an index at all.
+absl::StatusOr<std::vector<IndexFile>> ParseIndexJson(const std::string& body,
+                                                      const std::string& url) {
+  JsonPage page(url);
+  const Json rest = Json::parse(
+      body,
+      [&](int depth, Json::parse_event_t event, Json& value) {
+        return page.Keep(depth, event, value);
+      },
+      /*allow_exceptions=*/false);
+  if (!rest.is_object() || !page.listed()) {
+    return absl::DataLossError(
+        absl::StrCat(ToUtf8(RedactedUrl(url)), ": the answer is not a page of a package index"));
+  }
+  return std::move(page.files());
 }
 
 // Reads the <a> tags. The hash is in the URL's fragment, "#sha256=...", and the file's name is the
@@ -250,6 +301,8 @@ std::vector<IndexFile> ParseIndexHtml(const std::string& body, const std::string
     const size_t end = page.find('>', at);
     if (end == kNone || out.size() == kMaxFiles) break;
     const absl::string_view tag = page.substr(at, end - at);
+    at = end;  // a tag is read once, so that a page takes time in proportion to its length
+    if (tag.size() > kMaxTag) continue;
     bool present = false, yanked = false;
     const absl::StatusOr<std::string> resolved = ResolveUrl(url, Attribute(tag, "href", &present));
     if (!present || !resolved.ok()) continue;
@@ -276,7 +329,8 @@ bool AllowsPlainHttp(const std::string& index_url) {
 
 // NOT_FOUND: the index has no such project. The Accept header prefers JSON.
 absl::StatusOr<std::vector<IndexFile>> ListProject(const std::string& index_url,
-                                                   absl::string_view name) {
+                                                   absl::string_view name, absl::Duration timeout,
+                                                   const LowestRate& rate) {
   HttpRequest request;
   request.url =
       absl::StrCat(absl::StripSuffix(index_url, "/"), "/", NormalizeProjectName(name), "/");
@@ -285,6 +339,8 @@ absl::StatusOr<std::vector<IndexFile>> ListProject(const std::string& index_url,
       "text/html;q=0.1";
   request.allow_http = AllowsPlainHttp(index_url);
   request.max_bytes = kMaxPage;
+  request.timeout = std::min(timeout, request.timeout);
+  request.rate = rate;
   ASSIGN_OR_RETURN(const HttpResponse response, HttpGet(request));
   const absl::Status status = HttpStatus(response);
   if (absl::IsNotFound(status)) {

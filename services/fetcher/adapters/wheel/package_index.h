@@ -6,6 +6,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "services/fetcher/core/rate_floor.h"
 
 namespace kernelmill::fetcher {
 
@@ -38,7 +40,8 @@ std::vector<IndexFile> ParseIndexHtml(const std::string& body, const std::string
 // Asks the index for a project's files. NOT_FOUND: it has no such project. Other errors: as HttpGet
 // and HttpStatus.
 absl::StatusOr<std::vector<IndexFile>> ListProject(const std::string& index_url,
-                                                   absl::string_view name);
+                                                   absl::string_view name, absl::Duration timeout,
+                                                   const LowestRate& rate);
 
 // Returns whether plain HTTP may be used for the index and its files: only if the index's own URL
 // does.

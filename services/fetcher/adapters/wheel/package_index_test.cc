@@ -3,10 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "common/base/file.h"
 #include "common/testing/status_matchers.h"
 
@@ -52,6 +57,41 @@ TEST(PackageIndex, BrokenJsonIsDataLoss) {
   }
   EXPECT_THAT(ParseIndexJson(std::string(1 << 20, '['), kPage),
               StatusIs(absl::StatusCode::kDataLoss));
+}
+
+// Returns the highest memory of this process in bytes.
+int64_t HighestMemory() {
+  const absl::StatusOr<std::string> status = ReadFile("/proc/self/status", 1 << 20);
+  EXPECT_THAT(status, IsOk());
+  const std::vector<std::string> parts = absl::StrSplit(*status, "VmHWM:");
+  return int64_t{1024} * std::atoi(parts.at(1).c_str());
+}
+
+TEST(PackageIndex, WhatNobodyAskedForIsNotKept) {
+  std::string ballast = "[0";
+  for (int i = 0; i < 1'000'000; ++i) ballast += ",0";
+  ballast += "]";
+  const std::string body =
+      absl::StrCat(R"({"x":)", ballast, R"(,"files":[)", ballast,
+                   R"(,{"filename":"x-1-py3-none-any.whl","url":"u",)", R"("y":)", ballast,
+                   R"(,"hashes":{"sha256":")", kHash, R"(","z":)", ballast, R"(},"yanked":)",
+                   ballast, R"(}],"versions":)", ballast, "}");
+  const int64_t before = HighestMemory();
+  const auto files = ParseIndexJson(body, kPage);
+  ASSERT_THAT(files, IsOk());
+  ASSERT_EQ(files->size(), 1u);
+  EXPECT_EQ((*files)[0].sha256, kHash);
+  EXPECT_LT(HighestMemory() - before, 32 << 20) << "a tree of all values takes 96 MB";
+}
+
+TEST(PackageIndex, TagsThatDoNotEndTakeNoTime) {
+  std::string page;
+  for (int i = 0; i < 1'000'000; ++i) page += "<a href=x ";
+  const absl::Time begun = absl::Now();
+  EXPECT_TRUE(ParseIndexHtml(page, kPage).empty());
+  EXPECT_TRUE(ParseIndexHtml(page + ">", kPage).empty());
+  EXPECT_EQ(ParseIndexHtml(page + "><a href=\"y.whl\">", kPage).size(), 1u);
+  EXPECT_LT(absl::Now() - begun, absl::Seconds(20));
 }
 
 TEST(PackageIndex, HtmlPage) {

@@ -112,7 +112,8 @@ absl::Status WheelSnapshot::Load(absl::string_view wheel, const GlobSet& globs,
 absl::StatusOr<IndexFile> FindWheel(absl::string_view package, absl::string_view sha256,
                                     const WheelOptions& options) {
   ASSIGN_OR_RETURN(const PackageName name, ParsePackage(package));
-  ASSIGN_OR_RETURN(const std::vector<IndexFile> files, ListProject(options.index_url, name.name));
+  ASSIGN_OR_RETURN(const std::vector<IndexFile> files,
+                   ListProject(options.index_url, name.name, options.timeout, options.rate));
   return ChooseWheel(files, name, sha256);
 }
 
@@ -165,6 +166,7 @@ absl::StatusOr<DownloadedFile> Download(const IndexFile& file, const WheelOption
   request.allow_http = AllowsPlainHttp(options.index_url);
   request.max_bytes = options.download_bytes;
   request.timeout = options.timeout;
+  request.rate = options.rate;
   ASSIGN_OR_RETURN(const HttpResponse response, HttpGet(request));
   RETURN_IF_ERROR(HttpStatus(response));
   RETURN_IF_ERROR(wheel.Map());

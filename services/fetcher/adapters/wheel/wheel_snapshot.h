@@ -11,6 +11,7 @@
 #include "absl/time/time.h"
 #include "common/base/glob.h"
 #include "services/fetcher/adapters/wheel/wheel_archive.h"
+#include "services/fetcher/core/rate_floor.h"
 #include "services/fetcher/core/selection/snapshot.h"
 #include "services/fetcher/core/selection/tree_selection.h"
 
@@ -27,6 +28,7 @@ struct WheelOptions {
   int64_t download_bytes = int64_t{2} << 30;
   std::string temp_dir;  // for the wheel while it is read; empty: the system's
   absl::Duration timeout = absl::Minutes(10);
+  LowestRate rate = {};
   ArchiveLimits archive;
   TreeLimits tree;
 };
