@@ -135,6 +135,7 @@ absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(const Op
   coordinator_options.abandon_unfinished = true;
   coordinator_options.limits = coordinator::CoordinatorLimits::None();
   ASSIGN_OR_RETURN(auto coordinator, coordinator::CoordinatorServer::Open(coordinator_options));
+  coordinator_options.share_slots = false;
   RETURN_IF_ERROR(Serve(std::move(coordinator), parts->CoordinatorAddress(), &parts->coordinator));
 
   fetcher::FetcherOptions fetcher_options;

@@ -125,6 +125,7 @@ absl::StatusOr<std::unique_ptr<CoordinatorServer>> CoordinatorServer::Open(const
   scheduling.outcomes.crash_limit = options.crash_limit;
   scheduling.dispatch.host_limit = options.host_limit;
   scheduling.dispatch.leased_per_owner = options.limits.running_tasks_per_caller;
+  scheduling.dispatch.share_slots = options.share_slots;
   scheduling.jobs.max_unfinished_jobs = options.limits.jobs;
   scheduling.jobs.max_jobs_per_caller = options.limits.jobs_per_caller;
   scheduling.jobs.max_queued_bytes = options.limits.queued_bytes;

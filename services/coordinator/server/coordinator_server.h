@@ -30,6 +30,7 @@ class CoordinatorServer {
     absl::Duration retry_backoff = absl::Seconds(1);  // Outcomes::Options
     int crash_limit = 3;                              // likewise
     int host_limit = 4;
+    bool share_slots = true;  // Dispatcher::Options
     CoordinatorLimits limits;
     absl::Duration job_retention = absl::ZeroDuration();
     // The store that holds the blobs of jobs, host:port or unix:/path. Empty: no holds are made.

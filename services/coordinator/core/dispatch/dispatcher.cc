@@ -84,8 +84,23 @@ void Dispatcher::RestoreLeases() {
 
 WorkerRegistry::Runs Dispatcher::Hear(const LeaseQuery& query) {
   const WorkerRegistry::Runs runs = workers_.Hear(query.worker, query.facts, clock_.Now());
-  if (runs.began) LogOtherVersions(query);
+  if (runs.began) {
+    LogOtherVersions(query);
+    CountSlots();
+  }
   return runs;
+}
+
+void Dispatcher::CountSlots() {
+  if (!share_slots_) return;
+  const WorkerCensus census = Census();
+  int64_t slots = 0;
+  for (int i = 0; i < kStageCount; ++i) {
+    if (GetStageInfo(static_cast<StageId>(i)).calls_host) {
+      slots = std::max(slots, census[i].same.slots);
+    }
+  }
+  hosts_.SetSlots(slots);
 }
 
 // The basic idea: of the jobs that have a task for this worker, the one with the highest priority
@@ -300,6 +315,7 @@ bool Dispatcher::LookForWorkers() {
   const Clock::Time now = clock_.Now();
   if (now < next_look_) return false;
   next_look_ = now + kLookPause;
+  CountSlots();
   return unserved_.Update(CountTasks(), Census(), now);
 }
 

@@ -53,6 +53,9 @@ class Dispatcher {
     int host_limit = 4;
     // The number of tasks of one owner's jobs that are leased at a time. 0: no limit.
     int64_t leased_per_owner = 0;
+    // True: one host leaves slots for the tasks of others (HostLimits::SetSlots). A cluster of
+    // one user, who waits for all of them, needs no share.
+    bool share_slots = true;
     // How long a stage must be without a worker before it is reported.
     Clock::Duration unserved_grace = std::chrono::seconds(5);
   };
@@ -75,6 +78,7 @@ class Dispatcher {
         leased_per_owner_(options.leased_per_owner),
         leases_(options.lease_ttl),
         hosts_(options.host_limit),
+        share_slots_(options.share_slots),
         unserved_(options.unserved_grace) {}
 
   // Restores the leases of running jobs after a restart. Workers that still hold one can continue;
@@ -156,6 +160,8 @@ class Dispatcher {
   // Pins the source from its pin history, if the job's visits policy allows it. Returns false if a
   // worker must ask the host.
   bool PinFromHistory(Job& job, uint32_t index, Change& change);
+  // Tells HostLimits how many slots the connected workers have for tasks that use hosts.
+  void CountSlots();
   UnservedStages::Queue CountTasks() const;
   std::vector<uint64_t> Free(const LeaseTerms& terms);
   void FreeAndRequeue(const std::vector<EndedLease>& ended);
@@ -169,6 +175,7 @@ class Dispatcher {
   LeaseTable leases_;
   InFlightActions in_flight_;
   HostLimits hosts_;
+  const bool share_slots_;
   WorkerRegistry workers_;
   UnservedStages unserved_;
   Clock::Time next_look_;     // the next check of LookForWorkers()

@@ -7,6 +7,7 @@
 
 #include "common/cas/digest.h"
 #include "common/testing/status_matchers.h"
+#include "common/worker/stage.h"
 #include "services/coordinator/core/testing/scheduler_fixture.h"
 
 namespace kernelmill::coordinator {
@@ -190,6 +191,26 @@ TEST_F(DispatcherTest, AHostIsCalledOnByAFewTasksAtATime) {
   scheduler_->Tick();
   RunAll();
   EXPECT_EQ(Get(job).state(), v1::JOB_STATE_DONE);
+}
+
+TEST_F(DispatcherTest, AHostLeavesASlotForOtherHosts) {
+  v1::JobSpec spec;
+  spec.set_name("job");
+  for (const char* url : {"https://a.org/1", "https://a.org/2", "https://b.org/1"}) {
+    spec.add_sources()->set_git(url);
+  }
+  LeaseQuery query = {.stages = StageSet().set(),
+                      .max_tasks = 64,
+                      .worker = {"", "w"},
+                      .facts = {.incarnation = 1, .slots = 2}};
+  for (int i = 0; i < kStageCount; ++i) {
+    query.facts.stages[i] = GetStageInfo(static_cast<StageId>(i)).version;
+  }
+  Submit(spec);
+  EXPECT_EQ(Ask(query).tasks.size(), 2u) << "one of a.org, one of b.org";
+  options_.dispatch.share_slots = false;
+  Open();
+  EXPECT_EQ(Ask(query).tasks.size(), 1u) << "the other one of a.org";
 }
 
 TEST_F(DispatcherTest, AStartedAnewWorkersTasksAreFreeAtOnce) {

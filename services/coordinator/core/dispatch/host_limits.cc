@@ -1,16 +1,23 @@
 #include "services/coordinator/core/dispatch/host_limits.h"
 
 #include <algorithm>
-#include <cstddef>
+#include <cstdint>
+#include <limits>
 
 namespace kernelmill::coordinator {
+
+int64_t HostLimits::Places() const {
+  const int64_t most = limit_ > 0 ? limit_ : std::numeric_limits<int64_t>::max();
+  if (slots_ <= 1) return most;
+  return std::min(most, slots_ - std::max<int64_t>(1, slots_ / 4));
+}
 
 // Takes a place at the host. Returns false if the host is full or paused; the task then waits here,
 // in the order of the calls, until TakeRunnable returns it.
 bool HostLimits::Take(const std::string& host, uint64_t task, Clock::Time now) {
   if (host.empty()) return true;
   const auto taken = taken_.find(host);
-  const bool full = limit_ > 0 && taken != taken_.end() && taken->second >= limit_;
+  const bool full = taken != taken_.end() && taken->second >= Places();
   if (full || IsPaused(host, now)) {
     waiting_[host].push_back(task);
     return false;
@@ -57,8 +64,7 @@ std::vector<uint64_t> HostLimits::TakeRunnable(Clock::Time now) {
       continue;
     }
     const auto taken = taken_.find(at->first);
-    size_t places = at->second.size();
-    if (limit_ > 0) places = std::max(0, limit_ - (taken == taken_.end() ? 0 : taken->second));
+    int64_t places = Places() - (taken == taken_.end() ? 0 : taken->second);
     for (; places > 0 && !at->second.empty(); --places) {
       tasks.push_back(at->second.front());
       at->second.pop_front();

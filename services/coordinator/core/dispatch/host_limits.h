@@ -12,12 +12,17 @@
 
 namespace kernelmill::coordinator {
 
-// The limits on the tasks that use one host at a time, and the pauses that hosts request. The empty
-// host has no limit and no pause. Not thread-safe.
+// The limits on the tasks that use one host at a time, and the pauses that hosts request. A host
+// never gets all slots: one that answers slowly would hold them, and other hosts' tasks would wait.
+// The empty host has no limit and no pause. Not thread-safe.
 class HostLimits {
  public:
   // 0: no limit.
   explicit HostLimits(int limit) : limit_(limit) {}
+
+  // Sets the number of slots that the tasks share. A quarter of them, and at least one of several,
+  // is closed to each host. 0, the default: unknown, and all are open.
+  void SetSlots(int64_t slots) { slots_ = slots; }
 
   // Takes a place for the task. Returns false if all are taken or the host is paused; the task then
   // waits for TakeRunnable().
@@ -34,7 +39,11 @@ class HostLimits {
   // Returns whether the host is paused; forgets a pause that is over.
   bool IsPaused(const std::string& host, Clock::Time now);
 
+  // Returns how many tasks may use one host at a time.
+  int64_t Places() const;
+
   const int limit_;
+  int64_t slots_ = 0;
   std::map<std::string, Clock::Time> pauses_;
   std::map<std::string, int> taken_;
   std::map<std::string, std::deque<uint64_t>> waiting_;

@@ -39,6 +39,38 @@ TEST(HostLimits, NoHostAndNoLimitNeverWait) {
   EXPECT_TRUE(none.Take("a", 2, kNow));
 }
 
+TEST(HostLimits, AHostLeavesSlotsForOthers) {
+  struct Case {
+    int limit;
+    int64_t slots;
+    int places;
+  };
+  for (const Case& c : {Case{0, 2, 1},
+                        {4, 2, 1},
+                        {4, 3, 2},
+                        {4, 4, 3},
+                        {4, 16, 4},
+                        {0, 16, 12},
+                        {2, 1, 2},
+                        {2, 0, 2}}) {
+    HostLimits limits(c.limit);
+    limits.SetSlots(c.slots);
+    int taken = 0;
+    while (limits.Take("a", taken, kNow)) ++taken;
+    EXPECT_EQ(taken, c.places) << c.limit << " " << c.slots;
+    EXPECT_TRUE(limits.Take("b", 100, kNow));
+  }
+}
+
+TEST(HostLimits, MoreSlotsMakeWaitingTasksRunnable) {
+  HostLimits limits(4);
+  limits.SetSlots(2);
+  for (const uint64_t task : {1, 2, 3, 4}) limits.Take("a", task, kNow);
+  EXPECT_THAT(limits.TakeRunnable(kNow), IsEmpty());
+  limits.SetSlots(4);
+  EXPECT_THAT(limits.TakeRunnable(kNow), ElementsAre(2, 3));
+}
+
 TEST(HostLimits, AHostIsLeftAloneAsLongAsItWishes) {
   for (const int limit : {0, 2}) {
     HostLimits limits(limit);
