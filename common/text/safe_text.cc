@@ -97,6 +97,21 @@ std::vector<std::string> SafeLines(absl::string_view text, int width) {
   return lines;
 }
 
+std::string SafeLine(absl::string_view text) {
+  std::string line;
+  while (!text.empty()) {
+    const SafePiece piece = TakeSafePiece(&text);
+    if (piece.bytes == "\t") {
+      line += ' ';
+    } else if (piece.spelled.empty()) {
+      absl::StrAppend(&line, piece.bytes);
+    } else {
+      line += piece.spelled;
+    }
+  }
+  return line;
+}
+
 namespace {
 
 constexpr int kLineWidth = 1000;  // a page breaks or scrolls shorter lines itself

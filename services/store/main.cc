@@ -5,11 +5,14 @@
 
 #include <CLI/CLI.hpp>
 #include <csignal>
+#include <cstdio>
 #include <memory>
 #include <string>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
@@ -17,6 +20,7 @@
 #include "common/rpc/readiness.h"
 #include "common/rpc/server.h"
 #include "common/server_process/server_process.h"
+#include "common/text/safe_text.h"
 #include "common/version/version.h"
 #include "services/store/server/store_server.h"
 
@@ -126,6 +130,31 @@ absl::Status Serve(Flags flags, rpc::TerminationSignal& signal) {
   return broken;
 }
 
+// Prints what the repair kept and lost. Returns the exit status: 1 if anything was damaged.
+int PrintRepair(const store::RepairReport& report) {
+  std::string text;
+  for (const std::string& damage : report.damage)
+    absl::StrAppend(&text, "damaged: ", SafeLine(damage), "\n");
+  absl::StrAppend(&text, "kept: blobs ", report.blobs, ", bytes ", report.blob_bytes, ", results ",
+                  report.results, ", holds ", report.holds, "\n");
+  if (report.results_forgotten)
+    absl::StrAppend(&text, "forgotten: all results; stages run again\n");
+  for (const store::BlobId& id : report.lost) absl::StrAppend(&text, "lost: ", ToString(id), "\n");
+  absl::StrAppend(&text, "lost blobs: ", report.lost_blobs,
+                  "; `kernelmill retry JOB` makes those of a job again\n",
+                  "old files: ", report.old_files,
+                  "; remove them when they are no longer needed\n");
+  std::fputs(text.c_str(), stdout);
+  return report.lost_blobs == 0 && report.damage.empty() ? 0 : 1;
+}
+
+int Repair(const Flags& flags) {
+  const absl::StatusOr<store::RepairReport> report =
+      store::StoreServer::Repair(flags.store.data_dir);
+  if (!report.ok()) return ServerExitStatus(report.status());
+  return PrintRepair(*report);
+}
+
 int Main(int argc, char** argv) {
   TuneAllocator();
   rpc::TerminationSignal signal;  // first, so that later threads inherit the blocked signals
@@ -133,8 +162,15 @@ int Main(int argc, char** argv) {
                "kernelmill-store");
   Flags flags;
   AddFlags(app, &flags);
+  const CLI::App* const repair =
+      app.add_subcommand(
+             "repair",
+             "make a new database of what can be read of a damaged one, and say what is "
+             "lost; no store may run on --data")
+          ->fallthrough();
   if (const auto exit_status = flags::ParseFlags(app, argc, argv)) return *exit_status;
   ConfigureLog("store", flags.server.log_level);
+  if (repair->parsed()) return Repair(flags);
   return ServerExitStatus(Serve(flags, signal));
 }
 

@@ -46,6 +46,12 @@ def flip(path, at, bit=0):
         file.write(bytes([byte ^ (1 << bit)]))
 
 
+def shorten(path, count):
+    """Takes the last bytes of a file away."""
+    with open(path, "r+b") as file:
+        file.truncate(path.stat().st_size - count)
+
+
 def tear(path):
     """Ends the log as a crash in the middle of a write does: with the head of a record, and fewer bytes than the
     head says. No process has acknowledged that record."""

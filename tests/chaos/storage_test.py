@@ -3,6 +3,7 @@ and blob files, of the store and of the coordinator. Acknowledged data is there,
 reported, and no wrong byte is ever served."""
 
 import collections
+import pathlib
 import random
 import signal
 import unittest
@@ -11,7 +12,7 @@ import cluster as clusters
 import damage
 import harness
 import workload
-from uploads import Uploader, check, verdicts
+from uploads import Uploader, asked, check, verdicts
 
 KIB, MIB = 1 << 10, 1 << 20
 
@@ -111,6 +112,85 @@ class Store(workload.ChaosTest):
         for upload, blobs in zip(uploads, words):
             Uploader(self, store, *upload).wait()
             self.assertEqual(verdicts(blobs), {"OK"}, "a new upload mends")
+
+
+class Repair(workload.ChaosTest):
+    """A store that is too damaged to serve, or has lost what jobs need: one command, and the job is whole again."""
+
+    def finished_job(self):
+        cluster = self.cluster(slow_ms=0)
+        submission = self.submit(cluster)
+        self.assert_unharmed(submission)
+        return cluster, submission
+
+    def flush(self, store):
+        """Moves the log's content to tables and blob files."""
+        store.terminate()
+        for _ in range(2):
+            store.start()
+            store.terminate()
+
+    def heals(self, cluster, submission, code=1):
+        """Repairs the stopped store, starts it and exports the job, whose lost parts are made again."""
+        folder = cluster.store.flags[1]
+        done = harness.run(harness.BIN / "kernelmill-store", "repair", "--data", folder, check=False)
+        print(f"\n{done.stdout}", flush=True)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^lost blobs: \d+;")
+        cluster.store.start()
+        out = self.folder / "healed"
+        cluster.client("retry", submission.job, "--wait", "--out", out, timeout=clusters.DEADLINE * 2)
+        self.workload.check(out)
+
+    def test_a_table_without_its_end(self):
+        cluster, submission = self.finished_job()
+        self.flush(cluster.store)
+        for table in damage.files(cluster.store.flags[1], ".sst")[:2]:
+            damage.shorten(table, 10)
+        assert_refuses(self, cluster.store)
+        self.heals(cluster, submission)
+
+    def test_a_flipped_bit_in_the_log(self):
+        cluster, submission = self.finished_job()
+        cluster.store.kill()
+        log = damage.newest_log(cluster.store.flags[1])
+        damage.flip(log, damage.content_end(log) // 2)
+        assert_refuses(self, cluster.store)
+        self.heals(cluster, submission)
+
+    def test_a_lost_current_file(self):
+        cluster, submission = self.finished_job()
+        cluster.store.kill()
+        (pathlib.Path(cluster.store.flags[1]) / "CURRENT").unlink()
+        assert_refuses(self, cluster.store)
+        self.heals(cluster, submission)
+
+    def test_a_whole_store_is_left_whole(self):
+        cluster, submission = self.finished_job()
+        self.flush(cluster.store)
+        self.heals(cluster, submission, code=0)
+
+    def test_a_running_store_is_not_touched(self):
+        cluster, _ = self.finished_job()
+        done = harness.run(harness.BIN / "kernelmill-store", "repair", "--data", cluster.store.flags[1], check=False)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("stop the store first", done.stderr)
+
+    def test_a_cut_blob_file_needs_no_repair(self):
+        """Clients hear that its blobs are missing, and put them again."""
+        cluster, submission = self.finished_job()
+        upload = Uploader(self, cluster.store, 7, 40, 100 * KIB)
+        upload.wait()
+        self.flush(cluster.store)
+        for file in damage.files(cluster.store.flags[1], ".blob"):
+            damage.shorten(file, file.stat().st_size // 2)
+        cluster.store.start()
+        self.assertIn("MISSING", asked(upload.words), "FindMissing says that they are there")
+        Uploader(self, cluster.store, 7, 40, 100 * KIB).wait()
+        self.assertEqual(verdicts(upload.words), {"OK"})
+        out = self.folder / "healed"
+        cluster.client("retry", submission.job, "--wait", "--out", out, timeout=clusters.DEADLINE * 2)
+        self.workload.check(out)
 
 
 class Coordinator(workload.ChaosTest):

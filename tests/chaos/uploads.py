@@ -55,3 +55,9 @@ def check(words):
 def verdicts(words):
     """All that the store says of any of them."""
     return set().union(*check(words).values())
+
+
+def asked(words):
+    """The answers of FindMissing about them: FOUND, MISSING or both."""
+    done = harness.run(harness.BIN / "chaos_client", "missing", *words, timeout=clusters.DEADLINE)
+    return {line.split()[1] for line in done.stdout.splitlines()}

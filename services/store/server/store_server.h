@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "common/access/grants.h"
 #include "common/rpc/stall_guard.h"
+#include "services/store/adapters/rocksdb/salvage.h"
 #include "services/store/core/content_store.h"
 #include "services/store/core/garbage_collector.h"
 #include "services/store/core/uploads.h"
@@ -51,6 +52,11 @@ class StoreServer {
 
   // Restores the backup in `backup_dir` into `data_dir`; see RestoreBackup for errors.
   static absl::Status Restore(const std::string& backup_dir, const std::string& data_dir);
+
+  // Replaces the damaged database in `data_dir` by what is left of it; see there for errors.
+  static absl::StatusOr<RepairReport> Repair(const std::string& data_dir) {
+    return RepairDatabase(data_dir);
+  }
 
   // Ends background work and backups before shutdown. Calls are still answered.
   void Drain() { collector_.Stop(); }

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -105,6 +106,18 @@ int Check(const Words& words) {
     if (made.size() < (3 << 20)) {
       std::printf("%s %s\n", name.c_str(), ReadInBatch(channel, made).c_str());
     }
+  }
+  return 0;
+}
+
+int Missing(const Words& words) {
+  const Blobs blobs(words);
+  const auto store = cas::NewGrpcBlobStore(rpc::Connect(words[0]), {});
+  for (uint64_t i = 0; i < blobs.count; ++i) {
+    const cas::Digest digest = cas::ComputeDigest(blobs.Make(i));
+    const absl::StatusOr<std::vector<cas::Digest>> missing = store->FindMissing({digest});
+    if (!missing.ok()) return 1;
+    std::printf("%s %s\n", cas::ToString(digest).c_str(), missing->empty() ? "FOUND" : "MISSING");
   }
   return 0;
 }

@@ -24,6 +24,9 @@ int Put(const Words& words);
 // check STORE SEED COUNT BYTES: reads the same blobs, as streams and in batches. Writes "digest
 // status" for each; WRONG means OK with different bytes.
 int Check(const Words& words);
+// missing STORE SEED COUNT BYTES: asks whether the same blobs are missing. Writes "digest MISSING"
+// or "digest FOUND" for each.
+int Missing(const Words& words);
 // hostile STORE COORDINATOR: sends invalid requests. Writes "case<TAB>code" for each.
 int Hostile(const Words& words);
 // stall STORE STREAMS: opens uploads that stop after their first piece, and reads without reading.

@@ -14,9 +14,11 @@ int main(int argc, char** argv) {
     size_t words;  // at least
   };
   const std::map<std::string, Command> commands = {
-      {"health", {Health, 2}},        {"put", {Put, 4}},         {"check", {Check, 4}},
-      {"guess", {Guess, 3}},          {"hostile", {Hostile, 2}}, {"stall", {Stall, 2}},
-      {"work-proxy", {WorkProxy, 3}}, {"forge", {Forge, 5}},     {"storm", {Storm, 6}}};
+      {"health", {Health, 2}}, {"put", {Put, 4}},
+      {"check", {Check, 4}},   {"missing", {Missing, 4}},
+      {"guess", {Guess, 3}},   {"hostile", {Hostile, 2}},
+      {"stall", {Stall, 2}},   {"work-proxy", {WorkProxy, 3}},
+      {"forge", {Forge, 5}},   {"storm", {Storm, 6}}};
   const Words words(argv + 1, argv + argc);
   const auto command = commands.find(words.empty() ? "" : words.front());
   if (command == commands.end() || words.size() < command->second.words + 1) {

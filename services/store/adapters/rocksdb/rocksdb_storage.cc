@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "common/base/file.h"
+#include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/rocksdb/rocksdb.h"
 #include "services/store/adapters/rocksdb/backup.h"
@@ -25,6 +26,8 @@
 #include "services/store/adapters/rocksdb/database/database.h"
 #include "services/store/adapters/rocksdb/database/records.h"
 #include "services/store/adapters/rocksdb/database/wal.h"
+#include "services/store/adapters/rocksdb/lost_content.h"
+#include "services/store/adapters/rocksdb/salvage.h"
 #include "services/store/adapters/rocksdb/uses.h"
 #include "services/store/core/storage.h"
 
@@ -216,10 +219,18 @@ class RocksDbStorage : public Storage {
 absl::StatusOr<std::unique_ptr<Storage>> OpenRocksDbStorage(const std::string& dir,
                                                             const RocksDbOptions& options) {
   RETURN_IF_ERROR(CheckRestored(dir));
+  RETURN_IF_ERROR(CheckRepaired(dir));
   ASSIGN_OR_RETURN(std::unique_ptr<Database> database, Database::Open(dir, options));
   // No upload has begun yet, so every staging id is abandoned.
   ASSIGN_OR_RETURN(std::vector<std::string> abandoned, ListStagings(database.get()));
-  return std::make_unique<RocksDbStorage>(std::move(database), std::move(abandoned));
+  ASSIGN_OR_RETURN(const std::vector<BlobId> lost, FindLostContent(database.get()));
+  auto storage = std::make_unique<RocksDbStorage>(std::move(database), std::move(abandoned));
+  for (const BlobId& id : lost) RETURN_IF_ERROR(storage->blobs().MarkDamaged(id));
+  if (!lost.empty()) {
+    LogError("blobs are lost; clients are told to put them again",
+             {{"data", dir}, {"blobs", lost.size()}});
+  }
+  return storage;
 }
 
 }  // namespace kernelmill::store
