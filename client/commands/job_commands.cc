@@ -18,8 +18,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "client/commands/cluster.h"
 #include "client/commands/commands.h"
@@ -266,19 +268,64 @@ absl::Status WriteTraceFile(const Timeline& timeline, const std::string& job,
 
 }  // namespace
 
+namespace {
+
+// The error of a crawl whose disk is full. Thread-safe.
+class FullDisk {
+ public:
+  // Notes the error, and ends the calls of the cluster's clients.
+  void Set(const absl::Status& status) {
+    absl::MutexLock lock(&mutex_);
+    status_ = status;
+    if (jobs_ != nullptr) jobs_->Interrupt();
+  }
+  // Sets the client whose calls end; null: none.
+  void Interrupts(CrawlClient* jobs) {
+    absl::MutexLock lock(&mutex_);
+    jobs_ = jobs;
+    if (jobs_ != nullptr && !status_.ok()) jobs_->Interrupt();
+  }
+  absl::Status status() const {
+    absl::MutexLock lock(&mutex_);
+    return status_;
+  }
+
+ private:
+  mutable absl::Mutex mutex_;
+  CrawlClient* jobs_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  absl::Status status_ ABSL_GUARDED_BY(mutex_);
+};
+
+// Returns the error of an interrupted crawl.
+absl::Status WhyInterrupted(const FullDisk& disk, const std::string& data_dir) {
+  const absl::Status full = disk.status();
+  if (full.ok()) {
+    return absl::CancelledError(absl::StrCat(
+        "interrupted; run the same command again to continue (--data ", data_dir, ")"));
+  }
+  return absl::ResourceExhaustedError(
+      absl::StrCat("--data ", data_dir, ": the disk stayed full for a minute: ", full.message(),
+                   "; make room and run the same command again to continue"));
+}
+
+}  // namespace
+
 absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& signal,
                           Console& console) {
   ASSIGN_OR_RETURN(const v1::JobSpec spec, job::LoadJobFile(options.job_file));
   // Check the folder now, so that hours of work do not end in an error.
   RETURN_IF_ERROR(dataset::CheckOutputDir(options.target.out_dir));
+  FullDisk disk;
   ASSIGN_OR_RETURN(std::unique_ptr<EmbeddedCluster> embedded,
                    EmbeddedCluster::Start({.data_dir = options.data_dir,
                                            .workers = options.workers,
                                            .package_index = options.package_index,
                                            .github_api = options.github_api,
                                            .github_token_file = options.github_token_file,
+                                           .on_full = [&](const absl::Status& s) { disk.Set(s); },
                                            .compiler = GetCompiler(spec, options.compiler)}));
   const auto cluster = Connect(*embedded, signal);
+  disk.Interrupts(&cluster->jobs());
   SubmitOptions submission;
   submission.no_cache = options.no_cache;
   ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, submission, console));
@@ -290,10 +337,8 @@ absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& s
     // The job's own error is more important than that of the trace.
     if (code.ok() && !traced.ok()) code = traced;
   }
-  if (absl::IsCancelled(code.status())) {
-    code = absl::CancelledError(absl::StrCat(
-        "interrupted; run the same command again to continue (--data ", options.data_dir, ")"));
-  }
+  disk.Interrupts(nullptr);
+  if (absl::IsCancelled(code.status())) code = WhyInterrupted(disk, options.data_dir);
   // A stage may still be in a long download. Its memory is freed with the process; the store has
   // every finished result.
   if (!embedded->Stop(kStopGrace)) static_cast<void>(embedded.release());

@@ -45,6 +45,7 @@ namespace {
 using Stages = std::vector<std::unique_ptr<worker::Stage>>;
 
 constexpr absl::Duration kServerGrace = absl::Seconds(2);
+constexpr absl::Duration kFullPatience = absl::Minutes(1);
 
 // A service and its server. The server is destroyed first.
 template <typename T>
@@ -134,8 +135,8 @@ absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(const Op
   // protect others.
   coordinator_options.abandon_unfinished = true;
   coordinator_options.limits = coordinator::CoordinatorLimits::None();
-  ASSIGN_OR_RETURN(auto coordinator, coordinator::CoordinatorServer::Open(coordinator_options));
   coordinator_options.share_slots = false;
+  ASSIGN_OR_RETURN(auto coordinator, coordinator::CoordinatorServer::Open(coordinator_options));
   RETURN_IF_ERROR(Serve(std::move(coordinator), parts->CoordinatorAddress(), &parts->coordinator));
 
   fetcher::FetcherOptions fetcher_options;
@@ -162,6 +163,8 @@ absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(const Op
   worker::Worker::Options worker_options;
   worker_options.name = "embedded";
   worker_options.slots = options.workers;
+  worker_options.full_patience = kFullPatience;
+  worker_options.on_full = options.on_full;
   parts->worker =
       std::make_unique<worker::Worker>(worker_options, *parts->queue, *parts->blobs, stages);
   parts->worker->Start();

@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_CLIENT_EMBEDDED_EMBEDDED_CLUSTER_H_
 #define KERNELMILL_CLIENT_EMBEDDED_EMBEDDED_CLUSTER_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,6 +45,9 @@ class EmbeddedCluster {
     std::string package_index;      // the index of Python packages; empty: pip's default
     std::string github_api;         // the REST API's URL; empty: GitHub's own
     std::string github_token_file;  // empty: no token
+    // Called once, from any thread, when tasks have waited for a minute for room in data_dir. May
+    // be null: they wait until somebody makes room.
+    std::function<void(const absl::Status&)> on_full = nullptr;
     // Without compilers a job that compiles waits forever.
     std::optional<EmbeddedCompilerOptions> compiler = std::nullopt;
   };

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "common/base/log.h"
 #include "common/base/retry_after.h"
 #include "common/base/status.h"
@@ -286,8 +287,26 @@ bool Worker::PauseTask(Backlog::Taken& taken, absl::Duration pause, const absl::
   if (leases_.IsLost(lease)) return false;
   leases_.SetWaiting(lease, WaitsFor(why));
   SetWaiting(taken, !why.ok());
+  NoteFull(why);
   if (!why.ok()) leases_.lost().WaitFor(seen, pause);
   return !leases_.IsLost(lease);
+}
+
+// A call that waited and then succeeded found room.
+void Worker::NoteFull(const absl::Status& why) {
+  if (options_.on_full == nullptr) return;
+  {
+    absl::MutexLock lock(&mutex_);
+    if (!absl::IsResourceExhausted(why)) {
+      full_since_ = absl::InfiniteFuture();
+      return;
+    }
+    const absl::Time now = absl::Now();
+    full_since_ = std::min(full_since_, now);
+    if (told_full_ || now - full_since_ < options_.full_patience) return;
+    told_full_ = true;
+  }
+  options_.on_full(why);
 }
 
 }  // namespace kernelmill::worker

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "common/base/notifier.h"
@@ -44,6 +45,10 @@ class Worker {
     // must end the process; the coordinator then notices. Zero: no limit.
     absl::Duration task_timeout = absl::ZeroDuration();
     std::function<void()> on_stuck;
+    // Called once, from any thread, when tasks have waited that long without a break for a store
+    // that is full. Without it they wait until somebody makes room.
+    absl::Duration full_patience = absl::InfiniteDuration();
+    std::function<void(const absl::Status&)> on_full;
     // The pauses while the coordinator or the store is unreachable; max_attempts is ignored.
     rpc::RetryPolicy unreachable_backoff = {.max_attempts = 0, .max_backoff = absl::Seconds(3)};
   };
@@ -79,6 +84,8 @@ class Worker {
   // Waits for the store, which answered `why`. Tells the coordinator; the time does not count as
   // running time. Returns false at once if the lease is lost.
   bool PauseTask(Backlog::Taken& taken, absl::Duration pause, const absl::Status& why);
+  // Calls on_full when tasks have waited for a full store for too long.
+  void NoteFull(const absl::Status& why);
   void CheckStuck() const;
   bool AllIdle() const;
   // Waits for all threads to end. Returns whether they did.
@@ -100,6 +107,8 @@ class Worker {
   int threads_running_ ABSL_GUARDED_BY(mutex_) = 0;  // slots, the leasing and the sending thread
   int producers_running_ ABSL_GUARDED_BY(mutex_) =
       0;  // those that make completions: without sending
+  absl::Time full_since_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();
+  bool told_full_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
 

@@ -126,6 +126,26 @@ class FullDisk(workload.ChaosTest):
             self.assert_unharmed(submission, seconds=240)
 
 
+class FullDiskOfACrawl(workload.ChaosTest):
+    MEGABYTES, PATIENCE = 160, 60  # the crawl's own; it needs some time more to notice and to stop
+
+    def test_a_crawl_ends_with_words_and_goes_on_when_there_is_room(self):
+        disk = lab.SmallDisk(self.folder / "data", self.MEGABYTES)
+        self.stack.callback(disk.close)
+        disk.fill_to(70)  # the store leaves 64 MiB free
+        began = time.monotonic()
+        done = harness.run(harness.BIN / "kernelmill", "crawl", self.workload.job, "--data", self.folder / "data/d", "--out",
+                           self.folder / "out", check=False, timeout=self.PATIENCE + clusters.DEADLINE)
+        print(f"\nafter {time.monotonic() - began:.0f} s: {done.returncode} {done.stderr.splitlines()[-1]}", flush=True)
+        self.assertNotEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr.splitlines()[-1], "--data .* the disk stayed full for a minute: .*disk is full.*make room")
+        self.assertFalse((self.folder / "out/kernels.jsonl").exists())
+        disk.free()
+        harness.run(harness.BIN / "kernelmill", "crawl", self.workload.job, "--data", self.folder / "data/d", "--out",
+                    self.folder / "out", timeout=clusters.DEADLINE)
+        self.workload.check(self.folder / "out")
+
+
 class SyncFails(workload.ChaosTest):
 
     def broken(self, name):

@@ -110,6 +110,13 @@ class SmallDisk:
                 except OSError:
                     pass
 
+    def fill_to(self, megabytes):
+        """Takes all the space but this."""
+        space = os.statvfs(self.folder)
+        with open(self.filler, "wb") as file:
+            for _ in range((space.f_bavail * space.f_frsize >> 20) - megabytes):
+                file.write(bytes(1 << 20))
+
     def free(self):
         self.filler.unlink(missing_ok=True)
 
