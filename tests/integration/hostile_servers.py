@@ -82,6 +82,15 @@ class FaultyGit(harness.GitHandler):
     def answer_login(self):
         self.say("401 Unauthorized", "text/plain", b"who are you?", "WWW-Authenticate: Basic realm=x")
 
+    def answer_old(self):
+        """Speaks version 0 of git's protocol alone, as servers before 2018 do."""
+        self.path = self.path.removeprefix("/old")
+        del self.headers["Git-Protocol"]
+        return self.serve(self.body())
+
+    def answer_signin(self):
+        self.say("302 Found", "text/html", b"", f"Location: {self.server.url}/users/sign_in")
+
     def answer_circle(self):
         self.say("302 Found", "text/plain", b"", f"Location: {self.path}")
 

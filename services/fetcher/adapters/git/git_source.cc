@@ -298,6 +298,19 @@ absl::StatusOr<RefIds> FindRefs(const GitUrl& url, const std::vector<std::string
   return refs;
 }
 
+// Returns whether the repository has no ref at all; false if that is unknown. Bounded, since a few
+// refs are enough.
+bool IsEmpty(const GitUrl& url, const GitOptions& options) {
+  const absl::StatusOr<TempDir> folder = TempDir::Create(options.temp_dir);
+  if (!folder.ok() || !MakeRepository(folder->path()).ok()) return false;
+  absl::StatusOr<GitCommand> git = GitCommand::Create(url, options, folder->path());
+  if (!git.ok()) return false;
+  GitCall call = {"ls-remote", {"--quiet", "--", "origin"}};
+  call.max_output = 4096;
+  const absl::StatusOr<std::string> refs = git->Run(call);
+  return refs.ok() && refs->empty();
+}
+
 }  // namespace
 
 // Returns the commit of a ref. A full commit id is its own answer, and costs no request. NOT_FOUND:
@@ -317,6 +330,10 @@ absl::StatusOr<std::string> PinGit(absl::string_view url, absl::string_view ref,
     if (found == refs.end()) continue;
     if (IsHex(found->second, 40)) return found->second;
     return absl::FailedPreconditionError("the repository must have SHA-1 object ids");
+  }
+  if (IsEmpty(checked, quick)) {
+    return absl::NotFoundError(
+        absl::StrCat("the repository is empty: ", JsonString(url), " has no branch and no tag"));
   }
   return absl::NotFoundError(
       absl::StrCat("ref ", JsonString(ref), " does not exist in ", JsonString(url)));

@@ -33,8 +33,9 @@ class FetchCache {
 // a tag, or a full ref name. 40 hexadecimal digits are already a commit, and no server is asked.
 //
 // Takes one round trip, in which the server sends only refs whose names begin with the one asked
-// for, if it can filter; two round trips for a ref that does not exist. NOT_FOUND: the ref does not
-// exist, or the repository is empty. Other errors: as CheckGitUrl and ClassifyGitFailure.
+// for, if it can filter; more for a ref that does not exist. NOT_FOUND: the ref does not exist, or
+// the repository is empty; the message says which. Other errors: as CheckGitUrl and
+// ClassifyGitFailure.
 absl::StatusOr<std::string> PinGit(absl::string_view url, absl::string_view ref,
                                    const GitOptions& options);
 

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/base/status.h"
@@ -36,6 +37,11 @@ absl::StatusOr<int64_t> ObjectsInPack(const std::filesystem::path& path) {
     return absl::DataLossError("a pack without a header");
   }
   return (int64_t{header[8]} << 24) | (header[9] << 16) | (header[10] << 8) | header[11];
+}
+
+// Returns whether git refuses to ask an old server for a commit that no ref names.
+bool IsUnadvertised(const absl::Status& failure) {
+  return absl::StrContains(failure.message(), "unadvertised object");
 }
 
 // No refs are stored, no tags are followed, and nothing is repacked: the repository lives as long
@@ -141,7 +147,23 @@ absl::Status GitTransfer::FetchCommit(absl::string_view commit) {
   GitCall call = {"fetch", FetchArguments("--depth=1")};
   call.arguments.emplace_back(commit);
   call.negotiate = true;
-  return Explain(Bring({{std::string(commit)}, true, cached_commit_}, call));
+  const absl::Status fetched = Explain(Bring({{std::string(commit)}, true, cached_commit_}, call));
+  return IsUnadvertised(fetched) ? FetchBranches(commit) : fetched;
+}
+
+// Before version 2 of the protocol, most servers send only what a branch or a tag names, and what
+// that needs: then the whole history is fetched, with its blobs, since these cannot be asked for
+// later. A commit that is not in it is on no branch.
+absl::Status GitTransfer::FetchBranches(absl::string_view commit) {
+  GitCall call = {"fetch",
+                  {"--quiet", "--no-filter", "--no-tags", "--no-write-fetch-head",
+                   "--no-auto-maintenance", "--recurse-submodules=no", "--", "origin",
+                   "+refs/heads/*:refs/pin/heads/*", "+refs/tags/*:refs/pin/tags/*"}};
+  RETURN_IF_ERROR(Explain(git_.Run(call).status()));
+  ASSIGN_OR_RETURN(const ObjectDatabase objects, ObjectDatabase::Open(ObjectsFolder()));
+  if (objects.Has(std::string(commit))) return absl::OkStatus();
+  return absl::NotFoundError(
+      "is on no branch or tag, and the server sends nothing else (it has an old protocol)");
 }
 
 // A server that lacks an object names only that one and sends nothing, so it is asked again for the

@@ -55,6 +55,8 @@ class GitTransfer {
   GitTransfer(TempDir folder, GitUrl url, GitCommand git, const GitOptions& options);
   // Fetches over HTTP if the server supports it, else by `call` of the git program.
   absl::Status Bring(const ObjectRequest& request, const GitCall& call);
+  // Fetches the history of all branches and tags. NOT_FOUND: it does not have the commit.
+  absl::Status FetchBranches(absl::string_view commit);
   absl::Status BringOverHttp(const ObjectRequest& request);
   absl::Status Explain(const absl::Status& failure) const;
 

@@ -107,8 +107,12 @@ absl::StatusOr<int64_t> ObjectDatabase::CheckedSize(const git_oid& id, git_objec
     return GitError(error, Hex(id));
   }
   if (found != kind) {
-    return absl::DataLossError(absl::StrCat(Hex(id), " is a ", git_object_type2string(found),
-                                            ", not a ", git_object_type2string(kind)));
+    // A ref may name any object, so a commit of another kind is a wrong request; a wrong kind
+    // within a tree is damage.
+    const auto code = kind == GIT_OBJECT_COMMIT ? absl::StatusCode::kFailedPrecondition
+                                                : absl::StatusCode::kDataLoss;
+    return absl::Status(code, absl::StrCat(Hex(id), " is a ", git_object_type2string(found),
+                                           ", not a ", git_object_type2string(kind)));
   }
   return static_cast<int64_t>(size);
 }

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
@@ -53,6 +55,50 @@ void SmartHttp::LeaveToGit(const GitUrl& url) {
   left_to_git_.insert(Server(url));
 }
 
+namespace {
+
+constexpr absl::string_view kService = "/info/refs?service=git-upload-pack";
+
+// Returns the request that git makes first.
+HttpRequest FirstRequest(const GitUrl& repository, bool public_only, absl::Duration timeout) {
+  HttpRequest request;
+  request.url = absl::StrCat(absl::StripSuffix(repository.url, "/"), kService);
+  request.headers = {{"Git-Protocol", "version=2"}};  // without this the server sends all refs
+  request.allow_http = repository.scheme == "http";
+  request.follow = false;
+  request.public_only = public_only;
+  request.timeout = timeout;
+  return request;
+}
+
+bool IsPage(const HttpResponse& answer) {
+  return absl::StartsWithIgnoreCase(answer.content_type, "text/html");
+}
+
+// Returns whether a URL is of a page at which people sign in, by the words that hosts use.
+bool IsSignIn(absl::string_view url) {
+  const std::string path = absl::AsciiStrToLower(url.substr(0, url.find('?')));
+  for (const char* word : {"sign_in", "signin", "sign-in", "login", "log_in", "log-in", "/auth",
+                           "oauth", "sso", "saml"}) {
+    if (absl::StrContains(path, word)) return true;
+  }
+  return false;
+}
+
+// Some servers answer a POST to an unknown path with a page, but serve git. If git's first request
+// gets a page as well, there is no repository.
+absl::Status CheckNoPage(const GitUrl& repository, bool public_only, absl::Duration timeout) {
+  const absl::StatusOr<HttpResponse> answer =
+      HttpGet(FirstRequest(repository, public_only, timeout));
+  if (!answer.ok() || answer->code != 200 || !IsPage(*answer)) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(ShownUrl(repository.url),
+                   ": answers with a web page, perhaps for signing in: the URL is not of a "
+                   "repository, or it is private"));
+}
+
+}  // namespace
+
 // Some servers redirect only the request that git makes first, or hide a repository behind another
 // error code. So if the answer is neither a result nor that of a busy server, that first request
 // decides; if that fails too, the git program does.
@@ -68,6 +114,9 @@ absl::Status SmartHttpRemote::Ask(const std::string& body, int64_t max_bytes,
                                       sink));
     if (IsUploadPackResult(answer)) return response.Finish();
     if (IsBusy(answer.code)) return HttpStatus(answer);
+    if (answer.code == 200 && IsPage(answer)) {
+      RETURN_IF_ERROR(CheckNoPage(url_, public_only, options_.timeout));
+    }
     if (answer.code < 300 || answer.code >= 500) {
       return absl::UnimplementedError("the server's answer is not a git server's");
     }
@@ -100,18 +149,17 @@ absl::Status SmartHttpRemote::Fetch(const ObjectRequest& request, PackSink sink)
 // PERMISSION_DENIED: the redirect would leave https.
 absl::StatusOr<GitUrl> AskForRedirect(const GitUrl& repository, bool public_only,
                                       absl::Duration timeout) {
-  constexpr absl::string_view kService = "/info/refs?service=git-upload-pack";
-  HttpRequest request;
-  request.url = absl::StrCat(absl::StripSuffix(repository.url, "/"), kService);
-  request.headers = {{"Git-Protocol", "version=2"}};  // without this the server sends all refs
-  request.allow_http = repository.scheme == "http";
-  request.follow = false;
-  request.public_only = public_only;
-  request.timeout = timeout;
-  ASSIGN_OR_RETURN(const HttpResponse response, HttpGet(request));
+  ASSIGN_OR_RETURN(const HttpResponse response,
+                   HttpGet(FirstRequest(repository, public_only, timeout)));
   if (response.code >= 400) return HttpStatus(response);
   absl::string_view location = response.location;
   if (!absl::ConsumeSuffix(&location, kService)) {
+    if (IsSignIn(location)) {
+      return absl::PermissionDeniedError(
+          absl::StrCat(ShownUrl(repository.url),
+                       ": redirects to a sign-in page: the repository is private or does not "
+                       "exist"));
+    }
     return absl::FailedPreconditionError(
         "the server redirects to a URL that is not a git repository");
   }

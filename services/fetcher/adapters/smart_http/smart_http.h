@@ -23,8 +23,8 @@ inline constexpr int kMaxRedirects = 5;
 
 // Returns the URL to which the server redirects the request that git makes first. The new URL's
 // address is not checked yet. FAILED_PRECONDITION: the server does not redirect, or not to a
-// repository; PERMISSION_DENIED: it redirects from https to http, or to another transport. Other
-// errors: as HttpStatus and HttpGet.
+// repository; PERMISSION_DENIED: it redirects from https to http, to another transport, or to a
+// sign-in page. Other errors: as HttpStatus and HttpGet.
 absl::StatusOr<GitUrl> AskForRedirect(const GitUrl& repository, bool public_only,
                                       absl::Duration timeout);
 
