@@ -301,6 +301,10 @@ absl::StatusOr<RefIds> FindRefs(const GitUrl& url, const std::vector<std::string
 // Returns whether the repository has no ref at all; false if that is unknown. Bounded, since a few
 // refs are enough.
 bool IsEmpty(const GitUrl& url, const GitOptions& options) {
+  if (options.smart_http != nullptr && options.smart_http->Serves(url)) {
+    SmartHttpRemote remote(options.smart_http, url, MakeSmartHttpOptions(options));
+    return remote.IsEmpty().value_or(false);
+  }
   const absl::StatusOr<TempDir> folder = TempDir::Create(options.temp_dir);
   if (!folder.ok() || !MakeRepository(folder->path()).ok()) return false;
   absl::StatusOr<GitCommand> git = GitCommand::Create(url, options, folder->path());

@@ -20,8 +20,8 @@ namespace kernelmill::fetcher {
 namespace {
 
 // A second of the processor counts as so many seconds of the lowest rate: a program that gets a
-// fifth of a processor is at work.
-constexpr double kWorkFactor = 5;
+// twentieth of a processor is at work, also on a machine that is busy.
+constexpr double kWorkFactor = 20;
 constexpr size_t kMaxProcFile = 64 << 10;
 
 // Parts of git that read nothing from the server except the pack, or nothing at all.

@@ -139,6 +139,27 @@ absl::StatusOr<RefIds> SmartHttpRemote::Refs(const std::set<std::string>& names)
   return response.refs();
 }
 
+namespace {
+
+// The answer to RefsRequest of which one ref is enough: CANCELLED.
+class AnyRef : public V2Response {
+ protected:
+  absl::StatusOr<bool> OnPacket(const Packet& packet) override {
+    if (packet.kind == PacketKind::kFlush) return true;
+    return absl::CancelledError("there is a ref");
+  }
+};
+
+}  // namespace
+
+absl::StatusOr<bool> SmartHttpRemote::IsEmpty() {
+  AnyRef response;
+  const absl::Status asked = Ask(RefsRequest({"refs/"}), kMaxRefBytes, response);
+  if (absl::IsCancelled(asked)) return false;
+  RETURN_IF_ERROR(asked);
+  return true;
+}
+
 absl::Status SmartHttpRemote::Fetch(const ObjectRequest& request, PackSink sink) {
   PackResponse response(sink);
   return Ask(FetchRequest(request), AnswerBytes(options_.pack_bytes), response);

@@ -72,6 +72,9 @@ class SmartHttpRemote {
   // a tag is peeled to.
   absl::StatusOr<RefIds> Refs(const std::set<std::string>& names);
 
+  // Returns whether the repository has no ref at all.
+  absl::StatusOr<bool> IsEmpty();
+
   // Passes on the pack while it arrives. The first error of the sink ends this and is returned.
   absl::Status Fetch(const ObjectRequest& request, PackSink sink);
 
