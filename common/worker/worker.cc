@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "common/base/log.h"
+#include "common/base/memory.h"
 #include "common/base/retry_after.h"
 #include "common/base/status.h"
 #include "common/base/url.h"
@@ -175,6 +176,7 @@ void Worker::LeaseTasks() {
   };
   while (!draining_) {
     CheckStuck();
+    ReturnFreeMemory();
     const uint64_t seen = changed_.generation();
     const Backlog::Room room = backlog_.AwaitRoom(absl::ToChronoNanoseconds(options_.poll));
     if (room.tasks == 0) continue;

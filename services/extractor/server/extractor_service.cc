@@ -2,6 +2,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -28,6 +29,9 @@ namespace {
 // Bounds of one call. Larger sources are jobs.
 constexpr int kMaxFiles = 256;
 constexpr size_t kMaxBytes = 8u << 20;
+// In an answer. Modules repeat the helpers that kernels share, so a short file may have a long one.
+constexpr size_t kMaxAnswerBytes = 15u << 20;
+constexpr size_t kMaxModuleBytes = 8u << 20;
 
 absl::Status CheckLimits(const v1::ExtractRequest& request) {
   if (request.files_size() > kMaxFiles) {
@@ -41,6 +45,13 @@ absl::Status CheckLimits(const v1::ExtractRequest& request) {
         absl::StrCat("files: must have at most ", kMaxBytes, " bytes in all, not ", bytes));
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckAnswer(size_t bytes) {
+  if (bytes <= kMaxAnswerBytes) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("files: their kernels take ", bytes, " bytes, and an answer has at most ",
+                   kMaxAnswerBytes, ": send fewer files, or make a job of them"));
 }
 
 // Answers each call with a parser that all calls share; parsers are thread-safe.
@@ -60,8 +71,12 @@ class ExtractorService final : public v1::Extractor::Service {
     v1::FileShard files;
     *files.mutable_files() = std::move(*request.mutable_files());
     ASSIGN_OR_RETURN(const v1::KernelShard extracted, ExtractKernels(files, parser_));
-    ASSIGN_OR_RETURN(*response.mutable_kernels(), LinkSource(extracted));
-    return absl::OkStatus();
+    const size_t bytes = extracted.ByteSizeLong();
+    if (bytes <= kMaxAnswerBytes) {
+      ASSIGN_OR_RETURN(*response.mutable_kernels(),
+                       LinkSource(extracted, {.max_shard_bytes = kMaxModuleBytes}));
+    }
+    return CheckAnswer(std::max(bytes, response.ByteSizeLong()));
   }
 
   rpc::LimitedCalls calls_;

@@ -53,8 +53,10 @@ size_t EndOfLine(string_view text, size_t at) {
   return std::min(at + 1, text.size());
 }
 
-// Reads the decorator of tokens [at, end), which begin with '@'.
-Decorator ReadDecorator(string_view text, const Tokens& tokens, size_t at, size_t end) {
+// Reads the decorator of tokens [at, end), which begin with '@'. `before` is the one before it,
+// from which lines are counted; null for the first.
+Decorator ReadDecorator(string_view text, const Tokens& tokens, size_t at, size_t end,
+                        const Decorator* before) {
   Decorator decorator;
   const size_t sign = Offset(text, tokens[at].text.data());
   if (at + 1 < end) {
@@ -67,7 +69,9 @@ Decorator ReadDecorator(string_view text, const Tokens& tokens, size_t at, size_
   }
   decorator.line_begin = BeginOfLine(text, sign);
   decorator.line_end = EndOfLine(text, decorator.end());
-  decorator.first_line = CountLineEnds(text.substr(0, sign));
+  const size_t counted = before == nullptr ? 0 : before->line_begin;
+  decorator.first_line = (before == nullptr ? 0 : before->first_line) +
+                         CountLineEnds(text.substr(counted, sign - counted));
   decorator.last_line =
       decorator.first_line + CountLineEnds(text.substr(sign, decorator.end() - sign));
   for (size_t name = at + 1; name < end && tokens[name].kind == Token::kName; name += 2) {
@@ -89,7 +93,8 @@ std::optional<DecoratedFunction> ReadDecoratedFunction(string_view function) {
   size_t at = 0;
   while (Is(tokens, at, "@")) {
     const size_t end = EndOfStatement(tokens, at);
-    parts.decorators.push_back(ReadDecorator(function, tokens, at, end));
+    const Decorator* const before = parts.decorators.empty() ? nullptr : &parts.decorators.back();
+    parts.decorators.push_back(ReadDecorator(function, tokens, at, end, before));
     at = end;
   }
   if (Is(tokens, at, "async")) ++at;

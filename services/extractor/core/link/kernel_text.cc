@@ -96,6 +96,10 @@ std::optional<std::string> AutotuneText(const v1::Autotune& autotune, absl::stri
   return text;
 }
 
+// Decorators to decide on. Each takes a closure of the whole text, so that 100,000 stacked ones
+// would take hours; kernels that people write have ten at most.
+constexpr size_t kMaxDroppable = 64;
+
 constexpr char kTriton[] = "triton";
 
 // Returns whether an expression may contain the word without a definition of it.
@@ -119,6 +123,7 @@ KernelTexts::KernelTexts(SourceScope& scope, const v1::Kernel& kernel,
   if (!parts_) return;
   const TextDefinitions& text = scope.GetDefinitions(kernel.path(), kernel.string_begin());
   droppable_ = scope.GetDroppable(text, *parts_, kernel.found_by());
+  if (droppable_.size() > kMaxDroppable) droppable_.clear();  // the kernel stays as it is written
   FindAutotuner();
   // The replacement says `triton`, so that name must mean Triton here.
   if (autotuner_ < droppable_.size() && scope.ResolvedName(text, kTriton) != kTriton) {

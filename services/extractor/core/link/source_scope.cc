@@ -554,7 +554,9 @@ void SourceScope::KeepWhatCloses() {
 // body or a decorator that is kept may read it.
 void SourceScope::Function::SetRest(const v1::Definition& definition) {
   std::vector<TextEdit> edits;
+  absl::flat_hash_set<const Decorator*> left_out;
   for (const Droppable& each : dropped) {
+    left_out.insert(each.decorator);
     edits.push_back({each.decorator->line_begin, each.decorator->line_end, ""});
   }
   text = ApplyEdits(definition.text(), edits);
@@ -562,10 +564,7 @@ void SourceScope::Function::SetRest(const v1::Definition& definition) {
   for (const std::string& use : definition.uses()) {
     bool read = parts.words.contains(use);
     for (const Decorator& decorator : parts.decorators) {
-      const bool is_dropped =
-          std::any_of(dropped.begin(), dropped.end(),
-                      [&](const Droppable& each) { return each.decorator == &decorator; });
-      read = read || (!is_dropped && decorator.words.contains(use));
+      read = read || (!left_out.contains(&decorator) && decorator.words.contains(use));
     }
     if (read) uses.Add(std::string(use));
   }
