@@ -18,6 +18,8 @@
 #include "client/console/format.h"
 #include "client/console/progress.h"
 #include "common/base/file.h"
+#include "common/base/unsafe_text.h"
+#include "common/text/safe_text.h"
 
 namespace kernelmill::client {
 namespace {
@@ -38,16 +40,21 @@ int TerminalWidth() {
 
 }  // namespace
 
-void Console::Result(absl::string_view text) { Write(stdout, text); }
+// Foreign texts are made safe where lines are made, since a name must not begin another line; this
+// is for those that were forgotten.
+void Console::Result(absl::string_view text) {
+  Write(stdout, json_ ? EscapeUnsafeJson(std::string(text)) : SafeText(text));
+}
 
 void Console::Note(absl::string_view line) {
-  if (!json_) Write(stderr, absl::StrCat(line, "\n"));
+  if (!json_) Write(stderr, absl::StrCat(SafeText(line), "\n"));
 }
 
 int Console::Fail(const absl::Status& status) {
   const std::string line = ErrorLine(status);
   if (json_) {
-    Write(stderr, JsonLine({{"error", line}, {"code", absl::StatusCodeToString(status.code())}}));
+    Write(stderr, EscapeUnsafeJson(JsonLine(
+                      {{"error", line}, {"code", absl::StatusCodeToString(status.code())}})));
   } else {
     Write(stderr, absl::StrCat("kernelmill: ", line, "\n"));
   }
@@ -61,17 +68,17 @@ absl::Status Console::Flush() {
 
 void Console::Progress(absl::string_view text) {
   // A program decides by itself which events it wants.
-  if (json_) return Write(stderr, absl::StrCat(text, "\n"));
+  if (json_) return Write(stderr, EscapeUnsafeJson(absl::StrCat(text, "\n")));
   const bool terminal = ::isatty(STDERR_FILENO) == 1;
   if (absl::Now() < next_progress_) return;
   next_progress_ = absl::Now() + (terminal ? kRedraw : kPlainPause);
   if (terminal) {
     // Back to the first column, clear the line, and write it anew. One column stays free, so that
     // the terminal does not break the line.
-    Write(stderr, absl::StrCat("\r\x1b[2K", CutTo(std::string(text), TerminalWidth() - 1)));
+    Write(stderr, absl::StrCat("\r\x1b[2K", CutTo(SafeLine(text), TerminalWidth() - 1)));
     progress_drawn_ = true;
   } else {
-    Write(stderr, absl::StrCat(text, "\n"));
+    Write(stderr, absl::StrCat(SafeText(text), "\n"));
   }
 }
 
@@ -83,7 +90,8 @@ std::unique_ptr<ProgressPrinter> Console::NewProgressPrinter() {
   const Writer write = [](absl::string_view text) { Write(stderr, text); };
   std::unique_ptr<ProgressPrinter> printer = NewProgressLines(write);
   if (json_) {
-    printer = NewProgressJson(write);
+    printer = NewProgressJson(
+        [](absl::string_view text) { Write(stderr, EscapeUnsafeJson(std::string(text))); });
   } else if (::isatty(STDERR_FILENO) == 1) {
     printer = NewProgressBars(write, TerminalWidth);
   }

@@ -1,5 +1,5 @@
 // Single values as text. Names and messages come from repositories and servers: a control character
-// in one could move a terminal's cursor or change its title, so OneLine replaces all of them.
+// in one could move a terminal's cursor or change its title, so OneLine spells out all of them.
 
 #include "client/console/format.h"
 
@@ -8,17 +8,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "common/text/safe_text.h"
 
 namespace kernelmill::client {
 
 std::string OneLine(absl::string_view text) {
-  std::string line = ToUtf8(text);
-  for (char& c : line) {
-    if (absl::ascii_iscntrl(c)) c = ' ';
-  }
-  return line;
+  return SafeLine(absl::StrReplaceAll(ToUtf8(text), {{"\r\n", " "}, {"\n", " "}, {"\r", " "}}));
 }
 
 std::string CutTo(const std::string& line, int width) {

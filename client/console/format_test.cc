@@ -36,7 +36,7 @@ TEST(ExitCode, TellsTheFourOutcomesApart) {
 }
 
 TEST(ErrorLine, IsOneLine) {
-  EXPECT_EQ(ErrorLine(absl::InvalidArgumentError("a\nb\x1b[2J\xff")), "a b [2J\xef\xbf\xbd");
+  EXPECT_EQ(ErrorLine(absl::InvalidArgumentError("a\nb\x1b[2J\xff")), "a b\\x1b[2J\xef\xbf\xbd");
 }
 
 TEST(CutTo, NeverCutsACharacterInTwo) {

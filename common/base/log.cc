@@ -11,6 +11,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "common/base/text.h"
+#include "common/base/unsafe_text.h"
 #include "common/base/url.h"
 
 // A line is one JSON object, written with one write(2) so that lines of several threads and
@@ -63,7 +64,8 @@ void AppendTime(absl::Time now, std::string* line) {
 
 // Returns the text in JSON. Leaves passwords in URLs out of every text.
 std::string Shown(absl::string_view text) {
-  return absl::StrContains(text, "://") ? JsonString(RedactedText(text)) : JsonString(text);
+  return EscapeUnsafeJson(
+      JsonString(absl::StrContains(text, "://") ? RedactedText(text) : std::string(text)));
 }
 
 // Keys are literals of our code and need no escapes; everything else does.

@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/flags/settings_file.h"
+#include "common/text/safe_text.h"
 
 // Each setting has an environment variable beside its flag, so that containers need no command
 // line. A value on the command line wins over the variable, which wins over the settings file,
@@ -112,7 +113,7 @@ void AddCallFlags(CLI::App& app, CallFlags* flags) {
 std::optional<int> ParseFlags(CLI::App& app, int argc, char** argv) {
   AddSettingsFlag(app);
   if (const absl::Status status = ApplySettingsFile(app, argc, argv); !status.ok()) {
-    std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+    std::fprintf(stderr, "%s\n", SafeText(status.message()).c_str());
     return 2;
   }
   try {

@@ -20,6 +20,7 @@
 #include "common/access/tokens.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
+#include "common/text/safe_text.h"
 
 namespace kernelmill {
 namespace {
@@ -179,7 +180,7 @@ int ServerExitStatus(const absl::Status& status) {
   if (status.ok()) return 0;
   if (::isatty(STDERR_FILENO) == 1) {
     std::fprintf(stderr, "%s: %s\n", program_invocation_short_name,
-                 std::string(status.message()).c_str());
+                 SafeLine(status.message()).c_str());
   }
   LogError("cannot serve",
            {{"error", status.message()}, {"code", absl::StatusCodeToString(status.code())}});

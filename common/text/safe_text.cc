@@ -9,42 +9,11 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "common/base/unsafe_text.h"
 
 namespace kernelmill {
 namespace {
-
-// A character at the start of a text: its code point and its number of bytes, which is 0 if the
-// text does not begin with UTF-8.
-struct Character {
-  uint32_t code = 0;
-  size_t size = 0;
-};
-
-// Decodes one character of UTF-8 (RFC 3629). Overlong forms, surrogates and numbers above 0x10ffff
-// are not UTF-8: they could hide another character.
-Character Decode(absl::string_view text) {
-  const auto lead = static_cast<uint8_t>(text[0]);
-  if (lead < 0x80) return {lead, 1};
-  const size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4 || text.size() < size) return {};
-  uint32_t code = lead & (0x7fu >> size);
-  for (size_t i = 1; i < size; ++i) {
-    const auto byte = static_cast<uint8_t>(text[i]);
-    if ((byte & 0xc0) != 0x80) return {};
-    code = code << 6 | (byte & 0x3f);
-  }
-  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = code >= 0xd800 && code <= 0xdfff;
-  return code < kLeast[size] || surrogate || code > 0x10ffff ? Character{} : Character{code, size};
-}
-
-// Returns true if a terminal acts on the character, or shows different text because of it.
-bool IsUnsafe(uint32_t code) {
-  return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xad || code == 0x61c ||
-         (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
-         (code >= 0x2060 && code <= 0x206f) || code == 0xfeff ||
-         (code >= 0xfff9 && code <= 0xfffb) || (code >= 0xe0000 && code <= 0xe0fff);
-}
 
 // Returns a piece as it is shown. A line break never divides it.
 std::string Shown(const SafePiece& piece) {
@@ -61,12 +30,12 @@ int Columns(const std::string& piece) {
 }  // namespace
 
 SafePiece TakeSafePiece(absl::string_view* text) {
-  const Character character = Decode(*text);
+  const Utf8Character character = DecodeUtf8(*text);
   SafePiece piece{text->substr(0, std::max<size_t>(character.size, 1)), ""};
   text->remove_prefix(piece.bytes.size());
   if (character.size == 0) {
     piece.spelled = absl::StrFormat("\\x%02x", static_cast<uint8_t>(piece.bytes[0]));
-  } else if (piece.bytes != "\t" && IsUnsafe(character.code)) {
+  } else if (piece.bytes != "\t" && IsUnsafeCodePoint(character.code)) {
     piece.spelled = character.code < 0x100 ? absl::StrFormat("\\x%02x", character.code)
                                            : absl::StrFormat("\\u%04x", character.code);
   }
@@ -97,19 +66,29 @@ std::vector<std::string> SafeLines(absl::string_view text, int width) {
   return lines;
 }
 
-std::string SafeLine(absl::string_view text) {
-  std::string line;
+namespace {
+
+// Copies a text with its unsafe characters spelled out, except line ends if they are kept.
+std::string SpellOut(absl::string_view text, bool keep_lines) {
+  std::string safe;
   while (!text.empty()) {
-    const SafePiece piece = TakeSafePiece(&text);
-    if (piece.bytes == "\t") {
-      line += ' ';
-    } else if (piece.spelled.empty()) {
-      absl::StrAppend(&line, piece.bytes);
-    } else {
-      line += piece.spelled;
+    if (keep_lines && absl::ConsumePrefix(&text, "\r\n")) {
+      safe += '\n';
+      continue;
     }
+    const SafePiece piece = TakeSafePiece(&text);
+    const bool kept = piece.spelled.empty() || (keep_lines && piece.bytes == "\n");
+    absl::StrAppend(&safe, kept ? piece.bytes : piece.spelled);
   }
-  return line;
+  return safe;
+}
+
+}  // namespace
+
+std::string SafeText(absl::string_view text) { return SpellOut(text, /*keep_lines=*/true); }
+
+std::string SafeLine(absl::string_view text) {
+  return absl::StrReplaceAll(SpellOut(text, /*keep_lines=*/false), {{"\t", " "}});
 }
 
 namespace {

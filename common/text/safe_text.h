@@ -21,6 +21,8 @@ std::vector<std::string> SafeLines(absl::string_view text, int width);
 // Returns the text as one line that is safe to print, as SafeLines: for terminals, logs and
 // Markdown. A tab becomes a blank, and a line end is spelled out.
 std::string SafeLine(absl::string_view text);
+// Returns the text with its lines and tabs, and all else as SafeLine does.
+std::string SafeText(absl::string_view text);
 
 // A character of a text, or a byte that is not UTF-8. `spelled` is its safe form if it must not be
 // shown as it is, and empty otherwise, also for a tab.

@@ -6,6 +6,7 @@
 #include "absl/time/time.h"
 #include "common/base/hash.h"
 #include "common/base/text.h"
+#include "common/text/safe_text.h"
 #include "dataset/output/markdown.h"
 
 // Collects, source by source, what PROVENANCE.md says: how many kernels and tokens come from where,
@@ -38,7 +39,8 @@ std::string Day(int64_t seconds) {
 std::string Fenced(absl::string_view text) {
   std::string fence = "```";
   while (absl::StrContains(text, fence)) fence += '`';
-  return absl::StrCat(fence, "text\n", text, absl::EndsWith(text, "\n") ? "" : "\n", fence, "\n");
+  return absl::StrCat(fence, "text\n", SafeText(text), absl::EndsWith(text, "\n") ? "" : "\n",
+                      fence, "\n");
 }
 
 // Formats licences as "MIT (3), Apache-2.0 (1)".

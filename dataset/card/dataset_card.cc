@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "common/spdx/expression.h"
+#include "common/text/safe_text.h"
 #include "common/words/counted.h"
 #include "dataset/card/card.h"
 #include "dataset/output/dataset_files.h"
@@ -165,16 +166,24 @@ constexpr size_t kMostSources = 100;  // in the table; report.json has all
 
 // Text that somebody else chose, in a cell of a table.
 std::string Cell(absl::string_view text) {
-  return absl::StrReplaceAll(
-      text, {{"|", "\\|"}, {"\n", " "}, {"\r", " "}, {"`", "'"}, {"<", "&lt;"}, {"[", "\\["}});
+  return absl::StrReplaceAll(SafeLine(absl::StrReplaceAll(text, {{"\n", " "}, {"\r", " "}})),
+                             {{"|", "\\|"},
+                              {"`", "'"},
+                              {"<", "&lt;"},
+                              {"[", "\\["},
+                              {"://", "&#58;//"},
+                              {"www.", "www&#46;"},
+                              {"@", "&#64;"}});
 }
 // Returns the cell of a text as code, whose characters are shown as they are; empty for null.
 std::string CodeCell(const Json& text) {
   if (!text.is_string()) return "";
-  return absl::StrCat("`",
-                      absl::StrReplaceAll(text.get_ref<const std::string&>(),
-                                          {{"|", "\\|"}, {"\n", " "}, {"\r", " "}, {"`", "'"}}),
-                      "`");
+  return absl::StrCat(
+      "`",
+      absl::StrReplaceAll(SafeLine(absl::StrReplaceAll(text.get_ref<const std::string&>(),
+                                                       {{"\n", " "}, {"\r", " "}})),
+                          {{"|", "\\|"}, {"`", "'"}}),
+      "`");
 }
 // Returns the cell of a string of a report; empty for null.
 std::string JsonCell(const Json& text) {
