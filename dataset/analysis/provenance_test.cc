@@ -43,8 +43,9 @@ Provenance TwoSources() {
 
 TEST(Provenance, EverySourceHasItsShare) {
   const std::string page = TwoSources().Markdown("seeds", "abc/1");
-  EXPECT_THAT(page, HasSubstr("| [https&#58;//example.org/a](https://example.org/a) | `aaaaaaaaaaaa` | "
-                              "2023-11-14 | tutorials | 2 | 66.67 % | 600 | 75.00 % | MIT (2) |"));
+  EXPECT_THAT(page,
+              HasSubstr("| [https&#58;//example.org/a](https://example.org/a) | `aaaaaaaaaaaa` | "
+                        "2023-11-14 | tutorials | 2 | 66.67 % | 600 | 75.00 % | MIT (2) |"));
   EXPECT_THAT(page, HasSubstr("| b | `sha256:12` |  | other | 1 | 33.33 % | 200 | 25.00 % |"));
   EXPECT_THAT(page, HasSubstr("| h | `sha256:34` |  | bench | holdout |"));
 }

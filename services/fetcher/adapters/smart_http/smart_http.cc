@@ -141,7 +141,7 @@ absl::StatusOr<RefIds> SmartHttpRemote::Refs(const std::set<std::string>& names)
 
 namespace {
 
-// The answer to RefsRequest of which one ref is enough: CANCELLED.
+// The answer to RefsRequest, which ends with the first ref: CANCELLED.
 class AnyRef : public V2Response {
  protected:
   absl::StatusOr<bool> OnPacket(const Packet& packet) override {
