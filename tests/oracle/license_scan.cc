@@ -31,7 +31,7 @@ std::string ReadAll(const std::string& path) {
 }
 
 bool IsSource(absl::string_view path) {
-  for (const absl::string_view end : {".py", ".cu", ".cuh", ".hip", ".h", ".hpp", ".cpp"}) {
+  for (const absl::string_view end : {".py", ".cu", ".cuh", ".hip", ".h", ".hpp", ".cpp", ".cc"}) {
     if (absl::EndsWith(path, end)) return true;
   }
   return false;

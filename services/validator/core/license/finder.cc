@@ -25,7 +25,7 @@
 #include "common/source_files/source_files.h"
 #include "common/spdx/expression.h"
 #include "common/spdx/text/words.h"
-#include "services/validator/core/license/text/residue.h"
+#include "services/validator/core/license/text/terms.h"
 #include "services/validator/core/license/text/text.h"
 #include "services/validator/core/license/words/attribution.h"
 #include "services/validator/core/license/words/origins.h"
@@ -111,6 +111,15 @@ bool Covers(const std::vector<LicenseTerm>& terms, const SpdxExpression& express
   });
 }
 
+// Returns whether the expression is a GNU licence of any version, which a mention without a version
+// gives, and `terms` have that licence: "a kernel under the GPL".
+bool IsCoveredAnyVersion(const std::vector<LicenseTerm>& terms, const SpdxExpression& expression) {
+  const std::string any = expression.ToString();
+  const bool mentioned =
+      any == "GPL-1.0-or-later" || any == "LGPL-2.0-or-later" || any == "AGPL-1.0-or-later";
+  return mentioned && Covers(terms, expression);
+}
+
 // Returns whether one of the expressions has a licence of the family.
 bool HasFamily(const std::vector<SpdxExpression>& expressions, absl::string_view family) {
   return absl::c_any_of(expressions, [&](const SpdxExpression& expression) {
@@ -167,14 +176,6 @@ v1::License FromPart(const LicenseFinding& aggregate, const LicensePart& part) {
   AddFound(part.evidence, &license);
   AddHolders(part.copyrights, &license);
   return license;
-}
-
-// Returns whether the part lists the file or a folder that holds it.
-bool ListsPath(const LicensePart& part, absl::string_view path) {
-  return absl::c_any_of(part.paths, [&](absl::string_view listed) {
-    return absl::StartsWith(path, listed) &&
-           (path.size() == listed.size() || path[listed.size()] == '/');
-  });
 }
 
 // Returns an aggregate's licence for the file: the main part, and the parts that list the file or
@@ -240,6 +241,18 @@ LicenseFinder::LicenseFinder(const v1::SourceTree& tree, const StatedLicenses& s
 
 namespace {
 
+// Returns whether the head states a licence, or says where it is.
+bool StatesLicense(const HeaderFindings& header) {
+  return header.has_tags || header.altered || !header.texts.empty() || !header.notice.own.empty() ||
+         !header.notice.families.empty() || !header.notice.portions.empty() ||
+         header.notice.root != RootFile::kNo;
+}
+
+// Returns whether the head names a licence of the file that is understood.
+bool StatesOwnLicense(const HeaderFindings& header) {
+  return !header.tags.empty() || !header.texts.empty() || !header.notice.own.empty();
+}
+
 // Returns the strictest of the words about training models.
 absl::string_view StrictestTrainingUse(const v1::License& license) {
   absl::string_view strictest;
@@ -275,7 +288,7 @@ v1::License LicenseFinder::Find(absl::string_view path, absl::string_view conten
     subject.copyrights = header.copyrights;
     decided = Decide(subject, header);
     if (annotated.besides.has_value()) decided = AddAggregate(*annotated.besides, decided);
-    decided = AddTerms(subject, std::move(decided));
+    decided = AddTerms(subject, StatesOwnLicense(header), std::move(decided));
   }
   // The file's own statements are listed before those found elsewhere.
   v1::License license = decided;
@@ -307,17 +320,12 @@ HeaderFindings LicenseFinder::ReadTagsOrHeader(absl::string_view path,
 
 namespace {
 
-// Returns whether the head states a licence, or says where it is.
-bool StatesLicense(const HeaderFindings& header) {
-  return header.has_tags || header.altered || !header.texts.empty() || !header.notice.own.empty() ||
-         !header.notice.families.empty() || !header.notice.portions.empty() ||
-         header.notice.root != RootFile::kNo;
-}
-
-v1::License WithAdditionalTerms(const v1::License& license, absl::string_view evidence) {
+// Returns the licence and another, which is an expression, together.
+v1::License With(const v1::License& license, absl::string_view other, absl::string_view evidence) {
   Joined joined;
-  if (!joined.Add(license)) return license;
-  joined.Add(*SpdxExpression::Parse(kAdditionalTerms), evidence, license.confidence());
+  absl::StatusOr<SpdxExpression> expression = SpdxExpression::Parse(other);
+  if (!expression.ok() || !joined.Add(license)) return license;
+  joined.Add(*std::move(expression), evidence, license.confidence());
   return std::move(joined).Make();
 }
 
@@ -327,23 +335,29 @@ v1::License WithAdditionalTerms(const v1::License& license, absl::string_view ev
 // states none, nothing is known: the licence of the root is not taken for it. A licence file that
 // it names holds too, and must be there.
 v1::License LicenseFinder::Decide(const Subject& subject, const HeaderFindings& header) {
-  if (!header.terms.empty() && !StatesLicense(header)) return Unknown("header");
+  const bool unknown = header.names_unknown && !StatesOwnLicense(header);
+  if (!header.terms.empty() && (unknown || !StatesLicense(header))) return Unknown("header");
   v1::License license = FromStatements(subject, header);
-  for (const std::string& name : header.license_files) {
-    const LicenseFinding* finding = files_.Named(subject.path, name);
+  for (const HeaderFindings::LicenseFileName& file : header.license_files) {
+    const LicenseFinding* finding = files_.Named(subject.path, file.name);
+    if (finding == nullptr && file.licence_named) continue;
     Joined joined;
     if (finding == nullptr || !joined.Add(license) || !joined.Add(FromFinding(*finding)))
       return Unknown("header");
     license = std::move(joined).Make();
   }
-  return header.terms.empty() ? license : WithAdditionalTerms(license, "header");
+  return header.terms.empty() ? license : With(license, kAdditionalTerms, "header");
 }
 
 // Adds the terms that files beside the licence have.
-v1::License LicenseFinder::AddTerms(const Subject& subject, v1::License license) {
-  const Evidence terms = files_.FindTerms(subject.path, subject.top);
+v1::License LicenseFinder::AddTerms(const Subject& subject, bool states_own, v1::License license) {
+  const Evidence terms = files_.FindTerms(subject.path, subject.top, states_own);
   if (terms.empty()) return license;
-  license = WithAdditionalTerms(license, absl::StrCat("file:", terms.front().path()));
+  std::set<std::string> added;
+  for (const v1::LicenseEvidence& one : terms) {
+    if (!added.insert(one.expression()).second) continue;
+    license = With(license, one.expression(), absl::StrCat("file:", one.path()));
+  }
   AddFound(terms, &license);
   for (const v1::LicenseEvidence& one : terms) {
     if (GetTrainingUse(one.text()).empty()) continue;
@@ -381,7 +395,9 @@ v1::License LicenseFinder::FromStatements(const Subject& subject, const HeaderFi
     if (!settled.has_value()) return Unknown("header");
     joined.Add(*settled);
   }
-  for (const SpdxExpression& portion : header.notice.portions) joined.Add(portion, "spdx-tag", 1.0);
+  for (const SpdxExpression& portion : header.notice.portions) {
+    if (!IsCoveredAnyVersion(terms, portion)) joined.Add(portion, "spdx-tag", 1.0);
+  }
   return std::move(joined).Make();
 }
 

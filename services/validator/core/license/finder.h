@@ -68,7 +68,7 @@ class LicenseFinder {
   HeaderFindings ReadTagsOrHeader(absl::string_view path, absl::string_view content) const;
   v1::License Decide(const Subject& subject, const HeaderFindings& header);
   v1::License FromStatements(const Subject& subject, const HeaderFindings& header);
-  v1::License AddTerms(const Subject& subject, v1::License license);
+  v1::License AddTerms(const Subject& subject, bool states_own, v1::License license);
   std::optional<v1::License> FromHeader(const Subject& subject, const HeaderFindings& header);
   std::optional<v1::License> FromFamily(const Subject& subject, absl::string_view family,
                                         bool root_first);

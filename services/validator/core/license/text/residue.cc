@@ -18,10 +18,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <iterator>
 #include <memory>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
 #include "absl/strings/ascii.h"
@@ -33,14 +36,13 @@
 #include "common/spdx/license_list.h"
 #include "common/spdx/text/words.h"
 #include "services/validator/core/license/text/residue_words.h"
+#include "services/validator/core/license/text/units.h"
 
 namespace kernelmill::validator {
 namespace {
 
 constexpr size_t kMaxUnits = 8;
-constexpr size_t kMaxShown = 200;
 constexpr size_t kMaxName = 24;
-constexpr size_t kMaxHeading = 60;
 constexpr size_t kRun = 8;
 constexpr size_t kMaxUnit = 16 << 10;  // bytes; nothing longer is harmless
 constexpr size_t kMaxLead = 8;         // words before a statement
@@ -50,96 +52,10 @@ bool IsLegal(const std::vector<std::string>& words) {
                      [](const std::string& word) { return LegalWords().contains(word); });
 }
 
-// The punctuation of Unicode that separates words: Latin-1's signs, dashes, quotes, bullets, boxes.
-bool IsMark(uint32_t c) {
-  return (c >= 0x80 && c <= 0xbf) || c == 0xd7 || c == 0xf7 || (c >= 0x2000 && c <= 0x206f) ||
-         (c >= 0x2100 && c <= 0x214f) || (c >= 0x2190 && c <= 0x27bf) || c == 0xfeff ||
-         (c >= 0x3000 && c <= 0x303f) || c == 0xfffd;
-}
-
-// Reads the code point at `at`; a byte that begins none is U+FFFD.
-uint32_t CodePoint(absl::string_view text, size_t at, size_t* size) {
-  const auto byte = static_cast<unsigned char>(text[at]);
-  const int more = byte >= 0xf0 ? 3 : byte >= 0xe0 ? 2 : byte >= 0xc0 ? 1 : 0;
-  *size = 1;
-  if (byte < 0x80) return byte;
-  if (more == 0 || at + static_cast<size_t>(more) >= text.size()) return 0xfffd;
-  uint32_t c = byte & (0x3f >> more);
-  for (int i = 1; i <= more; ++i) {
-    const auto next = static_cast<unsigned char>(text[at + static_cast<size_t>(i)]);
-    if ((next & 0xc0) != 0x80) return 0xfffd;
-    c = c << 6 | (next & 0x3f);
-  }
-  *size = static_cast<size_t>(more) + 1;
-  return c;
-}
-
-// Returns whether an address or a file's name says that there are terms: TERMS.md.
-bool NamesTerms(absl::string_view token) {
-  const std::string lower = absl::AsciiStrToLower(token);
-  for (const char* word : {"term", "addend", "rider", "polic", "restrict", "condition", "eula",
-                           "usage", "use-", "use_", "commercial", "noai", "no-ai", "no_ai"}) {
-    if (absl::StrContains(lower, word)) return true;
-  }
-  return false;
-}
-
-// Returns whether the token is an address of the web or of mail, or the name of a file.
-bool IsAddress(absl::string_view token) {
-  if (absl::StrContains(token, "://") || absl::StartsWith(token, "www.")) return true;
-  if (absl::StrContains(token, '@')) return true;
-  if (absl::StartsWith(token, "LICENSE-") || absl::StartsWith(token, "LICENCE-")) return true;
-  const size_t dot = token.rfind('.');
-  const bool inner = dot != absl::string_view::npos && dot > 0 && dot + 1 < token.size();
-  if (inner && absl::ascii_isalpha(token[dot + 1])) return true;
-  return absl::StrContains(token, '/') && token.find_first_not_of("/") != std::string::npos &&
-         !absl::StartsWith(token, "and/") && !absl::EndsWith(token, "/or");
-}
-
 bool IsNumber(absl::string_view word) {
   return !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
     return absl::ascii_isdigit(c) || c == '.' || c == 'v' || c == 'x';
   });
-}
-
-// Cuts a unit into lower-case words. Addresses and names of files become "@".
-std::vector<std::string> Tokens(absl::string_view unit) {
-  std::vector<std::string> tokens;
-  for (absl::string_view token : absl::StrSplit(unit, absl::ByAnyChar(" \t\r\n"))) {
-    while (!token.empty() && absl::StrContains("<>()[]{}\"'`,;:*_.!?", token.back()))
-      token.remove_suffix(1);
-    while (!token.empty() && absl::StrContains("<>()[]{}\"'`,;:*_", token.front()))
-      token.remove_prefix(1);
-    if (token.empty()) continue;
-    if (IsAddress(token)) {
-      // The page of a licence is its name.
-      const bool gnu = absl::StrContains(token, "gnu.org/licenses");
-      const bool cc = absl::StrContains(token, "creativecommons.org/licenses");
-      tokens.emplace_back(gnu ? "gpl" : cc ? "cc" : NamesTerms(token) ? "terms" : "@");
-      continue;
-    }
-    std::string word;
-    for (size_t at = 0; at < token.size();) {
-      size_t size = 1;
-      const uint32_t c = CodePoint(token, at, &size);
-      const bool letter =
-          c < 0x80 ? absl::ascii_isalnum(static_cast<char>(c)) || c == '+' : !IsMark(c);
-      if (letter) {
-        absl::StrAppend(&word, absl::AsciiStrToLower(token.substr(at, size)));
-      } else if (!word.empty() && c == '.' && absl::ascii_isdigit(word.back())) {
-        word.push_back('.');
-      } else if (!word.empty()) {
-        tokens.push_back(std::exchange(word, ""));
-      }
-      at += size;
-    }
-    if (!word.empty()) tokens.push_back(std::move(word));
-  }
-  return tokens;
-}
-
-std::string Joined(const std::vector<std::string>& words) {
-  return absl::StrCat(" ", absl::StrJoin(words, " "), " ");
 }
 
 // The runs of kRun words of the licences that may be beside any other, or were found.
@@ -158,8 +74,11 @@ class KnownRuns {
 
   // Returns the runs of the licences that may be beside any other, which are made once.
   static const KnownRuns& Permissive() {
-    static const auto* const runs =
-        new KnownRuns({PermissiveLicenses().begin(), PermissiveLicenses().end()});
+    static const auto* const runs = [] {
+      auto* const all = new KnownRuns({PermissiveLicenses().begin(), PermissiveLicenses().end()});
+      for (const char* const notice : KnownNotices()) all->Add(WordsIn(notice));
+      return all;
+    }();
     return *runs;
   }
 
@@ -397,86 +316,20 @@ std::vector<std::string> ReadScope(absl::string_view unit) {
   return paths;
 }
 
-struct Unit {
-  size_t begin = 0;
-  size_t end = 0;
-};
+}  // namespace
 
-// Cuts a text at blank lines.
-std::vector<Unit> Paragraphs(absl::string_view text) {
-  std::vector<Unit> paragraphs;
-  bool open = false;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    const absl::string_view line = text.substr(at, end - at);
-    const bool blank = line.find_first_not_of("#/*<!-;%|>=_~. \t\r") == absl::string_view::npos;
-    if (blank) {
-      open = false;
-    } else if (open) {
-      paragraphs.back().end = end;
-    } else {
-      paragraphs.push_back({at, end});
-      open = true;
-    }
-    at = end + 1;
-  }
-  return paragraphs;
-}
-
-// Returns whether the dot at `at` belongs to an initial or an abbreviation: "Isaac Z. Schlueter".
-bool IsAbbreviated(absl::string_view text, size_t at) {
-  if (text[at] != '.') return false;
-  size_t begin = at;
-  while (begin > 0 && absl::ascii_isalpha(text[begin - 1])) --begin;
-  const absl::string_view word = text.substr(begin, at - begin);
-  if (word.size() == 1) return true;
-  for (const absl::string_view known : {"Inc", "Ltd", "Co", "Corp", "Dr", "St", "Jr", "al", "v"}) {
-    if (word == known) return true;
-  }
-  return false;
-}
-
-// Cuts a paragraph behind each dot or question mark that a blank follows.
-std::vector<Unit> Sentences(absl::string_view text, const Unit& paragraph) {
-  std::vector<Unit> sentences;
-  size_t begin = paragraph.begin;
-  for (size_t i = paragraph.begin; i < paragraph.end; ++i) {
-    const bool stop = absl::StrContains(".?!", text[i]) && i + 1 < paragraph.end &&
-                      absl::ascii_isspace(text[i + 1]) && !IsAbbreviated(text, i);
-    if (!stop && i + 1 < paragraph.end) continue;
-    sentences.push_back({begin, i + 1});
-    begin = i + 1;
-  }
-  return sentences;
-}
-
-std::vector<Unit> Lines(absl::string_view text, const Unit& sentence) {
-  std::vector<Unit> lines;
-  for (size_t at = sentence.begin; at < sentence.end;) {
-    const size_t end = std::min(text.find('\n', at), sentence.end);
-    lines.push_back({at, end});
-    at = end + 1;
-  }
-  return lines;
-}
-
-// Returns a unit on one line, without marks at its beginning.
-std::string Shown(absl::string_view unit) {
-  const std::vector<absl::string_view> words =
-      absl::StrSplit(unit, absl::ByAnyChar(" \t\r\n"), absl::SkipEmpty());
-  return absl::StrJoin(words, " ").substr(0, kMaxShown);
-}
-
-// Calls `visit` with each sentence that is not harmless, neither as a whole nor line by line, until
-// it returns false.
-template <typename Visit>
-void VisitTerms(absl::string_view text, const std::vector<std::string>& licenses,
-                const Visit& visit) {
+void VisitResidue(absl::string_view text, const std::vector<std::string>& licenses,
+                  const std::function<bool(absl::string_view, int)>& visit) {
   Judge judge(licenses);
   const auto part = [&](const Unit& unit) {
     return text.substr(unit.begin, unit.end - unit.begin);
   };
-  const auto harmless = [&](const Unit& unit) { return judge.IsHarmless(part(unit)); };
+  const auto whole = [&](const Unit& unit) { return judge.IsHarmless(part(unit)); };
+  const auto harmless = [&](const Unit& unit) {
+    if (whole(unit)) return true;
+    const std::vector<Unit> clauses = Clauses(text, unit);
+    return clauses.size() > 1 && std::all_of(clauses.begin(), clauses.end(), whole);
+  };
   size_t counted = 0;
   int line = 1;
   for (const Unit& paragraph : Paragraphs(text)) {
@@ -493,207 +346,14 @@ void VisitTerms(absl::string_view text, const std::vector<std::string>& licenses
   }
 }
 
-// Returns whether joined words have one of the phrases.
-bool HasAny(const std::string& text, std::initializer_list<absl::string_view> phrases) {
-  return std::any_of(phrases.begin(), phrases.end(), [&](absl::string_view phrase) {
-    return absl::StrContains(text, absl::StrCat(" ", phrase, " "));
-  });
-}
-
-// Returns whether a sentence forbids a deed with the work, or limits it to a purpose.
-bool Restricts(const std::string& text) {
-  if (HasAny(text,
-             {"commons clause", "proprietary", "confidential", "trade secret", "trade secrets",
-              "noncommercial", "non commercial", "purposes only", "research only", "academic only",
-              "academic use", "personal use", "evaluation only", "not evil"})) {
-    return true;
-  }
-  const bool work = HasAny(text, {"software", "code", "file", "program", "repository", "library",
-                                  "materials", "redistribution", "this work", "the work"});
-  const bool deed =
-      HasAny(text, {"use",         "used",           "copy",         "copied",        "distribute",
-                    "distributed", "redistribution", "redistribute", "redistributed", "reproduce",
-                    "reproduced",  "train",          "training",     "trained",       "disclosed",
-                    "sold",        "sell",           "commercial",   "military",      "operate",
-                    "provide"});
-  const bool limit = HasAny(text, {"may not",
-                                   "must not",
-                                   "shall not",
-                                   "not be",
-                                   "cannot",
-                                   "may only",
-                                   "only be used",
-                                   "only for",
-                                   "prohibited",
-                                   "forbidden",
-                                   "not permitted",
-                                   "not allowed",
-                                   "disallowed",
-                                   "permission",
-                                   "consent",
-                                   "shall be used",
-                                   "authorization",
-                                   "opt out",
-                                   "requires a license",
-                                   "request a license"});
-  return work && deed && limit;
-}
-
-// Returns whether a sentence of a comment speaks of what may be done with the work.
-bool SpeaksOfTerms(const std::string& text) {
-  return Restricts(text) ||
-         HasAny(text,
-                {"license", "licenses", "licensed", "licence", "licensing", "eula", "copyleft",
-                 "gpl", "gplv2", "gplv3", "lgpl", "agpl", "cc by", "cc0", "creative commons",
-                 "terms of use", "terms of service", "some rights reserved"});
-}
-
-// Returns the names of files in the unit that hold a licence other than the source's own:
-// COPYRIGHT, LICENSE.bsd, COPYING-NV. Empty for LICENSE, LICENSE.txt and COPYING.
-std::vector<std::string> LicenseFileNames(absl::string_view unit) {
-  std::vector<std::string> names;
-  for (absl::string_view token :
-       absl::StrSplit(unit, absl::ByAnyChar(" \t\r\n"), absl::SkipEmpty())) {
-    while (!token.empty() && absl::StrContains("`'\"(<[./", token.front())) token.remove_prefix(1);
-    while (!token.empty() && absl::StrContains("`'\")>].,:;", token.back())) token.remove_suffix(1);
-    const absl::string_view name = token.substr(token.rfind('/') + 1);
-    if (absl::StrContains(token, "://")) continue;
-    for (const absl::string_view stem : {"COPYRIGHT", "LICENSE", "LICENCE", "COPYING", "License"}) {
-      absl::string_view end = name;
-      if (!absl::ConsumePrefix(&end, stem)) continue;
-      const bool more = !end.empty() && absl::StrContains("-_.", end.front());
-      const bool plain = end.empty() || end == ".txt" || end == ".md" || end == ".rst";
-      if ((more && !plain) || (stem == "COPYRIGHT" && plain && unit != name))
-        names.emplace_back(name);
-      break;
-    }
-  }
-  return names;
-}
-
-}  // namespace
-
 std::vector<ResidueUnit> FindResidue(absl::string_view rest,
                                      const std::vector<std::string>& licenses) {
   std::vector<ResidueUnit> residue;
-  VisitTerms(rest, licenses, [&](absl::string_view unit, int line) {
+  VisitResidue(rest, licenses, [&](absl::string_view unit, int line) {
     residue.push_back({Shown(unit), line, ReadScope(unit)});
     return residue.size() < kMaxUnits;
   });
   return residue;
-}
-
-std::vector<ResidueUnit> FindTermsInComments(absl::string_view comments,
-                                             const std::vector<std::string>& licenses) {
-  std::vector<ResidueUnit> terms;
-  VisitTerms(comments, licenses, [&](absl::string_view unit, int line) {
-    if (SpeaksOfTerms(Joined(Tokens(unit)))) terms.push_back({Shown(unit), line, {}});
-    return terms.size() < kMaxUnits;
-  });
-  return terms;
-}
-
-namespace {
-
-// Returns whether the paragraph is a heading: of Markdown, or underlined.
-bool IsHeading(absl::string_view text) {
-  const absl::string_view line = absl::StripAsciiWhitespace(text.substr(0, text.find('\n')));
-  const size_t next = text.find('\n');
-  const bool underlined = next != absl::string_view::npos && next + 1 < text.size() &&
-                          absl::StrContains("=-", text[next + 1]);
-  return line.size() <= kMaxHeading && (absl::StartsWith(line, "#") || underlined) &&
-         !absl::EndsWith(line, ".") && !absl::StrContains(line, "Copyright");
-}
-
-// Calls `visit` with each sentence and its line.
-template <typename Visit>
-void VisitSentences(absl::string_view text, const Visit& visit) {
-  size_t counted = 0;
-  int line = 1;
-  for (const Unit& paragraph : Paragraphs(text)) {
-    for (const Unit& sentence : Sentences(text, paragraph)) {
-      line += static_cast<int>(
-          std::count(text.begin() + static_cast<std::ptrdiff_t>(counted),
-                     text.begin() + static_cast<std::ptrdiff_t>(sentence.begin), '\n'));
-      counted = sentence.begin;
-      visit(text.substr(sentence.begin, sentence.end - sentence.begin), line);
-    }
-  }
-}
-
-}  // namespace
-
-bool LimitsLicense(absl::string_view sentence) {
-  const std::string text = Joined(Tokens(sentence));
-  return Restricts(text) ||
-         HasAny(text, {"except", "excluding", "only", "additional", "commons", "must", "not",
-                       "prohibited", "forbidden", "conditions", "research", "academic", "rider"});
-}
-
-// A section lasts up to the next heading.
-std::vector<ResidueUnit> FindRestrictions(absl::string_view text, bool prose) {
-  std::vector<ResidueUnit> found;
-  bool section = false;
-  VisitSentences(text, [&](absl::string_view sentence, int line) {
-    const std::string words = Joined(Tokens(sentence));
-    const bool licenses = HasAny(words, {"license", "licence", "licensed", "licensing", "terms",
-                                         "legal", "mit", "apache", "bsd"});
-    if (IsHeading(absl::StripLeadingAsciiWhitespace(sentence))) section = licenses;
-    if (found.size() == kMaxUnits || (prose && !section && !licenses)) return;
-    if (Restricts(words) &&
-        !HasAny(words, {"endorse", "as is", "warranty", "warranties", "except in compliance with",
-                        "or open source", "and open source"}))
-      found.push_back({Shown(sentence), line, {}});
-  });
-  return found;
-}
-
-absl::string_view GetTrainingUse(absl::string_view sentence) {
-  const std::string words = Joined(Tokens(sentence));
-  const bool trains = HasAny(words, {"train", "training", "trained", "data mining",
-                                     "machine learning", "fine tune", "finetune", "pretraining"});
-  const bool models =
-      HasAny(words, {"model", "models", "ai", "llm", "llms", "machine learning",
-                     "artificial intelligence", "neural", "data mining", "language models"});
-  const bool modal = HasAny(
-      words, {"may", "must", "shall", "permitted", "allowed", "prohibited", "forbidden", "granted",
-              "grant", "disallowed", "consent", "reserved", "reserves", "not", "no", "if"});
-  const bool work =
-      HasAny(words, {"software", "code", "work", "use", "used", "repository", "materials",
-                     "project", "data", "dataset", "it", "file", "files", "content", "license"});
-  if (!trains || !models || !modal || !work) return "";
-  if (HasAny(words, {"only", "unless", "consent", "permission", "provided", "subject", "must", "if",
-                     "requires", "except", "authorization"})) {
-    return "limited";
-  }
-  const bool forbids = HasAny(words, {"not", "no", "never", "prohibited", "forbidden", "disallowed",
-                                      "reserved", "reserves", "cannot", "excluding"});
-  return forbids ? "forbidden" : "permitted";
-}
-
-std::vector<ResidueUnit> FindTrainingTerms(absl::string_view text) {
-  std::vector<ResidueUnit> found;
-  VisitSentences(text, [&](absl::string_view sentence, int line) {
-    if (found.size() < kMaxUnits && !GetTrainingUse(sentence).empty())
-      found.push_back({Shown(sentence), line, {}});
-  });
-  return found;
-}
-
-std::vector<ResidueUnit> FindOtherLicenseFiles(absl::string_view comments) {
-  std::vector<ResidueUnit> named;
-  for (const Unit& paragraph : Paragraphs(comments)) {
-    const absl::string_view text =
-        comments.substr(paragraph.begin, paragraph.end - paragraph.begin);
-    if (!SpeaksOfTerms(Joined(Tokens(text)))) continue;
-    std::vector<std::string> names = LicenseFileNames(text);
-    if (names.empty()) continue;
-    const auto line = std::count(
-        comments.begin(), comments.begin() + static_cast<std::ptrdiff_t>(paragraph.begin), '\n');
-    named.push_back({Shown(text), static_cast<int>(line) + 1, std::move(names)});
-    if (named.size() == kMaxUnits) break;
-  }
-  return named;
 }
 
 bool IsNameLike(const std::vector<std::string>& words) {

@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_TEXT_RESIDUE_H_
 #define KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_TEXT_RESIDUE_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct ResidueUnit {
   int line = 0;      // from 1
   // It only says under which licence some paths are ("the files in python/x are under Y"): these.
   std::vector<std::string> paths;
+  bool harmless = false;  // see FindOtherLicenseFiles
 };
 
 // Returns what of `rest` may take away a right or add a duty: all that is not known to be harmless,
@@ -28,28 +30,10 @@ struct ResidueUnit {
 std::vector<ResidueUnit> FindResidue(absl::string_view rest,
                                      const std::vector<std::string>& licenses);
 
-// Returns the sentences of a file's comments that speak of what may be done with the work, and are
-// not known to be harmless, at most 8. Other sentences describe code.
-std::vector<ResidueUnit> FindTermsInComments(absl::string_view comments,
-                                             const std::vector<std::string>& licenses);
-
-// Returns the sentences that forbid something or limit it to a purpose, at most 8. `prose`: only
-// those in a section about the licence, or that speak of a licence.
-std::vector<ResidueUnit> FindRestrictions(absl::string_view text, bool prose);
-
-// Returns the sentences that speak of training models with the work, at most 8.
-std::vector<ResidueUnit> FindTrainingTerms(absl::string_view text);
-
-// Returns whether a sentence that names a licence may take something of it back.
-bool LimitsLicense(absl::string_view sentence);
-
-// Returns what such a sentence says: "forbidden", "limited" or "permitted"; empty for other
-// sentences.
-absl::string_view GetTrainingUse(absl::string_view sentence);
-
-// Returns the paragraphs of comments that refer to a licence file which is not simply the source's
-// LICENSE: COPYRIGHT, LICENSE.bsd. `paths` has the names.
-std::vector<ResidueUnit> FindOtherLicenseFiles(absl::string_view comments);
+// Calls `visit` with each sentence that is not known to be harmless, as a whole, line by line or
+// clause by clause, and with its line, until it returns false.
+void VisitResidue(absl::string_view text, const std::vector<std::string>& licenses,
+                  const std::function<bool(absl::string_view, int)>& visit);
 
 // Returns whether words in the place of a holder's name can be one: at most 24, none
 // with which a sentence can forbid or require anything.

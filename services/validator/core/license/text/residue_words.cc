@@ -79,7 +79,7 @@ constexpr char kPlainWords[] =
     "depends beyond standard parser modified note bundle holds versioning records wants further "
     "mark specific particular commit message change "
     "changes committed nor choose chosen apache2 tree headers one ones like well just very far "
-    "long great better";
+    "long great better accompanying retain retains retained";
 
 // Words with which a sentence can forbid, require or limit something. No name has one of them.
 constexpr char kDecisiveWords[] =
@@ -237,6 +237,8 @@ constexpr const char* kHarmlessPhrases[] = {
     "distributed under the terms of",
     "should indicate their copyright solely in the commit message",
     "public domain",
+    "use modification and distribution are subject to the",
+    "use modification and distribution is subject to the",
 };
 
 constexpr ExceptionText kExceptionTexts[] = {
@@ -265,6 +267,14 @@ constexpr ExceptionText kExceptionTexts[] = {
 constexpr const char* kPermissive[] = {
     "MIT",   "ISC",  "BSD-2-Clause", "BSD-3-Clause",      "0BSD", "Zlib", "NCSA", "BSL-1.0", "X11",
     "MIT-0", "HPND", "Unlicense",    "BSD-2-Clause-Views"};
+
+constexpr const char* kKnownNotices[] = {
+    "Licensed to the Apache Software Foundation (ASF) under one or more contributor license "
+    "agreements. See the NOTICE file distributed with this work for additional information "
+    "regarding copyright ownership. The ASF licenses this file to you under the Apache License, "
+    "Version 2.0 (the \"License\"); you may not use this file except in compliance with the "
+    "License. You may obtain a copy of the License at",
+};
 
 }  // namespace
 
@@ -304,5 +314,6 @@ absl::Span<const char* const> NameFrames() { return kFrames; }
 absl::Span<const char* const> HarmlessPhrases() { return kHarmlessPhrases; }
 absl::Span<const ExceptionText> ExceptionTexts() { return kExceptionTexts; }
 absl::Span<const char* const> PermissiveLicenses() { return kPermissive; }
+absl::Span<const char* const> KnownNotices() { return kKnownNotices; }
 
 }  // namespace kernelmill::validator

@@ -35,6 +35,9 @@ absl::Span<const ExceptionText> ExceptionTexts();
 // Licences whose sentences may be beside any other: each grants, disclaims or asks for notices.
 absl::Span<const char* const> PermissiveLicenses();
 
+// Notices that many projects have above the notice of a licence of the list.
+absl::Span<const char* const> KnownNotices();
+
 }  // namespace kernelmill::validator
 
 #endif  // KERNELMILL_SERVICES_VALIDATOR_CORE_LICENSE_TEXT_RESIDUE_WORDS_H_

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <iterator>
 #include <utility>
 
@@ -20,8 +21,10 @@
 #include "common/source_files/source_files.h"
 #include "common/spdx/text/words.h"
 #include "services/validator/core/license/text/residue.h"
+#include "services/validator/core/license/text/terms.h"
 #include "services/validator/core/license/text/text.h"
 #include "services/validator/core/license/words/attribution.h"
+#include "services/validator/core/license/words/notice.h"
 
 namespace kernelmill::validator {
 namespace {
@@ -44,6 +47,43 @@ bool IsChoice(absl::string_view name) {
   }
   return false;
 }
+
+// The part of a source that a licence file is about by its name: LICENSE-CODE, LICENSE-MODEL.
+enum class About { kAll, kCode, kModel, kDocuments };
+
+About WhatItIsAbout(absl::string_view name) {
+  const size_t cut = name.find_first_of("-._");
+  if (cut == absl::string_view::npos) return About::kAll;
+  const absl::string_view rest = name.substr(cut + 1);
+  const absl::string_view word = rest.substr(0, rest.find_first_of("-._"));
+  const auto is = [&](std::initializer_list<absl::string_view> words) {
+    return absl::c_linear_search(words, word);
+  };
+  if (is({"code", "source", "software"})) return About::kCode;
+  if (is({"model", "models", "weights", "checkpoint", "checkpoints", "data", "dataset",
+          "datasets"}))
+    return About::kModel;
+  if (is({"doc", "docs", "documentation", "content", "media", "images", "fonts", "logo"}))
+    return About::kDocuments;
+  return About::kAll;
+}
+
+// Returns the files without those that are not about code: of models and data if another file says
+// that it is about the code, and of documents if any other file is there.
+std::vector<const v1::SourceFile*> FilesOfCode(const std::vector<const v1::SourceFile*>& files) {
+  const auto is = [](const v1::SourceFile* file, About about) {
+    return WhatItIsAbout(LowerName(*file)) == about;
+  };
+  const bool code = absl::c_any_of(files, [&](const auto* file) { return is(file, About::kCode); });
+  std::vector<const v1::SourceFile*> kept;
+  for (const v1::SourceFile* file : files) {
+    if (is(file, About::kDocuments) || (code && is(file, About::kModel))) continue;
+    kept.push_back(file);
+  }
+  return kept.empty() ? files : kept;
+}
+
+bool IsAgreement(const v1::SourceFile& file) { return absl::StartsWith(LowerName(file), "eula"); }
 
 // Joins findings to all of them, or to any. The result is unrecognized if one of them is.
 LicenseFinding Join(std::vector<LicenseFinding> findings, bool any) {
@@ -89,7 +129,8 @@ bool OffersChoice(const v1::SourceFile& file) {
 
 // Reads the licence files of a folder. Choices are joined with OR. A plain LICENSE beside them
 // holds too, unless it only explains the choice or repeats one of them.
-LicenseFinding ReadFolder(const std::vector<const v1::SourceFile*>& files) {
+LicenseFinding ReadFolder(const std::vector<const v1::SourceFile*>& all) {
+  const std::vector<const v1::SourceFile*> files = FilesOfCode(all);
   std::vector<LicenseFinding> choices;
   std::vector<LicenseFinding> plain;
   for (const v1::SourceFile* file : files) {
@@ -120,6 +161,17 @@ bool IsBlank(const v1::SourceFile& file) {
 }
 
 }  // namespace
+
+LicenseFinding ReadTogether(const v1::SourceTree& tree,
+                            const std::function<bool(const v1::SourceFile&)>& wanted) {
+  std::vector<const v1::SourceFile*> files;
+  for (const v1::SourceFile& file : tree.license_files()) {
+    if (!IsBlank(file) && wanted(file)) files.push_back(&file);
+  }
+  LicenseFinding finding = ReadFolder(files);
+  if (finding.path.empty() && !files.empty()) finding.path = files.front()->path();
+  return finding;
+}
 
 LicenseFiles::LicenseFiles(const v1::SourceTree& tree) {
   for (const v1::SourceFile& file : tree.license_files()) {
@@ -202,43 +254,81 @@ const LicenseFinding* LicenseFiles::Named(absl::string_view path, absl::string_v
 
 // A file of terms counts as a whole. A NOTICE file with licence texts lists those of others. In a
 // README only what is in a section about its licence, or speaks of it, counts.
-Evidence LicenseFiles::ReadTerms(const std::vector<const v1::SourceFile*>& files) {
-  Evidence terms;
-  for (const v1::SourceFile* file : files) {
-    const absl::string_view text = absl::string_view(file->content()).substr(0, kMaxLicenseBytes);
-    std::vector<ResidueUnit> units;
-    switch (source_files::GetKind(file->path())) {
-      case source_files::Kind::kTerms:
-        units = FindResidue(text, {});
-        break;
-      case source_files::Kind::kReadme:
-        units = FindRestrictions(text, /*prose=*/true);
-        break;
-      default:
-        // With licence texts in it, it lists those of others.
-        if (MatchLicenseTexts(text).licenses.empty()) units = FindRestrictions(text, false);
-    }
-    Evidence found;
-    for (const ResidueUnit& unit : units) {
-      found.push_back(
-          MakeEvidence("residue", kAdditionalTerms, unit.text, 0, {unit.line, unit.line}));
-    }
-    SetPath(file->path(), &found);
-    Append(found, &terms);
+Evidence LicenseFiles::ReadTerms(const v1::SourceFile& file) {
+  const absl::string_view text = absl::string_view(file.content()).substr(0, kMaxLicenseBytes);
+  std::vector<ResidueUnit> units;
+  switch (source_files::GetKind(file.path())) {
+    case source_files::Kind::kTerms:
+      units = FindResidue(text, {});
+      break;
+    case source_files::Kind::kReadme:
+      units = FindRestrictions(text, /*prose=*/true);
+      break;
+    default:
+      // With licence texts in it, it lists those of others.
+      if (MatchLicenseTexts(text).licenses.empty()) units = FindRestrictions(text, false);
   }
-  return terms;
+  Evidence found;
+  for (const ResidueUnit& unit : units) {
+    found.push_back(
+        MakeEvidence("residue", kAdditionalTerms, unit.text, 0, {unit.line, unit.line}));
+  }
+  SetPath(file.path(), &found);
+  return found;
 }
 
-Evidence LicenseFiles::FindTerms(absl::string_view path, absl::string_view top) {
+namespace {
+
+// Returns the licences that a README names for the folder that it is in: "The files in this folder
+// are licensed under CC BY-NC 4.0".
+Evidence ReadFolderNotices(const v1::SourceFile& file) {
+  Evidence found;
+  const absl::string_view text = absl::string_view(file.content()).substr(0, kMaxLicenseBytes);
+  for (const ResidueUnit& unit : FindStatementsOfFolder(text)) {
+    const Notice notice = ReadNotice(spdx::SentenceWords(unit.text));
+    for (const SpdxExpression& license : notice.own) {
+      found.push_back(
+          MakeEvidence("notice", license.ToString(), unit.text, 0, {unit.line, unit.line}));
+    }
+  }
+  SetPath(file.path(), &found);
+  return found;
+}
+
+// Returns whether the folder's licence says for which paths the agreement is, and none of them has
+// the file.
+bool IsAgreementOfOthers(const LicenseFinding& finding, absl::string_view path) {
+  bool of_some = false;
+  for (const LicensePart& part : finding.parts) {
+    if (!absl::StrContains(part.title, "EULA")) continue;
+    of_some = true;
+    if (ListsPath(part, path)) return false;
+  }
+  return of_some;
+}
+
+}  // namespace
+
+Evidence LicenseFiles::FindTerms(absl::string_view path, absl::string_view top, bool states_own) {
   Evidence terms;
   std::string folder(path.size() > kMaxPathBytes ? top : ParentFolder(path));
   while (true) {
     const auto found = folders_.find(folder);
     if (found != folders_.end()) {
       Folder& here = found->second;
-      if (!here.terms_read) here.terms = ReadTerms(here.besides);
-      here.terms_read = true;
+      if (!here.terms_read) {
+        here.terms_read = true;
+        const bool licensed = !here.files.empty() || folder.empty();
+        for (const v1::SourceFile* file : here.besides) {
+          Append(ReadTerms(*file), IsAgreement(*file) ? &here.agreement : &here.terms);
+          const bool readme = source_files::GetKind(file->path()) == source_files::Kind::kReadme;
+          if (readme && !licensed) Append(ReadFolderNotices(*file), &here.terms);
+        }
+      }
       Append(here.terms, &terms);
+      const LicenseFinding* finding = here.agreement.empty() ? nullptr : InFolder(folder);
+      const bool others = finding != nullptr && IsAgreementOfOthers(*finding, path);
+      if (!states_own && !others) Append(here.agreement, &terms);
     }
     if (folder.size() <= top.size()) return terms;
     folder = std::string(ParentFolder(folder));

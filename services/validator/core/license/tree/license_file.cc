@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "common/spdx/text/words.h"
+#include "services/validator/core/license/text/terms.h"
 #include "services/validator/core/license/text/text.h"
 #include "services/validator/core/license/words/attribution.h"
 #include "services/validator/core/license/words/notice.h"
@@ -473,6 +474,13 @@ std::optional<LicenseFinding> FromAggregate(absl::string_view text, const Aggreg
 }
 
 }  // namespace
+
+bool ListsPath(const LicensePart& part, absl::string_view path) {
+  return absl::c_any_of(part.paths, [&](absl::string_view listed) {
+    return absl::StartsWith(path, listed) &&
+           (path.size() == listed.size() || path[listed.size()] == '/');
+  });
+}
 
 // Reads at most kMaxLicenseBytes. If the main part of an aggregate is not understood, the file is
 // read as one text.

@@ -24,6 +24,9 @@ struct LicensePart {
   std::vector<std::string> copyrights;
 };
 
+// Returns whether the part lists the file or a folder that holds it.
+bool ListsPath(const LicensePart& part, absl::string_view path);
+
 // The result of reading a licence file, or a folder's licence files together.
 struct LicenseFinding {
   std::optional<SpdxExpression> license;  // absent: not recognized

@@ -15,6 +15,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "common/base/glob.h"
 #include "common/base/path.h"
 #include "common/base/text.h"
 #include "common/code/lexer.h"
@@ -68,65 +69,203 @@ bool TakeKey(absl::string_view line, absl::string_view key, absl::string_view* v
   return true;
 }
 
-void ReadTomlLine(absl::string_view line, int number, std::vector<Declaration>* found) {
-  absl::string_view value;
-  const std::vector<absl::string_view> strings = Strings(line);
-  if (TakeKey(line, "license", &value) && !strings.empty()) {
-    // { file = "LICENSE" } names a file, which is read on its own.
-    const bool table = absl::StartsWith(value, "{");
-    if (!table || absl::StrContains(value, "text")) {
-      found->push_back({std::string(strings.front()), number});
+// Returns the first string behind `key =` in an inline table: { text = "MIT" }.
+std::optional<std::string> FindInTable(absl::string_view table, absl::string_view key) {
+  const size_t at = table.find(key);
+  if (at == absl::string_view::npos) return std::nullopt;
+  const absl::string_view rest = absl::StripLeadingAsciiWhitespace(table.substr(at + key.size()));
+  if (!absl::StartsWith(rest, "=")) return std::nullopt;
+  const std::vector<absl::string_view> strings = Strings(rest);
+  if (strings.empty()) return std::nullopt;
+  return std::string(strings.front());
+}
+
+// Reads pyproject.toml line by line: the sections about a package, strings over several lines, and
+// arrays over several lines.
+class TomlReader {
+ public:
+  std::vector<Declaration> Read(absl::string_view content) {
+    for (const absl::string_view line : absl::StrSplit(content, '\n')) {
+      ++number_;
+      ReadLine(line);
+      if (found_.size() >= kMaxDeclarations) break;
     }
-    return;
+    return std::move(found_);
   }
-  for (const absl::string_view text : strings) {
-    if (IsClassifier(text)) found->push_back({std::string(text), number});
-  }
-}
 
-void ReadCfgLine(absl::string_view line, int number, std::vector<Declaration>* found) {
-  absl::string_view value;
-  if (TakeKey(line, "license", &value) && !value.empty()) {
-    found->push_back({std::string(value), number});
-  } else if (IsClassifier(absl::StripAsciiWhitespace(line))) {
-    found->push_back({std::string(absl::StripAsciiWhitespace(line)), number});
-  }
-}
+ private:
+  enum class Section { kOther, kProject, kLicense, kTool };
 
-// Reads the sections about a package: [project], [tool.poetry], [metadata].
-std::vector<Declaration> ReadSections(absl::string_view content, bool toml) {
-  std::vector<Declaration> found;
-  bool ours = false;
-  int number = 0;
-  for (absl::string_view line : absl::StrSplit(content, '\n')) {
-    ++number;
+  void ReadLine(absl::string_view line) {
+    if (!quote_.empty()) {
+      ReadText(line);
+      return;
+    }
     const absl::string_view text = absl::StripAsciiWhitespace(line);
-    if (absl::StartsWith(line, "[")) {
-      ours = toml ? text == "[project]" || text == "[tool.poetry]" : text == "[metadata]";
-    } else if (ours && toml) {
-      ReadTomlLine(text, number, &found);
-    } else if (ours) {
-      ReadCfgLine(line, number, &found);
+    if (absl::StartsWith(text, "[") && !in_files_ && line[0] == '[') {
+      section_ = text == "[project]" || text == "[tool.poetry]" ? Section::kProject
+                 : text == "[project.license]"                  ? Section::kLicense
+                 : text == "[tool.setuptools]"                  ? Section::kTool
+                                                                : Section::kOther;
+      return;
     }
-    if (found.size() >= kMaxDeclarations) break;
+    if (section_ == Section::kOther) return;
+    if (in_files_) {
+      AddFiles(text);
+      return;
+    }
+    absl::string_view value;
+    if (TakeKey(text, "license-files", &value) || TakeKey(text, "license-files.paths", &value) ||
+        TakeKey(text, "license-files.globs", &value)) {
+      AddFiles(value);
+    } else if (section_ == Section::kLicense) {
+      if (TakeKey(text, "text", &value)) ReadValue(value);
+      if (TakeKey(text, "file", &value)) AddFiles(value);
+    } else if (section_ == Section::kProject) {
+      ReadProjectLine(text);
+    }
   }
-  return found;
-}
 
-// Finds license="..." and classifiers among the string literals, wherever they are in the file.
+  void ReadProjectLine(absl::string_view text) {
+    absl::string_view value;
+    if (TakeKey(text, "license.text", &value)) {
+      ReadValue(value);
+    } else if (TakeKey(text, "license.file", &value)) {
+      AddFiles(value);
+    } else if (TakeKey(text, "license", &value)) {
+      ReadLicense(value);
+    } else {
+      for (const absl::string_view one : Strings(text)) {
+        if (IsClassifier(one)) found_.push_back({std::string(one), number_});
+      }
+    }
+  }
+
+  void ReadLicense(absl::string_view value) {
+    if (!absl::StartsWith(value, "{")) {
+      ReadValue(value);
+      return;
+    }
+    const size_t quotes = std::min(value.find("\"\"\""), value.find("'''"));
+    if (quotes != absl::string_view::npos && absl::StrContains(value.substr(0, quotes), "text")) {
+      ReadValue(value.substr(quotes));
+    } else if (const std::optional<std::string> text = FindInTable(value, "text")) {
+      found_.push_back({*text, number_});
+    } else if (const std::optional<std::string> file = FindInTable(value, "file")) {
+      found_.push_back({*file, number_, /*is_file=*/true});
+    }
+  }
+
+  // Reads a string, which may go on over several lines.
+  void ReadValue(absl::string_view value) {
+    for (const absl::string_view quote : {"\"\"\"", "'''"}) {
+      if (!absl::ConsumePrefix(&value, quote)) continue;
+      quote_ = std::string(quote);
+      text_ = {"", number_};
+      ReadText(value);
+      return;
+    }
+    const std::vector<absl::string_view> strings = Strings(value);
+    if (!strings.empty()) found_.push_back({std::string(strings.front()), number_});
+  }
+
+  void ReadText(absl::string_view line) {
+    const size_t end = line.find(quote_);
+    absl::StrAppend(&text_.text, line.substr(0, end), "\n");
+    if (end == absl::string_view::npos) return;
+    quote_.clear();
+    found_.push_back(std::move(text_));
+  }
+
+  // Adds the names of files in an array, or in one line of it.
+  void AddFiles(absl::string_view value) {
+    for (const absl::string_view one : Strings(value)) {
+      found_.push_back({std::string(one), number_, /*is_file=*/true});
+    }
+    const bool opens = absl::StartsWith(value, "[") || absl::StartsWith(value, "{");
+    in_files_ = (in_files_ || opens) && !absl::StrContains(value, "]");
+  }
+
+  Section section_ = Section::kOther;
+  int number_ = 0;
+  std::string quote_;  // the end of the string that is being read
+  Declaration text_;
+  bool in_files_ = false;
+  std::vector<Declaration> found_;
+};
+
+// Reads [metadata] of setup.cfg.
+class CfgReader {
+ public:
+  std::vector<Declaration> Read(absl::string_view content) {
+    for (const absl::string_view line : absl::StrSplit(content, '\n')) {
+      ++number_;
+      const absl::string_view text = absl::StripAsciiWhitespace(line);
+      if (absl::StartsWith(line, "[")) {
+        ours_ = text == "[metadata]";
+        in_files_ = false;
+      } else if (ours_) {
+        ReadLine(line, text);
+      }
+      if (found_.size() >= kMaxDeclarations) break;
+    }
+    return std::move(found_);
+  }
+
+ private:
+  void ReadLine(absl::string_view line, absl::string_view text) {
+    absl::string_view value;
+    if (TakeKey(line, "license", &value) && !value.empty()) {
+      found_.push_back({std::string(value), number_});
+    } else if (IsClassifier(text)) {
+      found_.push_back({std::string(text), number_});
+    } else if (TakeKey(line, "license_files", &value) || TakeKey(line, "license_file", &value) ||
+               TakeKey(line, "license-files", &value)) {
+      in_files_ = true;
+      AddFiles(value);
+    } else if (in_files_ && !line.empty() && absl::ascii_isspace(line[0])) {
+      AddFiles(text);
+    } else {
+      in_files_ = false;
+    }
+  }
+
+  void AddFiles(absl::string_view value) {
+    for (const absl::string_view one :
+         absl::StrSplit(value, absl::ByAnyChar(", \t\r"), absl::SkipEmpty())) {
+      if (one[0] == '#') break;
+      found_.push_back({std::string(one), number_, /*is_file=*/true});
+    }
+  }
+
+  int number_ = 0;
+  bool ours_ = false;
+  bool in_files_ = false;
+  std::vector<Declaration> found_;
+};
+
+// Finds license="...", license_files=[...] and classifiers among the string literals, wherever they
+// are in the file.
 std::vector<Declaration> ReadSetupPy(absl::string_view content) {
   std::vector<Declaration> found;
   const std::vector<Token> tokens = code::Lex(content, code::Language::kPython);
   const char* counted = content.data();
   int line = 1;
+  bool in_files = false;
   for (size_t i = 0; i < tokens.size() && found.size() < kMaxDeclarations; ++i) {
     const Token& token = tokens[i];
+    const bool assigned = i >= 2 && tokens[i - 1].text == "=";
+    const absl::string_view name = assigned ? tokens[i - 2].text : absl::string_view();
+    const bool files = name == "license_files" || name == "license_file";
+    in_files = (in_files || files) && token.text != "]" && token.text != ")";
     if (token.kind != Token::kString) continue;
     line += static_cast<int>(std::count(counted, token.text.data(), '\n'));
     counted = token.text.data();
     const absl::string_view text = code::PythonStringContent(token.text);
-    const bool argument = i >= 2 && tokens[i - 1].text == "=" && tokens[i - 2].text == "license";
-    if (argument || IsClassifier(text)) found.push_back({std::string(text), line});
+    const bool is_file = in_files && !IsClassifier(text);
+    if (name == "license" || IsClassifier(text) || is_file)
+      found.push_back({std::string(text), line, is_file});
+    if (files) in_files = false;  // one string, not a list
   }
   return found;
 }
@@ -190,16 +329,57 @@ std::vector<Declaration> ReadDeclarations(absl::string_view path, absl::string_v
   content = content.substr(0, kMaxBytes);
   const absl::string_view name = BaseName(path);
   std::vector<Declaration> found;
-  if (name == "pyproject.toml") found = ReadSections(content, /*toml=*/true);
-  if (name == "setup.cfg") found = ReadSections(content, /*toml=*/false);
+  if (name == "pyproject.toml") found = TomlReader().Read(content);
+  if (name == "setup.cfg") found = CfgReader().Read(content);
   if (name == "setup.py") found = ReadSetupPy(content);
-  std::stable_partition(found.begin(), found.end(),
-                        [](const Declaration& one) { return !IsClassifier(one.text); });
+  std::stable_partition(found.begin(), found.end(), [](const Declaration& one) {
+    return !one.is_file && !IsClassifier(one.text);
+  });
   return found;
 }
 
+namespace {
+
+// Returns the licence of the files of a tree that the declarations name, all of them together;
+// nothing if none of them is a licence file of the tree.
+std::optional<v1::License> ReadDeclaredFiles(absl::string_view path,
+                                             const std::vector<Declaration>& declarations,
+                                             const v1::SourceTree& tree) {
+  std::vector<std::string> globs;
+  for (const Declaration& declared : declarations) {
+    const absl::string_view name = absl::StripPrefix(declared.text, "./");
+    if (declared.is_file && !name.empty())
+      globs.push_back(
+          absl::StrCat(ParentFolder(path), ParentFolder(path).empty() ? "" : "/", name));
+  }
+  const absl::StatusOr<GlobSet> named = GlobSet::Compile(globs, {});
+  if (globs.empty() || !named.ok()) return std::nullopt;
+  const LicenseFinding finding = ReadTogether(tree, [&](const v1::SourceFile& file) {
+    const source_files::Kind kind = source_files::GetKind(file.path());
+    return (kind == source_files::Kind::kLicense || kind == source_files::Kind::kLicenseText) &&
+           named->Matches(file.path());
+  });
+  if (finding.path.empty()) return std::nullopt;
+  v1::License license;
+  license.set_expression(finding.license.has_value() ? finding.license->ToString()
+                                                     : std::string(spdx::kNoAssertion));
+  license.set_confidence(finding.license.has_value() ? std::min(finding.confidence, kLicenseField)
+                                                     : 0);
+  license.set_evidence(absl::StrCat("metadata:", ToUtf8(path)));
+  for (const v1::LicenseEvidence& one : finding.evidence) *license.add_found() = one;
+  license.mutable_copyrights()->Assign(finding.copyrights.begin(), finding.copyrights.end());
+  return license;
+}
+
+// Returns the rule that a declaration is evidence of.
+absl::string_view GetRule(const Declaration& declared) {
+  return declared.is_file ? "file" : IsClassifier(declared.text) ? "classifier" : "field";
+}
+
+}  // namespace
+
 // The first field that is understood decides. Only without one do the classifiers count, all
-// together.
+// together. The name of a file is nothing that is understood.
 std::optional<v1::License> ReadDeclared(absl::string_view path,
                                         const std::vector<Declaration>& declarations) {
   v1::License classified;
@@ -208,18 +388,18 @@ std::optional<v1::License> ReadDeclared(absl::string_view path,
   for (const Declaration& declared : declarations) {
     const absl::string_view field = absl::StripAsciiWhitespace(declared.text);
     if (field.empty() || absl::EndsWith(field, "OSI Approved")) continue;
-    const bool classifier = IsClassifier(field);
-    if (!classifier) {
+    if (!declared.is_file && !IsClassifier(field)) {
       std::optional<v1::License> license = ReadField({std::string(field), declared.line});
       if (license.has_value()) return Placed(path, *std::move(license));
-    } else if (std::optional<SpdxExpression> license = ReadClassifier(field)) {
+    } else if (std::optional<SpdxExpression> license =
+                   declared.is_file ? std::nullopt : ReadClassifier(field)) {
       *classified.add_found() = MakeEvidence("classifier", license->ToString(), field,
                                              kClassifierField, {declared.line, declared.line});
       classes.push_back(*std::move(license));
       continue;
     }
-    *unclear.add_found() = MakeEvidence(classifier ? "classifier" : "field", "", field, 0,
-                                        {declared.line, declared.line});
+    *unclear.add_found() =
+        MakeEvidence(GetRule(declared), "", field, 0, {declared.line, declared.line});
   }
   if (!classes.empty()) {
     classified.set_expression(SpdxExpression::All(std::move(classes)).ToString());
@@ -231,6 +411,7 @@ std::optional<v1::License> ReadDeclared(absl::string_view path,
   return Placed(path, std::move(unclear));
 }
 
+// The text of a file that a package names is surer than the name of its licence, so it comes first.
 PackageMetadata::PackageMetadata(const v1::SourceTree& tree) {
   std::vector<Declaration> declared;
   for (const std::string& text : tree.declared_licenses()) declared.push_back({text, 0});
@@ -238,8 +419,9 @@ PackageMetadata::PackageMetadata(const v1::SourceTree& tree) {
   for (const absl::string_view wanted : source_files::kMetadataFiles) {
     for (const v1::SourceFile& file : tree.license_files()) {
       if (BaseName(file.path()) != wanted) continue;
-      std::optional<v1::License> license =
-          ReadDeclared(file.path(), ReadDeclarations(file.path(), file.content()));
+      const std::vector<Declaration> declarations = ReadDeclarations(file.path(), file.content());
+      std::optional<v1::License> license = ReadDeclaredFiles(file.path(), declarations, tree);
+      if (!license.has_value()) license = ReadDeclared(file.path(), declarations);
       if (license.has_value())
         folders_.emplace(std::string(ParentFolder(file.path())), *std::move(license));
     }

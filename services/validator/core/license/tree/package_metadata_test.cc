@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "services/validator/core/license/text/samples.h"
 
 namespace kernelmill::validator {
 namespace {
@@ -21,7 +22,6 @@ TEST(PackageMetadataTest, PyprojectDeclaresByExpressionTableOrClassifier) {
   EXPECT_EQ(Declared("pyproject.toml", "[project]\nname = \"x\"\nlicense = \"MIT\"\n"), "MIT@3");
   EXPECT_EQ(Declared("a/pyproject.toml", "[project]\nlicense = { text = \"BSD-3-Clause\" }\n"),
             "BSD-3-Clause@2");
-  EXPECT_EQ(Declared("pyproject.toml", "[project]\nlicense = {file = \"LICENSE\"}\n"), "");
   EXPECT_EQ(Declared("pyproject.toml", "[tool.poetry]\nlicense = 'Apache-2.0'  # x\n"),
             "Apache-2.0@2");
   EXPECT_EQ(Declared("pyproject.toml",
@@ -44,6 +44,76 @@ TEST(PackageMetadataTest, SetupCfgAndSetupPyDeclareToo) {
   EXPECT_EQ(Declared("setup.py", "setup(classifiers=['License :: OSI Approved :: MIT License'])"),
             "MIT@1");
   EXPECT_EQ(Declared("setup.py", "# license='MIT'\nlicense = read('x')\n"), "");
+}
+
+TEST(PackageMetadataTest, ALicenceTextMayGoOverSeveralLines) {
+  const std::string mit = SampleText("MIT");
+  for (const std::string quote : {"\"\"\"", "'''"}) {
+    EXPECT_EQ(Declared("pyproject.toml", "[project]\nlicense = {text = " + quote +
+                                             "MIT License\n\n" + mit + quote + "}\nname = \"x\"\n"),
+              "MIT@2")
+        << quote;
+    EXPECT_EQ(Declared("pyproject.toml",
+                       "[project.license]\ntext = " + quote + "\n" + mit + quote + "\n"),
+              "MIT@2");
+  }
+  EXPECT_EQ(Declared("pyproject.toml", "[project]\nlicense.text = \"Zlib\"\n"), "Zlib@2");
+  EXPECT_EQ(Declared("pyproject.toml", "[project.license]\ntext = \"Zlib\"\n"), "Zlib@2");
+  EXPECT_EQ(Declared("pyproject.toml", "[project]\nlicense = \"MIT AND (Apache-2.0 OR ISC)\"\n"),
+            "MIT AND (Apache-2.0 OR ISC)@2");
+}
+
+TEST(PackageMetadataTest, ANamedFileSaysThatThereIsALicence) {
+  for (const std::string line :
+       {"license = {file = \"LICENSE\"}", "license.file = \"LICENSE\"",
+        "license-files = [\"LICENSE\"]", "license-files = [\n  \"LICENSE\",\n]",
+        "license-files = { paths = [\"LICENSE\"] }"}) {
+    EXPECT_EQ(Declared("pyproject.toml", "[project]\n" + line + "\n").substr(0, 12), "NOASSERTION@")
+        << line;
+    EXPECT_EQ(Declared("pyproject.toml", "[project]\n" + line +
+                                             "\nclassifiers = [\"License :: OSI "
+                                             "Approved :: MIT License\"]\n")
+                  .substr(0, 4),
+              "MIT@")
+        << line;
+  }
+  EXPECT_EQ(Declared("pyproject.toml", "[project.license]\nfile = \"LICENSE\"\n"), "NOASSERTION@2");
+  EXPECT_EQ(Declared("pyproject.toml", "[tool.setuptools]\nlicense-files = [\"LICENSE\"]\n"),
+            "NOASSERTION@2");
+  for (const std::string line : {"license_files = LICENSE, NOTICE", "license_file = LICENSE",
+                                 "license_files =\n    LICENSE\n    NOTICE"}) {
+    EXPECT_EQ(Declared("setup.cfg", "[metadata]\n" + line + "\nname = x\n").substr(0, 12),
+              "NOASSERTION@")
+        << line;
+  }
+  EXPECT_EQ(Declared("setup.py", "setup(license_files=['LICENSE', 'NOTICE'], name='x')"),
+            "NOASSERTION@1");
+  EXPECT_EQ(Declared("setup.py", "setup(license_file='LICENSE', name='x', license='ISC')"),
+            "ISC@1");
+  EXPECT_EQ(Declared("setup.py", "setup(license_files=('a',), packages=['MIT'])"), "NOASSERTION@1");
+}
+
+TEST(PackageMetadataTest, TheFilesThatAPackageNamesAreRead) {
+  v1::SourceTree tree;
+  const auto add = [&](const std::string& path, const std::string& content) {
+    v1::SourceFile& file = *tree.add_license_files();
+    file.set_path(path);
+    file.set_content(content);
+  };
+  add("legal/LICENSE.kernels", SampleText("Zlib"));
+  add("legal/COPYING", SampleText("ISC"));
+  add("legal/licenses/odd", "terms of our own");
+  add("a/pyproject.toml", "[project]\nlicense = \"MIT\"\n");
+  add("pyproject.toml",
+      "[project]\nlicense-files = [\"legal/LICEN[CS]E*\", \"legal/COPYING\"]\nlicense = \"MIT\"\n");
+  add("b/setup.cfg", "[metadata]\nlicense_files = ./LICENSE\n");
+  add("b/LICENSE", SampleText("BSD-3-Clause"));
+  const PackageMetadata packages(tree);
+  EXPECT_EQ(packages.Nearest("k.py")->expression(), "Zlib AND ISC");
+  EXPECT_EQ(packages.Nearest("k.py")->evidence(), "metadata:pyproject.toml");
+  EXPECT_EQ(packages.Nearest("k.py")->found(0).path(), "legal/LICENSE.kernels");
+  EXPECT_EQ(packages.Nearest("a/k.py")->expression(), "MIT");
+  EXPECT_EQ(packages.Nearest("b/k.py")->expression(), "BSD-3-Clause");
 }
 
 TEST(PackageMetadataTest, AVagueDeclarationAssertsNothing) {

@@ -12,6 +12,9 @@ namespace kernelmill::validator {
 struct CommentLine {
   absl::string_view text;
   int number = 0;  // the line of the file, from 1
+  // It is in a docstring, or below code: what it says is more likely about the code than about the
+  // licence of the file.
+  bool prose = false;
 };
 
 // Comments on consecutive lines, or one docstring.

@@ -8,14 +8,17 @@
 #include <cstddef>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "common/code/lexer.h"
 #include "common/code/python.h"
 #include "common/spdx/text/words.h"
+#include "services/validator/core/license/text/terms.h"
 #include "services/validator/core/license/text/text.h"
 #include "services/validator/core/license/words/attribution.h"
 #include "services/validator/core/license/words/comment_blocks.h"
@@ -55,12 +58,13 @@ class HeadReader {
     bool before_code = true;
     for (const Token& token : code::Lex(head, c_like ? Language::kC : Language::kPython)) {
       if (token.kind == Token::kComment) {
-        Add(token.text);
+        if (!IsInterpreterLine(head, token.text)) Add(token.text, /*prose=*/!before_code);
         continue;
       }
       if (before_code && !c_like && token.kind == Token::kString) {
-        Add(code::PythonStringContent(token.text));
         lines_.push_back({"", line_});  // ends a paragraph
+        Add(code::PythonStringContent(token.text), /*prose=*/true);
+        lines_.push_back({"", line_});
       }
       before_code = false;
     }
@@ -69,15 +73,20 @@ class HeadReader {
   const std::vector<CommentLine>& lines() const { return lines_; }
 
  private:
+  // Returns whether the comment is the first line of a script: "#!/usr/bin/env python3".
+  static bool IsInterpreterLine(absl::string_view head, absl::string_view comment) {
+    return comment.data() == head.data() && absl::StartsWith(comment, "#!");
+  }
+
   // Adds `text`, a part of the head behind those added before.
-  void Add(absl::string_view text) {
+  void Add(absl::string_view text, bool prose) {
     line_ += static_cast<int>(std::count(at_, text.data(), '\n'));
     at_ = text.data();
     int number = line_;
     // Code between two comments ends a paragraph.
     if (!lines_.empty() && lines_.back().number + 1 < line_) lines_.push_back({"", line_});
     for (const absl::string_view line : absl::StrSplit(text, '\n')) {
-      lines_.push_back({StripCommentMarks(line), number++});
+      lines_.push_back({StripCommentMarks(line), number++, prose});
     }
   }
 
@@ -117,7 +126,11 @@ bool FindTag(absl::string_view line, absl::string_view* value, bool* whole) {
 // Parses an expression, or an unambiguous name of a licence, which some files have instead.
 absl::StatusOr<SpdxExpression> ParseTag(absl::string_view value) {
   absl::StatusOr<SpdxExpression> expression = SpdxExpression::Parse(value);
-  if (expression.ok()) return expression;
+  const auto known = [](const spdx::LicenseTerm& term) {
+    return spdx::IsKnownLicenseId(term.id) || absl::StartsWith(term.id, "LicenseRef-") ||
+           absl::StartsWith(term.id, "DocumentRef-");
+  };
+  if (expression.ok() && absl::c_all_of(expression->Terms(), known)) return expression;
   Notice named = ReadLicenseName(value);
   if (named.own.size() == 1 && named.families.empty()) return std::move(named.own.front());
   return expression;
@@ -191,8 +204,16 @@ void ReadVariable(absl::string_view head, HeaderFindings* findings) {
     if (value.size() < 2 || !absl::StrContains("'\"", value[0])) continue;
     const size_t end = value.find(value[0], 1);
     if (end == absl::string_view::npos) continue;
-    absl::StatusOr<SpdxExpression> expression = ParseTag(value.substr(1, end - 1));
-    if (!expression.ok()) continue;
+    const absl::string_view text = absl::StripAsciiWhitespace(value.substr(1, end - 1));
+    // "see LICENSE" says nothing more than that file.
+    absl::StatusOr<SpdxExpression> expression = ParseTag(text);
+    if (!expression.ok() && FindResidue(text, {}).empty()) continue;
+    if (!expression.ok()) {
+      findings->terms.emplace_back(text);
+      findings->evidence.push_back(
+          MakeEvidence("name", "", absl::StripAsciiWhitespace(line), 0, {number, number}));
+      continue;
+    }
     findings->evidence.push_back(MakeEvidence("name", expression->ToString(),
                                               absl::StripAsciiWhitespace(line), kNameScore,
                                               {number, number}));
@@ -212,10 +233,21 @@ std::string WithoutTags(absl::string_view comments) {
   return text;
 }
 
+// Returns a sentence without the words of licences' names that limit something.
+std::string WithoutName(absl::string_view sentence) {
+  return absl::StrReplaceAll(sentence, {{"Creative Commons", ""},
+                                        {"Attribution-NonCommercial", "Attribution"},
+                                        {"Attribution-Noncommercial", "Attribution"},
+                                        {"Attribution-Non-Commercial", "Attribution"},
+                                        {"Attribution NonCommercial", "Attribution"}});
+}
+
 // Reads the sentences about what may be done with the work that nothing else understood, and the
-// files that they refer to. `number` gives the line in the file.
-template <typename Number>
-void ReadTerms(const std::string& comments, const Number& number, HeaderFindings* findings) {
+// files that they refer to. `number` gives the line in the file, `prose` whether it is
+// CommentLine::prose.
+template <typename Number, typename Prose>
+void ReadTerms(const std::string& comments, const Number& number, const Prose& prose,
+               HeaderFindings* findings) {
   std::vector<std::string> ids;
   for (const std::vector<SpdxExpression>* known :
        {&findings->tags, &findings->texts, &findings->notice.own, &findings->notice.portions}) {
@@ -223,20 +255,24 @@ void ReadTerms(const std::string& comments, const Number& number, HeaderFindings
       for (const spdx::LicenseTerm& term : license.Terms()) ids.push_back(term.id);
     }
   }
-  for (const ResidueUnit& unit : FindTermsInComments(comments, ids)) {
-    // The name of a licence amid a description of the code is understood already.
+  for (const ResidueUnit& unit : FindTermsInComments(comments, ids, prose)) {
+    // The name of a licence amid a description of the code is understood already, and so is a
+    // sentence that only says in which file the licence is.
     const Notice named = ReadNotice(spdx::SentenceWords(unit.text));
     const bool understood = !named.own.empty() || !named.portions.empty() ||
-                            !named.families.empty() || named.root != RootFile::kNo;
-    if (understood && !LimitsLicense(unit.text)) continue;
+                            !named.families.empty() || named.root != RootFile::kNo ||
+                            NamesLicenseFile(unit.text);
+    if (understood && !LimitsLicense(WithoutName(unit.text), prose(unit.line))) continue;
     const int line = number(unit.line);
     findings->terms.push_back(unit.text);
+    findings->names_unknown = findings->names_unknown || (!understood && NamesLicense(unit.text));
     findings->evidence.push_back(MakeEvidence("residue", "", unit.text, 0, {line, line}));
     if (!GetTrainingUse(unit.text).empty())
       findings->evidence.push_back(MakeEvidence("training", "", unit.text, 1, {line, line}));
   }
-  for (const ResidueUnit& unit : FindOtherLicenseFiles(comments)) {
-    for (const std::string& name : unit.paths) findings->license_files.push_back(name);
+  for (const ResidueUnit& unit : FindOtherLicenseFiles(comments, ids)) {
+    const bool named = unit.harmless && !ReadNotice(spdx::SentenceWords(unit.text)).own.empty();
+    for (const std::string& name : unit.paths) findings->license_files.push_back({name, named});
   }
 }
 
@@ -266,7 +302,10 @@ void ReadProse(const std::vector<CommentLine>& lines, const std::string& text,
   findings->notice.families = std::move(notice.families);
   findings->notice.choice = notice.choice;
   findings->notice.root = notice.root;
-  ReadTerms(WithoutTags(texts.rest), number, findings);
+  const auto prose = [&](int line) {
+    return line > 0 && lines[static_cast<size_t>(line) - 1].prose;
+  };
+  ReadTerms(WithoutTags(texts.rest), number, prose, findings);
 }
 
 // `python`: the head of a Python file, whose variables may say something too.

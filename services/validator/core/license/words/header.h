@@ -24,8 +24,16 @@ struct HeaderFindings {
   bool altered = false;  // see TextMatches
   // Sentences about what may be done with the work that are not understood.
   std::vector<std::string> terms;
-  // Names of files that hold a licence of the file, other than the source's LICENSE.
-  std::vector<std::string> license_files;
+  // One of them names a licence: "under the terms of the X License Agreement".
+  bool names_unknown = false;
+  // A file that holds a licence of the file, other than the source's LICENSE.
+  struct LicenseFileName {
+    std::string name;
+    // The sentence names the licence itself, and says nothing else: "Distributed under the Boost
+    // Software License 1.0, see LICENSE_1_0.txt". Then the file may be missing.
+    bool licence_named = false;
+  };
+  std::vector<LicenseFileName> license_files;
 
   Evidence evidence;                    // for all of these, without the path
   std::vector<std::string> copyrights;  // see attribution.h

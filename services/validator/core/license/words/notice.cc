@@ -126,6 +126,10 @@ constexpr LicenseName kNames[] = {
     {"gpl", "GPL-?"},
     {"gplv3", "GPL-3.0-?"},
     {"gplv2", "GPL-2.0-?"},
+    {"creative commons attribution noncommercial sharealike 4.0", "CC-BY-NC-SA-4.0"},
+    {"creative commons attribution noncommercial noderivatives 4.0", "CC-BY-NC-ND-4.0"},
+    {"creative commons attribution noncommercial 4.0", "CC-BY-NC-4.0"},
+    {"creative commons attribution sharealike 4.0", "CC-BY-SA-4.0"},
     {"cc by nc sa 4.0", "CC-BY-NC-SA-4.0"},
     {"cc by nc nd 4.0", "CC-BY-NC-ND-4.0"},
     {"cc by nc 4.0", "CC-BY-NC-4.0"},
@@ -264,7 +268,10 @@ class Reader {
       }
       if (EndsPhrase(i, kPortionPhrases)) portion_until_ = i + 1 + kPortionWindow;
       const bool portion = i < portion_until_;
-      if (IsTrigger(i)) {
+      const size_t licensed = portion ? i : ReadLicensed(i);
+      if (licensed > i) {
+        i = licensed - 1;
+      } else if (IsTrigger(i)) {
         trigger_ = i;
         i = ReadNames(i + 1, portion || !IsStrong(i)) - 1;
       } else if (portion && IsDistinct(i)) {
@@ -312,7 +319,25 @@ class Reader {
   // Returns whether a licence may be named after word i.
   bool IsTrigger(size_t i) const {
     if (words_[i] == "under" || words_[i] == "licensed") return true;
-    return words_[i] == "of" && i > sentence_ && words_[i - 1] == "terms";
+    if (i == sentence_) return false;
+    const absl::string_view before = words_[i - 1];
+    return (words_[i] == "of" && before == "terms") || (words_[i] == "to" && before == "subject") ||
+           (words_[i] == "by" && (before == "governed" || before == "covered"));
+  }
+
+  // Reads a name at the beginning of a sentence that "licensed" follows: "MIT licensed (see ...)".
+  // Returns the position behind it, or `at`.
+  size_t ReadLicensed(size_t at) {
+    if (at != sentence_) return at;
+    for (const LicenseName& name : kNames) {
+      const size_t next = at + Match(words_, at, name.words);
+      if (next == at || next >= words_.size() || words_[next] != "licensed") continue;
+      trigger_ = at;
+      Add(name, next, /*portion=*/false);
+      Cover(at, next);
+      return next + 1;
+    }
+    return at;
   }
 
   // Returns whether the trigger is about the text's own licence. It is not in "Quack (adapted under
