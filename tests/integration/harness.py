@@ -120,14 +120,15 @@ SOFTWARE.
 """
 
 
-def make_wheel(folder, name, version, files):
-    """Writes a wheel of {path: text}; returns its path. The bytes are always the same."""
+def make_wheel(folder, name, version, files, license=("MIT", MIT_TEXT)):
+    """Writes a wheel of {path: text}; returns its path. The bytes are always the same. `license`: its expression and
+    the text of its licence file."""
     path = pathlib.Path(folder) / f"{name.replace('-', '_')}-{version}-py3-none-any.whl"
     info = f"{name.replace('-', '_')}-{version}.dist-info"
     members = dict(files)
-    members[f"{info}/METADATA"] = f"Metadata-Version: 2.4\nName: {name}\nVersion: {version}\nLicense-Expression: MIT\n"
+    members[f"{info}/METADATA"] = f"Metadata-Version: 2.4\nName: {name}\nVersion: {version}\nLicense-Expression: {license[0]}\n"
     members[f"{info}/WHEEL"] = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-    members[f"{info}/licenses/LICENSE"] = MIT_TEXT
+    members[f"{info}/licenses/LICENSE"] = license[1]
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for member, text in sorted(members.items()):
             archive.writestr(zipfile.ZipInfo(member, (2026, 1, 1, 0, 0, 0)), text)

@@ -195,6 +195,14 @@ TEST(LicenseHeadTest, KnownNoticesAreHarmlessInEveryArrangement) {
             "BSD-3-Clause");
 }
 
+TEST(LicenseHeadTest, ALabelNamesALicenceInShort) {
+  EXPECT_EQ(Find("/*\n * Project : X\n * Author  : Ann\n * Licence : BSD-2\n */\n", "src/k.h"),
+            "BSD-2-Clause");
+  EXPECT_EQ(Find("# License : GPLv3\n"), "GPL-3.0-only");
+  EXPECT_EQ(Find("# License: BSD\n"), kNoAssertion) << "a family, and the root is not of it";
+  EXPECT_EQ(Find("# License: see LICENSE\n"), "MIT");
+}
+
 TEST(LicenseHeadTest, VariablesMayHoldANameOfALicence) {
   EXPECT_EQ(Find("__license__ = \"GPLv3\"\n"), "GPL-3.0-only");
   EXPECT_EQ(Find("__license__ = \"GPL-3.0-only\"\n"), "GPL-3.0-only");

@@ -27,6 +27,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <initializer_list>
 #include <iterator>
 #include <map>
 #include <string>
@@ -516,6 +517,7 @@ class Matcher {
     });
     const bool name = name_place && in.size() <= kMaxFreeWords && IsNameLike(in);
     if (drops_nothing && (name || absl::c_all_of(in, IsYearOrNeutral))) return true;
+    if (DeniesEndorsement(gap, out, in)) return true;
     const bool title = gap.out_begin == 0 && in.empty() && out.size() <= kMaxTitleWords;
     if (title || AreMisspelled(out, in) || AreSplit(out, in)) return true;
     if (IsOpen(text, from, gap)) {
@@ -530,6 +532,34 @@ class Matcher {
       return false;
     }
     match->inserted.push_back({gap.in_begin, gap.in_end});
+    return true;
+  }
+
+  // Returns whether words [at, at + size) are these.
+  bool StandAt(size_t at, std::initializer_list<absl::string_view> words) const {
+    return at + words.size() <= words_.size() &&
+           std::equal(words.begin(), words.end(), words_.begin() + static_cast<std::ptrdiff_t>(at),
+                      [](absl::string_view a, const spdx::LegalWord& b) { return a == b.text; });
+  }
+
+  // Returns whether the gap is one of the two by which "The names of the contributors may not be
+  // used to endorse" differs from "Neither the name of X nor the names of its contributors may be
+  // used to endorse".
+  bool DeniesEndorsement(const Gap& gap, const std::vector<std::string>& out,
+                         const std::vector<std::string>& in) const {
+    constexpr size_t kWindow = 24;
+    const size_t begin = gap.in_begin;
+    if (out == std::vector<std::string>{"neither"} && absl::c_all_of(in, IsYearOrNeutral)) {
+      for (size_t i = begin; i < begin + kWindow; ++i) {
+        if (StandAt(i, {"may", "not", "be", "used", "to", "endorse"})) return true;
+      }
+      return false;
+    }
+    if (!out.empty() || in != std::vector<std::string>{"not"} || begin == 0) return false;
+    if (!StandAt(begin - 1, {"may", "not", "be", "used", "to", "endorse"})) return false;
+    for (size_t i = begin - std::min(begin, kWindow); i < begin; ++i) {
+      if (words_[i].text == "neither") return false;
+    }
     return true;
   }
 
@@ -556,6 +586,27 @@ class Matcher {
                        });
   }
 
+  // Drops an altered candidate if another licence is whole in the same place: a licence with a few
+  // words more may be nearer to a text than its own.
+  void DropAlteredTwins() {
+    constexpr double kSamePlace = 0.95;
+    const auto has_twin = [&](const Candidate& altered) {
+      const LicenseMatch& one = altered.match;
+      return one.altered && absl::c_any_of(candidates_, [&](const Candidate& other) {
+               const size_t begin = std::max(one.begin, other.match.begin);
+               const size_t end = std::min(one.end, other.match.end);
+               return !other.match.altered && begin < end &&
+                      static_cast<double>(end - begin) >=
+                          kSamePlace * static_cast<double>(one.end - one.begin);
+             });
+    };
+    std::vector<Candidate> kept;
+    for (const Candidate& candidate : candidates_) {
+      if (!has_twin(candidate)) kept.push_back(candidate);
+    }
+    candidates_ = std::move(kept);
+  }
+
   // Takes the candidates from the best on, and drops those that overlap a better one.
   std::vector<LicenseMatch> Choose() {
     std::sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
@@ -564,6 +615,7 @@ class Matcher {
              std::make_tuple(-b.value, -static_cast<int64_t>(b.size), absl::string_view(b.match.id),
                              b.match.begin);
     });
+    DropAlteredTwins();
     std::vector<LicenseMatch> chosen;
     std::vector<bool> taken(numbers_.size() + 1);
     for (Candidate& candidate : candidates_) {

@@ -139,11 +139,14 @@ class Judge {
   bool IsHarmless(absl::string_view unit) {
     if (unit.size() > kMaxUnit) return false;
     std::string text = Joined(Tokens(unit));
+    if (LimitsScope(text) || AsksForDeed(unit, text)) return false;
     for (const char* phrase : HarmlessPhrases()) Remove(phrase, &text);
+    if (!licenses_.empty()) Remove("some rights reserved", &text);
     const std::vector<std::string> words = absl::StrSplit(text, ' ', absl::SkipEmpty());
     return IsPlain(words) || IsPlainWithNames(unit, words) || FitsFrame(text) ||
-           IsCopyright(words) || IsName(unit, words) || IsStatement(words) ||
-           AsksForCitation(text) || KnownRuns::Permissive().Cover(unit) || Runs().Cover(unit);
+           IsCopyright(words) || IsName(unit, words) || IsStatement(unit, words) ||
+           IsDescription(unit, words) || AsksForCitation(text) ||
+           KnownRuns::Permissive().Cover(unit) || Runs().Cover(unit);
   }
 
  private:
@@ -163,6 +166,29 @@ class Judge {
     if (absl::StartsWith(lower, "psf")) names_.insert({"python", "foundation"});
   }
 
+  // Returns whether plain words say for whom or what a licence is: "The license is for one
+  // machine".
+  static bool LimitsScope(const std::string& text) {
+    for (const char* phrase :
+         {" license is for ", " licence is for ", " licenses are for ", " code is for ",
+          " software is for ", " is for one ", " license for one "}) {
+      if (absl::StrContains(text, phrase)) return true;
+    }
+    return false;
+  }
+
+  // Returns whether the unit asks for something in plain words: "Link to our site on every page."
+  static bool AsksForDeed(absl::string_view unit, const std::string& text) {
+    static constexpr absl::string_view kDeeds[] = {
+        "link", "mention", "include", "report", "mark",    "name", "credit", "provide", "publish",
+        "add",  "make",    "write",   "build",  "support", "fork", "list",   "retain",  "release"};
+    static constexpr absl::string_view kObjects[] = {"to",   "our", "us",   "the", "this", "every",
+                                                     "each", "all", "your", "any", "a",    "it"};
+    const std::vector<absl::string_view> words = absl::StrSplit(text, ' ', absl::SkipEmpty());
+    return absl::EndsWith(absl::StripAsciiWhitespace(unit), ".") && words.size() > 2 &&
+           absl::c_linear_search(kDeeds, words[0]) && absl::c_linear_search(kObjects, words[1]);
+  }
+
   bool IsPlainWord(const std::string& word) const {
     return word == "@" || IsNumber(word) || word.size() == 1 || PlainWords().contains(word) ||
            names_.contains(word);
@@ -173,18 +199,28 @@ class Judge {
                        [&](const std::string& word) { return IsPlainWord(word); });
   }
 
+  // Returns the words with capitals or within quotes. A sentence begins with a capital whatever
+  // the word is.
+  static absl::flat_hash_set<std::string> MarkedWords(absl::string_view unit) {
+    absl::flat_hash_set<std::string> names;
+    bool first = true;
+    for (const absl::string_view word :
+         absl::StrSplit(unit, absl::ByAnyChar(" \t\r\n-/"), absl::SkipEmpty())) {
+      const auto begin = word.begin() + (first ? 1 : 0);
+      const bool capital = std::any_of(begin, word.end(), absl::ascii_isupper);
+      const bool quoted = absl::StrContains("'\"`", word.front());
+      if (absl::ascii_isalnum(word.front())) first = false;
+      if (!capital && !quoted) continue;
+      for (std::string& token : Tokens(word)) names.insert(std::move(token));
+    }
+    return names;
+  }
+
   // Returns whether all words are plain except names: words with capitals or within quotes, none
   // about licences. "This module was extracted from the `cloud` package of PiCloud."
   bool IsPlainWithNames(absl::string_view unit, const std::vector<std::string>& words) const {
     if (IsLegal(words)) return false;
-    absl::flat_hash_set<std::string> names;
-    for (const absl::string_view word :
-         absl::StrSplit(unit, absl::ByAnyChar(" \t\r\n-/"), absl::SkipEmpty())) {
-      const bool capital = std::any_of(word.begin(), word.end(), absl::ascii_isupper);
-      const bool quoted = absl::StrContains("'\"`", word.front());
-      if (!capital && !quoted) continue;
-      for (std::string& token : Tokens(word)) names.insert(std::move(token));
-    }
+    const absl::flat_hash_set<std::string> names = MarkedWords(unit);
     size_t count = 0;
     for (const std::string& word : words) {
       if (IsPlainWord(word)) continue;
@@ -208,7 +244,10 @@ class Judge {
       if (!absl::StartsWith(text, begin)) continue;
       const std::vector<std::string> name =
           absl::StrSplit(text.substr(begin.size() - 1), ' ', absl::SkipEmpty());
-      if (IsNameLike(name) && !IsLegal(name)) return true;
+      const bool sentence = std::any_of(name.begin(), name.end(), [](const std::string& word) {
+        return word == "is" || word == "are" || word == "was" || word == "has" || word == "have";
+      });
+      if (!sentence && IsNameLike(name) && !IsLegal(name)) return true;
     }
     return false;
   }
@@ -238,28 +277,52 @@ class Judge {
       while (!word.empty() && absl::ascii_ispunct(word.front())) word.remove_prefix(1);
       while (!word.empty() && absl::ascii_ispunct(word.back())) word.remove_suffix(1);
       const bool small = !word.empty() && std::none_of(word.begin(), word.end(), IsCapitalOrDigit);
-      if (small && !IsPlainWord(absl::AsciiStrToLower(word))) return false;
+      const std::string lower = absl::AsciiStrToLower(word);
+      if (small && (!IsPlainWord(lower) || SentenceWords().contains(lower))) return false;
     }
     return true;
   }
 
-  // Returns whether it is a name and a statement of plain words: "X is licensed under the MIT".
-  bool IsStatement(const std::vector<std::string>& words) const {
+  // Returns whether it is a name and a statement of plain words: "X is licensed under the MIT". A
+  // name is one word, or words with capitals.
+  bool IsStatement(absl::string_view unit, const std::vector<std::string>& words) const {
     static constexpr absl::string_view kVerbs[] = {"is",      "are",      "was", "were", "has",
                                                    "license", "licensed", "mit", "bsd",  "apache"};
+    const absl::flat_hash_set<std::string> marked = MarkedWords(unit);
     for (size_t i = 0; i < words.size() && i <= kMaxLead; ++i) {
       if (std::find(std::begin(kVerbs), std::end(kVerbs), words[i]) == std::end(kVerbs)) continue;
       const std::vector<std::string> name(words.begin(),
                                           words.begin() + static_cast<std::ptrdiff_t>(i));
       const std::vector<std::string> rest(words.begin() + static_cast<std::ptrdiff_t>(i),
                                           words.end());
-      const bool cause = std::any_of(name.begin(), name.end(), [](const std::string& word) {
-        return (CauseWords().contains(word) || LegalWords().contains(word)) &&
-               !PlainWords().contains(word);
+      const bool cause = std::any_of(name.begin(), name.end(), [&](const std::string& word) {
+        const bool other = CauseWords().contains(word) || LegalWords().contains(word);
+        const bool named = &word == &name.front() || marked.contains(word) || word == "@";
+        return !IsPlainWord(word) && (other || !named);
       });
       return !cause && IsNameLike(name) && IsPlain(rest);
     }
     return false;
+  }
+
+  // Returns whether it describes a work in a few words: "pycparser -- A C parser in Python", "This
+  // package is a modified version of X".
+  static bool IsDescription(absl::string_view unit, const std::vector<std::string>& words) {
+    constexpr size_t kMaxWords = 14;
+    if (words.size() > kMaxWords || !IsNameLike(words) || IsLegal(words)) return false;
+    const bool cause = std::any_of(words.begin(), words.end(), [](const std::string& word) {
+      return CauseWords().contains(word);
+    });
+    if (cause) return false;
+    const std::vector<absl::string_view> parts =
+        absl::StrSplit(unit, absl::ByAnyChar(" \t\r\n"), absl::SkipEmpty());
+    const bool titled = parts.size() > 2 && (parts[1] == "-" || parts[1] == "--");
+    const std::string text = Joined(words);
+    const bool copied =
+        absl::StrContains(text, " is a ") &&
+        (absl::StrContains(text, " version of ") || absl::StrContains(text, " port of ") ||
+         absl::StrContains(text, " copy of ") || absl::StrContains(text, " fork of "));
+    return titled || copied;
   }
 
   // Returns whether it asks for a citation, and does not demand it.

@@ -17,6 +17,7 @@ WordSet MakeSet(absl::string_view words);
 
 const WordSet& LegalWords();
 const WordSet& CauseWords();
+const WordSet& SentenceWords();
 const WordSet& NeutralWords();
 const WordSet& PlainWords();
 const WordSet& DecisiveWords();

@@ -376,7 +376,8 @@ LicenseFinding FromTexts(TextMatches matches) {
     const auto named = [&](const SpdxExpression& license) {
       return absl::StartsWith(license.ToString(), family);
     };
-    if (!absl::c_any_of(matches.licenses, named)) return finding;
+    if (!absl::c_any_of(matches.licenses, named) && !absl::c_any_of(notice.own, named))
+      return finding;
   }
   RaiseToLater(notice.own, &matches.licenses);
   std::vector<SpdxExpression> own = std::move(matches.licenses);

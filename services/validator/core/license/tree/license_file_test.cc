@@ -120,11 +120,44 @@ TEST(LicenseFileTest, WhatTakesNothingBackChangesNothing) {
         "We thank everybody of the Example Lab.", "For questions, write to ann@example.com.",
         "Written by Ann Lee and Bob Roe", "----------------", "The X Project",
         "X is licensed under the following license:", "Please cite our paper if you use this.",
-        "https://example.com/x", "License", "This work was developed by Example, Inc."}) {
+        "https://example.com/x", "License", "This work was developed by Example, Inc.",
+        "xparser -- A C parser in Python", "This package is a modified version of foo's parser.",
+        "Except when otherwise stated, all software and documentation is licensed as follows:",
+        "Please also refer to the file .github/CONTRIBUTING.md, which clarifies licensing of "
+        "external contributions to this project including patches, pull requests, etc.",
+        "BSD 3-Clause License Copyright (c) 2023, Bob Co., Ltd. All rights reserved.",
+        "Some rights reserved."}) {
     const std::string isc = SampleText("ISC");
     EXPECT_EQ(Read(harmless + "\n\n" + isc), "ISC") << harmless;
     EXPECT_EQ(Read(isc + "\n\n" + harmless), "ISC") << harmless;
   }
+}
+
+TEST(LicenseFileTest, PlainWordsInASentenceMayTakeSomethingBack) {
+  const std::string mit = SampleText("MIT");
+  for (const std::string rider :
+       {"All derivative works fall under the same license as this file.",
+        "The license is for one person at a time.", "Ask before you fork.",
+        "Your fork belongs to the foundation.", "Derivatives are Acme's.",
+        "Version 2 is for customers.", "Link to our site on every page."}) {
+    EXPECT_EQ(Read(rider + "\n\n" + mit), "MIT AND LicenseRef-AdditionalTerms") << rider;
+  }
+}
+
+TEST(LicenseFileTest, ClauseThreeMayNameThoseWhoDoNotEndorse) {
+  const std::string bsd = SampleText("BSD-3-Clause");
+  const size_t begin = bsd.find("neither");
+  const size_t end = bsd.find("may", begin);
+  ASSERT_NE(end, std::string::npos);
+  const std::string names =
+      bsd.substr(0, begin) + "the names of the contributors may not" + bsd.substr(end + 3);
+  EXPECT_EQ(Read(names), "BSD-3-Clause");
+  std::string both = bsd;
+  both.replace(end, 3, "may not");
+  EXPECT_NE(Read(both), "BSD-3-Clause") << "a double negation";
+  EXPECT_NE(Read(bsd.substr(0, begin) + "the names of the contributors may" + bsd.substr(end + 3)),
+            "BSD-3-Clause")
+      << "no negation";
 }
 
 TEST(LicenseFileTest, AHoldersNameIsBoundedInWhatItMaySay) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -173,17 +174,29 @@ absl::string_view BeforeRemark(absl::string_view value) {
   return value.substr(0, std::min(lower.find(" from "), lower.find(", see ")));
 }
 
-// Reads a line such as "License: MIT" or a title such as "BSD 3-Clause License".
+// Returns the value behind a label such as "License:"; nothing without one.
+std::optional<absl::string_view> LabelledLicense(absl::string_view line) {
+  const std::string lower = absl::AsciiStrToLower(line);
+  for (const absl::string_view label : {"@license", "license", "licence", ":license"}) {
+    if (!absl::StartsWith(lower, label)) continue;
+    absl::string_view value = absl::StripLeadingAsciiWhitespace(line.substr(label.size()));
+    const bool colon = absl::ConsumePrefix(&value, ":");
+    if (!colon && label[0] != '@') continue;
+    return BeforeRemark(absl::StripAsciiWhitespace(value));
+  }
+  return std::nullopt;
+}
+
+// Reads a line such as "License: MIT" or a title such as "BSD 3-Clause License". The name of a
+// family counts only behind a label.
 void ReadLine(const CommentLine& line, HeaderFindings* findings) {
   if (line.text.empty() || line.text.size() > 200) return;
-  const std::string lower = absl::AsciiStrToLower(line.text);
-  absl::string_view rest = line.text;
-  for (const absl::string_view label : {"@license", "license:", "licence:", ":license:"}) {
-    if (absl::StartsWith(lower, label)) {
-      rest = BeforeRemark(absl::StripAsciiWhitespace(line.text.substr(label.size())));
-    }
+  const std::optional<absl::string_view> value = LabelledLicense(line.text);
+  Notice named = ReadLicenseName(value.value_or(line.text));
+  if (value.has_value()) {
+    for (std::string& family : named.families)
+      findings->notice.families.push_back(std::move(family));
   }
-  const Notice named = ReadLicenseName(rest);
   if (named.own.empty()) return;
   findings->evidence.push_back(MakeEvidence("name", SpdxExpression::All(named.own).ToString(),
                                             line.text, kNameScore, {line.number, line.number}));
@@ -299,7 +312,8 @@ void ReadProse(const std::vector<CommentLine>& lines, const std::string& text,
   }
   Append(notice.own, &findings->notice.own);
   Append(notice.portions, &findings->notice.portions);
-  findings->notice.families = std::move(notice.families);
+  for (std::string& family : notice.families)
+    findings->notice.families.push_back(std::move(family));
   findings->notice.choice = notice.choice;
   findings->notice.root = notice.root;
   const auto prose = [&](int line) {
