@@ -44,7 +44,7 @@ class LicenseOfTheCommit(unittest.TestCase):
         return {**lost, **kept}
 
     def make_repository(self):
-        """A repository of two commits, the second of which changes LICENSE alone; their ids."""
+        """A repository of two commits, and their ids. The second one changes LICENSE alone."""
         work = self.folder / "work"
         harness.write_files(work, {"LICENSE": harness.MIT_TEXT, "ops/wave.py": kernel("wave", "sin")})
         harness.git("init", "-q", "-b", "main", cwd=work)

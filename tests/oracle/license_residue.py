@@ -56,7 +56,7 @@ def unique_texts(places):
 
 
 def ask(scan, texts):
-    """What license_scan says of each text as a LICENSE file."""
+    """The answers of license_scan for each text as a LICENSE file."""
     with tempfile.TemporaryDirectory() as folder:
         for number, text in enumerate(texts):
             pathlib.Path(folder, f"LICENSE-{number}x").write_bytes(text)

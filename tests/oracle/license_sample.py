@@ -4,6 +4,7 @@
 usage: license_sample.py draw --seed SEED [--count 50] [--without SAMPLE.jsonl]... REPOSITORY.git... > SAMPLE.jsonl
        license_sample.py job SAMPLE.jsonl MIRRORS > job.yaml
        license_sample.py read SAMPLE.jsonl OUT > ANSWERS.jsonl
+       license_sample.py judge LABELS.jsonl OUT...
        license_sample.py show SAMPLE.jsonl MIRRORS NUMBER
 
 `draw` reads the files of each repository's HEAD with a few patterns of its own, apart from the validator. The signals of
@@ -11,8 +12,10 @@ a file together are its kind. A file is drawn of each kind in turn, the kinds an
 of a hash of the seed and their names; a repository gives at most a tenth of the files and no head twice. `--without`
 leaves out the files of earlier samples, and the files whose heads are theirs.
 `job` writes the job that keeps the drawn files whole under any licence; `kernelmill crawl job.yaml --out OUT` runs it.
-`read` prints what its records say of each. `show` prints a drawn file's head and the files that may speak of it.
-docs/licences-read.md has two samples read by hand.
+`read` prints what its records say of each. `judge` compares the records with labels by hand (labels/licences.jsonl: `right`
+is an expression, or LicenseRef for terms that have no identifier; empty: not read), prints each that differs, and the
+share that is right of each sample. `show` prints a drawn file's head and the files that may speak of it.
+docs/licences-read.md has three samples read by hand.
 """
 
 import argparse
@@ -227,11 +230,43 @@ def job(args):
               f"    keep: files\n    include: {json.dumps([glob_of(path) for path in sorted(paths)])}")
 
 
-def read(args):
+def rows_in(out):
+    rows = map(json.loads, (pathlib.Path(out) / "files.jsonl").read_text().splitlines())
+    return {(row["repository"], row["path"]): row for row in rows}
+
+
+def terms_of(expression):
+    """An expression's terms, and whether it is a choice, so that order does not matter."""
+    terms = set(re.findall(r"[\w.+-]+(?: WITH [\w.-]+)?", expression)) - {"AND", "OR"}
+    return terms, " OR " in expression
+
+
+def is_right(expression, right):
+    if right == "LicenseRef":
+        return expression == "NOASSERTION" or all(term.startswith("LicenseRef-") for term in terms_of(expression)[0])
+    return terms_of(expression) == terms_of(right)
+
+
+def judge(args):
     rows = {}
-    for line in (pathlib.Path(args.out) / "files.jsonl").read_text().splitlines():
-        row = json.loads(line)
-        rows[row["repository"], row["path"]] = row
+    for out in args.outs:
+        rows.update(rows_in(out))
+    counts = collections.defaultdict(collections.Counter)
+    for one in load(args.sample):
+        row = rows.get((one["repository"], one["path"]))
+        if not row or not one["right"]:
+            continue
+        expression = row["license"]["expression"]
+        right = is_right(expression, one["right"])
+        counts[one["sample"]][right] += 1
+        if not right:
+            print(f"{one['sample']} {one['repository']} {one['path']}: {expression}, not {one['right']}: {one['note']}")
+    for sample, count in sorted(counts.items()):
+        print(f"sample {sample}: {count[True]} of {count.total()} right")
+
+
+def read(args):
+    rows = rows_in(args.out)
     for number, one in enumerate(load(args.sample), 1):
         row = rows.get((one["repository"], one["path"]))
         print(json.dumps({"number": number, **one, "license": row and row["license"]}))
@@ -265,6 +300,10 @@ def main():
         for one in more:
             command.add_argument(one, type=int if one == "number" else str)
         command.set_defaults(run=run)
+    command = commands.add_parser("judge")
+    command.add_argument("sample")
+    command.add_argument("outs", nargs="+")
+    command.set_defaults(run=judge)
     args = parser.parse_args()
     args.run(args)
 

@@ -253,6 +253,16 @@ bool StatesOwnLicense(const HeaderFindings& header) {
   return !header.tags.empty() || !header.texts.empty() || !header.notice.own.empty();
 }
 
+// Returns whether the first lines of a file have an address of a repository.
+bool NamesPlaceOfCode(absl::string_view content) {
+  constexpr size_t kHead = 2000;
+  const std::string head = absl::AsciiStrToLower(content.substr(0, kHead));
+  for (const char* host : {"github.com/", "gitlab.com/", "bitbucket.org/", "huggingface.co/"}) {
+    if (absl::StrContains(head, host)) return true;
+  }
+  return false;
+}
+
 // Returns the strictest of the words about training models.
 absl::string_view StrictestTrainingUse(const v1::License& license) {
   absl::string_view strictest;
@@ -286,6 +296,7 @@ v1::License LicenseFinder::Find(absl::string_view path, absl::string_view conten
   } else {
     header = ReadTagsOrHeader(path, content);
     subject.copyrights = header.copyrights;
+    subject.names_place = NamesPlaceOfCode(content);
     decided = Decide(subject, header);
     if (annotated.besides.has_value()) decided = AddAggregate(*annotated.besides, decided);
     decided = AddTerms(subject, StatesOwnLicense(header), std::move(decided));
@@ -456,7 +467,8 @@ std::optional<v1::License> LicenseFinder::FromHeader(const Subject& subject,
 // family among the parts of aggregates.
 std::optional<v1::License> LicenseFinder::FromFamily(const Subject& subject,
                                                      absl::string_view family, bool root_first) {
-  std::vector<const LicenseFinding*> findings = files_.Above(subject.path, subject.top);
+  std::vector<const LicenseFinding*> findings =
+      files_.Above(subject.path, root_first ? GetTop(subject) : subject.top);
   if (root_first) std::reverse(findings.begin(), findings.end());
   for (const LicenseFinding* finding : findings) {
     if (finding->license.has_value() && IsOfFamily(*finding->license, family)) {
@@ -478,7 +490,7 @@ std::optional<v1::License> LicenseFinder::FromFamily(const Subject& subject,
 // Returns the licence of the outermost licence files. A source may be only one folder of a
 // repository, so they need not be at the repository's root.
 std::optional<v1::License> LicenseFinder::FromRoot(const Subject& subject) {
-  const std::vector<const LicenseFinding*> findings = files_.Above(subject.path, subject.top);
+  const std::vector<const LicenseFinding*> findings = files_.Above(subject.path, GetTop(subject));
   if (findings.empty()) return std::nullopt;
   return WithParts(*findings.back(), subject.path, subject.origins);
 }
@@ -503,7 +515,8 @@ std::set<std::string> HolderWords(absl::string_view line) {
 }  // namespace
 
 // Returns whether code in a folder for other people's code is the source's own: its head names the
-// holder of the source's licence; or neither the head nor the source's licence names anybody else.
+// holder of the source's licence; or neither the head nor the source's licence names anybody else,
+// nor the head a place that the code may be from.
 bool LicenseFinder::IsOwnCode(const Subject& subject) {
   const std::vector<const LicenseFinding*> findings = files_.Above(subject.path);
   if (findings.empty() || !findings.back()->license.has_value()) return false;
@@ -512,11 +525,18 @@ bool LicenseFinder::IsOwnCode(const Subject& subject) {
   holders.erase(std::set<std::string>());
   if (holders.empty()) return false;
   if (subject.copyrights.empty()) {
-    return holders.size() == 1 && findings.back()->parts.empty() && subject.origins.empty();
+    return holders.size() == 1 && findings.back()->parts.empty() && subject.origins.empty() &&
+           !subject.names_place;
   }
   return absl::c_all_of(subject.copyrights, [&](const std::string& line) {
     return holders.contains(HolderWords(line));
   });
+}
+
+// Returns the folder above which no root is looked for. A head that points to the root means the
+// source's own if its holder is the one of the source's licence.
+absl::string_view LicenseFinder::GetTop(const Subject& subject) {
+  return !subject.copyrights.empty() && IsOwnCode(subject) ? absl::string_view() : subject.top;
 }
 
 // Returns the licence from outside the file: an annotation that fills gaps, the nearest LICENSE

@@ -62,7 +62,8 @@ class LicenseFinder {
     absl::string_view path;
     absl::string_view top;  // the folder above which nothing is asked; the root is empty
     const std::vector<std::string>& origins;
-    std::vector<std::string> copyrights = {};  // of its head
+    std::vector<std::string> copyrights = {};  // the lines of its head
+    bool names_place = false;                  // the head has an address of code
   };
 
   HeaderFindings ReadTagsOrHeader(absl::string_view path, absl::string_view content) const;
@@ -75,6 +76,7 @@ class LicenseFinder {
   std::optional<v1::License> FromRoot(const Subject& subject);
   v1::License FromElsewhere(const Subject& subject);
   bool IsOwnCode(const Subject& subject);
+  absl::string_view GetTop(const Subject& subject);
 
   LicenseFiles files_;
   PackageMetadata packages_;

@@ -15,12 +15,9 @@ namespace {
 
 using Files = std::vector<std::pair<std::string, std::string>>;
 
-// Returns the expression of a file with this head, beside LICENSE (MIT) and other files.
-std::string Find(const std::string& head, const std::string& path = "src/k.py",
-                 const Files& others = {}) {
+// Returns the expression of a file with this head in a source with these licence files.
+std::string FindIn(const Files& files, const std::string& head, const std::string& path) {
   v1::SourceTree tree;
-  Files files = {{"LICENSE", SampleText("MIT")}};
-  files.insert(files.end(), others.begin(), others.end());
   for (const auto& [name, content] : files) {
     v1::SourceFile& file = *tree.add_license_files();
     file.set_path(name);
@@ -28,6 +25,14 @@ std::string Find(const std::string& head, const std::string& path = "src/k.py",
   }
   LicenseFinder finder(tree);
   return finder.Find(path, head + "\nimport triton\n").expression();
+}
+
+// Returns the expression of a file with this head, beside LICENSE (MIT) and other files.
+std::string Find(const std::string& head, const std::string& path = "src/k.py",
+                 const Files& others = {}) {
+  Files files = {{"LICENSE", SampleText("MIT")}};
+  files.insert(files.end(), others.begin(), others.end());
+  return FindIn(files, head, path);
 }
 
 TEST(LicenseHeadTest, EveryStyleOfCommentIsRead) {
@@ -189,10 +194,39 @@ TEST(LicenseHeadTest, KnownNoticesAreHarmlessInEveryArrangement) {
            Commented(SampleText("BSD-3-Clause"))),
       "BSD-3-Clause");
   EXPECT_EQ(Find("# MIT licensed (see ``LICENSE`` alongside).\n"), "MIT");
+  EXPECT_EQ(Find("/* Fast kernels. */\n/* BSD-2-Clause licensed */\n", "src/k.h"), "BSD-2-Clause");
+  EXPECT_EQ(Find("/*\n * Licensed under the Apache License, Version 2.0\n *\n * For additional "
+                 "information about the PCG random number generation scheme,\n * including its "
+                 "license and other licensing options, visit\n *\n *     http://pcg-random.org\n "
+                 "*/\n",
+                 "src/k.h"),
+            "Apache-2.0");
   EXPECT_EQ(Find("// Use of this source code is governed by a BSD-style license that can be\n"
                  "// found in the LICENSE file.\n",
                  "third/k.h", {{"third/LICENSE", SampleText("BSD-3-Clause")}}),
             "BSD-3-Clause");
+}
+
+TEST(LicenseHeadTest, AHeadInAFolderForOthersCodePointsToTheRootOfItsHolder) {
+  const Files bsd = {
+      {"LICENSE", "Copyright (c) Ann Labs. All rights reserved.\n\n" + SampleText("BSD-3-Clause")}};
+  const auto head = [](const std::string& holder) {
+    return "# Copyright (c) " + holder + ".\n# All rights reserved.\n#\n# This source code is " +
+           "licensed under the BSD-style license found in the\n# LICENSE file in the root " +
+           "directory of this source tree.\n";
+  };
+  EXPECT_EQ(FindIn(bsd, head("Ann Labs"), "third_party/k.py"), "BSD-3-Clause");
+  EXPECT_EQ(FindIn(bsd, head("Bob"), "third_party/k.py"), kNoAssertion)
+      << "the root of Bob's source";
+}
+
+TEST(LicenseHeadTest, CodeFromElsewhereInAFolderForOthersCodeIsNotTheRoots) {
+  const Files mit = {{"LICENSE", "Copyright (c) Ann.\n\n" + SampleText("MIT")}};
+  const std::string path = "third_party/k.py";
+  EXPECT_EQ(FindIn(mit, "# Layers.\n", path), "MIT");
+  EXPECT_EQ(FindIn(mit, "# a copy-paste from https://github.com/a/b/blob/master/k.py\n", path),
+            kNoAssertion);
+  EXPECT_EQ(FindIn(mit, "# see https://github.com/a/b\n", path), kNoAssertion);
 }
 
 TEST(LicenseHeadTest, ALabelNamesALicenceInShort) {

@@ -519,7 +519,7 @@ class Matcher {
     if (drops_nothing && (name || absl::c_all_of(in, IsYearOrNeutral))) return true;
     if (DeniesEndorsement(gap, out, in)) return true;
     const bool title = gap.out_begin == 0 && in.empty() && out.size() <= kMaxTitleWords;
-    if (title || AreMisspelled(out, in) || AreSplit(out, in)) return true;
+    if (title || AreMisspelled(out, in) || AreSplit(out, in) || IsTypingError(out, in)) return true;
     if (IsOpen(text, from, gap)) {
       match->beside.push_back({gap.in_begin, gap.in_end});
       return true;
@@ -533,6 +533,20 @@ class Matcher {
     }
     match->inserted.push_back({gap.in_begin, gap.in_end});
     return true;
+  }
+
+  // Returns whether a short word lacks a letter or has another, and is a word of no licence: "tor"
+  // for "tort".
+  bool IsTypingError(const std::vector<std::string>& out,
+                     const std::vector<std::string>& in) const {
+    constexpr size_t kShort = 4;
+    if (out.size() != 1 || in.size() != 1 || out[0].size() < kShort) return false;
+    if (index_.FindNumber(in[0]) != kUnknownWord || in[0].size() > out[0].size()) return false;
+    size_t begin = 0;
+    while (begin < in[0].size() && in[0][begin] == out[0][begin]) ++begin;
+    const size_t skipped = in[0].size() == out[0].size() ? 1 : 0;
+    return in[0].size() + 1 >= out[0].size() &&
+           in[0].substr(std::min(begin + skipped, in[0].size())) == out[0].substr(begin + 1);
   }
 
   // Returns whether words [at, at + size) are these.

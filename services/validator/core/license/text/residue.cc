@@ -11,8 +11,8 @@
 //   a known text  its words follow one another in a permissive licence or in one of those that were
 //                 found, in runs of at least kRun words.
 //
-// The lists (residue_words.cc) were made on the licence files of all repositories that were read;
-// no half was held out (docs/architecture/licences.md).
+// The lists (residue_words.cc) were made on licence files of repositories and wheels.
+// tests/oracle/license_residue.py measures them on others (docs/measurements.md).
 #include "services/validator/core/license/text/residue.h"
 
 #include <algorithm>
@@ -166,7 +166,7 @@ class Judge {
     if (absl::StartsWith(lower, "psf")) names_.insert({"python", "foundation"});
   }
 
-  // Returns whether plain words say for whom or what a licence is: "The license is for one
+  // Returns whether plain words limit what a licence is for: "The license is for one
   // machine".
   static bool LimitsScope(const std::string& text) {
     for (const char* phrase :

@@ -133,6 +133,21 @@ TEST(LicenseFileTest, WhatTakesNothingBackChangesNothing) {
   }
 }
 
+TEST(LicenseFileTest, ALetterThatIsMissingInAShortWordChangesNothing) {
+  std::string bsd = SampleText("BSD-3-Clause");
+  bsd.replace(bsd.find("tort"), 4, "tor");
+  EXPECT_EQ(Read(bsd), "BSD-3-Clause");
+  std::string mit = SampleText("MIT");
+  mit.replace(mit.find("sell"), 4, "use");
+  EXPECT_NE(Read(mit), "MIT") << "another word";
+}
+
+TEST(LicenseFileTest, SeveralTextsMayBeAChoice) {
+  EXPECT_EQ(Read("This software is available under 2 licenses -- choose whichever you prefer.\n\n" +
+                 SampleText("MIT") + "\n" + SampleText("Unlicense")),
+            "MIT OR Unlicense");
+}
+
 TEST(LicenseFileTest, PlainWordsInASentenceMayTakeSomethingBack) {
   const std::string mit = SampleText("MIT");
   for (const std::string rider :

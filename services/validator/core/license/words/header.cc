@@ -192,7 +192,9 @@ std::optional<absl::string_view> LabelledLicense(absl::string_view line) {
 void ReadLine(const CommentLine& line, HeaderFindings* findings) {
   if (line.text.empty() || line.text.size() > 200) return;
   const std::optional<absl::string_view> value = LabelledLicense(line.text);
-  Notice named = ReadLicenseName(value.value_or(line.text));
+  absl::string_view name = value.value_or(line.text);
+  absl::ConsumeSuffix(&name, " licensed");  // "MIT licensed"
+  Notice named = ReadLicenseName(name);
   if (value.has_value()) {
     for (std::string& family : named.families)
       findings->notice.families.push_back(std::move(family));

@@ -212,7 +212,8 @@ constexpr const char* kChoicePhrases[] = {"either of",
                                           "licensed under both the mit and",
                                           "alternatively",
                                           "either the",
-                                          "either license"};
+                                          "either license",
+                                          "choose whichever you prefer"};
 
 // Places that mean the whole source: "the LICENSE file in the root directory of this source tree".
 constexpr const char* kRootPlaces[] = {
