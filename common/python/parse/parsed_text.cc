@@ -10,6 +10,7 @@
 #include "common/base/status.h"
 #include "common/code/bytes.h"
 #include "common/code/python.h"
+#include "common/python/syntax/bindings.h"
 #include "common/python/syntax/text_lines.h"
 
 namespace kernelmill::python {
@@ -99,13 +100,23 @@ bool EndsWithValue(absl::string_view before, bool otherwise) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<const ParsedText>> ParsedText::Parse(absl::string_view text,
-                                                                    const PythonParser& parser) {
+                                                                    const PythonParser& parser,
+                                                                    const Assumed& assumed) {
   std::unique_ptr<ParsedText> parsed(new ParsedText(text));
   ASSIGN_OR_RETURN(SyntaxTree tree, parsed->ParseTolerantly(parser));
   parsed->tree_.emplace(std::move(tree));
   parsed->imports_.emplace(*parsed->tree_);
+  if (!assumed.empty()) parsed->Assume(assumed);
   parsed->calls_.emplace(*parsed->tree_, *parsed->imports_);
   return std::unique_ptr<const ParsedText>(std::move(parsed));
+}
+
+void ParsedText::Assume(const Assumed& assumed) {
+  if (!imports_->wildcards().empty()) return;
+  const Bindings bindings(*tree_);
+  for (const auto& [name, origin] : assumed) {
+    if (!bindings.BindsAnywhere(name)) imports_->Assume(name, origin);
+  }
 }
 
 // Parses the text, and once more without unclosed brackets if it has errors. Both repairs replace

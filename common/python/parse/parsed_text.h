@@ -4,6 +4,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -19,9 +21,14 @@ namespace kernelmill::python {
 // refers to the text.
 class ParsedText {
  public:
-  // Errors: see PythonParser.
+  // Imports that a text may leave out: names and the dotted names that they stand for.
+  using Assumed = std::vector<std::pair<std::string, std::string>>;
+
+  // Parses a text. The names of `assumed` that the text binds nowhere count as imported, unless it
+  // imports '*'. Errors: see PythonParser.
   static absl::StatusOr<std::unique_ptr<const ParsedText>> Parse(absl::string_view text,
-                                                                 const PythonParser& parser);
+                                                                 const PythonParser& parser,
+                                                                 const Assumed& assumed = {});
 
   absl::string_view text() const { return text_; }
   const SyntaxTree& tree() const { return *tree_; }
@@ -35,6 +42,7 @@ class ParsedText {
  private:
   explicit ParsedText(absl::string_view text) : text_(text), lines_(text) {}
   absl::StatusOr<SyntaxTree> ParseTolerantly(const PythonParser& parser);
+  void Assume(const Assumed& assumed);
 
   const absl::string_view text_;
   const LineIndex lines_;

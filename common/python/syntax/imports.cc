@@ -173,6 +173,25 @@ ImportMap::ImportMap(const SyntaxTree& tree) {
   for (const NodeId statement : ImportsBreadthFirst(tree)) Add(tree, statement);
 }
 
+void ImportMap::Assume(absl::string_view name, absl::string_view origin) {
+  names_[name] = std::string(origin);
+  assumed_.emplace(name);
+}
+
+// The longest origin decides: `jax` may be assumed beside an import of jax.experimental.pallas.
+bool ImportMap::IsAssumed(absl::string_view resolved) const {
+  size_t longest = 0;
+  bool assumed = false;
+  for (const auto& [name, origin] : names_) {
+    absl::string_view rest = resolved;
+    const bool within = absl::ConsumePrefix(&rest, origin) && (rest.empty() || rest[0] == '.');
+    if (!within || origin.size() < longest) continue;
+    assumed = assumed_.contains(name) && (assumed || origin.size() > longest);
+    longest = origin.size();
+  }
+  return assumed;
+}
+
 // Later statements replace what earlier ones bound: they come in the order of ImportsBreadthFirst.
 // `import a.b` binds a; `import a.b as c` binds c to a.b. A relative import is kept apart, because
 // only the file's path tells its module.

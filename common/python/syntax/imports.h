@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
 #include "common/python/syntax/syntax_tree.h"
 #include "kernelmill/v1/kernel.pb.h"
@@ -14,10 +15,15 @@ namespace kernelmill::python {
 
 // The names that a file imports anywhere, and their origins. If two imports bind a name, the deeper
 // nested one counts, then the later one: the order in which CPython's ast.walk visits them.
-// Immutable.
 class ImportMap {
  public:
   explicit ImportMap(const SyntaxTree& tree);
+
+  // Adds an import that the file leaves out: the file must not bind the name, nor import '*'.
+  void Assume(absl::string_view name, absl::string_view origin);
+
+  // Returns whether a dotted name, resolved, is what an assumed import stands for, or in it.
+  bool IsAssumed(absl::string_view resolved) const;
 
   // `dotted` with its first name replaced by what it was imported as. Relative imports bind nothing
   // here.
@@ -46,6 +52,7 @@ class ImportMap {
   Names names_;
   Names relative_;  // those that a relative import binds last
   std::vector<std::string> wildcards_;
+  absl::flat_hash_set<std::string> assumed_;  // names of assumed imports
 };
 
 // Returns whether nodes of that kind are import statements.

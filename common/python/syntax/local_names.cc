@@ -6,8 +6,9 @@ namespace kernelmill::python {
 
 // A name has all values that its scope ever gives it, whatever runs first: the basic idea is to
 // look a name up by (scope, name), from the innermost scope outwards, and to tell the values apart
-// by their places only. Unlike Bindings this knows the values, and only of plain assignments and
-// definitions: loops, imports, `with` and targets in lists give none.
+// by their places only. Unlike Bindings this knows the values, and only of assignments and
+// definitions: loops, imports and `with` give none, nor do targets whose values the text does not
+// show.
 
 namespace {
 
@@ -16,8 +17,9 @@ constexpr int kMaxDepth = 256;
 // A name that a hostile file binds a million times is not looked at a million times.
 constexpr size_t kMaxValues = 16;
 
-// The most targets of one assignment that are read.
+// The most targets of one assignment that are read, and the most names in one.
 constexpr int kMaxTargets = 8;
+constexpr size_t kMaxParts = 32;
 
 constexpr Kind kBindingKinds[] = {Kind::kFunctionDefinition, Kind::kClassDefinition,
                                   Kind::kAssignment};
@@ -33,6 +35,31 @@ bool IsDefinition(Kind kind) {
 
 bool IsBranching(Kind kind) {
   return kind == Kind::kIfStatement || kind == Kind::kTryStatement || kind == Kind::kMatchStatement;
+}
+
+// Returns the parts of a list of targets or values; nothing for any other node, or if one of them
+// is a splat.
+std::vector<NodeId> ListParts(const SyntaxTree& tree, NodeId node) {
+  std::vector<NodeId> parts;
+  switch (tree.GetKind(node)) {
+    case Kind::kPatternList:
+    case Kind::kTuplePattern:
+    case Kind::kListPattern:
+    case Kind::kExpressionList:
+    case Kind::kTuple:
+    case Kind::kList:
+      break;
+    default:
+      return parts;
+  }
+  for (NodeId child = tree.FirstChild(node); child != kNoNode; child = tree.NextSibling(child)) {
+    const Kind kind = tree.GetKind(child);
+    if (kind == Kind::kListSplat || kind == Kind::kListSplatPattern || parts.size() == kMaxParts) {
+      return {};
+    }
+    if (!IsLayout(kind)) parts.push_back(child);
+  }
+  return parts;
 }
 
 bool IsParameterKind(Kind kind) {
@@ -65,10 +92,13 @@ LocalNames::LocalNames(const SyntaxTree& tree) : tree_(tree), scope_of_(tree.siz
   }
   std::sort(binding.begin(), binding.end());
   bound_.reserve(2 * binding.size());
+  for (const NodeId node : tree.Of(Kind::kGlobalStatement)) Declare(node, true);
+  for (const NodeId node : tree.Of(Kind::kNonlocalStatement)) Declare(node, false);
   // In the order of the text, so that the values of a name are sorted.
   for (const NodeId node : binding) {
-    const auto [name, value] = ReadBinding(node);
-    if (!name.empty()) bound_[{scope_of_[node], name}].values.push_back(value);
+    for (const auto& [name, value] : ReadBindings(node)) {
+      bound_[{FindBindingScope(name, node), name}].values.push_back(value);
+    }
   }
   for (const NodeId node : tree.Of(Kind::kIdentifier)) {
     const NodeId parent = tree[node].parent;
@@ -76,10 +106,27 @@ LocalNames::LocalNames(const SyntaxTree& tree) : tree_(tree), scope_of_(tree.siz
   }
 }
 
-std::pair<absl::string_view, NodeId> LocalNames::ReadBinding(NodeId node) const {
+void LocalNames::Declare(NodeId statement, bool global) {
+  const NodeId scope = scope_of_[statement];
+  for (NodeId child = tree_.FirstChild(statement); child != kNoNode;
+       child = tree_.NextSibling(child)) {
+    if (tree_.GetKind(child) != Kind::kIdentifier) continue;
+    declared_[{scope, tree_.GetText(child)}] = global ? 0 : scope_of_[scope];
+  }
+}
+
+NodeId LocalNames::FindBindingScope(absl::string_view name, NodeId node) const {
+  const NodeId scope = scope_of_[node];
+  if (declared_.empty()) return scope;
+  const auto declared = declared_.find({scope, name});
+  return declared == declared_.end() ? scope : declared->second;
+}
+
+LocalNames::Bindings LocalNames::ReadBindings(NodeId node) const {
   if (IsDefinition(tree_.GetKind(node))) {
     const NodeId name = tree_.Child(node, Field::kName);
-    return {name == kNoNode ? "" : tree_.GetText(name), node};
+    if (name == kNoNode) return {};
+    return {{tree_.GetText(name), node}};
   }
   const NodeId left = tree_.Child(node, Field::kLeft);
   NodeId right = tree_.Child(node, Field::kRight);
@@ -88,9 +135,17 @@ std::pair<absl::string_view, NodeId> LocalNames::ReadBinding(NodeId node) const 
     if (tree_.GetKind(right) != Kind::kAssignment) break;
     right = tree_.Child(right, Field::kRight);
   }
-  const bool plain =
-      left != kNoNode && right != kNoNode && tree_.GetKind(left) == Kind::kIdentifier;
-  return {plain ? tree_.GetText(left) : "", right};
+  if (left == kNoNode || right == kNoNode) return {};
+  if (tree_.GetKind(left) == Kind::kIdentifier) return {{tree_.GetText(left), right}};
+  const std::vector<NodeId> names = ListParts(tree_, left);
+  const std::vector<NodeId> values = ListParts(tree_, tree_.StripParentheses(right));
+  if (names.size() != values.size()) return {};
+  Bindings bindings;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (tree_.GetKind(names[i]) != Kind::kIdentifier) continue;
+    bindings.emplace_back(tree_.GetText(names[i]), values[i]);
+  }
+  return bindings;
 }
 
 // The name of a parameter is a few levels below the list, as in *args: int. Defaults and
@@ -149,8 +204,7 @@ std::vector<std::pair<absl::string_view, NodeId>> LocalNames::ListMembers(
   for (const Kind kind : kBindingKinds) {
     for (const NodeId node : tree_.Of(kind, class_definition)) {
       if (scope_of_[node] != class_definition) continue;
-      const auto [name, value] = ReadBinding(node);
-      if (!name.empty()) members.emplace_back(name, value);
+      for (const auto& [name, value] : ReadBindings(node)) members.emplace_back(name, value);
     }
   }
   return members;

@@ -13,8 +13,9 @@
 
 namespace kernelmill::python {
 
-// The values of a file's names: its own functions, classes, plain assignments and parameters, by
-// Python's scopes. Imports and other bindings are not part of it. Immutable; refers to the tree.
+// The values of a file's names: its own functions, classes, assignments and parameters, by Python's
+// scopes. An assignment to several names counts as far as the text shows each value: a, b = x, y.
+// Imports and other bindings are not part of it. Immutable; refers to the tree.
 class LocalNames {
  public:
   explicit LocalNames(const SyntaxTree& tree);
@@ -30,8 +31,8 @@ class LocalNames {
   // Returns the values of a name in the body of a class, like GetValues.
   std::span<const NodeId> GetMembers(absl::string_view name, NodeId class_definition) const;
 
-  // Returns the functions, classes and plain assignments in the body of a class, with their names,
-  // each kind in the order of the text.
+  // Returns the functions, classes and assignments in the body of a class, with their names, each
+  // kind in the order of the text.
   std::vector<std::pair<absl::string_view, NodeId>> ListMembers(NodeId class_definition) const;
 
   // Every value of a name of the module, in the order of the text.
@@ -48,14 +49,19 @@ class LocalNames {
     bool parameter = false;
   };
 
-  // Returns what a definition or a plain assignment binds, and the value; an empty name if nothing.
-  std::pair<absl::string_view, NodeId> ReadBinding(NodeId node) const;
+  using Bindings = absl::InlinedVector<std::pair<absl::string_view, NodeId>, 1>;
+
+  // Returns the names that a definition or an assignment binds, and their values.
+  Bindings ReadBindings(NodeId node) const;
+  void Declare(NodeId statement, bool global);
+  NodeId FindBindingScope(absl::string_view name, NodeId node) const;
   void BindParameter(NodeId node, NodeId parent);
   const Bound* Find(absl::string_view name, NodeId at) const;
   bool InOtherBranch(NodeId a, NodeId b) const;
 
   const SyntaxTree& tree_;
   std::vector<NodeId> scope_of_;  // by node: the function, lambda, class or module around it
+  absl::flat_hash_map<Key, NodeId> declared_;  // global and nonlocal names: the scope that has them
   absl::flat_hash_map<Key, Bound> bound_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/python/syntax/calls.h"
@@ -88,6 +89,13 @@ NodeId FirstExpression(const SyntaxTree& tree, NodeId node) {
   return kNoNode;
 }
 
+absl::string_view StringIn(const SyntaxTree& tree, NodeId node) {
+  const absl::string_view text = tree.GetText(node);
+  const bool is_plain = tree.GetKind(node) == Kind::kString && text.size() > 2 &&
+                        (text[0] == '\'' || text[0] == '"') && text[1] != text[0];
+  return is_plain ? text.substr(1, text.size() - 2) : "";
+}
+
 bool IsChoice(const SyntaxTree& tree, NodeId node) {
   if (tree.GetKind(node) == Kind::kConditionalExpression) return true;
   if (tree.GetKind(node) != Kind::kOther) return false;
@@ -97,15 +105,36 @@ bool IsChoice(const SyntaxTree& tree, NodeId node) {
 
 FileValues::FileValues(const SyntaxTree& tree, const LocalNames& names)
     : tree_(tree), names_(names) {
-  for (const NodeId assignment : tree.Of(Kind::kAssignment)) {
-    const NodeId left = tree.Child(assignment, Field::kLeft);
-    const NodeId right = tree.Child(assignment, Field::kRight);
+  AddAssignments();
+}
+
+// Collects `a.f = v`, `d["f"] = v` and setattr(a, "f", v). globals()["f"] is the name f.
+void FileValues::AddAssignments() {
+  for (const NodeId assignment : tree_.Of(Kind::kAssignment)) {
+    const NodeId left = tree_.Child(assignment, Field::kLeft);
+    const NodeId right = tree_.Child(assignment, Field::kRight);
     if (left == kNoNode || right == kNoNode) continue;
-    const Kind kind = tree.GetKind(left);
+    const Kind kind = tree_.GetKind(left);
     if (kind != Kind::kAttribute && kind != Kind::kSubscript) continue;
-    Values& values = assigned_[std::string(tree.GetText(left))];
-    if (values.size() < kMaxValues) values.push_back(right);
+    const NodeId index = kind == Kind::kSubscript ? FindIndex(tree_, left) : kNoNode;
+    const absl::string_view key = index == kNoNode ? "" : StringIn(tree_, index);
+    const bool is_global = !key.empty() && absl::StartsWith(tree_.GetText(left), "globals()");
+    AddAssignment(std::string(is_global ? key : tree_.GetText(left)), right);
   }
+  for (const NodeId call : tree_.Of(Kind::kCall)) {
+    const NodeId function = tree_.Child(call, Field::kFunction);
+    if (function == kNoNode || tree_.GetText(function) != "setattr") continue;
+    const python::Arguments arguments = GetArguments(tree_, call);
+    if (arguments.size() != 3) continue;
+    const absl::string_view name = StringIn(tree_, arguments[1].value);
+    if (name.empty()) continue;
+    AddAssignment(absl::StrCat(tree_.GetText(arguments[0].value), ".", name), arguments[2].value);
+  }
+}
+
+void FileValues::AddAssignment(std::string target, NodeId value) {
+  Values& values = assigned_[std::move(target)];
+  if (values.size() < kMaxValues) values.push_back(value);
 }
 
 std::vector<NodeId> FileValues::ListElements(NodeId iterable) const {
@@ -125,10 +154,17 @@ FileValues::Values FileValues::Follow(NodeId expression, int& steps) const {
   const NodeId node = tree_.StripParentheses(expression);
   switch (tree_.GetKind(node)) {
     case Kind::kIdentifier: {
-      const std::span<const NodeId> values = names_.GetValues(tree_.GetText(node), node);
-      if (!values.empty()) return {values.begin(), values.end()};
-      return FollowLoop(node, steps);
+      const std::span<const NodeId> own = names_.GetValues(tree_.GetText(node), node);
+      Values values(own.begin(), own.end());
+      const NodeId given = FindDefault(node);
+      if (given != kNoNode) values.insert(values.begin(), given);
+      if (values.empty()) values = FollowLoop(node, steps);
+      if (!values.empty() || names_.IsParameter(tree_.GetText(node), node)) return values;
+      const auto assigned = assigned_.find(std::string(tree_.GetText(node)));
+      return assigned == assigned_.end() ? Values() : assigned->second;
     }
+    case Kind::kCall:
+      return FollowGet(node, steps);
     case Kind::kAttribute:
       return FollowAttribute(node, steps);
     case Kind::kSubscript:
@@ -140,6 +176,41 @@ FileValues::Values FileValues::Follow(NodeId expression, int& steps) const {
     default:
       return IsChoice(tree_, node) ? Parts(tree_, node) : Values();
   }
+}
+
+// Returns the entries that mapping.get(key) may give.
+FileValues::Values FileValues::FollowGet(NodeId call, int& steps) const {
+  Values found;
+  const NodeId function = tree_.Child(call, Field::kFunction);
+  const NodeId object = function == kNoNode ? kNoNode : tree_.Child(function, Field::kObject);
+  if (object == kNoNode || CalledName(tree_, function) != "get") return found;
+  const python::Arguments arguments = GetArguments(tree_, call);
+  if (arguments.empty()) return found;
+  const NodeId key = arguments[0].value;
+  AddEntries(object, tree_.GetKind(key) == Kind::kString ? tree_.GetText(key) : "", steps, found);
+  for (size_t i = 1; i < arguments.size(); ++i) found.push_back(arguments[i].value);
+  return found;
+}
+
+// The function around the name that has the parameter may be an outer one.
+NodeId FileValues::FindDefault(NodeId name) const {
+  const absl::string_view text = tree_.GetText(name);
+  if (!names_.IsParameter(text, name)) return kNoNode;
+  NodeId node = tree_[name].parent;
+  for (int around = 0; around < kMaxAround && node != kNoNode; ++around) {
+    const bool is_function =
+        tree_.GetKind(node) == Kind::kFunctionDefinition || tree_.GetKind(node) == Kind::kLambda;
+    const NodeId parameters = is_function ? tree_.Child(node, Field::kParameters) : kNoNode;
+    if (parameters != kNoNode && !IsBelow(tree_, name, parameters)) {
+      for (const NodeId parameter : Parts(tree_, parameters)) {
+        const NodeId named = tree_.Child(parameter, Field::kName);
+        const NodeId value = tree_.Child(parameter, Field::kValue);
+        if (named != kNoNode && tree_.GetText(named) == text) return value;
+      }
+    }
+    node = tree_[node].parent;
+  }
+  return kNoNode;
 }
 
 // A member that the file assigns by the same words counts too, except that words with `self` or
@@ -170,7 +241,15 @@ FileValues::Values FileValues::ListHolders(NodeId object, int& steps) const {
   if (tree_.GetKind(node) == Kind::kClassDefinition) return {node};
   if (tree_.GetKind(node) == Kind::kCall) {
     const NodeId function = tree_.Child(node, Field::kFunction);
+    const bool is_super = function != kNoNode && tree_.GetText(function) == "super";
+    const NodeId around = is_super ? FindClassAround(node) : kNoNode;
+    const NodeId bases = around == kNoNode ? kNoNode : tree_.Child(around, Kind::kArgumentList);
     Values holders = function == kNoNode ? Values() : ListHolders(function, steps);
+    if (bases != kNoNode) {
+      for (const NodeId base : Parts(tree_, bases)) {
+        for (const NodeId of : ListHolders(base, steps)) holders.push_back(of);
+      }
+    }
     holders.push_back(node);
     return holders;
   }
@@ -189,7 +268,11 @@ NodeId FileValues::FindClass(NodeId object) const {
   if (tree_.GetKind(object) != Kind::kIdentifier) return kNoNode;
   const absl::string_view name = tree_.GetText(object);
   if ((name != "self" && name != "cls") || !names_.IsParameter(name, object)) return kNoNode;
-  NodeId node = tree_[object].parent;
+  return FindClassAround(object);
+}
+
+NodeId FileValues::FindClassAround(NodeId node) const {
+  node = tree_[node].parent;
   for (int around = 0; around < kMaxAround && node != kNoNode; ++around) {
     if (tree_.GetKind(node) == Kind::kClassDefinition) return node;
     node = tree_[node].parent;

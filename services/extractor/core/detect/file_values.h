@@ -21,9 +21,10 @@ using python::SyntaxTree;
 // its arguments.
 //
 // The basic idea: one step at a time, and only through what the text shows. A name has its values
-// in the scopes around it, or the elements that a loop gives it; `A.f`, `A().f`, `self.f` and
-// `cls.f` have the members of a class; `ns.f` and `d["f"]` have what the file puts there. Nothing
-// is executed, so an expression has all the values that it may have.
+// in the scopes around it, the elements that a loop gives it, or a parameter's default; `A.f`,
+// `A().f`, `self.f`, `cls.f` and `super().f` have the members of a class; `ns.f`, `d["f"]` and
+// `d.get("f")` have what the file puts there. Nothing is executed, so an expression has all the
+// values that it may have.
 class FileValues {
  public:
   FileValues(const SyntaxTree& tree, const LocalNames& names);
@@ -41,6 +42,9 @@ class FileValues {
   // kNoNode if no loop does.
   NodeId FindIterable(NodeId name) const;
 
+  // Returns the default of the parameter that a name is; kNoNode if it has none.
+  NodeId FindDefault(NodeId name) const;
+
   // Returns the members of a class, or of an instance or a namespace that a call makes, with their
   // names.
   std::vector<std::pair<absl::string_view, NodeId>> ListMembers(NodeId value) const;
@@ -56,6 +60,9 @@ class FileValues {
   Values FollowAttribute(NodeId attribute, int& steps) const;
   Values FollowSubscript(NodeId subscript, int& steps) const;
   Values FollowLoop(NodeId name, int& steps) const;
+  Values FollowGet(NodeId call, int& steps) const;
+  void AddAssignments();
+  void AddAssignment(std::string target, NodeId value);
   Values ListHolders(NodeId object, int& steps) const;
   void AddMembers(NodeId holder, absl::string_view name, int& steps, Values& found) const;
   void AddElements(NodeId iterable, const Path& path, size_t at, int& steps, Values& found) const;
@@ -64,6 +71,7 @@ class FileValues {
   void AddEntries(NodeId mapping, absl::string_view key, int& steps, Values& found) const;
   NodeId FindLoop(NodeId name, Path& path) const;
   NodeId FindClass(NodeId object) const;
+  NodeId FindClassAround(NodeId node) const;
 
   const SyntaxTree& tree_;
   const LocalNames& names_;
@@ -73,6 +81,9 @@ class FileValues {
 
 // Returns the first child that is code.
 NodeId FirstExpression(const SyntaxTree& tree, NodeId node);
+
+// Returns the text in the quotes of a plain string; empty for any other expression.
+absl::string_view StringIn(const SyntaxTree& tree, NodeId node);
 
 // Returns whether the expression is one of its parts: a if b else c, a or b, a and b.
 bool IsChoice(const SyntaxTree& tree, NodeId node);

@@ -54,9 +54,10 @@ std::string DottedDecorator(const SyntaxTree& tree, NodeId expression) {
 }
 
 // Resolves the name of a decorator by the file's imports.
-std::string ResolveDecorator(const SyntaxTree& tree, const ImportMap& imports, NodeId expression) {
+std::string ResolveDecorator(const SyntaxTree& tree, const JitWrappers& wrappers,
+                             NodeId expression) {
   const std::string dotted = DottedDecorator(tree, expression);
-  return dotted.empty() ? "" : imports.Resolve(dotted);
+  return dotted.empty() ? "" : wrappers.Resolve(dotted, expression);
 }
 
 // Returns the expression after '@'; kNoNode in broken code.
@@ -132,9 +133,13 @@ class Finder {
   FoundFunctions Run() {
     for (const NodeId node : tree_.Of(Kind::kDecoratedDefinition)) LookAtDecorators(node);
     for (const Call& call : calls_.In(0)) LookAtCall(call);
+    for (const auto& [name, value] : names_.ListModuleValues()) LookAtFunction(value);
     FoundFunctions found;
     for (auto& [definition, function] : kernels_) {
       candidates_.erase(definition);
+      if (imports_.IsAssumed(function.found_by)) {
+        function.found_by = absl::StrCat(kByName, function.found_by);
+      }
       found.kernels.push_back(std::move(function));
     }
     for (auto& [definition, function] : candidates_) {
@@ -153,7 +158,7 @@ class Finder {
     JitFunction function = Describe(definition);
     std::vector<std::string> resolved;
     for (const NodeId decorator : function.decorators) {
-      resolved.push_back(ResolveDecorator(tree_, imports_, decorator));
+      resolved.push_back(ResolveDecorator(tree_, wrappers_, decorator));
     }
     function.generated = std::any_of(resolved.begin(), resolved.end(), IsInductorHeuristic);
     if (IsDecorated(resolved, function) || IsWrapped(function)) {
@@ -246,38 +251,71 @@ class Finder {
   // Reads a call that may make kernels: f = triton.jit(f), pl.pallas_call(f, ...), map(triton.jit,
   // [f, g]).
   void LookAtCall(const Call& call) {
-    const NodeId argument = wrappers_.FunctionArgument(call.node);
-    if (argument == kNoNode || call.function == kNoNode) return;
-    const bool maps = call.name == "map";
-    const std::optional<JitWrapper> wrapper =
-        maps ? wrappers_.ReadValue(argument) : wrappers_.ReadCalled(call);
-    if (!wrapper) return LookAtForeignCall(call, argument);
-    for (const NodeId definition :
-         maps ? wrappers_.FunctionsMapped(call.node) : wrappers_.FunctionsMeant(argument)) {
-      AddCalled(definition, *wrapper, call.node);
+    const NodeId arguments = tree_.Child(call.node, Field::kArguments);
+    if (call.function == kNoNode || arguments == kNoNode || tree_.IsLeaf(arguments)) return;
+    if (call.name == "map") return LookAtMap(call);
+    const std::optional<JitWrapper> wrapper = wrappers_.ReadCalled(call);
+    if (!wrapper) {
+      const auto application = wrappers_.ReadApplication(call);
+      if (!application) return LookAtForeignCall(call);
+      return AddAllCalled(application->functions, application->wrapper, call.node);
     }
+    const NodeId argument = wrappers_.FunctionArgument(call.node, *wrapper);
+    if (argument == kNoNode) return;
+    const std::vector<NodeId> meant = wrappers_.FunctionsMeant(argument);
+    AddAllCalled(meant, *wrapper, call.node);
+    if (meant.empty() && wrapper->imported.empty()) AddMadeElsewhere(argument, *wrapper);
+  }
+
+  // Notes a kernel's function that the file imports from another one of the project.
+  void AddMadeElsewhere(NodeId argument, const JitWrapper& wrapper) {
+    for (const std::string& origin : wrappers_.ListOrigins(argument)) {
+      if (!IsOfAProject(origin) || !absl::StrContains(origin, ".")) continue;
+      v1::JitName& made = made_elsewhere_.emplace_back();
+      made.set_name(absl::StrCat(kMadeElsewhere, wrapper.name));
+      made.set_dsl(wrapper.dsl);
+      made.set_imported(origin);
+      made.set_hidden(true);
+    }
+  }
+
+  // Adds a function of the module that another file may make a kernel of Pallas.
+  void LookAtFunction(NodeId definition) {
+    if (tree_.GetKind(definition) != Kind::kFunctionDefinition || kernels_.contains(definition) ||
+        candidates_.contains(definition) || !wrappers_.TakesReferences(definition)) {
+      return;
+    }
+    JitFunction function = Describe(definition);
+    function.dsl = v1::DSL_PALLAS;
+    function.form = v1::KERNEL_FORM_KERNEL_ARGUMENT;
+    function.imported_decorators.emplace_back(kMadeElsewhere);
+    candidates_.emplace(definition, std::move(function));
+  }
+
+  void LookAtMap(const Call& call) {
+    const NodeId argument = wrappers_.FunctionArgument(call.node);
+    const std::optional<JitWrapper> wrapper =
+        argument == kNoNode ? std::nullopt : wrappers_.ReadValue(argument);
+    if (wrapper) AddAllCalled(wrappers_.FunctionsMapped(call.node), *wrapper, call.node);
   }
 
   // Reads a call of a function of another file that takes a function of references, as Pallas's
   // kernels are: its file decides whether it hands it on to pallas_call.
-  void LookAtForeignCall(const Call& call, NodeId argument) {
+  void LookAtForeignCall(const Call& call) {
     if (call.name.empty()) return;
     std::string origin = wrappers_.FindOrigin(std::string(call.name), call.function);
     if (!IsOfAProject(origin)) return;
-    const JitWrapper wrapper = {v1::DSL_PALLAS, "", false, std::move(origin)};
-    for (const NodeId definition : wrappers_.FunctionsMeant(argument)) {
-      if (TakesReferences(definition)) AddCalled(definition, wrapper, call.node);
+    const JitWrapper wrapper = {v1::DSL_PALLAS, "", false, std::move(origin), "", -1};
+    for (const python::Argument& argument : python::GetArguments(tree_, call.node)) {
+      for (const NodeId definition : wrappers_.FunctionsMeant(argument.value)) {
+        if (wrappers_.TakesReferences(definition)) AddCalled(definition, wrapper, call.node);
+      }
     }
   }
 
-  bool TakesReferences(NodeId definition) const {
-    const NodeId parameters = tree_.Child(definition, Field::kParameters);
-    if (parameters == kNoNode) return false;
-    const std::span<const NodeId> names = tree_.Of(Kind::kIdentifier, parameters);
-    return std::any_of(names.begin(), names.end(), [&](NodeId name) {
-      const absl::string_view text = tree_.GetText(name);
-      return absl::EndsWith(text, "_ref") || absl::EndsWith(text, "refs");
-    });
+  void AddAllCalled(const std::vector<NodeId>& definitions, const JitWrapper& wrapper,
+                    NodeId call) {
+    for (const NodeId definition : definitions) AddCalled(definition, wrapper, call);
   }
 
   // Adds a kernel that a call makes; a candidate if the wrapper is from another file.
@@ -312,8 +350,11 @@ class Finder {
     }
     size_t holders = 0;
     for (const auto& [name, value] : names_.ListModuleValues()) {
-      if (const auto wrapper = wrappers_.ReadValue(value))
+      if (const auto wrapper = wrappers_.ReadValue(value)) {
         SetName(*wrapper, names[std::string(name)]);
+      } else {
+        HandOn(value, std::string(name), names);
+      }
       if (++holders > kMaxHolders) continue;
       for (const auto& [member, wrapper] : wrappers_.ReadMembers(value)) {
         SetName(wrapper, names[absl::StrCat(name, ".", member)]);
@@ -333,7 +374,18 @@ class Finder {
       sorted.push_back(std::move(found));
     }
     AddWildcards(sorted);
+    sorted.insert(sorted.end(), made_elsewhere_.begin(), made_elsewhere_.end());
     return sorted;
+  }
+
+  // Adds a name that stands for a package with a jit, or for something of another file that may be
+  // a wrapper.
+  void HandOn(NodeId value, const std::string& name, std::map<std::string, v1::JitName>& names) {
+    for (const std::string& origin : wrappers_.ListOrigins(value)) {
+      if (!NamesAPackageOfJit(origin) && !IsOfAProject(origin)) continue;
+      names.try_emplace(name).first->second.set_imported(origin);
+      return;
+    }
   }
 
   // Sets what a definition of the file says of a name; it replaces an import of the name.
@@ -363,6 +415,7 @@ class Finder {
   JitWrappers wrappers_;
   std::map<NodeId, JitFunction> kernels_;  // by definition
   std::map<NodeId, JitFunction> candidates_;
+  std::vector<v1::JitName> made_elsewhere_;
   std::map<std::string, int> other_dsls_;
 };
 

@@ -16,6 +16,14 @@ using python::NodeId;
 using python::ParsedText;
 using python::SyntaxTree;
 
+// Begins found_by of a kernel that is one by a name alone, whose module was not read.
+inline constexpr absl::string_view kByName = "name:";
+
+// Begins the name of a v1::JitName that is none, but a function of another file that this file
+// makes a kernel, pl.pallas_call(kernels.body): the maker's name follows. By itself it is the
+// decorator of a candidate that only another file may make a kernel.
+inline constexpr absl::string_view kMadeElsewhere = "()";
+
 // A function that is a kernel or a helper of kernels, in one of the DSLs.
 struct JitFunction {
   NodeId definition = kNoNode;     // function_definition
@@ -46,7 +54,8 @@ struct FoundFunctions {
 // f = triton.jit(f), pl.pallas_call(f, ...). A decorator or called function counts if it resolves
 // to a DSL's own name, or is a wrapper of this file (JitWrappers). A decorator that is imported
 // from another file of the project may be a wrapper as well: its function is a candidate, which the
-// link stage decides on.
+// link stage decides on. So is a function of references, as Pallas's kernels are, that no call of
+// this file makes a kernel.
 FoundFunctions FindFunctions(const ParsedText& text);
 
 // Returns a function's name behind those of the classes and functions around it: Outer.inner.name.

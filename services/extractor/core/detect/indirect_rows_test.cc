@@ -93,6 +93,66 @@ TEST(IndirectRowsTest, ACallMayTakeSeveralFunctions) {
   }
 }
 
+TEST(IndirectRowsTest, AModuleMayHaveAnotherName) {
+  for (const std::string module :
+       {"t = importlib.import_module('triton')\n", "t = __import__('triton')\n",
+        "t = pytest.importorskip('triton')\n", "t = sys.modules['triton']\n",
+        "import triton as _t\nt = _t\n", "import triton\nu = triton\nt = u\n",
+        "import vllm.utils as v\nt = v.triton\n",
+        "import vllm.utils as v\ntl, t = v.tl, v.triton\n",
+        "import triton as _t\nif checked:\n    t = _t\nelse:\n    t = types.ModuleType('t')\n"}) {
+    EXPECT_EQ(Names(absl::StrCat("import triton.language as tl\n", module, "@t.jit\n", kKernel)),
+              "k")
+        << module;
+  }
+  EXPECT_EQ(
+      Names(absl::StrCat("import triton.language as tl\nt = load('triton')\n@t.jit\n", kKernel)),
+      "");
+  EXPECT_EQ(Names(absl::StrCat("class triton:\n    @staticmethod\n    def jit(f): return f\n"
+                               "@triton.jit\n",
+                               kKernel)),
+            "");
+}
+
+TEST(IndirectRowsTest, ANameMayBeSetInOtherWays) {
+  for (const char* triton : {kTriton, kForeign}) {
+    for (const std::string decorator :
+         {"j, t = triton.jit, triton.autotune\n@j\n", "(j, t) = (triton.jit, 1)\n@j\n",
+          "class N: pass\nsetattr(N, 'jit', triton.jit)\n@N.jit\n",
+          "d = {'j': triton.jit}\n@d.get('j')\n", "@{'j': triton.jit}.get('j', print)\n",
+          "globals()['j'] = triton.jit\n@j\n",
+          "j = None\ndef init():\n    global j\n    j = triton.jit\n@j\n",
+          "def w(f, j=triton.jit): return j(f)\n@w\n",
+          "r = {}\ndef w(n):\n    def v(f):\n        r[n] = triton.jit(f)\n        return r[n]\n"
+          "    return v\n@w('a')\n",
+          "class B:\n    def jit(self, f): return triton.jit(f)\nclass N(B):\n"
+          "    def jit(self, f): return super().jit(f)\n@N().jit\n"}) {
+      EXPECT_EQ(Names(absl::StrCat(triton, decorator, kKernel)), "k") << triton << decorator;
+    }
+  }
+  EXPECT_EQ(Names(absl::StrCat(kTriton, "j, t = print, triton.jit\n@j\n", kKernel)), "");
+  EXPECT_EQ(
+      Names(absl::StrCat(kTriton, "j = print\ndef init():\n    j = triton.jit\n@j\n", kKernel)),
+      "");
+}
+
+TEST(IndirectRowsTest, AWrapperMayTakeItsKernelByAnyParameter) {
+  for (const std::string call :
+       {"def w(x, body): return triton.jit(body)\nt = w(host, k)\n",
+        "def w(x, *, my): return triton.jit(my)\nt = w(host, my=k)\n",
+        "def w(x, my): return triton.jit(my)\nv = functools.partial(w, host)\nt = v(k)\n",
+        "class A:\n    def w(self, x, my): return triton.jit(my)\nt = A().w(host, k)\n",
+        "def w(f, maker): return maker(f)\nt = w(k, triton.jit)\n",
+        "def w(f, maker=None): return maker(f)\nt = w(k, maker=triton.jit)\n",
+        "def w(x, f=k): return triton.jit(f)\n"}) {
+    EXPECT_EQ(Names(absl::StrCat(kTriton, kTwo, call)), "k") << call;
+  }
+  EXPECT_EQ(Names(absl::StrCat(kTriton, kTwo,
+                               "def w(f, maker): return maker(host)\n"
+                               "t = w(k, triton.jit)\n")),
+            "");
+}
+
 TEST(IndirectRowsTest, ACallMayTakeAMethod) {
   const std::string method = "    @staticmethod\n    def _k(p): tl.store(p, 1)\n";
   for (const std::string call :
@@ -177,6 +237,36 @@ TEST(IndirectRowsTest, PallasGetsItsKernelByAnyPartialOrLambda) {
   EXPECT_EQ(Names(absl::StrCat(pl, kBody, "pl.pallas_call(lambda: body(1))(x)\n")), "");
 }
 
+TEST(IndirectRowsTest, PallasGetsItsKernelFromACall) {
+  const std::string pl = "import functools, jax\nfrom jax.experimental import pallas as pl\n";
+  const std::string make =
+      "def make(n):\n    def body(x_ref, o_ref): o_ref[...] = x_ref[...] * n\n";
+  for (const std::string call :
+       {"    return body\npl.pallas_call(make(2))(x)\n",
+        "    return functools.partial(body)\nf = make(2)\npl.pallas_call(f)(x)\n",
+        "    if n: return body\n    return "
+        "body\npl.pallas_call(functools.partial(make(2)))(x)\n"}) {
+    EXPECT_EQ(Names(absl::StrCat(pl, make, call)), "body") << call;
+  }
+  EXPECT_EQ(Names(absl::StrCat(pl, make, "    return n\npl.pallas_call(make(2))(x)\n")), "");
+  for (const std::string call : {"pl.pallas_call(jax.named_call(body))(x)\n",
+                                 "pl.pallas_call(jax.named_scope('x')(body))(x)\n"}) {
+    EXPECT_EQ(Names(absl::StrCat(pl, kBody, call)), "body") << call;
+  }
+}
+
+TEST(IndirectRowsTest, EachAssignmentThatMayReachTheCallCounts) {
+  const std::string pl = "import functools\nfrom jax.experimental import pallas as pl\n";
+  const std::string two = "def a(x_ref): pass\ndef b(x_ref): pass\n";
+  for (const std::string call : {"if c:\n    f = a\nelse:\n    f = b\npl.pallas_call(f)(x)\n",
+                                 "f = a\nif c: f = b\npl.pallas_call(f)(x)\n",
+                                 "if c:\n    f = a\nelse:\n    f = b\nf = functools.partial(f, "
+                                 "n=1)\npl.pallas_call(f)(x)\n"}) {
+    EXPECT_EQ(Names(absl::StrCat(pl, two, call)), "a b") << call;
+  }
+  EXPECT_EQ(Names(absl::StrCat(pl, two, "if c: f = a\nf = b\npl.pallas_call(f)(x)\nf = a\n")), "b");
+}
+
 TEST(IndirectRowsTest, APipelinesBodyIsAKernel) {
   for (const char* module : {"tpu", "mosaic_gpu"}) {
     const std::string text =
@@ -197,6 +287,42 @@ TEST(IndirectRowsTest, OtherPackagesPallasCallIsTakenAtItsWord) {
       {{"a.py", absl::StrCat("from x.c import pallas_call\npallas_call(body)(x)\n", kBody)}});
   EXPECT_THAT(Forms(shard),
               ::testing::ElementsAre("body KERNEL_ARGUMENT PALLAS name:x.c.pallas_call"));
+}
+
+TEST(IndirectRowsTest, NamesAreHandedOnByAssignments) {
+  const std::string tl = "import triton.language as tl\n";
+  const std::string user = absl::StrCat(tl, "from p.c import final\n@final\n", kKernel);
+  EXPECT_EQ(Names({{"p/__init__.py", ""},
+                   {"p/b.py", "from triton import jit as mid\n"},
+                   {"p/c.py", "from . import b  # with triton\nfinal = b.mid\n"},
+                   {"p/k.py", user}}),
+            "k");
+  EXPECT_EQ(NamesBeside("import importlib\ntriton = importlib.import_module('triton')\n",
+                        absl::StrCat(tl, "from p.c import triton\n@triton.jit\n", kKernel)),
+            "k");
+}
+
+TEST(IndirectRowsTest, PallasGetsItsKernelFromAnotherFile) {
+  const std::string pl = "import functools\nfrom jax.experimental import pallas as pl\n";
+  const std::string body = absl::StrCat(pl, kBody, "def other(x_ref): pass\n");
+  for (const std::string call :
+       {"from .c import body\npl.pallas_call(body)(x)\n",
+        "from p.c import body as b\npl.pallas_call(functools.partial(b, n=2))(x)\n",
+        "from . import c\nf = functools.partial(c.body, n=2)\npl.pallas_call(f)(x)\n",
+        "from .again import body\ndef run(f): return pl.pallas_call(f)\nrun(body)\n"}) {
+    const std::vector<NamedText> files = {{"p/__init__.py", ""},
+                                          {"p/c.py", body},
+                                          {"p/again.py", "from p.c import body\n"},
+                                          {"p/k.py", pl + call}};
+    EXPECT_EQ(Names(files), "body") << call;
+  }
+  EXPECT_THAT(
+      Forms(ExtractAndLink({{"c.py", body},
+                            {"k.py", absl::StrCat(pl,
+                                                  "from c import body\n"
+                                                  "pl.pallas_call(body)(x)\n")}})),
+      ::testing::ElementsAre("body KERNEL_ARGUMENT PALLAS jax.experimental.pallas.pallas_call"));
+  EXPECT_EQ(Names(body), "");
 }
 
 TEST(IndirectRowsTest, PallasLeadsThroughFilesOfTheSource) {

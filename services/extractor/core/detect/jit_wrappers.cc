@@ -46,6 +46,36 @@ NodeId FirstArgument(const SyntaxTree& tree, NodeId call) {
   return kNoNode;
 }
 
+// Returns whether a function of that name gives the module that it is told the name of.
+bool NamesImport(absl::string_view name) {
+  return name == "import_module" || name == "__import__" || name == "importorskip" ||
+         absl::StrContains(absl::AsciiStrToLower(name), "lazy");
+}
+
+// Returns the name of a parameter: of `x`, `x: int`, `x=1`, `x: int = 1`; empty of `*x` and others.
+absl::string_view GetParameterName(const SyntaxTree& tree, NodeId parameter) {
+  if (tree.GetKind(parameter) == Kind::kIdentifier) return tree.GetText(parameter);
+  NodeId name = tree.Child(parameter, Field::kName);
+  if (name == kNoNode && tree.GetKind(parameter) == Kind::kTypedParameter) {
+    name = tree.Child(parameter, Kind::kIdentifier);
+  }
+  return name == kNoNode ? "" : tree.GetText(name);
+}
+
+// Returns whether the parts of a statement of that kind may not run.
+bool MayNotRun(Kind kind) {
+  switch (kind) {
+    case Kind::kIfStatement:
+    case Kind::kForStatement:
+    case Kind::kWhileStatement:
+    case Kind::kTryStatement:
+    case Kind::kMatchStatement:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // Returns whether a function of that name puts decorators together, whatever module it comes from.
 bool NamesComposition(absl::string_view name) {
   return absl::StrContains(name, "compose") || name == "chain" || name == "pipe";
@@ -93,7 +123,9 @@ std::optional<JitWrapper> JitWrappers::ReadCalled(const Call& call, int depth) {
 std::optional<JitWrapper> JitWrappers::ReadName(absl::string_view dotted,
                                                 absl::string_view resolved, NodeId at, int depth) {
   const v1::Dsl dsl = dsl::FindExtractedDsl(resolved);
-  if (dsl != v1::DSL_UNSPECIFIED) return JitWrapper{dsl, std::string(resolved), true, ""};
+  if (dsl != v1::DSL_UNSPECIFIED && !Resolve(std::string(dotted), at).empty()) {
+    return JitWrapper{dsl, std::string(resolved), true, "", "", -1};
+  }
   for (const NodeId value : file_values_.Follow(at)) {
     std::optional<JitWrapper> wrapper = ReadValue(value, depth);
     if (!wrapper) continue;
@@ -101,7 +133,81 @@ std::optional<JitWrapper> JitWrappers::ReadName(absl::string_view dotted,
     wrapper->own = false;
     return wrapper;
   }
+  for (std::string& origin : ListOrigins(at)) {
+    const v1::Dsl found = dsl::FindExtractedDsl(origin);
+    if (found != v1::DSL_UNSPECIFIED) {
+      return JitWrapper{found, std::string(dotted), false, "", "", -1};
+    }
+    if (!SaysMaker(origin) && !(IsOfAProject(origin) && NamesAMaker(origin))) continue;
+    return JitWrapper{
+        dsl::FindSaidDsl(origin), std::string(dotted), false, std::move(origin), "", -1};
+  }
   return ReadImported(dotted, at);
+}
+
+std::string JitWrappers::Resolve(const std::string& dotted, NodeId at) const {
+  if (!imports_.Origin(dotted).empty()) return imports_.Resolve(dotted);
+  const std::span<const NodeId> values = names_.GetValues(FirstPart(dotted), at);
+  const bool defines = std::any_of(values.begin(), values.end(), [this](NodeId value) {
+    return tree_.GetKind(value) == Kind::kClassDefinition ||
+           tree_.GetKind(value) == Kind::kFunctionDefinition;
+  });
+  return defines ? "" : dotted;
+}
+
+std::vector<std::string> JitWrappers::ListOrigins(NodeId expression) const {
+  std::vector<std::string> origins;
+  int steps = kMaxSteps;
+  AddOrigins(expression, steps, origins);
+  return origins;
+}
+
+void JitWrappers::AddOrigins(NodeId expression, int& steps,
+                             std::vector<std::string>& origins) const {
+  if (--steps < 0) return;
+  const NodeId node = tree_.StripParentheses(expression);
+  const std::string dotted = DottedExpression(tree_, node);
+  if (!dotted.empty()) return AddOriginsOfName(dotted, node, steps, origins);
+  if (tree_.GetKind(node) == Kind::kSubscript) {  // sys.modules["triton"]
+    const NodeId object = tree_.Child(node, Field::kValue);
+    if (object == kNoNode || DottedExpression(tree_, object) != "sys.modules") return;
+    for (const NodeId key : tree_.Of(Kind::kString, node)) {
+      if (!StringIn(tree_, key).empty()) origins.emplace_back(StringIn(tree_, key));
+    }
+    return;
+  }
+  if (tree_.GetKind(node) != Kind::kCall) return;
+  const Call& call = calls_.At(node);
+  if (IsPartial(call)) {
+    const NodeId inner = FirstArgument(tree_, node);
+    if (inner != kNoNode) AddOrigins(inner, steps, origins);
+    return;
+  }
+  if (!NamesImport(LastPart(call.name))) return;
+  for (const python::Argument& argument : python::GetArguments(tree_, node)) {
+    if (StringIn(tree_, argument.value).empty()) continue;
+    origins.emplace_back(StringIn(tree_, argument.value));
+    return;
+  }
+}
+
+// A name that is not imported is followed through what it is assigned.
+void JitWrappers::AddOriginsOfName(const std::string& dotted, NodeId at, int& steps,
+                                   std::vector<std::string>& origins) const {
+  std::string origin = imports_.Origin(dotted);
+  if (!origin.empty()) {
+    origins.push_back(std::move(origin));
+    return;
+  }
+  const absl::string_view first = FirstPart(dotted);
+  std::vector<std::string> modules;
+  for (const NodeId value : names_.GetValues(first, at)) {
+    const bool contains = value <= at && at < tree_[value].subtree_end;
+    if (!contains) AddOrigins(value, steps, modules);
+  }
+  for (const std::string& module : modules) {
+    origins.push_back(absl::StrCat(module, absl::string_view(dotted).substr(first.size())));
+  }
 }
 
 // Reads a name that may be a wrapper of another file.
@@ -110,7 +216,7 @@ std::optional<JitWrapper> JitWrappers::ReadImported(absl::string_view dotted, No
   const bool says = SaysMaker(origin);
   if (!says && !(IsOfAProject(origin) && NamesAMaker(origin))) return std::nullopt;
   const v1::Dsl dsl = dsl::FindSaidDsl(origin);
-  return JitWrapper{dsl, std::string(dotted), false, std::move(origin)};
+  return JitWrapper{dsl, std::string(dotted), false, std::move(origin), "", -1};
 }
 
 std::string JitWrappers::FindOrigin(const std::string& dotted, NodeId at) const {
@@ -147,7 +253,18 @@ std::optional<JitWrapper> JitWrappers::ReadGetattr(NodeId call) const {
   std::string name = imports_.Resolve(dotted);
   const v1::Dsl dsl = dsl::FindExtractedDsl(name);
   if (dsl == v1::DSL_UNSPECIFIED) return ReadImported(dotted, call);
-  return JitWrapper{dsl, std::move(name), false, ""};
+  return JitWrapper{dsl, std::move(name), false, "", "", -1};
+}
+
+// Reads an entry of a mapping: makers.get("jit").
+std::optional<JitWrapper> JitWrappers::ReadGet(NodeId call, int depth) {
+  for (const NodeId value : file_values_.Follow(call)) {
+    std::optional<JitWrapper> wrapper = ReadValue(value, depth);
+    if (!wrapper) continue;
+    wrapper->own = false;
+    return wrapper;
+  }
+  return std::nullopt;
 }
 
 // A wrapper that is called without a function returns a wrapper: triton.jit(debug=True). With a
@@ -163,12 +280,19 @@ std::optional<JitWrapper> JitWrappers::ReadCall(NodeId node, int depth) {
   if (IsPartial(call)) {
     const NodeId inner = FirstArgument(tree_, node);
     std::optional<JitWrapper> wrapper = inner == kNoNode ? std::nullopt : Read(inner, depth);
-    if (wrapper) wrapper->own = false;
+    if (!wrapper) return wrapper;
+    wrapper->own = false;
+    for (const python::Argument& argument : python::GetArguments(tree_, node)) {
+      if (argument.keyword.empty() && tree_.StripParentheses(argument.value) != inner) {
+        --wrapper->place;
+      }
+    }
     return wrapper;
   }
   std::optional<JitWrapper> wrapper = ReadCalled(call, depth);
+  if (!wrapper) wrapper = ReadGet(node, depth);
   if (!wrapper) return ReadComposed(call, depth);
-  const NodeId argument = FunctionArgument(node);
+  const NodeId argument = FunctionArgument(node, *wrapper);
   if (argument == kNoNode) return wrapper;
   const bool given = (wrapper->own && wrapper->dsl != v1::DSL_PALLAS) || IsFunction(argument);
   return given ? std::nullopt : wrapper;
@@ -275,9 +399,30 @@ std::optional<JitWrapper> JitWrappers::InFunction(NodeId function, int depth) {
     const NodeId result = FirstExpression(tree_, node);
     if (result == kNoNode) continue;
     std::optional<JitWrapper> wrapper = InResult(result, depth);
-    if (wrapper) return wrapper;
+    if (!wrapper) continue;
+    SetPlace(function, *wrapper);
+    return wrapper;
   }
   return std::nullopt;
+}
+
+// Notes the place of the parameter that takes the kernel. A parameter of a function inside is not
+// the wrapper's own.
+void JitWrappers::SetPlace(NodeId function, JitWrapper& wrapper) const {
+  const NodeId parameters = tree_.Child(function, Field::kParameters);
+  int place = 0;
+  for (NodeId child = parameters == kNoNode ? kNoNode : tree_.FirstChild(parameters);
+       child != kNoNode && !wrapper.parameter.empty(); child = tree_.NextSibling(child)) {
+    if (IsLayout(tree_.GetKind(child))) continue;
+    const absl::string_view name = GetParameterName(tree_, child);
+    if (name == wrapper.parameter) {
+      wrapper.place = place;
+      return;
+    }
+    if (place > 0 || (name != "self" && name != "cls")) ++place;
+  }
+  wrapper.parameter.clear();
+  wrapper.place = -1;
 }
 
 // A class whose constructor, or any method, applies a wrapper to a parameter works as a wrapper.
@@ -291,7 +436,9 @@ std::optional<JitWrapper> JitWrappers::InClass(NodeId definition, int depth) {
     }
   }
   const NodeId body = tree_.Child(definition, Field::kBody);
-  return body == kNoNode ? std::nullopt : AppliedWithin(body, depth);
+  std::optional<JitWrapper> wrapper = body == kNoNode ? std::nullopt : AppliedWithin(body, depth);
+  if (wrapper) wrapper->parameter.clear();
+  return wrapper;
 }
 
 // Reads a returned expression: a wrapper, the result of applying one to a parameter, or a name for
@@ -307,8 +454,7 @@ std::optional<JitWrapper> JitWrappers::InResult(NodeId expression, int depth) {
     const bool named = argument != kNoNode && tree_.GetKind(argument) == Kind::kIdentifier;
     return named ? InResult(argument, depth + 1) : std::nullopt;
   }
-  if (tree_.GetKind(node) != Kind::kIdentifier) return std::nullopt;
-  for (const NodeId value : names_.GetValues(tree_.GetText(node), node)) {
+  for (const NodeId value : file_values_.Follow(node)) {
     if (tree_.GetKind(value) == Kind::kFunctionDefinition) continue;
     wrapper = AppliedWithin(value, depth + 1);
     if (wrapper) return wrapper;
@@ -319,21 +465,35 @@ std::optional<JitWrapper> JitWrappers::InResult(NodeId expression, int depth) {
 // Finds a wrapper that is applied to a parameter anywhere below `root`.
 std::optional<JitWrapper> JitWrappers::AppliedWithin(NodeId root, int depth) {
   for (const Call& call : calls_.In(root)) {
-    if (call.function == kNoNode || !TakesParameter(call.node)) continue;
+    if (call.function == kNoNode) continue;
+    const python::Arguments arguments = python::GetArguments(tree_, call.node);
+    const bool may =
+        std::any_of(arguments.begin(), arguments.end(), [this](const python::Argument& argument) {
+          return FindGiven(InsidePartial(tree_.StripParentheses(argument.value))) != kNoNode;
+        });
+    if (!may) continue;
     std::optional<JitWrapper> wrapper = ReadCalled(call, depth);
-    if (wrapper) return wrapper;
+    if (!wrapper) continue;
+    const NodeId name = FindGiven(FunctionArgument(call.node, *wrapper));
+    if (name == kNoNode) continue;
+    const bool is_name = names_.IsParameter(tree_.GetText(name), name);
+    wrapper->parameter = is_name ? std::string(tree_.GetText(name)) : "";
+    return wrapper;
   }
   return std::nullopt;
 }
 
-// Returns whether the call passes a parameter of a function around it, or all its parameters
-// (*args).
-bool JitWrappers::TakesParameter(NodeId call) const {
-  const NodeId argument = FunctionArgument(call);
-  if (argument == kNoNode) return false;
+// Returns the name in an argument that is a parameter of a function around it, or all of them
+// (*args); else kNoNode.
+NodeId JitWrappers::FindGiven(NodeId argument) const {
+  if (argument == kNoNode) return kNoNode;
   const Kind kind = tree_.GetKind(argument);
   const NodeId name = kind == Kind::kListSplat ? FirstExpression(tree_, argument) : argument;
-  return name != kNoNode && IsGiven(name);
+  return name != kNoNode && IsGiven(name) ? name : kNoNode;
+}
+
+bool JitWrappers::TakesParameter(NodeId call) const {
+  return FindGiven(FunctionArgument(call)) != kNoNode;
 }
 
 // Returns f of functools.partial(f, ...), at any depth up to the bound.
@@ -347,6 +507,69 @@ NodeId JitWrappers::InsidePartial(NodeId expression) const {
 
 NodeId JitWrappers::FunctionArgument(NodeId call) const {
   return InsidePartial(FirstArgument(tree_, call));
+}
+
+NodeId JitWrappers::FunctionArgument(NodeId call, const JitWrapper& wrapper) const {
+  if (wrapper.parameter.empty()) return FunctionArgument(call);
+  return InsidePartial(FindPassed(call, wrapper.parameter, wrapper.place));
+}
+
+// Returns the argument for a parameter; of *args, which may have it, the whole.
+NodeId JitWrappers::FindPassed(NodeId call, absl::string_view parameter, int place) const {
+  int at = 0;
+  for (const python::Argument& argument : python::GetArguments(tree_, call)) {
+    if (!argument.keyword.empty()) {
+      if (argument.keyword == parameter) return tree_.StripParentheses(argument.value);
+      continue;
+    }
+    const Kind kind = tree_.GetKind(argument.value);
+    if (at == place || kind == Kind::kListSplat) return tree_.StripParentheses(argument.value);
+    ++at;
+  }
+  return kNoNode;
+}
+
+std::optional<JitWrappers::Application> JitWrappers::ReadApplication(const Call& call) {
+  for (const NodeId function : file_values_.Follow(call.function)) {
+    if (tree_.GetKind(function) != Kind::kFunctionDefinition) continue;
+    for (const auto& [maker, given] : ListApplied(function)) {
+      const NodeId passed = FindPassed(call.node, maker.parameter, maker.place);
+      const NodeId argument = FunctionArgument(call.node, given);
+      if (passed == kNoNode || argument == kNoNode) continue;
+      const std::optional<JitWrapper> wrapper = Read(passed);
+      if (wrapper) return Application{*wrapper, FunctionsMeant(argument)};
+    }
+  }
+  return std::nullopt;
+}
+
+// Lists the parameters of a function that it calls, each with the parameter that it gives to it.
+const std::vector<JitWrappers::Applied>& JitWrappers::ListApplied(NodeId function) {
+  const auto [known, is_new] = applied_.try_emplace(function);
+  if (!is_new) return known->second;
+  std::vector<Applied> found;
+  for (const Call& inner : calls_.In(function)) {
+    const NodeId argument = FunctionArgument(inner.node);
+    if (argument == kNoNode || !IsGiven(inner.function) || !IsGiven(argument)) continue;
+    Applied applied;
+    applied.first.parameter = std::string(tree_.GetText(inner.function));
+    applied.second.parameter = std::string(tree_.GetText(argument));
+    SetPlace(function, applied.first);
+    SetPlace(function, applied.second);
+    const bool own = !applied.first.parameter.empty() && !applied.second.parameter.empty();
+    if (own) found.push_back(std::move(applied));
+  }
+  return applied_[function] = std::move(found);
+}
+
+bool JitWrappers::TakesReferences(NodeId definition) const {
+  const NodeId parameters = tree_.Child(definition, Field::kParameters);
+  if (parameters == kNoNode) return false;
+  const std::span<const NodeId> names = tree_.Of(Kind::kIdentifier, parameters);
+  return std::any_of(names.begin(), names.end(), [&](NodeId name) {
+    const absl::string_view text = tree_.GetText(name);
+    return absl::EndsWith(text, "_ref") || absl::EndsWith(text, "refs");
+  });
 }
 
 std::vector<NodeId> JitWrappers::FunctionsMeant(NodeId expression) const {
@@ -369,8 +592,8 @@ std::vector<NodeId> JitWrappers::FunctionsMapped(NodeId call) const {
   return functions;
 }
 
-// A name that is not a function's is followed through its last assignment above; without one,
-// through the first below. Anything else may be any of its values.
+// A name that is not a function's is followed through the assignments above that may reach it;
+// without one, through the first below. Anything else may be any of its values.
 void JitWrappers::AddFunctions(NodeId expression, int& steps,
                                std::vector<NodeId>& functions) const {
   const NodeId at = InsidePartial(tree_.StripParentheses(expression));
@@ -385,15 +608,70 @@ void JitWrappers::AddFunctions(NodeId expression, int& steps,
     return;
   }
   std::vector<NodeId> values = file_values_.Follow(at);
+  if (tree_.GetKind(at) == Kind::kCall && values.empty()) return AddReturned(at, steps, functions);
   if (tree_.GetKind(at) == Kind::kIdentifier) {
     const std::vector<NodeId> named = names_.FunctionsNamed(tree_.GetText(at), at);
     functions.insert(functions.end(), named.begin(), named.end());
     if (!named.empty()) return;
     const bool assigned = !names_.GetValues(tree_.GetText(at), at).empty();
-    const auto below = std::lower_bound(values.begin(), values.end(), at);
-    if (assigned) values = {below == values.begin() ? values.front() : *(below - 1)};
+    if (assigned) values = FindReaching(std::move(values), at);
   }
   for (const NodeId value : values) AddFunctions(value, steps, functions);
+}
+
+// Returns the values that a name may have at `at`, of all that it is given: from the last one above
+// upwards, up to the first that is given in any case.
+std::vector<NodeId> JitWrappers::FindReaching(std::vector<NodeId> values, NodeId at) const {
+  std::erase_if(values, [&](NodeId value) {  // f = partial(f)
+    return value <= at && at < tree_[value].subtree_end;
+  });
+  if (values.empty()) return values;
+  const auto below = std::lower_bound(values.begin(), values.end(), at);
+  if (below == values.begin()) return {values.front()};
+  std::vector<NodeId> reaching;
+  for (auto value = below; value != values.begin();) {
+    reaching.push_back(*--value);
+    bool may_not_run = false;
+    for (NodeId around = tree_[*value].parent; around != kNoNode && !may_not_run;
+         around = tree_[around].parent) {
+      if (around <= at && at < tree_[around].subtree_end) break;
+      may_not_run = MayNotRun(tree_.GetKind(around));
+    }
+    if (!may_not_run) break;
+  }
+  return reaching;
+}
+
+// Adds the functions that a call returns: make(2), where make defines a function and returns it. A
+// function of another file that is given a kernel of Pallas is taken to return it, as
+// jax.named_call does.
+void JitWrappers::AddReturned(NodeId call, int& steps, std::vector<NodeId>& functions) const {
+  const NodeId function = tree_.Child(call, Field::kFunction);
+  if (function == kNoNode) return;
+  const std::vector<NodeId> called = file_values_.Follow(function);
+  for (const NodeId value : called) {
+    if (tree_.GetKind(value) != Kind::kFunctionDefinition) continue;
+    for (const NodeId node : tree_.Of(Kind::kReturnStatement, value)) {
+      const NodeId result = FirstExpression(tree_, node);
+      if (result != kNoNode && FindFunctionAround(node) == value) {
+        AddFunctions(result, steps, functions);
+      }
+    }
+  }
+  if (!called.empty()) return;
+  const NodeId argument = InsidePartial(FirstArgument(tree_, call));
+  if (argument == kNoNode || tree_.GetKind(argument) != Kind::kIdentifier) return;
+  for (const NodeId named : names_.FunctionsNamed(tree_.GetText(argument), argument)) {
+    if (TakesReferences(named)) functions.push_back(named);
+  }
+}
+
+NodeId JitWrappers::FindFunctionAround(NodeId node) const {
+  do {
+    node = tree_[node].parent;
+  } while (node != kNoNode && tree_.GetKind(node) != Kind::kFunctionDefinition &&
+           tree_.GetKind(node) != Kind::kLambda);
+  return node;
 }
 
 // Returns the function that a lambda only calls, with its own parameters first: lambda *refs:

@@ -33,6 +33,10 @@ struct JitWrapper {
   // Not empty if another file decides which DSL it is, if any: the dotted name that this file
   // imports it as, relative ones with their dots. `dsl` is then what the name says.
   std::string imported;
+  // The wrapper's own parameter that takes the function, and its place without `self`; empty if it
+  // is the first argument, or one with a usual name.
+  std::string parameter;
+  int place = -1;
 };
 
 // Returns whether a name comes from a file that may define wrappers: not from Python or a library.
@@ -56,6 +60,7 @@ bool SaysMaker(absl::string_view origin);
 //   - a choice that may give a wrapper: w if c else d, w or d, getattr(triton, "jit", d);
 //   - functools.partial of a wrapper, or another call with a wrapper as its first argument;
 //   - a call that composes decorators, with a wrapper among them;
+//   - a member of a name that stands for a module: t = importlib.import_module("triton"), t.jit;
 //   - a function or lambda that returns a wrapper, or returns the result of applying one to a
 //   parameter;
 //   - a class that derives from a wrapper, or that applies one to a parameter.
@@ -77,6 +82,14 @@ class JitWrappers {
   // Reads the node of a function, a class or an assigned expression.
   std::optional<JitWrapper> ReadValue(NodeId value) { return ReadValue(value, 0); }
 
+  // Resolves a dotted name by the file's imports. Empty if the file itself defines a class or a
+  // function of the first name.
+  std::string Resolve(const std::string& dotted, NodeId at) const;
+
+  // Returns the dotted names that an expression stands for outside the file, through assignments
+  // and calls that import a module by its name; relative ones have their dots.
+  std::vector<std::string> ListOrigins(NodeId expression) const;
+
   // Returns the dotted name that the file imports a dotted name as, relative ones with their dots;
   // the name itself if only an import of '*' can bring it; empty if the file has it.
   std::string FindOrigin(const std::string& dotted, NodeId at) const;
@@ -85,8 +98,20 @@ class JitWrappers {
   std::vector<std::pair<absl::string_view, JitWrapper>> ReadMembers(NodeId value);
 
   // Returns the expression that a call passes as the function, inside any functools.partial;
-  // kNoNode if it passes no argument.
+  // kNoNode if it passes no argument. A wrapper may take it by a parameter of its own.
   NodeId FunctionArgument(NodeId call) const;
+  NodeId FunctionArgument(NodeId call, const JitWrapper& wrapper) const;
+
+  // The wrapper and the functions of a call of a function that applies one of its arguments to
+  // another one: make(f, triton.jit).
+  struct Application {
+    JitWrapper wrapper;
+    std::vector<NodeId> functions;
+  };
+  std::optional<Application> ReadApplication(const Call& call);
+
+  // Returns whether a function has parameters for references to memory, as kernels of Pallas have.
+  bool TakesReferences(NodeId definition) const;
 
   // Returns the functions that an expression may be, inside any functools.partial: by its own name,
   // or through assignments, members and loops.
@@ -112,14 +137,26 @@ class JitWrappers {
   std::optional<JitWrapper> InClass(NodeId definition, int depth);
   std::optional<JitWrapper> InResult(NodeId expression, int depth);
   std::optional<JitWrapper> AppliedWithin(NodeId root, int depth);
+  std::optional<JitWrapper> ReadGet(NodeId call, int depth);
+  void AddOrigins(NodeId expression, int& steps, std::vector<std::string>& origins) const;
+  void AddOriginsOfName(const std::string& dotted, NodeId at, int& steps,
+                        std::vector<std::string>& origins) const;
+  using Applied = std::pair<JitWrapper, JitWrapper>;  // only their parameters
+  const std::vector<Applied>& ListApplied(NodeId function);
+  void SetPlace(NodeId function, JitWrapper& wrapper) const;
+  NodeId FindPassed(NodeId call, absl::string_view parameter, int place) const;
   NodeId InsidePartial(NodeId expression) const;
   bool IsPartial(const Call& call) const;
   bool IsFunction(NodeId expression) const;
   bool IsGiven(NodeId name) const;
+  NodeId FindGiven(NodeId argument) const;
   bool TakesParameter(NodeId call) const;
   bool Composes(const Call& call) const;
   NodeId FindForwarded(NodeId lambda) const;
   void AddFunctions(NodeId expression, int& steps, std::vector<NodeId>& functions) const;
+  void AddReturned(NodeId call, int& steps, std::vector<NodeId>& functions) const;
+  std::vector<NodeId> FindReaching(std::vector<NodeId> values, NodeId at) const;
+  NodeId FindFunctionAround(NodeId node) const;
 
   const SyntaxTree& tree_;
   const ImportMap& imports_;
@@ -127,6 +164,7 @@ class JitWrappers {
   const LocalNames& names_;
   const FileValues file_values_;
   absl::flat_hash_map<NodeId, std::optional<JitWrapper>> values_;  // cached results of ReadValue
+  absl::flat_hash_map<NodeId, std::vector<Applied>> applied_;      // results of ListApplied
 };
 
 }  // namespace kernelmill::extractor

@@ -8,6 +8,7 @@
 #include "absl/strings/strip.h"
 #include "common/base/text.h"
 #include "common/dsl/languages.h"
+#include "services/extractor/core/detect/functions.h"
 #include "services/extractor/core/link/kernel_shards.h"
 #include "services/extractor/core/link/source_scope.h"
 
@@ -19,7 +20,6 @@ namespace {
 constexpr int kMaxSteps = 16;
 constexpr int kMaxLookups = 256;
 constexpr absl::string_view kWildcard = "*";
-constexpr absl::string_view kByName = "name:";  // begins found_by
 
 // Returns the language of Triton that the kernel's body calls: Triton's own or Gluon's. A name of
 // it that comes from another module is taken at its word; one that is bound by a relative import
@@ -63,7 +63,10 @@ void ImportedWrappers::AddNames(const v1::KernelShard& shard, absl::string_view 
   }
   for (const v1::JitName& name : shard.jit_names()) {
     const std::string path = absl::StrCat(folder, name.path());
-    if (name.name() == kWildcard) {
+    if (absl::StartsWith(name.name(), kMadeElsewhere)) {
+      made_names_.push_back(name);
+      made_names_.back().set_path(path);
+    } else if (name.name() == kWildcard) {
       wildcards_[path].emplace_back(absl::StripSuffix(name.imported(), kWildcard));
     } else {
       v1::JitName& added = names_[{path, name.name()}];
@@ -92,6 +95,26 @@ void ImportedWrappers::AddImports(const v1::Definition& definition, const std::s
     entry->second.set_imported(absl::StrCat(std::string(static_cast<size_t>(imported.level()), '.'),
                                             DottedName(imported)));
     entry->second.set_hidden(absl::StartsWith(imported.name(), "_"));
+  }
+}
+
+// Each name is followed through the files that import it from one another, to the one that has it.
+void ImportedWrappers::ResolveMade() {
+  for (const v1::JitName& name : made_names_) {
+    std::string importer = name.path();
+    std::string imported = name.imported();
+    for (int steps = 0; steps < kMaxSteps; ++steps) {
+      importer = FindModule(importer, ModuleName(imported));
+      if (importer.empty()) break;
+      const std::string last(LastPart(imported));
+      const auto handed_on = names_.find({importer, last});
+      if (handed_on != names_.end() && !handed_on->second.imported().empty()) {
+        imported = handed_on->second.imported();
+        continue;
+      }
+      made_.try_emplace({importer, last}, name);
+      break;
+    }
   }
 }
 
@@ -243,15 +266,23 @@ int ImportedWrappers::DecideCandidates(v1::KernelShard& shard) const {
   absl::flat_hash_map<std::string, int> decided;  // kernels by path
   for (v1::Candidate& candidate : *shard.mutable_candidates()) {
     for (const std::string& decorator : candidate.decorators()) {
-      const Found found = Find(candidate.kernel(), decorator);
+      Found found;
+      if (decorator != kMadeElsewhere) {
+        found = Find(candidate.kernel(), decorator);
+      } else if (const auto made =
+                     made_.find({candidate.kernel().path(), candidate.kernel().qualname()});
+                 made != made_.end()) {
+        found = {made->second.dsl(),
+                 std::string(made->second.name().substr(kMadeElsewhere.size()))};
+      }
       if (found.dsl == v1::DSL_UNSPECIFIED) continue;
       v1::Kernel& kernel = *shard.add_kernels();
       kernel = std::move(*candidate.mutable_kernel());
       kernel.set_dsl(found.dsl);
       if (kernel.form() == v1::KERNEL_FORM_UNSPECIFIED) kernel.set_form(v1::KERNEL_FORM_WRAPPED);
       const absl::string_view name = found.said.empty() ? decorator : found.said;
-      kernel.set_found_by(
-          absl::StrCat(found.said.empty() ? "" : kByName, name.substr(CountDots(name))));
+      const bool by_name = !found.said.empty() && decorator != kMadeElsewhere;
+      kernel.set_found_by(absl::StrCat(by_name ? kByName : "", name.substr(CountDots(name))));
       ++decided[kernel.path()];
       break;
     }

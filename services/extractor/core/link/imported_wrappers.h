@@ -30,6 +30,9 @@ class ImportedWrappers {
   // Adds those of a shard of the used source with the number `used`.
   void AddUsed(size_t used, const v1::KernelShard& shard);
 
+  // Finds out which functions of other files the files make kernels. Call it once, after all Add().
+  void ResolveMade();
+
   // Turns the shard's candidates that are decorated with a wrapper into kernels. Drops all other
   // candidates, and the shard's own names. Returns how many became kernels.
   int DecideCandidates(v1::KernelShard& shard) const;
@@ -66,6 +69,9 @@ class ImportedWrappers {
   absl::flat_hash_set<std::pair<std::string, std::string>> defined_;
   // The modules that each file imports '*' from, by path; like JitName.imported without the '*'.
   absl::flat_hash_map<std::string, std::vector<std::string>> wildcards_;
+  // The functions that other files make kernels: as the files name them, and then by path and name.
+  std::vector<v1::JitName> made_names_;
+  absl::flat_hash_map<std::pair<std::string, std::string>, v1::JitName> made_;
 };
 
 }  // namespace kernelmill::extractor

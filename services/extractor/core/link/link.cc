@@ -204,6 +204,7 @@ class Linker {
 
   // Call it once all shards are added.
   void Resolve() {
+    wrappers_.ResolveMade();
     scope_.emplace(std::move(definitions_), paths_);
     cuda_.emplace(std::move(cuda_texts_));
     cuda_launchers_.emplace(*cuda_, options_.max_launch_bytes);
