@@ -31,15 +31,25 @@ Document ReadMarkdown(absl::string_view content) {
   document.text = std::string(content);
   ProseContext context;
   size_t at = 0;
-  for (const FencedBlock& block : FindBlocksAndUnquote(document.text)) {
+  const auto add = [&](const FencedBlock& block, absl::string_view kind) {
     context.Read(absl::string_view(document.text).substr(at, block.fence - at));
     if (block.begin < block.end) {
-      document.AddBlock({block.language, "fence", block.begin, block.end, -1, context.heading(),
+      document.AddBlock({block.language, kind, block.begin, block.end, -1, context.heading(),
                          context.paragraph()});
     }
     context.EndBlock();
     at = block.fence_end;
+  };
+  const auto add_indented = [&](size_t end) {
+    for (const FencedBlock& block : FindIndentedCode(document.text, at, end)) {
+      add(block, "indented");
+    }
+  };
+  for (const FencedBlock& block : FindBlocksAndUnquote(document.text)) {
+    add_indented(block.fence);
+    add(block, "fence");
   }
+  add_indented(document.text.size());
   return document;
 }
 

@@ -32,14 +32,20 @@ struct Cell {
 // A piece of code: whole lines of Document.text.
 struct CodeBlock {
   BlockLanguage language = BlockLanguage::kUnnamed;
-  // "cell"; "fence"; "directive", "literal" and "doctest" of reStructuredText; "pre" of HTML;
-  // "string": a string of a notebook's cell that holds CUDA
+  // "cell"; "fence" and "indented" of Markdown; "directive", "literal" and "doctest" of
+  // reStructuredText; "pre" of HTML; "string": a string of a notebook's cell that holds CUDA
   absl::string_view kind;
   size_t begin = 0;
   size_t end = 0;
   int cell = -1;          // index in Document.cells; -1 outside a notebook
   std::string heading;    // the nearest one above; else empty
   std::string paragraph;  // right above the block; else empty
+};
+
+// Code of a document that cannot be had as whole lines of its text.
+struct SkippedCode {
+  size_t at = 0;             // offset in Document.text
+  absl::string_view reason;  // as in v1::SkippedString
 };
 
 // A document's text and the code in it.
@@ -54,8 +60,9 @@ struct CodeBlock {
 // as well, except in notebooks and HTML. Outputs of notebooks are not read.
 struct Document {
   std::string text;
-  std::vector<Cell> cells;        // of a notebook
-  std::vector<CodeBlock> blocks;  // in the order of the text
+  std::vector<Cell> cells;           // of a notebook
+  std::vector<CodeBlock> blocks;     // in the order of the text
+  std::vector<SkippedCode> skipped;  // in no certain order
   // Why the rest was not read, and the offset in the file: as json::StringReader says it of a
   // notebook, or "too_many_strings". Empty if all was read.
   std::string error;

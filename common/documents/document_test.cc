@@ -133,6 +133,20 @@ TEST(DocumentTest, DirectivesOfReStructuredTextAreBlocks) {
                   "p doctest     e\n \n"));
 }
 
+TEST(DocumentTest, OtherDirectivesWithCodeAreBlocks) {
+  EXPECT_THAT(Blocks("a.rst",
+                     ".. parsed-literal::\n\n  a\n\n.. ipython:: python\n\n  b\n\n.. tabs::\n\n"
+                     "  .. code-tab:: cuda Title\n\n    c\n"),
+              ElementsAre("u directive   a\n", "p directive   b\n", "c directive     c\n"));
+}
+
+TEST(DocumentTest, IndentedCodeOfMarkdownIsABlock) {
+  EXPECT_THAT(
+      Markdown("So:\n\n    a\n\n      b\n\n\nx\n    no\n```py\nc\n\n    d\n```\n\te\n"),
+      ElementsAre("u indented     a\n\n      b\n", "p fence c\n\n    d\n", "u indented \te\n"));
+  EXPECT_THAT(Contexts("a.md", "# T\nSo:\n\n    a\n"), ElementsAre("T|So:"));
+}
+
 TEST(DocumentTest, HeadingsOfReStructuredTextAreUnderlined) {
   EXPECT_THAT(Contexts("a.rst", "Title\n~~~~~\nText.\n\n.. code-block:: cuda\n\n   a\n"),
               ElementsAre("Title|Text."));
@@ -152,6 +166,13 @@ TEST(DocumentTest, PreOfHtmlIsDecodedOnItsOwnLines) {
   EXPECT_EQ(ReadDocument("a.html", html).text,
             "\n\n\na < b && c\ndef f(x):\n\nf<<<1>>>();\n#include <cuda.h>\n\nc\n");
   EXPECT_THAT(Contexts("a.html", html), ElementsAre("A & B|Look here.", "A & B|x", "A & B|"));
+}
+
+TEST(DocumentTest, NumbersOfLinesAreNoBlock) {
+  EXPECT_THAT(Blocks("a.html",
+                     "<table><tr><td><pre>1\n2</pre></td><td class=x><pre>a\nb\n</pre></td></tr>\n"
+                     "<tr><td><pre> 3 </pre></td><td><pre>c</pre>\n"),
+              ElementsAre("u pre a\nb\n", "u pre c"));
 }
 
 TEST(DocumentTest, TagsThatNeverEndCostLinearTime) {
@@ -208,11 +229,12 @@ TEST(NotebookTest, ACellMagicSaysTheLanguage) {
   };
   for (const char* magic :
        {"%%cu", "%%cuda", "%%cuda --name x.cu", "%%writefile x.cu", "%%writefile -a src/x.cuh",
-        "%%nvcc", "%%load_inline", "%%cuda_group_run", "%%cpp", "\\n %%cu"}) {
+        "%%writefile 'x y.cu'", "%%nvcc", "%%load_inline", "%load_inline -n x", "%%cuda_group_run",
+        "%%cpp", "\\n %%cu", "#@title X\\n\\n%%cu"}) {
     EXPECT_THAT(cell(magic), ElementsAre("c cell a")) << magic;
   }
-  for (const char* magic :
-       {"%%time", "%%timeit -n 1", "%%capture", "%%writefile x.py", "%%python"}) {
+  for (const char* magic : {"%%time", "%%timeit -n 1", "%%capture", "%%writefile x.py",
+                            "%%writefile 'x.py'", "%%python"}) {
     EXPECT_THAT(cell(magic), ElementsAre("p cell a")) << magic;
   }
   for (const char* magic : {"%%bash", "%%html", "%%writefile x.txt", "%%writefile Makefile"}) {
@@ -246,6 +268,21 @@ TEST(NotebookTest, StringsWithCudaAreBlocksOfTheirOwn) {
       "code", "\"s = r'''\\n__global__ void f() {}\\n'''\\nt = '''\\n__global__ \\\\n'''\\n\""));
   EXPECT_THAT(Blocks("a.ipynb", text),
               ElementsAre(::testing::StartsWith("p cell"), "c string __global__ void f() {}\n"));
+}
+
+TEST(NotebookTest, StringsWithCudaThatAreNoLinesOfTheFileAreListed) {
+  const auto skipped = [](absl::string_view source) {
+    std::vector<std::string> found;
+    const Document document = ReadDocument("a.ipynb", Notebook(Cell("code", source)));
+    for (const SkippedCode& each : document.skipped) {
+      found.push_back(absl::StrCat(each.at, " ", each.reason));
+    }
+    return found;
+  };
+  EXPECT_THAT(skipped("\"s = '''\\n__global__ \\\\n\\n'''\""), ElementsAre("8 not_verbatim"));
+  EXPECT_THAT(skipped("\"s = '''\\n__global__'''\""), ElementsAre("4 shared_line"));
+  EXPECT_THAT(skipped("\"s = '''__global__ void f() {}\\n'''\""), ElementsAre("4 shared_line"));
+  EXPECT_THAT(skipped("\"s = r'''\\n__global__ \\\\n\\n'''\""), IsEmpty());
 }
 
 TEST(NotebookTest, BrokenJsonIsReadUpToTheError) {

@@ -185,6 +185,32 @@ std::vector<FencedBlock> FindBlocksAndUnquote(std::string& text) {
   return blocks;
 }
 
+// Text in a list is indented, too: what is no code is told by its words.
+std::vector<FencedBlock> FindIndentedCode(absl::string_view text, size_t begin, size_t end) {
+  std::vector<FencedBlock> blocks;
+  bool after_empty = true;
+  bool in_block = false;
+  for (size_t at = begin, next = 0; at < end; at = next) {
+    next = std::min(AfterLine(text, at), end);
+    const absl::string_view line = text.substr(at, next - at);
+    if (absl::StripAsciiWhitespace(line).empty()) {
+      after_empty = true;
+      continue;
+    }
+    const bool is_indented = absl::StartsWith(line, "    ") || absl::StartsWith(line, "\t");
+    if (is_indented && !in_block && after_empty) {
+      blocks.push_back({at, at, next, next, BlockLanguage::kUnnamed});
+      in_block = true;
+    } else if (is_indented && in_block) {
+      blocks.back().end = blocks.back().fence_end = next;
+    } else {
+      in_block = false;
+    }
+    after_empty = false;
+  }
+  return blocks;
+}
+
 void RemovePrompts(size_t begin, size_t end, std::string& text) {
   const absl::string_view all = text;
   const size_t first = all.find_first_not_of(" \t\r\n", begin);

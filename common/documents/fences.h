@@ -41,6 +41,11 @@ std::vector<FencedBlock> FindFencedBlocks(absl::string_view text);
 // fences that were opened outside a quote. Offsets and lines stay.
 std::vector<FencedBlock> FindBlocksAndUnquote(std::string& text);
 
+// Finds the indented blocks of Markdown in [begin, end), a part of the text without fences: lines
+// that are indented by a tab or four blanks, after an empty line. `fence` and `fence_end` are their
+// own begin and end; their language is kUnnamed.
+std::vector<FencedBlock> FindIndentedCode(absl::string_view text, size_t begin, size_t end);
+
 // Replaces the prompts of a doctest (">>> ", "... ") in text[begin, end) by blanks, and the lines
 // of output altogether. Does nothing if the first line that is not blank has no prompt.
 void RemovePrompts(size_t begin, size_t end, std::string& text);

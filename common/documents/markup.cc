@@ -56,7 +56,10 @@ BlockLanguage DirectiveLanguage(absl::string_view content) {
   if (name == "testcode" || name == "doctest" || name == "jupyter-execute") {
     return BlockLanguage::kPython;
   }
-  if (name != "code-block" && name != "code" && name != "sourcecode") return BlockLanguage::kOther;
+  if (name == "parsed-literal") return BlockLanguage::kUnnamed;
+  if (!IsOneOf(name, {"code-block", "code", "sourcecode", "code-tab", "ipython"})) {
+    return BlockLanguage::kOther;
+  }
   return ReadLanguage(content.substr(colons + 2));
 }
 
@@ -307,20 +310,34 @@ class HtmlReader {
     if (said != BlockLanguage::kUnnamed) code_.blocks.back().language = said;
   }
 
-  // The rest of the line on which the block ends is no code.
+  // The rest of the line on which the block ends is no code. A block of line numbers is left out:
+  // the code may be in another <pre> that begins on their last line.
   void EndPre() {
     if (open_ != Open::kPre) return;
     open_ = Open::kNothing;
     shown_.clear();
     around_.clear();
+    PreBlock& block = code_.blocks.back();
+    if (!keeps_) {
+      code_.blocks.pop_back();
+    } else if (HoldsNumbersAlone(block)) {
+      Blank(block.begin, code_.text.size(), code_.text);
+      line_is_used_ = false;
+      paragraph_ = block.paragraph;
+      code_.blocks.pop_back();
+      keeps_ = false;
+      return;
+    } else {
+      block.end = code_.text.size();
+    }
     paragraph_.clear();
     line_is_used_ = true;
-    if (keeps_) {
-      code_.blocks.back().end = code_.text.size();
-    } else {
-      code_.blocks.pop_back();
-    }
     keeps_ = false;
+  }
+
+  bool HoldsNumbersAlone(const PreBlock& block) const {
+    const absl::string_view text = absl::string_view(code_.text).substr(block.begin);
+    return text.find_first_not_of("0123456789 \t\r\n") == absl::string_view::npos;
   }
 
   static constexpr size_t kMaxAround = 256;

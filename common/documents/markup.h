@@ -16,9 +16,9 @@ struct IndentedBlock {
   absl::string_view kind;  // "directive", "literal" or "doctest"
 };
 
-// Finds the blocks of code in reStructuredText, in order: code-block, code, sourcecode, testcode,
-// doctest and jupyter-execute directives, paragraphs that end with "::", and doctests. A
-// literalinclude has no text of its own.
+// Finds the blocks of code in reStructuredText, in order: code-block, code, sourcecode, code-tab,
+// ipython, parsed-literal, testcode, doctest and jupyter-execute directives, paragraphs that end
+// with "::", and doctests. A literalinclude has no text of its own.
 std::vector<IndentedBlock> FindIndentedBlocks(absl::string_view text);
 
 // A <pre> of HTML.
@@ -40,7 +40,7 @@ struct HtmlCode {
 // Reads HTML, well-formed or not, in linear time. The language of a block is that which a class of
 // <pre>, of <code> in it or of the <div>s right around it names: language-python, lang-cuda,
 // highlight-python, "sourceCode python". A block that begins on a line where another ends is left
-// out.
+// out. So is one that holds the numbers of lines alone.
 HtmlCode ReadHtml(absl::string_view html);
 
 }  // namespace kernelmill::documents

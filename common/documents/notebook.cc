@@ -56,17 +56,37 @@ std::optional<CellKey> ReadPointer(absl::string_view pointer) {
   return key;
 }
 
-// Returns the language of a file that a cell is written to.
+// Returns the language of a file that a cell is written to. Its path may be quoted.
 BlockLanguage GetFileLanguage(absl::string_view path) {
+  path = path.substr(0, path.find_last_not_of("\"'") + 1);
   const size_t dot = path.rfind('.');
   if (dot == absl::string_view::npos) return BlockLanguage::kOther;
   return ReadLanguage(path.substr(dot + 1));
 }
 
+std::vector<absl::string_view> SplitWords(absl::string_view line) {
+  return absl::StrSplit(line, absl::ByAnyChar(" \t\r\n"), absl::SkipEmpty());
+}
+
+// Returns whether a magic, in lower case, compiles the cell's text as CUDA.
+bool CompilesCuda(absl::string_view magic) {
+  return absl::StrContains(magic, "cuda") ||
+         IsOneOf(magic,
+                 {"nvcc", "nvcc_plugin", "hipcc", "load_inline", "gpp", "g++", "gcc", "cling"});
+}
+
+// Returns whether a line is a line magic that takes the rest of the cell as CUDA: "%load_inline".
+bool IsLineMagicOfCuda(absl::string_view line) {
+  if (!absl::ConsumePrefix(&line, "%")) return false;
+  const std::vector<absl::string_view> words = SplitWords(line);
+  if (words.empty()) return false;
+  const std::string magic = absl::AsciiStrToLower(words[0]);
+  return CompilesCuda(magic) || magic == "cu";
+}
+
 // Returns the language of a cell by its cell magic, such as "%%cu" or "%%writefile x.cu".
 BlockLanguage GetMagicLanguage(absl::string_view line) {
-  const std::vector<absl::string_view> words =
-      absl::StrSplit(line.substr(2), absl::ByAnyChar(" \t\r\n"), absl::SkipEmpty());
+  const std::vector<absl::string_view> words = SplitWords(line.substr(2));
   if (words.empty()) return BlockLanguage::kOther;
   const std::string magic = absl::AsciiStrToLower(words[0]);
   if (IsOneOf(magic, {"time", "timeit", "capture", "prun", "memit", "mprun", "px", "debug"})) {
@@ -75,11 +95,7 @@ BlockLanguage GetMagicLanguage(absl::string_view line) {
   if (IsOneOf(magic, {"writefile", "file", "save", "overwrite"})) {
     return GetFileLanguage(words.back());
   }
-  if (absl::StrContains(magic, "cuda") ||
-      IsOneOf(magic,
-              {"nvcc", "nvcc_plugin", "hipcc", "load_inline", "gpp", "g++", "gcc", "cling"})) {
-    return BlockLanguage::kCuda;
-  }
+  if (CompilesCuda(magic)) return BlockLanguage::kCuda;
   const BlockLanguage named = ReadLanguage(magic);
   // Magics of a project's own are judged by what the cell holds.
   const bool is_other =
@@ -190,14 +206,33 @@ class NotebookReader {
     context_.Read(absl::string_view(text).substr(at));
   }
 
+  // Returns the offset of the cell's first line that is neither empty nor a comment, as "#@title"
+  // is.
+  size_t FindCode(const Cell& cell) const {
+    const absl::string_view text = absl::string_view(document_.text).substr(0, cell.text_end);
+    size_t at = cell.text_begin;
+    while (at < text.size()) {
+      const size_t content = text.find_first_not_of(" \t\r\n", at);
+      if (content == absl::string_view::npos) return text.size();
+      if (text[content] != '#') return content;
+      at = AfterLine(text, content);
+    }
+    return at;
+  }
+
   void AddCode(const Cell& cell, absl::string_view language) {
     const absl::string_view text = document_.text;
     size_t begin = cell.text_begin;
     BlockLanguage said = language.empty() ? BlockLanguage::kPython : ReadLanguage(language);
-    const size_t first = std::min(text.find_first_not_of(" \t\r\n", begin), cell.text_end);
-    if (absl::StartsWith(text.substr(first, cell.text_end - first), "%%")) {
-      begin = std::min(AfterLine(text, first), cell.text_end);
-      said = GetMagicLanguage(text.substr(first, begin - first));
+    const size_t first = FindCode(cell);
+    const size_t second = std::min(AfterLine(text, first), cell.text_end);
+    const absl::string_view line = text.substr(first, second - first);
+    if (absl::StartsWith(line, "%%")) {
+      begin = second;
+      said = GetMagicLanguage(line);
+    } else if (IsLineMagicOfCuda(line) && !absl::StrContains(text.substr(second), "import ")) {
+      begin = second;
+      said = BlockLanguage::kCuda;
     }
     if (begin < cell.text_end) AddBlock(said, "cell", begin, cell.text_end);
     if (said == BlockLanguage::kPython) AddStrings(begin, cell.text_end);
@@ -218,8 +253,18 @@ class NotebookReader {
       const size_t last = text.find_last_of("\r\n", close) + 1;
       const bool is_raw = open > 0 && (text[open - 1] | 0x20) == 'r';
       const absl::string_view inside = first < last ? text.substr(first, last - first) : "";
-      if (absl::StrContains(inside, "__global__") && (is_raw || !absl::StrContains(inside, "\\"))) {
+      const bool holds_cuda = absl::StrContains(inside, "__global__");
+      if (holds_cuda && (is_raw || !absl::StrContains(inside, "\\"))) {
         AddBlock(BlockLanguage::kCuda, "string", first, last);
+      } else if (holds_cuda) {
+        document_.skipped.push_back({first, "not_verbatim"});
+      }
+      // A line with a quote on it is no line of CUDA.
+      const absl::string_view before = text.substr(open, first - open);
+      const size_t rest = std::max(first, last);
+      if (absl::StrContains(before, "__global__") ||
+          absl::StrContains(text.substr(rest, close - rest), "__global__")) {
+        document_.skipped.push_back({open, "shared_line"});
       }
       begin = close + 3;
     }

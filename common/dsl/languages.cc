@@ -59,7 +59,8 @@ std::vector<Language> MakeLanguages() {
        .dsl = v1::DSL_PALLAS,
        .makers = {{"jax.experimental.pallas", PallasMakers(), true, "ops"},
                   {"jax._src.pallas", PallasMakers(), true, "ops"}},
-       .markers = {"pallas", "emit_pipeline"}},
+       .markers = {"pallas", "emit_pipeline"},
+       .hints = {"pltpu.", "plgpu.", "plsc.", "pl.kernel("}},
       {.name = "cuda", .dsl = v1::DSL_CUDA, .markers = {"__global__", "__device__"}},
       {.name = "cute",
        .makers = {{"cutlass.cute", {"jit", "kernel"}},
@@ -345,7 +346,8 @@ bool MayHoldExtracted(absl::string_view text) {
   static const auto& pallas = *new Words({FindLanguage(v1::DSL_PALLAS)});
   if (triton.MayBeIn(text) || pallas.MayBeIn(text)) return true;
   return HoldsAny(text, FindLanguage(v1::DSL_TRITON)->hints) ||
-         HoldsAny(text, FindLanguage(v1::DSL_GLUON)->hints);
+         HoldsAny(text, FindLanguage(v1::DSL_GLUON)->hints) ||
+         HoldsAny(text, FindLanguage(v1::DSL_PALLAS)->hints);
 }
 
 bool MayHoldCounted(absl::string_view text) {

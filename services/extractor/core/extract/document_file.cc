@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -130,6 +131,9 @@ class DocumentExtractor {
   }
 
   absl::Status Run() {
+    for (const documents::SkippedCode& skipped : document_.skipped) {
+      Skip(lines_.LineAt(skipped.at), skipped.reason);
+    }
     const bool may_hold = std::any_of(
         document_.blocks.begin(), document_.blocks.end(), [this](const CodeBlock& block) {
           return block.language != BlockLanguage::kOther && MayHoldCode(GetText(block));
@@ -166,9 +170,19 @@ class DocumentExtractor {
     return LooksLikePython(GetText(block)) && !MayHoldCuda(GetText(block));
   }
   bool IsCuda(const CodeBlock& block) const {
-    if (block.language == BlockLanguage::kUnnamed)
-      return MayHoldCuda(GetText(block)) && !IsPython(block);
+    if (misnamed_.contains(&block)) return true;
+    if (block.language == BlockLanguage::kUnnamed) {
+      // Messages of tools name __global__ as well, and would swallow the blocks below.
+      const bool has_body = absl::StrContains(GetText(block), "{");
+      return has_body && MayHoldCuda(GetText(block)) && !IsPython(block);
+    }
     return block.language == BlockLanguage::kCuda;
+  }
+
+  // Returns whether a text that is said to be Python, and does not parse, is CUDA.
+  static bool IsCudaByItsText(absl::string_view text) {
+    return MayHoldCuda(text) && !LooksLikePython(text) && !absl::StrContains(text, "\"\"\"") &&
+           !absl::StrContains(text, "'''") && DeclaredNames(text).has_value();
   }
 
   // Appends the block's lines without their shared indentation. With `magics`, IPython's lines are
@@ -239,6 +253,8 @@ class DocumentExtractor {
       ASSIGN_OR_RETURN(const bool is_whole, IsWhole(read));
       if (is_whole) {
         whole.push_back(read);
+      } else if (IsCudaByItsText(GetText(block))) {
+        misnamed_.insert(&block);
       } else if (MayHoldKernels(GetText(block))) {
         broken.emplace_back(read, whole.size());
       }
@@ -266,7 +282,7 @@ class DocumentExtractor {
     v1::ExtractedFile entry;
     v1::KernelShard found;
     const absl::Status status =
-        ExtractCode(code, CodeLanguage::kPython, {parser_, options_}, entry, found);
+        ExtractCode(code, CodeLanguage::kPython, {parser_, options_, true}, entry, found);
     if (!status.ok()) return SkipProgram(status, *blocks[0]);
     Adopt(std::move(found), entry, blocks, number);
     return absl::OkStatus();
@@ -474,6 +490,7 @@ class DocumentExtractor {
   v1::ExtractedFile& entry_;
   v1::KernelShard& shard_;
   int candidates_ = 0;
+  std::set<const CodeBlock*> misnamed_;  // blocks of CUDA that say Python
   std::map<std::string, int> other_dsls_;
 };
 

@@ -157,6 +157,58 @@ TEST(DocumentFileTest, AFenceTakesTheImportsOfThePage) {
   EXPECT_TRUE(kernel.self_contained());
 }
 
+TEST(DocumentFileTest, APageWithoutImportsHasTheUsualOnes) {
+  const v1::KernelShard shard = LinkPage(Fence("python", absl::StrCat("N = 1\n", kKernel)));
+  ASSERT_THAT(Forms(shard), ElementsAre("k DECORATED TRITON name:triton.jit"));
+  EXPECT_EQ(shard.kernels(0).module(),
+            absl::StrCat("import triton\nimport triton.language as tl\n\nN = 1\n\n", kKernel));
+  EXPECT_TRUE(shard.kernels(0).self_contained());
+  EXPECT_THAT(shard.kernels(0).calls(), ElementsAre("triton.language.store"));
+  ASSERT_THAT(shard.kernels(0).pieces(), SizeIs(4));
+  EXPECT_TRUE(shard.kernels(0).pieces(0).generated());
+  EXPECT_EQ(shard.kernels(0).pieces(0).first_line(), 0);
+  EXPECT_FALSE(shard.kernels(0).pieces(2).generated());
+}
+
+TEST(DocumentFileTest, PallasOfAPageNeedsNoImports) {
+  const std::string body = "def body(x_ref, o_ref):\n    o_ref[...] = jnp.exp(x_ref[...])\n";
+  for (const char* call :
+       {"pl.pallas_call(body, out_shape=s)(x)\n", "pl.pallas_call(partial(body), out_shape=s)(x)\n",
+        "pltpu.emit_pipeline(functools.partial(body), grid=(4,))(x)\n",
+        "plgpu.kernel(body, out_shape=s)(x)\n"}) {
+    const v1::KernelShard shard =
+        LinkPage(absl::StrCat(Fence("python", body), "Call it:\n", Fence("py", call)));
+    ASSERT_THAT(Names(shard), ElementsAre("body")) << call;
+    EXPECT_THAT(shard.kernels(0).found_by(),
+                ::testing::StartsWith("name:jax.experimental.pallas."));
+    EXPECT_THAT(shard.kernels(0).module(), HasSubstr("import jax.numpy as jnp\n"));
+  }
+  const v1::KernelShard notebook = LinkNotebook({body, "y = pl.pallas_call(body)(x)"});
+  EXPECT_THAT(Names(notebook), ElementsAre("body"));
+}
+
+TEST(DocumentFileTest, ANameThatThePageBindsIsNotTheUsualOne) {
+  const std::string body = "def body(x_ref, o_ref):\n    o_ref[...] = x_ref[...]\n";
+  for (const char* other : {"pltpu = mine()\n", "def pltpu(): pass\n", "from mine import *\n"}) {
+    EXPECT_THAT(Names(LinkPage(
+                    absl::StrCat(Fence("python", other),
+                                 Fence("python", absl::StrCat(body, "pltpu.kernel(body)(x)\n"))))),
+                IsEmpty())
+        << other;
+  }
+  const v1::KernelShard shard =
+      LinkPage(Fence("python", absl::StrCat("from my import triton\nN = 1\n", kKernel)));
+  ASSERT_THAT(Names(shard), ElementsAre("k"));
+  EXPECT_THAT(shard.kernels(0).module(),
+              ::testing::StartsWith("import triton.language as tl\nfrom my import triton\n"));
+}
+
+TEST(DocumentFileTest, OnlyCodeInProseHasUsualImports) {
+  const v1::KernelShard shard =
+      ExtractAndLink({{"a.py", "def body(x_ref): pass\npl.pallas_call(body)  # pallas\n"}});
+  EXPECT_THAT(Names(shard), IsEmpty());
+}
+
 TEST(DocumentFileTest, AFenceInAListKeepsItsIndentationInTheSourceAlone) {
   const std::string code = absl::StrCat(kImports, "N = 1\n", kKernel);
   const std::string page =
@@ -197,6 +249,35 @@ TEST(DocumentFileTest, AFenceWithoutALanguageIsReadForWhatItHolds) {
       Fence("", absl::StrCat(kImports, "N = 1\n", kKernel)), Fence("", "__global__ void f() {}\n"),
       Fence("", "make && ./a.out\n"), Fence("text", "__global__ void no() {}\n")));
   EXPECT_THAT(Names(shard), ElementsAre("k", "f"));
+}
+
+TEST(DocumentFileTest, CudaThatSaysPythonIsRead) {
+  const std::string cuda = "__global__ void f(int* x) { *x = 1; }\n";
+  EXPECT_THAT(Places(LinkNotebook({"x = 1", cuda})), ElementsAre("f 1-1"));
+  EXPECT_THAT(Places(LinkPage(Fence("python", cuda))), ElementsAre("f 2-2"));
+  EXPECT_THAT(Names(LinkNotebook({"s = '''\n" + cuda + "'''\nthis is (broken\n"})),
+              ElementsAre("f"));
+}
+
+TEST(DocumentFileTest, CudaInStringsThatIsNotTheTextIsListed) {
+  const v1::KernelShard shard =
+      LinkNotebook({"s = '''__global__ void f() {}\n'''\n", "s = '''\n__global__ f \\n\n'''\n"});
+  EXPECT_THAT(Names(shard), IsEmpty());
+  EXPECT_THAT(Skipped(shard), ElementsAre("1 shared_line", "4 not_verbatim"));
+}
+
+TEST(DocumentFileTest, IndentedCodeIsRead) {
+  EXPECT_THAT(
+      Names(LinkPage("Import:\n\n    import triton\n    import triton.language as tl\n\nthen\n\n"
+                     "    @triton.jit\n    def k(x):\n        tl.store(x, 1)\n\nEnd.\n")),
+      ElementsAre("k"));
+}
+
+TEST(DocumentFileTest, AMessageOfAToolIsNoCode) {
+  EXPECT_THAT(Names(LinkPage(absl::StrCat(
+                  Fence("", "===== Invalid __global__ write of size 4 bytes\n at 0x1234 in f\n"),
+                  Fence("cpp", "__global__ void f() {}\n")))),
+              ElementsAre("f"));
 }
 
 TEST(DocumentFileTest, HtmlIsReadDecoded) {

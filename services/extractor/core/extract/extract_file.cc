@@ -13,6 +13,7 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/dsl/languages.h"
+#include "common/dsl/usual_imports.h"
 #include "common/python/parse/parsed_text.h"
 #include "common/python/syntax/bindings.h"
 #include "common/python/syntax/text_lines.h"
@@ -116,12 +117,13 @@ bool MayReexportWrappers(absl::string_view text) {
 // TorchInductor runs, each read as a file of its own. Refers to its arguments.
 class FileExtractor {
  public:
-  FileExtractor(const v1::SourceFile& source, const PythonParser& parser,
-                const ExtractOptions& options, v1::ExtractedFile& entry, v1::KernelShard& shard)
+  FileExtractor(const v1::SourceFile& source, const CodeReader& reader, v1::ExtractedFile& entry,
+                v1::KernelShard& shard)
       : path_(source.path()),
         text_(source.content()),
-        parser_(parser),
-        options_(options),
+        parser_(reader.parser),
+        options_(reader.options),
+        in_prose_(reader.in_prose),
         entry_(entry),
         shard_(shard) {}
 
@@ -135,7 +137,7 @@ class FileExtractor {
       return absl::OkStatus();
     }
     ASSIGN_OR_RETURN(const std::unique_ptr<const ParsedText> file,
-                     ParsedText::Parse(text_, parser_));
+                     ParsedText::Parse(text_, parser_, GetAssumedImports()));
     if (file->has_errors()) {
       entry_.set_parse_errors(true);
       entry_.set_first_error_line(file->first_error_line());
@@ -165,6 +167,15 @@ class FileExtractor {
   }
 
  private:
+  ParsedText::Assumed GetAssumedImports() const {
+    ParsedText::Assumed assumed;
+    if (!in_prose_) return assumed;
+    for (const dsl::UsualImport& import : dsl::UsualImports()) {
+      assumed.emplace_back(import.name, import.GetOrigin());
+    }
+    return assumed;
+  }
+
   // Adds the wrappers for other files, and the counts of functions in other DSLs.
   void AddNames(const FoundFunctions& found) {
     AddJitNames(path_, found.names, shard_);
@@ -313,7 +324,9 @@ class FileExtractor {
     for (size_t i = 0; i < functions.size(); ++i) {
       const NodeId definition = functions[i].definition;
       const bool in_kernel = definition < outer_end;
-      if (!in_kernel) outer_end = text.tree[definition].subtree_end;
+      const std::vector<std::string>& by = functions[i].imported_decorators;
+      const bool may_be_none = by.size() == 1 && by[0] == kMadeElsewhere;
+      if (!in_kernel && !may_be_none) outer_end = text.tree[definition].subtree_end;
       const bool launched = launches.IsLaunched(definition);
       kernels[i].set_role(DecideRole(kernels[i], launched, in_kernel, used));
     }
@@ -350,16 +363,16 @@ class FileExtractor {
   const absl::string_view text_;
   const PythonParser& parser_;
   const ExtractOptions& options_;
+  const bool in_prose_;
   v1::ExtractedFile& entry_;
   v1::KernelShard& shard_;
 };
 
 // Adds a Python file's kernels, including those in its strings, and the definitions that they use.
 // Returns RESOURCE_EXHAUSTED if the file exceeds a bound; the message is the reason.
-absl::Status AddPythonKernels(const v1::SourceFile& source, const PythonParser& parser,
-                              const ExtractOptions& options, v1::ExtractedFile& entry,
-                              v1::KernelShard& shard) {
-  return FileExtractor(source, parser, options, entry, shard).Run();
+absl::Status AddPythonKernels(const v1::SourceFile& source, const CodeReader& reader,
+                              v1::ExtractedFile& entry, v1::KernelShard& shard) {
+  return FileExtractor(source, reader, entry, shard).Run();
 }
 
 // Adds the definitions, names and launches that a file without kernels has for other files. A file
@@ -406,14 +419,13 @@ absl::Status ExtractCuda(const v1::SourceFile& source, const ExtractOptions& opt
 
 // Most Python files cannot hold kernels. These are only read for definitions that other files may
 // import.
-absl::Status ExtractPython(const v1::SourceFile& source, const PythonParser& parser,
-                           const ExtractOptions& options, v1::ExtractedFile& entry,
-                           v1::KernelShard& shard) {
+absl::Status ExtractPython(const v1::SourceFile& source, const CodeReader& reader,
+                           v1::ExtractedFile& entry, v1::KernelShard& shard) {
   const absl::string_view text = source.content();
   if (!MayHoldKernels(text) && !dsl::MayHoldCounted(text) && !IsTemplateFile(source.path(), text)) {
-    return AddImportable(source, parser, options, shard);
+    return AddImportable(source, reader.parser, reader.options, shard);
   }
-  return AddPythonKernels(source, parser, options, entry, shard);
+  return AddPythonKernels(source, reader, entry, shard);
 }
 
 }  // namespace
@@ -422,7 +434,7 @@ absl::Status ExtractCode(const v1::SourceFile& source, CodeLanguage language,
                          const CodeReader& reader, v1::ExtractedFile& entry,
                          v1::KernelShard& shard) {
   if (language == CodeLanguage::kCuda) return ExtractCuda(source, reader.options, entry, shard);
-  return ExtractPython(source, reader.parser, reader.options, entry, shard);
+  return ExtractPython(source, reader, entry, shard);
 }
 
 // RESOURCE_EXHAUSTED is a fact about the file and becomes its reason. All other errors are returned

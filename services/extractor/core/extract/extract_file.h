@@ -20,6 +20,8 @@ enum class CodeLanguage : uint8_t { kPython, kCuda };
 struct CodeReader {
   const PythonParser& parser;
   const ExtractOptions& options;
+  // The text is code in prose, which may leave out the usual imports (common/dsl/usual_imports.h).
+  bool in_prose = false;
 };
 
 // Adds the kernels of a text to the shard, and the definitions that they use; and the facts about

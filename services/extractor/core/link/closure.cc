@@ -11,6 +11,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "common/dsl/usual_imports.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -105,20 +106,42 @@ class ImportsDone {
   absl::flat_hash_map<std::string, std::string> meanings_;  // by name: dotted
 };
 
+// Returns an import statement that is in no file.
+v1::Definition GenerateImport(const dsl::UsualImport& import) {
+  v1::Definition statement;
+  statement.set_kind(v1::Definition::KIND_IMPORT);
+  statement.set_text(import.GetStatement());
+  statement.add_names(std::string(import.name));
+  statement.add_modules(std::string(import.module));
+  v1::ImportedName& imported = *statement.add_imported();
+  imported.set_name(std::string(import.name));
+  imported.set_module(std::string(import.module));
+  imported.set_member(std::string(import.member));
+  return statement;
+}
+
 // Returns the import that modules made by types.ModuleType need.
 const v1::Definition& ImportOfTypes() {
-  static const auto& statement = *new auto([] {
-    v1::Definition import;
-    import.set_kind(v1::Definition::KIND_IMPORT);
-    import.set_text("import types\n");
-    import.add_names("types");
-    import.add_modules("types");
-    v1::ImportedName& imported = *import.add_imported();
-    imported.set_name("types");
-    imported.set_module("types");
-    return import;
-  }());
+  static const auto& statement = *new v1::Definition(GenerateImport({"types", "types"}));
   return statement;
+}
+
+// Returns the usual import of a name; null if it has none. Such imports are before the first line,
+// in their own order.
+const v1::Definition* FindUsualDefinition(const std::string& name) {
+  static const auto& statements = *new auto([] {
+    absl::flat_hash_map<std::string, v1::Definition> all;
+    int line = -static_cast<int>(dsl::UsualImports().size());
+    for (const dsl::UsualImport& import : dsl::UsualImports()) {
+      v1::Definition& statement = all[import.name];
+      statement = GenerateImport(import);
+      statement.set_first_line(line);
+      statement.set_last_line(line++);
+    }
+    return all;
+  }());
+  const auto found = statements.find(name);
+  return found == statements.end() ? nullptr : &found->second;
 }
 
 }  // namespace
@@ -223,9 +246,9 @@ void Closure::FindInText(const KernelText& text, const absl::flat_hash_set<std::
   while (!pending_.empty() && bytes_ <= max_bytes_) {
     const std::string name = std::move(pending_.back());
     pending_.pop_back();
-    if (!Find(name) && name != kernel_.name()) {
-      missing_.push_back({name, has_wildcard ? kWildcardImport : kUndefined});
-    }
+    if (Find(name) || name == kernel_.name()) continue;
+    if (!has_wildcard && TakeUsualImport(name)) continue;
+    missing_.push_back({name, has_wildcard ? kWildcardImport : kUndefined});
   }
   // Free names that were not followed still get their bindings, for the prompt context.
   for (const std::string& name : kernel_.free_names()) {
@@ -324,6 +347,15 @@ bool Closure::FindByWildcard(const std::string& name) {
   const Origin* origin = scope_.Find(text_, name);
   if (origin == nullptr) return false;
   own_imports_.push_back({name, nullptr, origin, nullptr, kWildcardImport, {}});
+  return true;
+}
+
+// Takes the usual import of a name that code in prose does not bind anywhere.
+bool Closure::TakeUsualImport(const std::string& name) {
+  if (!kernel_.has_context() || !Named(name).empty()) return false;
+  const v1::Definition* statement = FindUsualDefinition(name);
+  if (statement == nullptr) return false;
+  Choose(statement);
   return true;
 }
 

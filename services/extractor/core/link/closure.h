@@ -34,6 +34,9 @@ struct KernelText {
 // = 1, x[0] = 1) are taken, up to the next binding; but none that needs the kernel or changes it,
 // since the module ends with the kernel.
 //
+// Code in prose leaves out imports that every reader knows: a name that it does not bind gets the
+// usual one (common/dsl/usual_imports.h), which is generated.
+//
 // After that, imports from the source's own files are resolved. An import is replaced by the
 // definitions that it leads to if these close (see SourceScope), and if each name that comes with
 // them means the same for all its users in the module. Otherwise the import statement stays as it
@@ -133,6 +136,7 @@ class Closure {
   bool Find(const std::string& name);
   void AddChangesBelow(const std::string& name, Definitions::const_iterator at);
   bool FindByWildcard(const std::string& name);
+  bool TakeUsualImport(const std::string& name);
   absl::string_view FindLoss(const v1::Definition& definition, const std::string& name) const;
   bool IsUsable(const v1::Definition& definition) const;
   bool IsOwn(const v1::Definition& definition) const;

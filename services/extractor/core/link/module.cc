@@ -315,10 +315,11 @@ class ModuleWriter {
     ImportPaths::Place place = scope_.paths().FindPlace(span.path());
     part.set_path(std::move(place.path));
     part.set_used_source(std::move(place.source));
+    part.set_kind(kind);
     part.set_generated(span.path().empty());
+    if (part.generated()) return;
     part.set_first_line(span.first_line());
     part.set_last_line(span.last_line());
-    part.set_kind(kind);
   }
 
   const SourceScope& scope_;
