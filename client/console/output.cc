@@ -166,7 +166,8 @@ std::string UnmatchedLines(const v1::JobStatus& status, const Counters& counters
   }
   if (all <= 0) return warning;
   if (all > shown) absl::StrAppend(&lines, "  and ", all - shown, " more: ", rest, "\n");
-  return absl::StrCat(warning, "unmatched  ", all, " asked for, without a match\n", lines);
+  return absl::StrCat(warning, "unmatched  ", all, " differences between the job and its sources\n",
+                      lines);
 }
 
 // Returns a line with the reasons of each fate that has some: "rejected   license 5, opt_out 1".

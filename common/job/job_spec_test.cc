@@ -233,7 +233,7 @@ TEST(WithDefaults, GraphsOfAnInductorFolderAreNoKernelsUnlessGlobsSaySo) {
   job.mutable_sources(1)->add_include("**/fx_graph_runnable.py");
   job.add_sources()->set_path("debug");
   const v1::JobSpec spec = WithDefaults(job);
-  EXPECT_THAT(spec.sources(0).include(), ::testing::ElementsAre("**/*.py"));
+  EXPECT_THAT(spec.sources(0).include(), ::testing::ElementsAre("**/*.{py,ipynb}"));
   EXPECT_THAT(spec.sources(0).exclude(), ::testing::ElementsAre("**/fx_graph_*.py"));
   EXPECT_THAT(spec.sources(1).include(), ::testing::ElementsAre("**/fx_graph_runnable.py"));
   EXPECT_THAT(spec.sources(1).exclude(), ::testing::IsEmpty());

@@ -21,9 +21,10 @@ absl::Status CheckSource(const std::string& where, const v1::Source& source);
 // holdout or a search. Lists must have been read.
 absl::Status CheckUses(const v1::JobSpec& spec);
 
-// The globs of a source that has no `include`, and what an `inductor` source without globs leaves
-// out: its debug folder has the models' graphs beside the kernels, as Python files too.
-inline constexpr char kDefaultInclude[] = "**/*.py";
+// The glob of a source that has no `include`: its programs in Python, notebooks among them. And
+// what an `inductor` source without globs leaves out: its debug folder has the models' graphs
+// beside the kernels, as Python files too.
+inline constexpr char kDefaultInclude[] = "**/*.{py,ipynb}";
 inline constexpr char kInductorExclude[] = "**/fx_graph_*.py";
 
 // Sets every field that the source leaves out to its default.

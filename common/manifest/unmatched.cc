@@ -23,7 +23,6 @@ namespace {
 
 using List = std::vector<Unmatched>;
 
-constexpr char kDefaultInclude[] = "**/*.py";
 constexpr size_t kNamedSources = 6;  // in a message
 constexpr size_t kNamedReasons = 6;  // in a message
 
@@ -88,18 +87,18 @@ void AddMarkers(const MarkerCounts& more, MarkerCounts* counts) {
 }
 
 std::vector<std::string> GetIncludes(const v1::Source& source) {
-  if (source.include().empty()) return {kDefaultInclude};
+  if (source.include().empty()) return {job::kDefaultInclude};
   return {source.include().begin(), source.include().end()};
 }
 
 // Joins entries that are equal except for their source into the first of them, since a search gives
-// the same globs to all its sources.
+// the same globs to all its sources. Its examples stay where they say something of all.
 void JoinSources(List* found) {
   std::map<std::pair<std::string, std::string>, size_t> first;
   std::map<size_t, std::vector<std::string>> others;
   List joined;
   for (Unmatched& one : *found) {
-    if (one.what == "include" || one.what == "source") {
+    if (one.what == "include" || one.what == "source" || one.what == "unasked") {
       const auto [at, is_first] = first.try_emplace({one.what, one.asked}, joined.size());
       if (!is_first) {
         others[at->second].push_back(one.where.substr(0, one.where.find('.')));
@@ -109,6 +108,7 @@ void JoinSources(List* found) {
     joined.push_back(std::move(one));
   }
   for (auto& [at, places] : others) {
+    joined[at].paths.clear();
     absl::StrAppend(&joined[at].message, "; the same holds for ",
                     Counted(places.size(), "other source"), ": ");
     const bool all = places.size() <= kNamedSources;
@@ -205,6 +205,7 @@ absl::Status UnmatchedFinder::VisitTree(int source, const v1::SourceTree& tree) 
   SourceFacts& facts = sources_[static_cast<size_t>(source)];
   facts.unselected = tree.unselected_files();
   facts.selected = tree.files_size();
+  facts.unasked = {tree.unasked_files().begin(), tree.unasked_files().end()};
   const std::vector<std::string> includes = GetIncludes(manifest_.sources(source).source());
   for (size_t i = 0; i < includes.size(); ++i) {
     ASSIGN_OR_RETURN(const Glob glob, Glob::Compile(includes[i]));
@@ -241,6 +242,7 @@ List UnmatchedFinder::Find(const LedgerSums& sums, const std::vector<OptOutCount
       if (source.failed() || IsHoldout(source.source()) != holdouts) continue;
       FindEmptySource(i, &found);
       FindIncludes(i, &found);
+      FindUnasked(i, &found);
       FindMarkers(i, &found);
     }
   }
@@ -348,6 +350,18 @@ void UnmatchedFinder::FindIncludes(int source, List* found) const {
                       Safe(glob),
                       message,
                       {}});
+  }
+}
+
+void UnmatchedFinder::FindUnasked(int source, List* found) const {
+  for (const v1::UnaskedFiles& files : sources_[static_cast<size_t>(source)].unasked) {
+    Unmatched& one = found->emplace_back();
+    one.what = "unasked";
+    one.where = absl::StrCat("sources[", source, "].include");
+    one.source = Safe(job::SourceName(manifest_.sources(source).source()));
+    one.asked = Safe(files.glob());
+    one.message = absl::StrCat("is not asked for; it matches ", Counted(files.files(), "file"));
+    for (const std::string& path : files.paths()) AddPath(Safe(path), &one.paths);
   }
 }
 

@@ -28,6 +28,8 @@ namespace kernelmill::manifest {
 //   split     splits.test_repositories[0]             no source has that name
 //   holdout   sources[1]                              a holdout has no kernel
 //   include   sources[1].include[0]                   no file matches the glob, exclude aside
+//   unasked   sources[1].include                      files whose names say that they hold code of
+//                                                     some kind, and no include names one of them
 //   marker    sources[1]                              files have a language's marker, and no kernel
 //                                                     of that language is found in the source
 //   source    sources[1]                              no kernel is found in the source's files
@@ -40,7 +42,7 @@ struct Unmatched {
   std::string what;
   std::string where;
   std::string source;              // its name in records; empty if it is not about one source
-  std::string asked;               // the value that the job gives, such as a glob
+  std::string asked;               // the value that the job gives, or does not give: a glob
   std::string message;             // what was found instead
   std::vector<std::string> paths;  // at most kUnmatchedPaths files as examples
 };
@@ -83,6 +85,7 @@ class UnmatchedFinder {
     int64_t selected = 0;    // files
     int64_t unselected = 0;  // files
     std::vector<int> idle_includes;
+    std::vector<v1::UnaskedFiles> unasked;
     std::map<int, int64_t> kernels;  // by DSL
     int64_t records = 0;             // kernels and whole files
     MarkerCounts markers;
@@ -92,6 +95,7 @@ class UnmatchedFinder {
   void FindLicenses(const LedgerSums& sums, std::vector<Unmatched>* found) const;
   void FindSplits(std::vector<Unmatched>* found) const;
   void FindIncludes(int source, std::vector<Unmatched>* found) const;
+  void FindUnasked(int source, std::vector<Unmatched>* found) const;
   void FindMarkers(int source, std::vector<Unmatched>* found) const;
   void FindEmptySource(int source, std::vector<Unmatched>* found) const;
   void FindOptOuts(const std::vector<OptOutCount>& opt_out, std::vector<Unmatched>* found) const;

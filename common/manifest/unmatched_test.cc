@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,7 @@ class UnmatchedTest : public ::testing::Test {
       v1::FileShard shard;
       v1::KernelShard kernels;
       tree.set_unselected_files(2);
+      for (const v1::UnaskedFiles& files : unasked_[i]) *tree.add_unasked_files() = files;
       for (const auto& [path, text] : files_[static_cast<size_t>(i)]) {
         tree.add_files()->set_path(path);
         shard.add_files()->set_path(path);
@@ -82,6 +84,7 @@ class UnmatchedTest : public ::testing::Test {
   LedgerSums sums_;
   std::vector<OptOutCount> opt_out_;
   std::vector<Files> files_;
+  std::map<int, std::vector<v1::UnaskedFiles>> unasked_;
 };
 
 TEST_F(UnmatchedTest, AJobThatFindsWhatItAsksForHasNone) {
@@ -109,6 +112,26 @@ TEST_F(UnmatchedTest, EqualGlobsOfSeveralSourcesAreOneEntry) {
   EXPECT_THAT(Find(), ElementsAre("include sources[0].include[1]: a: \"**/*.cu\" matches none of "
                                   "its 3 files; the same holds for 2 other sources: sources[1], "
                                   "sources[2]"));
+}
+
+TEST_F(UnmatchedTest, KindsOfCodeThatNobodyAsksForAreNamed) {
+  for (const char* name : {"a", "b"}) {
+    AddSource(name, {{"x/a.py", "kernel"}}, {"**/*.py"});
+    Decide(v1::FATE_KEPT, "");
+  }
+  v1::UnaskedFiles cuda;
+  cuda.set_glob("**/*.cu");
+  cuda.set_files(2);
+  cuda.add_paths("a.cu");
+  cuda.add_paths("b.cu");
+  unasked_[0] = {cuda};
+  EXPECT_THAT(Find(), ElementsAre("unasked sources[0].include: a: \"**/*.cu\" is not asked for; it "
+                                  "matches 2 files: a.cu, b.cu"));
+  cuda.set_files(1);
+  unasked_[1] = {cuda};
+  EXPECT_THAT(Find(),
+              ElementsAre("unasked sources[0].include: a: \"**/*.cu\" is not asked for; it "
+                          "matches 2 files; the same holds for 1 other source: sources[1]"));
 }
 
 TEST_F(UnmatchedTest, ASourceAndAHoldoutWithoutKernelsAreNamed) {

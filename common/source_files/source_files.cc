@@ -211,6 +211,13 @@ Kind GetKind(absl::string_view path) {
   return named && !absl::StrContains(lower, "header") ? Kind::kLicense : Kind::kOther;
 }
 
+absl::string_view GlobOfCode(absl::string_view path) {
+  const auto ends_with = [path](absl::string_view end) { return absl::EndsWith(path, end); };
+  if (ends_with(".ipynb")) return "**/*.ipynb";
+  if (ends_with(".cu") || ends_with(".cuh") || ends_with(".hip")) return "**/*.{cu,cuh,hip}";
+  return "";
+}
+
 absl::string_view FolderItIsAbout(absl::string_view path) {
   const bool kept = GetKind(path) == Kind::kLicenseText || IsDep5(path);
   const absl::string_view folder = ParentFolder(ProjectPath(path));

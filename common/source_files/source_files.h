@@ -40,6 +40,11 @@ inline constexpr absl::string_view kMetadataFiles[] = {"pyproject.toml", "setup.
 // "x.dist-info/licenses/a/LICENSE" counts as "a/LICENSE".
 Kind GetKind(absl::string_view path);
 
+// Returns the glob of all files of the path's kind, if the name alone says that the file holds code
+// in which kernels are found: of notebooks, and of CUDA and HIP. Empty for other files. Those in
+// Python and C++, and documents, may have nothing to do with kernels.
+absl::string_view GlobOfCode(absl::string_view path);
+
 // Returns the folder whose code a file of such a kind is about: its own folder, or the one that
 // holds its LICENSES folder.
 absl::string_view FolderItIsAbout(absl::string_view path);

@@ -7,6 +7,16 @@
 namespace kernelmill::source_files {
 namespace {
 
+TEST(GlobOfCode, NamesSayThatFilesHoldCode) {
+  EXPECT_EQ(GlobOfCode("a/x.ipynb"), "**/*.ipynb");
+  for (const char* path : {"a.cu", "b/a.cuh", "a.hip"}) {
+    EXPECT_EQ(GlobOfCode(path), "**/*.{cu,cuh,hip}") << path;
+  }
+  for (const char* path : {"a.py", "a.h", "a.cpp", "README.md", "a.cu.license", "cu", ""}) {
+    EXPECT_EQ(GlobOfCode(path), "") << path;
+  }
+}
+
 TEST(GetKind, LicencesAreKnownByNameInAnyCase) {
   for (const char* path :
        {"LICENSE", "a/Licence.txt", "copying.lesser", "UNLICENSE", "unlicense.md", "LICENSE-APACHE",

@@ -132,7 +132,7 @@ TEST(DatasetCard, SaysWhatBecameOfEveryKernelAndHowItWasMade) {
 
 TEST(DatasetCard, ListsWhatMatchesNothing) {
   Json report = SmallReport();
-  EXPECT_THAT(DatasetCard(report, {}), Not(HasSubstr("without a match")));
+  EXPECT_THAT(DatasetCard(report, {}), Not(HasSubstr("between the job and its sources")));
   report["unmatched"].push_back({{"what", "include"},
                                  {"where", "sources[0].include[0]"},
                                  {"source", "a|b"},
@@ -141,7 +141,8 @@ TEST(DatasetCard, ListsWhatMatchesNothing) {
                                  {"paths", {"x", "y"}}});
   EXPECT_THAT(
       DatasetCard(report, {}),
-      HasSubstr("## Asked for without a match\n\n| in the job | source | asked for | found |\n"
+      HasSubstr("## Differences between the job and its sources\n\n| in the job | source | asked "
+                "for | found |\n"
                 "|---|---|---|---|\n| `sources[0].include[0]` | a\\|b | `**/*.cu` | matches "
                 "none of its 3 files: `x`, `y` |\n"));
   for (int i = 0; i < 60; ++i) report["unmatched"].push_back(report["unmatched"][0]);

@@ -281,8 +281,8 @@ constexpr size_t kMostUnmatched = 50;  // rows of the card
 std::string NotMatched(const Json& report) {
   const Json& unmatched = report.at("unmatched");
   if (unmatched.empty()) return "";
-  std::string text =
-      "## Asked for without a match\n\n" + Head({"in the job", "source", "asked for", "found"});
+  std::string text = "## Differences between the job and its sources\n\n" +
+                     Head({"in the job", "source", "asked for", "found"});
   size_t rows = 0;
   for (const Json& one : unmatched) {
     if (rows++ == kMostUnmatched) break;

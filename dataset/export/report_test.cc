@@ -122,7 +122,8 @@ TEST_F(ExporterTest, TheReportHasWhatCameOfEachWishAndOfEachGate) {
   EXPECT_EQ(Canonical(report["unmatched"][0]),
             R"({"asked":"github.com/nobody","message":"names no source of the job","paths":[],)"
             R"("source":null,"what":"opt_out","where":"opt_out[1]"})");
-  EXPECT_THAT(File("README.md"), ::testing::HasSubstr("## Asked for without a match"));
+  EXPECT_THAT(File("README.md"),
+              ::testing::HasSubstr("## Differences between the job and its sources"));
   EXPECT_EQ(report["gates"]["min_kept"], Json({{"bound", 4}, {"value", 3}, {"passed", false}}));
   EXPECT_EQ(report["gates"]["max_contaminated"]["passed"], true);
   EXPECT_EQ(report["gates"].size(), 2u);

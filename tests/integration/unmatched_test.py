@@ -68,8 +68,8 @@ splits: {validation: 0.001, test_repositories: [./none]}
         self.assertEqual(found["sources[2]"]["paths"], ["text.py"])
         for where, one in found.items():
             self.assertIn(f"  {where}  ", done.stdout)
-        self.assertIn("unmatched  6 asked for, without a match", done.stdout)
-        self.assertIn("Asked for without a match", (self.folder / "out/README.md").read_text())
+        self.assertIn("unmatched  6 differences between the job and its sources", done.stdout)
+        self.assertIn("Differences between the job and its sources", (self.folder / "out/README.md").read_text())
 
     def test_a_licence_list_that_rejects_all_leaves_a_loud_warning(self):
         job = "sources:\n  - {path: ./py, license: MIT}\nlicenses: {allow: [ISC]}\n"

@@ -242,6 +242,7 @@ absl::StatusOr<v1::SourceTree> DescribeTree(Snapshot& snapshot, absl::string_vie
   tree.set_commit(listing.commit);
   tree.set_commit_time(listing.commit_time);
   tree.set_unselected_files(listing.unselected);
+  *tree.mutable_unasked_files() = {listing.unasked.begin(), listing.unasked.end()};
   for (const std::string& declared : listing.declared_licenses) {
     tree.add_declared_licenses(declared);
   }

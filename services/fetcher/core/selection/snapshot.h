@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "kernelmill/v1/source.pb.h"
 
 namespace kernelmill::fetcher {
 
@@ -30,6 +31,7 @@ struct Listing {
   std::vector<Entry> licenses;      // sorted by path; also symbolic links with such names
   std::vector<Entry> requirements;  // files that state requirements, the most reliable first
   int64_t unselected = 0;           // files that no glob selects
+  std::vector<v1::UnaskedFiles> unasked;
   std::vector<std::string> declared_licenses;
   bool unfiltered = false;
   int64_t bytes_received = 0;    // over the network or from another repository

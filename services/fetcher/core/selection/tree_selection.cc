@@ -92,6 +92,20 @@ void TreeSelection::HoldHeader(absl::string_view path, absl::string_view id) {
   }
 }
 
+void TreeSelection::CountKind(absl::string_view path, bool selected) {
+  const absl::string_view glob = source_files::GlobOfCode(path);
+  if (glob.empty()) return;
+  KindCount& kind = kinds_[glob];
+  if (selected) kind.selected = true;
+  if (selected || globs_->Excludes(path)) return;
+  ++kind.unasked;
+  constexpr size_t kExamples = 3;
+  const auto at = std::upper_bound(kind.paths.begin(), kind.paths.end(), path);
+  if (at == kind.paths.end() && kind.paths.size() == kExamples) return;
+  kind.paths.emplace(at, path);
+  if (kind.paths.size() > kExamples) kind.paths.pop_back();
+}
+
 absl::Status TreeSelection::AddFolder(absl::string_view path, int depth) {
   if (depth > limits_.depth) return OverLimit("folders in folders", limits_.depth);
   return Count(path);
@@ -99,7 +113,9 @@ absl::Status TreeSelection::AddFolder(absl::string_view path, int depth) {
 
 absl::Status TreeSelection::AddFile(absl::string_view path, EntryKind kind, absl::string_view id) {
   RETURN_IF_ERROR(Count(path));
-  if (globs_->Matches(path)) {
+  const bool selected = globs_->Matches(path);
+  if (kind == EntryKind::kFile) CountKind(path, selected);
+  if (selected) {
     RETURN_IF_ERROR(Hold(path));
     files_.push_back({std::string(path), kind, std::string(id)});
   } else {
@@ -163,6 +179,13 @@ void TreeSelection::Finish(Listing& listing, PathRule always) {
     std::sort(headers_.begin(), headers_.end(), ByPath);
     headers_.erase(std::unique(headers_.begin(), headers_.end(), same_path), headers_.end());
     listing.headers = std::move(headers_);
+  }
+  for (const auto& [glob, kind] : kinds_) {
+    if (kind.selected || kind.unasked == 0) continue;
+    v1::UnaskedFiles& unasked = listing.unasked.emplace_back();
+    unasked.set_glob(std::string(glob));
+    unasked.set_files(kind.unasked);
+    *unasked.mutable_paths() = {kind.paths.begin(), kind.paths.end()};
   }
   listing.unselected = unselected_;
   listing.files = std::move(files_);

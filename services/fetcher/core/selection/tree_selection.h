@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -36,9 +38,9 @@ class TreeSelection {
   // Counts a folder, `depth` folders below the root.
   absl::Status AddFolder(absl::string_view path, int depth);
 
-  // Fills listing.files, .headers, .licenses, .requirements and .unselected. A licence file is one
-  // with a source_files::Kind that is about the root or an ancestor of a selected file, or one that
-  // `always` accepts. May be called once.
+  // Fills listing.files, .headers, .licenses, .requirements, .unselected and .unasked. A licence
+  // file is one with a source_files::Kind that is about the root or an ancestor of a selected file,
+  // or one that `always` accepts. May be called once.
   using PathRule = bool (*)(absl::string_view path);
   void Finish(Listing& listing, PathRule always = nullptr);
 
@@ -46,12 +48,20 @@ class TreeSelection {
   absl::Status Count(absl::string_view path);
   absl::Status Hold(absl::string_view path);
   void HoldHeader(absl::string_view path, absl::string_view id);
+  void CountKind(absl::string_view path, bool selected);
 
   const GlobSet* const globs_;
   const TreeLimits limits_;
   int64_t entries_ = 0;
   int64_t held_bytes_ = 0;
   int64_t unselected_ = 0;
+  // Files whose names alone say that they hold code, by the glob of their kind.
+  struct KindCount {
+    bool selected = false;  // one of them is
+    int64_t unasked = 0;
+    std::vector<std::string> paths;  // the first by path
+  };
+  std::map<absl::string_view, KindCount> kinds_;
   std::vector<Entry> files_;
   std::vector<Entry> headers_;
   size_t header_bytes_ = 0;

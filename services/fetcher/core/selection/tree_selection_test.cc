@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "common/testing/status_matchers.h"
 
 namespace kernelmill::fetcher {
@@ -16,6 +17,7 @@ namespace {
 using ::kernelmill::testing::IsOk;
 using ::kernelmill::testing::StatusIs;
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 std::vector<std::string> Paths(const std::vector<Entry>& entries) {
   std::vector<std::string> paths;
@@ -43,6 +45,23 @@ TEST_F(TreeSelectionTest, TakesWhatGlobsNameSortedAndCountsTheRest) {
   const Listing listing = Select({"b.py", "a/x.py", "skip/y.py", "README", "B.py"});
   EXPECT_THAT(Paths(listing.files), ElementsAre("B.py", "a/x.py", "b.py"));
   EXPECT_EQ(listing.unselected, 2);
+}
+
+TEST_F(TreeSelectionTest, KindsOfCodeThatNoIncludeNamesAreCounted) {
+  const auto unasked = [&](const std::vector<std::string>& paths) {
+    std::vector<std::string> texts;
+    for (const v1::UnaskedFiles& kind : Select(paths).unasked) {
+      texts.push_back(
+          absl::StrCat(kind.glob(), " ", kind.files(), " ", absl::StrJoin(kind.paths(), " ")));
+    }
+    return texts;
+  };
+  EXPECT_THAT(unasked({"a.py", "d.cu", "c.cuh", "b/x.cu", "a.cu", "skip/a.cu", "n.ipynb", "r.md",
+                       "x.cpp", "skip/n.ipynb"}),
+              ElementsAre("**/*.ipynb 1 n.ipynb", "**/*.{cu,cuh,hip} 4 a.cu b/x.cu c.cuh"));
+  EXPECT_THAT(unasked({"a.py", "skip/a.cu"}), IsEmpty());
+  globs_ = *GlobSet::Compile({"**/*.py", "k.cu"}, {});
+  EXPECT_THAT(unasked({"k.cu", "l.cu"}), IsEmpty());
 }
 
 TEST_F(TreeSelectionTest, LicencesOfRootAndAncestorsAlone) {
