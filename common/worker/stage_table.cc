@@ -36,8 +36,8 @@ constexpr StageInfo Splittable(StageInfo stage) {
 constexpr StageInfo kStages[] = {
     Uncached(CallsHost(Source(StageId::kDiscover, "discover", 1))),
     Uncached(CallsHost(Source(StageId::kPin, "pin", 1))),
-    CallsHost(Source(StageId::kFetch, "fetch", 6)),
-    Splittable(Shard(StageId::kExtract, "extract", 14)),
+    CallsHost(Source(StageId::kFetch, "fetch", 7)),
+    Splittable(Shard(StageId::kExtract, "extract", 15)),
     Source(StageId::kLink, "link", 14),
     Splittable(Shard(StageId::kCompile, "compile", 6)),
     Shard(StageId::kValidate, "validate", 10),
