@@ -8,8 +8,9 @@ functions the oracle and the ledger have, precision and recall, and each differe
 A maker is Triton's or Gluon's jit, or Pallas's pallas_call and the like: by its own name, or by a name that
 leads to it through imports, assignments, functions, classes, choices and other files. A module that the
 source lacks is taken at its word (`from vllm.triton_utils import triton`). A function counts if a decorator
-leads to a maker, or if one is called with it. The rules are written by hand and share no code with
-kernelmill's extractor: where both are wrong, they are so for different reasons.
+leads to a maker, or if one is called with it: also one of another file, or one that a call returns. A
+function that speaks another kernel language, and none of these, does not count. The rules are written by hand
+and share no code with kernelmill's extractor: where both are wrong, they are so for different reasons.
 """
 import ast
 import collections
@@ -22,7 +23,10 @@ TRITON = {"jit", "runtime.jit", "runtime.jit.jit", "runtime.jit.JITFunction", "r
 PALLAS = {"pallas_call", "emit_pipeline", "emit_pipeline_with_allocations", "emit_pipeline_warp_specialized"}
 PALLAS_OWN = PALLAS | {"core_map", "kernel"}
 LIBRARIES = {"torch", "numba", "jax", "functools", "numpy", "typing", "warp", "taichi", "tilelang", "cutlass"}
+IMPORTERS = {"import_module", "importorskip", "__import__", "LazyLoader", "LazyImport", "optional_import"}
+OTHER_LANGUAGES = {"neuronxcc", "nki", "cutlass", "tilelang", "taichi", "warp"}
 FUNCTION_ARGUMENTS = ("fn", "kernel", "body", "f", "func")
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEPTH = 60
 WORDS = (b"triton", b"gluon", b"pallas", b"jit", b"tl.", b"emit_pipeline")
 
@@ -143,12 +147,14 @@ class Oracle:
             for start in range(len(parts)):
                 self.by_tail[".".join(parts[start:])].append(path)
         self.cache, self.seen, self.applied, self.spoken, self.meant = {}, {}, {}, {}, {}
+        self.home, self.takes, self.members = {}, {}, {}
 
     def module(self, path):
         """A file, parsed when it is first asked for; None if it cannot be."""
         if path not in self.modules:
             try:
-                self.modules[path] = Module(path, self.texts[path])
+                self.modules[path] = module = Module(path, self.texts[path])
+                self.home.update((node, module) for node in module.scope_of if isinstance(node, FUNCTIONS))
             except (SyntaxError, ValueError, RecursionError):
                 self.modules[path] = None
                 self.unparsed.add(path)
@@ -247,6 +253,9 @@ class Oracle:
             if value[0] == "loop":
                 return self.expression(module, value[1], speaks, depth + 1)
             return set()
+        named = self.module_named(value)
+        if named:
+            return self.imported(module.path, 0, named, tail, speaks, depth + 1)
         if tail:
             return self.attribute(module, value, tail, speaks, depth + 1)
         if isinstance(value, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -256,7 +265,24 @@ class Oracle:
             return found or self.applies(module, value, speaks, depth + 1, False)
         return self.expression(module, value, speaks, depth + 1)
 
+    @staticmethod
+    def module_named(value):
+        """The module that a call imports by its name, importlib.import_module("triton"); "" for other values."""
+        if isinstance(value, ast.Subscript) and dotted(value.value) == "sys.modules":
+            return value.slice.value if isinstance(value.slice, ast.Constant) else ""
+        if not isinstance(value, ast.Call) or dotted(value.func).split(".")[-1] not in IMPORTERS or not value.args:
+            return ""
+        first = value.args[0]
+        return first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
+
     def attribute(self, module, value, tail, speaks, depth):
+        key = (value, tail, tuple(speaks))
+        if key not in self.members:
+            self.members[key] = set()
+            self.members[key] = self.read_attribute(module, value, tail, speaks, depth)
+        return self.members[key]
+
+    def read_attribute(self, module, value, tail, speaks, depth):
         if isinstance(value, ast.Call):
             for keyword in value.keywords:
                 if keyword.arg == tail:
@@ -266,6 +292,10 @@ class Oracle:
         if isinstance(value, ast.ClassDef):
             members = module.bound.get((value, tail), []) + [
                 v for scope, v in module.own.get("self." + tail, []) if module.around(scope, ast.ClassDef) is value]
+            if not members and depth < DEPTH:
+                bases = [b for base in value.bases for b in module.values(dotted(base), value)]
+                return set().union(*(self.attribute(module, b, tail, speaks, depth + 1) for b in bases
+                                     if isinstance(b, ast.ClassDef) and b is not value), set())
             return set().union(*(self.value(module, v, "", speaks, depth + 1) for v in members), set())
         name = dotted(value)
         if not name:
@@ -281,6 +311,9 @@ class Oracle:
             of = module.around(at, ast.ClassDef)
             return self.attribute(module, of, tail, speaks, depth + 1) if of is not None else set()
         values = module.values(head, at)
+        if values and all(v == ("parameter",) for v in values):
+            # A module that functions hand to one another by the name under which one of them imports it.
+            values = [v for _, v in module.by_name[head] if isinstance(v, tuple) and v[0] == "import"] or values
         found = set()
         for value in values:
             found |= self.value(module, value, tail, speaks, depth + 1)
@@ -326,7 +359,9 @@ class Oracle:
         if dotted(node.func) == "getattr" and len(node.args) > 1 and isinstance(node.args[1], ast.Constant):
             return self.name(module, f"{dotted(node.args[0])}.{node.args[1].value}", node.args[0], speaks, depth + 1)
         made = again(node.func)
-        if made and self.functions(module, self.argument(node)):
+        argument = self.argument(node)
+        given = isinstance(argument, ast.Name) and ("parameter",) in module.values(argument.id, argument)
+        if made and (self.functions(module, argument) or given and dotted(node.func).split(".")[-1] in PALLAS):
             return set()  # a kernel, no maker
         if not made and dotted(node.func).split(".")[-1] not in ("wraps", "update_wrapper"):
             made = set().union(*(again(a) for a in node.args if not isinstance(a, (ast.List, ast.Tuple, ast.Dict))), set())
@@ -363,12 +398,45 @@ class Oracle:
                     argument = argument.value
                 if isinstance(argument, ast.Call) and dotted(argument.func).endswith("partial"):
                     argument = self.argument(argument)
-                if isinstance(argument, ast.Name) and argument.id in parameters:
-                    found |= self.expression(module, call.func, speaks, depth + 1)
+                names = [argument] + call.args + [k.value for k in call.keywords]
+                if isinstance(argument, ast.Name) and argument.id in parameters or any(
+                        isinstance(n, ast.Name) and n.id in parameters for n in names):
+                    made = self.expression(module, call.func, speaks, depth + 1)
+                    argument = self.given(module, call)
+                    if isinstance(argument, ast.Call) and dotted(argument.func).endswith("partial"):
+                        argument = self.argument(argument)
+                    if isinstance(argument, ast.Starred):
+                        argument = argument.value
+                    if made and isinstance(argument, ast.Name) and argument.id in parameters:
+                        self.takes.setdefault(node, argument.id)
+                        found |= made
         for body in bodies if returned else []:
             if not isinstance(body, ast.Call) or not self.functions(module, self.argument(body)):
                 found |= self.expression(module, body, speaks, depth + 1)
         return found
+
+    def given(self, module, call):
+        """The argument that the called maker makes a kernel of."""
+        for made in self.called(module, call.func):
+            own = [a.arg for a in made.args.posonlyargs + made.args.args]
+            own = own[1:] if own[:1] in (["self"], ["cls"]) else own
+            name = self.takes.get(made)
+            if name not in own + [a.arg for a in made.args.kwonlyargs]:
+                continue
+            passed = [k.value for k in call.keywords if k.arg == name]
+            place = own.index(name) if name in own else len(call.args)
+            if place < len(call.args):
+                passed.append(call.args[place])
+            return passed[0] if passed else None
+        return self.argument(call)
+
+    def called(self, module, node):
+        """The functions of the file that a name or a member that is called may be."""
+        if isinstance(node, ast.Name):
+            return [v for v in module.values(node.id, node) if isinstance(v, FUNCTIONS)]
+        if isinstance(node, ast.Attribute):
+            return [f for f in self.functions(module, node) if isinstance(f, FUNCTIONS)]
+        return []
 
     @staticmethod
     def argument(call):
@@ -395,21 +463,59 @@ class Oracle:
             if own:
                 above = [f for f in own if f.lineno <= node.lineno]
                 return above[-1:] or own[:1]
+            default = self.default(module, node) if ("parameter",) in values else None
             return [f for v in values if not isinstance(v, (tuple, ast.ClassDef)) for f in again(v)] + [
-                f for v in values if isinstance(v, tuple) and v[0] == "loop" for f in self.elements(module, v[1], depth)]
+                f for v in values if isinstance(v, tuple) and v[0] == "loop" for f in self.elements(module, v[1], depth)] + [
+                f for v in values if isinstance(v, tuple) and v[0] == "import" for f in self.elsewhere(module, v[1:])] + (
+                again(default) if default is not None else [])
         if isinstance(node, ast.Attribute):
             of = module.around(node, ast.ClassDef) if dotted(node.value) in ("self", "cls") else None
             classes = [of] if of is not None else [
                 v for v in module.values(dotted(node.value), node) if isinstance(v, ast.ClassDef)]
-            return [f for c in classes for v in module.bound.get((c, node.attr), []) if isinstance(v, ast.FunctionDef)
-                    for f in [v]]
+            own = [f for c in classes for v in module.bound.get((c, node.attr), []) if isinstance(v, ast.FunctionDef)
+                   for f in [v]]
+            imports = [v for v in module.values(dotted(node.value), node) if isinstance(v, tuple) and v[0] == "import"]
+            return own + [f for _, level, of, member in imports for f in self.elsewhere(
+                module, (level, f"{of}.{member}".strip(".") if member else of, node.attr))]
         if isinstance(node, ast.IfExp):
             return again(node.body) + again(node.orelse)
         if isinstance(node, ast.Lambda) and isinstance(node.body, ast.Call):
             return again(node.body.func)
         if isinstance(node, ast.Call) and dotted(node.func).split(".")[-1].lower() in ("partial", "p"):
             return again(self.argument(node))
+        if isinstance(node, ast.Call):
+            called = self.called(module, node.func)
+            returns = [n.value for f in called for n in ast.walk(f) if isinstance(n, ast.Return) and n.value is not None
+                       and module.around(module.parent.get(n), FUNCTIONS + (ast.Lambda,)) is f]
+            return [f for value in returns for f in again(value)]
         return []
+
+    def elsewhere(self, module, imported):
+        """The function of another file of the source that an import means."""
+        level, of, member = imported
+        file = self.find_file(module.path, level, of) if member else None
+        other = self.module(file) if file else None
+        return [v for v in other.bound.get((other.tree, member), []) if isinstance(v, FUNCTIONS)][-1:] if other else []
+
+    @staticmethod
+    def default(module, node):
+        """The default of the parameter that a name is."""
+        function = module.around(node, FUNCTIONS + (ast.Lambda,))
+        while function is not None:
+            arguments = function.args
+            places = (arguments.posonlyargs + arguments.args)[::-1]
+            pairs = list(zip(places, arguments.defaults[::-1])) + list(zip(arguments.kwonlyargs, arguments.kw_defaults))
+            for parameter, value in pairs:
+                if parameter.arg == node.id:
+                    return value
+            function = module.around(module.parent.get(function), FUNCTIONS + (ast.Lambda,))
+        return None
+
+    def functions_given(self, module, call):
+        """The functions that a call may make kernels of. A maker of the file must be read before its parameter is known."""
+        if call.args or call.keywords:
+            self.expression(module, call.func, [], 0)
+        return self.functions(module, self.given(module, call))
 
     def elements(self, module, node, depth):
         return [f for n in ast.walk(node) if isinstance(n, ast.Name) for f in self.functions(module, n, depth + 1)]
@@ -424,6 +530,12 @@ class Oracle:
                 words.add(node.value.id)
         spoken = ["gluon"] if words & {"gl", "ttgl"} else ["triton"] if "tl" in words else []
         return self.spoken.setdefault(function, spoken)
+
+    def is_foreign(self, module, function):
+        """Returns whether a function calls another kernel language, and none of Triton's."""
+        words = {n.value.id for n in ast.walk(function) if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name)}
+        imports = [v for w in words for v in module.values(w, function) if isinstance(v, tuple) and v[0] == "import"]
+        return not self.speaks(module, function) and any(v[2].split(".")[0] in OTHER_LANGUAGES for v in imports)
 
     def kernels(self):
         """{(path, first line, last line): (name, DSLs)}"""
@@ -440,13 +552,14 @@ class Oracle:
                     if dotted(node.func) == "map" and len(node.args) == 2:
                         touched = [(f, node.args[0]) for f in self.elements(module, node.args[1], 0)]
                     else:
-                        touched = [(f, node.func) for f in self.functions(module, self.argument(node))]
+                        touched = [(f, node.func) for f in self.functions_given(module, node)]
                 for function, maker in touched:
-                    dsls = self.expression(module, maker, self.speaks(module, function), 0)
-                    if not dsls:
+                    home = self.home[function]
+                    dsls = self.expression(module, maker, self.speaks(home, function), 0)
+                    if not dsls or self.is_foreign(home, function):
                         continue
                     first = min([function.lineno] + [d.lineno for d in function.decorator_list])
-                    found[path, first, function.end_lineno] = (function.name, dsls)
+                    found[home.path, first, function.end_lineno] = (function.name, dsls)
         return found
 
 
