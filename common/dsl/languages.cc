@@ -345,6 +345,8 @@ bool MayHoldExtracted(absl::string_view text) {
       *new Words({FindLanguage(v1::DSL_TRITON), FindLanguage(v1::DSL_GLUON)});
   static const auto& pallas = *new Words({FindLanguage(v1::DSL_PALLAS)});
   if (triton.MayBeIn(text) || pallas.MayBeIn(text)) return true;
+  // A function of references may be a kernel by a call in another file.
+  if (Contains(text, "_ref") && HoldsAny(text, pallas.markers)) return true;
   return HoldsAny(text, FindLanguage(v1::DSL_TRITON)->hints) ||
          HoldsAny(text, FindLanguage(v1::DSL_GLUON)->hints) ||
          HoldsAny(text, FindLanguage(v1::DSL_PALLAS)->hints);

@@ -97,8 +97,8 @@ bool HasMarker(absl::string_view text);
 bool HasMarkerOf(v1::Dsl dsl, absl::string_view text);
 
 // Return whether a Python text may hold a kernel that is extracted, or a function that is counted:
-// a marker, and the last part of one of its language's makers; or a hint. Texts that pass hold a
-// marker or a hint.
+// a marker, and the last part of one of its language's makers, or for Pallas a reference; or a
+// hint. Texts that pass hold a marker or a hint.
 bool MayHoldExtracted(absl::string_view text);
 bool MayHoldCounted(absl::string_view text);
 

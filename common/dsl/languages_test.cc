@@ -132,6 +132,7 @@ TEST(Markers, AloneMakeNoKernel) {
   EXPECT_TRUE(MayHoldExtracted("import triton\n@triton.jit\n"));
   EXPECT_FALSE(MayHoldExtracted("import numba\n@numba.jit\n"));
   EXPECT_TRUE(MayHoldExtracted("from jax.experimental import pallas as pl\npl.pallas_call(f)"));
+  EXPECT_TRUE(MayHoldExtracted("from jax.experimental import pallas as pl\ndef f(x_ref): pass"));
   EXPECT_FALSE(MayHoldCounted("import numba"));
   EXPECT_TRUE(MayHoldCounted("from numba import cuda\n@cuda.jit\n"));
   EXPECT_TRUE(HasMarkerOf(v1::DSL_CUDA, "__global__ void k();"));

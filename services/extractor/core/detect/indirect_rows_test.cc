@@ -309,6 +309,7 @@ TEST(IndirectRowsTest, PallasGetsItsKernelFromAnotherFile) {
        {"from .c import body\npl.pallas_call(body)(x)\n",
         "from p.c import body as b\npl.pallas_call(functools.partial(b, n=2))(x)\n",
         "from . import c\nf = functools.partial(c.body, n=2)\npl.pallas_call(f)(x)\n",
+        "from .c import body\nfrom x import y\nf = body if c else y\npl.pallas_call(f)(x)\n",
         "from .again import body\ndef run(f): return pl.pallas_call(f)\nrun(body)\n"}) {
     const std::vector<NamedText> files = {{"p/__init__.py", ""},
                                           {"p/c.py", body},

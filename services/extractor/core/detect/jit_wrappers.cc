@@ -168,6 +168,12 @@ void JitWrappers::AddOrigins(NodeId expression, int& steps,
   const NodeId node = tree_.StripParentheses(expression);
   const std::string dotted = DottedExpression(tree_, node);
   if (!dotted.empty()) return AddOriginsOfName(dotted, node, steps, origins);
+  if (IsChoice(tree_, node)) {
+    for (NodeId part = tree_.FirstChild(node); part != kNoNode; part = tree_.NextSibling(part)) {
+      if (!IsLayout(tree_.GetKind(part))) AddOrigins(part, steps, origins);
+    }
+    return;
+  }
   if (tree_.GetKind(node) == Kind::kSubscript) {  // sys.modules["triton"]
     const NodeId object = tree_.Child(node, Field::kValue);
     if (object == kNoNode || DottedExpression(tree_, object) != "sys.modules") return;
