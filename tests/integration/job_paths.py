@@ -54,7 +54,7 @@ def rows_of(job, mirrors):
         repository, remark = mirror_of(mirrors, source["name"])
         commit = git(repository, "rev-parse", "HEAD") if repository else ""
         date = git(repository, "log", "-1", "--format=%cs", "HEAD") if repository else ""
-        for glob in source["include"] or ["**/*.py"]:
+        for glob in source["include"] or ["**/*.py", "**/*.ipynb"]:
             rows.append({"name": source["name"], "role": source["role"], "glob": glob, "repository": repository,
                          "commit": commit, "at": f"{commit[:8]} {date} {remark}".strip(),
                          "key": f"{source['name']} {glob}"})

@@ -71,6 +71,22 @@ splits: {validation: 0.001, test_repositories: [./none]}
         self.assertIn("unmatched  6 differences between the job and its sources", done.stdout)
         self.assertIn("Differences between the job and its sources", (self.folder / "out/README.md").read_text())
 
+    def test_notebooks_are_read_and_cuda_is_named_without_an_include(self):
+        code = KERNEL.format(name="half", text="half the value", value="x / 2")
+        self.write("py/n.ipynb", json.dumps({"cells": [{"cell_type": "code", "source": code}], "nbformat": 4}))
+        self.write("py/k.cu", "__global__ void k() {}\n")
+        done = self.crawl("sources:\n  - {path: ./py, license: MIT}\n")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("kernels    3 found", done.stdout)
+        one, = self.unmatched().values()
+        self.assertEqual((one["what"], one["where"], one["asked"], one["paths"]),
+                         ("unasked", "sources[0].include", "**/*.{cu,cuh,hip}", ["k.cu"]))
+        self.assertIn('"**/*.{cu,cuh,hip}" is not asked for; it matches 1 file: k.cu', done.stdout)
+        self.crawl('sources:\n  - {path: ./py, license: MIT, exclude: ["**/*.cu"]}\n')
+        self.assertEqual(self.unmatched(), {})
+        self.crawl('sources:\n  - {path: ./py, license: MIT, include: ["**/*.{py,cu}"]}\n')
+        self.assertEqual([found["asked"] for found in self.unmatched().values()], ["**/*.ipynb"])
+
     def test_a_licence_list_that_rejects_all_leaves_a_loud_warning(self):
         job = "sources:\n  - {path: ./py, license: MIT}\nlicenses: {allow: [ISC]}\n"
         done = self.crawl(job)

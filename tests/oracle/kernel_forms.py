@@ -485,6 +485,9 @@ class Oracle:
             return again(self.argument(node))
         if isinstance(node, ast.Call):
             called = self.called(module, node.func)
+            library = [v[2] for v in module.values(dotted(node.func).split(".")[0], node) if isinstance(v, tuple) and v[0] == "import"]
+            if not called and any(name.split(".")[0] in LIBRARIES for name in library):
+                return again(self.argument(node))  # jax.jit(body)
             returns = [n.value for f in called for n in ast.walk(f) if isinstance(n, ast.Return) and n.value is not None
                        and module.around(module.parent.get(n), FUNCTIONS + (ast.Lambda,)) is f]
             return [f for value in returns for f in again(value)]
