@@ -310,16 +310,37 @@ class CReader {
     interpreter_.Execute(*expression);
   }
 
+  // Makes the name at `name` a reference, T& x = y[i], or a pointer to a variable, T* x = &y, if
+  // that is what is declared. Through a constant one nothing changes.
+  bool MakesReference(size_t begin, size_t name, const Expression& value) {
+    for (size_t at = begin; at < name; ++at) {
+      if (Is(at, "const")) return false;
+    }
+    const bool takes_address = value.kind == Expression::kUnary && value.name == "&";
+    if (Is(name - 1, "*") && takes_address) {
+      interpreter_.Refer(tokens_[name].text, *value.parts[0], /*is_pointer=*/true);
+      return true;
+    }
+    const bool is_place = value.kind == Expression::kName || value.kind == Expression::kSubscript ||
+                          value.kind == Expression::kAttribute ||
+                          (value.kind == Expression::kUnary && value.name == "*");
+    if (!Is(name - 1, "&") || !is_place) return false;
+    interpreter_.Refer(tokens_[name].text, value, /*is_pointer=*/false);
+    return true;
+  }
+
   // float x = 1, *y, z[2] = {0}; the type is that of the first.
   void RunDeclaration(size_t begin, size_t name, size_t end) {
     const string_view type = GetType(begin, name);
     while (true) {
       const Expression& target = MakeName(name);
+      interpreter_.Hide(target.name);
       const size_t next = FindNextDeclarator(name + 1, end);
       size_t at = name + 1;
       while (at < next && Is(at, "[")) at = std::min(next, closing_[at] + 1);
       if (at < next && Is(at, "=")) {
-        interpreter_.Assign(target, ReadWhole(at + 1, next), type);
+        const Expression& value = ReadWhole(at + 1, next);
+        if (!MakesReference(begin, name, value)) interpreter_.Assign(target, value, type);
       } else if (at < next && (Is(at, "(") || Is(at, "{"))) {
         interpreter_.Assign(target, ReadWhole(at, next), type);
       } else {

@@ -274,6 +274,72 @@ TEST(ComputationTest, TypesOfVariablesCount) {
             OfCuda(absl::StrReplaceAll(array, {{"TYPE", "double"}})));
 }
 
+// A scan that keeps its state in an array; `step` updates s, which names an element of it.
+std::string CudaScan(string_view step) {
+  return absl::StrReplaceAll(R"c(
+__global__ void kernel(const float* k, const float* w, float* out, int n) {
+  float state[4] = {0};
+  for (int t = 0; t < n; ++t) {
+    for (int j = 0; j < 4; ++j) {
+      STEP
+    }
+    out[t] = state[0];
+  }
+}
+)c",
+                             {{"STEP", step}});
+}
+
+TEST(ComputationTest, ChangesThroughAReferenceCount) {
+  const auto decay = [](string_view factor) {
+    return CudaScan(absl::StrCat("float& s = state[j]; s = s * ", factor, " + k[t];"));
+  };
+  const auto decay_in_fours = [](string_view factor) {
+    return CudaScan(
+        absl::StrCat("float4& s = (float4&)(state[j]); s.x = s.x * ", factor, " + k[t];"));
+  };
+  ASSERT_FALSE(OfCuda(decay("w[t]")).empty());
+  EXPECT_NE(OfCuda(decay("w[t]")), OfCuda(decay("expf(w[t])")));
+  EXPECT_NE(OfCuda(decay_in_fours("w[t]")), OfCuda(decay_in_fours("expf(w[t])")));
+  EXPECT_EQ(OfCuda(decay("w[t]")), OfCuda(CudaScan("state[j] = state[j] * w[t] + k[t];")));
+  const auto store = [](string_view value) {
+    return absl::StrCat("__global__ void kernel(const float* x, float* y) { float& out = y[0];",
+                        " out = x[0]", value, "; }");
+  };
+  EXPECT_EQ(OfCuda(store(" * 2")),
+            OfCuda("__global__ void kernel(const float* x, float* y) { y[0] = x[0] * 2; }"));
+  EXPECT_NE(OfCuda(store(" * 2")), OfCuda(store(" * 3")));
+}
+
+TEST(ComputationTest, ADeclarationHidesAReference) {
+  const auto last = [](string_view type) {
+    return absl::StrCat("__global__ void kernel(const float* x, float* y) { float sum = x[0];",
+                        " { float& s = sum; s = s * 2; } { ", type,
+                        " s = sum; s = x[1]; } y[0] = sum; }");
+  };
+  EXPECT_EQ(OfCuda(last("float")),
+            OfCuda("__global__ void kernel(const float* x, float* y) { y[0] = x[0] * 2; }"));
+  EXPECT_NE(OfCuda(last("float")), OfCuda(last("float&")));
+}
+
+TEST(ComputationTest, ChangesThroughThePointerToAVariableCount) {
+  const auto add = [](string_view pointer, string_view op) {
+    return absl::StrReplaceAll(R"c(
+__global__ void kernel(const float4* x, const float* y, float4* out) {
+  float4 value = x[threadIdx.x];
+  float* part = POINTER;
+  for (int i = 0; i < 4; ++i) part[i] = part[i] OP y[i];
+  out[threadIdx.x] = value;
+}
+)c",
+                               {{"POINTER", pointer}, {"OP", op}});
+  };
+  const string_view cast = "(float*)(&value)";
+  ASSERT_FALSE(OfCuda(add(cast, "+")).empty());
+  EXPECT_NE(OfCuda(add(cast, "+")), OfCuda(add(cast, "*")));
+  EXPECT_EQ(OfCuda(add(cast, "+")), OfCuda(add("reinterpret_cast<float*>(&value)", "+")));
+}
+
 TEST(ComputationTest, TwoPartsOfOneTensorAreToldApart) {
   EXPECT_NE(OfPython(Elementwise("tl.load(x_ptr + offs) - tl.load(x_ptr + offs + n)")),
             OfPython(Elementwise("tl.load(x_ptr + offs + n) - tl.load(x_ptr + offs)")));
@@ -351,6 +417,15 @@ TEST(ComputationTest, HostileTextEnds) {
       absl::StrCat("__global__ void kernel(float* x) { x[0] = ", std::string(100000, '('), "; }"));
   OfCuda(absl::StrCat("__global__ void kernel(float* x) { ", std::string(100000, '{'),
                       std::string(100000, '}'), "}"));
+  OfCuda("__global__ void kernel(float* x) { float& a = a; a = a + a; x[0] = a; }");
+  OfCuda(
+      "__global__ void kernel(float* x) {"
+      " float& a = b; float& b = a; a = b[a]; b.x = a[b]; f(&a); x[0] = a; }");
+  std::string references = "__global__ void kernel(float* x) { float a0 = x[0];";
+  for (int i = 1; i < 100; ++i) {
+    absl::StrAppend(&references, "float& a", i, " = a", i - 1, "[a", i - 1, "[a", i - 1, "]];");
+  }
+  OfCuda(absl::StrCat(references, " a99 = a98; x[0] = a99; }"));
 }
 
 }  // namespace

@@ -132,6 +132,22 @@ void Interpreter::Declare(string_view name, string_view type) {
   types_[name] = type;
 }
 
+// An address in the kernel's memory is followed as such, and refers to nothing.
+void Interpreter::Refer(string_view name, const Expression& object, bool is_pointer) {
+  Hide(name);
+  values_[name] = is_pointer ? EvaluateAddress(object) : Evaluate(object);
+  const auto root = values_.find(FindRoot(object).name);
+  if (root == values_.end() || (is_pointer && root->second.base != 0)) return;
+  references_[name] = {&object, is_pointer};
+}
+
+// Returns what the name refers to; null for a name of its own.
+const Interpreter::Reference* Interpreter::FindReference(string_view name) const {
+  const auto found = references_.find(name);
+  const bool is_followed = found != references_.end() && followed_ < kMaxReferences;
+  return is_followed ? &found->second : nullptr;
+}
+
 Interpreter::Value Interpreter::MakeLeaf(string_view op, Class value_class) {
   const Id node = graph_.AddLeaf(op, value_class);
   return {node, node, 0};
@@ -161,13 +177,19 @@ bool Interpreter::IsValue(const Expression& expression) const {
   return root->kind != Expression::kName || values_.contains(root->name);
 }
 
-// Returns x of x.y[z](w).
+// Returns x of x.y[z](w), or what that refers to.
 const Expression& Interpreter::FindRoot(const Expression& expression) const {
   const Expression* root = &expression;
-  while (!root->parts.empty() &&
-         (root->kind == Expression::kAttribute || root->kind == Expression::kSubscript ||
-          root->kind == Expression::kCall || root->kind == Expression::kUnary)) {
-    root = root->parts[0];
+  for (int followed = 0; followed < kMaxReferences; ++followed) {
+    while (!root->parts.empty() &&
+           (root->kind == Expression::kAttribute || root->kind == Expression::kSubscript ||
+            root->kind == Expression::kCall || root->kind == Expression::kUnary)) {
+      root = root->parts[0];
+    }
+    const Reference* reference =
+        root->kind == Expression::kName ? FindReference(root->name) : nullptr;
+    if (reference == nullptr) break;
+    root = reference->object;
   }
   return *root;
 }
@@ -220,6 +242,13 @@ Interpreter::Value Interpreter::Evaluate(const Expression& expression) {
 }
 
 Interpreter::Value Interpreter::EvaluateName(string_view name) {
+  if (const Reference* reference = FindReference(name); reference != nullptr) {
+    ++followed_;
+    const Value value =
+        reference->is_pointer ? EvaluateAddress(*reference->object) : Evaluate(*reference->object);
+    --followed_;
+    return value;
+  }
   const auto found = values_.find(name);
   if (found != values_.end()) return found->second;
   return MakeLeaf(absl::StrCat("name ", name), Class::kUniform);
@@ -652,7 +681,7 @@ void Interpreter::Assign(const Expression& target, const Expression& value, stri
 
 void Interpreter::AssignValue(const Expression& target, const Value& value) {
   if (target.kind == Expression::kName) {
-    values_[target.name] = value;
+    AssignName(target.name, value);
   } else if (target.kind == Expression::kSequence) {
     for (size_t i = 0; i < target.parts.size(); ++i) {
       AssignValue(*target.parts[i], Make(Kind::kOrdered, absl::StrCat("part ", i), {value}));
@@ -660,6 +689,19 @@ void Interpreter::AssignValue(const Expression& target, const Value& value) {
   } else {
     AssignElement(target, value);
   }
+}
+
+// A reference hands the value on; a pointer begins to point elsewhere.
+void Interpreter::AssignName(string_view name, const Value& value) {
+  const Reference* reference = FindReference(name);
+  if (reference != nullptr && !reference->is_pointer) {
+    ++followed_;
+    AssignValue(*reference->object, value);
+    --followed_;
+    return;
+  }
+  if (reference != nullptr) Hide(name);
+  values_[name] = value;
 }
 
 // x[i] = value, *x = value, x.y = value: a store if x is memory, else a change of x.

@@ -24,6 +24,7 @@ namespace kernelmill::deduplicator {
 //   - A type counts where a value is made or cast; a cast to the type of memory does not.
 //   - Hints (cache modifiers, alignment, precision of a dot) and shapes do not count.
 //   - The body of a loop is run twice: the first run tells which names it carries.
+//   - A name that refers to another variable is that variable: what it is given, the other has.
 //
 // Refers to the expressions. Not thread-safe.
 class Interpreter {
@@ -38,6 +39,11 @@ class Interpreter {
   void AddArgument(absl::string_view name);
   // Declares a name without a value; C's arrays and variables. The type may be empty.
   void Declare(absl::string_view name, absl::string_view type);
+  // Makes a name refer to the variable, or the part of one, that `object` names: float& x = y[i]. A
+  // pointer refers to what it points at, float* x = &y[i], until it is assigned.
+  void Refer(absl::string_view name, const Expression& object, bool is_pointer);
+  // Ends what the name refers to: a declaration hides it.
+  void Hide(absl::string_view name) { references_.erase(name); }
 
   // An expression that is a whole statement.
   void Execute(const Expression& expression);
@@ -65,6 +71,7 @@ class Interpreter {
   using Kind = ValueGraph::Kind;
   using Id = ValueGraph::Id;
   static constexpr int64_t kMaxSteps = 1'000'000;
+  static constexpr int kMaxReferences = 4;  // that refer to each other
 
   // The value of an expression. `exact` differs from `node` for positions: it has their
   // arithmetic, and tells addresses apart. `base` is the parameter that an address begins at, or 0.
@@ -72,6 +79,10 @@ class Interpreter {
     Id node = 0;
     Id exact = 0;
     Id base = 0;
+  };
+  struct Reference {
+    const Expression* object;
+    bool is_pointer;
   };
   using Arguments = std::vector<const Expression*>;
   struct CallParts {
@@ -117,18 +128,22 @@ class Interpreter {
   Value LoadElement(const Value& array, const Value& index);
   void Store(absl::string_view op, const Value& address, Value value, const Value& mask);
   void AssignValue(const Expression& target, const Value& value);
+  void AssignName(absl::string_view name, const Value& value);
   void AssignElement(const Expression& target, const Value& value);
   void CallStatement(const Expression& call);
   Id FindCondition(Id mask);
   void AddSink(absl::string_view op, std::vector<Id> operands);
   bool IsValue(const Expression& expression) const;
   const Expression& FindRoot(const Expression& expression) const;
+  const Reference* FindReference(absl::string_view name) const;
 
   const code::Language language_;
   const absl::string_view name_;  // the kernel's: one that calls itself is not told by its name
   ValueGraph graph_;
   std::map<absl::string_view, Value> values_;
   std::map<absl::string_view, absl::string_view> types_;  // of names that were declared
+  std::map<absl::string_view, Reference> references_;     // their names are in values_, too
+  int followed_ = 0;                                      // references that are being followed
   std::vector<Id> guards_;  // the conditions around that data or positions decide
   uint32_t parameters_ = 0;
   uint32_t arguments_ = 0;
