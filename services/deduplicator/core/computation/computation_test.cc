@@ -340,6 +340,26 @@ __global__ void kernel(const float4* x, const float* y, float4* out) {
   EXPECT_EQ(OfCuda(add(cast, "+")), OfCuda(add("reinterpret_cast<float*>(&value)", "+")));
 }
 
+TEST(ComputationTest, CachedLoadsAreLoads) {
+  EXPECT_EQ(OfCuda(Cuda("__ldg(&x[i]) * b")), OfCuda(Cuda("a * b")));
+  EXPECT_EQ(OfCuda(Cuda("__ldcs(&x[i]) * b")), OfCuda(Cuda("a * b")));
+  const auto guarded = [](string_view condition) {
+    return absl::StrCat("__global__ void kernel(const float* x, const int* m, float* y) {",
+                        " int i = threadIdx.x; if (", condition, ") y[i] = x[i]; }");
+  };
+  EXPECT_NE(OfCuda(guarded("__ldg(&m[i]) > 0")), OfCuda(guarded("__ldg(&m[i]) < 0")));
+  EXPECT_EQ(OfCuda(guarded("__ldg(&m[i]) > 0")), OfCuda(guarded("m[i] > 0")));
+}
+
+TEST(ComputationTest, ConversionsByACallAreCasts) {
+  EXPECT_EQ(OfCuda(Cuda("__half2float(x[i]) * b")), OfCuda(Cuda("a * b")));
+  EXPECT_EQ(OfCuda(Cuda("__bfloat162float(__ldg(&x[i])) * b")), OfCuda(Cuda("a * b")));
+  EXPECT_EQ(OfCuda(Cuda("__float2half(a * b)")), OfCuda(Cuda("a * b")));
+  EXPECT_EQ(OfCuda(Cuda("__float2half_rn(a) * b")), OfCuda(Cuda("(half)a * b")));
+  EXPECT_NE(OfCuda(Cuda("__float2half(a) * b")), OfCuda(Cuda("a * b")));
+  EXPECT_NE(OfCuda(Cuda("__half2float(a * b) + a")), OfCuda(Cuda("a * b + a")));
+}
+
 TEST(ComputationTest, TwoPartsOfOneTensorAreToldApart) {
   EXPECT_NE(OfPython(Elementwise("tl.load(x_ptr + offs) - tl.load(x_ptr + offs + n)")),
             OfPython(Elementwise("tl.load(x_ptr + offs + n) - tl.load(x_ptr + offs)")));

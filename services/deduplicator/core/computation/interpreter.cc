@@ -38,7 +38,6 @@ constexpr string_view kPassing[] = {"assume",
                                     "view",
                                     "make_block_ptr",
                                     "advance",
-                                    "__ldg",
                                     "__builtin_assume_aligned",
                                     "_experimental_make_tensor_descriptor",
                                     "unwrap_if_constexpr"};
@@ -48,8 +47,25 @@ constexpr string_view kPlaces[] = {"program_id",       "arange",      "iota",
                                    "broadcasted_iota", "thread_rank", "block_rank"};
 
 // Functions whose result is data, also of a position; kMathOfC has more.
-constexpr string_view kNumeric[] = {"rand",    "randn",   "randint", "randint4x",   "abs",
-                                    "sigmoid", "softmax", "float",   "__float2half"};
+constexpr string_view kNumeric[] = {"rand", "randn",   "randint", "randint4x",
+                                    "abs",  "sigmoid", "softmax", "float"};
+
+// Loads of C that are written as calls: how they use the caches does not count.
+constexpr string_view kLoadsOfC[] = {"__ldg", "__ldca", "__ldcg", "__ldcs", "__ldcv", "__ldlu"};
+
+// Conversions of C that are written as calls, with the type that they make.
+struct Conversion {
+  string_view name;
+  string_view type;
+};
+constexpr Conversion kConversionsOfC[] = {{"__half2float", "float"},
+                                          {"__bfloat162float", "float"},
+                                          {"__float2half", "half"},
+                                          {"__float2half_rn", "half"},
+                                          {"__float22half2_rn", "half2"},
+                                          {"__float2bfloat16", "__nv_bfloat16"},
+                                          {"__float2bfloat16_rn", "__nv_bfloat16"},
+                                          {"__float22bfloat162_rn", "__nv_bfloat162"}};
 
 // Statements that compute nothing.
 constexpr string_view kSilent[] = {
@@ -78,6 +94,14 @@ constexpr string_view kMathOfC[] = {"exp",   "exp2",  "exp10", "log",   "log2", 
                                     "rsqrt", "pow",   "tanh",  "sin",   "cos",   "tan",   "erf",
                                     "fabs",  "floor", "ceil",  "round", "trunc", "fmax",  "fmin",
                                     "fma",   "rint",  "log1p", "expm1", "cosh",  "sinh",  "atan"};
+
+// Returns the type that a conversion of C makes; empty for another function.
+string_view GetConverted(string_view function) {
+  for (const Conversion& conversion : kConversionsOfC) {
+    if (conversion.name == function) return conversion.type;
+  }
+  return "";
+}
 
 // Returns one name for the ways to write a function: exp for __expf, maximum for fmaxf.
 string_view PlainName(string_view name, bool is_c) {
@@ -483,6 +507,11 @@ Interpreter::Value Interpreter::CallByName(const CallParts& call) {
     return Load(EvaluateArgument(call, "pointer", 0),
                 EvaluateArgument(call, "mask", in_memory ? call.arguments.size() : 1),
                 EvaluateArgument(call, "other", in_memory ? call.arguments.size() : 2));
+  }
+  if (IsC() && Has(kLoadsOfC, name)) return Load(EvaluateArgument(call, "", 0), {}, {});
+  if (const string_view type = GetConverted(name); IsC() && !type.empty()) {
+    return Cast(EvaluateArgument(call, "", 0),
+                MakeLeaf(absl::StrCat("name ", type), Class::kUniform));
   }
   if (Has(kPassing, name)) {
     return CallPassing(call);
