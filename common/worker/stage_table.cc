@@ -41,7 +41,7 @@ constexpr StageInfo kStages[] = {
     Source(StageId::kLink, "link", 14),
     Splittable(Shard(StageId::kCompile, "compile", 6)),
     Shard(StageId::kValidate, "validate", 10),
-    Shard(StageId::kSign, "sign", 6),
+    Shard(StageId::kSign, "sign", 7),
     Job(StageId::kPair, "pair", 5),
     Job(StageId::kResolve, "resolve", 5),
     Job(StageId::kSplit, "split", 2),
