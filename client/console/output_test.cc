@@ -99,7 +99,7 @@ TEST(SummaryText, ShowsTheFirstOfManyThatMatchNothing) {
                  &status);
   }
   const std::string text = SummaryText(status, "/out");
-  EXPECT_THAT(text, HasSubstr("unmatched  30 asked for"));
+  EXPECT_THAT(text, HasSubstr("unmatched  30 differences"));
   EXPECT_THAT(text, HasSubstr("  opt_out[19]  "));
   EXPECT_THAT(text, Not(HasSubstr("  opt_out[20]  ")));
   EXPECT_THAT(text, HasSubstr("  and 10 more: /out/report.json\n"));

@@ -1,4 +1,4 @@
-"""What a job asks for and what matches nothing is named: in the summary, in `--json`, in report.json and on the card."""
+"""Differences between a job and its sources are named: in the summary, in `--json`, in report.json and on the card."""
 
 import json
 import pathlib

@@ -19,9 +19,9 @@ using python::SyntaxTree;
 // Begins found_by of a kernel that is one by a name alone, whose module was not read.
 inline constexpr absl::string_view kByName = "name:";
 
-// Begins the name of a v1::JitName that is none, but a function of another file that this file
-// makes a kernel, pl.pallas_call(kernels.body): the maker's name follows. By itself it is the
-// decorator of a candidate that only another file may make a kernel.
+// Begins the name of a v1::JitName that stands for a function of another file which this file makes
+// a kernel, pl.pallas_call(kernels.body): the maker's name follows. By itself it is the decorator
+// of a candidate that only another file may make a kernel.
 inline constexpr absl::string_view kMadeElsewhere = "()";
 
 // A function that is a kernel or a helper of kernels, in one of the DSLs.
