@@ -210,7 +210,7 @@ Json ResultJson(const std::string& file, const v1::Kernel& kernel,
 
 std::string PlaceText(const v1::KernelPlace& place) {
   const std::string at = place.commit().empty() ? "" : "@" + place.commit().substr(0, 12);
-  return absl::StrCat(OneLine(place.repository()), at, "  ", OneLine(PathText(place.path(), place)),
+  return absl::StrCat(OneLine(place.repository()), at, "  ", PathText(place.path(), place),
                       Lines(place.first_line(), place.last_line()), "  ",
                       OneLine(place.qualname()));
 }

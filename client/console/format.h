@@ -18,8 +18,8 @@ namespace kernelmill::client {
 
 // Single values as text for a terminal, and messages as JSON.
 
-// Returns text of repositories and servers as one line for a terminal: UTF-8, without control
-// characters.
+// Returns text of repositories and servers as one line for a terminal: UTF-8, with what it would
+// act on spelled out as SafeLine does, and blanks for line ends.
 std::string OneLine(absl::string_view text);
 
 // Returns the first `width` columns of a line in UTF-8. Each character counts as one column.
@@ -35,8 +35,8 @@ std::string ShortBytes(int64_t bytes);
 // URL. `Kernel` is a message with a json_pointer.
 template <typename Kernel>
 std::string PathText(absl::string_view path, const Kernel& kernel) {
-  if (!kernel.has_json_pointer()) return ToUtf8(path);
-  return absl::StrCat(ToUtf8(path), "#", ToUtf8(kernel.json_pointer()));
+  if (!kernel.has_json_pointer()) return OneLine(path);
+  return absl::StrCat(OneLine(path), "#", OneLine(kernel.json_pointer()));
 }
 
 // Returns a JSON object on one line, with a newline at its end. Its keys keep their order.

@@ -13,6 +13,7 @@ COMMIT = b"c0ffee" + b"0" * 34
 REF = COMMIT + b" HEAD"
 CAPABILITIES = b"side-band-64k ofs-delta shallow filter no-progress allow-reachable-sha1-in-want agent=git/endless"
 BLOCK = 60_000
+UNHURRIED = 1000  # bytes a second
 HASH = hashlib.sha256(b"a wheel").hexdigest()
 
 
@@ -152,6 +153,8 @@ class EndlessHttp(http.server.BaseHTTPRequestHandler):
             if b"done" not in body:  # the first of two rounds
                 return self.wfile.write(before)
             before += packet(b"NAK\n")
+        if "refs" in self.attack:  # a client that went another way to the refs gets no gigabytes
+            self.pace = str(UNHURRIED)
         return self.endless(messages() if "progress" in self.attack else pack(), before)
 
 

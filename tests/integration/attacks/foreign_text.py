@@ -31,7 +31,7 @@ class ForeignText(unittest.TestCase):
         source = cls.folder / "source"
         name = HOSTILE.replace("/", "-")
         harness.write_files(source, {
-            "LICENSE": LICENSE, f"{name}/LICENSE": LICENSE, f"{name}/{name}.py": kernel("first"), "plain.py": kernel("second"),
+            "LICENSE": LICENSE, f"{name}/LICENSE": LICENSE, f"{name}/{name}.py": kernel("first"), "plain.py": kernel("second"), "a\nforged.py": kernel("third"),
             "broken.py": b"import triton\n@triton.jit\ndef k(x):\n" + "    return \u202e(\n".encode()})
         cls.job = cls.folder / "job.yaml"
         # A job file has no control characters below 0x80.
@@ -83,6 +83,7 @@ class ForeignText(unittest.TestCase):
         for name, data in self.said.items():
             with self.subTest(name):
                 self.assert_safe(name, data)
+                self.assertFalse([line for line in data.splitlines() if line.startswith(b"forged")], "a name begins a line")
         self.assertTrue(any(b"evil" in data for data in self.said.values()), "nothing hostile was said: no test")
 
     def test_no_log_has_it(self):
