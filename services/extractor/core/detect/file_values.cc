@@ -132,8 +132,8 @@ void FileValues::AddAssignments() {
   }
 }
 
-void FileValues::AddAssignment(std::string target, NodeId value) {
-  Values& values = assigned_[std::move(target)];
+void FileValues::AddAssignment(const std::string& target, NodeId value) {
+  Values& values = assigned_[target];
   if (values.size() < kMaxValues) values.push_back(value);
 }
 

@@ -62,7 +62,7 @@ class FileValues {
   Values FollowLoop(NodeId name, int& steps) const;
   Values FollowGet(NodeId call, int& steps) const;
   void AddAssignments();
-  void AddAssignment(std::string target, NodeId value);
+  void AddAssignment(const std::string& target, NodeId value);
   Values ListHolders(NodeId object, int& steps) const;
   void AddMembers(NodeId holder, absl::string_view name, int& steps, Values& found) const;
   void AddElements(NodeId iterable, const Path& path, size_t at, int& steps, Values& found) const;

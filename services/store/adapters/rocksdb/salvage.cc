@@ -35,6 +35,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "common/base/file.h"
 #include "common/base/hash.h"
 #include "common/base/log.h"
@@ -554,7 +555,7 @@ absl::Status MoveFiles(const fs::path& from, const fs::path& to) {
 // Returns a subfolder for the old files that does not exist yet.
 absl::StatusOr<fs::path> MakeDamagedFolder(const fs::path& dir) {
   for (int number = 1;; ++number) {
-    const fs::path folder = dir / absl::StrCat(kDamaged, "-", number);
+    fs::path folder = dir / absl::StrCat(kDamaged, "-", number);
     std::error_code error;
     if (fs::create_directory(folder, error)) return folder;
     if (error) return ErrnoStatus(error.value(), folder.string());
