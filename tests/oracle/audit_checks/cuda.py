@@ -1,7 +1,7 @@
 """CUDA records: modules that are closed over what the repository has, parameters, launchers."""
 import re
 
-from .dataset import check, place_of
+from .dataset import Check, check, place_of
 
 CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|endif)\b", re.MULTILINE)
 
@@ -25,6 +25,19 @@ def _conditionals(record):
     return depth and "an #if without its end"
 
 
+def _repeated(rows):
+    """Counts the lines of modules beyond the first time that a repository's modules have them."""
+    made = Check("cuda: lines of modules that another module has too", 0, wrong=False)
+    seen = set()
+    for row in rows:
+        for line in filter(str.strip, row["module"].split("\n")):
+            made.of += 1
+            if (row["repository"], line) in seen:
+                made.count += 1
+            seen.add((row["repository"], line))
+    return made
+
+
 def checks(dataset):
     rows = dataset.cuda()
     return [
@@ -33,6 +46,7 @@ def checks(dataset):
         check("cuda: conditionals of the module do not fit", rows, _conditionals, place_of),
         check("cuda: module is the source alone", rows, lambda row: row["module"].strip() == row["source"].strip(), place_of,
               wrong=False),
+        _repeated(rows),
         check("cuda: does not stand alone", rows, lambda row: not row["self_contained"], place_of, wrong=False),
         check("cuda: a syntax error lies in it", rows, lambda row: row["checks"]["parses"] not in (True, "pass"), place_of,
               wrong=False),

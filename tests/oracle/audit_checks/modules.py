@@ -73,9 +73,20 @@ def _lacks_kernel(record):
     return not any(module[i:i + len(wanted)] == wanted for i in range(len(module) - len(wanted) + 1))
 
 
+DIALECT = re.compile(r"^[ \t]*(?:from|import) (triton_dist\.language|triton\.language\.extra\.(?!cuda|hip|libdevice)\w+|"
+                     r"triton\.experimental\.tle)", re.MULTILINE)
+
+
+def _unsaid_dialect(record):
+    """Returns the module of another build of Triton that a module imports, if its row names no dialect."""
+    found = DIALECT.search(record["module"])
+    return found and not record["dialect"] and record["dsl"] in ("triton", "gluon") and found.group(1)
+
+
 def checks(dataset):
     rows = dataset.python()
     return [
+        check("dialect: imported and not said", rows, _unsaid_dialect, place_of),
         check("module: does not parse, and its kernel does", rows,
               lambda row: row["checks"]["parses"] == "pass" and not parses(row["module"]), place_of),
         check("module: lacks the kernel", rows, _lacks_kernel, place_of),

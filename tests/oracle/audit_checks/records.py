@@ -45,6 +45,10 @@ def _sums(dataset):
     return made
 
 
+def _unexplained(row):
+    return row["fate"] == "duplicate" and not (row["of"] and row["preferred_by"])
+
+
 def _missed_pointers(record):
     missed = [p["name"] for p in record["parameters"] if p["role"] == "other" and POINTER_NAME.search(p["name"] or "")]
     return ", ".join(missed)
@@ -61,6 +65,8 @@ def checks(dataset):
         check("record: sha256 is not the source's", rows, _hash, place_of),
         check("record: lines do not fit the source", rows, _lines, place_of),
         _ids(rows), _kept(dataset), _sums(dataset),
+        check("ledger: a kernel without a name", dataset.ledger, lambda row: not row["name"], place_of),
+        check("ledger: a duplicate without its original, or a preference", dataset.ledger, _unexplained, place_of),
         check("parameters: named a pointer, role other", rows, _missed_pointers, place_of, wrong=False),
         check("parameters: of CUDA without a type", [row for row in dataset.cuda() if "()" not in row["signature"]],
               _untyped, place_of, wrong=False),
