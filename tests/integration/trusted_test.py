@@ -46,7 +46,9 @@ class Trusted(unittest.TestCase):
 
     def test_a_client_uses_its_own_jobs_and_an_operator_all(self):
         harness.run(CERTS, self.certificates, "client/alice", "client/bob")
-        job = self.client("submit", self.job, who="alice").split()[0]
+        job = self.client("submit", self.job, "--request-id", "request-1", who="alice").split()[0]
+        said = self.client("submit", self.job, "--request-id", "request-1", who="bob", code=2)
+        self.assertIn("belongs to another client", said)
         self.assertIn(job, self.client("jobs", who="alice"))
         self.assertNotIn(job, self.client("jobs", who="bob"))
         out = self.folder / "of_bob"

@@ -95,9 +95,13 @@ CrawlService::CrawlService(Scheduler& scheduler, const CoordinatorLimits& limits
 grpc::Status CrawlService::TakeJob(const grpc::ServerContext& context, v1::SubmitRequest& request,
                                    v1::SubmitResponse* response) {
   const std::string name = request.spec().name();
-  const absl::StatusOr<std::string> job =
+  absl::StatusOr<std::string> job =
       scheduler_.Submit(std::move(*request.mutable_spec()), request.request_id(),
                         request.priority(), access::CallerKey(context), request.no_cache());
+  // The request id may be that of an earlier job, and that another client's.
+  if (job.ok()) {
+    if (const absl::Status mine = CheckOwner(context, *job); !mine.ok()) job = mine;
+  }
   if (job.ok()) response->set_job(*job);
   return access::Audited(context, "Submit", job.value_or(name), rpc::ToGrpcStatus(job.status()));
 }

@@ -160,10 +160,7 @@ absl::StatusOr<std::string> JobTable::Submit(v1::JobSpec spec, const Submission&
                                              Change& change) {
   const std::string& request_id = submission.request_id;
   const auto known = requests_.find(request_id);
-  if (!request_id.empty() && known != requests_.end()) {
-    if (GetOwner(known->second) == submission.caller) return GetId(known->second);
-    return absl::AlreadyExistsError("request_id: another caller's submission has it");
-  }
+  if (!request_id.empty() && known != requests_.end()) return GetId(known->second);
   JobRow row;
   row.request_id = request_id;
   row.caller = submission.caller;

@@ -63,8 +63,7 @@ class JobTable {
     bool no_cache = false;
   };
   // Starts a job for the caller and returns its id. If the request id is known, returns the job
-  // that it made. ALREADY_EXISTS: another caller's job has the request id. RESOURCE_EXHAUSTED: the
-  // caller, or all callers, have too many unfinished jobs.
+  // that it made. RESOURCE_EXHAUSTED: the caller, or all callers, have too many unfinished jobs.
   absl::StatusOr<std::string> Submit(v1::JobSpec spec, const Submission& submission,
                                      Change& change);
   // Runs an ended job again, for the caller and with the pins of `lock`. `before` is its last

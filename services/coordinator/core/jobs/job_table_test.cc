@@ -156,14 +156,6 @@ TEST_F(JobTableTest, AJobBelongsToWhoSubmittedItAndARetryChangesNothing) {
   EXPECT_THAT(scheduler_->GetOwner("job-000009"), StatusIs(absl::StatusCode::kNotFound));
 }
 
-TEST_F(JobTableTest, ARequestIdOfAnotherCallerGivesNoJob) {
-  const auto job = scheduler_->Submit(GitJob(1), "request", 0, "client a");
-  ASSERT_THAT(job, IsOk());
-  EXPECT_THAT(scheduler_->Submit(GitJob(1), "request", 0, "client b"),
-              StatusIs(absl::StatusCode::kAlreadyExists));
-  EXPECT_EQ(scheduler_->Submit(GitJob(1), "request", 0, "client a").value_or(""), *job);
-}
-
 TEST_F(JobTableTest, AbandonsWhatWasUnfinished) {
   const std::string done = Submit(GitJob(1));
   RunAll();
