@@ -40,7 +40,10 @@ run_unit() {
     exit 2
   }
   grep -qs '^KERNELMILL_TESTS:BOOL=ON' build/release/CMakeCache.txt || cmake --preset release -DKERNELMILL_TESTS=ON >/dev/null
-  mapfile -t found < <(cmake --build --preset release --target help | sed -n 's/^\([a-zA-Z0-9_-]*\): phony.*/\1/p' | grep -Fx "$(printf '%s\n' "${targets[@]}")")
+  # In a variable, so that a tree that cannot be configured ends the run instead of testing old programs.
+  local known
+  known=$(cmake --build --preset release --target help)
+  mapfile -t found < <(sed -n 's/^\([a-zA-Z0-9_-]*\): phony.*/\1/p' <<<"$known" | grep -Fx "$(printf '%s\n' "${targets[@]}")")
   [[ ${#found[@]} -eq 0 ]] || cmake --build --preset release --target "${found[@]}" # a script's test builds nothing
   if [[ ${#tests[@]} -eq 0 ]]; then
     echo "run.sh: built ${targets[*]}; no tests of their own"

@@ -5,6 +5,8 @@
 
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 
@@ -188,6 +190,20 @@ TEST(Conversations, TheQuestionToLaunchHasTheHeadAndTheNamesFromElsewhere) {
             "`self.seen`, `torch`, "
             "`utils.checks.check_device`.\n\nThe kernel:\n\n```python\n" +
                 kernel.module() + "```");
+}
+
+TEST(Conversations, TheHeadOfALauncherEndsWithWhatDocumentsIt) {
+  for (const auto& [first, shown] :
+       std::vector<std::pair<std::string, bool>>{{"\"Doubles x.\"", true},
+                                                 {"(\"Doubles \" \"x.\")", true},
+                                                 {"f\"Doubles {x}.\"", false}}) {
+    v1::Kernel kernel = Whole();
+    kernel.mutable_launcher()->set_text(
+        absl::StrCat("def run(x):\n    ", first, "\n    scale[(1,)](x, x.numel(), 64)\n"));
+    const std::string head =
+        absl::StrCat("def run(x):\n", shown ? "    " + first + "\n" : "", "```");
+    EXPECT_THAT(ByTemplate(kernel)["launch"].user, HasSubstr(head)) << first;
+  }
 }
 
 TEST(Conversations, ALauncherThatNeedsNothingElseHasNoNames) {

@@ -11,6 +11,7 @@
 #include "common/base/text.h"
 #include "common/python/parse/python_parser.h"
 #include "common/python/syntax/bindings.h"
+#include "common/python/syntax/docstring.h"
 #include "common/python/syntax/syntax_tree.h"
 
 namespace kernelmill::dataset {
@@ -67,17 +68,9 @@ NodeId FindFunction(const SyntaxTree& tree) {
 
 // Returns the end of the docstring of a block; the block's start if it has no docstring.
 uint32_t FindEndOfDocstring(const SyntaxTree& tree, NodeId block) {
-  NodeId first = tree.FirstChild(block);
-  while (first != kNoNode && tree.GetKind(first) == Kind::kComment) {
-    first = tree.NextSibling(first);
-  }
-  if (first == kNoNode || tree.GetKind(first) != Kind::kExpressionStatement) {
-    return tree[block].start;
-  }
-  const NodeId text = tree.FirstChild(first);
-  const bool is_string =
-      text != kNoNode && tree.GetKind(text) == Kind::kString && tree.NextSibling(text) == kNoNode;
-  return is_string ? tree[first].end : tree[block].start;
+  const NodeId first = python::FindFirstStatement(tree, block);
+  const bool documents = first != kNoNode && python::FindDocstring(tree, first) != kNoNode;
+  return documents ? tree[first].end : tree[block].start;
 }
 
 // The first function of the launcher: its bytes from its decorators to the colon or the end of its

@@ -2,52 +2,12 @@
 
 #include <algorithm>
 
-#include "common/code/python.h"
+#include "common/python/syntax/docstring.h"
 
 namespace kernelmill::extractor {
 
 using python::Field;
 using python::Kind;
-
-namespace {
-
-// Returns whether CPython takes a string literal for documentation: f-strings and bytes do not
-// count.
-bool IsPlainString(const SyntaxTree& tree, NodeId string) {
-  const NodeId start = tree.Child(string, Kind::kStringStart);
-  if (tree.GetKind(string) != Kind::kString || start == kNoNode) return false;
-  const absl::string_view quotes = tree.GetText(start);
-  const auto prefix = code::ReadPythonPrefix(quotes.substr(0, quotes.find_first_of("\"'")));
-  return prefix.has_value() && !prefix->bytes && !prefix->replaces;
-}
-
-bool IsDocstring(const SyntaxTree& tree, NodeId expression) {
-  if (tree.GetKind(expression) != Kind::kConcatenatedString) return IsPlainString(tree, expression);
-  for (NodeId part = tree.FirstChild(expression); part != kNoNode; part = tree.NextSibling(part)) {
-    if (!IsLayout(tree.GetKind(part)) && !IsPlainString(tree, part)) return false;
-  }
-  return true;
-}
-
-// Returns the first statement of a block; kNoNode in a broken block.
-NodeId FirstStatement(const SyntaxTree& tree, NodeId block) {
-  for (NodeId child = tree.FirstChild(block); child != kNoNode; child = tree.NextSibling(child)) {
-    if (!IsLayout(tree.GetKind(child))) return child;
-  }
-  return kNoNode;
-}
-
-// Returns the string of a statement that consists of a string alone; kNoNode for any other
-// statement.
-NodeId FindDocstring(const SyntaxTree& tree, NodeId statement) {
-  if (tree.GetKind(statement) != Kind::kExpressionStatement) return kNoNode;
-  const NodeId first = tree.FirstChild(statement);
-  if (first == kNoNode || tree[first].subtree_end != tree[statement].subtree_end) return kNoNode;
-  const NodeId expression = tree.StripParentheses(first);
-  return IsDocstring(tree, expression) ? expression : kNoNode;
-}
-
-}  // namespace
 
 // The body begins on the line of its first statement if that is on the line of the head's end; else
 // on the next line, so that comments before the first statement belong to the body.
@@ -56,7 +16,7 @@ Body ReadBody(const SyntaxTree& tree, const LineIndex& lines, NodeId definition)
   result.begin = tree[definition].end;
   const NodeId block = tree.Child(definition, Field::kBody);
   if (block == kNoNode) return result;
-  const NodeId first = FirstStatement(tree, block);
+  const NodeId first = python::FindFirstStatement(tree, block);
   if (first == kNoNode) return result;
   // The end of the part before the body, which is the colon or the docstring.
   size_t head_end = tree[definition].start;
@@ -65,7 +25,7 @@ Body ReadBody(const SyntaxTree& tree, const LineIndex& lines, NodeId definition)
     if (tree.GetKind(child) != Kind::kComment) head_end = tree[child].end;
   }
   NodeId body = first;
-  result.docstring = FindDocstring(tree, first);
+  result.docstring = python::FindDocstring(tree, first);
   if (result.docstring != kNoNode) {
     head_end = tree[tree.LastToken(first)].end;
     body = tree.NextSibling(first);
