@@ -103,7 +103,7 @@ class JobControl(unittest.TestCase):
         status = self.status(job)
         self.assertEqual((status["state"], status["runs"], status["priority"]), ("JOB_STATE_DONE", 2, 7))
         self.assertEqual([f["source"] for f in status["failures"]], ["none"])
-        self.assertRegex(self.client("jobs").stdout, rf"{job} +done .* 7 +2  control\n")
+        self.assertRegex(self.client("jobs").stdout, rf"{job} +done .* 7 +2  \S+ +control\n")
         self.wait_for_holds(f"dataset/{job}")
 
         # The failed source is tried again; the rest comes from the cache.

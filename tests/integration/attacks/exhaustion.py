@@ -55,25 +55,25 @@ class Exhaustion(TrustedCase):
         """Returns the [(code, message)] of a storm that ends by itself."""
         return [tuple(line.rstrip("\n").split("\t", 1)) for line in storm.stdout]
 
-    def refusals(self, answers, limit):
-        """Those by the limit; there is no other refusal."""
-        for code, message in answers:
-            if code != "OK":
-                self.assertEqual(code, "RESOURCE_EXHAUSTED", message)
-                self.assertIn(f"--{limit} is ", message)
-        return sum(code != "OK" for code, _ in answers)
+    def refusals(self, answers, limit, other=None):
+        """Counts those by the limit; no other refusal may occur, except one that says `other`."""
+        refused = [message for code, message in answers if code != "OK" and not (other and other in message)]
+        self.assertLessEqual({code for code, _ in answers}, {"OK", "RESOURCE_EXHAUSTED"}, refused[:3])
+        for message in refused:
+            self.assertIn(f"--{limit} is ", message)
+        return len(refused)
 
-    def refused(self, process, storm, limit):
+    def refused(self, process, storm, limit, other=None):
         """How often the process has refused, by that limit as far as the storm's first answers say: it stops when the pipe is full."""
         storm.terminate()
-        self.refusals([answer for answer in self.answers(storm) if len(answer) == 2], limit)
+        self.refusals([answer for answer in self.answers(storm) if len(answer) == 2], limit, other)
         return harness.metric(process.metrics(), "kernelmill_limit_refusals_total")
 
-    def client(self, process, *argv):
-        """How long a genuine client's command takes."""
+    def client(self, process, *argv, who="client"):
+        """How long a client's command takes."""
         begun = time.monotonic()
         harness.run(harness.BIN / "kernelmill", *argv, "--coordinator", f"127.0.0.1:{process.port}",
-                    *identity(self.certificates, "client"), timeout=20)
+                    *identity(self.certificates, who), timeout=20)
         return time.monotonic() - begun
 
     def test_large_jobs_of_one_caller_leave_memory_and_room_for_others(self):
@@ -102,7 +102,7 @@ class Exhaustion(TrustedCase):
 
     def test_watches_leave_threads_for_others(self):
         with self.coordinator() as process:
-            self.client(process, "submit", self.folder / "genuine.yaml")
+            self.client(process, "submit", self.folder / "genuine.yaml", who="mallory")
             storm = self.storm("mallory", process, 3000, 3000, "watches", "genuine-000001", 0)
             time.sleep(3)
             times = [self.client(process, "jobs") for _ in range(3)]
@@ -119,7 +119,9 @@ class Exhaustion(TrustedCase):
             self.assertEqual(genuine, [("OK", "")])
             print(f"the extractor took {before} MB before, {memory(process, 'VmHWM')} MB at most under 200 calls of 8 MiB")
             self.assertLess(memory(process, "VmHWM"), 2048)  # compose gives it 2 GiB
-            self.assertGreaterEqual(self.refused(process, storm, "max-calls-per-caller"), 150)
+            # What is extracted of 8 MiB is more than an answer may have.
+            refused = self.refused(process, storm, "max-calls-per-caller", other="an answer has at most ")
+            self.assertGreaterEqual(refused, 150)
             process.kill()
             process.popen.wait()
 

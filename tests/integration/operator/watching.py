@@ -95,7 +95,7 @@ class Watching(unittest.TestCase):
         self.assertIn("done, all 3 sources failed", done.stdout)
         table = self.cluster.client("jobs").stdout.splitlines()
         self.assertRegex(table[0], r"\bfailures\b")
-        self.assertRegex(table[1], r"done, all 3 sources failed .* \d+ +0 +1  missing$")
+        self.assertRegex(table[1], r"done, all 3 sources failed .* \d+ +0 +1  \S+ +missing$")
 
     def test_a_request_id_makes_one_job(self):
         first = self.submit("--request-id", "nightly")
