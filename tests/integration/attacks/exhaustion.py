@@ -119,7 +119,7 @@ class Exhaustion(TrustedCase):
             self.assertEqual(genuine, [("OK", "")])
             print(f"the extractor took {before} MB before, {memory(process, 'VmHWM')} MB at most under 200 calls of 8 MiB")
             self.assertLess(memory(process, "VmHWM"), 2048)  # compose gives it 2 GiB
-            # What is extracted of 8 MiB is more than an answer may have.
+            # An answer may not have all that is extracted of 8 MiB.
             refused = self.refused(process, storm, "max-calls-per-caller", other="an answer has at most ")
             self.assertGreaterEqual(refused, 150)
             process.kill()
