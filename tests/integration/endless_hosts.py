@@ -3,11 +3,12 @@ of a package index. It sends as fast as it can, or at a pace."""
 
 import contextlib
 import hashlib
-import http.server
 import json
 import socketserver
 import threading
 import time
+
+import harness
 
 COMMIT = b"c0ffee" + b"0" * 34
 REF = COMMIT + b" HEAD"
@@ -90,21 +91,8 @@ def timed(server, attack):
             server.held.setdefault(attack, []).append(time.monotonic() - begun)
 
 
-class EndlessHttp(http.server.BaseHTTPRequestHandler):
+class EndlessHttp(harness.SourceHandler):
     """At /PACE/ATTACK/...; a pace of 0 is as fast as it goes."""
-    protocol_version = "HTTP/1.0"
-
-    def log_message(self, *_):
-        pass
-
-    def body(self):
-        if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
-            return self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        body = b""
-        while size := int(self.rfile.readline().strip() or b"0", 16):
-            body += self.rfile.read(size)
-            self.rfile.readline()
-        return body
 
     def begin(self, kind, status=200):
         self.send_response(status)

@@ -137,8 +137,8 @@ def make_wheel(folder, name, version, files, license=("MIT", MIT_TEXT)):
 
 # ---------------------------------------------------------------- servers of sources
 
-class GitHandler(http.server.BaseHTTPRequestHandler):
-    """Hands every request to git http-backend, as a web server's CGI would."""
+class SourceHandler(http.server.BaseHTTPRequestHandler):
+    """Answers for a server of sources; it logs nothing."""
     protocol_version = "HTTP/1.0"
 
     def log_message(self, *_):
@@ -153,6 +153,10 @@ class GitHandler(http.server.BaseHTTPRequestHandler):
             body += self.rfile.read(size)
             self.rfile.readline()
         return body
+
+
+class GitHandler(SourceHandler):
+    """Hands every request to git http-backend, as a web server's CGI would."""
 
     def serve(self, body):
         path, _, query = self.path.partition("?")

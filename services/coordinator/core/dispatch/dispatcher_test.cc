@@ -60,11 +60,16 @@ TEST_F(DispatcherTest, TasksGoOnlyToWorkersOfTheirStage) {
   EXPECT_EQ(Lease(64).size(), 1u);
 }
 
+// A job of sources that no other job has.
+v1::JobSpec MakeJob(const std::string& prefix, int sources) {
+  v1::JobSpec spec = GitJob(sources);
+  for (v1::Source& source : *spec.mutable_sources()) source.set_git(prefix + source.git());
+  return spec;
+}
+
 TEST_F(DispatcherTest, JobsTakeTurns) {
-  v1::JobSpec other = GitJob(3);
-  for (v1::Source& source : *other.mutable_sources()) source.set_git("other " + source.git());
   const std::string a = Submit(GitJob(3));
-  const std::string b = Submit(other);
+  const std::string b = Submit(MakeJob("other ", 3));
   std::vector<std::string> order;
   for (const v1::LeasedTask& task : Lease(5)) order.push_back(task.job());
   EXPECT_THAT(order, ElementsAre(a, b, a, b, a));
@@ -88,13 +93,6 @@ TEST_F(DispatcherTest, AJobWithoutLeasesGoesBeforeOneThatHasMany) {
   Lease(3);
   const std::string late = Submit(GitJob(6));
   for (const v1::LeasedTask& task : Lease(3)) EXPECT_EQ(task.job(), late);
-}
-
-// A job of sources that no other job has.
-v1::JobSpec MakeJob(const std::string& prefix, int sources) {
-  v1::JobSpec spec = GitJob(sources);
-  for (v1::Source& source : *spec.mutable_sources()) source.set_git(prefix + source.git());
-  return spec;
 }
 
 TEST_F(DispatcherTest, OwnersShareWorkersHoweverManyJobsTheyHave) {
