@@ -2,18 +2,10 @@
 
 #include <malloc.h>
 
-#include <cstddef>
-
 namespace kernelmill {
-namespace {
 
-// The bytes that malloc may keep: the next task takes about as much.
-constexpr size_t kKept = 64 << 20;
-
-}  // namespace
-
-void ReturnFreeMemory() {
-  if (::mallinfo2().fordblks > kKept) ::malloc_trim(0);
+void ReturnFreeMemory(size_t kept) {
+  if (::mallinfo2().fordblks > kept) ::malloc_trim(0);
 }
 
 }  // namespace kernelmill

@@ -34,7 +34,7 @@ TEST(Memory, WhatIsFreeGoesBackToTheSystem) {
   std::unique_ptr<std::string> left;
   std::thread([&] { left = FillAndFree(); }).join();
   ASSERT_GT(ResidentMebibytes(), before + 128) << "malloc keeps nothing: no test";
-  ReturnFreeMemory();
+  ReturnFreeMemory(kKeptBetweenTasks);
   EXPECT_LT(ResidentMebibytes(), before + 32);
 }
 

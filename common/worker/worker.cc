@@ -37,6 +37,8 @@ namespace {
 constexpr absl::Duration kLongestGrace = absl::Hours(24 * 365);
 // The time for a stopped stage to clean up.
 constexpr absl::Duration kStopTime = absl::Seconds(2);
+// The shortest time between two looks at free memory.
+constexpr absl::Duration kMemoryPause = absl::Seconds(2);
 
 // Makes an id of this run of the worker. It must be unique, not secret.
 uint64_t NewIncarnation() {
@@ -169,6 +171,7 @@ void Worker::HandBackAll(const std::vector<v1::LeaseRef>& leases) {
 
 // The body of the leasing thread. It also looks for stuck tasks, since it wakes regularly.
 void Worker::LeaseTasks() {
+  absl::Time returned_memory = absl::InfinitePast();
   int failures = 0;
   const auto set_failures = [&failures](int count) {
     if ((count > 0) != (failures > 0)) AddWaiters(Peer::kCoordinator, count > 0 ? 1 : -1);
@@ -176,7 +179,10 @@ void Worker::LeaseTasks() {
   };
   while (!draining_) {
     CheckStuck();
-    ReturnFreeMemory();
+    if (absl::Now() - returned_memory >= kMemoryPause) {
+      ReturnFreeMemory(kKeptBetweenTasks);
+      returned_memory = absl::Now();
+    }
     const uint64_t seen = changed_.generation();
     const Backlog::Room room = backlog_.AwaitRoom(absl::ToChronoNanoseconds(options_.poll));
     if (room.tasks == 0) continue;

@@ -1,6 +1,5 @@
 #include "dataset/export/exporter.h"
 
-#include <malloc.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/in_order.h"
+#include "common/base/memory.h"
 #include "common/base/status.h"
 #include "common/job/job_file.h"
 #include "common/manifest/reviews.h"
@@ -144,26 +144,20 @@ absl::Status WriteAnalysis(const DatasetIndex& index, const std::string& dataset
   return WriteWhole(dir, kProvenanceFile, provenance.Markdown(index.manifest.name(), dataset));
 }
 
-// glibc keeps what was freed in the arena of the thread that asked for it, where others cannot take
-// it: after a crawl in this process that is far more than an export needs.
-void ReturnFreeMemory() {
-#ifdef __GLIBC__
-  ::malloc_trim(0);
-#endif
-}
-
 }  // namespace
 
 // The tables are finished after all rows are there; the card and croissant.json come after the
 // tables, since they name files and hashes.
 absl::StatusOr<std::vector<std::string>> ExportDataset(cas::BlobStore& store,
                                                        const ExportRequest& request) {
-  // First, since a folder that must not be replaced should fail before hours of work.
+  // First, since a folder that must not be replaced should fail before hours of work. Memory is
+  // given back before each part: after a crawl in this process, and after the index, malloc keeps
+  // far more than a part needs.
   ASSIGN_OR_RETURN(StagingDir staging, StagingDir::Create(request.out_dir));
-  ReturnFreeMemory();
+  ReturnFreeMemory(0);
   const int threads = ThreadCount(request.threads);
   ASSIGN_OR_RETURN(const DatasetIndex index, IndexDataset(store, request.dataset, threads));
-  ReturnFreeMemory();
+  ReturnFreeMemory(0);
   const std::string& dir = staging.path();
   const Work work = {store, index, dir, threads};
   ASSIGN_OR_RETURN(const manifest::FollowedReviews reviews,
@@ -171,7 +165,7 @@ absl::StatusOr<std::vector<std::string>> ExportDataset(cas::BlobStore& store,
   Provenance provenance;
   ASSIGN_OR_RETURN(TableWriter rows, TableWriter::Create(dir, RowSchemas()));
   ASSIGN_OR_RETURN(WrittenKernels kernels, WriteKernels(work, reviews, &rows, &provenance));
-  ReturnFreeMemory();
+  ReturnFreeMemory(0);
   RETURN_IF_ERROR(WriteLedger(index, threads, &rows));
   RETURN_IF_ERROR(WriteSourceFiles(work, request));
   // The report needs the counts of the rows, and the card needs the report.
