@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/text.h"
 
 namespace kernelmill {
 namespace {
@@ -26,17 +27,10 @@ Utf8Character DecodeUtf8(absl::string_view text) {
   const auto lead = static_cast<uint8_t>(text[0]);
   if (lead < 0x80) return {lead, 1};
   const size_t size = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4 || text.size() < size) return {};
+  if (text.size() < size || !IsUtf8(text.substr(0, size))) return {};
   uint32_t code = lead & (0x7fu >> size);
-  for (size_t i = 1; i < size; ++i) {
-    const auto byte = static_cast<uint8_t>(text[i]);
-    if ((byte & 0xc0) != 0x80) return {};
-    code = code << 6 | (byte & 0x3f);
-  }
-  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = code >= 0xd800 && code <= 0xdfff;
-  return code < kLeast[size] || surrogate || code > 0x10ffff ? Utf8Character{}
-                                                             : Utf8Character{code, size};
+  for (size_t i = 1; i < size; ++i) code = code << 6 | (static_cast<uint8_t>(text[i]) & 0x3f);
+  return {code, size};
 }
 
 bool IsUnsafeCodePoint(uint32_t code) {

@@ -16,7 +16,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "common/base/text.h"
+#include "common/base/unsafe_text.h"
 
 namespace kernelmill {
 namespace {
@@ -237,17 +237,9 @@ std::optional<char> Fold(char32_t character) {
 
 // Reads the character at `at` and moves behind it. Bytes that are not UTF-8 fold to nothing.
 std::optional<char> TakeFolded(string_view text, size_t* at) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(*at);
-  const size_t size = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (*at + size > text.size() || (size > 1 && !IsUtf8(text.substr(*at, size)))) {
-    ++*at;
-    return std::nullopt;
-  }
-  char32_t character = size == 1 ? first : first & (0xff >> (size + 1));
-  for (size_t i = 1; i < size; ++i) character = character << 6 | (byte(*at + i) & 0x3f);
-  *at += size;
-  return Fold(character);
+  const Utf8Character character = DecodeUtf8(text.substr(*at));
+  *at += std::max<size_t>(character.size, 1);
+  return character.size == 0 ? std::nullopt : Fold(character.code);
 }
 
 std::string FoldAll(string_view text) {
