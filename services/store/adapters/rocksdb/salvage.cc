@@ -61,6 +61,20 @@ constexpr Epoch kEpoch = 1;  // the first one
 constexpr int64_t kBatchBytes = 4 << 20;
 constexpr int64_t kHoldDays = 7;
 
+// Returns the regular files of a folder, not those of its subfolders.
+absl::StatusOr<std::vector<fs::path>> ListFiles(const fs::path& dir) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  fs::directory_iterator entries(dir, error);
+  while (!error && entries != fs::directory_iterator()) {
+    std::error_code gone;
+    if (entries->is_regular_file(gone)) files.push_back(entries->path());
+    entries.increment(error);
+  }
+  if (error) return ErrnoStatus(error.value(), dir.string());
+  return files;
+}
+
 // Notes what RocksDB drops of the log while it opens a database. Thread-safe as RocksDB needs it:
 // opening is one thread.
 class DropNoter : public rocksdb::Logger {
@@ -106,7 +120,7 @@ class RawContent {
   explicit RawContent(const std::string& dir) : dir_(dir) {}
 
   // Reads the tables of "cas" and the keys in all blob files.
-  void Read(std::vector<std::string>* notes);
+  absl::Status Read(std::vector<std::string>* notes);
 
   // The values of headers by raw hash.
   const std::map<std::string, std::string>& headers() const { return headers_; }
@@ -129,12 +143,13 @@ class RawContent {
   std::map<std::string, Place> places_;       // records that are in blob files, by key
 };
 
-void RawContent::Read(std::vector<std::string>* notes) {
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(dir_, error)) {
-    if (entry.path().extension() == ".sst") ReadTable(entry.path(), notes);
-    if (entry.path().extension() == ".blob") ReadBlobFile(entry.path());
+absl::Status RawContent::Read(std::vector<std::string>* notes) {
+  ASSIGN_OR_RETURN(const std::vector<fs::path> files, ListFiles(dir_));
+  for (const fs::path& file : files) {
+    if (file.extension() == ".sst") ReadTable(file, notes);
+    if (file.extension() == ".blob") ReadBlobFile(file);
   }
+  return absl::OkStatus();
 }
 
 void RawContent::ReadTable(const fs::path& path, std::vector<std::string>* notes) {
@@ -337,7 +352,7 @@ absl::Status Salvager::SaveBlobs() {
   RETURN_IF_ERROR(saved);
   if (!whole || old_.log_dropped()) {
     if (old_.is_open() && !whole) report_.damage.push_back("a table of the content");
-    raw_.Read(&report_.damage);
+    RETURN_IF_ERROR(raw_.Read(&report_.damage));
     for (const auto& [hash, value] : raw_.headers()) RETURN_IF_ERROR(SaveBlob(hash, value));
   }
   return FlushBatch();
@@ -514,8 +529,9 @@ absl::Status MendCurrent(const fs::path& dir, std::vector<std::string>* notes) {
     }
   }
   std::pair<uint64_t, std::string> newest;
-  for (const fs::directory_entry& entry : fs::directory_iterator(dir, error)) {
-    const std::string name = entry.path().filename().string();
+  ASSIGN_OR_RETURN(const std::vector<fs::path> files, ListFiles(dir));
+  for (const fs::path& file : files) {
+    const std::string name = file.filename().string();
     absl::string_view number = name;
     uint64_t value = 0;
     if (!absl::ConsumePrefix(&number, kManifest) || !absl::SimpleAtoi(number, &value)) continue;
@@ -526,26 +542,23 @@ absl::Status MendCurrent(const fs::path& dir, std::vector<std::string>* notes) {
   return WriteFile((dir / "CURRENT").string(), newest.second + "\n");
 }
 
-bool IsDatabase(const fs::path& dir) {
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(dir, error)) {
-    const std::string name = entry.path().filename().string();
-    if (name == "CURRENT" || absl::StartsWith(name, kManifest) ||
-        entry.path().extension() == ".sst" || entry.path().extension() == ".blob") {
-      return true;
-    }
-  }
-  return false;
+// A folder that does not exist is no database.
+absl::StatusOr<bool> IsDatabase(const fs::path& dir) {
+  const absl::StatusOr<std::vector<fs::path>> files = ListFiles(dir);
+  if (absl::IsNotFound(files.status())) return false;
+  RETURN_IF_ERROR(files.status());
+  return std::any_of(files->begin(), files->end(), [](const fs::path& file) {
+    const std::string name = file.filename().string();
+    return name == "CURRENT" || absl::StartsWith(name, kManifest) || file.extension() == ".sst" ||
+           file.extension() == ".blob";
+  });
 }
 
 // Moves the files, not the folders, of one folder into another.
 absl::Status MoveFiles(const fs::path& from, const fs::path& to) {
-  std::error_code error;
-  std::vector<fs::path> files;
-  for (const fs::directory_entry& entry : fs::directory_iterator(from, error)) {
-    if (entry.is_regular_file(error)) files.push_back(entry.path());
-  }
+  ASSIGN_OR_RETURN(const std::vector<fs::path> files, ListFiles(from));
   for (const fs::path& file : files) {
+    std::error_code error;
     fs::rename(file, to / file.filename(), error);
     if (error) return ErrnoStatus(error.value(), file.string());
   }
@@ -587,15 +600,16 @@ absl::Status LinkFiles(const fs::path& dir, const fs::path& links) {
   std::error_code error;
   fs::create_directories(links, error);
   if (error) return ErrnoStatus(error.value(), links.string());
-  for (const fs::directory_entry& entry : fs::directory_iterator(dir, error)) {
-    const fs::path name = entry.path().filename();
-    if (!entry.is_regular_file(error) || name == "LOCK") continue;
+  ASSIGN_OR_RETURN(const std::vector<fs::path> files, ListFiles(dir));
+  for (const fs::path& file : files) {
+    const fs::path name = file.filename();
+    if (name == "LOCK") continue;
     if (name.extension() == ".sst" || name.extension() == ".blob") {
-      fs::create_hard_link(entry.path(), links / name, error);
+      fs::create_hard_link(file, links / name, error);
     } else {
-      fs::copy_file(entry.path(), links / name, error);
+      fs::copy_file(file, links / name, error);
     }
-    if (error) return ErrnoStatus(error.value(), entry.path().string());
+    if (error) return ErrnoStatus(error.value(), file.string());
   }
   return absl::OkStatus();
 }
@@ -624,8 +638,9 @@ absl::StatusOr<RepairReport> RepairDatabase(const std::string& dir) {
   const fs::path work = fs::path(dir) / kRepairing;
   std::error_code error;
   const bool made = fs::exists(work / kDone, error);
-  if (!made && !IsDatabase(dir)) {
-    return absl::NotFoundError(absl::StrCat(dir, ": no database"));
+  if (!made) {
+    ASSIGN_OR_RETURN(const bool is_database, IsDatabase(dir));
+    if (!is_database) return absl::NotFoundError(absl::StrCat(dir, ": no database"));
   }
   DatabaseLock lock(dir);
   RETURN_IF_ERROR(Annotate(lock.Take(), dir));
