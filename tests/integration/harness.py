@@ -271,8 +271,8 @@ def metric(text, name):
 class Process:
     """One kernelmill program; its log goes to a file."""
 
-    def __init__(self, folder, role, *flags):
-        self.role, self.port, self.metrics_port = role, free_port(), free_port()
+    def __init__(self, folder, role, *flags, port=None):
+        self.role, self.port, self.metrics_port = role, port or free_port(), free_port()
         self.log = pathlib.Path(folder) / f"{role}-{self.port}.log"
         argv = self.command(*flags)
         with open(self.log, "wb") as log:

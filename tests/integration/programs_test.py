@@ -1,9 +1,13 @@
 """Checks what all seven programs have in common: --version, errors about wrong flags, and the release in /metrics."""
 
+import contextlib
 import os
 import pathlib
 import re
+import socket
+import subprocess
 import tempfile
+import time
 import unittest
 
 import harness
@@ -72,6 +76,22 @@ class Programs(unittest.TestCase):
         said = self.client_error("jobs", "--coordinator", address, "--reconnect-seconds", "0.1", code=3)
         for part in (address, "--coordinator", "kernelmill crawl"):
             self.assertIn(part, said.splitlines()[-1])
+
+    def test_a_client_whose_connection_was_closed_comes_back_soon(self):
+        with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+            closing = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+            port = closing.getsockname()[1]
+            client = subprocess.Popen([harness.BIN / "kernelmill", "jobs", "--coordinator", f"127.0.0.1:{port}"],
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            stack.enter_context(client)
+            closing.accept()[0].close()
+            closing.close()
+            process = harness.Process(pathlib.Path(folder), "coordinator", "--data", pathlib.Path(folder) / "data", port=port)
+            stack.callback(process.stop)
+            begun = time.monotonic()
+            said = client.communicate(timeout=60)
+            self.assertEqual(client.returncode, 0, said)
+            self.assertLess(time.monotonic() - begun, 6, said)
 
     def test_metrics_say_the_release(self):
         with tempfile.TemporaryDirectory() as folder, harness.Cluster(pathlib.Path(folder)) as cluster:
