@@ -165,7 +165,7 @@ class SiteWriter {
           CatalogEntry entry = MakeEntry(kernel, place.offset, facts);
           coverage_.Add(entry, static_cast<uint32_t>(entries_.size()));
           index_.Add(kernel, Describe(kernel, facts), CountDuplicates(kernel.id()));
-          RETURN_IF_ERROR(search.Add(kernel, entry.summary));
+          RETURN_IF_ERROR(search.Add(kernel, {.summary = entry.summary, .dtypes = entry.dtypes}));
           const std::vector<uint64_t> own_runs = HashRuns(kernel);
           entry.sketch = MakeSketch(own_runs);
           RETURN_IF_ERROR(runs.Add(own_runs));

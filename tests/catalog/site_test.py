@@ -107,6 +107,28 @@ class Site(unittest.TestCase):
         self.assertTrue(page.inner_text("#status").startswith("No kernel has all"), page.inner_text("#status"))
         self.assertGreater(len(self.names(page)), 0)
 
+    def test_a_spelling_mistake_is_read_as_the_word_that_is_meant_and_said(self):
+        page = self.page("#q=sofmax")
+        page.wait_for_selector("#results a.kernel")
+        self.assertIn("“sofmax” was read as “softmax”", page.inner_text("#status"))
+        self.assertIn("softmax", self.names(page)[0])
+
+    def test_synonyms_find_each_other(self):
+        found = []
+        for word in ("gemm", "matmul"):
+            page = self.page(f"#q={word}")
+            page.wait_for_selector("#results a.kernel")
+            found.append(re.search(r"[\d,]+", page.inner_text("#status"))[0])
+        self.assertEqual(*found)
+
+    def test_what_the_dataset_is_gives_way_to_results(self):
+        page = self.page()
+        self.expect_found(page, len(self.rows))
+        self.assertIn(f"{len(self.rows)} kernels", page.inner_text("#about"))
+        page.click("#about a")
+        catalog_site.wait(page, "location.hash.startsWith('#op=')")
+        catalog_site.wait(page, "document.getElementById('about').hidden")
+
     def test_nothing_found_is_said(self):
         page = self.page("#q=nosuchwordatall")
         catalog_site.wait(page, "document.getElementById('status').textContent.startsWith('No matches')")

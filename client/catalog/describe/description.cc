@@ -639,7 +639,9 @@ std::vector<Sentence> Describe(const v1::KernelRow& kernel, const CodeFacts& fac
 // calls in the code come last.
 std::string Summary(const v1::KernelRow& kernel) {
   const std::string opening = Opening(kernel.docstring());
-  if (!opening.empty()) return opening.substr(0, opening.find(". "));
+  // An opening such as "Computes the following: 1. ..." has no sentence to show.
+  const size_t list = opening.find(": 1");
+  if (!opening.empty() && list == std::string::npos) return opening.substr(0, opening.find(". "));
   const Texts phrases = OperationPhrases(kernel);
   if (!phrases.empty()) {
     return Capitalized(absl::StrCat(And(phrases), HasTag(kernel, "backward") ? ", backward" : ""));

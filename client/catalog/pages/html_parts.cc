@@ -17,6 +17,12 @@ std::string Section(absl::string_view id, absl::string_view title, absl::string_
                       "</h2>\n", html, "</section>\n");
 }
 
+std::string Folded(absl::string_view id, absl::string_view title, absl::string_view html) {
+  if (html.empty()) return "";
+  return absl::StrCat("<details class=\"fold\">\n<summary><h2>", title,
+                      "</h2></summary>\n<div id=\"", id, "\">\n", html, "</div>\n</details>\n");
+}
+
 std::string Fact(absl::string_view name, absl::string_view html) {
   if (html.empty()) return "";
   return absl::StrCat("<tr><th scope=\"row\">", name, "</th><td>", html, "</td></tr>\n");

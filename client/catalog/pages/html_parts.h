@@ -16,6 +16,10 @@ namespace kernelmill::client {
 // Returns a heading with content; empty without content. Links use `id`.
 std::string Section(absl::string_view id, absl::string_view title, absl::string_view html);
 
+// Returns a heading that unfolds its content, for evidence that few readers need; empty without
+// content. `id` is inside, so that a link to it unfolds the section.
+std::string Folded(absl::string_view id, absl::string_view title, absl::string_view html);
+
 // Returns a row of table.facts; empty if `html` is empty.
 std::string Fact(absl::string_view name, absl::string_view html);
 std::string Facts(absl::string_view rows);

@@ -239,9 +239,10 @@ std::string ParametersSection(const v1::KernelRow& kernel) {
   const auto language = kernel.dsl() == v1::DSL_CUDA ? code::Language::kC : code::Language::kPython;
   const std::string signature = HighlightCode(kernel.signature(), language, 1, false, 20'000).html;
   if (signature.empty() && table.empty()) return "";
-  return Section("parameters", "Signature and parameters",
-                 absl::StrCat("<pre class=\"code\" tabindex=\"0\"><code>", signature,
-                              "</code></pre>\n", table));
+  return Folded("parameters", "Signature and parameters",
+                absl::StrCat("<p>A role says what a parameter is for; the rule says how that is "
+                             "known.</p>\n<pre class=\"code\" tabindex=\"0\"><code>",
+                             signature, "</code></pre>\n", table));
 }
 
 // Returns the configurations, one row each. If they are not in the file, the section shows the
@@ -263,7 +264,7 @@ std::string AutotuneSection(const v1::KernelRow& kernel) {
                     InlineCode(autotune.expression(), 500), "</p>\n");
   }
   absl::StrAppend(&html, WideTable("Configurations", {"Kernel", "Compiler options"}, rows));
-  return Section("autotune", "Autotune configurations", html);
+  return Folded("autotune", "Autotune configurations", html);
 }
 
 // Returns the place and the text of the launcher, which shows how to call the kernel.
@@ -271,7 +272,8 @@ std::string LauncherSection(const v1::KernelRow& kernel) {
   if (!kernel.has_launcher()) return "";
   const v1::KernelRow::Launcher& launcher = kernel.launcher();
   std::string html = absl::StrCat(
-      "<p>", launcher.qualname().empty() ? "A statement" : InlineCode(launcher.qualname()), " in ",
+      "<p>Launched by ",
+      launcher.qualname().empty() ? "a statement" : InlineCode(launcher.qualname()), " in ",
       LinkInRepository(kernel, launcher.path(), launcher.first_line(), launcher.last_line()),
       launcher.count() > 1 ? absl::StrCat(", the first of ", launcher.count(), " launchers") : "",
       ".</p>\n");
@@ -284,7 +286,7 @@ std::string LauncherSection(const v1::KernelRow& kernel) {
                     "</code></pre>\n",
                     code.cut ? "<p class=\"note\">The rest is not shown.</p>\n" : "");
   }
-  return Section("usage", "Minimal usage: its launcher", html);
+  return Section("usage", "How to call it", html);
 }
 
 // Returns the licence with everything it rests on: copyright lines, notices, origins, and the
@@ -316,8 +318,8 @@ std::string LicenseSection(const KernelPageInput& input) {
       Fact("Confidence", absl::StrFormat("%.2f", license.confidence())),
       Fact("Copyright", ListHtml(copyrights)), Fact("Notices", ListHtml(notices)),
       Fact("Adapted from", ListHtml(origins)), Fact("Vendored in", InlineCode(license.vendored())));
-  return Section(
-      "license", "Licence",
+  return Folded(
+      "license", "Licence and its evidence",
       absl::StrCat(Facts(facts),
                    WideTable("Licence evidence", {"Expression", "Rule", "File", "Lines"}, rows)));
 }
@@ -337,8 +339,8 @@ std::string ProvenanceSection(const v1::KernelRow& kernel) {
         "id=\"get-file\">",
         HtmlCode(commands), "</code></pre>\n");
   }
-  return Section(
-      "provenance", "Provenance",
+  return Folded(
+      "provenance", "Origin",
       absl::StrCat(
           Facts(absl::StrCat(
               Fact("Repository", Link(kernel.repository_url(), kernel.repository())),
@@ -370,11 +372,14 @@ std::string ChecksSection(const v1::KernelRow& kernel) {
     }
     rows.Add(Row({InlineCode(check), Outcome(outcome, "pass", "fail"), Short(why, 500)}));
   }
-  return Section(
-      "checks", "Checks",
-      absl::StrCat(WideTable("Checks", {"Check", "Outcome", "Reason"}, rows),
-                   Facts(Fact("Score", absl::StrFormat("%.3f, tier %d", kernel.quality().score(),
-                                                       kernel.quality().tier())))));
+  return Folded(
+      "checks", "Checks and score",
+      absl::StrCat(
+          "<p>Each check asks one question of the text; <code>exempt</code>: it does not "
+          "apply. The score, from 0 to 1, is their weighted sum; tier 1 is the best.</p>\n",
+          WideTable("Checks", {"Check", "Outcome", "Reason"}, rows),
+          Facts(Fact("Score", absl::StrFormat("%.3f, tier %d", kernel.quality().score(),
+                                              kernel.quality().tier())))));
 }
 
 // Returns the compile results with the arguments that were used; the reason if nothing was
@@ -383,16 +388,16 @@ std::string CompileSection(const v1::KernelRow& kernel) {
   if (!kernel.has_compile()) return "";
   const v1::KernelRow::Compile& compile = kernel.compile();
   if (!compile.not_attempted().empty()) {
-    return Section("compile", "Compiled",
-                   absl::StrCat("<p>Not compiled: ", Short(compile.not_attempted()), ".</p>\n"));
+    return Folded("compile", "Compilers",
+                  absl::StrCat("<p>Not compiled: ", Short(compile.not_attempted()), ".</p>\n"));
   }
   Bounded signatures(kMaxList);
   for (const auto& signature : compile.signatures()) {
     signatures.Add(absl::StrCat("<li>", InlineCode(ToText(signature), 4000), "</li>\n"));
   }
   const std::string arguments = ListHtml(signatures);
-  return Section(
-      "compile", "Compiled",
+  return Folded(
+      "compile", "Compilers",
       absl::StrCat(
           WideTable("Compile results",
                     {"Toolchain", "Target", "Status", "Message", "Line of the module", "Registers",
@@ -450,34 +455,39 @@ std::string TagLinks(const v1::KernelRow& kernel) {
   return html.empty() ? "" : absl::StrCat("<p>", html, "</p>\n");
 }
 
-// Returns the heading with the facts that decide if a reader goes on: source, licence, language,
-// size, score.
+// Returns the heading, a sentence, and on one line the facts that decide if a reader goes on.
 std::string Lead(const v1::KernelRow& kernel) {
+  const std::string summary = Summary(kernel);
+  std::vector<std::string> facts = {
+      Link(kernel.url(), absl::StrCat(kernel.repository(), " ", kernel.path(), ":",
+                                      kernel.first_line(), "-", kernel.last_line())),
+      Name(kernel.license().expression()), Short(ToWord(kernel.dsl())),
+      absl::StrCat(CountLines(kernel), " lines, ", kernel.tokens().cl100k_base(), " tokens"),
+      absl::StrFormat("score %.2f of 1", kernel.quality().score())};
+  if (!kernel.target().empty() && kernel.target() != "generic") {
+    facts.push_back(absl::StrCat("for ", Short(kernel.target())));
+  }
+  for (std::string& fact : facts) fact = absl::StrCat("<span class=\"fact\">", fact, "</span>");
   return absl::StrCat(
-      "<h1>", Name(kernel.qualname()), "</h1>\n", TagLinks(kernel),
-      Facts(absl::StrCat(
-          Fact("Source",
-               Link(kernel.url(), absl::StrCat(kernel.repository(), " ", kernel.path(), ":",
-                                               kernel.first_line(), "-", kernel.last_line()))),
-          Fact("Licence", Name(kernel.license().expression())),
-          Fact("Language", Short(ToWord(kernel.dsl()))),
-          Fact("Size", absl::StrCat(CountLines(kernel), " lines, ", kernel.tokens().cl100k_base(),
-                                    " tokens")),
-          Fact("Score", absl::StrFormat("%.2f", kernel.quality().score())))));
+      "<h1>", Name(kernel.qualname()), "</h1>\n",
+      summary.empty() ? "" : absl::StrCat("<p class=\"lead\">", SentenceHtml(summary), "</p>\n"),
+      "<p class=\"facts\">", absl::StrJoin(facts, "\n"), "</p>\n", TagLinks(kernel));
 }
 
-// Returns the sentences of the description, each with the rule that made it and the evidence.
+// Returns the sentences of the description; each unfolds the rule that made it and the evidence.
 std::string DescriptionSection(const std::vector<Sentence>& sentences) {
   std::string items;
   for (const Sentence& sentence : sentences) {
     if (items.size() > kMaxSentences) break;
     absl::StrAppend(
-        &items, "<li>", SentenceHtml(sentence.text), " <span class=\"rule\">", Short(sentence.rule),
+        &items, "<li>", SentenceHtml(sentence.text),
+        " <details class=\"why\"><summary>why</summary><span class=\"rule\">rule ",
+        Short(sentence.rule),
         sentence.evidence.empty() ? "" : absl::StrCat(": ", Short(sentence.evidence, 400)),
-        "</span></li>\n");
+        "</span></details></li>\n");
   }
   if (items.empty()) return "";
-  return Section("description", "Description",
+  return Section("description", "Computation",
                  absl::StrCat("<ul class=\"describe\">\n", items, "</ul>\n"));
 }
 
@@ -489,9 +499,9 @@ std::string SourceSection(const v1::KernelRow& kernel, code::Language language) 
                               " lines are shown; the rest is at ",
                               Link(kernel.url(), kernel.path()), ".</p>\n")
                : "";
-  return Section("source", "Source",
-                 absl::StrCat("<pre class=\"code\" tabindex=\"0\"><code>", code.html,
-                              "</code></pre>\n", rest));
+  return Folded("source", "Source with line numbers",
+                absl::StrCat("<pre class=\"code\" tabindex=\"0\"><code>", code.html,
+                             "</code></pre>\n", rest));
 }
 
 // Returns a file name that is valid on every file system.
@@ -504,7 +514,7 @@ std::string DownloadName(const v1::KernelRow& kernel) {
   return absl::StrCat(name.empty() ? "kernel" : name, kernel.dsl() == v1::DSL_CUDA ? ".cu" : ".py");
 }
 
-std::string ModuleSection(const v1::KernelRow& kernel) {
+std::string ModuleSection(const v1::KernelRow& kernel, code::Language language) {
   if (kernel.module().empty()) return "";
   Bounded names(kMaxNames);
   for (const auto& missing : kernel.unresolved_names()) {
@@ -519,9 +529,12 @@ std::string ModuleSection(const v1::KernelRow& kernel) {
   // The module is on the page twice: as text, and as base64 in the link that downloads it. If both
   // do not fit, the page has neither. A module of more than kMaxModule bytes never fits, so that
   // its rest need not be converted.
-  const std::string code = HtmlCode(kernel.module().substr(0, kMaxModule));
   const std::string data = absl::Base64Escape(kernel.module().substr(0, kMaxModule));
-  if (code.size() + data.size() > kMaxModule) {
+  HighlightedCode code = HighlightCode(kernel.module(), language, 1, false, kMaxModule);
+  if (code.cut || code.html.size() + data.size() > kMaxModule) {
+    code.html = HtmlCode(kernel.module().substr(0, kMaxModule));
+  }
+  if (code.html.size() + data.size() > kMaxModule) {
     return Section(
         "module", "Module",
         absl::StrCat(missing, "<p class=\"note\">The module has ", kernel.module().size(),
@@ -535,10 +548,9 @@ std::string ModuleSection(const v1::KernelRow& kernel) {
           "<p><button type=\"button\" class=\"copy js-only\" data-copy=\"module-code\">Copy the "
           "module</button> <a class=\"button\" download=\"",
           DownloadName(kernel), "\" href=\"data:text/plain;charset=utf-8;base64,", data,
-          "\">Download the module</a></p>\n",
-          "<details>\n<summary>Show the module</summary>\n<pre class=\"code\" tabindex=\"0\"><code "
+          "\">Download the module</a></p>\n<pre class=\"code tall\" tabindex=\"0\"><code "
           "id=\"module-code\">",
-          code, "</code></pre>\n</details>\n"));
+          code.html, "</code></pre>\n"));
 }
 
 // A section with the text of the link to it. `id` is the section's id.
@@ -567,23 +579,24 @@ std::string KernelPagePath(absl::string_view id) {
   return absl::StrCat("kernels/", id.substr(0, 2), "/", id, ".html");
 }
 
-// First the reader's questions (the purpose, the code, how to call it), then the evidence.
+// First what a reader came for: the code, how to call it, what it computes. Then the evidence,
+// folded.
 std::string KernelPage(const KernelPageInput& input) {
   const v1::KernelRow& kernel = input.kernel;
   const auto language = kernel.dsl() == v1::DSL_CUDA ? code::Language::kC : code::Language::kPython;
   const std::vector<PagePart> parts = {
-      {"description", "Description", DescriptionSection(input.sentences)},
+      {"module", "Module", ModuleSection(kernel, language)},
+      {"usage", "How to call it", LauncherSection(kernel)},
+      {"description", "Computation", DescriptionSection(input.sentences)},
+      {"tests", "Tests", TestsSection(kernel)},
+      {"relatives", "Related", RelativesSection(input)},
       {"source", "Source", SourceSection(kernel, language)},
-      {"module", "Module", ModuleSection(kernel)},
       {"parameters", "Parameters", ParametersSection(kernel)},
       {"autotune", "Autotune", AutotuneSection(kernel)},
-      {"usage", "Usage", LauncherSection(kernel)},
-      {"compile", "Compiled", CompileSection(kernel)},
-      {"tests", "Tests", TestsSection(kernel)},
+      {"compile", "Compilers", CompileSection(kernel)},
       {"checks", "Checks", ChecksSection(kernel)},
-      {"relatives", "Related", RelativesSection(input)},
       {"license", "Licence", LicenseSection(input)},
-      {"provenance", "Provenance", ProvenanceSection(kernel)}};
+      {"provenance", "Origin", ProvenanceSection(kernel)}};
   return absl::StrCat(PageHead("../../", absl::StrCat(kernel.qualname().substr(0, 200), ", ",
                                                       kernel.repository().substr(0, 200))),
                       "<article>\n", Lead(kernel), PartsHtml(parts), "</article>\n", PageFoot());

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "client/catalog/entries/kernel_row.h"
@@ -32,7 +36,18 @@ TEST(KernelPage, HasWhatARowSays) {
     EXPECT_THAT(page, HasSubstr(part));
   }
   EXPECT_THAT(page, HasSubstr(absl::StrCat("base64,", absl::Base64Escape(Softmax().module()))));
-  EXPECT_THAT(page, Not(HasSubstr("Compiled")));
+  EXPECT_THAT(page, Not(HasSubstr("Compilers")));
+}
+
+TEST(KernelPage, TheCodeComesFirstAndEvidenceIsFolded) {
+  const std::string page = MakePage(Softmax());
+  std::vector<size_t> places;
+  for (const char* part : {"<p class=\"lead\">Row-wise softmax", "data-copy=\"module-code\"",
+                           "How to call it</h2>", "Computation</h2>", "<details class=\"fold\">"}) {
+    places.push_back(page.find(part));
+    EXPECT_NE(places.back(), std::string::npos) << part;
+  }
+  EXPECT_TRUE(std::is_sorted(places.begin(), places.end()));
 }
 
 TEST(KernelPage, SaysOfWhatIsThereAndMissing) {

@@ -40,6 +40,10 @@ namespace {
 constexpr size_t kEntryBytes = 6;
 constexpr size_t kWriteBytes = 1 << 20;
 constexpr size_t kShard = 128 << 10;  // bytes of a shard; a longer list has files of its own
+// A word belongs to the vocabulary if a name or a description of so many kernels has it.
+constexpr double kNamed = 1.5;
+constexpr ptrdiff_t kLeastKernels = 2;
+constexpr size_t kVocabulary = 20'000;
 constexpr size_t kWordOverhead = 12;  // bytes of a word in a shard: its count, end and blank
 
 void AppendUint32(uint32_t value, std::string* bytes) {
@@ -191,10 +195,10 @@ absl::StatusOr<Postings> Postings::Create(const std::string& temp_parent, size_t
   return Postings(std::move(temp), run_entries);
 }
 
-absl::Status Postings::Add(const WordUses& uses, uint32_t length, double score) {
+absl::Status Postings::Add(const WordUses& uses, uint32_t length, double standing) {
   const auto kernel = static_cast<uint32_t>(lengths_.size());
   lengths_.push_back(length);
-  scores_.push_back(static_cast<float>(std::clamp(score, 0.0, 1.0)));
+  standings_.push_back(static_cast<float>(std::clamp(standing, 0.0, 1.0)));
   for (const auto& [word, use] : uses) words_[word].push_back({kernel, use});
   entries_ += uses.size();
   return entries_ < run_entries_ ? absl::OkStatus() : WriteRun();
@@ -235,9 +239,9 @@ absl::Status Postings::WriteRun() {
 uint8_t Postings::Weight(const Entry& entry) const {
   const double length = lengths_[entry.kernel] / mean_length_;
   const double code = entry.use.code;
-  const double sum = entry.use.fields + 3 * code / (code + 2 * (0.25 + 0.75 * length));
-  const double better = (1 + scores_[entry.kernel] / 5) / 1.2;
-  return static_cast<uint8_t>(std::clamp(255 * sum / (sum + 6) * better + 0.5, 1.0, 255.0));
+  const double sum = entry.use.fields * kFieldUnit + 3 * code / (code + 2 * (0.25 + 0.75 * length));
+  const double weight = sum / (sum + 8) * standings_[entry.kernel];
+  return static_cast<uint8_t>(std::clamp(255 * weight + 0.5, 1.0, 255.0));
 }
 
 // Encodes the list from `begin` up to the size of a file. Sets `end` to the first entry left out.
@@ -261,7 +265,7 @@ absl::StatusOr<std::vector<std::string>> Postings::Write(const std::string& site
   // Write what is still in memory as the last run, so that only runs are merged.
   RETURN_IF_ERROR(WriteRun());
   Reorder(places, &lengths_);
-  Reorder(places, &scores_);
+  Reorder(places, &standings_);
   const double sum = std::accumulate(lengths_.begin(), lengths_.end(), 0.0);
   mean_length_ = sum > 0 ? sum / static_cast<double>(lengths_.size()) : 1;
   ASSIGN_OR_RETURN(MergedRuns runs, MergedRuns::Open(runs_));
@@ -280,6 +284,10 @@ absl::StatusOr<std::vector<std::string>> Postings::Write(const std::string& site
     // `places` mixes the order of the dataset.
     std::sort(list.begin(), list.end(),
               [](const Entry& a, const Entry& b) { return a.kernel < b.kernel; });
+    const auto named = std::count_if(list.begin(), list.end(), [](const Entry& entry) {
+      return entry.use.fields * kFieldUnit >= kNamed;
+    });
+    if (named >= kLeastKernels) vocabulary_.emplace_back(named, next->first);
     for (size_t begin = 0, end = 0; begin < list.size(); begin = end) {
       const std::string encoded = Encode(list, begin, &end);
       RETURN_IF_ERROR(shards.Add(next->first, static_cast<uint32_t>(end - begin), encoded));
@@ -287,6 +295,16 @@ absl::StatusOr<std::vector<std::string>> Postings::Write(const std::string& site
   }
   RETURN_IF_ERROR(shards.Flush());
   return std::move(shards).first_words();
+}
+
+absl::Status Postings::WriteVocabulary(const std::string& site) {
+  std::sort(vocabulary_.begin(), vocabulary_.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+  vocabulary_.resize(std::min(vocabulary_.size(), kVocabulary));
+  const std::string words = absl::StrJoin(
+      vocabulary_, " ", [](std::string* out, const auto& word) { out->append(word.second); });
+  return WriteDataFile(site, "vocabulary", JsonString(words));
 }
 
 }  // namespace kernelmill::client

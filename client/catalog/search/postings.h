@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -14,26 +15,21 @@
 
 namespace kernelmill::client {
 
-// The weight of a word in each field. The ranking is BM25 with fields: a word's weight in a kernel
-// is
+// The ranking is BM25 with fields: a word's weight in a kernel is
 //
 //   t = the sum of the fields' weights + 3 c / (c + 2 (0.25 + 0.75 length / mean length))
-//   weight = t / (t + 6) (1 + score / 5) / 1.2
+//   weight = t / (t + 8) standing
 //
-// with c the word's count in the code, length the number of words in the code, and score the
-// kernel's score. The site's script multiplies it with the word's rarity, ln(1 + (N - n + 0.5) / (n
-// + 0.5)).
-enum FieldWeight : uint8_t {
-  kNameWeight = 8,
-  kTagWeight = 6,
-  kDescriptionWeight = 3,  // docstring, summary, features
-  kRepositoryWeight = 3,
-  kPathWeight = 2,  // and the language
-};
+// with c the word's count in the code, length the number of words in the code, and standing the
+// kernel's own (kernel_words.h). The site's script multiplies it with the word's rarity, ln(1 + (N
+// - n + 0.5) / (n + 0.5)).
+
+// The unit of WordUse::fields.
+inline constexpr double kFieldUnit = 1.0 / 6;
 
 // The uses of one word in one kernel.
 struct WordUse {
-  uint8_t fields = 0;  // the sum of the weights of the fields that have the word
+  uint8_t fields = 0;  // the sum of the weights of the fields that have the word, in kFieldUnit
   uint8_t code = 0;    // the count in the code; 255: that or more
 };
 using WordUses = absl::flat_hash_map<std::string, WordUse>;
@@ -50,13 +46,16 @@ class Postings {
   // `run_entries` is the limit of entries (word and kernel) in memory, some 16 bytes each.
   static absl::StatusOr<Postings> Create(const std::string& temp_parent, size_t run_entries);
 
-  // Adds the next kernel. `length` is the number of words in its code, `score` is from 0 to 1.
-  absl::Status Add(const WordUses& uses, uint32_t length, double score);
+  // Adds the next kernel. `length` is the number of words in its code, `standing` is from 0 to 1.
+  absl::Status Add(const WordUses& uses, uint32_t length, double standing);
 
   // Writes data/postings/N.js and returns the first word of each shard. `places` has the site's
   // number of each kernel.
   absl::StatusOr<std::vector<std::string>> Write(const std::string& site,
                                                  const std::vector<uint32_t>& places);
+  // Writes data/vocabulary.js: the words that names, tags and descriptions have, the most frequent
+  // first, for the spelling of queries. Call it after Write.
+  absl::Status WriteVocabulary(const std::string& site);
 
  private:
   struct Entry {
@@ -76,8 +75,9 @@ class Postings {
   std::vector<std::string> runs_;
   // By kernel; Write changes to the site's numbers.
   std::vector<uint32_t> lengths_;
-  std::vector<float> scores_;
+  std::vector<float> standings_;
   double mean_length_ = 1;
+  std::vector<std::pair<uint32_t, std::string>> vocabulary_;  // words with their kernels
 };
 
 }  // namespace kernelmill::client

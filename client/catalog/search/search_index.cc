@@ -4,6 +4,7 @@
 //
 //   data/rows/N.js      what results show, some 96 KiB a file
 //   data/postings/N.js  words with their kernels and weights
+//   data/vocabulary.js  words of names and the like, for spelling mistakes
 //   data/facets-N.js    values of facets, and sets of values
 //   data/columns/...    for each kernel the number of its set, its score, its size
 //   data/meta.js        counts, the most frequent values, and where the other files begin
@@ -22,14 +23,13 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
 #include "client/catalog/search/data_files.h"
+#include "client/catalog/search/kernel_words.h"
 #include "client/catalog/search/numbering.h"
-#include "client/catalog/search/words.h"
+#include "client/catalog/search/overview.h"
 #include "client/catalog/web/page.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
@@ -61,78 +61,6 @@ absl::StatusOr<std::vector<uint32_t>> WriteRowFiles(const std::string& site, Tem
   return firsts;
 }
 
-// Different words of one kernel's code that are indexed. The bound keeps a generated file of any
-// size from filling the postings.
-constexpr size_t kMaxCodeWords = 4000;
-
-bool IsNumber(absl::string_view word) {
-  return std::all_of(word.begin(), word.end(), [](char c) { return absl::ascii_isdigit(c); });
-}
-
-enum class Pairs { kNo, kYes };
-
-// Returns the words of a field, each once.
-absl::flat_hash_set<std::string> FieldWords(absl::string_view text, Pairs pairs) {
-  const std::vector<std::string> words = Words(text);
-  absl::flat_hash_set<std::string> unique(words.begin(), words.end());
-  if (pairs == Pairs::kNo) return unique;
-  for (size_t i = 0; i + 1 < words.size(); ++i) {
-    std::string pair = absl::StrCat(words[i], words[i + 1]);
-    if (pair.size() <= kMaxWord) unique.insert(std::move(pair));
-  }
-  return unique;
-}
-
-void AddField(const absl::flat_hash_set<std::string>& words, uint8_t weight, WordUses* uses) {
-  for (const std::string& word : words) {
-    if (!IsStopWord(word)) (*uses)[word].fields += weight;
-  }
-}
-
-// Returns the words of several texts of one field, each once.
-absl::flat_hash_set<std::string> TagWords(
-    const google::protobuf::RepeatedPtrField<std::string>& tags) {
-  absl::flat_hash_set<std::string> words;
-  for (const std::string& tag : tags) words.merge(FieldWords(tag, Pairs::kYes));
-  return words;
-}
-
-// The words that a kernel is found by, with the fields that have them.
-struct KernelWords {
-  WordUses uses;
-  uint32_t length = 0;  // the number of words in the code
-};
-
-// Collects the words of a kernel's name, tags, docstring, summary, features, repository, path,
-// language and code. Two neighbouring words of a name, a tag or a repository also count as one
-// word, so that `layernorm` finds `layer_norm`. The code counts with its first 4,000 different
-// words, without numbers.
-KernelWords CollectWords(const v1::KernelRow& kernel, absl::string_view summary) {
-  KernelWords made;
-  AddField(FieldWords(kernel.qualname(), Pairs::kYes), kNameWeight, &made.uses);
-  AddField(TagWords(kernel.tags()), kTagWeight, &made.uses);
-  absl::flat_hash_set<std::string> description =
-      FieldWords(absl::StrCat(kernel.docstring(), "\n", summary), Pairs::kNo);
-  description.merge(TagWords(kernel.features()));
-  AddField(description, kDescriptionWeight, &made.uses);
-  AddField(FieldWords(kernel.repository(), Pairs::kYes), kRepositoryWeight, &made.uses);
-  AddField(FieldWords(absl::StrCat(kernel.path(), " ", ToWord(kernel.dsl())), Pairs::kNo),
-           kPathWeight, &made.uses);
-  size_t different = 0;
-  for (const std::string& word : Words(kernel.source())) {
-    // Numbers in code are mostly sizes and offsets: they would only fill the postings.
-    if (IsStopWord(word) || IsNumber(word)) continue;
-    ++made.length;
-    // After the limit only words that are in the index already are counted further.
-    if (different == kMaxCodeWords && !made.uses.contains(word)) continue;
-    WordUse& use = made.uses[word];
-    if (use.code == 0) ++different;
-    // The count is one byte; the ranking hardly changes above that.
-    if (use.code < 255) ++use.code;
-  }
-  return made;
-}
-
 // 2^17 numbers of four bytes in base64 stay below the limit of a file.
 constexpr size_t kKernelsInBlock = 1 << 17;
 constexpr size_t kTopRows = 20;    // rows on the first page
@@ -147,7 +75,11 @@ using Values = std::vector<std::string>;
 
 Values YesNo(bool yes) { return {yes ? "yes" : "no"}; }
 
-Values Operations(const v1::KernelRow& kernel) {
+Values OneOrNone(absl::string_view value) {
+  return value.empty() ? Values{} : Values{ShownText(value, kMaxName)};
+}
+
+Values Operations(const v1::KernelRow& kernel, const KernelNotes&) {
   Values values;
   for (const std::string& tag : kernel.tags()) {
     if (tag != "backward") values.push_back(ShownText(tag, kMaxName));
@@ -155,14 +87,15 @@ Values Operations(const v1::KernelRow& kernel) {
   return values;
 }
 
-Values Shown(const google::protobuf::RepeatedPtrField<std::string>& texts) {
+template <typename Texts>
+Values Shown(const Texts& texts) {
   Values shown;
   for (const std::string& text : texts) shown.push_back(ShownText(text, kMaxName));
   return shown;
 }
 
 // Returns the toolchains and targets that compiled the kernel.
-Values CompilesOn(const v1::KernelRow& kernel) {
+Values CompilesOn(const v1::KernelRow& kernel, const KernelNotes&) {
   Values values;
   if (!kernel.has_compile()) return values;
   for (const v1::KernelRow::Compile::Result& result : kernel.compile().results()) {
@@ -172,42 +105,56 @@ Values CompilesOn(const v1::KernelRow& kernel) {
   return values;
 }
 
-constexpr size_t kOperations = 0;  // the index in kFacets
+// Indexes in kFacets.
+constexpr size_t kOperations = 0;
+constexpr size_t kLanguages = 2;
+constexpr size_t kHardware = 3;
+constexpr size_t kKinds = 4;
+constexpr size_t kLicenses = 5;
+constexpr size_t kRepositories = 6;
 
 struct FacetKind {
   absl::string_view key;  // in URLs
   absl::string_view label;
   absl::string_view mode;  // see web/src/data.ts
-  Values (*values)(const v1::KernelRow&);
+  Values (*values)(const v1::KernelRow&, const KernelNotes&);
 };
 
 // The page hides a facet if no kernel has a value, for example if the dataset lacks the column.
 // `test` has no value `no`: the dataset may not know the tests.
-constexpr std::array<FacetKind, 9> kFacets = {{
+constexpr std::array<FacetKind, 12> kFacets = {{
     {"op", "Operation", "all", &Operations},
     {"dir", "Direction", "any",
-     [](const v1::KernelRow& kernel) -> Values {
+     [](const v1::KernelRow& kernel, const KernelNotes&) -> Values {
        return {HasTag(kernel, "backward") ? "backward" : "forward / unknown"};
      }},
     {"lang", "Language", "any",
-     [](const v1::KernelRow& kernel) -> Values {
+     [](const v1::KernelRow& kernel, const KernelNotes&) -> Values {
        return {ShownText(ToWord(kernel.dsl()), kMaxName)};
      }},
+    {"hw", "Hardware", "any",
+     [](const v1::KernelRow& kernel, const KernelNotes&) { return OneOrNone(kernel.target()); }},
+    {"kind", "Kind", "any",
+     [](const v1::KernelRow& kernel, const KernelNotes&) { return OneOrNone(kernel.kind()); }},
     {"licence", "Licence", "any",
-     [](const v1::KernelRow& kernel) -> Values {
+     [](const v1::KernelRow& kernel, const KernelNotes&) -> Values {
        return {ShownText(kernel.license().expression(), kMaxName)};
      }},
     {"repo", "Repository", "any",
-     [](const v1::KernelRow& kernel) -> Values {
+     [](const v1::KernelRow& kernel, const KernelNotes&) -> Values {
        return {ShownText(kernel.repository(), kMaxName)};
      }},
+    {"dtype", "Element types", "all",
+     [](const v1::KernelRow&, const KernelNotes& notes) { return Shown(notes.dtypes); }},
     {"feature", "Features", "all",
-     [](const v1::KernelRow& kernel) { return Shown(kernel.features()); }},
+     [](const v1::KernelRow& kernel, const KernelNotes&) { return Shown(kernel.features()); }},
     {"self", "Self-contained", "any",
-     [](const v1::KernelRow& kernel) { return YesNo(kernel.self_contained()); }},
+     [](const v1::KernelRow& kernel, const KernelNotes&) {
+       return YesNo(kernel.self_contained());
+     }},
     {"compile", "Compiles on", "all", &CompilesOn},
     {"test", "Has a test", "any",
-     [](const v1::KernelRow& kernel) {
+     [](const v1::KernelRow& kernel, const KernelNotes&) {
        return ListTestFiles(kernel).empty() ? Values{} : YesNo(true);
      }},
 }};
@@ -284,13 +231,13 @@ absl::StatusOr<SearchIndex> SearchIndex::Create(const std::string& site, SearchO
 }
 
 // A kernel's number is the count of earlier Adds, in all parts of the index.
-absl::Status SearchIndex::Add(const v1::KernelRow& kernel, absl::string_view summary) {
-  const KernelWords words = CollectWords(kernel, summary);
-  RETURN_IF_ERROR(postings_.Add(words.uses, words.length, kernel.quality().score()));
-  for (size_t i = 0; i < kFacets.size(); ++i) facets_[i].Add(kFacets[i].values(kernel));
+absl::Status SearchIndex::Add(const v1::KernelRow& kernel, const KernelNotes& notes) {
+  const KernelWords words = CollectWords(kernel, notes.summary);
+  RETURN_IF_ERROR(postings_.Add(words.uses, words.length, words.standing));
+  for (size_t i = 0; i < kFacets.size(); ++i) facets_[i].Add(kFacets[i].values(kernel, notes));
   scores_.push_back(Thousandths(kernel.quality().score()));
   sizes_.push_back(Size(kernel.tokens().cl100k_base()));
-  RETURN_IF_ERROR(rows_.Add(RowLine(kernel, summary)));
+  RETURN_IF_ERROR(rows_.Add(RowLine(kernel, notes.summary)));
   return lists_.Add(kernel);
 }
 
@@ -387,6 +334,7 @@ absl::Status SearchIndex::Finish() {
   Reorder(places, &scores_);
   Reorder(places, &sizes_);
   ASSIGN_OR_RETURN(const std::vector<std::string> shards, postings_.Write(site_, places));
+  RETURN_IF_ERROR(postings_.WriteVocabulary(site_));
   ASSIGN_OR_RETURN(const size_t facet_files, WriteFacets());
   RETURN_IF_ERROR(WriteColumns());
   RETURN_IF_ERROR(WriteDataFile(
@@ -400,7 +348,14 @@ absl::Status SearchIndex::Finish() {
       "<p class=\"note\">The search requires JavaScript. The lists of kernels by operation and the "
       "pages of kernels work without it.</p>\n",
       lists_.Links(""));
-  return WriteSiteFile(site_, "index.html", IndexPage(options_.title, noscript));
+  const std::string overview = OverviewHtml({.kernels = scores_.size(),
+                                             .operations = facets_[kOperations],
+                                             .languages = facets_[kLanguages],
+                                             .hardware = facets_[kHardware],
+                                             .licenses = facets_[kLicenses],
+                                             .repositories = facets_[kRepositories],
+                                             .kinds = facets_[kKinds]});
+  return WriteSiteFile(site_, "index.html", IndexPage(options_.title, overview, noscript));
 }
 
 }  // namespace kernelmill::client

@@ -9,7 +9,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "client/catalog/entries/kernel_row.h"
 #include "client/catalog/entries/temp_records.h"
 #include "client/catalog/search/facet_column.h"
@@ -23,6 +22,12 @@ struct SearchOptions {
   size_t run_entries = 4 << 20;  // see Postings::Create
 };
 
+// Facts of a kernel that its description has beside its row.
+struct KernelNotes {
+  std::string summary;              // a sentence, or empty
+  std::vector<std::string> dtypes;  // element types that the code names
+};
+
 // A writer of the search: data/ (docs/architecture/catalog.md has the format), index.html and
 // lists/. It uses about a hundred bytes a kernel in memory, and a bounded buffer of postings. Equal
 // kernels in equal order give equal bytes. Not thread-safe.
@@ -31,9 +36,8 @@ class SearchIndex {
   // `site` is the folder of the site, which must exist.
   static absl::StatusOr<SearchIndex> Create(const std::string& site, SearchOptions options = {});
 
-  // Adds the next kernel of the dataset; the site has its own order. `summary` is a sentence about
-  // the kernel, or empty.
-  absl::Status Add(const v1::KernelRow& kernel, absl::string_view summary);
+  // Adds the next kernel of the dataset; the site has its own order.
+  absl::Status Add(const v1::KernelRow& kernel, const KernelNotes& notes);
 
   absl::Status Finish();
 

@@ -1,5 +1,6 @@
 #include "client/catalog/search/search_index.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -59,7 +60,7 @@ Files WriteSite(const std::vector<v1::KernelRow>& kernels, size_t run_entries = 
   EXPECT_THAT(site, IsOk());
   auto index = SearchIndex::Create(site->path(), {.title = "Kernels", .run_entries = run_entries});
   EXPECT_THAT(index, IsOk());
-  for (const v1::KernelRow& kernel : kernels) EXPECT_THAT(index->Add(kernel, ""), IsOk());
+  for (const v1::KernelRow& kernel : kernels) EXPECT_THAT(index->Add(kernel, {}), IsOk());
   EXPECT_THAT(index->Finish(), IsOk());
   Files files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(site->path())) {
@@ -149,6 +150,67 @@ TEST(SearchIndexTest, OfTwoThatFitAsWellTheBetterWeighsMore) {
   EXPECT_GT(found.at(0), found.at(1));  // the site's order has the better one first
 }
 
+TEST(SearchIndexTest, AShortNameWeighsMoreThanALongOne) {
+  const auto found = ReadPostings(
+      WriteSite({Kernel(0, "fused_softmax_quantize_kernel"), Kernel(1, "softmax_kernel")}),
+      "softmax");
+  EXPECT_GT(found.at(1), found.at(0));
+}
+
+TEST(SearchIndexTest, WhatNobodyLaunchesAndOneVendorsKernelsComeLater) {
+  const v1::KernelRow launched = Kernel(0, "softmax");
+  v1::KernelRow helper = Kernel(1, "softmax"), test = Kernel(2, "softmax"),
+                ascend = Kernel(3, "softmax"), backward = Kernel(4, "softmax");
+  helper.set_role(v1::KERNEL_ROLE_DEVICE);
+  test.set_kind("test");
+  ascend.set_target("ascend");
+  backward.add_tags("backward");
+  const auto found = ReadPostings(WriteSite({launched, helper, test, ascend, backward}), "softmax");
+  for (uint32_t i = 1; i < 5; ++i) EXPECT_GT(found.at(0), found.at(i)) << i;
+}
+
+TEST(SearchIndexTest, AttentionThatKeepsARunningMaximumIsFlashAttention) {
+  v1::KernelRow kernel = Kernel(0, "_attn_fwd");
+  kernel.add_tags("attention");
+  kernel.set_source("for i in range(n):\n  m = tl.maximum(m, tl.dot(q, k))\n  p = tl.exp2(m)\n");
+  v1::KernelRow other = Kernel(1, "_attn_fwd");
+  other.add_tags("attention");
+  EXPECT_EQ(ReadPostings(WriteSite({kernel, other}), "flashattention").size(), 1u);
+}
+
+TEST(SearchIndexTest, AFlagOfAKernelIsAWordOfIt) {
+  v1::KernelRow kernel = Kernel(0, "norm_kernel");
+  kernel.add_parameters()->set_name("IS_RMS_NORM");
+  EXPECT_EQ(ReadPostings(WriteSite({kernel}), "rmsnorm").size(), 1u);
+}
+
+TEST(SearchIndexTest, TheVocabularyHasWordsOfNamesTheMostFrequentFirst) {
+  v1::KernelRow typo = Kernel(3, "matmul");
+  typo.set_source("sofmax(x); sofmax(y)");
+  const nlohmann::json words = Data(
+      WriteSite({Kernel(0, "softmax"), Kernel(1, "softmax"), Kernel(2, "softmax_matmul"), typo}),
+      "vocabulary");
+  const std::vector<std::string> all = absl::StrSplit(words.get<std::string>(), ' ');
+  const auto place = [&](absl::string_view word) {
+    return std::find(all.begin(), all.end(), word) - all.begin();
+  };
+  EXPECT_LT(place("softmax"), place("matmul"));
+  EXPECT_LT(place("matmul"), static_cast<ptrdiff_t>(all.size()));
+  EXPECT_EQ(place("sofmax"), static_cast<ptrdiff_t>(all.size()));
+}
+
+TEST(SearchIndexTest, TheFirstPageSaysWhatTheDatasetIs) {
+  v1::KernelRow cuda = Kernel(1, "softmax");
+  cuda.set_dsl(v1::DSL_CUDA);
+  cuda.set_repository("<b>/kernels");
+  cuda.mutable_tags()->Add("layer_norm");
+  const std::string page = WriteSite({Kernel(0, "softmax"), cuda}).at("index.html");
+  EXPECT_THAT(page, HasSubstr("<strong>2 kernels</strong> from 2 repositories, in 2 languages and "
+                              "under 1 licence."));
+  EXPECT_THAT(page, HasSubstr("<a href=\"#op=layer_norm\">layer norm</a>"));
+  EXPECT_THAT(page, Not(HasSubstr("<b>/")));
+}
+
 TEST(PostingsTest, AListOfSeveralFilesBeginsTheFirst) {
   auto site = TempDir::Create();
   ASSERT_THAT(site, IsOk());
@@ -206,7 +268,7 @@ TEST(SearchIndexTest, WhatNobodyCompiledIsNoValueOfCompilesOn) {
     result->set_status(status);
   }
   const nlohmann::json meta = Data(WriteSite({compiled, Kernel(1, "matmul")}), "meta");
-  EXPECT_EQ(meta["facets"][7]["top"], nlohmann::json::parse(R"([["triton-3.5 · sm90", 1]])"));
+  EXPECT_EQ(meta["facets"][10]["top"], nlohmann::json::parse(R"([["triton-3.5 · sm90", 1]])"));
 }
 
 TEST(SearchIndexTest, RowsAreCutIntoFilesWhoseFirstKernelsAreTold) {

@@ -70,10 +70,12 @@ std::string PageHead(absl::string_view root, absl::string_view title) {
 std::string PageFoot() { return "</main>\n</body>\n</html>\n"; }
 
 // The template comes from the front end's build; see kIndexTemplate.
-std::string IndexPage(absl::string_view title, absl::string_view noscript) {
+std::string IndexPage(absl::string_view title, absl::string_view overview,
+                      absl::string_view noscript) {
   return absl::StrReplaceAll(kIndexTemplate, {{"@META@", Meta("", title)},
                                               {"@NAV@", Navigation("", true)},
                                               {"@TITLE@", HtmlLine(title)},
+                                              {"@OVERVIEW@", overview},
                                               {"@NOSCRIPT@", noscript}});
 }
 

@@ -26,7 +26,7 @@ struct Asset {
 // The front end, bundled by esbuild when this program was built (assets.cmake).
 extern const std::array<Asset, 4> kAssets;
 
-// index.html with the placeholders @META@, @NAV@, @TITLE@ and @NOSCRIPT@.
+// index.html with the placeholders @META@, @NAV@, @TITLE@, @OVERVIEW@ and @NOSCRIPT@.
 extern const absl::string_view kIndexTemplate;
 
 // The content policy of a page: it loads scripts, styles and pictures of the site only, and nothing
@@ -41,9 +41,10 @@ inline constexpr absl::string_view kContentPolicy =
 std::string PageHead(absl::string_view root, absl::string_view title);
 std::string PageFoot();
 
-// Returns the first page: the search, filled by its script. `title` is escaped here; `noscript` is
-// HTML for readers without scripts.
-std::string IndexPage(absl::string_view title, absl::string_view noscript);
+// Returns the first page: the search, filled by its script. `title` is escaped here; `overview` is
+// HTML about the dataset, and `noscript` HTML for readers without scripts.
+std::string IndexPage(absl::string_view title, absl::string_view overview,
+                      absl::string_view noscript);
 
 // Writes the assets of the pages into the folder `site`: assets/.
 absl::Status WriteAssets(const std::string& site);

@@ -176,7 +176,7 @@ class App {
       this.result = result;
       const rows = loadRows(this.meta, result.page);
       void Promise.allSettled(rows); // errors are reported where a row is awaited
-      this.render(query, result.found, result.some, result.empty); // while the rows load
+      this.render(query, result); // while the rows load
       await Promise.all([this.paint(query, rows, round), this.showFacets(round)]);
       if (round !== this.round) return;
       document.documentElement.dataset.searchMs = (performance.now() - begin).toFixed(1); // for measurements
@@ -197,7 +197,7 @@ class App {
 
   private async showFirst(query: Query, round: number): Promise<void> {
     this.result = "first page";
-    this.render(query, this.meta.kernels, false, false);
+    this.render(query, { found: this.meta.kernels, whole: this.meta.kernels, corrected: [], empty: false });
     const rows = this.meta.top ? this.meta.top.split("\n").map((line) => Promise.resolve(readRow(line))) : [];
     await Promise.all([this.paint(query, rows, round), this.showFacets(round)]);
     if (round !== this.round) return;
@@ -220,11 +220,12 @@ class App {
   }
 
   /** Shows everything except the rows and the facets. */
-  private render(query: Query, found: number, some: boolean, empty: boolean): void {
+  private render(query: Query, result: Parameters<typeof statusText>[1]): void {
     // Keep the height until all rows are loaded, so that the page does not jump.
     this.results.style.minHeight = `${this.results.offsetHeight}px`;
-    byId("status").textContent = statusText(query, found, this.meta.kernels, some, empty);
-    byId("pages").replaceChildren(...pageLinks(query, found));
+    byId("about").hidden = query.text.trim() !== "" || query.chosen.size > 0 || query.page > 1;
+    byId("status").textContent = statusText(query, result, this.meta.kernels);
+    byId("pages").replaceChildren(...pageLinks(query, result.found));
     byId("chosen").replaceChildren(...chosenChips(query, this.meta.facets));
     document.title = query.text ? `${query.text} - ${byId("title").textContent}` : (byId("title").textContent ?? "");
   }

@@ -70,6 +70,8 @@ export interface PostingShard {
 
 export interface DataFiles {
   meta: Meta;
+  /** The words of names, tags and descriptions, the most frequent first, separated by blanks. */
+  vocabulary: string;
   [facets: `facets-${number}`]: FacetPart[];
   [columns: `columns/${string}-${number}`]: ColumnBlock;
   [postings: `postings/${number}`]: PostingShard;

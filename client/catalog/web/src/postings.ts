@@ -1,5 +1,7 @@
 // The postings: the kernels that have a word, with its weight in each.
 import { decodeBase64, load, type Meta } from "./data";
+import { correct } from "./spelling";
+import { getSynonyms } from "./synonyms";
 
 /** The share of the weight for a word that only begins with the query's word. */
 const PREFIX_SHARE = 0.6;
@@ -66,7 +68,7 @@ interface Found {
   share: number;
 }
 
-async function find(meta: Meta, word: string, prefix: boolean): Promise<Found[]> {
+async function find(meta: Meta, word: string, share: number, prefix: boolean): Promise<Found[]> {
   const end = prefix ? word + "\uffff" : word + "\u0001";
   const [from, to] = shardRange(meta.postings, word, end);
   const loaded = await Promise.all(Array.from({ length: to - from }, (_, i) => loadShard(from + i)));
@@ -75,7 +77,7 @@ async function find(meta: Meta, word: string, prefix: boolean): Promise<Found[]>
     const last = lowerBound(shard.words, end);
     for (let i = lowerBound(shard.words, word); i < last; ++i) {
       const candidate = shard.words[i]!;
-      const one = found.get(candidate) ?? { lists: [], count: 0, share: candidate === word ? 1 : PREFIX_SHARE };
+      const one = found.get(candidate) ?? { lists: [], count: 0, share: candidate === word ? share : share * PREFIX_SHARE };
       one.lists.push([shard, i]);
       one.count += shard.counts[i]!;
       found.set(candidate, one);
@@ -84,38 +86,82 @@ async function find(meta: Meta, word: string, prefix: boolean): Promise<Found[]>
   return [...found.values()];
 }
 
+/** A word of the query, with the other words that stand for it and the share of their weight. */
+export interface Term {
+  word: string;
+  others: Map<string, number>;
+  /** True if the word may be the beginning of a word. */
+  prefix: boolean;
+}
+
+const SYNONYM_SHARE = 0.9;
+
+/** Returns the terms of a query. Two neighbours also count as one word: `layer norm` finds `layernorm`, and what means the same. */
+export function makeTerms(words: readonly string[], prefix: boolean): Term[] {
+  return words.map((word, i) => {
+    const others = new Map<string, number>();
+    const add = (other: string, share: number): void => void (other !== word && !others.has(other) && others.set(other, share));
+    for (const synonym of getSynonyms(word)) add(synonym, SYNONYM_SHARE);
+    for (const first of [i - 1, i]) {
+      if (first < 0 || first + 1 >= words.length) continue;
+      const pair = words[first]! + words[first + 1]!;
+      add(pair, 1);
+      for (const synonym of getSynonyms(pair)) add(synonym, SYNONYM_SHARE);
+    }
+    return { word, others, prefix: prefix && i === words.length - 1 };
+  });
+}
+
+/** The kernels of a word that are so few that the word may be a mistake. */
+const FEW_KERNELS = 5;
+
 export interface Weights {
   /** For each kernel the sum of the weights of its words. */
   sum: Float32Array;
   /** For each kernel the number of the query's words that it has. */
   words: Uint8Array;
+  /** Words of the query that were read as others, since the catalog hardly has them. */
+  corrected: [from: string, to: string][];
 }
 
-/** Computes the weights for all words of a query. With `prefix` the last word may be the beginning of a word. */
-export async function weigh(meta: Meta, words: readonly string[], prefix: boolean): Promise<Weights> {
-  const found = await Promise.all(words.map((word, i) => find(meta, word, prefix && i === words.length - 1)));
-  const weights = { sum: new Float32Array(meta.kernels), words: new Uint8Array(meta.kernels) };
+/** Computes the weights of the terms of a query. */
+export async function weigh(meta: Meta, terms: readonly Term[]): Promise<Weights> {
+  const weights: Weights = { sum: new Float32Array(meta.kernels), words: new Uint8Array(meta.kernels), corrected: [] };
+  const found = await Promise.all(terms.map((term) => findTerm(meta, term, weights.corrected)));
   for (const word of found) addWord(meta.kernels, word, weights);
   return weights;
 }
 
-/** Adds the weights of one query word. If several words have the same beginning, the highest weight counts. */
+async function findTerm(meta: Meta, { word, others, prefix }: Term, corrected: Weights["corrected"]): Promise<Found[]> {
+  const lists = [find(meta, word, 1, prefix), ...Array.from(others, ([other, share]) => find(meta, other, share, false))];
+  const found = (await Promise.all(lists)).flat();
+  if (found.reduce((sum, one) => sum + one.count, 0) >= FEW_KERNELS) return found;
+  const better = await correct(word);
+  if (!better) return found;
+  corrected.push([word, better]);
+  const again = [better, ...getSynonyms(better).filter((synonym) => synonym !== better)];
+  return found.concat((await Promise.all(again.map((one) => find(meta, one, SYNONYM_SHARE, false)))).flat());
+}
+
+/** Adds the weights of one query word. The highest weight of the words that stand for it counts. */
 function addWord(kernels: number, found: Found[], { sum, words }: Weights): void {
   const best = new Float32Array(kernels);
-  for (const { lists, count, share } of found) {
-    const rarity = (share * Math.log(1 + (kernels - count + 0.5) / (count + 0.5))) / 255;
-    for (const [{ lists: bytes, ends }, i] of lists) readList(bytes, i > 0 ? ends[i - 1]! : 0, ends[i]!, rarity, best);
+  for (const { lists, share } of found) {
+    for (const [{ lists: bytes, ends }, i] of lists) readList(bytes, i > 0 ? ends[i - 1]! : 0, ends[i]!, share / 255, best);
   }
+  let count = 0;
+  for (let kernel = 0; kernel < kernels; ++kernel) if (best[kernel]! > 0) ++count;
+  const rarity = Math.log(1 + (kernels - count + 0.5) / (count + 0.5));
   for (let kernel = 0; kernel < kernels; ++kernel) {
     const weight = best[kernel]!;
     if (weight === 0) continue;
-    sum[kernel]! += weight;
+    sum[kernel]! += weight * rarity;
     ++words[kernel]!;
   }
 }
 
 /** Reads a list: for each kernel the distance to the previous one as a varint, and a byte of weight. */
-function readList(bytes: Uint8Array, at: number, end: number, rarity: number, best: Float32Array): void {
+function readList(bytes: Uint8Array, at: number, end: number, share: number, best: Float32Array): void {
   let kernel = -1;
   while (at < end) {
     let distance = 0;
@@ -127,7 +173,7 @@ function readList(bytes: Uint8Array, at: number, end: number, rarity: number, be
       shift += 7;
     } while (byte > 127);
     kernel += distance;
-    const weight = bytes[at++]! * rarity;
+    const weight = bytes[at++]! * share;
     if (weight > best[kernel]!) best[kernel] = weight;
   }
 }

@@ -1,7 +1,7 @@
 // A search: weighs the words, filters by the chosen values of facets, and sorts one page; and counts the values of facets.
 import { loadColumn, loadFacet, type Facet } from "./columns";
 import type { Meta } from "./data";
-import { weigh, type Weights } from "./postings";
+import { makeTerms, weigh, type Weights } from "./postings";
 import type { Query } from "./query";
 import { queryWords } from "./words";
 
@@ -16,8 +16,10 @@ export interface Result {
   /** All matching kernels, and for each facet with chosen values the kernels that only this facet excludes. */
   kernels: Uint32Array;
   refused: Map<string, Uint32Array>;
-  /** True if no kernel has all the words, so that kernels with some of them are shown. */
-  some: boolean;
+  /** How many of the kernels found have all the words. */
+  whole: number;
+  /** Words of the query that were read as others. */
+  corrected: Weights["corrected"];
   /** True if all words of the query are ignored because they are too short or too common. */
   empty: boolean;
 }
@@ -26,7 +28,7 @@ export async function search(meta: Meta, query: Query): Promise<Result> {
   const { words, prefix } = queryWords(query.text);
   const sortColumn = query.sort === "short" || query.sort === "long" ? "size" : query.sort === "score" || words.length === 0 ? "score" : undefined;
   const [weights, column, facets] = await Promise.all([
-    words.length > 0 ? weigh(meta, words, prefix) : undefined,
+    words.length > 0 ? weigh(meta, makeTerms(words, prefix)) : undefined,
     sortColumn ? loadColumn(meta, sortColumn) : undefined,
     Promise.all([...query.chosen.keys()].map((key) => loadFacet(meta, key))),
   ]);
@@ -37,16 +39,27 @@ export async function search(meta: Meta, query: Query): Promise<Result> {
     page: order(kernels, query, column ?? weights!.sum),
     kernels,
     refused,
-    some: having.some,
+    whole: Math.min(having.whole, kernels.length),
+    corrected: weights?.corrected ?? [],
     empty: words.length === 0 && query.text.trim() !== "",
   };
 }
 
-/** Returns the kernels with all of the words; otherwise those with some of them. */
-function kernelsWith(kernels: number, weights: Weights | undefined, words: number): { kernels: Uint32Array; some: boolean } {
-  if (!weights) return { kernels: atLeast(new Uint8Array(kernels), 0), some: false };
+/** If fewer kernels have all of the words, those with some of them are shown, too. */
+const FEW = 3;
+const BETTER = 1.25;
+
+/**
+ * Returns the kernels with all of the words. Returns those with some of them, too, if the former are few, or if another one fits better: `outer`
+ * in a name says more than `outer` and `product` somewhere in the code.
+ */
+function kernelsWith(kernels: number, weights: Weights | undefined, words: number): { kernels: Uint32Array; whole: number } {
+  if (!weights) return { kernels: atLeast(new Uint8Array(kernels), 0), whole: kernels };
   const all = atLeast(weights.words, words);
-  return all.length > 0 || words === 1 ? { kernels: all, some: false } : { kernels: atLeast(weights.words, 1), some: true };
+  if (words === 1) return { kernels: all, whole: all.length };
+  const best = all.reduce((most, kernel) => Math.max(most, weights.sum[kernel]!), 0);
+  const whole = all.length >= FEW && weights.sum.every((sum) => sum <= best * BETTER);
+  return { kernels: whole ? all : atLeast(weights.words, 1), whole: all.length };
 }
 
 function atLeast(counts: Uint8Array, least: number): Uint32Array {
@@ -121,11 +134,11 @@ function order(kernels: Uint32Array, query: Query, keys: Uint32Array | Float32Ar
 }
 
 /** The limit up to which an ordered list is kept by insertion; longer ones are sorted. */
-const FEW = 400;
+const SHORT = 400;
 
 /** Returns the first `count` kernels by falling key. Kernels with equal keys stay in the dataset's order. */
 export function firstBy(kernels: Uint32Array, keys: Float64Array, count: number): number[] {
-  if (count > FEW) {
+  if (count > SHORT) {
     const all = Array.from(kernels.keys()).sort((a, b) => keys[b]! - keys[a]! || a - b);
     return all.slice(0, count).map((i) => kernels[i]!);
   }

@@ -1,7 +1,7 @@
 // Makes the elements of results and facets. All text is inserted as text, never as HTML.
 import type { FacetMeta, Row } from "./data";
 import { choose, copyQuery, formatQuery, isChosen, type Query } from "./query";
-import { PAGE, type ValueCounts } from "./search";
+import { PAGE, type Result, type ValueCounts } from "./search";
 
 type Child = Node | string;
 
@@ -108,9 +108,12 @@ export function pageLinks(query: Query, found: number): HTMLElement[] {
   return links;
 }
 
-export function statusText(query: Query, found: number, total: number, some: boolean, empty: boolean): string {
+export function statusText(query: Query, result: Pick<Result, "found" | "whole" | "corrected" | "empty">, total: number): string {
+  const { found, whole, corrected, empty } = result;
   if (empty && query.chosen.size === 0) return "One-letter words and common words such as “the” are ignored.";
   if (found === 0) return "No matches. Try removing a word or filter.";
   const count = found === total ? plural(total, "kernel") : `${found.toLocaleString("en")} of ${plural(total, "kernel")}`;
-  return some ? `No kernel has all of the words; ${count} with some of them` : count;
+  const also = corrected.map(([from, to]) => `; “${from}” was read as “${to}”`).join("");
+  if (whole === found) return count + also;
+  return `${whole === 0 ? "No kernel has" : whole === 1 ? "1 kernel has" : `${whole} kernels have`} all of the words; ${count} with some of them${also}`;
 }
