@@ -247,6 +247,25 @@ absl::StatusOr<int> StorePrune(const ClusterAddress& cluster, const PruneOptions
 absl::StatusOr<int> StoreRestore(const std::string& backup_dir, const std::string& data_dir,
                                  Console& console);
 
+// The commands that start and show a cluster (dev_command.cc).
+
+struct DevOptions {
+  std::string data_dir;
+  int first_port = 7070;  // the coordinator's; the other servers have the next ones
+  int page_port = 7080;   // 0: picks one
+  int slots = 1;          // of each worker
+  bool compiler = false;
+  std::vector<std::string> allow_local;  // folders that sources may be in
+};
+// Starts the servers beside this program, and serves the page of jobs until a signal comes. A
+// server that dies is started again. FAILED_PRECONDITION: a port is in use, or a server does not
+// start.
+absl::StatusOr<int> Dev(const DevOptions& options, rpc::TerminationSignal& signal,
+                        Console& console);
+// Serves the page of a cluster's jobs at `listen` (host:port) until a signal comes.
+absl::StatusOr<int> Page(const ClusterAddress& cluster, const std::string& listen,
+                         rpc::TerminationSignal& signal, Console& console);
+
 }  // namespace kernelmill::client
 
 #endif  // KERNELMILL_CLIENT_COMMANDS_COMMANDS_H_

@@ -167,6 +167,7 @@ int RunProgram(int argc, char** argv, rpc::TerminationSignal& signal) {
   AddDatasetCommands(line);
   AddFileCommands(line);
   AddStoreCommands(line);
+  AddDevCommands(line);
   const absl::StatusOr<std::optional<int>> ended = line.Parse(argc, argv);
   Console console(line.json());
   if (!ended.ok()) return console.Fail(ended.status());

@@ -84,6 +84,7 @@ void AddJobCommands(CommandLine& line);      // jobs.cc: check, submit, watch, w
 void AddDatasetCommands(CommandLine& line);  // dataset.cc: export, diff, similar, ...
 void AddFileCommands(CommandLine& line);     // files.cc: extract, validate, toolchains
 void AddStoreCommands(CommandLine& line);    // store.cc: store stat, verify, gc, ...
+void AddDevCommands(CommandLine& line);      // dev.cc: dev, page
 
 // Adds --trace, for commands that can write a job's timeline (crawl.cc).
 void AddTrace(CLI::App& command, std::string* file);

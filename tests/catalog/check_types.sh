@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The types of the catalog's front end hold. Exit 77: TypeScript is not here.
+# The types of the front ends hold. Exit 77: TypeScript is not here.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -8,5 +8,7 @@ tsc=build/peers/typescript/node_modules/.bin/tsc
   echo "skipped: no TypeScript: tests/catalog/install_typescript.sh"
   exit 77
 }
-"$tsc" --project client/catalog/web
+for project in client/catalog/web client/jobs_page/web; do
+  "$tsc" --project "$project"
+done
 echo "types hold"

@@ -1,20 +1,8 @@
 // Makes the elements of results and facets. All text is inserted as text, never as HTML.
 import type { FacetMeta, Row } from "./data";
+import { element } from "./dom";
 import { choose, copyQuery, formatQuery, isChosen, type Query } from "./query";
 import { PAGE, type Result, type ValueCounts } from "./search";
-
-type Child = Node | string;
-
-export function element<Name extends keyof HTMLElementTagNameMap>(
-  name: Name,
-  attributes: Record<string, string> = {},
-  ...children: Child[]
-): HTMLElementTagNameMap[Name] {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
 
 /** Wraps text of a repository in an element that isolates its text direction. */
 const quoted = (text: string, className = ""): HTMLElement => element("bdi", className ? { class: className } : {}, text);

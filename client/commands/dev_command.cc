@@ -1,0 +1,157 @@
+// `dev` starts the servers of a cluster as processes of this machine, at the ports that clients
+// call by default, and serves the page of jobs. `page` serves the page for any cluster.
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/time.h"
+#include "client/commands/cluster.h"
+#include "client/commands/commands.h"
+#include "client/console/exit_code.h"
+#include "client/dev/server_group.h"
+#include "client/grpc/crawl_client.h"
+#include "client/jobs_page/jobs_page.h"
+#include "common/base/file.h"
+#include "common/base/status.h"
+#include "common/rpc/server.h"
+
+namespace kernelmill::client {
+namespace {
+
+constexpr absl::Duration kStopWithin = absl::Seconds(15);
+constexpr absl::Duration kLook = absl::Milliseconds(200);
+constexpr int kMetricsOffset = 1000;  // from a server's port to its metrics
+
+// In the order of their starts. The ports are those of docs/cluster.md, counted from the first.
+struct Role {
+  const char* name;
+  int port;
+};
+constexpr Role kRoles[] = {{"store", 1},     {"coordinator", 0}, {"fetcher", 2},
+                           {"extractor", 3}, {"validator", 4},   {"deduplicator", 5}};
+constexpr Role kCompiler = {"compiler", 6};
+
+std::string Local(int port) { return absl::StrCat("127.0.0.1:", port); }
+
+bool IsListening(int port) {
+  const FileDescriptor fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+}
+
+// Returns the folder of this program, which the servers lie beside.
+absl::StatusOr<std::filesystem::path> FindPrograms() {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return ErrnoStatus(error.value(), "/proc/self/exe");
+  const std::filesystem::path folder = self.parent_path();
+  if (access((folder / "kernelmill-store").c_str(), X_OK) != 0) {
+    return absl::FailedPreconditionError(absl::StrCat("the servers must lie beside ", self.string(),
+                                                      "; there is no kernelmill-store"));
+  }
+  return folder;
+}
+
+ServerGroup::Program MakeProgram(const Role& role, const DevOptions& options,
+                                 const std::filesystem::path& programs) {
+  const int port = options.first_port + role.port;
+  ServerGroup::Program program;
+  program.name = role.name;
+  program.argv = {(programs / absl::StrCat("kernelmill-", role.name)).string(), "--listen",
+                  Local(port), "--metrics", Local(port + kMetricsOffset)};
+  const bool keeps = role.port <= 1;  // the coordinator and the store
+  if (keeps) {
+    program.argv.insert(program.argv.end(),
+                        {"--data", absl::StrCat(options.data_dir, "/", role.name)});
+  } else {
+    program.argv.insert(program.argv.end(), {"--coordinator", Local(options.first_port), "--slots",
+                                             absl::StrCat(options.slots)});
+  }
+  if (role.port != 1) {
+    program.argv.insert(program.argv.end(), {"--store", Local(options.first_port + 1)});
+  }
+  if (role.port == 2) {
+    for (const std::string& folder : options.allow_local) {
+      program.argv.insert(program.argv.end(), {"--allow-local", folder});
+    }
+  }
+  program.wave = role.port == 1 ? 0 : role.port == 0 ? 1 : 2;
+  program.log = absl::StrCat(options.data_dir, "/logs/", role.name, ".log");
+  return program;
+}
+
+absl::Status StartServers(const DevOptions& options, ServerGroup& group, Console& console) {
+  ASSIGN_OR_RETURN(const std::filesystem::path programs, FindPrograms());
+  std::vector<Role> roles(std::begin(kRoles), std::end(kRoles));
+  if (options.compiler) roles.push_back(kCompiler);
+  for (const Role& role : roles) {
+    const int port = options.first_port + role.port;
+    if (IsListening(port)) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("port ", port, " of the ", role.name,
+                       " is in use; does a cluster run already? --first-port chooses others"));
+    }
+    ServerGroup::Program program = MakeProgram(role, options, programs);
+    const std::string log = program.log;
+    RETURN_IF_ERROR(group.Start(std::move(program), [port] { return IsListening(port); }));
+    console.Note(absl::StrFormat("%-13s %s  metrics %s  %s", role.name, Local(port),
+                                 Local(port + kMetricsOffset), log));
+  }
+  return absl::OkStatus();
+}
+
+std::unique_ptr<CrawlClient> NewPageClient(const ClusterAddress& cluster) {
+  return NewCrawlClient(rpc::Connect(cluster.coordinator, cluster.credentials),
+                        {.timeout = absl::Seconds(1)});
+}
+
+}  // namespace
+
+absl::StatusOr<int> Page(const ClusterAddress& cluster, const std::string& listen,
+                         rpc::TerminationSignal& signal, Console& console) {
+  const std::unique_ptr<CrawlClient> jobs = NewPageClient(cluster);
+  ASSIGN_OR_RETURN(const std::unique_ptr<JobsPage> page, JobsPage::Start(listen, *jobs));
+  console.Note(absl::StrCat("the jobs of ", cluster.coordinator, " are shown at http://",
+                            listen.substr(0, listen.rfind(':')), ":", page->port(), "/"));
+  signal.Wait();
+  jobs->Interrupt();
+  return kDone;
+}
+
+absl::StatusOr<int> Dev(const DevOptions& options, rpc::TerminationSignal& signal,
+                        Console& console) {
+  std::error_code error;
+  std::filesystem::create_directories(options.data_dir + "/logs", error);
+  if (error) return ErrnoStatus(error.value(), options.data_dir);
+  ServerGroup group([&console](const std::string& line) { console.Note(line); });
+  RETURN_IF_ERROR(StartServers(options, group, console));
+  const std::unique_ptr<CrawlClient> jobs =
+      NewPageClient({.coordinator = Local(options.first_port)});
+  ASSIGN_OR_RETURN(const std::unique_ptr<JobsPage> page,
+                   JobsPage::Start(Local(options.page_port), *jobs));
+  console.Note(
+      absl::StrCat("\nThe cluster runs. Its jobs: http://", Local(page->port()),
+                   "/\nIn another terminal: kernelmill submit my-kernels.yaml --wait --out "
+                   "my-dataset\nCtrl-C stops it; what it made stays in ",
+                   options.data_dir));
+  while (!signal.WaitFor(kLook)) group.StartEnded();
+  console.Note("stopping");
+  jobs->Interrupt();
+  group.Stop(kStopWithin);
+  return kDone;
+}
+
+}  // namespace kernelmill::client

@@ -1,0 +1,199 @@
+// Civetweb serves each request on a thread of its own. An answer is made under a lock and kept for
+// a second, so that many viewers cost the coordinator as much as one.
+//
+// A page of another site cannot read the answers: a request must name this machine or the address
+// that the page is served on as its host, which defeats rebinding of names, and the answers allow
+// no other origin.
+
+#include "client/jobs_page/jobs_page.h"
+
+#include <CivetServer.h>
+
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "client/jobs_page/page_state.h"
+#include "client/jobs_page/web/assets.h"
+#include "common/base/clock.h"
+#include "common/base/status.h"
+
+namespace kernelmill::client {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr char kThreads[] = "8";
+constexpr char kRequestTimeoutMs[] = "5000";
+constexpr absl::Duration kFresh = absl::Seconds(1);
+constexpr size_t kKept = 64;  // answers
+constexpr char kHtml[] = "text/html; charset=utf-8";
+constexpr char kJson[] = "application/json";
+
+struct Answer {
+  std::string status = "200 OK";
+  std::string type = kJson;
+  std::string body;
+};
+
+Answer ErrorAnswer(const absl::Status& error) {
+  const bool unknown = absl::IsNotFound(error) || absl::IsInvalidArgument(error);
+  return {.status = unknown ? "404 Not Found" : "503 Service Unavailable",
+          .body = Json{{"error", std::string(error.message())}}.dump(
+              -1, ' ', false, Json::error_handler_t::replace)};
+}
+
+Answer ToAnswer(const absl::StatusOr<Json>& json) {
+  if (!json.ok()) return ErrorAnswer(json.status());
+  return {.body = json->dump(-1, ' ', false, Json::error_handler_t::replace)};
+}
+
+// Keeps answers for a moment. Thread-safe.
+class FreshAnswers {
+ public:
+  // Makes the answer under the lock if it is not fresh. Others wait for it instead of asking again.
+  Answer Get(const std::string& key, const std::function<Answer()>& make) {
+    absl::MutexLock lock(&mutex_);
+    if (kept_.size() >= kKept && !kept_.contains(key)) kept_.clear();
+    Kept& kept = kept_[key];
+    if (!kept.made || MonotonicNow() - kept.at >= kFresh) {
+      kept.answer = make();
+      kept.at = MonotonicNow();
+      kept.made = true;
+    }
+    return kept.answer;
+  }
+
+ private:
+  struct Kept {
+    bool made = false;
+    absl::Duration at;
+    Answer answer;
+  };
+  absl::Mutex mutex_;
+  std::map<std::string, Kept> kept_ ABSL_GUARDED_BY(mutex_);
+};
+
+// Returns the host of a Host header without its port.
+absl::string_view GetHost(absl::string_view header) {
+  if (!header.empty() && header[0] == '[') return header.substr(0, header.find(']') + 1);
+  return header.substr(0, header.find(':'));
+}
+
+class Handler final : public CivetHandler {
+ public:
+  Handler(std::string host, CrawlClient& jobs) : host_(std::move(host)), jobs_(jobs) {}
+
+  bool handleGet(CivetServer*, mg_connection* connection) override {
+    const mg_request_info& request = *mg_get_request_info(connection);
+    const char* header = mg_get_header(connection, "Host");
+    Write(connection, IsOurs(header == nullptr ? "" : header)
+                          ? AnswerTo(request.local_uri, connection)
+                          : Answer{.status = "403 Forbidden", .body = "{\"error\":\"host\"}"});
+    return true;
+  }
+
+ private:
+  bool IsOurs(absl::string_view header) const {
+    const absl::string_view host = GetHost(header);
+    return host == "localhost" || host == "127.0.0.1" || host == "[::1]" || host == host_ ||
+           host_ == "0.0.0.0" || host_ == "[::]";
+  }
+
+  Answer AnswerTo(const std::string& path, mg_connection* connection) {
+    if (path == "/api/state") {
+      return answers_.Get(path, [&] { return ToAnswer(ReadState()); });
+    }
+    if (path == "/api/job") {
+      std::string name;
+      CivetServer::getParam(connection, "name", name);
+      return answers_.Get(absl::StrCat(path, "?", name), [&] { return ToAnswer(ReadJob(name)); });
+    }
+    if (path == "/") return {.type = kHtml, .body = std::string(kJobsPageHtml)};
+    for (const JobsPageAsset& asset : kJobsPageAssets) {
+      if (path == absl::StrCat("/assets/", asset.name)) {
+        return {.type = std::string(asset.type), .body = std::string(asset.bytes)};
+      }
+    }
+    return ErrorAnswer(absl::NotFoundError(absl::StrCat("no such page: ", path.substr(0, 200))));
+  }
+
+  absl::StatusOr<Json> ReadState() {
+    ASSIGN_OR_RETURN(const std::vector<v1::JobStatus> jobs, jobs_.ListJobs());
+    ASSIGN_OR_RETURN(const std::vector<v1::WorkerInfo> workers, jobs_.ListWorkers());
+    return Json{{"now", absl::ToUnixMillis(absl::Now())},
+                {"jobs", JobsJson(jobs)},
+                {"workers", WorkersJson(workers)}};
+  }
+
+  absl::StatusOr<Json> ReadJob(const std::string& name) {
+    ASSIGN_OR_RETURN(const v1::JobStatus status, jobs_.GetJob(name));
+    ASSIGN_OR_RETURN(const Timeline timeline, jobs_.GetTimeline(name));
+    return JobJson(status, timeline);
+  }
+
+  static void Write(mg_connection* connection, const Answer& answer) {
+    const std::string head = absl::StrCat(
+        "HTTP/1.1 ", answer.status, "\r\nContent-Type: ", answer.type,
+        "\r\nContent-Length: ", answer.body.size(),
+        "\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: "
+        "no-referrer\r\nContent-Security-Policy: default-src 'none'; script-src 'self'; style-src "
+        "'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'\r\nConnection: close\r\n\r\n");
+    mg_write(connection, head.data(), head.size());
+    mg_write(connection, answer.body.data(), answer.body.size());
+  }
+
+  const std::string host_;
+  CrawlClient& jobs_;
+  FreshAnswers answers_;
+};
+
+}  // namespace
+
+class JobsPage::Http {
+ public:
+  // Throws if the address cannot be bound.
+  Http(const std::string& address, CrawlClient& jobs)
+      : handler_(std::string(GetHost(address)), jobs),
+        server_(std::vector<std::string>{"listening_ports", address, "num_threads", kThreads,
+                                         "request_timeout_ms", kRequestTimeoutMs,
+                                         "enable_keep_alive", "no"}) {
+    server_.addHandler("/", handler_);
+  }
+
+  int port() const {
+    const std::vector<int> ports = server_.getListeningPorts();
+    return ports.empty() ? 0 : ports.front();
+  }
+
+ private:
+  Handler handler_;  // outlives the server
+  mutable CivetServer server_;
+};
+
+absl::StatusOr<std::unique_ptr<JobsPage>> JobsPage::Start(const std::string& address,
+                                                          CrawlClient& jobs) {
+  try {
+    return std::unique_ptr<JobsPage>(new JobsPage(std::make_unique<Http>(address, jobs)));
+  } catch (const std::exception& error) {  // civetweb throws if bind fails
+    return absl::UnavailableError(absl::StrCat("the page on ", address, ": ", error.what()));
+  }
+}
+
+JobsPage::JobsPage(std::unique_ptr<Http> http) : http_(std::move(http)) {}
+JobsPage::~JobsPage() = default;
+int JobsPage::port() const { return http_->port(); }
+
+}  // namespace kernelmill::client
