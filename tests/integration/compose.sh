@@ -76,7 +76,7 @@ note() { echo "compose.sh: $*"; }
 
 # This machine as containers see it: the gateway of their default route, which /proc has in hexadecimal.
 bridge_address() {
-  docker run --rm --entrypoint cat "$(sed -n 's/^ARG BASE_IMAGE=//p' deploy/docker/Dockerfile)" /proc/net/route | python3 -c '
+  docker run --rm --entrypoint cat "$BASE_IMAGE" /proc/net/route | python3 -c '
 import ipaddress, sys
 for line in sys.stdin:
     field = line.split()
@@ -157,7 +157,8 @@ wait_scraped() {
 digest() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["dataset"])' "$1/report.json"; }
 
 [[ -x "$kernelmill" ]] || deploy/build.sh release
-deploy/docker/base_images.sh
+images=$(deploy/docker/base_images.sh)
+while IFS= read -r line; do export "${line?}"; done <<<"$images"
 if [[ -n "${KERNELMILL_IMAGE:-}" ]]; then
   note "using the image $KERNELMILL_IMAGE"
 else

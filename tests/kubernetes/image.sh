@@ -23,5 +23,5 @@ done
   awk '/^FROM /{part++} part == 2' deploy/docker/Dockerfile | sed 's|^COPY --from=build /opt/kernelmill/|COPY |'
 } >"$context/Dockerfile"
 [[ $(grep -c '^COPY bin \|^COPY share ' "$context/Dockerfile") -eq 2 ]]
-docker build --quiet --network host --tag "$tag" "$context" >/dev/null
+docker build --quiet --network host --build-arg BASE_IMAGE --tag "$tag" "$context" >/dev/null
 echo "image.sh: $tag"

@@ -31,7 +31,8 @@ export KERNELMILL_TEST_CLUSTER=$dir
 tests/kubernetes/install_tools.sh >/dev/null
 binary=$(tests/kubernetes/build_control_plane.sh)
 for tool in install_adapter install_helm; do tests/kubernetes/$tool.sh >/dev/null || [[ $? -eq 77 ]]; done
-deploy/docker/base_images.sh "$(sed -n 's/^ARG BASE_IMAGE=//p' deploy/docker/Dockerfile)"
+image=$(deploy/docker/base_images.sh base)
+export "${image?}"
 tests/kubernetes/image.sh "$KERNELMILL_BIN" kernelmill:now
 mkdir -p build
 next=$(mktemp -d)
