@@ -369,6 +369,18 @@ absl::Status CheckEvidence(const v1::JobSpec& spec) {
   return absl::OkStatus();
 }
 
+// A lock file may be of a job that did not require hashes.
+absl::Status CheckHashes(const v1::JobSpec& spec) {
+  if (!spec.require_hashes()) return absl::OkStatus();
+  for (int i = 0; i < spec.sources_size(); ++i) {
+    if (!spec.sources(i).hash_computed()) continue;
+    return FieldError(
+        absl::StrCat("sources[", i, "].hash_computed"),
+        "is refused by require_hashes: remove it if you have checked sha256 yourself");
+  }
+  return absl::OkStatus();
+}
+
 // Checks everything of a job except its sources and entries.
 absl::Status CheckPolicies(const v1::JobSpec& spec) {
   RETURN_IF_ERROR(CheckHours("visits.success_hours", spec.visits().success_hours()));
@@ -380,6 +392,7 @@ absl::Status CheckPolicies(const v1::JobSpec& spec) {
   RETURN_IF_ERROR(CheckSplits(spec.splits()));
   RETURN_IF_ERROR(CheckCompile(spec.compile()));
   RETURN_IF_ERROR(CheckEvidence(spec));
+  RETURN_IF_ERROR(CheckHashes(spec));
   for (const std::string& license : spec.licenses().allow()) {
     if (license.empty())
       return FieldError("licenses.allow", "must not contain an empty identifier");

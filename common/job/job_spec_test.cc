@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "common/job/job_file.h"
 #include "common/job/source_spec.h"
 #include "common/testing/status_matchers.h"
@@ -134,12 +135,34 @@ TEST(CheckJobSpec, TakesNoListThatWasNotRead) {
   EXPECT_THAT(std::string(CheckJobSpec(spec).message()), StartsWith("sources[1].list: "));
 }
 
+TEST(CheckJobSpec, AComputedHashIsAPackagesAndNoneThatAJobRequires) {
+  v1::JobSpec spec = Job();
+  v1::Source& source = *spec.add_sources();
+  source.set_package("waves==1.0");
+  source.set_sha256(std::string(64, 'a'));
+  source.set_hash_computed(true);
+  EXPECT_THAT(CheckJobSpec(spec), IsOk());
+  const std::string where = absl::StrCat("sources[", spec.sources_size() - 1, "].hash_computed: ");
+  spec.set_require_hashes(true);
+  EXPECT_THAT(std::string(CheckJobSpec(spec).message()), StartsWith(where));
+  source.set_hash_computed(false);
+  EXPECT_THAT(CheckJobSpec(spec), IsOk());
+  spec.set_require_hashes(false);
+  source.set_hash_computed(true);
+  source.clear_sha256();
+  EXPECT_THAT(std::string(CheckJobSpec(spec).message()), StartsWith(where));
+  source.set_path("/waves");
+  source.set_sha256(std::string(64, 'a'));
+  EXPECT_THAT(std::string(CheckJobSpec(spec).message()), StartsWith(where));
+}
+
 TEST(FetchPart, HasNothingThatFetchingDoesNotNeed) {
   v1::Source source = Job().sources(0);
   const v1::Source bare = FetchPart(source);
   source.set_license("MIT");
   source.set_tier(3);
   source.set_url("https://example.org/elsewhere");
+  source.set_hash_computed(true);
   EXPECT_EQ(FetchPart(source).SerializeAsString(), bare.SerializeAsString());
 }
 

@@ -196,6 +196,14 @@ void FillDefaults(v1::Discover* discover) {
   if (discover->limit() == 0) discover->set_limit(kLimit);
 }
 
+// The mark of a computed hash is meaningless without the hash.
+absl::Status CheckHashComputed(const std::string& where, const v1::Source& source) {
+  if (!source.hash_computed()) return absl::OkStatus();
+  if (!source.has_package()) return FieldError(where, "applies to packages only");
+  if (source.sha256().empty()) return FieldError(where, "requires sha256");
+  return absl::OkStatus();
+}
+
 absl::Status CheckPathLicenses(const std::string& where, const v1::Source& source) {
   for (int i = 0; i < source.path_licenses_size(); ++i) {
     const v1::PathLicense& entry = source.path_licenses(i);
@@ -225,6 +233,7 @@ absl::Status CheckSource(const std::string& where, const v1::Source& source) {
   if (!source.sha256().empty() && !IsLowerHex(source.sha256(), 64)) {
     return FieldError(where + ".sha256", "must be 64 lowercase hexadecimal digits");
   }
+  RETURN_IF_ERROR(CheckHashComputed(where + ".hash_computed", source));
   for (const std::string& glob : source.include()) {
     RETURN_IF_ERROR(CheckText(where + ".include", glob));
     if (glob.empty()) return FieldError(where + ".include", "must not contain an empty glob");
@@ -335,6 +344,7 @@ v1::Source FetchPart(const v1::Source& source) {
   part.clear_path_licenses();
   part.clear_url();
   part.clear_uses();
+  part.clear_hash_computed();
   part.clear_keep();
   if (ReadsWholeFiles(source)) part.set_keep(v1::SOURCE_KEEP_FILES);
   return part;

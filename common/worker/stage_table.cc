@@ -35,7 +35,7 @@ constexpr StageInfo Splittable(StageInfo stage) {
 // The only place where versions are set.
 constexpr StageInfo kStages[] = {
     Uncached(CallsHost(Source(StageId::kDiscover, "discover", 1))),
-    Uncached(CallsHost(Source(StageId::kPin, "pin", 1))),
+    Uncached(CallsHost(Source(StageId::kPin, "pin", 2))),
     CallsHost(Source(StageId::kFetch, "fetch", 7)),
     Splittable(Shard(StageId::kExtract, "extract", 15)),
     Source(StageId::kLink, "link", 14),

@@ -115,6 +115,11 @@ std::string Provenance::Markdown(absl::string_view name, absl::string_view datas
     if (entry.kernels == 0 && entry.file_licenses.empty()) continue;
     absl::StrAppend(&text, "\n## ", MarkdownCell(entry.source.repository), "\n\nCommit `",
                     entry.source.commit, "`.\n");
+    if (entry.source.hash_computed) {
+      absl::StrAppend(&text,
+                      "\nThe package index gave no hash for this wheel: this one was computed from "
+                      "the file that it served.\n");
+    }
     if (!entry.file_licenses.empty()) {
       absl::StrAppend(&text, "\nWhole files, by licence: ", Counted(entry.file_licenses), ".\n");
     }

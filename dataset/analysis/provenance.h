@@ -27,6 +27,7 @@ class Provenance {
     int64_t commit_time = 0;
     std::string category;
     bool holdout = false;
+    bool hash_computed = false;  // a wheel's, since its index gives none
   };
 
   // Begins the next source in the dataset's order. The functions below add to it.

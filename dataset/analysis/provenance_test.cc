@@ -69,6 +69,16 @@ TEST(Provenance, ASourceThatGaveWholeFilesAloneHasItsHolders) {
   EXPECT_THAT(page, HasSubstr("- Copyright F\n"));
 }
 
+TEST(Provenance, AHashThatNobodyVouchesForIsNamed) {
+  Provenance provenance = TwoSources();
+  EXPECT_THAT(provenance.Markdown("seeds", "abc/1"), Not(HasSubstr("gave no hash")));
+  provenance.StartSource(
+      {.repository = "waves==1.0", .commit = "sha256:78", .hash_computed = true});
+  provenance.AddKernel(MakeLicense("MIT", "A"), 1);
+  EXPECT_THAT(provenance.Markdown("seeds", "abc/1"),
+              HasSubstr("Commit `sha256:78`.\n\nThe package index gave no hash for this wheel"));
+}
+
 TEST(Provenance, NotMoreThanSoManyTextsAreHeld) {
   Provenance provenance;
   provenance.StartSource({"a", "", "c", 0, "x", false});

@@ -303,6 +303,7 @@ class IndexVisitor final : public manifest::DatasetVisitor {
     if (source.source().weight() != 0) entry.weight = source.source().weight();
     entry.holdout = manifest::IsHoldout(source.source());
     entry.failed = source.failed();
+    entry.hash_computed = source.source().hash_computed();
     index_.sources.push_back(std::move(entry));
     per_source_.push_back(
         std::make_unique<manifest::LedgerVisitor>(index_.manifest, index_.clusters));

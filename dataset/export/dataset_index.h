@@ -68,6 +68,7 @@ struct SourceEntry {
   double weight = 1;
   bool holdout = false;
   bool failed = false;
+  bool hash_computed = false;  // a wheel's, since its index gives none
   int64_t unselected_files = 0;
   manifest::LedgerSums sums;
   SourceCounts counts;

@@ -143,6 +143,7 @@ void FillSourceTerms(const DatasetIndex& index, uint32_t number, Row* row) {
   row->set_source_tier(source.tier);
   row->set_weight(source.weight);
   row->set_split(std::string(index.GetSplit(number)));
+  row->set_hash_computed(source.hash_computed);
 }
 
 // Fills the fields by which a trainer selects and weighs any row.

@@ -18,7 +18,7 @@ namespace kernelmill::dataset {
 void NoticesFile::StartSource(const SourceEntry& source, const v1::SourceTree& tree) {
   source_ = source;
   provenance_.StartSource({source.repository, source.url, source.commit, source.commit_time,
-                           source.category, source.holdout});
+                           source.category, source.holdout, source.hash_computed});
   *license_files_.mutable_license_files() = tree.license_files();
 }
 

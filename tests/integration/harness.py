@@ -211,7 +211,7 @@ def git_server(folder, handler=GitHandler, **kwargs):
 
 
 class _IndexHandler(http.server.BaseHTTPRequestHandler):
-    """A Python package index: /simple/NAME/ as JSON, /files/WHEEL."""
+    """A Python package index: /simple/NAME/ as JSON, /files/WHEEL. It gives hashes unless the server's `hashes` is False."""
 
     def log_message(self, *_):
         pass
@@ -223,7 +223,8 @@ class _IndexHandler(http.server.BaseHTTPRequestHandler):
             return self._reply("application/octet-stream", wheels[parts[-1]].read_bytes())
         if parts[:1] == ["simple"] and len(parts) == 2:
             files = [{"filename": n, "url": f"/files/{n}", "yanked": False,
-                      "hashes": {"sha256": hashlib.sha256(w.read_bytes()).hexdigest()}}
+                      "hashes": {"sha256": hashlib.sha256(w.read_bytes()).hexdigest()}
+                                if getattr(self.server, "hashes", True) else {}}
                      for n, w in sorted(wheels.items()) if n.split("-")[0].replace("_", "-").lower() == parts[1]]
             if files:
                 page = {"meta": {"api-version": "1.0"}, "name": parts[1], "files": files}

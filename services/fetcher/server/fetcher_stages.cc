@@ -161,9 +161,10 @@ class PinStage : public worker::Stage {
   absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore&) override {
     if (!action.params().has_pin())
       return absl::InvalidArgumentError("the action has no parameters of the stage pin");
-    const v1::Source& source = action.params().pin().source();
+    const v1::PinParams& params = action.params().pin();
+    const v1::Source& source = params.source();
     const HostRequest request(source);
-    absl::StatusOr<v1::Source> pinned = sources_->Pin(source);
+    absl::StatusOr<v1::Source> pinned = sources_->Pin(source, params.require_hashes());
     request.End(pinned.status());
     RETURN_IF_ERROR(pinned.status());
     v1::StageResult result;

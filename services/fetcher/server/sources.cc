@@ -147,7 +147,7 @@ absl::StatusOr<WheelOptions> Sources::WheelSettings() {
 
 // Returns the source with its ref or hash filled in. A pinned source is returned as it is. The
 // globs are compiled first, so that a bad one fails before the host is asked.
-absl::StatusOr<v1::Source> Sources::Pin(const v1::Source& source) {
+absl::StatusOr<v1::Source> Sources::Pin(const v1::Source& source, bool require_hashes) {
   ASSIGN_OR_RETURN(const GlobSet globs, CompileGlobs(source));
   v1::Source pinned = source;
   if (job::IsPinned(source)) return pinned;
@@ -159,7 +159,9 @@ absl::StatusOr<v1::Source> Sources::Pin(const v1::Source& source) {
     }
     case v1::Source::kPackage: {
       ASSIGN_OR_RETURN(const WheelOptions wheel, WheelSettings());
-      ASSIGN_OR_RETURN(*pinned.mutable_sha256(), PinWheel(source.package(), wheel));
+      ASSIGN_OR_RETURN(const WheelPin pin, PinWheel(source.package(), require_hashes, wheel));
+      pinned.set_sha256(pin.sha256);
+      pinned.set_hash_computed(pin.computed);
       return pinned;
     }
     case v1::Source::kPath:

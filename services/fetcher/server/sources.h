@@ -55,7 +55,8 @@ class Sources {
   explicit Sources(const FetcherOptions& options);
 
   // Returns the source with its ref or hash resolved. A pinned source stays as it is.
-  absl::StatusOr<v1::Source> Pin(const v1::Source& source);
+  // FAILED_PRECONDITION: the index gives no hash for a package, and `require_hashes` is set.
+  absl::StatusOr<v1::Source> Pin(const v1::Source& source, bool require_hashes);
 
   // Fetches a source. INVALID_ARGUMENT: the source is not pinned.
   absl::StatusOr<FetchedSource> Fetch(const v1::Source& source, FetchCache& cache);

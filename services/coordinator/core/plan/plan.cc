@@ -226,8 +226,12 @@ void JobPlan::SearchesOver(Tasks& next) {
 absl::Status JobPlan::Pinned(int32_t source, const v1::StageResult& result, Tasks& next) {
   v1::Source pinned = packed_.Get(source);
   RETURN_IF_ERROR(CheckPinned(pinned, result));
+  if (settings_.require_hashes() && result.pinned().hash_computed()) {
+    return absl::InvalidArgumentError("pin: the job requires a hash of the index or the job");
+  }
   pinned.set_ref(result.pinned().ref());
   pinned.set_sha256(result.pinned().sha256());
+  pinned.set_hash_computed(result.pinned().hash_computed());
   packed_.Set(source, pinned);
   next.push_back({.stage = StageId::kFetch, .source = source});
   return absl::OkStatus();

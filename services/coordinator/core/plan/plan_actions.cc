@@ -67,6 +67,7 @@ v1::Action JobPlan::ActionFor(const TaskKey& task) const {
       break;
     case StageId::kPin:
       *params.mutable_pin()->mutable_source() = job::FetchPart(packed_.Get(task.source));
+      params.mutable_pin()->set_require_hashes(settings_.require_hashes());
       break;
     case StageId::kFetch:
       *params.mutable_fetch()->mutable_source() = job::FetchPart(packed_.Get(task.source));

@@ -201,6 +201,24 @@ TEST(JobPlan, SubShardsAreLinkedInTheOrderOfItsFiles) {
   EXPECT_EQ(run.Status().failures_size(), 0);
 }
 
+TEST(JobPlan, AComputedHashIsOfTheSourceUnlessTheJobRequiresAnother) {
+  v1::JobSpec spec = GitJob(1);
+  spec.mutable_sources(0)->Clear();
+  spec.mutable_sources(0)->set_package("waves==1.0");
+  for (const bool required : {false, true}) {
+    spec.set_require_hashes(required);
+    JobPlan plan(job::WithDefaults(spec));
+    const std::vector<TaskKey> start = plan.Start();
+    EXPECT_EQ(plan.ActionFor(start[0]).params().pin().require_hashes(), required);
+    v1::StageResult result;
+    *result.mutable_pinned() = job::FetchPart(plan.Spec().sources(0));
+    result.mutable_pinned()->set_sha256(std::string(64, 'a'));
+    result.mutable_pinned()->set_hash_computed(true);
+    EXPECT_EQ(plan.Succeed(start[0], result).ok(), !required);
+    EXPECT_EQ(plan.Spec().sources(0).hash_computed(), !required);
+  }
+}
+
 TEST(JobPlan, APinCannotBeSplit) {
   PlanRunner run(GitJob(1));
   run.Open(run.plan.Start());

@@ -40,7 +40,8 @@ absl::Status CheckFoundUrl(const v1::Source& search, const std::string& url) {
 }  // namespace
 
 // Checks that a pin changed nothing of the source but what pinning sets: the ref of a git source,
-// the SHA-256 of another one. The comparison restores the asked value in a copy and compares bytes.
+// the SHA-256 of another one, and whether a package's was computed. The comparison restores the
+// asked value in a copy and compares bytes.
 absl::Status CheckPinned(const v1::Source& asked, const v1::StageResult& result) {
   const v1::Source& pinned = result.pinned();
   if (!job::IsPinned(pinned)) {
@@ -53,6 +54,7 @@ absl::Status CheckPinned(const v1::Source& asked, const v1::StageResult& result)
     rest.set_ref(asked.ref());
   } else {
     rest.set_sha256(asked.sha256());
+    if (asked.has_package()) rest.clear_hash_computed();
   }
   if (cas::SerializeDeterministically(rest) ==
       cas::SerializeDeterministically(job::FetchPart(asked))) {

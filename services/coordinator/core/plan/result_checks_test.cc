@@ -53,6 +53,11 @@ TEST(CheckPinned, OnlyThePinMayDiffer) {
     with_both.mutable_pinned()->set_ref(kCommit);
     with_both.mutable_pinned()->set_sha256(kHash);
     EXPECT_THAT(CheckPinned(asked, with_both), StatusIs(absl::StatusCode::kInvalidArgument));
+    v1::StageResult computed = MakePin(asked);
+    computed.mutable_pinned()->set_hash_computed(true);
+    EXPECT_THAT(
+        CheckPinned(asked, computed),
+        StatusIs(asked.has_package() ? absl::StatusCode::kOk : absl::StatusCode::kInvalidArgument));
     v1::StageResult renamed = MakePin(asked);
     renamed.mutable_pinned()->set_name("b");
     EXPECT_THAT(CheckPinned(asked, renamed), StatusIs(absl::StatusCode::kInvalidArgument));

@@ -205,11 +205,17 @@ std::vector<Header> ParseHeaders(absl::string_view text) {
 }  // namespace
 
 // Returns the wheel's SHA-256. The index usually has it; otherwise the wheel is downloaded for it.
-absl::StatusOr<std::string> PinWheel(absl::string_view package, const WheelOptions& options) {
+absl::StatusOr<WheelPin> PinWheel(absl::string_view package, bool require_hash,
+                                  const WheelOptions& options) {
   ASSIGN_OR_RETURN(const IndexFile file, FindWheel(package, "", options));
-  if (!file.sha256.empty()) return file.sha256;
+  if (!file.sha256.empty()) return WheelPin{file.sha256};
+  if (require_hash) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the index gives no hash for ", ToUtf8(file.filename),
+                     ", and the job has require_hashes: set the source's sha256"));
+  }
   ASSIGN_OR_RETURN(const DownloadedFile wheel, Download(file, options));
-  return Sha256Hex(wheel.bytes());
+  return WheelPin{Sha256Hex(wheel.bytes()), /*computed=*/true};
 }
 
 absl::StatusOr<std::unique_ptr<Snapshot>> OpenWheel(absl::string_view wheel, const GlobSet& globs,

@@ -33,10 +33,17 @@ struct WheelOptions {
   TreeLimits tree;
 };
 
+// The SHA-256 of a wheel.
+struct WheelPin {
+  std::string sha256;
+  bool computed = false;  // from the file that the index served, since the index gives no hash
+};
+
 // Returns the SHA-256 of the wheel that name==version means in the index. The wheel itself is
 // fetched only if the index does not give the hash. NOT_FOUND: the package or version does not
-// exist.
-absl::StatusOr<std::string> PinWheel(absl::string_view package, const WheelOptions& options);
+// exist. FAILED_PRECONDITION: the index gives no hash, and `require_hash` is set.
+absl::StatusOr<WheelPin> PinWheel(absl::string_view package, bool require_hash,
+                                  const WheelOptions& options);
 
 // Fetches the wheel with that hash and unpacks, in memory, the files that `globs` select and the
 // licence files. FAILED_PRECONDITION: no wheel has the hash, or it is over a limit; DATA_LOSS: its

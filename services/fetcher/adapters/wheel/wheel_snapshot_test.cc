@@ -74,14 +74,29 @@ class WheelSnapshotTest : public ::testing::Test {
 
 TEST_F(WheelSnapshotTest, PinTakesTheIndexsWordAndDoesNotDownload) {
   ServeJson(std::string(64, 'a'));
-  EXPECT_EQ(*PinWheel("My.Pkg==1.0", options_), std::string(64, 'a'));
+  const absl::StatusOr<WheelPin> pin = PinWheel("My.Pkg==1.0", /*require_hash=*/true, options_);
+  ASSERT_THAT(pin, IsOk());
+  EXPECT_EQ(pin->sha256, std::string(64, 'a'));
+  EXPECT_FALSE(pin->computed);
   EXPECT_THAT(server_.Requests(), ElementsAre("/simple/my-pkg/"));
 }
 
 TEST_F(WheelSnapshotTest, PinDownloadsWhereTheIndexGivesNoHash) {
   ServeHtml("");
   ServeWheel(wheel_);
-  EXPECT_EQ(*PinWheel("My.Pkg==1.0", options_), hash_);
+  const absl::StatusOr<WheelPin> pin = PinWheel("My.Pkg==1.0", /*require_hash=*/false, options_);
+  ASSERT_THAT(pin, IsOk());
+  EXPECT_EQ(pin->sha256, hash_);
+  EXPECT_TRUE(pin->computed);
+}
+
+TEST_F(WheelSnapshotTest, ARequiredHashIsTheIndexsAndNotOurs) {
+  ServeHtml("");
+  ServeWheel(wheel_);
+  const absl::Status pin = PinWheel("My.Pkg==1.0", /*require_hash=*/true, options_).status();
+  EXPECT_THAT(pin, StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(std::string(pin.message()), HasSubstr("set the source's sha256"));
+  EXPECT_THAT(server_.Requests(), ElementsAre("/simple/my-pkg/")) << "the wheel is not downloaded";
 }
 
 TEST_F(WheelSnapshotTest, JsonAndHtmlIndexGiveTheSameTree) {
@@ -121,9 +136,9 @@ TEST_F(WheelSnapshotTest, WrongHashIsRefused) {
 }
 
 TEST_F(WheelSnapshotTest, MissingPackageVersionAndFileAreNotFound) {
-  EXPECT_THAT(PinWheel("My.Pkg==1.0", options_), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(PinWheel("My.Pkg==1.0", false, options_), StatusIs(absl::StatusCode::kNotFound));
   ServeJson(hash_);
-  EXPECT_THAT(PinWheel("My.Pkg==2.0", options_), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(PinWheel("My.Pkg==2.0", false, options_), StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(Fetch(hash_), StatusIs(absl::StatusCode::kNotFound));
 }
 
@@ -138,7 +153,7 @@ TEST_F(WheelSnapshotTest, APasswordInTheIndexsUrlIsUsedAndNeverShown) {
   std::vector<std::string> shown;
   const auto refused = [&] {
     const absl::Status fetched = Fetch(hash_).status(),
-                       pin = PinWheel("My.Pkg==1.0", options_).status();
+                       pin = PinWheel("My.Pkg==1.0", false, options_).status();
     EXPECT_FALSE(fetched.ok() || fetched.message().empty());
     shown.push_back(fetched.ToString());
     shown.push_back(pin.ToString());
