@@ -9,16 +9,12 @@ Checks of each Markdown file:
   path     a path of the repository in backticks (common/..., services/..., and so on) that is not there
   file     a file of C++ or proto in backticks that ends no path here
   command  `kernelmill SUBCOMMAND` that the client does not have
-  flag     `--flag` in docs/ that no program of ours has
-  missing  a key of job files (docs/jobs.md), a flag or a metric (docs/operations.md, docs/commands.md), or a folder of
-           common/, dataset/, services/ and client/ (ARCHITECTURE.md) that is nowhere
-  schema   a field of docs/schema, or a word that one may be, that docs/dataset.md has nowhere in backticks; a row of one of its
-           tables of fields that is no field of that file
+  flag     `--flag` below docs/ that no program of ours has
+  missing  a folder of common/, dataset/, services/ and client/ that ARCHITECTURE.md does not name
   message  an error message that docs/troubleshooting.md lists, and no program prints; ... stands for what varies
   length   a README.md of more than 120 lines
 """
 
-import json
 import os
 import pathlib
 import re
@@ -36,8 +32,6 @@ FILE = re.compile(r"[\w/]+\.(?:h|cc|proto)")
 # In a command line and in prose alike; not in "the kernelmill program", nor "kernelmill.v1".
 COMMAND = re.compile(r"(?<![\w/-])(?:[\w./-]*/)?kernelmill ((?:store )?[a-z]+)\b")
 FLAG = re.compile(r"(?<![\w-])--([a-z][a-z-]+)")
-OPTION = re.compile(r'add_(?:option|flag)\(\s*"--([a-z-]+)')
-FIELD = re.compile(r"^  (?:optional |repeated )?[\w.]+ (\w+) = \d+;|^    [\w.]+ (\w+) = \d+;", re.MULTILINE)
 # A string literal; adjacent ones make one.
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 SKIPPED_FOLDERS = {".git", ".cache", "build", "quickstart-out", "node_modules"}
@@ -83,7 +77,6 @@ class Checker:
         programs = list(sources(root, *CODE_TOPS))
         self.words = set(LITERAL.findall("\n".join(programs)))
         scripts = list(sources(root, "tests", "deploy", "python"))
-        self.options = {option for text in programs for option in OPTION.findall(text)}
         self.flags = {flag for text in programs + scripts for flag in FLAG.findall(text)}
         self.files = [f"/{path.relative_to(root).as_posix()}" for top in (*CODE_TOPS, "tests", "proto")
                       for path in (root / top).rglob("*") if path.suffix in (".h", ".cc", ".proto")]
@@ -143,34 +136,16 @@ class Checker:
                         self.problem("message", path, f"no program says: {part}")
 
     def check_complete(self):
-        job = self.root / "proto/kernelmill/v1/job.proto"
-        if job.exists():
-            self.check_named("docs/jobs.md", {a or b for a, b in FIELD.findall(job.read_text(encoding="utf-8"))})
         folders = {path.parent.name for top in CODE_TOPS
                    for path in (self.root / top).glob("*/CMakeLists.txt")}
         self.check_named("ARCHITECTURE.md", folders)
-        flags = {f"--{option}" for option in self.options}
-        self.check_named("docs/operations.md", flags, "docs/commands.md")
 
-    def check_schemas(self):
-        page = self.root / "docs/dataset.md"
-        sections = re.split(r"^## ", page.read_text(encoding="utf-8"), flags=re.MULTILINE) if page.exists() else []
-        explained = {word for section in sections for _, span in CODE.findall(section) for word in re.findall(r"\w+", span)}
-        for path in sorted((self.root / "docs/schema").glob("*.schema.json")):
-            schema = json.loads(path.read_text(encoding="utf-8"))
-            names = set(names_in(schema))
-            for name in sorted(names - explained):
-                self.problem("schema", page, f"{name} of {path.name} is not explained")
-            for row in {row for section in sections if section.startswith(schema["title"]) for row in field_rows(section)}:
-                for name in sorted({name for _, span in CODE.findall(row) for name in re.findall(r"\w+", span)} - names):
-                    self.problem("schema", page, f"{name} is no field of {schema['title']}")
-
-    def check_named(self, page, words, *others):
-        pages = [self.root / name for name in (page, *others)]
-        text = "\n".join(path.read_text(encoding="utf-8") for path in pages if path.exists())
+    def check_named(self, page, words):
+        path = self.root / page
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
         for word in sorted(words):
             if not re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", text):
-                self.problem("missing", pages[0], f"{word} is not explained")
+                self.problem("missing", path, f"{word} is not explained")
 
     def run(self):
         for path in markdown_files(self.root):
@@ -182,7 +157,7 @@ class Checker:
             self.check_paths(path, inline + fenced)
             self.check_files(path, inline)
             self.check_commands(path, inline + fenced)
-            if path.parent.name == "docs":
+            if path.is_relative_to(self.root / "docs"):
                 self.check_flags(path, inline + fenced)
         readme = self.root / "README.md"
         lines = len(readme.read_text(encoding="utf-8").splitlines())
@@ -192,30 +167,7 @@ class Checker:
         if troubleshooting.exists():
             self.check_messages(troubleshooting)
         self.check_complete()
-        self.check_schemas()
         return self.problems
-
-
-def names_in(schema):
-    """The fields of a JSON Schema, those within them, and the words that they may be."""
-    if "items" in schema:
-        yield from names_in(schema["items"])
-    yield from (word for word in schema.get("enum", []) if word)
-    for name, field in schema.get("properties", {}).items():
-        yield name
-        yield from names_in(field)
-
-
-def field_rows(section):
-    """The first cells of the tables whose head says that they are of fields."""
-    inside = False
-    for line in section.splitlines():
-        cell = line[1:].split("|")[0] if line.startswith("|") else ""
-        if cell.strip().startswith("field"):
-            inside = True
-        inside = inside and bool(cell)
-        if inside:
-            yield cell
 
 
 def expand(glob):
@@ -232,20 +184,17 @@ def self_test():
         for name in ("docs", "client", "common", "tests", "deploy"):
             (root / name).mkdir(parents=True)
         (root / "client/main.cc").write_text('Add("crawl", "a job "\n    "here is gone"); add_flag("--out", "x");')
+        (root / "common/base").mkdir()
+        (root / "common/base/CMakeLists.txt").touch()
         (root / "docs/good.md").write_text("# Two words\n`{client,services}/*.cc`, `kernelmill crawl`, [a](good.md#two-words)\n")
         (root / "docs/bad.md").write_text("[a](none.md) [b](good.md#none) `common/none.h` `none.h` `kernelmill sing` `--none`\n"
                                           "```sh\nkernelmill dance\n```\n")
-        (root / "docs/schema").mkdir()
-        (root / "docs/schema/rows.schema.json").write_text(json.dumps({"title": "rows.jsonl", "properties": {
-            "there": {"enum": ["b", None]}, "gone": {"items": {"properties": {"a": {}}}}}}))
-        (root / "docs/dataset.md").write_text("## rows.jsonl\n\n| field | content |\n|---|---|\n| `there` | `a` or `b` |\n"
-                                              "| `unknown` | |\n\n| word | |\n| `any` | |\n")
         (root / "docs/troubleshooting.md").write_text("| message | remedy |\n| `a job here ... gone` | |\n| `never said` | |\n")
         (root / "README.md").write_text("x\n" * (README_LINES + 1))
         problems = Checker(root).run()
         kinds = sorted(problem.split(": ")[1] for problem in problems)
         expected = sorted(["link", "link", "path", "file", "command", "command", "flag", "message", "length",
-                           "missing", "schema", "schema"])
+                           "missing"])
         if kinds != expected:
             print("\n".join(problems), f"self-test: {kinds} are not {expected}", sep="\n", file=sys.stderr)
             return 1

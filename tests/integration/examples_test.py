@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks the jobs in examples/ and deploy/jobs: the client accepts each of them, those that need no network run, and
-docs/dataset.md explains the files that they write."""
+docs/dataset.md and docs/reference/fields.md explain the files that they write."""
 
 import json
 import pathlib
@@ -63,7 +63,7 @@ class ExamplesTest(unittest.TestCase):
             self.assertIn("job.yaml:2: sources[0].includes: unknown key", done.stderr)
 
     def test_those_that_need_no_network_run(self):
-        page = (harness.ROOT / "docs/dataset.md").read_text()
+        page = "".join((harness.ROOT / "docs" / name).read_text() for name in ("dataset.md", "reference/fields.md"))
         explained = {word for _, span in re.findall(r"(`+)(.+?)\1(?!`)", page) for word in re.findall(r"\w+", span)}
         for name in OFFLINE:
             with self.subTest(job=name), tempfile.TemporaryDirectory() as folder:

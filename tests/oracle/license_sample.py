@@ -15,7 +15,7 @@ leaves out the files of earlier samples, and the files whose heads are theirs.
 `read` prints what its records say of each. `judge` compares the records with labels by hand (labels/licences.jsonl: `right`
 is an expression, or LicenseRef for terms that have no identifier; empty: not read), prints each that differs, and the
 share that is right of each sample. `show` prints a drawn file's head and the files that may speak of it.
-docs/licences-read.md has three samples read by hand.
+labels/licences.jsonl has three samples read by hand.
 """
 
 import argparse
