@@ -21,7 +21,7 @@ WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 ACTIONLINT = ROOT / "build/peers/actionlint"
 PINNED_ACTION = re.compile(r"[\w-]+/[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
 PINNED_IMAGE = re.compile(r"[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}")
-IMAGE = re.compile(r"""^[ ]*(?:- )?image:[ \t]+['"]?([^'"#\s]+)|^ARG BASE_IMAGE=(\S+)""", re.MULTILINE)
+IMAGE = re.compile(r"""^[ ]*(?:- )?image:[ \t]+['"]?([^'"#\s]+)|^ARG PINNED_BASE=(\S+)""", re.MULTILINE)
 # Ours: they are built here, and named by a version alone.
 OURS = re.compile(r"kernelmill(-compiler)?(:[\d.]+)?")
 # No source that can be read without a registry says which digest it has.

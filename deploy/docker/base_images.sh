@@ -13,7 +13,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
-base=$(sed -n 's/^ARG BASE_IMAGE=//p' "$here/Dockerfile")
+base=$(sed -n 's/^ARG PINNED_BASE=//p' "$here/Dockerfile")
 prometheus=${KERNELMILL_PROMETHEUS_IMAGE:-$(sed -n 's/.*:-\(prom\/prometheus:.*\)}$/\1/p' "$here/../../docker-compose.yml")}
 readonly base prometheus
 scratch=$(mktemp -d)

@@ -19,9 +19,9 @@ for program in kernelmill kernelmill-{store,coordinator,fetcher,extractor,compil
 done
 # From the second FROM on.
 {
-  grep '^ARG BASE_IMAGE=' deploy/docker/Dockerfile
+  grep '^ARG .*BASE' deploy/docker/Dockerfile
   awk '/^FROM /{part++} part == 2' deploy/docker/Dockerfile | sed 's|^COPY --from=build /opt/kernelmill/|COPY |'
 } >"$context/Dockerfile"
 [[ $(grep -c '^COPY bin \|^COPY share ' "$context/Dockerfile") -eq 2 ]]
-docker build --quiet --network host --build-arg BASE_IMAGE --tag "$tag" "$context" >/dev/null
+docker build --quiet --network host --build-arg "BASE_IMAGE=${BASE_IMAGE:-}" --tag "$tag" "$context" >/dev/null
 echo "image.sh: $tag"
