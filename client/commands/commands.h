@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "client/commands/cluster.h"
@@ -204,6 +205,10 @@ struct EvaluateOptions {
 // UNAVAILABLE: the compiler cannot be reached.
 absl::StatusOr<int> EvaluateModel(const ClusterAddress& address, const EvaluateOptions& options,
                                   rpc::TerminationSignal& signal, Console& console);
+
+// Publishes a dataset (publish_command.cc): replaces this process by the Python module's command,
+// with these arguments. Returns only if that cannot be run: FAILED_PRECONDITION.
+absl::Status Publish(const std::vector<std::string>& arguments);
 
 // Commands on the cluster's store (store_commands.cc). UNIMPLEMENTED: the store is not a
 // kernelmill-store.

@@ -1,8 +1,9 @@
-// The commands on datasets: catalog, review, evaluate, export, diff and similar. Only `export`
-// needs a cluster; `similar` and `evaluate` use one if the dataset is a job's.
+// The commands on datasets: catalog, review, evaluate, export, diff, publish and similar. Only
+// `export` needs a cluster; `similar` and `evaluate` use one if the dataset is a job's.
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "client/commands/commands.h"
 #include "client/program/command_line.h"
@@ -70,6 +71,16 @@ void AddDiff(CommandLine& line) {
   sub->add_option("--limit", options->limit, "the most kernels to name for each kind of change")
       ->capture_default_str();
   line.AddCommonFlags(*sub);
+}
+
+// The Python module reads the arguments, also --help, so that they are in one place.
+void AddPublish(CommandLine& line) {
+  const auto sub = std::make_shared<CLI::App*>();
+  *sub = line.Add("publish",
+                  "publish a dataset to a Hub (hf://), an object store (s3://, gs://) or a folder",
+                  [sub](Console&) -> absl::StatusOr<int> { return Publish((*sub)->remaining()); });
+  (*sub)->prefix_command();
+  (*sub)->set_help_flag();
 }
 
 // --wanted prints searches instead of writing a site, so it excludes --out.
@@ -181,6 +192,7 @@ void AddDatasetCommands(CommandLine& line) {
   AddEvaluate(line);
   AddExport(line);
   AddDiff(line);
+  AddPublish(line);
   AddSimilar(line);
 }
 

@@ -31,6 +31,7 @@ if typing.TYPE_CHECKING:
     from kernelmill.messages import (Failure as Failure, JobState as JobState, JobStatus as JobStatus, StageProgress as StageProgress,
                                      TaskSpan as TaskSpan, WorkerInfo as WorkerInfo)
     from kernelmill.program import Exported as Exported, Job as Job, check as check, crawl as crawl
+    from kernelmill.publisher import Objected as Objected, Published as Published, publish as publish
     from kernelmill.records import (Fim as Fim, Instruct as Instruct, Kernel as Kernel, LedgerRow as LedgerRow, Notice as Notice,
                                     Pair as Pair)
     from kernelmill.tables import Table as Table
@@ -45,6 +46,7 @@ _MODULES = {
                "Refused", "RequestError", "TimedOut", "Unreachable"),
     "messages": ("Failure", "JobState", "JobStatus", "StageProgress", "TaskSpan", "WorkerInfo"),
     "program": ("Exported", "Job", "check", "crawl"),
+    "publisher": ("Objected", "Published", "publish"),
     "records": ("Fim", "Instruct", "Kernel", "LedgerRow", "Notice", "Pair"),
     "tables": ("Table",),
 }

@@ -30,8 +30,9 @@ def python_certificates() -> str | None:
 
 
 def environment() -> dict[str, str]:
-    """Returns an environment in which the program finds certificates, and asks the pip of this Python for the package index."""
+    """Returns an environment in which the program finds certificates and this Python, and asks its pip for the package index."""
     env = dict(os.environ)
+    env.setdefault("KERNELMILL_PYTHON", sys.executable)
     if not any(env.get(name) for name in CERTIFICATE_VARIABLES) and not os.path.exists(DEBIAN_CERTIFICATES):
         certificates = python_certificates()
         if certificates:
