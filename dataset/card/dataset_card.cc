@@ -243,7 +243,7 @@ std::string Rows(const std::vector<Table>& tables) {
   }
   return absl::StrCat(
       text, "\nAs Parquet in `", kTablesFolder,
-      "/`, by config and split, and the same rows as JSON lines beside this file. A row's `split` "
+      "/`, by config and split; an export has the same rows as JSON lines, too. A row's `split` "
       "says\nwhich it is of. A null means that a field does not apply or that nothing is "
       "known.\n\n");
 }

@@ -67,6 +67,7 @@ absl::StatusOr<std::string> Sha256OfFile(const std::string& path) {
 // Rows of one split that become a row group.
 struct Piece {
   size_t split = 0;
+  bool ends_file = false;
   int64_t rows = 0;
   int64_t json_bytes = 0;
   std::vector<TempFile::Extent> extents = {};  // the places of the framed messages
@@ -121,7 +122,8 @@ void RenderedRows::Add(const RowSchema& schema, const Message& row, absl::string
   lines_.push_back('\n');
   AppendFramed(serialized, &framed_);
   rows_.push_back(
-      {static_cast<uint32_t>(lines_.size() - lines), static_cast<uint32_t>(framed_.size() - framed),
+      {StableHash64(absl::string_view(lines_).substr(lines)),
+       static_cast<uint32_t>(lines_.size() - lines), static_cast<uint32_t>(framed_.size() - framed),
        schema.split == nullptr ? "" : row.GetReflection()->GetString(row, schema.split)});
 }
 
@@ -159,7 +161,7 @@ class TableWriter::Writing {
       ASSIGN_OR_RETURN(const size_t split, FindSplit(row.split));
       // The messages were appended together; each row has the next part.
       extent.size = row.framed_bytes;
-      AddRow(split, extent, row.json_bytes);
+      AddRow(split, extent, row);
       extent.offset += extent.size;
     }
     return absl::OkStatus();
@@ -185,8 +187,9 @@ class TableWriter::Writing {
     return bench->encoder.Encode(columns_, bench->framed);
   }
 
-  // Begins another file if this group would make it too large. The sizes are those of the JSON
-  // lines, so the cut does not depend on how well a column compresses.
+  // Begins another file if this group would make it too large, or if the group before ended its
+  // file. The sizes are those of the JSON lines, so the cut does not depend on how well a column
+  // compresses.
   absl::Status Append(const Piece& piece, RowGroup group) {
     Split& split = splits_[piece.split];
     if (split.file && split.file_json_bytes + piece.json_bytes > limits_.file_bytes) {
@@ -196,7 +199,8 @@ class TableWriter::Writing {
     split.file_json_bytes += piece.json_bytes;
     split.result.json_bytes += piece.json_bytes;
     split.result.rows += piece.rows;
-    return split.file->Append(std::move(group));
+    RETURN_IF_ERROR(split.file->Append(std::move(group)));
+    return piece.ends_file ? EndFile(split) : absl::OkStatus();
   }
 
   // An empty table gets an empty file of train, so that it can be loaded.
@@ -204,8 +208,8 @@ class TableWriter::Writing {
     for (const Split& split : splits_) result_.rows += split.result.rows;
     if (result_.rows == 0) RETURN_IF_ERROR(StartFile(splits_[0]));
     for (Split& split : splits_) {
-      if (!split.file) continue;
-      RETURN_IF_ERROR(EndFile(split));
+      if (split.file) RETURN_IF_ERROR(EndFile(split));
+      if (split.result.files.empty()) continue;
       result_.splits.push_back(std::move(split.result));
     }
     return std::move(result_);
@@ -238,11 +242,17 @@ class TableWriter::Writing {
     }
   }
 
-  // A piece ends with the row that makes it full, by rows or by JSON bytes.
-  void AddRow(size_t split, const TempFile::Extent& extent, int64_t json_bytes) {
+  // A piece ends with the row that makes it full, by rows or by JSON bytes, and with a row that
+  // ends its file. The chance of that grows with the row's size, so that the mean of the sizes of
+  // files does not depend on the sizes of rows.
+  void AddRow(size_t split, const TempFile::Extent& extent, const RenderedRows::Row& row) {
     Piece& piece = next_[split];
-    piece.Add(extent, json_bytes);
-    if (piece.rows < limits_.group_rows && piece.json_bytes < limits_.group_bytes) return;
+    piece.Add(extent, row.json_bytes);
+    piece.ends_file = row.hash % static_cast<uint64_t>(limits_.mean_file_bytes) < row.json_bytes;
+    if (!piece.ends_file && piece.rows < limits_.group_rows &&
+        piece.json_bytes < limits_.group_bytes) {
+      return;
+    }
     pieces_.push_back(std::exchange(piece, {split}));
   }
 

@@ -43,7 +43,10 @@ struct Table {
 // The bounds by which tables are cut. Threads have no influence.
 struct TableLimits {
   int64_t group_rows = 1000;
-  int64_t group_bytes = 8 << 20;   // JSON bytes in a row group; its last row may pass them
+  int64_t group_bytes = 8 << 20;  // JSON bytes in a row group; its last row may pass them
+  // JSON bytes in a file on average: a row ends its file by its own hash, so that a change of rows
+  // changes only the files that have them.
+  int64_t mean_file_bytes = 4 << 20;
   int64_t file_bytes = 512 << 20;  // JSON bytes in a file, except if a single row group has more
 };
 
@@ -60,6 +63,7 @@ class RenderedRows {
  private:
   friend class TableWriter;
   struct Row {
+    uint64_t hash;          // its line, hashed
     uint32_t json_bytes;    // the size of its line
     uint32_t framed_bytes;  // the size of its message, with the size in front
     std::string split;      // "" if the rows of this file have none

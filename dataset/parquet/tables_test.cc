@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -107,7 +108,7 @@ TEST_F(TablesTest, RowsGoToTheFileOfTheirSplit) {
 }
 
 TEST_F(TablesTest, TheNumberOfThreadsDoesNotShow) {
-  const TableLimits limits = {10, 1000, 5000};
+  const TableLimits limits = {10, 1000, 2500, 5000};
   std::map<std::string, std::string> one;
   for (const int threads : {1, 2, 8}) {
     TableWriter writer = Start(limits);
@@ -122,9 +123,36 @@ TEST_F(TablesTest, TheNumberOfThreadsDoesNotShow) {
   }
 }
 
+// A later version of a dataset shares most files with this one.
+TEST_F(TablesTest, ARowMoreChangesFewFiles) {
+  const auto write = [this](int begin, int inserted) {
+    TableWriter writer = Start({.group_rows = 10, .group_bytes = 1000, .mean_file_bytes = 2000});
+    for (int i = begin; i < 1000; ++i) {
+      EXPECT_THAT(writer.Append(Row(i, "train", std::string(i % 100, 'a')).get()), IsOk());
+      if (i == inserted) EXPECT_THAT(writer.Append(Row(5000, "train").get()), IsOk());
+    }
+    std::set<std::string> digests;
+    const auto tables = writer.Finish(1);
+    EXPECT_THAT(tables, IsOk());
+    for (const WrittenFile& file : tables->front().splits[0].files) digests.insert(file.sha256);
+    EXPECT_EQ(tables->front().splits[0].rows, 1000 - begin + (inserted >= 0 ? 1 : 0));
+    return digests;
+  };
+  const std::set<std::string> before = write(0, -1);
+  EXPECT_GT(before.size(), 20);
+  // A row before all others, in the middle, and one that is gone.
+  for (const auto& [begin, inserted] : {std::pair(0, 0), {0, 500}, {1, -1}}) {
+    std::set<std::string> changed;
+    for (const std::string& digest : write(begin, inserted)) {
+      if (!before.contains(digest)) changed.insert(digest);
+    }
+    EXPECT_THAT(changed, SizeIs(::testing::Le(2)));
+  }
+}
+
 // How rows come, one by one or together, makes no difference either.
 TEST_F(TablesTest, AFileEndsBeforeItHasTooMuch) {
-  TableWriter writer = Start({2, 1 << 20, 600});
+  TableWriter writer = Start({2, 1 << 20, 1 << 30, 600});
   RenderedRows rows;
   for (int i = 0; i < 7; ++i) rows.Add(kernels(), Row(i, "train", std::string(100, 'a')).get());
   ASSERT_THAT(writer.Append(*kernels().prototype->GetDescriptor(), rows), IsOk());
