@@ -162,6 +162,39 @@ def write_wheel(path, members, programs):
             archive.writestr(entry, content, compresslevel=9)
 
 
+def module():
+    """Returns {name: bytes} of the Python module; the messages of the client only if protoc is there."""
+    files = [f for f in (ROOT / "python/kernelmill").iterdir() if f.suffix == ".py" or f.name == "py.typed"]
+    texts = {file.name: file.read_bytes() for file in files}
+    texts["records.py"] = generate.records().encode()
+    members = {f"kernelmill/{name}": texts[name] for name in sorted(texts)}
+    if shutil.which("protoc"):
+        members["kernelmill/crawl.binpb"] = descriptors()
+    return members
+
+
+def finish_wheel(out, version, tag, members, programs=frozenset()):
+    """Adds the wheel's record to its members, writes it to the folder, and returns its path."""
+    info = f"kernelmill-{version}.dist-info"
+    pure = str(tag.endswith("-any")).lower()
+    members[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: make_wheel.py\nRoot-Is-Purelib: {pure}\nTag: {tag}\n".encode()
+    rows = [record_row(name, content) for name, content in members.items()]
+    members[f"{info}/RECORD"] = "".join([*rows, f"{info}/RECORD,,\n"]).encode()
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / f"kernelmill-{version}-{tag}.whl"
+    write_wheel(path, members, programs)
+    return path
+
+
+def make_module_wheel(out):
+    """Makes a wheel of the module alone, for any platform: python/build_backend.py has pip install it from a clone."""
+    version = re.search(r"^project\(kernelmill VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)[1]
+    info, members = f"kernelmill-{version}.dist-info", module()
+    members[f"{info}/licenses/LICENSE"] = (ROOT / "LICENSE").read_bytes()
+    members[f"{info}/METADATA"] = metadata(version, ["LICENSE"])
+    return finish_wheel(out, version, "py3-none-any", members)
+
+
 def main():
     if len(sys.argv) != 4:
         sys.exit(__doc__.splitlines()[0])
@@ -172,11 +205,7 @@ def main():
             sys.exit(f"make_wheel.py: {file} has a search path of its own: the program's would not hold for it")
     tag = f"py3-none-{platform_tag([program, *libraries.values()])}"
 
-    module = [f for f in (ROOT / "python/kernelmill").iterdir() if f.suffix == ".py" or f.name == "py.typed"]
-    texts = {file.name: file.read_bytes() for file in module}
-    texts["records.py"] = generate.records().encode()
-    members = {f"kernelmill/{name}": texts[name] for name in sorted(texts)}
-    members["kernelmill/crawl.binpb"] = descriptors()
+    members = module()
     with tempfile.TemporaryDirectory() as work:
         stripped = pathlib.Path(work) / "kernelmill"
         shutil.copyfile(program, stripped)
@@ -192,15 +221,8 @@ def main():
     parts = sbom.of_libraries("kernelmill", libraries.values(), "carried")
     members[f"{info}/sboms/kernelmill.cdx.json"] = sbom.as_text(parts).encode() + b"\n"
     members[f"{info}/METADATA"] = metadata(version, texts)
-    members[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: make_wheel.py\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
     members[f"{info}/entry_points.txt"] = b"[console_scripts]\nkernelmill = kernelmill.__main__:main\n"
-    rows = [record_row(name, content) for name, content in members.items()]
-    members[f"{info}/RECORD"] = "".join([*rows, f"{info}/RECORD,,\n"]).encode()
-
-    out.mkdir(parents=True, exist_ok=True)
-    path = out / f"kernelmill-{version}-{tag}.whl"
-    write_wheel(path, members, {"kernelmill/bin/kernelmill"})
-    print(path)
+    print(finish_wheel(out, version, tag, members, {"kernelmill/bin/kernelmill"}))
 
 
 if __name__ == "__main__":

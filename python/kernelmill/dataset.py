@@ -1,4 +1,5 @@
-"""Opens a dataset that `kernelmill crawl`, `submit --out` or `export` wrote. Needs only the standard library."""
+"""Opens a dataset that `kernelmill crawl`, `submit --out` or `export` wrote, or that was published. Needs only the standard library,
+except for Parquet and pandas."""
 
 from __future__ import annotations
 
@@ -6,10 +7,11 @@ import functools
 import json
 import os
 import pathlib
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 from kernelmill.errors import DatasetError
-from kernelmill.records import Tables
+from kernelmill.records import Kernel, Tables
 from kernelmill.tables import Table
 
 R = TypeVar("R")
@@ -20,6 +22,8 @@ class Dataset(Tables):
 
         for kernel in kernelmill.load("out").kernels:
             print(kernel.id, kernel.license.expression)
+
+    The dataset itself stands for its kernels: kernelmill.load("out")["11bead49525b0b6596c33d05b0dc590c"].
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
@@ -49,6 +53,28 @@ class Dataset(Tables):
     def name(self) -> str:
         """The name of the job."""
         return str(self.report["name"])
+
+    def __iter__(self) -> Iterator[Kernel]:
+        return iter(self.kernels)
+
+    def __len__(self) -> int:
+        return len(self._kernels)
+
+    def __getitem__(self, id: str) -> Kernel:
+        """Returns the kernel with this id. KeyError: the dataset has no such kernel."""
+        return self._kernels[id]
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._kernels
+
+    def to_pandas(self, columns: Sequence[str] | None = None) -> Any:
+        """Returns the kernels as a pandas.DataFrame with the id as its index. `columns` are the only ones that are read."""
+        return self._kernels.to_pandas(columns)
+
+    @functools.cached_property
+    def _kernels(self) -> Table[Kernel]:
+        """The table that keeps its index."""
+        return self.kernels
 
     def _table(self, file: str, row: type[R]) -> Table[R]:
         return Table(self.folder / file, row)

@@ -107,6 +107,8 @@ def dataset_files(dataset: Dataset, json_lines: bool) -> dict[str, pathlib.Path]
             raise DatasetError(f"{path} must be a regular file or a folder")
         if path.is_dir() or not json_lines and repeats_rows(name):
             continue
+        if path.suffix == ".jsonl" and path.stat().st_size == 0:
+            continue  # polars and `datasets` refuse an empty file; data/ has its types
         if name in (MANIFEST, CHANGELOG, "PUBLISHING.json"):
             raise DatasetError(f"{path}: publish writes this file; publish the folder that kernelmill exported")
         files[name] = path

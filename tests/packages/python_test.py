@@ -4,6 +4,7 @@ that need gRPC, mypy or Jupyter are skipped where they are not installed (tests/
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -426,6 +427,21 @@ class Checkout(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             done = self.python(root, "-c", "import kernelmill; print(kernelmill.Kernel.__annotations__['dsl'])")
             self.assertIn("'cuda']", done.stdout, done.stderr)
+
+    def test_pip_installs_the_module_of_a_clone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            work = pathlib.Path(folder)
+            harness.run(sys.executable, "-m", "venv", work / "venv")
+            python = work / "venv/bin/python"
+            harness.run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", harness.ROOT / "python")
+            harness.run(python, "-I", "-c", f"""if True:
+                import kernelmill, kernelmill.tokens, kernelmill.figures
+                from importlib import metadata
+                assert kernelmill.__file__.startswith({str(work)!r})
+                assert len(kernelmill.load({str(installed.out)!r}).kernels) > 0
+                assert {{"figures", "tokens", "hub", "s3", "gs", "pandas"}} <= set(metadata.metadata("kernelmill").get_all("Provides-Extra"))
+                assert metadata.version("kernelmill") == {re.search(r"kernelmill VERSION ([0-9.]+)", (harness.ROOT / "CMakeLists.txt").read_text())[1]!r}
+                """)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import re
 import shutil
 import sys
 import tempfile
+import textwrap
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integration"))
@@ -105,6 +106,59 @@ dedup: {{contamination: {{action: label}}}}
             read = duckdb.sql(sql).fetchall()[-len(self.rows["kernels"]):]
             self.assertEqual(read, [(row["tokens"]["cl100k_base"], row["inductor"] and row["inductor"]["in_string"], row["url"])
                                     for row in self.rows["kernels"]])
+
+    def load(self, code, folder=None):
+        """Runs code that has `dataset`, with the module of this checkout; returns its output."""
+        harness.run(sys.executable, harness.ROOT / "python/generate.py")
+        code = f"import json, kernelmill\ndataset = kernelmill.load({str(folder or self.out)!r})\n{textwrap.dedent(code)}"
+        return harness.run(sys.executable, "-c", code, env={**os.environ, "PYTHONPATH": f"{harness.ROOT / 'python'}:{FOLDER}"}).stdout
+
+    def test_the_module_finds_kernels_by_id(self):
+        ids = [row["id"] for row in self.rows["kernels"]]
+        printed = self.load(f"""
+            ids = {ids!r}
+            assert len(dataset) == len(ids) and [kernel.id for kernel in dataset] == ids
+            assert [dataset[id] for id in reversed(ids)] == list(dataset)[::-1]
+            assert ids[0] in dataset and "0" * 32 not in dataset
+            assert dataset.ledger[ids[0]].fate == "kept"
+            try:
+                dataset["0" * 32]
+            except KeyError as error:
+                print(error)""")
+        self.assertIn("0" * 32, printed)
+
+    def test_the_module_gives_pandas_the_rows_with_their_types(self):
+        printed = self.load("""
+            for name in ("kernels", "ledger", "notices", "pairs", "fim", "instruct", "files", "ir"):
+                table = getattr(dataset, name)
+                frame = table.to_pandas()
+                assert len(frame) == len(table), name
+                assert set(frame.columns) | {frame.index.name} >= set(next(table.raw(), {})), name
+            frame = dataset.to_pandas(["first_line", "license"])
+            assert list(frame.columns) == ["first_line", "license"]
+            for kernel in dataset:
+                row = frame.loc[kernel.id]
+                assert (row.first_line, row.license["expression"]) == (kernel.first_line, kernel.license.expression)
+            print(frame.first_line.dtype)""")
+        self.assertEqual(printed, "int64\n")
+
+    def test_the_module_reads_a_published_dataset_from_its_parquet(self):
+        published = self.folder / "published"
+        shutil.copytree(self.out, published, ignore=shutil.ignore_patterns("*.jsonl", "*.csv"))
+        self.load(f"""
+            lines = kernelmill.load({str(self.out)!r})
+            for name in ("kernels", "ledger", "notices", "pairs", "fim", "instruct", "files", "ir"):
+                ours, theirs = getattr(dataset, name), getattr(lines, name)
+                assert list(ours) == list(theirs) and list(ours.raw()) == list(theirs.raw()) and len(ours) == len(theirs), name
+            for kernel in lines:
+                assert dataset[kernel.id] == kernel""", published)
+
+    def test_polars_takes_the_lines(self):
+        import polars
+        schema = polars.read_parquet_schema(next((self.out / "data/kernels").iterdir()))
+        for folder in (self.out, self.large):
+            read = polars.read_ndjson(folder / "kernels.jsonl", schema=schema).to_dicts()
+            self.check(read[-len(self.rows["kernels"]):], self.rows["kernels"])
 
     def test_what_the_documentation_says_runs(self):
         import duckdb
