@@ -135,6 +135,17 @@ TEST(CompileKernelsTest, WhatTheSandboxRefusesSaysNothingOfTheKernelAndItsBounds
   EXPECT_EQ(result.missing(), "sandbox");
 }
 
+TEST(CompileKernelsTest, WhatTheClockEndedMayBeTheMachinesFault) {
+  EXPECT_EQ(MakeImport("clock: no answer in 600 s").missing(), "import:clock");
+  EXPECT_EQ(MakeImport("clock: no answer in 600 s").status(), v1::COMPILE_STATUS_UNKNOWN);
+  v1::CompileResult result;
+  result.set_status(v1::COMPILE_STATUS_ERROR);
+  result.set_stage("clock");
+  JudgeFailure("", {}, /*compiles_elsewhere=*/false, result);
+  EXPECT_EQ(result.status(), v1::COMPILE_STATUS_UNKNOWN);
+  EXPECT_EQ(result.missing(), "clock");
+}
+
 TEST(CompileKernelsTest, WhatTritonHasRemovedIsAnError) {
   EXPECT_EQ(GetResult("NotImplementedError: Block pointers have been removed").status(),
             v1::COMPILE_STATUS_ERROR);

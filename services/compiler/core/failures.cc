@@ -161,7 +161,9 @@ void JudgeFailure(absl::string_view module, const v1::KernelSignature& signature
   if (absl::StrContains(message, "is no kernel of the module")) {
     return SetUnknown("function", result);
   }
-  if (result.stage() == "sandbox") return SetUnknown("sandbox", result);
+  if (result.stage() == "sandbox" || result.stage() == "clock") {
+    return SetUnknown(result.stage(), result);
+  }
   if (compiles_elsewhere) return;
   // An instruction that the kernel writes itself.
   if (result.stage() == "assembler" && absl::StrContains(message, "not supported on .target")) {
@@ -196,6 +198,10 @@ v1::CompileResult JudgeImport(const v1::ModuleImport& failed) {
   const absl::string_view error = failed.error();
   if (absl::StartsWith(error, "sandbox: ")) {
     SetUnknown("import:sandbox", result);
+    return result;
+  }
+  if (absl::StartsWith(error, "clock: ")) {
+    SetUnknown("import:clock", result);
     return result;
   }
   if (absl::StartsWith(error, "limit: ")) {

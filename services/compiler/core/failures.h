@@ -16,6 +16,7 @@ namespace kernelmill::compiler {
 //   no value for a constexpr could be computed                unknown, "constexpr:NAME"
 //   the module's name is no kernel                            unknown, "function"
 //   the sandbox refused what it did                           unknown, "sandbox"
+//   it took too long by the clock, perhaps the machine's      unknown, "clock"
 //   the same try compiles for another target                  error: the target cannot
 //   the assembler has no such instruction for the target      error
 //   it calls a function of a library that is not at hand      unknown, "library"
@@ -39,6 +40,7 @@ void JudgeFailure(absl::string_view module, const v1::KernelSignature& signature
 // The result of a kernel whose module could not be loaded. The first row that holds:
 //
 //   the sandbox refused what it does                          unknown, "import:sandbox"
+//   it took too long by the clock, perhaps the machine's      unknown, "import:clock"
 //   it is out of bounds: memory, time, files                  error, stage "limit"
 //   something is not there that is no part of Triton, or      unknown, "import"
 //     its stand-in was taken for a value

@@ -29,7 +29,7 @@ using ::kernelmill::testing::IsOk;
 // Runs modules of descriptor 3, one in each line, as a zygote does. Prints the outcome of each, and
 // what the next kernel sees: "refused TAB same".
 constexpr char kDriver[] = R"(
-import base64, json, os, signal, sys, types
+import base64, dataclasses, json, os, signal, sys, types
 lines = os.fdopen(3).read().splitlines()
 harness = sys.modules["kernelmill_harness"] = types.ModuleType("kernelmill_harness")
 for name in ("rights", "scratch", "sandbox"):
@@ -37,7 +37,7 @@ for name in ("rights", "scratch", "sandbox"):
     sys.modules[module.__name__] = harness.__dict__[name] = module
     exec(base64.b64decode(lines.pop(0)), module.__dict__)
 sandbox = harness.sandbox
-layer = sandbox.Layer(execute=json.loads(os.environ["EXECUTE"]), seconds=4, cpu_seconds=2, memory_bytes=1 << 30, file_bytes=64 << 20)
+layer = sandbox.Layer(execute=os.environ["LAYER"] == "executes", seconds=4, cpu_seconds=2, memory_bytes=1 << 30, file_bytes=64 << 20)
 
 def load(text):
     try:
@@ -63,17 +63,23 @@ def is_closed(number):
 
 sandbox.protect_zygote()
 first = sandbox.run(next_kernel, layer)
+attacked = dataclasses.replace(layer, strict=os.environ["LAYER"] == "strict")
 for line in lines:
-    came = sandbox.run(lambda: load(base64.b64decode(line)), layer)
+    came = sandbox.run(lambda: load(base64.b64decode(line)), attacked)
     after = sandbox.run(next_kernel, layer)
     text = came.data.decode("utf-8", "replace") if came.kind in ("ok", "error") else came.kind
     same = "same" if after.kind == "ok" and after.data == first.data else f"{after} instead of {first}"
     os.write(4, f"{came.limit} {text}\t{same}".replace("\n", " ").encode() + b"\n")
 )";
 
-// The layer that the attacks run in: that of a module being loaded, that of the compiler's own
-// programs, or none.
-enum class Layer { kModules, kExecutes, kNone };
+// The layer that the attacks run in: that of a module being loaded, the same where a refusal ends
+// it, that of the compiler's own programs, or none.
+enum class Layer { kModules, kStrict, kExecutes, kNone };
+
+absl::string_view GetName(Layer layer) {
+  if (layer == Layer::kStrict) return "strict";
+  return layer == Layer::kExecutes ? "executes" : "modules";
+}
 
 struct Outcome {
   std::string text;  // "False refused [Errno 13] ...", "True cpu"
@@ -88,10 +94,11 @@ std::string ReadAll(int fd) {
 
 // Returns the outcomes of the attacks, up to the one that ended the process.
 std::vector<Outcome> RunAttacks(const std::vector<Attack>& attacks, Layer layer,
-                                SandboxLimits limits, Ending* ending) {
+                                SandboxLimits limits, Ending* ending, bool private_scratch = true) {
   SystemPython python;
   python.policy().limits = limits;
   python.policy().unsafe_no_sandbox = layer == Layer::kNone;
+  python.policy().private_scratch = layer != Layer::kNone && private_scratch;
   std::string jobs;
   for (const char* module : {"rights", "scratch", "sandbox"}) {
     const auto text = ReadFile(absl::StrCat(KM_SANDBOX "/", module, ".py"), 1 << 20);
@@ -108,12 +115,11 @@ std::vector<Outcome> RunAttacks(const std::vector<Attack>& attacks, Layer layer,
   EXPECT_EQ(::pipe2(fds, O_CLOEXEC), 0);
   const FileDescriptor results(fds[0]);
   FileDescriptor write(fds[1]);
-  auto process = ConfinedProcess::Start(
-      {{kSystemPython, "-I", "-B", "-c", kDriver},
-       {"PATH=/usr/bin:/bin",
-        absl::StrCat("EXECUTE=", layer == Layer::kExecutes ? "true" : "false")},
-       {null.get(), null.get(), STDERR_FILENO, file.get(), write.get()}},
-      python.policy());
+  auto process =
+      ConfinedProcess::Start({{kSystemPython, "-I", "-B", "-c", kDriver},
+                              {"PATH=/usr/bin:/bin", absl::StrCat("LAYER=", GetName(layer))},
+                              {null.get(), null.get(), STDERR_FILENO, file.get(), write.get()}},
+                             python.policy());
   EXPECT_THAT(process, IsOk());
   write.Close();
   std::vector<Outcome> outcomes;
@@ -190,6 +196,23 @@ INSTANTIATE_TEST_SUITE_P(Files, AttacksTest,
                                            "next_kernel"),
                          [](const auto& info) { return info.param; });
 
+// However it hides the refusal. The harness refuses attacks on its channel itself.
+TEST_P(AttacksTest, ARefusalEndsAStrictChild) {
+  if (GetParam() == "channel") return;
+  absl::StatusOr<std::unique_ptr<Victim>> victim = Victim::Create();
+  ASSERT_THAT(victim, IsOk());
+  std::vector<Attack> attacks;
+  for (Attack& attack : ListAttacks(GetParam(), (*victim)->Description())) {
+    if (attack.fate == Fate::kRefused) attacks.push_back(std::move(attack));
+  }
+  Ending ending;
+  const std::vector<Outcome> outcomes = RunAttacks(attacks, Layer::kStrict, {}, &ending);
+  ASSERT_EQ(outcomes.size(), attacks.size()) << GetName(ending.reason) << " " << ending.detail;
+  for (size_t i = 0; i < attacks.size(); ++i) {
+    EXPECT_EQ(outcomes[i].text, "False forbidden") << attacks[i].name;
+  }
+}
+
 class BackendAttacksTest : public AttacksTest {};
 
 // Attacks by the compiler's programs: a kernel's text might exploit ptxas.
@@ -225,7 +248,9 @@ TEST_F(WatcherTest, WhatTakesTooMuchEndsAllOfIt) {
   for (const Attack& attack : ListAttacks("watcher", (*victim)->Description())) {
     SCOPED_TRACE(attack.name);
     Ending ending;
-    EXPECT_EQ(RunAttacks({attack}, Layer::kModules, limits, &ending).size(), 0);
+    EXPECT_EQ(
+        RunAttacks({attack}, Layer::kModules, limits, &ending, /*private_scratch=*/false).size(),
+        0);
     EXPECT_TRUE(ending.limit()) << GetName(ending.reason);
   }
 }

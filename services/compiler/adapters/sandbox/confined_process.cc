@@ -11,14 +11,17 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <future>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "common/base/status.h"
@@ -26,6 +29,7 @@
 #include "services/compiler/adapters/sandbox/launch.h"
 #include "services/compiler/adapters/sandbox/seccomp_filter.h"
 #include "services/compiler/adapters/sandbox/session.h"
+#include "services/compiler/adapters/sandbox/support.h"
 
 namespace kernelmill::compiler {
 namespace {
@@ -45,7 +49,35 @@ std::vector<std::string> Environment(const ConfinedCommand& command, const std::
   for (const char* name : {"HOME", "TMPDIR", "KERNELMILL_SCRATCH"})
     env.push_back(absl::StrCat(name, "=", scratch));
   env.push_back(absl::StrCat("KERNELMILL_SANDBOX=", confine ? "enforced" : "off"));
+  const std::vector<sock_filter> strict = MakeSeccompFilter(Refused::kKills);
+  env.push_back(absl::StrCat(
+      "KERNELMILL_STRICT_FILTER=",
+      absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(strict.data()),
+                                               strict.size() * sizeof(sock_filter)))));
   return env;
+}
+
+// Reads what a child sends before it executes: the folder of its private scratch, or why it failed.
+absl::optional<LaunchReport> ReadReport(int socket, Scratch& scratch) {
+  while (true) {
+    LaunchReport report;
+    iovec part = {&report, sizeof(report)};
+    alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))];
+    msghdr message = {};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = space;
+    message.msg_controllen = sizeof(space);
+    const ssize_t n = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return absl::nullopt;
+    if (n == sizeof(report)) return report;
+    const cmsghdr* header = CMSG_FIRSTHDR(&message);
+    if (header == nullptr || header->cmsg_type != SCM_RIGHTS) continue;
+    int folder = -1;
+    std::memcpy(&folder, CMSG_DATA(header), sizeof(folder));
+    scratch.SetPrivate(FileDescriptor(folder));
+  }
 }
 
 Ending Over(EndReason reason, absl::string_view what, int64_t is, int64_t bound) {
@@ -77,6 +109,8 @@ absl::string_view GetName(EndReason reason) {
       return "scratch entries";
     case EndReason::kSleep:
       return "sleep";
+    case EndReason::kDisk:
+      return "waiting for the disk";
   }
   return "unknown";
 }
@@ -104,8 +138,10 @@ absl::StatusOr<std::unique_ptr<ConfinedProcess>> ConfinedProcess::Start(
   launch.argv = command.argv;
   launch.env = Environment(command, scratch.path(), confine);
   if (confine) {
-    ASSIGN_OR_RETURN(launch.ruleset, MakeRuleset(policy, scratch.path()));
+    ASSIGN_OR_RETURN(launch.ruleset, MakeRuleset(policy));
     launch.plan.filter = MakeSeccompFilter();
+    if (policy.private_scratch && MayMountScratch(scratch.path()))
+      launch.plan.scratch = MakePrivateScratch(policy.uid, policy.limits);
   }
   auto process =
       std::unique_ptr<ConfinedProcess>(new ConfinedProcess(std::move(scratch), policy.limits));
@@ -114,6 +150,7 @@ absl::StatusOr<std::unique_ptr<ConfinedProcess>> ConfinedProcess::Start(
   plan.env = Pointers(launch.env);
   plan.fds = command.fds;
   plan.directory = process->scratch().c_str();
+  plan.scratch_access = ScratchAccess(GetRights(LandlockAbi()));
   plan.limits = policy.limits;
   plan.confine = confine;
   plan.change_user = confine && ::geteuid() == 0;
@@ -149,11 +186,12 @@ void ConfinedProcess::Watch(Launch& launch) {
   if (!status.ok()) launch.started.set_value(status);
 }
 
-// Forks, and learns by a pipe whether the child reached execve: the pipe closes on execve, and
-// carries a LaunchReport otherwise.
+// Forks, and learns by a socket whether the child reached execve: it closes on execve, and carries
+// a LaunchReport otherwise.
 absl::Status ConfinedProcess::Fork(Launch& launch) {
   int fds[2];
-  if (::pipe2(fds, O_CLOEXEC) != 0) return ErrnoStatus(errno, "pipe");
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0)
+    return ErrnoStatus(errno, "socketpair");
   const FileDescriptor read(fds[0]);
   FileDescriptor write(fds[1]);
   launch.plan.report = write.get();
@@ -162,12 +200,8 @@ absl::Status ConfinedProcess::Fork(Launch& launch) {
   if (pid_ < 0) return ErrnoStatus(errno, "fork");
   if (pid_ == 0) BecomeConfined(launch.plan);
   write.Close();
-  LaunchReport report;
-  ssize_t n;
-  do {
-    n = ::read(read.get(), &report, sizeof(report));
-  } while (n < 0 && errno == EINTR);
-  if (n == sizeof(report)) return LaunchStatus(report, launch.argv.front());
+  const absl::optional<LaunchReport> report = ReadReport(read.get(), scratch_);
+  if (report.has_value()) return LaunchStatus(*report, launch.argv.front());
   RememberSession(pid_, scratch_.path());
   process_ = FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   if (process_.is_open()) return absl::OkStatus();
@@ -196,15 +230,15 @@ Ending ConfinedProcess::Follow() {
 // Checks all bounds. The cheap checks, from /proc, come before the walk of the scratch folder.
 absl::optional<Ending> ConfinedProcess::OverBounds() {
   const SessionUsage usage = ReadUsage(SessionMembers(pid_));
-  if (usage.resident_bytes > limits_.total_memory_bytes) {
-    return Over(EndReason::kMemory, "resident memory, bytes", usage.resident_bytes,
-                limits_.total_memory_bytes);
-  }
   if (usage.tasks > limits_.total_tasks) {
     return Over(EndReason::kTasks, "processes and threads", usage.tasks, limits_.total_tasks);
   }
-  if (SleepsTooLong(usage.works)) return Ending{.reason = EndReason::kSleep};
+  if (const absl::optional<Ending> idle = IdlesTooLong(usage)) return idle;
   const ScratchUsage scratch = scratch_.Usage(limits_.scratch_entries);
+  const int64_t memory = usage.resident_bytes + (scratch_.is_private() ? scratch.bytes : 0);
+  if (memory > limits_.total_memory_bytes) {
+    return Over(EndReason::kMemory, "resident memory, bytes", memory, limits_.total_memory_bytes);
+  }
   if (scratch.bytes > limits_.scratch_bytes) {
     return Over(EndReason::kScratchBytes, "bytes of scratch files", scratch.bytes,
                 limits_.scratch_bytes);
@@ -221,17 +255,20 @@ absl::optional<Ending> ConfinedProcess::OverBounds() {
   return absl::nullopt;
 }
 
-// Subtracts one poll period from the allowed sleep if the program sleeps now.
-bool ConfinedProcess::SleepsTooLong(bool works) {
+// Subtracts one poll period from what the program may still sleep or wait, if it does that now.
+absl::optional<Ending> ConfinedProcess::IdlesTooLong(const SessionUsage& usage) {
   const absl::MutexLock lock(&mutex_);
-  if (works || !may_sleep_.has_value()) return false;
-  *may_sleep_ -= limits_.poll_period;
-  return *may_sleep_ < absl::ZeroDuration();
+  if (usage.works || !may_sleep_.has_value()) return absl::nullopt;
+  absl::Duration& left = usage.waits ? may_wait_ : *may_sleep_;
+  left -= limits_.poll_period;
+  if (left >= absl::ZeroDuration()) return absl::nullopt;
+  return Ending{.reason = usage.waits ? EndReason::kDisk : EndReason::kSleep};
 }
 
 void ConfinedProcess::BeginWork(absl::Duration max_sleep) {
   const absl::MutexLock lock(&mutex_);
   may_sleep_ = max_sleep;
+  may_wait_ = kDiskFactor * max_sleep;
 }
 
 void ConfinedProcess::EndWork() {

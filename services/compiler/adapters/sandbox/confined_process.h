@@ -18,6 +18,7 @@
 #include "common/base/file.h"
 #include "services/compiler/adapters/sandbox/policy.h"
 #include "services/compiler/adapters/sandbox/scratch.h"
+#include "services/compiler/adapters/sandbox/session.h"
 
 namespace kernelmill::compiler {
 
@@ -31,6 +32,7 @@ namespace kernelmill::compiler {
 //
 // clang-format off
 //   Landlock         files: reads named folders, writes only to its scratch folder; no TCP
+//   a tmpfs          where it may mount: the scratch folder is in memory, of bounded size
 //   seccomp          system calls: a list of allowed ones; the dangerous ones kill
 //   another user     if the worker is root: no access by ownership, its own count of processes
 //   rlimits          bounds of each process: address space, file size, descriptors, CPU time
@@ -46,7 +48,8 @@ namespace kernelmill::compiler {
 //   Then start another one: state, scratch folder and all processes of this one are gone.
 //
 // Besides `env` the program gets KERNELMILL_SANDBOX ("enforced", or "off" under unsafe_no_sandbox,
-// which tells sandbox.py that it cannot add a layer), and HOME, TMPDIR and KERNELMILL_SCRATCH, all
+// which tells sandbox.py that it cannot add a layer), KERNELMILL_STRICT_FILTER (the seccomp filter
+// that kills what is refused, in hexadecimal digits), and HOME, TMPDIR and KERNELMILL_SCRATCH, all
 // set to its scratch folder, which is also its working directory.
 
 struct ConfinedCommand {
@@ -66,6 +69,7 @@ enum class EndReason {
   kScratchBytes,    // limits.scratch_bytes
   kScratchEntries,  // limits.scratch_entries, or a folder that cannot be read
   kSleep,           // it slept for longer than BeginWork allows
+  kDisk,            // it waited for the disk for longer than BeginWork allows
 };
 
 struct Ending {
@@ -100,9 +104,11 @@ class ConfinedProcess {
   pid_t pid() const { return pid_; }
   const std::string& scratch() const { return scratch_.path(); }
 
-  // Allows the program to sleep for `max_sleep` in total until EndWork(). It sleeps when none of
-  // its threads runs or waits for a processor or the disk. So a busy machine does not count as
-  // sleep.
+  // Allows the program to sleep for `max_sleep` in total until EndWork(), and to wait for the disk
+  // for kDiskFactor times as long. It works when a thread of it runs or waits for a processor,
+  // waits for the disk when only that holds up its threads, and sleeps otherwise. So a machine with
+  // busy processors ends nothing, nor does one with a busy disk for a while.
+  static constexpr int kDiskFactor = 4;
   void BeginWork(absl::Duration max_sleep);
   void EndWork();
 
@@ -123,7 +129,7 @@ class ConfinedProcess {
   // Watches until the program ends, exceeds a bound or Kill() is called.
   Ending Follow();
   absl::optional<Ending> OverBounds();
-  bool SleepsTooLong(bool works);
+  absl::optional<Ending> IdlesTooLong(const SessionUsage& usage);
   void Reap(Ending& ending);
 
   Scratch scratch_;
@@ -134,6 +140,7 @@ class ConfinedProcess {
   mutable absl::Mutex mutex_;
   absl::optional<Ending> ended_ ABSL_GUARDED_BY(mutex_);
   absl::optional<absl::Duration> may_sleep_ ABSL_GUARDED_BY(mutex_);  // while it has work
+  absl::Duration may_wait_ ABSL_GUARDED_BY(mutex_);                   // for the disk
   std::thread watcher_;
 };
 

@@ -2,11 +2,14 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <grp.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -29,9 +32,10 @@ namespace {
 using ::kernelmill::testing::IsOk;
 
 // Runs a line of Python in the sandbox. It exits with 0 if all of it was allowed.
-Ending RunPython(const std::string& code, SandboxLimits limits = {}) {
+Ending RunPython(const std::string& code, SandboxLimits limits = {}, bool private_scratch = true) {
   SystemPython python;
   python.policy().limits = limits;
+  python.policy().private_scratch = private_scratch;
   auto process =
       ConfinedProcess::Start({{kSystemPython, "-I", "-B", "-c", code}, {}, {}}, python.policy());
   EXPECT_THAT(process, IsOk());
@@ -50,10 +54,14 @@ class ConfinedProcessTest : public ::testing::Test {
 constexpr int kDone = 0;
 constexpr int kRefused = 13;
 
-Ending Try(const std::string& code) {
-  return RunPython("import errno, socket\ntry:\n  " + code +
-                   "\nexcept OSError as error:\n"
-                   "  raise SystemExit(13 if error.errno in (errno.EACCES, errno.EPERM) else 1)");
+// `refusal`: an errno that counts as refused, besides those of the sandbox.
+Ending Try(const std::string& code, int refusal = EPERM, const SandboxLimits& limits = {}) {
+  return RunPython(
+      absl::StrCat("import errno, socket\ntry:\n  ", code,
+                   "\nexcept OSError as error:\n  raise SystemExit(13 if error.errno in "
+                   "(errno.EACCES, errno.EPERM, ",
+                   refusal, ") else 1)"),
+      limits);
 }
 
 TEST_F(ConfinedProcessTest, ScratchIsWritten) {
@@ -127,13 +135,14 @@ TEST_F(RunningTest, WhatHasNoWorkMaySleep) {
   EXPECT_EQ(process->Wait().reason, EndReason::kExited);
 }
 
-// Returns true if a process has `word` in its command line.
-bool AnyRuns(const std::string& word) {
+// Returns how many processes have `word` in their command lines.
+int CountRunning(const std::string& word) {
+  int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const auto line = ReadFile(absl::StrCat(entry.path().string(), "/cmdline"), 4000);
-    if (line.ok() && absl::StrContains(*line, word)) return true;
+    if (line.ok() && absl::StrContains(*line, word)) ++count;
   }
-  return false;
+  return count;
 }
 
 TEST_F(RunningTest, NothingOfItOutlivesAWorkerThatEndsWithoutDestroyingIt) {
@@ -149,12 +158,11 @@ TEST_F(RunningTest, NothingOfItOutlivesAWorkerThatEndsWithoutDestroyingIt) {
         "import os, time\nchild = os.fork()\nopen('file', 'w').close()\ntime.sleep(60)";
     auto process =
         ConfinedProcess::Start({{"/usr/bin/python3", "-I", "-c", code, marker}, {}, {}}, *policy);
-    const std::string file = absl::StrCat((*process)->scratch(), "/file");
-    while (!std::filesystem::exists(file)) absl::SleepFor(absl::Milliseconds(10));
-    std::quick_exit(AnyRuns(marker) ? 0 : 1);
+    while (CountRunning(marker) < 2) absl::SleepFor(absl::Milliseconds(10));
+    std::quick_exit(0);
   };
   EXPECT_EXIT(start_and_leave(), ::testing::ExitedWithCode(0), "");
-  EXPECT_FALSE(AnyRuns(marker));
+  EXPECT_EQ(CountRunning(marker), 0);
   EXPECT_TRUE(std::filesystem::is_empty(folder->path()));
 }
 
@@ -182,12 +190,112 @@ TEST_F(RunningTest, AProcessWhoseFirstThreadHasEndedIsKilledToo) {
   EXPECT_EQ(::poll(&end, 1, 5000), 1) << "somebody still holds the other end";
 }
 
-TEST_F(ConfinedProcessTest, ManyFilesEndIt) {
+// Files by 16 threads at once, as fast as Linux gives them room.
+constexpr char kFill[] = R"(
+import os, threading, time
+def fill(n):
+    for i in range(8):
+        file = os.open(f"{n}-{i}", os.O_RDWR | os.O_CREAT)
+        try:
+            os.posix_fallocate(file, 0, 200 << 20)
+        except OSError as error:
+            if error.errno != 27:
+                os._exit(error.errno)
+for n in range(16):
+    threading.Thread(target=fill, args=(n,)).start()
+time.sleep(60)
+)";
+
+// Skips a test where this machine gives no process a file system of its own.
+#define NEEDS_PRIVATE_SCRATCH() \
+  if (!MayMountScratch("/tmp")) GTEST_SKIP() << "this user may not mount"
+
+TEST_F(ConfinedProcessTest, APrivateScratchFolderThatIsFullHasNoSpace) {
+  NEEDS_PRIVATE_SCRATCH();
   SandboxLimits limits;
+  limits.scratch_bytes = 64 << 20;
+  EXPECT_EQ(RunPython(kFill, limits).exit_code, ENOSPC);
   limits.scratch_entries = 50;
-  const Ending ending = RunPython(
-      "import time\nfor i in range(99): open(str(i), 'w').close()\ntime.sleep(60)", limits);
-  EXPECT_EQ(ending.reason, EndReason::kScratchEntries);
+  EXPECT_EQ(Try("[open(str(i), 'w').close() for i in range(99)]", ENOSPC, limits).exit_code,
+            kRefused);
+  EXPECT_EQ(Try("[open(str(i), 'w').close() for i in range(50)]", ENOSPC, limits).exit_code, kDone);
+}
+
+TEST_F(ConfinedProcessTest, WhatAPrivateScratchFolderHoldsCountsAsMemory) {
+  NEEDS_PRIVATE_SCRATCH();
+  SandboxLimits limits;
+  limits.total_memory_bytes = 128 << 20;
+  EXPECT_EQ(RunPython(kFill, limits).reason, EndReason::kMemory);
+}
+
+TEST_F(ConfinedProcessTest, FilesOnTheDiskEndIt) {
+  SandboxLimits limits;
+  limits.scratch_bytes = 64 << 20;
+  EXPECT_EQ(RunPython(kFill, limits, /*private_scratch=*/false).reason, EndReason::kScratchBytes);
+  limits.scratch_entries = 50;
+  const std::string many =
+      "import time\nfor i in range(99): open(str(i), 'w').close()\ntime.sleep(60)";
+  EXPECT_EQ(RunPython(many, limits, /*private_scratch=*/false).reason, EndReason::kScratchEntries);
+}
+
+// The call takes gigabytes in the time between two polls.
+TEST_F(ConfinedProcessTest, NoBlocksAreTakenWithoutWriting) {
+  for (const bool private_scratch : {true, false}) {
+    const Ending ending = RunPython(
+        "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+        "open('a', 'w').close()\nfile = open('a', 'r+')\n"
+        "libc.syscall(285, file.fileno(), 0, ctypes.c_long(0), ctypes.c_long(1 << 20))\n"
+        "raise SystemExit(ctypes.get_errno())",
+        {}, private_scratch);
+    EXPECT_EQ(ending.exit_code, EOPNOTSUPP);
+  }
+}
+
+TEST_F(RunningTest, WhatItWritesIsNotOnTheDisk) {
+  NEEDS_PRIVATE_SCRATCH();
+  const auto process = Start("import time\nopen('a', 'w').write('x')\ntime.sleep(60)");
+  absl::SleepFor(absl::Seconds(1));
+  EXPECT_FALSE(process->ended().has_value());
+  EXPECT_TRUE(std::filesystem::is_empty(process->scratch()));
+}
+
+// Without a private scratch folder, each turn waits for the disk.
+TEST_F(RunningTest, WhatWaitsForTheDiskInsteadOfWorkingIsEnded) {
+  python_.policy().private_scratch = false;
+  python_.policy().limits.poll_period = absl::Milliseconds(5);
+  const auto process = Start(
+      "import os\n"
+      "file = os.open('a', os.O_WRONLY | os.O_CREAT)\n"
+      "while True:\n  os.pwrite(file, os.urandom(9), 0)\n  os.fsync(file)\n");
+  absl::SleepFor(absl::Seconds(1));  // Python has started
+  process->BeginWork(absl::Milliseconds(20));
+  const absl::Time until = absl::Now() + absl::Minutes(1);
+  while (!process->ended().has_value() && absl::Now() < until)
+    absl::SleepFor(absl::Milliseconds(20));
+  process->Kill();
+  const Ending ending = process->Wait();
+  EXPECT_EQ(ending.reason, EndReason::kDisk) << GetName(ending.reason);
+}
+
+// A worker of another user, where the machine lets one have namespaces.
+TEST_F(ConfinedProcessTest, AUserWhoIsNotRootHasAPrivateScratchFolderToo) {
+  if (::geteuid() != 0) GTEST_SKIP() << "the other tests run as such a user";
+  GTEST_FLAG_SET(death_test_style, "fast");
+  const auto as_nobody = [] {
+    constexpr uid_t kUser = 54321;
+    if (::setgroups(0, nullptr) != 0 || ::setresgid(kUser, kUser, kUser) != 0 ||
+        ::setresuid(kUser, kUser, kUser) != 0) {
+      std::_Exit(1);
+    }
+    // It is the process of another user now, whose /proc files are root's until then.
+    ::prctl(PR_SET_DUMPABLE, 1);
+    const bool may_mount = MayMountScratch("/tmp");
+    SandboxLimits limits;
+    limits.scratch_bytes = 64 << 20;
+    const Ending ending = RunPython(kFill, limits);
+    std::_Exit((may_mount ? ending.exit_code == ENOSPC : ending.limit()) ? 0 : 2);
+  };
+  EXPECT_EXIT(as_nobody(), ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

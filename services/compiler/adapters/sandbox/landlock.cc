@@ -47,10 +47,7 @@ absl::Status Allow(const FileDescriptor& ruleset, const std::string& path,
   if (!fd.is_open()) return ErrnoStatus(errno, absl::StrCat("the sandbox's path ", path));
   struct stat status;
   if (::fstat(fd.get(), &status) != 0) return ErrnoStatus(errno, path);
-  landlock_path_beneath_attr rule = {};
-  rule.allowed_access = access(rights, S_ISDIR(status.st_mode));
-  rule.parent_fd = fd.get();
-  if (::syscall(SYS_landlock_add_rule, ruleset.get(), LANDLOCK_RULE_PATH_BENEATH, &rule, 0) != 0) {
+  if (!AllowFolder(ruleset.get(), fd.get(), access(rights, S_ISDIR(status.st_mode)))) {
     return ErrnoStatus(errno, absl::StrCat("landlock_add_rule of ", path));
   }
   return absl::OkStatus();
@@ -88,7 +85,14 @@ uint64_t ExecuteAccess(const LandlockRights& rights, bool folder) {
 
 uint64_t ScratchAccess(const LandlockRights& rights) { return rights.files & ~kNeverInScratch; }
 
-absl::StatusOr<FileDescriptor> MakeRuleset(const Policy& policy, const std::string& scratch) {
+bool AllowFolder(int ruleset, int folder, uint64_t access) {
+  landlock_path_beneath_attr rule = {};
+  rule.allowed_access = access;
+  rule.parent_fd = folder;
+  return ::syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0;
+}
+
+absl::StatusOr<FileDescriptor> MakeRuleset(const Policy& policy) {
   const int abi = LandlockAbi();
   if (abi < kMinLandlockAbi) return absl::FailedPreconditionError("the kernel has no Landlock");
   const LandlockRights rights = GetRights(abi);
@@ -96,7 +100,7 @@ absl::StatusOr<FileDescriptor> MakeRuleset(const Policy& policy, const std::stri
   FileDescriptor ruleset(
       static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, sizeof(attributes), 0)));
   if (!ruleset.is_open()) return ErrnoStatus(errno, "landlock_create_ruleset");
-  // Rules: the paths of the policy, the scratch folder, and /dev/null for output.
+  // Rules: the paths of the policy, and /dev/null for output.
   for (const std::string& path : policy.read)
     RETURN_IF_ERROR(Allow(ruleset, path, rights, ReadAccess));
   for (const std::string& path : policy.execute)
@@ -104,7 +108,6 @@ absl::StatusOr<FileDescriptor> MakeRuleset(const Policy& policy, const std::stri
   const auto write = [](const LandlockRights& r, bool folder) {
     return Limited(ScratchAccess(r), r, folder);
   };
-  RETURN_IF_ERROR(Allow(ruleset, scratch, rights, write));
   RETURN_IF_ERROR(Allow(ruleset, "/dev/null", rights, write));
   return ruleset;
 }

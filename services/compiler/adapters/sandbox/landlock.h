@@ -37,10 +37,14 @@ uint64_t ReadAccess(const LandlockRights& rights, bool folder);
 uint64_t ExecuteAccess(const LandlockRights& rights, bool folder);
 uint64_t ScratchAccess(const LandlockRights& rights);
 
-// Makes a ruleset, for landlock_restrict_self, that allows what `policy` names, and writing to
-// `scratch`. Errors: NOT_FOUND or PERMISSION_DENIED for a path of the policy; FAILED_PRECONDITION
-// if the kernel has no Landlock.
-absl::StatusOr<FileDescriptor> MakeRuleset(const Policy& policy, const std::string& scratch);
+// Makes a ruleset, for landlock_restrict_self, that allows what `policy` names. The scratch folder
+// is missing: the process that enters the ruleset adds it (AllowFolder), since it alone sees the
+// file system that it mounts there. Errors: NOT_FOUND or PERMISSION_DENIED for a path of the
+// policy; FAILED_PRECONDITION if the kernel has no Landlock.
+absl::StatusOr<FileDescriptor> MakeRuleset(const Policy& policy);
+
+// Allows `access` below an open folder. Returns false with errno set. Async-signal-safe.
+bool AllowFolder(int ruleset, int folder, uint64_t access);
 
 }  // namespace kernelmill::compiler
 

@@ -46,7 +46,7 @@ TEST(LandlockTest, APathThatIsNotThereIsNamed) {
   if (LandlockAbi() < kMinLandlockAbi) GTEST_SKIP() << "the kernel has no Landlock";
   Policy policy;
   policy.read = {"/nowhere/at/all"};
-  const auto ruleset = MakeRuleset(policy, "/tmp");
+  const auto ruleset = MakeRuleset(policy);
   EXPECT_THAT(ruleset, StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(ruleset.status().message(), ::testing::HasSubstr("/nowhere/at/all"));
 }

@@ -10,17 +10,22 @@
 #include <linux/capability.h>
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <climits>
+#include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "services/compiler/adapters/sandbox/landlock.h"
 
 namespace kernelmill::compiler {
 namespace {
@@ -134,12 +139,81 @@ bool ChangeUser(const LaunchPlan& plan) {
   return ::syscall(SYS_capset, &header, nothing) == 0;
 }
 
+bool WriteText(const char* path, const char* text, size_t size) {
+  const int fd = ::open(path, O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  const bool written = ::write(fd, text, size) == static_cast<ssize_t>(size);
+  ::close(fd);
+  return written;
+}
+
+// Sends the scratch folder to the watcher, which cannot see it otherwise.
+bool SendFolder(int report, int folder) {
+  char byte = 0;
+  iovec part = {&byte, 1};
+  alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message = {};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = space;
+  message.msg_controllen = sizeof(space);
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(header), &folder, sizeof(int));
+  return ::sendmsg(report, &message, MSG_NOSIGNAL) == 1;
+}
+
+// Opens the scratch folder as the new user, so that one that it cannot enter is reported here, and
+// allows it in the ruleset.
+bool EnterScratch(const LaunchPlan& plan) {
+  if (::chdir(plan.directory) != 0) return false;
+  const int folder = ::open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return false;
+  if (!plan.scratch.options.empty() && !SendFolder(plan.report, folder)) return false;
+  const bool allowed = plan.ruleset < 0 || AllowFolder(plan.ruleset, folder, plan.scratch_access);
+  ::close(folder);
+  return allowed;
+}
+
 bool InstallFilter(LaunchPlan& plan) {
   const sock_fprog program = {static_cast<unsigned short>(plan.filter.size()), plan.filter.data()};
   return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0;
 }
 
 }  // namespace
+
+// Linux counts the root of the file system as an entry.
+PrivateScratch MakePrivateScratch(uid_t uid, const SandboxLimits& limits) {
+  const bool root = ::geteuid() == 0;
+  const uid_t owner = root ? uid : ::geteuid();
+  const gid_t group = root ? static_cast<gid_t>(uid) : ::getegid();
+  PrivateScratch scratch;
+  scratch.options =
+      absl::StrCat("mode=0700,size=", limits.scratch_bytes,
+                   ",nr_inodes=", limits.scratch_entries + 1, ",uid=", owner, ",gid=", group);
+  if (!root) {
+    scratch.uid_map = absl::StrCat(owner, " ", owner, " 1\n");
+    scratch.gid_map = absl::StrCat(group, " ", group, " 1\n");
+  }
+  return scratch;
+}
+
+// Mounts that the machine makes or removes later still come and go in the namespace.
+bool MountScratch(const PrivateScratch& scratch, const char* folder) {
+  const bool own_user = !scratch.uid_map.empty();
+  if (::unshare(own_user ? CLONE_NEWUSER | CLONE_NEWNS : CLONE_NEWNS) != 0) return false;
+  if (own_user &&
+      (!WriteText("/proc/self/setgroups", "deny", 4) ||
+       !WriteText("/proc/self/uid_map", scratch.uid_map.data(), scratch.uid_map.size()) ||
+       !WriteText("/proc/self/gid_map", scratch.gid_map.data(), scratch.gid_map.size()))) {
+    return false;
+  }
+  return ::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0 &&
+         ::mount("kernelmill", folder, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+                 scratch.options.c_str()) == 0;
+}
 
 // The order matters: the change of user needs capabilities, which it then drops. Landlock and
 // seccomp need no_new_privs without capabilities. The filter forbids many of the calls above, so it
@@ -149,12 +223,13 @@ void BecomeConfined(LaunchPlan& plan) {
   if (!KeepDescriptors(plan)) Report(plan, LaunchStep::kDescriptors);
   if (!SetLimits(plan)) Report(plan, LaunchStep::kLimits);
   BeKilledFirst();
+  if (!plan.scratch.options.empty() && !MountScratch(plan.scratch, plan.directory))
+    Report(plan, LaunchStep::kScratch);
   if (plan.confine) {
     if (!ChangeUser(plan)) Report(plan, LaunchStep::kUser);
     if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) Report(plan, LaunchStep::kNoNewPrivileges);
   }
-  // Runs as the new user, so that a folder it cannot enter is reported here.
-  if (::chdir(plan.directory) != 0) Report(plan, LaunchStep::kDirectory);
+  if (!EnterScratch(plan)) Report(plan, LaunchStep::kDirectory);
   if (plan.confine) {
     if (::syscall(SYS_landlock_restrict_self, plan.ruleset, 0) != 0)
       Report(plan, LaunchStep::kLandlock);
@@ -177,6 +252,8 @@ absl::Status LaunchStatus(const LaunchReport& report, const std::string& program
       return because("it cannot start a session");
     case LaunchStep::kDescriptors:
       return because("it cannot close other descriptors (needs close_range, Linux 5.9)");
+    case LaunchStep::kScratch:
+      return because("it cannot mount a file system on its scratch folder");
     case LaunchStep::kDirectory:
       return because("its user cannot enter the scratch folder");
     case LaunchStep::kLimits:

@@ -25,10 +25,11 @@ struct SandboxLimits {
   int open_files = 256;
   int64_t cpu_seconds = int64_t{24} * 3600;
   // Bounds of all processes together.
-  int64_t total_memory_bytes = int64_t{5} << 30;  // resident; each process counts shared pages
-  int total_tasks = 256;                          // threads
-  int64_t scratch_bytes = int64_t{1} << 30;       // on the disk
-  int scratch_entries = 4096;                     // files, folders, links
+  // Resident, where each process counts shared pages, and what a private scratch folder holds.
+  int64_t total_memory_bytes = int64_t{5} << 30;
+  int total_tasks = 256;                     // threads
+  int64_t scratch_bytes = int64_t{1} << 30;  // in memory, or on the disk
+  int scratch_entries = 4096;                // files, folders, links
   absl::Duration poll_period = absl::Milliseconds(100);
 };
 
@@ -45,6 +46,11 @@ struct Policy {
   // SandboxUser.
   uid_t uid = 60578;
   SandboxLimits limits;
+  // The scratch folder is a file system in memory if the worker may mount one. Linux keeps it to
+  // limits.scratch_bytes and limits.scratch_entries: a write beyond them fails with ENOSPC.
+  // Elsewhere, or if this is false, it is on the disk of `scratch_parent`, and the watcher ends a
+  // program that exceeds them.
+  bool private_scratch = true;
   // Switches off Landlock, seccomp and the change of user, for machines that lack them. Only the
   // operator sets it, with --unsafe-no-sandbox. Limits and the watcher remain.
   bool unsafe_no_sandbox = false;

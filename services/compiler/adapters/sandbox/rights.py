@@ -8,6 +8,8 @@ import ctypes
 import os
 import signal
 import struct
+import sys
+import threading
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
@@ -107,14 +109,24 @@ def seccomp_filter(pid, execute):
     return program + _instruction(_RETURN, _ALLOW)
 
 
+# The outer layer's filter (seccomp_filter.h), which kills where that one refuses.
+_OUTER_STRICT = bytes.fromhex(os.environ.pop("KERNELMILL_STRICT_FILTER", ""))
+
+
 class _Program(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p)]
 
 
-def filter_calls(execute):
-    """Filters the calls of this process and its descendants. Raises OSError if it fails."""
+def filter_calls(execute, strict):
+    """Filters the calls of this process and its descendants. Raises OSError if it fails. `strict`: a call that is refused kills
+    the process."""
     program = seccomp_filter(os.getpid(), execute)
-    call("seccomp", 1, 0, ctypes.byref(_Program(len(program) // 8, program)))
+    if strict:
+        instructions = [program[i:i + 8] for i in range(0, len(program), 8)]
+        refuse, end = _instruction(_RETURN, _EPERM), _instruction(_RETURN, _KILL)
+        program = b"".join(end if each == refuse else each for each in instructions)
+    for filter_ in ([_OUTER_STRICT] if strict else []) + [program]:
+        call("seccomp", 1, 0, ctypes.byref(_Program(len(filter_) // 8, filter_)))
 
 
 # ---------------------------------------------------------------- Landlock
@@ -140,3 +152,67 @@ def restrict_files(folder, remove):
         os.close(fd)
     call("landlock_restrict_self", ruleset, 0)
     os.close(ruleset)
+
+
+# ---------------------------------------------------------------- refusals of Landlock, in a strict child
+
+# Functions of C that a module can reach files with, unseen by the hook.
+_C_FILES = frozenset(("open", "open64", "openat", "openat64", "creat", "fopen", "fopen64", "opendir", "mkdir", "unlink", "syscall"))
+
+
+def kill_at_refused_files(folder):
+    """Makes Python end this process where it is about to use a file that restrict_files(folder, remove=False) refuses. Landlock
+    can only refuse, and the code that meets the refusal could hide it. Needs filter_calls(strict=True). All that the hook uses is
+    its own, so that no module can change it."""
+    open_, close, realpath, lexists = os.open, os.close, os.path.realpath, os.path.lexists
+    get_ident, fspath, decode, parent, kill = threading.get_ident, os.fspath, os.fsdecode, os.path.dirname, os.setsid
+    changes, create, inside_of = os.O_WRONLY | os.O_RDWR, os.O_CREAT, realpath(folder) + "/"
+    probe = os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+    busy = set()  # threads in the hook: its own calls are events, too
+
+    def may_make(path):
+        return (realpath(parent(path) or ".") + "/").startswith(inside_of)
+
+    def may_open(path, _mode=None, flags=0):
+        try:
+            close(open_(path, probe | flags & changes))
+        except PermissionError:
+            return False
+        except FileNotFoundError:
+            return not flags & create or may_make(path)
+        except OSError:
+            return True
+        return True
+
+    def is_not_there(path, *_):
+        return not lexists(path)
+
+    tests = {"open": may_open, "os.listdir": may_open, "os.scandir": may_open,
+             "os.mkdir": lambda path, *_: lexists(path) or may_make(path),
+             "os.symlink": lambda _, path, *__: may_make(path), "os.link": lambda source, path, *_: may_make(source) and may_make(path),
+             "os.truncate": lambda path, *_: may_open(path, None, os.O_WRONLY),
+             "os.remove": is_not_there, "os.rmdir": is_not_there, "os.rename": is_not_there}
+
+    def hook(event, arguments):
+        if event == "ctypes.dlsym":
+            if arguments[1] in _C_FILES:
+                kill()
+            return
+        test, thread = tests.get(event), get_ident()
+        if test is None or thread in busy:
+            return
+        busy.add(thread)
+        try:
+            paths = ["." if path is None else path for path in arguments[:2]]
+            place = 1 if event in ("os.symlink", "os.link") else 0
+            if isinstance(paths[place], int):
+                return
+            paths[place] = decode(fspath(paths[place]))
+            if not test(*paths, *arguments[2:]):
+                kill()
+        except (TypeError, ValueError):  # no path; Python says so
+            pass
+        finally:
+            busy.discard(thread)
+
+    sys.addaudithook(hook)

@@ -10,6 +10,7 @@ folder. A Child has none of these:
   signals      only to itself (seccomp, and Landlock's scope if the kernel has it), except SIGKILL
   limits       processor time, address space, file size, open files. It cannot raise any, and cannot change any without
                Layer(execute=True)
+  refusals     with Layer(strict=True) each refusal kills it, so that no code can hide one
   programs     with Layer(execute=False) it can neither execute nor fork, so that threads of one address space are all
                that it has. It cannot remove files either, so that its folder shows all that it has on the disk
   rights       no chmod, setpgid, seccomp or landlock, and of prctl only names
@@ -50,6 +51,7 @@ _ENTERED, _ANSWER, _ERROR, _MEMORY, _REFUSED = b"L", b"R", b"E", b"M", b"X"
 class Layer:
     """The rights and bounds of a child. `execute`: it runs no untrusted Python and needs programs, such as ptxas."""
     execute: bool = False
+    strict: bool = False            # a refusal kills it, as Outcome("forbidden"); only without `execute`
     seconds: float = 90             # wall time that the parent waits, for all its answers together
     cpu_seconds: int = 60           # each process
     memory_bytes: int = 4 << 30     # each process, address space; includes what the zygote has mapped
@@ -67,7 +69,7 @@ class Outcome:
       exit       it ended without an answer, by sys.exit or os._exit; `number` is the status
       garbled    it wrote something that is not an answer; only untrusted code does that
       time, cpu, memory, output   it exceeded the bound of its layer
-      forbidden  it made a system call for which the filters kill (SIGSYS)
+      forbidden  it made a system call for which the filters kill (SIGSYS); in a strict layer, anything refused
       signal     a crash; `number` is the signal
       refused    it could not be started or confined; `data` says why. The machine's fault, not the kernel's
     """
@@ -77,6 +79,7 @@ class Outcome:
     cpu_seconds: float = 0.0
     peak_bytes: int = 0  # resident memory
     words: str = ""      # the end of its output on descriptor 2: a crash's last words
+    full: bool = False   # it found or left the scratch folder full
 
     @property
     def limit(self):
@@ -143,7 +146,9 @@ def _enter(layer, folder, parent):
     rights.prctl(rights.PR_SET_NO_NEW_PRIVS, 1)
     rights.prctl(rights.PR_SET_DUMPABLE, 0)
     rights.restrict_files(folder, remove=layer.execute)
-    rights.filter_calls(layer.execute)
+    rights.filter_calls(layer.execute, layer.strict)
+    if layer.strict:
+        rights.kill_at_refused_files(folder)
 
 
 class Channel:
@@ -209,6 +214,7 @@ class Child:
         self._layer = layer
         self._buffer = bytearray()
         self._entered = False
+        self._full = False
         self._outcome = None  # set after it ended
         self._token = os.urandom(_TOKEN_BYTES)
         self._folder = tempfile.mkdtemp(prefix="kernel-", dir=folder or os.environ["KERNELMILL_SCRATCH"])
@@ -254,8 +260,9 @@ class Child:
         deadline = time.monotonic() + self._seconds
         kind, data = self._read_answer(deadline)
         self._seconds = deadline - time.monotonic()
+        self._full = self._full or scratch.is_full(self._folder)
         if kind == "ok":
-            return Outcome("ok", data, cpu_seconds=self.cpu_seconds())
+            return Outcome("ok", data, cpu_seconds=self.cpu_seconds(), full=self._full)
         return self._end(kind, data, deadline)
 
     def cpu_seconds(self):
@@ -266,6 +273,10 @@ class Child:
             except OSError:
                 return 0.0
         return self._outcome.cpu_seconds
+
+    def full(self):
+        """Returns True if an answer or its end found the scratch folder full."""
+        return self._full
 
     def end(self):
         """Kills the child. Returns its outcome, which tells what it used, whatever its kind."""
@@ -279,7 +290,7 @@ class Child:
         if outcome.kind == "exit" and not self._entered:
             # It failed before it was confined and could not report it. No untrusted code has run.
             outcome = dataclasses.replace(outcome, kind="refused", data=b"it ended before it was confined")
-        self._outcome = dataclasses.replace(outcome, words=words)
+        self._outcome = dataclasses.replace(outcome, words=words, full=self._full)
         return self._outcome
 
     def _read_answer(self, deadline):

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -163,6 +164,15 @@ void RemoveScratch(const std::string& path) {
 // `gone`: the folder does not exist any more. `hidden`: a part could not be counted.
 ScratchUsage Scratch::Usage(int max_entries) const {
   ScratchUsage usage;
+  if (is_private()) {
+    struct statvfs state;
+    // Somebody removed the folder, which takes the file system off it.
+    usage.gone = ::access(path_.c_str(), F_OK) != 0;
+    if (::fstatvfs(private_.get(), &state) != 0) return usage;
+    usage.bytes = static_cast<int64_t>((state.f_blocks - state.f_bfree) * state.f_frsize);
+    usage.entries = static_cast<int>(state.f_files - state.f_ffree) - 1;  // the folder itself
+    return usage;
+  }
   const Folder root = OpenFolder(AT_FDCWD, path_.c_str());
   if (root == nullptr) {
     usage.hidden = errno == EACCES;

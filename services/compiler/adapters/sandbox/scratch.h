@@ -14,7 +14,7 @@
 namespace kernelmill::compiler {
 
 struct ScratchUsage {
-  int64_t bytes = 0;    // blocks on the disk; holes do not count
+  int64_t bytes = 0;    // blocks; holes do not count
   int entries = 0;      // files, folders, links
   bool hidden = false;  // some folder is unreadable or deeper than kMaxScratchDepth; not counted
   bool gone = false;    // the folder itself is missing, which untrusted code cannot do
@@ -35,19 +35,26 @@ class Scratch {
   // folder gets its owner only after it is locked. Errors: NOT_FOUND, PERMISSION_DENIED.
   static absl::StatusOr<Scratch> Create(const std::string& parent, uid_t uid);
   Scratch(Scratch&& other) noexcept
-      : path_(std::exchange(other.path_, "")), held_(std::move(other.held_)) {}
+      : path_(std::exchange(other.path_, "")),
+        held_(std::move(other.held_)),
+        private_(std::move(other.private_)) {}
   Scratch& operator=(Scratch&&) = delete;
   ~Scratch();
 
   const std::string& path() const { return path_; }
 
-  // Measures the folder. Stops counting after `max_entries` entries.
+  // Says that a private file system is mounted there, with the root `folder`, for Usage().
+  void SetPrivate(FileDescriptor folder) { private_ = std::move(folder); }
+  bool is_private() const { return private_.is_open(); }
+
+  // Measures the folder. On a disk, stops counting after `max_entries` entries.
   ScratchUsage Usage(int max_entries) const;
 
  private:
   explicit Scratch(std::string path) : path_(std::move(path)) {}
   std::string path_;
   FileDescriptor held_;
+  FileDescriptor private_;
 };
 
 // Removes the folder without following links. No process may still write to it.

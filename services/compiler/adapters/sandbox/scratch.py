@@ -11,6 +11,15 @@ def nameless_file(path):
     return fd
 
 
+def is_full(folder):
+    """Returns True if `folder`, on a file system that the sandbox has for itself, has no room left. Untrusted code cannot remove
+    files, so that it is full still after a write that failed."""
+    if os.stat(folder).st_dev == os.stat(os.path.dirname(os.environ["KERNELMILL_SCRATCH"])).st_dev:
+        return False
+    state = os.statvfs(folder)
+    return state.f_bavail == 0 or state.f_favail == 0
+
+
 def clear_folder(path):
     """Removes a folder that untrusted code wrote to, after the last writer ended. Never follows links, restores the
     permissions of folders, and needs only a few descriptors for any depth."""

@@ -39,10 +39,9 @@ constexpr int kAllowed[] = {
     SYS_lstat, SYS_newfstatat, SYS_statx, SYS_statfs, SYS_fstatfs, SYS_access, SYS_faccessat,
     SYS_faccessat2, SYS_readlink, SYS_readlinkat, SYS_getdents, SYS_getdents64, SYS_lseek, SYS_dup,
     SYS_dup2, SYS_dup3, SYS_pipe, SYS_pipe2, SYS_flock, SYS_fsync, SYS_fdatasync, SYS_ftruncate,
-    SYS_fallocate, SYS_fadvise64, SYS_sendfile, SYS_copy_file_range, SYS_rename, SYS_renameat,
-    SYS_renameat2, SYS_mkdir, SYS_mkdirat, SYS_rmdir, SYS_link, SYS_linkat, SYS_symlink,
-    SYS_symlinkat, SYS_unlink, SYS_unlinkat, SYS_chdir, SYS_fchdir, SYS_getcwd, SYS_umask,
-    SYS_chmod, SYS_fchmod, SYS_fchmodat,
+    SYS_fadvise64, SYS_sendfile, SYS_copy_file_range, SYS_rename, SYS_renameat, SYS_renameat2,
+    SYS_mkdir, SYS_mkdirat, SYS_rmdir, SYS_link, SYS_linkat, SYS_symlink, SYS_symlinkat, SYS_unlink,
+    SYS_unlinkat, SYS_chdir, SYS_fchdir, SYS_getcwd, SYS_umask, SYS_chmod, SYS_fchmod, SYS_fchmodat,
     // waiting
     SYS_poll, SYS_ppoll, SYS_select, SYS_pselect6, SYS_epoll_create, SYS_epoll_create1,
     SYS_epoll_ctl, SYS_epoll_wait, SYS_epoll_pwait, SYS_eventfd, SYS_eventfd2, SYS_pause,
@@ -123,6 +122,8 @@ constexpr size_t LowHalf(int argument) {
 // accumulator from block to block. Jump distances count instructions after the jump.
 class FilterWriter {
  public:
+  explicit FilterWriter(uint32_t refusal) : refusal_(refusal) {}
+
   // Kills calls of another architecture and of x32, whose numbers mean other calls.
   void Begin() {
     Load(offsetof(seccomp_data, arch));
@@ -169,14 +170,14 @@ class FilterWriter {
     Jump(BPF_JSET, O_RDWR, 2, 3);
     Jump(BPF_JSET, O_RDWR, 2, 0);
     Jump(BPF_JSET, O_TRUNC, 0, 1);
-    Return(Fail(EPERM));
+    Return(refusal_);
     Return(kAllow);
   }
 
   std::vector<sock_filter> End() {
     Jump(BPF_JGT, kLastKnown, 0, 1);
     Return(Fail(ENOSYS));
-    Return(Fail(EPERM));
+    Return(refusal_);
     return std::move(program_);
   }
 
@@ -193,20 +194,22 @@ class FilterWriter {
     Jump(BPF_JEQ, value, if_true, if_false);
   }
 
+  const uint32_t refusal_;
   std::vector<sock_filter> program_;
 };
 
 }  // namespace
 
-std::vector<sock_filter> MakeSeccompFilter() {
-  FilterWriter filter;
+std::vector<sock_filter> MakeSeccompFilter(Refused refused) {
+  const uint32_t refusal = refused == Refused::kKills ? kKill : Fail(EPERM);
+  FilterWriter filter(refusal);
   filter.Begin();
   // Rules on arguments come first: the first verdict on a call decides.
   filter.NoBareTruncate(SYS_open, 1);
   filter.NoBareTruncate(SYS_openat, 2);
-  filter.IfAnyBit(SYS_clone, 0, kForbiddenClone, Fail(EPERM));
-  filter.IfAny(SYS_prlimit64, 0, {0}, kAllow, Fail(EPERM));
-  filter.IfAny(SYS_fcntl, 1, {F_SETOWN, F_SETOWN_EX, F_SETSIG, F_NOTIFY, F_SETLEASE}, Fail(EPERM),
+  filter.IfAnyBit(SYS_clone, 0, kForbiddenClone, refusal);
+  filter.IfAny(SYS_prlimit64, 0, {0}, kAllow, refusal);
+  filter.IfAny(SYS_fcntl, 1, {F_SETOWN, F_SETOWN_EX, F_SETSIG, F_NOTIFY, F_SETLEASE}, refusal,
                kAllow);
   filter.IfAny(SYS_ioctl, 1, {TCGETS, FIONREAD, FIOCLEX, FIONCLEX, FIONBIO, TIOCGWINSZ}, kAllow,
                Fail(ENOTTY));
@@ -214,9 +217,10 @@ std::vector<sock_filter> MakeSeccompFilter() {
                {PR_SET_NAME, PR_GET_NAME, PR_SET_PDEATHSIG, PR_GET_PDEATHSIG, PR_SET_DUMPABLE,
                 PR_GET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_GET_NO_NEW_PRIVS, PR_SET_SECCOMP,
                 PR_GET_SECCOMP, PR_SET_VMA, PR_SET_CHILD_SUBREAPER},
-               kAllow, Fail(EPERM));
+               kAllow, refusal);
   for (const int call : kAllowed) filter.Verdict(call, kAllow);
   for (const int call : kDeadly) filter.Verdict(call, kKill);
+  filter.Verdict(SYS_fallocate, Fail(EOPNOTSUPP));
   for (const int call : kAbsent) filter.Verdict(call, Fail(ENOSYS));
   return filter.End();
 }

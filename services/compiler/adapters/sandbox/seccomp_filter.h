@@ -17,6 +17,7 @@ namespace kernelmill::compiler {
 // whose numbers have other meanings. Some calls depend on their arguments:
 //
 // clang-format off
+//   fallocate     fails with EOPNOTSUPP: it takes a disk's blocks faster than any bound is polled
 //   clone         no new namespaces, no CLONE_PARENT, CLONE_PTRACE or CLONE_UNTRACED. clone3, whose
 //                 arguments a filter cannot see, fails with ENOSYS; the C library then calls clone
 //   prlimit64     only for the caller: Linux lets a process set limits of its user's other processes
@@ -30,7 +31,11 @@ namespace kernelmill::compiler {
 //
 // setsid is forbidden, since the watcher finds descendants by their session. So are memfd_create,
 // System V segments and sockets: no bound counts their memory.
-std::vector<sock_filter> MakeSeccompFilter();
+//
+// A strict filter (kKills) kills where the usual one fails with EPERM, so that no code under it can
+// hide a refusal (sandbox.py).
+enum class Refused { kFails, kKills };
+std::vector<sock_filter> MakeSeccompFilter(Refused refused = Refused::kFails);
 
 }  // namespace kernelmill::compiler
 

@@ -21,8 +21,8 @@ constexpr uint32_t kAllow = SECCOMP_RET_ALLOW;
 constexpr uint32_t Fail(int error) { return SECCOMP_RET_ERRNO | static_cast<uint32_t>(error); }
 
 // Returns Linux's verdict on a call. Interprets the few BPF instructions that the filter uses.
-uint32_t Verdict(const seccomp_data& data) {
-  static const std::vector<sock_filter> program = MakeSeccompFilter();
+uint32_t Verdict(const seccomp_data& data, Refused refused = Refused::kFails) {
+  const std::vector<sock_filter> program = MakeSeccompFilter(refused);
   uint32_t accumulator = 0;
   for (size_t at = 0; at < program.size(); ++at) {
     const sock_filter& step = program[at];
@@ -66,6 +66,23 @@ uint32_t Call(int number, std::initializer_list<uint64_t> arguments = {},
 TEST(SeccompFilterTest, EveryNumberHasAVerdict) {
   for (int number = 0; number < 1000; ++number) Call(number);
   EXPECT_LT(MakeSeccompFilter().size(), BPF_MAXINSNS);
+}
+
+TEST(SeccompFilterTest, AStrictOneKillsWhatIsRefusedAndNothingElse) {
+  for (int number = 0; number < 500; ++number) {
+    for (const uint64_t argument : {uint64_t{0}, uint64_t{1}, ~uint64_t{0}}) {
+      seccomp_data data = {};
+      data.nr = number;
+      data.arch = AUDIT_ARCH_X86_64;
+      for (auto& value : data.args) value = argument;
+      const uint32_t usual = Verdict(data);
+      EXPECT_EQ(Verdict(data, Refused::kKills), usual == Fail(EPERM) ? kKill : usual) << number;
+    }
+  }
+}
+
+TEST(SeccompFilterTest, BlocksAreNotTakenWithoutWriting) {
+  EXPECT_EQ(Call(SYS_fallocate), Fail(EOPNOTSUPP));
 }
 
 TEST(SeccompFilterTest, OtherArchitecturesAreKilled) {

@@ -33,8 +33,6 @@ namespace {
 // Fields of /proc/PID/stat after the name, counted from 0 (proc(5) counts the name as 2).
 constexpr size_t kState = 0, kSession = 3, kThreads = 17, kResident = 21;
 
-bool IsWork(absl::string_view state) { return state == "R" || state == "D"; }
-
 // Reads the stat file of a process or a thread.
 bool ReadStat(const std::string& folder, pid_t session, SessionMember& member) {
   char line[1024];
@@ -57,6 +55,7 @@ void AddThreads(pid_t pid, pid_t session, SessionMember& member) {
     member.zombie = false;
     member.resident_bytes = thread.resident_bytes;
     member.works = member.works || thread.works;
+    member.waits = member.waits || thread.waits;
     if (member.works) return;
   }
 }
@@ -116,7 +115,8 @@ bool ParseStat(absl::string_view line, pid_t session, SessionMember& member) {
     return false;
   }
   member.zombie = fields[kState] == "Z" || fields[kState] == "X";
-  member.works = IsWork(fields[kState]);
+  member.works = fields[kState] == "R";
+  member.waits = fields[kState] == "D";
   member.resident_bytes = pages * ::sysconf(_SC_PAGESIZE);
   return true;
 }
@@ -145,6 +145,7 @@ SessionUsage ReadUsage(const std::vector<SessionMember>& members) {
     usage.tasks += member.tasks;
     usage.resident_bytes += member.resident_bytes;
     usage.works = usage.works || member.works;
+    usage.waits = usage.waits || member.waits;
   }
   return usage;
 }

@@ -18,7 +18,8 @@ namespace kernelmill::compiler {
 struct SessionMember {
   pid_t pid = 0;
   bool zombie = false;         // all its threads have ended
-  bool works = false;          // a thread runs, or waits for a processor or the disk
+  bool works = false;          // a thread runs, or waits for a processor
+  bool waits = false;          // a thread waits for the disk
   int tasks = 0;               // threads
   int64_t resident_bytes = 0;  // shared pages count in each process
 };
@@ -34,6 +35,7 @@ struct SessionUsage {
   int tasks = 0;
   int64_t resident_bytes = 0;
   bool works = false;
+  bool waits = false;
 };
 SessionUsage ReadUsage(const std::vector<SessionMember>& members);
 

@@ -15,6 +15,8 @@
 #include "absl/strings/str_join.h"
 #include "common/base/file.h"
 #include "services/compiler/adapters/sandbox/landlock.h"
+#include "services/compiler/adapters/sandbox/launch.h"
+#include "services/compiler/adapters/sandbox/policy.h"
 
 namespace kernelmill::compiler {
 namespace {
@@ -47,6 +49,14 @@ bool ShowsProcesses() {
   return shown;
 }
 
+// Waits for a child of fork. Returns whether it exits with 0.
+bool EndsWell(pid_t pid) {
+  int status = 1;
+  while (pid > 0 && ::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return pid > 0 && status == 0;
+}
+
 // Tries to change the user in a child process: root of a container may lack the capability.
 bool MayChangeUser() {
   if (::geteuid() != 0) return true;
@@ -58,13 +68,17 @@ bool MayChangeUser() {
                      ::syscall(SYS_setresuid, uid, uid, uid) == 0;
     ::_exit(may ? 0 : 1);
   }
-  int status = 1;
-  while (pid > 0 && ::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  return pid > 0 && status == 0;
+  return EndsWell(pid);
 }
 
 }  // namespace
+
+bool MayMountScratch(const std::string& folder) {
+  const PrivateScratch scratch = MakePrivateScratch(Policy().uid, SandboxLimits());
+  const pid_t pid = ::fork();
+  if (pid == 0) ::_exit(MountScratch(scratch, folder.c_str()) ? 0 : 1);
+  return EndsWell(pid);
+}
 
 // The basic idea: tries each feature instead of comparing kernel versions, because distributions
 // backport and containers forbid. A child process tries the calls that change a process.

@@ -19,6 +19,10 @@ struct SandboxSupport {
   bool change_user = false;  // not root, or root that may become another user
 };
 
+// Returns whether a process that this one forks may mount a file system on `folder` that no other
+// process sees. It forks once. Thread-safe.
+bool MayMountScratch(const std::string& folder);
+
 // Tries out each part. Forks twice for a moment. Thread-safe.
 SandboxSupport ProbeSandbox();
 

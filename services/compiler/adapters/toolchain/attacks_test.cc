@@ -44,8 +44,12 @@ void ExpectFate(const Attack& attack, const KernelReport& report) {
       EXPECT_TRUE(error == "no answer" || absl::StartsWith(error, "signal ")) << error;
       break;
     case Fate::kEnded:
-    case Fate::kOverrun:
       EXPECT_TRUE(absl::StartsWith(error, "limit: ")) << error;
+      break;
+    case Fate::kOverrun:
+      // A private scratch folder has no room left.
+      EXPECT_TRUE(absl::StartsWith(error, "limit: ") || absl::StartsWith(error, "sandbox: "))
+          << error;
       break;
     case Fate::kContained:
       // Its own record may show what it did to itself.
@@ -124,6 +128,85 @@ def large(x, y, out, n):
   ASSERT_TRUE(report.ok()) << report.status();
   ASSERT_EQ(report->targets.size(), 1);
   EXPECT_EQ(report->targets[0].result.status(), v1::COMPILE_STATUS_ERROR);
+}
+
+// Modules that hide what the sandbox refused, before a kernel that fails for another reason.
+constexpr absl::string_view kHidden[] = {
+    "try:\n    open('/etc/passwd')\nexcept OSError as e:\n    raise ValueError('no') from e\n",
+    "try:\n    open('/etc/passwd')\nexcept OSError:\n    raise ValueError('no') from None\n",
+    "import socket\ntry:\n    socket.socket()\nexcept OSError:\n    raise SystemExit('no')\n",
+    "import os\ntry:\n    os.fork()\nexcept OSError:\n    pass\nraise ValueError('no')\n",
+    "import os\ntry:\n    os.listdir('/etc')\nexcept OSError:\n    pass\n0 / 0\n",
+    "import os\ntry:\n    os.setsid()\nexcept OSError:\n    pass\nassert False\n",
+    "import os\ntry:\n    os.mkdir('/tmp/new')\nexcept OSError:\n    pass\n0 / 0\n",
+    "import os\nopen('a', 'w').close()\ntry:\n    os.remove('a')\nexcept OSError:\n    0 / 0\n",
+    "import subprocess\ntry:\n    subprocess.run(['id'])\nexcept Exception:\n    0 / 0\n",
+    "import ctypes\nif ctypes.CDLL(None).open(b'/etc/passwd', 0) < 0:\n    0 / 0\n",
+    "import ctypes\nif ctypes.CDLL(None).syscall(41, 1, 1, 0) < 0:\n    0 / 0\n",
+    "import threading\n"
+    "def work():\n    open('/etc/passwd')\n"
+    "thread = threading.Thread(target=work)\nthread.start()\nthread.join()\n0 / 0\n",
+    // flags that the kernel meets later
+    "try:\n    open('/etc/passwd')\nexcept OSError:\n    import triton.language as tl\n"
+    "    tl.load = None\n",
+    "import socket, sys\ntry:\n    socket.create_connection(('127.0.0.1', 1))\n"
+    "except OSError:\n    import triton\n    triton.jit = lambda f: None\n",
+    // a full scratch folder
+    "try:\n    for i in range(100):\n        open(str(i), 'wb').write(bytes(60 << 20))\n"
+    "except OSError:\n    pass\n0 / 0\n",
+};
+
+TEST_P(ToolchainAttacksTest, WhatHidesARefusalIsNotBlamedForIt) {
+  for (const absl::string_view hidden : kHidden) {
+    SCOPED_TRACE(hidden);
+    KernelJob job = AddJob(GetParam());
+    job.targets = {"cuda:90"};
+    job.module = absl::StrCat(hidden, job.module);
+    const auto report = compiler_->Compile(job);
+    ASSERT_TRUE(report.ok()) << report.status();
+    if (report->module_import.ok()) {
+      ASSERT_EQ(report->targets.size(), 1);
+      EXPECT_EQ(report->targets[0].result.stage(), "sandbox")
+          << report->targets[0].result.message();
+    } else {
+      EXPECT_TRUE(absl::StartsWith(report->module_import.error(), "sandbox: "))
+          << report->module_import.error();
+    }
+  }
+}
+
+// The kernel compiles.
+TEST_P(ToolchainAttacksTest, ARefusalThatHarmsNothingLeavesTheVerdict) {
+  KernelJob job = AddJob(GetParam());
+  job.targets = {"cuda:90"};
+  job.module = absl::StrCat(
+      "import socket\ntry:\n    socket.socket()\n    open('/etc/passwd')\nexcept OSError:\n    "
+      "pass\n",
+      job.module);
+  const auto report = compiler_->Compile(job);
+  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_EQ(report->targets.size(), 1);
+  EXPECT_EQ(report->targets[0].result.status(), v1::COMPILE_STATUS_OK)
+      << report->targets[0].result.message();
+}
+
+// A terminal, a page or a log would act on such characters.
+TEST_P(ToolchainAttacksTest, MessagesAreSpelledOut) {
+  KernelJob job = AddJob(GetParam());
+  job.targets = {"cuda:90"};
+  const std::string raise = "raise ValueError('\\x1b[31m \\u202e \\x07 \\x9b')\n";
+  job.module = absl::StrCat(raise, job.module);
+  const auto import = compiler_->Compile(job);
+  ASSERT_TRUE(import.ok()) << import.status();
+  EXPECT_EQ(import->module_import.error(), "ValueError: \\x1b[31m \\u202e \\x07 \\x9b");
+  job = AddJob(GetParam());
+  job.targets = {"cuda:90"};
+  absl::StrAppend(&job.module, "    tl.static_assert(False, '\\x1b[31m \\u202e')\n");
+  const auto compile = compiler_->Compile(job);
+  ASSERT_TRUE(compile.ok()) << compile.status();
+  ASSERT_EQ(compile->targets.size(), 1);
+  const std::string& message = compile->targets[0].result.message();
+  EXPECT_TRUE(absl::StrContains(message, "\\x1b[31m \\u202e")) << message;
 }
 
 // A forked process has a copy of all its parent's memory, including freed memory.

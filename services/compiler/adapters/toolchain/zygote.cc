@@ -1,6 +1,7 @@
 // The worker's side of the harness. Two channels carry lines of JSON: jobs to the zygote, reports
 // back. The report is parsed with suspicion: the process that wrote it ran next to untrusted code.
-// A report with a missing field, a wrong type or too long a text is refused as a whole.
+// A report with a missing field, a wrong type or too long a text is refused as a whole. Control
+// characters and the like are spelled out here, before anything has the texts.
 //
 // Three limits nest: the harness bounds processor time and wall time of each child, the watcher
 // bounds sleep and the totals of the process, and the waits here, which are the longest, catch a
@@ -27,6 +28,7 @@
 #include "absl/time/clock.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/text/safe_text.h"
 #include "nlohmann/json.hpp"
 
 namespace kernelmill::compiler {
@@ -152,7 +154,7 @@ bool ReadCompiled(const Json& value, const KernelJob& job, TargetReport& report)
   if (static_cast<int>(values.size()) != constexprs.size()) return false;
   for (int i = 0; i < constexprs.size(); ++i) {
     if (!IsPair(values[i]) || values[i][0] != constexprs[i].name()) return false;
-    constexprs[i].set_value(values[i][1].get<std::string>());
+    constexprs[i].set_value(SafeText(values[i][1].get<std::string>()));
   }
   return row.ok();
 }
@@ -175,7 +177,7 @@ bool ReadTarget(const Json& value, const KernelJob& job, const std::string& targ
   }
   report.result.set_status(v1::COMPILE_STATUS_ERROR);
   report.result.set_stage(row.Text("stage", 16));
-  report.result.set_message(row.Text("message", kMessageBytes));
+  report.result.set_message(SafeText(row.Text("message", kMessageBytes)));
   report.result.set_line(row.Number("line"));
   return row.ok() && status == "error";
 }
@@ -187,7 +189,7 @@ bool ReadReport(const Json& value, const KernelJob& job, KernelReport& report) {
   Row imported(value["import"]);
   report.module_import.set_toolchain(job.toolchain);
   report.module_import.set_ok(imported.Flag("ok"));
-  report.module_import.set_error(imported.Text("error", kImportBytes));
+  report.module_import.set_error(SafeText(imported.Text("error", kImportBytes)));
   report.module_import.set_line(imported.Number("line"));
   const Json& targets = all.List("targets");
   if (!all.ok() || !imported.ok()) return false;
@@ -282,7 +284,10 @@ absl::Status Wait(int fd, short events, absl::Time until) {
 KernelReport MakeLimitReport(const KernelJob& job, const Ending& ending) {
   KernelReport report;
   report.module_import.set_toolchain(job.toolchain);
-  report.module_import.set_error(absl::StrCat("limit: too much of ", GetName(ending.reason)));
+  // Others may keep the disk busy.
+  const bool machine = ending.reason == EndReason::kDisk;
+  report.module_import.set_error(
+      absl::StrCat(machine ? "clock: " : "limit: ", "too much of ", GetName(ending.reason)));
   return report;
 }
 

@@ -5,10 +5,14 @@ import time
 
 
 def overrun_disk():
-    for number in range(40):
-        file = os.open(f"large-{number}", os.O_WRONLY | os.O_CREAT)
-        os.posix_fallocate(file, 0, 60 << 20)
-        os.close(file)
+    def fill(thread):
+        for number in range(40):
+            file = os.open(f"large-{thread}-{number}", os.O_RDWR | os.O_CREAT)
+            os.posix_fallocate(file, 0, 60 << 20)
+            os.close(file)
+    for thread in range(15):
+        threading.Thread(target=fill, args=(thread,)).start()
+    fill(15)
     time.sleep(1000)
 
 

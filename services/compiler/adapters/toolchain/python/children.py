@@ -2,8 +2,8 @@
 
 Processor time and memory are bounded. The same work takes up to half as much processor time again on a busy machine. So
 backend.py bounds forms by size first, and the bound of time is only for work that does not end. The watcher
-(ConfinedProcess::BeginWork) ends a child that sleeps. Wall time is bounded too, with a limit that a busy machine does not
-reach. Faults of the machine raise MachineFault and never enter a report.
+(ConfinedProcess::BeginWork) ends a child that sleeps or waits for the disk. Wall time is bounded too, with a limit that a busy
+machine hardly reaches, and which blames no kernel. Faults of the machine raise MachineFault and never enter a report.
 """
 import json
 import os
@@ -13,7 +13,7 @@ import signal
 from kernelmill_harness import messages, sandbox
 
 
-WALL_FACTOR = 40
+WALL_FACTOR = 10
 FRONTEND_MEMORY, BACKEND_MEMORY = 3 << 30, 4 << 30
 FRONTEND_FILES, BACKEND_FILES = 64 << 20, 256 << 20
 OUT_OF_MEMORY = re.compile(r"out of memory|bad_alloc|MemoryError", re.IGNORECASE)
@@ -27,12 +27,18 @@ class Killed(MachineFault):
     """The machine killed a child: it has too little memory, for this kernel or for its other work."""
 
 
-class Frontend:
-    """Child A, which loads the module and answers requests. It may not run programs."""
+class Refused(Exception):
+    """The sandbox refused something to a strict child, and ended it."""
 
-    def __init__(self, main, job, target, answer_bytes):
+
+class Frontend:
+    """Child A, which loads the module and answers requests. It may not run programs. If it is `strict`, an answer that it does not
+    give since something was refused raises Refused."""
+
+    def __init__(self, main, job, target, answer_bytes, strict):
         self._seconds = job["max_seconds"]
-        layer = sandbox.Layer(execute=False, seconds=self._seconds * WALL_FACTOR, cpu_seconds=self._seconds,
+        self._strict = strict
+        layer = sandbox.Layer(execute=False, strict=strict, seconds=self._seconds * WALL_FACTOR, cpu_seconds=self._seconds,
                               memory_bytes=FRONTEND_MEMORY, file_bytes=FRONTEND_FILES, answer_bytes=answer_bytes)
 
         def work(channel):
@@ -55,7 +61,14 @@ class Frontend:
 
     def answer(self):
         """Returns its next answer, or {"stage", "died"} if it cannot answer any more."""
-        return _object(self._child.answer(), self._seconds)
+        outcome = self._child.answer()
+        if self._strict and outcome.kind == "forbidden":
+            raise Refused
+        return _object(outcome, self._seconds)
+
+    def full(self):
+        """Returns True if it has filled its scratch folder."""
+        return self._child.full()
 
 
 def call(work, seconds, max_seconds, answer_bytes):
@@ -71,7 +84,10 @@ def call(work, seconds, max_seconds, answer_bytes):
 
     layer = sandbox.Layer(execute=True, seconds=seconds * WALL_FACTOR, cpu_seconds=seconds,
                           memory_bytes=BACKEND_MEMORY, file_bytes=BACKEND_FILES, answer_bytes=answer_bytes)
-    report = _object(sandbox.run(run, layer), max_seconds)
+    outcome = sandbox.run(run, layer)
+    report = _object(outcome, max_seconds)
+    if outcome.full and report.get("status") != "ok":
+        return {"stage": "sandbox", "died": "the scratch folder is full"}
     if "machine" in report:
         raise (Killed if report.get("killed") else MachineFault)(report["machine"])
     return report
@@ -107,7 +123,7 @@ def death(outcome, seconds):
     said = {
         "garbled": ("sandbox", "the module answered in the harness's place"),
         "forbidden": ("sandbox", "a system call that is forbidden"),
-        "time": ("limit", f"no answer in {seconds * WALL_FACTOR} s"),
+        "time": ("clock", f"no answer in {seconds * WALL_FACTOR} s"),
         "cpu": ("limit", f"more than {seconds} s of processor time"),
         "output": ("limit", "the answer or a file is too large"),
         "memory": ("limit", "not enough memory"),

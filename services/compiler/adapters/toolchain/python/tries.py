@@ -5,7 +5,7 @@ import re
 
 LARGE_TENSOR = 1 << 16  # elements: no launched tile has more
 TENSOR = re.compile(r"tensor<(\d+(?:x\d+)*)x")
-STAGES = ("import", "limit", "sandbox", "frontend", "passes", "assembler")  # in the order of progress
+STAGES = ("import", "clock", "limit", "sandbox", "frontend", "passes", "assembler")  # in the order of progress
 
 
 class Tries:
@@ -46,7 +46,7 @@ class Tries:
             return
         if self._furthest is None or STAGES.index(report["stage"]) > STAGES.index(self._furthest["stage"]):
             self._furthest = report
-        if report["stage"] == "limit":
+        if report["stage"] in ("limit", "clock"):
             left = [] if self._limited is not None else [place for place in self._waiting if self._tries[place]["small"]]
             self._limited, self._waiting, self._put_off = self._limited or report, left, []
 
