@@ -82,6 +82,7 @@ class KernelCompiler {
     job.toolchain = toolchain.name();
     job.module = kernel_.module();
     job.function = kernel_.name();
+    job.source = kernel_.source();
     job.gluon = kernel_.dsl() == v1::DSL_GLUON;
     job.targets.assign(params_.targets().begin(), params_.targets().end());
     for (const v1::KernelSignature& signature : inference_.tries)

@@ -24,6 +24,7 @@ struct KernelJob {
   std::string toolchain;  // its name
   std::string module;     // Kernel.module
   std::string function;   // Kernel.name, a name of the module
+  std::string source;     // Kernel.source, to tell functions of that name apart; may be empty
   bool gluon = false;
   std::vector<std::string> targets;  // "cuda:90", "hip:gfx942"
   std::vector<Try> tries;  // may be empty: then the module is loaded, and nothing is compiled

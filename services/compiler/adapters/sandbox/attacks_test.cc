@@ -145,6 +145,7 @@ bool CameAsItMust(const Attack& attack, const std::string& text) {
     case Fate::kContained:
       return text == "False contained";
     case Fate::kOverrun:
+    case Fate::kForged:
       return false;
   }
   return false;

@@ -221,6 +221,7 @@ class Child:
         self._words = scratch.nameless_file(self._folder + ".words")
         self._answers, answers = os.pipe()
         requests, self._requests = os.pipe()
+        os.set_blocking(self._requests, False)
         parent, self._seconds = os.getpid(), layer.seconds  # the rest of its wall time
         try:
             self._pid = os.fork()
@@ -247,11 +248,18 @@ class Child:
         scratch.clear_folder(self._folder)
 
     def ask(self, request):
-        """Sends a line to Channel.requests."""
+        """Sends a line to Channel.requests. A child that leaves no room for it has not read its requests, and is ended."""
+        if self._outcome is not None:
+            return
+        line = request + b"\n"
         try:
-            os.write(self._requests, request + b"\n")
+            sent = os.write(self._requests, line)
+        except BlockingIOError:
+            sent = 0
         except BrokenPipeError:
-            pass
+            return
+        if sent < len(line):
+            self._end("garbled", b"", 0)
 
     def answer(self):
         """Returns its next answer, as Outcome("ok"). Any other outcome ends the child, and later calls return it again."""

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "gtest/gtest.h"
 #include "services/compiler/adapters/toolchain/testing/toolchain_fixture.h"
 
@@ -52,6 +53,7 @@ void ExpectFate(const Attack& attack, const KernelReport& report) {
           << error;
       break;
     case Fate::kContained:
+    case Fate::kForged:
       // Its own record may show what it did to itself.
       return;
   }
@@ -130,6 +132,151 @@ def large(x, y, out, n):
   EXPECT_EQ(report->targets[0].result.status(), v1::COMPILE_STATUS_ERROR);
 }
 
+// A kernel that does not compile.
+constexpr absl::string_view kBad = R"(
+@triton.jit
+def add(x, y, out, n, BLOCK: tl.constexpr):
+    tl.store(out, tl.no_such_function(x))
+)";
+
+void ExpectNotOk(Compiler& compiler, const KernelJob& job) {
+  const auto report = compiler.Compile(job);
+  ASSERT_TRUE(report.ok()) << report.status();
+  for (const TargetReport& target : report->targets)
+    EXPECT_NE(target.result.status(), v1::COMPILE_STATUS_OK);
+}
+
+TEST_P(ToolchainAttacksTest, NoVerdictIsForged) {
+  KernelJob job = AddJob(GetParam());
+  job.targets = {"cuda:90"};
+  for (const Attack& attack : ListAttacks("forge", "")) {
+    SCOPED_TRACE(attack.name);
+    job.max_seconds = 20;
+    job.module =
+        absl::StrCat(attack.module, attack.name, "(None)\n", kBad, "\n", attack.name, "(add)\n");
+    ExpectNotOk(*compiler_, job);
+  }
+}
+
+// The kernel's own text, which Triton's frontend interprets, reaches for Python.
+TEST_P(ToolchainAttacksTest, AKernelsTextIsKeptWithinTriton) {
+  constexpr absl::string_view kPatch =
+      "\"import triton.language as tl; tl.no_such_function = tl.load\"";
+  for (const std::string& reach : {
+           absl::StrCat("tl.core.builtins.exec(", kPatch, ")"),
+           absl::StrCat("getattr(tl.core, 'builtins').exec(", kPatch, ")"),
+           absl::StrCat("tl.load.__globals__['builtins'].exec(", kPatch, ")"),
+           absl::StrCat("getattr(tl.load, '__globals__')['builtins'].exec(", kPatch, ")"),
+           absl::StrCat("tl.core.inspect.sys.modules['builtins'].exec(", kPatch, ")"),
+           absl::StrCat("helper(", kPatch, ")"),
+           std::string("forged(x)"),
+           std::string("evaluated()"),
+           std::string("python.fn()"),
+           std::string("getattr(python, 'fn')()"),
+           std::string("with python.fn():\n        pass"),
+           std::string("with closing.fn():\n        pass"),
+       }) {
+    SCOPED_TRACE(reach);
+    KernelJob job = AddJob(GetParam());
+    job.targets = {"cuda:90"};
+    job.module = absl::StrCat(R"(
+import triton
+import triton.language as tl
+
+helper = exec
+
+@tl.core.builtin
+def forged(x, _semantic=None):
+    tl.no_such_function = tl.load
+    return None
+
+@triton.constexpr_function
+def evaluated():
+    tl.no_such_function = tl.load
+    return 1
+
+@triton.jit
+def python(_semantic=None):
+    import triton.language
+    triton.language.no_such_function = triton.language.load
+
+@triton.constexpr_function
+def closing(_semantic=None):
+    import triton.language
+    triton.language.no_such_function = triton.language.load
+
+@triton.jit
+def add(x, y, out, n, BLOCK: tl.constexpr):
+    )",
+                              reach, "\n    tl.store(out, tl.no_such_function(x))\n");
+    ExpectNotOk(*compiler_, job);
+  }
+}
+
+// A name with two functions means the one of the record.
+TEST_P(ToolchainAttacksTest, TheVerdictIsOfTheRecordsText) {
+  KernelJob job = AddJob(GetParam());
+  job.targets = {"cuda:90"};
+  job.source = std::string(absl::StripPrefix(kBad, "\n"));
+  absl::StrAppend(&job.module, "\ngood = add\n", kBad, "\nadd = good\n");
+  ExpectNotOk(*compiler_, job);
+}
+
+// Values of the module that compilers need cross all the same.
+TEST_P(ToolchainAttacksTest, WhatAKernelUsesOfItsModuleIsKnown) {
+  KernelJob job = AddJob(GetParam());
+  job.targets = {"cuda:90"};
+  job.module = R"(
+import math
+import torch
+import triton
+import triton.language as tl
+from triton.language.extra import libdevice
+from triton.language import float32 as f32
+
+SIZE = tl.constexpr(4)
+NAMES = tl.constexpr(("a", "b"))
+SMALL = tl.constexpr(-math.inf)
+TYPE = tl.constexpr(torch.float32)
+LOAD = tl.load
+
+@triton.constexpr_function
+def twice(n, by=2):
+    return n * by
+
+def make(by):
+    @triton.jit
+    def scaled(x, k: tl.constexpr = SIZE):
+        return x * by * k
+    return scaled
+
+scaled = make(tl.constexpr(3))
+
+@triton.jit(noinline=True)
+def scalar(n):
+    return n + 1
+
+@triton.jit
+def helper(x, name: tl.constexpr):
+    if name == NAMES[0]:
+        return libdevice.exp(x)
+    return tl.maximum(x, SMALL)
+
+@triton.autotune([triton.Config({"BLOCK": 128})], key=[])
+@triton.jit
+def add(x, y, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    m = i < scalar(n)
+    v = scaled(LOAD(x + i, m).to(f32)) + twice(SIZE) + triton.cdiv(BLOCK, 3)
+    tl.store(out + i, helper(v, "a") + helper(v, "b"), m)
+)";
+  const auto report = compiler_->Compile(job);
+  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_EQ(report->targets.size(), 1) << report->module_import.error();
+  EXPECT_EQ(report->targets[0].result.status(), v1::COMPILE_STATUS_OK)
+      << report->targets[0].result.message();
+}
+
 // Modules that hide what the sandbox refused, before a kernel that fails for another reason.
 constexpr absl::string_view kHidden[] = {
     "try:\n    open('/etc/passwd')\nexcept OSError as e:\n    raise ValueError('no') from e\n",
@@ -147,8 +294,6 @@ constexpr absl::string_view kHidden[] = {
     "def work():\n    open('/etc/passwd')\n"
     "thread = threading.Thread(target=work)\nthread.start()\nthread.join()\n0 / 0\n",
     // flags that the kernel meets later
-    "try:\n    open('/etc/passwd')\nexcept OSError:\n    import triton.language as tl\n"
-    "    tl.load = None\n",
     "import socket, sys\ntry:\n    socket.create_connection(('127.0.0.1', 1))\n"
     "except OSError:\n    import triton\n    triton.jit = lambda f: None\n",
     // a full scratch folder

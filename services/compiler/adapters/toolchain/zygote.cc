@@ -217,6 +217,7 @@ std::string JobLine(const KernelJob& job) {
   for (const Try& attempt : job.tries) tries.push_back(TryJson(attempt));
   return Line({{"module", job.module},
                {"function", job.function},
+               {"source", job.source},
                {"gluon", job.gluon},
                {"targets", job.targets},
                {"tries", tries},

@@ -39,11 +39,9 @@ struct Prefix {
   absl::string_view name;
   Fate fate;
 };
-constexpr Prefix kPrefixes[] = {{"refused_", Fate::kRefused},
-                                {"silenced_", Fate::kSilenced},
-                                {"ended_", Fate::kEnded},
-                                {"overrun_", Fate::kOverrun},
-                                {"contained_", Fate::kContained}};
+constexpr Prefix kPrefixes[] = {{"refused_", Fate::kRefused},     {"silenced_", Fate::kSilenced},
+                                {"ended_", Fate::kEnded},         {"overrun_", Fate::kOverrun},
+                                {"contained_", Fate::kContained}, {"forged_", Fate::kForged}};
 
 std::string Read(absl::string_view file) {
   absl::StatusOr<std::string> text = ReadFile(absl::StrCat(KM_ATTACKS, "/", file, ".py"), 1 << 20);
@@ -62,7 +60,10 @@ std::vector<Attack> ListAttacks(absl::string_view file, const std::string& victi
     const std::string name(line.substr(0, line.find('(')));
     for (const Prefix& prefix : kPrefixes) {
       if (!absl::StartsWith(name, prefix.name)) continue;
-      attacks.push_back({name, absl::StrCat(text, "\n\n", name, "()\n"), prefix.fate});
+      attacks.push_back({name,
+                         prefix.fate == Fate::kForged ? absl::StrCat(text, "\n\n")
+                                                      : absl::StrCat(text, "\n\n", name, "()\n"),
+                         prefix.fate});
     }
   }
   return attacks;

@@ -21,19 +21,21 @@ enum class Fate {
   kEnded,      // a bound ends its process
   kOverrun,    // a bound ends the whole confined process
   kContained,  // it succeeds, but affects only itself
+  kForged,     // it must not make a kernel compile that does not
 };
 
 // An attack: a function of a Python file beside this header.
 struct Attack {
-  std::string name;    // "refused_tcp"
-  std::string module;  // a module that attacks when it is loaded
+  std::string name;  // "refused_tcp"
+  // A module that attacks when it is loaded; of kForged, the functions alone.
+  std::string module;
   Fate fate;
 };
 
 // Lists the attacks of a file ("network"). `victim` (Victim::Description) goes before each of them.
 std::vector<Attack> ListAttacks(absl::string_view file, const std::string& victim);
 
-// Lists all files, by name.
+// Lists all files, by name, but "forge", whose attacks are on Triton.
 std::vector<std::string> AttackFiles();
 
 // The things that attacks try to harm: servers that wait for connections, a world-writable file and

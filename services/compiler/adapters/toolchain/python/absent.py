@@ -15,6 +15,7 @@ import ast
 import importlib
 import importlib.abc
 import importlib.machinery
+import importlib.util
 import sys
 import types
 
@@ -206,6 +207,25 @@ def guarded_packages(text):
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return set()
     return guarded - plain - {"torch", "triton"}
+
+
+def would_be_absent(name):
+    """Returns True if an import of the module gives a stand-in. Imports nothing."""
+    package = str(name).partition(".")[0]
+    loaded = sys.modules.get(package)
+    if package in sys.stdlib_module_names or (loaded is not None and not is_absent(loaded)):
+        return False
+    spec = importlib.util.find_spec(package) if loaded is None else None
+    return loaded is not None or (spec is not None and isinstance(spec.loader, Finder))
+
+
+def find_name(value):
+    """Returns (module, name) of a value that absent modules have, or None."""
+    return next(((module, name) for module, table in _names.items() for name, each in table.items() if each is value), None)
+
+
+def named(module, name):
+    return _names[module][name]
 
 
 def install(text, names):

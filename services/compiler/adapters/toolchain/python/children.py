@@ -1,4 +1,4 @@
-"""The two children that a target needs, confined by sandbox.py, and the report of a child that does not answer.
+"""The children that a target needs, confined by sandbox.py, and the report of a child that does not answer.
 
 Processor time and memory are bounded. The same work takes up to half as much processor time again on a busy machine. So
 backend.py bounds forms by size first, and the bound of time is only for work that does not end. The watcher
@@ -32,20 +32,20 @@ class Refused(Exception):
 
 
 class Frontend:
-    """Child A, which loads the module and answers requests. It may not run programs. If it is `strict`, an answer that it does not
-    give since something was refused raises Refused."""
+    """Child A or L. A runs the module; neither may run programs. If it is `strict`, an answer that it does not give since something
+    was refused raises Refused."""
 
-    def __init__(self, main, job, target, answer_bytes, strict):
+    def __init__(self, work, job, seconds, answer_bytes, strict=False):
         self._seconds = job["max_seconds"]
         self._strict = strict
-        layer = sandbox.Layer(execute=False, strict=strict, seconds=self._seconds * WALL_FACTOR, cpu_seconds=self._seconds,
+        layer = sandbox.Layer(execute=False, strict=strict, seconds=seconds * WALL_FACTOR, cpu_seconds=seconds,
                               memory_bytes=FRONTEND_MEMORY, file_bytes=FRONTEND_FILES, answer_bytes=answer_bytes)
 
-        def work(channel):
+        def settled(channel):
             _settle()
-            main(channel, job, target)
+            work(channel)
 
-        self._child = sandbox.Child(work, layer)
+        self._child = sandbox.Child(settled, layer)
 
     def __enter__(self):
         return self
@@ -56,8 +56,8 @@ class Frontend:
     def seconds(self):
         return self._child.cpu_seconds()
 
-    def ask(self, place):
-        self._child.ask(str(place).encode())
+    def ask(self, request):
+        self._child.ask(json.dumps(request).encode())
 
     def answer(self):
         """Returns its next answer, or {"stage", "died"} if it cannot answer any more."""

@@ -1,29 +1,24 @@
-"""Child A: loads an untrusted module and turns its kernel into Triton's IR, as text, by Triton's own frontend.
+"""Child A: loads an untrusted module and says what its kernels need of it, as plain data.
 
-All its answers are untrusted, since the module's code runs in the same process.
+All its answers are untrusted, since the module's code runs in the same process. lowering.py believes them where they are values
+that the module may choose, and takes all code from the module's text.
 """
 import ast
 import errno
 import json
 import linecache
 import os
-import re
 import sys
 import types
 
 import triton
-from triton._C.libtriton import ir
-from triton.compiler import ASTSource
-from triton.compiler.compiler import make_backend
 from triton.compiler.errors import CompilationError
 from triton.runtime.jit import JITFunction
 
-from kernelmill_harness import absent, device, messages, sandbox, torch_names
+from kernelmill_harness import absent, device, messages, plain, sandbox, torch_names
+from kernelmill_harness.plain import FILE, MODULE
 
 
-MODULE = "kernel"
-FILE = "kernel.py"  # not a real file: its lines are in linecache
-REPR_BYTES = 4000
 # Attributes in which wrappers keep the wrapped function: Triton's own, functools.wraps, other caches and tracers.
 WRAPPED = ("fn", "__wrapped__", "jit_function", "func", "kernel")
 
@@ -36,11 +31,16 @@ class Refused(Exception):
         self.stage, self.message, self.line = stage, message, line
 
 
-def load(text, target):
-    """Loads the module. Returns its namespace, and raises the module's exceptions."""
+def prepare(text, target):
+    """Makes this process look to a module as the target's machine with the module's file."""
     absent.install(text, torch_names.names(target))
     device.pretend(target)
     linecache.cache[FILE] = (len(text), None, text.splitlines(True), FILE)
+
+
+def load(text, target):
+    """Loads the module. Returns its namespace, and raises the module's exceptions."""
+    prepare(text, target)
     module = types.ModuleType(MODULE)
     module.__file__ = FILE
     sys.modules[MODULE] = module
@@ -111,81 +111,6 @@ def evaluate(constexprs, namespace):
     return args
 
 
-def parse_type(text):
-    """Returns a type as Triton takes it: "(*fp32, i32)" becomes a tuple."""
-    return tuple(text[1:-1].split(", ")) if text.startswith("(") else text
-
-
-def make_source(kernel, attempt, namespace, gluon):
-    """Returns Triton's source object for a kernel with a try's signature, and the values of its constexprs."""
-    values = evaluate(attempt["constexprs"], namespace)
-    known = {name: (type_, divisible) for name, type_, divisible in attempt["types"]}
-    signature, attributes = {}, {}
-    for i, name in enumerate(kernel.arg_names):
-        if name in values:
-            signature[name] = "constexpr"
-        elif name in known:
-            signature[name], divisible = parse_type(known[name][0]), known[name][1]
-            places = [(i, j) for j in range(len(signature[name]))] if isinstance(signature[name], tuple) else [(i,)]
-            if divisible:
-                attributes.update({place: [["tt.divisibility", 16]] for place in places})
-        else:
-            raise Refused("frontend", f"neither a type nor a value for {name}")
-    kind = ASTSource
-    if gluon:
-        from triton.experimental.gluon._runtime import GluonASTSource as kind
-    constexprs = {(i,): values[name] for i, name in enumerate(kernel.arg_names) if name in values}
-    return kind(kernel, signature, constexprs, attributes), values
-
-
-def read_options(attempt):
-    """Returns options as Triton takes them: Python's literals, and words."""
-    options = {}
-    for name, value in attempt["options"]:
-        try:
-            options[name] = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
-            options[name] = value
-    return options
-
-
-def lower(source, attempt, target):
-    """Returns the IR that the frontend makes, the input of the backend's first pass."""
-    gpu = device.gpu_target(target)
-    backend = make_backend(gpu)
-    options = backend.parse_options(dict(read_options(attempt), **source.parse_options()))
-    context = ir.context()
-    ir.load_dialects(context)
-    backend.load_dialects(context)
-    source.hash()  # as in triton.compile: it refuses kernels that refer to forbidden globals
-    return str(source.make_ir(gpu, options, backend.get_codegen_implementation(options), backend.get_module_map(), context))
-
-
-class Lines:
-    """The first line of each of the module's device functions, to turn Triton's line numbers into the module's."""
-
-    def __init__(self, namespace):
-        self.first = {}
-        for value in list(namespace.values()):
-            try:
-                function = unwrap(value)
-                if function is None or function.fn.__code__.co_filename != FILE:
-                    continue
-                before = re.search(r"^[ \t]*def\s", "".join(function.raw_src), re.MULTILINE)
-                skipped = "".join(function.raw_src)[:before.start()].count("\n") if before else 0
-                self.first[function.src] = function.starting_line_number + skipped
-            except Exception:  # pylint: disable=broad-except
-                continue
-
-    def find(self, error):
-        """Returns the innermost line of the module that an error of the frontend names."""
-        line = 0
-        for link in chain(error):
-            if isinstance(link, CompilationError) and link.src in self.first:
-                line = self.first[link.src] + getattr(link.node, "lineno", 1) - 1
-        return line or find_line(error)
-
-
 def chain(error):
     links = []
     while error is not None and len(links) < 50:
@@ -215,21 +140,42 @@ def find_stage(error, stage):
     return stage
 
 
-def frontend(namespace, lines, kernel, attempt, job, target):
-    begin = messages.diagnostics_end()
-    try:
-        source, values = make_source(kernel, attempt, namespace, job["gluon"])
-        text = lower(source, attempt, target)
-    except Refused:
-        raise
-    except Exception as error:  # pylint: disable=broad-except
-        message = messages.diagnostic(said(error), begin)
-        raise Refused(find_stage(error, "frontend"), message, lines.find(error)) from None
-    return {"ir": text, "constexprs": [[name, messages.clean(repr(value), REPR_BYTES)] for name, value in values.items()]}
+class Tries:
+    """Describes what each try needs of the module, as plain data."""
+
+    def __init__(self, namespace, job):
+        self._namespace, self._job = namespace, job
+        self._nodes = plain.definitions(ast.parse(job["module"]))
+        self._describer = None
+
+    def describe(self, attempt):
+        """Returns the kernel, the values of the constexprs, and all that the kernel's functions name."""
+        kernel = find(self._namespace, self._job["function"], self._job["gluon"])
+        values = evaluate(attempt["constexprs"], self._namespace)
+        self._describer = describer = plain.Describer()
+        data = {"kernel": describer.describe(kernel), "globals": {}, "functions": describer.rows,
+                "constexprs": [[name, describer.describe(value)] for name, value in values.items()]}
+        if data["kernel"][0] != "function":
+            raise Refused("frontend", f"{self._job['function']} is no kernel of the module's text")
+        done = 0
+        while done < len(describer.rows):  # which grow
+            row = describer.rows[done]
+            done += 1
+            for name in sorted(plain.names_used(self._nodes[(row["name"], row["line"])])):
+                if name in self._namespace and name not in data["globals"]:
+                    data["globals"][name] = describer.describe(self._namespace[name])
+        return data
+
+    def call(self, place, args, kwargs):
+        """Calls a constexpr function of the last try. Returns its result as data."""
+        build = plain.Local(self._describer.functions).build
+        function = self._describer.functions[place].fn
+        return self._describer.describe(function(*map(build, args), **{name: build(each) for name, each in kwargs.items()}))
 
 
 def main(channel, job, target):
-    """Loads the module, then answers each request (the index of a try) with its IR, as objects of JSON."""
+    """Loads the module, then answers requests, all as objects of JSON: {"try": index} with what the try needs (plain.py), and
+    {"call": [place, args, kwargs]} with the result of a constexpr function."""
     sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # pylint: disable=consider-using-with
 
     def answer(value):
@@ -242,12 +188,16 @@ def main(channel, job, target):
                            "error": messages.clean(messages.format_exception(error), messages.IMPORT_BYTES)}})
         return
     answer({"import": {"ok": True}})
-    lines = Lines(namespace)
+    tries = Tries(namespace, job)
     for request in channel.requests():
         try:
-            kernel = find(namespace, job["function"], job["gluon"])
-            answer(frontend(namespace, lines, kernel, job["tries"][int(request)], job, target))
+            request = json.loads(request)
+            if "call" in request:
+                answer({"value": tries.call(*request["call"])})
+            else:
+                answer(tries.describe(job["tries"][request["try"]]))
         except Refused as refused:
             answer({"stage": refused.stage, "message": messages.clean(refused.message), "line": refused.line})
         except BaseException as error:  # pylint: disable=broad-except
-            answer({"stage": "frontend", "message": messages.clean(messages.format_exception(error)), "line": find_line(error)})
+            answer({"stage": find_stage(error, "frontend"), "message": messages.clean(messages.format_exception(error)),
+                    "line": find_line(error)})

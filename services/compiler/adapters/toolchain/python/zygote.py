@@ -2,9 +2,10 @@
 
 Lines of JSON: a job, then its report. The zygote reads none of them: a child has a copy of all its parent's memory, including
 freed memory, and would find earlier kernels there. So the zygote forks a server for each job. The server runs only our code and
-Triton's. For each target of the job it forks A (frontend.py), which loads the module and returns IR, and for each IR it forks B
-(backend.py), which compiles it and reports. Both are confined (sandbox.py). Only the server writes reports. The answers of A are
-untrusted and enter a report as text of bounded size.
+Triton's. For each target of the job it forks A (frontend.py), which loads the module and tells in plain data what a try needs of
+it. For each try it forks L (lowering.py), which makes IR of the data and the module's text, and B (backend.py), which compiles the
+IR and reports. All are confined (sandbox.py). Only the server writes reports. The answers of A are untrusted: they never say that a
+kernel compiles, and enter a report as text of bounded size. L and B run no code of the module.
 """
 import json
 import math
@@ -13,11 +14,12 @@ import re
 import select
 import traceback
 
-from kernelmill_harness import backend, children, device, frontend, messages, sandbox, tries
+from kernelmill_harness import backend, children, device, frontend, lowering, messages, sandbox, tries
 
 
 IR_BYTES = 16 << 20      # an answer of A; as objects of Python it takes twenty times as much here
 REPORT_BYTES = 24 << 20  # one target; zygote.cc bounds all together
+DATA = {"kernel": list, "constexprs": list, "globals": dict, "functions": list}  # in A's answer to a try
 OURS = ("clock", "limit", "sandbox")  # stages of what the sandbox caused, before the error of an import
 TYPED = re.compile(f"^(?:{'|'.join(OURS)}): ")
 
@@ -52,7 +54,7 @@ def target_report(job, target, strict):
 
 def try_target(job, target, strict):
     """Returns the import's row and the report of a target."""
-    with children.Frontend(frontend.main, job, target, IR_BYTES, strict) as child:
+    with children.Frontend(lambda channel: frontend.main(channel, job, target), job, job["max_seconds"], IR_BYTES, strict) as child:
         said = child.answer()
         loaded = import_row(said)
         if not loaded["ok"]:
@@ -62,15 +64,35 @@ def try_target(job, target, strict):
                             "message": loaded["error"], "line": loaded["line"]}
         made = tries.Tries(job["tries"], device.shared_bytes(target))
         while (i := made.next()) is not None:
-            child.ask(i)
-            said_of_try = child.answer()
+            said_of_try, seconds = lowered(child, job, target, i)
             if not made.puts_off(i, said_of_try):
-                made.add({"target": target, "attempt": i,
-                          **try_report(said_of_try, child.seconds(), job, target, job["tries"][i])})
+                made.add({"target": target, "attempt": i, **try_report(said_of_try, seconds, job, target, job["tries"][i])})
         report = made.report()
         if report is not None and report["status"] != "ok" and (not strict or child.full()):
             report = {**report, "stage": "sandbox"}
         return loaded, report
+
+
+def lowered(loader, job, target, i):
+    """Returns the IR of a try or the reason why it has none, and the processor time of A and L.
+
+    A tells what the try needs of the module, L makes the IR of that and of the module's text."""
+    loader.ask({"try": i})
+    said = loader.answer()
+    if not all(isinstance(said.get(name), kind) for name, kind in DATA.items()):
+        said = {name: said[name] for name in ("died", "stage", "message", "line") if name in said}
+        return said, loader.seconds()
+    left = max(1, math.ceil(job["max_seconds"] - loader.seconds()))
+    with children.Frontend(lambda channel: lowering.main(channel, job, target, job["tries"][i], said), job, left, IR_BYTES) as child:
+        answer = child.answer()
+        while "call" in answer:
+            loader.ask({"call": answer["call"]})
+            value = loader.answer()
+            if "died" in value:
+                return value, loader.seconds() + child.seconds()
+            child.ask(value)
+            answer = child.answer()
+        return answer, loader.seconds() + child.seconds()
 
 
 def import_row(said):
@@ -109,7 +131,7 @@ def try_report(said, seconds, job, target, attempt):
                 "message": text(said.get("message"), messages.MESSAGE_BYTES), "line": line(said)}
     left = max(1, math.ceil(job["max_seconds"] - seconds))
     report = children.call(
-        lambda: backend.report(said["ir"], target, frontend.read_options(attempt), job["gluon"], job["keep"]),
+        lambda: backend.report(said["ir"], target, lowering.read_options(attempt), job["gluon"], job["keep"]),
         left, job["max_seconds"], REPORT_BYTES)
     if "died" in report:
         return died(report, "passes")
@@ -128,7 +150,7 @@ def constexprs(said, attempt):
     rows = said.get("constexprs")
     rows = rows if isinstance(rows, list) else []
     found = {row[0]: row[1] for row in rows if isinstance(row, list) and len(row) == 2 and all(isinstance(x, str) for x in row)}
-    return [[name, text(found.get(name), frontend.REPR_BYTES)] for name, _ in attempt["constexprs"]]
+    return [[name, text(found.get(name), lowering.REPR_BYTES)] for name, _ in attempt["constexprs"]]
 
 
 def write_object(file, value):
