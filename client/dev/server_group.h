@@ -41,8 +41,8 @@ class ServerGroup {
   // Starts those again that have ended, at most one time a second each. Call it often.
   void StartEnded();
 
-  // Sends SIGTERM to the programs of the highest wave and waits for them, then to those of the next;
-  // SIGKILL after `grace`.
+  // Sends SIGTERM to the programs of the highest wave and waits for them, then to those of the
+  // next; SIGKILL after `grace`.
   void Stop(absl::Duration grace);
 
   // Returns the ids of the running processes, by name, in the order of their starts.
