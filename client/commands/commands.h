@@ -34,11 +34,12 @@ struct CrawlOptions {
   ExportTarget target;
   std::string data_dir;
   int workers = 1;
-  std::string package_index;      // the index of Python packages; empty: pip's default
-  std::string github_api;         // the REST API's URL; empty: GitHub's own
-  std::string github_token_file;  // empty: no token
-  bool no_cache = false;          // run every stage again
-  std::string trace;              // as ReportOptions::trace
+  std::vector<std::string> allow_hosts;  // as EmbeddedCluster::Options
+  std::string package_index;             // the index of Python packages; empty: pip's default
+  std::string github_api;                // the REST API's URL; empty: GitHub's own
+  std::string github_token_file;         // empty: no token
+  bool no_cache = false;                 // run every stage again
+  std::string trace;                     // as ReportOptions::trace
   // Compilers for a job that compiles. The job names its toolchains.
   EmbeddedCompilerOptions compiler;
 };

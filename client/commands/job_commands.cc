@@ -319,6 +319,7 @@ absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& s
   ASSIGN_OR_RETURN(std::unique_ptr<EmbeddedCluster> embedded,
                    EmbeddedCluster::Start({.data_dir = options.data_dir,
                                            .workers = options.workers,
+                                           .allow_hosts = options.allow_hosts,
                                            .package_index = options.package_index,
                                            .github_api = options.github_api,
                                            .github_token_file = options.github_token_file,

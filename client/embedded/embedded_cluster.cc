@@ -140,8 +140,10 @@ absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(const Op
   RETURN_IF_ERROR(Serve(std::move(coordinator), parts->CoordinatorAddress(), &parts->coordinator));
 
   fetcher::FetcherOptions fetcher_options;
-  // The user of this process may read any folder that a job file names.
+  // The user of this process may read any folder that a job file names, and reach any host.
   fetcher_options.local = fetcher::LocalFolders({"/"});
+  ASSIGN_OR_RETURN(fetcher_options.hosts,
+                   fetcher::HostPolicy::Create({options.allow_hosts, /*allow_private=*/true}));
   fetcher_options.package_index = options.package_index;
   if (!options.github_api.empty()) fetcher_options.github_api = options.github_api;
   fetcher_options.github_token_file = options.github_token_file;

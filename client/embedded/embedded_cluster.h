@@ -40,11 +40,12 @@ struct EmbeddedCompilerOptions {
 class EmbeddedCluster {
  public:
   struct Options {
-    std::string data_dir;           // created if missing; kept for the next run
-    int workers = 1;                // the number of tasks that run at once
-    std::string package_index;      // the index of Python packages; empty: pip's default
-    std::string github_api;         // the REST API's URL; empty: GitHub's own
-    std::string github_token_file;  // empty: no token
+    std::string data_dir;                  // created if missing; kept for the next run
+    int workers = 1;                       // the number of tasks that run at once
+    std::vector<std::string> allow_hosts;  // as HostPolicy::Rules; empty: all
+    std::string package_index;             // the index of Python packages; empty: pip's default
+    std::string github_api;                // the REST API's URL; empty: GitHub's own
+    std::string github_token_file;         // empty: no token
     // Called once, from any thread, when tasks have waited for a minute for room in data_dir. May
     // be null: they wait until somebody makes room.
     std::function<void(const absl::Status&)> on_full = nullptr;
@@ -52,8 +53,9 @@ class EmbeddedCluster {
     std::optional<EmbeddedCompilerOptions> compiler = std::nullopt;
   };
 
-  // FAILED_PRECONDITION: another process has data_dir open, or a newer program wrote it; or a
-  // toolchain or the sandbox is missing, which is checked first.
+  // INVALID_ARGUMENT: an entry of allow_hosts. FAILED_PRECONDITION: another process has data_dir
+  // open, or a newer program wrote it; or a toolchain or the sandbox is missing, which is checked
+  // first.
   static absl::StatusOr<std::unique_ptr<EmbeddedCluster>> Start(const Options& options);
   // Stops everything, and waits for the running stages.
   ~EmbeddedCluster();

@@ -65,6 +65,11 @@ void AddCrawl(CommandLine& line) {
   sub->add_option("--workers", options->workers, "number of tasks that run at once")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
+  sub->add_option("--allow-hosts", options->allow_hosts,
+                  "the only hosts that sources may have, separated by ',': names, *.DOMAIN, "
+                  "addresses and networks (default: all)")
+      ->envname("KERNELMILL_ALLOW_HOSTS")
+      ->delimiter(',');
   sub->add_option("--package-index", options->package_index,
                   "index of Python packages (default: pip's)")
       ->envname("KERNELMILL_PACKAGE_INDEX");

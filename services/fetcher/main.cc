@@ -8,6 +8,7 @@
 #include "common/flags/server_flags.h"
 #include "common/version/version.h"
 #include "common/worker/process/worker_process.h"
+#include "services/fetcher/adapters/http/host_policy.h"
 #include "services/fetcher/server/fetcher_stages.h"
 
 int main(int argc, char** argv) {
@@ -30,8 +31,17 @@ int main(int argc, char** argv) {
       ->envname("KERNELMILL_ALLOW_LOCAL")
       ->delimiter(':')
       ->check(CLI::ExistingDirectory);
-  app.add_flag("--allow-private", options.allow_private,
-               "allow git hosts with loopback, link-local and private addresses")
+  kernelmill::fetcher::HostPolicy::Rules hosts;
+  app.add_option("--allow-hosts", hosts.allow_hosts,
+                 "the only hosts that sources may have, separated by ',': names, *.DOMAIN, "
+                 "addresses and networks (10.0.0.0/8) (default: all with public addresses)")
+      ->envname("KERNELMILL_ALLOW_HOSTS")
+      ->delimiter(',')
+      ->check([](const std::string& entry) {
+        return std::string(kernelmill::fetcher::HostPolicy::Create({{entry}}).status().message());
+      });
+  app.add_flag("--allow-private", hosts.allow_private,
+               "allow hosts with loopback and private addresses")
       ->envname("KERNELMILL_ALLOW_PRIVATE");
   app.add_option("--package-index", options.package_index,
                  "URL of the simple package index (default: what pip would use)")
@@ -67,6 +77,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   if (const auto exit_status = kernelmill::flags::ParseFlags(app, argc, argv)) return *exit_status;
   options.local = kernelmill::fetcher::LocalFolders(std::move(local));
+  options.hosts = *kernelmill::fetcher::HostPolicy::Create(hosts);  // each entry was checked
   options.command_timeout = absl::Seconds(timeout);
   options.rate.window = absl::Seconds(window);
   return kernelmill::worker::RunWorkerProcess(server, worker,

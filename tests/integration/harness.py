@@ -366,7 +366,7 @@ class Cluster:
         self.processes.append(process)
         return process
 
-    def start_worker(self, role, *more, allow=("--allow-local", "/")):
+    def start_worker(self, role, *more, allow=("--allow-local", "/", "--allow-private")):
         flags = ["--coordinator", f"127.0.0.1:{self.coordinator.port}", "--store", f"127.0.0.1:{self.store.port}"]
         if role == "fetcher":
             flags += [*allow] + (["--package-index", self.index_url] if self.index_url else [])

@@ -114,6 +114,7 @@ class DiscoverStage : public worker::Stage {
     }
     GithubOptions github;
     github.api = options_.github_api;
+    github.hosts = options_.hosts;
     github.time = options_.command_timeout;
     // Read each time, since tokens are replaced while a fetcher runs.
     ASSIGN_OR_RETURN(github.token, ReadTokenFile(options_.github_token_file));

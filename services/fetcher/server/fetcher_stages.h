@@ -8,6 +8,7 @@
 
 #include "absl/time/time.h"
 #include "common/worker/stage.h"
+#include "services/fetcher/adapters/http/host_policy.h"
 #include "services/fetcher/core/assemble.h"
 #include "services/fetcher/core/rate_floor.h"
 #include "services/fetcher/core/selection/tree_selection.h"
@@ -18,10 +19,10 @@ namespace kernelmill::fetcher {
 // The settings of a fetcher.
 struct FetcherOptions {
   // The folders in which `path` and `inductor` sources, file:// URLs and local git repositories may
-  // be. If there are any, private addresses are allowed too.
+  // be.
   LocalFolders local;
-  // Allows git hosts with loopback, link-local and private addresses.
-  bool allow_private = false;
+  // The hosts of sources. Those of package_index and github_api are allowed besides.
+  HostPolicy hosts;
   // The simple package index's URL; empty: what pip would use (ResolvePackageIndex), found out when
   // the first package is asked for.
   std::string package_index;

@@ -116,7 +116,7 @@ absl::StatusOr<std::string> Sources::FindScratch() {
 absl::StatusOr<GitOptions> Sources::GitSettings() {
   GitOptions git;
   git.local = options_.local;
-  git.allow_private = options_.allow_private || !options_.local.none();
+  git.hosts = options_.hosts;
   git.timeout = options_.command_timeout;
   git.rate = options_.rate;
   git.pack_bytes = options_.git_bytes;
@@ -131,6 +131,7 @@ absl::StatusOr<GitOptions> Sources::GitSettings() {
 // pip.
 absl::StatusOr<WheelOptions> Sources::WheelSettings() {
   WheelOptions wheel;
+  wheel.hosts = options_.hosts;
   wheel.download_bytes = options_.wheel_bytes;
   wheel.timeout = options_.command_timeout;
   wheel.rate = options_.rate;

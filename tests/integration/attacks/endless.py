@@ -57,7 +57,7 @@ class Endless(unittest.TestCase):
         with contextlib.ExitStack() as stack:
             stack.callback(group.close)
             cluster = stack.enter_context(Bounded(self.folder / "cluster", index_url=index, lease_ttl=5))
-            cluster.start_worker("fetcher", "--allow-private", "--slots", slots, *FLAGS)
+            cluster.start_worker("fetcher", "--slots", slots, *FLAGS)
             for role in ("extractor", "validator", "deduplicator"):
                 cluster.start_worker(role)
             yield cluster

@@ -33,7 +33,7 @@ class Forger:
     def start_worker(self, cluster, role):
         """An honest worker that a liar speaks for."""
         flags = ["--coordinator", f"127.0.0.1:{self.port}", "--store", f"127.0.0.1:{cluster.store.port}"]
-        return cluster.start(role, *flags, *(["--allow-local", "/"] if role == "fetcher" else []))
+        return cluster.start(role, *flags, *(["--allow-local", "/", "--allow-private"] if role == "fetcher" else []))
 
     def lies(self):
         """["STAGE CODE"] of what was handed in."""

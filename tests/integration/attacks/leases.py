@@ -19,7 +19,7 @@ class Leases(unittest.TestCase):
             job = pathlib.Path(folder) / "job.yaml"
             job.write_text(f"name: held\nsources:\n  - git: http://127.0.0.1:{silent.getsockname()[1]}/a.git\n")
             with harness.Cluster(pathlib.Path(folder) / "cluster") as cluster:
-                cluster.start_worker("fetcher", "--allow-private")
+                cluster.start_worker("fetcher")
                 cluster.client("submit", job)
                 harness.wait_until(lambda: self.leased(cluster), "the pin to be leased")
                 guessed = harness.run(CHAOS_CLIENT, "guess", f"127.0.0.1:{cluster.coordinator.port}", FIRST_TASK, 8192)

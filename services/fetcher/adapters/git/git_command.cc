@@ -9,6 +9,7 @@
 #include <iterator>
 #include <system_error>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -22,18 +23,24 @@
 #include "services/fetcher/adapters/git/transfer_watch.h"
 #include "services/fetcher/adapters/http/address.h"
 #include "services/fetcher/adapters/http/curl_easy.h"
+#include "services/fetcher/adapters/http/host_policy.h"
 #include "services/fetcher/adapters/smart_http/smart_http.h"
 #include "services/fetcher/adapters/smart_http/v2_messages.h"
 
 namespace kernelmill::fetcher {
 namespace {
 
-// The operator's environment variables that git gets: how to reach the network, and which
-// certificates to trust.
-constexpr const char* kPassedOn[] = {
-    "PATH",           "http_proxy",     "https_proxy",  "HTTPS_PROXY",   "all_proxy",
-    "ALL_PROXY",      "no_proxy",       "NO_PROXY",     "SSL_CERT_FILE", "SSL_CERT_DIR",
-    "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "SSH_AUTH_SOCK"};
+// The operator's environment variables that git gets: which certificates and keys to use, and,
+// where BehindProxy says so, the proxy. Without no_proxy: BehindProxy has read it.
+constexpr const char* kPassedOn[] = {"PATH",           "SSL_CERT_FILE",  "SSL_CERT_DIR",
+                                     "GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "SSH_AUTH_SOCK"};
+constexpr const char* kProxies[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
+                                    "ALL_PROXY"};
+
+void PassOn(const char* name, std::vector<std::string>& env) {
+  const char* value = std::getenv(name);
+  if (value != nullptr) env.push_back(absl::StrCat(name, "=", value));
+}
 
 // fetch.fsckObjects is left out on purpose: git 2.39 passes no fetch.fsck.* exceptions to
 // index-pack for a promisor's pack, so one old commit with an odd time zone, or one tree with a
@@ -53,8 +60,25 @@ constexpr char kLocalUploadPack[] =
 
 // An ssh that asks nothing and ends when the other side is silent.
 constexpr char kSshCommand[] =
-    "GIT_SSH_COMMAND=ssh -oBatchMode=yes -oConnectTimeout=30 -oServerAliveInterval=15 "
+    "ssh -oBatchMode=yes -oConnectTimeout=30 -oServerAliveInterval=15 "
     "-oClearAllForwardings=yes -oPermitLocalCommand=no";
+
+constexpr int kSshPort = 22;
+
+// Returns the ssh command for a host at an address. Its keys are still looked up by its name, as
+// ssh writes names in known_hosts. A shell reads this, and HostPolicy has left no quote in the
+// name.
+std::string SshCommand(const GitUrl& url, const IpAddress& address) {
+  const std::string name =
+      url.port == kSshPort ? url.host : absl::StrCat("[", url.host, "]:", url.port);
+  return absl::StrCat(kSshCommand, " -oHostName=", address.Text(),
+                      " -oCheckHostIP=no '-oHostKeyAlias=", absl::AsciiStrToLower(name), "'");
+}
+
+// Returns an address as URLs have it.
+std::string UrlText(const IpAddress& address) {
+  return address.v4() ? address.Text() : absl::StrCat("[", address.Text(), "]");
+}
 
 constexpr int64_t kTraceTail = 256 << 10;
 
@@ -82,14 +106,10 @@ std::vector<std::string> Environment(const std::string& home, const std::string&
       "GIT_PROTOCOL_FROM_USER=0",
       "GIT_ASKPASS=/bin/false",
       "SSH_ASKPASS=/bin/false",
-      kSshCommand,
       "GIT_NO_LAZY_FETCH=1",
       "GIT_NO_REPLACE_OBJECTS=1",
   };
-  for (const char* name : kPassedOn) {
-    const char* value = std::getenv(name);
-    if (value != nullptr) env.push_back(absl::StrCat(name, "=", value));
-  }
+  for (const char* name : kPassedOn) PassOn(name, env);
   return env;
 }
 
@@ -169,7 +189,7 @@ std::optional<absl::Duration> RetryAfterInTrace(absl::string_view trace, absl::T
 }
 
 SmartHttpOptions MakeSmartHttpOptions(const GitOptions& options) {
-  return {options.allow_private, options.timeout, options.pack_bytes, options.rate};
+  return {options.hosts, options.timeout, options.pack_bytes, options.rate};
 }
 
 absl::StatusOr<GitCommand> GitCommand::Create(GitUrl url, const GitOptions& options,
@@ -183,17 +203,46 @@ absl::StatusOr<GitCommand> GitCommand::Create(GitUrl url, const GitOptions& opti
   return GitCommand(std::move(url), options, std::move(folder));
 }
 
-// Looks the host up once and pins its addresses, so that git connects to those that were checked.
-absl::Status GitCommand::ApplyAddressPolicy() {
-  if (addresses_checked_) return absl::OkStatus();
-  resolve_.clear();
-  // Behind a proxy, the proxy looks up names and decides which addresses are allowed.
-  if (!url_.local() && !options_.allow_private && !BehindProxy(url_.scheme)) {
-    ASSIGN_OR_RETURN(const std::vector<std::string> addresses, ResolvePublicHost(url_.host));
-    resolve_ = absl::StrCat(url_.host, ":", url_.port, ":", absl::StrJoin(addresses, ","));
+// Looks the host up once, for PinHost.
+absl::Status GitCommand::ApplyHostPolicy() {
+  if (host_checked_) return absl::OkStatus();
+  addresses_.clear();
+  if (BehindProxy(url_.scheme, url_.host)) {
+    RETURN_IF_ERROR(options_.hosts.CheckBehindProxy(url_.host));
+  } else if (!url_.local()) {
+    ASSIGN_OR_RETURN(addresses_, options_.hosts.Resolve(url_.host));
   }
-  addresses_checked_ = true;
+  host_checked_ = true;
   return absl::OkStatus();
+}
+
+// Returns the URL for git. git:// has no other way to tell git an address.
+std::string GitCommand::RemoteUrl() const {
+  if (url_.scheme != "git" || addresses_.empty()) return url_.url;
+  const size_t path = url_.url.find('/', url_.url.find("://") + 3);
+  return absl::StrCat("git://", UrlText(addresses_[0]), ":", url_.port,
+                      path == std::string::npos ? "" : url_.url.substr(path));
+}
+
+// Makes git connect to the addresses that were checked: over HTTP to any of them, else to the
+// first, which is the one that getaddrinfo prefers. The '*' pins whatever git reads as the host.
+void GitCommand::PinHost(ChildCommand& child) const {
+  const bool http = url_.scheme == "http" || url_.scheme == "https";
+  const bool ssh = url_.scheme == "ssh" && !addresses_.empty();
+  child.env.push_back(
+      absl::StrCat("GIT_SSH_COMMAND=", ssh ? SshCommand(url_, addresses_[0]) : kSshCommand));
+  if (url_.scheme == "git") {
+    const bool v6 = absl::StrContains(url_.host, ':');
+    child.env.push_back(absl::StrCat("GIT_OVERRIDE_VIRTUAL_HOST=", v6 ? "[" : "", url_.host,
+                                     v6 ? "]:" : ":", url_.port));
+  } else if (http && addresses_.empty()) {
+    for (const char* name : kProxies) PassOn(name, child.env);
+  } else if (http) {
+    const auto text = [](std::string* out, const IpAddress& ip) { out->append(UrlText(ip)); };
+    child.argv.insert(child.argv.end(),
+                      {"-c", absl::StrCat("http.curloptResolve=*:", url_.port, ":",
+                                          absl::StrJoin(addresses_, ",", text))});
+  }
 }
 
 // Settings are given with -c on the command line, where they win over every file.
@@ -205,14 +254,14 @@ ChildCommand GitCommand::MakeChild(const GitCall& call, Reach reach) const {
     child.argv.insert(child.argv.end(), {"-c", std::move(setting)});
   };
   for (const char* setting : kSettings) set(setting);
-  set(absl::StrCat("remote.origin.url=", url_.url));
-  set(absl::StrCat("http.followRedirects=", options_.allow_private ? "initial" : "false"));
-  if (!resolve_.empty()) set(absl::StrCat("http.curloptResolve=", resolve_));
+  set(absl::StrCat("remote.origin.url=", RemoteUrl()));
+  set("http.followRedirects=false");
+  child.env = Environment(folder_, remote ? AllowedProtocols(url_.scheme) : "");
+  if (remote) PinHost(child);
   set(absl::StrCat("fetch.negotiationAlgorithm=", call.negotiate ? "consecutive" : "noop"));
   child.argv.push_back(call.command);
   if (remote && url_.local()) child.argv.push_back(kLocalUploadPack);
   child.argv.insert(child.argv.end(), call.arguments.begin(), call.arguments.end());
-  child.env = Environment(folder_, remote ? AllowedProtocols(url_.scheme) : "");
   if (remote) {
     // The rate of all that its HTTP helper receives; TransferWatch has that of the pack.
     child.env.insert(
@@ -244,8 +293,8 @@ ChildCommand GitCommand::MakeChild(const GitCall& call, Reach reach) const {
 }
 
 absl::Status GitCommand::FollowRedirect() {
-  ASSIGN_OR_RETURN(url_, AskForRedirect(url_, !BehindProxy(url_.scheme), options_.timeout));
-  addresses_checked_ = false;
+  ASSIGN_OR_RETURN(url_, AskForRedirect(url_, options_.hosts, options_.timeout));
+  host_checked_ = false;
   return absl::OkStatus();
 }
 
@@ -269,15 +318,15 @@ absl::Status GitCommand::Failure(const ChildResult& result) const {
 }
 
 // Runs a command that talks to the server. Redirects are followed here, each after a check of its
-// address, unless private addresses are allowed; git then follows the first one by itself.
+// host.
 absl::StatusOr<std::string> GitCommand::Run(const GitCall& call) {
   for (int redirects = 0;; ++redirects) {
-    RETURN_IF_ERROR(ApplyAddressPolicy());
+    RETURN_IF_ERROR(ApplyHostPolicy());
     std::error_code ignored;
     std::filesystem::remove(CurlTrace(), ignored);
     ASSIGN_OR_RETURN(ChildResult result, RunChild(MakeChild(call, Reach::kRemote)));
     if (result.ok()) return std::move(result.output);
-    if (options_.allow_private || !IsRedirect(result)) return Failure(result);
+    if (!IsRedirect(result)) return Failure(result);
     if (redirects == kMaxRedirects) return absl::FailedPreconditionError("too many redirects");
     RETURN_IF_ERROR(FollowRedirect());
   }

@@ -13,6 +13,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "services/fetcher/adapters/http/address.h"
+#include "services/fetcher/adapters/http/host_policy.h"
 #include "services/fetcher/adapters/process/child_process.h"
 #include "services/fetcher/adapters/smart_http/smart_http.h"
 #include "services/fetcher/core/rate_floor.h"
@@ -29,9 +31,9 @@ absl::Status MakeFolders(const std::string& parent, std::initializer_list<const 
 
 // The limits and permissions of the git adapter.
 struct GitOptions {
-  LocalFolders local;          // folders that file:// URLs and paths may name
-  bool allow_private = false;  // allow hosts with loopback, link-local and private addresses
-  std::string temp_dir;        // empty: the system's temporary folder
+  LocalFolders local;                          // folders that file:// URLs and paths may name
+  HostPolicy hosts;                            // also for redirects
+  std::string temp_dir;                        // empty: the system's temporary folder
   absl::Duration timeout = absl::Minutes(15);  // for one git command
   LowestRate rate;                             // of what a remote repository sends
   int64_t pack_bytes = int64_t{4} << 30;       // for one transfer
@@ -59,8 +61,9 @@ struct GitCall {
 
 // The git program on one remote repository, "origin", which is treated as hostile: no shell, no
 // configuration except ours, no prompt, no credential helper, no hook, no transport except the
-// URL's, no host with an address that is not public (also after a redirect), and bounds on time,
-// CPU, memory and file size. Not thread-safe.
+// URL's, no host that the policy refuses (also after a redirect), and bounds on time, CPU, memory
+// and file size. git is told the addresses that were checked and looks up no host itself, unless a
+// proxy does it. Not thread-safe.
 class GitCommand {
  public:
   // `folder` is an empty folder for git's HOME. It must outlive this object.
@@ -68,7 +71,7 @@ class GitCommand {
                                            std::string folder);
 
   // Runs git -c ... <command> <--upload-pack if need be> <arguments> in `folder`, and returns its
-  // output. Follows the server's redirects. Fails as ClassifyGitFailure and ResolvePublicHost say.
+  // output. Follows the server's redirects. Fails as ClassifyGitFailure and HostPolicy say.
   absl::StatusOr<std::string> Run(const GitCall& call);
 
   // Runs a command that does not need the remote, and cannot reach it.
@@ -81,8 +84,10 @@ class GitCommand {
   GitCommand(GitUrl url, const GitOptions& options, std::string folder)
       : url_(std::move(url)), options_(options), folder_(std::move(folder)) {}
 
-  absl::Status ApplyAddressPolicy();
+  absl::Status ApplyHostPolicy();
   enum class Reach { kRemote, kNothing };
+  std::string RemoteUrl() const;
+  void PinHost(ChildCommand& child) const;
   std::string CurlTrace() const { return folder_ + "/curl-trace"; }
   ChildCommand MakeChild(const GitCall& call, Reach reach) const;
   // Returns ClassifyGitFailure's error, with GetRetryAfter if the server said when to try again.
@@ -93,9 +98,8 @@ class GitCommand {
   GitUrl url_;
   GitOptions options_;
   std::string folder_;
-  bool addresses_checked_ = false;
-  // host:port:addresses that were checked, so that git looks up no other address
-  std::string resolve_;
+  bool host_checked_ = false;
+  std::vector<IpAddress> addresses_;  // the host's, all allowed; empty: local, or behind a proxy
 };
 
 // Returns the error that a git command's failure means, with git's own words:

@@ -19,6 +19,7 @@
 #include "services/fetcher/adapters/git/testing/git_server.h"
 #include "services/fetcher/adapters/git/testing/test_repository.h"
 #include "services/fetcher/adapters/http/testing/http_server.h"
+#include "services/fetcher/adapters/http/testing/loopback.h"
 
 namespace kernelmill::fetcher {
 namespace {
@@ -53,7 +54,7 @@ class GitFetchCacheTest : public ::testing::Test {
  protected:
   GitFetchCacheTest() : url_(repository_.path()) {
     options_.local = LocalFolders({"/"});
-    options_.allow_private = true;
+    options_.hosts = PrivateHosts();
     options_.temp_dir = temp_.path();
     for (int i = 0; i < 50; ++i) files_[absl::StrCat("f", i, ".py")] = Noise(i);
     files_["doc.txt"] = Noise(1000);

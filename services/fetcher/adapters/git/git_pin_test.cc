@@ -4,19 +4,25 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/time/time.h"
 #include "common/base/file.h"
 #include "common/base/retry_after.h"
 #include "common/testing/status_matchers.h"
 #include "services/fetcher/adapters/git/git_source.h"
+#include "services/fetcher/adapters/git/testing/git_http_server.h"
+#include "services/fetcher/adapters/git/testing/git_server.h"
 #include "services/fetcher/adapters/git/testing/test_repository.h"
 #include "services/fetcher/adapters/http/testing/http_server.h"
+#include "services/fetcher/adapters/http/testing/loopback.h"
 
 namespace kernelmill::fetcher {
 namespace {
@@ -150,14 +156,86 @@ TEST_F(GitPinTest, PrivateAddressesAreDeniedUnlessAllowed) {
     EXPECT_THAT(PinGit(url, "HEAD", options_), StatusIs(absl::StatusCode::kPermissionDenied))
         << url;
   }
-  options_.allow_private = true;
+  options_.hosts = PrivateHosts();
   EXPECT_THAT(PinGit("git://127.0.0.1:1/x", "HEAD", options_),
               StatusIs(absl::StatusCode::kUnavailable));
 }
 
+// A policy in whose world rebind.example has an address, and localhost another.
+HostPolicy OnlyRebind() {
+  return *HostPolicy::Create({{"rebind.example"}, true},
+                             [](const std::string& host) -> absl::StatusOr<std::vector<IpAddress>> {
+                               EXPECT_EQ(host, "rebind.example");
+                               return std::vector<IpAddress>{*IpAddress::Parse("127.0.0.1")};
+                             });
+}
+
+std::string AtRebind(const std::string& url) {
+  return absl::StrReplaceAll(url, {{"127.0.0.1", "rebind.example"}});
+}
+
+// row 20: no resolver of this machine knows the name, so git has not asked one.
+TEST_F(GitPinTest, GitConnectsToTheAddressesThatWereChecked) {
+  options_.hosts = OnlyRebind();
+  TestGitServer daemon;
+  EXPECT_EQ(*PinGit(AtRebind(daemon.Url(repository_.path())), "main", options_), main_);
+  TestGitHttpServer server;
+  const std::string url = AtRebind(server.Url(repository_.path()));
+  EXPECT_EQ(*PinGit(url, "main", options_), main_);
+  EXPECT_EQ(
+      *PinGit(absl::StrReplaceAll(url, {{"rebind.example", "Rebind.Example."}}), "main", options_),
+      main_);
+}
+
+// row 20
+TEST_F(GitPinTest, SshConnectsToTheAddressThatWasChecked) {
+  options_.hosts = OnlyRebind();
+  const std::string folder = temp_.path() + "/bin", said = folder + "/said";
+  std::filesystem::create_directory(folder);
+  ASSERT_THAT(WriteFile(folder + "/ssh",
+                        absl::StrCat("#!/bin/sh\nprintf '%s\\n' \"$@\" > ", said, "\nexit 255\n")),
+              IsOk());
+  std::filesystem::permissions(folder + "/ssh", std::filesystem::perms::owner_all);
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", absl::StrCat(folder, ":", path).c_str(), 1);
+  EXPECT_FALSE(PinGit("ssh://git@Rebind.example:2222/x", "main", options_).ok());
+  ::setenv("PATH", path.c_str(), 1);
+  const absl::StatusOr<std::string> arguments = ReadFile(said, 4096);
+  ASSERT_THAT(arguments, IsOk());
+  EXPECT_THAT(*arguments, HasSubstr("\n-oHostName=127.0.0.1\n"));
+  EXPECT_THAT(*arguments, HasSubstr("\n-oHostKeyAlias=[rebind.example]:2222\n"));
+  std::filesystem::remove_all(folder);
+}
+
+// row 20
+TEST_F(GitPinTest, RedirectOfGitToAHostThatIsNotListedIsDenied) {
+  TestGitHttpServer inside;
+  TestHttpServer server;
+  options_.hosts = *HostPolicy::Create({{"localhost"}, true});
+  const std::string url = absl::StrReplaceAll(server.Url("/x"), {{"127.0.0.1", "localhost"}});
+  const std::string path = "/x/info/refs?service=git-upload-pack";
+  const std::string target = inside.Url(repository_.path()) + "/info/refs?service=git-upload-pack";
+  server.Set(path, {302, "", "", target});
+  EXPECT_THAT(PinGit(url, "main", options_), StatusIs(absl::StatusCode::kPermissionDenied));
+  EXPECT_TRUE(inside.Requests().empty());
+  server.Set(path, {302, "", "", absl::StrReplaceAll(target, {{"127.0.0.1", "localhost"}})});
+  EXPECT_EQ(*PinGit(url, "main", options_), main_);
+}
+
+// row 20
+TEST_F(GitPinTest, LinkLocalAddressesAreDeniedWhateverIsAllowed) {
+  options_.hosts = PrivateHosts();
+  for (const char* url : {"http://169.254.169.254/x", "git://[fe80::1]/x", "ssh://2852039166/x",
+                          "https://[::ffff:169.254.169.254]/x", "http://[fd00:ec2::254]/x",
+                          "git://100.100.100.200/x"}) {
+    EXPECT_THAT(PinGit(url, "HEAD", options_), StatusIs(absl::StatusCode::kPermissionDenied))
+        << url;
+  }
+}
+
 TEST_F(GitPinTest, BusyServerSaysWhenToComeAgain) {
   TestHttpServer server;
-  options_.allow_private = true;
+  options_.hosts = PrivateHosts();
   const std::string path = "/x/info/refs?service=git-upload-pack";
   for (const int code : {429, 503}) {
     server.Set(path, {code, "", "", "", false, {{"Retry-After", "70"}}});
@@ -178,7 +256,7 @@ TEST_F(GitPinTest, ServerThatStallsIsGivenUp) {
   ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
   ASSERT_EQ(::listen(listener, 1), 0);  // connects, and never says a word
   ASSERT_EQ(::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  options_.allow_private = true;
+  options_.hosts = PrivateHosts();
   options_.timeout = absl::Milliseconds(500);
   for (const char* scheme : {"git", "http"}) {
     const std::string url = absl::StrCat(scheme, "://127.0.0.1:", ntohs(address.sin_port), "/x");

@@ -23,6 +23,7 @@
 #include "services/fetcher/adapters/git/testing/git_http_server.h"
 #include "services/fetcher/adapters/git/testing/test_repository.h"
 #include "services/fetcher/adapters/http/testing/http_server.h"
+#include "services/fetcher/adapters/http/testing/loopback.h"
 #include "services/fetcher/adapters/smart_http/packet_line.h"
 
 namespace kernelmill::fetcher {
@@ -61,7 +62,7 @@ bool IsPack(const Answer& answer) { return absl::StrContains(answer.body, "PACK"
 class GitSmartHttpTest : public ::testing::Test {
  protected:
   GitSmartHttpTest() : url_(server_.Url(repository_.path())) {
-    options_.allow_private = true;
+    options_.hosts = PrivateHosts();
     options_.temp_dir = temp_.path();
     options_.smart_http = std::make_shared<SmartHttp>();
     commit_ = Commit();
@@ -320,7 +321,7 @@ TEST_F(GitSmartHttpTest, CircleOfRedirectsEnds) {
 // row 20: a connection that was made when it was allowed is not used when it is not.
 TEST_F(GitSmartHttpTest, PrivateAddressIsRefusedThoughAConnectionIsOpen) {
   ASSERT_THAT(Pin(), IsOk());
-  options_.allow_private = false;
+  options_.hosts = HostPolicy();
   EXPECT_THAT(Pin(), StatusIs(absl::StatusCode::kPermissionDenied));
   EXPECT_THAT(Fetch(), StatusIs(absl::StatusCode::kPermissionDenied));
   EXPECT_EQ(server_.Requests().size(), 1u);

@@ -102,6 +102,7 @@ HttpRequest GithubClient::RequestFor(const std::string& url,
   }
   if (cached.has_value()) request.headers["If-None-Match"] = cached->etag;
   request.allow_http = absl::StartsWithIgnoreCase(base_, "http://");
+  request.hosts = WithEndpoint(options_.hosts, base_);
   request.follow = false;
   request.max_bytes = kMaxPageBytes;
   request.timeout = options_.request_timeout;

@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "services/fetcher/adapters/http/host_policy.h"
 #include "services/fetcher/adapters/http/http_client.h"
 #include "services/fetcher/core/discover/discover.h"
 
@@ -46,9 +47,10 @@ class PageCache {
 
 // The place of GitHub's API, and the limits of one search.
 struct GithubOptions {
-  // The REST API's URL. The operator sets it, so it need not have a public address. Plain HTTP is
-  // used only if the URL says so.
+  // The REST API's URL. The operator sets it, so it need not have a public address or be listed in
+  // `hosts`. Plain HTTP is used only if the URL says so.
   std::string api;
+  HostPolicy hosts;
   std::string token;  // empty: no token
   absl::Duration request_timeout = absl::Minutes(1);
   absl::Duration longest_wait = absl::Minutes(1);  // for a rate limit to be lifted

@@ -1,17 +1,23 @@
 // The address check is made when libcurl opens a socket, not when the name is looked up. So the
 // address that was checked is the one that is connected to, and a name server cannot give a public
-// address first and a private one later (DNS rebinding). Redirects go through the same callback.
+// address first and a private one later (DNS rebinding).
+//
+// This file decides whether a request goes through a proxy, not libcurl, since the check depends on
+// it: nothing would check a connection to an exception in no_proxy that only libcurl knew.
 #include "services/fetcher/adapters/http/curl_easy.h"
 
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <initializer_list>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "common/base/retry_after.h"
 #include "common/base/status.h"
@@ -25,10 +31,15 @@ namespace {
 constexpr long kConnectMs = 30'000;
 
 curl_socket_t OnOpenSocket(void* user, curlsocktype, curl_sockaddr* address) {
-  if (!IsPublicAddress(&address->addr)) {
-    static_cast<CurlProgress*>(user)->refused_address = true;
-    return CURL_SOCKET_BAD;
+  CurlProgress& progress = *static_cast<CurlProgress*>(user);
+  const std::optional<IpAddress> ip = IpAddress::From(&address->addr);
+  if (progress.refused.ok()) {
+    progress.refused = ip.has_value()
+                           ? progress.hosts.CheckAddress(progress.host, *ip)
+                           : absl::PermissionDeniedError("the address is not an IP address");
   }
+  // One refused address refuses the host, whatever comes after it.
+  if (!progress.refused.ok()) return CURL_SOCKET_BAD;
   return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
@@ -50,7 +61,80 @@ const char* CertificateFile() {
   return nullptr;
 }
 
+// Returns the first of these variables that has a value; "" if none does.
+absl::string_view Variable(std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    const char* value = std::getenv(name);
+    if (value != nullptr && *value != '\0') return value;
+  }
+  return "";
+}
+
+bool IsSet(std::initializer_list<const char*> names) { return !Variable(names).empty(); }
+
+// Returns whether an entry of no_proxy names the host: "*", a network, a name, or the domain that
+// the name is in, with or without the dot before it.
+bool IsNamedBy(absl::string_view entry, absl::string_view host) {
+  if (entry == "*") return true;
+  if (const absl::StatusOr<IpNetwork> network = ParseNetwork(entry); network.ok()) {
+    const std::optional<IpAddress> address = IpAddress::Parse(std::string(host));
+    return address.has_value() && network->Contains(*address);
+  }
+  absl::ConsumePrefix(&entry, ".");
+  absl::ConsumeSuffix(&entry, ".");
+  absl::ConsumeSuffix(&host, ".");
+  return absl::EqualsIgnoreCase(entry, host) ||
+         absl::EndsWithIgnoreCase(host, absl::StrCat(".", entry));
+}
+
+bool IsExemptFromProxy(absl::string_view host) {
+  if (absl::ConsumePrefix(&host, "[")) absl::ConsumeSuffix(&host, "]");
+  for (const absl::string_view entry : absl::StrSplit(Variable({"no_proxy", "NO_PROXY"}),
+                                                      absl::ByAnyChar(", "), absl::SkipEmpty())) {
+    if (IsNamedBy(entry, host)) return true;
+  }
+  return false;
+}
+
+// Sets which connections may be made for a URL. libcurl itself refuses other schemes.
+absl::Status AllowHost(CURL* curl, const CurlRequest& request, CurlProgress* progress) {
+  ASSIGN_OR_RETURN(const UrlParts url, ParseUrl(request.url));
+  if (url.scheme != "https" && url.scheme != "http") return absl::OkStatus();
+  if (BehindProxy(url.scheme, url.host)) {
+    curl_easy_setopt(curl, CURLOPT_NOPROXY, "");
+    curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, nullptr);
+    return Annotate(request.hosts.CheckBehindProxy(url.host), ShownUrl(request.url));
+  }
+  progress->hosts = request.hosts;
+  progress->host = url.host;
+  curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
+  curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, &OnOpenSocket);
+  curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, progress);
+  return Annotate(request.hosts.CheckName(url.host), ShownUrl(request.url));
+}
+
 }  // namespace
+
+// libcurl's parser, so that a URL means what the request makes of it.
+absl::StatusOr<UrlParts> ParseUrl(const std::string& url) {
+  const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> parsed(curl_url(), &curl_url_cleanup);
+  UrlParts parts;
+  const auto get = [&](CURLUPart part, unsigned flags, std::string& out) {
+    char* text = nullptr;
+    const CURLUcode code = curl_url_get(parsed.get(), part, &text, flags);
+    if (code == CURLUE_OK) out = text;
+    curl_free(text);
+    return code;
+  };
+  constexpr unsigned kAnyScheme = CURLU_NON_SUPPORT_SCHEME;
+  if (curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), kAnyScheme) != CURLUE_OK ||
+      get(CURLUPART_SCHEME, 0, parts.scheme) != CURLUE_OK) {
+    return absl::InvalidArgumentError(absl::StrCat(JsonString(RedactedUrl(url)), " must be a URL"));
+  }
+  get(CURLUPART_HOST, 0, parts.host);
+  get(CURLUPART_PORT, CURLU_DEFAULT_PORT, parts.port);
+  return parts;
+}
 
 // The first call initializes libcurl; a static variable makes that happen once, also with several
 // threads.
@@ -61,11 +145,11 @@ absl::StatusOr<CurlHandle> NewCurlHandle() {
   return handle;
 }
 
-void ConfigureCurl(CURL* curl, const CurlRequest& request, CurlProgress* progress) {
+absl::Status ConfigureCurl(CURL* curl, const CurlRequest& request, CurlProgress* progress) {
   const char* protocols = request.allow_http ? "http,https" : "https";
   curl_easy_setopt(curl, CURLOPT_URL, request.url.c_str());
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, protocols);
-  curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, protocols);
+  curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(curl, CURLOPT_USERAGENT, "kernelmill-fetcher");
   curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, kConnectMs);
@@ -75,10 +159,7 @@ void ConfigureCurl(CURL* curl, const CurlRequest& request, CurlProgress* progres
   curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, &OnProgress);
   curl_easy_setopt(curl, CURLOPT_XFERINFODATA, progress);
   if (const char* file = CertificateFile()) curl_easy_setopt(curl, CURLOPT_CAINFO, file);
-  if (request.public_only) {
-    curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, &OnOpenSocket);
-    curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, progress);
-  }
+  return AllowHost(curl, request, progress);
 }
 
 // INVALID_ARGUMENT: a header has a line end or another control character, with which a value could
@@ -106,10 +187,7 @@ absl::StatusOr<CurlHeaders> MakeCurlHeaders(const std::map<std::string, std::str
 absl::Status CurlFailure(CURLcode code, absl::string_view url, const CurlProgress& progress) {
   const std::string message = absl::StrCat(ShownUrl(url), ": ", ::curl_easy_strerror(code));
   if (!progress.slow.ok()) return Annotate(progress.slow, ShownUrl(url));
-  if (progress.refused_address) {
-    return absl::PermissionDeniedError(
-        absl::StrCat(ShownUrl(url), ": leads to an address that is not public"));
-  }
+  if (!progress.refused.ok()) return Annotate(progress.refused, ShownUrl(url));
   switch (code) {
     case CURLE_URL_MALFORMAT:
       return absl::InvalidArgumentError(message);
@@ -142,17 +220,13 @@ std::string CurlInfo(CURL* curl, CURLINFO info) {
   return text == nullptr ? "" : text;
 }
 
-// Returns whether libcurl sends requests with this scheme through a proxy. Like libcurl, it ignores
-// HTTP_PROXY in capitals, which a CGI server sets from a header of the client.
-bool BehindProxy(absl::string_view scheme) {
-  const std::vector<const char*> names =
-      scheme == "https" ? std::vector<const char*>{"https_proxy", "HTTPS_PROXY"}
-                        : std::vector<const char*>{"http_proxy"};
+// Reads the variables that libcurl reads. Like libcurl, it ignores HTTP_PROXY in capitals, which a
+// CGI server sets from a header of the client.
+bool BehindProxy(absl::string_view scheme, absl::string_view host) {
   if (scheme != "https" && scheme != "http") return false;
-  for (const char* name : names) {
-    if (std::getenv(name) != nullptr) return true;
-  }
-  return std::getenv("all_proxy") != nullptr || std::getenv("ALL_PROXY") != nullptr;
+  const bool proxy =
+      scheme == "https" ? IsSet({"https_proxy", "HTTPS_PROXY"}) : IsSet({"http_proxy"});
+  return (proxy || IsSet({"all_proxy", "ALL_PROXY"})) && !IsExemptFromProxy(host);
 }
 
 }  // namespace kernelmill::fetcher

@@ -1,9 +1,11 @@
 // One GET with libcurl. Bodies and headers are collected by callbacks, which end the transfer once
-// a bound is reached: a Content-Length header is not trusted.
+// a bound is reached: a Content-Length header is not trusted. Redirects are followed here, so that
+// the policy decides about each host by its name too.
 #include "services/fetcher/adapters/http/http_client.h"
 
 #include <curl/curl.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -13,6 +15,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/clock.h"
 #include "common/base/file.h"
 #include "common/base/retry_after.h"
 #include "common/base/status.h"
@@ -24,11 +27,25 @@ namespace kernelmill::fetcher {
 namespace {
 
 constexpr size_t kMaxHeaderBytes = 64 << 10;
+constexpr int kMaxRedirects = 5;
 
 // The state of one GET that the callbacks share.
 struct Transfer {
-  explicit Transfer(const HttpRequest& request)
-      : max_bytes(request.max_bytes), body_file(request.body_file), progress(request.rate) {}
+  Transfer(CURL* handle, const HttpRequest& request)
+      : curl(handle),
+        follow(request.follow),
+        max_bytes(request.max_bytes),
+        body_file(request.body_file),
+        progress(request.rate) {}
+
+  bool IsRedirect() const {
+    long code = 0;
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &code);
+    return code >= 300 && code < 400;
+  }
+
+  CURL* const curl;
+  const bool follow;
 
   HttpResponse response;
   const int64_t max_bytes;
@@ -48,6 +65,7 @@ size_t OnBody(char* data, size_t size, size_t count, void* user) {
     transfer.too_large = true;
     return 0;  // ends the transfer
   }
+  if (transfer.follow && transfer.IsRedirect()) return bytes;
   if (transfer.body_file < 0) {
     transfer.response.body.append(data, bytes);
     return bytes;
@@ -74,16 +92,15 @@ size_t OnHeader(char* data, size_t size, size_t count, void* user) {
   return line.size();
 }
 
-void Configure(CURL* curl, const HttpRequest& request, Transfer& transfer) {
-  ConfigureCurl(
-      curl, {request.url, request.allow_http, request.public_only, request.timeout, request.rate},
-      &transfer.progress);
-  curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, request.follow ? 1L : 0L);
-  curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 5L);
+absl::Status Configure(CURL* curl, const HttpRequest& request, Transfer& transfer) {
+  RETURN_IF_ERROR(ConfigureCurl(
+      curl, {request.url, request.allow_http, request.hosts, request.timeout, request.rate},
+      &transfer.progress));
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &OnBody);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &transfer);
   curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, &OnHeader);
   curl_easy_setopt(curl, CURLOPT_HEADERDATA, &transfer);
+  return absl::OkStatus();
 }
 
 // A callback that ends a transfer makes libcurl report a write error; the flags tell the true
@@ -107,26 +124,50 @@ absl::StatusOr<CurlHeaders> MakeHeaders(const HttpRequest& request) {
   return MakeCurlHeaders(headers, request.url);
 }
 
+// Sends one request and follows no redirect. The handle keeps its connection for the next one.
+absl::StatusOr<HttpResponse> GetOnce(CURL* curl, const HttpRequest& request) {
+  curl_easy_reset(curl);
+  Transfer transfer(curl, request);
+  ASSIGN_OR_RETURN(const CurlHeaders headers, MakeHeaders(request));
+  RETURN_IF_ERROR(Configure(curl, request, transfer));
+  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
+  const CURLcode code = curl_easy_perform(curl);
+  if (code != CURLE_OK) return Failure(code, transfer, request);
+  long status = 0;
+  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+  transfer.response.code = static_cast<int>(status);
+  transfer.response.url = CurlInfo(curl, CURLINFO_EFFECTIVE_URL);
+  transfer.response.content_type = CurlInfo(curl, CURLINFO_CONTENT_TYPE);
+  transfer.response.location = CurlInfo(curl, CURLINFO_REDIRECT_URL);
+  transfer.response.retry_after = CurlRetryAfter(curl);
+  return std::move(transfer.response);
+}
+
+// Makes the request that follows a redirect. Another server does not get the credentials.
+absl::Status Redirect(const std::string& location, HttpRequest& request) {
+  ASSIGN_OR_RETURN(const UrlParts from, ParseUrl(request.url));
+  ASSIGN_OR_RETURN(const UrlParts to, ParseUrl(location));
+  if (!(from == to)) request.headers.erase("Authorization");
+  request.url = location;
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 // Returns the answer for every HTTP status; HttpStatus turns it into an error. An error here means
 // that no whole answer arrived.
 absl::StatusOr<HttpResponse> HttpGet(const HttpRequest& request) {
   ASSIGN_OR_RETURN(const CurlHandle curl, NewCurlHandle());
-  Transfer transfer(request);
-  ASSIGN_OR_RETURN(const CurlHeaders headers, MakeHeaders(request));
-  Configure(curl.get(), request, transfer);
-  curl_easy_setopt(curl.get(), CURLOPT_HTTPHEADER, headers.get());
-  const CURLcode code = curl_easy_perform(curl.get());
-  if (code != CURLE_OK) return Failure(code, transfer, request);
-  long status = 0;
-  curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &status);
-  transfer.response.code = static_cast<int>(status);
-  transfer.response.url = CurlInfo(curl.get(), CURLINFO_EFFECTIVE_URL);
-  transfer.response.content_type = CurlInfo(curl.get(), CURLINFO_CONTENT_TYPE);
-  transfer.response.location = CurlInfo(curl.get(), CURLINFO_REDIRECT_URL);
-  transfer.response.retry_after = CurlRetryAfter(curl.get());
-  return std::move(transfer.response);
+  const absl::Time deadline = absl::Now() + request.timeout;
+  HttpRequest next = request;
+  for (int redirects = 0; redirects <= kMaxRedirects; ++redirects) {
+    // libcurl takes 0 for no limit.
+    next.timeout = std::max(deadline - absl::Now(), absl::Milliseconds(1));
+    ASSIGN_OR_RETURN(HttpResponse response, GetOnce(curl.get(), next));
+    if (!request.follow || response.location.empty()) return response;
+    RETURN_IF_ERROR(Redirect(response.location, next));
+  }
+  return absl::FailedPreconditionError(absl::StrCat(ShownUrl(request.url), ": too many redirects"));
 }
 
 // Codes that may pass by themselves (408, 429, 5xx) are UNAVAILABLE, which is retried.
@@ -142,6 +183,11 @@ absl::Status HttpStatus(const HttpResponse& response) {
     return status;
   }
   return absl::FailedPreconditionError(message);
+}
+
+HostPolicy WithEndpoint(const HostPolicy& hosts, const std::string& url) {
+  const absl::StatusOr<UrlParts> parts = ParseUrl(url);
+  return parts.ok() ? hosts.WithEndpoint(parts->host) : hosts;  // a request will say what is wrong
 }
 
 // libcurl's URL parser resolves the reference, so that it means what a later request makes of it.

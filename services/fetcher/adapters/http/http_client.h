@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "services/fetcher/adapters/http/host_policy.h"
 #include "services/fetcher/core/rate_floor.h"
 
 namespace kernelmill::fetcher {
@@ -21,7 +22,7 @@ struct HttpRequest {
   std::map<std::string, std::string> headers;
   bool allow_http = false;      // also for redirects
   bool follow = true;           // follow redirects, at most five
-  bool public_only = false;     // connect to public addresses only
+  HostPolicy hosts;             // also for redirects
   int64_t max_bytes = 1 << 20;  // in the body
   int body_file = -1;  // the descriptor of a file that gets the body; -1: the response does
   absl::Duration timeout = absl::Minutes(5);
@@ -42,7 +43,7 @@ struct HttpResponse {
 
 // Sends one GET and returns the server's answer, whatever its code. Proxies and extra certificates
 // come from the environment, as for curl. Thread-safe. INVALID_ARGUMENT: the URL, or a header with
-// a control character; PERMISSION_DENIED: the URL's scheme or address is not allowed;
+// a control character; PERMISSION_DENIED: the URL's scheme, host or address is not allowed;
 // FAILED_PRECONDITION: the body or the headers are too large, or the server's certificate is not
 // trusted; DEADLINE_EXCEEDED; UNAVAILABLE.
 absl::StatusOr<HttpResponse> HttpGet(const HttpRequest& request);
@@ -51,6 +52,9 @@ absl::StatusOr<HttpResponse> HttpGet(const HttpRequest& request);
 // PERMISSION_DENIED for 401 and 403, UNAVAILABLE for 408, 429 and 5xx (with GetRetryAfter if the
 // server says when to try again), FAILED_PRECONDITION for others.
 absl::Status HttpStatus(const HttpResponse& response);
+
+// Returns the policy with the host of a URL allowed that the operator names in a flag.
+HostPolicy WithEndpoint(const HostPolicy& hosts, const std::string& url);
 
 // Resolves `reference` as a link in the document at `base`. INVALID_ARGUMENT: not a URL.
 absl::StatusOr<std::string> ResolveUrl(const std::string& base, const std::string& reference);

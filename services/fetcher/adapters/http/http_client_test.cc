@@ -2,13 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "common/base/retry_after.h"
 #include "common/testing/status_matchers.h"
 #include "services/fetcher/adapters/http/testing/http_server.h"
+#include "services/fetcher/adapters/http/testing/loopback.h"
 
 namespace kernelmill::fetcher {
 namespace {
@@ -22,6 +26,7 @@ class HttpClientTest : public ::testing::Test {
     HttpRequest request;
     request.url = server_.Url(path);
     request.allow_http = true;
+    request.hosts = PrivateHosts();
     return request;
   }
   TestHttpServer server_;
@@ -64,13 +69,92 @@ TEST_F(HttpClientTest, PlainHttpAndOtherSchemesAreDenied) {
   EXPECT_THAT(HttpGet(request), StatusIs(absl::StatusCode::kPermissionDenied));
 }
 
+// The server's URL with its address written in another way.
+std::string As(absl::string_view host, const std::string& url) {
+  return absl::StrReplaceAll(url, {{"127.0.0.1", host}});
+}
+
 // row 20
-TEST_F(HttpClientTest, PrivateAddressesAreDeniedOnRequest) {
+TEST_F(HttpClientTest, PrivateAddressesAreDeniedInEveryForm) {
   server_.Set("/a", {200, "", "secret"});
   HttpRequest request = Request("/a");
-  request.public_only = true;
-  EXPECT_THAT(HttpGet(request), StatusIs(absl::StatusCode::kPermissionDenied));
+  request.hosts = HostPolicy();
+  for (const char* host :
+       {"127.0.0.1", "127.1", "2130706433", "0x7f000001", "017700000001", "127.0.0.1.", "localhost",
+        "LOCALHOST", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "%31%32%37.0.0.1",
+        "github.com@127.0.0.1", "github.com:80@127.0.0.1"}) {
+    request.url = As(host, server_.Url("/a"));
+    EXPECT_THAT(HttpGet(request), StatusIs(absl::StatusCode::kPermissionDenied)) << host;
+  }
+  for (const char* host : {"\xef\xbc\x91\x32\x37.0.0.1", "127.0.0.1\\@github.com",
+                           "localhost\\.github.com", "localhost.", "[::1%25lo]"}) {
+    request.url = As(host, server_.Url("/a"));
+    EXPECT_FALSE(HttpGet(request).ok()) << host;
+  }
   EXPECT_TRUE(server_.Requests().empty());
+}
+
+// row 20
+TEST_F(HttpClientTest, RedirectFromAnAllowedHostToAnotherIsDenied) {
+  TestHttpServer inside;
+  inside.Set("/b", {200, "", "secret"});
+  HttpRequest request = Request("/a");
+  request.hosts = *HostPolicy::Create({{"localhost"}, true});
+  request.url = As("localhost", request.url);
+  for (const char* host : {"127.0.0.1", "127.1", "[::ffff:127.0.0.1]", "ip6-localhost"}) {
+    server_.Set("/a", {302, "", "", As(host, inside.Url("/b"))});
+    EXPECT_THAT(HttpGet(request), StatusIs(absl::StatusCode::kPermissionDenied)) << host;
+  }
+  EXPECT_TRUE(inside.Requests().empty());
+  server_.Set("/a", {302, "", "", As("LOCALHOST", inside.Url("/b"))});
+  ASSERT_THAT(HttpGet(request), IsOk());
+  EXPECT_EQ(HttpGet(request)->body, "secret");
+}
+
+TEST_F(HttpClientTest, ListedNetworkAllowsItsAddresses) {
+  server_.Set("/a", {200, "", "text"});
+  HttpRequest request = Request("/a");
+  request.hosts = *HostPolicy::Create({{"127.0.0.0/8"}});
+  EXPECT_THAT(HttpGet(request), IsOk());
+  request.url = As("localhost", request.url);
+  EXPECT_THAT(HttpGet(request), IsOk());
+  request.hosts = *HostPolicy::Create({{"127.0.0.2"}});
+  EXPECT_THAT(HttpGet(request), StatusIs(absl::StatusCode::kPermissionDenied));
+}
+
+TEST_F(HttpClientTest, EndpointOfTheOperatorIsAllowed) {
+  server_.Set("/a", {200, "", "text"});
+  HttpRequest request = Request("/a");
+  request.hosts = WithEndpoint(*HostPolicy::Create({{"github.com"}}), server_.Url("/simple"));
+  EXPECT_THAT(HttpGet(request), IsOk());
+  request.url = As("localhost", request.url);
+  EXPECT_THAT(HttpGet(request), StatusIs(absl::StatusCode::kPermissionDenied));
+}
+
+// row 20
+TEST_F(HttpClientTest, ExceptionToTheProxyIsCheckedAsIfThereWereNone) {
+  server_.Set("/a", {200, "", "secret"});
+  HttpRequest request = Request("/a");
+  request.hosts = HostPolicy();
+  ::setenv("http_proxy", "http://127.0.0.1:1", 1);
+  ::setenv("no_proxy", "localhost", 1);
+  request.url = As("localhost", request.url);
+  EXPECT_THAT(HttpGet(request), StatusIs(absl::StatusCode::kPermissionDenied));
+  ::unsetenv("no_proxy");
+  EXPECT_THAT(HttpGet(request), StatusIs(absl::StatusCode::kUnavailable)) << "the proxy's decision";
+  request.hosts = *HostPolicy::Create({{"github.com"}});
+  EXPECT_THAT(HttpGet(request), StatusIs(absl::StatusCode::kPermissionDenied)) << "not in the list";
+  ::setenv("http_proxy", "", 1);
+  request.hosts = HostPolicy();
+  EXPECT_THAT(HttpGet(request), StatusIs(absl::StatusCode::kPermissionDenied)) << "no proxy at all";
+  ::unsetenv("http_proxy");
+  EXPECT_TRUE(server_.Requests().empty());
+}
+
+TEST_F(HttpClientTest, BodyOfARedirectIsNotPartOfTheAnswer) {
+  server_.Set("/a", {302, "", "moved", "/b"});
+  server_.Set("/b", {200, "", "here"});
+  EXPECT_EQ(HttpGet(Request("/a"))->body, "here");
 }
 
 // row 28

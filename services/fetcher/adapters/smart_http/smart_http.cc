@@ -60,13 +60,14 @@ namespace {
 constexpr absl::string_view kService = "/info/refs?service=git-upload-pack";
 
 // Returns the request that git makes first.
-HttpRequest FirstRequest(const GitUrl& repository, bool public_only, absl::Duration timeout) {
+HttpRequest FirstRequest(const GitUrl& repository, const HostPolicy& hosts,
+                         absl::Duration timeout) {
   HttpRequest request;
   request.url = absl::StrCat(absl::StripSuffix(repository.url, "/"), kService);
   request.headers = {{"Git-Protocol", "version=2"}};  // without this the server sends all refs
   request.allow_http = repository.scheme == "http";
   request.follow = false;
-  request.public_only = public_only;
+  request.hosts = hosts;
   request.timeout = timeout;
   return request;
 }
@@ -87,9 +88,9 @@ bool IsSignIn(absl::string_view url) {
 
 // Some servers answer a POST to an unknown path with a page, but serve git. If git's first request
 // gets a page as well, there is no repository.
-absl::Status CheckNoPage(const GitUrl& repository, bool public_only, absl::Duration timeout) {
-  const absl::StatusOr<HttpResponse> answer =
-      HttpGet(FirstRequest(repository, public_only, timeout));
+absl::Status CheckNoPage(const GitUrl& repository, const HostPolicy& hosts,
+                         absl::Duration timeout) {
+  const absl::StatusOr<HttpResponse> answer = HttpGet(FirstRequest(repository, hosts, timeout));
   if (!answer.ok() || answer->code != 200 || !IsPage(*answer)) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat(ShownUrl(repository.url),
@@ -106,21 +107,20 @@ absl::Status SmartHttpRemote::Ask(const std::string& body, int64_t max_bytes,
                                   V2Response& response) {
   const auto sink = [&](absl::string_view bytes) { return response.Read(bytes); };
   for (int redirects = 0; redirects <= kMaxRedirects; ++redirects) {
-    const bool public_only = !options_.allow_private && !BehindProxy(url_.scheme);
     ASSIGN_OR_RETURN(const HttpResponse answer,
                      PostToUploadPack(shared_->handles(),
-                                      {url_, body, public_only, max_bytes, options_.timeout,
+                                      {url_, body, options_.hosts, max_bytes, options_.timeout,
                                        options_.rate, [&] { return response.arrived(); }},
                                       sink));
     if (IsUploadPackResult(answer)) return response.Finish();
     if (IsBusy(answer.code)) return HttpStatus(answer);
     if (answer.code == 200 && IsPage(answer)) {
-      RETURN_IF_ERROR(CheckNoPage(url_, public_only, options_.timeout));
+      RETURN_IF_ERROR(CheckNoPage(url_, options_.hosts, options_.timeout));
     }
     if (answer.code < 300 || answer.code >= 500) {
       return absl::UnimplementedError("the server's answer is not a git server's");
     }
-    absl::StatusOr<GitUrl> next = AskForRedirect(url_, public_only, options_.timeout);
+    absl::StatusOr<GitUrl> next = AskForRedirect(url_, options_.hosts, options_.timeout);
     if (absl::IsFailedPrecondition(next.status())) {
       return absl::UnimplementedError(next.status().message());
     }
@@ -168,10 +168,9 @@ absl::Status SmartHttpRemote::Fetch(const ObjectRequest& request, PackSink sink)
 // Sends git's first request and returns where it is redirected to. NOT_FOUND and the like: the
 // server refuses the repository. FAILED_PRECONDITION: there is no redirect to a repository.
 // PERMISSION_DENIED: the redirect would leave https.
-absl::StatusOr<GitUrl> AskForRedirect(const GitUrl& repository, bool public_only,
+absl::StatusOr<GitUrl> AskForRedirect(const GitUrl& repository, const HostPolicy& hosts,
                                       absl::Duration timeout) {
-  ASSIGN_OR_RETURN(const HttpResponse response,
-                   HttpGet(FirstRequest(repository, public_only, timeout)));
+  ASSIGN_OR_RETURN(const HttpResponse response, HttpGet(FirstRequest(repository, hosts, timeout)));
   if (response.code >= 400) return HttpStatus(response);
   absl::string_view location = response.location;
   if (!absl::ConsumeSuffix(&location, kService)) {

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "services/fetcher/adapters/http/host_policy.h"
 #include "services/fetcher/adapters/smart_http/upload_pack_post.h"
 #include "services/fetcher/adapters/smart_http/v2_messages.h"
 #include "services/fetcher/core/rate_floor.h"
@@ -22,10 +23,10 @@ namespace kernelmill::fetcher {
 inline constexpr int kMaxRedirects = 5;
 
 // Returns the URL to which the server redirects the request that git makes first. The new URL's
-// address is not checked yet. FAILED_PRECONDITION: the server does not redirect, or not to a
+// host is not checked yet. FAILED_PRECONDITION: the server does not redirect, or not to a
 // repository; PERMISSION_DENIED: it redirects from https to http, to another transport, or to a
 // sign-in page. Other errors: as HttpStatus and HttpGet.
-absl::StatusOr<GitUrl> AskForRedirect(const GitUrl& repository, bool public_only,
+absl::StatusOr<GitUrl> AskForRedirect(const GitUrl& repository, const HostPolicy& hosts,
                                       absl::Duration timeout);
 
 // The state that all repositories of a process share over HTTP: open connections, and the servers
@@ -48,9 +49,9 @@ class SmartHttp {
 
 // The limits and permissions of one repository.
 struct SmartHttpOptions {
-  bool allow_private = false;  // allow hosts with loopback, link-local and private addresses
-  absl::Duration timeout;      // for one request
-  int64_t pack_bytes = 0;      // for one transfer
+  HostPolicy hosts;        // also for redirects
+  absl::Duration timeout;  // for one request
+  int64_t pack_bytes = 0;  // for one transfer
   LowestRate rate = {};
 };
 

@@ -22,9 +22,8 @@
 #include "services/fetcher/adapters/http/curl_easy.h"
 
 namespace kernelmill::fetcher {
-// A pool of libcurl handles, each with its open connection to one server. Handles with and without
-// the check for public addresses have different keys, since a connection is checked only when it is
-// opened. Thread-safe.
+// A pool of libcurl handles, each with its open connection to one server. The policy is a part of a
+// handle's key, since the address of a connection is checked only when it is opened. Thread-safe.
 absl::StatusOr<CurlHandle> HandlePool::Take(const std::string& key) {
   {
     absl::MutexLock lock(&mutex_);
@@ -168,13 +167,12 @@ absl::StatusOr<HttpResponse> Post(CURL* curl, const UploadPackPost& post, BodySi
   const std::string url = UploadPackUrl(post.repository);
   ASSIGN_OR_RETURN(const CurlHeaders list, MakeCurlHeaders(headers, url));
   Transfer transfer{curl, sink, post.max_bytes, post.arrived, CurlProgress(post.rate)};
-  ConfigureCurl(curl,
-                {url, post.repository.scheme == "http", post.public_only, post.timeout, post.rate},
-                &transfer.progress);
+  RETURN_IF_ERROR(ConfigureCurl(
+      curl, {url, post.repository.scheme == "http", post.hosts, post.timeout, post.rate},
+      &transfer.progress));
   TrustAsGit(curl);
   // Git hosts decide by the user agent what they allow a client.
   curl_easy_setopt(curl, CURLOPT_USERAGENT, "git/2.0 (kernelmill-fetcher)");
-  curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(curl, CURLOPT_POST, 1L);
   curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body.data());
   curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
@@ -198,7 +196,7 @@ absl::StatusOr<HttpResponse> PostToUploadPack(HandlePool& pool, const UploadPack
                                               BodySink sink) {
   const GitUrl& at = post.repository;
   const std::string key =
-      absl::StrCat(at.scheme, " ", at.host, " ", at.port, " ", post.public_only ? "public" : "any");
+      absl::StrCat(at.scheme, " ", at.host, " ", at.port, " ", post.hosts.Key());
   ASSIGN_OR_RETURN(CurlHandle handle, pool.Take(key));
   absl::StatusOr<HttpResponse> response = Post(handle.get(), post, sink);
   pool.GiveBack(key, std::move(handle));

@@ -16,6 +16,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "services/fetcher/adapters/http/curl_easy.h"
+#include "services/fetcher/adapters/http/host_policy.h"
 #include "services/fetcher/adapters/http/http_client.h"
 #include "services/fetcher/core/rate_floor.h"
 #include "services/fetcher/core/url_policy.h"
@@ -51,8 +52,8 @@ class HandlePool {
 struct UploadPackPost {
   GitUrl repository;  // http or https
   std::string body;
-  bool public_only = true;  // connect to public addresses only
-  int64_t max_bytes = 0;    // in the answer
+  HostPolicy hosts;
+  int64_t max_bytes = 0;  // in the answer
   absl::Duration timeout;
   LowestRate rate;
   // Returns the bytes so far of what the answer is for, which must keep to the rate. Null: all.

@@ -329,8 +329,8 @@ bool AllowsPlainHttp(const std::string& index_url) {
 
 // NOT_FOUND: the index has no such project. The Accept header prefers JSON.
 absl::StatusOr<std::vector<IndexFile>> ListProject(const std::string& index_url,
-                                                   absl::string_view name, absl::Duration timeout,
-                                                   const LowestRate& rate) {
+                                                   absl::string_view name, const HostPolicy& hosts,
+                                                   absl::Duration timeout, const LowestRate& rate) {
   HttpRequest request;
   request.url =
       absl::StrCat(absl::StripSuffix(index_url, "/"), "/", NormalizeProjectName(name), "/");
@@ -338,6 +338,7 @@ absl::StatusOr<std::vector<IndexFile>> ListProject(const std::string& index_url,
       "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, "
       "text/html;q=0.1";
   request.allow_http = AllowsPlainHttp(index_url);
+  request.hosts = hosts;
   request.max_bytes = kMaxPage;
   request.timeout = std::min(timeout, request.timeout);
   request.rate = rate;

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "services/fetcher/adapters/http/host_policy.h"
 #include "services/fetcher/core/rate_floor.h"
 
 namespace kernelmill::fetcher {
@@ -40,8 +41,8 @@ std::vector<IndexFile> ParseIndexHtml(const std::string& body, const std::string
 // Asks the index for a project's files. NOT_FOUND: it has no such project. Other errors: as HttpGet
 // and HttpStatus.
 absl::StatusOr<std::vector<IndexFile>> ListProject(const std::string& index_url,
-                                                   absl::string_view name, absl::Duration timeout,
-                                                   const LowestRate& rate);
+                                                   absl::string_view name, const HostPolicy& hosts,
+                                                   absl::Duration timeout, const LowestRate& rate);
 
 // Returns whether plain HTTP may be used for the index and its files: only if the index's own URL
 // does.

@@ -112,8 +112,10 @@ absl::Status WheelSnapshot::Load(absl::string_view wheel, const GlobSet& globs,
 absl::StatusOr<IndexFile> FindWheel(absl::string_view package, absl::string_view sha256,
                                     const WheelOptions& options) {
   ASSIGN_OR_RETURN(const PackageName name, ParsePackage(package));
-  ASSIGN_OR_RETURN(const std::vector<IndexFile> files,
-                   ListProject(options.index_url, name.name, options.timeout, options.rate));
+  ASSIGN_OR_RETURN(
+      const std::vector<IndexFile> files,
+      ListProject(options.index_url, name.name, WithEndpoint(options.hosts, options.index_url),
+                  options.timeout, options.rate));
   return ChooseWheel(files, name, sha256);
 }
 
@@ -164,6 +166,7 @@ absl::StatusOr<DownloadedFile> Download(const IndexFile& file, const WheelOption
   request.body_file = wheel.descriptor();
   request.url = file.url;
   request.allow_http = AllowsPlainHttp(options.index_url);
+  request.hosts = WithEndpoint(options.hosts, options.index_url);
   request.max_bytes = options.download_bytes;
   request.timeout = options.timeout;
   request.rate = options.rate;

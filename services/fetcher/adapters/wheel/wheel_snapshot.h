@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "common/base/glob.h"
+#include "services/fetcher/adapters/http/host_policy.h"
 #include "services/fetcher/adapters/wheel/wheel_archive.h"
 #include "services/fetcher/core/rate_floor.h"
 #include "services/fetcher/core/selection/snapshot.h"
@@ -25,6 +26,8 @@ std::vector<std::string> DeclaredLicenses(absl::string_view metadata);
 // The index and the limits of the wheel adapter.
 struct WheelOptions {
   std::string index_url;  // a simple package index
+  // The hosts of files and of redirects; the index itself is the operator's, and allowed.
+  HostPolicy hosts;
   int64_t download_bytes = int64_t{2} << 30;
   std::string temp_dir;  // for the wheel while it is read; empty: the system's
   absl::Duration timeout = absl::Minutes(10);

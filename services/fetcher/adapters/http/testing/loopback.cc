@@ -7,6 +7,8 @@
 
 namespace kernelmill::fetcher {
 
+HostPolicy PrivateHosts() { return *HostPolicy::Create({.allow_private = true}); }
+
 int ListenOnLoopback(int* port) {
   const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
