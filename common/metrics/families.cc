@@ -15,6 +15,7 @@ constexpr const Family* kFamilies[] = {
     &kBuildInfo, &kLogLines, &kProcessCpu, &kProcessMemory, &kProcessVirtual, &kProcessFiles,
     &kProcessMaxFiles, &kProcessThreads, &kProcessStart, &kServerStarted, &kServerHandled,
     &kServerSeconds, &kClientStarted, &kClientHandled, &kClientSeconds, &kLimitRefusals,
+    &kConnections, &kConnectionsRefused, &kStalledAnswers,
     // The coordinator.
     &kJobs, &kOldestJob, &kJobsEnded, &kJobSeconds, &kTasks, &kOldestReady, &kSuspectTasks,
     &kLeases, &kLeasesGranted, &kCompletions, &kQueueSeconds, &kLeaseSeconds, &kResults,

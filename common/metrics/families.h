@@ -93,6 +93,15 @@ inline constexpr Family kLimitRefusals = {
     "Calls refused because a limit was reached, by the flag that sets it.",
     kFromFirstEvent};  // programs without limits have no series
 
+inline constexpr Family kConnections = {Type::kGauge, "kernelmill_connections", "", kEveryProgram,
+                                        "Open connections of clients."};
+inline constexpr Family kConnectionsRefused = {
+    Type::kCounter, "kernelmill_connections_refused_total", "", kEveryProgram,
+    "Connections closed because too many were open, or the process had no descriptor left."};
+inline constexpr Family kStalledAnswers = {
+    Type::kCounter, "kernelmill_answers_stalled_total", "", kEveryProgram,
+    "Calls ended because the client did not read the answer."};
+
 // ---------------------------------------------------------------- coordinator
 
 inline constexpr Family kJobs = {Type::kGauge, "kernelmill_coordinator_jobs", "state", kCoordinator,

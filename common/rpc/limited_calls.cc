@@ -10,11 +10,12 @@
 #include "absl/time/time.h"
 #include "common/access/authorizer.h"
 #include "common/base/status.h"
+#include "common/rpc/answer_guard.h"
 
 namespace kernelmill::rpc {
 namespace {
 
-// The time for a request of up to 16 MiB to arrive.
+// The time for a request of up to 16 MiB to arrive, and for its answer to be read.
 constexpr absl::Duration kStallBudget = absl::Seconds(60);
 // The wait for a turn; longer than kStallBudget, so that stalled callers have lost theirs by then.
 constexpr absl::Duration kPatience = absl::Seconds(90);
@@ -40,8 +41,8 @@ LimitedCalls::LimitedCalls(const Options& options)
       guard_(GuardOptions()) {}
 
 // Three gates, in this order: a place, which bounds how many calls wait; a turn, which bounds how
-// many requests are in memory; the guard, which ends a caller that sends too slowly. All are given
-// back when the call ends.
+// many requests are in memory; the guard, which ends a caller that sends or reads too slowly. All
+// are given back when the call ends.
 absl::StatusOr<LimitedCalls::Admitted> LimitedCalls::Admit(grpc::ServerContext& context) {
   const std::string caller = access::CallerKey(context);
   Admitted admitted;
@@ -49,7 +50,10 @@ absl::StatusOr<LimitedCalls::Admitted> LimitedCalls::Admit(grpc::ServerContext& 
   absl::StatusOr<access::CallerLimits::Place> turn = turns_.Await(caller, kPatience);
   if (!turn.ok()) return absl::UnavailableError("the server is busy with other calls");
   admitted.turn = *std::move(turn);
-  ASSIGN_OR_RETURN(admitted.stream, guard_.Admit([&context] { context.TryCancel(); }));
+  ASSIGN_OR_RETURN(admitted.stream, guard_.Admit([&context] {
+    EndCall(context,
+            absl::DeadlineExceededError("the request arrived, or its answer was read, too slowly"));
+  }));
   return admitted;
 }
 

@@ -29,7 +29,8 @@ struct CallLimits {
 
 // A limit on concurrent unary calls whose requests or work are large. A call above the limit is
 // refused before its request is read, so that it costs no memory. A caller that sends its request
-// too slowly loses its place. Must outlive its calls. Thread-safe.
+// or reads its answer too slowly loses its place: DEADLINE_EXCEEDED. Must outlive its calls.
+// Thread-safe.
 //
 // The service registers each such method with NewHandler, so that the handler runs before the
 // request has arrived, and parses it after it has seen its size.
@@ -79,7 +80,11 @@ class LimitedCalls {
     if (!parsed.ok()) return ToGrpcStatus(parsed);
     Response response;
     grpc::Status status = handle(context, request, &response);
-    if (status.ok()) call.Write(response);
+    if (!status.ok()) return status;
+    admitted->stream->Wait([&] {
+      call.Write(response);
+      return static_cast<int64_t>(response.ByteSizeLong());
+    });
     return status;
   }
 

@@ -3,6 +3,8 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -25,6 +27,7 @@
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
+#include "common/metrics/metrics.h"
 #include "common/rpc/listening_sockets.h"
 
 // The basic idea: a connection is silent until its first byte, and is then handed over. Silent ones
@@ -80,7 +83,12 @@ bool OutOfDescriptors(int error) { return error == EMFILE || error == ENFILE; }
 class Listener::Loop {
  public:
   Loop(const Options& options, ListeningSockets sockets, std::atomic<int64_t>& refused)
-      : options_(options), sockets_(std::move(sockets)), refused_(refused) {}
+      : options_(options),
+        sockets_(std::move(sockets)),
+        refused_(refused),
+        connections_(metrics::Gauge(metrics::kConnections)),
+        refused_connections_(metrics::Counter(metrics::kConnectionsRefused)) {}
+  ~Loop() { CountOpen(-open_); }
 
   absl::Status Prepare();
   void Run(const TakeOver& take_over);
@@ -126,10 +134,13 @@ class Listener::Loop {
   void Tidy();
   void Sweep();
   void Refuse(const std::string& name, const char* why);
+  void CountOpen(int more);
 
   const Options options_;
   ListeningSockets sockets_;
   std::atomic<int64_t>& refused_;
+  prometheus::Gauge& connections_;  // counts all listeners of the process
+  prometheus::Counter& refused_connections_;
   std::atomic<bool> stopping_{false};
   FileDescriptor epoll_, wake_;
   FileDescriptor spare_;  // closed to accept and refuse a connection when no descriptor is left
@@ -225,7 +236,7 @@ void Listener::Loop::Admit(FileDescriptor socket, const std::string& name) {
   } else if (Watch(fd).ok()) {
     host->second.silent.push_back({std::move(socket), MonotonicNow() + options_.patience});
     silent_[fd] = {host, std::prev(host->second.silent.end())};
-    ++open_;
+    CountOpen(1);
   }
 }
 
@@ -282,14 +293,14 @@ FileDescriptor Listener::Loop::RemoveSilent(int fd) {
   FileDescriptor socket = std::move(place.silent->socket);
   place.host->second.silent.erase(place.silent);
   silent_.erase(at);
-  --open_;
+  CountOpen(-1);
   return socket;
 }
 
 // The number of a descriptor that the server closed may be in use again before the next sweep.
 void Listener::Loop::CountHandedOver(int fd, Hosts::iterator host) {
   ++host->second.handed_over;
-  ++open_;
+  CountOpen(1);
   if (handed_over_.contains(fd)) ForgetHandedOver(fd);
   handed_over_[fd] = {host, GetInode(fd)};
 }
@@ -299,7 +310,7 @@ void Listener::Loop::ForgetHandedOver(int fd) {
   const auto host = at->second.host;
   handed_over_.erase(at);
   --host->second.handed_over;
-  --open_;
+  CountOpen(-1);
 }
 
 // Closes what was silent for too long, and forgets hosts without a connection.
@@ -322,9 +333,15 @@ void Listener::Loop::Sweep() {
   for (const int fd : closed) ForgetHandedOver(fd);
 }
 
+void Listener::Loop::CountOpen(int more) {
+  open_ += more;
+  connections_.Increment(more);
+}
+
 // Logs at most every kLogPause, since a flood would fill the log.
 void Listener::Loop::Refuse(const std::string& name, const char* why) {
   ++refused_;
+  refused_connections_.Increment();
   ++refused_since_log_;
   const absl::Duration now = MonotonicNow();
   if (now - logged_ < kLogPause) return;

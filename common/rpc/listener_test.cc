@@ -7,6 +7,8 @@
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <prometheus/counter.h>
+#include <prometheus/gauge.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -21,6 +23,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "common/base/file.h"
+#include "common/metrics/metrics.h"
 #include "common/rpc/self_check.h"
 #include "common/rpc/server.h"
 #include "common/testing/status_matchers.h"
@@ -93,6 +96,25 @@ class Keeper {
   std::vector<FileDescriptor> taken_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<Listener> listener_;
 };
+
+TEST(Listener, CountsWhatIsOpenAndWhatWasRefused) {
+  prometheus::Gauge& open = metrics::Gauge(metrics::kConnections);
+  prometheus::Counter& refused = metrics::Counter(metrics::kConnectionsRefused);
+  const double before = open.Value(), refused_before = refused.Value();
+  {
+    Keeper keeper({.max_per_host = 2});
+    const Client silent(keeper.port()), speaker(keeper.port());
+    speaker.Speak();
+    EXPECT_TRUE(Eventually([&] { return open.Value() == before + 2 && keeper.taken() == 1; }));
+    const Client third(keeper.port());
+    EXPECT_TRUE(silent.IsClosed());
+    EXPECT_TRUE(Eventually([&] { return refused.Value() == refused_before + 1; }));
+    EXPECT_EQ(open.Value(), before + 2);
+    keeper.CloseAll();
+    EXPECT_TRUE(Eventually([&] { return open.Value() == before + 1; }));
+  }
+  EXPECT_EQ(open.Value(), before);
+}
 
 TEST(Listener, HandsOverAConnectionThatSpeaks) {
   Keeper keeper({});

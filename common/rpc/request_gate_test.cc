@@ -1,10 +1,13 @@
 #include "common/rpc/request_gate.h"
 
 #include <gmock/gmock.h>
+#include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
+#include <prometheus/counter.h>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <string>
 #include <thread>
@@ -16,6 +19,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "build/bazel/remote/execution/v2/remote_execution.pb.h"
+#include "common/metrics/metrics.h"
 #include "common/rpc/request_cost.h"
 #include "common/rpc/server.h"
 #include "common/testing/status_matchers.h"
@@ -39,9 +43,12 @@ class CountingService final : public v1::Work::Service {
     return Count();
   }
   grpc::Status Complete(grpc::ServerContext*, const v1::CompleteRequest*,
-                        v1::CompleteResponse*) override {
+                        v1::CompleteResponse* response) override {
+    const std::string padding(answer_bytes, 'x');
+    response->GetReflection()->MutableUnknownFields(response)->AddLengthDelimited(999, padding);
     return Count();
   }
+  std::atomic<int> answer_bytes = 0;
   int calls() const {
     const absl::MutexLock lock(&mutex_);
     return calls_;
@@ -71,8 +78,11 @@ class CountingService final : public v1::Work::Service {
 
 class RequestGateTest : public ::testing::Test {
  protected:
-  void Start(int64_t memory_bytes = 0) {
-    server_ = *Server::Start({.address = "127.0.0.1:0", .memory_bytes = memory_bytes}, {&service_});
+  void Start(int64_t memory_bytes = 0, absl::Duration answer_patience = absl::Seconds(60)) {
+    server_ = *Server::Start({.address = "127.0.0.1:0",
+                              .memory_bytes = memory_bytes,
+                              .answer_patience = answer_patience},
+                             {&service_});
     stub_ = v1::Work::NewStub(Connect(absl::StrCat("127.0.0.1:", server_->port())));
   }
   grpc::StatusCode Lease(const std::string& worker,
@@ -136,6 +146,73 @@ TEST_F(RequestGateTest, LetsInAsManyCallsAtATimeAsItsMemoryAllows) {
   for (std::thread& caller : callers) caller.join();
   EXPECT_EQ(service_.calls(), 16);
   EXPECT_LE(service_.most_at_a_time(), 2);
+}
+
+// A call of Complete whose client reads nothing of the answer until it is asked to.
+class StalledCall {
+ public:
+  explicit StalledCall(int port)
+      : stub_(Connect(absl::StrCat("127.0.0.1:", port))),
+        call_(stub_.PrepareCall(&context_, "/kernelmill.v1.Work/Complete", &queue_)) {
+    call_->StartCall(nullptr);
+    Await();
+    const grpc::Slice no_fields;
+    call_->WriteLast(grpc::ByteBuffer(&no_fields, 1), {}, nullptr);
+    Await();
+  }
+  ~StalledCall() {
+    context_.TryCancel();
+    queue_.Shutdown();
+    void* tag = nullptr;
+    for (bool ok = false; queue_.Next(&tag, &ok);) {
+    }
+  }
+  // Reads what there is of the answer, and returns the call's status.
+  grpc::Status Finish() {
+    grpc::ByteBuffer answer;
+    call_->Read(&answer, nullptr);
+    Await();
+    grpc::Status status;
+    call_->Finish(&status, nullptr);
+    Await();
+    return status;
+  }
+
+ private:
+  void Await() {
+    void* tag = nullptr;
+    bool ok = false;
+    queue_.Next(&tag, &ok);
+  }
+
+  grpc::GenericStub stub_;
+  grpc::ClientContext context_;
+  grpc::CompletionQueue queue_;
+  std::unique_ptr<grpc::GenericClientAsyncReaderWriter> call_;
+};
+
+TEST_F(RequestGateTest, ACallerThatDoesNotReadItsAnswersGivesItsShareBack) {
+  Start(/*memory_bytes=*/16 * kMebibyte, absl::Milliseconds(500));  // 2 MiB for one caller
+  prometheus::Counter& stalled = metrics::Counter(metrics::kStalledAnswers);
+  const double before = stalled.Value();
+  service_.answer_bytes = 8 * kMebibyte;
+  StalledCall first(server_->port()), second(server_->port());
+  while (service_.calls() < 2) absl::SleepFor(absl::Milliseconds(5));
+  service_.answer_bytes = 0;
+  const absl::Time begun = absl::Now();
+  EXPECT_EQ(Complete(1), grpc::StatusCode::OK);
+  EXPECT_GT(absl::Now() - begun, absl::Milliseconds(200)) << "the others had no share";
+  EXPECT_LT(absl::Now() - begun, absl::Seconds(20));
+  EXPECT_EQ(stalled.Value(), before + 2);
+  const grpc::Status status = first.Finish();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_EQ(status.error_message(), "the answer was not read within 500ms");
+}
+
+TEST_F(RequestGateTest, AnAnswerThatIsReadIsNotCutOff) {
+  Start(0, absl::Milliseconds(100));
+  service_.answer_bytes = 8 * kMebibyte;
+  EXPECT_EQ(Complete(1), grpc::StatusCode::OK);
 }
 
 TEST_F(RequestGateTest, AServiceThatIsServedAgainHasOneGate) {

@@ -25,6 +25,7 @@
 #include "common/base/log.h"
 #include "common/base/memory_limit.h"
 #include "common/base/status.h"
+#include "common/rpc/answer_guard.h"
 #include "common/rpc/health_watches.h"
 #include "common/rpc/interceptors.h"
 #include "common/rpc/listener.h"
@@ -34,7 +35,7 @@
 // The settings that all servers and clients share. Most of them are bounds: gRPC's defaults let one
 // client open any number of connections and streams, and hold memory and threads by not reading.
 // The bounds here concern connections (handshake, idle time, pings) and the whole process (threads,
-// memory); StallGuard and LimitedCalls bound single calls.
+// memory); StallGuard, LimitedCalls and AnswerGuard bound single calls.
 namespace kernelmill::rpc {
 namespace {
 
@@ -198,6 +199,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options,
   auto watches = std::make_unique<HealthWatches>();
   auto interceptors = ServerCallMetrics();
   interceptors.push_back(HealthWatches::NewInterceptors(*watches));
+  auto answers = std::make_unique<AnswerGuard>(options.answer_patience);
+  interceptors.push_back(AnswerGuard::NewInterceptors(*answers));
   builder.experimental().SetInterceptorCreators(std::move(interceptors));
   for (grpc::Service* service : services) {
     gate.Guard(*service);
@@ -219,17 +222,18 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Options& options,
       acceptor->HandleNewConnection(&connection);
     });
   }
-  std::unique_ptr<Server> made(
-      new Server(std::move(rest), std::move(server), std::move(watches), std::move(listener)));
+  std::unique_ptr<Server> made(new Server(std::move(rest), std::move(server), std::move(watches),
+                                          std::move(answers), std::move(listener)));
   if (options.on_dead != nullptr && made->listener_ != nullptr) made->CheckItself(options);
   return made;
 }
 
 Server::Server(std::unique_ptr<grpc::CallbackGenericService> rest,
                std::unique_ptr<grpc::Server> server, std::unique_ptr<HealthWatches> watches,
-               std::unique_ptr<Listener> listener)
+               std::unique_ptr<AnswerGuard> answers, std::unique_ptr<Listener> listener)
     : rest_(std::move(rest)),
       watches_(std::move(watches)),
+      answers_(std::move(answers)),
       server_(std::move(server)),
       listener_(std::move(listener)) {}
 

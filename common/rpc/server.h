@@ -23,6 +23,7 @@ class Service;
 
 namespace kernelmill::rpc {
 
+class AnswerGuard;
 class HealthWatches;
 class Listener;
 class SelfCheck;
@@ -49,6 +50,8 @@ class Server {
     // An eighth is for gRPC's buffers, a quarter for requests that are handled. 0: MemoryLimit().
     int64_t memory_bytes = 0;
     absl::Duration handshake_timeout = absl::Seconds(10);
+    // For a client to read an answer; its call then ends.
+    absl::Duration answer_patience = absl::Seconds(60);
     // Called once the server has not answered its own calls for some minutes (SelfCheck); null: it
     // does not call itself.
     std::function<void(const absl::Status& error)> on_dead = nullptr;
@@ -82,11 +85,13 @@ class Server {
 
  private:
   Server(std::unique_ptr<grpc::CallbackGenericService> rest, std::unique_ptr<grpc::Server> server,
-         std::unique_ptr<HealthWatches> watches, std::unique_ptr<Listener> listener);
+         std::unique_ptr<HealthWatches> watches, std::unique_ptr<AnswerGuard> answers,
+         std::unique_ptr<Listener> listener);
   void CheckItself(const Options& options);
 
   const std::unique_ptr<grpc::CallbackGenericService> rest_;  // outlives the server
   const std::unique_ptr<HealthWatches> watches_;              // likewise
+  const std::unique_ptr<AnswerGuard> answers_;                // likewise
   const std::unique_ptr<grpc::Server> server_;
   const std::unique_ptr<Listener> listener_;  // null without an address
   std::unique_ptr<SelfCheck> self_check_;

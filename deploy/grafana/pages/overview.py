@@ -52,6 +52,12 @@ TROUBLE = Row("What goes wrong?", [
                      '{grpc_method!~"Lease|Watch"}'), "{{grpc_service}}")]),
     Panel("Refused by a limit", "Calls beyond what a caller may have, a second.", "ops",
           [(total("kernelmill_limit_refusals_total", "limit"), "{{limit}}")]),
+    Panel("Connections", "Open at the process of each kind that has the most.", "short",
+          [("max by (job) (kernelmill_connections)", "{{job}}")]),
+    Panel("Connections refused, answers not read", "Connections closed for want of room, and calls ended because their client "
+          "did not read, a second.", "ops",
+          [(total("kernelmill_connections_refused_total", "job"), "{{job}} connections"),
+           (total("kernelmill_answers_stalled_total", "job"), "{{job}} answers")]),
 ])
 
 PAGE = Page("kernelmill-overview", "kernelmill: overview", "Is the cluster healthy, what is it doing, when will it be done?",

@@ -96,6 +96,8 @@ class Connections(TrustedCase):
         process = self.start()
         strangers = self.connect(process, SERVER_DESCRIPTORS, self.shake_hands)
         self.assertLess(harness.metric(process.metrics(), "process_open_fds"), SERVER_DESCRIPTORS * 3 / 4)
+        self.assertGreater(harness.metric(process.metrics(), "kernelmill_connections"), SERVER_DESCRIPTORS / 4)
+        self.assertGreater(harness.metric(process.metrics(), "kernelmill_connections_refused_total"), 0)
         strangers.close()
         harness.wait_until(lambda: harness.metric(process.metrics(), "process_open_fds") < 200, "the connections to close", 30)
         print(f"answered in {self.ask(process, within=5):.2f} s, after the strangers had gone")
