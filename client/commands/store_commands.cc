@@ -20,8 +20,11 @@
 #include "client/console/output.h"
 #include "client/grpc/store_client.h"
 #include "common/base/status.h"
+#include "common/base/text.h"
 #include "common/manifest/walk.h"
 #include "common/rpc/server.h"
+#include "common/words/suggestion.h"
+#include "common/worker/stage_table.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/store.pb.h"
 #include "services/store/server/store_server.h"
@@ -246,6 +249,12 @@ absl::StatusOr<int> StoreCollectGarbage(const ClusterAddress& cluster,
 // needs them.
 absl::StatusOr<int> StoreForget(const ClusterAddress& cluster, const ForgetOptions& options,
                                 rpc::TerminationSignal& signal, Console& console) {
+  if (!options.stage.empty() && worker::FindStage(options.stage) == nullptr) {
+    std::vector<std::string> known;
+    for (const worker::StageInfo& stage : worker::StageTable()) known.emplace_back(stage.name);
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--stage: unknown stage ", JsonString(options.stage), DidYouMean(options.stage, known)));
+  }
   v1::ForgetResultsRequest request;
   request.set_stage(options.stage);
   request.set_version(options.version);

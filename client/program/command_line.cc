@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -18,6 +19,7 @@
 #include "common/flags/server_flags.h"
 #include "common/flags/settings_file.h"
 #include "common/version/version.h"
+#include "common/words/suggestion.h"
 
 namespace kernelmill::client {
 namespace {
@@ -26,6 +28,30 @@ constexpr char kUsage[] =
     "Turns source repositories into a training-ready dataset of GPU kernels.\n\n"
     "Exit codes: 0 success; 1 some inputs failed (they are listed), a gate is missed, or the\n"
     "command could not finish; 2 invalid request; 3 the cluster cannot be reached.";
+
+using Commands = std::vector<const CLI::App*>;
+
+Commands ListCommands(const CLI::App& group) {
+  return group.get_subcommands([](const CLI::App*) { return true; });
+}
+
+const CLI::App* FindCommand(const CLI::App& group, const std::string& name) {
+  for (const CLI::App* command : ListCommands(group)) {
+    if (command->get_name() == name) return command;
+  }
+  return nullptr;
+}
+
+// Returns what is wrong with a word that should be a command of the group.
+std::string ExplainCommand(const CLI::App& group, const std::string& written) {
+  const bool outermost = group.get_parent() == nullptr;
+  if (written.empty()) return group.get_name() + ": a command is required";
+  if (written[0] == '-') return written + ": unknown option";
+  std::vector<std::string> known;
+  for (const CLI::App* command : ListCommands(group)) known.push_back(command->get_name());
+  return absl::StrCat(written, ": unknown command", outermost ? "" : " of ",
+                      outermost ? "" : group.get_name(), DidYouMean(written, known));
+}
 
 }  // namespace
 
@@ -122,23 +148,20 @@ absl::StatusOr<int> CommandLine::Run(Console& console) {
 // Returns an error that names the wrong word and the help to read. CLI11's own message is good for
 // wrong flags of a known command; for an unknown or missing command it is not.
 std::string CommandLine::ExplainParseError(const std::string& found, int argc, char** argv) const {
-  const std::string first = argc > 1 ? argv[1] : "";
-  if (first.empty()) return "a command is required; kernelmill --help lists them";
-  const auto named =
-      app_.get_subcommands([&](const CLI::App* command) { return command->get_name() == first; });
-  if (named.empty()) {
-    return absl::StrCat(first, first[0] == '-' ? ": unknown option" : ": unknown command",
-                        "; see kernelmill --help");
+  if (argc < 2) return "a command is required; kernelmill --help lists them";
+  // A group has commands of its own, such as `store`; the next word is then one of them.
+  const CLI::App* command = &app_;
+  std::string help = "; see kernelmill";
+  int at = 1;
+  for (; command->get_require_subcommand_min() > 0; ++at) {
+    const std::string written = at < argc ? argv[at] : "";
+    const CLI::App* const next = FindCommand(*command, written);
+    if (next == nullptr) return ExplainCommand(*command, written) + help + " --help";
+    command = next;
+    absl::StrAppend(&help, " ", written);
   }
-  // A group has commands of its own, such as `store`; the second word is then the command.
-  const bool group = !named[0]->get_subcommands([](const CLI::App*) { return true; }).empty();
-  if (group && named[0]->get_subcommands().empty()) {
-    return absl::StrCat(
-        argc > 2 ? argv[2] : first,
-        argc > 2 ? absl::StrCat(": unknown command of ", first) : ": a command is required",
-        "; see kernelmill ", first, " --help");
-  }
-  return absl::StrCat(found, "; see kernelmill ", first, " --help");
+  const std::string unknown = flags::FindUnknownFlag(*command, argc - at + 1, argv + at - 1);
+  return absl::StrCat(unknown.empty() ? found : unknown, help, " --help");
 }
 
 std::string CommandLine::ClusterHint() const {

@@ -49,6 +49,14 @@ struct Program {
   }
 };
 
+TEST(ParseFlags, UnknownFlagNamesTheOneThatIsMeant) {
+  const Program program({"--lisen", "127.0.0.1:1"});
+  EXPECT_EQ(program.exit, 2);
+  EXPECT_THAT(program.error, HasSubstr("--lisen: unknown option (did you mean --listen?)\n"));
+  EXPECT_THAT(Program({"--frobnicate=-1"}).error, HasSubstr("--frobnicate: unknown option\n"));
+  EXPECT_THAT(Program({"--slots", "-1"}).error, HasSubstr("--slots: "));
+}
+
 class FlagsTest : public ::testing::Test {
  protected:
   std::string File(const std::string& text) {
@@ -101,7 +109,8 @@ TEST_F(FlagsTest, AWrongValueNamesItsFlagAndEndsWith2) {
 TEST_F(FlagsTest, AnUnknownSettingIsRefused) {
   const Program program({"--config", File("slot: 2\n")});
   EXPECT_EQ(program.exit, 2);
-  EXPECT_THAT(program.error, HasSubstr("settings.yaml:1: slot: unknown setting"));
+  EXPECT_THAT(program.error,
+              HasSubstr("settings.yaml:1: slot: unknown setting (did you mean slots?)"));
   EXPECT_EQ(Program({"--config", "/nonexistent"}).exit, 2);
 }
 

@@ -3,13 +3,17 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/flags/settings_file.h"
 #include "common/text/safe_text.h"
+#include "common/words/suggestion.h"
 
 // Each setting has an environment variable beside its flag, so that containers need no command
 // line. A value on the command line wins over the variable, which wins over the settings file,
@@ -107,6 +111,24 @@ void AddCallFlags(CLI::App& app, CallFlags* flags) {
       ->capture_default_str();
 }
 
+// A word after "--" is no flag, and neither is a negative number.
+std::string FindUnknownFlag(const CLI::App& command, int argc, const char* const* argv) {
+  for (int i = 1; i < argc; ++i) {
+    const absl::string_view word = argv[i];
+    if (word == "--") break;
+    if (word.size() < 2 || word[0] != '-' || absl::ascii_isdigit(word[1]) || word[1] == '.')
+      continue;
+    const std::string name(word.substr(0, word.find('=')));
+    if (command.get_option_no_throw(name) != nullptr) continue;
+    std::vector<std::string> known;
+    for (const CLI::Option* option : command.get_options()) {
+      for (const std::string& long_name : option->get_lnames()) known.push_back("--" + long_name);
+    }
+    return absl::StrCat(name, ": unknown option", DidYouMean(name, known));
+  }
+  return "";
+}
+
 // Returns the exit status if the program must end now: 0 after --help or --version, 2 after an
 // error, as shells do for wrong usage. The settings file is applied first, since it only sets
 // defaults.
@@ -119,7 +141,11 @@ std::optional<int> ParseFlags(CLI::App& app, int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {  // CLI11 reports both --help and bad flags this way
-    return app.exit(error) == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0) return app.exit(error);
+    const std::string unknown = FindUnknownFlag(app, argc, argv);
+    std::fprintf(stderr, "%s\nRun with --help for more information.\n",
+                 SafeText(unknown.empty() ? error.what() : unknown).c_str());
+    return 2;
   }
   return std::nullopt;
 }

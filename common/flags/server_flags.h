@@ -18,10 +18,6 @@ class App;
 class Option;
 }  // namespace CLI
 
-namespace CLI {
-class App;
-}
-
 namespace kernelmill::flags {
 
 // The flags of every server process.
@@ -68,6 +64,10 @@ CLI::Option* AsBytes(CLI::Option* option);
 // Parses the command line. Returns an exit status if the program must exit: 0 after --help or
 // --version, 2 after an error, which is printed on stderr.
 std::optional<int> ParseFlags(CLI::App& app, int argc, char** argv);
+
+// Returns an error for the first flag that the command does not have, with the flag that may have
+// been meant; empty if it has all of them.
+std::string FindUnknownFlag(const CLI::App& command, int argc, const char* const* argv);
 
 // Checks the listen address. INVALID_ARGUMENT: it is not a loopback address, and neither TLS nor
 // --insecure is set.

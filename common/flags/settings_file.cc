@@ -12,6 +12,7 @@
 #include "absl/strings/strip.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
+#include "common/words/suggestion.h"
 
 // A settings file is YAML with the names of flags as keys. It is applied before the command line is
 // parsed, by changing the options' defaults; so all checks of the options apply to it as well.
@@ -35,6 +36,17 @@ std::string SettingsPath(int argc, const char* const* argv) {
   return variable == nullptr ? "" : variable;
 }
 
+// Adds the settings that there are: options with an environment variable, of all commands.
+void ListSettings(CLI::App& app, std::vector<std::string>* known) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_envname().empty()) continue;
+    known->insert(known->end(), option->get_lnames().begin(), option->get_lnames().end());
+  }
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    ListSettings(*command, known);
+  }
+}
+
 // Finds the options with this name, of the program and of all its commands.
 void FindOptions(CLI::App& app, const std::string& name, std::vector<CLI::Option*>* found) {
   CLI::Option* option = app.get_option_no_throw("--" + name);
@@ -50,7 +62,11 @@ void FindOptions(CLI::App& app, const std::string& name, std::vector<CLI::Option
 absl::Status Apply(CLI::App& app, const std::string& key, const YAML::Node& value) {
   std::vector<CLI::Option*> options;
   FindOptions(app, key, &options);
-  if (options.empty() || key == &kFlag[2]) return absl::InvalidArgumentError("unknown setting");
+  if (options.empty() || key == &kFlag[2]) {
+    std::vector<std::string> known;
+    ListSettings(app, &known);
+    return absl::InvalidArgumentError(absl::StrCat("unknown setting", DidYouMean(key, known)));
+  }
   std::string text;
   if (value.IsSequence()) {
     for (const YAML::Node& item : value)

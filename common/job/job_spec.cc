@@ -33,6 +33,7 @@
 #include "common/job/source_spec.h"
 #include "common/spdx/expression.h"
 #include "common/toolchains/toolchains.h"
+#include "common/words/suggestion.h"
 #include "kernelmill/v1/kernel.pb.h"
 
 namespace kernelmill::job {
@@ -130,8 +131,10 @@ absl::Status CheckPart(const std::string& where, const v1::MixPart& part,
   }
   if (!part.config().empty() &&
       std::find(std::begin(kConfigs), std::end(kConfigs), part.config()) == std::end(kConfigs)) {
-    return Wrong(where + ".config", absl::StrCat("unknown config ", JsonString(part.config()),
-                                                 "; use kernels, fim, instruct or files"));
+    return Wrong(where + ".config",
+                 absl::StrCat("unknown config ", JsonString(part.config()),
+                              DidYouMean(part.config(), {std::begin(kConfigs), std::end(kConfigs)}),
+                              "; use kernels, fim, instruct or files"));
   }
   for (const int tier : part.tiers()) {
     if (tier < 1 || tier > 3) return Wrong(where + ".tiers", "must be 1, 2 or 3");
@@ -213,9 +216,9 @@ absl::Status CheckWords(absl::string_view list, absl::string_view what, const Wo
   for (int i = 0; i < words.size(); ++i) {
     const std::string where = absl::StrCat("compile.", list, "[", i, "]: ");
     if (std::find(known.begin(), known.end(), words.Get(i)) == known.end()) {
-      return absl::InvalidArgumentError(absl::StrCat(where, "unknown ", what, " ",
-                                                     JsonString(words.Get(i)), "; use one of ",
-                                                     absl::StrJoin(known, ", ")));
+      return absl::InvalidArgumentError(absl::StrCat(
+          where, "unknown ", what, " ", JsonString(words.Get(i)), DidYouMean(words.Get(i), known),
+          "; use one of ", absl::StrJoin(known, ", ")));
     }
     if (!seen.insert(words.Get(i)).second) {
       return absl::InvalidArgumentError(
@@ -332,17 +335,26 @@ absl::Status CheckWords(const std::string& where, const Repeated<std::string>& w
                         const std::vector<absl::string_view>& known) {
   for (const std::string& word : words) {
     if (std::find(known.begin(), known.end(), word) != known.end()) continue;
-    return FieldError(where, absl::StrCat("unknown word ", JsonString(word), "; use one of ",
-                                          absl::StrJoin(known, ", ")));
+    return FieldError(where, absl::StrCat("unknown word ", JsonString(word),
+                                          DidYouMean(word, {known.begin(), known.end()}),
+                                          "; use one of ", absl::StrJoin(known, ", ")));
   }
   return absl::OkStatus();
+}
+
+KnownWords KnownChecks() {
+  KnownWords names;
+  const auto& checks = *v1::Checks::descriptor();
+  for (int i = 0; i < checks.field_count(); ++i) names.push_back(checks.field(i)->name());
+  return names;
 }
 
 absl::Status CheckQuality(const v1::QualityPolicy& policy) {
   // Checks are the fields of the message Checks, so a new one is known here at once.
   for (const std::string& check : policy.require()) {
     if (v1::Checks::descriptor()->FindFieldByName(check) == nullptr) {
-      return FieldError("quality.require", absl::StrCat("unknown check ", JsonString(check)));
+      return FieldError("quality.require", absl::StrCat("unknown check ", JsonString(check),
+                                                        DidYouMean(check, KnownChecks())));
     }
   }
   if (!(policy.min_score() >= 0 && policy.min_score() <= 1)) {

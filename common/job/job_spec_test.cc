@@ -82,20 +82,21 @@ TEST(CheckJobSpec, NamesTheFieldThatIsWrong) {
        [](v1::JobSpec& s) { s.mutable_sources(4)->set_url("https://example.org/r"); }},
       {"sources[4].list: ", [](v1::JobSpec& s) { s.mutable_sources(4)->set_list("repos.txt"); }},
       {"visits.failure_hours: ", [](v1::JobSpec& s) { s.mutable_visits()->set_failure_hours(-1); }},
-      {"licenses.allow: \"Apache2.0\" is not in the SPDX list; the nearest is Apache-2.0",
+      {"licenses.allow: \"Apache2.0\" is not in the SPDX list (did you mean Apache-2.0?)",
        [](v1::JobSpec& s) { s.mutable_licenses()->add_allow("Apache2.0"); }},
-      {"licenses.allow: \"BSD3\" is not in the SPDX list; the nearest is BSD-3-Clause",
+      {"licenses.allow: \"BSD3\" is not in the SPDX list (did you mean BSD-3-Clause?)",
        [](v1::JobSpec& s) { s.mutable_licenses()->add_allow("BSD3"); }},
       {"sources[3].path_licenses[0].paths: must have at least one glob",
        [](v1::JobSpec& s) { s.mutable_sources(3)->add_path_licenses()->set_license("MIT"); }},
-      {"sources[3].license: \"MITT\" is not in the SPDX list; the nearest is MIT",
+      {"sources[3].license: \"MITT\" is not in the SPDX list (did you mean MIT?)",
        [](v1::JobSpec& s) { s.mutable_sources(3)->set_license("MITT"); }},
       {"sources[3].license: invalid SPDX expression",
        [](v1::JobSpec& s) { s.mutable_sources(3)->set_license("see the README"); }},
       {"dedup.threshold: ", [](v1::JobSpec& s) { s.mutable_dedup()->set_threshold(1.5); }},
       {"quality.require: unknown check",
        [](v1::JobSpec& s) { s.mutable_quality()->add_require("x"); }},
-      {"quality.exclude_kinds: unknown word \"tests\"; use one of operation, helper, test, ",
+      {"quality.exclude_kinds: unknown word \"tests\" (did you mean test?); use one of operation, "
+       "helper, test, ",
        [](v1::JobSpec& s) { s.mutable_quality()->add_exclude_kinds("tests"); }},
       {"quality.targets: unknown word \"cuda\"; use one of generic, nvidia, ",
        [](v1::JobSpec& s) { s.mutable_quality()->add_targets("cuda"); }},
@@ -343,7 +344,8 @@ TEST(CheckMix, AMixMayNameConfigsCorporaWeightsAndEpochs) {
 
 TEST(CheckMix, WhatIsWrongIsNamedWithItsPlace) {
   EXPECT_EQ(PartProblem(R"({"config": "kernel"})"),
-            "mix.phases[0].parts[0].config: unknown config \"kernel\"; use kernels, fim, "
+            "mix.phases[0].parts[0].config: unknown config \"kernel\" (did you mean kernels?); use "
+            "kernels, fim, "
             "instruct or files");
   EXPECT_EQ(PartProblem(R"({"corpus": "books"})"),
             "mix.phases[0].parts[0].corpus: \"books\" must be listed in mix.corpora");
@@ -390,11 +392,11 @@ TEST(CompilePolicy, WhatIsWrongIsNamedWithWhatIsKnown) {
   EXPECT_THAT(CheckJobSpec(JobThatCompiles("{}")), IsOk());
   EXPECT_THAT(
       FindCompileProblem(R"({"toolchains": ["triton-1.0"]})"),
-      StartsWith("compile.toolchains[0]: unknown toolchain \"triton-1.0\"; use one of triton-"));
-  EXPECT_EQ(
-      FindCompileProblem(R"({"targets": ["cuda:90", "cuda:75"]})"),
-      "compile.targets[1]: unknown target \"cuda:75\"; use one of cuda:80, cuda:90, cuda:100, "
-      "hip:gfx942");
+      StartsWith("compile.toolchains[0]: unknown toolchain \"triton-1.0\" (did you mean triton-"));
+  EXPECT_EQ(FindCompileProblem(R"({"targets": ["cuda:90", "cuda:75"]})"),
+            "compile.targets[1]: unknown target \"cuda:75\" (did you mean cuda:80?); use one of "
+            "cuda:80, cuda:90, cuda:100, "
+            "hip:gfx942");
   EXPECT_EQ(FindCompileProblem(R"({"keep": ["cubin"]})"),
             "compile.keep[0]: unknown form \"cubin\"; use one of ttir, ttgir, llir, ptx, amdgcn");
   EXPECT_EQ(FindCompileProblem(R"({"targets": ["cuda:90", "cuda:90"]})"),

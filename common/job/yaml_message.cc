@@ -32,6 +32,7 @@
 #include "common/base/text.h"
 #include "common/job/field_check.h"
 #include "common/words/enum_words.h"
+#include "common/words/suggestion.h"
 
 namespace kernelmill::job {
 namespace {
@@ -193,18 +194,18 @@ const EnumValueDescriptor* FindEnumWord(const EnumDescriptor& type, absl::string
 }
 
 // Lists the words that an error names as allowed.
-std::string EnumWords(const EnumDescriptor& type) {
+std::vector<std::string> EnumWords(const EnumDescriptor& type) {
   std::vector<std::string> words;
   for (int i = 0; i < type.value_count(); ++i) {
     if (type.value(i)->number() != 0) words.push_back(GetWord(*type.value(i)));
   }
-  return absl::StrJoin(words, ", ");
+  return words;
 }
 
-std::string FieldNames(const Descriptor& type) {
+std::vector<std::string> FieldNames(const Descriptor& type) {
   std::vector<std::string> names;
   for (int i = 0; i < type.field_count(); ++i) names.push_back(type.field(i)->name());
-  return absl::StrJoin(names, ", ");
+  return names;
 }
 
 // Returns what an error calls the items of a list field.
@@ -248,7 +249,10 @@ class Reader {
       const std::string path = key.empty() ? name.text : absl::StrCat(key, ".", name.text);
       const FieldDescriptor* field = type.FindFieldByName(name.text);
       if (field == nullptr) {
-        return Wrong(name.line, path, absl::StrCat("unknown key (known: ", FieldNames(type), ")"));
+        const std::vector<std::string> known = FieldNames(type);
+        return Wrong(name.line, path,
+                     absl::StrCat("unknown key", DidYouMean(name.text, known),
+                                  " (known: ", absl::StrJoin(known, ", "), ")"));
       }
       if (!seen.insert(name.text).second) return Wrong(name.line, path, "must not be given twice");
       RETURN_IF_ERROR(CheckOneof(name.line, path, *field, *message));
@@ -391,7 +395,10 @@ class Reader {
                                            ? FindEnumWord(*field.enum_type(), node.text)
                                            : nullptr;
     if (value == nullptr) {
-      return Wrong(node.line, key, absl::StrCat("must be one of ", EnumWords(*field.enum_type())));
+      const std::vector<std::string> words = EnumWords(*field.enum_type());
+      return Wrong(node.line, key,
+                   absl::StrCat("must be one of ", absl::StrJoin(words, ", "),
+                                DidYouMean(node.text, words)));
     }
     message->GetReflection()->SetEnum(message, &field, value);
     return absl::OkStatus();

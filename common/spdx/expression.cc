@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
-#include <numeric>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -26,6 +25,7 @@
 #include "common/base/text.h"
 #include "common/spdx/license_list.h"
 #include "common/spdx/text/deprecated_ids.h"
+#include "common/words/suggestion.h"
 
 namespace kernelmill::spdx {
 namespace {
@@ -294,61 +294,21 @@ bool IsKnownException(absl::string_view id) {
                      [&](absl::string_view known) { return known == id; });
 }
 
-namespace {
-
-// Returns how many letters have to be put in, left out or replaced, in any letter case.
-size_t CountEdits(const std::string& a, const std::string& b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (const char letter : a) {
-    size_t diagonal = row[0]++;
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t replaced = diagonal + (letter == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
-
-// People write "Apache 2" and "GPLv3": blanks and marks are no edits.
-std::string LettersAndDigits(absl::string_view id) {
-  std::string letters;
-  for (const char c : id) {
-    if (absl::ascii_isalnum(c)) letters.push_back(absl::ascii_tolower(c));
-  }
-  return letters;
-}
-
-}  // namespace
-
-// The identifiers are short, and a job has few: the table of edits is made for each.
 std::string NearestLicenseId(absl::string_view id) {
-  const std::string wanted = LettersAndDigits(id.substr(0, kMaxBytes));
-  std::string nearest;
-  size_t fewest = static_cast<size_t>(-1);
-  for (const char* known : LicenseIds()) {
-    const std::string letters = LettersAndDigits(known);
-    const bool begins = !wanted.empty() && absl::StartsWith(letters, wanted);
-    const size_t edits = begins ? letters == wanted ? 0 : 1 : CountEdits(wanted, letters);
-    if (edits >= fewest) continue;
-    fewest = edits;
-    nearest = known;
-  }
-  return nearest;
+  return FindNearest(id, {LicenseIds().begin(), LicenseIds().end()});
 }
 
 absl::StatusOr<SpdxExpression> ParseKnownLicenses(absl::string_view text) {
   absl::StatusOr<SpdxExpression> expression = SpdxExpression::Parse(text);
   if (!expression.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        expression.status().message(), "; the nearest identifier is ", NearestLicenseId(text)));
+    return absl::InvalidArgumentError(absl::StrCat(expression.status().message(), " (did you mean ",
+                                                   NearestLicenseId(text), "?)"));
   }
   for (const LicenseTerm& term : expression->Terms()) {
     if (IsKnownLicenseId(term.id)) continue;
     return absl::InvalidArgumentError(absl::StrCat(JsonString(term.id),
-                                                   " is not in the SPDX list; the nearest is ",
-                                                   NearestLicenseId(term.id)));
+                                                   " is not in the SPDX list (did you mean ",
+                                                   NearestLicenseId(term.id), "?)"));
   }
   return expression;
 }
