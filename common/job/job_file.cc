@@ -8,7 +8,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
+#include <set>
+#include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -22,6 +26,7 @@
 #include "common/job/pair_list.h"
 #include "common/job/repository_list.h"
 #include "common/job/review_list.h"
+#include "common/job/source_spec.h"
 #include "common/job/yaml_message.h"
 
 namespace kernelmill::job {
@@ -33,6 +38,16 @@ constexpr int64_t kMaxFileBytes = 4 << 20;
 bool IsPathForGit(absl::string_view git) {
   if (absl::StrContains(git, "://")) return false;
   return git.find(':') > git.find('/') || !absl::StrContains(git, ":");
+}
+
+// Returns a path of the job file as one that can be opened: ~ is the home folder, and what is not
+// absolute begins at `folder`.
+std::string Located(const std::filesystem::path& folder, const std::string& path) {
+  const char* const home = std::getenv("HOME");
+  if (home != nullptr && (path == "~" || absl::StartsWith(path, "~/"))) {
+    return absl::StrCat(home, path.substr(1));
+  }
+  return (folder / path).string();
 }
 
 // The job file that is being read.
@@ -59,7 +74,7 @@ absl::Status ExpandLists(const JobFile& file, v1::JobSpec* spec) {
       continue;
     }
     absl::StatusOr<std::vector<v1::Source>> sources =
-        ExpandList(written[i], (folder / written[i].list()).string());
+        ExpandList(written[i], Located(folder, written[i].list()));
     RETURN_IF_ERROR(ListError(sources.status(), file, absl::StrCat("sources[", i, "].list")));
     for (v1::Source& source : *sources) spec->mutable_sources()->Add(std::move(source));
   }
@@ -79,7 +94,7 @@ absl::Status ExpandEntries(const JobFile& file, absl::string_view key, const Rea
       entries->Add(std::move(written[i]));
       continue;
     }
-    absl::StatusOr<std::vector<Entry>> listed = read((folder / written[i].list()).string());
+    absl::StatusOr<std::vector<Entry>> listed = read(Located(folder, written[i].list()));
     RETURN_IF_ERROR(ListError(listed.status(), file, absl::StrCat(key, "[", i, "].list")));
     for (Entry& entry : *listed) entries->Add(std::move(entry));
   }
@@ -98,6 +113,33 @@ void SpellOutLists(YamlNode& root) {
     const YamlNode entry = {YamlNode::Kind::kMap, value.line, false, "", {key, value}};
     value = {YamlNode::Kind::kList, value.line, false, "", {entry}};
   }
+}
+
+// Replaces owner/name by the URL at GitHub, also where another source uses it. A folder of that
+// name beside the job file could be meant as well, so it is refused. What ends in ".git" is a path,
+// as GitHub has no such names.
+absl::Status SpellOutGithubNames(const std::string& file, v1::JobSpec* spec) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  std::set<std::string> names;
+  for (int i = 0; i < spec->sources_size(); ++i) {
+    const std::string git = spec->sources(i).git();
+    if (!IsGithubName(git) || absl::EndsWith(git, ".git")) continue;
+    std::error_code error;
+    if (std::filesystem::exists(folder / git, error)) {
+      return FieldError(absl::StrCat("sources[", i, "].git"),
+                        absl::StrCat("may mean the folder beside the job file or the repository at "
+                                     "GitHub; write ./",
+                                     git, " or ", GithubUrl(git)));
+    }
+    names.insert(git);
+    spec->mutable_sources(i)->set_git(GithubUrl(git));
+  }
+  for (v1::Source& source : *spec->mutable_sources()) {
+    for (std::string& used : *source.mutable_uses()) {
+      if (names.contains(used)) used = GithubUrl(used);
+    }
+  }
+  return absl::OkStatus();
 }
 
 // Returns the error of a check, which begins with the field's key, with the file and line of that
@@ -121,7 +163,7 @@ void ResolveOrigins(const std::string& file, v1::JobSpec* spec) {
     // URLs and absolute paths stay as they are.
     if (origin == nullptr || origin->empty() || origin->front() == '/') continue;
     if (source.name().empty()) source.set_name(*origin);
-    *origin = (folder / *origin).lexically_normal().string();
+    *origin = std::filesystem::path(Located(folder, *origin)).lexically_normal().string();
   }
 }
 
@@ -133,6 +175,7 @@ absl::StatusOr<v1::JobSpec> ParseJobFile(absl::string_view text, const std::stri
   JobFile file = {path, {}};
   v1::JobSpec spec;
   RETURN_IF_ERROR(ReadYamlMessage(root, path, &spec, &file.lines));
+  RETURN_IF_ERROR(Placed(SpellOutGithubNames(path, &spec), file));
   RETURN_IF_ERROR(Placed(CheckWrittenSpec(spec), file));
   RETURN_IF_ERROR(ExpandLists(file, &spec));
   RETURN_IF_ERROR(ExpandEntries(file, "pairs", ReadPairList, spec.mutable_pairs()));

@@ -13,8 +13,10 @@ namespace kernelmill::job {
 // words ("role: holdout"). "-" is standard input, whose folder is the current one.
 //
 // Relative origins (`path`, `inductor`, and a `git` that is a path) are relative to the file's
-// folder; such a source keeps the path as written for its name, unless it has a name. Each `list`
-// (of sources, pairs, opt-outs or reviews) is read and replaced by its entries.
+// folder, and ~/ is the home folder; such a source keeps the path as written for its name, unless
+// it has a name. A `git` that is owner/name means that repository at GitHub, as if its URL was
+// written. Each `list` (of sources, pairs, opt-outs or reviews) is read and replaced by its
+// entries.
 //
 // INVALID_ARGUMENT is one line, "FILE:LINE: KEY: what must hold": unknown or repeated keys, wrong
 // types, unknown words, all that CheckJobSpec refuses, and a file over 4 MiB. An error within a

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -205,6 +207,59 @@ void ExpectRoundTrip(const v1::JobSpec& spec) {
   ASSERT_THAT(back, IsOk()) << yaml;
   EXPECT_TRUE(MessageDifferencer::Equals(spec, *back)) << yaml;
   EXPECT_EQ(JobFileYaml(*back), yaml);
+}
+
+TEST(JobFile, OwnerAndNameAreARepositoryAtGithub) {
+  const auto short_spec = ParseJobFile(
+      "name: a\nsources:\n- git: triton-lang/triton\n- {git: linkedin/Liger-Kernel, uses: "
+      "[triton-lang/triton]}\n",
+      "job.yaml");
+  ASSERT_THAT(short_spec, IsOk());
+  const auto spec = ParseJobFile(
+      "name: a\nsources:\n- git: https://github.com/triton-lang/triton\n- {git: "
+      "https://github.com/linkedin/Liger-Kernel, uses: [https://github.com/triton-lang/triton]}\n",
+      "job.yaml");
+  ASSERT_THAT(spec, IsOk());
+  EXPECT_EQ(JobFileYaml(*short_spec), JobFileYaml(*spec));
+}
+
+TEST(JobFile, PathsAreNoNamesAtGithub) {
+  for (const char* git : {"./a/b", "../a", "a/b.git", "a/b/c", "a", "/a/b", "~/b"}) {
+    const auto spec =
+        ParseJobFile(absl::StrCat("name: a\nsources:\n- git: ", git, "\n"), "job.yaml");
+    ASSERT_THAT(spec, IsOk());
+    EXPECT_THAT(spec->sources(0).git(), StartsWith("/")) << git;
+  }
+}
+
+TEST(JobFile, OwnerAndNameThatAreAFolderAreRefused) {
+  const TempDir folder = *TempDir::Create();
+  std::filesystem::create_directories(folder.path() + "/owner/name");
+  const auto spec =
+      ParseJobFile("name: a\nsources:\n- git: owner/name\n", folder.path() + "/job.yaml");
+  ASSERT_THAT(spec, StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(
+      std::string(spec.status().message()),
+      HasSubstr("job.yaml:3: sources[0].git: may mean the folder beside the job file or the "
+                "repository at GitHub; write ./owner/name or https://github.com/owner/name"));
+}
+
+TEST(JobFile, TheTildeIsTheHomeFolder) {
+  const TempDir home = *TempDir::Create();
+  const std::string before = std::getenv("HOME") == nullptr ? "" : std::getenv("HOME");
+  ::setenv("HOME", home.path().c_str(), 1);
+  ASSERT_THAT(WriteFile(home.path() + "/list.txt", "a/b\n"), IsOk());
+  const auto spec = ParseJobFile(
+      "name: a\nsources:\n- path: ~/kernels\n- inductor: \"~\"\n- list: ~/list.txt\n- path: "
+      "~other\n",
+      "/jobs/job.yaml");
+  ::setenv("HOME", before.c_str(), 1);
+  ASSERT_THAT(spec, IsOk());
+  EXPECT_EQ(spec->sources(0).path(), home.path() + "/kernels");
+  EXPECT_EQ(spec->sources(0).name(), "~/kernels");
+  EXPECT_EQ(spec->sources(1).inductor(), home.path());
+  EXPECT_EQ(spec->sources(2).git(), "https://github.com/a/b");
+  EXPECT_EQ(spec->sources(3).path(), "/jobs/~other");
 }
 
 TEST(JobFileYaml, ReadsBackAsAnEqualSpec) {

@@ -211,13 +211,6 @@ std::vector<std::string> SplitRepository(absl::string_view text) {
   return parts;
 }
 
-// Returns whether the text has the form owner/name, without a host.
-bool IsGithubName(absl::string_view text) {
-  const std::vector<absl::string_view> parts = absl::StrSplit(text, '/');
-  return parts.size() == 2 && !parts[0].empty() && !parts[1].empty() && parts[0][0] != '.' &&
-         !absl::StrContains(text, ':') && !absl::StrContains(parts[0], '.');
-}
-
 // Appends the entries at a key. An empty key matches nothing: it is what CanonicalRepository
 // returns for a text without a host.
 void AddAt(const absl::flat_hash_map<std::string, std::vector<int>>& places, const std::string& key,

@@ -21,6 +21,7 @@
 #include "common/base/text.h"
 #include "common/job/csv.h"
 #include "common/job/field_check.h"
+#include "common/job/source_spec.h"
 
 namespace kernelmill::job {
 namespace {
@@ -35,18 +36,6 @@ constexpr const char* kKeys[] = {"html_url",   "clone_url", "git",      "url",
                                  "repository", "repo",      "full_name"};
 constexpr char kRefKey[] = "ref";
 
-// Returns whether the text can be owner/name at GitHub, by the characters that GitHub allows.
-bool IsGithubName(absl::string_view text) {
-  const auto known = [](absl::string_view part, absl::string_view marks) {
-    return !part.empty() && std::all_of(part.begin(), part.end(), [&](char c) {
-      return absl::ascii_isalnum(c) || absl::StrContains(marks, c);
-    });
-  };
-  const std::vector<absl::string_view> parts = absl::StrSplit(text, '/');
-  return parts.size() == 2 && known(parts[0], "-_") && known(parts[1], "-._") && parts[1] != "." &&
-         parts[1] != "..";
-}
-
 // Collects the repositories of a list, each once, and stops at the first error.
 class RepositoryReader {
  public:
@@ -56,7 +45,7 @@ class RepositoryReader {
   absl::Status Add(int line, absl::string_view repository, absl::string_view ref) {
     ListedRepository listed{std::string(absl::StripAsciiWhitespace(repository)),
                             std::string(absl::StripAsciiWhitespace(ref))};
-    if (IsGithubName(listed.url)) listed.url = absl::StrCat("https://github.com/", listed.url);
+    if (IsGithubName(listed.url)) listed.url = GithubUrl(listed.url);
     if (!absl::StrContains(listed.url, "://")) {
       return FileError(file_, line,
                        absl::StrCat(JsonString(listed.url), " must be a URL or owner/name"));

@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -56,6 +57,20 @@ std::string SourceHost(const v1::Source& source) {
   if (source.has_discover()) return "repository search";
   return source.has_git() ? FindHost(source.git()) : "";
 }
+
+// Goes by the characters that GitHub allows.
+bool IsGithubName(absl::string_view text) {
+  const auto known = [](absl::string_view part, absl::string_view marks) {
+    return !part.empty() && std::all_of(part.begin(), part.end(), [&](char c) {
+      return absl::ascii_isalnum(c) || absl::StrContains(marks, c);
+    });
+  };
+  const std::vector<absl::string_view> parts = absl::StrSplit(text, '/');
+  return parts.size() == 2 && known(parts[0], "-_") && known(parts[1], "-._") && parts[1] != "." &&
+         parts[1] != "..";
+}
+
+std::string GithubUrl(absl::string_view name) { return absl::StrCat("https://github.com/", name); }
 
 namespace {
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "kernelmill/v1/job.pb.h"
 
 namespace kernelmill::job {
@@ -12,6 +13,11 @@ namespace kernelmill::job {
 // search", or empty for a local source. Only politeness (limits for each host) depends on it, so a
 // malformed URL may give any text.
 std::string SourceHost(const v1::Source& source);
+
+// Returns whether the text can be owner/name at GitHub.
+bool IsGithubName(absl::string_view text);
+// Returns the URL of the repository owner/name at GitHub.
+std::string GithubUrl(absl::string_view name);
 
 // Checks a source as it is written. INVALID_ARGUMENT names the field: "sources[2].ref: ...", where
 // `where` is "sources[2]". Does not ask whether the origin can be reached.
