@@ -19,6 +19,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "client/catalog/catalog.h"
+#include "client/catalog/web/site_server.h"
 #include "client/commands/commands.h"
 #include "client/console/exit_code.h"
 #include "client/console/format.h"
@@ -130,6 +131,19 @@ absl::StatusOr<int> ListWanted(const CatalogOptions& options, Console& console) 
   return kDone;
 }
 
+// Flushes the result first: a program that waits for the site reads it.
+absl::StatusOr<int> ServeSite(const CatalogOptions& options, rpc::TerminationSignal& signal,
+                              Console& console) {
+  RETURN_IF_ERROR(console.Flush());
+  ASSIGN_OR_RETURN(const std::unique_ptr<SiteServer> server,
+                   SiteServer::Start(options.serve, options.out_dir));
+  console.Note(absl::StrCat("the site is at http://",
+                            options.serve.substr(0, options.serve.rfind(':')), ":", server->port(),
+                            "/ until Ctrl-C"));
+  signal.Wait();
+  return kDone;
+}
+
 }  // namespace
 
 absl::StatusOr<int> Review(const ReviewOptions& options, rpc::TerminationSignal& signal,
@@ -202,7 +216,7 @@ absl::StatusOr<int> Catalog(const CatalogOptions& options, rpc::TerminationSigna
                                 " gaps remain\nwritten to ", options.out_dir,
                                 "; open index.html there\n"));
   }
-  return kDone;
+  return options.serve.empty() ? kDone : ServeSite(options, signal, console);
 }
 
 absl::StatusOr<int> Diff(const DiffOptions& options, Console& console) {

@@ -321,6 +321,17 @@ class Site(unittest.TestCase):
             self.assertEqual([url for url in self.requests if not url.startswith(address)], [])
             self.assertEqual(self.said, [])
 
+    def test_the_program_serves_what_it_wrote(self):
+        with subprocess.Popen([catalog_site.BIN / "kernelmill", "catalog", self.work / "dataset", "--out", self.work / "served",
+                               "--serve", "127.0.0.1:0"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as program:
+            self.addCleanup(program.kill)
+            address = next(found[0] for line in program.stderr if (found := re.search(r"http://\S+/", line)))
+            page = self.page("#q=softmax", home=address)
+            page.wait_for_selector("#results a.kernel")
+            self.assertEqual(self.said, [])
+            program.terminate()
+            self.assertEqual(program.wait(20), 0)
+
     def test_a_data_file_that_is_missing_is_said(self):
         with catalog_site.served(self.work) as address:
             for files in ["**/postings/*", "**/rows/*"]:
