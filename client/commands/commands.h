@@ -239,20 +239,29 @@ struct ForgetOptions {
 // worker is given.
 absl::StatusOr<int> StoreForget(const ClusterAddress& cluster, const ForgetOptions& options,
                                 rpc::TerminationSignal& signal, Console& console);
+// Commands on the backups of a server (backup_commands.cc).
+
+enum class DataServer { kStore, kCoordinator };
 struct PruneOptions {
   int keep = 0;                                   // the number of backups to keep; 0: all
   absl::Duration max_age = absl::ZeroDuration();  // zero: any age
 };
-// Makes a backup, and then prunes if `prune` sets a limit.
-absl::StatusOr<int> StoreBackup(const ClusterAddress& cluster, const std::string& name,
-                                const PruneOptions& prune, rpc::TerminationSignal& signal,
-                                Console& console);
-absl::StatusOr<int> StorePrune(const ClusterAddress& cluster, const PruneOptions& prune,
-                               rpc::TerminationSignal& signal, Console& console);
-// Makes a store's data folder from a backup's folder. Both are on this machine, and no store may
-// use the data folder.
-absl::StatusOr<int> StoreRestore(const std::string& backup_dir, const std::string& data_dir,
+struct NewBackup {
+  std::string name;
+  PruneOptions prune;  // applied afterwards if it sets a limit
+};
+absl::StatusOr<int> MakeBackup(DataServer server, const ClusterAddress& cluster,
+                               const NewBackup& backup, rpc::TerminationSignal& signal,
+                               Console& console);
+absl::StatusOr<int> PruneBackups(DataServer server, const ClusterAddress& cluster,
+                                 const PruneOptions& prune, rpc::TerminationSignal& signal,
                                  Console& console);
+absl::StatusOr<int> ListCoordinatorBackups(const ClusterAddress& cluster,
+                                           rpc::TerminationSignal& signal, Console& console);
+// Makes a server's data folder from a backup's folder. Both are on this machine, and no server may
+// use the data folder.
+absl::StatusOr<int> Restore(const std::string& backup_dir, const std::string& data_dir,
+                            Console& console);
 
 // The commands that start and show a cluster (dev_command.cc).
 

@@ -27,7 +27,6 @@
 #include "common/worker/stage_table.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/store.pb.h"
-#include "services/store/server/store_server.h"
 
 namespace kernelmill::client {
 namespace {
@@ -195,13 +194,6 @@ absl::Status CheckDatasets(const ClusterAddress& address, StoreClient& store,
                    "; start the coordinator with --store to hold them, or drop them with --yes"));
 }
 
-absl::StatusOr<int> Prune(StoreClient& store, const PruneOptions& prune, Console& console) {
-  ASSIGN_OR_RETURN(const v1::PruneBackupsResponse response,
-                   store.PruneBackups(prune.keep, prune.max_age));
-  Print(response, PruneText(response), console);
-  return kDone;
-}
-
 }  // namespace
 
 absl::StatusOr<int> StoreStat(const ClusterAddress& cluster, rpc::TerminationSignal& signal,
@@ -264,31 +256,6 @@ absl::StatusOr<int> StoreForget(const ClusterAddress& cluster, const ForgetOptio
   ASSIGN_OR_RETURN(const v1::ForgetResultsResponse response,
                    connection.store().ForgetResults(request));
   Print(response, ForgetText(response, options.dry_run), console);
-  return kDone;
-}
-
-absl::StatusOr<int> StoreBackup(const ClusterAddress& cluster, const std::string& name,
-                                const PruneOptions& prune, rpc::TerminationSignal& signal,
-                                Console& console) {
-  Connection connection(cluster, signal, console);
-  ASSIGN_OR_RETURN(const v1::BackupResponse response, connection.store().Backup(name));
-  Print(response, BackupText(response), console);
-  if (prune.keep == 0 && prune.max_age == absl::ZeroDuration()) return kDone;
-  return Prune(connection.store(), prune, console);
-}
-
-absl::StatusOr<int> StorePrune(const ClusterAddress& cluster, const PruneOptions& prune,
-                               rpc::TerminationSignal& signal, Console& console) {
-  Connection connection(cluster, signal, console);
-  return Prune(connection.store(), prune, console);
-}
-
-// Works on the two folders directly, without a server.
-absl::StatusOr<int> StoreRestore(const std::string& backup_dir, const std::string& data_dir,
-                                 Console& console) {
-  RETURN_IF_ERROR(Annotate(store::StoreServer::Restore(backup_dir, data_dir), "restore"));
-  console.Result(console.json() ? JsonLine({{"restored", data_dir}, {"from", backup_dir}})
-                                : absl::StrCat(data_dir, "  restored from ", backup_dir, "\n"));
   return kDone;
 }
 

@@ -113,7 +113,8 @@ TEST_F(StoreCommandsTest, GarbageIsCollectedDownToTheTarget) {
 
 TEST_F(StoreCommandsTest, WhatTheStoreRefusesIsAWrongRequest) {
   const auto backup = Run(false, [this](Console& console) {
-    return StoreBackup({.store = address_}, "monday", {}, signal_, console);
+    return MakeBackup(DataServer::kStore, {.store = address_}, {.name = "monday"}, signal_,
+                      console);
   });
   EXPECT_EQ(ToExitCode(backup.status()), kRequestWrong);
   EXPECT_THAT(std::string(backup.status().message()), HasSubstr("--backups"));
@@ -128,7 +129,7 @@ TEST_F(StoreCommandsTest, WhatTheStoreRefusesIsAWrongRequest) {
 
 TEST_F(StoreCommandsTest, RestoreNamesWhatIsNoBackup) {
   const auto code = Run(false, [this](Console& console) {
-    return StoreRestore(dir_.path() + "/none", dir_.path() + "/data", console);
+    return Restore(dir_.path() + "/none", dir_.path() + "/data", console);
   });
   EXPECT_THAT(code, StatusIs(absl::StatusCode::kNotFound));
   EXPECT_EQ(ToExitCode(code.status()), kRequestWrong);

@@ -517,6 +517,13 @@ std::string BackupText(const v1::BackupResponse& response) {
   return absl::StrCat(OneLine(response.path()), "  ", ShortBytes(response.bytes()), "\n");
 }
 
+std::string BackupsText(const v1::ListBackupsResponse& response) {
+  if (response.backups().empty()) return "no backup\n";
+  std::string text;
+  for (const v1::BackupInfo& backup : response.backups()) text += BackupLine(backup);
+  return text;
+}
+
 std::string PruneText(const v1::PruneBackupsResponse& response) {
   std::string text = absl::StrFormat("%-16s %d\n", "backups dropped", response.dropped_size());
   for (const v1::BackupInfo& backup : response.dropped()) text += BackupLine(backup);

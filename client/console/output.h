@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "kernelmill/v1/coordinator.pb.h"
 #include "kernelmill/v1/crawl.pb.h"
 #include "kernelmill/v1/store.pb.h"
 
@@ -56,6 +57,7 @@ std::string VerifyText(const v1::VerifyProgress& last, bool dropped);
 std::string GarbageText(const v1::CollectGarbageResponse& response);
 std::string ForgetText(const v1::ForgetResultsResponse& response, bool dry_run);
 std::string BackupText(const v1::BackupResponse& response);
+std::string BackupsText(const v1::ListBackupsResponse& response);
 // Returns one line for each dropped backup.
 std::string PruneText(const v1::PruneBackupsResponse& response);
 

@@ -77,16 +77,12 @@ class GrpcStoreClient : public StoreClient {
   }
 
   absl::StatusOr<v1::BackupResponse> Backup(const std::string& name) override {
-    v1::BackupRequest request;
-    request.set_name(name);
-    return Ask<v1::BackupResponse>("backup", &v1::Store::Stub::Backup, request);
+    return Ask<v1::BackupResponse>("backup", &v1::Store::Stub::Backup, ToBackupRequest(name));
   }
 
   absl::StatusOr<v1::PruneBackupsResponse> PruneBackups(int keep, absl::Duration max_age) override {
-    v1::PruneBackupsRequest request;
-    request.set_keep(keep);
-    request.set_max_age_ms(absl::ToInt64Milliseconds(max_age));
-    return Ask<v1::PruneBackupsResponse>("prune", &v1::Store::Stub::PruneBackups, request);
+    return Ask<v1::PruneBackupsResponse>("prune", &v1::Store::Stub::PruneBackups,
+                                         ToPruneRequest(keep, max_age));
   }
 
   absl::Status Hold(const std::string& name, const std::vector<cas::Digest>& blobs,

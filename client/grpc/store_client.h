@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "client/grpc/backup_client.h"
 #include "client/grpc/retrying_caller.h"
 #include "common/cas/digest.h"
 #include "kernelmill/v1/store.pb.h"
@@ -23,10 +24,8 @@ namespace kernelmill::client {
 // A client of the store's service for its operator. It is abstract so that its users do not compile
 // gRPC's generated code. Thread-safe. UNIMPLEMENTED: the store is not a kernelmill-store;
 // UNAVAILABLE: it is out of reach; CANCELLED: Interrupt() was called.
-class StoreClient {
+class StoreClient : public BackupClient {
  public:
-  virtual ~StoreClient() = default;
-
   virtual absl::StatusOr<v1::StatResponse> Stat() = 0;
   // Reads every blob. `on_progress` gets the progress and the damaged blobs so far; the last
   // progress is returned.
@@ -41,12 +40,6 @@ class StoreClient {
   virtual absl::Status Release(const std::string& name) = 0;
   virtual absl::StatusOr<v1::ForgetResultsResponse> ForgetResults(
       const v1::ForgetResultsRequest& request) = 0;
-  // FAILED_PRECONDITION: the store has no folder for backups.
-  virtual absl::StatusOr<v1::BackupResponse> Backup(const std::string& name) = 0;
-  virtual absl::StatusOr<v1::PruneBackupsResponse> PruneBackups(int keep,
-                                                                absl::Duration max_age) = 0;
-  // Ends the running calls and every later one.
-  virtual void Interrupt() = 0;
 };
 
 // Makes a client over gRPC. It repeats calls other than Verify while the store is out of reach.

@@ -110,11 +110,22 @@ void CommandLine::AddStoreFlags(CLI::App& command) {
   command.preparse_callback([this](size_t) { hint_ = [this] { return StoreHint(); }; });
 }
 
-void CommandLine::AddClusterFlags(CLI::App& command) {
-  AddCommonFlags(command);
+void CommandLine::AddCoordinatorAddress(CLI::App& command) {
   command.add_option("--coordinator", cluster_.coordinator, "the coordinator's address, host:port")
       ->envname("KERNELMILL_COORDINATOR")
       ->capture_default_str();
+}
+
+void CommandLine::AddCoordinatorFlags(CLI::App& command) {
+  AddCommonFlags(command);
+  flags::AddIdentityFlags(command, &identity_);
+  AddCoordinatorAddress(command);
+  command.preparse_callback([this](size_t) { hint_ = [this] { return CoordinatorHint(); }; });
+}
+
+void CommandLine::AddClusterFlags(CLI::App& command) {
+  AddCommonFlags(command);
+  AddCoordinatorAddress(command);
   AddStoreAddress(command, "the store's address (REAPI v2), host:port");
   command
       .add_option(
@@ -176,6 +187,11 @@ std::string CommandLine::StoreHint() const {
                       TlsHint(), ".");
 }
 
+std::string CommandLine::CoordinatorHint() const {
+  return absl::StrCat("Tried the coordinator at ", cluster_.coordinator,
+                      " (--coordinator, KERNELMILL_COORDINATOR), ", TlsHint(), ".");
+}
+
 const char* CommandLine::TlsHint() const {
   return identity_.uses_tls() ? "over TLS. A server that closes the connection has refused this "
                                 "certificate; its log "
@@ -191,6 +207,7 @@ int RunProgram(int argc, char** argv, rpc::TerminationSignal& signal) {
   AddFileCommands(line);
   AddStoreCommands(line);
   AddDevCommands(line);
+  AddCoordinatorCommands(line);
   const absl::StatusOr<std::optional<int>> ended = line.Parse(argc, argv);
   Console console(line.json());
   if (!ended.ok()) return console.Fail(ended.status());

@@ -37,6 +37,8 @@ class CommandLine {
   void AddCommonFlags(CLI::App& command);
   // Adds the common flags and the store's address.
   void AddStoreFlags(CLI::App& command);
+  // Adds the common flags and the coordinator's address.
+  void AddCoordinatorFlags(CLI::App& command);
   // Adds the common flags and the addresses of the coordinator and the store.
   void AddClusterFlags(CLI::App& command);
 
@@ -60,9 +62,11 @@ class CommandLine {
 
  private:
   void AddStoreAddress(CLI::App& command, const char* help);
+  void AddCoordinatorAddress(CLI::App& command);
   std::string ExplainParseError(const std::string& found, int argc, char** argv) const;
   std::string ClusterHint() const;
   std::string StoreHint() const;
+  std::string CoordinatorHint() const;
   const char* TlsHint() const;
 
   rpc::TerminationSignal& signal_;
@@ -85,6 +89,10 @@ void AddDatasetCommands(CommandLine& line);  // dataset.cc: export, diff, simila
 void AddFileCommands(CommandLine& line);     // files.cc: extract, validate, toolchains
 void AddStoreCommands(CommandLine& line);    // store.cc: store stat, verify, gc, ...
 void AddDevCommands(CommandLine& line);      // dev.cc: dev, page
+void AddCoordinatorCommands(CommandLine& line);  // backups.cc: coordinator backup, ...
+
+// Adds backup, prune and restore to the group of a server (backups.cc).
+void AddBackupCommands(CommandLine& line, CLI::App* group, DataServer server);
 
 // Adds --trace, for commands that can write a job's timeline (crawl.cc).
 void AddTrace(CLI::App& command, std::string* file);

@@ -1,11 +1,9 @@
-// The group `store`: maintenance of a running kernelmill-store, and `restore`, which works on
-// folders.
+// The group `store`: maintenance of a running kernelmill-store. backups.cc adds its backups.
 
 #include <memory>
 #include <string>
 #include <utility>
 
-#include "absl/time/time.h"
 #include "client/commands/commands.h"
 #include "client/program/command_line.h"
 
@@ -55,17 +53,6 @@ void AddCollectGarbage(CommandLine& line, CLI::App* store) {
       "drop content even if a job's dataset is not held, or the coordinator does not answer");
 }
 
-// Adds the flags that choose the backups to drop. `keep` is the name of the flag for their number.
-void AddPruneFlags(CLI::App& sub, const char* keep, PruneOptions* options) {
-  sub.add_option(keep, options->keep, "keep this many backups and drop older ones")
-      ->check(CLI::Range(1, 10000));
-  sub.add_option_function<double>(
-         "--older-than-days",
-         [options](const double& days) { options->max_age = days * absl::Hours(24); },
-         "drop backups that are older")
-      ->check(CLI::Range(0.001, 36500.0));
-}
-
 // A version without its stage would mean nothing, so --version needs --stage.
 void AddForget(CommandLine& line, CLI::App* store) {
   const auto options = std::make_shared<ForgetOptions>();
@@ -87,50 +74,6 @@ void AddForget(CommandLine& line, CLI::App* store) {
   sub->add_flag("--dry-run", options->dry_run, "count the results without dropping them");
 }
 
-// A backup can prune older ones in the same call, as a timer needs it.
-void AddBackup(CommandLine& line, CLI::App* store) {
-  struct Options {
-    std::string name;
-    PruneOptions prune;
-  };
-  const auto options = std::make_shared<Options>();
-  CLI::App* sub = AddOnStore(
-      line, store, "backup", "write a backup into the store's folder for backups",
-      [&line, options](Console& console) {
-        return StoreBackup(line.cluster(), options->name, options->prune, line.signal(), console);
-      });
-  sub->add_option("NAME", options->name, "the backup's name; an existing backup is updated")
-      ->required();
-  AddPruneFlags(*sub, "--prune", &options->prune);
-}
-
-void AddPrune(CommandLine& line, CLI::App* store) {
-  const auto options = std::make_shared<PruneOptions>();
-  CLI::App* sub =
-      AddOnStore(line, store, "prune", "drop old backups", [&line, options](Console& console) {
-        return StorePrune(line.cluster(), *options, line.signal(), console);
-      });
-  AddPruneFlags(*sub, "--keep", options.get());
-}
-
-// No address: the store must be stopped, so there is no server to ask.
-void AddRestore(CommandLine& line, CLI::App* store) {
-  struct Options {
-    std::string backup_dir;
-    std::string data_dir;
-  };
-  const auto options = std::make_shared<Options>();
-  CLI::App* sub =
-      line.AddTo(store, "restore", "make a store's data folder from a backup, on this machine",
-                 [options](Console& console) {
-                   return StoreRestore(options->backup_dir, options->data_dir, console);
-                 });
-  line.AddCommonFlags(*sub);
-  sub->add_option("--from", options->backup_dir, "the backup's folder")->required();
-  sub->add_option("--data", options->data_dir, "the data folder to make; no store may be using it")
-      ->required();
-}
-
 }  // namespace
 
 void AddStoreCommands(CommandLine& line) {
@@ -139,9 +82,7 @@ void AddStoreCommands(CommandLine& line) {
   AddVerify(line, store);
   AddCollectGarbage(line, store);
   AddForget(line, store);
-  AddBackup(line, store);
-  AddPrune(line, store);
-  AddRestore(line, store);
+  AddBackupCommands(line, store, DataServer::kStore);
 }
 
 }  // namespace kernelmill::client

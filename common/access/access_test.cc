@@ -25,6 +25,7 @@
 #include "common/rpc/server.h"
 #include "common/testing/rpc/generic_call.h"
 #include "google/bytestream/bytestream.grpc.pb.h"
+#include "kernelmill/v1/coordinator.grpc.pb.h"
 #include "kernelmill/v1/crawl.grpc.pb.h"
 #include "kernelmill/v1/stages.grpc.pb.h"
 #include "kernelmill/v1/store.grpc.pb.h"
@@ -72,7 +73,7 @@ class Cluster {
              .reflection = true,
              .credentials = *ServerCredentials(identity)},
             {&crawl_, &work_, &extractor_, &compiler_, &validator_, &deduplicator_, &store_,
-             &cache_, &blobs_, &capabilities_, &stream_})) {}
+             &coordinator_, &cache_, &blobs_, &capabilities_, &stream_})) {}
 
   std::string address() const { return absl::StrCat("127.0.0.1:", server_->port()); }
 
@@ -96,6 +97,7 @@ class Cluster {
   v1::Validator::Service validator_;
   v1::Deduplicator::Service deduplicator_;
   v1::Store::Service store_;
+  v1::Coordinator::Service coordinator_;
   build::bazel::remote::execution::v2::ActionCache::Service cache_;
   build::bazel::remote::execution::v2::ContentAddressableStorage::Service blobs_;
   build::bazel::remote::execution::v2::Capabilities::Service capabilities_;
@@ -124,6 +126,7 @@ TEST(MethodTable, HasEveryMethodOfEveryServiceOnce) {
   for (const google::protobuf::FileDescriptor* file :
        {v1::SubmitRequest::descriptor()->file(), v1::LeaseRequest::descriptor()->file(),
         v1::ExtractRequest::descriptor()->file(), v1::HoldRequest::descriptor()->file(),
+        v1::ListBackupsRequest::descriptor()->file(),
         build::bazel::remote::execution::v2::GetCapabilitiesRequest::descriptor()->file(),
         google::bytestream::ReadRequest::descriptor()->file()}) {
     AddMethods(file, &methods);

@@ -35,6 +35,10 @@ constexpr MethodAccess kMethods[] = {
     {"/kernelmill.v1.Crawl/ListWorkers", kUsers},
     {"/kernelmill.v1.Crawl/Timeline", kUsers},
 
+    {"/kernelmill.v1.Coordinator/Backup", kOperators},
+    {"/kernelmill.v1.Coordinator/PruneBackups", kOperators},
+    {"/kernelmill.v1.Coordinator/ListBackups", kOperators},
+
     {"/kernelmill.v1.Work/Lease", kWorkers},
     {"/kernelmill.v1.Work/Renew", kWorkers},
     {"/kernelmill.v1.Work/Complete", kWorkers},

@@ -170,6 +170,16 @@ absl::Status CheckListen(const ServerFlags& flags) {
                    "--insecure to allow anyone who can reach it"));
 }
 
+void AddBackupFlags(CLI::App& app, std::string* dir, int* max_backups) {
+  app.add_option("--backups", *dir, "directory for backups; without it, backups are refused")
+      ->envname("KERNELMILL_BACKUPS");
+  app.add_option("--max-backups", *max_backups,
+                 "largest number of backups; a further one is refused")
+      ->envname("KERNELMILL_MAX_BACKUPS")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+}
+
 void AddGrantKeyFlag(CLI::App& app, std::string* path) {
   app.add_option(
          "--grant-key", *path,

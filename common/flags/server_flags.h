@@ -75,6 +75,9 @@ absl::Status CheckListen(const ServerFlags& flags);
 // Returns whether only this machine can reach the address: loopback or a Unix socket.
 bool IsLoopback(absl::string_view address);
 
+// Adds --backups and --max-backups, flags of the coordinator and the store.
+void AddBackupFlags(CLI::App& app, std::string* dir, int* max_backups);
+
 // Adds --grant-key, a flag of the coordinator and the store.
 void AddGrantKeyFlag(CLI::App& app, std::string* path);
 // Opens the grant key; null if `path` is empty. INVALID_ARGUMENT: the file is missing or invalid;

@@ -29,9 +29,9 @@ constexpr const Family* kFamilies[] = {
     &kDecidedKernels,
     // The store.
     &kBlobErrors, &kReceivedBytes, &kSentBytes, &kLookups, &kBlobs, &kBlobBytes, &kActionResults,
-    &kHolds, &kDamagedBlobs, &kDiskBytes, &kFreeDiskBytes, &kLimitBytes, &kEvictions,
-    &kEvictedBytes, &kOpenUploads, &kStagedBytes, &kSyncSeconds, &kStallSeconds, &kCompactionBytes,
-    &kFlushedBytes, &kPendingCompaction, &kWrittenBytes};
+    &kActionResultBytes, &kHolds, &kDamagedBlobs, &kDiskBytes, &kFreeDiskBytes, &kLimitBytes,
+    &kEvictions, &kEvictedBytes, &kOpenUploads, &kStagedBytes, &kSyncSeconds, &kStallSeconds,
+    &kCompactionBytes, &kFlushedBytes, &kPendingCompaction, &kWrittenBytes};
 
 struct Group {
   uint8_t programs;

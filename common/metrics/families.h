@@ -279,6 +279,8 @@ inline constexpr Family kBlobBytes = {Type::kGauge, "kernelmill_store_blob_bytes
                                       "Uncompressed size of the stored blobs."};
 inline constexpr Family kActionResults = {Type::kGauge, "kernelmill_store_action_results", "",
                                           kStore, "Action results stored."};
+inline constexpr Family kActionResultBytes = {Type::kGauge, "kernelmill_store_action_result_bytes",
+                                              "", kStore, "Size of the stored action results."};
 inline constexpr Family kHolds = {Type::kGauge, "kernelmill_store_holds", "", kStore,
                                   "Holds that protect blobs from eviction."};
 inline constexpr Family kDamagedBlobs = {Type::kGauge, "kernelmill_store_damaged_blobs", "", kStore,

@@ -108,6 +108,7 @@ int Main(int argc, char** argv) {
   app.add_option("--data", options.data_dir, "directory of the jobs and tasks")
       ->envname("KERNELMILL_DATA")
       ->required();
+  flags::AddBackupFlags(app, &options.backups.dir, &options.backups.max_backups);
   double lease_ttl_seconds = 30;
   app.add_option("--lease-ttl-seconds", lease_ttl_seconds,
                  "how long a worker may be silent before its tasks are given to another")

@@ -67,14 +67,7 @@ void AddFlags(CLI::App& app, Flags* flags) {
                                 "total size of one caller's open uploads"))
       ->envname("KERNELMILL_MAX_UPLOAD_BYTES_PER_CALLER")
       ->capture_default_str();
-  app.add_option("--backups", flags->store.backups.dir,
-                 "directory for backups; without it, backups are refused")
-      ->envname("KERNELMILL_BACKUPS");
-  app.add_option("--max-backups", flags->store.backups.max_backups,
-                 "largest number of backups; a further one is refused")
-      ->envname("KERNELMILL_MAX_BACKUPS")
-      ->check(CLI::Range(1, 10000))
-      ->capture_default_str();
+  flags::AddBackupFlags(app, &flags->store.backups.dir, &flags->store.backups.max_backups);
   flags::AddGrantKeyFlag(app, &flags->grant_key);
   flags::AddServerFlags(app, &flags->server);
 }

@@ -31,7 +31,7 @@ struct control {
   _Atomic int64_t shifted_reads;
   _Atomic int64_t poisoned;
   _Atomic int64_t table_sync_us;  // how long syncs take longer, but of a database's log
-  int64_t unused;
+  _Atomic int64_t sync_us;        // how long every sync takes longer
   char poison[64];  // a file with these bytes in it kills its extractor; empty: none does
 };
 
@@ -61,6 +61,7 @@ static int sync_fails(void) {
 
 // A disk on which flushes and compaction do not keep up with what is written to the log.
 static void wait_for_table(int fd) {
+  if (control->sync_us > 0) usleep((useconds_t)control->sync_us);
   const int64_t delay = control->table_sync_us;
   if (delay == 0) return;
   char link[32], path[512];

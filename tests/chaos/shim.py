@@ -10,7 +10,8 @@ import harness
 
 LIBRARY = pathlib.Path(os.environ.get("KERNELMILL_SHIM_LIBRARY", harness.BIN.parent / "lib/fault_shim.so"))
 # struct control of fault_shim.c: 8 numbers of 64 bits, then the poison.
-NUMBERS = ("clock_offset_ns", "sync_errno", "file_delay_us", "syncs_failed", "shifted_reads", "poisoned", "table_sync_us")
+NUMBERS = ("clock_offset_ns", "sync_errno", "file_delay_us", "syncs_failed", "shifted_reads", "poisoned", "table_sync_us",
+           "sync_us")
 POISON_AT, POISON_SIZE = 64, 64
 
 

@@ -207,7 +207,8 @@ class OnKubernetes(unittest.TestCase):
         submission = self.submit()
         self.on_node("wait", "--for=condition=complete", "job/backup-now", "--timeout=300s")
         backup, = (self.node.folder / "volumes/store-backups").iterdir()
-        self.say(f"backed up to {backup.name}, in the middle of a job")
+        self.assertTrue((self.node.folder / "volumes/coordinator-data/backups" / backup.name).is_dir())
+        self.say(f"both servers backed up to {backup.name}, in the middle of a job")
         # The store loses all that came after. A job that had it names what it lost; submitted again, it makes it anew.
         self.addCleanup(self.back_to_normal)
         self.on_node("scale", "statefulset/store", "--replicas=0")
@@ -215,8 +216,9 @@ class OnKubernetes(unittest.TestCase):
         folder = f"/data/restored-{int(self.began)}"  # a new one, also on a cluster that was kept
         restore = (harness.ROOT / "deploy/kubernetes/store/restore.yaml").read_text()
         self.node.apply(restore.replace("kernelmill:0.1.0", "kernelmill:now").replace("monday", backup.name).replace("/data/restored", folder))
-        self.addCleanup(self.on_node, "delete", "pod", "restore")
-        self.on_node("wait", "pod/restore", "--for=jsonpath={.status.phase}=Succeeded", "--timeout=120s")
+        pods = ("pod/restore-store", "pod/restore-coordinator")
+        self.addCleanup(self.on_node, "delete", *pods)
+        self.on_node("wait", *pods, "--for=jsonpath={.status.phase}=Succeeded", "--timeout=120s")
         data = "KERNELMILL_DATA: /data\n  KERNELMILL_LIMIT"  # the store's settings
         self.node.apply(self.node.render(MANIFESTS / "cluster", [(data, data.replace("/data", folder))]))
         self.on_node("delete", "pod", "-l", "app.kubernetes.io/component=store", "--ignore-not-found")

@@ -59,8 +59,8 @@ class Manifests(unittest.TestCase):
                 if thing["apiVersion"] not in FOREIGN:
                     kubernetes_validate.validate(thing, VERSION, strict=True)
         import yaml
-        restore = yaml.safe_load((manifests.MANIFESTS / "store/restore.yaml").read_text())
-        kubernetes_validate.validate(restore, VERSION, strict=True)
+        for restore in yaml.safe_load_all((manifests.MANIFESTS / "store/restore.yaml").read_text()):
+            kubernetes_validate.validate(restore, VERSION, strict=True)
 
     def test_a_schema_that_is_broken_is_noticed(self):
         try:

@@ -100,6 +100,7 @@ submit second
 note "a killed worker came back; after an upgrade the state was there, and the second run gave the same"
 
 # A backup goes where the unit may write.
+kernelmill coordinator backup test >/dev/null || fail "coordinator backup"
 kernelmill store backup test >/dev/null || fail "store backup"
 
 # Drains within its time, without an error.
@@ -112,6 +113,6 @@ apt remove kernelmill-server
 [[ -d /var/lib/kernelmill/store && -f /etc/kernelmill/fetcher.env ]] || fail "removing drops state or settings"
 apt purge kernelmill-server
 [[ ! -e /etc/kernelmill && ! -e /var/lib/kernelmill/store ]] || fail "purging leaves settings or state"
-[[ -d /var/lib/kernelmill/backups/test ]] || fail "purging drops backups"
+[[ -d /var/lib/kernelmill/backups/test && -d /var/lib/kernelmill/coordinator-backups/test ]] || fail "purging drops backups"
 if find /etc/systemd /var/lib/systemd -name '*kernelmill*' | grep .; then fail "purging leaves links"; fi
 note "stopped, removed and purged: backups alone are left"

@@ -61,9 +61,12 @@ absl::Status CheckOptions(const CoordinatorServer::Options& options) {
 struct CoordinatorServer::Parts {
   Clock clock;
   std::unique_ptr<RocksDbStateStore> store;
+  std::atomic<bool> draining{false};
+  std::unique_ptr<Backups> backups;
   std::unique_ptr<Scheduler> scheduler;
   std::unique_ptr<WorkService> work;
   std::unique_ptr<CrawlService> crawl;
+  std::unique_ptr<CoordinatorService> operation;
   std::unique_ptr<Retainer> retainer;
   std::unique_ptr<Retention> retention;
   std::unique_ptr<RetentionThread> retention_thread;
@@ -86,7 +89,7 @@ struct CoordinatorServer::Parts {
 
   absl::Status StartRetention(const Options& options) {
     if (options.store.empty()) return absl::OkStatus();
-    ASSIGN_OR_RETURN(const std::string owner, OwnerName(options.data_dir));
+    ASSIGN_OR_RETURN(const std::string owner, store->OwnerName());
     retainer = NewStoreRetainer(rpc::Connect(options.store, options.store_credentials), owner);
     retention = std::make_unique<Retention>(
         Retention::Options(), *retainer, [this] { return JobsToHold(); }, clock);
@@ -138,6 +141,11 @@ absl::StatusOr<std::unique_ptr<CoordinatorServer>> CoordinatorServer::Open(const
   ASSIGN_OR_RETURN(parts->scheduler, Scheduler::Open(scheduling, *parts->store, parts->clock));
   parts->work = std::make_unique<WorkService>(*parts->scheduler, options.limits, options.grants);
   parts->crawl = std::make_unique<CrawlService>(*parts->scheduler, options.limits);
+  parts->backups =
+      std::make_unique<Backups>(options.backups, [raw = parts.get()](const std::string& dir) {
+        return raw->store->BackUp(dir, raw->draining);
+      });
+  parts->operation = std::make_unique<CoordinatorService>(*parts->backups);
   RETURN_IF_ERROR(parts->StartRetention(options));
   Parts* const raw = parts.get();
   parts->ticker = std::thread([raw] { raw->RunTicker(); });
@@ -155,10 +163,13 @@ CoordinatorServer::~CoordinatorServer() {
 }
 
 std::vector<grpc::Service*> CoordinatorServer::services() {
-  return {parts_->work.get(), parts_->crawl.get()};
+  return {parts_->work.get(), parts_->crawl.get(), parts_->operation.get()};
 }
 
-void CoordinatorServer::Drain() { parts_->scheduler->Drain(); }
+void CoordinatorServer::Drain() {
+  parts_->draining = true;
+  parts_->scheduler->Drain();
+}
 
 absl::Status CoordinatorServer::status() const { return parts_->scheduler->status(); }
 

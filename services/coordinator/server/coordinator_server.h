@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/access/grants.h"
+#include "common/rocksdb/backups.h"
 #include "services/coordinator/server/services.h"
 
 namespace grpc {
@@ -32,6 +33,7 @@ class CoordinatorServer {
     int host_limit = 4;
     bool share_slots = true;  // Dispatcher::Options
     CoordinatorLimits limits;
+    BackupOptions backups;
     absl::Duration job_retention = absl::ZeroDuration();
     // The store that holds the blobs of jobs, host:port or unix:/path. Empty: no holds are made.
     std::string store;
@@ -52,7 +54,8 @@ class CoordinatorServer {
 
   std::vector<grpc::Service*> services();
 
-  // Makes Lease and Watch return UNAVAILABLE, also the waiting calls; everything else continues.
+  // Makes Lease and Watch return UNAVAILABLE, also the waiting calls, and ends backups; everything
+  // else continues.
   void Drain();
 
   // OK, or the error with which the state could no longer be stored; the process must then restart.

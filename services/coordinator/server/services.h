@@ -8,7 +8,9 @@
 #include "absl/status/status.h"
 #include "common/access/caller_limits.h"
 #include "common/access/grants.h"
+#include "common/rocksdb/backups.h"
 #include "common/rpc/limited_calls.h"
+#include "kernelmill/v1/coordinator.grpc.pb.h"
 #include "kernelmill/v1/crawl.grpc.pb.h"
 #include "kernelmill/v1/work.grpc.pb.h"
 #include "services/coordinator/core/scheduler.h"
@@ -34,6 +36,22 @@ struct CoordinatorLimits {
 
   // No limits, for a coordinator that only its own process calls.
   static CoordinatorLimits None() { return {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}; }
+};
+
+// The Coordinator service over gRPC. `backups` must outlive it. Thread-safe.
+class CoordinatorService final : public v1::Coordinator::Service {
+ public:
+  explicit CoordinatorService(Backups& backups) : backups_(backups) {}
+
+  grpc::Status Backup(grpc::ServerContext* context, const v1::BackupRequest* request,
+                      v1::BackupResponse* response) override;
+  grpc::Status PruneBackups(grpc::ServerContext* context, const v1::PruneBackupsRequest* request,
+                            v1::PruneBackupsResponse* response) override;
+  grpc::Status ListBackups(grpc::ServerContext* context, const v1::ListBackupsRequest* request,
+                           v1::ListBackupsResponse* response) override;
+
+ private:
+  Backups& backups_;
 };
 
 // The Work service over gRPC. `scheduler` must outlive it. Thread-safe.

@@ -62,6 +62,7 @@ struct Usage {
   int64_t blobs = 0;
   int64_t blob_bytes = 0;
   int64_t results = 0;
+  int64_t result_bytes = 0;
   int64_t written = 0;
 };
 

@@ -9,12 +9,12 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "common/access/grants.h"
+#include "common/rocksdb/backups.h"
 #include "common/rpc/stall_guard.h"
 #include "common/rpc/status.h"
 #include "services/store/core/content_store.h"
 #include "services/store/core/garbage_collector.h"
 #include "services/store/core/uploads.h"
-#include "services/store/server/backups.h"
 
 namespace grpc {
 class Service;

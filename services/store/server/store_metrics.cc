@@ -98,6 +98,7 @@ void RetentionMetrics::Publish() {
   SetGauge(metrics::kBlobs, usage.blobs);
   SetGauge(metrics::kBlobBytes, usage.blob_bytes);
   SetGauge(metrics::kActionResults, usage.results);
+  SetGauge(metrics::kActionResultBytes, usage.result_bytes);
   SetGauge(metrics::kLimitBytes, lru.admission().limit());
   SetGauge(metrics::kHolds, lru.holds().size());
   SetGauge(metrics::kDamagedBlobs, lru.damaged());

@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/base/status.h"
-#include "services/store/adapters/rocksdb/backup.h"
 #include "services/store/adapters/rocksdb/rocksdb_storage.h"
 #include "services/store/adapters/zstd/zstd_codec.h"
 #include "services/store/server/services.h"
@@ -70,10 +69,6 @@ StoreServer::StoreServer(std::unique_ptr<Storage> storage, const Options& option
 }
 
 StoreServer::~StoreServer() = default;
-
-absl::Status StoreServer::Restore(const std::string& backup_dir, const std::string& data_dir) {
-  return RestoreBackup(backup_dir, data_dir);
-}
 
 std::vector<grpc::Service*> StoreServer::services() {
   std::vector<grpc::Service*> services;

@@ -10,12 +10,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/access/grants.h"
+#include "common/rocksdb/backups.h"
 #include "common/rpc/stall_guard.h"
 #include "services/store/adapters/rocksdb/salvage.h"
 #include "services/store/core/content_store.h"
 #include "services/store/core/garbage_collector.h"
 #include "services/store/core/uploads.h"
-#include "services/store/server/backups.h"
 #include "services/store/server/store_metrics.h"
 
 namespace grpc {
@@ -49,9 +49,6 @@ class StoreServer {
   // DATA_LOSS: the database is damaged.
   static absl::StatusOr<std::unique_ptr<StoreServer>> Open(const Options& options);
   ~StoreServer();
-
-  // Restores the backup in `backup_dir` into `data_dir`; see RestoreBackup for errors.
-  static absl::Status Restore(const std::string& backup_dir, const std::string& data_dir);
 
   // Replaces the damaged database in `data_dir` by what is left of it; see there for errors.
   static absl::StatusOr<RepairReport> Repair(const std::string& data_dir) {

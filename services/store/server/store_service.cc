@@ -11,9 +11,9 @@
 #include "absl/time/time.h"
 #include "common/access/authorizer.h"
 #include "common/base/status.h"
+#include "common/rocksdb/backups.h"
 #include "kernelmill/v1/store.grpc.pb.h"
 #include "services/store/core/blob_id.h"
-#include "services/store/server/backups.h"
 #include "services/store/server/services.h"
 
 namespace kernelmill::store {
@@ -39,7 +39,10 @@ std::string DescribeFilter(const v1::ForgetResultsRequest& request) {
 class StoreService final : public v1::Store::Service {
  public:
   explicit StoreService(const StoreServiceParts& parts)
-      : parts_(parts), backups_(parts.backups, &parts.store->lru().disk()) {}
+      : parts_(parts),
+        backups_(parts.backups, [disk = &parts.store->lru().disk()](const auto& dir) {
+          return disk->BackUp(dir);
+        }) {}
 
   grpc::Status Hold(grpc::ServerContext* context, const v1::HoldRequest* request,
                     v1::HoldResponse* response) override {

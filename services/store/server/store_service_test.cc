@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "common/cas/digest.h"
 #include "common/cas/result_origin.h"
+#include "common/rocksdb/backup.h"
 #include "kernelmill/v1/store.grpc.pb.h"
 #include "services/store/server/wire_test_base.h"
 
@@ -165,7 +166,7 @@ TEST_F(StoreServiceTest, ABackupOfARunningStoreRestores) {
   EXPECT_GT(backup.bytes(), 0);
   ASSERT_EQ(Put("later"), kOk);
   const std::string restored = dir_.path() + "/restored";
-  ASSERT_TRUE(StoreServer::Restore(backup.path(), restored).ok());
+  ASSERT_TRUE(RestoreBackup(backup.path(), restored).ok());
   const auto copy = StoreServer::Open({.data_dir = restored});
   EXPECT_TRUE(copy.ok()) << copy.status();
 }

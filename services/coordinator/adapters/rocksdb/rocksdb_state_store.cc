@@ -2,11 +2,13 @@
 // The grammar of the database. Numbers are big-endian, with their size in bytes after the colon. `job`
 // is a job's sequence number (4 bytes), `task` a task's id (8 bytes, the first 4 are its job).
 //
-//   "m/format"         -> "2"; the version of this grammar
+//   "m/format"         -> "3"; the version of this grammar (common/rocksdb/format.h); upgrades.cc makes
+//                         it of older ones
+//   "m/owner"          -> the name of this coordinator in its holds: 8 random hexadecimal digits
 //   "m/sequence"       -> sequence:4; the largest sequence number ever used
 //   "r/" job           -> the client's request id, if it gave one
-//   "c/" job           -> the submitting caller, if known
-//   "p/" job           -> the PlanFingerprint of the job's tasks
+//   "c/" job           -> the submitting caller, if known, of a running job
+//   "p/" job           -> the PlanFingerprint of the tasks of a running job
 //   "s/" job           -> JobSpec, with defaults
 //   "j/" job           -> JobStatus: at submission; after the end the final one, with its first failures
 //   "f/" job stage:1 source:4 shard:4 sub_shard:2
@@ -23,13 +25,6 @@
 //                         hash: hexadecimal SHA-256 of git "\n" ref
 // clang-format on
 //
-// Format 1 had neither crashes nor sub-shards. Opening it drops its tasks, so that its unfinished
-// jobs are planned again; the action cache answers for the work they had done.
-//
-// Earlier builds stored all failures and the lock in the status, tens of megabytes for a job with
-// 100,000 sources. Opening the database splits such rows. The format number stays, since those
-// builds can read the new rows.
-//
 // All of a Change is in one WriteBatch: a task's result is stored together with the tasks that
 // follow from it, or not at all.
 
@@ -39,102 +34,22 @@
 #include <rocksdb/options.h>
 #include <rocksdb/write_batch.h>
 
+#include <random>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "common/base/status.h"
+#include "common/rocksdb/backup.h"
+#include "common/rocksdb/format.h"
 #include "common/rocksdb/rocksdb.h"
+#include "services/coordinator/adapters/rocksdb/changes.h"
 #include "services/coordinator/adapters/rocksdb/rows.h"
+#include "services/coordinator/adapters/rocksdb/upgrades.h"
 
 namespace kernelmill::coordinator {
 namespace {
-
-rocksdb::Status PutJob(const JobRow& row, rocksdb::WriteBatch* batch) {
-  rocksdb::Status status;
-  if (!row.request_id.empty()) status = batch->Put(JobKey("r/", row.sequence), row.request_id);
-  if (status.ok() && !row.caller.empty()) {
-    status = batch->Put(JobKey("c/", row.sequence), row.caller);
-  }
-  if (status.ok()) status = batch->Put(JobKey("p/", row.sequence), row.plan);
-  if (status.ok()) {
-    status = batch->Put(JobKey("s/", row.sequence), row.spec.SerializeAsString());
-  }
-  if (status.ok()) {
-    status = batch->Put(JobKey("j/", row.sequence), row.status.SerializeAsString());
-  }
-  return status;
-}
-
-// Deletes the tasks of a job, their attempts, and the job's end.
-rocksdb::Status DeleteRun(uint32_t job, rocksdb::WriteBatch* batch) {
-  rocksdb::Status status;
-  for (const char* prefix : {"t/", "f/", "l/"}) {
-    if (status.ok()) status = batch->DeleteRange(JobKey(prefix, job), JobKey(prefix, job + 1));
-  }
-  if (!status.ok()) return status;
-  return batch->DeleteRange(SpanKey(TaskId(job, 0), 0), SpanKey(TaskId(job + 1, 0), 0));
-}
-
-// Adds the end of a job.
-rocksdb::Status PutEnd(const EndedJob& job, rocksdb::WriteBatch* batch) {
-  rocksdb::Status status = batch->Put(JobKey("j/", job.sequence), job.status.SerializeAsString());
-  for (const TaskFailure& failure : job.failures) {
-    if (!status.ok()) return status;
-    status = batch->Put(JobKey("f/", job.sequence) + EncodeTaskKey(failure.task),
-                        failure.failure.SerializeAsString());
-  }
-  for (uint32_t number = 0; number < job.lock.size(); ++number) {
-    if (!status.ok()) return status;
-    std::string key = JobKey("l/", job.sequence);
-    AppendFixed32(&key, number);
-    status = batch->Put(key, job.lock[number].SerializeAsString());
-  }
-  return status;
-}
-
-// Adds all rows that the change writes and deletes, except the largest sequence number.
-rocksdb::Status PutChange(const Change& change, rocksdb::WriteBatch* batch) {
-  rocksdb::Status status;
-  for (const uint32_t job : change.erased) {
-    if (!status.ok()) return status;
-    status = DeleteRun(job, batch);
-  }
-  for (const uint32_t job : change.deleted) {
-    for (const char* prefix : {"r/", "c/", "p/", "s/", "j/"}) {
-      if (status.ok()) status = batch->Delete(JobKey(prefix, job));
-    }
-    if (!status.ok()) return status;
-    status = DeleteRun(job, batch);
-  }
-  for (const JobRow& job : change.jobs) {
-    if (!status.ok()) return status;
-    status = PutJob(job, batch);
-  }
-  for (const EndedJob& job : change.ended) {
-    if (!status.ok()) return status;
-    status = PutEnd(job, batch);
-  }
-  for (const TaskRow& task : change.tasks) {
-    if (!status.ok()) return status;
-    status = batch->Put(TaskRowKey(task.id), EncodeTask(task));
-  }
-  for (const v1::TaskSpan& span : change.spans) {
-    if (!status.ok()) return status;
-    const auto attempt = static_cast<uint32_t>(span.attempt());
-    status = batch->Put(SpanKey(span.task(), attempt), EncodeSpan(span));
-  }
-  for (const PinRecord& pin : change.pins) {
-    if (!status.ok()) return status;
-    status = batch->Put(PinKey(pin.git, pin.ref), EncodePin(pin));
-  }
-  return status;
-}
-
-constexpr char kFormatKey[] = "m/format";
-constexpr char kFormat[] = "2";
-constexpr char kSequenceKey[] = "m/sequence";
 
 rocksdb::Options OpenOptions() {
   rocksdb::Options options;
@@ -149,30 +64,17 @@ rocksdb::Options OpenOptions() {
   return options;
 }
 
-// Moves failures and lock out of a status that an earlier build wrote. That build did not store the
-// tasks of the failures, only their order; the TaskKeys made here keep the order.
-void CutUp(EndedJob* job) {
-  job->lock = SplitSpec(std::move(*job->status.mutable_lock()));
-  job->status.clear_lock();
-  google::protobuf::RepeatedPtrField<v1::Failure> all;
-  all.Swap(job->status.mutable_failures());
-  job->status.set_failure_count(all.size());
-  for (int i = 0; i < all.size(); ++i) {
-    if (i < kFailuresInStatus) *job->status.add_failures() = all[i];
-    job->failures.push_back({{.stage = StageId::kDiscover, .source = i}, std::move(all[i])});
-  }
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<RocksDbStateStore>> RocksDbStateStore::Open(
     const std::string& directory) {
+  RETURN_IF_ERROR(CheckRestored(directory));
   RETURN_IF_ERROR(PrepareDatabaseFolder(directory));
   rocksdb::DB* db = nullptr;
   RETURN_IF_ERROR(FromOpenStatus(rocksdb::DB::Open(OpenOptions(), directory, &db), directory));
   std::unique_ptr<RocksDbStateStore> store(new RocksDbStateStore(std::unique_ptr<rocksdb::DB>(db)));
-  RETURN_IF_ERROR(Annotate(store->CheckFormat(), directory));
-  RETURN_IF_ERROR(Annotate(store->SplitWholeEnds(), directory));
+  RETURN_IF_ERROR(Annotate(UpgradeFormat(*db, directory, StateFormats(db, directory)), directory));
+  RETURN_IF_ERROR(Annotate(store->MakeOwnerName(), directory));
   ASSIGN_OR_RETURN(store->last_sequence_, store->LastSequence());
   return store;
 }
@@ -192,67 +94,22 @@ absl::StatusOr<std::string> RocksDbStateStore::ReadOrEmpty(const std::string& ke
   return value;
 }
 
-// A new database gets the format number. FAILED_PRECONDITION: the format is not known to this
-// build.
-absl::Status RocksDbStateStore::CheckFormat() {
-  const absl::StatusOr<std::string> format = Read(kFormatKey);
-  if (absl::IsNotFound(format.status())) {
-    rocksdb::WriteOptions sync;
-    sync.sync = true;
-    return FromRocksStatus(db_->Put(sync, kFormatKey, kFormat), "format");
-  }
-  RETURN_IF_ERROR(format.status());
-  if (*format == kFormat) return absl::OkStatus();
-  if (*format == "1") return Upgrade();
-  return absl::FailedPreconditionError(
-      "a newer build wrote this state; start that build, or use another data directory");
-}
-
-// Drops the tasks of format 1, and gives each unfinished job a plan that matches no build, so that
-// it is planned again. One batch: an upgrade happens as a whole or not at all.
-absl::Status RocksDbStateStore::Upgrade() {
-  rocksdb::WriteBatch batch;
-  RETURN_IF_ERROR(FromRocksStatus(batch.DeleteRange("t/", "t0"), "upgrade"));
-  ASSIGN_OR_RETURN(const std::vector<JobRow> jobs, Jobs());
-  std::string last;
-  AppendFixed32(&last, jobs.empty() ? 0 : jobs.back().sequence);
-  rocksdb::Status put = batch.Put(kSequenceKey, last);
-  for (const JobRow& job : jobs) {
-    if (put.ok() && !job.plan.empty()) put = batch.Put(JobKey("p/", job.sequence), "format 1");
-  }
-  if (put.ok()) put = batch.Put(kFormatKey, kFormat);
-  RETURN_IF_ERROR(FromRocksStatus(put, "upgrade"));
+// A coordinator that shares its store with others tells its holds from theirs by this name.
+absl::Status RocksDbStateStore::MakeOwnerName() {
+  const absl::StatusOr<std::string> known = OwnerName();
+  if (!absl::IsNotFound(known.status())) return known.status();
+  std::random_device random;
   rocksdb::WriteOptions sync;
   sync.sync = true;
-  return FromRocksStatus(db_->Write(sync, &batch), "upgrade");
+  return FromRocksStatus(
+      db_->Put(sync, kOwnerKey, absl::StrCat(absl::Hex(random(), absl::kZeroPad8))), "owner");
 }
 
-// Splits the rows of ended jobs that an earlier build wrote as one. Each job is its own batch, so
-// an interrupted upgrade goes on at the next start.
-absl::Status RocksDbStateStore::SplitWholeEnds() {
-  std::unique_ptr<rocksdb::Iterator> at(db_->NewIterator(rocksdb::ReadOptions()));
-  for (at->Seek("j/"); at->Valid() && at->key().starts_with("j/"); at->Next()) {
-    absl::string_view key(at->key().data() + 2, at->key().size() - 2);
-    EndedJob job;
-    if (!TakeFixed32(&key, &job.sequence) ||
-        !job.status.ParseFromArray(at->value().data(), static_cast<int>(at->value().size()))) {
-      return absl::DataLossError("a job is not readable");
-    }
-    if (!job.status.has_lock()) continue;  // it runs, was abandoned, or is already split
-    CutUp(&job);
-    rocksdb::WriteBatch batch;
-    rocksdb::Status put;
-    for (const char* prefix : {"f/", "l/"}) {
-      // An earlier build may have rerun a job that this build had ended and split.
-      if (put.ok()) {
-        put = batch.DeleteRange(JobKey(prefix, job.sequence), JobKey(prefix, job.sequence + 1));
-      }
-    }
-    if (put.ok()) put = PutEnd(job, &batch);
-    if (put.ok()) put = db_->Write(rocksdb::WriteOptions(), &batch);
-    RETURN_IF_ERROR(FromRocksStatus(put, "upgrade"));
-  }
-  return FromRocksStatus(at->status(), "jobs");
+absl::StatusOr<std::string> RocksDbStateStore::OwnerName() { return Read(kOwnerKey); }
+
+absl::StatusOr<int64_t> RocksDbStateStore::BackUp(const std::string& dir,
+                                                  const std::atomic<bool>& stop) {
+  return kernelmill::BackUp(db_.get(), dir, stop);
 }
 
 absl::StatusOr<uint32_t> RocksDbStateStore::LastSequence() {

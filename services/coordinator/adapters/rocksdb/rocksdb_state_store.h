@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_SERVICES_COORDINATOR_ADAPTERS_ROCKSDB_ROCKSDB_STATE_STORE_H_
 #define KERNELMILL_SERVICES_COORDINATOR_ADAPTERS_ROCKSDB_ROCKSDB_STATE_STORE_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -21,7 +22,8 @@ namespace kernelmill::coordinator {
 //
 // Errors: DATA_LOSS: a checksum or a row is wrong; a damaged database is not opened, except that a
 // torn end of the log, which was never acknowledged, is dropped. RESOURCE_EXHAUSTED: the disk is
-// full. FAILED_PRECONDITION: another process has the database open, or a newer build wrote it.
+// full. FAILED_PRECONDITION: another process has the database open, a newer build wrote it, or a
+// restore is unfinished.
 class RocksDbStateStore : public StateStore {
  public:
   static absl::StatusOr<std::unique_ptr<RocksDbStateStore>> Open(const std::string& directory);
@@ -42,12 +44,15 @@ class RocksDbStateStore : public StateStore {
   absl::StatusOr<TaskRow> Task(uint64_t id) override;
   absl::StatusOr<PinRecord> LastPin(const std::string& git, const std::string& ref) override;
 
+  // Returns the name of this coordinator, which distinguishes its holds from those of others that
+  // share the store: eight random hexadecimal digits, made with the database.
+  absl::StatusOr<std::string> OwnerName();
+  // Writes a backup while the database is used; see common/rocksdb/backup.h.
+  absl::StatusOr<int64_t> BackUp(const std::string& dir, const std::atomic<bool>& stop);
+
  private:
   explicit RocksDbStateStore(std::unique_ptr<rocksdb::DB> db);
-  absl::Status CheckFormat();
-  absl::Status Upgrade();
-  // Splits the ends of jobs that an earlier build stored in one row each.
-  absl::Status SplitWholeEnds();
+  absl::Status MakeOwnerName();
   absl::StatusOr<std::string> Read(const std::string& key);
   // Reads a value; empty if the key does not exist.
   absl::StatusOr<std::string> ReadOrEmpty(const std::string& key);

@@ -2,15 +2,19 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rocksdb/db.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "common/base/file.h"
+#include "common/rocksdb/backup.h"
 #include "common/testing/status_matchers.h"
 #include "services/coordinator/adapters/rocksdb/rows.h"
 
@@ -182,7 +186,23 @@ TEST_F(RocksDbStateStoreTest, FailuresAreReadInPagesAndTheLockInParts) {
   EXPECT_EQ(store_->Failures(2, nullptr, 10)->size(), 1u);
 }
 
-TEST_F(RocksDbStateStoreTest, AnEndThatAnEarlierBuildKeptInOneRowIsCutUp) {
+// Writes rows past the store, such as those of an older format, and reads one.
+void PutRows(const std::string& dir, const std::map<std::string, std::string>& rows) {
+  rocksdb::DB* db = nullptr;
+  ASSERT_TRUE(rocksdb::DB::Open({}, dir, &db).ok());
+  for (const auto& [key, value] : rows) ASSERT_TRUE(db->Put({}, key, value).ok());
+  delete db;
+}
+std::string ReadRow(const std::string& dir, const std::string& key) {
+  rocksdb::DB* db = nullptr;
+  EXPECT_TRUE(rocksdb::DB::OpenForReadOnly({}, dir, &db).ok());
+  std::string value;
+  if (!db->Get({}, key, &value).ok()) value = "none";
+  delete db;
+  return value;
+}
+
+TEST_F(RocksDbStateStoreTest, TheEndsOfFormat2AreDivided) {
   Change change;
   change.jobs = {Job(1)};
   v1::JobStatus whole = change.jobs[0].status;
@@ -191,18 +211,102 @@ TEST_F(RocksDbStateStoreTest, AnEndThatAnEarlierBuildKeptInOneRowIsCutUp) {
   for (int i = 0; i < 1500; ++i) whole.add_failures()->set_source(absl::StrCat(i));
   change.ended = {{.sequence = 1, .status = whole}};
   ASSERT_THAT(store_->Write({change}, true), IsOk());
-  for (int opened = 0; opened < 2; ++opened) {
+  store_.reset();
+  for (const char* format : {"2", "2 to 3"}) {  // as a killed upgrade leaves it
+    PutRows(dir_->path(), {{"m/format", format}});
     Open();
     const v1::JobStatus status = *store_->Status(1);
     EXPECT_EQ(status.state(), v1::JOB_STATE_DONE);
     EXPECT_EQ(status.failures_size(), 100);
     EXPECT_EQ(status.failure_count(), 1500);
     EXPECT_FALSE(status.has_lock());
-    EXPECT_EQ(ReadLock(*store_, 1).SerializeAsString(), ManySources(4000).SerializeAsString());
+    EXPECT_TRUE(ReadLock(*store_, 1).SerializeAsString() == ManySources(4000).SerializeAsString());
     const std::vector<TaskFailure> failures = *store_->Failures(1, nullptr, 2000);
     ASSERT_EQ(failures.size(), 1500u);
     for (int i = 0; i < 1500; ++i) ASSERT_EQ(failures[i].failure.source(), absl::StrCat(i));
+    store_.reset();
   }
+  EXPECT_EQ(ReadRow(dir_->path(), "m/format"), "3");
+}
+
+TEST_F(RocksDbStateStoreTest, OwnersOfFormat2AreStoredAndRowsOfEndedJobsGo) {
+  Change change;
+  change.jobs = {Job(1), Job(2)};
+  v1::JobStatus ended = change.jobs[0].status;
+  ended.set_state(v1::JOB_STATE_CANCELLED);
+  change.ended = {{.sequence = 1, .status = ended}};
+  ASSERT_THAT(store_->Write({change}, true), IsOk());
+  store_.reset();
+  PutRows(dir_->path(),
+          {{"m/format", "2"}, {JobKey("c/", 1), "client 1"}, {JobKey("p/", 1), "plan"}});
+  Open();
+  EXPECT_EQ(store_->Status(1)->owner(), "client 1");
+  const std::vector<JobRow> jobs = *store_->Jobs();
+  ASSERT_EQ(jobs.size(), 2u);
+  EXPECT_EQ(jobs[1].status.owner(), "client 2");
+  EXPECT_EQ(jobs[1].caller, "client 2");
+  EXPECT_EQ(jobs[1].plan, "pin=1;");
+  store_.reset();
+  for (const char* prefix : {"c/", "p/"}) {
+    EXPECT_EQ(ReadRow(dir_->path(), JobKey(prefix, 1)), "none");
+    EXPECT_NE(ReadRow(dir_->path(), JobKey(prefix, 2)), "none");
+  }
+}
+
+TEST_F(RocksDbStateStoreTest, AnEndedJobHasNoRowsThatOnlyARunningOneNeeds) {
+  Change change;
+  change.jobs = {Job(1)};
+  change.ended = {{.sequence = 1, .status = change.jobs[0].status}};
+  ASSERT_THAT(store_->Write({change}, true), IsOk());
+  store_.reset();
+  for (const char* prefix : {"c/", "p/"}) {
+    EXPECT_EQ(ReadRow(dir_->path(), JobKey(prefix, 1)), "none");
+  }
+}
+
+TEST_F(RocksDbStateStoreTest, TheOwnersNameIsMadeOnceAndInABackup) {
+  const std::string name = *store_->OwnerName();
+  EXPECT_EQ(name.size(), 8u);
+  Open();
+  EXPECT_EQ(*store_->OwnerName(), name);
+  EXPECT_NE(*(*RocksDbStateStore::Open(dir_->path() + "/other"))->OwnerName(), name);
+  const std::string backup = dir_->path() + "/backup", restored = dir_->path() + "/restored";
+  const std::atomic<bool> stop(false);
+  ASSERT_THAT(store_->BackUp(backup, stop), IsOk());
+  ASSERT_THAT(RestoreBackup(backup, restored), IsOk());
+  EXPECT_EQ(*(*RocksDbStateStore::Open(restored))->OwnerName(), name);
+  std::filesystem::create_directory(restored + "/restoring");  // as a killed restore leaves it
+  EXPECT_THAT(RocksDbStateStore::Open(restored).status(),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+TEST_F(RocksDbStateStoreTest, TheOwnersNameOfFormat2ComesFromItsFile) {
+  store_.reset();
+  const std::string file = dir_->path() + "/owner";
+  PutRows(dir_->path(), {{"m/format", "2"}});
+  ASSERT_THAT(WriteFile(file, "12345"), IsOk());
+  EXPECT_THAT(RocksDbStateStore::Open(dir_->path()).status(),
+              StatusIs(absl::StatusCode::kDataLoss));
+  ASSERT_THAT(WriteFile(file, "00c0ffee"), IsOk());
+  Open();
+  EXPECT_EQ(*store_->OwnerName(), "00c0ffee");
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+TEST_F(RocksDbStateStoreTest, TheTasksOfFormat1AreDropped) {
+  Change change;
+  change.jobs = {Job(1), Job(2)};
+  change.tasks = {Task(2, 1)};
+  v1::JobStatus ended = change.jobs[0].status;
+  ended.set_state(v1::JOB_STATE_DONE);
+  change.ended = {{.sequence = 1, .status = ended}};
+  ASSERT_THAT(store_->Write({change}, true), IsOk());
+  store_.reset();
+  PutRows(dir_->path(), {{"m/format", "1"}});
+  Open();
+  EXPECT_TRUE(ReadTasks(*store_, 2).empty());
+  EXPECT_EQ((*store_->Jobs())[1].plan, "format 1");
+  EXPECT_EQ(*store_->LastSequence(), 2u);
 }
 
 TEST_F(RocksDbStateStoreTest, ErasingAJobsTasksSparesOtherJobsAndNewTasks) {

@@ -9,12 +9,9 @@
 #include <grpcpp/client_context.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
 #include <map>
-#include <random>
 #include <utility>
 #include <vector>
 
@@ -27,9 +24,7 @@
 #include "absl/strings/strip.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "common/base/file.h"
 #include "common/base/status.h"
-#include "common/base/text.h"
 #include "common/cas/grpc_blob_store.h"
 #include "common/manifest/walk.h"
 #include "common/rpc/cancellation.h"
@@ -43,10 +38,6 @@ constexpr absl::Duration kCallDeadline = absl::Seconds(30);
 constexpr absl::Duration kReadDeadline = absl::Seconds(10);
 // Well below the store's limit for one hold, and 4 MiB.
 constexpr size_t kBlobsPerHold = 50'000;
-
-constexpr size_t kOwnerDigits = 8;
-
-bool IsOwnerName(const std::string& name) { return IsHex(name, kOwnerDigits); }
 
 class StoreRetainer : public Retainer {
  public:
@@ -190,25 +181,6 @@ class StoreRetainer : public Retainer {
 };
 
 }  // namespace
-
-// Returns a random name that this data directory keeps, so that two coordinators with one store do
-// not release each other's holds. It is written to a temporary file and renamed, so that a crash
-// leaves no half name.
-absl::StatusOr<std::string> OwnerName(const std::string& data_dir) {
-  const std::string path = data_dir + "/owner";
-  absl::StatusOr<std::string> kept = ReadFile(path, 1024);
-  if (kept.ok() && !IsOwnerName(*kept)) {
-    return absl::DataLossError(
-        absl::StrCat(path, ": must contain ", kOwnerDigits, " hexadecimal digits"));
-  }
-  if (!absl::IsNotFound(kept.status())) return kept;
-  std::random_device random;
-  std::string made = absl::StrCat(absl::Hex(random(), absl::kZeroPad8));
-  const std::string whole = path + ".new";
-  RETURN_IF_ERROR(WriteFile(whole, made));
-  if (std::rename(whole.c_str(), path.c_str()) != 0) return ErrnoStatus(errno, path);
-  return made;
-}
 
 std::unique_ptr<Retainer> NewStoreRetainer(std::shared_ptr<grpc::Channel> channel,
                                            const std::string& owner) {

@@ -14,13 +14,8 @@ class Channel;
 
 namespace kernelmill::coordinator {
 
-// Returns the owner name of this coordinator, which distinguishes its holds from those of others
-// that share the store: eight random hexadecimal digits, made once and stored in the file `owner`
-// of the data folder, which must exist. DATA_LOSS: the file contains something else. Also returns
-// errors of files.
-absl::StatusOr<std::string> OwnerName(const std::string& data_dir);
-
-// Makes a Retainer with holds in the kernelmill.v1.Store behind `channel`, for `owner` (OwnerName).
+// Makes a Retainer with holds in the kernelmill.v1.Store behind `channel`, for `owner`
+// (RocksDbStateStore::OwnerName).
 // Each call is made once, with a deadline. Call List() first: ReleaseDataset needs its result to
 // release the holds of an earlier process.
 std::unique_ptr<Retainer> NewStoreRetainer(std::shared_ptr<grpc::Channel> channel,

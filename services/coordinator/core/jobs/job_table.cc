@@ -67,8 +67,6 @@ absl::Status JobTable::Load(Change& change) {
     last_sequence_ = std::max(last_sequence_, row.sequence);
     ids_[row.status.job()] = row.sequence;
     if (!row.request_id.empty()) requests_[row.request_id] = row.sequence;
-    // Earlier builds stored no owner.
-    if (row.status.owner().empty()) row.status.set_owner(row.caller);
     if (row.status.state() != v1::JOB_STATE_RUNNING) {
       ended_[row.sequence] = {std::move(row.status)};
     } else if (options_.abandon_unfinished) {

@@ -1,4 +1,4 @@
-#include "services/store/adapters/rocksdb/backup.h"
+#include "common/rocksdb/backup.h"
 
 #include <gtest/gtest.h>
 

@@ -179,8 +179,11 @@ absl::Status RocksDbBlobs::PutResult(absl::string_view instance, const BlobId& a
   rocksdb::WriteBatch batch;
   batch.Put(database_->ac(), key, ToSlice(result));
   AddUse(database_, item, before.front(), {.epoch = now, .size = size}, &batch);
+  const FoundUse& old = before.front();
   return database_->WriteDurably(batch, "writing a result",
-                                 {.results = before.front().found ? 0 : 1, .written = size});
+                                 {.results = old.found ? 0 : 1,
+                                  .result_bytes = size - (old.found ? old.use.size : 0),
+                                  .written = size});
 }
 
 absl::StatusOr<std::optional<ResultId>> RocksDbBlobs::ListResults(const ResultId* after, size_t max,

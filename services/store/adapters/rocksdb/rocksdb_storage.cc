@@ -20,8 +20,8 @@
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
+#include "common/rocksdb/backup.h"
 #include "common/rocksdb/rocksdb.h"
-#include "services/store/adapters/rocksdb/backup.h"
 #include "services/store/adapters/rocksdb/blobs.h"
 #include "services/store/adapters/rocksdb/database/database.h"
 #include "services/store/adapters/rocksdb/database/records.h"
@@ -188,7 +188,7 @@ absl::StatusOr<bool> RocksDbDisk::HasDamage() {
 }
 
 absl::StatusOr<int64_t> RocksDbDisk::BackUp(const std::string& dir) {
-  return store::BackUp(&database_->db(), dir, stop_);
+  return kernelmill::BackUp(&database_->db(), dir, stop_);
 }
 
 // One open database and the ports on it.

@@ -156,17 +156,17 @@ TEST_F(RocksDbStorageTest, ASecondOpeningSaysWhoIsToBlame) {
 
 TEST_F(RocksDbStorageTest, ADatabaseOfAnotherFormatIsRefusedAndLeftAlone) {
   { ASSERT_THAT(Put(*Open(), {"kept"}), IsOk()); }
-  for (const char* format : {"1", "3", "no number"}) {
+  for (const char* format : {"1", "4", "3 to 4", "no number"}) {
     WithDb([&](rocksdb::DB& db, const auto& handles) {
       ASSERT_TRUE(db.Put({}, handles[0], "format", format).ok());
       ASSERT_TRUE(db.Put({}, handles[0], "boot", "another").ok());
     });
     const auto storage = OpenRocksDbStorage(dir());
     EXPECT_THAT(storage, StatusIs(absl::StatusCode::kFailedPrecondition)) << format;
-    const std::string expected =
-        absl::StrCat("the database has format \"", format, "\", this program reads only format 2");
-    EXPECT_NE(storage.status().message().find(expected), absl::string_view::npos)
-        << storage.status();
+    for (const char* words : {format, "this release reads formats 2 to 3"}) {
+      EXPECT_NE(storage.status().message().find(words), absl::string_view::npos)
+          << storage.status();
+    }
     WithDb([&](rocksdb::DB& db, const auto& handles) {
       std::string found;
       ASSERT_TRUE(db.Get({}, handles[0], "format", &found).ok());
@@ -176,9 +176,67 @@ TEST_F(RocksDbStorageTest, ADatabaseOfAnotherFormatIsRefusedAndLeftAlone) {
     });
   }
   WithDb([](rocksdb::DB& db, const auto& handles) {
-    ASSERT_TRUE(db.Put({}, handles[0], "format", "2").ok());
+    ASSERT_TRUE(db.Put({}, handles[0], "format", "3").ok());
   });
   EXPECT_TRUE(HasBlob(*Open(), "kept"));
+}
+
+// Makes format 2 of format 3: counters of four numbers.
+void MakeFormat2(rocksdb::DB& db, const std::vector<rocksdb::ColumnFamilyHandle*>& handles) {
+  const std::unique_ptr<rocksdb::Iterator> it(db.NewIterator({}, handles[3]));
+  for (it->Seek("n"); it->Valid() && it->key().starts_with("n"); it->Next()) {
+    ASSERT_EQ(it->value().size(), 40u);
+    ASSERT_TRUE(db.Put({}, handles[3], it->key(), rocksdb::Slice(it->value().data(), 32)).ok());
+  }
+  ASSERT_TRUE(db.Put({}, handles[0], "format", "2").ok());
+}
+
+TEST_F(RocksDbStorageTest, ADatabaseOfFormat2IsUpgradedAndACopyIsKept) {
+  Usage before;
+  {
+    const auto storage = Open();
+    ASSERT_THAT(Put(*storage, {"kept", Noise(100'000, 1)}), IsOk());
+    ASSERT_THAT(storage->blobs().PutResult("", MakeId("a"), "result", 1), IsOk());
+    ASSERT_THAT(storage->blobs().PutResult("x", MakeId("b"), "another", 1), IsOk());
+    before = storage->blobs().usage();
+  }
+  ASSERT_EQ(before.result_bytes, 13);
+  WithDb(MakeFormat2);
+  const auto check = [&](Storage& storage) {
+    EXPECT_TRUE(HasBlob(storage, "kept"));
+    EXPECT_EQ(*ReadAll(storage, Noise(100'000, 1)), Noise(100'000, 1));
+    EXPECT_EQ(storage.blobs().GetResult("x", MakeId("b"))->bytes, "another");
+    const Usage usage = storage.blobs().usage();
+    EXPECT_EQ(usage.blobs, before.blobs);
+    EXPECT_EQ(usage.written, before.written);
+    EXPECT_EQ(usage.result_bytes, before.result_bytes);
+  };
+  const std::string copy = dir() + "/before-format-3";
+  {
+    const auto storage = Open();
+    check(*storage);
+    ASSERT_TRUE(fs::is_directory(copy));
+    ASSERT_THAT(storage->blobs().PutResult("", MakeId("c"), "since", 1), IsOk());
+  }
+  EXPECT_EQ(Open()->blobs().usage().result_bytes, 18);
+  // The copy is the old database: it can be upgraded likewise.
+  const auto old = OpenRocksDbStorage(copy);
+  ASSERT_THAT(old, IsOk());
+  check(**old);
+  EXPECT_TRUE(fs::is_directory(copy + "/before-format-3"));
+}
+
+TEST_F(RocksDbStorageTest, AnUpgradeThatWasKilledGoesOn) {
+  { ASSERT_THAT(Open()->blobs().PutResult("", MakeId("a"), "result", 1), IsOk()); }
+  // The step is done, and the record not written: the counters of format 3 are there already.
+  for (const bool step_done : {false, true}) {
+    WithDb([&](rocksdb::DB& db, const auto& handles) {
+      if (!step_done) MakeFormat2(db, handles);
+      ASSERT_TRUE(db.Put({}, handles[0], "format", "2 to 3").ok());
+    });
+    EXPECT_EQ(Open()->blobs().usage().result_bytes, 6);
+    EXPECT_FALSE(fs::exists(dir() + "/before-format-3")) << "a copy of a half upgraded database";
+  }
 }
 
 // RocksDB would make a new database, and delete the tables and blob files of the old one.

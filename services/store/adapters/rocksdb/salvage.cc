@@ -41,9 +41,11 @@
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/rocksdb/format.h"
 #include "common/rocksdb/rocksdb.h"
 #include "services/store/adapters/rocksdb/database/packing.h"
 #include "services/store/adapters/rocksdb/database/records.h"
+#include "services/store/adapters/rocksdb/database/upgrades.h"
 #include "services/store/adapters/rocksdb/rocksdb_storage.h"
 #include "services/store/core/storage.h"
 
@@ -327,10 +329,8 @@ class Salvager {
 
 absl::Status Salvager::CheckFormat() const {
   const std::optional<std::string> format = old_.Get(DamagedDatabase::kMain, kFormatKey);
-  if (!format.has_value() || *format == kFormat) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat("the database has format ", JsonString(*format),
-                                                    ", and this program repairs only format ",
-                                                    kFormat));
+  return format.has_value() ? CheckReadable(*format, kOldestFormat, kNewestFormat)
+                            : absl::OkStatus();
 }
 
 absl::Status Salvager::Run() {

@@ -101,8 +101,10 @@ TEST_P(StorageContract, ResultsAreKeptByInstance) {
   EXPECT_THAT(storage_->blobs().GetResult("", MakeId("action")),
               StatusIs(absl::StatusCode::kNotFound));
   EXPECT_EQ(storage_->blobs().usage().results, 2);
+  EXPECT_EQ(storage_->blobs().usage().result_bytes, 8);  // "three" and "two"
   ASSERT_THAT(storage_->uses().TouchResult("y", MakeId("action"), 8), IsOk());
   EXPECT_EQ(EvictAll(8, 9).results, 1);
+  EXPECT_EQ(storage_->blobs().usage().result_bytes, 3);
   EXPECT_THAT(storage_->blobs().GetResult("x", MakeId("action")),
               StatusIs(absl::StatusCode::kNotFound));
   EXPECT_EQ(storage_->blobs().GetResult("y", MakeId("action"))->bytes, "two");
@@ -137,6 +139,7 @@ TEST_P(StorageContract, AllResultsAreListedOnceAndThoseThatAreNamedGo) {
   EXPECT_EQ(*storage_->blobs().DeleteResults(gone), 0);
   EXPECT_EQ(*storage_->blobs().DeleteResults({}), 0);
   EXPECT_EQ(storage_->blobs().usage().results, 23);
+  EXPECT_EQ(storage_->blobs().usage().result_bytes, 8 * 8 + 15 * 9);  // "result 0", "result 10"
   EXPECT_THAT(storage_->blobs().GetResult("other", MakeId("7")),
               StatusIs(absl::StatusCode::kNotFound));
   EXPECT_THAT(storage_->blobs().GetResult("other", MakeId("9")), IsOk());

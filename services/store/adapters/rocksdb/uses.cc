@@ -104,6 +104,7 @@ void AddItemDeletion(Database* database, absl::string_view item, const UseValue&
   } else {
     batch->Delete(database->ac(), ToSlice(ItemKey(item)));
     delta->results -= 1;
+    delta->result_bytes -= use.size;
   }
   batch->Delete(database->use(), UseKey(item));
   batch->Delete(database->use(), IndexKey(use.epoch, item));

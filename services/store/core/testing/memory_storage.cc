@@ -129,8 +129,10 @@ absl::Status MemoryStorage::PutResult(absl::string_view instance, const BlobId& 
   absl::MutexLock lock(&mutex_);
   RETURN_IF_ERROR(write_status_);
   const auto [at, fresh] = results_.try_emplace(ResultKey(instance, action));
+  const auto size = static_cast<int64_t>(result.size());
   usage_.results += fresh;
-  usage_.written += static_cast<int64_t>(result.size());
+  usage_.result_bytes += size - static_cast<int64_t>(at->second.bytes.size());
+  usage_.written += size;
   at->second = {.bytes = std::string(result), .last = now};
   result_ids_[at->first] = {.instance = std::string(instance), .action = action};
   return absl::OkStatus();
@@ -154,7 +156,11 @@ absl::StatusOr<int64_t> MemoryStorage::DeleteResults(absl::Span<const ResultId> 
   RETURN_IF_ERROR(write_status_);
   int64_t deleted = 0;
   for (const ResultId& result : results) {
-    deleted += static_cast<int64_t>(results_.erase(ResultKey(result.instance, result.action)));
+    const auto at = results_.find(ResultKey(result.instance, result.action));
+    if (at == results_.end()) continue;
+    ++deleted;
+    usage_.result_bytes -= static_cast<int64_t>(at->second.bytes.size());
+    results_.erase(at);
   }
   usage_.results -= deleted;
   return deleted;
@@ -199,8 +205,10 @@ bool MemoryStorage::EvictOne(const EvictRequest& request, Evicted* evicted) {
   }
   if (a_blob || result == results_.end() || result->second.last >= request.before) return false;
   evicted->results += 1;
-  evicted->bytes += static_cast<int64_t>(result->second.bytes.size());
+  const auto size = static_cast<int64_t>(result->second.bytes.size());
+  evicted->bytes += size;
   usage_.results -= 1;
+  usage_.result_bytes -= size;
   results_.erase(result);
   return true;
 }

@@ -25,11 +25,13 @@ void Add(Usage* to, const Usage& delta) {
   to->blobs += delta.blobs;
   to->blob_bytes += delta.blob_bytes;
   to->results += delta.results;
+  to->result_bytes += delta.result_bytes;
   to->written += delta.written;
 }
 
 bool IsNothing(const Usage& delta) {
-  return delta.blobs == 0 && delta.blob_bytes == 0 && delta.results == 0 && delta.written == 0;
+  return delta.blobs == 0 && delta.blob_bytes == 0 && delta.results == 0 &&
+         delta.result_bytes == 0 && delta.written == 0;
 }
 
 }  // namespace

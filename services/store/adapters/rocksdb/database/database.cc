@@ -14,8 +14,10 @@
 #include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
+#include "common/rocksdb/format.h"
 #include "common/rocksdb/rocksdb.h"
 #include "services/store/adapters/rocksdb/database/records.h"
+#include "services/store/adapters/rocksdb/database/upgrades.h"
 #include "services/store/adapters/rocksdb/database/wal.h"
 
 namespace kernelmill::store {
@@ -132,14 +134,15 @@ std::string BootId() {
 }  // namespace
 
 // Opens the database in this order: check the log's tail before RocksDB replays the log, open, then
-// check the format, load the counters and the epoch, and find out whether uses were lost.
+// upgrade the format, load the counters and the epoch, and find out whether uses were lost.
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& dir,
                                                          const RocksDbOptions& options) {
   RETURN_IF_ERROR(PrepareDatabaseFolder(dir));
   std::unique_ptr<Database> database(new Database);
   database->dir_ = dir;
   RETURN_IF_ERROR(database->OpenDb(options));
-  RETURN_IF_ERROR(Annotate(database->CheckFormat(), dir));
+  RETURN_IF_ERROR(Annotate(
+      UpgradeFormat(*database->db_, dir, StoreFormats(database->db_.get(), database->use())), dir));
   RETURN_IF_ERROR(database->counters_.Load(database->db_.get(), database->use()));
   RETURN_IF_ERROR(Annotate(database->ReadEpoch(), dir));
   RETURN_IF_ERROR(Annotate(database->NoteBoot(), dir));
@@ -203,22 +206,6 @@ void Database::NoteCleanEnd() {
   if (const absl::Status noted = WriteDurably(batch, "boot"); !noted.ok()) {
     LogWarning("cannot note the clean close", {{"error", noted.ToString()}});
   }
-}
-
-// A new database gets the format. FAILED_PRECONDITION: another format.
-absl::Status Database::CheckFormat() {
-  rocksdb::PinnableSlice found;
-  const absl::Status status = Get(main(), kFormatKey, &found, "format");
-  if (absl::IsNotFound(status)) {
-    rocksdb::WriteBatch batch;
-    batch.Put(main(), kFormatKey, kFormat);
-    return WriteDurably(batch, "format");
-  }
-  RETURN_IF_ERROR(status);
-  if (ToView(found) == kFormat) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat(
-      "the database has format ", JsonString(ToView(found)), ", this program reads only format ",
-      kFormat, ": run the program that wrote it, or start with another data directory"));
 }
 
 absl::Status Database::ReadEpoch() {

@@ -75,7 +75,6 @@ class Database {
  private:
   Database() = default;
   absl::Status OpenDb(const RocksDbOptions& options);
-  absl::Status CheckFormat();
   absl::Status ReadEpoch();
   absl::Status NoteBoot();
   void NoteCleanEnd();

@@ -11,7 +11,8 @@
 // in values. `hash` is a raw SHA-256 (32 bytes), `staging` 16 random bytes.
 //
 // Column family "default":
-//   "format" -> the version of this grammar in decimal: "2"
+//   "format" -> the version of this grammar in decimal: "3" (common/rocksdb/format.h); upgrades.cc
+//               makes it of older ones
 //   "clock"  -> epoch:u64 started_at:u64; the epoch of uses, and Usage::written when it began
 //   "boot"   -> the boot id of the machine while the database is open; "clean" after a clean close
 //
@@ -35,8 +36,8 @@
 //   "l" item              -> epoch:u64 size:u64; the last use. A blob or result exists if and only
 //                            if this record does
 //   "t" epoch:u64 item    -> empty; the index by epoch: one entry for each "l", in the same batch
-//   "n" slot:u32          -> blobs:u64 blob_bytes:u64 results:u64 written:u64; one slot of the
-//                            counters (counters.h)
+//   "n" slot:u32          -> blobs:u64 blob_bytes:u64 results:u64 written:u64 result_bytes:u64; one
+//                            slot of the counters (counters.h)
 //   "d" hash              -> size:u64; the blob is marked as damaged
 //   item := 'b' hash | 'r' key of "ac"
 //
@@ -191,12 +192,17 @@ std::string CounterKey(uint32_t slot) { return absl::StrCat(kCounterPrefix, BigE
 
 std::string EncodeUsage(const Usage& usage) {
   return absl::StrCat(LittleEndian64(usage.blobs), LittleEndian64(usage.blob_bytes),
-                      LittleEndian64(usage.results), LittleEndian64(usage.written));
+                      LittleEndian64(usage.results), LittleEndian64(usage.written),
+                      LittleEndian64(usage.result_bytes));
 }
 
 absl::StatusOr<Usage> ParseUsage(absl::string_view value) {
-  ASSIGN_OR_RETURN(const auto parts, ParseIntegers(value, 4, "a counter"));
-  return Usage{.blobs = parts[0], .blob_bytes = parts[1], .results = parts[2], .written = parts[3]};
+  ASSIGN_OR_RETURN(const auto parts, ParseIntegers(value, 5, "a counter"));
+  return Usage{.blobs = parts[0],
+               .blob_bytes = parts[1],
+               .results = parts[2],
+               .result_bytes = parts[4],
+               .written = parts[3]};
 }
 
 std::string DamageKey(const BlobId& id) { return absl::StrCat(kDamagePrefix, id.raw_hash()); }

@@ -17,7 +17,6 @@ namespace kernelmill::store {
 // ParseX reads it; DATA_LOSS: the value is malformed.
 
 inline constexpr char kFormatKey[] = "format";
-inline constexpr char kFormat[] = "2";
 inline constexpr char kEpochKey[] = "clock";
 inline constexpr char kBootKey[] = "boot";
 

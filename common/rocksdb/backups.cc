@@ -1,4 +1,4 @@
-#include "services/store/server/backups.h"
+#include "common/rocksdb/backups.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -11,9 +11,9 @@
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
-#include "services/store/adapters/rocksdb/backup.h"
+#include "common/rocksdb/backup.h"
 
-namespace kernelmill::store {
+namespace kernelmill {
 namespace {
 
 namespace fs = std::filesystem;
@@ -35,7 +35,7 @@ absl::Status CheckName(absl::string_view name) {
 absl::Status Backups::CheckFolder() const {
   if (!options_.dir.empty()) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      "the store has no folder for backups; start it with --backups DIRECTORY");
+      "the server has no folder for backups; start it with --backups DIRECTORY");
 }
 
 // Writes a backup. A known name is brought up to date, which copies only files that are new.
@@ -48,7 +48,7 @@ absl::StatusOr<Backups::Made> Backups::Make(const std::string& name) {
   std::error_code error;
   const bool known = fs::exists(path, error);
   if (error) return ErrnoStatus(error.value(), path);
-  ASSIGN_OR_RETURN(const int64_t bytes, known ? disk_->BackUp(path) : MakeNew(name));
+  ASSIGN_OR_RETURN(const int64_t bytes, known ? write_(path) : MakeNew(name));
   return Made{.path = path, .bytes = bytes};
 }
 
@@ -64,7 +64,7 @@ absl::StatusOr<int64_t> Backups::MakeNew(const std::string& name) {
   const std::string half = GetPath(absl::StrCat(".", name, ".new"));
   std::error_code error;
   fs::remove_all(half, error);  // left by a process that was killed
-  absl::StatusOr<int64_t> bytes = disk_->BackUp(half);
+  absl::StatusOr<int64_t> bytes = write_(half);
   if (bytes.ok()) {
     fs::rename(half, GetPath(name), error);
     if (error) bytes = ErrnoStatus(error.value(), half);
@@ -127,4 +127,4 @@ absl::StatusOr<std::vector<BackupEntry>> Backups::Prune(int keep, absl::Duration
   return dropped;
 }
 
-}  // namespace kernelmill::store
+}  // namespace kernelmill

@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_SERVICES_STORE_ADAPTERS_ROCKSDB_BACKUP_H_
-#define KERNELMILL_SERVICES_STORE_ADAPTERS_ROCKSDB_BACKUP_H_
+#ifndef KERNELMILL_COMMON_ROCKSDB_BACKUP_H_
+#define KERNELMILL_COMMON_ROCKSDB_BACKUP_H_
 
 #include <atomic>
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace rocksdb {
 class DB;
 }
 
-namespace kernelmill::store {
+namespace kernelmill {
 
 // Writes a consistent copy of the open database into `backup_dir` and returns the size of the whole
 // backup in bytes. Creates the folder if it does not exist. An existing backup of the same database
@@ -32,15 +32,15 @@ struct BackupState {
 absl::StatusOr<BackupState> ReadBackup(const std::string& backup_dir);
 
 // Restores the backup in `backup_dir` into `data_dir`, after checking each file against the
-// backup's checksums. Creates `data_dir` if it does not exist; no store may run on it. NOT_FOUND:
+// backup's checksums. Creates `data_dir` if it does not exist; no server may run on it. NOT_FOUND:
 // no backup. FAILED_PRECONDITION: `data_dir` is not empty. DATA_LOSS: the backup is damaged. After
-// an error `data_dir` is empty. If the restore is killed, the store refuses to open what it left
+// an error `data_dir` is empty. If the restore is killed, the server refuses to open what it left
 // behind.
 absl::Status RestoreBackup(const std::string& backup_dir, const std::string& data_dir);
 
 // Checks that no unfinished restore is in `data_dir`. FAILED_PRECONDITION: there is one.
 absl::Status CheckRestored(const std::string& data_dir);
 
-}  // namespace kernelmill::store
+}  // namespace kernelmill
 
-#endif  // KERNELMILL_SERVICES_STORE_ADAPTERS_ROCKSDB_BACKUP_H_
+#endif  // KERNELMILL_COMMON_ROCKSDB_BACKUP_H_

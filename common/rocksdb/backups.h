@@ -1,8 +1,10 @@
-#ifndef KERNELMILL_SERVICES_STORE_SERVER_BACKUPS_H_
-#define KERNELMILL_SERVICES_STORE_SERVER_BACKUPS_H_
+#ifndef KERNELMILL_COMMON_ROCKSDB_BACKUPS_H_
+#define KERNELMILL_COMMON_ROCKSDB_BACKUPS_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -10,9 +12,8 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
-#include "services/store/core/storage.h"
 
-namespace kernelmill::store {
+namespace kernelmill {
 
 // The folder of backups and its bounds.
 struct BackupOptions {
@@ -27,13 +28,15 @@ struct BackupEntry {
   int64_t made_unix_ms = 0;
 };
 
-// The backups of a store: a bounded number of folders below one folder. A new backup is written
+// The backups of a database: a bounded number of folders below one folder. A new backup is written
 // under a name that begins with '.' and renamed when it is complete, so that incomplete backups are
 // never listed. Only Prune deletes backups. Thread-safe.
 class Backups {
  public:
-  // `disk` must outlive it.
-  Backups(const BackupOptions& options, Disk* disk) : options_(options), disk_(disk) {}
+  // Writes a backup of the database into a folder, or updates the one there, and returns its size.
+  using Writer = std::function<absl::StatusOr<int64_t>(const std::string& dir)>;
+  Backups(const BackupOptions& options, Writer write)
+      : options_(options), write_(std::move(write)) {}
 
   struct Made {
     std::string path;
@@ -58,10 +61,10 @@ class Backups {
   std::string GetPath(const std::string& name) const { return options_.dir + "/" + name; }
 
   const BackupOptions options_;
-  Disk* const disk_;
+  const Writer write_;
   absl::Mutex making_;  // held while a backup is made or deleted
 };
 
-}  // namespace kernelmill::store
+}  // namespace kernelmill
 
-#endif  // KERNELMILL_SERVICES_STORE_SERVER_BACKUPS_H_
+#endif  // KERNELMILL_COMMON_ROCKSDB_BACKUPS_H_

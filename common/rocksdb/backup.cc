@@ -1,4 +1,4 @@
-#include "services/store/adapters/rocksdb/backup.h"
+#include "common/rocksdb/backup.h"
 
 #include <rocksdb/utilities/backup_engine.h>
 
@@ -19,7 +19,7 @@
 // subfolder is removed last: while it exists, data_dir is not a database, and CheckRestored refuses
 // it.
 
-namespace kernelmill::store {
+namespace kernelmill {
 namespace {
 
 namespace fs = std::filesystem;
@@ -96,11 +96,11 @@ absl::Status Restore(const std::string& backup_dir, const std::string& data_dir)
 
 }  // namespace
 
-// Writes a backup while the store runs. The backup before it is deleted only when the new one is
+// Writes a backup while the server runs. The backup before it is deleted only when the new one is
 // complete. `stop` is looked at after each piece of progress.
 absl::StatusOr<int64_t> BackUp(rocksdb::DB* db, const std::string& backup_dir,
                                const std::atomic<bool>& stop) {
-  if (stop) return absl::CancelledError("the store is shutting down");
+  if (stop) return absl::CancelledError("the server is shutting down");
   std::error_code error;
   fs::create_directories(backup_dir, error);
   if (error) return ErrnoStatus(error.value(), backup_dir);
@@ -120,7 +120,7 @@ absl::StatusOr<int64_t> BackUp(rocksdb::DB* db, const std::string& backup_dir,
   };
   rocksdb::BackupID id = 0;
   const rocksdb::Status created = engine->CreateNewBackup(options, db, &id);
-  if (!created.ok() && stop) return absl::CancelledError("the store is shutting down");
+  if (!created.ok() && stop) return absl::CancelledError("the server is shutting down");
   RETURN_IF_ERROR(FromRocksStatus(created, backup_dir));
   RETURN_IF_ERROR(FromRocksStatus(engine->PurgeOldBackups(1), backup_dir));
   rocksdb::BackupInfo info;
@@ -162,4 +162,4 @@ absl::Status CheckRestored(const std::string& data_dir) {
       data_dir, ": contains an unfinished restore; empty the folder and restore again"));
 }
 
-}  // namespace kernelmill::store
+}  // namespace kernelmill
