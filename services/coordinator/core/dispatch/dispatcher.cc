@@ -280,6 +280,8 @@ void Dispatcher::ReleaseJobLeases(const Job& job) {
   for (const uint32_t index : job.LeasedTasks()) {
     for (const uint64_t follower : ReleaseLease(TaskId(job.sequence(), index))) Requeue(follower);
   }
+  hosts_.Drop(job.sequence());
+  in_flight_.Drop(job.sequence());
 }
 
 void Dispatcher::Requeue(uint64_t task) {

@@ -110,7 +110,8 @@ class Dispatcher {
   // for their results.
   std::vector<EndedLease> TakeExpired();
   std::vector<EndedLease> TakeWorkerLeases(uint64_t run);
-  // Ends the leases of a job that has ended. Requeues the tasks that waited for their results.
+  // Ends the leases of a job whose run is over, and requeues the tasks of others that waited for
+  // their results. Its own waiting tasks are forgotten.
   void ReleaseJobLeases(const Job& job);
 
   // Makes the task ready again, if it waits and its job still runs.

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "services/coordinator/core/state/state_store.h"
+
 namespace kernelmill::coordinator {
 
 int64_t HostLimits::Places() const {
@@ -39,6 +41,13 @@ bool HostLimits::IsPaused(const std::string& host, Clock::Time now) {
   if (pause->second > now) return true;
   pauses_.erase(pause);
   return false;
+}
+
+void HostLimits::Drop(uint32_t job) {
+  for (auto& [host, tasks] : waiting_) {
+    std::erase_if(tasks, [job](uint64_t task) { return TaskJob(task) == job; });
+  }
+  std::erase_if(waiting_, [](const auto& host) { return host.second.empty(); });
 }
 
 void HostLimits::AddTo(HostStats& stats, Clock::Time now) const {

@@ -33,6 +33,8 @@ class HostLimits {
   // Removes and returns as many waiting tasks as there are free places, the longest waiting first.
   // They do not have a place yet.
   std::vector<uint64_t> TakeRunnable(Clock::Time now);
+  // Forgets the waiting tasks of a job: the next run has other tasks under their ids.
+  void Drop(uint32_t job);
   void AddTo(HostStats& stats, Clock::Time now) const;
 
  private:

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <string>
 
+#include "services/coordinator/core/state/state_store.h"
+
 namespace kernelmill::coordinator {
 namespace {
 
@@ -28,6 +30,19 @@ TEST(HostLimits, ATaskBeyondTheLimitWaitsForAPlace) {
   limits.Release("a");
   limits.Release("a");
   EXPECT_THAT(limits.TakeRunnable(kNow), ElementsAre(4));
+}
+
+TEST(HostLimits, TheWaitingTasksOfAJobAreForgotten) {
+  HostLimits limits(1);
+  EXPECT_TRUE(limits.Take("a", TaskId(1, 1), kNow));
+  for (const uint64_t task : {TaskId(1, 2), TaskId(2, 2), TaskId(1, 3)}) {
+    EXPECT_FALSE(limits.Take("a", task, kNow));
+  }
+  EXPECT_FALSE(limits.Take("a", TaskId(1, 4), kNow));
+  limits.Drop(1);
+  limits.Release("a");
+  EXPECT_THAT(limits.TakeRunnable(kNow), ElementsAre(TaskId(2, 2)));
+  EXPECT_THAT(limits.TakeRunnable(kNow), IsEmpty());
 }
 
 TEST(HostLimits, NoHostAndNoLimitNeverWait) {

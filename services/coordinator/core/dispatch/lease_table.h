@@ -13,6 +13,7 @@
 #include "services/coordinator/core/dispatch/worker_registry.h"
 #include "services/coordinator/core/plan/task.h"
 #include "services/coordinator/core/state/clock.h"
+#include "services/coordinator/core/state/state_store.h"
 
 namespace kernelmill::coordinator {
 
@@ -107,6 +108,14 @@ class InFlightActions {
     following_[static_cast<size_t>(at->second.stage)] -= static_cast<int64_t>(followers.size());
     actions_.erase(at);
     return followers;
+  }
+
+  // Forgets the followers of a job: the next run has other tasks under their ids.
+  void Drop(uint32_t job) {
+    for (auto& [name, action] : actions_) {
+      following_[static_cast<size_t>(action.stage)] -= static_cast<int64_t>(
+          std::erase_if(action.followers, [job](uint64_t task) { return TaskJob(task) == job; }));
+    }
   }
 
   // Returns the number of followers in the stage.

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <set>
+#include <vector>
 
 namespace kernelmill::coordinator {
 namespace {
@@ -94,6 +95,18 @@ TEST(LeaseTable, AWorkersLeasesEndWithIt) {
   EXPECT_TRUE(ended[1].terms.alone) << "a renewal must keep the terms";
   EXPECT_EQ(ended[1].terms.host, "h");
   EXPECT_EQ(table.size(), 1u);
+}
+
+TEST(InFlightActions, FollowersOfAJobAreForgotten) {
+  InFlightActions actions;
+  EXPECT_TRUE(actions.Lead("a", TaskId(1, 1), StageId::kExtract));
+  for (const uint64_t task : {TaskId(2, 1), TaskId(3, 1), TaskId(2, 2)}) {
+    EXPECT_FALSE(actions.Lead("a", task, StageId::kExtract));
+  }
+  actions.Drop(2);
+  EXPECT_EQ(actions.Followers(StageId::kExtract), 1);
+  EXPECT_EQ(actions.End("a"), std::vector<uint64_t>{TaskId(3, 1)});
+  EXPECT_EQ(actions.Followers(StageId::kExtract), 0);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 constexpr int kMaxBackoffFactor = 30;
 // How often a job runs at most, with automatic restarts. A store that keeps losing blobs needs an
 // operator.
-constexpr int32_t kMaxRuns = 3;
+constexpr int32_t kMaxRuns = 10;
 constexpr int64_t kMaxPauseMs = int64_t{24} * 60 * 60 * 1000;  // bounds the pause of a host
 
 // Converts a worker's error; an error with the code OK becomes INTERNAL.
@@ -175,9 +175,11 @@ void Outcomes::AttemptFailed(const FailedAttempt& attempt, bool again, Change& c
   EndIfOver(job, change);
 }
 
-// In stages that use a host, NOT_FOUND is the host's answer. All other stages only read the store.
+// In stages that use a host, the error may be the host's answer. All other stages only read the
+// store, which lost a blob or found it damaged.
 bool Outcomes::IsLostInput(const Job& job, uint32_t index, const absl::Status& error) {
-  return absl::IsNotFound(error) && !GetStageInfo(job.Find(index)->key.stage).calls_host;
+  return (absl::IsNotFound(error) || absl::IsDataLoss(error)) &&
+         !GetStageInfo(job.Find(index)->key.stage).calls_host;
 }
 
 void Outcomes::BeginAgain(Job& job, Change& change) {

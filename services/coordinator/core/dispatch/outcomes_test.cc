@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <vector>
@@ -81,6 +82,39 @@ TEST_F(OutcomesTest, AJobWhoseInputTheStoreHasLostBeginsAgainWithItsPins) {
   EXPECT_EQ(Get(job).failure_count(), 0);
 }
 
+TEST_F(OutcomesTest, AJobWhoseInputIsDamagedBeginsAgain) {
+  const std::string job = Submit(GitJob(1));
+  EXPECT_THAT(Complete(Done(LeaseOne())), IsOk());  // pin
+  EXPECT_THAT(Complete(Done(LeaseOne())), IsOk());  // fetch
+  EXPECT_THAT(Complete(Error(LeaseOne(), absl::StatusCode::kDataLoss)), IsOk());
+  EXPECT_EQ(Get(job).state(), v1::JOB_STATE_RUNNING);
+  EXPECT_EQ(Get(job).runs(), 2);
+  EXPECT_EQ(Get(job).failure_count(), 0);
+}
+
+// The next run has other tasks under the same numbers.
+TEST_F(OutcomesTest, TasksOfARunThatWaitForAHostGoWithIt) {
+  options_.dispatch.host_limit = 1;
+  Open();
+  v1::JobSpec spec = GitJob(8);
+  for (v1::Source& source : *spec.mutable_sources())
+    source.set_git("https://a.org/" + source.git());
+  const std::string job = Submit(spec);
+  for (int pin = 0; pin < 8; ++pin) EXPECT_THAT(Complete(Done(LeaseOne())), IsOk());
+  EXPECT_THAT(Complete(Done(LeaseOne())), IsOk());        // the first fetch
+  const std::vector<v1::LeasedTask> leased = Lease(100);  // the next fetch, and what extracts
+  const auto reads = std::find_if(leased.begin(), leased.end(), [](const v1::LeasedTask& task) {
+    return task.action().stage() == "extract";
+  });
+  ASSERT_NE(reads, leased.end());
+  EXPECT_THAT(Complete(Error(*reads, absl::StatusCode::kNotFound)), IsOk());
+  EXPECT_EQ(Get(job).runs(), 2);
+  scheduler_->Tick();
+  RunAll();
+  EXPECT_EQ(Get(job).state(), v1::JOB_STATE_DONE);
+  EXPECT_EQ(Get(job).failure_count(), 0);
+}
+
 TEST_F(OutcomesTest, AJobWhoseInputsAreLostAgainAndAgainEnds) {
   const std::string job = Submit(GitJob(1));
   EXPECT_THAT(Complete(Done(LeaseOne())), IsOk());  // pin
@@ -91,7 +125,7 @@ TEST_F(OutcomesTest, AJobWhoseInputsAreLostAgainAndAgainEnds) {
     for (size_t i = 1; i < tasks.size(); ++i)
       (void)Complete(Error(tasks[i], absl::StatusCode::kNotFound));
   }
-  EXPECT_EQ(Get(job).runs(), 3);
+  EXPECT_EQ(Get(job).runs(), 10);
   EXPECT_EQ(Get(job).state(), v1::JOB_STATE_FAILED);
 }
 
