@@ -156,7 +156,8 @@ absl::StatusOr<int> EndJob(Cluster& cluster, v1::JobStatus status, const ExportT
   return ToExitCode(status);
 }
 
-// Follows the job to its end, exports its dataset if a folder is given, and prints the summary.
+// Follows the job to its end, exports its dataset if a folder is given, and prints the summary. If
+// the store lost a part of the dataset, the job runs again, once.
 absl::StatusOr<int> FollowJob(Cluster& cluster, const std::string& job,
                               absl::Duration reconnect_timeout, const ExportTarget& target,
                               Console& console) {
@@ -167,9 +168,15 @@ absl::StatusOr<int> FollowJob(Cluster& cluster, const std::string& job,
   const auto watch = [&](const OnStatus& on_status) {
     return cluster.jobs().Watch(job, on_status);
   };
-  ASSIGN_OR_RETURN(v1::JobStatus status, WatchJob(watch, options, [&](const v1::JobStatus& now) {
-                     printer->Show(now, absl::Now());
-                   }));
+  const auto show = [&](const v1::JobStatus& now) { printer->Show(now, absl::Now()); };
+  ASSIGN_OR_RETURN(v1::JobStatus status, WatchJob(watch, options, show));
+  const absl::StatusOr<int> code = EndJob(cluster, std::move(status), target, console);
+  if (!absl::IsNotFound(code.status()) && !absl::IsDataLoss(code.status())) return code;
+  console.Note(absl::StrCat(
+      "running job ", job,
+      " again, since the store lost a part of its dataset: ", ErrorLine(code.status())));
+  RETURN_IF_ERROR(cluster.jobs().RetryJob(job, /*no_cache=*/false).status());
+  ASSIGN_OR_RETURN(status, WatchJob(watch, options, show));
   return EndJob(cluster, std::move(status), target, console);
 }
 

@@ -176,6 +176,20 @@ class Repair(workload.ChaosTest):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("stop the store first", done.stderr)
 
+    def test_flipped_bits_in_a_dataset_need_nobody(self):
+        """The export finds them, and the client runs the job again by itself."""
+        cluster, submission = self.finished_job()
+        self.flush(cluster.store)
+        for file in damage.files(cluster.store.flags[1], ".blob"):
+            for at in range(1000, file.stat().st_size, 4096):
+                damage.flip(file, at)
+        cluster.store.start()
+        out = self.folder / "healed"
+        done = cluster.client("retry", submission.job, "--wait", "--out", out, timeout=clusters.DEADLINE * 2, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr + str(cluster.status(submission.job)))
+        self.assertIn("the store lost a part of its dataset", done.stderr, "no damage was met: no test")
+        self.workload.check(out)
+
     def test_a_cut_blob_file_needs_no_repair(self):
         """Clients hear that its blobs are missing, and put them again."""
         cluster, submission = self.finished_job()

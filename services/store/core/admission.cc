@@ -70,8 +70,12 @@ void Admission::FreeMeasured(int64_t free_bytes) {
 }
 
 absl::Status Admission::Noted(const absl::Status& written) {
-  if (!absl::IsResourceExhausted(written)) return written;
+  if (!absl::IsResourceExhausted(written) && !absl::IsUnavailable(written)) return written;
   absl::MutexLock lock(&mutex_);
+  if (absl::IsUnavailable(written)) {
+    damaged_ = written;
+    return written;
+  }
   failed_ = written;
   failed_at_ = MonotonicNow();
   return written;
@@ -79,6 +83,7 @@ absl::Status Admission::Noted(const absl::Status& written) {
 
 absl::Status Admission::HasRoom() const {
   absl::MutexLock lock(&mutex_);
+  if (!damaged_.ok()) return damaged_;
   if (!full_.ok()) return full_;
   if (!refusal_.ok()) return refusal_;
   return MonotonicNow() - failed_at_ < kFailureLasts ? failed_ : absl::OkStatus();

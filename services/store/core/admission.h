@@ -35,7 +35,7 @@ class Admission {
   // Notes the status of a write, for HasRoom, and returns it.
   absl::Status Noted(const absl::Status& written);
   // Returns whether writes find room. RESOURCE_EXHAUSTED: the disk or the store is full, or a write
-  // found no room in the last seconds.
+  // found no room in the last seconds. UNAVAILABLE: the database is damaged and takes no writes.
   absl::Status HasRoom() const;
 
   // Returns the estimated size of the database now.
@@ -62,8 +62,9 @@ class Admission {
   int64_t since_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t refused_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::Status refusal_ ABSL_GUARDED_BY(mutex_);
-  absl::Status full_ ABSL_GUARDED_BY(mutex_);    // an error if too little is free
-  absl::Status failed_ ABSL_GUARDED_BY(mutex_);  // the last write that found no room
+  absl::Status full_ ABSL_GUARDED_BY(mutex_);     // an error if too little is free
+  absl::Status damaged_ ABSL_GUARDED_BY(mutex_);  // an error once the database takes no writes
+  absl::Status failed_ ABSL_GUARDED_BY(mutex_);   // the last write that found no room
   absl::Duration failed_at_ ABSL_GUARDED_BY(mutex_) = -absl::InfiniteDuration();
   Notifier wake_collector_;
   Notifier measured_again_;

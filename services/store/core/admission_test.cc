@@ -32,6 +32,14 @@ TEST(AdmissionTest, NothingIsWrittenWhileTooLittleOfTheDiskIsFree) {
   EXPECT_THAT(admission.HasRoom(), IsOk());
 }
 
+TEST(AdmissionTest, ADatabaseThatTakesNoWritesHasNoRoom) {
+  Admission admission(/*limit_bytes=*/0);
+  EXPECT_THAT(admission.Noted(absl::UnavailableError("repair")),
+              StatusIs(absl::StatusCode::kUnavailable));
+  admission.FreeMeasured(1 << 30);
+  EXPECT_THAT(admission.HasRoom(), StatusIs(absl::StatusCode::kUnavailable));
+}
+
 TEST(AdmissionTest, AWriteThatFoundNoRoomIsToldForAWhile) {
   Admission admission(/*limit_bytes=*/0);
   EXPECT_THAT(admission.Noted(absl::DataLossError("damaged")),

@@ -80,8 +80,9 @@ absl::StatusOr<bool> GarbageCollector::Pass() {
 
 // Measures the free space. It comes first in a pass: on a full disk the rest may fail.
 absl::Status GarbageCollector::MeasureFree() {
-  ASSIGN_OR_RETURN(const Space space, store_->disk().Measure());
-  store_->admission().FreeMeasured(space.free_bytes);
+  const absl::StatusOr<Space> space = store_->disk().Measure();
+  if (!space.ok()) return store_->admission().Noted(space.status());
+  store_->admission().FreeMeasured(space->free_bytes);
   return absl::OkStatus();
 }
 

@@ -50,6 +50,8 @@ absl::StatusOr<std::unique_ptr<StoreServer>> StoreServer::Open(const Options& op
   // Holds are loaded before the collector starts; otherwise it could evict what they hold.
   RETURN_IF_ERROR(server->store_.lru().Load());
   server->collector_.Start();
+  server->scrubber_ = std::make_unique<Scrubber>(&server->store_, options.scrubber);
+  server->scrubber_->Start();
   server->metrics_ =
       std::make_unique<RetentionMetrics>(&server->store_, &server->collector_, &server->uploads_);
   return server;

@@ -15,6 +15,7 @@
 #include "services/store/adapters/rocksdb/salvage.h"
 #include "services/store/core/content_store.h"
 #include "services/store/core/garbage_collector.h"
+#include "services/store/core/scrubber.h"
 #include "services/store/core/uploads.h"
 #include "services/store/server/store_metrics.h"
 
@@ -37,6 +38,7 @@ class StoreServer {
     Limits limits;
     RetentionOptions retention;
     GarbageCollector::Options collector;
+    Scrubber::Options scrubber;
     // Called once, from any thread, when the database's log can no longer be synced. No write
     // succeeds from then on. May be null.
     std::function<void(const absl::Status&)> on_broken_log;
@@ -56,7 +58,10 @@ class StoreServer {
   }
 
   // Ends background work and backups before shutdown. Calls are still answered.
-  void Drain() { collector_.Stop(); }
+  void Drain() {
+    collector_.Stop();
+    scrubber_->Stop();
+  }
 
   // Returns whether writes find room. RESOURCE_EXHAUSTED: the disk or the store is full.
   absl::Status HasRoom() { return store_.lru().admission().HasRoom(); }
@@ -69,6 +74,7 @@ class StoreServer {
 
   ContentStore store_;
   GarbageCollector collector_;
+  std::unique_ptr<Scrubber> scrubber_;  // after Load, which reads the known damage
   Uploads uploads_;
   std::unique_ptr<RetentionMetrics> metrics_;  // uses the three members above
   std::vector<std::unique_ptr<grpc::Service>> services_;

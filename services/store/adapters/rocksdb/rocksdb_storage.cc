@@ -107,6 +107,7 @@ double WorthCopying(Database* database, rocksdb::ColumnFamilyHandle* family) {
 
 absl::StatusOr<Space> RocksDbDisk::Measure() {
   using rocksdb::DB;
+  RETURN_IF_ERROR(database_->damage());
   ASSIGN_OR_RETURN(const uint64_t logs, LogBytes(database_->dir()));
   std::error_code error;
   const fs::space_info disk = fs::space(database_->dir(), error);

@@ -30,7 +30,9 @@ absl::Status ReadSome(Database* database, absl::Span<const std::string> items,
   for (size_t i = 0; i < items.size(); ++i) {
     FoundUse& found = uses->emplace_back();
     if (statuses[i].IsNotFound()) continue;
-    RETURN_IF_ERROR(FromRocksStatus(statuses[i], "looking up a use"));
+    const absl::Status read = FromRocksStatus(statuses[i], "looking up a use");
+    if (absl::IsDataLoss(read)) return database->NoteDamage(read);
+    RETURN_IF_ERROR(read);
     ASSIGN_OR_RETURN(found.use, ParseUse(ToView(values[i])));
     found.found = true;
   }

@@ -172,7 +172,9 @@ absl::Status Database::OpenDb(const RocksDbOptions& options) {
   statistics_->set_stats_level(rocksdb::StatsLevel::kExceptHistogramOrTimers);
   db_options.statistics = statistics_;
   on_synced_ = options.on_synced;
-  db_options.listeners.push_back(NewFailureListener(log_));
+  db_options.listeners.push_back(NewFailureListener(log_, [this](const rocksdb::Status& damage) {
+    NoteDamage(FromRocksStatus(damage, "background work")).IgnoreError();
+  }));
   const std::vector<rocksdb::ColumnFamilyDescriptor> families = TunedFamilies(options);
   rocksdb::DB* db = nullptr;
   rocksdb::Status opened = rocksdb::DB::Open(db_options, dir_, families, &families_, &db);
@@ -256,10 +258,30 @@ absl::Status Database::Write(rocksdb::WriteBatch& batch, bool sync, absl::string
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   // Checked even if this write's own sync succeeded: after a failure the log's content is unknown.
   RETURN_IF_ERROR(log_->status());
+  if (absl::IsDataLoss(written)) return NoteDamage(written);
   RETURN_IF_ERROR(written);
   change.Commit();
   if (sync && on_synced_) on_synced_(taken.count());
   return absl::OkStatus();
+}
+
+// UNAVAILABLE, so that clients wait for the repair: none of their blobs is known to be lost.
+absl::Status Database::NoteDamage(const absl::Status& damage) {
+  absl::MutexLock lock(&damage_mutex_);
+  if (damage_.ok()) {
+    damage_ = absl::UnavailableError(
+        absl::StrCat("a table of the store is damaged; stop the store and run `kernelmill-store "
+                     "repair`: ",
+                     damage.message()));
+    LogError("a table is damaged; the store takes no writes until it is repaired",
+             {{"data", dir_}, {"error", damage.message()}});
+  }
+  return damage_;
+}
+
+absl::Status Database::damage() const {
+  absl::MutexLock lock(&damage_mutex_);
+  return damage_;
 }
 
 absl::Status Database::WriteDurably(rocksdb::WriteBatch& batch, absl::string_view context,
@@ -277,7 +299,8 @@ absl::Status Database::WriteUnlogged(rocksdb::WriteBatch& batch, absl::string_vi
   RETURN_IF_ERROR(log_->status());
   rocksdb::WriteOptions options;
   options.disableWAL = true;
-  return FromWrite(db_->Write(options, &batch), context);
+  absl::Status written = FromWrite(db_->Write(options, &batch), context);
+  return absl::IsDataLoss(written) ? NoteDamage(written) : written;
 }
 
 // Group flush: each caller takes a number. One caller flushes for all numbers that are taken when
@@ -291,6 +314,7 @@ absl::Status Database::FlushContent() {
   const uint64_t met = flushes_wanted_;
   flush_mutex_.Unlock();
   absl::Status status = FromWrite(db_->Flush(rocksdb::FlushOptions(), cas()), "flushing content");
+  if (absl::IsDataLoss(status)) status = NoteDamage(status);
   flush_mutex_.Lock();
   flushing_ = false;
   flushes_done_ = met;

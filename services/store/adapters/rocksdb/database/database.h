@@ -66,6 +66,11 @@ class Database {
   absl::Status GetUnchecked(rocksdb::ColumnFamilyHandle* family, absl::string_view key,
                             rocksdb::PinnableSlice* value, absl::string_view context);
 
+  // Notes that a table is damaged, which no upload mends, and returns the error for clients.
+  absl::Status NoteDamage(const absl::Status& damage);
+  // Returns that error; OK: no table is known to be damaged.
+  absl::Status damage() const;
+
   // RocksDB's counters since the database was opened.
   const rocksdb::Statistics& statistics() const { return *statistics_; }
   Usage usage() const { return counters_.sum(); }
@@ -93,6 +98,8 @@ class Database {
   std::vector<rocksdb::ColumnFamilyHandle*> families_;
   Counters counters_;
   EpochState epoch_;
+  mutable absl::Mutex damage_mutex_;
+  absl::Status damage_ ABSL_GUARDED_BY(damage_mutex_);
   bool opened_ = false;
   bool tail_was_lost_ = false;
 

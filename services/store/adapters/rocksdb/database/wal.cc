@@ -202,23 +202,27 @@ absl::Status WalMonitor::status() const {
 
 namespace {
 
-// Reports I/O errors only. Damage (Corruption) does not break the log: RocksDB refuses writes by
-// itself, and the store still serves what can be read.
+// Damage (Corruption) does not break the log: RocksDB refuses writes by itself, and the store still
+// serves what can be read.
 class FailureListener : public rocksdb::EventListener {
  public:
-  explicit FailureListener(std::shared_ptr<WalMonitor> monitor) : monitor_(std::move(monitor)) {}
+  FailureListener(std::shared_ptr<WalMonitor> monitor, DamageSink on_damage)
+      : monitor_(std::move(monitor)), on_damage_(std::move(on_damage)) {}
   void OnBackgroundError(rocksdb::BackgroundErrorReason, rocksdb::Status* error) override {
     if (error->IsIOError()) monitor_->Failed(*error, "writing the database");
+    if (error->IsCorruption()) on_damage_(*error);
   }
 
  private:
   const std::shared_ptr<WalMonitor> monitor_;
+  const DamageSink on_damage_;
 };
 
 }  // namespace
 
-std::shared_ptr<rocksdb::EventListener> NewFailureListener(std::shared_ptr<WalMonitor> monitor) {
-  return std::make_shared<FailureListener>(std::move(monitor));
+std::shared_ptr<rocksdb::EventListener> NewFailureListener(std::shared_ptr<WalMonitor> monitor,
+                                                           DamageSink on_damage) {
+  return std::make_shared<FailureListener>(std::move(monitor), std::move(on_damage));
 }
 
 namespace {

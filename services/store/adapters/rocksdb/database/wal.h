@@ -90,8 +90,11 @@ class WalMonitor : public rocksdb::FileSystemWrapper {
   absl::Status failure_ ABSL_GUARDED_BY(mutex_);
 };
 
-// Makes a listener that reports failures of RocksDB's background work to `monitor`.
-std::shared_ptr<rocksdb::EventListener> NewFailureListener(std::shared_ptr<WalMonitor> monitor);
+// Makes a listener to RocksDB's background work that reports failures to `monitor`, and damage to
+// `on_damage`.
+using DamageSink = std::function<void(const rocksdb::Status&)>;
+std::shared_ptr<rocksdb::EventListener> NewFailureListener(std::shared_ptr<WalMonitor> monitor,
+                                                           DamageSink on_damage);
 
 // The bytes that the logs lost at their ends.
 struct WalTails {
