@@ -1,7 +1,10 @@
 """Faults at random: while jobs run, any process is killed (or all at once), stopped and continued, told to
-end, cut off or half deaf, and the disks of the store and the coordinator fill up. After each job its
-dataset must be that of a quiet run, and the ledger must add up. The sequence of faults follows from the
-seed; the moments at which they meet the job do not, quite.
+end, cut off or half deaf; the disks of the store and the coordinator fill up; bits flip in the store's files; clocks
+jump; the coordinator becomes that of another release and back; all processes are restarted one by one. The first job
+is one that an older release left in the middle, in databases of older formats. After each job its dataset must be
+that of a quiet run, and the ledger must add up. Only what a supervisor does by itself mends anything: it restarts
+what ended, and repairs a store that says that it is damaged. The sequence of faults follows from the seed; the
+moments at which they meet the job do not, quite.
 
 usage: random_loop.py [--seed N] [--minutes M]
 """
@@ -9,13 +12,18 @@ usage: random_loop.py [--seed N] [--minutes M]
 import argparse
 import collections
 import contextlib
+import json
 import pathlib
 import random
+import re
+import shutil
 import signal
 import sys
 import time
 
 import cluster as clusters
+import damage
+import formats
 import harness
 import lab
 import shim as shims
@@ -29,6 +37,19 @@ FAULTS_PER_JOB = 12
 START_SECONDS = 3
 FULL_SECONDS = 15  # how long after its disk has room again a process may still end because it had none
 JOB_SECONDS = 180  # for a job to end once the faults are over
+RESTART_SECONDS = 0.5  # from one process to the next
+JUMP_NS = 3600 * 10**9
+MOST_DAMAGED = 1  # how often the store may be damaged during a job, which begins again twice and then fails
+UNREPAIRED = "takes no writes until it is repaired"
+DAMAGED = re.compile(rf'"code":"DATA_LOSS"|unfinished repair|{UNREPAIRED}')
+
+
+def next_release(role):
+    return harness.BIN / f"kernelmill-{role}-next"
+
+
+class HumanNeeded(AssertionError):
+    """Something that no supervisor mends."""
 
 
 class Loop:
@@ -46,20 +67,28 @@ class Loop:
                       for name in ("store", "coordinator")}
         for disk in self.disks.values():
             stack.callback(disk.close)
+        self.lives = {}  # node: how much of its log is from earlier lives
         self.cluster = stack.enter_context(
             clusters.ChaosCluster(self.folder / "cluster", LEASE_TTL, self.shim, self.network.place))
         for role in WORKERS:
             self.cluster.add_worker(role)
+        # Workers of both releases side by side; each gets tasks while the coordinator is of its own.
+        self.cluster.add_worker("extractor", "extractor-next", program=next_release("extractor"))
+        old = stack.enter_context(contextlib.ExitStack())
+        self.found = old.enter_context(formats.unpacked(self.folder / "cluster"))
+        self.old = old
         for node in self.cluster.nodes.values():
             node.flags += ["--drain-seconds", DRAIN_SECONDS]
-            node.spawn()
+            self.spawn(node)
         for node in self.cluster.nodes.values():
             harness.wait_until(node.answers, f"{node.name} to listen", clusters.DEADLINE)
         self.counts = collections.Counter()
         self.pending = []  # (moment, what ends then)
         self.draining = {}  # node: since when
         self.full_until = {}  # node: when its disk had room again
-        self.jobs = 0
+        self.jobs = self.lost = self.differing = self.human = 0
+        self.damaged = 0  # how often in this job
+        self.now = self.cluster.coordinator.program
         self.began = time.monotonic()
 
     # -- faults
@@ -74,7 +103,7 @@ class Loop:
 
     def kill(self, target, seconds):
         target.kill()
-        target.spawn()
+        self.spawn(target)
 
     def kill_all(self, target, seconds):
         for node in self.cluster.nodes.values():
@@ -82,7 +111,7 @@ class Loop:
                 node.signal(signal.SIGKILL)
         for node in self.cluster.nodes.values():
             node.popen.wait()
-            node.spawn()
+            self.spawn(node)
         self.draining.clear()
 
     def stop(self, target, seconds):
@@ -116,9 +145,44 @@ class Loop:
         self.later(seconds, self.disks[name].free)
         return f"full disk: {name}"
 
+    def flip_bits(self, target, seconds):
+        """Damages tables and blob files of the stopped store, and now and then its log or list of files."""
+        if self.damaged >= MOST_DAMAGED:
+            return "kill -9" if self.kill(self.cluster.store, seconds) is None else None
+        self.damaged += 1
+        store = self.cluster.store
+        store.kill()
+        kinds = self.random.choice([(".sst",), (".blob",), (".sst", ".blob"), (".log",)])
+        files = [f for f in damage.files(store.flags[1], *kinds) if f.parent == store.flags[1] and f.stat().st_size > 0]
+        for file in self.random.sample(files, min(len(files), self.random.randint(1, 3))):
+            size = damage.content_end(file) if file.suffix == ".log" else file.stat().st_size
+            for _ in range(self.random.randint(1, 4)):
+                if size:
+                    damage.flip(file, self.random.randrange(size), self.random.randrange(8))
+        self.spawn(store)
+        return f"flipped bits: {' '.join(kinds)}"
+
+    def jump(self, target, seconds):
+        self.shim.clock_offset_ns = self.random.choice([-JUMP_NS, 0, JUMP_NS])
+
+    def change_release(self, target, seconds):
+        """The coordinator's next life is of the other release: it plans the job again."""
+        coordinator = self.cluster.coordinator
+        other = next_release("coordinator")
+        coordinator.kill()
+        coordinator.program = self.now if coordinator.program == other else other
+        self.spawn(coordinator)
+        return f"another release: {'now' if coordinator.program == self.now else 'next'}"
+
+    def restart_all(self, target, seconds):
+        """As an upgrade does: one by one, each told to end, with the job running and other faults beside it."""
+        for turn, node in enumerate(self.cluster.nodes.values()):
+            self.later(turn * RESTART_SECONDS, lambda n=node: n.running() and self.terminate(n, 0))
+
     FAULTS = {"kill -9": kill, "kill -9 of all at once": kill_all, "SIGSTOP, SIGCONT": stop,
               "SIGTERM, restart": terminate, "partition": partition, "one way only": deafen,
-              "30 % loss": lose, "full disk": fill}
+              "30 % loss": lose, "full disk": fill, "flipped bits": flip_bits, "clock jump": jump,
+              "another release": change_release, "restart of all, one by one": restart_all}
 
     def later(self, seconds, end):
         self.pending.append((time.monotonic() + seconds, end))
@@ -132,9 +196,34 @@ class Loop:
 
     # -- what a supervisor does
 
+    def spawn(self, node):
+        self.lives[node.name] = len(node.log.read_bytes()) if node.log.exists() else 0
+        node.spawn()
+
+    def last_life(self, node):
+        """Returns the log of the node since it was started."""
+        return node.log.read_bytes()[self.lives[node.name]:].decode(errors="replace")
+
+    def repair(self, node):
+        """A unit that finds the store damaged repairs it, and removes the old files."""
+        done = harness.run(*node.prefix, harness.BIN / "kernelmill-store", "repair", "--data", node.flags[1], check=False)
+        full = "RESOURCE_EXHAUSTED" in done.stderr or "No space left" in done.stderr
+        if done.returncode not in (0, 1) or full:
+            if not full:
+                raise HumanNeeded(f"repair exited {done.returncode}: {done.stdout}{done.stderr}")
+            return False
+        for old in node.flags[1].glob("damaged-*"):
+            shutil.rmtree(old)
+        self.counts["repair of the store"] += 1
+        self.say(f"repaired: {done.stdout.strip().splitlines()[-2:]}")
+        return True
+
     def revive(self):
         """Starts again what has ended. A process may end by itself only where its disk was full."""
         for node in self.cluster.nodes.values():
+            if node is self.cluster.store and node.running() and UNREPAIRED in self.last_life(node):
+                node.kill()  # not ready, and says why: a unit stops and repairs it
+                self.counts["the store finds a damaged table"] += 1
             if node.running():
                 told = self.draining.get(node.name)
                 # Stopped meanwhile: the time to drain counts from when it runs again.
@@ -145,19 +234,24 @@ class Loop:
             full = time.monotonic() < self.full_until.get(node.name, 0) + FULL_SECONDS
             # A signal that came before the program had begun to look for signals.
             early = told is not None and status == -signal.SIGTERM and told < node.spawned + START_SECONDS
+            if node is self.cluster.store and DAMAGED.search(self.last_life(node)):
+                if self.repair(node):
+                    self.spawn(node)
+                continue
             if not early and (status < 0 or not full and (told is None or status != 0)):
-                raise AssertionError(f"{node.name} ended with {status}, {'on SIGTERM' if told else 'by itself'}: "
-                                     f"{node.tail()}")
+                raise HumanNeeded(f"{node.name} ended with {status}, {'on SIGTERM' if told else 'by itself'}: "
+                                  f"{node.tail()}")
             if told is None:
                 self.counts[f"restart after an error: {node.name}"] += 1
                 time.sleep(0.2)
-            node.spawn()
+            self.spawn(node)
 
     # -- jobs
 
     def new_job(self):
         """A job with kernels that no job before it had, and its dataset from a quiet run."""
         self.jobs += 1
+        self.damaged = 0
         self.workload.renew(salt=self.jobs)
 
     def run_job(self):
@@ -189,34 +283,97 @@ class Loop:
             return not submission.running()
         try:
             harness.wait_until(ended, "the job to end", JOB_SECONDS, pause=0.1)
+        except HumanNeeded:
+            raise
         except AssertionError as error:
-            raise AssertionError(f"{error}: {self.cluster.status(submission.job)}") from None
+            raise HumanNeeded(f"{error}: {self.cluster.status(submission.job)}") from None
+
+    def await_all(self):
+        for node in self.cluster.nodes.values():
+            harness.wait_until(lambda n=node: self.revive() or n.running() and self.answers(n), f"{node.name} to be back",
+                               clusters.DEADLINE)
+
+    @staticmethod
+    def answers(node):
+        try:
+            return node.answers()
+        except AssertionError:  # it has just ended: revive() says whether it may
+            return False
+
+    def run_again(self, submission):
+        """As a script around the client: the store lost a part of the dataset, and the client says `retry`."""
+        self.counts["retry, for a dataset that lost a part"] += 1
+        self.await_all()
+        self.cluster.client("retry", submission.job, "--wait", "--out", submission.out, "--reconnect-seconds", 60,
+                            timeout=JOB_SECONDS)
 
     def check(self, submission):
         """The client may have given up on a store that was away while it exported: then we export."""
-        for node in self.cluster.nodes.values():
-            harness.wait_until(lambda n=node: self.revive() or n.answers(), f"{node.name} to be back",
-                               clusters.DEADLINE)
+        self.await_all()
         status = self.cluster.status(submission.job)
-        assert status is not None, "the coordinator does not know a job that it acknowledged"
-        workload.check_status(status)
+        if status is None:
+            self.lost += 1
+            raise AssertionError("the coordinator does not know a job that it acknowledged")
         if submission.popen.returncode != 0:
-            self.say(f"the client said {submission.popen.returncode}: {submission.log.read_text()[-300:].strip()}")
-            self.counts["client gave up, exported anew"] += 1
-            self.cluster.client("export", submission.job, "--out", submission.out)
-        self.workload.check(submission.out)
-        self.say(f"job {submission.job}: the dataset is that of a quiet run")
+            said = submission.log.read_text()
+            self.say(f"the client said {submission.popen.returncode}: {said[-300:].strip()}")
+            if "kernelmill retry" in said[-1000:]:
+                self.run_again(submission)
+            else:
+                self.counts["client gave up, exported anew"] += 1
+                done = self.cluster.client("export", submission.job, "--out", submission.out, check=False)
+                if done.returncode != 0:
+                    if "kernelmill retry" not in done.stderr:
+                        raise HumanNeeded(done.stderr)
+                    self.run_again(submission)
+            status = self.cluster.status(submission.job)
+        workload.check_status(status)
+        self.check_dataset(submission)
+
+    def check_dataset(self, submission):
+        stages = json.loads((submission.out / "report.json").read_text())["stages"]
+        of_next = int(stages["extract"]) == 1000
+        try:
+            if of_next:  # its own dataset: the same rows, under another version
+                workload.check_ledger(submission.out)
+                assert workload.rows(submission.out) == workload.rows(self.workload.quiet), "other rows"
+                self.counts["jobs that ended under the next release"] += 1
+            else:
+                self.workload.check(submission.out)
+        except AssertionError:
+            self.differing += 1
+            raise
+        self.say(f"job {submission.job}: the dataset is that of a quiet run{', by its rows' if of_next else ''}")
+
+    def end_old_job(self):
+        """The job that the older release left in the middle, in databases that were upgraded at the start."""
+        self.jobs += 1
+        middle, _ = self.found["jobs"]
+        for node in (self.cluster.store, self.cluster.coordinator):
+            assert "upgrading the database" in node.tail(10**6), f"{node.name} had nothing to upgrade"
+            self.counts["upgrade of an older format"] += 1
+        self.cluster.client("watch", middle)
+        out = self.folder / "out-old"
+        self.cluster.client("export", middle, "--out", out)
+        expected = formats.crawl_digest(self.folder, "middle")
+        self.old.close()
+        if harness.dataset_digest(out) != expected:
+            self.differing += 1
+            raise AssertionError(f"dataset {harness.dataset_digest(out)}, of a quiet run {expected}")
+        self.say(f"job {middle}: the dataset is that of a quiet run, {expected}")
 
     def say(self, text):
         print(f"{time.monotonic() - self.began:8.2f} {text}", flush=True)
 
     def table(self):
-        rows = [("jobs, each with the dataset of a quiet run", self.jobs), *sorted(self.counts.items())]
+        rows = [("jobs", self.jobs), *sorted(self.counts.items()), ("lost", self.lost), ("differing", self.differing),
+                ("human needed", self.human)]
         width = max(len(what) for what, _ in rows)
         print("\n".join(f"{what:{width}}  {count:6}" for what, count in rows))
         kills = sum(n for what, n in self.counts.items() if what == "kill -9")
         kills += self.counts["kill -9 of all at once"] * len(self.cluster.nodes)
-        print(f"{kills} processes killed, {self.jobs} jobs, 0 lost")
+        print(f"{kills} processes killed, {self.jobs} jobs, {self.lost} lost, {self.differing} differing, "
+              f"human needed: {self.human}", flush=True)
 
 
 def main():
@@ -231,9 +388,12 @@ def main():
         loop = Loop(stack, flags.seed)
         try:
             until = time.monotonic() + 60 * flags.minutes
+            loop.end_old_job()
             while time.monotonic() < until:
                 loop.run_job()
         except BaseException:
+            loop.human += loop.lost + loop.differing == 0
+            loop.table()
             keep = pathlib.Path(f"/tmp/kernelmill-chaos-{flags.seed}")
             keep.mkdir(exist_ok=True)
             for log in (loop.folder / "cluster").glob("*.log"):

@@ -6,45 +6,28 @@ import json
 import os
 import pathlib
 import shutil
-import tarfile
 import tempfile
 import unittest
 
 import cluster as clusters
+import formats
 import harness
 import shim as shims
 
-FORMATS = harness.ROOT / "tests/data/formats"
-PLACE = pathlib.Path("/tmp/kernelmill-formats")  # as in make.py: the jobs name it
 PREVIOUS = os.environ.get("KERNELMILL_PREVIOUS_BIN")
 KILLS = 8
 
 
-def crawl_digest(folder, job):
-    """The dataset of the job by a quiet run of this build."""
-    harness.crawl(PLACE / f"{job}.yaml", folder / f"quiet-{job}", folder / f"quiet-{job}-data")
-    return harness.dataset_digest(folder / f"quiet-{job}")
-
-
 class OlderFormats(unittest.TestCase):
-    NAME = "store2-coordinator2"
     COPY = "before-format-3"
 
     def setUp(self):
         self.stack = contextlib.ExitStack()
         self.addCleanup(self.stack.close)
         self.folder = pathlib.Path(self.stack.enter_context(tempfile.TemporaryDirectory(prefix="kernelmill-formats-")))
-        self.found = json.loads((FORMATS / f"{self.NAME}.json").read_text())
+        self.found = self.stack.enter_context(formats.unpacked(self.folder / "cluster"))
         self.middle, self.done = self.found["jobs"]
-        PLACE.mkdir()
-        self.stack.callback(shutil.rmtree, PLACE)
-        self.unpack(self.folder / "cluster")
-        shutil.copytree(self.folder / "cluster/sources", PLACE, dirs_exist_ok=True)
         self.shim = shims.Shim(self.folder / "shim")
-
-    def unpack(self, folder):
-        with tarfile.open(FORMATS / f"{self.NAME}.tar.xz") as tar:
-            tar.extractall(folder)
 
     def cluster(self, folder):
         made = self.stack.enter_context(clusters.ChaosCluster(folder, shim=self.shim))
@@ -76,7 +59,7 @@ class OlderFormats(unittest.TestCase):
         out = cluster.folder / "middle"
         cluster.client("watch", self.middle)
         cluster.client("export", self.middle, "--out", out)
-        self.assertEqual(harness.dataset_digest(out), crawl_digest(self.folder, "middle"))
+        self.assertEqual(harness.dataset_digest(out), formats.crawl_digest(self.folder, "middle"))
 
     def test_servers_upgrade_and_the_job_in_the_middle_ends(self):
         cluster = self.cluster(self.folder / "cluster").start()
@@ -134,8 +117,8 @@ class OlderFormats(unittest.TestCase):
 
     def test_a_crawl_upgrades_its_folder(self):
         data, out = self.folder / "cluster", self.folder / "out"
-        done = harness.crawl(PLACE / "done.yaml", out, data, "--json")
-        self.assertEqual(harness.dataset_digest(out), crawl_digest(self.folder, "done"))
+        done = harness.crawl(formats.PLACE / "done.yaml", out, data, "--json")
+        self.assertEqual(harness.dataset_digest(out), formats.crawl_digest(self.folder, "done"))
         for part in ("store", "coordinator"):
             self.assertTrue((data / part / self.COPY).is_dir())
         self.assertEqual(done.returncode, 0)

@@ -24,10 +24,6 @@ class Versions(workload.ChaosTest):
         node.program = program
         node.start()
 
-    def rows(self, out):
-        """The ledger without what names the build."""
-        return sorted(repr({k: v for k, v in row.items() if k != "stages"}) for row in harness.ledger(out))
-
     def test_a_newer_extractor_is_given_nothing_that_it_would_do_otherwise(self):
         with self.cluster() as cluster:
             extractor, = cluster.workers("extractor")
@@ -57,7 +53,7 @@ class Versions(workload.ChaosTest):
             self.shim.file_delay_us = 0
             self.assertEqual(first.wait(), 0, first.log.read_text()[-2000:])
             workload.check_ledger(first.out)
-            self.assertEqual(self.rows(first.out), self.rows(self.workload.quiet))
+            self.assertEqual(workload.rows(first.out), workload.rows(self.workload.quiet))
             self.assertNotEqual(harness.dataset_digest(first.out), harness.dataset_digest(self.workload.quiet))
             workload.check_status(cluster.status(first.job))
             # And back, in the middle of the next job, which waits for its extractor.
@@ -75,6 +71,34 @@ class Versions(workload.ChaosTest):
         with self.cluster() as cluster:
             cluster.add_worker("extractor", "newer", program=harness.BIN / "kernelmill-extractor-next").start()
             self.assert_unharmed(self.submit(cluster))
+
+    def test_a_cluster_is_upgraded_process_by_process_in_mid_job(self):
+        """Workers first, so that those of both releases are side by side, then the store and the coordinator."""
+        with self.cluster(slow_ms=100) as cluster:
+            old, = cluster.workers("extractor")
+            submission = self.submit(cluster)
+            submission.wait_until_done(40)
+            cluster.add_worker("extractor", "newer", program=harness.BIN / "kernelmill-extractor-next").start()
+            cluster.coordinator.program = next_release(cluster.coordinator)
+            for node in (*(w for w in cluster.workers() if w.role != "extractor"), cluster.store, cluster.coordinator):
+                self.assertEqual(node.terminate(), 0)
+                node.start()
+                if node is not cluster.coordinator:
+                    submission.wait_until_done(submission.done() + 1)
+            self.assertTrue(submission.running(), "the job was over before the upgrade")
+            self.assertEqual(old.terminate(), 0)
+            self.shim.file_delay_us = 0
+            self.assertEqual(submission.wait(), 0, submission.log.read_text()[-2000:])
+            workload.check_status(cluster.status(submission.job))
+            workload.check_ledger(submission.out)
+            self.assertEqual(workload.rows(submission.out), workload.rows(self.workload.quiet))
+            # One version of each stage, and the dataset of a job that the new release has run alone.
+            self.assertEqual(int(workload.report_of(submission.out)["stages"]["extract"]), 1000)
+            cold = self.folder / "cold"
+            cluster.client("submit", self.workload.job, "--no-cache", "--wait", "--out", cold)
+            self.assertEqual(harness.dataset_digest(submission.out), harness.dataset_digest(cold))
+            self.assertEqual(harness.tree_hashes(submission.out), harness.tree_hashes(cold))
+            print(f"\nupgraded in mid-job: dataset {harness.dataset_digest(cold)}, as of the new release alone", flush=True)
 
     @unittest.skipUnless(PREVIOUS, "KERNELMILL_PREVIOUS_BIN names no folder of older programs")
     def test_the_data_of_the_previous_release_in_mid_job(self):

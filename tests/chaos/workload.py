@@ -97,6 +97,11 @@ def report_of(out):
     return json.loads((pathlib.Path(out) / "report.json").read_text())
 
 
+def rows(out):
+    """The ledger without what names the build."""
+    return sorted(repr({k: v for k, v in row.items() if k != "stages"}) for row in harness.ledger(out))
+
+
 def check_ledger(out):
     """files seen = extracted + skipped + failed; kernels found = kept + rejected + duplicates + contaminated;
     and the rows of the ledger say the same."""

@@ -209,6 +209,28 @@ class WholeJob(unittest.TestCase):
         harness.crawl(self.job, out, data, index_url=self.index_url)
         self.assert_same_dataset(out)
 
+    def test_a_crawl_killed_in_the_middle_goes_on_with_what_it_had(self):
+        out, data = self.folder / "middle", self.folder / "middle-data"
+        victim = subprocess.Popen([harness.BIN / "kernelmill", "crawl", self.job, "--out", out, "--data", data, "--json",
+                                   "--workers", "1"], env=dict(os.environ, PIP_INDEX_URL=self.index_url),
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        done = {}
+        for line in victim.stderr:
+            with contextlib.suppress(AssertionError):
+                done = {stage["stage"]: int(stage["done"]) for stage in harness.last_status(line)["stages"]}
+            if done.get("extract", 0) >= 2:
+                break
+        victim.kill()
+        victim.wait()
+        victim.stderr.close()
+        self.assertGreaterEqual(done["extract"], 2)
+        self.assertFalse(out.exists(), "the crawl was over before the kill")
+        again = harness.crawl(self.job, out, data, "--json", index_url=self.index_url)
+        self.assert_same_dataset(out)
+        cached = {stage["stage"]: int(stage["cached"]) for stage in harness.last_status(again.stdout + again.stderr)["stages"]}
+        for stage in ("fetch", "extract"):
+            self.assertGreaterEqual(cached[stage], done[stage], "finished work was done again")
+
     def test_the_lock_file_gives_the_same_dataset(self):
         out = self.folder / "locked"
         harness.crawl(self.reference / "job.lock.yaml", out, self.folder / "locked-data", index_url=self.index_url)
