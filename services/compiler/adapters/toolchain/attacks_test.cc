@@ -264,17 +264,22 @@ def helper(x, name: tl.constexpr):
 
 @triton.autotune([triton.Config({"BLOCK": 128})], key=[])
 @triton.jit
-def add(x, y, out, n, BLOCK: tl.constexpr):
+def add(x, y, out, n, BLOCK: tl.constexpr, KIND: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     m = i < scalar(n)
     v = scaled(LOAD(x + i, m).to(f32)) + twice(SIZE) + triton.cdiv(BLOCK, 3)
     tl.store(out + i, helper(v, "a") + helper(v, "b"), m)
 )";
+  v1::ConstexprValue& kind = *job.tries[0].signature.add_constexprs();
+  kind.set_name("KIND");
+  kind.set_value("(True, 1, 2.5, 'a', None, tl.float16, helper)");
   const auto report = compiler_->Compile(job);
   ASSERT_TRUE(report.ok()) << report.status();
   ASSERT_EQ(report->targets.size(), 1) << report->module_import.error();
   EXPECT_EQ(report->targets[0].result.status(), v1::COMPILE_STATUS_OK)
       << report->targets[0].result.message();
+  EXPECT_EQ(report->targets[0].signature.constexprs(1).value(),
+            "(True, 1, 2.5, 'a', None, triton.language.float16, JITFunction(kernel:helper))");
 }
 
 // Modules that hide what the sandbox refused, before a kernel that fails for another reason.

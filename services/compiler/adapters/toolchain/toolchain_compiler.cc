@@ -18,6 +18,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/file.h"
+#include "common/base/log.h"
 #include "common/base/status.h"
 #include "common/metrics/metrics.h"
 #include "common/toolchains/toolchains.h"
@@ -140,7 +141,13 @@ absl::StatusOr<std::unique_ptr<Compiler>> OpenToolchains(const ToolchainOptions&
   if (checked.temp_dir.empty()) checked.temp_dir = std::filesystem::temp_directory_path(error);
   if (!error) checked.temp_dir = std::filesystem::absolute(checked.temp_dir, error);
   if (error) return ErrnoStatus(error.value(), "temporary folder");
-  if (!options.unsafe_no_sandbox) RETURN_IF_ERROR(CheckSandbox());
+  if (!options.unsafe_no_sandbox) {
+    RETURN_IF_ERROR(CheckSandbox());
+    if (!MayMountScratch(checked.temp_dir)) {
+      LogInfo("compilers write to a disk, since this user may not mount",
+              {{"folder", checked.temp_dir}});
+    }
+  }
   std::vector<std::string> wanted = names;
   if (wanted.empty()) {
     for (const toolchains::PinnedToolchain& pinned : toolchains::PinnedToolchains()) {

@@ -22,8 +22,14 @@ def refused_proc():
 
 def contained_asking_for_files_by_name():
     """Landlock does not cover it: docs/trust.md says what is seen."""
+    os.stat("/proc/1")
     if os.stat(VICTIM["file"]).st_size == 0 or not os.access(VICTIM["folder"], os.F_OK):
         raise AssertionError("the page is wrong")
+    for link in (f"/proc/{VICTIM['process']}/exe", f"/proc/{os.getppid()}/cwd", "/proc/1/root"):
+        try:
+            raise AssertionError(f"escaped: {os.readlink(link)}")
+        except PermissionError:
+            pass
 
 
 def refused_other_scratch_folders():

@@ -153,9 +153,11 @@ def _plain_number(value):
     """Returns a value of numpy, or of a class that derives from a number or a string, as Python's own."""
     if type(value).__module__ == "numpy" and hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
         return value.item()
-    for kind in (bool, int, float, str):
-        if isinstance(value, kind) and type(value) is not kind:
-            return kind.__str__(value) if kind is str else kind.__int__(value) if kind is int else kind.__float__(value)
+    if type(value) in (bool, int, float, str):
+        return value
+    for kind, convert in ((int, int.__int__), (float, float.__float__), (str, str.__str__)):
+        if isinstance(value, kind):
+            return convert(value)
     return value
 
 
