@@ -6,7 +6,8 @@
 
 The basic idea: no file of a published version changes, and only latest.json is replaced, by a conditional write. An interrupted
 upload leaves PUBLISHING.json and whole files, since a write of one file or object is atomic. The next run continues if it publishes
-the same files, else it begins anew. A file whose digest the version before has is copied there and not uploaded."""
+the same files. If not, the other run may be at work, so this one is refused unless it is told to discard that. A file whose digest
+the version before has is copied there and not uploaded."""
 
 from __future__ import annotations
 
@@ -26,6 +27,8 @@ from kernelmill.publication import MANIFEST, File, Publication
 LATEST = "latest.json"
 CLAIM = "PUBLISHING.json"
 _THREADS = 8
+# Called with the number of files that are there, and of all files of the run.
+Progress = Callable[[int, int], None]
 CHANGED = "{}: another publisher changed it meanwhile; publish again"
 
 
@@ -53,7 +56,8 @@ class Destination(Protocol):
     def download(self, publication: Publication, path: str, to: pathlib.Path) -> None:
         """Writes a file of a published version below the folder `to`, under its path."""
 
-    def publish(self, publication: Publication, paths: Mapping[str, pathlib.Path], previous: Publication | None) -> Moved:
+    def publish(self, publication: Publication, paths: Mapping[str, pathlib.Path], previous: Publication | None,
+                progress: Progress) -> Moved:
         """Uploads the files that `previous` lacks, and then makes the publication the newest version. RequestError: another
         version was published meanwhile."""
 
@@ -94,8 +98,8 @@ class Store(Protocol):
 class Tree:
     """A Destination in a Store."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, discard: bool) -> None:
+        self._store, self._discard = store, discard
         self._tag: str | None = None
 
     def latest(self) -> Publication | None:
@@ -107,7 +111,8 @@ class Tree:
         (to / path).parent.mkdir(parents=True, exist_ok=True)
         self._store.download(f"{publication.version}/{path}", to / path)
 
-    def publish(self, publication: Publication, paths: Mapping[str, pathlib.Path], previous: Publication | None) -> Moved:
+    def publish(self, publication: Publication, paths: Mapping[str, pathlib.Path], previous: Publication | None,
+                progress: Progress) -> Moved:
         folder = publication.version
         present = self._claim(publication)
         todo = [file for file in publication.files if present.get(f"{folder}/{file.path}") != file.size]
@@ -120,19 +125,26 @@ class Tree:
             self._store.upload(key, paths[file.path])
             return True
 
+        moved = {}
         with ThreadPoolExecutor(_THREADS) as threads:
-            moved = dict(zip(todo, threads.map(put, todo)))
+            for file, up in zip(todo, threads.map(put, todo)):
+                moved[file] = up
+                progress(len(moved), len(todo))
         self._end(publication)
         return count([file for file, up in moved.items() if up], [file for file in publication.files if not moved.get(file)])
 
     def _claim(self, publication: Publication) -> dict[str, int]:
-        """Returns the files of this version that an interrupted run uploaded."""
+        """Returns the files of this version that an interrupted run uploaded. RequestError: the folder is not this run's."""
         folder, content = publication.version, publication.to_bytes()
         claim = self._store.read(f"{folder}/{CLAIM}")
         present = self._store.list(folder)
         if claim and claim[0] == content:
             return present
-        # The claim goes last: until then another run does not take these files for its own.
+        if present and not claim:
+            raise RequestError(f"{self.url(folder)} has files that kernelmill did not publish: set --version")
+        if claim and not self._discard:
+            raise RequestError(f"{self.url(folder)} has an unfinished upload of other files: publish these, or --discard it")
+        # The claim is replaced last, so that an interrupted run can be repeated.
         self._store.delete(key for key in present if key != f"{folder}/{CLAIM}")
         self._store.write(f"{folder}/{CLAIM}", content, claim[1] if claim else None)
         return {}

@@ -11,7 +11,7 @@ import pathlib
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from kernelmill.destinations import Moved, count
+from kernelmill.destinations import Moved, Progress, count
 from kernelmill.errors import Error, NotPermitted, RequestError, Unreachable
 from kernelmill.publication import MANIFEST, File, Publication
 
@@ -70,12 +70,13 @@ class Hub:
     def download(self, publication: Publication, path: str, to: pathlib.Path) -> None:
         self._call(self._api.hf_hub_download, filename=path, revision=publication.version, local_dir=to)
 
-    def publish(self, publication: Publication, paths: Mapping[str, pathlib.Path], previous: Publication | None) -> Moved:
+    def publish(self, publication: Publication, paths: Mapping[str, pathlib.Path], previous: Publication | None,
+                progress: Progress) -> Moved:
         if self._main is None:
             self._call(self._api.create_repo, private=self._private or None)
         there = {file.path: file.sha256 for file in previous.files} if previous else {}
         new = [file for file in publication.files if there.get(file.path) != file.sha256]
-        self._commit(publication, new, paths, set(there) - {file.path for file in publication.files})
+        self._commit(publication, new, paths, set(there) - {file.path for file in publication.files}, progress)
         self.finish(publication)
         known = {*there.values()}
         uploaded = [file for file in new if file.sha256 not in known]
@@ -84,11 +85,13 @@ class Hub:
     def finish(self, publication: Publication) -> None:
         self._call(self._api.create_tag, tag=publication.version, revision=self._main, exist_ok=True)
 
-    def _commit(self, publication: Publication, new: list[File], paths: Mapping[str, pathlib.Path], gone: set[str]) -> None:
+    def _commit(self, publication: Publication, new: list[File], paths: Mapping[str, pathlib.Path], gone: set[str],
+                progress: Progress) -> None:
         add, remove = self._library.CommitOperationAdd, self._library.CommitOperationDelete
         additions = [add(path_in_repo=file.path, path_or_fileobj=paths[file.path]) for file in new]
         for begin in range(0, len(additions), _BATCH):
             self._call(self._api.preupload_lfs_files, additions=additions[begin:begin + _BATCH], free_memory=False)
+            progress(min(begin + _BATCH, len(additions)), len(additions))
         manifest = add(path_in_repo=MANIFEST, path_or_fileobj=publication.to_bytes())
         made = self._call(self._api.create_commit, operations=[*additions, manifest, *(remove(path_in_repo=path) for path in sorted(gone))],
                           commit_message=f"{publication.version}: dataset {publication.dataset}", parent_commit=self._main)

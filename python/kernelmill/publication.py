@@ -240,8 +240,9 @@ def changelog(publication: Publication, changes: Changes | None, kept: int, befo
     lines = [f"## {publication.version}", "", f"{_counted(kept, 'kernel')}, dataset `{publication.dataset}`."]
     if changes is not None:
         lines += ["", *_changed(changes)]
+    text = "\n".join(["# Changes", "", *lines]).rstrip("\n") + "\n"
     body = before.partition("\n\n")[2]
-    return "\n".join(["# Changes", "", *lines, ""]) + (f"\n{body}" if body else "")
+    return f"{text}\n{body}" if body else text
 
 
 def _changed(changes: Changes) -> Iterator[str]:

@@ -23,7 +23,7 @@ from typing import Any
 
 from kernelmill import program, publication as of
 from kernelmill.dataset import Dataset, load
-from kernelmill.destinations import Destination, Folder, Moved, Tree, count
+from kernelmill.destinations import Destination, Folder, Moved, Progress, Tree, count
 from kernelmill.errors import DatasetError, Error, NotPermitted, RequestError, Unreachable
 from kernelmill.publication import CHANGELOG, CROISSANT, Publication
 
@@ -50,7 +50,7 @@ class Published:
     withdrawn: tuple[str, ...] = ()
 
 
-def open_destination(url: str, private: bool = False) -> Destination:
+def open_destination(url: str, private: bool = False, discard: bool = False) -> Destination:
     """RequestError: the URL is wrong, or its library is not installed."""
     if match := re.fullmatch(r"hf://([\w.-]+/[\w.-]+)/?", url):
         from kernelmill.hub import Hub
@@ -59,27 +59,28 @@ def open_destination(url: str, private: bool = False) -> Destination:
     if re.fullmatch(r"(s3|gs)://[^/@?#]+(/[^?#]*)?", url):
         from kernelmill.objects import S3, Google
 
-        return Tree(S3(url) if url.startswith("s3:") else Google(url))
+        return Tree(S3(url) if url.startswith("s3:") else Google(url), discard)
     if url.startswith("file:"):
         path = url.removeprefix("file://" if url.startswith("file:///") else "file:")
         if path:
-            return Tree(Folder(pathlib.Path(path).absolute()))
+            return Tree(Folder(pathlib.Path(path).absolute()), discard)
     raise RequestError("the destination must be hf://OWNER/NAME, s3://BUCKET/FOLDER, gs://BUCKET/FOLDER or file:FOLDER")
 
 
 def publish(dataset: str | os.PathLike[str], destination: str, *, version: str | None = None, patch: bool = False,
             delete_older: bool = False, before: str | os.PathLike[str] | None = None, allow: Sequence[str] = (),
-            json_lines: bool = False, private: bool = False, dry_run: bool = False) -> Published:
+            json_lines: bool = False, private: bool = False, discard: bool = False, dry_run: bool = False,
+            progress: Progress = lambda done, files: None) -> Published:
     """Publishes an exported folder as a new version; returns the existing one if the newest version is this dataset. `before` is the
     export of the newest version, which is downloaded otherwise. Objected: the dataset must not be published. RequestError,
     DatasetError, NotPermitted, Unreachable."""
-    opened, place = load(dataset), open_destination(destination, private)
+    opened, place = load(dataset), open_destination(destination, private, discard)
     previous = place.latest()
     objections = [one for one in of.find_objections(opened, previous) if one.check not in allow]
     if objections:
         raise Objected(objections)
     with tempfile.TemporaryDirectory(prefix="kernelmill-publish-") as work:
-        made = _Making(opened, place, previous, pathlib.Path(work), json_lines)
+        made = _Making(opened, place, previous, pathlib.Path(work), json_lines, progress)
         if previous and made.is_published():
             result = Published(previous.version, place.url(previous.version), previous.dataset, False)
             if not dry_run:
@@ -96,8 +97,9 @@ def publish(dataset: str | os.PathLike[str], destination: str, *, version: str |
 class _Making:
     """A version that is being made, in a temporary folder."""
 
-    def __init__(self, dataset: Dataset, place: Destination, previous: Publication | None, work: pathlib.Path, json_lines: bool) -> None:
-        self._dataset, self._place, self._previous, self._work = dataset, place, previous, work
+    def __init__(self, dataset: Dataset, place: Destination, previous: Publication | None, work: pathlib.Path, json_lines: bool,
+                 progress: Progress) -> None:
+        self._dataset, self._place, self._previous, self._work, self._progress = dataset, place, previous, work, progress
         self._paths = of.dataset_files(dataset, json_lines)
         if CROISSANT not in self._paths:
             raise DatasetError(f"{dataset.folder} has no {CROISSANT}: export the dataset again")
@@ -129,7 +131,7 @@ class _Making:
             moved = count((file for file in publication.files if file.sha256 not in known),
                           (file for file in publication.files if file.sha256 in known))
         else:
-            moved = self._place.publish(publication, self._paths, previous)
+            moved = self._place.publish(publication, self._paths, previous, self._progress)
             self.made = publication
         gone = tuple(str(row["a"]["id"]) for row in changes.opted_out()) if changes else ()
         return Published(version, self._place.url(version), publication.dataset, True, moved, gone)
@@ -172,6 +174,7 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument("--json-lines", action="store_true",
                         help="also publish the JSON lines and the views made of them, which repeat the Parquet files")
     parser.add_argument("--private", action="store_true", help="create a Hub repository as private")
+    parser.add_argument("--discard", action="store_true", help="discard another upload of this version that was not finished")
     parser.add_argument("--dry-run", action="store_true", help="print what would be published")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     return parser
@@ -188,6 +191,10 @@ def _text(result: Published, dry_run: bool) -> str:
     return "\n".join([*lines, result.url])
 
 
+def _show(done: int, files: int) -> None:
+    print(f"\ruploaded {done} of {files} files", end="\n" if done == files else "", file=sys.stderr, flush=True)
+
+
 def scrub(text: str, environment: Mapping[str, str]) -> str:
     """Removes the values of secrets in the environment from a text that a library made."""
     for name, value in environment.items():
@@ -200,7 +207,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = vars(_arguments().parse_args(arguments))
     as_json = options.pop("json")
     try:
-        result = publish(**options)
+        result = publish(**options, progress=_show if sys.stderr.isatty() else lambda done, files: None)
     except ImportError as error:
         return _fail(f"{error}: pip install 'kernelmill[hub]', [s3] or [gs] installs what is missing", WRONG, as_json)
     except Error as error:

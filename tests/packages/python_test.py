@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integratio
 import harness  # noqa: E402
 import trusted_cluster  # noqa: E402
 
-WITH_GRPC = pathlib.Path(os.environ.get("KERNELMILL_PYTHON", harness.ROOT / "build/peers/python"))
+WITH_GRPC = pathlib.Path(os.environ.get("KERNELMILL_WITH_GRPC", harness.ROOT / "build/peers/python"))
 needs_grpc = unittest.skipUnless((WITH_GRPC / ".requirements").is_file(), "no gRPC: tests/packages/install_python.sh")
 JOB = f"""name: module
 sources:
@@ -92,6 +92,23 @@ class Load(Module):
             self.assertEqual(int(lines[name]), len((self.out / f"{name}.jsonl").read_text().splitlines()))
             self.assertGreater(int(lines[name]), 0)
         self.assertEqual(lines[harness.dataset_digest(self.out)], f"module {lines['kernels']}")
+
+    def test_the_program_publishes_by_the_module_that_is_installed_with_it(self):
+        kernelmill = self.clean.parent / "kernelmill"
+        done = harness.run(kernelmill, "publish", self.out, f"file:{self.work / 'published'}", "--json")
+        self.assertEqual(json.loads(done.stdout)["version"], "v1")
+        [kept] = self.python(f"""
+            import kernelmill
+            published = {str(self.work / 'published/v1')!r}
+            print(kernelmill.load(published).report["kernels"]["kept"])
+            try:
+                list(kernelmill.load(published))
+            except kernelmill.DatasetError as error:
+                assert "pip install 'kernelmill[pandas]'" in str(error), error""").stdout.split()
+        self.assertEqual(int(kept), len((self.out / "kernels.jsonl").read_text().splitlines()))
+        done = harness.run(kernelmill, "publish", self.out, "s3://bucket/folder", check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("pip install 'kernelmill[s3]'", done.stderr)
 
     def test_nested_fields_are_types(self):
         done = self.python(f"""

@@ -192,11 +192,16 @@ class Publishing:
         self.assertEqual(process.wait(120), -signal.SIGKILL)
         self.check_version("v1", "first")
         self.assertEqual(self.published(), {"v1"})
+        self.check_unfinished()
         before = self.received()
         self.assertEqual(self.publish(other)["version"], "v2")
         self.assertLess(self.received() - before, FILES * UNCHANGED * 0.8, "it began anew")
         self.assertEqual(self.published(), {"v1", "v2"})
         self.assertEqual(self.files("v2")["tokens/001.bin"], (other / "tokens/001.bin").read_bytes())
+
+    def check_unfinished(self):
+        """Another dataset does not mix its files with those of a run that may be at work."""
+        self.assertIn("has an unfinished upload of other files", self.publish("second", code=2)["error"])
 
     def test_a_patch_withdraws_and_carries_no_removed_text(self):
         self.publish("second", "--patch", code=2)  # there is no version
@@ -273,6 +278,17 @@ class ToAFolder(Publishing, unittest.TestCase):
 
     def rows(self, version, table):
         return self.load(f"datasets.load_dataset({str(self.folder / version)!r}, {table!r}, split='train')")
+
+
+    def test_an_unfinished_upload_can_be_discarded(self):
+        self.publish("first")
+        (self.folder / "v2").mkdir()
+        (self.folder / "v2/somebody.txt").write_text("else")
+        self.assertIn("has files that kernelmill did not publish", self.publish("second", code=2)["error"])
+        (self.folder / "v2/PUBLISHING.json").write_text("{}")
+        self.publish("second", code=2)
+        self.assertEqual(self.publish("second", "--discard")["version"], "v2")
+        self.check_version("v2", "second")
 
 
 class InObjects(Publishing):
@@ -399,6 +415,9 @@ class ToTheHub(Publishing, unittest.TestCase):
 
     def rows(self, version, table):
         return self.load(f"datasets.load_dataset('somebody/kernels', {table!r}, revision={version!r}, split='train')")
+
+    def check_unfinished(self):
+        """A commit changes all files at once, so that runs do not mix."""
 
     def test_a_run_killed_between_commit_and_tag_is_completed(self):
         self.publish("first")
