@@ -392,7 +392,7 @@ def main():
             while time.monotonic() < until:
                 loop.run_job()
         except BaseException:
-            loop.human += loop.lost + loop.differing == 0
+            loop.human += loop.lost + loop.differing == 0 and not isinstance(sys.exc_info()[1], KeyboardInterrupt)
             loop.table()
             keep = pathlib.Path(f"/tmp/kernelmill-chaos-{flags.seed}")
             keep.mkdir(exist_ok=True)

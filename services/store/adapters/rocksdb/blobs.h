@@ -58,7 +58,7 @@ class RocksDbBlobs : public Blobs {
   // A packed record, which has a blob's content or a chunk of it.
   struct Record {
     std::string key;
-    int64_t size;  // of the content
+    int64_t size;  // the content's
   };
   absl::Status ReadRecord(const BlobId& id, const Record& record, int64_t offset, int64_t length,
                           ByteSink sink);
