@@ -3,7 +3,7 @@
 Processor time and memory are bounded. The same work takes up to half as much processor time again on a busy machine. So
 backend.py bounds forms by size first, and the bound of time is only for work that does not end. The watcher
 (ConfinedProcess::BeginWork) ends a child that sleeps or waits for the disk. Wall time is bounded too, with a limit that a busy
-machine hardly reaches, and which blames no kernel. Faults of the machine raise MachineFault and never enter a report.
+machine hardly reaches (sixteen processes on two processors reached ten times max_seconds), and which blames no kernel. Faults of the machine raise MachineFault and never enter a report.
 """
 import json
 import os
@@ -13,7 +13,7 @@ import signal
 from kernelmill_harness import messages, sandbox
 
 
-WALL_FACTOR = 10
+WALL_FACTOR = 40
 FRONTEND_MEMORY, BACKEND_MEMORY = 3 << 30, 4 << 30
 FRONTEND_FILES, BACKEND_FILES = 64 << 20, 256 << 20
 OUT_OF_MEMORY = re.compile(r"out of memory|bad_alloc|MemoryError", re.IGNORECASE)
