@@ -208,9 +208,23 @@ struct EvaluateOptions {
 absl::StatusOr<int> EvaluateModel(const ClusterAddress& address, const EvaluateOptions& options,
                                   rpc::TerminationSignal& signal, Console& console);
 
-// Publishes a dataset (publish_command.cc): replaces this process by the Python module's command,
-// with these arguments. Returns only if that cannot be run: FAILED_PRECONDITION.
-absl::Status Publish(const std::vector<std::string>& arguments);
+struct PublishOptions {
+  std::string dataset;
+  std::string destination;  // a URL
+  std::string version;      // empty: the next one
+  bool patch = false;
+  bool delete_older = false;
+  std::string before;              // the export of the newest version; empty: it is downloaded
+  std::vector<std::string> allow;  // the checks that may fail
+  bool json_lines = false;
+  bool is_private = false;
+  bool discard = false;
+  bool dry_run = false;
+};
+
+// Publishes a dataset (publish_command.cc): replaces this process by the wheel's Python module.
+// Returns only if that cannot be run: FAILED_PRECONDITION.
+absl::Status Publish(const PublishOptions& options, const Console& console);
 
 // Commands on the cluster's store (store_commands.cc). UNIMPLEMENTED: the store is not a
 // kernelmill-store.

@@ -3,7 +3,6 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "client/commands/commands.h"
 #include "client/program/command_line.h"
@@ -73,14 +72,34 @@ void AddDiff(CommandLine& line) {
   line.AddCommonFlags(*sub);
 }
 
-// The Python module reads the arguments, also --help, so that they are in one place.
+// No cluster: the destination has its own address and credentials.
 void AddPublish(CommandLine& line) {
-  const auto sub = std::make_shared<CLI::App*>();
-  *sub = line.Add("publish",
-                  "publish a dataset to a Hub (hf://), an object store (s3://, gs://) or a folder",
-                  [sub](Console&) -> absl::StatusOr<int> { return Publish((*sub)->remaining()); });
-  (*sub)->prefix_command();
-  (*sub)->set_help_flag();
+  const auto options = std::make_shared<PublishOptions>();
+  CLI::App* sub = line.Add(
+      "publish", "publish a dataset on a Hub, in an object store or in a folder",
+      [options](Console& console) -> absl::StatusOr<int> { return Publish(*options, console); });
+  sub->add_option("DATASET", options->dataset, "the folder of the dataset")->required();
+  sub->add_option("DESTINATION", options->destination,
+                  "hf://OWNER/NAME, s3://BUCKET/FOLDER, gs://BUCKET/FOLDER or file:FOLDER")
+      ->required();
+  sub->add_option("--tag", options->version, "name of the version (default: v1, v2 and so on)");
+  sub->add_flag("--patch", options->patch,
+                "publish a patch (v1.1), which only withdraws what people opted out of");
+  sub->add_flag("--delete-older", options->delete_older,
+                "delete all other versions and their texts afterwards");
+  sub->add_option("--before", options->before,
+                  "folder of the newest version's dataset (default: it is downloaded)");
+  sub->add_option("--allow", options->allow,
+                  "publish even if this check fails: empty, gates, failed, license or\n"
+                  "withdrawn; may be repeated")
+      ->allow_extra_args(false);
+  sub->add_flag("--json-lines", options->json_lines,
+                "also publish the JSON lines and the views, which repeat the Parquet files");
+  sub->add_flag("--private", options->is_private, "create the Hub's repository as private");
+  sub->add_flag("--discard", options->discard,
+                "discard another upload of this version that was not finished");
+  sub->add_flag("--dry-run", options->dry_run, "print what would be published");
+  line.AddCommonFlags(*sub);
 }
 
 // --wanted prints searches instead of writing a site, so it excludes --out.

@@ -141,7 +141,7 @@ class Tree:
         if claim and claim[0] == content:
             return present
         if present and not claim:
-            raise RequestError(f"{self.url(folder)} has files that kernelmill did not publish: set --version")
+            raise RequestError(f"{self.url(folder)} has files that kernelmill did not publish: set --tag")
         if claim and not self._discard:
             raise RequestError(f"{self.url(folder)} has an unfinished upload of other files: publish these, or --discard it")
         # The claim is replaced last, so that an interrupted run can be repeated.

@@ -77,7 +77,7 @@ def next_version(previous: Publication | None, patch: bool) -> str:
         return "v1"
     match = _NUMBERED.fullmatch(previous.version)
     if not match:
-        raise RequestError(f"the version before is {previous.version}: set --version")
+        raise RequestError(f"the version before is {previous.version}: set --tag")
     major, minor = int(match[1]), int(match[2] or 0)
     return f"v{major}.{minor + 1}" if patch else f"v{major + 1}"
 
@@ -85,9 +85,9 @@ def next_version(previous: Publication | None, patch: bool) -> str:
 def check_version(version: str, previous: Publication | None) -> str:
     """RequestError: the version is taken, or no name of a tag and a folder."""
     if not _VERSION.fullmatch(version) or ".." in version or version.endswith((".lock", ".")):
-        raise RequestError(f"--version must be letters, digits, '.', '_' and '-', and begin with a letter or digit: {version!r}")
+        raise RequestError(f"--tag must be letters, digits, '.', '_' and '-', and begin with a letter or digit: {version!r}")
     if previous and version in previous.versions:
-        raise RequestError(f"--version: {version} is published already")
+        raise RequestError(f"--tag: {version} is published already")
     return version
 
 

@@ -1,4 +1,4 @@
-"""Publishes a dataset: `kernelmill publish DATASET DESTINATION`, or python3 -m kernelmill.publisher.
+"""Publishes a dataset. The program's command `kernelmill publish` calls this module.
 
     hf://OWNER/NAME          a Hugging Face Hub      pip install 'kernelmill[hub]'
     s3://BUCKET/FOLDER       S3                      pip install 'kernelmill[s3]'
@@ -10,7 +10,6 @@ that is interrupted is continued by the same command."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import pathlib
@@ -74,6 +73,8 @@ def publish(dataset: str | os.PathLike[str], destination: str, *, version: str |
     """Publishes an exported folder as a new version; returns the existing one if the newest version is this dataset. `before` is the
     export of the newest version, which is downloaded otherwise. Objected: the dataset must not be published. RequestError,
     DatasetError, NotPermitted, Unreachable."""
+    if unknown := sorted(set(allow) - set(of.CHECKS)):
+        raise RequestError(f"--allow must be one of {', '.join(of.CHECKS)}: {unknown[0]}")
     opened, place = load(dataset), open_destination(destination, private, discard)
     previous = place.latest()
     objections = [one for one in of.find_objections(opened, previous) if one.check not in allow]
@@ -161,25 +162,6 @@ class _Making:
 
 # ---------------------------------------------------------------- the command
 
-def _arguments() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="kernelmill publish", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("dataset", metavar="DATASET", help="the exported folder")
-    parser.add_argument("destination", metavar="DESTINATION", help="hf://, s3://, gs:// or file:")
-    parser.add_argument("--version", help="the version's name (default: v1, v2, ...)")
-    parser.add_argument("--patch", action="store_true",
-                        help="a patch (v1.1) that only withdraws kernels whose authors opted out; refused if anything else changed")
-    parser.add_argument("--delete-older", action="store_true", help="delete all other versions and their texts afterwards")
-    parser.add_argument("--before", metavar="FOLDER", help="the export of the newest version (default: it is downloaded)")
-    parser.add_argument("--allow", action="append", default=[], choices=of.CHECKS, help="publish despite this check; may be repeated")
-    parser.add_argument("--json-lines", action="store_true",
-                        help="also publish the JSON lines and the views made of them, which repeat the Parquet files")
-    parser.add_argument("--private", action="store_true", help="create a Hub repository as private")
-    parser.add_argument("--discard", action="store_true", help="discard another upload of this version that was not finished")
-    parser.add_argument("--dry-run", action="store_true", help="print what would be published")
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
-    return parser
-
-
 def _text(result: Published, dry_run: bool) -> str:
     if not result.new:
         return f"already published as {result.version}\n{result.url}"
@@ -203,18 +185,18 @@ def scrub(text: str, environment: Mapping[str, str]) -> str:
     return text
 
 
-def main(arguments: list[str] | None = None) -> int:
-    options = vars(_arguments().parse_args(arguments))
-    as_json = options.pop("json")
+def command(options: str) -> int:
+    """Runs `kernelmill publish` with its options, a JSON object: those of publish(), and `json`. Returns the exit code."""
+    arguments = json.loads(options)
+    as_json = arguments.pop("json")
     try:
-        result = publish(**options, progress=_show if sys.stderr.isatty() else lambda done, files: None)
+        result = publish(**arguments, progress=_show if sys.stderr.isatty() and not as_json else lambda done, files: None)
     except ImportError as error:
         return _fail(f"{error}: pip install 'kernelmill[hub]', [s3] or [gs] installs what is missing", WRONG, as_json)
     except Error as error:
         code = OBJECTED if isinstance(error, Objected) else OUT_OF_REACH if isinstance(error, Unreachable) else WRONG
         return _fail(str(error), code, as_json)
-    row: dict[str, Any] = asdict(result)
-    print(json.dumps(row) if as_json else _text(result, options["dry_run"]))
+    print(json.dumps(asdict(result)) if as_json else _text(result, arguments["dry_run"]))
     return 0
 
 
@@ -223,6 +205,3 @@ def _fail(message: str, code: int, as_json: bool) -> int:
     print(json.dumps({"error": message}) if as_json else f"kernelmill publish: {message}", file=sys.stderr)
     return code
 
-
-if __name__ == "__main__":
-    sys.exit(main())

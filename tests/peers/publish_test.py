@@ -500,11 +500,12 @@ class WhatMustNotGoOut(unittest.TestCase):
         for self.url in ("hf://nobody", "http://somewhere/x", "s3://key:secret@bucket", "kernels", "file:"):
             self.assertIn("the destination must be", self.publish("first", code=2)["error"])
         self.url = f"file:{self.home / 'published'}"
-        for version in ("", "-v", "a/b", "..", "a..b", "v1.lock"):
-            self.assertIn("--version must be", self.publish("first", f"--version={version}", code=2)["error"])
-        self.assertEqual(self.publish("first", "--version", "2026-11")["version"], "2026-11")
-        self.assertIn("set --version", self.publish("second", code=2)["error"])
-        self.assertIn("is published already", self.publish("second", "--version", "2026-11", code=2)["error"])
+        for version in ("-v", "a/b", "..", "a..b", "v1.lock"):
+            self.assertIn("--tag must be", self.publish("first", f"--tag={version}", code=2)["error"])
+        self.assertIn("--allow must be one of", self.publish("first", "--allow", "everything", code=2)["error"])
+        self.assertEqual(self.publish("first", "--tag", "2026-11")["version"], "2026-11")
+        self.assertIn("set --tag", self.publish("second", code=2)["error"])
+        self.assertIn("is published already", self.publish("second", "--tag", "2026-11", code=2)["error"])
 
 
 if __name__ == "__main__":
