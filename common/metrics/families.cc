@@ -75,11 +75,11 @@ std::string Row(const Family& family) {
 
 constexpr char kHead[] =
     "# Metrics\n\n"
-    "Every process serves metrics at `GET /metrics` ([ports](cluster.md#processes)), in "
+    "Every process serves metrics at `GET /metrics` ([ports](../cluster.md#processes)), in "
     "Prometheus's text format or, if the\nclient accepts it, in OpenMetrics with exemplars that "
     "name a job and a task. Series exist from the start, with 0, except\nthose marked *, which "
     "appear with their first event. Histograms are in seconds.\n\n"
-    "This page is generated from the table in [families.h](../common/metrics/families.h): "
+    "This page is generated from the table in [families.h](../../common/metrics/families.h): "
     "`KERNELMILL_WRITE_METRICS=1\nbuild/release/common/metrics/common_metrics_test` writes it.\n";
 
 }  // namespace

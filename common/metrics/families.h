@@ -23,8 +23,8 @@ enum Programs : uint8_t {
   kEveryProgram = kCoordinator | kStore | kWorkers,
 };
 
-// The declaration of a metric. All metrics are declared here: docs/metrics.md is generated from
-// this table, and tests compare dashboards and alerts with it. Names are
+// The declaration of a metric. All metrics are declared here: docs/reference/metrics.md is
+// generated from this table, and tests compare dashboards and alerts with it. Names are
 // kernelmill_<service>_<what>_<unit>; counters end in _total; histograms are in seconds. Metrics of
 // gRPC and of the process have their usual names.
 struct Family {
@@ -317,7 +317,7 @@ inline constexpr Family kWrittenBytes = {Type::kCounter, "kernelmill_store_writt
 // Returns all families above, in their order.
 absl::Span<const Family* const> AllFamilies();
 
-// Returns the text of docs/metrics.md.
+// Returns the text of docs/reference/metrics.md.
 std::string FamiliesAsMarkdown();
 
 }  // namespace kernelmill::metrics

@@ -46,7 +46,7 @@ TEST(Families, AreNamedOnceAndByTheRules) {
 
 // Run with KERNELMILL_WRITE_METRICS=1 after a change of the table.
 TEST(Families, ThePageInDocsIsOfTheTable) {
-  const std::string path = "docs/metrics.md";
+  const std::string path = "docs/reference/metrics.md";
   if (std::getenv("KERNELMILL_WRITE_METRICS") != nullptr) {
     ASSERT_THAT(WriteFile(path, FamiliesAsMarkdown()), IsOk());
   }

@@ -20,9 +20,9 @@ LABELS = re.compile(r"\b(?:grpc_method|grpc_service|grpc_code|grpc_type)\b")
 
 
 def table():
-    """Returns the names of /metrics in docs/metrics.md, with three series for each histogram."""
+    """Returns the names of /metrics in docs/reference/metrics.md, with three series for each histogram."""
     names = set()
-    for name, kind in re.findall(r"^\| `(\w+)` \| (\w+) \|", (ROOT / "docs/metrics.md").read_text(), re.M):
+    for name, kind in re.findall(r"^\| `(\w+)` \| (\w+) \|", (ROOT / "docs/reference/metrics.md").read_text(), re.M):
         names |= {f"{name}_{part}" for part in ("bucket", "sum", "count")} if kind == "histogram" else {name}
     return names
 

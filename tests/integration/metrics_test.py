@@ -1,4 +1,4 @@
-"""Compares the /metrics of every process with the table of docs/metrics.md."""
+"""Compares the /metrics of every process with the table of docs/reference/metrics.md."""
 
 import pathlib
 import re
@@ -17,7 +17,7 @@ ROW = re.compile(r"^\| `(\w+)` \| (\w+) \| (.*?) \| .*?( \*)? \|$")
 def table():
     """[(programs, metric, type, labels, whether it is there from the start)]"""
     rows, group = [], None
-    for line in (harness.ROOT / "docs/metrics.md").read_text().splitlines():
+    for line in (harness.ROOT / "docs/reference/metrics.md").read_text().splitlines():
         if line.startswith("## "):
             group = GROUPS[line[3:]]
         elif row := ROW.match(line):
@@ -58,7 +58,7 @@ class Metrics(unittest.TestCase):
             declared = {name: (kind, labels) for programs, name, kind, labels, _ in table() if role in programs}
             types, found = series(process.metrics())
             for family, rows in found.items():
-                self.assertIn(family, declared, f"{role}: not in docs/metrics.md")
+                self.assertIn(family, declared, f"{role}: not in docs/reference/metrics.md")
                 self.assertEqual(types[family], declared[family][0], family)
                 for labels in rows:
                     self.assertEqual(labels, declared[family][1], f"{role}: {family}")
