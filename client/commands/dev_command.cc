@@ -87,6 +87,8 @@ ServerGroup::Program MakeProgram(const Role& role, const DevOptions& options,
     for (const std::string& folder : options.allow_local) {
       program.argv.insert(program.argv.end(), {"--allow-local", folder});
     }
+    // Servers of this machine are as much the user's as its folders.
+    if (!options.allow_local.empty()) program.argv.emplace_back("--allow-private");
   }
   program.wave = role.port == 1 ? 0 : role.port == 0 ? 1 : 2;
   program.log = absl::StrCat(options.data_dir, "/logs/", role.name, ".log");

@@ -31,12 +31,12 @@ constexpr char kUsage[] =
 
 using Commands = std::vector<const CLI::App*>;
 
-Commands ListCommands(const CLI::App& group) {
+Commands GetCommands(const CLI::App& group) {
   return group.get_subcommands([](const CLI::App*) { return true; });
 }
 
 const CLI::App* FindCommand(const CLI::App& group, const std::string& name) {
-  for (const CLI::App* command : ListCommands(group)) {
+  for (const CLI::App* command : GetCommands(group)) {
     if (command->get_name() == name) return command;
   }
   return nullptr;
@@ -48,7 +48,7 @@ std::string ExplainCommand(const CLI::App& group, const std::string& written) {
   if (written.empty()) return group.get_name() + ": a command is required";
   if (written[0] == '-') return written + ": unknown option";
   std::vector<std::string> known;
-  for (const CLI::App* command : ListCommands(group)) known.push_back(command->get_name());
+  for (const CLI::App* command : GetCommands(group)) known.push_back(command->get_name());
   return absl::StrCat(written, ": unknown command", outermost ? "" : " of ",
                       outermost ? "" : group.get_name(), DidYouMean(written, known));
 }
@@ -175,6 +175,21 @@ std::string CommandLine::ExplainParseError(const std::string& found, int argc, c
   return absl::StrCat(unknown.empty() ? found : unknown, help, " --help");
 }
 
+// CLI11's own App::help would answer for `help`, the command that was parsed.
+absl::StatusOr<std::string> CommandLine::HelpFor(const std::vector<std::string>& words) const {
+  const CLI::App* command = &app_;
+  std::string name = app_.get_name();
+  for (const std::string& word : words) {
+    const CLI::App* const next = FindCommand(*command, word);
+    if (next == nullptr) return absl::InvalidArgumentError(ExplainCommand(*command, word));
+    command = next;
+    absl::StrAppend(&name, " ", word);
+  }
+  return command->get_formatter()->make_help(command, name, CLI::AppFormatMode::Normal);
+}
+
+std::string CommandLine::Description() { return kUsage; }
+
 std::string CommandLine::ClusterHint() const {
   return absl::StrCat("Tried the coordinator at ", cluster_.coordinator,
                       " (--coordinator, KERNELMILL_COORDINATOR) and the store at ", cluster_.store,
@@ -208,6 +223,7 @@ int RunProgram(int argc, char** argv, rpc::TerminationSignal& signal) {
   AddStoreCommands(line);
   AddDevCommands(line);
   AddCoordinatorCommands(line);
+  AddHelpCommands(line);
   const absl::StatusOr<std::optional<int>> ended = line.Parse(argc, argv);
   Console console(line.json());
   if (!ended.ok()) return console.Fail(ended.status());

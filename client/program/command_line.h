@@ -6,12 +6,14 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "client/commands/cluster.h"
 #include "client/commands/commands.h"
 #include "client/commands/console.h"
+#include "client/program/command_table.h"
 #include "common/access/credentials.h"
 #include "common/base/log.h"
 #include "common/rpc/server.h"
@@ -56,6 +58,14 @@ class CommandLine {
     hint_ = [hint = std::move(hint)] { return hint; };
   }
 
+  // Returns the table of all commands.
+  std::vector<CommandEntry> Table() const { return ListCommands(app_); }
+  // Returns the help of a command, given by its words; without words that of the program.
+  // INVALID_ARGUMENT: no such command.
+  absl::StatusOr<std::string> HelpFor(const std::vector<std::string>& words) const;
+  // Returns what the program does, and its exit codes.
+  static std::string Description();
+
   bool json() const { return json_; }
   const ClusterAddress& cluster() const { return cluster_; }
   rpc::TerminationSignal& signal() { return signal_; }
@@ -93,6 +103,7 @@ void AddCoordinatorCommands(CommandLine& line);  // backups.cc: coordinator back
 
 // Adds backup, prune and restore to the group of a server (backups.cc).
 void AddBackupCommands(CommandLine& line, CLI::App* group, DataServer server);
+void AddHelpCommands(CommandLine& line);     // help.cc: help, completion
 
 // Adds --trace, for commands that can write a job's timeline (crawl.cc).
 void AddTrace(CLI::App& command, std::string* file);

@@ -69,7 +69,8 @@ void AddCrawl(CommandLine& line) {
                   "the only hosts that sources may have, separated by ',': names, *.DOMAIN, "
                   "addresses and networks (default: all)")
       ->envname("KERNELMILL_ALLOW_HOSTS")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   sub->add_option("--package-index", options->package_index,
                   "index of Python packages (default: pip's)")
       ->envname("KERNELMILL_PACKAGE_INDEX");

@@ -116,8 +116,8 @@ void SpellOutLists(YamlNode& root) {
 }
 
 // Replaces owner/name by the URL at GitHub, also where another source uses it. A folder of that
-// name beside the job file could be meant as well, so it is refused. A name that ends in
-// ".git" is a path, as GitHub has none of these.
+// name beside the job file could be meant as well, so it is refused. A name that ends in ".git" is
+// a path: GitHub has no such names.
 absl::Status SpellOutGithubNames(const std::string& file, v1::JobSpec* spec) {
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
   std::set<std::string> names;

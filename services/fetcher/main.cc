@@ -37,6 +37,7 @@ int main(int argc, char** argv) {
                  "addresses and networks (10.0.0.0/8) (default: all with public addresses)")
       ->envname("KERNELMILL_ALLOW_HOSTS")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check([](const std::string& entry) {
         return std::string(kernelmill::fetcher::HostPolicy::Create({{entry}}).status().message());
       });

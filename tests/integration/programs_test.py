@@ -1,9 +1,11 @@
 """Checks what all seven programs have in common: --version, errors about wrong flags, and the release in /metrics."""
 
 import contextlib
+import json
 import os
 import pathlib
 import re
+import shutil
 import socket
 import subprocess
 import tempfile
@@ -61,6 +63,35 @@ class Programs(unittest.TestCase):
                 ["/proc: nothing can be written here", "crawl", quickstart, "--out", "/proc/kernelmill"],
                 ["/nowhere/report.json: No such file", "similar", __file__, "--out", "/nowhere"]):
             self.assertIn(said, self.client_error(*argv))
+
+    def test_a_shell_completes_commands_and_flags(self):
+        script = harness.run(harness.BIN / "kernelmill", "completion", "bash").stdout
+        for line, words in (("cra", "crawl"), ("store ba", "backup"), ("crawl --work", "--workers"),
+                            ("store gc --target", "--target-bytes"), ("crawl job", "")):
+            words_of_line = ["kernelmill", *line.split()]
+            asked = f"{script}\nCOMP_WORDS=({' '.join(words_of_line)})\nCOMP_CWORD={len(words_of_line) - 1}\n" \
+                    '_kernelmill; echo "${COMPREPLY[@]}"'
+            self.assertEqual(harness.run("bash", "-c", asked).stdout.strip(), words, line)
+        for shell in ("zsh", "fish"):
+            script = harness.run(harness.BIN / "kernelmill", "completion", shell).stdout
+            self.assertIn("workers", script)
+            if shutil.which(shell):
+                harness.run(shell, "-n", "/dev/stdin", input=script)
+
+    def test_help_and_the_manual_page_have_every_command(self):
+        table = json.loads(harness.run(harness.BIN / "kernelmill", "help", "--json").stdout)["commands"]
+        page = harness.run(harness.BIN / "kernelmill", "help", "--man").stdout
+        for command in table:
+            of = command["name"].split()
+            if of == ["publish"]:
+                continue  # the Python module that it starts has its own help
+            said = harness.run(harness.BIN / "kernelmill", "help", *of).stdout
+            self.assertEqual(said, harness.run(harness.BIN / "kernelmill", *of, "--help").stdout, of)
+            if not any(other["name"].startswith(command["name"] + " ") for other in table):
+                self.assertIn(f'.SS "{command["name"]}', page)
+        if shutil.which("groff"):
+            done = subprocess.run(["groff", "-man", "-ww", "-z"], input=page, capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_a_flag_goes_before_the_environment_in_every_program(self):
         environment = dict(os.environ, KERNELMILL_COORDINATOR="127.0.0.1:1", KERNELMILL_SLOTS="7", KERNELMILL_LISTEN="0.0.0.0:1")
