@@ -39,7 +39,7 @@ constexpr StageInfo kStages[] = {
     CallsHost(Source(StageId::kFetch, "fetch", 7)),
     Splittable(Shard(StageId::kExtract, "extract", 15)),
     Source(StageId::kLink, "link", 14),
-    Splittable(Shard(StageId::kCompile, "compile", 9)),
+    Splittable(Shard(StageId::kCompile, "compile", 10)),
     Shard(StageId::kValidate, "validate", 10),
     Shard(StageId::kSign, "sign", 7),
     Job(StageId::kPair, "pair", 5),

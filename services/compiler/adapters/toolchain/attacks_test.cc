@@ -244,6 +244,10 @@ LOAD = tl.load
 def twice(n, by=2):
     return n * by
 
+@tl.constexpr
+def widen(type):
+    return tl.int64 if type == tl.int32 else type
+
 def make(by):
     @triton.jit
     def scaled(x, k: tl.constexpr = SIZE):
@@ -267,7 +271,7 @@ def helper(x, name: tl.constexpr):
 def add(x, y, out, n, BLOCK: tl.constexpr, KIND: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     m = i < scalar(n)
-    v = scaled(LOAD(x + i, m).to(f32)) + twice(SIZE) + triton.cdiv(BLOCK, 3)
+    v = scaled(LOAD(x + i, m).to(f32)) + i.to(widen(i.dtype)) + twice(SIZE) + triton.cdiv(BLOCK, 3)
     tl.store(out + i, helper(v, "a") + helper(v, "b"), m)
 )";
   v1::ConstexprValue& kind = *job.tries[0].signature.add_constexprs();

@@ -169,7 +169,8 @@ class Tries:
     def call(self, place, args, kwargs):
         """Calls a constexpr function of the last try. Returns its result as data."""
         build = plain.Local(self._describer.functions).build
-        function = self._describer.functions[place].fn
+        function = self._describer.functions[place]
+        function = getattr(function, "fn", function)
         return self._describer.describe(function(*map(build, args), **{name: build(each) for name, each in kwargs.items()}))
 
 

@@ -69,7 +69,7 @@ def install(log):
 
 
 def _may_call(fn, generator):
-    if isinstance(fn, (JITCallable, plain.Opaque)) or type(fn).__name__ == "BoundJITMethod":
+    if isinstance(fn, (JITCallable, plain.Opaque, plain.RemoteFunction)) or type(fn).__name__ == "BoundJITMethod":
         return True
     if any(fn is each for each in generator.builtin_namespace.values()):
         return True

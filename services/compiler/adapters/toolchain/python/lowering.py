@@ -99,8 +99,11 @@ class Loader:
 
     def call(self, place, args, kwargs):
         describer = plain.Describer(self.builder.places())
-        self._channel.answer(json.dumps({"call": [place, [describer.describe(each) for each in args],
-                                                  {name: describer.describe(each) for name, each in kwargs.items()}]}).encode())
+        call = [place, [describer.describe(each) for each in args], {name: describer.describe(each) for name, each in kwargs.items()}]
+        if describer.lossy:
+            self._log.append("the module's own Python gets a value that the compiler does not hand out")
+            raise plain.Touched(self._log[-1])
+        self._channel.answer(json.dumps({"call": call}).encode())
         said = json.loads(next(self._requests))
         if "value" not in said:
             raise RuntimeError(str(said.get("message")))

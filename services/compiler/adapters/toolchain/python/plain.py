@@ -75,6 +75,7 @@ class Describer:
 
     def __init__(self, places=None):
         self.functions, self.rows, self._places = [], [], dict(places or {})
+        self.lossy = False  # True if a value did not cross
 
     def describe(self, value, depth=0):
         value = _plain_number(value)
@@ -95,7 +96,7 @@ class Describer:
             return ["dtype", value.name]
         if kind is tl.pointer_type:
             return ["pointer", self.describe(value.element_ty, depth + 1), bool(getattr(value, "const", False))]
-        if isinstance(value, (JITFunction, ConstexprFunction)) and _code(value) is not None:
+        if isinstance(value, RemoteFunction) or _code(value) is not None:
             return ["function", self._place(value, depth)]
         return self._of_others(value, depth)
 
@@ -116,12 +117,10 @@ class Describer:
         if dataclasses.is_dataclass(kind) and is_language(kind.__module__):
             fields = [[field.name, self.describe(getattr(value, field.name), depth + 1)] for field in dataclasses.fields(kind) if field.init]
             return ["object", kind.__module__, kind.__qualname__, fields]
-        if isinstance(value, types.FunctionType) and not getattr(value, "__triton_builtin__", False):
-            return ["python", value.__name__]
         return self._opaque(value)
 
-    @staticmethod
-    def _opaque(value):
+    def _opaque(self, value):
+        self.lossy = True
         try:
             said = repr(value)
         except BaseException:  # pylint: disable=broad-except
@@ -134,7 +133,7 @@ class Describer:
         place = self._places[id(value)] = len(self.rows)
         self.functions.append(value)
         self.rows.append(None)
-        function, code = value.fn, _code(value)
+        function, code = _python(value), _code(value)
         cells = {}
         for name, cell in zip(code.co_freevars, function.__closure__ or ()):
             try:
@@ -142,7 +141,8 @@ class Describer:
             except ValueError:  # not set yet
                 continue
         defaults = {name: self.describe(default, depth + 1) for name, default in (function.__kwdefaults__ or {}).items()}
-        kind = "constexpr" if isinstance(value, ConstexprFunction) else "gluon" if value.is_gluon() else "triton"
+        kind = "python" if function is value else "constexpr" if isinstance(value, ConstexprFunction) else \
+            "gluon" if value.is_gluon() else "triton"
         self.rows[place] = {"kind": kind, "name": code.co_name, "line": code.co_firstlineno, "cells": cells,
                             "defaults": [self.describe(each, depth + 1) for each in function.__defaults__ or ()],
                             "kwdefaults": defaults, "noinline": getattr(value, "noinline", None) is True}
@@ -161,8 +161,16 @@ def _plain_number(value):
     return value
 
 
+def _python(value):
+    """Returns the function of Python under a function of the module, or None."""
+    if isinstance(value, (JITFunction, ConstexprFunction)):
+        return value.fn
+    plain = isinstance(value, types.FunctionType) and not getattr(value, "__triton_builtin__", False)
+    return value if plain else None
+
+
 def _code(value):
-    code = getattr(value.fn, "__code__", None)
+    code = getattr(_python(value), "__code__", None)
     return code if getattr(code, "co_filename", None) == FILE else None
 
 
@@ -234,7 +242,7 @@ class Builder:
         return {id(value): place for place, value in self._functions.items()}
 
     def functions(self):
-        return list(self._functions.values())
+        return [value for value in self._functions.values() if isinstance(value, JITFunction)]
 
     def _make_value(self, _, value):
         if value is None or type(value) in (bool, int, str):
@@ -288,14 +296,6 @@ class Builder:
             raise Unusable(f"{module}.{name}")
         return kind(**{field: self.build(value, depth) for field, value in fields})
 
-    def _make_python(self, _, name):
-        """A function of Python that is no kernel's: Triton refuses it by name."""
-        def function(*_, **__):
-            raise Touched(name)
-        function.__name__ = function.__qualname__ = str(name)[:NAME_BYTES]
-        function.__module__ = MODULE
-        return function
-
     def _make_opaque(self, _, said, builtin):
         return Opaque(str(said), self._log, builtin is True)
 
@@ -310,7 +310,7 @@ class Builder:
             function.__annotations__ = _annotations(self._nodes[(row["name"], row["line"])])
             self._functions[place] = value = _KINDS[row["kind"]](function)
             value._place, value._remote = place, self._call
-            if row["noinline"] is True and row["kind"] != "constexpr":
+            if row["noinline"] is True and isinstance(value, JITFunction):
                 value.noinline = True
             # After the function is known by its place, since its closure may name it.
             for name, cell in zip(code.co_freevars, function.__closure__ or ()):
@@ -334,6 +334,23 @@ class RemoteConstexprFunction(ConstexprFunction):
         return result if _semantic is None else tl.constexpr(result)
 
 
+class RemoteFunction:
+    """A function of the module's Python, which runs where the module was loaded. Triton calls one that is a constexpr."""
+    __module__ = MODULE
+
+    def __init__(self, function):
+        self.__name__, self.__qualname__ = function.__name__, function.__qualname__
+
+    def __call__(self, *args, **kwargs):
+        return self._remote(self._place, list(args), kwargs)
+
+    def __repr__(self):
+        return f"<function {self.__qualname__} at 0x0000000000>"
+
+    def __deepcopy__(self, _):
+        return self
+
+
 def _unwrap(value):
     return value.value if isinstance(value, tl.constexpr) else value
 
@@ -343,7 +360,7 @@ def _gluon(function):
     return gluon.jit(function)
 
 
-_KINDS = {"triton": triton.jit, "gluon": _gluon, "constexpr": RemoteConstexprFunction}
+_KINDS = {"triton": triton.jit, "gluon": _gluon, "constexpr": RemoteConstexprFunction, "python": RemoteFunction}
 
 
 def _collect(code, codes):
