@@ -285,5 +285,6 @@ def hub():
     """A Hub: `url`, `repositories` by name, and `received`, the requests as (method, path, bytes of the body). Tests may replace
     `on_upload`, `on_commit` and `on_committed`, which are called then."""
     with harness.serving(Handler, lock=threading.Lock(), repositories={}, private={}, received=[],
+                         handle_error=lambda *_: None,  # a client that was killed
                          on_upload=lambda oid: None, on_commit=lambda: None, on_committed=lambda: None) as server:
         yield server
