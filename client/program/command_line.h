@@ -103,7 +103,7 @@ void AddCoordinatorCommands(CommandLine& line);  // backups.cc: coordinator back
 
 // Adds backup, prune and restore to the group of a server (backups.cc).
 void AddBackupCommands(CommandLine& line, CLI::App* group, DataServer server);
-void AddHelpCommands(CommandLine& line);     // help.cc: help, completion
+void AddHelpCommands(CommandLine& line);  // help.cc: help, completion
 
 // Adds --trace, for commands that can write a job's timeline (crawl.cc).
 void AddTrace(CLI::App& command, std::string* file);
