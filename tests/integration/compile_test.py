@@ -277,7 +277,7 @@ class Compiled(unittest.TestCase):
         self.assertEqual(len(rows(self.folder / "hog", "ir.jsonl")), len(small))
         failure, = json.loads((self.folder / "hog/report.json").read_text())["failures"]
         self.assertEqual((failure["stage"], failure["path"], failure["code"]), ("compile", "hog.py", "ABORTED"))
-        self.assertIn("compiling hog ended its compiler", failure["message"])
+        self.assertIn("compiling hog crashed its compiler", failure["message"])
 
     def test_what_does_not_compile_is_rejected_where_the_job_requires_it(self):
         job = write_job(self.folder, "required", SOURCES, "toolchains: [triton-3.5.1], targets: [\"cuda:90\"]",
