@@ -57,7 +57,7 @@ absl::StatusOr<std::filesystem::path> FindPrograms() {
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) return ErrnoStatus(error.value(), "/proc/self/exe");
-  const std::filesystem::path folder = self.parent_path();
+  std::filesystem::path folder = self.parent_path();
   if (access((folder / "kernelmill-store").c_str(), X_OK) != 0) {
     return absl::FailedPreconditionError(absl::StrCat("the servers must lie beside ", self.string(),
                                                       "; there is no kernelmill-store"));
