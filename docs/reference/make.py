@@ -169,7 +169,6 @@ COMMAND = re.compile(r"^  (?P<name>[a-z]+) {2,}(?P<text>\S.*)$")
 # Defaults that depend on the machine.
 OF_THE_MACHINE = {"--workers": "the number of cores", "--compilers": "the number of cores", "--toolchains": "/var/lib/kernelmill/toolchains for root, else ~/.cache/kernelmill/toolchains"}
 LEFT_OUT = {"--help", "--version"}
-IN_PYTHON = {"publish"}  # docs/publish.md has its flags
 
 
 def help_of(*argv):
@@ -225,8 +224,6 @@ def commands_of(*words):
     """Yields (command, its flags, its description) of the client, those of `store` too."""
     _, commands = flags_of(help_of(BIN / "kernelmill", *words))
     for name, said in commands.items():
-        if name in IN_PYTHON:
-            continue
         flags, below = flags_of(help_of(BIN / "kernelmill", *words, name))
         if below:
             yield from commands_of(*words, name)
