@@ -32,7 +32,7 @@ import workload
 WORKERS = ("fetcher", "extractor", "extractor", "validator", "deduplicator")
 LEASE_TTL = 1.5
 DRAIN_SECONDS = 5
-DISK_MEGABYTES = 192
+DISK_MEGABYTES = 384  # a repair needs as much room as the database
 FAULTS_PER_JOB = 12
 START_SECONDS = 3
 FULL_SECONDS = 15  # how long after its disk has room again a process may still end because it had none
