@@ -162,7 +162,7 @@ class Objection:
     message: str
 
 
-CHECKS = ("empty", "gates", "failed", "license", "withdrawn")
+CHECKS = ("empty", "gates", "failed", "license", "opt_out", "withdrawn")
 
 
 def find_objections(dataset: Dataset, previous: Publication | None) -> list[Objection]:
@@ -171,12 +171,17 @@ def find_objections(dataset: Dataset, previous: Publication | None) -> list[Obje
     found = []
     if not report["kernels"]["kept"] and not report["training_files"]["kept"]:
         found.append(Objection("empty", "the dataset has neither a kernel nor a file"))
+    elif report["kernels"]["kept"] and "train" not in report["splits"]:
+        found.append(Objection("empty", "the split train has no kernels"))
     for name, gate in sorted(report["gates"].items()):
         if not gate["passed"]:
             found.append(Objection("gates", f"gate {name}: {gate['value']}, the bound is {gate['bound']}"))
     failed = [source["repository"] for source in report["sources"] if source["failed"]]
     if failed:
         found.append(Objection("failed", f"{_counted(len(failed), 'source')} failed: {_some(failed)}"))
+    missed = [str(one["asked"]) for one in report["unmatched"] if one["what"] == "opt_out"]
+    if missed:
+        found.append(Objection("opt_out", f"opt_out took nothing out by {_some(missed)}: is it spelled right?"))
     unknown = [name for name in report["licenses"] if "NOASSERTION" in name or name in ("", "NONE")]
     if unknown:
         found.append(Objection("license", f"kernels have no known licence: {_some(unknown)}"))

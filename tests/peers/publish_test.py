@@ -486,6 +486,14 @@ class WhatMustNotGoOut(unittest.TestCase):
         job = {"sources": [{"path": str(sources), "name": "unlicensed"}], "licenses": {"allow": ["*"]}}
         self.assertIn("no known licence: NOASSERTION", self.refused("unlicensed", job, "license"))
 
+    def test_an_opt_out_that_names_nothing(self):
+        job = {"sources": [self.demo], "opt_out": [{"repository": "linkedin/Liger-Kernl"}]}
+        self.assertIn("linkedin/Liger-Kernl", self.refused("misspelt", job, "opt_out"))
+
+    def test_a_dataset_without_train(self):
+        job = {"sources": [self.demo], "splits": {"validation_repositories": ["demo"]}}
+        self.assertIn("the split train has no kernels", self.refused("untrained", job, "empty"))
+
     def test_files_that_are_not_the_export_s(self):
         changed = self.home / "changed"
         shutil.copytree(datasets["first"], changed)
