@@ -277,6 +277,26 @@ absl::StatusOr<int> ListCoordinatorBackups(const ClusterAddress& cluster,
 absl::StatusOr<int> Restore(const std::string& backup_dir, const std::string& data_dir,
                             Console& console);
 
+// The commands that look into a dataset (look_commands.cc). INVALID_ARGUMENT: the folder has no
+// export.
+
+struct ShowOptions {
+  std::string dataset;
+  std::string what;     // an id, the beginning of one, or a name
+  bool source = false;  // print the source instead of the module
+};
+// Prints a kernel; of several that a name could mean a line each. NOT_FOUND: none has the id or the
+// name; the message has its fate in the ledger.
+absl::StatusOr<int> Show(const ShowOptions& options, Console& console);
+struct HeadOptions {
+  std::string dataset;
+  int64_t count = 10;
+};
+// Prints the first kernels, a line each.
+absl::StatusOr<int> Head(const HeadOptions& options, Console& console);
+// Counts the kernels of a dataset by language, kind, operation and so on.
+absl::StatusOr<int> Stats(const std::string& dataset, Console& console);
+
 // The commands that start and show a cluster (dev_command.cc).
 
 struct DevOptions {

@@ -126,6 +126,33 @@ void AddCatalog(CommandLine& line) {
   line.AddCommonFlags(*sub);
 }
 
+void AddLook(CommandLine& line) {
+  const auto show = std::make_shared<ShowOptions>();
+  CLI::App* sub = line.Add("show", "print a kernel of a dataset: its facts and its module",
+                           [show](Console& console) { return Show(*show, console); });
+  sub->add_option("DATASET", show->dataset, "the folder of the dataset")->required();
+  sub->add_option("KERNEL", show->what, "its id, four digits or more of it, or its name")
+      ->required();
+  sub->add_flag("--source", show->source, "print the source instead of the module");
+  line.AddCommonFlags(*sub);
+
+  const auto head = std::make_shared<HeadOptions>();
+  sub = line.Add("head", "list the first kernels of a dataset",
+                 [head](Console& console) { return Head(*head, console); });
+  sub->add_option("DATASET", head->dataset, "the folder of the dataset")->required();
+  sub->add_option("-n,--count", head->count, "the number of kernels")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  line.AddCommonFlags(*sub);
+
+  const auto stats = std::make_shared<std::string>();
+  sub =
+      line.Add("stats", "count the kernels of a dataset by language, operation, licence and so on",
+               [stats](Console& console) { return Stats(*stats, console); });
+  sub->add_option("DATASET", *stats, "the folder of the dataset")->required();
+  line.AddCommonFlags(*sub);
+}
+
 // Three modes that exclude each other: the dialogue, --list, and --accept or --reject.
 void AddReview(CommandLine& line) {
   const auto options = std::make_shared<ReviewOptions>();
@@ -212,6 +239,7 @@ void AddExportFlags(CLI::App& command, ExportTarget& target) {
 }
 
 void AddDatasetCommands(CommandLine& line) {
+  AddLook(line);
   AddCatalog(line);
   AddReview(line);
   AddEvaluate(line);

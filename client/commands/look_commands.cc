@@ -1,0 +1,199 @@
+// The commands that look into a dataset: `show` one kernel, the first ones (`head`), or counts
+// (`stats`). They read the folder of an export, one row at a time.
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "client/commands/commands.h"
+#include "client/console/exit_code.h"
+#include "client/console/format.h"
+#include "common/base/status.h"
+#include "common/text/safe_text.h"
+#include "common/words/enum_words.h"
+#include "dataset/rows/row_reader.h"
+#include "kernelmill/v1/rows.pb.h"
+
+namespace kernelmill::client {
+namespace {
+
+constexpr size_t kLeastIdDigits = 4;
+constexpr size_t kMostListed = 20;  // kernels that a name could mean
+constexpr size_t kValues = 12;      // of each count
+
+std::string Place(const v1::KernelRow& row) {
+  return absl::StrCat(OneLine(row.repository()), " ", PathText(row.path(), row), ":",
+                      row.first_line(), "-", row.last_line());
+}
+
+std::string HeadLine(const v1::KernelRow& row) {
+  return absl::StrFormat("%s  %-32s  %-7s %-14s %5d tokens  %.2f  %s\n", row.id().substr(0, 8),
+                         CutTo(OneLine(row.qualname()), 32), ToWord(row.dsl()),
+                         CutTo(OneLine(row.license().expression()), 14), row.tokens().cl100k_base(),
+                         row.quality().score(), Place(row));
+}
+
+std::string Fact(absl::string_view name, absl::string_view value) {
+  return value.empty() ? "" : absl::StrFormat("%-12s %s\n", name, value);
+}
+
+std::string Texts(const google::protobuf::RepeatedPtrField<std::string>& texts) {
+  return absl::StrJoin(texts, ", ", [](std::string* out, const std::string& text) {
+    absl::StrAppend(out, OneLine(text));
+  });
+}
+
+// Returns the facts of a kernel, a line each, and below them its module or source.
+std::string KernelText(const v1::KernelRow& row, bool source) {
+  const std::string launcher =
+      row.has_launcher()
+          ? absl::StrCat(OneLine(row.launcher().qualname()), " in ", OneLine(row.launcher().path()),
+                         ":", row.launcher().first_line())
+          : "";
+  const bool whole = !source && !row.module().empty();
+  return absl::StrCat(
+      Fact("kernel", OneLine(row.qualname())), Fact("id", row.id()), Fact("place", Place(row)),
+      Fact("commit", row.commit()), Fact("url", OneLine(row.url())),
+      Fact("language", ToWord(row.dsl())), Fact("kind", row.kind()), Fact("target", row.target()),
+      Fact("licence", absl::StrCat(OneLine(row.license().expression()), ", by ",
+                                   OneLine(row.license().evidence()))),
+      Fact("operations", Texts(row.tags())), Fact("features", Texts(row.features())),
+      Fact("launched by", launcher), Fact("split", row.split()),
+      Fact("score", absl::StrFormat("%.2f of 1", row.quality().score())), "\n",
+      whole ? "# The module: the kernel with its imports, constants and helpers.\n" : "",
+      SafeText(whole ? row.module() : row.source()));
+}
+
+// Counts values, and prints the most frequent ones.
+class Counts {
+ public:
+  void Add(const std::string& value) { ++counts_[value.empty() ? "none" : value]; }
+
+  std::string Text(absl::string_view title) const {
+    std::vector<std::pair<int64_t, std::string>> order;
+    for (const auto& [value, count] : counts_) order.emplace_back(-count, value);
+    std::sort(order.begin(), order.end());
+    std::string text = absl::StrCat(title, "\n");
+    for (size_t i = 0; i < std::min(kValues, order.size()); ++i) {
+      absl::StrAppendFormat(&text, "  %8d  %s\n", -order[i].first, OneLine(order[i].second));
+    }
+    if (order.size() > kValues) {
+      absl::StrAppend(&text, "            and ", order.size() - kValues, " more\n");
+    }
+    return text;
+  }
+
+  nlohmann::ordered_json Json() const {
+    nlohmann::ordered_json json = nlohmann::ordered_json::object();
+    for (const auto& [value, count] : counts_) json[OneLine(value)] = count;
+    return json;
+  }
+
+ private:
+  std::map<std::string, int64_t> counts_;
+};
+
+// Returns whether the kernel is the one that a person means: by the beginning of its id, or by its
+// name.
+bool IsMeant(const v1::KernelRow& row, const std::string& what) {
+  return (what.size() >= kLeastIdDigits && absl::StartsWith(row.id(), what)) ||
+         row.qualname() == what || row.name() == what;
+}
+
+// Explains what became of a kernel that is not in the dataset.
+absl::Status ExplainMissing(const std::string& dataset, const std::string& what) {
+  std::string fate;
+  const absl::Status read = dataset::ForEachRow<v1::LedgerRow>(
+      dataset, {}, [&](const v1::LedgerRow& row, const dataset::RowPlace&) {
+        const bool is_meant = (what.size() >= kLeastIdDigits && absl::StartsWith(row.id(), what)) ||
+                              row.qualname() == what;
+        if (is_meant && fate.empty()) {
+          fate = absl::StrCat("; the ledger has ", row.id(), ": ", row.fate(),
+                              row.reason().empty() ? "" : absl::StrCat(", ", row.reason()));
+        }
+        return absl::OkStatus();
+      });
+  return absl::NotFoundError(absl::StrCat(dataset, ": no kernel has the id or the name ",
+                                          OneLine(what), read.ok() ? fate : ""));
+}
+
+}  // namespace
+
+absl::StatusOr<int> Show(const ShowOptions& options, Console& console) {
+  std::vector<v1::KernelRow> found;
+  size_t count = 0;
+  RETURN_IF_ERROR(dataset::ForEachRow<v1::KernelRow>(
+      options.dataset, {}, [&](const v1::KernelRow& row, const dataset::RowPlace&) {
+        if (IsMeant(row, options.what) && ++count <= kMostListed) found.push_back(row);
+        return absl::OkStatus();
+      }));
+  if (found.empty()) return ExplainMissing(options.dataset, options.what);
+  if (count == 1) {
+    console.Result(console.json() ? MessageJson(found[0]) + "\n"
+                                  : KernelText(found[0], options.source));
+    return kDone;
+  }
+  for (const v1::KernelRow& row : found) {
+    console.Result(console.json() ? MessageJson(row) + "\n" : HeadLine(row));
+  }
+  console.Note(absl::StrCat(count, " kernels have this name or beginning of an id",
+                            count > found.size() ? ", the first are listed" : "",
+                            ": show one by more of its id"));
+  return kDone;
+}
+
+absl::StatusOr<int> Head(const HeadOptions& options, Console& console) {
+  int64_t shown = 0;
+  const absl::Status status = dataset::ForEachRow<v1::KernelRow>(
+      options.dataset, {}, [&](const v1::KernelRow& row, const dataset::RowPlace&) {
+        if (shown++ == options.count) return absl::CancelledError();
+        console.Result(console.json() ? MessageJson(row) + "\n" : HeadLine(row));
+        return absl::OkStatus();
+      });
+  if (!absl::IsCancelled(status)) RETURN_IF_ERROR(status);
+  return kDone;
+}
+
+absl::StatusOr<int> Stats(const std::string& folder, Console& console) {
+  Counts languages, kinds, targets, operations, licenses, splits, repositories;
+  int64_t kernels = 0, tokens = 0, self_contained = 0;
+  RETURN_IF_ERROR(dataset::ForEachRow<v1::KernelRow>(
+      folder, {}, [&](const v1::KernelRow& row, const dataset::RowPlace&) {
+        ++kernels;
+        tokens += row.module_tokens().cl100k_base();
+        self_contained += row.self_contained() ? 1 : 0;
+        languages.Add(ToWord(row.dsl()));
+        kinds.Add(row.kind());
+        targets.Add(row.target());
+        licenses.Add(row.license().expression());
+        splits.Add(row.split());
+        repositories.Add(row.repository());
+        for (const std::string& tag : row.tags()) operations.Add(tag);
+        return absl::OkStatus();
+      }));
+  const std::vector<std::pair<const char*, const Counts*>> all = {
+      {"languages", &languages},      {"kinds", &kinds},       {"targets", &targets},
+      {"operations", &operations},    {"licences", &licenses}, {"splits", &splits},
+      {"repositories", &repositories}};
+  if (console.json()) {
+    nlohmann::ordered_json json = {
+        {"kernels", kernels}, {"module_tokens", tokens}, {"self_contained", self_contained}};
+    for (const auto& [name, counts] : all) json[name] = counts->Json();
+    console.Result(JsonLine(json));
+    return kDone;
+  }
+  console.Result(absl::StrCat("kernels         ", kernels, "\nself-contained  ", self_contained,
+                              "\nmodule tokens   ", tokens, " (cl100k_base)\n"));
+  for (const auto& [name, counts] : all) console.Result(counts->Text(name));
+  return kDone;
+}
+
+}  // namespace kernelmill::client
