@@ -79,8 +79,9 @@ absl::Status CheckReplaces(const FinishedJobResult& job, const ExportTarget& tar
           ? "run the same command with another --out"
           : absl::StrCat("run `kernelmill export ", job.status.job(), " --out OTHER_FOLDER`");
   return absl::AbortedError(absl::StrCat(
-      target.out_dir, " was not replaced: inputs failed, and it would lose ", lost.kernels,
-      " kernels or whole files of ", SourceList(lost.sources), "; ", elsewhere,
+      target.out_dir, " was not replaced: ",
+      lost.new_is_empty ? "the new dataset is empty" : "inputs failed", ", and it would lose ",
+      lost.kernels, " kernels or whole files of ", SourceList(lost.sources), "; ", elsewhere,
       " to write the new dataset there, or add --allow-failed to replace this one"));
 }
 

@@ -1,6 +1,6 @@
-// The guard of an earlier export: a crawl in which a source could not be fetched must not silently
-// replace a dataset that has the source's kernels. kept_output.h has the rules. The earlier state
-// comes from report.json in the folder, the new state from the job's failures.
+// The guard of an earlier export: a crawl in which a source could not be fetched, or that kept
+// nothing, must not silently replace a dataset that has kernels. kept_output.h has the rules. The
+// earlier state comes from report.json in the folder, the new state from the job's failures.
 
 #include "client/commands/kept_output.h"
 
@@ -72,7 +72,9 @@ absl::StatusOr<LostKernels> FindLostKernels(const std::string& out_dir,
   LostKernels lost;
   const FailedSources failed = FindFailedSources(job.failures);
   // The usual case: a source that has fewer kernels now, without any failure, has really changed.
-  if (!failed.any_input_failed) return lost;
+  // An empty dataset is a mistake rather than a change: a glob, a job of another name.
+  const bool empty = IsEmpty(job.status);
+  if (!failed.any_input_failed && !empty) return lost;
   const absl::StatusOr<std::string> text =
       ReadFile(absl::StrCat(out_dir, "/", dataset::kReportFile), kMaxReportBytes);
   // The folder has no export yet.
@@ -84,7 +86,7 @@ absl::StatusOr<LostKernels> FindLostKernels(const std::string& out_dir,
   }
   std::set<std::string> known;
   for (const v1::Source& source : job.lock.sources()) known.insert(ToUtf8(job::SourceName(source)));
-  const bool empty = IsEmpty(job.status);
+  lost.new_is_empty = empty;
   for (const Json& source : report["sources"]) {
     if (!source.is_object() || !source.contains("repository")) continue;
     if (!source["repository"].is_string()) continue;

@@ -18,18 +18,20 @@ struct FinishedJobResult {
   std::vector<v1::Failure> failures;  // all of them
 };
 
-// The kernels of an earlier dataset that a new one would lose because sources failed.
+// The kernels of an earlier dataset that a new one would lose because sources failed, or because it
+// is empty.
 struct LostKernels {
   int64_t kernels = 0;  // kept kernels and whole files; 0: nothing would be lost
   // The sources that they came from, as the earlier report names them.
   std::vector<std::string> sources;
+  bool new_is_empty = false;
 };
 
 // Compares the export in `out_dir` with the job's dataset. An earlier source is lost if
 //   - it kept something, and the job's source of the same name failed; or
 //   - it kept something, the job has no source of its name, and a search of the job failed: that
 //     search may have found it; or
-//   - it kept something, an input of the job failed, and the job's dataset is empty.
+//   - it kept something, and the job's dataset is empty.
 // Nothing is lost if `out_dir` holds no export. Fails only if the export's report cannot be read.
 absl::StatusOr<LostKernels> FindLostKernels(const std::string& out_dir,
                                             const FinishedJobResult& job);

@@ -49,9 +49,16 @@ class KeptOutputTest : public ::testing::Test {
 };
 
 TEST_F(KeptOutputTest, WithoutFailuresNothingIsLost) {
-  SetKept(0);
   EXPECT_EQ(Find().kernels, 0);
   AddFailure("", "manifest", "gates.min_kept");
+  EXPECT_EQ(Find().kernels, 0);
+}
+
+TEST_F(KeptOutputTest, AnEmptyDatasetReplacesNone) {
+  SetKept(0);
+  EXPECT_EQ(Find().kernels, 10);
+  EXPECT_TRUE(Find().new_is_empty);
+  WriteReport(R"({"generator": "kernelmill", "sources": []})");
   EXPECT_EQ(Find().kernels, 0);
 }
 
