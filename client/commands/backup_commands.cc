@@ -80,9 +80,10 @@ absl::StatusOr<int> ListCoordinatorBackups(const ClusterAddress& cluster,
   return kDone;
 }
 
-absl::StatusOr<int> Restore(const std::string& backup_dir, const std::string& data_dir,
-                            Console& console) {
-  RETURN_IF_ERROR(Annotate(RestoreBackup(backup_dir, data_dir), "restore"));
+absl::StatusOr<int> Restore(DataServer server, const std::string& backup_dir,
+                            const std::string& data_dir, Console& console) {
+  const char* const kind = server == DataServer::kStore ? kStoreDatabase : kCoordinatorDatabase;
+  RETURN_IF_ERROR(Annotate(RestoreBackup(kind, backup_dir, data_dir), "restore"));
   console.Result(console.json() ? JsonLine({{"restored", data_dir}, {"from", backup_dir}})
                                 : absl::StrCat(data_dir, "  restored from ", backup_dir, "\n"));
   return kDone;

@@ -274,8 +274,8 @@ absl::StatusOr<int> ListCoordinatorBackups(const ClusterAddress& cluster,
                                            rpc::TerminationSignal& signal, Console& console);
 // Makes a server's data folder from a backup's folder. Both are on this machine, and no server may
 // use the data folder.
-absl::StatusOr<int> Restore(const std::string& backup_dir, const std::string& data_dir,
-                            Console& console);
+absl::StatusOr<int> Restore(DataServer server, const std::string& backup_dir,
+                            const std::string& data_dir, Console& console);
 
 // The commands that look into a dataset (look_commands.cc). INVALID_ARGUMENT: the folder has no
 // export.

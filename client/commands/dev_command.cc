@@ -31,6 +31,7 @@ namespace {
 constexpr absl::Duration kStopWithin = absl::Seconds(15);
 constexpr absl::Duration kLook = absl::Milliseconds(200);
 constexpr int kMetricsOffset = 1000;  // from a server's port to its metrics
+constexpr int kUsualPort = 7070;      // of a coordinator, as clients call it
 
 // In the order of their starts. The ports are those of docs/cluster.md, counted from the first.
 struct Role {
@@ -96,6 +97,10 @@ ServerGroup::Program MakeProgram(const Role& role, const DevOptions& options,
 }
 
 absl::Status StartServers(const DevOptions& options, ServerGroup& group, Console& console) {
+  if (options.page_port != 0 && IsListening(options.page_port)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "port ", options.page_port, " of the page is in use; --page-port chooses another"));
+  }
   ASSIGN_OR_RETURN(const std::filesystem::path programs, FindPrograms());
   std::vector<Role> roles(std::begin(kRoles), std::end(kRoles));
   if (options.compiler) roles.push_back(kCompiler);
@@ -144,11 +149,14 @@ absl::StatusOr<int> Dev(const DevOptions& options, rpc::TerminationSignal& signa
       NewPageClient({.coordinator = Local(options.first_port)});
   ASSIGN_OR_RETURN(const std::unique_ptr<JobsPage> page,
                    JobsPage::Start(Local(options.page_port), *jobs));
-  console.Note(
-      absl::StrCat("\nThe cluster runs. Its jobs: http://", Local(page->port()),
-                   "/\nIn another terminal: kernelmill submit my-kernels.yaml --wait --out "
-                   "my-dataset\nCtrl-C stops it; what it made stays in ",
-                   options.data_dir));
+  const std::string addresses = options.first_port == kUsualPort
+                                    ? ""
+                                    : absl::StrCat(" --coordinator ", Local(options.first_port),
+                                                   " --store ", Local(options.first_port + 1));
+  console.Note(absl::StrCat("\nThe cluster runs. Its jobs: http://", Local(page->port()),
+                            "/\nIn another terminal: kernelmill submit my-kernels.yaml --wait ",
+                            "--out my-dataset", addresses,
+                            "\nCtrl-C stops it; what it made stays in ", options.data_dir));
   while (!signal.WaitFor(kLook)) group.StartEnded();
   console.Note("stopping");
   jobs->Interrupt();

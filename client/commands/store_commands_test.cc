@@ -129,7 +129,7 @@ TEST_F(StoreCommandsTest, WhatTheStoreRefusesIsAWrongRequest) {
 
 TEST_F(StoreCommandsTest, RestoreNamesWhatIsNoBackup) {
   const auto code = Run(false, [this](Console& console) {
-    return Restore(dir_.path() + "/none", dir_.path() + "/data", console);
+    return Restore(DataServer::kStore, dir_.path() + "/none", dir_.path() + "/data", console);
   });
   EXPECT_THAT(code, StatusIs(absl::StatusCode::kNotFound));
   EXPECT_EQ(ToExitCode(code.status()), kRequestWrong);

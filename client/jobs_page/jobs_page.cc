@@ -188,7 +188,8 @@ absl::StatusOr<std::unique_ptr<JobsPage>> JobsPage::Start(const std::string& add
   try {
     return std::unique_ptr<JobsPage>(new JobsPage(std::make_unique<Http>(address, jobs)));
   } catch (const std::exception& error) {  // civetweb throws if bind fails
-    return absl::UnavailableError(absl::StrCat("the page on ", address, ": ", error.what()));
+    return absl::FailedPreconditionError(
+        absl::StrCat("cannot listen on ", address, ": wrong, or in use (", error.what(), ")"));
   }
 }
 

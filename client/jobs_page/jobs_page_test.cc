@@ -136,7 +136,7 @@ TEST(JobsPage, AnAddressInUseIsAnError) {
   OneJob jobs;
   const auto first = JobsPage::Start("127.0.0.1:0", jobs);
   EXPECT_THAT(JobsPage::Start(absl::StrCat("127.0.0.1:", (*first)->port()), jobs).status(),
-              StatusIs(absl::StatusCode::kUnavailable));
+              StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
 }  // namespace

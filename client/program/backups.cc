@@ -53,7 +53,7 @@ void AddPrune(CommandLine& line, CLI::App* group, DataServer server) {
 }
 
 // No address: the server must be stopped.
-void AddRestore(CommandLine& line, CLI::App* group) {
+void AddRestore(CommandLine& line, CLI::App* group, DataServer server) {
   struct Options {
     std::string backup_dir;
     std::string data_dir;
@@ -63,8 +63,8 @@ void AddRestore(CommandLine& line, CLI::App* group) {
   CLI::App* sub = line.AddTo(
       group, "restore",
       absl::StrCat("make a ", name, "'s data folder from a backup, on this machine").c_str(),
-      [options](Console& console) {
-        return Restore(options->backup_dir, options->data_dir, console);
+      [options, server](Console& console) {
+        return Restore(server, options->backup_dir, options->data_dir, console);
       });
   line.AddCommonFlags(*sub);
   sub->add_option("--from", options->backup_dir, "the backup's folder")->required();
@@ -78,7 +78,7 @@ void AddRestore(CommandLine& line, CLI::App* group) {
 void AddBackupCommands(CommandLine& line, CLI::App* group, DataServer server) {
   AddBackup(line, group, server);
   AddPrune(line, group, server);
-  AddRestore(line, group);
+  AddRestore(line, group, server);
 }
 
 void AddCoordinatorCommands(CommandLine& line) {

@@ -17,8 +17,9 @@ void AddDev(CommandLine& line) {
       [&line, options](Console& console) { return Dev(*options, line.signal(), console); });
   sub->add_option("--data", options->data_dir, "folder of the store, the jobs and the logs")
       ->capture_default_str();
-  sub->add_option("--first-port", options->first_port,
-                  "port of the coordinator; the store has the next one, and so on")
+  sub->add_option(
+         "--first-port", options->first_port,
+         "port of the coordinator; the store has the next one, and so on, and metrics 1000 more")
       ->check(CLI::Range(1024, 64'000))
       ->capture_default_str();
   sub->add_option("--page-port", options->page_port, "port of the page of jobs")

@@ -61,6 +61,16 @@ absl::Status MoveUp(const fs::path& from, const fs::path& to) {
   return absl::OkStatus();
 }
 
+// Refuses a backup of another kind, since its files would be lost or misread. A folder without a
+// backup is of any kind.
+absl::Status CheckKind(const std::string& kind, const std::string& dir) {
+  const absl::StatusOr<BackupState> state = ReadBackup(dir);
+  if (!state.ok() || state->kind == kind) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(dir, " has a backup of a ", state->kind,
+                                                    ", not of a ", kind,
+                                                    ": each server needs a folder of its own"));
+}
+
 absl::Status CheckEmpty(const std::string& dir) {
   RETURN_IF_ERROR(CreatePrivateFolder(dir));
   std::error_code error;
@@ -98,10 +108,11 @@ absl::Status Restore(const std::string& backup_dir, const std::string& data_dir)
 
 // Writes a backup while the server runs. The backup before it is deleted only when the new one is
 // complete. `stop` is looked at after each piece of progress.
-absl::StatusOr<int64_t> BackUp(rocksdb::DB* db, const std::string& backup_dir,
-                               const std::atomic<bool>& stop) {
+absl::StatusOr<int64_t> BackUp(rocksdb::DB* db, const std::string& kind,
+                               const std::string& backup_dir, const std::atomic<bool>& stop) {
   if (stop) return absl::CancelledError("the server is shutting down");
   std::error_code error;
+  if (fs::exists(backup_dir, error)) RETURN_IF_ERROR(CheckKind(kind, backup_dir));
   fs::create_directories(backup_dir, error);
   if (error) return ErrnoStatus(error.value(), backup_dir);
   const std::shared_ptr<rocksdb::Logger> log = NewProcessLogger();
@@ -119,7 +130,7 @@ absl::StatusOr<int64_t> BackUp(rocksdb::DB* db, const std::string& backup_dir,
     if (stop) engine->StopBackup();
   };
   rocksdb::BackupID id = 0;
-  const rocksdb::Status created = engine->CreateNewBackup(options, db, &id);
+  const rocksdb::Status created = engine->CreateNewBackupWithMetadata(options, db, kind, &id);
   if (!created.ok() && stop) return absl::CancelledError("the server is shutting down");
   RETURN_IF_ERROR(FromRocksStatus(created, backup_dir));
   RETURN_IF_ERROR(FromRocksStatus(engine->PurgeOldBackups(1), backup_dir));
@@ -135,17 +146,21 @@ absl::StatusOr<BackupState> ReadBackup(const std::string& backup_dir) {
   std::vector<rocksdb::BackupInfo> backups;
   engine->GetBackupInfo(&backups);
   if (backups.empty()) return absl::NotFoundError(absl::StrCat(backup_dir, ": no backup"));
+  const std::string& kind = backups.back().app_metadata;
   return BackupState{.bytes = static_cast<int64_t>(backups.back().size),
-                     .made_unix_ms = backups.back().timestamp * 1000};
+                     .made_unix_ms = backups.back().timestamp * 1000,
+                     .kind = kind.empty() ? kStoreDatabase : kind};
 }
 
 // Restores into an empty or new folder. If the restore fails, the folder is empty again.
-absl::Status RestoreBackup(const std::string& backup_dir, const std::string& data_dir) {
+absl::Status RestoreBackup(const std::string& kind, const std::string& backup_dir,
+                           const std::string& data_dir) {
   std::error_code error;
   // BackupEngine::Open would create the folder.
   if (!fs::is_directory(backup_dir, error)) {
     return absl::NotFoundError(absl::StrCat(backup_dir, ": no such folder"));
   }
+  RETURN_IF_ERROR(CheckKind(kind, backup_dir));
   RETURN_IF_ERROR(CheckEmpty(data_dir));
   absl::Status restored = Restore(backup_dir, data_dir);
   if (restored.ok()) return restored;

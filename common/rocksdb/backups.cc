@@ -89,7 +89,9 @@ absl::StatusOr<std::vector<BackupEntry>> Backups::List() {
     std::error_code gone;
     if (!CheckName(name).ok() || !entry.is_directory(gone)) continue;
     // A folder without a complete backup takes room too, so it counts.
-    const BackupState state = ReadBackup(entry.path().string()).value_or(BackupState());
+    const BackupState state =
+        ReadBackup(entry.path().string()).value_or(BackupState{.kind = kind_});
+    if (state.kind != kind_) continue;
     backups.push_back({.name = name, .bytes = state.bytes, .made_unix_ms = state.made_unix_ms});
   }
   if (error) return ErrnoStatus(error.value(), options_.dir);

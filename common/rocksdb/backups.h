@@ -35,8 +35,9 @@ class Backups {
  public:
   // Writes a backup of the database into a folder, or updates the one there, and returns its size.
   using Writer = std::function<absl::StatusOr<int64_t>(const std::string& dir)>;
-  Backups(const BackupOptions& options, Writer write)
-      : options_(options), write_(std::move(write)) {}
+  // `kind`: of the database (backup.h). Backups of another kind in the folder are left alone.
+  Backups(const BackupOptions& options, std::string kind, Writer write)
+      : options_(options), kind_(std::move(kind)), write_(std::move(write)) {}
 
   struct Made {
     std::string path;
@@ -47,7 +48,7 @@ class Backups {
   // disk is full. After an error no new backup exists, and an existing one is unchanged.
   absl::StatusOr<Made> Make(const std::string& name);
 
-  // Returns the backups, the newest first; empty if no folder is set.
+  // Returns the backups of this kind, the newest first; empty if no folder is set.
   absl::StatusOr<std::vector<BackupEntry>> List();
 
   // Deletes the oldest backups until at most `keep` are left (0: no limit), and all older than
@@ -61,6 +62,7 @@ class Backups {
   std::string GetPath(const std::string& name) const { return options_.dir + "/" + name; }
 
   const BackupOptions options_;
+  const std::string kind_;
   const Writer write_;
   absl::Mutex making_;  // held while a backup is made or deleted
 };

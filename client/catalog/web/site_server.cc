@@ -33,7 +33,8 @@ absl::StatusOr<std::unique_ptr<SiteServer>> SiteServer::Start(const std::string&
   try {
     return std::unique_ptr<SiteServer>(new SiteServer(std::make_unique<Http>(address, folder)));
   } catch (const std::exception& error) {  // civetweb throws if bind fails
-    return absl::UnavailableError(absl::StrCat("the site on ", address, ": ", error.what()));
+    return absl::FailedPreconditionError(
+        absl::StrCat("cannot listen on ", address, ": wrong, or in use (", error.what(), ")"));
   }
 }
 

@@ -11,7 +11,7 @@ namespace kernelmill::client {
 // Serves the files of a folder over HTTP, on threads of its own.
 class SiteServer {
  public:
-  // `address` is host:port; port 0 picks one. UNAVAILABLE: the address cannot be bound.
+  // `address` is host:port; port 0 picks one. FAILED_PRECONDITION: the address cannot be bound.
   static absl::StatusOr<std::unique_ptr<SiteServer>> Start(const std::string& address,
                                                            const std::string& folder);
   ~SiteServer();

@@ -7,6 +7,7 @@
 #include "absl/time/clock.h"
 #include "common/base/notifier.h"
 #include "common/base/status.h"
+#include "common/rocksdb/backup.h"
 #include "common/rpc/server.h"
 #include "services/coordinator/adapters/rocksdb/rocksdb_state_store.h"
 #include "services/coordinator/adapters/store/store_retainer.h"
@@ -141,10 +142,10 @@ absl::StatusOr<std::unique_ptr<CoordinatorServer>> CoordinatorServer::Open(const
   ASSIGN_OR_RETURN(parts->scheduler, Scheduler::Open(scheduling, *parts->store, parts->clock));
   parts->work = std::make_unique<WorkService>(*parts->scheduler, options.limits, options.grants);
   parts->crawl = std::make_unique<CrawlService>(*parts->scheduler, options.limits);
-  parts->backups =
-      std::make_unique<Backups>(options.backups, [raw = parts.get()](const std::string& dir) {
-        return raw->store->BackUp(dir, raw->draining);
-      });
+  parts->backups = std::make_unique<Backups>(options.backups, kCoordinatorDatabase,
+                                             [raw = parts.get()](const std::string& dir) {
+                                               return raw->store->BackUp(dir, raw->draining);
+                                             });
   parts->operation = std::make_unique<CoordinatorService>(*parts->backups);
   RETURN_IF_ERROR(parts->StartRetention(options));
   Parts* const raw = parts.get();

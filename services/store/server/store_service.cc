@@ -11,6 +11,7 @@
 #include "absl/time/time.h"
 #include "common/access/authorizer.h"
 #include "common/base/status.h"
+#include "common/rocksdb/backup.h"
 #include "common/rocksdb/backups.h"
 #include "kernelmill/v1/store.grpc.pb.h"
 #include "services/store/core/blob_id.h"
@@ -40,9 +41,9 @@ class StoreService final : public v1::Store::Service {
  public:
   explicit StoreService(const StoreServiceParts& parts)
       : parts_(parts),
-        backups_(parts.backups, [disk = &parts.store->lru().disk()](const auto& dir) {
-          return disk->BackUp(dir);
-        }) {}
+        backups_(
+            parts.backups, kStoreDatabase,
+            [disk = &parts.store->lru().disk()](const auto& dir) { return disk->BackUp(dir); }) {}
 
   grpc::Status Hold(grpc::ServerContext* context, const v1::HoldRequest* request,
                     v1::HoldResponse* response) override {

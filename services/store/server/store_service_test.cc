@@ -166,7 +166,7 @@ TEST_F(StoreServiceTest, ABackupOfARunningStoreRestores) {
   EXPECT_GT(backup.bytes(), 0);
   ASSERT_EQ(Put("later"), kOk);
   const std::string restored = dir_.path() + "/restored";
-  ASSERT_TRUE(RestoreBackup(backup.path(), restored).ok());
+  ASSERT_TRUE(RestoreBackup(kStoreDatabase, backup.path(), restored).ok());
   const auto copy = StoreServer::Open({.data_dir = restored});
   EXPECT_TRUE(copy.ok()) << copy.status();
 }

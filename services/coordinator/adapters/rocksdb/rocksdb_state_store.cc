@@ -109,7 +109,7 @@ absl::StatusOr<std::string> RocksDbStateStore::OwnerName() { return Read(kOwnerK
 
 absl::StatusOr<int64_t> RocksDbStateStore::BackUp(const std::string& dir,
                                                   const std::atomic<bool>& stop) {
-  return kernelmill::BackUp(db_.get(), dir, stop);
+  return kernelmill::BackUp(db_.get(), kCoordinatorDatabase, dir, stop);
 }
 
 absl::StatusOr<uint32_t> RocksDbStateStore::LastSequence() {

@@ -273,7 +273,7 @@ TEST_F(RocksDbStateStoreTest, TheOwnersNameIsMadeOnceAndInABackup) {
   const std::string backup = dir_->path() + "/backup", restored = dir_->path() + "/restored";
   const std::atomic<bool> stop(false);
   ASSERT_THAT(store_->BackUp(backup, stop), IsOk());
-  ASSERT_THAT(RestoreBackup(backup, restored), IsOk());
+  ASSERT_THAT(RestoreBackup(kCoordinatorDatabase, backup, restored), IsOk());
   EXPECT_EQ(*(*RocksDbStateStore::Open(restored))->OwnerName(), name);
   std::filesystem::create_directory(restored + "/restoring");  // as a killed restore leaves it
   EXPECT_THAT(RocksDbStateStore::Open(restored).status(),

@@ -189,7 +189,7 @@ absl::StatusOr<bool> RocksDbDisk::HasDamage() {
 }
 
 absl::StatusOr<int64_t> RocksDbDisk::BackUp(const std::string& dir) {
-  return kernelmill::BackUp(&database_->db(), dir, stop_);
+  return kernelmill::BackUp(&database_->db(), kStoreDatabase, dir, stop_);
 }
 
 // One open database and the ports on it.
