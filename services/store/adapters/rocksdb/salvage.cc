@@ -614,11 +614,26 @@ absl::Status LinkFiles(const fs::path& dir, const fs::path& links) {
   return absl::OkStatus();
 }
 
+// Returns the size of the folder's own files.
+int64_t CountBytes(const fs::path& dir) {
+  int64_t bytes = 0;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(dir, error)) {
+    std::error_code gone;
+    const auto size = entry.is_regular_file(gone) ? entry.file_size(gone) : 0;
+    if (!gone) bytes += static_cast<int64_t>(size);
+  }
+  return bytes;
+}
+
 absl::Status MakeNewDatabase(const fs::path& dir, const fs::path& work, RepairReport& report) {
   const fs::path links = work / kReading;
   RETURN_IF_ERROR(LinkFiles(dir, links));
   RETURN_IF_ERROR(MendCurrent(links, &report.damage));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Storage> storage, OpenRocksDbStorage(work.string()));
+  // The limit makes buffers and the log small: the disk has little room beside both databases.
+  const RocksDbOptions options = {.limit_bytes = std::max<int64_t>(1, CountBytes(dir))};
+  ASSIGN_OR_RETURN(const std::unique_ptr<Storage> storage,
+                   OpenRocksDbStorage(work.string(), options));
   return Salvager(dir.string(), links.string(), *storage, report).Run();
 }
 
