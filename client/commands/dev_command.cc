@@ -76,7 +76,8 @@ ServerGroup::Program MakeProgram(const Role& role, const DevOptions& options,
   const bool keeps = role.port <= 1;  // the coordinator and the store
   if (keeps) {
     program.argv.insert(program.argv.end(),
-                        {"--data", absl::StrCat(options.data_dir, "/", role.name)});
+                        {"--data", absl::StrCat(options.data_dir, "/", role.name), "--backups",
+                         absl::StrCat(options.data_dir, "/backups/", role.name)});
   } else {
     program.argv.insert(program.argv.end(), {"--coordinator", Local(options.first_port), "--slots",
                                              absl::StrCat(options.slots)});

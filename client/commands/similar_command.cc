@@ -233,6 +233,7 @@ std::string ResultText(const std::string& file, const v1::Kernel& kernel,
       absl::StrCat(OneLine(file), Lines(kernel.first_line(), kernel.last_line()), "  ",
                    kernel.qualname().empty() ? "the whole text" : OneLine(kernel.qualname()), "\n");
   for (const v1::SimilarKernel& match : result.kernels()) text += MatchText(match);
+  if (result.kernels().empty()) text += "  nothing is similar enough (--threshold)\n";
   return text;
 }
 
@@ -250,9 +251,13 @@ absl::StatusOr<int> Similar(const ClusterAddress& address, const SimilarOptions&
                    EmbeddedServices::Start(&opened->cluster().store()));
   ASSIGN_OR_RETURN(const v1::KernelShard kernels, Extract(options.file, text, *services));
   const absl::StatusOr<v1::SimilarResponse> found = Search(options, dataset, kernels, *services);
-  if (!found.ok()) {
-    return WithRetryHint(found.status(), options.job);
+  // A folder that another crawl used has none of the dataset's blobs.
+  if (absl::IsNotFound(found.status()) && opened->cluster().is_embedded()) {
+    return Annotate(found.status(), absl::StrCat(options.data_dir,
+                                                 " lacks the dataset: set --data to that of its "
+                                                 "crawl, or crawl again"));
   }
+  if (!found.ok()) return WithRetryHint(found.status(), options.job);
   const v1::SimilarResponse& response = *found;
   for (int i = 0; i < kernels.kernels_size(); ++i) {
     const v1::Kernel& kernel = kernels.kernels(i);

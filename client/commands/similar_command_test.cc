@@ -91,6 +91,13 @@ TEST_F(SimilarCommandTest, ListsWhatIsAlikeWithItsPlaceLicenceAndFate) {
   EXPECT_EQ(match["fate"], "kept");
 }
 
+TEST_F(SimilarCommandTest, ThatNothingIsAlikeIsSaid) {
+  Write("query.py",
+        "import triton\n\n\n@triton.jit\ndef other(a, b, c):\n    return a * b - c / a + b\n");
+  ASSERT_EQ(RunSimilar(false).value(), kDone) << err_;
+  EXPECT_THAT(out_, HasSubstr("  nothing is similar enough (--threshold)\n"));
+}
+
 TEST_F(SimilarCommandTest, ATextWithoutKernelsIsComparedAsAWhole) {
   std::string text = kKernel;
   Write("query.py", text.substr(text.find("def ")));
@@ -127,7 +134,9 @@ TEST_F(SimilarCommandTest, WhatIsNotThereIsAWrongRequest) {
   EXPECT_THAT(RunSimilar(false), StatusIs(absl::StatusCode::kNotFound));
   options_.job.clear();
   options_.dataset = absl::StrCat(std::string(64, 'a'), "/12");
-  EXPECT_THAT(RunSimilar(false), StatusIs(absl::StatusCode::kNotFound));
+  const absl::Status elsewhere = RunSimilar(false).status();
+  EXPECT_THAT(elsewhere, StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(std::string(elsewhere.message()), HasSubstr("set --data to that of its crawl"));
   options_.dataset = "a";
   EXPECT_THAT(RunSimilar(false), StatusIs(absl::StatusCode::kInvalidArgument));
   options_.dataset.clear();
