@@ -142,6 +142,23 @@ absl::Status SpellOutGithubNames(const std::string& file, v1::JobSpec* spec) {
   return absl::OkStatus();
 }
 
+// Refuses github.com/owner/name, which is a folder to git: its URL is meant.
+absl::Status RefuseHostsWithoutScheme(const std::string& file, const v1::JobSpec& spec) {
+  const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+  for (int i = 0; i < spec.sources_size(); ++i) {
+    const std::string& git = spec.sources(i).git();
+    const absl::string_view host = absl::string_view(git).substr(0, git.find('/'));
+    std::error_code error;
+    if (!IsPathForGit(git) || host.size() == git.size() || host.empty() || host[0] == '.' ||
+        !absl::StrContains(host, '.') || std::filesystem::exists(folder / git, error)) {
+      continue;
+    }
+    return FieldError(absl::StrCat("sources[", i, "].git"),
+                      absl::StrCat("there is no such folder; did you mean https://", git, "?"));
+  }
+  return absl::OkStatus();
+}
+
 // Returns the error of a check, which begins with the field's key, with the file and line of that
 // field.
 absl::Status Placed(const absl::Status& checked, const JobFile& file) {
@@ -176,6 +193,7 @@ absl::StatusOr<v1::JobSpec> ParseJobFile(absl::string_view text, const std::stri
   v1::JobSpec spec;
   RETURN_IF_ERROR(ReadYamlMessage(root, path, &spec, &file.lines));
   RETURN_IF_ERROR(Placed(SpellOutGithubNames(path, &spec), file));
+  RETURN_IF_ERROR(Placed(RefuseHostsWithoutScheme(path, spec), file));
   RETURN_IF_ERROR(Placed(CheckWrittenSpec(spec), file));
   RETURN_IF_ERROR(ExpandLists(file, &spec));
   RETURN_IF_ERROR(ExpandEntries(file, "pairs", ReadPairList, spec.mutable_pairs()));

@@ -244,6 +244,18 @@ TEST(JobFile, OwnerAndNameThatAreAFolderAreRefused) {
                 "repository at GitHub; write ./owner/name or https://github.com/owner/name"));
 }
 
+TEST(JobFile, AHostWithoutASchemeIsNoFolder) {
+  const TempDir folder = *TempDir::Create();
+  const std::string text = "name: a\nsources:\n- git: github.com/owner/name\n";
+  const auto spec = ParseJobFile(text, folder.path() + "/job.yaml");
+  ASSERT_THAT(spec, StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(std::string(spec.status().message()),
+              HasSubstr("job.yaml:3: sources[0].git: there is no such folder; did you mean "
+                        "https://github.com/owner/name?"));
+  std::filesystem::create_directories(folder.path() + "/github.com/owner/name");
+  EXPECT_THAT(ParseJobFile(text, folder.path() + "/job.yaml"), IsOk());
+}
+
 TEST(JobFile, TheTildeIsTheHomeFolder) {
   const TempDir home = *TempDir::Create();
   const std::string before = std::getenv("HOME") == nullptr ? "" : std::getenv("HOME");
