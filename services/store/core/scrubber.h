@@ -18,7 +18,9 @@ namespace kernelmill::store {
 class Scrubber {
  public:
   struct Options {
-    absl::Duration interval = absl::Seconds(1);  // between looks for newly found damage
+    // Between looks for newly found damage. Jobs begin again only some ten times, and each run may
+    // meet another damaged blob until all are known.
+    absl::Duration interval = absl::Milliseconds(50);
   };
 
   // `store` must outlive this.
