@@ -32,7 +32,8 @@ import workload
 WORKERS = ("fetcher", "extractor", "extractor", "validator", "deduplicator")
 LEASE_TTL = 1.5
 DRAIN_SECONDS = 5
-DISK_MEGABYTES = 384  # a repair needs as much room as the database
+DISK_MEGABYTES = 384
+LIMIT_MEGABYTES = 96  # a repair needs as much room as the store takes
 FAULTS_PER_JOB = 12
 START_SECONDS = 3
 FULL_SECONDS = 15  # how long after its disk has room again a process may still end because it had none
@@ -70,6 +71,8 @@ class Loop:
         self.lives = {}  # node: how much of its log is from earlier lives
         self.cluster = stack.enter_context(
             clusters.ChaosCluster(self.folder / "cluster", LEASE_TTL, self.shim, self.network.place))
+        # Jobs follow each other for hours: without a limit a repair would have no room in the end.
+        self.cluster.store.flags += ["--limit-bytes", str(LIMIT_MEGABYTES << 20)]
         for role in WORKERS:
             self.cluster.add_worker(role)
         # Workers of both releases side by side; each gets tasks while the coordinator is of its own.
