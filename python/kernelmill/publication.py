@@ -171,7 +171,7 @@ def find_objections(dataset: Dataset, previous: Publication | None) -> list[Obje
     found = []
     if not report["kernels"]["kept"] and not report["training_files"]["kept"]:
         found.append(Objection("empty", "the dataset has neither a kernel nor a file"))
-    elif report["kernels"]["kept"] and "train" not in report["splits"]:
+    elif report["kernels"]["kept"] and not report["splits"].get("train", {}).get("kernels"):
         found.append(Objection("empty", "the split train has no kernels"))
     for name, gate in sorted(report["gates"].items()):
         if not gate["passed"]:
