@@ -170,9 +170,10 @@ class Wheel(Package):
         committed = {p.name for p in (ROOT / "python/kernelmill").glob("*.py")}
         self.assertEqual(committed | {"records.py"}, {n for n in module if n.endswith(".py")})
         metadata = email.message_from_string((self.info / "METADATA").read_text())
-        self.assertEqual(metadata.get_all("Provides-Extra"), ["client", "figures", "tokens"])
+        extras = metadata.get_all("Provides-Extra")
+        self.assertEqual(extras, ["client", "figures", "tokens", "pandas", "hub", "s3", "gs"])
         for need in metadata.get_all("Requires-Dist"):
-            self.assertRegex(need, "; extra == '(client|figures|tokens)'$")
+            self.assertRegex(need, f"; extra == '({'|'.join(extras)})'$")
 
     def test_record_has_every_file_with_its_digest(self):
         rows = [line.rsplit(",", 2) for line in (self.info / "RECORD").read_text().splitlines()]
