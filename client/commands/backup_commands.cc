@@ -19,33 +19,23 @@
 namespace kernelmill::client {
 namespace {
 
-ReconnectOptions Reconnect(const char* server, Console& console) {
-  ReconnectOptions reconnect;
-  reconnect.timeout = kShortReconnectTimeout;
-  reconnect.on_unreachable = [&console, server](const absl::Status& status) {
-    console.Note(
-        absl::StrCat("the ", server, " does not answer; trying again: ", ErrorLine(status)));
-  };
-  return reconnect;
-}
-
 std::unique_ptr<CoordinatorBackupClient> ConnectToCoordinator(const ClusterAddress& cluster,
                                                               Console& console) {
   return NewCoordinatorBackupClient(rpc::Connect(cluster.coordinator, cluster.credentials),
-                                    Reconnect("coordinator", console));
+                                    ReconnectShortly("coordinator", console));
 }
 
 std::unique_ptr<BackupClient> ConnectTo(DataServer server, const ClusterAddress& cluster,
                                         Console& console) {
   if (server == DataServer::kCoordinator) return ConnectToCoordinator(cluster, console);
   return NewStoreClient(rpc::Connect(cluster.store, cluster.credentials),
-                        Reconnect("store", console));
+                        ReconnectShortly("store", console));
 }
 
 absl::StatusOr<int> Prune(BackupClient& client, const PruneOptions& prune, Console& console) {
   ASSIGN_OR_RETURN(const v1::PruneBackupsResponse response,
                    client.PruneBackups(prune.keep, prune.max_age));
-  console.Result(console.json() ? MessageJson(response) + "\n" : PruneText(response));
+  console.Answer(response, PruneText(response));
   return kDone;
 }
 
@@ -57,7 +47,7 @@ absl::StatusOr<int> MakeBackup(DataServer server, const ClusterAddress& cluster,
   const std::unique_ptr<BackupClient> client = ConnectTo(server, cluster, console);
   const OnInterrupt on_interrupt(signal, [&client] { client->Interrupt(); });
   ASSIGN_OR_RETURN(const v1::BackupResponse response, client->Backup(backup.name));
-  console.Result(console.json() ? MessageJson(response) + "\n" : BackupText(response));
+  console.Answer(response, BackupText(response));
   const PruneOptions& prune = backup.prune;
   if (prune.keep == 0 && prune.max_age == absl::ZeroDuration()) return kDone;
   return Prune(*client, prune, console);
@@ -76,7 +66,7 @@ absl::StatusOr<int> ListCoordinatorBackups(const ClusterAddress& cluster,
   const std::unique_ptr<CoordinatorBackupClient> client = ConnectToCoordinator(cluster, console);
   const OnInterrupt on_interrupt(signal, [&client] { client->Interrupt(); });
   ASSIGN_OR_RETURN(const v1::ListBackupsResponse response, client->ListBackups());
-  console.Result(console.json() ? MessageJson(response) + "\n" : BackupsText(response));
+  console.Answer(response, BackupsText(response));
   return kDone;
 }
 

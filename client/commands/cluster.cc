@@ -83,6 +83,16 @@ OnInterrupt::~OnInterrupt() {
   thread_.join();
 }
 
+ReconnectOptions ReconnectShortly(const char* server, Console& console) {
+  ReconnectOptions reconnect;
+  reconnect.timeout = kShortReconnectTimeout;
+  reconnect.on_unreachable = [&console, server](const absl::Status& status) {
+    console.Note(
+        absl::StrCat("the ", server, " does not answer; trying again: ", ErrorLine(status)));
+  };
+  return reconnect;
+}
+
 Cluster::Cluster(std::unique_ptr<CrawlClient> jobs, std::unique_ptr<cas::BlobStore> store,
                  bool is_embedded, rpc::TerminationSignal& signal)
     : jobs_(std::move(jobs)),

@@ -44,6 +44,9 @@ struct ClusterAddress {
 // The limit for commands that do not wait for a job.
 inline constexpr absl::Duration kShortReconnectTimeout = absl::Seconds(10);
 
+// Tries for kShortReconnectTimeout, and notes that `server` ("store") does not answer.
+ReconnectOptions ReconnectShortly(const char* server, Console& console);
+
 // A connection to a cluster, in this process or elsewhere. A signal ends its calls. Thread-safe.
 class Cluster {
  public:

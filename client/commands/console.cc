@@ -46,6 +46,11 @@ void Console::Result(absl::string_view text) {
   Write(stdout, json_ ? EscapeUnsafeJson(std::string(text)) : SafeText(text));
 }
 
+void Console::Answer(const google::protobuf::Message& message, absl::string_view text) {
+  if (json_) return Result(MessageJson(message) + "\n");
+  Result(text);
+}
+
 void Console::Note(absl::string_view line) {
   if (!json_) Write(stderr, absl::StrCat(SafeText(line), "\n"));
 }

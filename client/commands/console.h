@@ -8,6 +8,10 @@
 #include "absl/time/time.h"
 #include "client/console/progress.h"
 
+namespace google::protobuf {
+class Message;
+}
+
 namespace kernelmill::client {
 
 // The output of a command: results go to stdout, progress and errors to stderr. Not thread-safe.
@@ -19,6 +23,8 @@ class Console {
 
   // Writes a piece of the command's result. Flush reports errors of stdout.
   void Result(absl::string_view text);
+  // Writes a result: with --json the message on one line, else the text.
+  void Answer(const google::protobuf::Message& message, absl::string_view text);
   // Writes a remark for people; nothing with --json.
   void Note(absl::string_view line);
   // Writes the error on one line of stderr, and returns the exit code.

@@ -19,11 +19,11 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "client/catalog/catalog.h"
-#include "client/catalog/web/site_server.h"
 #include "client/commands/commands.h"
 #include "client/console/exit_code.h"
 #include "client/console/format.h"
 #include "client/diff/dataset_diff.h"
+#include "client/http/http_server.h"
 #include "client/review/flagged_items.h"
 #include "client/review/review_session.h"
 #include "common/base/status.h"
@@ -135,11 +135,9 @@ absl::StatusOr<int> ListWanted(const CatalogOptions& options, Console& console) 
 absl::StatusOr<int> ServeSite(const CatalogOptions& options, rpc::TerminationSignal& signal,
                               Console& console) {
   RETURN_IF_ERROR(console.Flush());
-  ASSIGN_OR_RETURN(const std::unique_ptr<SiteServer> server,
-                   SiteServer::Start(options.serve, options.out_dir));
-  console.Note(absl::StrCat("the site is at http://",
-                            options.serve.substr(0, options.serve.rfind(':')), ":", server->port(),
-                            "/ until Ctrl-C"));
+  ASSIGN_OR_RETURN(const std::unique_ptr<HttpServer> server,
+                   HttpServer::ServeFolder(options.serve, options.out_dir));
+  console.Note(absl::StrCat("the site is at ", server->url(), " until Ctrl-C"));
   signal.Wait();
   return kDone;
 }

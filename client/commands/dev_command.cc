@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "client/commands/cluster.h"
 #include "client/commands/commands.h"
@@ -33,14 +35,18 @@ constexpr absl::Duration kLook = absl::Milliseconds(200);
 constexpr int kMetricsOffset = 1000;  // from a server's port to its metrics
 constexpr int kUsualPort = 7070;      // of a coordinator, as clients call it
 
-// In the order of their starts. The ports are those of docs/cluster.md, counted from the first.
+// In the order of their starts; those of a higher wave stop first. The ports are those of
+// docs/cluster.md, counted from the first.
 struct Role {
-  const char* name;
+  absl::string_view name;
   int port;
+  int wave;
 };
-constexpr Role kRoles[] = {{"store", 1},     {"coordinator", 0}, {"fetcher", 2},
-                           {"extractor", 3}, {"validator", 4},   {"deduplicator", 5}};
-constexpr Role kCompiler = {"compiler", 6};
+constexpr int kStoreWave = 0, kCoordinatorWave = 1, kWorkerWave = 2;
+constexpr Role kRoles[] = {{"store", 1, kStoreWave},      {"coordinator", 0, kCoordinatorWave},
+                           {"fetcher", 2, kWorkerWave},   {"extractor", 3, kWorkerWave},
+                           {"validator", 4, kWorkerWave}, {"deduplicator", 5, kWorkerWave}};
+constexpr Role kCompiler = {"compiler", 6, kWorkerWave};
 
 std::string Local(int port) { return absl::StrCat("127.0.0.1:", port); }
 
@@ -70,30 +76,26 @@ ServerGroup::Program MakeProgram(const Role& role, const DevOptions& options,
                                  const std::filesystem::path& programs) {
   const int port = options.first_port + role.port;
   ServerGroup::Program program;
-  program.name = role.name;
+  program.name = std::string(role.name);
+  program.wave = role.wave;
+  program.log = absl::StrCat(options.data_dir, "/logs/", role.name, ".log");
   program.argv = {(programs / absl::StrCat("kernelmill-", role.name)).string(), "--listen",
                   Local(port), "--metrics", Local(port + kMetricsOffset)};
-  const bool keeps = role.port <= 1;  // the coordinator and the store
-  if (keeps) {
-    program.argv.insert(program.argv.end(),
-                        {"--data", absl::StrCat(options.data_dir, "/", role.name), "--backups",
-                         absl::StrCat(options.data_dir, "/backups/", role.name)});
+  const auto add = [&program](std::initializer_list<std::string> flags) {
+    program.argv.insert(program.argv.end(), flags);
+  };
+  if (role.wave == kWorkerWave) {
+    add({"--coordinator", Local(options.first_port), "--slots", absl::StrCat(options.slots)});
   } else {
-    program.argv.insert(program.argv.end(), {"--coordinator", Local(options.first_port), "--slots",
-                                             absl::StrCat(options.slots)});
+    add({"--data", absl::StrCat(options.data_dir, "/", role.name), "--backups",
+         absl::StrCat(options.data_dir, "/backups/", role.name)});
   }
-  if (role.port != 1) {
-    program.argv.insert(program.argv.end(), {"--store", Local(options.first_port + 1)});
-  }
-  if (role.port == 2) {
-    for (const std::string& folder : options.allow_local) {
-      program.argv.insert(program.argv.end(), {"--allow-local", folder});
-    }
+  if (role.wave != kStoreWave) add({"--store", Local(options.first_port + 1)});
+  if (role.name == "fetcher") {
+    for (const std::string& folder : options.allow_local) add({"--allow-local", folder});
     // Servers of this machine are as much the user's as its folders.
-    if (!options.allow_local.empty()) program.argv.emplace_back("--allow-private");
+    if (!options.allow_local.empty()) add({"--allow-private"});
   }
-  program.wave = role.port == 1 ? 0 : role.port == 0 ? 1 : 2;
-  program.log = absl::StrCat(options.data_dir, "/logs/", role.name, ".log");
   return program;
 }
 
@@ -132,8 +134,7 @@ absl::StatusOr<int> Page(const ClusterAddress& cluster, const std::string& liste
                          rpc::TerminationSignal& signal, Console& console) {
   const std::unique_ptr<CrawlClient> jobs = NewPageClient(cluster);
   ASSIGN_OR_RETURN(const std::unique_ptr<JobsPage> page, JobsPage::Start(listen, *jobs));
-  console.Note(absl::StrCat("the jobs of ", cluster.coordinator, " are shown at http://",
-                            listen.substr(0, listen.rfind(':')), ":", page->port(), "/"));
+  console.Note(absl::StrCat("the jobs of ", cluster.coordinator, " are shown at ", page->url()));
   signal.Wait();
   jobs->Interrupt();
   return kDone;
@@ -154,8 +155,8 @@ absl::StatusOr<int> Dev(const DevOptions& options, rpc::TerminationSignal& signa
                                     ? ""
                                     : absl::StrCat(" --coordinator ", Local(options.first_port),
                                                    " --store ", Local(options.first_port + 1));
-  console.Note(absl::StrCat("\nThe cluster runs. Its jobs: http://", Local(page->port()),
-                            "/\nIn another terminal: kernelmill submit my-kernels.yaml --wait ",
+  console.Note(absl::StrCat("\nThe cluster runs. Its jobs: ", page->url(),
+                            "\nIn another terminal: kernelmill submit my-kernels.yaml --wait ",
                             "--out my-dataset", addresses,
                             "\nCtrl-C stops it; what it made stays in ", options.data_dir));
   while (!signal.WaitFor(kLook)) group.StartEnded();

@@ -469,7 +469,7 @@ absl::StatusOr<int> Export(const ClusterAddress& address, const std::string& job
 
 absl::StatusOr<int> Check(const std::string& job_file, Console& console) {
   ASSIGN_OR_RETURN(const v1::JobSpec spec, job::LoadJobFile(job_file));
-  console.Result(console.json() ? MessageJson(spec) + "\n" : job::JobFileYaml(spec));
+  console.Answer(spec, job::JobFileYaml(spec));
   return kDone;
 }
 

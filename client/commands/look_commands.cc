@@ -17,7 +17,6 @@
 #include "client/console/exit_code.h"
 #include "client/console/format.h"
 #include "common/base/status.h"
-#include "common/text/safe_text.h"
 #include "common/words/enum_words.h"
 #include "dataset/rows/row_reader.h"
 #include "kernelmill/v1/rows.pb.h"
@@ -69,7 +68,7 @@ std::string KernelText(const v1::KernelRow& row, bool source) {
       Fact("launched by", launcher), Fact("split", row.split()),
       Fact("score", absl::StrFormat("%.2f of 1", row.quality().score())), "\n",
       whole ? "# The module: the kernel with its imports, constants and helpers.\n" : "",
-      SafeText(whole ? row.module() : row.source()));
+      whole ? row.module() : row.source());
 }
 
 // Counts values, and prints the most frequent ones.
@@ -103,7 +102,8 @@ class Counts {
 
 // Returns whether the kernel is the one that a person means: by the beginning of its id, or by its
 // name.
-bool IsMeant(const v1::KernelRow& row, const std::string& what) {
+template <typename Row>
+bool IsMeant(const Row& row, const std::string& what) {
   return (what.size() >= kLeastIdDigits && absl::StartsWith(row.id(), what)) ||
          row.qualname() == what || row.name() == what;
 }
@@ -113,9 +113,7 @@ absl::Status ExplainMissing(const std::string& dataset, const std::string& what)
   std::string fate;
   const absl::Status read = dataset::ForEachRow<v1::LedgerRow>(
       dataset, {}, [&](const v1::LedgerRow& row, const dataset::RowPlace&) {
-        const bool is_meant = (what.size() >= kLeastIdDigits && absl::StartsWith(row.id(), what)) ||
-                              row.qualname() == what;
-        if (is_meant && fate.empty()) {
+        if (IsMeant(row, what) && fate.empty()) {
           fate = absl::StrCat("; the ledger has ", row.id(), ": ", row.fate(),
                               row.reason().empty() ? "" : absl::StrCat(", ", row.reason()));
         }
@@ -137,12 +135,11 @@ absl::StatusOr<int> Show(const ShowOptions& options, Console& console) {
       }));
   if (found.empty()) return ExplainMissing(options.dataset, options.what);
   if (count == 1) {
-    console.Result(console.json() ? MessageJson(found[0]) + "\n"
-                                  : KernelText(found[0], options.source));
+    console.Answer(found[0], KernelText(found[0], options.source));
     return kDone;
   }
   for (const v1::KernelRow& row : found) {
-    console.Result(console.json() ? MessageJson(row) + "\n" : HeadLine(row));
+    console.Answer(row, HeadLine(row));
   }
   console.Note(absl::StrCat(count, " kernels have this name or beginning of an id",
                             count > found.size() ? ", the first are listed" : "",
@@ -155,7 +152,7 @@ absl::StatusOr<int> Head(const HeadOptions& options, Console& console) {
   const absl::Status status = dataset::ForEachRow<v1::KernelRow>(
       options.dataset, {}, [&](const v1::KernelRow& row, const dataset::RowPlace&) {
         if (shown++ == options.count) return absl::CancelledError();
-        console.Result(console.json() ? MessageJson(row) + "\n" : HeadLine(row));
+        console.Answer(row, HeadLine(row));
         return absl::OkStatus();
       });
   if (!absl::IsCancelled(status)) RETURN_IF_ERROR(status);

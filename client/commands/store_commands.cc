@@ -146,30 +146,16 @@ std::string LooseText(const std::vector<LooseDataset>& loose) {
 class Connection {
  public:
   Connection(const ClusterAddress& cluster, rpc::TerminationSignal& signal, Console& console)
-      : store_(
-            NewStoreClient(rpc::Connect(cluster.store, cluster.credentials), Reconnect(console))),
+      : store_(NewStoreClient(rpc::Connect(cluster.store, cluster.credentials),
+                              ReconnectShortly("store", console))),
         on_interrupt_(signal, [this] { store_->Interrupt(); }) {}
 
   StoreClient& store() { return *store_; }
 
  private:
-  static ReconnectOptions Reconnect(Console& console) {
-    ReconnectOptions reconnect;
-    reconnect.timeout = kShortReconnectTimeout;
-    reconnect.on_unreachable = [&console](const absl::Status& status) {
-      console.Note(absl::StrCat("the store does not answer; trying again: ", ErrorLine(status)));
-    };
-    return reconnect;
-  }
-
   const std::unique_ptr<StoreClient> store_;
   const OnInterrupt on_interrupt_;
 };
-
-template <typename Message>
-void Print(const Message& message, const std::string& text, Console& console) {
-  console.Result(console.json() ? MessageJson(message) + "\n" : text);
-}
 
 // Checks that a collection drops no part of a job's dataset. FAILED_PRECONDITION: it may, with the
 // datasets; or the coordinator does not answer.
@@ -200,7 +186,7 @@ absl::StatusOr<int> StoreStat(const ClusterAddress& cluster, rpc::TerminationSig
                               Console& console) {
   Connection connection(cluster, signal, console);
   ASSIGN_OR_RETURN(const v1::StatResponse stat, connection.store().Stat());
-  Print(stat, StatText(stat), console);
+  console.Answer(stat, StatText(stat));
   return kDone;
 }
 
@@ -215,7 +201,7 @@ absl::StatusOr<int> StoreVerify(const ClusterAddress& cluster, bool drop_damaged
       });
   console.EndProgress();
   RETURN_IF_ERROR(last.status());
-  Print(*last, VerifyText(*last, drop_damaged), console);
+  console.Answer(*last, VerifyText(*last, drop_damaged));
   return last->damaged().empty() ? kDone : kInputsFailed;
 }
 
@@ -233,7 +219,7 @@ absl::StatusOr<int> StoreCollectGarbage(const ClusterAddress& cluster,
   }
   ASSIGN_OR_RETURN(const v1::CollectGarbageResponse response,
                    connection.store().CollectGarbage(options.target_bytes, /*dry_run=*/false));
-  Print(response, GarbageText(response), console);
+  console.Answer(response, GarbageText(response));
   return kDone;
 }
 
@@ -255,7 +241,7 @@ absl::StatusOr<int> StoreForget(const ClusterAddress& cluster, const ForgetOptio
   Connection connection(cluster, signal, console);
   ASSIGN_OR_RETURN(const v1::ForgetResultsResponse response,
                    connection.store().ForgetResults(request));
-  Print(response, ForgetText(response, options.dry_run), console);
+  console.Answer(response, ForgetText(response, options.dry_run));
   return kDone;
 }
 

@@ -23,6 +23,7 @@
 #include "common/base/text.h"
 #include "common/cas/digest.h"
 #include "common/manifest/unmatched.h"
+#include "common/words/enum_words.h"
 
 namespace kernelmill::client {
 namespace {
@@ -43,12 +44,6 @@ int64_t Sum(const Counters& counters, const std::string& name) {
     if (key == name || absl::StartsWith(key, name + ".")) sum += value;
   }
   return sum;
-}
-
-// Returns "done" for JOB_STATE_DONE.
-std::string StateWord(v1::JobState state) {
-  const std::string name = v1::JobState_Name(state);
-  return absl::AsciiStrToLower(absl::StripPrefix(name, "JOB_STATE_"));
 }
 
 // Returns the number of failures that the status lists, without what only matches nothing.
@@ -84,7 +79,7 @@ SourceCount CountSources(const v1::JobStatus& status) {
 
 // Returns "done", "cancelled" or "done, all 3 sources failed".
 std::string StateWords(const v1::JobStatus& status) {
-  std::string word = StateWord(status.state());
+  std::string word = ToWord(status.state());
   const SourceCount sources = CountSources(status);
   // A job whose sources all failed is DONE with an empty dataset; the words must not look like
   // success.

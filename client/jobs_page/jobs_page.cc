@@ -9,8 +9,6 @@
 
 #include <CivetServer.h>
 
-#include <cstring>
-#include <exception>
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -19,11 +17,11 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "client/http/http_server.h"
 #include "client/jobs_page/page_state.h"
 #include "client/jobs_page/web/assets.h"
 #include "common/base/clock.h"
@@ -34,8 +32,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr char kThreads[] = "8";
-constexpr char kRequestTimeoutMs[] = "5000";
 constexpr absl::Duration kFresh = absl::Seconds(1);
 constexpr size_t kKept = 64;  // answers
 constexpr char kHtml[] = "text/html; charset=utf-8";
@@ -84,12 +80,6 @@ class FreshAnswers {
   absl::Mutex mutex_;
   std::map<std::string, Kept> kept_ ABSL_GUARDED_BY(mutex_);
 };
-
-// Returns the host of a Host header without its port.
-absl::string_view GetHost(absl::string_view header) {
-  if (!header.empty() && header[0] == '[') return header.substr(0, header.find(']') + 1);
-  return header.substr(0, header.find(':'));
-}
 
 class Handler final : public CivetHandler {
  public:
@@ -162,39 +152,21 @@ class Handler final : public CivetHandler {
 
 }  // namespace
 
-class JobsPage::Http {
- public:
-  // Throws if the address cannot be bound.
-  Http(const std::string& address, CrawlClient& jobs)
-      : handler_(std::string(GetHost(address)), jobs),
-        server_(std::vector<std::string>{"listening_ports", address, "num_threads", kThreads,
-                                         "request_timeout_ms", kRequestTimeoutMs,
-                                         "enable_keep_alive", "no"}) {
-    server_.addHandler("/", handler_);
-  }
-
-  int port() const {
-    const std::vector<int> ports = server_.getListeningPorts();
-    return ports.empty() ? 0 : ports.front();
-  }
-
- private:
-  Handler handler_;  // outlives the server
-  mutable CivetServer server_;
+struct JobsPage::Parts {
+  Handler handler;  // outlives the server
+  std::unique_ptr<HttpServer> server;
 };
 
 absl::StatusOr<std::unique_ptr<JobsPage>> JobsPage::Start(const std::string& address,
                                                           CrawlClient& jobs) {
-  try {
-    return std::unique_ptr<JobsPage>(new JobsPage(std::make_unique<Http>(address, jobs)));
-  } catch (const std::exception& error) {  // civetweb throws if bind fails
-    return absl::FailedPreconditionError(
-        absl::StrCat("cannot listen on ", address, ": wrong, or in use (", error.what(), ")"));
-  }
+  std::unique_ptr<Parts> parts(new Parts{Handler(std::string(GetHost(address)), jobs), nullptr});
+  ASSIGN_OR_RETURN(parts->server, HttpServer::Serve(address, parts->handler));
+  return std::unique_ptr<JobsPage>(new JobsPage(std::move(parts)));
 }
 
-JobsPage::JobsPage(std::unique_ptr<Http> http) : http_(std::move(http)) {}
+JobsPage::JobsPage(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 JobsPage::~JobsPage() = default;
-int JobsPage::port() const { return http_->port(); }
+int JobsPage::port() const { return parts_->server->port(); }
+std::string JobsPage::url() const { return parts_->server->url(); }
 
 }  // namespace kernelmill::client

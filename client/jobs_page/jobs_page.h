@@ -22,11 +22,13 @@ class JobsPage {
   ~JobsPage();
 
   int port() const;
+  // Returns "http://HOST:PORT/".
+  std::string url() const;
 
  private:
-  class Http;
-  explicit JobsPage(std::unique_ptr<Http> http);
-  std::unique_ptr<Http> http_;
+  struct Parts;
+  explicit JobsPage(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace kernelmill::client

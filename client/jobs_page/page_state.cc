@@ -8,11 +8,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "common/cas/digest.h"
 #include "common/text/safe_text.h"
+#include "common/words/enum_words.h"
 
 namespace kernelmill::client {
 namespace {
@@ -20,10 +19,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kParts = 120;  // a job is divided into so many equal times
-
-std::string StateWord(v1::JobState state) {
-  return absl::AsciiStrToLower(absl::StripPrefix(v1::JobState_Name(state), "JOB_STATE_"));
-}
 
 Json HeadJson(const v1::JobStatus& status) {
   int64_t total = 0, done = 0, running = 0;
@@ -34,7 +29,7 @@ Json HeadJson(const v1::JobStatus& status) {
   }
   return {{"job", status.job()},
           {"name", SafeLine(status.name())},
-          {"state", StateWord(status.state())},
+          {"state", ToWord(status.state())},
           {"owner", SafeLine(status.owner())},
           {"submitted", status.submitted_unix_ms()},
           {"ended", status.ended_unix_ms()},

@@ -119,14 +119,10 @@ absl::string_view OwnName(absl::string_view qualname) {
 }
 
 // Attention that keeps a running maximum and adds up blocks: what people call flash attention,
-// whatever its name is.
-bool IsFlashAttention(const v1::KernelRow& kernel) {
+// whatever its name is. `code` has the words of its source.
+bool IsFlashAttention(const v1::KernelRow& kernel, const std::vector<std::string>& code) {
   if (!HasTag(kernel, "attention") || HasTag(kernel, "backward")) return false;
-  const WordSet words = [&kernel] {
-    WordSet made;
-    AddWords(kernel.source(), Pairs::kNo, &made);
-    return made;
-  }();
+  const absl::flat_hash_set<absl::string_view> words(code.begin(), code.end());
   return words.contains("dot") && (words.contains("exp") || words.contains("exp2")) &&
          (words.contains("max") || words.contains("maximum")) &&
          (absl::StrContains(kernel.source(), "for ") ||
@@ -177,7 +173,6 @@ Fields CollectFields(const v1::KernelRow& kernel, absl::string_view summary) {
     AddWords(parameter.name(), Pairs::kYes, &parameters);
   }
   fields.Add(parameters, kParameterWeight);
-  if (IsFlashAttention(kernel)) fields.Add("flash attention online softmax", kConceptWeight);
   return fields;
 }
 
@@ -197,9 +192,12 @@ double Standing(const v1::KernelRow& kernel) {
 }  // namespace
 
 KernelWords CollectWords(const v1::KernelRow& kernel, absl::string_view summary) {
-  KernelWords made{.uses = CollectFields(kernel, summary).ToUses(), .standing = Standing(kernel)};
+  const std::vector<std::string> code = Words(kernel.source());
+  Fields fields = CollectFields(kernel, summary);
+  if (IsFlashAttention(kernel, code)) fields.Add("flash attention online softmax", kConceptWeight);
+  KernelWords made{.uses = fields.ToUses(), .standing = Standing(kernel)};
   size_t different = 0;
-  for (const std::string& word : Words(kernel.source())) {
+  for (const std::string& word : code) {
     // Numbers in code are mostly sizes and offsets: they would only fill the postings.
     if (IsStopWord(word) || IsNumber(word)) continue;
     ++made.length;

@@ -614,14 +614,13 @@ absl::Status LinkFiles(const fs::path& dir, const fs::path& links) {
   return absl::OkStatus();
 }
 
-// Returns the size of the folder's own files.
-int64_t CountBytes(const fs::path& dir) {
+absl::StatusOr<int64_t> CountBytes(const fs::path& dir) {
+  ASSIGN_OR_RETURN(const std::vector<fs::path> files, ListFiles(dir));
   int64_t bytes = 0;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(dir, error)) {
-    std::error_code gone;
-    const auto size = entry.is_regular_file(gone) ? entry.file_size(gone) : 0;
-    if (!gone) bytes += static_cast<int64_t>(size);
+  for (const fs::path& file : files) {
+    std::error_code error;
+    bytes += static_cast<int64_t>(fs::file_size(file, error));
+    if (error) return ErrnoStatus(error.value(), file.string());
   }
   return bytes;
 }
@@ -631,7 +630,8 @@ absl::Status MakeNewDatabase(const fs::path& dir, const fs::path& work, RepairRe
   RETURN_IF_ERROR(LinkFiles(dir, links));
   RETURN_IF_ERROR(MendCurrent(links, &report.damage));
   // The limit makes buffers and the log small: the disk has little room beside both databases.
-  const RocksDbOptions options = {.limit_bytes = std::max<int64_t>(1, CountBytes(dir))};
+  ASSIGN_OR_RETURN(const int64_t bytes, CountBytes(dir));
+  const RocksDbOptions options = {.limit_bytes = std::max<int64_t>(1, bytes)};
   ASSIGN_OR_RETURN(const std::unique_ptr<Storage> storage,
                    OpenRocksDbStorage(work.string(), options));
   return Salvager(dir.string(), links.string(), *storage, report).Run();
