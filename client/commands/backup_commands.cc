@@ -1,6 +1,7 @@
 // The commands on the backups of a server: the store or the coordinator.
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "absl/strings/str_cat.h"

@@ -171,7 +171,7 @@ absl::StatusOr<int> FollowJob(Cluster& cluster, const std::string& job,
   };
   const auto show = [&](const v1::JobStatus& now) { printer->Show(now, absl::Now()); };
   ASSIGN_OR_RETURN(v1::JobStatus status, WatchJob(watch, options, show));
-  const absl::StatusOr<int> code = EndJob(cluster, std::move(status), target, console);
+  absl::StatusOr<int> code = EndJob(cluster, std::move(status), target, console);
   if (!absl::IsNotFound(code.status()) && !absl::IsDataLoss(code.status())) return code;
   console.Note(absl::StrCat(
       "running job ", job,

@@ -159,7 +159,7 @@ std::string ZshScript(const std::vector<CommandEntry>& table) {
 // Returns fish's condition that a command is being written.
 std::string FishCondition(const std::vector<CommandEntry>& table, const CommandEntry& command) {
   if (command.name.empty()) return "__fish_use_subcommand";
-  const std::string seen = absl::StrCat(
+  std::string seen = absl::StrCat(
       "__fish_seen_subcommand_from ",
       absl::StrReplaceAll(command.name, {{" ", "; and __fish_seen_subcommand_from "}}));
   if (command.commands.empty()) return seen;
