@@ -232,11 +232,11 @@ class Publishing:
     def parquet_texts(self):
         """The texts in all Parquet files of the destination, which are compressed there."""
         code = textwrap.dedent("""
-            import io, pyarrow.parquet, sys
+            import pyarrow, pyarrow.parquet, sys
             for name in sys.argv[1:]:
                 try:
                     table = pyarrow.parquet.read_table(name)
-                except Exception:
+                except pyarrow.ArrowInvalid:  # a part of an upload, which begins as a file does
                     continue
                 print(table.to_pylist())""")
         with tempfile.TemporaryDirectory() as folder:
