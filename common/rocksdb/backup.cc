@@ -25,6 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kRestoring[] = "restoring";
+constexpr char kRestored[] = "restored";  // an empty file
 
 // Tables are shared between the backups of one folder, so a repeated backup copies only new ones.
 rocksdb::BackupEngineOptions EngineOptions(const std::string& dir, rocksdb::Logger* log) {
@@ -100,6 +101,7 @@ absl::Status Restore(const std::string& backup_dir, const std::string& data_dir)
   RETURN_IF_ERROR(
       FromRocksStatus(engine->RestoreDBFromLatestBackup(work.string(), work.string()), backup_dir));
   RETURN_IF_ERROR(MoveUp(work, data_dir));
+  RETURN_IF_ERROR(WriteFile((fs::path(data_dir) / kRestored).string(), ""));
   fs::remove(work, error);
   return error ? ErrnoStatus(error.value(), work.string()) : absl::OkStatus();
 }
@@ -175,6 +177,18 @@ absl::Status CheckRestored(const std::string& data_dir) {
   if (!fs::exists(fs::path(data_dir) / kRestoring, error)) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
       data_dir, ": contains an unfinished restore; empty the folder and restore again"));
+}
+
+bool IsRestored(const std::string& data_dir) {
+  std::error_code error;
+  return fs::exists(fs::path(data_dir) / kRestored, error);
+}
+
+absl::Status ForgetRestore(const std::string& data_dir) {
+  const fs::path mark = fs::path(data_dir) / kRestored;
+  std::error_code error;
+  fs::remove(mark, error);
+  return error ? ErrnoStatus(error.value(), mark.string()) : absl::OkStatus();
 }
 
 }  // namespace kernelmill

@@ -49,6 +49,11 @@ absl::Status RestoreBackup(const std::string& kind, const std::string& backup_di
 // Checks that no unfinished restore is in `data_dir`. FAILED_PRECONDITION: there is one.
 absl::Status CheckRestored(const std::string& data_dir);
 
+// Returns true from RestoreBackup on until ForgetRestore is called: the database is older than what
+// clients have seen of it.
+bool IsRestored(const std::string& data_dir);
+absl::Status ForgetRestore(const std::string& data_dir);
+
 }  // namespace kernelmill
 
 #endif  // KERNELMILL_COMMON_ROCKSDB_BACKUP_H_

@@ -51,6 +51,9 @@
 namespace kernelmill::coordinator {
 namespace {
 
+// More jobs than one submits between two backups.
+constexpr uint32_t kRestoreStep = 1000;
+
 rocksdb::Options OpenOptions() {
   rocksdb::Options options;
   options.create_if_missing = true;
@@ -75,6 +78,10 @@ absl::StatusOr<std::unique_ptr<RocksDbStateStore>> RocksDbStateStore::Open(
   std::unique_ptr<RocksDbStateStore> store(new RocksDbStateStore(std::unique_ptr<rocksdb::DB>(db)));
   RETURN_IF_ERROR(Annotate(UpgradeFormat(*db, directory, StateFormats(db, directory)), directory));
   RETURN_IF_ERROR(Annotate(store->MakeOwnerName(), directory));
+  if (IsRestored(directory)) {
+    RETURN_IF_ERROR(Annotate(store->SkipSequences(), directory));
+    RETURN_IF_ERROR(ForgetRestore(directory));
+  }
   ASSIGN_OR_RETURN(store->last_sequence_, store->LastSequence());
   return store;
 }
@@ -110,6 +117,17 @@ absl::StatusOr<std::string> RocksDbStateStore::OwnerName() { return Read(kOwnerK
 absl::StatusOr<int64_t> RocksDbStateStore::BackUp(const std::string& dir,
                                                   const std::atomic<bool>& stop) {
   return kernelmill::BackUp(db_.get(), kCoordinatorDatabase, dir, stop);
+}
+
+// Jobs that were submitted after the backup are gone, but clients know their names, so these must
+// not come again. Goes on with the next thousand but one.
+absl::Status RocksDbStateStore::SkipSequences() {
+  ASSIGN_OR_RETURN(const uint32_t last, LastSequence());
+  std::string value;
+  AppendFixed32(&value, (last / kRestoreStep + 2) * kRestoreStep);
+  rocksdb::WriteOptions sync;
+  sync.sync = true;
+  return FromRocksStatus(db_->Put(sync, kSequenceKey, value), "sequence");
 }
 
 absl::StatusOr<uint32_t> RocksDbStateStore::LastSequence() {

@@ -53,6 +53,7 @@ class RocksDbStateStore : public StateStore {
  private:
   explicit RocksDbStateStore(std::unique_ptr<rocksdb::DB> db);
   absl::Status MakeOwnerName();
+  absl::Status SkipSequences();
   absl::StatusOr<std::string> Read(const std::string& key);
   // Reads a value; empty if the key does not exist.
   absl::StatusOr<std::string> ReadOrEmpty(const std::string& key);

@@ -280,6 +280,17 @@ TEST_F(RocksDbStateStoreTest, TheOwnersNameIsMadeOnceAndInABackup) {
               StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
+TEST_F(RocksDbStateStoreTest, ARestoredOneDoesNotGiveNamesOfJobsAfterTheBackupAgain) {
+  const std::string backup = dir_->path() + "/backup", restored = dir_->path() + "/restored";
+  const std::atomic<bool> stop(false);
+  ASSERT_THAT(store_->BackUp(backup, stop), IsOk());
+  const uint32_t last = *store_->LastSequence();
+  ASSERT_THAT(RestoreBackup(kCoordinatorDatabase, backup, restored), IsOk());
+  for (int opened = 0; opened < 2; ++opened) {
+    EXPECT_EQ(*(*RocksDbStateStore::Open(restored))->LastSequence(), 2000u) << "it was " << last;
+  }
+}
+
 TEST_F(RocksDbStateStoreTest, TheOwnersNameOfFormat2ComesFromItsFile) {
   store_.reset();
   const std::string file = dir_->path() + "/owner";

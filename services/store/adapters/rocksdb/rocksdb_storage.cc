@@ -222,6 +222,7 @@ absl::StatusOr<std::unique_ptr<Storage>> OpenRocksDbStorage(const std::string& d
   RETURN_IF_ERROR(CheckRestored(dir));
   RETURN_IF_ERROR(CheckRepaired(dir));
   ASSIGN_OR_RETURN(std::unique_ptr<Database> database, Database::Open(dir, options));
+  RETURN_IF_ERROR(ForgetRestore(dir));
   // No upload has begun yet, so every staging id is abandoned.
   ASSIGN_OR_RETURN(std::vector<std::string> abandoned, ListStagings(database.get()));
   ASSIGN_OR_RETURN(const std::vector<BlobId> lost, FindLostContent(database.get()));
