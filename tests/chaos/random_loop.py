@@ -34,6 +34,7 @@ LEASE_TTL = 1.5
 DRAIN_SECONDS = 5
 DISK_MEGABYTES = 384
 LIMIT_MEGABYTES = 96  # a repair needs as much room as the store takes
+KEPT_JOBS = 5  # older ones are deleted, as a user deletes them: a store drops nothing of a dataset that is held
 FAULTS_PER_JOB = 12
 START_SECONDS = 3
 FULL_SECONDS = 15  # how long after its disk has room again a process may still end because it had none
@@ -86,6 +87,7 @@ class Loop:
         for node in self.cluster.nodes.values():
             harness.wait_until(node.answers, f"{node.name} to listen", clusters.DEADLINE)
         self.counts = collections.Counter()
+        self.ended = []  # jobs, the oldest first
         self.pending = []  # (moment, what ends then)
         self.draining = {}  # node: since when
         self.full_until = {}  # node: when its disk had room again
@@ -332,6 +334,11 @@ class Loop:
             status = self.cluster.status(submission.job)
         workload.check_status(status)
         self.check_dataset(submission)
+        self.ended.append(submission)
+        if len(self.ended) > KEPT_JOBS:
+            old = self.ended.pop(0)
+            self.cluster.client("delete", old.job)
+            shutil.rmtree(old.out)
 
     def check_dataset(self, submission):
         stages = json.loads((submission.out / "report.json").read_text())["stages"]
