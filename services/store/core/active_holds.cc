@@ -152,6 +152,17 @@ void ActiveHolds::HoldAllUses() {
   }
 }
 
+bool ActiveHolds::TrustUses(Epoch since) {
+  absl::MutexLock lock(&mutex_);
+  bool changed = false;
+  for (auto& [name, entry] : entries_) {
+    if (!entry.record.holds_uses || entry.record.since != 0) continue;
+    entry.record.since = since;
+    entry.unsaved = changed = true;
+  }
+  return changed;
+}
+
 absl::Status ActiveHolds::SaveChanged() {
   absl::MutexLock changes(&changes_);
   std::vector<HoldRecord> changed;

@@ -62,6 +62,9 @@ class ActiveHolds {
   // Makes every hold of uses hold everything. Call it when records of uses were lost: it is then
   // unknown what was used since a hold began. SaveChanged makes the change durable.
   void HoldAllUses();
+  // Makes holds that HoldAllUses changed hold what is used from `since` on. Returns false if there
+  // are none.
+  bool TrustUses(Epoch since);
   absl::Status SaveChanged();
 
   std::vector<HoldState> List() const;

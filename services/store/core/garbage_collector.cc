@@ -96,6 +96,7 @@ absl::Status GarbageCollector::EnforceLimit() {
   above_ = false;
   if (admission.limit() == 0) return ReclaimGarbage();
   ASSIGN_OR_RETURN(int64_t disk, Measure());
+  if (disk <= admission.limit()) full_since_ = absl::InfiniteDuration();
   if (disk <= admission.high_water()) {
     admission.Measured(disk, absl::OkStatus());
     return absl::OkStatus();
@@ -138,6 +139,10 @@ absl::Status GarbageCollector::ReclaimGarbage() {
 // are refused because of recent use alone, the epoch advances early, so that content of the last
 // two epochs becomes evictable; at most once in each unblock_after, because the content is still in
 // use.
+//
+// A hold of a job's uses holds everything once a use may be lost. In a full store such a job could
+// never end, and its hold neither. So after trust_uses_after the recorded uses count again. What
+// was used longest ago is evicted first, and a job that misses a blob begins again.
 absl::Status GarbageCollector::ReportFull(int64_t disk_bytes) {
   Admission& admission = store_->admission();
   const bool full = disk_bytes > admission.limit();
@@ -149,6 +154,10 @@ absl::Status GarbageCollector::ReportFull(int64_t disk_bytes) {
                                             "holds or raise --limit-bytes"))
                                       : absl::OkStatus());
   const absl::Duration now = MonotonicNow();
+  if (full) full_since_ = std::min(full_since_, now);
+  if (now - full_since_ >= options_.trust_uses_after && store_->TrustRecordedUses()) {
+    LogWarning("the store is full and records of uses were lost; evicts by those that it has", {});
+  }
   if (!wanted || store_->HoldsKeepMoreThanRecency() ||
       now - unblocked_at_ < options_.unblock_after) {
     return absl::OkStatus();

@@ -35,6 +35,8 @@ class GarbageCollector {
     // How often the epoch of a full store advances if recency alone prevents eviction. Writes,
     // which normally advance it, are refused then.
     absl::Duration unblock_after = absl::Seconds(5);
+    // How long a full store holds everything for jobs whose uses may be lost (LruStore::Load).
+    absl::Duration trust_uses_after = absl::Seconds(30);
   };
 
   // `store` must outlive this.
@@ -70,13 +72,14 @@ class GarbageCollector {
   absl::StatusOr<int64_t> Measure() ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_);
   // Reclaims garbage of a store without a limit: broken uploads and repaired blobs leave some.
   absl::Status ReclaimGarbage() ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_);
-  // Tells Admission that nothing may be evicted, and advances the epoch if that can help.
+  // Tells Admission that nothing may be evicted, and makes something evictable if that can help.
   absl::Status ReportFull(int64_t disk_bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(pass_);
 
   LruStore* const store_;
   const Options options_;
   absl::Mutex pass_;
   absl::Duration unblocked_at_ ABSL_GUARDED_BY(pass_) = -absl::InfiniteDuration();
+  absl::Duration full_since_ ABSL_GUARDED_BY(pass_) = absl::InfiniteDuration();
   absl::Duration looked_at_ ABSL_GUARDED_BY(pass_) = -absl::InfiniteDuration();
   bool above_ ABSL_GUARDED_BY(pass_) = false;
   std::atomic<int64_t> blobs_{0};

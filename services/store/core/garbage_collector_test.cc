@@ -105,6 +105,27 @@ TEST_F(GarbageCollectorTest, AStoreThatRecencyAloneKeepsFullComesFree) {
   EXPECT_LE(storage_->Measure()->disk_bytes, kLimit + kLimit / 8);
 }
 
+// A job cannot end in a full store, and its hold of everything would not end before it.
+TEST_F(GarbageCollectorTest, AFullStoreThatLostUsesOfAJobComesFree) {
+  for (int i = 0; i < 150; ++i) ASSERT_THAT(Put(i), IsOk());
+  ASSERT_THAT(store_.Hold({.name = "job", .everything_used_from_now = true}), IsOk());
+  storage_->FailWrites(absl::ResourceExhaustedError("the disk is full"));
+  EXPECT_THAT(store_.Touch(MakeId(Blob(0))), IsOk()) << "its use is not recorded";
+  storage_->FailWrites(absl::OkStatus());
+  GarbageCollector patient(&store_, {.unblock_after = absl::ZeroDuration(),
+                                     .trust_uses_after = absl::InfiniteDuration()});
+  int stored = 150;
+  for (; stored < 1000 && Put(stored).ok(); ++stored) ASSERT_THAT(patient.Pass(), IsOk());
+  for (int i = 0; i < 10; ++i) ASSERT_THAT(patient.Pass(), IsOk());
+  ASSERT_THAT(Put(stored), StatusIs(kFull));
+  GarbageCollector collector(&store_, {.unblock_after = absl::ZeroDuration(),
+                                       .trust_uses_after = absl::ZeroDuration()});
+  for (int i = 0; i < 10; ++i) ASSERT_THAT(collector.Pass(), IsOk());
+  EXPECT_THAT(Put(stored), IsOk());
+  EXPECT_FALSE(IsStored(1)) << "what was used longest ago goes first";
+  for (int i = 150; i < stored; ++i) EXPECT_TRUE(IsStored(i)) << i;
+}
+
 TEST_F(GarbageCollectorTest, WritersThatAreFasterWaitForTheCollector) {
   auto* storage = new MemoryStorage;
   LruStore store(

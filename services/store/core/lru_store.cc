@@ -414,6 +414,8 @@ absl::StatusOr<Evictable> LruStore::CountEvictable(int64_t bytes) {
   return uses_.CountOldest({.before = before, .now = now, .bytes = bytes});
 }
 
+bool LruStore::TrustRecordedUses() { return holds_.TrustUses(epoch() + 1 - kEpochsKept); }
+
 bool LruStore::HoldsKeepMoreThanRecency() const {
   return holds_.HeldSince() < epoch() + 1 - kEpochsKept;
 }

@@ -119,6 +119,9 @@ class LruStore {
   absl::StatusOr<Evicted> EvictOldest(int64_t bytes);
   // Returns what evicting `bytes` would evict if two epochs began first. Changes nothing.
   absl::StatusOr<Evictable> CountEvictable(int64_t bytes);
+  // Ends the protection of everything by holds of uses that began after a loss of uses (Load,
+  // SuspendEviction). Returns whether there was any.
+  bool TrustRecordedUses();
   // Returns whether a hold of uses protects more than recency does.
   bool HoldsKeepMoreThanRecency() const;
 
