@@ -118,8 +118,8 @@ TEST_F(GarbageCollectorTest, AFullStoreThatLostUsesOfAJobComesFree) {
   for (; stored < 1000 && Put(stored).ok(); ++stored) ASSERT_THAT(patient.Pass(), IsOk());
   for (int i = 0; i < 10; ++i) ASSERT_THAT(patient.Pass(), IsOk());
   ASSERT_THAT(Put(stored), StatusIs(kFull));
-  GarbageCollector collector(&store_, {.unblock_after = absl::ZeroDuration(),
-                                       .trust_uses_after = absl::ZeroDuration()});
+  GarbageCollector collector(
+      &store_, {.unblock_after = absl::ZeroDuration(), .trust_uses_after = absl::ZeroDuration()});
   for (int i = 0; i < 10; ++i) ASSERT_THAT(collector.Pass(), IsOk());
   EXPECT_THAT(Put(stored), IsOk());
   EXPECT_FALSE(IsStored(1)) << "what was used longest ago goes first";
