@@ -148,6 +148,54 @@ absl::Status CheckBytes(absl::string_view text, absl::string_view file) {
   return absl::OkStatus();
 }
 
+// Returns the line (from 0) of the text, without its end.
+absl::string_view GetLine(absl::string_view text, int line) {
+  for (; line > 0 && absl::StrContains(text, '\n'); --line) text.remove_prefix(text.find('\n') + 1);
+  return text.substr(0, text.find('\n'));
+}
+
+// Returns the last value of a line that begins with a star at a column or before it; empty: no
+// value does. The parser counts characters, not bytes.
+absl::string_view FindStar(absl::string_view line, int column) {
+  absl::string_view last;
+  for (; !line.empty() && column >= 0; --column) {
+    const char before = line[0];
+    do line.remove_prefix(1);
+    while (!line.empty() && (static_cast<unsigned char>(line[0]) & 0xc0) == 0x80);
+    if (absl::StartsWith(line, "*") && absl::StrContains(" \t[{,", before)) last = line;
+  }
+  return last;
+}
+
+// Returns the glob at the beginning of the text: up to a blank, or to what ends it in a list in
+// brackets.
+absl::string_view ReadGlob(absl::string_view text) {
+  int braces = 0;
+  size_t end = 0;
+  for (; end < text.size() && !absl::ascii_isspace(text[end]); ++end) {
+    if (text[end] == '{') ++braces;
+    if (braces == 0 && absl::StrContains(",]}", text[end])) break;
+    if (text[end] == '}') --braces;
+  }
+  return text.substr(0, end);
+}
+
+// Returns what is wrong at the place where the parser stopped. `found` are the parser's own words,
+// which do not help with the two most frequent mistakes: it takes an unquoted * for an alias, and a
+// tab for text.
+std::string ExplainSyntax(absl::string_view text, const YAML::Mark& mark,
+                          const std::string& found) {
+  const absl::string_view line = GetLine(text, mark.line);
+  if (absl::StrContains(line.substr(0, line.find_first_not_of(" \t-")), '\t')) {
+    return "is indented with a tab; indent with blanks, which YAML requires";
+  }
+  const bool is_alias = absl::StrContains(found, "alias") || absl::StrContains(found, "anchor");
+  const absl::string_view star = is_alias ? FindStar(line, mark.column) : "";
+  if (star.empty()) return absl::StrCat("is not valid YAML: ", found);
+  return absl::StrCat("must have quotes around a value that begins with *: write ",
+                      JsonString(ReadGlob(star)));
+}
+
 }  // namespace
 
 // INVALID_ARGUMENT: the text is not one YAML document, or uses aliases, anchors or tags.
@@ -166,7 +214,7 @@ absl::StatusOr<YamlNode> ParseYamlTree(absl::string_view text, absl::string_view
       return FileError(file, second.line, "must be one document; a second one begins here");
     }
   } catch (const YAML::Exception& e) {
-    return FileError(file, e.mark.line + 1, absl::StrCat("is not valid YAML: ", e.msg));
+    return FileError(file, e.mark.line + 1, ExplainSyntax(text, e.mark, e.msg));
   }
   return std::move(builder).Finish();
 }
