@@ -28,6 +28,7 @@
 #include "client/review/review_session.h"
 #include "common/base/status.h"
 #include "common/job/review_list.h"
+#include "common/words/counted.h"
 
 namespace kernelmill::client {
 namespace {
@@ -194,8 +195,8 @@ absl::StatusOr<int> Catalog(const CatalogOptions& options, rpc::TerminationSigna
   const auto progress = [&](int64_t done, int64_t all) {
     if (done % kReportEvery == 0) {
       console.Progress(console.json() ? JsonLine({{"done", done}, {"all", all}})
-                       : all == 0     ? absl::StrCat("read ", done, " kernels")
-                                      : absl::StrCat("wrote ", done, " of ", all, " pages"));
+                       : all == 0     ? absl::StrCat("read ", Counted(done, "kernel"))
+                                      : absl::StrCat("wrote ", done, " of ", Counted(all, "page")));
     }
     return !signal.WaitFor(absl::ZeroDuration());
   };
@@ -209,10 +210,10 @@ absl::StatusOr<int> Catalog(const CatalogOptions& options, rpc::TerminationSigna
                              {"needs", sums->needs},
                              {"out", options.out_dir}}));
   } else {
-    console.Result(absl::StrCat("kernels    ", sums->kernels, "\noperations ", sums->covered,
-                                " of ", sums->operations, " have a kernel; ", sums->needs,
-                                " gaps remain\nwritten to ", options.out_dir,
-                                "; open index.html there\n"));
+    console.Result(absl::StrCat(
+        "kernels    ", sums->kernels, "\noperations ", sums->covered, " of ", sums->operations,
+        " have a kernel; ", Counted(sums->needs, "gap"), sums->needs == 1 ? " remains" : " remain",
+        "\nwritten to ", options.out_dir, "; open index.html there\n"));
   }
   return options.serve.empty() ? kDone : ServeSite(options, signal, console);
 }

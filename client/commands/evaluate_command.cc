@@ -34,6 +34,7 @@
 #include "common/job/job_spec.h"
 #include "common/rpc/status.h"
 #include "common/toolchains/toolchains.h"
+#include "common/words/counted.h"
 #include "dataset/rows/row_reader.h"
 #include "kernelmill/v1/rows.pb.h"
 #include "kernelmill/v1/stages.grpc.pb.h"
@@ -401,7 +402,7 @@ class EvaluateRun {
   absl::StatusOr<EvaluatedModel> Evaluated(Generations generations, const char* what) {
     evaluation_.progress = [&](size_t done, size_t all) {
       if (!console_.json())
-        console_.Progress(absl::StrCat(what, ": ", done, " of ", all, " samples"));
+        console_.Progress(absl::StrCat(what, ": ", done, " of ", Counted(all, "sample")));
     };
     evaluation_.interrupted = [&] { return signal_.WaitFor(absl::ZeroDuration()); };
     absl::StatusOr<EvaluatedModel> model =

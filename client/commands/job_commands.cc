@@ -81,7 +81,8 @@ absl::Status CheckReplaces(const FinishedJobResult& job, const ExportTarget& tar
   return absl::AbortedError(absl::StrCat(
       target.out_dir, " was not replaced: ",
       lost.new_is_empty ? "the new dataset is empty" : "inputs failed", ", and it would lose ",
-      lost.kernels, " kernels or whole files of ", SourceList(lost.sources), "; ", elsewhere,
+      lost.kernels, lost.kernels == 1 ? " kernel or whole file of " : " kernels or whole files of ",
+      SourceList(lost.sources), "; ", elsewhere,
       " to write the new dataset there, or add --allow-failed to replace this one"));
 }
 

@@ -28,6 +28,7 @@
 #include "common/cas/digest.h"
 #include "common/manifest/ledger.h"
 #include "common/rpc/status.h"
+#include "common/words/counted.h"
 #include "common/words/enum_words.h"
 #include "dataset/export/place.h"
 #include "dataset/output/json.h"
@@ -266,8 +267,8 @@ absl::StatusOr<int> Similar(const ClusterAddress& address, const SimilarOptions&
                              "\n"
                        : ResultText(options.file, kernel, response.results(i)));
   }
-  console.Note(absl::StrCat("compared with ", response.compared(), " kernels of dataset ",
-                            cas::ToString(dataset)));
+  console.Note(absl::StrCat("compared with ", Counted(response.compared(), "kernel"),
+                            " of dataset ", cas::ToString(dataset)));
   return kDone;
 }
 

@@ -72,7 +72,7 @@ TEST_F(SimilarCommandTest, ListsWhatIsAlikeWithItsPlaceLicenceAndFate) {
   EXPECT_THAT(out_, HasSubstr("query.py:6-10  add_kernel\n"));
   EXPECT_THAT(out_, HasSubstr("  1.000  structural  tree"));
   EXPECT_THAT(out_, HasSubstr("  add.py:6-10  add_kernel  MIT  kept\n"));
-  EXPECT_THAT(err_, HasSubstr("compared with 1 kernels of dataset "));
+  EXPECT_THAT(err_, HasSubstr("compared with 1 kernel of dataset "));
 
   ASSERT_EQ(RunSimilar(true).value(), kDone);
   EXPECT_EQ(err_, "");

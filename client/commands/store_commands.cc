@@ -23,6 +23,7 @@
 #include "common/base/text.h"
 #include "common/manifest/walk.h"
 #include "common/rpc/server.h"
+#include "common/words/counted.h"
 #include "common/words/suggestion.h"
 #include "common/worker/stage_table.h"
 #include "kernelmill/v1/dataset.pb.h"
@@ -132,8 +133,7 @@ absl::StatusOr<std::vector<LooseDataset>> FindLooseDatasets(const std::vector<v1
 
 // "2 datasets of jobs: triton-000007 (abc/120, 1.5 GiB), ...".
 std::string LooseText(const std::vector<LooseDataset>& loose) {
-  std::string text =
-      absl::StrCat(loose.size(), loose.size() == 1 ? " dataset" : " datasets", " of jobs: ");
+  std::string text = absl::StrCat(Counted(loose.size(), "dataset"), " of jobs: ");
   for (size_t i = 0; i < loose.size() && i < kMostNamed; ++i) {
     absl::StrAppend(&text, i > 0 ? ", " : "", loose[i].job, " (", cas::ToString(loose[i].manifest),
                     ", ", ShortBytes(loose[i].bytes), ")");

@@ -23,6 +23,7 @@
 #include "common/base/text.h"
 #include "common/cas/digest.h"
 #include "common/manifest/unmatched.h"
+#include "common/words/counted.h"
 #include "common/words/enum_words.h"
 
 namespace kernelmill::client {
@@ -96,7 +97,7 @@ std::string FailureLine(const v1::Failure& failure) {
   std::string line = absl::StrCat("  ", OneLine(failure.source()), "  ");
   if (!failure.path().empty()) absl::StrAppend(&line, OneLine(failure.path()), "  ");
   absl::StrAppend(&line, failure.stage(), "  ", failure.code(), ": ", OneLine(failure.message()));
-  if (failure.files() > 0) absl::StrAppend(&line, " (", failure.files(), " files)");
+  if (failure.files() > 0) absl::StrAppend(&line, " (", Counted(failure.files(), "file"), ")");
   return line + "\n";
 }
 
@@ -161,8 +162,8 @@ std::string UnmatchedLines(const v1::JobStatus& status, const Counters& counters
   }
   if (all <= 0) return warning;
   if (all > shown) absl::StrAppend(&lines, "  and ", all - shown, " more: ", rest, "\n");
-  return absl::StrCat(warning, "unmatched  ", all, " differences between the job and its sources\n",
-                      lines);
+  return absl::StrCat(warning, "unmatched  ", Counted(all, "difference"),
+                      " between the job and its sources\n", lines);
 }
 
 // Returns a line with the reasons of each fate that has some: "rejected   license 5, opt_out 1".
@@ -186,9 +187,8 @@ std::string TroubledText(const v1::JobStatus& status) {
   if (status.troubled().empty()) return "";
   std::string text = absl::StrCat("tried again", "  ", status.troubled_size(), "\n");
   for (const v1::Troubled& task : status.troubled()) {
-    absl::StrAppend(
-        &text, "  ", OneLine(task.source()), "  ", task.stage(), "  after ", task.attempts(),
-        task.attempts() == 1 ? " attempt: " : " attempts: ", OneLine(task.last_error()), "\n");
+    absl::StrAppend(&text, "  ", OneLine(task.source()), "  ", task.stage(), "  after ",
+                    Counted(task.attempts(), "attempt"), ": ", OneLine(task.last_error()), "\n");
   }
   return text;
 }
@@ -245,7 +245,7 @@ std::string WithTexts(const v1::JobStatus& status, const std::string& json) {
   return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-std::string Blobs(int64_t count) { return absl::StrCat(count, count == 1 ? " blob" : " blobs"); }
+std::string Blobs(int64_t count) { return Counted(count, "blob"); }
 
 // Returns one line for a hold: the blobs that it keeps from being evicted, and for how long.
 std::string HoldText(const v1::HoldInfo& hold) {
@@ -504,8 +504,8 @@ std::string GarbageText(const v1::CollectGarbageResponse& response) {
 }
 
 std::string ForgetText(const v1::ForgetResultsResponse& response, bool dry_run) {
-  return absl::StrCat(dry_run ? "would forget " : "forgot ", response.results(),
-                      response.results() == 1 ? " result\n" : " results\n");
+  return absl::StrCat(dry_run ? "would forget " : "forgot ", Counted(response.results(), "result"),
+                      "\n");
 }
 
 std::string BackupText(const v1::BackupResponse& response) {

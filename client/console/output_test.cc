@@ -84,7 +84,7 @@ TEST(SummaryText, NamesWhatMatchesNothingAndThatIsNoFailure) {
   const std::string text = SummaryText(status, "");
   EXPECT_THAT(text,
               HasSubstr("WARNING    the dataset is empty: no kernel is found\n"
-                        "unmatched  1 differences between the job and its sources\n"
+                        "unmatched  1 difference between the job and its sources\n"
                         "  sources[0].include[1]  a: \"*.cu\" matches none of its 3 files\n"));
   EXPECT_THAT(text, Not(HasSubstr("failures")));
   EXPECT_EQ(ToExitCode(status), kDone);

@@ -16,6 +16,7 @@
 #include "absl/time/time.h"
 #include "client/console/format.h"
 #include "common/base/status.h"
+#include "common/words/counted.h"
 
 namespace kernelmill::client {
 namespace {
@@ -307,7 +308,7 @@ std::string ShortMicros(int64_t us) {
 std::string TimelineText(const Timeline& timeline) {
   if (timeline.spans().empty()) return "no times are recorded for the tasks of this job\n";
   std::string text =
-      absl::StrCat(timeline.spans().size(), " attempts at tasks in ",
+      absl::StrCat(Counted(timeline.spans().size(), "attempt"), " at tasks in ",
                    ShortMicros((timeline.end_ms() - timeline.begin_ms()) * 1000), "\n");
   absl::StrAppendFormat(&text, "%-9s %7s %7s  %-20s %-20s %-20s %-20s |%s|\n", "stage", "tasks",
                         "tries", "queued p50/p95/max", "lookup", "run", "store",

@@ -25,6 +25,7 @@
 #include "common/job/review_list.h"
 #include "common/manifest/curated_pairs.h"
 #include "common/text/safe_text.h"
+#include "common/words/counted.h"
 
 namespace kernelmill::client {
 namespace {
@@ -254,7 +255,7 @@ absl::StatusOr<ReviewSession::Step> ReviewSession::Ask(const FlaggedItem& item) 
   while (true) {
     const bool more = next < lines.size();
     const std::string rest =
-        more ? absl::StrCat("-- ", lines.size() - next, " more lines -- ") : "";
+        more ? absl::StrCat("-- ", Counted(lines.size() - next, "more line"), " -- ") : "";
     const int key = Prompt(absl::StrCat(rest, kKeys));
     switch (key) {
       case 'a':

@@ -31,6 +31,7 @@
 #include "common/code/brackets.h"
 #include "common/code/lexer.h"
 #include "common/text/safe_text.h"
+#include "common/words/counted.h"
 #include "dataset/output/markdown.h"
 
 namespace kernelmill::client {
@@ -210,7 +211,8 @@ std::string TritonVersion(const v1::KernelRow& kernel) {
 std::string Notes(const v1::KernelRow& kernel, int64_t duplicates) {
   std::vector<std::string> notes = {
       absl::StrCat("licence ", Shown(kernel.license().expression())),
-      absl::StrFormat("%d lines, score %.2f", CountLines(kernel), kernel.quality().score()),
+      absl::StrFormat("%s, score %.2f", Counted(CountLines(kernel), "line"),
+                      kernel.quality().score()),
       kernel.self_contained() ? "self-contained" : "requires its repository"};
   if (kernel.has_autotune()) notes.emplace_back("autotuned");
   if (!kernel.features().empty()) {

@@ -31,6 +31,7 @@
 #include "common/base/url.h"
 #include "common/code/lexer.h"
 #include "common/text/safe_text.h"
+#include "common/words/counted.h"
 #include "common/words/enum_words.h"
 
 namespace kernelmill::client {
@@ -462,7 +463,8 @@ std::string Lead(const v1::KernelRow& kernel) {
       Link(kernel.url(), absl::StrCat(kernel.repository(), " ", kernel.path(), ":",
                                       kernel.first_line(), "-", kernel.last_line())),
       Name(kernel.license().expression()), Short(ToWord(kernel.dsl())),
-      absl::StrCat(CountLines(kernel), " lines, ", kernel.tokens().cl100k_base(), " tokens"),
+      absl::StrCat(Counted(CountLines(kernel), "line"), ", ",
+                   Counted(kernel.tokens().cl100k_base(), "token")),
       absl::StrFormat("score %.2f of 1", kernel.quality().score())};
   if (!kernel.target().empty() && kernel.target() != "generic") {
     facts.push_back(absl::StrCat("for ", Short(kernel.target())));

@@ -15,6 +15,7 @@
 #include "client/catalog/pages/kernel_page.h"
 #include "client/catalog/web/page.h"
 #include "common/text/safe_text.h"
+#include "common/words/counted.h"
 
 namespace kernelmill::client {
 namespace {
@@ -155,7 +156,7 @@ constexpr size_t kMaxBytes = kMaxPage - 20'000;
 
 // Returns one step of a learning path: the kernel, its summary, and its size.
 std::string Step(const CatalogEntry& entry) {
-  std::string about = absl::StrCat(entry.lines, " lines");
+  std::string about = Counted(entry.lines, "line");
   if (entry.backward()) about += ", backward";
   if (!entry.features.empty()) {
     absl::StrAppend(&about, ", ", HtmlLine(absl::StrJoin(entry.features, ", ")));
@@ -173,8 +174,9 @@ std::string CoveragePage(const Coverage& coverage, const std::vector<CatalogEntr
   std::string lists;
   for (const OperationList& list : kLists) lists += ListTable(coverage, entries, list);
   return absl::StrCat(
-      PageHead("", "Coverage and gaps"), "<h1>Coverage and gaps</h1>\n<p>", coverage.kernels(),
-      " kernels, compared with lists of operations. A kernel counts for an operation if its "
+      PageHead("", "Coverage and gaps"), "<h1>Coverage and gaps</h1>\n<p>",
+      Counted(coverage.kernels(), "kernel"),
+      ", compared with lists of operations. A kernel counts for an operation if its "
       "tags, and whole words in the names of the kernel, its launcher and its file, "
       "match. <a href=\"coverage.json\">coverage.json</a> has the same data for "
       "programs.</p>\n",

@@ -68,8 +68,10 @@ std::string OverviewHtml(const OverviewInput& input) {
       Plural(input.languages.values().size(), "language", "languages"), " and under ",
       Plural(input.licenses.values().size(), "licence", "licences"), ".");
   if (const size_t operations = CountValue(input.kinds, "operation"); operations > 0) {
-    absl::StrAppend(&html, " ", Thousands(operations), " are operations that code launches, ",
-                    Thousands(CountValue(input.kinds, "helper")), " are helpers of other kernels.");
+    absl::StrAppend(&html, " ", Thousands(operations),
+                    operations == 1 ? " is an operation" : " are operations",
+                    " that code launches, helpers of other kernels: ",
+                    Thousands(CountValue(input.kinds, "helper")), ".");
   }
   absl::StrAppend(&html, "</p>\n");
   return absl::StrCat(html, "<div class=\"charts\">\n", Chart("op", "Operations", input.operations),

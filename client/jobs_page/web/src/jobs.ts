@@ -32,7 +32,7 @@ const text = (value: string): HTMLElement => element("bdi", {}, value);
 const list = (items: HTMLElement[]): HTMLElement => element("ul", { class: "plain" }, ...items.map((item) => element("li", {}, item)));
 
 function bar(done: number, total: number): HTMLElement {
-  const progress = element("progress", { max: String(Math.max(1, total)), value: String(done), "aria-label": `${done} of ${total} tasks` });
+  const progress = element("progress", { max: String(Math.max(1, total)), value: String(done), "aria-label": `${done} of ${total} ${total === 1 ? "task" : "tasks"}` });
   return element("span", { class: "progress" }, progress, ` ${number(done)} of ${number(total)}`);
 }
 
@@ -89,7 +89,7 @@ function showWorkers({ workers, now }: State): void {
 function problems(job: Job): HTMLElement[] {
   const parts: HTMLElement[] = [];
   if (job.unserved.length > 0) {
-    const waiting = job.unserved.map((one) => text(`${one.stage}: ${number(one.tasks)} tasks wait`));
+    const waiting = job.unserved.map((one) => text(`${one.stage}: ${one.tasks === 1 ? "1 task waits" : `${number(one.tasks)} tasks wait`}`));
     parts.push(element("h3", {}, "No worker runs these stages"), list(waiting));
   }
   if (job.troubled.length > 0) {
