@@ -17,9 +17,11 @@
 #include <string>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "client/commands/commands.h"
 #include "client/commands/local_files.h"
@@ -32,6 +34,7 @@
 #include "common/job/job_spec.h"
 #include "common/rpc/status.h"
 #include "common/toolchains/toolchains.h"
+#include "common/words/counted.h"
 #include "common/words/enum_words.h"
 #include "dataset/export/fill_rows.h"
 #include "dataset/export/place.h"
@@ -50,6 +53,7 @@ using dataset::Json;
 constexpr size_t kBatchFiles = 256;
 constexpr int64_t kBatchBytes = 8 << 20;
 constexpr int64_t kMaxLicenseBytes = 1 << 20;
+constexpr size_t kMostPlaces = 3;  // named as evidence on a line
 
 // Extracts files in batches, and prints the kernels of each.
 class FileCommand {
@@ -66,8 +70,7 @@ class FileCommand {
     if (files.empty()) {
       console.Note("no Python files found; name files of other kinds to read them");
     } else if (command.kernels_ == 0) {
-      console.Note(
-          absl::StrCat("no kernels in ", files.size(), files.size() == 1 ? " file" : " files"));
+      console.Note(absl::StrCat("no kernels in ", Counted(files.size(), "file")));
     }
     return command.exit_code_;
   }
@@ -103,14 +106,13 @@ class FileCommand {
   absl::Status RunBatch() {
     if (batch_.empty()) return absl::OkStatus();
     // The services answer with absolute paths; messages have the paths that the user wrote.
-    std::map<std::string, std::string> shown;
-    for (const LocalFile& file : batch_) shown[file.absolute] = file.shown;
+    for (const LocalFile& file : batch_) shown_[file.absolute] = file.shown;
     v1::ExtractResponse extracted;
     grpc::ClientContext context;
     RETURN_IF_ERROR(rpc::FromGrpcStatus(extractor_->Extract(&context, request_, &extracted)));
     for (const v1::ExtractedFile& file : extracted.kernels().files()) {
       if (file.failed().empty()) continue;
-      console_.Fail(absl::DataLossError(absl::StrCat(shown[file.path()], ": ", file.failed())));
+      console_.Fail(absl::DataLossError(absl::StrCat(shown_[file.path()], ": ", file.failed())));
       exit_code_ = kInputsFailed;
     }
     v1::ValidateResponse validated;
@@ -121,13 +123,15 @@ class FileCommand {
     for (int i = 0; i < extracted.kernels().kernels_size(); ++i) {
       const v1::Kernel& kernel = extracted.kernels().kernels(i);
       if (validate_) {
-        ShowVerdict(shown[kernel.path()], kernel, validated.verdicts().verdicts(i));
+        ShowVerdict(shown_[kernel.path()], kernel,
+                    WithShownPaths(validated.verdicts().verdicts(i)));
       } else {
-        ShowKernel(shown[kernel.path()], kernel);
+        ShowKernel(shown_[kernel.path()], kernel);
       }
     }
     request_.Clear();
     batch_.clear();
+    shown_.clear();
     batch_bytes_ = 0;
     return absl::OkStatus();
   }
@@ -138,6 +142,7 @@ class FileCommand {
     *request.mutable_files() = request_.files();
     *request.mutable_licenses() = job::WithDefaults({}).licenses();
     for (const LocalFile& license : FindLicenseFiles(batch_)) {
+      shown_.emplace(license.absolute, license.shown);
       absl::StatusOr<std::string> content = ReadFile("/" + license.absolute, kMaxLicenseBytes);
       // A licence file that cannot be read is not evidence.
       if (!content.ok()) continue;
@@ -183,7 +188,7 @@ class FileCommand {
       console_.Result(absl::StrCat(PathText(path, kernel), ":", kernel.first_line(), "-",
                                    kernel.last_line(), "  ", ToUtf8(kernel.qualname()), "  ",
                                    ToWord(kernel.dsl()), " ", ToWord(kernel.role()), ", ",
-                                   kernel.tokens(), " tokens\n"));
+                                   Counted(kernel.tokens(), "token"), "\n"));
       return;
     }
     Json json = KernelJson(path, kernel);
@@ -194,7 +199,51 @@ class FileCommand {
     Show(json);
   }
 
-  // Prints if a job would keep the kernel, with the checks that it fails.
+  std::string ShownPath(const std::string& absolute) const {
+    const auto known = shown_.find(absolute);
+    return known == shown_.end() ? absolute : known->second;
+  }
+
+  // Returns the verdict with the evidence's paths as the user can open them. The word for the place
+  // has a path too: "file:pkg/LICENSE+header".
+  v1::Verdict WithShownPaths(v1::Verdict verdict) const {
+    v1::License& license = *verdict.mutable_license();
+    for (v1::LicenseEvidence& found : *license.mutable_found()) {
+      found.set_path(ShownPath(found.path()));
+    }
+    std::vector<std::string> places = absl::StrSplit(license.evidence(), '+');
+    for (std::string& place : places) {
+      const size_t path = place.find(':') + 1;
+      if (path > 0) place.replace(path, std::string::npos, ShownPath(place.substr(path)));
+    }
+    license.set_evidence(absl::StrJoin(places, "+"));
+    return verdict;
+  }
+
+  // Returns the licence, and in brackets the places that say so: "MIT (pkg/LICENSE:1-21)". Without
+  // one it is the file that was not understood: "NOASSERTION (file:pkg/LICENSE)".
+  static std::string LicenseText(const v1::License& license) {
+    std::vector<std::string> places;
+    for (const v1::LicenseEvidence& found : license.found()) {
+      if (found.path().empty()) continue;
+      std::string place = OneLine(found.path());
+      if (found.first_line() > 0) absl::StrAppend(&place, ":", found.first_line());
+      if (found.last_line() > found.first_line()) absl::StrAppend(&place, "-", found.last_line());
+      if (absl::c_linear_search(places, place)) continue;
+      if (places.size() == kMostPlaces) {
+        places.emplace_back("...");
+        break;
+      }
+      places.push_back(std::move(place));
+    }
+    if (places.empty() && !license.evidence().empty())
+      places.push_back(OneLine(license.evidence()));
+    return absl::StrCat(license.expression(), places.empty() ? "" : " (",
+                        absl::StrJoin(places, ", "), places.empty() ? "" : ")");
+  }
+
+  // Prints if a job would keep the kernel, its licence with the evidence, and the checks that it
+  // fails.
   void ShowVerdict(const std::string& path, const v1::Kernel& kernel, const v1::Verdict& verdict) {
     if (!verdict.accepted()) exit_code_ = kInputsFailed;
     if (console_.json()) {
@@ -219,7 +268,7 @@ class FileCommand {
     if (!verdict.reasons().empty()) {
       absl::StrAppend(&line, " (", absl::StrJoin(verdict.reasons(), ", "), ")");
     }
-    absl::StrAppend(&line, "  ", verdict.license().expression(), "  score ",
+    absl::StrAppend(&line, "  ", LicenseText(verdict.license()), "  score ",
                     verdict.quality().score());
     std::vector<absl::string_view> failed;
     for (const v1::RuleResult& result : verdict.rules()) {
@@ -235,6 +284,8 @@ class FileCommand {
   Console& console_;
   v1::ExtractRequest request_;
   std::vector<LocalFile> batch_;  // the files in request_
+  // The paths of the batch as the user wrote them, and of its licence files, by absolute path.
+  std::map<std::string, std::string> shown_;
   int64_t batch_bytes_ = 0;
   int64_t kernels_ = 0;  // found so far
   int exit_code_ = kDone;

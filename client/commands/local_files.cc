@@ -86,6 +86,8 @@ std::vector<LocalFile> FindLicenseFiles(const std::vector<LocalFile>& files) {
       folder = folder.parent_path();
     }
   }
+  std::error_code unknown;  // without a current folder all paths stay absolute
+  const fs::path here = fs::current_path(unknown);
   std::vector<LocalFile> licenses;
   for (const fs::path& folder : folders) {
     // A folder that cannot be read gives no licence as evidence; it is skipped.
@@ -96,7 +98,10 @@ std::vector<LocalFile> FindLicenseFiles(const std::vector<LocalFile>& files) {
       const std::string path = entry->path().string();
       if (source_files::GetKind(path) == source_files::Kind::kOther) continue;
       if (!entry->is_regular_file(unreadable)) continue;
-      licenses.push_back({path, entry->path().relative_path().string()});
+      const fs::path below = entry->path().lexically_relative(here);
+      const bool is_below = !below.empty() && *below.begin() != "..";
+      licenses.push_back(
+          {is_below ? below.string() : path, entry->path().relative_path().string()});
     }
   }
   std::sort(licenses.begin(), licenses.end(),

@@ -21,7 +21,7 @@ struct LocalFile {
 absl::StatusOr<std::vector<LocalFile>> FindPythonFiles(const std::vector<std::string>& paths);
 
 // Returns the licence files and the metadata files of Python packages in the folders of `files` and
-// in every folder above, by absolute path.
+// in every folder above, by absolute path. Below the current folder they are shown relative to it.
 std::vector<LocalFile> FindLicenseFiles(const std::vector<LocalFile>& files);
 
 }  // namespace kernelmill::client
