@@ -67,9 +67,10 @@ void AddRestore(CommandLine& line, CLI::App* group, DataServer server) {
         return Restore(server, options->backup_dir, options->data_dir, console);
       });
   line.AddCommonFlags(*sub);
-  sub->add_option("--from", options->backup_dir, "the backup's folder")->required();
-  sub->add_option("--data", options->data_dir,
-                  absl::StrCat("the data folder to make; no ", name, " may be using it"))
+  TakesFolder(sub->add_option("--from", options->backup_dir, "the backup's folder"))->required();
+  TakesFolder(
+      sub->add_option("--data", options->data_dir,
+                      absl::StrCat("the data folder to make; no ", name, " may be using it")))
       ->required();
 }
 

@@ -14,6 +14,23 @@ namespace {
 
 std::string OneLine(absl::string_view text) { return absl::StrReplaceAll(text, {{"\n", " "}}); }
 
+// The names of types that TakesFile and TakesFolder set; CLI11's validators use them, too.
+constexpr char kFile[] = "FILE";
+constexpr char kFolder[] = "DIR";
+
+// Fills what completes a value from the name of its type and its validators, such as "TEXT:FILE",
+// "{a,b}", and "TEXT:value in {a->0,b->1} OR {0,1}" for words with numbers behind them.
+void DescribeValues(absl::string_view type, FlagEntry* flag) {
+  if (absl::StrContains(type, kFile)) flag->values = FlagEntry::Values::kFiles;
+  if (absl::StrContains(type, kFolder)) flag->values = FlagEntry::Values::kFolders;
+  const size_t open = type.find('{');
+  if (open == absl::string_view::npos) return;
+  type.remove_prefix(open + 1);
+  for (const absl::string_view word : absl::StrSplit(type.substr(0, type.find('}')), ',')) {
+    flag->words.emplace_back(word.substr(0, word.find("->")));
+  }
+}
+
 FlagEntry Describe(const CLI::Option& option) {
   FlagEntry flag;
   flag.is_argument = option.get_positional();
@@ -23,6 +40,7 @@ FlagEntry Describe(const CLI::Option& option) {
   flag.help = OneLine(option.get_description());
   flag.variable = option.get_envname();
   flag.initial = option.get_default_str();
+  DescribeValues(option.get_type_name(), &flag);
   flag.takes_value = option.get_items_expected_max() > 0;
   flag.required = option.get_required();
   return flag;
@@ -77,11 +95,49 @@ std::string Groups(const std::vector<CommandEntry>& table) {
   return absl::StrJoin(groups, "|");
 }
 
-// Words that the table does not have are completed as files.
+// Returns the first argument of a command; null if it has none.
+const FlagEntry* FirstArgument(const CommandEntry& command) {
+  const bool has_one = !command.flags.empty() && command.flags[0].is_argument;
+  return has_one ? &command.flags[0] : nullptr;
+}
+
+// Returns the statement that says in the script what completes a value; empty if nothing does.
+std::string BashValues(const FlagEntry& flag) {
+  if (!flag.words.empty()) {
+    return absl::StrCat("words=", Quoted(absl::StrJoin(flag.words, " ")));
+  }
+  if (flag.values == FlagEntry::Values::kFiles) return "files=default";
+  return flag.values == FlagEntry::Values::kFolders ? "files=dirnames" : "";
+}
+
+// Returns the cases of the flags that take a value, by "COMMAND FLAG", and of the commands' first
+// arguments, by "COMMAND ". A value that nothing completes sets nothing, so that no file is offered
+// for a number.
+std::string BashCases(const std::vector<CommandEntry>& table) {
+  std::string cases;
+  for (const CommandEntry& command : table) {
+    for (const FlagEntry& flag : command.flags) {
+      if (flag.is_argument || !flag.takes_value) continue;
+      absl::StrAppend(&cases, "    ", Quoted(absl::StrCat(command.name, " ", flag.name)), ") ",
+                      BashValues(flag), " ;;\n");
+    }
+    const FlagEntry* const argument = FirstArgument(command);
+    if (argument == nullptr || BashValues(*argument).empty()) continue;
+    absl::StrAppend(&cases, "    ", Quoted(command.name + " "), "*) ", BashValues(*argument),
+                    " ;;\n");
+  }
+  return cases;
+}
+
+// bash splits --flag=value at the '=', which becomes a word of its own. Files are completed by bash
+// itself (compopt), which knows about ~ and blanks.
 std::string BashScript(const std::vector<CommandEntry>& table) {
   std::string script = absl::StrCat(
       "_kernelmill() {\n"
-      "  local cur=${COMP_WORDS[COMP_CWORD]} command='' commands='' flags=''\n"
+      "  local cur=${COMP_WORDS[COMP_CWORD]} at=$((COMP_CWORD - 1))\n"
+      "  local command='' commands='' flags='' files='' words=''\n"
+      "  [[ $cur == '=' ]] && cur=''\n"
+      "  [[ ${COMP_WORDS[at]} == '=' ]] && ((at--))\n"
       "  ((COMP_CWORD > 1)) && command=${COMP_WORDS[1]}\n"
       "  case $command in\n    ",
       Groups(table),
@@ -92,16 +148,21 @@ std::string BashScript(const std::vector<CommandEntry>& table) {
                     ") commands=", Quoted(absl::StrJoin(command.commands, " ")),
                     " flags=", Quoted(absl::StrJoin(FlagNames(command), " ")), " ;;\n");
   }
-  return script +
-         "  esac\n"
-         "  COMPREPLY=()\n"
-         "  if [[ $cur == -* ]]; then\n"
-         "    mapfile -t COMPREPLY < <(compgen -W \"$flags\" -- \"$cur\")\n"
-         "  elif [[ $commands ]]; then\n"
-         "    mapfile -t COMPREPLY < <(compgen -W \"$commands\" -- \"$cur\")\n"
-         "  fi\n"
-         "}\n"
-         "complete -o default -F _kernelmill kernelmill\n";
+  return absl::StrCat(script,
+                      "  esac\n"
+                      "  case \"$command ${COMP_WORDS[at]}\" in\n",
+                      BashCases(table),
+                      "  esac\n"
+                      "  COMPREPLY=()\n"
+                      "  if [[ $cur == -* ]]; then\n"
+                      "    mapfile -t COMPREPLY < <(compgen -W \"$flags\" -- \"$cur\")\n"
+                      "  elif [[ $files ]]; then\n"
+                      "    compopt -o $files\n"
+                      "  elif [[ $words$commands ]]; then\n"
+                      "    mapfile -t COMPREPLY < <(compgen -W \"$words $commands\" -- \"$cur\")\n"
+                      "  fi\n"
+                      "}\n"
+                      "complete -F _kernelmill kernelmill\n");
 }
 
 // Returns the help of a command of the table.
@@ -119,6 +180,13 @@ std::string FullName(const CommandEntry& group, const std::string& command) {
 // zsh reads '[', ']' and ':' in a specification as its own.
 std::string ZshText(absl::string_view text) {
   return absl::StrReplaceAll(text, {{"[", "\\["}, {"]", "\\]"}, {":", "\\:"}});
+}
+
+// Returns the action that completes a value.
+std::string ZshValues(const FlagEntry& flag) {
+  if (!flag.words.empty()) return absl::StrCat("(", absl::StrJoin(flag.words, " "), ")");
+  if (flag.values == FlagEntry::Values::kFiles) return "_files";
+  return flag.values == FlagEntry::Values::kFolders ? "_files -/" : " ";
 }
 
 std::string ZshScript(const std::vector<CommandEntry>& table) {
@@ -148,10 +216,14 @@ std::string ZshScript(const std::vector<CommandEntry>& table) {
       if (flag.is_argument) continue;
       const std::string spec =
           absl::StrCat(flag.name, flag.takes_value ? "=" : "", "[", ZshText(flag.help), "]",
-                       flag.takes_value ? ":value:_files" : "");
+                       flag.takes_value ? absl::StrCat(":value:", ZshValues(flag)) : "");
       absl::StrAppend(&script, " \\\n        ", Quoted(spec));
     }
-    absl::StrAppend(&script, " \\\n        '*:file:_files' ;;\n");
+    const FlagEntry* const argument = FirstArgument(command);
+    if (argument != nullptr) {
+      absl::StrAppend(&script, " \\\n        ", Quoted("*:value:" + ZshValues(*argument)));
+    }
+    absl::StrAppend(&script, " ;;\n");
   }
   return script + "  esac\n}\ncompdef _kernelmill kernelmill\n";
 }
@@ -167,6 +239,16 @@ std::string FishCondition(const std::vector<CommandEntry>& table, const CommandE
                       absl::StrJoin(command.commands, " "));
 }
 
+// Returns the arguments of fish's `complete` for a flag's value. -r alone offers files.
+std::string FishValues(const FlagEntry& flag) {
+  if (!flag.words.empty()) {
+    return absl::StrCat(" -x -a ", Quoted(absl::StrJoin(flag.words, " "), true));
+  }
+  if (flag.values == FlagEntry::Values::kFiles) return " -r";
+  return flag.values == FlagEntry::Values::kFolders ? " -x -a '(__fish_complete_directories)'"
+                                                    : " -x";
+}
+
 std::string FishScript(const std::vector<CommandEntry>& table) {
   std::string script;
   for (const CommandEntry& command : table) {
@@ -178,8 +260,9 @@ std::string FishScript(const std::vector<CommandEntry>& table) {
     }
     for (const FlagEntry& flag : command.flags) {
       if (flag.is_argument) continue;
-      absl::StrAppend(&script, begin, " -l ", flag.name.substr(2), flag.takes_value ? " -r" : "",
-                      " -d ", Quoted(flag.help, true), "\n");
+      absl::StrAppend(&script, begin, " -l ", flag.name.substr(2),
+                      flag.takes_value ? FishValues(flag) : "", " -d ", Quoted(flag.help, true),
+                      "\n");
     }
   }
   return script;
@@ -210,6 +293,14 @@ std::string FlagParagraph(const FlagEntry& flag) {
 }
 
 }  // namespace
+
+CLI::Option* TakesFile(CLI::Option* option) { return option->type_name(kFile); }
+
+CLI::Option* TakesFolder(CLI::Option* option) { return option->type_name(kFolder); }
+
+CLI::Option* TakesWord(CLI::Option* option, const std::vector<std::string>& words) {
+  return option->type_name(absl::StrCat("{", absl::StrJoin(words, ","), "}"));
+}
 
 std::vector<CommandEntry> ListCommands(const CLI::App& program) {
   std::vector<CommandEntry> table;

@@ -8,7 +8,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace kernelmill::client {
 
@@ -19,6 +20,10 @@ struct FlagEntry {
   std::string help;        // on one line
   std::string variable;    // the environment variable that sets it; empty: none
   std::string initial;     // its default; empty: none
+  // Files, folders or these words complete its value; otherwise nothing does.
+  enum class Values { kAny, kFiles, kFolders };
+  Values values = Values::kAny;
+  std::vector<std::string> words;
   bool takes_value = false;
   bool is_argument = false;
   bool required = false;
@@ -31,6 +36,12 @@ struct CommandEntry {
   std::vector<FlagEntry> flags;       // the arguments first
   std::vector<std::string> commands;  // of a group
 };
+
+// Marks the option's value as a file, as a folder, or as one of the words, in the help and for
+// completion. The command checks the value.
+CLI::Option* TakesFile(CLI::Option* option);
+CLI::Option* TakesFolder(CLI::Option* option);
+CLI::Option* TakesWord(CLI::Option* option, const std::vector<std::string>& words);
 
 // Returns the program's commands as the parser knows them, a group before its commands. Completion
 // scripts, manual pages and `help --json` are made of this table.

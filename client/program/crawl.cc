@@ -32,14 +32,16 @@ std::string DefaultDataDir() {
 }
 
 void AddTrace(CLI::App& command, std::string* file) {
-  command.add_option("--trace", *file,
-                     "write a task timeline to this file: trace events (JSON) for Perfetto and\n"
-                     "Chrome");
+  TakesFile(command.add_option(
+      "--trace", *file,
+      "write a task timeline to this file: trace events (JSON) for Perfetto and\n"
+      "Chrome"));
 }
 
 void AddCompilerFlags(CLI::App& command, EmbeddedCompilerOptions& options) {
   options.folder = compiler::LocalToolchainsFolder();
-  command.add_option("--toolchains", options.folder, "folder of the installed toolchains")
+  TakesFolder(
+      command.add_option("--toolchains", options.folder, "folder of the installed toolchains"))
       ->envname("KERNELMILL_TOOLCHAINS")
       ->capture_default_str();
   command
@@ -56,10 +58,13 @@ void AddCrawl(CommandLine& line) {
       [&line, options](Console& console) { return Crawl(*options, line.signal(), console); });
   options->data_dir = DefaultDataDir();
   options->workers = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  sub->add_option("JOB.yaml", options->job_file, "job file; -: standard input")->required();
-  sub->add_option("--out", options->target.out_dir, "folder to write the dataset to")->required();
+  TakesFile(sub->add_option("JOB.yaml", options->job_file, "job file; -: standard input"))
+      ->required();
+  TakesFolder(sub->add_option("--out", options->target.out_dir, "folder to write the dataset to"))
+      ->required();
   AddExportFlags(*sub, options->target);
-  sub->add_option("--data", options->data_dir, "folder that keeps results for the next run")
+  TakesFolder(
+      sub->add_option("--data", options->data_dir, "folder that keeps results for the next run"))
       ->envname("KERNELMILL_DATA")
       ->capture_default_str();
   sub->add_option("--workers", options->workers, "number of tasks that run at once")

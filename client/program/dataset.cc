@@ -6,6 +6,7 @@
 
 #include "client/commands/commands.h"
 #include "client/program/command_line.h"
+#include "common/toolchains/toolchains.h"
 
 namespace kernelmill::client {
 namespace {
@@ -21,7 +22,8 @@ void AddExport(CommandLine& line) {
         return Export(line.cluster(), options->job, options->target, line.signal(), console);
       });
   sub->add_option("JOB", options->job, "the job's name")->required();
-  sub->add_option("--out", options->target.out_dir, "folder to write the dataset to")->required();
+  TakesFolder(sub->add_option("--out", options->target.out_dir, "folder to write the dataset to"))
+      ->required();
   AddExportFlags(*sub, options->target);
   line.AddClusterFlags(*sub);
 }
@@ -39,18 +41,21 @@ void AddSimilar(CommandLine& line) {
                  }
                  return Similar(line.cluster(), *options, line.signal(), console);
                });
-  sub->add_option(
-         "FILE", options->file,
-         "file with kernels; a file without kernels is compared as one text; -: standard input")
+  TakesFile(
+      sub->add_option(
+          "FILE", options->file,
+          "file with kernels; a file without kernels is compared as one text; -: standard input"))
       ->required();
   CLI::Option_group* which = sub->add_option_group("dataset", "the dataset; one of");
   which->add_option("--job", options->job, "the dataset of this job");
   which->add_option("--dataset", options->dataset, "the dataset's digest, hash/size");
-  which->add_option("--out", options->out_dir, "the folder that crawl wrote the dataset to");
+  TakesFolder(
+      which->add_option("--out", options->out_dir, "the folder that crawl wrote the dataset to"));
   which->require_option(1);
-  sub->add_option("--data", options->data_dir,
-                  "the crawl's --data folder to read from instead of a cluster; with --out the\n"
-                  "default is crawl's default");
+  TakesFolder(sub->add_option(
+      "--data", options->data_dir,
+      "the crawl's --data folder to read from instead of a cluster; with --out the\n"
+      "default is crawl's default"));
   sub->add_option("--top", options->top, "the most results for each kernel")
       ->check(CLI::Range(1, 16384))
       ->capture_default_str();
@@ -65,8 +70,8 @@ void AddDiff(CommandLine& line) {
   const auto options = std::make_shared<DiffOptions>();
   CLI::App* sub = line.Add("diff", "compare two datasets; exits 1 if they differ",
                            [options](Console& console) { return Diff(*options, console); });
-  sub->add_option("A", options->a, "the folder of the first dataset")->required();
-  sub->add_option("B", options->b, "the folder of the second dataset")->required();
+  TakesFolder(sub->add_option("A", options->a, "the folder of the first dataset"))->required();
+  TakesFolder(sub->add_option("B", options->b, "the folder of the second dataset"))->required();
   sub->add_option("--limit", options->limit, "the most kernels to name for each kind of change")
       ->capture_default_str();
   line.AddCommonFlags(*sub);
@@ -78,7 +83,8 @@ void AddPublish(CommandLine& line) {
   CLI::App* sub = line.Add(
       "publish", "publish a dataset on a Hub, in an object store or in a folder",
       [options](Console& console) -> absl::StatusOr<int> { return Publish(*options, console); });
-  sub->add_option("DATASET", options->dataset, "the folder of the dataset")->required();
+  TakesFolder(sub->add_option("DATASET", options->dataset, "the folder of the dataset"))
+      ->required();
   sub->add_option("DESTINATION", options->destination,
                   "hf://OWNER/NAME, s3://BUCKET/FOLDER, gs://BUCKET/FOLDER or file:FOLDER")
       ->required();
@@ -87,11 +93,12 @@ void AddPublish(CommandLine& line) {
                 "publish a patch (v1.1), which only withdraws what people opted out of");
   sub->add_flag("--delete-older", options->delete_older,
                 "delete all other versions and their texts afterwards");
-  sub->add_option("--before", options->before,
-                  "folder of the newest version's dataset (default: it is downloaded)");
-  sub->add_option("--allow", options->allow,
-                  "publish even if this check fails: empty, gates, failed, license or\n"
-                  "withdrawn; may be repeated")
+  TakesFolder(
+      sub->add_option("--before", options->before,
+                      "folder of the newest version's dataset (default: it is downloaded)"));
+  TakesWord(sub->add_option("--allow", options->allow,
+                            "publish even if this check fails; may be repeated"),
+            {"empty", "gates", "failed", "license", "withdrawn"})
       ->allow_extra_args(false);
   sub->add_flag("--json-lines", options->json_lines,
                 "also publish the JSON lines and the views, which repeat the Parquet files");
@@ -108,8 +115,10 @@ void AddCatalog(CommandLine& line) {
   CLI::App* sub = line.Add(
       "catalog", "write a static site of a dataset's kernels: search, pages, coverage",
       [&line, options](Console& console) { return Catalog(*options, line.signal(), console); });
-  sub->add_option("DATASET", options->dataset, "the folder of the dataset")->required();
-  CLI::Option* out = sub->add_option("--out", options->out_dir, "folder to write the site to");
+  TakesFolder(sub->add_option("DATASET", options->dataset, "the folder of the dataset"))
+      ->required();
+  CLI::Option* out =
+      TakesFolder(sub->add_option("--out", options->out_dir, "folder to write the site to"));
   CLI::Option* wanted = sub->add_flag(
       "--wanted", options->wanted,
       "print what the dataset lacks as searches for a job's `discover`, instead of a site");
@@ -130,7 +139,7 @@ void AddLook(CommandLine& line) {
   const auto show = std::make_shared<ShowOptions>();
   CLI::App* sub = line.Add("show", "print a kernel of a dataset: its facts and its module",
                            [show](Console& console) { return Show(*show, console); });
-  sub->add_option("DATASET", show->dataset, "the folder of the dataset")->required();
+  TakesFolder(sub->add_option("DATASET", show->dataset, "the folder of the dataset"))->required();
   sub->add_option("KERNEL", show->what, "its id, four digits or more of it, or its name")
       ->required();
   sub->add_flag("--source", show->source, "print the source instead of the module");
@@ -139,7 +148,7 @@ void AddLook(CommandLine& line) {
   const auto head = std::make_shared<HeadOptions>();
   sub = line.Add("head", "list the first kernels of a dataset",
                  [head](Console& console) { return Head(*head, console); });
-  sub->add_option("DATASET", head->dataset, "the folder of the dataset")->required();
+  TakesFolder(sub->add_option("DATASET", head->dataset, "the folder of the dataset"))->required();
   sub->add_option("-n,--count", head->count, "the number of kernels")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -149,7 +158,7 @@ void AddLook(CommandLine& line) {
   sub =
       line.Add("stats", "count the kernels of a dataset by language, operation, licence and so on",
                [stats](Console& console) { return Stats(*stats, console); });
-  sub->add_option("DATASET", *stats, "the folder of the dataset")->required();
+  TakesFolder(sub->add_option("DATASET", *stats, "the folder of the dataset"))->required();
   line.AddCommonFlags(*sub);
 }
 
@@ -159,11 +168,12 @@ void AddReview(CommandLine& line) {
   CLI::App* sub = line.Add(
       "review", "accept or reject the flagged items of a dataset",
       [&line, options](Console& console) { return Review(*options, line.signal(), console); });
-  sub->add_option("DATASET", options->dataset, "the folder of the dataset")->required();
-  sub->add_option(
+  TakesFolder(sub->add_option("DATASET", options->dataset, "the folder of the dataset"))
+      ->required();
+  TakesFile(sub->add_option(
       "--reviews", options->reviews,
       "file of decisions (.jsonl) for `reviews` in a job file; it is created if missing,\n"
-      "and decided items are not shown again");
+      "and decided items are not shown again"));
   sub->add_option("--flag", options->flags, "review only this kind of flag; may be repeated")
       ->check(CLI::IsMember({"word_overlap", "pair", "license"}));
   sub->add_option("--license-below", options->license_below,
@@ -197,29 +207,38 @@ void AddEvaluate(CommandLine& line) {
         }
         return EvaluateModel(line.cluster(), *options, line.signal(), console);
       });
-  sub->add_option("GENERATIONS", options->generations, "JSON lines with the samples of each task")
+  TakesFile(sub->add_option("GENERATIONS", options->generations,
+                            "JSON lines with the samples of each task"))
       ->required();
-  sub->add_option("--reference", options->reference, "file with the references of the tasks");
-  sub->add_option("--baseline", options->baseline, "another model's generations to compare with");
-  CLI::Option* folder =
-      sub->add_option("--dataset", options->dataset, "the export that the model was trained on");
+  TakesFile(
+      sub->add_option("--reference", options->reference, "file with the references of the tasks"));
+  TakesFile(sub->add_option("--baseline", options->baseline,
+                            "another model's generations to compare with"));
+  CLI::Option* folder = TakesFolder(
+      sub->add_option("--dataset", options->dataset, "the export that the model was trained on"));
   sub->add_option("--job", options->job, "the job whose dataset the model was trained on")
       ->excludes(folder);
   sub->add_option("--threshold", options->threshold,
                   "lowest similarity that counts as memorised, above 0 and up to 1")
       ->check(CLI::Range(0.01, 1.0))
       ->capture_default_str();
-  sub->add_option("--out", options->out_dir, "folder to write to (default: only print)");
+  TakesFolder(
+      sub->add_option("--out", options->out_dir, "folder to write to (default: only print)"));
   sub->add_option("--sheet-tasks", options->sheet_tasks, "the most tasks on the sheet")
       ->capture_default_str();
   CLI::Option* compiler =
       sub->add_option("--compiler", options->compiler,
                       "address of a kernelmill-compiler (default: compile in this process)");
   AddCompilerFlags(*sub, options->embedded);
-  sub->add_option("--toolchain", options->embedded.toolchains,
-                  "compile with this toolchain; may be repeated");
-  sub->add_option("--target", options->targets,
-                  "compile for this target, such as cuda:90; may be repeated");
+  std::vector<std::string> pinned;
+  for (const auto& toolchain : toolchains::PinnedToolchains()) pinned.emplace_back(toolchain.name);
+  const auto known = toolchains::CompileTargets();
+  TakesWord(sub->add_option("--toolchain", options->embedded.toolchains,
+                            "compile with this toolchain; may be repeated"),
+            pinned);
+  TakesWord(
+      sub->add_option("--target", options->targets, "compile for this target; may be repeated"),
+      {known.begin(), known.end()});
   sub->add_flag("--no-compile", options->no_compile, "skip compiling")->excludes(compiler);
   line.AddClusterFlags(*sub);
 }

@@ -15,7 +15,8 @@ void AddDev(CommandLine& line) {
   CLI::App* sub = line.Add(
       "dev", "start a cluster on this machine, with a page of its jobs",
       [&line, options](Console& console) { return Dev(*options, line.signal(), console); });
-  sub->add_option("--data", options->data_dir, "folder of the store, the jobs and the logs")
+  TakesFolder(
+      sub->add_option("--data", options->data_dir, "folder of the store, the jobs and the logs"))
       ->capture_default_str();
   sub->add_option(
          "--first-port", options->first_port,

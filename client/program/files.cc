@@ -16,7 +16,7 @@ void AddOnFiles(CommandLine& line, const char* name, const char* help,
   const auto paths = std::make_shared<std::vector<std::string>>();
   CLI::App* sub =
       line.Add(name, help, [paths, run](Console& console) { return run(*paths, console); });
-  sub->add_option("PATH", *paths, "Python files or folders")->required();
+  TakesFile(sub->add_option("PATH", *paths, "Python files or folders"))->required();
   line.AddCommonFlags(*sub);
 }
 
@@ -25,7 +25,7 @@ void AddToolchains(CommandLine& line) {
   CLI::App* sub =
       line.Add("toolchains", "list the compilers that jobs can use, and which are installed",
                [folder](Console& console) { return ListToolchains(*folder, console); });
-  sub->add_option("--toolchains", *folder, "folder of the installed toolchains")
+  TakesFolder(sub->add_option("--toolchains", *folder, "folder of the installed toolchains"))
       ->envname("KERNELMILL_TOOLCHAINS")
       ->capture_default_str();
   line.AddCommonFlags(*sub);

@@ -18,7 +18,8 @@ void AddSubmit(CommandLine& line) {
       line.Add("submit", "submit a job to a cluster", [&line, options](Console& console) {
         return Submit(line.cluster(), *options, line.signal(), console);
       });
-  sub->add_option("JOB.yaml", options->job_file, "job file; -: standard input")->required();
+  TakesFile(sub->add_option("JOB.yaml", options->job_file, "job file; -: standard input"))
+      ->required();
   sub->add_option("--priority", options->priority,
                   "-100 to 100; among waiting jobs the highest priority runs first")
       ->check(CLI::Range(-100, 100))
@@ -29,8 +30,8 @@ void AddSubmit(CommandLine& line) {
                   "name of this submission; resubmitting with the same ID returns the existing job")
       ->option_text("ID");
   sub->add_flag("--wait", options->wait, "follow the job to its end");
-  sub->add_option("--out", options->target.out_dir,
-                  "folder to write the dataset to; implies --wait");
+  TakesFolder(sub->add_option("--out", options->target.out_dir,
+                              "folder to write the dataset to; implies --wait"));
   AddExportFlags(*sub, options->target);
   line.AddClusterFlags(*sub);
 }
@@ -40,7 +41,7 @@ void AddCheck(CommandLine& line) {
   const auto job_file = std::make_shared<std::string>();
   CLI::App* sub = line.Add("check", "check a job file, and print the job with its lists resolved",
                            [job_file](Console& console) { return Check(*job_file, console); });
-  sub->add_option("JOB.yaml", *job_file, "job file; -: standard input")->required();
+  TakesFile(sub->add_option("JOB.yaml", *job_file, "job file; -: standard input"))->required();
   line.AddCommonFlags(*sub);
 }
 
@@ -55,8 +56,8 @@ void AddRetry(CommandLine& line) {
   sub->add_flag("--no-cache", options->no_cache,
                 "run every stage again and replace its results in the action cache");
   sub->add_flag("--wait", options->wait, "follow the job to its end");
-  sub->add_option("--out", options->target.out_dir,
-                  "folder to write the dataset to; implies --wait");
+  TakesFolder(sub->add_option("--out", options->target.out_dir,
+                              "folder to write the dataset to; implies --wait"));
   AddExportFlags(*sub, options->target);
   line.AddClusterFlags(*sub);
 }

@@ -3,9 +3,11 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "client/commands/commands.h"
 #include "client/program/command_line.h"
+#include "common/worker/stage_table.h"
 
 namespace kernelmill::client {
 namespace {
@@ -47,7 +49,8 @@ void AddCollectGarbage(CommandLine& line, CLI::App* store) {
          "stop when this much content is left, e.g. 20GB; 0: drop everything that is not held")
       ->required()
       ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false))
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::NonNegativeNumber)
+      ->option_text("SIZE REQUIRED");
   sub->add_flag(
       "--yes", options->yes,
       "drop content even if a job's dataset is not held, or the coordinator does not answer");
@@ -62,8 +65,10 @@ void AddForget(CommandLine& line, CLI::App* store) {
                  [&line, options](Console& console) {
                    return StoreForget(line.cluster(), *options, line.signal(), console);
                  });
+  std::vector<std::string> stages;
+  for (const worker::StageInfo& known : worker::StageTable()) stages.emplace_back(known.name);
   CLI::Option* stage =
-      sub->add_option("--stage", options->stage, "results of this stage, e.g. extract");
+      TakesWord(sub->add_option("--stage", options->stage, "results of this stage"), stages);
   sub->add_option("--version", options->version,
                   "results of this version of the stage (default: any)")
       ->needs(stage)

@@ -106,6 +106,7 @@ absl::Status ApplyAll(CLI::App& app, const std::string& path, const YAML::Node& 
 void AddSettingsFlag(CLI::App& app) {
   static std::string unused;
   app.add_option(kFlag, unused, "YAML file with settings; keys are the flags' names")
+      ->type_name("FILE")
       ->option_text(absl::StrCat("FILE (Env:", kVariable, ")"));
 }
 

@@ -169,6 +169,9 @@ COMMAND = re.compile(r"^  (?P<name>[a-z]+) {2,}(?P<text>\S.*)$")
 # Defaults that depend on the machine.
 OF_THE_MACHINE = {"--workers": "the number of cores", "--compilers": "the number of cores", "--toolchains": "/var/lib/kernelmill/toolchains for root, else ~/.cache/kernelmill/toolchains"}
 LEFT_OUT = {"--help", "--version"}
+# Commands with the same addresses share flags.
+CALLERS = {"Commands that call a cluster": {"--coordinator", "--store"}, "Commands that call a store alone": {"--store"},
+           "Commands that call a coordinator alone": {"--coordinator"}}
 
 
 def help_of(*argv):
@@ -202,11 +205,14 @@ def flags_of(text):
             if not said[0] and line[COLUMN - 1:COLUMN] == " " and line[COLUMN:COLUMN + 1].islower() and "(Env:" not in line:
                 about, said = line[:COLUMN], [line[COLUMN:]]
             variable = re.search(r"\(Env:(\w+)\)", about)
-            flags[name] = (OF_THE_MACHINE.get(name, default_of(about)), variable[1] if variable else "", said)
+            # The words that the value is one of; "value in {" also lists the numbers behind them.
+            words = re.search(r"(?<!value in )\{([^}]*)\}", about)
+            flags[name] = (OF_THE_MACHINE.get(name, default_of(about)), variable[1] if variable else "", said,
+                           ": " + ", ".join(f"`{word}`" for word in words[1].split(",")) if words else "")
             last = said
         elif last is not None and line.startswith(" " * 20):
             last.append(line.strip())
-    return ({name: (default, env, " ".join(filter(None, said))) for name, (default, env, said) in flags.items() if name not in LEFT_OUT},
+    return ({name: (default, env, " ".join(filter(None, said)) + words) for name, (default, env, said, words) in flags.items() if name not in LEFT_OUT},
             {name: " ".join(said) for name, said in commands.items()})
 
 
@@ -253,11 +259,16 @@ def flags_page():
     starred = {name: {flag: (default, env, meaning + (" *" if env else "")) for flag, (default, env, meaning) in flags.items()}
                for name, flags, _ in commands}
     of_every = common(list(starred.values()))
-    of_cluster = common([flags for flags in starred.values() if "--coordinator" in flags and "--reconnect-seconds" in flags]) - of_every
-    text += ["## Every command\n", table(head, flag_rows(next(iter(starred.values())), of_every)),
-             "## Commands that call a cluster\n", table(head, flag_rows(starred["jobs"], of_cluster))]
+    text += ["## Every command\n", table(head, flag_rows(next(iter(starred.values())), of_every))]
+    shared = dict.fromkeys(starred, of_every)
+    for heading, called in CALLERS.items():
+        callers = [name for name, flags in starred.items() if {"--coordinator", "--store"} & set(flags) == called]
+        of_callers = common([starred[name] for name in callers]) - of_every
+        shared.update(dict.fromkeys(callers, of_every | of_callers))
+        text += [f"## {heading}\n", ", ".join(f"`{name}`" for name in sorted(callers)) + ".\n",
+                 table(head, flag_rows(starred[callers[0]], of_callers))]
     for name, _, said in commands:
-        own = set(starred[name]) - of_every - of_cluster
+        own = set(starred[name]) - shared[name]
         if own:
             text += [f"## kernelmill {name}\n", said[0].upper() + said[1:] + ".\n", table(head, flag_rows(starred[name], own))]
     return "\n".join(text)
