@@ -10,6 +10,7 @@
 
 #include "common/job/job_spec.h"
 #include "common/job/source_spec.h"
+#include "common/worker/source_action.h"
 #include "services/coordinator/core/plan/plan.h"
 
 namespace kernelmill::coordinator {
@@ -60,18 +61,11 @@ v1::Action JobPlan::ActionFor(const TaskKey& task) const {
   v1::Action action;
   action.set_stage(std::string(GetStageInfo(task.stage).name));
   action.set_stage_version(GetStageInfo(task.stage).version);
-  v1::StageParams& params = *action.mutable_params();
   switch (task.stage) {
     case StageId::kDiscover:
-      *params.mutable_discover()->mutable_discover() = packed_.Get(task.source).discover();
-      break;
     case StageId::kPin:
-      *params.mutable_pin()->mutable_source() = job::FetchPart(packed_.Get(task.source));
-      params.mutable_pin()->set_require_hashes(settings_.require_hashes());
-      break;
     case StageId::kFetch:
-      *params.mutable_fetch()->mutable_source() = job::FetchPart(packed_.Get(task.source));
-      break;
+      return worker::SourceAction(task.stage, packed_.Get(task.source), settings_.require_hashes());
     case StageId::kExtract:
       FillExtract(task, action);
       break;
