@@ -13,6 +13,7 @@
 #include "client/commands/console.h"
 #include "client/embedded/embedded_cluster.h"
 #include "common/rpc/server.h"
+#include "kernelmill/v1/job.pb.h"
 
 namespace kernelmill::client {
 
@@ -29,17 +30,22 @@ struct ExportTarget {
   bool allow_failed = false;
 };
 
-struct CrawlOptions {
-  std::string job_file;
-  ExportTarget target;
-  std::string data_dir;
-  int workers = 1;
+// The hosts and services that a fetcher of this process calls.
+struct HostOptions {
   std::vector<std::string> allow_hosts;  // as EmbeddedCluster::Options
   std::string package_index;             // the index of Python packages; empty: pip's default
   std::string github_api;                // the REST API's URL; empty: GitHub's own
   std::string github_token_file;         // empty: no token
-  bool no_cache = false;                 // run every stage again
-  std::string trace;                     // as ReportOptions::trace
+};
+
+struct CrawlOptions : HostOptions {
+  std::string job_file;
+  ExportTarget target;
+  std::string data_dir;
+  int workers = 1;
+  bool dry_run = false;   // print what would be fetched, and stop; needs no out_dir
+  bool no_cache = false;  // run every stage again
+  std::string trace;      // as ReportOptions::trace
   // Compilers for a job that compiles. The job names its toolchains.
   EmbeddedCompilerOptions compiler;
 };
@@ -68,10 +74,6 @@ struct RetryOptions {
   ExportTarget target;  // with an out_dir, waits and exports
 };
 
-// Reads a job file as Submit does, and prints the job with its lists resolved: as a job file, or
-// with --json as its message. The file "-" is standard input. INVALID_ARGUMENT: the job file is
-// wrong; the message has the place.
-absl::StatusOr<int> Check(const std::string& job_file, Console& console);
 // Starts a whole cluster in this process, submits one job, follows and exports it.
 // FAILED_PRECONDITION: the job compiles, and this machine lacks a toolchain or a sandbox; found
 // before anything starts.
@@ -101,6 +103,53 @@ absl::StatusOr<int> Delete(const ClusterAddress& cluster, const std::string& job
 absl::StatusOr<int> Export(const ClusterAddress& cluster, const std::string& job,
                            const ExportTarget& target, rpc::TerminationSignal& signal,
                            Console& console);
+
+// Commands on a job file that fetch nothing (check_commands.cc). Exit code 1 if a source fails.
+
+struct CheckOptions : HostOptions {
+  std::string job_file;
+  bool online = false;                         // also ask the hosts of sources
+  absl::Duration timeout = absl::Seconds(30);  // for each of them
+};
+// Reads a job file as Submit does, and prints the job with its lists resolved: as a job file, or
+// with --json as its message. Checks that local folders exist, and if asked to that repositories,
+// refs and packages do; says what was not checked. The file "-" is standard input.
+// INVALID_ARGUMENT: the job file is wrong; the message has the place.
+absl::StatusOr<int> Check(const CheckOptions& options, rpc::TerminationSignal& signal,
+                          Console& console);
+// Resolves the sources of a job as Crawl would, and prints for each its version, its size where it
+// is known, and if the cache has it; with --json one object.
+absl::StatusOr<int> DryRun(const CrawlOptions& options, const v1::JobSpec& spec,
+                           rpc::TerminationSignal& signal, Console& console);
+
+// Writes a job file (init_command.cc).
+
+struct InitOptions {
+  std::string file = "job.yaml";
+  std::vector<std::string> repositories;  // owner/name at GitHub, or URLs
+  std::vector<std::string> packages;      // name==version
+  std::vector<std::string> folders;
+  std::vector<std::string> languages;  // empty: triton
+  std::string name;                    // empty: made from the first source
+  std::string out_dir;                 // for the next command only; empty: the name
+  bool force = false;                  // replace the file
+};
+// Writes a job file with comments, and prints the next command. Asks for sources on a terminal if
+// the options have none. INVALID_ARGUMENT: there is no source, or one is wrong; ALREADY_EXISTS: the
+// file exists.
+absl::StatusOr<int> Init(InitOptions options, rpc::TerminationSignal& signal, Console& console);
+
+// Commands on the data folder of crawls on this machine (cache_commands.cc). NOT_FOUND: it is no
+// such folder; FAILED_PRECONDITION: another process has it open.
+
+// Prints what each part of the folder takes on the disk, also while it is open elsewhere.
+absl::StatusOr<int> CacheSize(const std::string& data_dir, Console& console);
+// Drops the least recently used content until the store takes at most `limit_bytes`.
+absl::StatusOr<int> CachePrune(const std::string& data_dir, int64_t limit_bytes,
+                               rpc::TerminationSignal& signal, Console& console);
+// Deletes the results of crawls, after a question unless `yes`; keeps compilers and other files.
+absl::StatusOr<int> CacheClear(const std::string& data_dir, bool yes,
+                               rpc::TerminationSignal& signal, Console& console);
 
 // Commands on files of this machine (file_commands.cc). They call the extractor and the validator
 // in this process. Exit code 1 if a file cannot be read or extracted. NOT_FOUND: a path does not

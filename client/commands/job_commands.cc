@@ -322,6 +322,7 @@ absl::Status WhyInterrupted(const FullDisk& disk, const std::string& data_dir) {
 absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& signal,
                           Console& console) {
   ASSIGN_OR_RETURN(const v1::JobSpec spec, job::LoadJobFile(options.job_file));
+  if (options.dry_run) return DryRun(options, spec, signal, console);
   // Check the folder now, so that hours of work do not end in an error.
   RETURN_IF_ERROR(dataset::CheckOutputDir(options.target.out_dir));
   FullDisk disk;
@@ -466,12 +467,6 @@ absl::StatusOr<int> Export(const ClusterAddress& address, const std::string& job
   const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
   ASSIGN_OR_RETURN(v1::JobStatus status, GetFinishedJob(cluster->jobs(), job));
   return EndJob(*cluster, std::move(status), target, console);
-}
-
-absl::StatusOr<int> Check(const std::string& job_file, Console& console) {
-  ASSIGN_OR_RETURN(const v1::JobSpec spec, job::LoadJobFile(job_file));
-  console.Answer(spec, job::JobFileYaml(spec));
-  return kDone;
 }
 
 }  // namespace kernelmill::client

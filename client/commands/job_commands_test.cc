@@ -193,11 +193,16 @@ TEST_F(JobCommandsTest, AJobThatIsCheckedIsPrintedWithItsListsRead) {
   ASSERT_THAT(WriteFile(dir_.path() + "/repositories.txt", "https://example.org/b\n"), IsOk());
   ASSERT_THAT(WriteFile(submit_.job_file, "name: j\nsources:\n  - list: repositories.txt\n"),
               IsOk());
+  CheckOptions options;
+  options.job_file = submit_.job_file;
   const auto check = [&](bool json) {
-    return Run(json, [&](Console& console) { return Check(submit_.job_file, console); });
+    return Run(json, [&](Console& console) { return Check(options, signal_, console); });
   };
   EXPECT_EQ(check(false).value(), kDone);
   EXPECT_THAT(out_, HasSubstr("  - git: \"https://example.org/b\"\n"));
+  EXPECT_EQ(err_,
+            "checked      keys and values\n"
+            "not checked  1 repository, the files that globs match; --online asks the hosts\n");
   EXPECT_EQ(check(true).value(), kDone);
   EXPECT_EQ(nlohmann::json::parse(out_)["sources"][0]["git"], "https://example.org/b");
   ASSERT_THAT(WriteFile(submit_.job_file, "name: j\nsources:\n  - gti: x\n"), IsOk());

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
@@ -147,6 +148,7 @@ absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(const Op
   fetcher_options.package_index = options.package_index;
   if (!options.github_api.empty()) fetcher_options.github_api = options.github_api;
   fetcher_options.github_token_file = options.github_token_file;
+  fetcher_options.command_timeout = options.command_timeout;
   ASSIGN_OR_RETURN(fetcher_options.temp_dir, EmptyDir(absl::StrCat(options.data_dir, "/tmp")));
   MoveTo(fetcher::NewFetcherStages(fetcher_options), &parts->stages);
   MoveTo(extractor::NewExtractorStages(), &parts->stages);
@@ -200,6 +202,12 @@ std::shared_ptr<grpc::Channel> EmbeddedCluster::coordinator() {
 std::shared_ptr<grpc::Channel> EmbeddedCluster::store() {
   return rpc::Connect(parts_->StoreAddress());
 }
+
+worker::Stage& EmbeddedCluster::stage(worker::StageId id) {
+  return **absl::c_find_if(parts_->stages, [&](const auto& stage) { return stage->id() == id; });
+}
+
+cas::BlobStore& EmbeddedCluster::blobs() { return *parts_->blobs; }
 
 EmbeddedServices::EmbeddedServices(cas::BlobStore* store,
                                    std::unique_ptr<compiler::Compiler> compiler)

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/cas/blob_store.h"
+#include "common/worker/stage.h"
 
 namespace grpc {
 class Channel;
@@ -46,6 +47,7 @@ class EmbeddedCluster {
     std::string package_index;             // the index of Python packages; empty: pip's default
     std::string github_api;                // the REST API's URL; empty: GitHub's own
     std::string github_token_file;         // empty: no token
+    absl::Duration command_timeout = absl::Minutes(15);  // for one git command, download or search
     // Called once, from any thread, when tasks have waited for a minute for room in data_dir. May
     // be null: they wait until somebody makes room.
     std::function<void(const absl::Status&)> on_full = nullptr;
@@ -67,6 +69,10 @@ class EmbeddedCluster {
 
   std::shared_ptr<grpc::Channel> coordinator();
   std::shared_ptr<grpc::Channel> store();
+
+  // A stage of this cluster and the store it works on, for a call without a job.
+  worker::Stage& stage(worker::StageId id);
+  cas::BlobStore& blobs();
 
  private:
   struct Parts;

@@ -96,7 +96,7 @@ class CommandLine {
 void AddCrawl(CommandLine& line);            // crawl.cc: crawl
 void AddJobCommands(CommandLine& line);      // jobs.cc: check, submit, watch, workers, report, ...
 void AddDatasetCommands(CommandLine& line);  // dataset.cc: export, diff, similar, ...
-void AddFileCommands(CommandLine& line);     // files.cc: extract, validate, toolchains
+void AddFileCommands(CommandLine& line);     // files.cc: init, extract, validate, cache, ...
 void AddStoreCommands(CommandLine& line);    // store.cc: store stat, verify, gc, ...
 void AddDevCommands(CommandLine& line);      // dev.cc: dev, page
 void AddCoordinatorCommands(CommandLine& line);  // backups.cc: coordinator backup, ...
@@ -104,6 +104,9 @@ void AddCoordinatorCommands(CommandLine& line);  // backups.cc: coordinator back
 // Adds backup, prune and restore to the group of a server (backups.cc).
 void AddBackupCommands(CommandLine& line, CLI::App* group, DataServer server);
 void AddHelpCommands(CommandLine& line);  // help.cc: help, completion
+
+// Adds the flags of a fetcher in this process: --allow-hosts, --package-index and so on (crawl.cc).
+void AddHostFlags(CLI::App& command, HostOptions& options);
 
 // Adds --trace, for commands that can write a job's timeline (crawl.cc).
 void AddTrace(CLI::App& command, std::string* file);

@@ -50,18 +50,46 @@ void AddCompilerFlags(CLI::App& command, EmbeddedCompilerOptions& options) {
       ->envname("KERNELMILL_UNSAFE_NO_SANDBOX");
 }
 
+void AddHostFlags(CLI::App& command, HostOptions& options) {
+  command
+      .add_option("--allow-hosts", options.allow_hosts,
+                  "the only hosts that sources may have, separated by ',': names, *.DOMAIN, "
+                  "addresses and networks (default: all)")
+      ->envname("KERNELMILL_ALLOW_HOSTS")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command
+      .add_option("--package-index", options.package_index,
+                  "index of Python packages (default: pip's)")
+      ->envname("KERNELMILL_PACKAGE_INDEX");
+  command
+      .add_option("--github-api", options.github_api,
+                  "URL of the REST API for searches (default: GitHub's)")
+      ->envname("KERNELMILL_GITHUB_API");
+  command
+      .add_option("--github-token-file", options.github_token_file,
+                  "file with a token for the REST API; code search requires one (default: none)")
+      ->envname("KERNELMILL_GITHUB_TOKEN_FILE")
+      ->check(CLI::ExistingFile);
+}
+
 // Takes no address of a cluster: the command has its own.
 void AddCrawl(CommandLine& line) {
   const auto options = std::make_shared<CrawlOptions>();
   CLI::App* sub = line.Add(
       "crawl", "run a job in this process and write its dataset",
-      [&line, options](Console& console) { return Crawl(*options, line.signal(), console); });
+      [&line, options](Console& console) -> absl::StatusOr<int> {
+        if (options->target.out_dir.empty() && !options->dry_run) {
+          return absl::InvalidArgumentError("--out is required; see kernelmill crawl --help");
+        }
+        return Crawl(*options, line.signal(), console);
+      });
   options->data_dir = DefaultDataDir();
   options->workers = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   TakesFile(sub->add_option("JOB.yaml", options->job_file, "job file; -: standard input"))
       ->required();
-  TakesFolder(sub->add_option("--out", options->target.out_dir, "folder to write the dataset to"))
-      ->required();
+  TakesFolder(sub->add_option("--out", options->target.out_dir,
+                              "folder to write the dataset to; required without --dry-run"));
   AddExportFlags(*sub, options->target);
   TakesFolder(
       sub->add_option("--data", options->data_dir, "folder that keeps results for the next run"))
@@ -70,22 +98,10 @@ void AddCrawl(CommandLine& line) {
   sub->add_option("--workers", options->workers, "number of tasks that run at once")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
-  sub->add_option("--allow-hosts", options->allow_hosts,
-                  "the only hosts that sources may have, separated by ',': names, *.DOMAIN, "
-                  "addresses and networks (default: all)")
-      ->envname("KERNELMILL_ALLOW_HOSTS")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  sub->add_option("--package-index", options->package_index,
-                  "index of Python packages (default: pip's)")
-      ->envname("KERNELMILL_PACKAGE_INDEX");
-  sub->add_option("--github-api", options->github_api,
-                  "URL of the REST API for searches (default: GitHub's)")
-      ->envname("KERNELMILL_GITHUB_API");
-  sub->add_option("--github-token-file", options->github_token_file,
-                  "file with a token for the REST API; code search requires one (default: none)")
-      ->envname("KERNELMILL_GITHUB_TOKEN_FILE")
-      ->check(CLI::ExistingFile);
+  AddHostFlags(*sub, *options);
+  sub->add_flag("--dry-run", options->dry_run,
+                "print each source with its version, its size if it is known, and if the cache has "
+                "it; fetch nothing");
   sub->add_flag("--no-cache", options->no_cache,
                 "run every stage again and replace its results in the action cache");
   AddTrace(*sub, &options->trace);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "absl/time/time.h"
 #include "client/commands/commands.h"
 #include "client/program/command_line.h"
 
@@ -38,10 +39,21 @@ void AddSubmit(CommandLine& line) {
 
 // Needs no cluster: a job file is checked on this machine.
 void AddCheck(CommandLine& line) {
-  const auto job_file = std::make_shared<std::string>();
-  CLI::App* sub = line.Add("check", "check a job file, and print the job with its lists resolved",
-                           [job_file](Console& console) { return Check(*job_file, console); });
-  TakesFile(sub->add_option("JOB.yaml", *job_file, "job file; -: standard input"))->required();
+  const auto options = std::make_shared<CheckOptions>();
+  CLI::App* sub = line.Add(
+      "check", "check a job file, and print the job with its lists resolved",
+      [&line, options](Console& console) { return Check(*options, line.signal(), console); });
+  TakesFile(sub->add_option("JOB.yaml", options->job_file, "job file; -: standard input"))
+      ->required();
+  sub->add_flag("--online", options->online,
+                "also ask the hosts if each repository, ref and package exists");
+  sub->add_option_function<double>(
+         "--timeout-seconds",
+         [options](const double& seconds) { options->timeout = absl::Seconds(seconds); },
+         "with --online: the longest wait for a host")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->default_str("30");
+  AddHostFlags(*sub, *options);
   line.AddCommonFlags(*sub);
 }
 

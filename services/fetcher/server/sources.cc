@@ -99,6 +99,22 @@ absl::Status NoOrigin() { return absl::InvalidArgumentError("the source has no o
 
 }  // namespace
 
+absl::StatusOr<LocalSize> MeasureLocal(const v1::Source& source) {
+  if (LocalFolder(source) == nullptr) return absl::InvalidArgumentError("the source is not local");
+  ASSIGN_OR_RETURN(const GlobSet globs, CompileGlobs(source));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Snapshot> tree,
+                   OpenLocalTree(*LocalFolder(source), globs, TreeLimits()));
+  LocalSize sum;
+  for (const Entry& file : tree->listing().files) {
+    if (file.kind != EntryKind::kFile) continue;
+    const absl::StatusOr<int64_t> size = tree->Size(file);
+    if (!size.ok()) continue;  // it is gone since it was listed
+    ++sum.files;
+    sum.bytes += *size;
+  }
+  return sum;
+}
+
 // Removes what an earlier process left. If that fails, the first call that needs the folder tries
 // again and reports the error.
 Sources::Sources(const FetcherOptions& options) : options_(options) { GitSettings().IgnoreError(); }

@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_SERVICES_FETCHER_SERVER_SOURCES_H_
 #define KERNELMILL_SERVICES_FETCHER_SERVER_SOURCES_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -47,6 +48,15 @@ struct FetchedSource {
   std::unique_ptr<Snapshot> snapshot;
   v1::SourceTree tree;
 };
+
+// The selected files of a local source, without headers and licences.
+struct LocalSize {
+  int64_t files = 0;
+  int64_t bytes = 0;
+};
+
+// Lists a local source's files without reading them. Errors: see OpenLocalTree.
+absl::StatusOr<LocalSize> MeasureLocal(const v1::Source& source);
 
 // Pins and fetches sources with the adapter for their origin. Thread-safe. Errors: see
 // NewFetcherStages.

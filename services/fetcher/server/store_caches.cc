@@ -64,13 +64,21 @@ absl::Status Put(cas::BlobStore& store, const CacheEntry& entry, const cas::Blob
 
 }  // namespace
 
+absl::StatusOr<v1::CachedFetch> StoreFetchCache::Find(absl::string_view url) {
+  const cas::Digest key = FetchKey(url);
+  ASSIGN_OR_RETURN(const cas::ActionResult result, store_.GetActionResult(key));
+  return cas::ParseMessage<v1::CachedFetch>(result.stdout_raw(), key);
+}
+
+std::string StoreFetchCache::FindCommit(absl::string_view url) {
+  const absl::StatusOr<v1::CachedFetch> kept = Find(url);
+  return kept.ok() ? kept->commit() : "";
+}
+
 // A damaged entry is an error here and a miss for the caller. The pack itself is checked by
 // index-pack.
 absl::StatusOr<CachedFetch> StoreFetchCache::TryLoad(absl::string_view url) {
-  const cas::Digest key = FetchKey(url);
-  ASSIGN_OR_RETURN(const cas::ActionResult result, store_.GetActionResult(key));
-  ASSIGN_OR_RETURN(const v1::CachedFetch kept,
-                   cas::ParseMessage<v1::CachedFetch>(result.stdout_raw(), key));
+  ASSIGN_OR_RETURN(const v1::CachedFetch kept, Find(url));
   ASSIGN_OR_RETURN(std::vector<std::string> pack, store_.Get({kept.pack()}));
   return CachedFetch{kept.commit(), std::move(pack.front())};
 }

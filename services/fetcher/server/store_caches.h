@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "common/cas/blob_store.h"
+#include "kernelmill/v1/source.pb.h"
 #include "services/fetcher/adapters/git/git_source.h"
 #include "services/fetcher/adapters/github/github_client.h"
 
@@ -30,7 +31,11 @@ class StoreFetchCache : public FetchCache {
   std::optional<CachedFetch> Load(absl::string_view url) override;
   void Save(absl::string_view url, const CachedFetch& fetch) override;
 
+  // Returns the commit that Load would return, without its pack; empty if the cache has no fetch.
+  std::string FindCommit(absl::string_view url);
+
  private:
+  absl::StatusOr<v1::CachedFetch> Find(absl::string_view url);
   absl::StatusOr<CachedFetch> TryLoad(absl::string_view url);
 
   cas::BlobStore& store_;
