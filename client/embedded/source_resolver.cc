@@ -69,7 +69,7 @@ void RunTasks(Tasks& tasks, const Work& work) {
 // Does the work for all sources. CANCELLED: on_progress ended it.
 absl::StatusOr<std::shared_ptr<Tasks>> RunAll(std::vector<ResolvedSource> sources,
                                               const ResolveOptions& options, const Work& work) {
-  const auto tasks = std::make_shared<Tasks>();
+  auto tasks = std::make_shared<Tasks>();
   const size_t all = sources.size();
   {
     absl::MutexLock lock(&tasks->mutex);
