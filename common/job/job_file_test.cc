@@ -137,6 +137,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "job.yaml:5: must have quotes around a value that begins with *: write \"*.py\""},
         BadCase{"UnquotedStarAlone", "name: a\nlicenses: {allow: [*]}\n",
                 "job.yaml:2: must have quotes around a value that begins with *: write \"*\""},
+        BadCase{"UnquotedBraces", "name: a\nsources:\n- git: u\n  include: [src/**/*.{py,cu}]\n",
+                "job.yaml:4: must have quotes around a glob with braces in a list in brackets"},
         BadCase{"TabBeforeADash", "name: a\nsources:\n\t- git: u\n",
                 "job.yaml:3: is indented with a tab; indent with blanks"},
         BadCase{"TabBeforeAKey", "name: a\nsources:\n  - git: u\n\tref: b\n",

@@ -181,8 +181,8 @@ absl::string_view ReadGlob(absl::string_view text) {
 }
 
 // Returns what is wrong at the place where the parser stopped. `found` are the parser's own words,
-// which do not help with the two most frequent mistakes: it takes an unquoted * for an alias, and a
-// tab for text.
+// which do not help with frequent mistakes: it takes an unquoted * for an alias, and a tab for
+// text.
 std::string ExplainSyntax(absl::string_view text, const YAML::Mark& mark,
                           const std::string& found) {
   const absl::string_view line = GetLine(text, mark.line);
@@ -191,6 +191,12 @@ std::string ExplainSyntax(absl::string_view text, const YAML::Mark& mark,
   }
   const bool is_alias = absl::StrContains(found, "alias") || absl::StrContains(found, "anchor");
   const absl::string_view star = is_alias ? FindStar(line, mark.column) : "";
+  // In a list in brackets, the first brace ends the glob.
+  const bool is_flow = absl::StrContains(found, "flow");
+  if (is_flow && (absl::StrContains(line, ".{") || absl::StrContains(line, "/{"))) {
+    return "must have quotes around a glob with braces in a list in brackets: "
+           "[\"src/**/*.{py,cu}\"]";
+  }
   if (star.empty()) return absl::StrCat("is not valid YAML: ", found);
   return absl::StrCat("must have quotes around a value that begins with *: write ",
                       JsonString(ReadGlob(star)));
