@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "common/base/glob.h"
 #include "common/base/status.h"
@@ -25,6 +27,10 @@ using List = std::vector<Unmatched>;
 
 constexpr size_t kNamedSources = 6;  // in a message
 constexpr size_t kNamedReasons = 6;  // in a message
+
+// A share is missed if it is so many times too large or too small.
+constexpr double kMissedBy = 2;
+constexpr int64_t kManyRepositories = 20;
 
 constexpr size_t kMaxText = 300;  // bytes of a foreign text, so that a list stays readable
 
@@ -301,17 +307,53 @@ void UnmatchedFinder::FindSplits(List* found) const {
                         "is the name of no source",
                         {}});
     }
+    const std::string asked = share > 0 ? absl::StrCat(share) : "";
+    if (share > 0 && MissesShare(rows[split], all, share)) {
+      found->push_back({"split", where, "", asked, MissedShareText(rows[split], all), {}});
+    }
     if (rows[split] > 0 || (share <= 0 && known_names == 0)) return;
-    found->push_back({"split",
-                      where,
-                      "",
-                      share > 0 ? absl::StrCat(share) : "",
-                      absl::StrCat("gets none of ", Counted(all, "row"),
-                                   ": a repository is on one side with all its kernels"),
-                      {}});
+    found->push_back({"split", where, "", asked, EmptySplitText(all), {}});
   };
   check(v1::SPLIT_VALIDATION, policy.validation(), policy.validation_repositories());
   check(v1::SPLIT_TEST, policy.test(), policy.test_repositories());
+  // What is left is train, and a job that divides its dataset asks for it.
+  if (all > 0 && rows[v1::SPLIT_TRAIN] == 0) {
+    found->push_back({"split", "splits.train", "", "", EmptySplitText(all), {}});
+  }
+}
+
+// Repositories are divided, not rows: from some twenty on, the shares come out roughly.
+bool UnmatchedFinder::MissesShare(int64_t rows, int64_t all, double share) const {
+  if (rows == 0 || CountRepositories() >= kManyRepositories) return false;
+  const double got = static_cast<double>(rows) / static_cast<double>(all);
+  return got < share / kMissedBy || got > share * kMissedBy;
+}
+
+std::string UnmatchedFinder::MissedShareText(int64_t rows, int64_t all) const {
+  return absl::StrCat("gets ", absl::StrFormat("%.2g", 1.0 * rows / all), " (", rows, " of ",
+                      Counted(all, "row"), "): ", WhyUneven());
+}
+
+std::string UnmatchedFinder::EmptySplitText(int64_t all) const {
+  return absl::StrCat("gets none of ", Counted(all, "row"), ": ", WhyUneven());
+}
+
+// A repository is the sources with one name.
+int64_t UnmatchedFinder::CountRepositories() const {
+  std::set<std::string> names;
+  for (const v1::ManifestSource& source : manifest_.sources()) {
+    if (source.failed() || IsHoldout(source.source())) continue;
+    names.insert(job::SourceName(source.source()));
+  }
+  return static_cast<int64_t>(names.size());
+}
+
+std::string UnmatchedFinder::WhyUneven() const {
+  const int64_t repositories = CountRepositories();
+  std::string why = "a split takes whole repositories";
+  if (repositories >= kManyRepositories) return why;
+  return absl::StrCat(why, ", and there ", repositories == 1 ? "is" : "are", " only ",
+                      repositories);
 }
 
 // A holdout without a record holds nothing out.

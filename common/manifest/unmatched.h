@@ -24,7 +24,9 @@ namespace kernelmill::manifest {
 //   what      where                                   is listed if
 //   kept      dataset                                 the dataset has neither kernel nor whole file
 //   licenses  licenses.allow                          every kernel is rejected for its licence
-//   split     splits.test                             a split that is asked for has no row
+//   split     splits.test                             a split that is asked for has no row, or of few
+//                                                     repositories more than twice its share, or
+//                                                     less than half
 //   split     splits.test_repositories[0]             no source has that name
 //   holdout   sources[1]                              a holdout has no kernel
 //   include   sources[1].include[0]                   no file matches the glob, exclude aside
@@ -94,6 +96,11 @@ class UnmatchedFinder {
   void FindKept(const LedgerSums& sums, std::vector<Unmatched>* found) const;
   void FindLicenses(const LedgerSums& sums, std::vector<Unmatched>* found) const;
   void FindSplits(std::vector<Unmatched>* found) const;
+  bool MissesShare(int64_t rows, int64_t all, double share) const;
+  std::string MissedShareText(int64_t rows, int64_t all) const;
+  std::string EmptySplitText(int64_t all) const;
+  int64_t CountRepositories() const;
+  std::string WhyUneven() const;
   void FindIncludes(int source, std::vector<Unmatched>* found) const;
   void FindUnasked(int source, std::vector<Unmatched>* found) const;
   void FindMarkers(int source, std::vector<Unmatched>* found) const;

@@ -204,14 +204,41 @@ TEST_F(UnmatchedTest, ASplitWithoutRowsIsNamed) {
   splits_.add_splits(v1::SPLIT_TRAIN);
   splits_.add_splits(v1::SPLIT_TRAIN);
   EXPECT_THAT(Find(), ElementsAre("split splits.validation: \"0.001\" gets none of 2 rows: a "
-                                  "repository is on one side with all its kernels",
+                                  "split takes whole repositories, and there is only 1",
                                   "split splits.test_repositories[0]: \"b\" is the name of no "
                                   "source"));
   policy.set_test_repositories(0, "a");
   EXPECT_THAT(Find(), ::testing::Contains(HasSubstr("split splits.test: gets none of 2 rows")));
-  splits_.set_splits(0, v1::SPLIT_VALIDATION);
+  policy.set_validation(0);
   splits_.set_splits(1, v1::SPLIT_TEST);
-  policy.set_test_repositories(0, "a");
+  EXPECT_THAT(Find(), IsEmpty());
+}
+
+TEST_F(UnmatchedTest, AnEmptyTrainIsNamed) {
+  AddSource("a", {{"a.py", "kernel"}}, {"**/*.py"});
+  Decide(v1::FATE_KEPT, "");
+  manifest_.mutable_split_policy()->add_test_repositories("a");
+  splits_.add_splits(v1::SPLIT_TEST);
+  EXPECT_THAT(Find(), ElementsAre("split splits.train: gets none of 1 row: a split takes whole "
+                                  "repositories, and there is only 1"));
+}
+
+TEST_F(UnmatchedTest, AShareThatFewRepositoriesMissIsNamed) {
+  for (int i = 0; i < 10; ++i) {
+    AddSource(i < 9 ? "a" : "b", {{absl::StrCat(i, ".py"), "kernel"}}, {"**/*.py"});
+    Decide(v1::FATE_KEPT, "");
+    splits_.add_splits(i < 9 ? v1::SPLIT_TEST : v1::SPLIT_TRAIN);
+  }
+  v1::SplitPolicy& policy = *manifest_.mutable_split_policy();
+  policy.set_test(0.1);
+  EXPECT_THAT(Find(), ElementsAre("split splits.test: \"0.1\" gets 0.9 (9 of 10 rows): a split "
+                                  "takes whole repositories, and there are only 2"));
+  policy.set_test(0.5);
+  EXPECT_THAT(Find(), IsEmpty());
+  // With many repositories the shares are as good as they get.
+  policy.set_test(0.1);
+  for (int i = 0; i < 20; ++i) AddSource(absl::StrCat("c", i), {{"a.py", "kernel"}}, {"**/*.py"});
+  for (int i = 0; i < 20; ++i) Decide(v1::FATE_REJECTED, "quality:x");
   EXPECT_THAT(Find(), IsEmpty());
 }
 

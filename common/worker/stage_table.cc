@@ -45,7 +45,7 @@ constexpr StageInfo kStages[] = {
     Job(StageId::kPair, "pair", 5),
     Job(StageId::kResolve, "resolve", 5),
     Job(StageId::kSplit, "split", 2),
-    Job(StageId::kManifest, "manifest", 5),
+    Job(StageId::kManifest, "manifest", 6),
 };
 
 static_assert(sizeof(kStages) / sizeof(kStages[0]) == kStageCount);

@@ -69,7 +69,10 @@ class DeduplicatorStagesTest : public ::testing::Test {
   // One file a shard.
   void AddShard(const std::vector<std::string>& sources) {
     v1::KernelShard shard;
-    for (const std::string& source : sources) shard.add_kernels()->set_source(source);
+    for (const std::string& source : sources) {
+      shard.add_kernels()->set_source(source);
+      shard.mutable_kernels()->rbegin()->set_dsl(v1::DSL_TRITON);
+    }
     for (v1::Kernel& kernel : *shard.mutable_kernels()) kernel.set_path("a.py");
     files_.push_back(Put(manifest::WriteFiles(&shard)));
     kernels_.push_back(Put(shard));
@@ -449,7 +452,9 @@ TEST_F(ManifestStageTest, ManifestNamesEverythingInTheJobsOrder) {
   EXPECT_EQ(result->outputs(0).items(), 1);
   EXPECT_THAT(Counters(*result),
               ElementsAre(Pair("dataset.files.extracted", 3), Pair("dataset.files.seen", 4),
-                          Pair("dataset.files.skipped.symlink", 1)));
+                          Pair("dataset.files.skipped.symlink", 1),
+                          Pair("dataset.languages.triton", 1), Pair("dataset.sources.kept", 1),
+                          Pair("dataset.sources.read", 1)));
   const auto manifest = cas::GetMessage<v1::DatasetManifest>(store_, result->outputs(0).digest());
   ASSERT_THAT(manifest, IsOk());
   EXPECT_EQ(manifest->schema(), 1);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +25,7 @@
 #include "common/manifest/source_check.h"
 #include "common/manifest/unmatched.h"
 #include "common/manifest/walk.h"
+#include "common/words/enum_words.h"
 #include "services/deduplicator/server/deduplicator_stages.h"
 
 namespace kernelmill::deduplicator {
@@ -247,6 +249,43 @@ void AddUnmatched(const std::vector<manifest::Unmatched>& unmatched, v1::StageRe
   worker::AddCounter(*result, "dataset.unmatched", static_cast<int64_t>(unmatched.size()));
 }
 
+// Counts the kept kernels by language, and the sources that have some.
+class KeptCounter {
+ public:
+  KeptCounter(const v1::DatasetManifest& manifest, const v1::Clusters& clusters)
+      : manifest_(manifest), clusters_(clusters) {}
+
+  void AddShard(const manifest::ShardView& view) {
+    for (int i = 0; i < view.kernels->kernels_size(); ++i) {
+      const v1::Kernel& kernel = view.kernels->kernels(i);
+      const v1::Decision* decision =
+          manifest::DecisionOn(clusters_, view.first_number + static_cast<uint32_t>(i));
+      if (decision == nullptr || decision->fate() != v1::FATE_KEPT) continue;
+      sources_.insert(view.source);
+      if (!manifest::IsFile(kernel)) ++languages_[ToWord(kernel.dsl())];
+    }
+  }
+
+  void AddCounters(v1::StageResult* result) const {
+    for (const auto& [language, count] : languages_) {
+      worker::AddCounter(*result, absl::StrCat("dataset.languages.", language), count);
+    }
+    const auto candidates =
+        std::count_if(manifest_.sources().begin(), manifest_.sources().end(),
+                      [](const v1::ManifestSource& source) {
+                        return !source.failed() && !manifest::IsHoldout(source.source());
+                      });
+    worker::AddCounter(*result, "dataset.sources.read", candidates);
+    worker::AddCounter(*result, "dataset.sources.kept", static_cast<int64_t>(sources_.size()));
+  }
+
+ private:
+  const v1::DatasetManifest& manifest_;
+  const v1::Clusters& clusters_;
+  std::map<std::string, int64_t> languages_;
+  std::set<int> sources_;
+};
+
 // Walks a dataset for everything that the stage reports of it.
 class ReportVisitor final : public manifest::DatasetVisitor {
  public:
@@ -254,6 +293,7 @@ class ReportVisitor final : public manifest::DatasetVisitor {
                 const v1::Splits& splits)
       : ledger_(manifest, clusters),
         opt_out_(manifest, clusters),
+        kept_(manifest, clusters),
         unmatched_(manifest, clusters, splits) {}
 
   absl::Status VisitTree(int source, const v1::SourceTree& tree) override {
@@ -270,6 +310,7 @@ class ReportVisitor final : public manifest::DatasetVisitor {
   }
   absl::Status VisitShard(const manifest::ShardView& view) override {
     holdout_texts_.AddShard(view);
+    kept_.AddShard(view);
     RETURN_IF_ERROR(ledger_.VisitShard(view));
     RETURN_IF_ERROR(opt_out_.VisitShard(view));
     unmatched_.VisitShard(view, static_cast<const Prepared&>(*view.prepared).markers);
@@ -277,6 +318,7 @@ class ReportVisitor final : public manifest::DatasetVisitor {
   }
 
   const HoldoutTexts& holdout_texts() const { return holdout_texts_; }
+  const KeptCounter& kept() const { return kept_; }
   const manifest::LedgerSums& sums() const { return ledger_.sums(); }
   std::vector<manifest::Unmatched> FindUnmatched() const {
     return unmatched_.Find(sums(), opt_out_.Counts());
@@ -290,6 +332,7 @@ class ReportVisitor final : public manifest::DatasetVisitor {
   HoldoutTexts holdout_texts_;
   manifest::LedgerVisitor ledger_;
   manifest::OptOutCounter opt_out_;
+  KeptCounter kept_;
   manifest::UnmatchedFinder unmatched_;
 };
 
@@ -343,6 +386,7 @@ absl::StatusOr<v1::StageResult> ManifestStage::Run(const v1::Action& action,
   v1::StageResult result;
   worker::AddOutput(result, "manifest", output, sums.kept);
   AddFileCounters(sums, &result);
+  visitor.kept().AddCounters(&result);
   AddMissedGates(manifest, sums, &result);
   AddPairs(pairs, reviews, &result);
   AddReviews(manifest, reviews, &result);
