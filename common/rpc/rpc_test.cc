@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <csignal>
 #include <cstring>
 #include <functional>
 #include <future>
@@ -292,6 +293,26 @@ TEST(Server, ReflectionAnswersOnlyWhereItIsAskedFor) {
   EXPECT_EQ(AskForServices(*without).error_code(), grpc::StatusCode::UNIMPLEMENTED);
   const auto with = *Server::Start({.address = "127.0.0.1:0", .reflection = true}, {});
   EXPECT_NE(AskForServices(*with).error_code(), grpc::StatusCode::UNIMPLEMENTED);
+}
+
+// In a child process, since other threads of this one do not block the signals.
+[[noreturn]] void TakeTwoSignals() {
+  TerminationSignal signal;
+  if (signal.WaitFor(absl::ZeroDuration())) ::_exit(1);
+  ::kill(::getpid(), SIGINT);
+  if (!signal.WaitFor(absl::Seconds(30))) ::_exit(2);
+  std::atomic<int> told = 0;
+  // Nobody was told of the first one yet.
+  signal.OnSignal([&told](int number) { told = number; });
+  if (told != 1) ::_exit(3);
+  ::kill(::getpid(), SIGTERM);
+  for (int i = 0; i < 3000 && told != 2; ++i) absl::SleepFor(absl::Milliseconds(10));
+  signal.OnSignal(nullptr);
+  ::_exit(told == 2 && signal.WaitFor(absl::ZeroDuration()) ? 0 : 4);
+}
+
+TEST(TerminationSignalTest, TellsOfEachSignal) {
+  EXPECT_EXIT(TakeTwoSignals(), ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -298,24 +298,48 @@ std::shared_ptr<grpc::Channel> ConnectForLargeAnswers(
 }
 
 // Must be made before other threads start: they inherit the mask, so that the signals stay pending
-// until WaitFor takes them. SIGPIPE would end the process when a peer closes its connection.
+// until the thread takes them. SIGPIPE would end the process when a peer closes its connection.
 TerminationSignal::TerminationSignal() {
   const sigset_t set = TerminationSet();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
+  thread_ = std::thread([this] { TakeSignals(); });
+}
+
+TerminationSignal::~TerminationSignal() {
+  {
+    absl::MutexLock lock(&mutex_);
+    stopping_ = true;
+  }
+  pthread_kill(thread_.native_handle(), SIGTERM);  // wakes it
+  thread_.join();
+}
+
+// The callback is called under the mutex, so that it is not called once it was replaced.
+void TerminationSignal::TakeSignals() {
+  const sigset_t set = TerminationSet();
+  while (true) {
+    int signal = 0;
+    if (sigwait(&set, &signal) != 0) continue;
+    absl::MutexLock lock(&mutex_);
+    if (stopping_) return;
+    ++signals_;
+    if (on_signal_) on_signal_(told_ = signals_);
+  }
 }
 
 bool TerminationSignal::WaitFor(absl::Duration timeout) {
-  if (received_) return true;
-  const sigset_t set = TerminationSet();
-  const timespec wait = absl::ToTimespec(timeout);
-  if (sigtimedwait(&set, nullptr, &wait) > 0) received_ = true;
-  return received_;
+  absl::MutexLock lock(&mutex_);
+  const auto came = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return signals_ > 0; };
+  return mutex_.AwaitWithTimeout(absl::Condition(&came), timeout);
 }
 
-void TerminationSignal::Wait() {
-  while (!WaitFor(absl::Seconds(60))) {
-  }
+void TerminationSignal::Wait() { WaitFor(absl::InfiniteDuration()); }
+
+void TerminationSignal::OnSignal(std::function<void(int)> on_signal) {
+  absl::MutexLock lock(&mutex_);
+  on_signal_ = std::move(on_signal);
+  while (on_signal_ && told_ < signals_) on_signal_(++told_);
 }
 
 }  // namespace kernelmill::rpc

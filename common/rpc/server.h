@@ -1,10 +1,10 @@
 #ifndef KERNELMILL_COMMON_RPC_SERVER_H_
 #define KERNELMILL_COMMON_RPC_SERVER_H_
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -106,18 +106,30 @@ std::shared_ptr<grpc::Channel> Connect(
     const std::string& target, std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr);
 
 // SIGTERM and SIGINT as an event. Construct it first in main(), before any thread starts: it blocks
-// both signals for this thread and its child threads. It also ignores SIGPIPE.
+// both signals for this thread and its child threads. It also ignores SIGPIPE. A thread of its own
+// takes the signals, so that somebody learns of each at once. Thread-safe.
 class TerminationSignal {
  public:
   TerminationSignal();
+  ~TerminationSignal();
 
   // Waits at most `timeout` for a signal. Returns true if one has come, now or earlier.
   bool WaitFor(absl::Duration timeout);
   // Waits for a signal.
   void Wait();
+  // Calls on_signal(n) for the n-th signal, on the thread of this object, from the first that
+  // nobody was told of. The callback must not block.
+  void OnSignal(std::function<void(int)> on_signal);
 
  private:
-  std::atomic<bool> received_{false};
+  void TakeSignals();
+
+  absl::Mutex mutex_;
+  int signals_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::function<void(int)> on_signal_ ABSL_GUARDED_BY(mutex_);
+  int told_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::thread thread_;
 };
 
 // Makes a channel to a trusted server, with answers up to 512 MiB; else as Connect(). A worker

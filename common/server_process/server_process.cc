@@ -177,7 +177,10 @@ void Drain(rpc::Server& server, absl::Duration grace, const std::function<void()
 }
 
 int ServerExitStatus(const absl::Status& status) {
-  if (status.ok()) return 0;
+  if (status.ok()) {
+    LogInfo("stopped");
+    return 0;
+  }
   if (::isatty(STDERR_FILENO) == 1) {
     std::fprintf(stderr, "%s: %s\n", program_invocation_short_name,
                  SafeLine(status.message()).c_str());

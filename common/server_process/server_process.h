@@ -46,7 +46,7 @@ class ServerProcess {
 void Drain(rpc::Server& server, absl::Duration grace, const std::function<void()>& finish);
 
 // Returns the exit status of a server that ended with `status`: 0 if OK, 2 if a flag is wrong, else
-// 1. Logs an error, and also prints it on a terminal.
+// 1. Logs that the server stopped, or an error, which it also prints on a terminal.
 int ServerExitStatus(const absl::Status& status);
 
 // Checks that this process can listen on `address` (host:port, unix:/path), by trying it for a

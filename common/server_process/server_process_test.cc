@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "common/base/file.h"
+#include "common/base/log.h"
 #include "common/testing/status_matchers.h"
 
 namespace kernelmill {
@@ -68,7 +69,10 @@ TEST(ServerProcess, FinishesBetweenTheLastHealthAndTheEnd) {
 }
 
 TEST(ServerProcess, TheExitStatusSaysWhoseTurnItIs) {
+  ConfigureLog("test", LogLevel::kInfo);
+  ::testing::internal::CaptureStderr();
   EXPECT_EQ(ServerExitStatus(absl::OkStatus()), 0);
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("stopped"));
   EXPECT_EQ(ServerExitStatus(absl::InvalidArgumentError("x")), 2);
   EXPECT_EQ(ServerExitStatus(absl::FailedPreconditionError("x")), 2);
   EXPECT_EQ(ServerExitStatus(absl::InternalError("x")), 1);

@@ -119,7 +119,6 @@ absl::Status Serve(Flags flags, rpc::TerminationSignal& signal) {
   absl::Status broken = failure.status();
   Drain(*server, broken.ok() ? absl::Seconds(flags.server.drain_seconds) : absl::ZeroDuration(),
         [&store] { store->Drain(); });
-  if (broken.ok()) LogInfo("stopped");
   return broken;
 }
 
