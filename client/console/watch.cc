@@ -1,5 +1,5 @@
-// The loop that follows a job over connections that may break. Each status from the coordinator
-// restarts both the backoff and the time that the coordinator may stay silent.
+// The loop that follows a job over connections that may break. A coordinator that answers restarts
+// both the backoff and the time that it may be away.
 
 #include "client/console/watch.h"
 
@@ -25,13 +25,16 @@ absl::StatusOr<v1::JobStatus> WatchJob(const WatchCall& watch, const WatchOption
   absl::Time heard = options.now();
   bool lost = false;
   for (int attempt = 1;; ++attempt) {
+    bool answered = false;
     absl::Status ended = watch([&](const v1::JobStatus& status) {
       last = status;
-      heard = options.now();
+      answered = true;
       attempt = 1;
       lost = false;
       on_status(status);
     });
+    // The stream lasted until now, however long ago its last status came.
+    if (answered) heard = options.now();
     // The last status decides, not the way in which the stream ended.
     if (HasEnded(last)) return last;
     // A coordinator that drains ends the stream well before the job.

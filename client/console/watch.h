@@ -18,7 +18,7 @@ using OnStatus = std::function<void(const v1::JobStatus&)>;
 using WatchCall = std::function<absl::Status(const OnStatus& on_status)>;
 
 struct WatchOptions {
-  // The time to try again after the coordinator's last answer.
+  // The time to try again after the connection was lost.
   absl::Duration reconnect_timeout = absl::Seconds(60);
   // Called once each time that the connection is lost.
   std::function<void(const absl::Status&)> on_lost = [](const absl::Status&) {};

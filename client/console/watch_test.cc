@@ -79,6 +79,20 @@ TEST_F(WatchJobTest, GivesUpWhenTheCoordinatorStaysAway) {
   EXPECT_LE(now_, absl::FromUnixSeconds(61));
 }
 
+// A job may be silent for minutes, as while it compiles. Its coordinator answers as long as the
+// stream lasts.
+TEST_F(WatchJobTest, TheTimeToTryAgainBeginsWithTheLoss) {
+  int calls = 0;
+  const auto watch = [&](const OnStatus& on_status) -> absl::Status {
+    on_status(In(++calls == 1 ? v1::JOB_STATE_RUNNING : v1::JOB_STATE_DONE));
+    now_ += absl::Minutes(10);
+    return absl::UnavailableError("lost");
+  };
+  EXPECT_THAT(WatchJob(watch, options_, [](const v1::JobStatus&) {}), IsOk());
+  EXPECT_EQ(calls, 2);
+  EXPECT_EQ(lost_, 1);
+}
+
 TEST_F(WatchJobTest, OtherErrorsAreFinal) {
   EXPECT_THAT(Watch({{{}, absl::NotFoundError("no such job")}}),
               StatusIs(absl::StatusCode::kNotFound));
