@@ -10,6 +10,7 @@
 #include "client/commands/commands.h"
 #include "client/console/exit_code.h"
 #include "client/console/format.h"
+#include "client/console/json.h"
 #include "client/console/output.h"
 #include "client/grpc/backup_client.h"
 #include "client/grpc/store_client.h"
@@ -36,7 +37,7 @@ std::unique_ptr<BackupClient> ConnectTo(DataServer server, const ClusterAddress&
 absl::StatusOr<int> Prune(BackupClient& client, const PruneOptions& prune, Console& console) {
   ASSIGN_OR_RETURN(const v1::PruneBackupsResponse response,
                    client.PruneBackups(prune.keep, prune.max_age));
-  console.Answer(response, PruneText(response));
+  console.Answer("pruned", response, PruneText(response));
   return kDone;
 }
 
@@ -48,7 +49,7 @@ absl::StatusOr<int> MakeBackup(DataServer server, const ClusterAddress& cluster,
   const std::unique_ptr<BackupClient> client = ConnectTo(server, cluster, console);
   const OnInterrupt on_interrupt(signal, [&client] { client->Interrupt(); });
   ASSIGN_OR_RETURN(const v1::BackupResponse response, client->Backup(backup.name));
-  console.Answer(response, BackupText(response));
+  console.Answer("backup", response, BackupText(response));
   const PruneOptions& prune = backup.prune;
   if (prune.keep == 0 && prune.max_age == absl::ZeroDuration()) return kDone;
   return Prune(*client, prune, console);
@@ -67,7 +68,7 @@ absl::StatusOr<int> ListCoordinatorBackups(const ClusterAddress& cluster,
   const std::unique_ptr<CoordinatorBackupClient> client = ConnectToCoordinator(cluster, console);
   const OnInterrupt on_interrupt(signal, [&client] { client->Interrupt(); });
   ASSIGN_OR_RETURN(const v1::ListBackupsResponse response, client->ListBackups());
-  console.Answer(response, BackupsText(response));
+  console.Answer("backups", response, BackupsText(response));
   return kDone;
 }
 
@@ -75,7 +76,7 @@ absl::StatusOr<int> Restore(DataServer server, const std::string& backup_dir,
                             const std::string& data_dir, Console& console) {
   const char* const kind = server == DataServer::kStore ? kStoreDatabase : kCoordinatorDatabase;
   RETURN_IF_ERROR(Annotate(RestoreBackup(kind, backup_dir, data_dir), "restore"));
-  console.Result(console.json() ? JsonLine({{"restored", data_dir}, {"from", backup_dir}})
+  console.Result(console.json() ? JsonLine("restored", {{"data", data_dir}, {"from", backup_dir}})
                                 : absl::StrCat(data_dir, "  restored from ", backup_dir, "\n"));
   return kDone;
 }

@@ -25,6 +25,7 @@
 #include "client/commands/commands.h"
 #include "client/console/exit_code.h"
 #include "client/console/format.h"
+#include "client/console/json.h"
 #include "client/embedded/embedded_cluster.h"
 #include "client/grpc/store_client.h"
 #include "common/base/file.h"
@@ -173,7 +174,7 @@ absl::StatusOr<int> CacheSize(const std::string& data_dir, Console& console) {
   json["in_use"] = in_use;
   absl::StrAppendFormat(&text, "  %-12s %10s%s\n", "all", ShortBytes(all),
                         in_use ? "  another process has it open" : "");
-  console.Result(console.json() ? JsonLine(json) : text);
+  console.Result(console.json() ? JsonLine("cache", json) : text);
   return kDone;
 }
 
@@ -191,7 +192,7 @@ absl::StatusOr<int> CachePrune(const std::string& data_dir, int64_t limit_bytes,
     ASSIGN_OR_RETURN(dropped, Shrink(*store, limit_bytes));
   }
   const int64_t after = DiskBytes(data_dir + "/store");
-  console.Result(console.json() ? JsonLine({{"data", data_dir},
+  console.Result(console.json() ? JsonLine("cache_pruned", {{"data", data_dir},
                                             {"dropped_blobs", dropped.dropped_blobs()},
                                             {"dropped_bytes", dropped.dropped_bytes()},
                                             {"before_bytes", before},
@@ -231,7 +232,7 @@ absl::StatusOr<int> CacheClear(const std::string& data_dir, bool yes,
     fs::remove_all(fs::path(data_dir) / folder, error);
     if (error) return ErrnoStatus(error.value(), absl::StrCat(data_dir, "/", folder));
   }
-  console.Result(console.json() ? JsonLine({{"data", data_dir}, {"deleted_bytes", bytes}})
+  console.Result(console.json() ? JsonLine("cache_cleared", {{"data", data_dir}, {"deleted_bytes", bytes}})
                                 : absl::StrCat("deleted ", ShortBytes(bytes), "\n"));
   return kDone;
 }

@@ -19,6 +19,7 @@
 #include "client/commands/commands.h"
 #include "client/console/exit_code.h"
 #include "client/console/format.h"
+#include "client/console/json.h"
 #include "client/embedded/embedded_cluster.h"
 #include "client/embedded/source_resolver.h"
 #include "common/base/file.h"
@@ -45,9 +46,8 @@ absl::StatusOr<std::vector<ResolvedSource>> Resolve(const EmbeddedCluster::Optio
   ASSIGN_OR_RETURN(std::unique_ptr<EmbeddedCluster> embedded, EmbeddedCluster::Start(cluster));
   ResolveOptions options = {.threads = kResolveThreads, .attempts = attempts};
   options.on_progress = [&](size_t done, size_t all) {
-    if (!console.json()) {
-      console.Progress(absl::StrCat("resolved ", done, " of ", Counted(all, "source")));
-    }
+    console.Progress({{"what", "sources"}, {"done", done}, {"all", all}},
+                     absl::StrCat("resolved ", done, " of ", Counted(all, "source")));
     return !signal.WaitFor(absl::ZeroDuration());
   };
   absl::StatusOr<std::vector<ResolvedSource>> sources = ResolveSources(*embedded, spec, options);
@@ -248,11 +248,11 @@ std::string RemoteText(const SourceChecks& checks) {
 
 // Prints the failed sources, what was checked, and what was not; with --json as events.
 void PrintChecks(const SourceChecks& checks, bool online, Console& console) {
-  const auto event = [&](const Json& json, const std::string& text) {
-    console.json() ? console.Progress(absl::StripSuffix(JsonLine(json), "\n")) : console.Note(text);
+  const auto event = [&](const char* type, const Json& json, const std::string& text) {
+    console.json() ? console.Event(type, json) : console.Note(text);
   };
   for (const auto& [source, status] : checks.failed) {
-    event({{"source", ShownName(source)}, {"error", ErrorJson(status)}},
+    event("source_failed", {{"source", ShownName(source)}, {"error", ErrorJson(status)}},
           absl::StrCat("failed       ", OneLine(ShownName(source)), "  ", ErrorText(status)));
   }
   std::vector<std::string> checked = {"keys and values"};
@@ -267,7 +267,7 @@ void PrintChecks(const SourceChecks& checks, bool online, Console& console) {
                                                         : " pinned commits or hashes"));
   }
   unchecked.emplace_back("the files that globs match");
-  event({{"checked", checked}, {"not_checked", unchecked}},
+  event("checked", {{"checked", checked}, {"not_checked", unchecked}},
         absl::StrCat("checked      ", absl::StrJoin(checked, ", "), "\nnot checked  ",
                      absl::StrJoin(unchecked, ", "),
                      online || RemoteText(checks).empty() ? "" : "; --online asks the hosts"));
@@ -291,7 +291,7 @@ absl::StatusOr<int> Check(const CheckOptions& options, rpc::TerminationSignal& s
       if (!one.status.ok()) checks.failed.emplace_back(one.source, one.status);
     }
   }
-  console.Answer(spec, job::JobFileYaml(spec));
+  console.Answer("job_file", spec, job::JobFileYaml(spec));
   PrintChecks(checks, options.online, console);
   return checks.failed.empty() ? kDone : kInputsFailed;
 }
@@ -317,7 +317,7 @@ absl::StatusOr<int> DryRun(const CrawlOptions& options, const v1::JobSpec& spec,
   for (const ResolvedSource& one : sources) json["sources"].push_back(SourceJson(one));
   json["failed"] = sums.failed;
   json["exit"] = exit_code;
-  console.Result(JsonLine(json));
+  console.Result(JsonLine("dry_run", json));
   return exit_code;
 }
 

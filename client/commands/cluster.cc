@@ -1,5 +1,5 @@
-// Connections to a cluster, and the way an interrupt reaches them. A thread of OnInterrupt polls
-// the signal and calls Interrupt on the client. Calls on jobs then end at once; of the store's
+// Connections to a cluster, and the way an interrupt reaches them. A thread of OnInterrupt waits
+// for the signal and calls Interrupt on the client. Calls on jobs then end at once; of the store's
 // calls the next one returns CANCELLED.
 
 #include "client/commands/cluster.h"
@@ -94,10 +94,11 @@ ReconnectOptions ReconnectShortly(const char* server, Console& console) {
 }
 
 Cluster::Cluster(std::unique_ptr<CrawlClient> jobs, std::unique_ptr<cas::BlobStore> store,
-                 bool is_embedded, rpc::TerminationSignal& signal)
+                 bool is_embedded, std::string flags, rpc::TerminationSignal& signal)
     : jobs_(std::move(jobs)),
       store_(std::move(store)),
       is_embedded_(is_embedded),
+      flags_(std::move(flags)),
       on_interrupt_(signal, [this] { jobs_->Interrupt(); }),
       interruptible_store_(std::make_unique<InterruptibleStore>(*store_, on_interrupt_)) {}
 
@@ -114,6 +115,10 @@ std::unique_ptr<Cluster> Connect(const ClusterAddress& address, absl::Duration r
                               "; trying for ", absl::FormatDuration(timeout), ": ",
                               ErrorLine(status)));
   };
+  std::string flags;
+  if (address.coordinator != ClusterAddress().coordinator) {
+    flags = absl::StrCat(" --coordinator ", address.coordinator);
+  }
   cas::GrpcBlobStoreOptions store;
   // No limit of attempts: the time ends the tries, as for the coordinator. A signal ends a pause at
   // once.
@@ -125,14 +130,14 @@ std::unique_ptr<Cluster> Connect(const ClusterAddress& address, absl::Duration r
   return std::make_unique<Cluster>(
       NewCrawlClient(rpc::Connect(address.coordinator, address.credentials), std::move(reconnect)),
       cas::NewGrpcBlobStore(rpc::Connect(address.store, address.credentials), std::move(store)),
-      /*is_embedded=*/false, signal);
+      /*is_embedded=*/false, std::move(flags), signal);
 }
 
 std::unique_ptr<Cluster> Connect(EmbeddedCluster& embedded, rpc::TerminationSignal& signal) {
   // The servers run in this process, so there is nothing to reconnect to.
   return std::make_unique<Cluster>(NewCrawlClient(embedded.coordinator()),
                                    cas::NewGrpcBlobStore(embedded.store(), {}),
-                                   /*is_embedded=*/true, signal);
+                                   /*is_embedded=*/true, /*flags=*/"", signal);
 }
 
 absl::StatusOr<v1::JobStatus> GetFinishedJob(CrawlClient& jobs, const std::string& job) {

@@ -50,18 +50,21 @@ ReconnectOptions ReconnectShortly(const char* server, Console& console);
 // A connection to a cluster, in this process or elsewhere. A signal ends its calls. Thread-safe.
 class Cluster {
  public:
+  // `flags`: that a command needs to reach it, " --coordinator host:1"; or empty.
   Cluster(std::unique_ptr<CrawlClient> jobs, std::unique_ptr<cas::BlobStore> store,
-          bool is_embedded, rpc::TerminationSignal& signal);
+          bool is_embedded, std::string flags, rpc::TerminationSignal& signal);
   ~Cluster();
 
   CrawlClient& jobs() { return *jobs_; }
   cas::BlobStore& store() { return *interruptible_store_; }
   bool is_embedded() const { return is_embedded_; }  // runs in this process
+  const std::string& flags() const { return flags_; }
 
  private:
   const std::unique_ptr<CrawlClient> jobs_;
   const std::unique_ptr<cas::BlobStore> store_;
   const bool is_embedded_;
+  const std::string flags_;
   const OnInterrupt on_interrupt_;
   const std::unique_ptr<cas::BlobStore> interruptible_store_;
 };

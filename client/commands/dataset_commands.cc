@@ -22,6 +22,7 @@
 #include "client/commands/commands.h"
 #include "client/console/exit_code.h"
 #include "client/console/format.h"
+#include "client/console/json.h"
 #include "client/diff/dataset_diff.h"
 #include "client/http/http_server.h"
 #include "client/review/flagged_items.h"
@@ -95,7 +96,8 @@ void List(const FlaggedItems& items, const ReviewFile& file, bool all, Console& 
   for (const FlaggedItem& item : items.items()) {
     const v1::Review* review = file.Find(item);
     if (review != nullptr && !all) continue;
-    console.Result(console.json() ? JsonLine(ItemJson(item, review)) : ItemText(item, review));
+    console.Result(console.json() ? JsonLine("flagged", ItemJson(item, review))
+                                  : ItemText(item, review));
   }
 }
 
@@ -122,12 +124,13 @@ absl::Status DecideByOptions(const ReviewOptions& options, const Reviewer& revie
 
 constexpr int64_t kReportEvery = 256;  // kernels between two progress reports
 
-// Prints one search for each gap. With --json each is an object, {"code": SEARCH}.
+// Prints one search for each gap. With --json each is an object.
 absl::StatusOr<int> ListWanted(const CatalogOptions& options, Console& console) {
   ASSIGN_OR_RETURN(const std::vector<std::string> wanted,
                    ReadWanted(options.dataset, options.limit));
   for (const std::string& search : wanted) {
-    console.Result(console.json() ? JsonLine({{"code", search}}) : absl::StrCat(search, "\n"));
+    console.Result(console.json() ? JsonLine("wanted", {{"code", search}})
+                                  : absl::StrCat(search, "\n"));
   }
   return kDone;
 }
@@ -194,9 +197,11 @@ absl::StatusOr<int> Catalog(const CatalogOptions& options, rpc::TerminationSigna
   // A poll of the signal for each kernel; progress more seldom.
   const auto progress = [&](int64_t done, int64_t all) {
     if (done % kReportEvery == 0) {
-      console.Progress(console.json() ? JsonLine({{"done", done}, {"all", all}})
-                       : all == 0     ? absl::StrCat("read ", Counted(done, "kernel"))
-                                      : absl::StrCat("wrote ", done, " of ", Counted(all, "page")));
+      console.Progress({{"what", all == 0 ? "kernels" : "pages"},
+                        {"done", done},
+                        {"all", all == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(all)}},
+                       all == 0 ? absl::StrCat("read ", Counted(done, "kernel"), " so far")
+                                : absl::StrCat("wrote ", done, " of ", Counted(all, "page")));
     }
     return !signal.WaitFor(absl::ZeroDuration());
   };
@@ -204,11 +209,11 @@ absl::StatusOr<int> Catalog(const CatalogOptions& options, rpc::TerminationSigna
   console.EndProgress();
   RETURN_IF_ERROR(sums.status());
   if (console.json()) {
-    console.Result(JsonLine({{"kernels", sums->kernels},
-                             {"operations", sums->operations},
-                             {"covered", sums->covered},
-                             {"needs", sums->needs},
-                             {"out", options.out_dir}}));
+    console.Result(JsonLine("catalog", {{"kernels", sums->kernels},
+                                        {"operations", sums->operations},
+                                        {"covered", sums->covered},
+                                        {"needs", sums->needs},
+                                        {"out", options.out_dir}}));
   } else {
     console.Result(absl::StrCat(
         "kernels    ", sums->kernels, "\noperations ", sums->covered, " of ", sums->operations,

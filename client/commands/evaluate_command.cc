@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -401,8 +402,8 @@ class EvaluateRun {
   // Evaluates one model, with its progress on the console. `what` names the model there.
   absl::StatusOr<EvaluatedModel> Evaluated(Generations generations, const char* what) {
     evaluation_.progress = [&](size_t done, size_t all) {
-      if (!console_.json())
-        console_.Progress(absl::StrCat(what, ": ", done, " of ", Counted(all, "sample")));
+      console_.Progress({{"what", "samples"}, {"done", done}, {"all", all}},
+                        absl::StrCat(what, ": ", done, " of ", Counted(all, "sample")));
     };
     evaluation_.interrupted = [&] { return signal_.WaitFor(absl::ZeroDuration()); };
     absl::StatusOr<EvaluatedModel> model =

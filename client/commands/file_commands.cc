@@ -27,6 +27,7 @@
 #include "client/commands/local_files.h"
 #include "client/console/exit_code.h"
 #include "client/console/format.h"
+#include "client/console/json.h"
 #include "client/embedded/embedded_cluster.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
@@ -160,8 +161,9 @@ class FileCommand {
   }
 
   // Returns what both commands print about a kernel with --json.
-  static Json KernelJson(const std::string& path, const v1::Kernel& kernel) {
-    Json json = {{"dsl", ToWord(kernel.dsl())},
+  static Json KernelJson(const char* type, const std::string& path, const v1::Kernel& kernel) {
+    Json json = {{"type", type},
+                 {"dsl", ToWord(kernel.dsl())},
                  {"role", ToWord(kernel.role())},
                  {"first_line", kernel.first_line()},
                  {"last_line", kernel.last_line()},
@@ -191,7 +193,7 @@ class FileCommand {
                                    Counted(kernel.tokens(), "token"), "\n"));
       return;
     }
-    Json json = KernelJson(path, kernel);
+    Json json = KernelJson("kernel", path, kernel);
     dataset::SetText(json, "/signature", kernel.signature());
     SetTextOrNull(json, "/docstring", kernel.docstring());
     dataset::SetText(json, "/source", kernel.source());
@@ -251,7 +253,7 @@ class FileCommand {
       v1::KernelRow row;
       dataset::FillVerdict(verdict, v1::QualityPolicy(), &row);
       const Json fields = dataset::ToJson(row);
-      Json json = KernelJson(path, kernel);
+      Json json = KernelJson("verdict", path, kernel);
       json["accepted"] = verdict.accepted();
       json["reasons"] = dataset::TextList(verdict.reasons());
       for (const char* const name :
@@ -327,7 +329,7 @@ absl::StatusOr<int> ListToolchains(const std::string& folder, Console& console) 
   absl::StrAppend(
       &text, "sandbox  ",
       sandbox.ok() ? "this machine can run compilers in the sandbox" : sandbox.message(), "\n");
-  console.Result(console.json() ? JsonLine(object) : text);
+  console.Result(console.json() ? JsonLine("toolchains", object) : text);
   return ready ? kDone : kInputsFailed;
 }
 

@@ -18,13 +18,13 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "client/commands/ask.h"
 #include "client/commands/commands.h"
 #include "client/console/exit_code.h"
 #include "client/console/format.h"
+#include "client/console/json.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
@@ -54,14 +54,6 @@ std::string YamlText(const std::string& text) {
           [](char c) { return absl::ascii_isalnum(c) || absl::StrContains("./_@=+:-", c); }) &&
       !absl::EndsWith(text, ":") && !absl::c_linear_search(kWords, absl::AsciiStrToLower(text));
   return plain ? text : JsonString(text);
-}
-
-// Returns a word for a shell, in quotes if it needs them.
-std::string ShellWord(const std::string& text) {
-  const bool plain = !text.empty() && absl::c_all_of(text, [](char c) {
-    return absl::ascii_isalnum(c) || absl::StrContains("./_-~", c);
-  });
-  return plain ? text : absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
 }
 
 // Adds a source that a person wrote to the options, by its form.
@@ -234,7 +226,7 @@ absl::StatusOr<int> Init(InitOptions options, rpc::TerminationSignal& signal, Co
   const std::string next =
       absl::StrCat("kernelmill crawl ", ShellWord(options.file), " --out ", ShellWord(out));
   console.Result(console.json()
-                     ? JsonLine({{"file", options.file}, {"next", next}})
+                     ? JsonLine("initialized", {{"file", options.file}, {"next", next}})
                      : absl::StrCat("wrote ", OneLine(options.file), "; now run\n  ", next, "\n"));
   return kDone;
 }

@@ -26,9 +26,13 @@
 #include "client/commands/cluster.h"
 #include "client/commands/commands.h"
 #include "client/commands/kept_output.h"
+#include "client/console/busy_times.h"
 #include "client/console/exit_code.h"
 #include "client/console/format.h"
+#include "client/console/json.h"
 #include "client/console/output.h"
+#include "client/console/progress.h"
+#include "client/console/summary.h"
 #include "client/console/timeline.h"
 #include "client/console/watch.h"
 #include "client/embedded/embedded_cluster.h"
@@ -103,7 +107,7 @@ absl::Status ExportJob(Cluster& cluster, const v1::JobStatus& status, const Expo
   if (!warnings.ok()) {
     return WithRetryHint(Annotate(warnings.status(), "export"), status.job());
   }
-  for (const std::string& warning : *warnings) console.Note(absl::StrCat("warning: ", warning));
+  for (const std::string& warning : *warnings) console.Warn(warning);
   return absl::OkStatus();
 }
 
@@ -136,26 +140,48 @@ absl::Status AddShortfalls(Cluster& cluster, v1::JobStatus& status) {
   return absl::OkStatus();
 }
 
-void PrintSummary(const v1::JobStatus& status, const std::string& out_dir, Console& console) {
-  console.Result(console.json() ? SummaryJson(status, out_dir) + "\n"
-                                : SummaryText(status, out_dir));
+// A job with more tasks has a timeline that takes long to read.
+constexpr int64_t kMostSpans = 300'000;
+
+// Returns where the job's time went; nullopt if that is not worth its costs, or is not known.
+std::optional<BusyTimes> FindBusyTimes(Cluster& cluster, const v1::JobStatus& status) {
+  int64_t tasks = 0;
+  for (const v1::StageProgress& stage : status.stages()) tasks += stage.total();
+  if (tasks > kMostSpans) return std::nullopt;
+  const absl::StatusOr<Timeline> timeline = cluster.jobs().GetTimeline(status.job());
+  if (!timeline.ok()) return std::nullopt;
+  return SumBusyTimes(*timeline);
 }
 
 // Exports the dataset of a job that has ended, if it has one and a folder is given, and prints the
 // summary. The summary comes also if the folder was not replaced: it says what failed.
 absl::StatusOr<int> EndJob(Cluster& cluster, v1::JobStatus status, const ExportTarget& target,
                            Console& console) {
+  Summary summary;
   const bool done = status.state() == v1::JOB_STATE_DONE;
   // A job that was cancelled or failed has no dataset to export.
   const bool exports = done && !target.out_dir.empty();
+  const absl::Time begin = absl::Now();
   absl::Status exported = exports ? ExportJob(cluster, status, target, console) : absl::OkStatus();
   // ABORTED: the folder was not replaced. The job itself is fine, so its summary is printed before
   // the error.
   if (!exported.ok() && !absl::IsAborted(exported)) return exported;
+  if (exports && exported.ok()) {
+    summary.out_dir = target.out_dir;
+    summary.write_time = absl::Now() - begin;
+  }
   if (done) RETURN_IF_ERROR(AddShortfalls(cluster, status));
-  PrintSummary(status, exports && exported.ok() ? target.out_dir : "", console);
+  summary.busy = FindBusyTimes(cluster, status);
+  summary.is_embedded = cluster.is_embedded();
+  summary.cluster_flags = cluster.flags();
+  summary.status = std::move(status);
+  if (console.json()) {
+    console.Result(SummaryJson(summary));
+  } else {
+    console.Result(SummaryLines(summary));
+  }
   RETURN_IF_ERROR(exported);
-  return ToExitCode(status);
+  return ToExitCode(summary.status);
 }
 
 // Follows the job to its end, exports its dataset if a folder is given, and prints the summary. If
@@ -163,7 +189,12 @@ absl::StatusOr<int> EndJob(Cluster& cluster, v1::JobStatus status, const ExportT
 absl::StatusOr<int> FollowJob(Cluster& cluster, const std::string& job,
                               absl::Duration reconnect_timeout, const ExportTarget& target,
                               Console& console) {
-  const std::unique_ptr<ProgressPrinter> printer = console.NewProgressPrinter();
+  const std::unique_ptr<LiveProgress> printer = console.NewProgressPrinter();
+  printer->SetFindHoldUp([&cluster, &job]() -> std::optional<HoldUp> {
+    const absl::StatusOr<std::vector<v1::WorkerInfo>> workers = cluster.jobs().ListWorkers();
+    if (!workers.ok()) return std::nullopt;
+    return FindHoldUp(job, *workers, absl::Now());
+  });
   WatchOptions options;
   options.reconnect_timeout = reconnect_timeout;
   options.on_lost = [&](const absl::Status& error) { printer->ShowReconnecting(error); };
@@ -182,24 +213,17 @@ absl::StatusOr<int> FollowJob(Cluster& cluster, const std::string& job,
   return EndJob(cluster, std::move(status), target, console);
 }
 
-// Returns the error of an interrupted command whose job continues: how to come back to it.
-absl::Status JobContinues(const std::string& job, const ClusterAddress& address) {
-  const std::string there = address.coordinator == ClusterAddress().coordinator
-                                ? ""
-                                : absl::StrCat(" --coordinator ", address.coordinator);
-  return absl::CancelledError(
-      absl::StrCat("interrupted; job ", job, " continues: `kernelmill watch ", job, there,
-                   "` follows it, `kernelmill cancel ", job, there, "` ends it"));
-}
-
 // Follows a job on a cluster elsewhere.
 absl::StatusOr<int> FollowThere(const ClusterAddress& address, Cluster& cluster,
                                 const std::string& job, const ExportTarget& target,
                                 Console& console) {
+  console.SetInterruptText(absl::StrCat("leaving; job ", job, " continues on the cluster"));
   absl::StatusOr<int> code = FollowJob(cluster, job, address.reconnect_timeout, target, console);
+  if (!absl::IsCancelled(code.status())) return code;
   // The signal ended only this command, not the job.
-  if (absl::IsCancelled(code.status())) return JobContinues(job, address);
-  return code;
+  return absl::CancelledError(
+      absl::StrCat("interrupted; job ", job, " continues: `kernelmill watch ", job, cluster.flags(),
+                   "` follows it, `kernelmill cancel ", job, cluster.flags(), "` ends it"));
 }
 
 // Checks that the request id belongs to this job, and notes that the job may be an earlier one.
@@ -234,7 +258,7 @@ absl::StatusOr<std::string> SubmitSpec(Cluster& cluster, const v1::JobSpec& spec
 }
 
 void PrintState(const v1::JobStatus& status, Console& console) {
-  console.Result(console.json() ? StatusJson(status) + "\n" : StateText(status));
+  console.Result(console.json() ? JsonLine("job", JobJson(status)) : StateText(status));
 }
 
 // Returns the compilers that the job needs; nullopt if it does not compile.
@@ -249,19 +273,19 @@ std::optional<EmbeddedCompilerOptions> GetCompiler(const v1::JobSpec& spec,
 void PrintTimeline(const Timeline& timeline, Console& console) {
   if (!console.json()) return console.Result(TimelineText(timeline));
   for (const Span& span : timeline.spans()) {
-    console.Result(JsonLine({{"task", span.task},
-                             {"stage", timeline.name(span.stage)},
-                             {"source", timeline.name(span.source)},
-                             {"attempt", span.attempt},
-                             {"worker", timeline.name(span.worker)},
-                             {"outcome", timeline.name(span.outcome)},
-                             {"ready_unix_ms", span.ready_ms},
-                             {"leased_unix_ms", span.leased_ms},
-                             {"ended_unix_ms", span.ended_ms},
-                             {"waited_us", span.waited_us},
-                             {"lookup_us", span.lookup_us},
-                             {"run_us", span.run_us},
-                             {"store_us", span.store_us}}));
+    console.Result(JsonLine("attempt", {{"task", span.task},
+                                        {"stage", timeline.name(span.stage)},
+                                        {"source", timeline.name(span.source)},
+                                        {"attempt", span.attempt},
+                                        {"worker", timeline.name(span.worker)},
+                                        {"outcome", timeline.name(span.outcome)},
+                                        {"ready_unix_ms", span.ready_ms},
+                                        {"leased_unix_ms", span.leased_ms},
+                                        {"ended_unix_ms", span.ended_ms},
+                                        {"waited_us", span.waited_us},
+                                        {"lookup_us", span.lookup_us},
+                                        {"run_us", span.run_us},
+                                        {"store_us", span.store_us}}));
   }
 }
 
@@ -337,6 +361,8 @@ absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& s
                                            .compiler = GetCompiler(spec, options.compiler)}));
   const auto cluster = Connect(*embedded, signal);
   disk.Interrupts(&cluster->jobs());
+  console.SetInterruptText(absl::StrCat(
+      "stopping: running tasks get ", absl::FormatDuration(kStopGrace), ", finished work is kept"));
   SubmitOptions submission;
   submission.no_cache = options.no_cache;
   ASSIGN_OR_RETURN(const std::string job, SubmitSpec(*cluster, spec, submission, console));
@@ -367,7 +393,7 @@ absl::StatusOr<int> Submit(const ClusterAddress& address, const SubmitOptions& o
   if (options.wait || !options.target.out_dir.empty()) {
     return FollowThere(address, *cluster, job, options.target, console);
   }
-  console.Result(console.json() ? JsonLine({{"job", job}}) : absl::StrCat(job, "\n"));
+  console.Result(console.json() ? JsonLine("submitted", {{"job", job}}) : absl::StrCat(job, "\n"));
   return kDone;
 }
 
@@ -388,7 +414,7 @@ absl::StatusOr<int> ListJobs(const ClusterAddress& address, rpc::TerminationSign
     console.Result(JobsText(jobs));
     return kDone;
   }
-  for (const v1::JobStatus& job : jobs) console.Result(StatusJson(job) + "\n");
+  for (const v1::JobStatus& job : jobs) console.Result(JsonLine("job", JobJson(job)));
   return kDone;
 }
 
@@ -400,7 +426,8 @@ absl::StatusOr<int> ListWorkers(const ClusterAddress& address, rpc::TerminationS
     console.Result(WorkersText(workers, absl::Now()));
     return kDone;
   }
-  for (const v1::WorkerInfo& worker : workers) console.Result(MessageJson(worker) + "\n");
+  for (const v1::WorkerInfo& worker : workers)
+    console.Result(JsonLine("worker", MessageJson(worker)));
   return kDone;
 }
 
@@ -418,7 +445,7 @@ absl::StatusOr<int> Report(const ClusterAddress& address, const ReportOptions& o
   }
   ASSIGN_OR_RETURN(v1::JobStatus status, cluster->jobs().GetJob(options.job));
   RETURN_IF_ERROR(AddAllFailures(*cluster, status));
-  console.Result(console.json() ? StatusJson(status) + "\n" : ReportText(status));
+  console.Result(console.json() ? JsonLine("job", JobJson(status)) : ReportText(status));
   // Failed inputs are part of a report; only a missed gate makes the command fail.
   const bool missed = std::any_of(status.failures().begin(), status.failures().end(), IsMissedGate);
   return missed ? kInputsFailed : kDone;
@@ -454,7 +481,7 @@ absl::StatusOr<int> Delete(const ClusterAddress& address, const std::string& job
                            rpc::TerminationSignal& signal, Console& console) {
   const auto cluster = Connect(address, kShortReconnectTimeout, signal, console);
   RETURN_IF_ERROR(cluster->jobs().DeleteJob(job));
-  console.Result(console.json() ? JsonLine({{"job", job}, {"deleted", true}})
+  console.Result(console.json() ? JsonLine("deleted", {{"job", job}})
                                 : absl::StrCat(job, "  deleted\n"));
   return kDone;
 }

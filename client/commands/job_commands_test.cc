@@ -141,7 +141,7 @@ TEST_F(JobCommandsTest, ASubmitWhoseAnswerIsLostIsMadeOnce) {
   EXPECT_THAT(service_.request_ids, SizeIs(1));
   EXPECT_EQ(service_.job.priority(), 7);
   EXPECT_EQ(RunSubmit(true).value(), kDone);
-  EXPECT_EQ(out_, "{\"job\":\"j\"}\n");
+  EXPECT_EQ(out_, "{\"type\":\"submitted\",\"job\":\"j\"}\n");
   EXPECT_THAT(service_.request_ids, SizeIs(2));
 }
 
@@ -219,7 +219,7 @@ TEST_F(JobCommandsTest, CancelSaysHowTheJobEnded) {
   EXPECT_EQ(out_, "j  done\n");
   EXPECT_EQ(err_, "job j had already ended\n");
   EXPECT_EQ(RunOn(true, Cancel).value(), kDone);
-  EXPECT_EQ(nlohmann::json::parse(out_)["state"], "JOB_STATE_DONE");
+  EXPECT_EQ(nlohmann::json::parse(out_)["state"], "done");
 }
 
 TEST_F(JobCommandsTest, RetryRunsTheJobAgain) {
@@ -237,7 +237,7 @@ TEST_F(JobCommandsTest, ARunningJobIsNotDeleted) {
   EXPECT_EQ(RunOn(false, Delete).value(), kDone);
   EXPECT_EQ(out_, "j  deleted\n");
   EXPECT_EQ(RunOn(true, Delete).value(), kDone);
-  EXPECT_EQ(out_, "{\"job\":\"j\",\"deleted\":true}\n");
+  EXPECT_EQ(out_, "{\"type\":\"deleted\",\"job\":\"j\"}\n");
 }
 
 absl::StatusOr<int> ReportJob(const ClusterAddress& cluster, const std::string& job,
@@ -273,7 +273,7 @@ TEST_F(JobCommandsTest, AReportHasAllFailuresAndASummarySaysWhereTheyAre) {
   EXPECT_EQ(nlohmann::json::parse(out_)["failures"].size(), 2500u);
   EXPECT_EQ(RunOn(false, Watch).value(), kInputsFailed);
   EXPECT_THAT(out_, HasSubstr("failures   2500\n"));
-  EXPECT_THAT(out_, HasSubstr("  and 2400 more: kernelmill report j\n"));
+  EXPECT_THAT(out_, HasSubstr("  and 2494 more: kernelmill report j --coordinator "));
 }
 
 TEST_F(JobCommandsTest, AMissedGateIsToldEvenBehindAHundredFailures) {

@@ -16,9 +16,12 @@
 #include "client/commands/commands.h"
 #include "client/console/exit_code.h"
 #include "client/console/format.h"
+#include "client/console/json.h"
 #include "common/base/status.h"
 #include "common/words/enum_words.h"
+#include "dataset/rows/row_json.h"
 #include "dataset/rows/row_reader.h"
+#include "dataset/rows/row_schema.h"
 #include "kernelmill/v1/rows.pb.h"
 
 namespace kernelmill::client {
@@ -108,6 +111,14 @@ bool IsMeant(const Row& row, const std::string& what) {
          row.qualname() == what || row.name() == what;
 }
 
+// Prints a kernel: with --json the row as kernels.jsonl has it.
+void ShowRow(const v1::KernelRow& row, absl::string_view text, Console& console) {
+  if (!console.json()) return console.Result(text);
+  std::string line;
+  dataset::AppendRowJson(dataset::GetSchema<v1::KernelRow>(), row, &line);
+  console.Result(line + "\n");
+}
+
 // Explains what became of a kernel that is not in the dataset.
 absl::Status ExplainMissing(const std::string& dataset, const std::string& what) {
   std::string fate;
@@ -135,11 +146,11 @@ absl::StatusOr<int> Show(const ShowOptions& options, Console& console) {
       }));
   if (found.empty()) return ExplainMissing(options.dataset, options.what);
   if (count == 1) {
-    console.Answer(found[0], KernelText(found[0], options.source));
+    ShowRow(found[0], KernelText(found[0], options.source), console);
     return kDone;
   }
   for (const v1::KernelRow& row : found) {
-    console.Answer(row, HeadLine(row));
+    ShowRow(row, HeadLine(row), console);
   }
   console.Note(absl::StrCat(count, " kernels have this name or beginning of an id",
                             count > found.size() ? ", the first are listed" : "",
@@ -152,7 +163,7 @@ absl::StatusOr<int> Head(const HeadOptions& options, Console& console) {
   const absl::Status status = dataset::ForEachRow<v1::KernelRow>(
       options.dataset, {}, [&](const v1::KernelRow& row, const dataset::RowPlace&) {
         if (shown++ == options.count) return absl::CancelledError();
-        console.Answer(row, HeadLine(row));
+        ShowRow(row, HeadLine(row), console);
         return absl::OkStatus();
       });
   if (!absl::IsCancelled(status)) RETURN_IF_ERROR(status);
@@ -184,7 +195,7 @@ absl::StatusOr<int> Stats(const std::string& folder, Console& console) {
     nlohmann::ordered_json json = {
         {"kernels", kernels}, {"module_tokens", tokens}, {"self_contained", self_contained}};
     for (const auto& [name, counts] : all) json[name] = counts->Json();
-    console.Result(JsonLine(json));
+    console.Result(JsonLine("stats", json));
     return kDone;
   }
   console.Result(absl::StrCat("kernels         ", kernels, "\nself-contained  ", self_contained,

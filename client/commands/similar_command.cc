@@ -197,7 +197,8 @@ Json MatchJson(const v1::SimilarKernel& match) {
 // Returns one line for a kernel of the file, with its similar kernels in the order of the answer.
 Json ResultJson(const std::string& file, const v1::Kernel& kernel,
                 const v1::SimilarKernels& result) {
-  Json json = {{"dsl", ToWord(kernel.dsl())},
+  Json json = {{"type", "similar"},
+               {"dsl", ToWord(kernel.dsl())},
                {"first_line", kernel.first_line()},
                {"last_line", kernel.last_line()},
                {"similar", Json::array()}};

@@ -186,7 +186,7 @@ absl::StatusOr<int> StoreStat(const ClusterAddress& cluster, rpc::TerminationSig
                               Console& console) {
   Connection connection(cluster, signal, console);
   ASSIGN_OR_RETURN(const v1::StatResponse stat, connection.store().Stat());
-  console.Answer(stat, StatText(stat));
+  console.Answer("store", stat, StatText(stat));
   return kDone;
 }
 
@@ -197,11 +197,12 @@ absl::StatusOr<int> StoreVerify(const ClusterAddress& cluster, bool drop_damaged
   ASSIGN_OR_RETURN(const v1::StatResponse whole, connection.store().Stat());
   absl::StatusOr<v1::VerifyProgress> last =
       connection.store().Verify(drop_damaged, [&](const v1::VerifyProgress& progress) {
-        console.Progress(console.json() ? MessageJson(progress) : VerifyLine(progress, whole));
+        console.Progress({{"what", "blobs"}, {"done", progress.blobs()}, {"all", whole.blobs()}},
+                         VerifyLine(progress, whole));
       });
   console.EndProgress();
   RETURN_IF_ERROR(last.status());
-  console.Answer(*last, VerifyText(*last, drop_damaged));
+  console.Answer("verified", *last, VerifyText(*last, drop_damaged));
   return last->damaged().empty() ? kDone : kInputsFailed;
 }
 
@@ -219,7 +220,7 @@ absl::StatusOr<int> StoreCollectGarbage(const ClusterAddress& cluster,
   }
   ASSIGN_OR_RETURN(const v1::CollectGarbageResponse response,
                    connection.store().CollectGarbage(options.target_bytes, /*dry_run=*/false));
-  console.Answer(response, GarbageText(response));
+  console.Answer("collected", response, GarbageText(response));
   return kDone;
 }
 
@@ -241,7 +242,7 @@ absl::StatusOr<int> StoreForget(const ClusterAddress& cluster, const ForgetOptio
   Connection connection(cluster, signal, console);
   ASSIGN_OR_RETURN(const v1::ForgetResultsResponse response,
                    connection.store().ForgetResults(request));
-  console.Answer(response, ForgetText(response, options.dry_run));
+  console.Answer("forgotten", response, ForgetText(response, options.dry_run));
   return kDone;
 }
 

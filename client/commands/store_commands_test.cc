@@ -93,13 +93,15 @@ TEST_F(StoreCommandsTest, StatPrintsATableOrJson) {
 TEST_F(StoreCommandsTest, VerifyExitsWith1IfBlobsAreDamaged) {
   EXPECT_EQ(Verify(false).value(), kDone);
   EXPECT_THAT(out_, HasSubstr("all are intact"));
-  EXPECT_THAT(err_, HasSubstr("1 of 3 blobs"));
+  EXPECT_EQ(err_, "");  // a short command is silent where no terminal is
   service_.damaged = true;
   EXPECT_EQ(Verify(false).value(), kInputsFailed);
   EXPECT_THAT(out_, HasSubstr("  abc/0\n"));
   EXPECT_EQ(Verify(true).value(), kInputsFailed);
-  EXPECT_EQ(nlohmann::json::parse(out_)["damaged"][0]["hash"], "abc");
-  EXPECT_EQ(nlohmann::json::parse(err_.substr(0, err_.find('\n')))["blobs"], "1");
+  EXPECT_EQ(nlohmann::json::parse(out_)["damaged"][0], "abc/0");
+  const nlohmann::json progress = nlohmann::json::parse(err_.substr(0, err_.find('\n')));
+  EXPECT_EQ(progress,
+            (nlohmann::json{{"type", "progress"}, {"what", "blobs"}, {"done", 1}, {"all", 3}}));
 }
 
 TEST_F(StoreCommandsTest, GarbageIsCollectedDownToTheTarget) {
@@ -108,7 +110,7 @@ TEST_F(StoreCommandsTest, GarbageIsCollectedDownToTheTarget) {
                                console);
   });
   EXPECT_EQ(code.value(), kDone);
-  EXPECT_EQ(nlohmann::json::parse(out_)["dropped_blobs"], "12");
+  EXPECT_EQ(nlohmann::json::parse(out_)["dropped_blobs"], 12);
 }
 
 TEST_F(StoreCommandsTest, WhatTheStoreRefusesIsAWrongRequest) {

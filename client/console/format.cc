@@ -3,11 +3,10 @@
 
 #include "client/console/format.h"
 
-#include <google/protobuf/message.h>
-#include <google/protobuf/util/json_util.h>
+#include <algorithm>
 
-#include <nlohmann/json.hpp>
-
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "common/text/safe_text.h"
@@ -16,6 +15,14 @@ namespace kernelmill::client {
 
 std::string OneLine(absl::string_view text) {
   return SafeLine(absl::StrReplaceAll(ToUtf8(text), {{"\r\n", " "}, {"\n", " "}, {"\r", " "}}));
+}
+
+std::string ShellWord(const std::string& word) {
+  const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+    return absl::ascii_isalnum(c) || absl::StrContains("./_-~:@%+=,", c);
+  });
+  if (plain) return word;
+  return OneLine(absl::StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'"));
 }
 
 std::string CutTo(const std::string& line, int width) {
@@ -43,20 +50,6 @@ std::string ShortBytes(int64_t bytes) {
   // 1023.95 and more would be printed as 1024.0.
   for (; value >= 1023.95 && unit < 5; ++unit) value /= 1024;
   return absl::StrFormat("%.1f %ciB", value, "KMGTPE"[unit]);
-}
-
-std::string JsonLine(const nlohmann::ordered_json& object) {
-  return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-}
-
-std::string MessageJson(const google::protobuf::Message& message) {
-  google::protobuf::util::JsonPrintOptions options;
-  options.preserve_proto_field_names = true;
-  options.always_print_primitive_fields = true;
-  std::string json;
-  // Only fails for messages with an Any; these have none.
-  const auto status = google::protobuf::util::MessageToJsonString(message, &json, options);
-  return status.ok() ? json : absl::StrCat("{\"error\":", JsonString(status.ToString()), "}");
 }
 
 }  // namespace kernelmill::client

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "absl/status/status.h"
@@ -52,6 +51,13 @@ TEST(ShortDuration, RoundsUp) {
   EXPECT_EQ(ShortDuration(absl::InfiniteDuration()), "?");
 }
 
+TEST(ShellWord, QuotesWhatAShellWouldTakeApart) {
+  EXPECT_EQ(ShellWord("~/a-b_1.yaml"), "~/a-b_1.yaml");
+  EXPECT_EQ(ShellWord(""), "''");
+  EXPECT_EQ(ShellWord("it's"), "'it'\\''s'");
+  EXPECT_EQ(ShellWord("a\x1b b"), "'a\\x1b b'");
+}
+
 TEST(ShortBytes, HasThreeDigitsOrFour) {
   EXPECT_EQ(ShortBytes(0), "0 bytes");
   EXPECT_EQ(ShortBytes(1), "1 byte");
@@ -60,11 +66,6 @@ TEST(ShortBytes, HasThreeDigitsOrFour) {
   EXPECT_EQ(ShortBytes((1 << 20) - 1), "1.0 MiB");
   EXPECT_EQ(ShortBytes(3 << 29), "1.5 GiB");
   EXPECT_EQ(ShortBytes(std::numeric_limits<int64_t>::max()), "8.0 EiB");
-}
-
-TEST(JsonLine, KeepsTheOrderAndEscapes) {
-  EXPECT_EQ(JsonLine({{"job", "a\"b"}, {"deleted", true}}),
-            "{\"job\":\"a\\\"b\",\"deleted\":true}\n");
 }
 
 }  // namespace

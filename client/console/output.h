@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_CLIENT_CONSOLE_OUTPUT_H_
 #define KERNELMILL_CLIENT_CONSOLE_OUTPUT_H_
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -11,15 +12,8 @@
 
 namespace kernelmill::client {
 
-// The answers of a coordinator and of a store as text for a person, or as JSON on one line. All
-// text ends with a newline.
-
-// Returns the summary of a job that has ended. `out_dir` is the folder that its dataset was written
-// to; empty if it was not written.
-std::string SummaryText(const v1::JobStatus& status, const std::string& out_dir);
-
-// Returns {"job":{...},"dataset":"hash/size","out":"...","exit":0}.
-std::string SummaryJson(const v1::JobStatus& status, const std::string& out_dir);
+// The answers of a coordinator and of a store as text for a person. All text ends with a newline.
+// The end of a job is in summary.h.
 
 // Returns the ledger as a table: files and kernels by fate and reason, stages, failures with their
 // paths, and tasks that are tried again. It lists the failures in the status; a coordinator's
@@ -34,10 +28,9 @@ std::string JobsText(const std::vector<v1::JobStatus>& jobs);
 // 3 sources failed".
 std::string StateText(const v1::JobStatus& status);
 
-// Returns MessageJson with the paths of failures as text. If a path is not UTF-8, wrong bytes are
-// replaced and "path_base64" has the exact bytes. "unmatched" lists what the job asks for and what
-// matches nothing, with the fields of manifest::Unmatched.
-std::string StatusJson(const v1::JobStatus& status);
+// Returns MessageJson without the lock. The counters are an object; "unmatched" lists what the job
+// asks for and what matches nothing, with the fields of manifest::Unmatched.
+nlohmann::ordered_json JobJson(const v1::JobStatus& status);
 
 // Returns one line for each worker, below a heading; below it one line for each of its tasks.
 std::string WorkersText(const std::vector<v1::WorkerInfo>& workers, absl::Time now);

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "client/console/exit_code.h"
+#include "client/console/testing/done_job.h"
 #include "common/manifest/unmatched.h"
 
 namespace kernelmill::client {
@@ -17,133 +17,37 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-v1::JobStatus DoneJob() {
-  v1::JobStatus status;
-  status.set_job("j1");
-  status.set_name("seeds");
-  status.set_state(v1::JOB_STATE_DONE);
-  status.mutable_dataset()->set_hash(std::string(64, 'a'));
-  status.mutable_dataset()->set_size_bytes(7);
-  const std::pair<const char*, int> kCounters[] = {
-      {"dataset.kernels", 10},         {"dataset.kept", 4},
-      {"dataset.rejected.license", 2}, {"dataset.rejected.quality", 1},
-      {"dataset.duplicate.exact", 2},  {"dataset.contaminated.near", 1},
-      {"dataset.keptx", 99},           {"dataset.files.seen", 5},
-      {"dataset.files.extracted", 5}};
-  for (const auto& [name, value] : kCounters) {
-    v1::Counter* counter = status.add_counters();
-    counter->set_name(name);
-    counter->set_value(value);
-  }
-  v1::StageProgress* stage = status.add_stages();
-  stage->set_stage("extract");
-  stage->set_total(8);
-  stage->set_done(7);
-  stage->set_cached(3);
-  stage->set_failed(1);
-  return status;
-}
-
-TEST(SummaryText, SaysWhatBecameOfEverything) {
-  const std::string text = SummaryText(DoneJob(), "/out");
-  EXPECT_THAT(text, HasSubstr("10 found = 4 kept + 3 rejected + 2 duplicate + 1 contaminated"));
-  EXPECT_THAT(text, HasSubstr("5 seen = 5 extracted + 0 skipped + 0 failed"));
-  EXPECT_THAT(text, HasSubstr(std::string(64, 'a') + "/7"));
-  EXPECT_THAT(text, HasSubstr("written to /out"));
-  EXPECT_THAT(text, Not(HasSubstr("failures")));
-}
-
-v1::Failure& AddUnmatched(const manifest::Unmatched& one, v1::JobStatus* status) {
-  v1::Failure& failure = *status->add_failures();
-  failure.set_stage("manifest");
-  failure.set_code("NOT_FOUND");
-  failure.set_path(absl::StrCat(manifest::kUnmatchedPrefix, one.where));
-  failure.set_message(manifest::ToJson(one));
-  for (v1::Counter& counter : *status->mutable_counters()) {
-    if (counter.name() != "dataset.unmatched") continue;
-    counter.set_value(counter.value() + 1);
-    return failure;
-  }
-  v1::Counter* counter = status->add_counters();
-  counter->set_name("dataset.unmatched");
-  counter->set_value(1);
-  return failure;
-}
-
-TEST(SummaryText, NamesTheReasonsWithTheirCounts) {
-  EXPECT_THAT(SummaryText(DoneJob(), ""),
-              HasSubstr("contaminated\n  rejected     license 2, quality 1\n"
-                        "  duplicate    exact 2\n  contaminated near 1\nfiles "));
-}
-
-TEST(SummaryText, NamesWhatMatchesNothingAndThatIsNoFailure) {
+TEST(JobJson, HasNumbersWordsAndAnObjectOfCounters) {
   v1::JobStatus status = DoneJob();
-  AddUnmatched({"include", "sources[0].include[1]", "a", "*.cu", "matches none of its 3 files", {}},
-               &status);
-  AddUnmatched({"kept", "dataset", "", "", "is empty: no kernel is found", {}}, &status);
-  const std::string text = SummaryText(status, "");
-  EXPECT_THAT(text,
-              HasSubstr("WARNING    the dataset is empty: no kernel is found\n"
-                        "unmatched  1 difference between the job and its sources\n"
-                        "  sources[0].include[1]  a: \"*.cu\" matches none of its 3 files\n"));
-  EXPECT_THAT(text, Not(HasSubstr("failures")));
-  EXPECT_EQ(ToExitCode(status), kDone);
-  EXPECT_THAT(ReportText(status), HasSubstr("  sources[0].include[1]  a: "));
-  EXPECT_THAT(SummaryText(DoneJob(), ""), Not(HasSubstr("unmatched")));
+  status.set_submitted_unix_ms(1'700'000'000'000);
+  const nlohmann::ordered_json json = JobJson(status);
+  EXPECT_EQ(json["state"], "done");
+  EXPECT_EQ(json["submitted_unix_ms"], 1'700'000'000'000);
+  EXPECT_EQ(json["counters"]["dataset.kept"], 4);
+  EXPECT_EQ(json["stages"][0]["total"], 8);
+  EXPECT_EQ(json["dataset"], std::string(64, 'a') + "/7");
+  EXPECT_FALSE(json.contains("lock"));
+  status.clear_dataset();
+  EXPECT_TRUE(JobJson(status)["dataset"].is_null());
 }
 
-TEST(SummaryText, ShowsTheFirstOfManyThatMatchNothing) {
-  v1::JobStatus status = DoneJob();
-  for (int i = 0; i < 30; ++i) {
-    AddUnmatched({"opt_out", absl::StrCat("opt_out[", i, "]"), "", "x", "names nothing", {}},
-                 &status);
-  }
-  const std::string text = SummaryText(status, "/out");
-  EXPECT_THAT(text, HasSubstr("unmatched  30 differences"));
-  EXPECT_THAT(text, HasSubstr("  opt_out[19]  "));
-  EXPECT_THAT(text, Not(HasSubstr("  opt_out[20]  ")));
-  EXPECT_THAT(text, HasSubstr("  and 10 more: /out/report.json\n"));
-}
-
-TEST(StatusJson, HasAListOfWhatMatchesNothing) {
+TEST(JobJson, HasAListOfWhatMatchesNothing) {
   v1::JobStatus status = DoneJob();
   AddUnmatched({"marker", "sources[0]", "a", "@triton.jit", "is there", {"x.py"}}, &status);
-  const nlohmann::json json = nlohmann::json::parse(StatusJson(status));
+  const nlohmann::ordered_json json = JobJson(status);
   EXPECT_TRUE(json["failures"].empty());
   ASSERT_EQ(json["unmatched"].size(), 1u);
   EXPECT_EQ(json["unmatched"][0]["what"], "marker");
   EXPECT_EQ(json["unmatched"][0]["paths"][0], "x.py");
 }
 
-TEST(SummaryText, HasALineForWholeFilesWhereThereAreAny) {
+TEST(ReportText, SaysThatTheJobRuns) {
   v1::JobStatus status = DoneJob();
-  EXPECT_THAT(SummaryText(status, ""), Not(HasSubstr("whole")));
-  EXPECT_THAT(ReportText(status), Not(HasSubstr("whole")));
-  for (const char* name :
-       {"dataset.training_files.found", "dataset.training_files.rejected.holds"}) {
-    v1::Counter* counter = status.add_counters();
-    counter->set_name(name);
-    counter->set_value(3);
-  }
-  EXPECT_THAT(SummaryText(status, ""),
-              HasSubstr("whole      3 found = 0 kept + 3 rejected + 0 duplicate + 0 contaminated"));
-  EXPECT_THAT(SummaryText(status, ""), HasSubstr("10 found = 4 kept"));
-  EXPECT_THAT(ReportText(status), ::testing::ContainsRegex("rejected +3\n +holds +3"));
-}
-
-TEST(SummaryText, ListsFailures) {
-  v1::JobStatus status = DoneJob();
-  status.set_failure_count(1);
-  v1::Failure* failure = status.add_failures();
-  failure->set_source("https://example.org/gone");
-  failure->set_stage("pin");
-  failure->set_code("NOT_FOUND");
-  failure->set_message("no such\nrepository");
-  EXPECT_THAT(SummaryText(status, ""),
-              HasSubstr("  https://example.org/gone  pin  NOT_FOUND: no such repository\n"));
-  EXPECT_THAT(SummaryText(status, ""), Not(HasSubstr("more")));
-  status.set_failure_count(90'000);
-  EXPECT_THAT(SummaryText(status, "/out"), HasSubstr("  and 89999 more: /out/report.json\n"));
+  EXPECT_THAT(ReportText(status), Not(HasSubstr("running")));
+  status.set_state(v1::JOB_STATE_RUNNING);
+  EXPECT_THAT(ReportText(status), HasSubstr("  running\n"));
+  EXPECT_THAT(ReportText(status),
+              HasSubstr("so far     the job is running; a dataset is counted at its end\n"));
 }
 
 TEST(ReportText, HasEveryReasonAndStage) {
@@ -211,33 +115,18 @@ TEST(StateText, AJobWhoseEverySourceFailedIsNotPlainlyDone) {
 
 TEST(StateText, SaysWhatBecameOfTheJob) { EXPECT_EQ(StateText(DoneJob()), "j1  done\n"); }
 
-TEST(SummaryText, SaysWhichRunItWas) {
-  v1::JobStatus status = DoneJob();
-  EXPECT_THAT(SummaryText(status, ""), Not(HasSubstr("run")));
-  status.set_runs(3);
-  status.set_priority(5);
-  EXPECT_THAT(SummaryText(status, ""), HasSubstr("  run 3  priority 5\n"));
-}
-
 void AddFailure(v1::JobStatus& status, const std::string& path) {
   v1::Failure* failure = status.add_failures();
   failure->set_source("demo");
   failure->set_path(path);
 }
 
-TEST(SummaryJson, IsOneObjectOnOneLine) {
-  const std::string json = SummaryJson(DoneJob(), "/o\"ut");
-  EXPECT_THAT(json, HasSubstr("\"out\":\"/o\\\"ut\""));
-  EXPECT_THAT(json, HasSubstr("\"exit\":0}"));
-  EXPECT_THAT(json, Not(HasSubstr("\n")));
-}
-
-TEST(StatusJson, HasPathsAsText) {
+TEST(JobJson, HasPathsAsText) {
   v1::JobStatus status = DoneJob();
   AddFailure(status, "kernels/a b.py");
   AddFailure(status, "bad\xff.py");
   AddFailure(status, "");
-  const auto json = nlohmann::json::parse(StatusJson(status));
+  const auto json = JobJson(status);
   ASSERT_EQ(json["failures"].size(), 3u);
   EXPECT_EQ(json["failures"][0]["path"], "kernels/a b.py");
   EXPECT_FALSE(json["failures"][0].contains("path_base64"));
@@ -246,12 +135,12 @@ TEST(StatusJson, HasPathsAsText) {
   EXPECT_EQ(json["failures"][2]["path"], "");
 }
 
-TEST(StatusJson, IsTheSameShapeWithAndWithoutPaths) {
+TEST(JobJson, IsTheSameShapeWithAndWithoutPaths) {
   v1::JobStatus status = DoneJob();
   AddFailure(status, "");
-  const std::string without = StatusJson(status);
+  const std::string without = JobJson(status).dump();
   status.mutable_failures(0)->set_path("x");
-  std::string with = StatusJson(status);
+  std::string with = JobJson(status).dump();
   const size_t at = with.find("\"path\":\"x\"");
   ASSERT_NE(at, std::string::npos);
   with.erase(at + 8, 1);
@@ -329,15 +218,14 @@ TEST(Output, AMissedGateIsALineOfItsOwnAndNoFailedInput) {
   gate->set_code("FAILED_PRECONDITION");
   gate->set_message("480, but at least 500 is asked for");
   status.set_failure_count(2);
-  for (const std::string& text : {SummaryText(status, ""), ReportText(status)}) {
-    EXPECT_THAT(text, ::testing::HasSubstr(
-                          "gates      1 missed\n  min_kept  480, but at least 500 is asked for\n"));
-    EXPECT_THAT(text, ::testing::HasSubstr("failures   1\n"));
-    EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("FAILED_PRECONDITION")));
-  }
+  const std::string text = ReportText(status);
+  EXPECT_THAT(text,
+              HasSubstr("gates      1 missed\n  min_kept  480, but at least 500 is asked for\n"));
+  EXPECT_THAT(text, HasSubstr("failures   1\n"));
+  EXPECT_THAT(text, Not(HasSubstr("FAILED_PRECONDITION")));
   status.mutable_failures()->DeleteSubrange(0, 1);
   status.set_failure_count(1);
-  EXPECT_THAT(SummaryText(status, ""), ::testing::Not(::testing::HasSubstr("failures ")));
+  EXPECT_THAT(ReportText(status), Not(HasSubstr("failures ")));
 }
 
 constexpr int64_t kNowMs = 1'700'000'000'000;

@@ -1,7 +1,6 @@
-// The display of a job's progress. ProgressTracker turns statuses into rates and remaining times;
-// three printers show them: bars for a terminal, lines for a log, JSON for a program. Printers hold
-// a status back while they have written something a moment ago, and Tick, which LiveProgress calls
-// on a thread of its own, writes it later.
+// The display of a job's progress. Three printers show them: bars for a terminal, lines for a log,
+// JSON for a program. Printers hold a status back while they have written something a moment ago,
+// and Tick, which LiveProgress calls on a thread of its own, writes it later.
 
 #include "client/console/progress.h"
 
@@ -19,6 +18,7 @@
 #include "absl/time/clock.h"
 #include "client/console/exit_code.h"
 #include "client/console/format.h"
+#include "client/console/json.h"
 #include "client/console/output.h"
 #include "client/console/watch.h"
 
@@ -39,51 +39,17 @@ std::string Bar(const StageView& stage) {
   return bar;
 }
 
-// Returns whether the stage has unfinished tasks.
-bool AtWork(const StageView& stage) { return stage.done + stage.failed < stage.total; }
-
 }  // namespace
-
-void ProgressTracker::Update(const v1::JobStatus& status, absl::Time now) {
-  stages_.clear();
-  for (const v1::StageProgress& stage : status.stages()) {
-    // A stage without tasks is not shown: it may not have begun, or the job does not need it.
-    if (stage.total() == 0) continue;
-    const int64_t finished = stage.done() + stage.failed();
-    // A stage starts with the first task that runs or is done.
-    if (finished > 0 || stage.running() > 0) {
-      starts_.try_emplace(stage.stage(), Start{now, finished});
-    }
-    StageView view = {stage.stage(),           stage.total(),  stage.done(),
-                      stage.cached(),          stage.failed(), 0,
-                      absl::InfiniteDuration()};
-    const auto start = starts_.find(stage.stage());
-    if (start != starts_.end()) view.at_work = now - start->second.time;
-    if (start != starts_.end() && now > start->second.time) {
-      // The mean rate since the stage was first seen at work in this watch: work that was done
-      // before does not count.
-      view.per_second = static_cast<double>(finished - start->second.finished) /
-                        absl::ToDoubleSeconds(now - start->second.time);
-    }
-    if (!AtWork(view)) view.left = absl::ZeroDuration();
-    if (AtWork(view) && view.per_second > 0) {
-      view.left = absl::Seconds(static_cast<double>(view.total - finished) / view.per_second);
-    }
-    stages_.push_back(view);
-  }
-}
 
 std::string BarLine(const StageView& stage, int width) {
   std::string line = absl::StrFormat("%-9s [%s] %5d/%-5d", stage.stage, Bar(stage),
                                      stage.done + stage.failed, stage.total);
   if (AtWork(stage)) {
     if (stage.per_second > 0) absl::StrAppendFormat(&line, " %6.1f/s", stage.per_second);
-    // Before the first task has finished there is no rate; the time so far shows that something
-    // happens.
-    const bool first =
-        stage.left == absl::InfiniteDuration() && stage.at_work > absl::ZeroDuration();
-    absl::StrAppend(&line, "  ", ShortDuration(first ? stage.at_work : stage.left),
-                    first ? " so far" : " left");
+    // The time so far shows that something happens.
+    const bool unknown = stage.left == absl::InfiniteDuration();
+    absl::StrAppend(&line, "  ", ShortDuration(unknown ? stage.at_work : stage.left),
+                    unknown ? " so far" : " left");
   }
   if (stage.cached > 0) absl::StrAppend(&line, "  ", stage.cached, " cached");
   if (stage.failed > 0) absl::StrAppend(&line, "  ", stage.failed, " failed");
@@ -132,9 +98,38 @@ std::string TroubleLine(const v1::JobStatus& status) {
 
 namespace {
 
+constexpr absl::Duration kLongTask = absl::Seconds(10);
+
+}  // namespace
+
+std::optional<HoldUp> FindHoldUp(const std::string& job, const std::vector<v1::WorkerInfo>& workers,
+                                 absl::Time now) {
+  std::optional<HoldUp> found;
+  for (const v1::WorkerInfo& worker : workers) {
+    for (const v1::RunningTask& task : worker.running()) {
+      if (task.job() != job) continue;
+      const absl::Duration time = now - absl::FromUnixMillis(task.leased_unix_ms());
+      if (!found.has_value()) found = HoldUp{task.stage(), task.source(), time};
+      // Tasks of the whole job have no source.
+      if (task.source().empty() || task.source() != found->source) return std::nullopt;
+      if (time > found->time) found = HoldUp{task.stage(), task.source(), time};
+    }
+  }
+  if (found.has_value() && found->time < kLongTask) return std::nullopt;
+  return found;
+}
+
+namespace {
+
 constexpr absl::Duration kRedraw = absl::Milliseconds(100);
 constexpr absl::Duration kIdleRedraw = absl::Seconds(1);
-constexpr absl::Duration kPlainPause = absl::Seconds(2);
+// Without a terminal a twentieth of the time so far passes between two lines, within these bounds.
+constexpr absl::Duration kShortestPause = absl::Seconds(2);
+constexpr absl::Duration kLongestPause = absl::Minutes(1);
+constexpr int kPauses = 20;
+constexpr absl::Duration kFindPause = absl::Seconds(3);
+// The workers of a large cluster are many to list, so they are not while it is busy with the job.
+constexpr int64_t kFewTasks = 32;
 
 constexpr int kMaxLine = 200;  // columns of an error line without a terminal
 
@@ -150,6 +145,11 @@ std::vector<std::string> FindProblems(const v1::JobStatus& status) {
 
 std::string ReconnectingLine(const absl::Status& error) {
   return absl::StrCat("the coordinator does not answer; trying again: ", ErrorLine(error));
+}
+
+// Returns "only fetch of triton still runs", without the time, which is new each time.
+std::string HoldUpLine(const HoldUp& hold_up) {
+  return OneLine(absl::StrCat("only ", hold_up.stage, " of ", hold_up.source, " still runs"));
 }
 
 // Bars on a terminal. A status that arrives before the next redraw is held back; Tick draws it
@@ -173,6 +173,8 @@ class ProgressBars : public ProgressPrinter {
     Draw({ReconnectingLine(error)});
   }
 
+  void ShowHoldUp(const std::optional<HoldUp>& hold_up) override { hold_up_ = hold_up; }
+
   void Tick(absl::Time now) override {
     if (held_back_.has_value() && now >= next_) return Flush(now);
     // Without a new status the times are updated, so that a long task does not look like a hang.
@@ -185,7 +187,12 @@ class ProgressBars : public ProgressPrinter {
  private:
   void Flush(absl::Time now) {
     next_ = now + kRedraw;
-    Draw(FindProblems(*held_back_));
+    std::vector<std::string> remarks = FindProblems(*held_back_);
+    if (hold_up_.has_value() && !HasEnded(*held_back_)) {
+      remarks.push_back(
+          absl::StrCat(HoldUpLine(*hold_up_), ", for ", ShortDuration(hold_up_->time)));
+    }
+    Draw(remarks);
     shown_ = std::move(held_back_);
     held_back_.reset();
   }
@@ -210,7 +217,8 @@ class ProgressBars : public ProgressPrinter {
   absl::Time next_ = absl::InfinitePast();
   std::optional<v1::JobStatus> held_back_;  // shown at next_
   std::optional<v1::JobStatus> shown_;      // the status that the bars show
-  int drawn_ = 0;                           // lines on the terminal
+  std::optional<HoldUp> hold_up_;
+  int drawn_ = 0;  // lines on the terminal
 };
 
 // Lines without a terminal. Only lines that changed since the last status are written.
@@ -230,6 +238,12 @@ class ProgressLines : public ProgressPrinter {
     WriteLine(lost_);
   }
 
+  void ShowHoldUp(const std::optional<HoldUp>& hold_up) override {
+    const std::string line = hold_up.has_value() ? CutTo(HoldUpLine(*hold_up), kMaxLine) : "";
+    if (!line.empty() && line != hold_up_) WriteLine(line);
+    hold_up_ = line;
+  }
+
   void Tick(absl::Time now) override {
     now_ = now;
     if (quiet_since_ == absl::InfinitePast()) quiet_since_ = now;
@@ -245,13 +259,16 @@ class ProgressLines : public ProgressPrinter {
 
   void Flush(absl::Time now) {
     now_ = now;
-    next_ = now + kPlainPause;
+    if (begin_ == absl::InfinitePast()) begin_ = now;
+    next_ = now + std::clamp((now - begin_) / kPauses, kShortestPause, kLongestPause);
     tracker_.Update(*held_back_, now);
+    std::vector<std::string> news;
     for (const StageView& stage : tracker_.stages()) {
-      const std::string line = PlainLine(stage);
-      // Only lines that changed are news.
-      if (std::exchange(shown_[stage.stage], line) != line) WriteLine(line);
+      std::string text = PlainLine(stage);
+      // Only texts that changed are news.
+      if (std::exchange(shown_[stage.stage], text) != text) news.push_back(std::move(text));
     }
+    if (!news.empty()) WriteLine(absl::StrJoin(news, "; "));
     std::vector<std::string> remarks = FindProblems(*held_back_);
     // Cut first: two errors that differ only beyond the cut are the same news.
     for (std::string& remark : remarks) remark = CutTo(remark, kMaxLine);
@@ -270,15 +287,17 @@ class ProgressLines : public ProgressPrinter {
     for (const StageView& stage : tracker_.stages()) {
       if (AtWork(stage)) at_work.push_back(PlainLine(stage));
     }
-    const std::string line =
+    std::string line =
         absl::StrCat("still running", at_work.empty() ? "" : ": ", absl::StrJoin(at_work, "; "),
                      remarks_.empty() ? "" : "; ", absl::StrJoin(remarks_, "; "));
+    if (!hold_up_.empty()) absl::StrAppend(&line, "; ", hold_up_);
     return CutTo(line, kMaxLine);
   }
 
   const Writer write_;
   ProgressTracker tracker_;
   absl::Time now_ = absl::InfinitePast();
+  absl::Time begin_ = absl::InfinitePast();  // the time of the first line
   absl::Time next_ = absl::InfinitePast();
   absl::Time quiet_since_ = absl::InfinitePast();  // the last line's time, set by the first Tick
   std::optional<v1::JobStatus> held_back_;         // shown at next_
@@ -286,6 +305,7 @@ class ProgressLines : public ProgressPrinter {
   std::string lost_;  // the line about a coordinator that does not answer; empty: it answers
   std::map<std::string, std::string> shown_;  // the last line, by stage
   std::vector<std::string> remarks_;          // the last problems shown
+  std::string hold_up_;                       // the last line about a source; empty: none
 };
 
 // One line of JSON for each status.
@@ -297,10 +317,16 @@ class ProgressJson : public ProgressPrinter {
   void Show(const v1::JobStatus& status, absl::Time now) override {
     now_ = now;
     ended_ = HasEnded(status);
-    WriteLine(StatusJson(status) + "\n");
+    WriteLine(JsonLine("job", JobJson(status)));
   }
   void ShowReconnecting(const absl::Status& error) override {
-    WriteLine(JsonLine({{"reconnecting", ErrorLine(error)}}));
+    WriteLine(JsonLine("reconnecting", {{"error", ErrorLine(error)}}));
+  }
+  void ShowHoldUp(const std::optional<HoldUp>& hold_up) override {
+    if (!hold_up.has_value()) return;
+    write_(JsonLine("waiting", {{"stage", hold_up->stage},
+                                {"source", hold_up->source},
+                                {"seconds", absl::ToInt64Seconds(hold_up->time)}}));
   }
   void Tick(absl::Time now) override {
     now_ = now;
@@ -349,14 +375,28 @@ LiveProgress::~LiveProgress() {
   thread_.join();
 }
 
+void LiveProgress::SetFindHoldUp(std::function<std::optional<HoldUp>()> find) {
+  absl::MutexLock lock(&mutex_);
+  find_ = std::move(find);
+}
+
 void LiveProgress::Show(const v1::JobStatus& status, absl::Time now) {
   absl::MutexLock lock(&mutex_);
+  int64_t running = 0;
+  for (const v1::StageProgress& stage : status.stages()) running += stage.running();
+  runs_few_ = !HasEnded(status) && running > 0 && running <= kFewTasks;
   printer_->Show(status, now);
 }
 
 void LiveProgress::ShowReconnecting(const absl::Status& error) {
   absl::MutexLock lock(&mutex_);
+  runs_few_ = false;
   printer_->ShowReconnecting(error);
+}
+
+void LiveProgress::ShowHoldUp(const std::optional<HoldUp>& hold_up) {
+  absl::MutexLock lock(&mutex_);
+  printer_->ShowHoldUp(runs_few_ ? hold_up : std::nullopt);
 }
 
 void LiveProgress::Tick(absl::Time now) {
@@ -364,12 +404,24 @@ void LiveProgress::Tick(absl::Time now) {
   printer_->Tick(now);
 }
 
-// Runs on the printer's own thread. The mutex is free while it waits, and held while the printer
-// works.
-void LiveProgress::Run() {
+std::function<std::optional<HoldUp>()> LiveProgress::TakeFindHoldUp() {
   absl::MutexLock lock(&mutex_);
-  while (!mutex_.AwaitWithTimeout(absl::Condition(&stopping_), interval_)) {
-    printer_->Tick(absl::Now());
+  const absl::Time now = absl::Now();
+  if (!runs_few_ || now < next_find_) return nullptr;
+  next_find_ = now + kFindPause;
+  return find_;
+}
+
+// Runs on the printer's own thread. The mutex is free while it waits or asks, and held while the
+// printer works.
+void LiveProgress::Run() {
+  while (true) {
+    {
+      absl::MutexLock lock(&mutex_);
+      if (mutex_.AwaitWithTimeout(absl::Condition(&stopping_), interval_)) return;
+      printer_->Tick(absl::Now());
+    }
+    if (const auto find = TakeFindHoldUp()) ShowHoldUp(find());
   }
 }
 

@@ -1,10 +1,9 @@
 #ifndef KERNELMILL_CLIENT_CONSOLE_PROGRESS_H_
 #define KERNELMILL_CLIENT_CONSOLE_PROGRESS_H_
 
-#include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -14,41 +13,13 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "client/console/progress_tracker.h"
 #include "kernelmill/v1/crawl.pb.h"
 
 namespace kernelmill::client {
 
-// The state of one stage at one moment, with its rate.
-struct StageView {
-  std::string stage;
-  int64_t total = 0;
-  int64_t done = 0;
-  int64_t cached = 0;
-  int64_t failed = 0;
-  double per_second = 0;                          // during this watch; 0: unknown
-  absl::Duration left;                            // infinite: unknown
-  absl::Duration at_work = absl::ZeroDuration();  // since its first task was seen
-};
-
-// A converter of a job's statuses into StageViews. It remembers when each stage was first seen at
-// work, to compute rates. Not thread-safe.
-class ProgressTracker {
- public:
-  void Update(const v1::JobStatus& status, absl::Time now);
-  // The stages that have tasks, in the order of the data flow.
-  const std::vector<StageView>& stages() const { return stages_; }
-
- private:
-  struct Start {
-    absl::Time time;
-    int64_t finished = 0;
-  };
-  std::map<std::string, Start> starts_;
-  std::vector<StageView> stages_;
-};
-
 // Returns "extract   [=======>     ]  12/30  4.2/s  0:05 left  3 cached  1 failed", cut to `width`
-// columns. Before the first task is done it has "0:40 so far".
+// columns. While the time left is unknown it has "0:40 so far".
 std::string BarLine(const StageView& stage, int width);
 
 // Returns "extract 12/30, 3 cached, 1 failed".
@@ -61,6 +32,18 @@ std::string WaitLine(const v1::JobStatus& status);
 // demo: UNAVAILABLE: ..." with the task that has the most attempts. Empty if there is no such task.
 std::string TroubleLine(const v1::JobStatus& status);
 
+// A source that alone holds up a job.
+struct HoldUp {
+  std::string stage;
+  std::string source;
+  absl::Duration time;  // that its longest task has run
+};
+
+// Returns the source of all of the job's tasks that workers run, if there is one and it has run for
+// a while.
+std::optional<HoldUp> FindHoldUp(const std::string& job, const std::vector<v1::WorkerInfo>& workers,
+                                 absl::Time now);
+
 // A display of a job's progress while it runs. Not thread-safe.
 class ProgressPrinter {
  public:
@@ -68,6 +51,8 @@ class ProgressPrinter {
   virtual void Show(const v1::JobStatus& status, absl::Time now) = 0;
   // Shows that the coordinator does not answer and is called again.
   virtual void ShowReconnecting(const absl::Status& error) = 0;
+  // Shows which source holds up the job; nullopt: none.
+  virtual void ShowHoldUp(const std::optional<HoldUp>& hold_up) = 0;
   // Shows statuses that were held back, and from time to time that the job still runs.
   virtual void Tick(absl::Time now) = 0;
 };
@@ -81,11 +66,12 @@ std::unique_ptr<ProgressPrinter> NewProgressBars(Writer write, std::function<int
 // The time without output after which the printers without a terminal say that the job still runs.
 inline constexpr absl::Duration kHeartbeat = absl::Seconds(60);
 
-// Writes one line for each stage that has advanced, at most every two seconds and when the job
-// ends; one line for each new problem; and a heartbeat.
+// Writes a line with the stages that have advanced: at most every two seconds, in a long run at
+// most every minute, and when the job ends. And one line for each new problem, and a heartbeat.
 std::unique_ptr<ProgressPrinter> NewProgressLines(Writer write);
 
-// Writes each status as one line of JSON; the last one again as a heartbeat.
+// Writes each status as an event "job", the last one again as a heartbeat; and the events
+// "reconnecting" and "waiting".
 std::unique_ptr<ProgressPrinter> NewProgressJson(Writer write);
 
 // A printer that passes everything to another one, and calls its Tick on a thread of its own, so
@@ -96,17 +82,28 @@ class LiveProgress : public ProgressPrinter {
                         absl::Duration interval = absl::Milliseconds(250));
   ~LiveProgress() override;
 
+  // Sets how to find out which source holds up the job. It is called on the thread, every few
+  // seconds while few tasks run, and may take its time.
+  void SetFindHoldUp(std::function<std::optional<HoldUp>()> find);
+
   void Show(const v1::JobStatus& status, absl::Time now) override;
   void ShowReconnecting(const absl::Status& error) override;
+  void ShowHoldUp(const std::optional<HoldUp>& hold_up) override;
   void Tick(absl::Time now) override;
 
  private:
   void Run();
+  // Returns what to call now; null: nothing.
+  std::function<std::optional<HoldUp>()> TakeFindHoldUp();
 
   const absl::Duration interval_;
   absl::Mutex mutex_;
   const std::unique_ptr<ProgressPrinter> printer_ ABSL_PT_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  // The coordinator answers, and the job runs few tasks: it may wait for one source.
+  bool runs_few_ ABSL_GUARDED_BY(mutex_) = false;
+  std::function<std::optional<HoldUp>()> find_ ABSL_GUARDED_BY(mutex_);
+  absl::Time next_find_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
   std::thread thread_;
 };
 

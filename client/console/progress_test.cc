@@ -39,21 +39,6 @@ v1::JobStatus Running() {
 
 const absl::Time kStart = absl::FromUnixSeconds(1'000);
 
-TEST(ProgressTracker, SaysRateAndTimeLeft) {
-  ProgressTracker tracker;
-  v1::JobStatus status = Running();
-  tracker.Update(status, kStart);
-  ASSERT_EQ(tracker.stages().size(), 2u);
-  EXPECT_EQ(tracker.stages()[1].left, absl::InfiniteDuration());
-  SetStage(status, 1, "extract", 30, 18, 0, 2);
-  tracker.Update(status, kStart + absl::Seconds(5));
-  EXPECT_EQ(tracker.stages()[1].per_second, 2);
-  EXPECT_EQ(tracker.stages()[1].left, absl::Seconds(5));
-  SetStage(status, 1, "extract", 30, 28, 0, 2);
-  tracker.Update(status, kStart + absl::Seconds(10));
-  EXPECT_EQ(tracker.stages()[1].left, absl::ZeroDuration());
-}
-
 TEST(BarLine, ShowsCountsRateTimeLeftAndCached) {
   const StageView stage = {"extract", 30, 10, 4, 5, 2, absl::Seconds(65)};
   EXPECT_EQ(
@@ -134,12 +119,12 @@ TEST(ProgressBars, DrawsTroubleBelowTheBarsAndTakesItAwayAgain) {
   EXPECT_THAT(out, StartsWith("\x1b[3A\r\x1b[2Kfetch"));
 }
 
-TEST(ProgressLines, WritesALineForEachStageThatMoved) {
+TEST(ProgressLines, WritesALineWithTheStagesThatMoved) {
   std::string out;
   const auto printer = NewProgressLines([&](absl::string_view text) { out += std::string(text); });
   v1::JobStatus status = Running();
   printer->Show(status, kStart);
-  EXPECT_EQ(out, "fetch 2/2, 1 cached\nextract 10/30\n");
+  EXPECT_EQ(out, "fetch 2/2, 1 cached; extract 10/30\n");
   out.clear();
   SetStage(status, 1, "extract", 30, 11, 0, 0);
   printer->Show(status, kStart + absl::Seconds(1));
@@ -190,6 +175,62 @@ TEST(ProgressLines, AJobThatDoesNotMoveIsSaidToRunOnceAMinute) {
   EXPECT_EQ(out, "");
 }
 
+TEST(ProgressLines, AreRarerTheLongerAJobRuns) {
+  int lines = 0;
+  const auto printer = NewProgressLines([&](absl::string_view) { ++lines; });
+  v1::JobStatus status = Running();
+  for (int second = 0; second < 3600; ++second) {
+    SetStage(status, 1, "extract", 4000, second, 0, 0);
+    printer->Show(status, kStart + absl::Seconds(second));
+    if (second == 10) {
+      EXPECT_GE(lines, 5);
+    }
+  }
+  EXPECT_GE(lines, 60);
+  EXPECT_LE(lines, 130);
+}
+
+v1::WorkerInfo Worker(const std::string& stage, const std::string& source, int seconds) {
+  v1::WorkerInfo worker;
+  v1::RunningTask* task = worker.add_running();
+  task->set_job("j1");
+  task->set_stage(stage);
+  task->set_source(source);
+  task->set_leased_unix_ms(absl::ToUnixMillis(kStart - absl::Seconds(seconds)));
+  return worker;
+}
+
+TEST(FindHoldUp, NamesTheOnlySourceThatRuns) {
+  const v1::WorkerInfo slow = Worker("fetch", "big", 80), other = Worker("fetch", "small", 5);
+  EXPECT_FALSE(FindHoldUp("j1", {}, kStart).has_value());
+  EXPECT_FALSE(FindHoldUp("j1", {slow, other}, kStart).has_value());
+  EXPECT_FALSE(FindHoldUp("j2", {slow}, kStart).has_value());
+  EXPECT_FALSE(FindHoldUp("j1", {other}, kStart).has_value());  // not for long
+  EXPECT_FALSE(FindHoldUp("j1", {Worker("pair", "", 80)}, kStart).has_value());
+  const auto found = FindHoldUp("j1", {Worker("extract", "big", 5), slow}, kStart);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->stage, "fetch");
+  EXPECT_EQ(found->source, "big");
+  EXPECT_EQ(found->time, absl::Seconds(80));
+}
+
+TEST(ProgressBars, NameTheSourceThatHoldsUpTheJob) {
+  std::string out;
+  const auto printer =
+      NewProgressBars([&](absl::string_view text) { out += std::string(text); }, [] { return 80; });
+  printer->ShowHoldUp(HoldUp{"fetch", "bi\x1bg", absl::Seconds(80)});
+  printer->Show(Running(), kStart);
+  EXPECT_THAT(out, HasSubstr("only fetch of bi\\x1bg still runs, for 1:20\n"));
+}
+
+TEST(ProgressLines, NameTheSourceThatHoldsUpTheJobOnce) {
+  std::string out;
+  const auto printer = NewProgressLines([&](absl::string_view text) { out += std::string(text); });
+  printer->ShowHoldUp(HoldUp{"fetch", "big", absl::Seconds(80)});
+  printer->ShowHoldUp(HoldUp{"fetch", "big", absl::Seconds(83)});
+  EXPECT_EQ(out, "only fetch of big still runs\n");
+}
+
 TEST(ProgressBars, WhatWasHeldBackIsDrawnAfterIt) {
   std::string out;
   const auto printer =
@@ -211,7 +252,7 @@ TEST(ProgressBars, TimesGoOnWhileNothingEnds) {
   SetStage(status, 1, "compile", 4, 0, 0, 0);
   status.mutable_stages(1)->set_running(1);
   printer->Show(status, kStart);
-  EXPECT_THAT(out, HasSubstr("? left"));
+  EXPECT_THAT(out, HasSubstr("0:00 so far"));
   out.clear();
   printer->Tick(kStart + absl::Milliseconds(500));
   EXPECT_EQ(out, "");
@@ -241,6 +282,7 @@ class CountingPrinter : public ProgressPrinter {
   explicit CountingPrinter(std::atomic<int>* ticks) : ticks_(ticks) {}
   void Show(const v1::JobStatus&, absl::Time) override {}
   void ShowReconnecting(const absl::Status&) override {}
+  void ShowHoldUp(const std::optional<HoldUp>&) override {}
   void Tick(absl::Time) override { ++*ticks_; }
 
  private:
@@ -256,6 +298,26 @@ TEST(LiveProgress, TicksWhileNobodySaysAnythingAndNotAfterwards) {
   const int after = ticks;
   absl::SleepFor(absl::Milliseconds(10));
   EXPECT_EQ(ticks, after);
+}
+
+TEST(LiveProgress, AsksForTheHoldUpWhileTheJobRuns) {
+  std::atomic<int> asked = 0;
+  std::atomic<int> ticks = 0;
+  LiveProgress live(std::make_unique<CountingPrinter>(&ticks), absl::Milliseconds(1));
+  live.SetFindHoldUp([&]() -> std::optional<HoldUp> {
+    ++asked;
+    return std::nullopt;
+  });
+  absl::SleepFor(absl::Milliseconds(20));
+  EXPECT_EQ(asked, 0);  // no status has come
+  v1::JobStatus status = Running();
+  status.mutable_stages(1)->set_running(100);
+  live.Show(status, absl::Now());
+  absl::SleepFor(absl::Milliseconds(20));
+  EXPECT_EQ(asked, 0);  // it is busy
+  status.mutable_stages(1)->set_running(1);
+  live.Show(status, absl::Now());
+  while (asked == 0) absl::SleepFor(absl::Milliseconds(1));
 }
 
 TEST(ProgressBars, RedrawsInPlace) {

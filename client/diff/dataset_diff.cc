@@ -23,6 +23,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "client/console/format.h"
+#include "client/console/json.h"
 
 namespace kernelmill::client {
 namespace {
@@ -378,10 +379,11 @@ int64_t GetSum(const ExportedDataset& dataset, const std::string& name) {
 
 std::string HeadLine(absl::string_view mark, const ExportedDataset& dataset) {
   return absl::StrFormat(
-      "%s %s  %s\n  kernels %d found = %d kept + %d rejected + %d duplicate + %d contaminated\n",
-      mark, OneLine(dataset.name), OneLine(dataset.digest), GetSum(dataset, "found"),
-      GetSum(dataset, "kept"), GetSum(dataset, "rejected"), GetSum(dataset, "duplicate"),
-      GetSum(dataset, "contaminated"));
+      "%s %s  %s  %s\n  kernels %d found = %d kept + %d rejected + %d duplicate + %d "
+      "contaminated\n",
+      mark, OneLine(dataset.folder), OneLine(dataset.name), OneLine(dataset.digest),
+      GetSum(dataset, "found"), GetSum(dataset, "kept"), GetSum(dataset, "rejected"),
+      GetSum(dataset, "duplicate"), GetSum(dataset, "contaminated"));
 }
 
 std::string Section(absl::string_view title, const std::vector<std::string>& lines, size_t limit) {
@@ -499,7 +501,10 @@ Json SideJson(const Side& side, const Texts& texts) {
 }
 
 Json DatasetJson(const ExportedDataset& dataset) {
-  return {{"name", dataset.name}, {"dataset", dataset.digest}, {"kernels", dataset.sums}};
+  return {{"folder", dataset.folder},
+          {"name", dataset.name},
+          {"dataset", dataset.digest},
+          {"kernels", dataset.sums}};
 }
 
 // Returns the first line of the JSON form: everything except the single kernels.
@@ -524,10 +529,6 @@ Json SummaryJson(const ExportedDataset& a, const ExportedDataset& b, const Datas
           {"settings", diff.settings},
           {"changes", std::move(reasons)},
           {"repositories", std::move(repositories)}};
-}
-
-std::string Line(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace
@@ -573,12 +574,12 @@ std::string DiffText(const ExportedDataset& a, const ExportedDataset& b, const D
 // Line by line, so that the whole diff is never in memory as text.
 void WriteDiffJson(const ExportedDataset& a, const ExportedDataset& b, const DatasetDiff& diff,
                    const Texts& texts, const std::function<void(absl::string_view)>& write) {
-  write(Line(SummaryJson(a, b, diff)));
+  write(JsonLine("diff", SummaryJson(a, b, diff)));
   for (const KernelChange& change : diff.changes) {
-    write(Line({{"change", std::string(ChangeName(change.kind))},
-                {"reason", texts.Of(change.reason)},
-                {"a", SideJson(MakeSide(a, change.a), texts)},
-                {"b", SideJson(MakeSide(b, change.b), texts)}}));
+    write(JsonLine("change", {{"change", std::string(ChangeName(change.kind))},
+                              {"reason", texts.Of(change.reason)},
+                              {"a", SideJson(MakeSide(a, change.a), texts)},
+                              {"b", SideJson(MakeSide(b, change.b), texts)}}));
   }
 }
 

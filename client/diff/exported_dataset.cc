@@ -283,6 +283,7 @@ const ExportedKernel* ExportedDataset::Find(const std::array<char, 16>& id) cons
 
 absl::StatusOr<ExportedDataset> ReadExport(const std::string& dir, Texts& texts) {
   ExportedDataset dataset;
+  dataset.folder = dir;
   const auto file = [&](const char* name) { return absl::StrCat(dir, "/", name); };
   RETURN_IF_ERROR(ReadReport(file(dataset::kReportFile), dataset));
   RETURN_IF_ERROR(ReadLedger(dir, texts, dataset));

@@ -56,7 +56,8 @@ struct ExportedSource {
 
 // A dataset as a folder that an export wrote describes it, without the texts.
 struct ExportedDataset {
-  std::string name;
+  std::string folder;  // as the caller names it
+  std::string name;    // the job's
   std::string digest;
   std::map<std::string, int64_t> stages;          // versions
   std::map<std::string, ExportedSource> sources;  // by repository

@@ -4,6 +4,8 @@
 
 #include "client/program/command_line.h"
 
+#include <unistd.h>
+
 #include <map>
 #include <optional>
 #include <string>
@@ -86,7 +88,16 @@ void CommandLine::AddCommonFlags(CLI::App& command) {
                                                           {"warning", LogLevel::kWarning},
                                                           {"error", LogLevel::kError},
                                                           {"none", LogLevel::kNone}};
+  static const std::map<std::string, ColorChoice> kColors = {{"auto", ColorChoice::kAuto},
+                                                             {"always", ColorChoice::kAlways},
+                                                             {"never", ColorChoice::kNever}};
   command.add_flag("--json", json_, "write JSON: results to stdout, events to stderr");
+  command
+      .add_option("--color", color_,
+                  "auto, always or never; auto: on terminals, unless NO_COLOR is set (default: "
+                  "auto)")
+      ->transform(CLI::CheckedTransformer(kColors, CLI::ignore_case))
+      ->option_text("WHEN");
   command
       .add_option("--log-level", log_level_, "debug, info, warning, error or none (default: error)")
       ->transform(CLI::CheckedTransformer(kLevels, CLI::ignore_case))
@@ -214,6 +225,25 @@ const char* CommandLine::TlsHint() const {
                               : "without TLS (--tls-ca)";
 }
 
+namespace {
+
+// Runs the command. An error is printed on one line; if the cluster is out of reach, a note says
+// which addresses were tried.
+int RunCommand(CommandLine& line, Console& console) {
+  const absl::StatusOr<int> code = line.Run(console);
+  if (!code.ok()) {
+    const int exit_code = console.Fail(code.status());
+    const std::string hint = line.Hint();
+    if (exit_code == kOutOfReach && !hint.empty()) console.Note(hint);
+    return exit_code;
+  }
+  // A result that could not be written completely, as on a full disk, must not look like success.
+  const absl::Status written = console.Flush();
+  return written.ok() ? *code : console.Fail(written);
+}
+
+}  // namespace
+
 int RunProgram(int argc, char** argv, rpc::TerminationSignal& signal) {
   CommandLine line(signal);
   AddCrawl(line);
@@ -225,21 +255,19 @@ int RunProgram(int argc, char** argv, rpc::TerminationSignal& signal) {
   AddCoordinatorCommands(line);
   AddHelpCommands(line);
   const absl::StatusOr<std::optional<int>> ended = line.Parse(argc, argv);
-  Console console(line.json());
+  Console console(line.json(), line.color());
   if (!ended.ok()) return console.Fail(ended.status());
   if (ended->has_value()) return **ended;
-  // An error of a command is printed on one line. If the cluster is out of reach, a note says which
-  // addresses were tried.
-  const absl::StatusOr<int> code = line.Run(console);
-  if (!code.ok()) {
-    const int exit_code = console.Fail(code.status());
-    const std::string hint = line.Hint();
-    if (exit_code == kOutOfReach && !hint.empty()) console.Note(hint);
-    return exit_code;
-  }
-  // A result that could not be written completely, as on a full disk, must not look like success.
-  const absl::Status written = console.Flush();
-  return written.ok() ? *code : console.Fail(written);
+  // The first signal is answered at once, also while the command is busy; the second one ends the
+  // program, which loses nothing that was acknowledged.
+  signal.OnSignal([&](int number) {
+    if (number > 1) ::_exit(kInterrupted);
+    console.ShowInterrupt(line.heeds_signal());
+    if (!line.heeds_signal()) ::_exit(kInterrupted);
+  });
+  const int exit_code = RunCommand(line, console);
+  signal.OnSignal(nullptr);
+  return exit_code;
 }
 
 }  // namespace kernelmill::client

@@ -2,6 +2,7 @@
 #define KERNELMILL_CLIENT_PROGRAM_COMMAND_LINE_H_
 
 #include <CLI/CLI.hpp>
+#include <atomic>
 #include <functional>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "client/commands/cluster.h"
 #include "client/commands/commands.h"
 #include "client/commands/console.h"
+#include "client/console/style.h"
 #include "client/program/command_table.h"
 #include "common/access/credentials.h"
 #include "common/base/log.h"
@@ -35,7 +37,7 @@ class CommandLine {
   CLI::App* AddGroup(const char* name, const char* help);
   CLI::App* AddTo(CLI::App* group, const char* name, const char* help, Command command);
 
-  // Adds --json, --log-level and --config, which every command has.
+  // Adds --json, --color, --log-level and --config, which every command has.
   void AddCommonFlags(CLI::App& command);
   // Adds the common flags and the store's address.
   void AddStoreFlags(CLI::App& command);
@@ -67,8 +69,14 @@ class CommandLine {
   static std::string Description();
 
   bool json() const { return json_; }
+  ColorChoice color() const { return color_; }
   const ClusterAddress& cluster() const { return cluster_; }
-  rpc::TerminationSignal& signal() { return signal_; }
+  // Returns the signal, for a command that ends by itself when one comes. Others are ended.
+  rpc::TerminationSignal& signal() {
+    heeds_signal_ = true;
+    return signal_;
+  }
+  bool heeds_signal() const { return heeds_signal_; }
 
  private:
   void AddStoreAddress(CLI::App& command, const char* help);
@@ -80,7 +88,9 @@ class CommandLine {
   const char* TlsHint() const;
 
   rpc::TerminationSignal& signal_;
+  std::atomic<bool> heeds_signal_{false};
   bool json_ = false;
+  ColorChoice color_ = ColorChoice::kAuto;
   LogLevel log_level_ = LogLevel::kError;
   ClusterAddress cluster_;
   access::Identity identity_;

@@ -316,7 +316,7 @@ void UnmatchedFinder::FindSplits(List* found) const {
   };
   check(v1::SPLIT_VALIDATION, policy.validation(), policy.validation_repositories());
   check(v1::SPLIT_TEST, policy.test(), policy.test_repositories());
-  // What is left is train, and a job that divides its dataset asks for it.
+  // Train is the rest, which a job that divides its dataset asks for, too.
   if (all > 0 && rows[v1::SPLIT_TRAIN] == 0) {
     found->push_back({"split", "splits.train", "", "", EmptySplitText(all), {}});
   }
@@ -350,10 +350,9 @@ int64_t UnmatchedFinder::CountRepositories() const {
 
 std::string UnmatchedFinder::WhyUneven() const {
   const int64_t repositories = CountRepositories();
-  std::string why = "a split takes whole repositories";
-  if (repositories >= kManyRepositories) return why;
-  return absl::StrCat(why, ", and there ", repositories == 1 ? "is" : "are", " only ",
-                      repositories);
+  if (repositories >= kManyRepositories) return "repositories are divided, not rows";
+  return absl::StrCat("there ", repositories == 1 ? "is" : "are", " only ", repositories,
+                      repositories == 1 ? " repository" : " repositories", " to divide");
 }
 
 // A holdout without a record holds nothing out.

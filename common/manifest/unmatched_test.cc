@@ -203,8 +203,8 @@ TEST_F(UnmatchedTest, ASplitWithoutRowsIsNamed) {
   policy.add_test_repositories("b");
   splits_.add_splits(v1::SPLIT_TRAIN);
   splits_.add_splits(v1::SPLIT_TRAIN);
-  EXPECT_THAT(Find(), ElementsAre("split splits.validation: \"0.001\" gets none of 2 rows: a "
-                                  "split takes whole repositories, and there is only 1",
+  EXPECT_THAT(Find(), ElementsAre("split splits.validation: \"0.001\" gets none of 2 rows: there "
+                                  "is only 1 repository to divide",
                                   "split splits.test_repositories[0]: \"b\" is the name of no "
                                   "source"));
   policy.set_test_repositories(0, "a");
@@ -219,8 +219,8 @@ TEST_F(UnmatchedTest, AnEmptyTrainIsNamed) {
   Decide(v1::FATE_KEPT, "");
   manifest_.mutable_split_policy()->add_test_repositories("a");
   splits_.add_splits(v1::SPLIT_TEST);
-  EXPECT_THAT(Find(), ElementsAre("split splits.train: gets none of 1 row: a split takes whole "
-                                  "repositories, and there is only 1"));
+  EXPECT_THAT(Find(), ElementsAre("split splits.train: gets none of 1 row: there is only 1 "
+                                  "repository to divide"));
 }
 
 TEST_F(UnmatchedTest, AShareThatFewRepositoriesMissIsNamed) {
@@ -231,8 +231,8 @@ TEST_F(UnmatchedTest, AShareThatFewRepositoriesMissIsNamed) {
   }
   v1::SplitPolicy& policy = *manifest_.mutable_split_policy();
   policy.set_test(0.1);
-  EXPECT_THAT(Find(), ElementsAre("split splits.test: \"0.1\" gets 0.9 (9 of 10 rows): a split "
-                                  "takes whole repositories, and there are only 2"));
+  EXPECT_THAT(Find(), ElementsAre("split splits.test: \"0.1\" gets 0.9 (9 of 10 rows): "
+                                  "there are only 2 repositories to divide"));
   policy.set_test(0.5);
   EXPECT_THAT(Find(), IsEmpty());
   // With many repositories the shares are as good as they get.

@@ -302,7 +302,7 @@ TEST(Server, ReflectionAnswersOnlyWhereItIsAskedFor) {
   ::kill(::getpid(), SIGINT);
   if (!signal.WaitFor(absl::Seconds(30))) ::_exit(2);
   std::atomic<int> told = 0;
-  // Nobody was told of the first one yet.
+  // A callback learns of earlier signals, too.
   signal.OnSignal([&told](int number) { told = number; });
   if (told != 1) ::_exit(3);
   ::kill(::getpid(), SIGTERM);

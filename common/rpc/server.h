@@ -117,8 +117,8 @@ class TerminationSignal {
   bool WaitFor(absl::Duration timeout);
   // Waits for a signal.
   void Wait();
-  // Calls on_signal(n) for the n-th signal, on the thread of this object, from the first that
-  // nobody was told of. The callback must not block.
+  // Calls on_signal(n) for the n-th signal, on the thread of this object; at once for signals that
+  // no callback was called for. Null: no callback. It must not block.
   void OnSignal(std::function<void(int)> on_signal);
 
  private:

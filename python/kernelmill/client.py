@@ -202,7 +202,7 @@ class Client:
         keys, a job file's text, or its path. `request_id` names the submission: resubmitting with the same id returns the
         existing job. RequestError: the job is wrong; the message says where. Refused: too many jobs have not ended."""
         file, text = program.job_argument(job)
-        spec = wire.spec_of_json(program.run(["check", file], text=text).output)
+        spec = wire.spec_of_json(program.run(["check", file], text=text, fails=(1,)).output)
         response = self._call("Submit", spec=spec, request_id=request_id or uuid.uuid4().hex, priority=priority,
                               no_cache=no_cache)
         return str(response.job)

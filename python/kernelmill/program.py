@@ -43,7 +43,7 @@ def _complaint(stderr: str) -> tuple[str, str]:
             value = json.loads(line)
         except ValueError:
             continue
-        if isinstance(value, dict) and "error" in value:
+        if isinstance(value, dict) and value.get("type") == "error":
             return str(value["error"]), str(value.get("code", ""))
     return stderr.strip(), ""
 
@@ -108,7 +108,7 @@ def exported(done: Finished, folder: str | os.PathLike[str]) -> Exported:
     """Parses the summary that a command with --out prints. ProgramError: the summary is missing, or the job has no dataset."""
     try:
         summary = json.loads(done.output.splitlines()[-1])
-        dataset, job, code = str(summary["dataset"]), str(summary["job"]["job"]), int(summary["exit"])
+        dataset, job, code = summary["dataset"], str(summary["job"]["job"]), int(summary["exit"])
     except (ValueError, LookupError, TypeError) as error:
         raise ProgramError(_complaint("\n".join(done.notes))[0] or "it printed no summary", done.exit_code) from error
     if not dataset:
@@ -134,8 +134,14 @@ def crawl(job: Job, out: str | os.PathLike[str], *, data: str | os.PathLike[str]
 
 
 def check(job: Job) -> dict[str, Any]:
-    """Returns the job as submit() sends it: the lists that it names are read, its keys are the proto's. RequestError: the
-    job is wrong; the message says where."""
+    """Returns the job as submit() sends it: the lists that it names are read; keys and words are those of a job file, with all
+    defaults. RequestError: the job is wrong, or a local source is missing; the message says where."""
     file, text = job_argument(job)
-    spec: dict[str, Any] = json.loads(run(["check", file], text=text).output)
+    done = run(["check", file], text=text, fails=(1,))
+    if done.exit_code == 1:
+        events = [json.loads(line) for line in done.notes]
+        raise RequestError("; ".join(f"{e['source']}: {e['error']['message']}" for e in events if e["type"] == "source_failed"),
+                           "INVALID_ARGUMENT")
+    spec: dict[str, Any] = json.loads(done.output)
+    del spec["type"]
     return spec

@@ -27,6 +27,7 @@ from kernelmill.errors import DatasetError, Error, NotPermitted, RequestError, U
 from kernelmill.publication import CHANGELOG, CROISSANT, Publication
 
 OBJECTED, WRONG, OUT_OF_REACH = 1, 2, 3  # exit codes, as the program's
+_CODES = {OBJECTED: "FAILED_PRECONDITION", WRONG: "INVALID_ARGUMENT", OUT_OF_REACH: "UNAVAILABLE"}
 
 
 class Objected(Error):
@@ -196,12 +197,12 @@ def command(options: str) -> int:
     except Error as error:
         code = OBJECTED if isinstance(error, Objected) else OUT_OF_REACH if isinstance(error, Unreachable) else WRONG
         return _fail(str(error), code, as_json)
-    print(json.dumps(asdict(result)) if as_json else _text(result, arguments["dry_run"]))
+    print(json.dumps({"type": "published", **asdict(result)}) if as_json else _text(result, arguments["dry_run"]))
     return 0
 
 
 def _fail(message: str, code: int, as_json: bool) -> int:
     message = scrub(message, os.environ)
-    print(json.dumps({"error": message}) if as_json else f"kernelmill publish: {message}", file=sys.stderr)
+    print(json.dumps({"type": "error", "error": message, "code": _CODES[code], "exit": code}) if as_json else f"kernelmill publish: {message}", file=sys.stderr)
     return code
 

@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import enum
 import functools
+import json
 import pathlib
+import re
 import types
 import typing
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
@@ -43,11 +46,36 @@ def method(name: str) -> Any:
     return _pool().FindServiceByName(f"{PACKAGE}.Crawl").methods_by_name[name]
 
 
+def _prefix(enum_type: Any) -> str:
+    """Returns "KERNEL_ROLE_" for KernelRole: the names of an enum's values begin with it."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", enum_type.name).upper() + "_"
+
+
+def _protobuf_json(value: Mapping[str, Any], descriptor: Any) -> dict[str, Any]:
+    """Converts an object with the words of job files to protobuf's JSON, which has the long names of enums. Without nulls."""
+    made: dict[str, Any] = {}
+    for name, item in value.items():
+        field = descriptor.fields_by_name[name]
+        items = item if isinstance(item, list) else [item]
+        if field.message_type is not None:
+            items = [_protobuf_json(one, field.message_type) for one in items if one is not None]
+        elif field.enum_type is not None:
+            items = [_prefix(field.enum_type) + word.upper() for word in items if word]
+        if isinstance(item, list):
+            made[name] = items
+        elif item is not None and items:
+            made[name] = items[0]
+    return made
+
+
 def spec_of_json(text: str) -> Message:
     """Parses what `kernelmill check --json` prints to a JobSpec."""
+    made = message_class("JobSpec")
     try:
-        spec: Message = json_format.Parse(text, message_class("JobSpec")(), descriptor_pool=_pool())
-    except (json_format.ParseError, DecodeError) as error:
+        value = json.loads(text)
+        del value["type"]
+        spec: Message = json_format.ParseDict(_protobuf_json(value, made.DESCRIPTOR), made(), descriptor_pool=_pool())
+    except (json_format.ParseError, DecodeError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise RequestError(f"the program and this module do not agree on a job: {error}") from error
     return spec
 

@@ -73,7 +73,7 @@ def measure(folder, job, deduplicators):
         cores = sorted(os.sched_getaffinity(0))
         for worker, core in zip(workers, cores):
             os.sched_setaffinity(worker.popen.pid, {core})
-        harness.wait_until(lambda: stages_of(cluster)[0]["state"] == "JOB_STATE_DONE", "the job's end", 1200, 0.05)
+        harness.wait_until(lambda: stages_of(cluster)[0]["state"] == "done", "the job's end", 1200, 0.05)
         wall = time.monotonic() - start
         return wall, [processor_seconds(w) for w in workers], \
             [processor_seconds(p) - b for p, b in zip(served, before)]

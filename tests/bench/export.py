@@ -30,7 +30,7 @@ def crawl(program, job, data, out, cpus):
         ended = None
         for line in process.stderr:
             event = json.loads(line)
-            if event.get("state") == "JOB_STATE_DONE" or '"JOB_STATE_DONE"' in line.decode():
+            if event.get("state") == "done":
                 ended = time.monotonic()
         _, status, usage = os.wait4(process.pid, 0)
         end = time.monotonic()

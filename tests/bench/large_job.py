@@ -111,7 +111,7 @@ def wait_for(cluster, job, condition, seconds=4 * 3600):
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         state, stages = tasks(cluster, job)
-        if state != "JOB_STATE_RUNNING" or condition(stages):
+        if state != "running" or condition(stages):
             return state
         time.sleep(1)
     raise SystemExit(f"waited {seconds} s")
@@ -157,7 +157,7 @@ def measure(folder, options):
         show("all pins", f"{took:.1f} s, {1000 * took / options.sources:.2f} ms a source")
         show("jobs meanwhile", sampler.take())
         show("coordinator, MiB", resident_mb(cluster.coordinator))
-        if tasks(cluster, job)[0] == "JOB_STATE_RUNNING":
+        if tasks(cluster, job)[0] == "running":
             ask(cluster, job, "running")
         if options.until == "pins":
             restart(cluster)

@@ -61,7 +61,7 @@ class Poison(workload.ChaosTest):
         self.assertEqual(digests[0], digests[1])
 
     def assert_only_the_poisonous_are_missing(self, out, status):
-        self.assertEqual(status["state"], "JOB_STATE_DONE")
+        self.assertEqual(status["state"], "done")
         workload.check_ledger(out)
         failures = workload.report_of(out)["failures"]
         listed = sorted(str(f) for f in failures)

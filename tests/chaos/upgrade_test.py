@@ -50,7 +50,7 @@ class OlderFormats(unittest.TestCase):
         self.assertGreater(cluster.store.metric("kernelmill_store_action_result_bytes"), 100 * self.found["action_results"])
         jobs = {row["job"]: row for row in map(json.loads, cluster.client("jobs", "--json").stdout.splitlines())}
         self.assertEqual(set(jobs), set(self.found["jobs"]))
-        self.assertEqual(jobs[self.done]["state"], "JOB_STATE_DONE")
+        self.assertEqual(jobs[self.done]["state"], "done")
         out = cluster.folder / "exported"
         cluster.client("export", self.done, "--out", out)
         self.assertEqual(harness.dataset_digest(out), self.found["dataset"])

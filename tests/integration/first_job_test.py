@@ -174,7 +174,7 @@ class FirstJob(unittest.TestCase):
         self.assertEqual(self.git.requests, asked)
         self.assertIn("checked      keys and values, 2 local folders\n"
                       "not checked  1 repository, 1 package, the files that globs match; --online asks the hosts\n", done.stderr)
-        self.assertEqual(json.loads(self.check("--json").stderr)["not_checked"], ["1 repository, 1 package", "the files that globs match"])
+        self.assertEqual(json.loads(self.check("--json").stderr.splitlines()[-1])["not_checked"], ["1 repository, 1 package", "the files that globs match"])
         self.write_job("path: ./nowhere", "path: ./job.yaml", f"git: {self.folder}/git/ops.git\n    ref: nosuch")
         done = self.check()
         self.assertEqual(done.returncode, 1)

@@ -101,7 +101,7 @@ class JobControl(unittest.TestCase):
         self.client("retry", job, "--out", out, code=1)
         self.assertEqual(harness.dataset_digest(out), harness.dataset_digest(self.reference))
         status = self.status(job)
-        self.assertEqual((status["state"], status["runs"], status["priority"]), ("JOB_STATE_DONE", 2, 7))
+        self.assertEqual((status["state"], status["runs"], status["priority"]), ("done", 2, 7))
         self.assertEqual([f["source"] for f in status["failures"]], ["none"])
         self.assertRegex(self.client("jobs").stdout, rf"{job} +done .* 7 +2  \S+ +control\n")
         self.wait_for_holds(f"dataset/{job}")

@@ -56,7 +56,7 @@ class KeptOutput(unittest.TestCase):
         self.assertEqual([path.name for path in self.folder.iterdir() if path.name.startswith(".")], [])
 
         summary = json.loads(self.crawl("--json", code=1).stdout.splitlines()[-1])
-        self.assertEqual((summary["out"], summary["exit"]), ("", 1))
+        self.assertEqual((summary["out"], summary["exit"]), (None, 1))
         self.assertEqual(harness.tree_hashes(self.out), before)
 
         # The new result is there for the asking: in another folder, or in this one.

@@ -450,11 +450,11 @@ TEST_F(ManifestStageTest, ManifestNamesEverythingInTheJobsOrder) {
   ASSERT_THAT(result, IsOk());
   EXPECT_EQ(result->outputs(0).name(), "manifest");
   EXPECT_EQ(result->outputs(0).items(), 1);
-  EXPECT_THAT(Counters(*result),
-              ElementsAre(Pair("dataset.files.extracted", 3), Pair("dataset.files.seen", 4),
-                          Pair("dataset.files.skipped.symlink", 1),
-                          Pair("dataset.languages.triton", 1), Pair("dataset.sources.kept", 1),
-                          Pair("dataset.sources.read", 1)));
+  EXPECT_THAT(
+      Counters(*result),
+      ElementsAre(Pair("dataset.files.extracted", 3), Pair("dataset.files.seen", 4),
+                  Pair("dataset.files.skipped.symlink", 1), Pair("dataset.languages.triton", 1),
+                  Pair("dataset.sources.kept", 1), Pair("dataset.sources.read", 1)));
   const auto manifest = cas::GetMessage<v1::DatasetManifest>(store_, result->outputs(0).digest());
   ASSERT_THAT(manifest, IsOk());
   EXPECT_EQ(manifest->schema(), 1);

@@ -147,7 +147,7 @@ class Kernelmill:
         self.cluster.client("cancel", submitted[-1], check=False)
         if status.get("failures") or status.get("troubled"):
             raise SystemExit(f"ours: {status.get('failures')} {status.get('troubled')}")
-        counters = {c["name"]: int(c["value"]) for c in status.get("counters", [])}
+        counters = status.get("counters", {})
         return {"seconds": seconds, "stages": self.totals()[1] - stages, "files": counters.get("files.seen", 0)}
 
     def fetch(self, repository, state, url):

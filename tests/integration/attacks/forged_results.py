@@ -71,7 +71,7 @@ class ForgedResults(unittest.TestCase):
 
     def assert_the_job_fails_by_name_and_a_retry_mends_it(self, cluster, what):
         done, job = self.submit(cluster)
-        self.assertEqual(job["state"], "JOB_STATE_FAILED", done.stdout[-2000:])
+        self.assertEqual(job["state"], "failed", done.stdout[-2000:])
         failures = harness.last_status(cluster.client("report", job["job"], "--json").stdout)["failures"]
         told = " ".join(f"{failure['code']} {failure['message']}" for failure in failures)
         for words in ("DATA_LOSS", 'source 0: "kernels"', '.py": line ', what, "kernelmill retry JOB --no-cache"):

@@ -60,7 +60,7 @@ class FullDisk(unittest.TestCase):
         watch.communicate(timeout=120)
         self.assertEqual(watch.returncode, 0)
         status = harness.last_status(self.cluster.client("report", job, "--json").stdout)
-        self.assertEqual(status["state"], "JOB_STATE_DONE")
+        self.assertEqual(status["state"], "done")
         self.assertFalse(status.get("failures"), status)
         self.cluster.client("export", job, "--out", self.folder / "out")
         self.assertEqual(harness.dataset_digest(self.folder / "out"), harness.dataset_digest(self.folder / "reference"))

@@ -70,11 +70,11 @@ class LargeJob(unittest.TestCase):
             self.assertIn("stages", status, status)
             self.assertEqual(len(status["failures"]), 100)
             self.assertGreaterEqual(int(status["failure_count"]), SOURCES // 2)
-            sources, _ = self.check_report(cluster, job, "JOB_STATE_RUNNING")
+            sources, _ = self.check_report(cluster, job, "running")
             self.assertGreaterEqual(len(sources), SOURCES // 2)
 
-            harness.wait_until(lambda: cluster.jobs()[0]["state"] != "JOB_STATE_RUNNING", "the end", 120, pause=0.2)
-            sources, size = self.check_report(cluster, job, "JOB_STATE_DONE")
+            harness.wait_until(lambda: cluster.jobs()[0]["state"] != "running", "the end", 120, pause=0.2)
+            sources, size = self.check_report(cluster, job, "done")
             self.assertEqual(len(sources), SOURCES)
             self.assertGreater(size, MESSAGE_BYTES)
             summary = json.loads(self.quickly(cluster, "watch", job, "--json", codes=(1,)))
@@ -83,8 +83,8 @@ class LargeJob(unittest.TestCase):
             self.check_export(cluster, job)
 
             self.assertEqual(json.loads(self.quickly(cluster, "retry", job, "--json"))["runs"], 2)
-            self.assertEqual(json.loads(self.quickly(cluster, "cancel", job, "--json"))["state"], "JOB_STATE_CANCELLED")
-            self.check_report(cluster, job, "JOB_STATE_CANCELLED")
+            self.assertEqual(json.loads(self.quickly(cluster, "cancel", job, "--json"))["state"], "cancelled")
+            self.check_report(cluster, job, "cancelled")
             self.quickly(cluster, "delete", job)
             self.assertEqual(cluster.jobs(), [])
 
@@ -108,8 +108,8 @@ class LargeJob(unittest.TestCase):
             job = self.quickly(cluster, "submit", job_file).strip()
             for role in ("fetcher", "fetcher", "deduplicator"):
                 cluster.start_worker(role)
-            harness.wait_until(lambda: cluster.jobs()[0]["state"] != "JOB_STATE_RUNNING", "the end", 120, pause=0.2)
-            sources, _ = self.check_report(cluster, job, "JOB_STATE_DONE")
+            harness.wait_until(lambda: cluster.jobs()[0]["state"] != "running", "the end", 120, pause=0.2)
+            sources, _ = self.check_report(cluster, job, "done")
             self.assertEqual(len(sources), 2100)
 
 

@@ -34,7 +34,7 @@ class LostInputs(unittest.TestCase):
             cluster.start_worker(role)
         cluster.client("watch", name)
         status = harness.last_status(cluster.client("report", name, "--json").stdout)
-        self.assertEqual(status["state"], "JOB_STATE_DONE")
+        self.assertEqual(status["state"], "done")
         self.assertEqual(status["runs"], 2)
         self.assertEqual(status.get("failures", []), [])
         cluster.client("export", name, "--out", out)

@@ -81,7 +81,7 @@ class Watching(unittest.TestCase):
             time.sleep(1)
             self.assertEqual(waiting.end(signal.SIGINT), 130, waiting.text())
             job = self.cluster.jobs()[0]
-            self.assertEqual(job["state"], "JOB_STATE_RUNNING")
+            self.assertEqual(job["state"], "running")
             there = f"{job['job']} --coordinator 127.0.0.1:{self.cluster.coordinator.port}"
             self.assertIn(f"job {job['job']} continues: `kernelmill watch {there}` follows it, "
                           f"`kernelmill cancel {there}` ends it", waiting.text())

@@ -1,0 +1,68 @@
+// The basic idea: the attempts of a stage are intervals of time. Sorted by their begin they merge
+// into intervals that do not overlap, whose lengths add up to the wall time.
+
+#include "client/console/busy_times.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+namespace kernelmill::client {
+namespace {
+
+using Interval = std::pair<int64_t, int64_t>;  // microseconds
+
+absl::Duration SumIntervals(std::vector<Interval>& intervals) {
+  std::sort(intervals.begin(), intervals.end());
+  int64_t sum = 0;
+  int64_t until = INT64_MIN;
+  for (const auto& [begin, end] : intervals) {
+    if (end <= until) continue;
+    sum += end - std::max(begin, until);
+    until = end;
+  }
+  return absl::Microseconds(sum);
+}
+
+// Returns the key whose intervals have the longest time; an empty one without intervals.
+BusyTime FindSlowest(const Timeline& timeline, std::map<uint32_t, std::vector<Interval>>& by_name) {
+  BusyTime slowest;
+  for (auto& [name, intervals] : by_name) {
+    const absl::Duration time = SumIntervals(intervals);
+    if (time > slowest.time) slowest = {timeline.name(name), time};
+  }
+  return slowest;
+}
+
+}  // namespace
+
+BusyTimes SumBusyTimes(const Timeline& timeline) {
+  std::vector<uint32_t> order;
+  std::map<uint32_t, std::vector<Interval>> by_stage, by_source;
+  std::map<uint32_t, std::map<uint32_t, std::vector<Interval>>> stages_of;  // by source
+  for (const Span& span : timeline.spans()) {
+    if (span.leased_ms == 0) continue;
+    const Interval interval = span.ended_ms > 0
+                                  ? Interval(span.began_us(), span.done_us())
+                                  : Interval(span.leased_ms * 1000, timeline.end_ms() * 1000);
+    std::vector<Interval>& of_stage = by_stage[span.stage];
+    if (of_stage.empty()) order.push_back(span.stage);
+    of_stage.push_back(interval);
+    if (timeline.name(span.source).empty()) continue;
+    by_source[span.source].push_back(interval);
+    stages_of[span.source][span.stage].push_back(interval);
+  }
+  BusyTimes times;
+  for (const uint32_t stage : order) {
+    times.stages.push_back({timeline.name(stage), SumIntervals(by_stage[stage])});
+  }
+  times.slowest_source = FindSlowest(timeline, by_source);
+  for (auto& [source, stages] : stages_of) {
+    if (timeline.name(source) != times.slowest_source.name) continue;
+    times.slowest_stage = FindSlowest(timeline, stages);
+  }
+  return times;
+}
+
+}  // namespace kernelmill::client

@@ -1,0 +1,308 @@
+// The end of a job. A summary is short: reasons, problems and stages are listed from the largest on
+// and cut, and a line says where the rest is. A report (output.cc) has all of them.
+
+#include "client/console/summary.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "client/console/exit_code.h"
+#include "client/console/format.h"
+#include "client/console/job_facts.h"
+#include "client/console/json.h"
+#include "client/console/output.h"
+#include "client/console/timeline.h"
+#include "common/cas/digest.h"
+#include "common/words/counted.h"
+
+namespace kernelmill::client {
+namespace {
+
+using Lines = std::vector<LabelledLine>;
+using Json = nlohmann::ordered_json;
+using Counts = std::vector<std::pair<std::string, int64_t>>;
+
+constexpr int64_t kMostProblems = 6;  // for each kind
+constexpr size_t kMostReasons = 6;
+constexpr size_t kMostStages = 5;
+constexpr const char* kFates[] = {"kept", "rejected", "duplicate", "contaminated"};
+
+void Append(Lines more, Lines* lines) {
+  for (LabelledLine& line : more) lines->push_back(std::move(line));
+}
+
+// Returns "license 5, quality 2, 3 others 4".
+std::string CountList(const Counts& counts) {
+  std::vector<std::string> texts;
+  int64_t others = 0;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (i < kMostReasons) {
+      texts.push_back(absl::StrCat(OneLine(counts[i].first), " ", counts[i].second));
+    } else {
+      others += counts[i].second;
+    }
+  }
+  if (others > 0) {
+    texts.push_back(absl::StrCat(
+        Counted(static_cast<int64_t>(counts.size() - kMostReasons), "other"), " ", others));
+  }
+  return absl::StrJoin(texts, ", ");
+}
+
+// Returns "10 found = 4 kept + 3 rejected + ...", the sums of kernels or of whole files.
+std::string FatesText(const JobCounters& counters, const std::string& found,
+                      const std::string& prefix) {
+  std::string text = absl::StrCat(counters.Sum(found), " found = ");
+  for (const char* fate : kFates) {
+    absl::StrAppend(&text, fate == kFates[0] ? "" : " + ", counters.Sum(prefix + fate), " ", fate);
+  }
+  return text;
+}
+
+// Returns the languages of the kept kernels, and the number of sources that have some.
+std::string KeptText(const JobCounters& counters) {
+  std::string text = CountList(counters.Below("dataset.languages"));
+  const int64_t sources = counters.Sum("dataset.sources.read");
+  if (!text.empty() && sources > 1) {
+    absl::StrAppend(&text, "; from ", counters.Sum("dataset.sources.kept"), " of ", sources,
+                    " sources");
+  }
+  return text;
+}
+
+Lines LedgerLines(const JobCounters& counters) {
+  Lines lines = {{"kernels", FatesText(counters, "dataset.kernels", "dataset.")}};
+  for (const std::string fate : kFates) {
+    const std::string reasons =
+        fate == "kept" ? KeptText(counters) : CountList(counters.Below("dataset." + fate));
+    if (!reasons.empty()) lines.push_back({"", absl::StrFormat("  %-12s %s", fate, reasons)});
+  }
+  lines.push_back({"files", absl::StrFormat("%d seen = %d extracted + %d skipped + %d failed",
+                                            counters.Sum("dataset.files.seen"),
+                                            counters.Sum("dataset.files.extracted"),
+                                            counters.Sum("dataset.files.skipped"),
+                                            counters.Sum("dataset.files.failed"))});
+  if (counters.Sum("dataset.training_files.found") > 0) {
+    lines.push_back(
+        {"whole", FatesText(counters, "dataset.training_files.found", "dataset.training_files.")});
+  }
+  const Counts splits = counters.Below("dataset.split");
+  if (!splits.empty()) lines.push_back({"splits", CountList(splits)});
+  return lines;
+}
+
+// Returns the line for things that match nothing, and one for each of them. An empty dataset comes
+// first, as a warning.
+Lines UnmatchedLines(const v1::JobStatus& status, int64_t most, absl::string_view rest) {
+  Lines warning, lines;
+  int64_t shown = 0;
+  int64_t all = JobCounters(status).Sum("dataset.unmatched");
+  for (const manifest::Unmatched& one : ReadAllUnmatched(status)) {
+    if (one.what == "kept") {
+      warning.push_back(
+          {"WARNING", absl::StrCat("the dataset ", OneLine(one.message)), Tone::kWarning});
+      --all;
+    } else if (shown < most) {
+      ++shown;
+      lines.push_back({"", absl::StrCat("  ", OneLine(one.where), "  ",
+                                        OneLine(manifest::UnmatchedText(one)))});
+    }
+  }
+  if (all <= 0) return warning;
+  if (all > shown) lines.push_back({"", absl::StrCat("  and ", all - shown, " more: ", rest)});
+  warning.push_back({"unmatched",
+                     absl::StrCat(Counted(all, "difference"), " between the job and its sources"),
+                     Tone::kWarning});
+  Append(std::move(lines), &warning);
+  return warning;
+}
+
+Lines GateLines(const v1::JobStatus& status) {
+  const int64_t missed = CountMissedGates(status);
+  if (missed == 0) return {};
+  Lines lines = {{"gates", absl::StrCat(missed, " missed"), Tone::kBad}};
+  for (const v1::Failure& failure : status.failures()) {
+    if (IsMissedGate(failure)) lines.push_back({"", absl::StrCat("  ", MissedGateLine(failure))});
+  }
+  return lines;
+}
+
+Lines FailureLines(const v1::JobStatus& status, int64_t most, absl::string_view rest) {
+  const int64_t gates = CountMissedGates(status);
+  const int64_t all = status.failure_count() - gates;
+  if (all <= 0) return {};
+  Lines lines = {{"failures", absl::StrCat(all), Tone::kBad}};
+  int64_t shown = 0;
+  for (const v1::Failure& failure : status.failures()) {
+    if (IsMissedGate(failure) || IsUnmatched(failure) || shown == most) continue;
+    ++shown;
+    lines.push_back({"", absl::StrCat("  ", FailureLine(failure))});
+  }
+  if (all > shown) lines.push_back({"", absl::StrCat("  and ", all - shown, " more: ", rest)});
+  return lines;
+}
+
+std::string Short(absl::Duration time) { return ShortMicros(absl::ToInt64Microseconds(time)); }
+
+// Returns the stages that took longest, the time to write the dataset, and the slowest source.
+Lines TimeLines(const Summary& summary) {
+  if (!summary.busy.has_value() || summary.busy->stages.empty()) return {};
+  std::vector<BusyTime> stages = summary.busy->stages;
+  std::stable_sort(stages.begin(), stages.end(),
+                   [](const BusyTime& a, const BusyTime& b) { return a.time > b.time; });
+  if (stages.size() > kMostStages) stages.resize(kMostStages);
+  std::vector<std::string> texts;
+  for (const BusyTime& stage : stages) {
+    texts.push_back(absl::StrCat(OneLine(stage.name), " ", Short(stage.time)));
+  }
+  if (summary.write_time > absl::ZeroDuration()) {
+    texts.push_back(absl::StrCat("writing ", Short(summary.write_time)));
+  }
+  std::string more = "  wall time; stages overlap";
+  const BusyTime& source = summary.busy->slowest_source;
+  if (!source.name.empty()) {
+    absl::StrAppend(&more, "; the slowest source is ", OneLine(source.name), ", ",
+                    Short(source.time), ", most of it ", OneLine(summary.busy->slowest_stage.name));
+  }
+  return {{"time", absl::StrJoin(texts, ", ")}, {"", std::move(more)}};
+}
+
+// Returns the commands that are likely to come next, each with its purpose.
+Lines NextLines(const Summary& summary) {
+  const v1::JobStatus& status = summary.status;
+  const std::string job = absl::StrCat(" ", ShellWord(status.job()));
+  std::vector<std::pair<std::string, std::string>> next;
+  const bool tries_again = CountFailures(status) > CountMissedGates(status);
+  if (tries_again && summary.is_embedded) {
+    next.emplace_back("the same command again", "try the failed inputs; the rest is cached");
+  } else if (tries_again || status.state() != v1::JOB_STATE_DONE) {
+    next.emplace_back(absl::StrCat("kernelmill retry", job, " --wait", summary.cluster_flags),
+                      "run the job again; the rest is cached");
+  }
+  const JobCounters counters(status);
+  const bool empty =
+      counters.Sum("dataset.kept") + counters.Sum("dataset.training_files.kept") == 0;
+  if (!summary.out_dir.empty() && !empty) {
+    std::string dir = summary.out_dir;
+    while (dir.size() > 1 && dir.back() == '/') dir.pop_back();
+    const std::string out = ShellWord(dir);
+    next.emplace_back(absl::StrCat("kernelmill head ", out),
+                      "the first kernels; also: stats, show");
+    next.emplace_back(absl::StrCat("kernelmill catalog ", out, " --out ", ShellWord(dir + "-site")),
+                      "a site to browse");
+    next.emplace_back(absl::StrCat("kernelmill publish ", out, " hf://OWNER/NAME"), "upload it");
+  } else if (summary.out_dir.empty() && !summary.is_embedded && status.has_dataset()) {
+    next.emplace_back(absl::StrCat("kernelmill export", job, " --out DIR", summary.cluster_flags),
+                      "write the dataset");
+    next.emplace_back(absl::StrCat("kernelmill report", job, summary.cluster_flags),
+                      "every fate and failure");
+  }
+  size_t width = 0;
+  for (const auto& [command, purpose] : next) width = std::max(width, command.size());
+  Lines lines;
+  for (const auto& [command, purpose] : next) {
+    const std::string text =
+        absl::StrFormat("%-*s  # %s", static_cast<int>(width), command, purpose);
+    lines.push_back({lines.empty() ? "next" : "    ", text});
+  }
+  return lines;
+}
+
+Tone GetTone(const v1::JobStatus& status) {
+  if (status.state() != v1::JOB_STATE_DONE) return Tone::kBad;
+  return ToExitCode(status) == kDone ? Tone::kGood : Tone::kWarning;
+}
+
+Json TimeJson(const Summary& summary) {
+  const v1::JobStatus& status = summary.status;
+  Json stages = Json::object();
+  Json slowest;
+  if (summary.busy.has_value()) {
+    for (const BusyTime& stage : summary.busy->stages) {
+      stages[stage.name] = absl::ToInt64Milliseconds(stage.time);
+    }
+    const BusyTime& source = summary.busy->slowest_source;
+    if (!source.name.empty()) {
+      slowest = {{"source", source.name},
+                 {"ms", absl::ToInt64Milliseconds(source.time)},
+                 {"stage", summary.busy->slowest_stage.name}};
+    }
+  }
+  return {{"job_ms", std::max<int64_t>(0, status.ended_unix_ms() - status.submitted_unix_ms())},
+          {"write_ms", absl::ToInt64Milliseconds(summary.write_time)},
+          {"stages_ms", std::move(stages)},
+          {"slowest_source", std::move(slowest)}};
+}
+
+Json CountsJson(const Counts& counts) {
+  Json json = Json::object();
+  for (const auto& [name, count] : counts) json[name] = count;
+  return json;
+}
+
+}  // namespace
+
+Lines HeadLines(const v1::JobStatus& status) {
+  std::string text =
+      absl::StrCat(status.job(), "  ", OneLine(status.name()), "  ", StateWords(status));
+  if (status.ended_unix_ms() > status.submitted_unix_ms()) {
+    absl::StrAppendFormat(&text, "  %.1f s",
+                          (status.ended_unix_ms() - status.submitted_unix_ms()) / 1000.0);
+  }
+  if (status.runs() > 1) absl::StrAppend(&text, "  run ", status.runs());
+  if (status.priority() != 0) absl::StrAppend(&text, "  priority ", status.priority());
+  Lines lines = {{"job", std::move(text), GetTone(status)}};
+  if (status.has_dataset()) lines.push_back({"dataset", cas::ToString(status.dataset())});
+  return lines;
+}
+
+Lines ProblemLines(const v1::JobStatus& status, int64_t most, absl::string_view rest) {
+  Lines lines = GateLines(status);
+  Append(UnmatchedLines(status, most, rest), &lines);
+  Append(FailureLines(status, most, rest), &lines);
+  return lines;
+}
+
+Lines SummaryLines(const Summary& summary) {
+  const v1::JobStatus& status = summary.status;
+  Lines lines = HeadLines(status);
+  if (status.state() == v1::JOB_STATE_DONE) Append(LedgerLines(JobCounters(status)), &lines);
+  // The rest is in the report, in the folder if there is one. A job in this process has no report
+  // once the command has ended.
+  const bool has_rest = !summary.out_dir.empty() || !summary.is_embedded;
+  const std::string rest =
+      summary.out_dir.empty()
+          ? absl::StrCat("kernelmill report ", status.job(), summary.cluster_flags)
+          : absl::StrCat(OneLine(summary.out_dir), "/report.json");
+  Append(ProblemLines(status, has_rest ? kMostProblems : INT64_MAX, has_rest ? rest : "not listed"),
+         &lines);
+  Append(TimeLines(summary), &lines);
+  if (!summary.out_dir.empty()) lines.push_back({"written to", OneLine(summary.out_dir)});
+  Append(NextLines(summary), &lines);
+  return lines;
+}
+
+std::string SummaryJson(const Summary& summary) {
+  const v1::JobStatus& status = summary.status;
+  const JobCounters counters(status);
+  Json kernels = {{"found", counters.Sum("dataset.kernels")}};
+  for (const std::string fate : kFates) kernels[fate] = counters.Sum("dataset." + fate);
+  return JsonLine(
+      "summary",
+      {{"job", JobJson(status)},
+       {"dataset", status.has_dataset() ? Json(cas::ToString(status.dataset())) : Json()},
+       {"out", summary.out_dir.empty() ? Json() : Json(summary.out_dir)},
+       {"exit", ToExitCode(status)},
+       {"kernels", std::move(kernels)},
+       {"languages", CountsJson(counters.Below("dataset.languages"))},
+       {"splits", CountsJson(counters.Below("dataset.split"))},
+       {"time", TimeJson(summary)}});
+}
+
+}  // namespace kernelmill::client

@@ -1,0 +1,218 @@
+#include "client/console/summary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "client/console/exit_code.h"
+#include "client/console/output.h"
+#include "client/console/testing/done_job.h"
+
+namespace kernelmill::client {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string SummaryText(const v1::JobStatus& status, const std::string& out_dir) {
+  Summary summary;
+  summary.status = status;
+  summary.out_dir = out_dir;
+  return PlainText(SummaryLines(summary));
+}
+
+TEST(SummaryText, SaysWhatBecameOfEverything) {
+  const std::string text = SummaryText(DoneJob(), "/out");
+  EXPECT_THAT(text, HasSubstr("10 found = 4 kept + 3 rejected + 2 duplicate + 1 contaminated"));
+  EXPECT_THAT(text, HasSubstr("5 seen = 5 extracted + 0 skipped + 0 failed"));
+  EXPECT_THAT(text, HasSubstr(std::string(64, 'a') + "/7"));
+  EXPECT_THAT(text, HasSubstr("written to /out"));
+  EXPECT_THAT(text, Not(HasSubstr("failures")));
+}
+
+TEST(SummaryText, NamesTheReasonsWithTheirCounts) {
+  EXPECT_THAT(SummaryText(DoneJob(), ""),
+              HasSubstr("contaminated\n  rejected     license 2, quality 1\n"
+                        "  duplicate    exact 2\n  contaminated near 1\nfiles "));
+}
+
+TEST(SummaryText, NamesWhatMatchesNothingAndThatIsNoFailure) {
+  v1::JobStatus status = DoneJob();
+  AddUnmatched({"include", "sources[0].include[1]", "a", "*.cu", "matches none of its 3 files", {}},
+               &status);
+  AddUnmatched({"kept", "dataset", "", "", "is empty: no kernel is found", {}}, &status);
+  const std::string text = SummaryText(status, "");
+  EXPECT_THAT(text,
+              HasSubstr("WARNING    the dataset is empty: no kernel is found\n"
+                        "unmatched  1 difference between the job and its sources\n"
+                        "  sources[0].include[1]  a: \"*.cu\" matches none of its 3 files\n"));
+  EXPECT_THAT(text, Not(HasSubstr("failures")));
+  EXPECT_EQ(ToExitCode(status), kDone);
+  EXPECT_THAT(ReportText(status), HasSubstr("  sources[0].include[1]  a: "));
+  EXPECT_THAT(SummaryText(DoneJob(), ""), Not(HasSubstr("unmatched")));
+}
+
+TEST(SummaryText, ShowsTheFirstOfManyThatMatchNothing) {
+  v1::JobStatus status = DoneJob();
+  for (int i = 0; i < 30; ++i) {
+    AddUnmatched({"opt_out", absl::StrCat("opt_out[", i, "]"), "", "x", "names nothing", {}},
+                 &status);
+  }
+  const std::string text = SummaryText(status, "/out");
+  EXPECT_THAT(text, HasSubstr("unmatched  30 differences"));
+  EXPECT_THAT(text, HasSubstr("  opt_out[5]  "));
+  EXPECT_THAT(text, Not(HasSubstr("  opt_out[6]  ")));
+  EXPECT_THAT(text, HasSubstr("  and 24 more: /out/report.json\n"));
+}
+
+TEST(SummaryText, HasALineForWholeFilesWhereThereAreAny) {
+  v1::JobStatus status = DoneJob();
+  EXPECT_THAT(SummaryText(status, ""), Not(HasSubstr("\nwhole")));
+  EXPECT_THAT(ReportText(status), Not(HasSubstr("whole")));
+  for (const char* name :
+       {"dataset.training_files.found", "dataset.training_files.rejected.holds"}) {
+    v1::Counter* counter = status.add_counters();
+    counter->set_name(name);
+    counter->set_value(3);
+  }
+  EXPECT_THAT(SummaryText(status, ""),
+              HasSubstr("whole      3 found = 0 kept + 3 rejected + 0 duplicate + 0 contaminated"));
+  EXPECT_THAT(SummaryText(status, ""), HasSubstr("10 found = 4 kept"));
+  EXPECT_THAT(ReportText(status), ::testing::ContainsRegex("rejected +3\n +holds +3"));
+}
+
+TEST(SummaryText, ListsFailures) {
+  v1::JobStatus status = DoneJob();
+  status.set_failure_count(1);
+  v1::Failure* failure = status.add_failures();
+  failure->set_source("https://example.org/gone");
+  failure->set_stage("pin");
+  failure->set_code("NOT_FOUND");
+  failure->set_message("no such\nrepository");
+  EXPECT_THAT(SummaryText(status, ""),
+              HasSubstr("  https://example.org/gone  pin  NOT_FOUND: no such repository\n"));
+  EXPECT_THAT(SummaryText(status, ""), Not(HasSubstr("more")));
+  status.set_failure_count(90'000);
+  EXPECT_THAT(SummaryText(status, "/out"), HasSubstr("  and 89999 more: /out/report.json\n"));
+}
+
+TEST(SummaryText, SaysWhichRunItWas) {
+  v1::JobStatus status = DoneJob();
+  EXPECT_THAT(SummaryText(status, ""), Not(HasSubstr("run ")));
+  status.set_runs(3);
+  status.set_priority(5);
+  EXPECT_THAT(SummaryText(status, ""), HasSubstr("  run 3  priority 5\n"));
+}
+
+TEST(SummaryJson, IsOneObjectOnOneLine) {
+  Summary summary;
+  summary.status = DoneJob();
+  summary.out_dir = "/o\"ut";
+  summary.write_time = absl::Milliseconds(1500);
+  const std::string line = SummaryJson(summary);
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+  const nlohmann::ordered_json json = nlohmann::ordered_json::parse(line);
+  EXPECT_EQ(json["type"], "summary");
+  EXPECT_EQ(json["out"], "/o\"ut");
+  EXPECT_EQ(json["exit"], 0);
+  EXPECT_EQ(json["job"]["state"], "done");
+  EXPECT_EQ(json["kernels"]["rejected"], 3);
+  EXPECT_EQ(json["time"]["write_ms"], 1500);
+  EXPECT_TRUE(json["time"]["slowest_source"].is_null());
+}
+
+TEST(SummaryText, NamesTheLanguagesAndSourcesOfWhatIsKept) {
+  v1::JobStatus status = DoneJob();
+  SetCounter("dataset.languages.cuda", 1, &status);
+  SetCounter("dataset.languages.triton", 3, &status);
+  SetCounter("dataset.sources.read", 6, &status);
+  SetCounter("dataset.sources.kept", 5, &status);
+  SetCounter("dataset.split.train", 3, &status);
+  SetCounter("dataset.split.test", 1, &status);
+  const std::string text = SummaryText(status, "");
+  EXPECT_THAT(text, HasSubstr("  kept         triton 3, cuda 1; from 5 of 6 sources\n"));
+  EXPECT_THAT(text, HasSubstr("splits     train 3, test 1\n"));
+}
+
+TEST(SummaryText, CutsManyReasonsFromTheLargestOn) {
+  v1::JobStatus status = DoneJob();
+  for (int i = 0; i < 9; ++i) {
+    SetCounter(absl::StrCat("dataset.rejected.r", i), 10 + i, &status);
+  }
+  EXPECT_THAT(SummaryText(status, ""),
+              HasSubstr("  rejected     r8 18, r7 17, r6 16, r5 15, r4 14, r3 13, 5 others 36\n"));
+}
+
+Summary UsualSummary() {
+  Summary summary;
+  summary.status = DoneJob();
+  summary.out_dir = "my out/";
+  summary.write_time = absl::Milliseconds(1500);
+  summary.busy.emplace();
+  summary.busy->stages = {{"fetch", absl::Seconds(8)}, {"extract", absl::Seconds(9)}};
+  summary.busy->slowest_source = {"big", absl::Seconds(6)};
+  summary.busy->slowest_stage = {"fetch", absl::Seconds(5)};
+  return summary;
+}
+
+TEST(SummaryText, SaysWhereTheTimeWent) {
+  EXPECT_THAT(PlainText(SummaryLines(UsualSummary())),
+              HasSubstr("time       extract 9.0s, fetch 8.0s, writing 1.5s\n"
+                        "  wall time; stages overlap; the slowest source is big, 6.0s, most of it "
+                        "fetch\n"));
+}
+
+TEST(SummaryText, SaysWhatToDoNext) {
+  Summary summary = UsualSummary();
+  summary.is_embedded = true;
+  const std::string done = PlainText(SummaryLines(summary));
+  EXPECT_THAT(done, HasSubstr("next       kernelmill head 'my out' "));
+  EXPECT_THAT(done, HasSubstr("\n           kernelmill publish 'my out' hf://OWNER/NAME "));
+  EXPECT_THAT(done, Not(HasSubstr("again")));
+  summary.status.set_failure_count(1);
+  summary.status.add_failures()->set_source("gone");
+  EXPECT_THAT(PlainText(SummaryLines(summary)), HasSubstr("next       the same command again "));
+  summary.is_embedded = false;
+  summary.out_dir.clear();
+  summary.cluster_flags = " --coordinator host:1";
+  const std::string there = PlainText(SummaryLines(summary));
+  EXPECT_THAT(there, HasSubstr("next       kernelmill retry j1 --wait --coordinator host:1 "));
+  EXPECT_THAT(there, HasSubstr("kernelmill export j1 --out DIR --coordinator host:1 "));
+}
+
+// The screen of a newcomer.
+TEST(SummaryText, FitsOnAScreen) {
+  Summary summary = UsualSummary();
+  v1::JobStatus& status = summary.status;
+  SetCounter("dataset.languages.triton", 3, &status);
+  SetCounter("dataset.split.train", 3, &status);
+  for (int i = 0; i < 3; ++i) {
+    AddUnmatched({"include", absl::StrCat("sources[", i, "].include[0]"), "", "*.cu", "none", {}},
+                 &status);
+  }
+  for (int i = 0; i < 3; ++i) status.add_failures()->set_source("gone");
+  status.set_failure_count(3);
+  const std::vector<LabelledLine> lines = SummaryLines(summary);
+  EXPECT_LE(lines.size(), 24u);
+  for (const absl::string_view line : absl::StrSplit(PlainText(lines), '\n')) {
+    EXPECT_LE(line.size(), 100u) << line;
+  }
+}
+
+TEST(SummaryText, TheColourSaysHowItWent) {
+  Summary summary = UsualSummary();
+  EXPECT_EQ(SummaryLines(summary)[0].tone, Tone::kGood);
+  summary.status.set_failure_count(1);
+  EXPECT_EQ(SummaryLines(summary)[0].tone, Tone::kWarning);
+  summary.status.set_state(v1::JOB_STATE_FAILED);
+  EXPECT_EQ(SummaryLines(summary)[0].tone, Tone::kBad);
+}
+
+}  // namespace
+}  // namespace kernelmill::client
