@@ -184,15 +184,16 @@ std::string JobText(const std::string& name, const std::string& sources) {
       "gates:\n  min_kept: 1\n");
 }
 
-// Writes a file that must not exist, unless it may be replaced. The text is complete before it has
-// its name. ALREADY_EXISTS: the file exists.
-absl::Status WriteNew(const std::string& path, const std::string& text, bool replace) {
-  const std::string partial = absl::StrCat(path, ".partial");
+absl::Status CheckIsNew(const std::string& path) {
   struct stat about = {};
-  if (!replace && ::lstat(path.c_str(), &about) == 0) {
-    return absl::AlreadyExistsError(
-        absl::StrCat(path, " exists; name another file, or replace it with --force"));
-  }
+  if (::lstat(path.c_str(), &about) != 0) return absl::OkStatus();
+  return absl::AlreadyExistsError(
+      absl::StrCat(path, " exists; name another file, or replace it with --force"));
+}
+
+// Creates or replaces a file. The text is complete before it has its name.
+absl::Status WriteComplete(const std::string& path, const std::string& text) {
+  const std::string partial = absl::StrCat(path, ".partial");
   RETURN_IF_ERROR(WriteFile(partial, text));
   std::error_code error;
   std::filesystem::rename(partial, path, error);
@@ -206,6 +207,7 @@ absl::Status WriteNew(const std::string& path, const std::string& text, bool rep
 }  // namespace
 
 absl::StatusOr<int> Init(InitOptions options, rpc::TerminationSignal& signal, Console& console) {
+  if (!options.force) RETURN_IF_ERROR(CheckIsNew(options.file));
   if (options.repositories.empty() && options.packages.empty() && options.folders.empty()) {
     if (!CanAsk()) {
       return absl::InvalidArgumentError(
@@ -221,7 +223,8 @@ absl::StatusOr<int> Init(InitOptions options, rpc::TerminationSignal& signal, Co
   const std::string text = JobText(name, SourceLines(options, endings));
   RETURN_IF_ERROR(
       Annotate(job::ParseJobFile(text, options.file).status(), "the job would be wrong"));
-  RETURN_IF_ERROR(WriteNew(options.file, text, options.force));
+  if (!options.force) RETURN_IF_ERROR(CheckIsNew(options.file));  // others may write it meanwhile
+  RETURN_IF_ERROR(WriteComplete(options.file, text));
   const std::string out = options.out_dir.empty() ? name : options.out_dir;
   const std::string next =
       absl::StrCat("kernelmill crawl ", ShellWord(options.file), " --out ", ShellWord(out));

@@ -42,7 +42,10 @@ class ForeignText(unittest.TestCase):
         cls.said = {}
         cls.out, data = cls.folder / "out", cls.folder / "data"
         cls.say("check", cls.job)
+        cls.say("check", cls.job, "--json")
         cls.say("crawl", cls.job, "--out", cls.out, "--data", data, "--allow-failed")
+        cls.say("crawl", cls.job, "--dry-run", "--data", data)
+        cls.say("crawl", cls.job, "--dry-run", "--data", data, "--json")
         cls.say("crawl", cls.job, "--out", cls.folder / "again", "--data", data, "--allow-failed", "--json", "--log-level", "debug")
         cls.say("catalog", cls.out, "--out", cls.folder / "site")
         cls.say("diff", cls.out, cls.folder / "again")
