@@ -192,13 +192,14 @@ absl::StatusOr<int> CachePrune(const std::string& data_dir, int64_t limit_bytes,
     ASSIGN_OR_RETURN(dropped, Shrink(*store, limit_bytes));
   }
   const int64_t after = DiskBytes(data_dir + "/store");
-  console.Result(console.json() ? JsonLine("cache_pruned", {{"data", data_dir},
-                                            {"dropped_blobs", dropped.dropped_blobs()},
-                                            {"dropped_bytes", dropped.dropped_bytes()},
-                                            {"before_bytes", before},
-                                            {"after_bytes", after}})
-                                : absl::StrCat("store  ", ShortBytes(before), " before, ",
-                                               ShortBytes(after), " after\n"));
+  console.Result(console.json()
+                     ? JsonLine("cache_pruned", {{"data", data_dir},
+                                                 {"dropped_blobs", dropped.dropped_blobs()},
+                                                 {"dropped_bytes", dropped.dropped_bytes()},
+                                                 {"before_bytes", before},
+                                                 {"after_bytes", after}})
+                     : absl::StrCat("store  ", ShortBytes(before), " before, ", ShortBytes(after),
+                                    " after\n"));
   return kDone;
 }
 
@@ -232,8 +233,9 @@ absl::StatusOr<int> CacheClear(const std::string& data_dir, bool yes,
     fs::remove_all(fs::path(data_dir) / folder, error);
     if (error) return ErrnoStatus(error.value(), absl::StrCat(data_dir, "/", folder));
   }
-  console.Result(console.json() ? JsonLine("cache_cleared", {{"data", data_dir}, {"deleted_bytes", bytes}})
-                                : absl::StrCat("deleted ", ShortBytes(bytes), "\n"));
+  console.Result(console.json()
+                     ? JsonLine("cache_cleared", {{"data", data_dir}, {"deleted_bytes", bytes}})
+                     : absl::StrCat("deleted ", ShortBytes(bytes), "\n"));
   return kDone;
 }
 
