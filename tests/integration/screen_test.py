@@ -58,6 +58,14 @@ class Screen:
         harness.wait_until(lambda: text in self.text() or self.popen.poll() is not None, f"{text!r} on the screen", seconds, pause=0.01)
         assert text in self.text(), self.text()
 
+    def takes_signals(self):
+        """Says whether the program has begun, and blocks SIGINT for a thread that takes it; or has ended."""
+        try:
+            blocked = re.search(r"^SigBlk:\t(\w+)$", pathlib.Path(f"/proc/{self.popen.pid}/status").read_text(), re.MULTILINE)
+        except OSError:
+            return True
+        return blocked is None or int(blocked[1], 16) >> (signal.SIGINT - 1) & 1
+
     def end(self, seconds=60):
         code = self.popen.wait(seconds)
         self.reader.join(10)
@@ -178,13 +186,13 @@ class OnScreen(unittest.TestCase):
         row = (self.folder / "a/kernels_00000.py").read_text()
         generations.write_text("".join(json.dumps({"task_id": f"t{i}", "completion": row}) + "\n" for i in range(3000)))
         for argv, shown in ((["catalog", dataset, "--out", self.folder / "site"], "read "), (["stats", dataset], ""),
-                            (["diff", dataset, dataset], ""), (["evaluate", generations, "--no-compile"], "")):
+                            (["diff", dataset, dataset], ""), (["evaluate", generations, "--no-compile"], " of 3000 samples")):
             with self.subTest(argv[0]):
                 screen = Screen(harness.BIN / "kernelmill", *argv)
                 if shown:
                     screen.until(shown)
                 else:
-                    time.sleep(0.15)
+                    harness.wait_until(screen.takes_signals, "the program to take signals", pause=0.001)
                 if screen.popen.poll() is not None:
                     self.skipTest(f"{argv[0]} is too fast to be interrupted")
                 self.answered(screen, argv[0])
