@@ -113,8 +113,7 @@ class JobControl(unittest.TestCase):
         self.client("retry", job, "--wait", "--out", again)
         self.assertNotEqual(harness.dataset_digest(again), harness.dataset_digest(self.reference))
         stages = {s["stage"]: s for s in self.status(job)["stages"]}
-        self.assertEqual((stages["extract"]["total"], stages["extract"]["cached"]),
-                         (str(int(stages["extract"]["cached"]) + 1), stages["extract"]["cached"]))
+        self.assertEqual(stages["extract"]["total"], stages["extract"]["cached"] + 1)
 
         self.assertEqual(self.client("delete", job).stdout, f"{job}  deleted\n")
         for command in ("report", "watch", "cancel", "retry", "delete"):
