@@ -172,7 +172,7 @@ Json Croissant(const Json& report, const std::string& created, const std::vector
   const std::string digest = report.at("dataset");
   Json files = Json::array(), records = Json::array();
   for (const Table& table : tables) {
-    files.push_back(FileObject(table.lines, kLinesFormat));
+    if (table.rows > 0) files.push_back(FileObject(table.lines, kLinesFormat));
     for (const SplitFiles& split : table.splits) {
       for (const WrittenFile& file : split.files) {
         files.push_back(FileObject(file, kParquetFormat));

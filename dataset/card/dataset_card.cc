@@ -243,8 +243,9 @@ std::string Rows(const std::vector<Table>& tables) {
   }
   return absl::StrCat(
       text, "\nAs Parquet in `", kTablesFolder,
-      "/`, by config and split; an export has the same rows as JSON lines, too. A row's `split` "
-      "says\nwhich it is of. A null means that a field does not apply or that nothing is "
+      "/`, by config and split; an export has the same rows as JSON lines, too, except of a config "
+      "without\nrows. A row's `split` says which it is of. A null means that a field does not "
+      "apply or that nothing is "
       "known.\n\n");
 }
 

@@ -83,7 +83,8 @@ absl::StatusOr<WrittenKernels> WriteKernels(const Work& work,
   RETURN_IF_ERROR(writer->Close());
   RETURN_IF_ERROR(pairs.Close());
   ASSIGN_OR_RETURN(std::vector<std::string> warnings, mix.Write(dir));
-  return WrittenKernels{TrainingCounts{writer->fim(),
+  return WrittenKernels{TrainingCounts{{},
+                                       writer->fim(),
                                        writer->instruct(),
                                        {pairs.candidates(), pairs.curated(), pairs.repeats(),
                                         pairs.word_overlaps(), pairs.across_splits()}},
@@ -168,6 +169,7 @@ absl::StatusOr<std::vector<std::string>> ExportDataset(cas::BlobStore& store,
   ReturnFreeMemory(0);
   RETURN_IF_ERROR(WriteLedger(index, threads, &rows));
   RETURN_IF_ERROR(WriteSourceFiles(work, request));
+  kernels.counts.rows = rows.CountRows();
   // The report needs the counts of the rows, and the card needs the report.
   const Json report = Report(index, request.dataset, kernels.counts, reviews, request.failures);
   RETURN_IF_ERROR(WriteWhole(dir, kReportFile, Pretty(report)));

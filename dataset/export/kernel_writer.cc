@@ -353,6 +353,10 @@ absl::Status KernelWriter::Write(const RenderedKernels& rendered) {
 // An empty list is written as [] and a newline.
 absl::Status KernelWriter::Close() {
   RETURN_IF_ERROR(EndSource());
+  for (size_t file = 0; file < kKernelFileCount; ++file) {
+    ASSIGN_OR_RETURN(const std::vector<int64_t> first, sinks_.tables->EndLines(RowType(file)));
+    sinks_.mix->MoveToFront(kConfigs[file], first);
+  }
   RETURN_IF_ERROR(files_.functions.Append(first_function_ ? "]\n" : "\n]\n"));
   RETURN_IF_ERROR(files_.functions.Close());
   return files_.fim_csv.Close();

@@ -15,6 +15,7 @@
 #include "dataset/mix/mix_order.h"
 #include "dataset/output/dataset_files.h"
 #include "dataset/output/files.h"
+#include "dataset/parquet/first_lines.h"
 
 // While rows are written, MixFiles notes the place and the tokens of each row that a mix may draw.
 // Once all are written, it makes the plan and writes the order of each phase.
@@ -53,6 +54,10 @@ void MixFiles::AddRow(const std::string& config, uint32_t number, int64_t tokens
   if (!DrawsFrom(config) || index_.GetSplit(number) != "train") return;
   const int64_t bounded = std::clamp<int64_t>(tokens, 0, std::numeric_limits<uint32_t>::max());
   rows_[config].push_back({row, number, static_cast<uint32_t>(bounded), tier});
+}
+
+void MixFiles::MoveToFront(const std::string& config, const std::vector<int64_t>& first) {
+  for (MixRow& row : rows_[config]) row.row = static_cast<uint32_t>(LineOfRow(first, row.row));
 }
 
 // A selection that the part does not give fits every row.

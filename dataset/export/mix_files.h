@@ -28,6 +28,9 @@ class MixFiles {
   // The next row of the config's file. Rows of other splits than train are counted and not drawn.
   void AddRow(const std::string& config, uint32_t number, int64_t tokens, int32_t tier);
 
+  // Once all rows of the config are added: says which of them have their lines first in the file.
+  void MoveToFront(const std::string& config, const std::vector<int64_t>& first);
+
   // Writes nothing where the job has no mix. Answers the warnings of the plan, a line each.
   absl::StatusOr<std::vector<std::string>> Write(const std::string& dir) const;
 

@@ -394,6 +394,7 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const Trainin
           {"dataset", cas::ToString(dataset)},
           {"stages", StagesJson(index.manifest)},
           {"policies", PoliciesJson(index.manifest)},
+          {"rows", training.rows},
           {"files", FilesJson(all)},
           {"kernels", KernelsJson(all)},
           {"training_files", TrainingFilesJson(all)},

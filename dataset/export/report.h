@@ -37,8 +37,9 @@ struct InstructCounts {
   std::map<std::string, std::map<std::string, int64_t>> excluded;
 };
 
-// Counts of the files that people train on.
+// Counts of the files that people train on, and of the rows of every file.
 struct TrainingCounts {
+  std::map<std::string, int64_t> rows;  // rows by config
   FimCounts fim;
   InstructCounts instruct;
   PairCounts pairs;
@@ -47,10 +48,10 @@ struct TrainingCounts {
 // The stages that made the dataset: name to version.
 Json StagesJson(const v1::DatasetManifest& manifest);
 
-// report.json: the ledger's sums over the whole dataset, by source and by category, how many kept
-// kernels pass each check, the rows of fim_sft.csv and instruct.jsonl, the pairs with those of the
-// list that could not be made, what came of reviews and of each entry of the opt_out, the gates,
-// and the inputs that failed.
+// report.json: how many rows each file has, by config; the ledger's sums over the whole dataset, by
+// source and by category, how many kept kernels pass each check, the rows of fim_sft.csv and
+// instruct.jsonl, the pairs with those of the list that could not be made, what came of reviews and
+// of each entry of the opt_out, the gates, and the inputs that failed.
 Json Report(const DatasetIndex& index, const cas::Digest& dataset, const TrainingCounts& training,
             const manifest::FollowedReviews& reviews, std::vector<v1::Failure> failures);
 

@@ -26,6 +26,7 @@
 #include "dataset/output/files.h"
 #include "dataset/parquet/columns.h"
 #include "dataset/parquet/file.h"
+#include "dataset/parquet/first_lines.h"
 #include "dataset/parquet/row_group.h"
 #include "dataset/rows/row_json.h"
 
@@ -62,6 +63,39 @@ absl::StatusOr<std::string> Sha256OfFile(const std::string& path) {
     if (n == 0) return hash.FinishHex();
     hash.Update(absl::string_view(bytes).substr(0, static_cast<size_t>(n)));
   }
+}
+
+// Appends bytes of a file to another one.
+absl::Status Copy(const FileDescriptor& from, int64_t offset, int64_t size, FileWriter* to) {
+  std::string bytes;
+  while (size > 0) {
+    bytes.resize(static_cast<size_t>(std::min(size, static_cast<int64_t>(kReadBytes))));
+    const ssize_t n = ::pread(from.get(), bytes.data(), bytes.size(), offset);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return ErrnoStatus(n < 0 ? errno : EIO, "reading lines");
+    RETURN_IF_ERROR(to->Append(absl::string_view(bytes).substr(0, static_cast<size_t>(n))));
+    offset += n;
+    size -= n;
+  }
+  return absl::OkStatus();
+}
+
+// Writes a file of lines anew, with some of them first. The old one is gone meanwhile.
+absl::Status MoveToFront(const std::string& path, const FirstLines& lines,
+                         const std::vector<FirstLines::Line>& first) {
+  const FileDescriptor old(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!old.is_open() || ::unlink(path.c_str()) != 0) return ErrnoStatus(errno, path);
+  ASSIGN_OR_RETURN(FileWriter file, FileWriter::Create(path));
+  for (const FirstLines::Line& line : first) {
+    RETURN_IF_ERROR(Copy(old, line.offset, line.size, &file));
+  }
+  int64_t offset = 0;
+  for (const FirstLines::Line& line : first) {
+    RETURN_IF_ERROR(Copy(old, offset, line.offset - offset, &file));
+    offset = line.offset + line.size;
+  }
+  RETURN_IF_ERROR(Copy(old, offset, lines.bytes() - offset, &file));
+  return file.Close();
 }
 
 // Rows of one split that become a row group.
@@ -121,10 +155,11 @@ void RenderedRows::Add(const RowSchema& schema, const Message& row, absl::string
   AppendRowJson(schema, row, &lines_);
   lines_.push_back('\n');
   AppendFramed(serialized, &framed_);
-  rows_.push_back(
-      {StableHash64(absl::string_view(lines_).substr(lines)),
-       static_cast<uint32_t>(lines_.size() - lines), static_cast<uint32_t>(framed_.size() - framed),
-       schema.split == nullptr ? "" : row.GetReflection()->GetString(row, schema.split)});
+  rows_.push_back({StableHash64(absl::string_view(lines_).substr(lines)),
+                   static_cast<uint32_t>(lines_.size() - lines),
+                   static_cast<uint32_t>(framed_.size() - framed),
+                   schema.split == nullptr ? "" : row.GetReflection()->GetString(row, schema.split),
+                   GetFilledFields(schema, row)});
 }
 
 void RenderedRows::Add(const RowSchema& schema, Message* row) {
@@ -161,20 +196,34 @@ class TableWriter::Writing {
       ASSIGN_OR_RETURN(const size_t split, FindSplit(row.split));
       // The messages were appended together; each row has the next part.
       extent.size = row.framed_bytes;
+      first_lines_.Add(row.filled, row.json_bytes);
       AddRow(split, extent, row);
       extent.offset += extent.size;
     }
     return absl::OkStatus();
   }
 
-  // The rows that are left of each split become a last, smaller piece.
-  absl::Status EndLines() {
+  // Returns which rows have their lines first. The rows that are left of each split become a last,
+  // smaller piece. Polars and `datasets` refuse a file without lines, so it goes.
+  absl::StatusOr<std::vector<int64_t>> EndLines() {
+    if (ended_) return first_rows_;
+    ended_ = true;
     for (Piece& piece : next_) {
       if (piece.rows > 0) pieces_.push_back(std::exchange(piece, {}));
     }
     RETURN_IF_ERROR(lines_.Close());
-    return waiting_.Flush();
+    RETURN_IF_ERROR(waiting_.Flush());
+    if (first_lines_.lines() == 0 && ::unlink(lines_path().c_str()) != 0) {
+      return ErrnoStatus(errno, lines_path());
+    }
+    const std::vector<FirstLines::Line> first = first_lines_.Choose();
+    for (const FirstLines::Line& line : first) first_rows_.push_back(line.number);
+    if (!first.empty()) RETURN_IF_ERROR(MoveToFront(lines_path(), first_lines_, first));
+    return first_rows_;
   }
+
+  const std::string& config() const { return result_.config; }
+  int64_t rows() const { return first_lines_.lines(); }
 
   void set_sha256_of_lines(std::string sha256) { result_.lines.sha256 = std::move(sha256); }
 
@@ -280,6 +329,9 @@ class TableWriter::Writing {
   const TableLimits limits_;
   const Columns columns_;
   FileWriter lines_;
+  FirstLines first_lines_;
+  std::vector<int64_t> first_rows_;  // once ended
+  bool ended_ = false;
   TempFile waiting_;  // framed messages, in the order of the lines
   Table result_;
   std::array<Piece, kSplits.size()> next_;  // that are not full yet
@@ -322,11 +374,24 @@ absl::Status TableWriter::Append(Message* row) {
   return table->Append(rows);
 }
 
-// One piece of work for each table.
+std::map<std::string, int64_t> TableWriter::CountRows() const {
+  std::map<std::string, int64_t> rows;
+  for (const std::unique_ptr<Writing>& table : tables_) rows[table->config()] = table->rows();
+  return rows;
+}
+
+absl::StatusOr<std::vector<int64_t>> TableWriter::EndLines(const Descriptor& type) {
+  ASSIGN_OR_RETURN(Writing * table, FindTable(type));
+  return table->EndLines();
+}
+
+// One piece of work for each table that has lines.
 absl::Status TableWriter::HashLines(int threads) {
   return InOrder<std::string>(
       threads, tables_.size(), tables_.size(),
-      [this](size_t i) { return Sha256OfFile(tables_[i]->lines_path()); },
+      [this](size_t i) -> absl::StatusOr<std::string> {
+        return tables_[i]->rows() == 0 ? "" : Sha256OfFile(tables_[i]->lines_path());
+      },
       [this](size_t i, std::string sha256) {
         tables_[i]->set_sha256_of_lines(std::move(sha256));
         return absl::OkStatus();
@@ -342,7 +407,7 @@ absl::StatusOr<std::vector<Table>> TableWriter::Finish(int threads) {
   };
   std::vector<Work> work;
   for (const std::unique_ptr<Writing>& table : tables_) {
-    RETURN_IF_ERROR(table->EndLines());
+    RETURN_IF_ERROR(table->EndLines().status());
     for (const Piece& piece : table->pieces()) work.push_back({table.get(), &piece});
   }
   // The hashes take nothing of what the row groups take.

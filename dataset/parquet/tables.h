@@ -4,6 +4,7 @@
 #include <google/protobuf/message.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,7 +34,7 @@ struct SplitFiles {
 // A file of JSON lines and the same rows as Parquet.
 struct Table {
   std::string config;  // "kernels"
-  WrittenFile lines;   // "kernels.jsonl"
+  WrittenFile lines;   // "kernels.jsonl"; it is there only if the table has rows
   int64_t rows = 0;
   // In the order train, validation, test: those that have rows. If no split has rows, an empty
   // train, so that the table can be loaded.
@@ -67,6 +68,7 @@ class RenderedRows {
     uint32_t json_bytes;    // the size of its line
     uint32_t framed_bytes;  // the size of its message, with the size in front
     std::string split;      // "" if the rows of this file have none
+    FilledFields filled;
   };
 
   std::string lines_;
@@ -76,7 +78,8 @@ class RenderedRows {
 
 // Writes the files of rows of a dataset: each as JSON lines while the rows come, and as Parquet
 // once all are there, as data/CONFIG/SPLIT-00000.parquet and so on, by the rows' `split`, in their
-// order. All rows of a schema without that field are train.
+// order. All rows of a schema without that field are train. Readers of JSON lines guess types: a
+// few lines that show all types come first (FirstLines), and a table without rows has no lines.
 //
 // The basic idea: Parquet stores columns, and a row group needs all its rows at once, while the
 // rows of three splits and eight files come mixed. So the serialized messages wait in a temporary
@@ -100,6 +103,12 @@ class TableWriter {
   absl::Status Append(const google::protobuf::Descriptor& type, const RenderedRows& rows);
   // Appends a single row, and fills its `not_utf8`.
   absl::Status Append(google::protobuf::Message* row);
+
+  // Returns how many rows each table has by now, by config.
+  std::map<std::string, int64_t> CountRows() const;
+  // Ends the lines of that message type; no row of it can be appended after. Returns which rows
+  // have their lines first, counted from 0 as they were appended.
+  absl::StatusOr<std::vector<int64_t>> EndLines(const google::protobuf::Descriptor& type);
 
   // Ends the files of lines and writes Parquet on `threads`. Nothing can be appended after.
   absl::StatusOr<std::vector<Table>> Finish(int threads);

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::kernelmill::testing::IsOk;
 using ::kernelmill::testing::StatusIs;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
@@ -105,6 +107,50 @@ TEST_F(TablesTest, RowsGoToTheFileOfTheirSplit) {
   EXPECT_EQ(bytes.substr(0, 4), "PAR1");
   EXPECT_EQ(bytes.substr(bytes.size() - 4), "PAR1");
   EXPECT_EQ(tables->back().splits[0].files[0].path, "data/ledger/train-00000.parquet");
+}
+
+TEST_F(TablesTest, ATableWithoutRowsHasNoLines) {
+  TableWriter writer = Start();
+  ASSERT_THAT(writer.Append(Row(1, "train").get()), IsOk());
+  EXPECT_EQ(writer.CountRows(), (std::map<std::string, int64_t>{{"kernels", 1}, {"ledger", 0}}));
+  ASSERT_THAT(writer.Finish(1), IsOk());
+  EXPECT_TRUE(fs::exists(Path("kernels.jsonl")));
+  EXPECT_FALSE(fs::exists(Path("ledger.jsonl")));
+  EXPECT_TRUE(fs::exists(Path("data/ledger/train-00000.parquet")));
+}
+
+// Readers guess types by the first lines.
+TEST_F(TablesTest, LinesThatShowATypeComeFirst) {
+  const TestRows rows(Json::parse(R"([{"file": "kernels.jsonl", "fields": [
+    {"name": "id", "type": "integer"}, {"name": "late", "type": "string", "nullable": true},
+    {"name": "inner", "type": "struct",
+     "fields": [{"name": "list", "type": "string", "list": true}]}]}])"));
+  const RowSchema& schema = rows.schemas()[0];
+  auto writer = TableWriter::Create(root_.path(), rows.schemas());
+  ASSERT_THAT(writer, IsOk());
+  const auto add = [&](Json row) {
+    ASSERT_THAT(writer->Append(TestRows::FromJson(schema, row).get()), IsOk());
+  };
+  for (int i = 0; i < 200; ++i) {
+    add({{"id", i}, {"late", nullptr}, {"inner", {{"list", Json::array()}}}});
+  }
+  add({{"id", 200}, {"late", "x"}, {"inner", {{"list", Json::array()}}}});
+  add({{"id", 201}, {"late", nullptr}, {"inner", {{"list", {"y"}}}}});
+  add({{"id", 202}, {"late", "long"}, {"inner", {{"list", {"long"}}}}});
+  const auto first = writer->EndLines(*schema.prototype->GetDescriptor());
+  ASSERT_THAT(first, IsOk());
+  EXPECT_THAT(*first, ElementsAre(200, 201));
+  const auto tables = writer->Finish(2);
+  ASSERT_THAT(tables, IsOk());
+  const std::string text = Read("kernels.jsonl");
+  std::vector<int> ids;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) ids.push_back(Json::parse(line).at("id"));
+  ASSERT_THAT(ids, SizeIs(203));
+  EXPECT_THAT(std::vector<int>(ids.begin(), ids.begin() + 4), ElementsAre(200, 201, 0, 1));
+  EXPECT_THAT(std::vector<int>(ids.end() - 2, ids.end()), ElementsAre(199, 202));
+  EXPECT_EQ(tables->front().lines.size, text.size());
+  EXPECT_EQ(tables->front().lines.sha256, Sha256Hex(text));
 }
 
 TEST_F(TablesTest, TheNumberOfThreadsDoesNotShow) {

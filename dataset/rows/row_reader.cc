@@ -9,7 +9,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "common/base/file.h"
 #include "common/base/status.h"
+#include "dataset/output/dataset_files.h"
+#include "dataset/output/json.h"
 
 // Reads the .jsonl files of an export back into row messages, along the row schema. Keys that this
 // version does not know are skipped, and fields that the line does not have stay unset, so that
@@ -22,6 +26,7 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
+constexpr size_t kMostReportBytes = 256 << 20;
 constexpr char kNotADataset[] = "; the folder must hold a dataset that kernelmill exported";
 
 absl::Status WrongType(const Field& field, absl::string_view wanted) {
@@ -181,14 +186,33 @@ struct RowReader::Parser {
   dom::parser json;
 };
 
-// INVALID_ARGUMENT: the file cannot be opened, so the folder is no export.
+namespace {
+
+// Says whether report.json has 0 rows for the file, which then is not written.
+bool IsWithoutRows(const std::string& dataset, const RowSchema& schema) {
+  const absl::StatusOr<std::string> text =
+      ReadFile(absl::StrCat(dataset, "/", kReportFile), kMostReportBytes);
+  if (!text.ok()) return false;
+  const Json report = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  const auto rows = report.is_object() ? report.find("rows") : report.end();
+  if (rows == report.end() || !rows->is_object()) return false;
+  const auto count = rows->find(std::string(absl::StripSuffix(schema.file, ".jsonl")));
+  return count != rows->end() && *count == 0;
+}
+
+}  // namespace
+
+// INVALID_ARGUMENT: the file is missing, and report.json does not say that it has no rows.
 absl::StatusOr<RowReader> RowReader::Open(const std::string& dataset, const RowSchema& schema,
                                           const RowReaderOptions& options) {
   std::string path = absl::StrCat(dataset, "/", schema.file);
   std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": ", std::strerror(errno), kNotADataset));
+  if (file) return RowReader(std::move(path), std::move(file), schema, options);
+  const int error = errno;
+  if (error != ENOENT || !IsWithoutRows(dataset, schema)) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": ", std::strerror(error), kNotADataset));
   }
+  file.open("/dev/null", std::ios::binary);
   return RowReader(std::move(path), std::move(file), schema, options);
 }
 

@@ -42,6 +42,8 @@ struct RowReaderOptions {
 // A field that a line lacks, as in a dataset of an older version, stays unset, and so does an enum
 // whose word this version does not know; fields that the message lacks are ignored.
 //
+// A file without rows is not written, and report.json says so: it is read as empty.
+//
 // Errors name the file and the line. INVALID_ARGUMENT: the file is missing, is not a file of these
 // rows, has a line that is too long, or is empty though rows are required. DATA_LOSS: the file
 // cannot be read to its end, or has changed while it was read.

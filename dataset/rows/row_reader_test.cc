@@ -156,6 +156,26 @@ TEST(RowReaderTest, OlderAndNewerDatasetsAreRead) {
   EXPECT_EQ(row->source(), "");
 }
 
+TEST(RowReaderTest, AFileThatTheReportSaysHasNoRowsMayBeMissing) {
+  const Folder folder;
+  folder.Write("report.json", R"({"rows": {"notices": 0, "kernels": 3}})");
+  int rows = 0;
+  EXPECT_THAT(ForEachRow<v1::NoticeRow>(folder.path(), {},
+                                        [&](const v1::NoticeRow&, const RowPlace&) {
+                                          ++rows;
+                                          return absl::OkStatus();
+                                        }),
+              IsOk());
+  EXPECT_EQ(rows, 0);
+  for (const char* const report : {R"({"rows": {"kernels": 0}})", "{}", "[]", "x"}) {
+    folder.Write("report.json", report);
+    EXPECT_THAT(RowReader::Open(folder.path(), GetSchema<v1::LedgerRow>()),
+                StatusIs(absl::StatusCode::kInvalidArgument));
+  }
+  EXPECT_THAT(RowReader::Open(folder.path(), GetSchema<v1::KernelRow>()),
+              StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
 TEST(RowReaderTest, OneErrorForAMissingAnEmptyAndAForeignFile) {
   const Folder folder;
   const auto read = [&folder] {

@@ -98,6 +98,30 @@ Fields ReadFields(const Message& message) {
   return fields;
 }
 
+// Numbers the nullable fields and the lists, a struct before its fields. Those of a schema with too
+// many stay without a number.
+void NumberFilled(Fields& fields, int* next) {
+  for (Field& field : fields) {
+    const bool may_be_empty = field.nullable || field.list;
+    if (may_be_empty && *next < static_cast<int>(kMostFilledBits)) field.filled_bit = (*next)++;
+    NumberFilled(field.fields, next);
+  }
+}
+
+void MarkFilled(const Message& row, const Fields& fields, FilledFields* filled) {
+  for (const Field& field : fields) {
+    const bool is_struct = field.type == Field::Type::kStruct;
+    if (!is_struct && field.filled_bit < 0) continue;
+    const int size = field.list ? field.reflection->FieldSize(row, field.descriptor) : 1;
+    if (size == 0 || (!field.list && IsNull(row, field))) continue;
+    if (field.filled_bit >= 0) filled->set(static_cast<size_t>(field.filled_bit));
+    if (!is_struct) continue;
+    for (int i = 0; i < size; ++i) {
+      MarkFilled(GetStruct(row, field, field.list ? i : kNoElement), field.fields, filled);
+    }
+  }
+}
+
 }  // namespace
 
 // Two fields have a meaning for all files: `not_utf8` and `split`. A message may lack them.
@@ -110,6 +134,13 @@ RowSchema::RowSchema(const Message& row) : prototype(&row) {
   by_name = SortByName(fields);
   not_utf8 = message.FindFieldByName(kNotUtf8);
   split = message.FindFieldByName("split");
+  NumberFilled(fields, &filled_bits);
+}
+
+FilledFields GetFilledFields(const RowSchema& schema, const Message& row) {
+  FilledFields filled;
+  MarkFilled(row, schema.fields, &filled);
+  return filled;
 }
 
 // An enum's value from a newer version has no word here and reads as unspecified.

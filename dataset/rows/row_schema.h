@@ -4,6 +4,8 @@
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
 
+#include <bitset>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -32,9 +34,15 @@ struct Field {
   bool nullable = false;                // null: does not apply, or not known
   bool exact = false;                   // bytes that are not UTF-8 go into `not_utf8`
   bool has_exact = false;               // this field or one within is exact
+  int filled_bit = -1;                  // its bit in FilledFields; -1: never empty
 };
 
 using Fields = std::vector<Field>;
+
+// The nullable fields and lists, at any depth, that have something in a row. A reader that guesses
+// types learns a field's type from such rows alone.
+inline constexpr size_t kMostFilledBits = 256;
+using FilledFields = std::bitset<kMostFilledBits>;
 
 // The field `not_utf8`, which FillNotUtf8 fills.
 inline constexpr char kNotUtf8[] = "not_utf8";
@@ -52,7 +60,11 @@ struct RowSchema {
   std::vector<int> by_name;  // places of `fields`, in the order of their names
   const google::protobuf::FieldDescriptor* not_utf8;  // null if the message has no such field
   const google::protobuf::FieldDescriptor* split;     // likewise
+  int filled_bits = 0;  // how many bits of FilledFields the fields have
 };
+
+// Returns which fields of the row have something.
+FilledFields GetFilledFields(const RowSchema& schema, const google::protobuf::Message& row);
 
 // Says whether the row has null for the field.
 inline bool IsNull(const google::protobuf::Message& row, const Field& field) {

@@ -39,7 +39,7 @@ GLIBC_OF_GLIBCXX = {28: 31, 29: 34, 30: 35}
 HEADERS = ["libcli11-dev", "nlohmann-json3-dev"]
 # The packages that each part of the module needs beyond the standard library, by their extra.
 EXTRAS = {"client": ["grpcio>=1.60", "protobuf>=4.25"], "figures": ["matplotlib>=3.8"], "tokens": ["tokenizers>=0.20"],
-          "pandas": ["pandas>=2.1", "pyarrow>=15"], "hub": ["huggingface_hub>=0.30", "pyarrow>=15"],
+          "pandas": ["pandas>=2.1", "pyarrow>=15"], "polars": ["polars>=1"], "hub": ["huggingface_hub>=0.30", "pyarrow>=15"],
           "s3": ["obstore>=0.6", "pyarrow>=15"], "gs": ["google-cloud-storage>=2.14", "pyarrow>=15"]}
 LIBRARY_LIST = """The shared libraries in kernelmill/lib are those of Debian 12, unchanged. The copyright and the licences of each are in
 the file of its package beside this one; its source is that of the Debian package and version named here.

@@ -71,13 +71,31 @@ class Dataset(Tables):
         """Returns the kernels as a pandas.DataFrame with the id as its index. `columns` are the only ones that are read."""
         return self._kernels.to_pandas(columns)
 
+    def to_polars(self, columns: Sequence[str] | None = None) -> Any:
+        """Returns the kernels as a polars.DataFrame. `columns` are the only ones that are read."""
+        return self._kernels.to_polars(columns)
+
+    def draw_figures(self) -> list[pathlib.Path]:
+        """Draws figs/*.png in the dataset's folder; returns the files. Needs matplotlib (kernelmill[figures])."""
+        from kernelmill import figures
+
+        return figures.draw(self.folder)
+
+    def count_tokens(self, tokenizer: str | os.PathLike[str], *, pack: int = 0, end: str = "", phase: str = "") -> dict[str, Any]:
+        """Counts the tokens of the rows with a tokenizer.json, and packs them into sequences of `pack` tokens, as
+        `python3 -m kernelmill.tokens` does; returns tokens.json. Needs tokenizers (kernelmill[tokens])."""
+        from kernelmill import tokens
+
+        return tokens.run(self.folder, os.fspath(tokenizer), length=pack, end=end, phase=phase)
+
     @functools.cached_property
     def _kernels(self) -> Table[Kernel]:
         """The table that keeps its index."""
         return self.kernels
 
     def _table(self, file: str, row: type[R]) -> Table[R]:
-        return Table(self.folder / file, row)
+        rows = self.report.get("rows", {})
+        return Table(self.folder / file, row, empty=rows.get(file.removesuffix(".jsonl")) == 0)
 
     def _json(self, file: str) -> dict[str, Any]:
         try:

@@ -56,10 +56,11 @@ def row_maker(row: Any) -> Convert:
 
 
 class Lines:
-    """A file of JSON lines. A place is the offset of a line."""
+    """A file of JSON lines; one without rows need not exist. A place is the offset of a line."""
 
-    def __init__(self, path: pathlib.Path) -> None:
+    def __init__(self, path: pathlib.Path, empty: bool = False) -> None:
         self.path = path
+        self._empty = empty
 
     def rows(self) -> Iterator[tuple[str, Row]]:
         """Iterates over the rows with the name of their place, for errors."""
@@ -88,6 +89,8 @@ class Lines:
 
     def _lines(self) -> Iterator[tuple[int, bytes]]:
         offset = 0
+        if self._empty and not self.path.exists():
+            return
         try:
             with open(self.path, "rb") as lines:
                 for line in lines:
@@ -103,6 +106,13 @@ class Parquet:
     def __init__(self, folder: pathlib.Path) -> None:
         order = {"train": 0, "validation": 1, "test": 2}
         self.files = sorted(folder.glob("*.parquet"), key=lambda path: (order.get(path.name.split("-")[0], 3), path.name))
+        self._folder = folder
+
+    def need_files(self) -> list[pathlib.Path]:
+        """Returns the files. DatasetError: the folder has no files."""
+        if not self.files:
+            raise DatasetError(f"{self._folder} has no Parquet files")
+        return self.files
 
     def rows(self) -> Iterator[tuple[str, Row]]:
         for path, file in self._open():
@@ -145,16 +155,24 @@ def _parquet() -> Any:
     return pyarrow.parquet
 
 
+def open_rows(path: pathlib.Path, empty: bool = False) -> Lines | Parquet:
+    """Opens CONFIG.jsonl of a dataset, or the Parquet files of a dataset that was published without JSON lines. `empty`: report.json
+    says that it has no rows, so that neither is needed."""
+    parquet = Parquet(path.parent / "data" / path.stem)
+    return Lines(path, empty) if empty or path.exists() or not parquet.files else parquet
+
+
 class Table(Generic[R]):
     """The rows of one file of a dataset, in the file's order. Each iteration reads the file again, a row at a time, and never
     holds the whole file. A published dataset without JSON lines is read from its Parquet files, by split. DatasetError: the file
     is missing, or a row is invalid."""
 
-    def __init__(self, path: pathlib.Path, row: type[R]) -> None:
+    def __init__(self, path: pathlib.Path, row: type[R], empty: bool = False) -> None:
+        """`empty`: report.json says that the table has no rows."""
         self.path = path
         self.row = row
         self._parquet = Parquet(path.parent / "data" / path.stem)
-        self._source: Lines | Parquet = Lines(path) if path.exists() or not self._parquet.files else self._parquet
+        self._source = open_rows(path, empty)
         self._length: int | None = None
         self._places: dict[str, Any] | None = None
 
@@ -186,13 +204,19 @@ class Table(Generic[R]):
     def to_pandas(self, columns: Sequence[str] | None = None) -> Any:
         """Returns a pandas.DataFrame of the Parquet files, by split, with the id as its index if the rows have one. `columns` are
         the only ones that are read. Needs pandas and pyarrow."""
-        if not self._parquet.files:
-            raise DatasetError(f"{self.path.parent / 'data' / self.path.stem} has no Parquet files")
-        has_id = "id" in _parquet().read_schema(self._parquet.files[0]).names
+        has_id = "id" in _parquet().read_schema(self._parquet.need_files()[0]).names
         if columns is not None and has_id and "id" not in columns:
             columns = ["id", *columns]
         frame = self._parquet.table(columns).to_pandas()
         return frame.set_index("id") if has_id else frame
+
+    def to_polars(self, columns: Sequence[str] | None = None) -> Any:
+        """Returns a polars.DataFrame of the Parquet files, by split. `columns` are the only ones that are read. Needs polars."""
+        try:
+            import polars  # type: ignore[import-not-found, unused-ignore]
+        except ImportError as error:
+            raise DatasetError("to_polars needs polars: pip install 'kernelmill[polars]'") from error
+        return polars.read_parquet(self._parquet.need_files(), columns=None if columns is None else list(columns))
 
     def _make(self, value: Row, place: str) -> R:
         try:

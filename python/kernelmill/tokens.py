@@ -25,6 +25,9 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from kernelmill.errors import Error
+from kernelmill.tables import open_rows
+
 if TYPE_CHECKING:
     from tokenizers import Tokenizer  # type: ignore[import-not-found, unused-ignore]
 
@@ -47,10 +50,11 @@ def texts(config: str, row: dict[str, Any]) -> list[str]:
     return [message["content"] for message in row["messages"]]
 
 
-def _rows(path: pathlib.Path) -> Iterator[dict[str, Any]]:
-    with open(path, encoding="utf-8") as lines:
-        for line in lines:
-            yield json.loads(line)
+def _rows(export: pathlib.Path, config: str) -> Iterator[dict[str, Any]]:
+    """Iterates over the rows of a config, if the dataset has some."""
+    rows = json.loads((export / "report.json").read_text(encoding="utf-8")).get("rows", {})
+    for _, row in open_rows(export / f"{config}.jsonl", empty=rows.get(config) == 0).rows():
+        yield row
 
 
 def _encode(tokenizer: Tokenizer, batch: list[str]) -> Iterator[list[int]]:
@@ -62,9 +66,6 @@ def count(export: pathlib.Path, tokenizer: Tokenizer) -> list[dict[str, Any]]:
     """Counts the rows and tokens of each config in each split."""
     counts: dict[tuple[str, str], list[int]] = {}
     for config in _CONFIGS:
-        path = export / f"{config}.jsonl"
-        if not path.is_file():
-            continue
         splits: list[str] = []
         batch: list[str] = []
 
@@ -74,7 +75,7 @@ def count(export: pathlib.Path, tokenizer: Tokenizer) -> list[dict[str, Any]]:
             splits.clear()
             batch.clear()
 
-        for row in _rows(path):
+        for row in _rows(export, config):
             counts.setdefault((config, row["split"]), [0, 0])[0] += 1
             for text in texts(config, row):
                 splits.append(row["split"])
@@ -113,6 +114,9 @@ def _phase_texts(export: pathlib.Path, name: str) -> Iterator[str]:
     configs = [part["config"] for part in found[0]["parts"]]
     if "instruct" in configs:
         raise TokensError(f"phase {name} draws from instruct, whose conversations are not packed")
+    missing = [config for config in sorted(set(configs)) if config and not (export / f"{config}.jsonl").is_file()]
+    if missing:
+        raise TokensError(f"phase {name} reads {missing[0]}.jsonl, which is missing: `kernelmill publish --json-lines` publishes it")
     files = {config: _Offsets(export / f"{config}.jsonl") for config in set(configs) if config}
     try:
         with open(export / found[0]["index"], "rb") as index:
@@ -128,7 +132,7 @@ def _phase_texts(export: pathlib.Path, name: str) -> Iterator[str]:
 
 
 def _split_texts(export: pathlib.Path, config: str, split: str) -> Iterator[str]:
-    for row in _rows(export / f"{config}.jsonl"):
+    for row in _rows(export, config):
         if row["split"] == split:
             yield from texts(config, row)
 
@@ -213,7 +217,7 @@ def run(export: str | pathlib.Path, tokenizer: str | pathlib.Path, *, length: in
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python3 -m kernelmill.tokens", description="Counts and packs an export's tokens.")
-    parser.add_argument("export", help="the folder that has kernels.jsonl")
+    parser.add_argument("export", help="the folder of the dataset")
     parser.add_argument("--tokenizer", required=True, help="a tokenizer.json, as the library tokenizers reads it")
     parser.add_argument("--pack", type=int, default=0, metavar="LENGTH", help="pack the texts into sequences of so many tokens")
     parser.add_argument("--end", default="", metavar="TOKEN", help="the token behind each text")
@@ -226,7 +230,7 @@ def main(arguments: list[str] | None = None) -> int:
     except ImportError:
         print("kernelmill.tokens: needs tokenizers: pip install 'kernelmill[tokens]'", file=sys.stderr)
         return 2
-    except (OSError, TokensError) as error:
+    except (OSError, Error, TokensError) as error:
         print(f"kernelmill.tokens: {error}", file=sys.stderr)
         return 2
     for row in result["counts"]:

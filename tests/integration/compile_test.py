@@ -124,7 +124,7 @@ class WithoutToolchains(unittest.TestCase):
         job = self.folder / "plain.yaml"
         job.write_text(f"name: plain\nsources:\n  - path: {SOURCES}\n    name: ops\n")
         self.crawl(job)
-        self.assertEqual(rows(self.folder / "out", "ir.jsonl"), [])
+        self.assertEqual(harness.rows_of(self.folder / "out", "ir"), [])
         self.assertEqual({row["compile"] for row in rows(self.folder / "out")}, {None})
 
     def test_toolchains_says_what_is_pinned_and_what_is_missing(self):
@@ -190,7 +190,7 @@ class Compiled(unittest.TestCase):
 
     def test_the_kept_forms_are_the_texts_that_the_evidence_names(self):
         found = collections.Counter()
-        for row in rows(self.out, "ir.jsonl"):
+        for row in harness.rows_of(self.out, "ir"):
             self.assertEqual(hashlib.sha256(row["text"].encode()).hexdigest(), row["sha256"])
             found[row["kernel_id"], row["toolchain"], row["target"], row["form"], row["sha256"]] += 1
         named = collections.Counter()
@@ -274,7 +274,7 @@ class Compiled(unittest.TestCase):
         self.assertEqual({name: result["status"] for name, result in results.items()},
                          {"hog": "unknown", **{name: "ok" for name in small}})
         self.assertEqual(results["hog"]["missing"], "crash")
-        self.assertEqual(len(rows(self.folder / "hog", "ir.jsonl")), len(small))
+        self.assertEqual(len(harness.rows_of(self.folder / "hog", "ir")), len(small))
         failure, = json.loads((self.folder / "hog/report.json").read_text())["failures"]
         self.assertEqual((failure["stage"], failure["path"], failure["code"]), ("compile", "hog.py", "ABORTED"))
         self.assertIn("compiling hog crashed its compiler", failure["message"])

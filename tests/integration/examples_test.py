@@ -34,9 +34,9 @@ def keys_of(out):
     manifest = json.loads((out / "MANIFEST.json").read_text())
     keys = keys_in(json.loads((out / "report.json").read_text())) | keys_in(manifest)
     keys |= {key for category in manifest["categories"].values() for key in keys_in(category)}
-    for name in ("kernels.jsonl", "files.jsonl", "ledger.jsonl", "cuda_triton_pairs.jsonl", "notices.jsonl"):
-        for line in (out / name).read_text().splitlines():
-            keys |= keys_in(json.loads(line))
+    for name in ("kernels", "files", "ledger", "cuda_triton_pairs", "notices"):
+        for row in harness.rows_of(out, name):
+            keys |= keys_in(row)
     return keys
 
 

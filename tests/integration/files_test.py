@@ -69,11 +69,6 @@ def check(result):
 GPL = "# SPDX-License-Identifier: GPL-3.0-only\n"
 
 
-def rows(out, name):
-    with open(out / name, encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
-
-
 class Files(unittest.TestCase):
     maxDiff = None
 
@@ -130,7 +125,7 @@ sources:
     def test_files_without_kernels_are_training_text(self):
         self.write_job()
         out = self.crawl("out")
-        kept = {row["path"]: row for row in rows(out, "files.jsonl")}
+        kept = {row["path"]: row for row in harness.rows_of(out, "files")}
         self.assertEqual(set(kept), {"codegen/lowering.py", "codegen/rules.td", "codegen/author.py", "kernels/softmax.py"})
         row = kept["codegen/lowering.py"]
         self.assertEqual(row["text"], GENERATOR)
@@ -142,7 +137,7 @@ sources:
         self.assertGreater(row["tokens"]["o200k_base"], 100)
         self.assertEqual(kept["codegen/rules.td"]["language"], "tablegen")
         self.assertIn("# by xxxxxxx@xxxxxxx.xxx\n", kept["codegen/author.py"]["text"])
-        kernels = rows(out, "kernels.jsonl")
+        kernels = harness.rows_of(out, "kernels")
         self.assertEqual([k["name"] for k in kernels], ["running_sums", "row_softmax"])
         self.assertEqual(kept["kernels/softmax.py"]["kernels"], [kernels[1]["id"]])
 
@@ -175,7 +170,7 @@ sources:
         files = self.crawl("files")
         self.write_job("kernels")
         kernels = self.crawl("kernels")
-        self.assertEqual(rows(kernels, "files.jsonl"), [])
+        self.assertEqual(harness.rows_of(kernels, "files"), [])
         self.assertEqual((kernels / "kernels.jsonl").read_text(), (files / "kernels.jsonl").read_text())
         report = json.loads((kernels / "report.json").read_text())
         self.assertEqual(report["training_files"]["found"], 0)

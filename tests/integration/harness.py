@@ -426,9 +426,20 @@ def dataset_digest(out):
     return json.loads((pathlib.Path(out) / "report.json").read_text())["dataset"]
 
 
-def ledger(out):
-    with open(pathlib.Path(out) / "ledger.jsonl", encoding="utf-8") as lines:
+def rows_of(out, config):
+    """The rows of CONFIG.jsonl, which is written only if it has some; report.json says which have none."""
+    out = pathlib.Path(out)
+    path = out / f"{config}.jsonl"
+    expected = json.loads((out / "report.json").read_text())["rows"][config]
+    assert path.exists() == (expected > 0), f"{path}: report.json has {expected} rows"
+    if not expected:
+        return []
+    with open(path, encoding="utf-8", newline="\n") as lines:
         return [json.loads(line) for line in lines]
+
+
+def ledger(out):
+    return rows_of(out, "ledger")
 
 
 def tree_hashes(out):

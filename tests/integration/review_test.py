@@ -147,7 +147,7 @@ class Review(unittest.TestCase):
         followed = self.crawl("followed", "reviews: reviews.jsonl\n")
         kernels = [json.loads(line) for line in (followed / "kernels.jsonl").read_text().splitlines()]
         self.assertEqual([kernel["word_overlap"] for kernel in kernels if kernel["name"] == "alike"], [None])
-        self.assertEqual((followed / "cuda_triton_pairs.jsonl").read_text(), "")
+        self.assertEqual(harness.rows_of(followed, "cuda_triton_pairs"), [])
 
     def test_without_a_terminal_nothing_is_asked(self):
         dataset = self.crawl("dataset")

@@ -4,6 +4,8 @@ no absence. Standard library only."""
 import json
 import pathlib
 
+import harness
+
 SCHEMAS = pathlib.Path(__file__).resolve().parents[2] / "docs/schema"
 TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "object": dict, "array": list,
          "null": type(None)}
@@ -43,9 +45,8 @@ def problems(out):
     found = []
     for name in names():
         schema = load(name)
-        with open(pathlib.Path(out) / f"{name}.jsonl", encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                found += [f"{name}.jsonl:{number}{problem}" for problem in check(json.loads(line), schema)]
-                if len(found) > SHOWN:
-                    return found
+        for number, row in enumerate(harness.rows_of(out, name), 1):
+            found += [f"{name}.jsonl:{number}{problem}" for problem in check(row, schema)]
+            if len(found) > SHOWN:
+                return found
     return found

@@ -54,11 +54,6 @@ def job_text(name, sources):
     return json.dumps({"name": name, "sources": sources, "dedup": {"threshold": 0.99}, **splits})
 
 
-def rows_of(out, name):
-    with open(out / f"{name}.jsonl", encoding="utf-8", newline="\n") as lines:
-        return [json.loads(line) for line in lines]
-
-
 def splits_of(rows):
     """The rows by split, in their order: those that the card names. All are train where rows do not say."""
     by_split = {split: [row for row in rows if row.get("split", "train") == split] for split in SPLITS}
@@ -102,7 +97,7 @@ class Hub(unittest.TestCase):
             job.write_text(job_text(name, sources))
             harness.crawl(job, out, cls.folder / "data", cwd=cls.folder)
             cls.outs[name] = out
-            cls.rows[name] = {config: rows_of(out, config) for config in row_schema.names()}
+            cls.rows[name] = {config: harness.rows_of(out, config) for config in row_schema.names()}
 
     def check(self, read, rows):
         self.assertEqual(len(read), len(rows))

@@ -1,5 +1,5 @@
-"""Checks that datasets, pyarrow and DuckDB read a dataset's JSON lines and training views by the types of the rows, also a file
-whose first megabytes have null where later rows have something. hub_test.py checks the folder as a whole and its Parquet.
+"""Checks that polars, datasets, pandas, DuckDB and pyarrow read a dataset's JSON lines and training views without being told types,
+also of a dataset whose first 12 MB of kernels have null where later ones have something. hub_test.py checks the folder as a whole and its Parquet.
 Skipped if the readers are not installed (tests/peers/install_readers.sh)."""
 
 import csv
@@ -19,11 +19,6 @@ import row_schema  # noqa: E402
 
 FOLDER = pathlib.Path(os.environ.get("KERNELMILL_READERS", harness.ROOT / "build/peers/readers"))
 LARGE = 12 << 20  # datasets guesses by 10 MiB, pyarrow by 1 MiB
-
-
-def rows_of(out, name):
-    with open(out / f"{name}.jsonl", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
 
 
 @unittest.skipUnless((FOLDER / ".requirements").is_file(), "no readers: tests/peers/install_readers.sh")
@@ -50,31 +45,63 @@ dedup: {{contamination: {{action: label}}}}
 """)
         cls.out = cls.folder / "out"
         harness.crawl(job, cls.out, cls.folder / "data")
-        # The demo's rows first, again and again: what they have not is null for as long as readers look.
+        # Many kernels come first, and what they have not would be null for as long as readers look.
+        harness.write_many_kernels(cls.folder / "many", 45, 50)
+        job.write_text(job.read_text().replace("sources:\n", "sources:\n  - {path: many, name: many}\n"))
         cls.large = cls.folder / "large"
-        shutil.copytree(cls.out, cls.large)
-        lines = (cls.out / "kernels.jsonl").read_text().splitlines(keepends=True)
-        demo = "".join(line for line in lines if json.loads(line)["repository"] == "demo" and "held.jsonl" not in line)
-        (cls.large / "kernels.jsonl").write_text(demo * (LARGE // len(demo) + 1) + "".join(lines))
-        cls.rows = {name: rows_of(cls.out, name) for name in row_schema.names()}
+        harness.crawl(job, cls.large, cls.folder / "data")
+        cls.rows = {name: harness.rows_of(cls.out, name) for name in row_schema.names()}
 
     def test_the_rows_have_what_these_tests_are_about(self):
         kernels = self.rows["kernels"]
         for field in ("inductor", "cuda", "autotune", "launcher", "contamination"):
             self.assertTrue(any(row[field] for row in kernels), field)
         self.assertTrue(any(match["holdout"]["json_pointer"] for row in kernels for match in row["contamination"]))
+        self.assertIn("files", [name for name, rows in self.rows.items() if not rows], "a file without rows")
+        large = harness.rows_of(self.large, "kernels")
+        self.assertGreater(sum(len(json.dumps(row)) for row in large if row["repository"] == "many"), LARGE)
+        first = [row["id"] for row in large[:40]]
+        data = [row["id"] for row in self.parquet(self.large, "kernels")]
+        self.assertEqual([row["repository"] for row in self.parquet(self.large, "kernels")[:1000]], ["many"] * 1000)
+        self.assertNotEqual(first, data[:40])
+        # Besides the few lines in front, both have one order.
+        moved = next(n for n in range(40) if [id for id in data if id not in first[:n]] == [row["id"] for row in large[n:]])
+        self.assertGreater(moved, 0)
+
+    def parquet(self, out, name):
+        import pyarrow.parquet
+        return pyarrow.parquet.read_table(out / "data" / name).to_pylist()
+
+    def without_help(self, read):
+        """Checks what a reader makes of a file of lines that it knows nothing about; `read` returns rows."""
+        for folder in (self.out, self.large):
+            for path in sorted(folder.glob("*.jsonl")):
+                with self.subTest(f"{folder.name}/{path.name}"):
+                    self.check(read(path), harness.rows_of(folder, path.stem))
+
+    def test_polars_takes_the_lines_without_help(self):
+        import polars
+        self.without_help(lambda path: polars.read_ndjson(path).to_dicts())
+        self.without_help(lambda path: polars.scan_ndjson(path).collect().to_dicts())
+
+    def test_datasets_takes_the_lines_without_help(self):
+        import datasets
+        self.without_help(lambda path: list(datasets.load_dataset("json", data_files=str(path))["train"]))
+
+    def test_pandas_takes_the_lines_without_help(self):
+        import pandas
+        for folder in (self.out, self.large):
+            for path in sorted(folder.glob("*.jsonl")):
+                rows = harness.rows_of(folder, path.stem)
+                frame = pandas.read_json(path, lines=True)
+                self.assertEqual(len(frame), len(rows))
+                self.assertEqual(set(frame.columns), set(rows[0]))
 
     def check(self, read, rows):
         """Compares the rows that were read with the JSON."""
         self.assertEqual(len(read), len(rows))
         for ours, theirs in zip(rows, read):
             self.assertEqual(theirs, ours)
-
-    def test_datasets_takes_the_lines_by_the_types_of_the_card(self):
-        import datasets
-        features = datasets.load_dataset(str(self.out), "kernels")["train"].features
-        read = datasets.load_dataset("json", data_files=str(self.large / "kernels.jsonl"), features=features)["train"]
-        self.check(list(read.select(range(len(read) - len(self.rows["kernels"]), len(read)))), self.rows["kernels"])
 
     def test_datasets_takes_the_training_views(self):
         import datasets
@@ -87,25 +114,17 @@ dedup: {{contamination: {{action: label}}}}
         functions = json.loads((self.out / "triton_functions.json").read_text())
         self.check(list(datasets.load_dataset("json", data_files=str(self.out / "triton_functions.json"))["train"]), functions)
 
-    def test_pyarrow_takes_the_files(self):
-        import datasets
+    def test_pyarrow_takes_the_lines_without_help(self):
         import pyarrow.json
-        for name, rows in self.rows.items():
-            if rows:
-                table = pyarrow.json.read_json(self.out / f"{name}.jsonl")
-                self.check(table.to_pylist(), rows)
-        features = datasets.load_dataset(str(self.out), "kernels")["train"].features
-        table = pyarrow.json.read_json(self.large / "kernels.jsonl", parse_options=pyarrow.json.ParseOptions(
-            explicit_schema=features.arrow_schema))
-        self.check(table.to_pylist()[-len(self.rows["kernels"]):], self.rows["kernels"])
+        self.without_help(lambda path: pyarrow.json.read_json(path).to_pylist())
 
-    def test_duckdb_takes_the_files(self):
+    def test_duckdb_takes_the_lines_without_help(self):
         import duckdb
         for folder in (self.out, self.large):
             sql = f"SELECT tokens.cl100k_base, inductor.in_string, url FROM read_json('{folder}/kernels.jsonl')"
-            read = duckdb.sql(sql).fetchall()[-len(self.rows["kernels"]):]
-            self.assertEqual(read, [(row["tokens"]["cl100k_base"], row["inductor"] and row["inductor"]["in_string"], row["url"])
-                                    for row in self.rows["kernels"]])
+            self.assertEqual(duckdb.sql(sql).fetchall(),
+                             [(row["tokens"]["cl100k_base"], row["inductor"] and row["inductor"]["in_string"], row["url"])
+                              for row in harness.rows_of(folder, "kernels")])
 
     def load(self, code, folder=None):
         """Runs code that has `dataset`, with the module of this checkout; returns its output."""
@@ -142,6 +161,15 @@ dedup: {{contamination: {{action: label}}}}
             print(frame.first_line.dtype)""")
         self.assertEqual(printed, "int64\n")
 
+    def test_the_module_gives_polars_the_rows(self):
+        self.load("""
+            for name in ("kernels", "ledger", "notices", "pairs", "fim", "instruct", "files", "ir"):
+                table = getattr(dataset, name)
+                assert len(table.to_polars()) == len(table), name
+            frame = dataset.to_polars(["id", "first_line"])
+            assert frame.columns == ["id", "first_line"]
+            assert dict(frame.iter_rows()) == {kernel.id: kernel.first_line for kernel in dataset}""")
+
     def test_the_module_reads_a_published_dataset_from_its_parquet(self):
         published = self.folder / "published"
         shutil.copytree(self.out, published, ignore=shutil.ignore_patterns("*.jsonl", "*.csv"))
@@ -152,13 +180,6 @@ dedup: {{contamination: {{action: label}}}}
                 assert list(ours) == list(theirs) and list(ours.raw()) == list(theirs.raw()) and len(ours) == len(theirs), name
             for kernel in lines:
                 assert dataset[kernel.id] == kernel""", published)
-
-    def test_polars_takes_the_lines(self):
-        import polars
-        schema = polars.read_parquet_schema(next((self.out / "data/kernels").iterdir()))
-        for folder in (self.out, self.large):
-            read = polars.read_ndjson(folder / "kernels.jsonl", schema=schema).to_dicts()
-            self.check(read[-len(self.rows["kernels"]):], self.rows["kernels"])
 
     def test_what_the_documentation_says_runs(self):
         import duckdb

@@ -1,10 +1,11 @@
 """kernelmill.tokens counts as the tokenizers library does, and packs every token once and in order, in the file's order or a
 mix's. With a tokenizer.json that a package ships. Skipped where it is not installed (tests/peers/install_tokenizers.sh)."""
 
-import importlib.util
+import importlib
 import json
 import os
 import pathlib
+import shutil
 import struct
 import sys
 import tempfile
@@ -14,16 +15,15 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integratio
 import harness  # noqa: E402
 
 FOLDER = pathlib.Path(os.environ.get("KERNELMILL_TOKENIZERS", harness.ROOT / "build/peers/tokenizers"))
+READERS = pathlib.Path(os.environ.get("KERNELMILL_READERS", harness.ROOT / "build/peers/readers"))
 TOKENIZER = FOLDER / "anthropic/tokenizer.json"
 LENGTH = 128
 
 
 def load_tokens():
-    """The module alone: the rest of the package is not installed here."""
-    spec = importlib.util.spec_from_file_location("kernelmill_tokens", harness.ROOT / "python/kernelmill/tokens.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    """The module of this checkout, by its place: it needs no types of rows."""
+    sys.path.insert(0, str(harness.ROOT / "python"))
+    return importlib.import_module("kernelmill.tokens")
 
 
 def read_npy(path):
@@ -104,6 +104,18 @@ mix:
         _, numbers = read_npy(self.out / f"tokens/phase-twice-{LENGTH}.npy")
         self.assertEqual(numbers, stream[:len(numbers)])
         self.assertLess(len(stream) - len(numbers), LENGTH)
+
+    @unittest.skipUnless((READERS / ".requirements").is_file(), "no pyarrow: tests/peers/install_readers.sh")
+    def test_a_dataset_that_was_published_without_lines_gives_the_same(self):
+        published = self.out.parent / "published"
+        shutil.copytree(self.out, published, ignore=shutil.ignore_patterns("*.jsonl", "tokens"))
+        sys.path.append(str(READERS))
+        result = self.module.run(published, TOKENIZER, length=LENGTH, end="<EOT>")
+        self.assertEqual(result, self.result)
+        name = f"tokens/kernels-train-{LENGTH}.npy"
+        self.assertEqual((published / name).read_bytes(), (self.out / name).read_bytes())
+        with self.assertRaisesRegex(self.module.TokensError, "fim.jsonl, which is missing"):
+            self.module.run(published, TOKENIZER, length=LENGTH, end="<EOT>", phase="twice")
 
     def test_what_cannot_be_had_is_said(self):
         for arguments, words in (({"length": 8, "end": "<nothing>"}, "no token '<nothing>'"),
