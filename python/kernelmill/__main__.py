@@ -1,8 +1,9 @@
-"""Replaces this process with the program that the wheel carries."""
+"""Replaces this process with the program: the one that the wheel carries, or else the one in PATH."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "kernelmill")
@@ -44,11 +45,29 @@ def environment() -> dict[str, str]:
     return env
 
 
+MISSING = ("the program kernelmill is missing: pip install of a clone installs the module alone; build the program with "
+           "deploy/quickstart.sh and add its folder, build/release/bin, to PATH, or name the program with KERNELMILL_PROGRAM, or install "
+           "the wheel of a release")
+
+
+def find_program() -> str | None:
+    """Returns the path of the program: KERNELMILL_PROGRAM, the wheel's, or the one in PATH; None if all are missing."""
+    named = os.environ.get("KERNELMILL_PROGRAM")
+    if named or os.path.exists(PROGRAM):
+        return named or PROGRAM
+    found = shutil.which("kernelmill")
+    # A script of a damaged wheel would start itself again and again.
+    return None if found and os.path.realpath(found) == os.path.realpath(sys.argv[0]) else found
+
+
 def main() -> None:
+    program = find_program()
+    if program is None:
+        sys.exit(f"kernelmill: {MISSING}")
     try:
-        os.execve(PROGRAM, ["kernelmill", *sys.argv[1:]], environment())
+        os.execve(program, ["kernelmill", *sys.argv[1:]], environment())
     except OSError as error:
-        sys.exit(f"kernelmill: {PROGRAM}: {error.strerror}")
+        sys.exit(f"kernelmill: {program}: {error.strerror}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Runs the program that the wheel carries: crawls in one process, exports datasets, and reads job files as other clients do."""
+"""Runs the program: crawls in one process, exports datasets, and reads job files as other clients do."""
 
 from __future__ import annotations
 
@@ -20,10 +20,13 @@ WRONG, OUT_OF_REACH = 2, 3  # exit codes
 
 
 def path_of_program() -> str:
-    """Returns KERNELMILL_PROGRAM, or the path of the program in the wheel."""
-    from kernelmill.__main__ import PROGRAM
+    """Returns KERNELMILL_PROGRAM, or the path of the wheel's program, or else of the one in PATH. ProgramError: all are missing."""
+    from kernelmill.__main__ import MISSING, find_program
 
-    return os.environ.get("KERNELMILL_PROGRAM") or PROGRAM
+    program = find_program()
+    if program is None:
+        raise ProgramError(MISSING)
+    return program
 
 
 @dataclass(frozen=True)

@@ -456,9 +456,20 @@ class Checkout(unittest.TestCase):
                 from importlib import metadata
                 assert kernelmill.__file__.startswith({str(work)!r})
                 assert len(kernelmill.load({str(installed.out)!r}).kernels) > 0
-                assert {{"figures", "tokens", "hub", "s3", "gs", "pandas"}} <= set(metadata.metadata("kernelmill").get_all("Provides-Extra"))
+                assert {{"figures", "tokens", "hub", "s3", "gs", "pandas", "polars"}} <= set(metadata.metadata("kernelmill").get_all("Provides-Extra"))
                 assert metadata.version("kernelmill") == {re.search(r"kernelmill VERSION ([0-9.]+)", (harness.ROOT / "CMakeLists.txt").read_text())[1]!r}
                 """)
+            crawl = f"import kernelmill; print(kernelmill.crawl({JOB!r}, out={str(work / 'out')!r}, data={str(work / 'data')!r}).dataset)"
+            environment = {name: value for name, value in os.environ.items() if name != "KERNELMILL_PROGRAM"}
+            without = {**environment, "PATH": "/usr/bin:/bin"}
+            done = harness.run(python, "-I", "-c", crawl, env=without, check=False)
+            self.assertRegex(done.stderr, "ProgramError: the program kernelmill is missing.*KERNELMILL_PROGRAM")
+            done = harness.run(python, "-I", "-m", "kernelmill", "--version", env=without, check=False)
+            self.assertRegex(done.stderr, "^kernelmill: the program kernelmill is missing")
+            found = {**environment, "PATH": f"{harness.BIN}:{os.environ['PATH']}"}
+            self.assertEqual(harness.run(python, "-I", "-c", crawl, env=found).stdout.strip(), harness.dataset_digest(installed.out))
+            version = harness.run(harness.BIN / "kernelmill", "--version").stdout
+            self.assertEqual(harness.run(python, "-I", "-m", "kernelmill", "--version", env=found).stdout, version)
 
 
 if __name__ == "__main__":
