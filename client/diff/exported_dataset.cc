@@ -19,6 +19,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "client/diff/published_rows.h"
+#include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/job/yaml_message.h"
@@ -246,8 +248,9 @@ class LockReader {
       const auto& [key, text] = entry;
       const bool origin = key == "git" || key == "package" || key == "path" || key == "inductor";
       if (key == "name" || (origin && name.empty())) name = text;
-      // These are pins: they differ between any two runs, and the report has the commit.
-      if (key == "ref" || key == "sha256") continue;
+      // These are pins: they differ between any two runs, and the report has the commit. The
+      // name of a source is part of the dataset, the place of its folder is not.
+      if (key == "ref" || key == "sha256" || key == "path" || key == "inductor") continue;
       absl::StrAppend(&settings, settings.empty() ? "" : ", ", value);
     }
     dataset_.source_settings[name] = settings;
@@ -286,8 +289,12 @@ absl::StatusOr<ExportedDataset> ReadExport(const std::string& dir, Texts& texts)
   dataset.folder = dir;
   const auto file = [&](const char* name) { return absl::StrCat(dir, "/", name); };
   RETURN_IF_ERROR(ReadReport(file(dataset::kReportFile), dataset));
-  RETURN_IF_ERROR(ReadLedger(dir, texts, dataset));
-  RETURN_IF_ERROR(ReadKernels(dir, texts, dataset));
+  ASSIGN_OR_RETURN(const TempDir temporary, TempDir::Create());
+  const bool published = IsWithoutLines(dir);
+  if (published) RETURN_IF_ERROR(WritePublishedRows(dir, temporary.path()));
+  const std::string& rows = published ? temporary.path() : dir;
+  RETURN_IF_ERROR(ReadLedger(rows, texts, dataset));
+  RETURN_IF_ERROR(ReadKernels(rows, texts, dataset));
   RETURN_IF_ERROR(ReadLock(file(dataset::kLockFile), dataset));
   return dataset;
 }

@@ -73,7 +73,8 @@ struct ExportedDataset {
   const ExportedKernel* Find(const std::array<char, 16>& id) const;
 };
 
-// Reads report.json, ledger.jsonl, kernels.jsonl and job.lock.yaml of the folder, a row at a time.
+// Reads report.json, ledger.jsonl, kernels.jsonl and job.lock.yaml of the folder, a row at a time;
+// a version that was published without JSON lines by its Parquet files (published_rows.h).
 // INVALID_ARGUMENT: it holds no export, or one with a row that is none; else as the file system
 // has it.
 absl::StatusOr<ExportedDataset> ReadExport(const std::string& dir, Texts& texts);

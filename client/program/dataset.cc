@@ -98,7 +98,7 @@ void AddPublish(CommandLine& line) {
                       "folder of the newest version's dataset (default: it is downloaded)"));
   TakesWord(sub->add_option("--allow", options->allow,
                             "publish even if this check fails; may be repeated"),
-            {"empty", "gates", "failed", "license", "withdrawn"})
+            {"empty", "gates", "failed", "license", "opt_out", "name", "withdrawn"})
       ->allow_extra_args(false);
   sub->add_flag("--json-lines", options->json_lines,
                 "also publish the JSON lines and the views, which repeat the Parquet files");

@@ -18,6 +18,7 @@ from kernelmill.errors import DatasetError, RequestError
 MANIFEST = "PUBLICATION.json"
 CHANGELOG = "CHANGELOG.md"
 CROISSANT = "croissant.json"
+LOCK = "job.lock.yaml"
 _HASH_THREADS = 4
 _VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _NUMBERED = re.compile(r"v(\d+)(?:\.(\d+))?")
@@ -107,12 +108,31 @@ def dataset_files(dataset: Dataset, json_lines: bool) -> dict[str, pathlib.Path]
             raise DatasetError(f"{path} must be a regular file or a folder")
         if path.is_dir() or not json_lines and repeats_rows(name):
             continue
-        if path.suffix == ".jsonl" and path.stat().st_size == 0:
-            continue  # polars and `datasets` refuse an empty file; data/ has its types
         if name in (MANIFEST, CHANGELOG, "PUBLISHING.json"):
             raise DatasetError(f"{path}: publish writes this file; publish the folder that kernelmill exported")
         files[name] = path
     return files
+
+
+_LOCAL = re.compile(r'  (- |  )(path|inductor|git): "?(file:|/)')  # a line of a source
+
+
+def write_lock(source: pathlib.Path, to: pathlib.Path) -> None:
+    """Writes job.lock.yaml with the folders of this machine replaced by the names of their sources. A source is pinned by its hash
+    and known by its name, so the file still makes the same dataset, from such folders beside it."""
+    text = source.read_text(encoding="utf-8")
+    lines, local, in_sources = text.split("\n"), -1, False
+    for number, line in enumerate(lines):
+        if line and not line.startswith(" "):
+            in_sources = line == "sources:"
+        if in_sources and line.startswith("  - "):
+            local = -1
+        if in_sources and _LOCAL.match(line):
+            local = number
+        elif in_sources and local >= 0 and line.startswith("    name: "):
+            lines[local] = f"{lines[local].split(': ', 1)[0]}: {line.split(': ', 1)[1]}"
+            local = -1
+    to.write_text("\n".join(lines), encoding="utf-8")
 
 
 def write_croissant(source: pathlib.Path, paths: Iterable[str], to: pathlib.Path) -> None:
@@ -162,7 +182,7 @@ class Objection:
     message: str
 
 
-CHECKS = ("empty", "gates", "failed", "license", "opt_out", "withdrawn")
+CHECKS = ("empty", "gates", "failed", "license", "opt_out", "name", "withdrawn")
 
 
 def find_objections(dataset: Dataset, previous: Publication | None) -> list[Objection]:
@@ -185,6 +205,8 @@ def find_objections(dataset: Dataset, previous: Publication | None) -> list[Obje
     unknown = [name for name in report["licenses"] if "NOASSERTION" in name or name in ("", "NONE")]
     if unknown:
         found.append(Objection("license", f"kernels have no known licence: {_some(unknown)}"))
+    if previous and previous.name != dataset.name:
+        found.append(Objection("name", f"{previous.version} there is the dataset {previous.name}, not {dataset.name}: is the destination right?"))
     if previous and previous.withdrawn:
         ids, texts = {row.id for row in previous.withdrawn}, {row.sha256 for row in previous.withdrawn}
         back = [str(row["id"]) for row in dataset.ledger.raw()
@@ -217,18 +239,21 @@ class Changes:
         rows = [json.loads(line) for line in text.split("\n") if line]
         return cls(rows[0], tuple(rows[1:]))
 
-    def opted_out(self) -> list[Mapping[str, Any]]:
-        """Returns the changes of kernels that the version before has and that the ledger rejects for an opt-out."""
+    def withdrawn(self) -> list[Mapping[str, Any]]:
+        """Returns the changes of kernels that the version before has and whose authors opted out: they must not come back."""
+        return [row for row in self._opted_out() if row["b"]["reason"] == _WITHDRAWN]
+
+    def carriers(self) -> list[Mapping[str, Any]]:
+        """Returns the changes of kernels that left because they carry a withdrawn text. They may come back without it."""
+        return [row for row in self._opted_out() if row["b"]["reason"] != _WITHDRAWN]
+
+    def _opted_out(self) -> list[Mapping[str, Any]]:
         return [row for row in self.kernels
                 if row["change"] == "went" and row["b"] and str(row["b"]["reason"]).startswith(_WITHDRAWN)]
 
-    def withdrawn(self) -> tuple[Withdrawn, ...]:
-        """Returns the kernels that must not come back. One that only carried such a text may, without that text."""
-        return tuple(Withdrawn(row["a"]["id"], row["a"]["sha256"]) for row in self.opted_out() if row["b"]["reason"] == _WITHDRAWN)
-
     def check_patch(self) -> None:
         """RequestError: something else changed than what people opted out of."""
-        gone = self.opted_out()
+        gone = self._opted_out()
         if not gone:
             raise RequestError("--patch: no kernel of the version before is opted out of")
         others = [f"{row['change']}: {(row['a'] or row['b'])['id']}" for row in self.kernels
@@ -252,7 +277,6 @@ def changelog(publication: Publication, changes: Changes | None, kept: int, befo
 
 def _changed(changes: Changes) -> Iterator[str]:
     rows = changes.summary["changes"]
-    gone = changes.opted_out()
     if not rows and not any(changes.summary[key] for key in ("stages", "sources", "settings")):
         yield "No kernel changed."
     if rows:
@@ -260,11 +284,13 @@ def _changed(changes: Changes) -> Iterator[str]:
         for row in rows:
             yield f"| {row['change']} | {row['kernels']} | {_cell(row['reason'])} |"
         yield ""
-    if gone:
-        yield "Withdrawn, since their authors opted out:"
-        yield ""
-        yield from (f"- `{row['a']['id']}`" for row in gone)
-        yield ""
+    for title, gone in (("Withdrawn, since their authors opted out:", changes.withdrawn()),
+                        ("Left out, since their modules have a withdrawn text:", changes.carriers())):
+        if gone:
+            yield title
+            yield ""
+            yield from (f"- `{row['a']['id']}`" for row in gone)
+            yield ""
     for key in ("sources", "stages", "settings"):
         # An entry of the opt-out list may name a person.
         lines = [line for line in changes.summary[key] if not _is_opt_out(line)]
@@ -296,15 +322,16 @@ DIFF_COLUMNS: Mapping[str, tuple[str, ...]] = {
 def diff_files(publication: Publication) -> list[str]:
     """Returns the paths of the published files that `kernelmill diff` needs."""
     folders = tuple(f"data/{table}/" for table in DIFF_COLUMNS)
-    return [file.path for file in publication.files if file.path in ("report.json", "job.lock.yaml") or file.path.startswith(folders)]
+    return [file.path for file in publication.files if file.path in ("report.json", LOCK) or file.path.startswith(folders)]
 
 
-def write_diff_lines(folder: pathlib.Path) -> None:
-    """Writes the JSON lines that `kernelmill diff` reads from the Parquet files below the folder. ImportError: pyarrow is missing."""
+def write_diff_lines(folder: pathlib.Path, to: pathlib.Path) -> None:
+    """Writes the JSON lines that `kernelmill diff` reads into the folder `to`, from the Parquet files of a version. `kernelmill diff`
+    calls it. ImportError: pyarrow is missing."""
     import pyarrow.parquet  # type: ignore[import-not-found, unused-ignore]
 
     for table, columns in DIFF_COLUMNS.items():
-        with open(folder / f"{table}.jsonl", "w", encoding="utf-8") as lines:
+        with open(to / f"{table}.jsonl", "w", encoding="utf-8") as lines:
             for path in sorted((folder / "data" / table).glob("*.parquet"), key=_split_order):
                 for batch in pyarrow.parquet.ParquetFile(path).iter_batches(batch_size=1000, columns=list(columns)):
                     lines.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in batch.to_pylist())

@@ -24,7 +24,7 @@ from kernelmill import program, publication as of
 from kernelmill.dataset import Dataset, load
 from kernelmill.destinations import Destination, Folder, Moved, Progress, Tree, count
 from kernelmill.errors import DatasetError, Error, NotPermitted, RequestError, Unreachable
-from kernelmill.publication import CHANGELOG, CROISSANT, Publication
+from kernelmill.publication import CHANGELOG, CROISSANT, LOCK, Publication
 
 OBJECTED, WRONG, OUT_OF_REACH = 1, 2, 3  # exit codes, as the program's
 _CODES = {OBJECTED: "FAILED_PRECONDITION", WRONG: "INVALID_ARGUMENT", OUT_OF_REACH: "UNAVAILABLE"}
@@ -108,6 +108,9 @@ class _Making:
         of.check_whole(dataset, of.hash_files({path: file for path, file in self._paths.items() if path.startswith("data/")}))
         of.write_croissant(self._paths[CROISSANT], self._paths, work / CROISSANT)
         self._paths[CROISSANT] = work / CROISSANT
+        if LOCK in self._paths:
+            of.write_lock(self._paths[LOCK], work / LOCK)
+            self._paths[LOCK] = work / LOCK
         self._files = of.hash_files(self._paths)
         self.made: Publication | None = None
 
@@ -121,7 +124,7 @@ class _Making:
             raise RequestError("--patch: no version is published yet")
         if patch and changes:
             changes.check_patch()
-        new = changes.withdrawn() if changes else ()
+        new = [of.Withdrawn(row["a"]["id"], row["a"]["sha256"]) for row in changes.withdrawn()] if changes else []
         old = previous.withdrawn if previous else ()
         kept = previous.versions if previous and not delete_older else ()
         publication = Publication(version, self._dataset.digest, self._dataset.name, (*kept, version),
@@ -135,8 +138,8 @@ class _Making:
         else:
             moved = self._place.publish(publication, self._paths, previous, self._progress)
             self.made = publication
-        gone = tuple(str(row["a"]["id"]) for row in changes.opted_out()) if changes else ()
-        return Published(version, self._place.url(version), publication.dataset, True, moved, gone)
+        withdrawn = tuple(one.id for one in new)
+        return Published(version, self._place.url(version), publication.dataset, True, moved, withdrawn)
 
     def _changes(self, before: pathlib.Path | None) -> of.Changes:
         """Returns what changed since the version before."""
@@ -146,7 +149,7 @@ class _Making:
             before.mkdir()
             for path in of.diff_files(self._previous):
                 self._place.download(self._previous, path, before)
-            of.write_diff_lines(before)
+            of.write_diff_lines(before, before)
         elif load(before).digest != self._previous.dataset:
             raise RequestError(f"--before: {before} must be the export of {self._previous.version}, dataset {self._previous.dataset}")
         return of.Changes.from_lines(program.run(["diff", before, self._dataset.folder], fails=(1,)).output)

@@ -4,6 +4,7 @@ where the clients (tests/peers/install_readers.sh) or the servers (install_objec
 
 import contextlib
 import json
+import operator
 import os
 import pathlib
 import random
@@ -30,6 +31,38 @@ SECRET = "the-secret-of-this-test"
 UNCHANGED = 200 << 10  # bytes of a file that is the same in all versions, and how many there are
 FILES = 40
 WITHDRAWN_PATH = "kernels/softmax.py"
+# A kernel and a helper, and a kernel of another file whose module has the helper's text.
+BASE = """import triton
+import triton.language as tl
+
+
+@triton.jit
+def scaled(x, factor):
+    shifted = x * factor + 0.37 * tl.exp(-x * x)
+    return tl.where(shifted > 0, shifted * 1.0507, 1.7581 * (tl.exp(shifted) - 1))
+
+
+@triton.jit
+def base_kernel(x_ptr, y_ptr, n, factor, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    tl.store(y_ptr + offsets, scaled(x, factor), mask=offsets < n)
+"""
+USER = """import triton
+import triton.language as tl
+from base import scaled
+
+
+@triton.jit
+def user_kernel(values, sums, width, factor, CHUNK: tl.constexpr):
+    row = tl.program_id(0)
+    total = 0.0
+    for begin in range(0, width, CHUNK):
+        places = begin + tl.arange(0, CHUNK)
+        part = tl.load(values + row * width + places, mask=places < width, other=0.0)
+        total += tl.sum(scaled(part, factor), axis=0)
+    tl.store(sums + row, total / width)
+"""
 
 
 def server_of(name):
@@ -149,13 +182,14 @@ class Publishing:
         self.assertEqual(publication["dataset"], harness.dataset_digest(folder))
         self.assertEqual({file["path"] for file in publication["files"]}, set(files))
         for path, content in files.items():
-            if path not in ("CHANGELOG.md", "croissant.json"):
+            if path not in ("CHANGELOG.md", "croissant.json", "job.lock.yaml"):
                 self.assertEqual(content, (folder / path).read_bytes(), path)
         self.assertEqual([path for path in files if path.endswith((".jsonl", ".csv"))], [])
         for table in ("kernels", "ledger"):
             rows = self.rows(version, table)
             if rows is not None:
-                self.assertEqual(rows, rows_of(folder, table))
+                by_id = operator.itemgetter("id")  # the lines may have some rows first
+                self.assertEqual(sorted(rows, key=by_id), sorted(rows_of(folder, table), key=by_id))
 
     def test_versions_hold_the_datasets_and_only_changed_files_go_up(self):
         sizes = []
@@ -445,6 +479,90 @@ class ToTheHub(Publishing, unittest.TestCase):
         wrong = self.publish("first", code=2, HF_TOKEN="hf_another_token")
         self.assertIn("401", wrong["error"])
         self.assertNotIn("hf_another_token", wrong["error"])
+
+
+class Versions(unittest.TestCase):
+    """Facts about versions, which are the same for all destinations."""
+
+    publish, command, env, load = Publishing.publish, Publishing.command, Publishing.env, Publishing.load
+    environment = {}
+
+    def setUp(self):
+        self.home = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.folder = self.home / "published"
+        self.url = f"file:{self.folder}"
+
+    def diff(self, a, b, code, **environment):
+        done = harness.run(harness.BIN / "kernelmill", "diff", a, b, "--json", env=self.env(**environment), check=False)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def test_diff_reads_a_published_version_as_the_export(self):
+        self.publish("first")
+        self.publish("second")
+        expected = self.diff(datasets["first"], datasets["second"], 1).stdout
+        self.assertIn('"change":"came"', expected)
+        for a, b in ((self.folder / "v1", self.folder / "v2"), (self.folder / "v1", datasets["second"])):
+            self.assertEqual(self.diff(a, b, 1).stdout, expected)
+        self.assertEqual(json.loads(self.diff(self.folder / "v1", datasets["first"], 0).stdout)["changes"], [])
+        without = self.diff(self.folder / "v1", datasets["first"], 2, PYTHONPATH=str(harness.ROOT / "python")).stderr
+        self.assertIn("was published without JSON lines", without)
+        self.assertIn("No module named 'pyarrow'", without)
+
+    def test_the_changelog_names_as_withdrawn_what_the_publication_does(self):
+        source = self.home / "carry"
+        harness.write_files(source, {"LICENSE": harness.MIT_TEXT, "base.py": BASE, "user.py": USER})
+        job = {"sources": [{"path": str(source), "name": "carry"}]}
+        before, after = (export(name, {**job, **more}) for name, more in (
+            ("carry", {}), ("uncarry", {"opt_out": [{"repository": "carry", "path": "base.py"}]})))
+        for out in (before, after):
+            self.addCleanup(shutil.rmtree, out)
+        ids = {row["qualname"]: row["id"] for row in rows_of(before)}
+        self.publish(before)
+        made = self.publish(after, "--patch", "--allow", "empty")
+        withdrawn = {ids["base_kernel"], ids["scaled"]}
+        self.assertEqual(set(made["withdrawn"]), withdrawn)
+        publication = json.loads((self.folder / "v1.1/PUBLICATION.json").read_text())
+        self.assertEqual({row["id"] for row in publication["withdrawn"]}, withdrawn)
+        log = (self.folder / "v1.1/CHANGELOG.md").read_text().split("\n## v1\n")[0]
+        named, carried = log.split("Withdrawn, since")[1].split("Left out, since their modules have a withdrawn text:")
+        self.assertEqual({id for id in ids.values() if id in named}, withdrawn)
+        self.assertEqual({id for id in ids.values() if id in carried}, {ids["user_kernel"]})
+
+    def test_another_dataset_does_not_follow_by_mistake(self):
+        self.publish("first")
+        other = export("other", {"name": "another", "sources": [WhatMustNotGoOut.demo]})
+        self.addCleanup(shutil.rmtree, other)
+        error = self.publish(other, code=1)["error"]
+        self.assertIn("v1 there is the dataset published, not another", error)
+        self.assertIn("--allow name", error)
+        self.assertEqual(self.publish(other, "--allow", "name")["version"], "v2")
+
+    def test_the_lock_names_no_folder_of_this_machine_and_makes_the_same_dataset(self):
+        job = {"sources": [{"path": str(harness.DEMO_SOURCES), "name": "a demo"},
+                           {"path": str(harness.ROOT / "tests/data/cuda"), "name": "cuda", "include": ["**/*.{cu,cuh}"]}],
+               "opt_out": [{"repository": "a demo", "path": WITHDRAWN_PATH}]}
+        out = export("local", job)
+        self.addCleanup(shutil.rmtree, out)
+        self.publish(out)
+        version = self.folder / "v1"
+        for path in version.rglob("*"):
+            if path.suffix in (".json", ".yaml", ".md"):
+                self.assertNotIn(str(harness.ROOT), path.read_text(), path)
+        lock = (version / "job.lock.yaml").read_text()
+        self.assertIn('  - path: "a demo"\n', lock)
+        self.assertIn(f'"{WITHDRAWN_PATH}"', lock)
+        # As somebody else would use it.
+        beside = self.home / "beside"
+        beside.mkdir()
+        shutil.copytree(harness.DEMO_SOURCES, beside / "a demo")
+        shutil.copytree(harness.ROOT / "tests/data/cuda", beside / "cuda")
+        (beside / "job.yaml").write_text(lock)
+        harness.run(harness.BIN / "kernelmill", "crawl", beside / "job.yaml", "--out", beside / "out", "--data", beside / "data")
+        self.assertEqual(harness.dataset_digest(beside / "out"), harness.dataset_digest(out))
+        # The place of a folder is no change.
+        summary = json.loads(self.diff(version, beside / "out", 0).stdout)
+        self.assertEqual([summary["sources"], summary["settings"]], [[], []])
 
 
 class WhatMustNotGoOut(unittest.TestCase):
