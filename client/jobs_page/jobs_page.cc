@@ -1,5 +1,5 @@
-// Civetweb serves each request on a thread of its own. An answer is made under a lock and kept for
-// a second, so that many viewers cost the coordinator as much as one.
+// Civetweb serves each request on a thread of its own. An answer is made once and kept for a
+// second, so that many viewers cost the coordinator as much as one.
 //
 // A page of another site cannot read the answers: a request must name this machine or the address
 // that the page is served on as its host, which defeats rebinding of names, and the answers allow
@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
@@ -56,29 +57,57 @@ Answer ToAnswer(const absl::StatusOr<Json>& json) {
 }
 
 // Keeps answers for a moment. Thread-safe.
+//
+// One request for a key makes its answer, without a lock: the coordinator may take minutes for a
+// timeline. Another one for that key gets the answer if it comes within kFresh, or else the last
+// one; requests for other keys do not wait.
 class FreshAnswers {
  public:
-  // Makes the answer under the lock if it is not fresh. Others wait for it instead of asking again.
   Answer Get(const std::string& key, const std::function<Answer()>& make) {
-    absl::MutexLock lock(&mutex_);
-    if (kept_.size() >= kKept && !kept_.contains(key)) kept_.clear();
-    Kept& kept = kept_[key];
-    if (!kept.made || MonotonicNow() - kept.at >= kFresh) {
-      kept.answer = make();
-      kept.at = MonotonicNow();
-      kept.made = true;
+    const std::shared_ptr<Kept> kept = Find(key);
+    {
+      const absl::MutexLock lock(&kept->mutex);
+      if (kept->is_being_made) {
+        kept->mutex.AwaitWithTimeout(absl::Condition(kept.get(), &Kept::IsAtRest), kFresh);
+      }
+      if (kept->made && (kept->is_being_made || MonotonicNow() - kept->at < kFresh)) {
+        return kept->answer;
+      }
+      if (kept->is_being_made) {
+        return ErrorAnswer(absl::UnavailableError("the coordinator has not answered yet"));
+      }
+      kept->is_being_made = true;
     }
-    return kept.answer;
+    Answer answer = make();
+    const absl::MutexLock lock(&kept->mutex);
+    kept->answer = answer;
+    kept->at = MonotonicNow();
+    kept->made = true;
+    kept->is_being_made = false;
+    return answer;
   }
 
  private:
   struct Kept {
-    bool made = false;
-    absl::Duration at;
-    Answer answer;
+    bool IsAtRest() const ABSL_SHARED_LOCKS_REQUIRED(mutex) { return !is_being_made; }
+
+    absl::Mutex mutex;
+    bool is_being_made ABSL_GUARDED_BY(mutex) = false;
+    bool made ABSL_GUARDED_BY(mutex) = false;
+    absl::Duration at ABSL_GUARDED_BY(mutex);
+    Answer answer ABSL_GUARDED_BY(mutex);
   };
+
+  std::shared_ptr<Kept> Find(const std::string& key) {
+    const absl::MutexLock lock(&mutex_);
+    if (kept_.size() >= kKept && !kept_.contains(key)) kept_.clear();
+    std::shared_ptr<Kept>& kept = kept_[key];
+    if (kept == nullptr) kept = std::make_shared<Kept>();
+    return kept;
+  }
+
   absl::Mutex mutex_;
-  std::map<std::string, Kept> kept_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, std::shared_ptr<Kept>> kept_ ABSL_GUARDED_BY(mutex_);
 };
 
 class Handler final : public CivetHandler {

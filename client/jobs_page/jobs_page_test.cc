@@ -10,9 +10,13 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "client/grpc/crawl_client.h"
 #include "common/testing/status_matchers.h"
 
@@ -41,7 +45,11 @@ class OneJob final : public CrawlClient {
     status.set_state(v1::JOB_STATE_DONE);
     return status;
   }
-  absl::StatusOr<Timeline> GetTimeline(const std::string&) override { return Timeline(); }
+  absl::StatusOr<Timeline> GetTimeline(const std::string&) override {
+    ++timelines;
+    timeline_answers.WaitForNotification();
+    return Timeline();
+  }
   absl::StatusOr<std::string> Submit(const v1::JobSpec&, const std::string&, int, bool) override {
     return absl::UnimplementedError("");
   }
@@ -64,7 +72,9 @@ class OneJob final : public CrawlClient {
   void Interrupt() override {}
 
   std::atomic<int> asked{0};
+  std::atomic<int> timelines{0};
   std::atomic<bool> up{true};
+  absl::Notification timeline_answers;
 };
 
 class JobsPageTest : public ::testing::Test {
@@ -103,6 +113,7 @@ TEST_F(JobsPageTest, ServesThePageAndItsAssets) {
 }
 
 TEST_F(JobsPageTest, AnswersWithTheJobsAndTheWorkers) {
+  jobs_.timeline_answers.Notify();
   EXPECT_THAT(Ask("/api/state"), HasSubstr(R"("job":"seeds")"));
   EXPECT_THAT(Ask("/api/job?name=seeds"), HasSubstr(R"("state":"done")"));
   EXPECT_THAT(Ask("/api/job?name=other"), StartsWith("HTTP/1.1 404"));
@@ -111,6 +122,21 @@ TEST_F(JobsPageTest, AnswersWithTheJobsAndTheWorkers) {
 TEST_F(JobsPageTest, ManyViewersCostTheCoordinatorAsMuchAsOne) {
   for (int i = 0; i < 50; ++i) Ask("/api/state");
   EXPECT_LT(jobs_.asked, 10);
+}
+
+TEST_F(JobsPageTest, ASlowAnswerKeepsNoOtherWaiting) {
+  std::string slow;
+  std::thread first([&] { slow = Ask("/api/job?name=seeds"); });
+  while (jobs_.timelines == 0) absl::SleepFor(absl::Milliseconds(1));
+  EXPECT_THAT(Ask("/api/state"), HasSubstr(R"("job":"seeds")"));
+  EXPECT_THAT(Ask("/api/job?name=other"), StartsWith("HTTP/1.1 404"));
+  // The same question is not asked twice at a time, and its answer is not waited for without end.
+  EXPECT_THAT(Ask("/api/job?name=seeds"), HasSubstr("has not answered yet"));
+  EXPECT_EQ(jobs_.timelines, 1);
+  jobs_.timeline_answers.Notify();
+  first.join();
+  EXPECT_THAT(slow, HasSubstr(R"("state":"done")"));
+  EXPECT_THAT(Ask("/api/job?name=seeds"), HasSubstr(R"("state":"done")"));
 }
 
 TEST_F(JobsPageTest, ACoordinatorThatIsAwayIsSaid) {
@@ -128,6 +154,7 @@ TEST_F(JobsPageTest, AnotherHostsNameIsRefused) {
 }
 
 TEST_F(JobsPageTest, OnlyReads) {
+  jobs_.timeline_answers.Notify();
   EXPECT_THAT(Ask("/api/state", "localhost", "POST"), Not(StartsWith("HTTP/1.1 200")));
   EXPECT_THAT(Ask("/api/job?name=seeds", "localhost", "DELETE"), Not(StartsWith("HTTP/1.1 200")));
 }
