@@ -1,6 +1,10 @@
 // The validator's rules give these words (kind.cc, target.cc); tests hold both sides together.
 #include "common/dsl/labels.h"
 
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
 namespace kernelmill::dsl {
 
 const std::vector<absl::string_view>& KernelKinds() {
@@ -14,6 +18,24 @@ const std::vector<absl::string_view>& KernelTargets() {
       "generic",   "nvidia",   "amd",      "intel", "tpu",   "arm",     "ascend",     "cambricon",
       "kunlunxin", "mthreads", "iluvatar", "metax", "hygon", "enflame", "tsingmicro", "aipu"};
   return *targets;
+}
+
+std::string HardwareName(absl::string_view target) {
+  static constexpr std::pair<absl::string_view, absl::string_view> kNames[] = {
+      {"nvidia", "NVIDIA GPUs"},
+      {"amd", "AMD GPUs"},
+      {"intel", "Intel GPUs"},
+      {"tpu", "TPUs"},
+      {"arm", "Arm CPUs"},
+      {"ascend", "Ascend NPUs"},
+      {"cambricon", "Cambricon MLUs"},
+      {"kunlunxin", "Kunlunxin XPUs"},
+      {"mthreads", "Moore Threads GPUs"}};
+  if (target.empty() || target == KernelTargets().front()) return "";
+  for (const auto& [word, name] : kNames) {
+    if (word == target) return std::string(name);
+  }
+  return absl::StrCat(target, " hardware");
 }
 
 }  // namespace kernelmill::dsl

@@ -1,6 +1,7 @@
 #ifndef KERNELMILL_COMMON_DSL_LABELS_H_
 #define KERNELMILL_COMMON_DSL_LABELS_H_
 
+#include <string>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -16,6 +17,9 @@ const std::vector<absl::string_view>& KernelKinds();
 // Returns the vendors whose hardware a kernel can be written for (Verdict.target). The first is
 // "generic".
 const std::vector<absl::string_view>& KernelTargets();
+
+// Returns the name of a target for people: "Ascend NPUs". Empty for "generic" and for no target.
+std::string HardwareName(absl::string_view target);
 
 }  // namespace kernelmill::dsl
 

@@ -118,7 +118,7 @@ KernelRows KernelRowMaker::Make(uint32_t number, const v1::Kernel& kernel,
       rows.tokens[kFimRows] = {CountTokens(pair.prompt) + CountTokens(pair.completion)};
     }
   }
-  AddConversations(kept, MakeConversations(kernel, pair, siblings), &rows);
+  AddConversations(kept, MakeConversations(kernel, pair, verdict.target(), siblings), &rows);
   return rows;
 }
 

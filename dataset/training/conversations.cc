@@ -15,6 +15,7 @@
 #include "absl/strings/strip.h"
 #include "common/code/lexer.h"
 #include "common/code/python.h"
+#include "common/dsl/labels.h"
 #include "dataset/training/host_code.h"
 
 // Makes questions and answers from what a kernel's record has, by four templates: write the kernel,
@@ -82,6 +83,8 @@ string_view RoleText(v1::ParameterRole role) {
       return "size";
     case v1::PARAMETER_ROLE_CONSTEXPR:
       return "known when it is compiled";
+    case v1::PARAMETER_ROLE_OTHER:
+      return "value";
     default:
       return "";
   }
@@ -184,6 +187,13 @@ string_view Noun(const v1::Kernel& kernel) {
   return kernel.role() == v1::KERNEL_ROLE_DEVICE ? "device function" : "kernel";
 }
 
+// Returns " for Ascend NPUs"; nothing for a kernel for any hardware, and for CUDA on NVIDIA's.
+std::string Hardware(const v1::Kernel& kernel, string_view target) {
+  if (kernel.dsl() == v1::DSL_CUDA && target == "nvidia") return "";
+  const std::string name = dsl::HardwareName(target);
+  return name.empty() ? "" : absl::StrCat(" for ", name);
+}
+
 // Returns a docstring for the middle of a question. One with fences is a block of its own, since
 // they may not be closed.
 std::string Shown(const std::string& docstring) {
@@ -198,11 +208,11 @@ std::string Shown(const std::string& docstring) {
 
 // The question has the kernel's name, operation, docstring, signature, parameters and launcher, as
 // far as they are known.
-std::string WriteQuestion(const v1::Kernel& kernel, string_view launcher) {
+std::string WriteQuestion(const v1::Kernel& kernel, string_view hardware, string_view launcher) {
   std::vector<string_view> tags;
   for (const v1::Tag& tag : kernel.tags()) tags.push_back(tag.name());
   std::string text = absl::StrCat("Write a ", LanguageName(kernel.dsl()), " kernel named `",
-                                  kernel.name(), "`.\n");
+                                  kernel.name(), "`", hardware, ".\n");
   if (!tags.empty()) absl::StrAppend(&text, "\nOperation: ", absl::StrJoin(tags, ", "), "\n");
   const std::string docstring = PlainDocstring(kernel.docstring());
   if (!docstring.empty()) absl::StrAppend(&text, "\nWhat it does:\n\n", Shown(docstring), "\n");
@@ -250,10 +260,11 @@ std::optional<std::string> FindSignatures(const std::vector<std::string>& launch
 
 // The question has the function's head, the names that it takes from elsewhere, the signatures of
 // the other kernels that it launches, and the module.
-std::string LaunchQuestion(const v1::Kernel& kernel, const HostCode& host,
+std::string LaunchQuestion(const v1::Kernel& kernel, string_view hardware, const HostCode& host,
                            const std::string& others) {
-  std::string text = absl::StrCat("Write the function that launches `", kernel.name(),
-                                  "`. It begins so:\n\n", FencedCode(kernel, host.head), "\n\n");
+  std::string text = absl::StrCat("Write the function that launches `", kernel.name(), "`",
+                                  hardware.empty() ? "" : ", a kernel", hardware,
+                                  ". It begins so:\n\n", FencedCode(kernel, host.head), "\n\n");
   if (!others.empty()) {
     absl::StrAppend(&text, "It also launches:\n\n", FencedCode(kernel, others), "\n\n");
   }
@@ -268,9 +279,10 @@ std::string LaunchQuestion(const v1::Kernel& kernel, const HostCode& host,
 // Makes a kernel's conversations, a template after the other.
 class ConversationMaker {
  public:
-  ConversationMaker(const v1::Kernel& kernel, const manifest::FimPair& fim,
+  ConversationMaker(const v1::Kernel& kernel, const manifest::FimPair& fim, string_view target,
                     const Siblings& siblings)
       : kernel_(kernel),
+        hardware_(Hardware(kernel, target)),
         fim_(fim),
         siblings_(siblings),
         launcher_(ShownLauncher(kernel)),
@@ -289,10 +301,10 @@ class ConversationMaker {
   enum Template : uint8_t { kWrite, kComplete, kLaunch, kDocument };
 
   void Ask(Template name, std::string user, std::string assistant) {
-    all_.asked.push_back(
-        {TemplateNames()[name],
-         absl::StrCat("You write GPU kernels in ", LanguageName(kernel_.dsl()), "."),
-         std::move(user), std::move(assistant)});
+    all_.asked.push_back({TemplateNames()[name],
+                          absl::StrCat("You write ", hardware_.empty() ? "GPU " : "", "kernels in ",
+                                       LanguageName(kernel_.dsl()), hardware_, "."),
+                          std::move(user), std::move(assistant)});
   }
   void Skip(Template name, string_view reason) {
     all_.not_asked.push_back({TemplateNames()[name], reason});
@@ -308,7 +320,8 @@ class ConversationMaker {
     if (!shows_launcher && Words(docstring_) < kMinDocstringWords) {
       return Skip(kWrite, "no_ground");
     }
-    Ask(kWrite, WriteQuestion(kernel_, launcher_), FencedCode(kernel_, kernel_.module()));
+    Ask(kWrite, WriteQuestion(kernel_, hardware_, launcher_),
+        FencedCode(kernel_, kernel_.module()));
   }
 
   void Complete() {
@@ -317,7 +330,7 @@ class ConversationMaker {
       return Skip(kComplete, "empty_name");
     }
     Ask(kComplete,
-        absl::StrCat("Complete the body of this ", Noun(kernel_), ".\n\n",
+        absl::StrCat("Complete the body of this ", Noun(kernel_), hardware_, ".\n\n",
                      FencedCode(kernel_, fim_.prompt)),
         FencedCode(kernel_, fim_.completion));
   }
@@ -332,7 +345,8 @@ class ConversationMaker {
     if (!host->has_parameters) return Skip(kLaunch, "no_parameters");
     const std::optional<std::string> others = FindSignatures(host->launched, siblings_);
     if (!others) return Skip(kLaunch, "launches_others");
-    Ask(kLaunch, LaunchQuestion(kernel_, *host, *others), FencedCode(kernel_, launcher_));
+    Ask(kLaunch, LaunchQuestion(kernel_, hardware_, *host, *others),
+        FencedCode(kernel_, launcher_));
   }
 
   void Document() {
@@ -346,6 +360,7 @@ class ConversationMaker {
   }
 
   const v1::Kernel& kernel_;
+  const std::string hardware_;
   const manifest::FimPair& fim_;
   const Siblings& siblings_;
   const std::string launcher_;
@@ -370,8 +385,8 @@ std::string Fenced(string_view text, string_view language) {
 }
 
 Conversations MakeConversations(const v1::Kernel& kernel, const manifest::FimPair& fim,
-                                const Siblings& siblings) {
-  return ConversationMaker(kernel, fim, siblings).Run();
+                                string_view target, const Siblings& siblings) {
+  return ConversationMaker(kernel, fim, target, siblings).Run();
 }
 
 }  // namespace kernelmill::dataset

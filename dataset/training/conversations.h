@@ -38,7 +38,8 @@ struct Conversations {
 };
 
 // Makes the conversations that a kernel has evidence for. Everything in them comes from the record:
-// signature, docstring, tags, roles of parameters, launcher. Nothing is invented. Thread-safe.
+// signature, docstring, tags, roles of parameters, launcher. Nothing is invented. Questions for
+// code name the hardware if the kernel is for one (`target`, Verdict.target). Thread-safe.
 //
 //   write     asks for a kernel by name, signature, tags, docstring, parameters and launcher; the
 //             answer is `module`. Needs a launched, self-contained kernel whose name says something
@@ -54,7 +55,7 @@ struct Conversations {
 // A launcher is shown, or asked for, only if its text names the kernel and does not contain it. If
 // it launches other kernels too, `siblings` must have these: their signatures are shown.
 Conversations MakeConversations(const v1::Kernel& kernel, const manifest::FimPair& fim,
-                                const Siblings& siblings = {});
+                                absl::string_view target, const Siblings& siblings = {});
 
 // Returns the text as a Markdown code block, between fences that are longer than any fence in it.
 std::string Fenced(absl::string_view text, absl::string_view language);

@@ -46,15 +46,48 @@ v1::Kernel Whole() {
 
 std::map<std::string, Conversation> ByTemplate(const v1::Kernel& kernel) {
   std::map<std::string, Conversation> all;
-  for (const Conversation& one : MakeConversations(kernel, manifest::MakeFimPair(kernel)).asked) {
+  for (const Conversation& one :
+       MakeConversations(kernel, manifest::MakeFimPair(kernel), "generic").asked) {
     all[std::string(one.template_name)] = one;
   }
   return all;
 }
 
+TEST(Conversations, QuestionsForCodeNameTheHardwareOfAKernelForOne) {
+  const v1::Kernel kernel = Whole();
+  std::map<std::string, Conversation> all;
+  for (const Conversation& one :
+       MakeConversations(kernel, manifest::MakeFimPair(kernel), "ascend").asked) {
+    EXPECT_EQ(one.system, "You write kernels in Triton for Ascend NPUs.");
+    all[std::string(one.template_name)] = one;
+  }
+  EXPECT_THAT(all["write"].user, HasSubstr("a Triton kernel named `scale` for Ascend NPUs.\n"));
+  EXPECT_THAT(all["complete"].user, HasSubstr("the body of this kernel for Ascend NPUs.\n"));
+  EXPECT_THAT(all["launch"].user, HasSubstr("launches `scale`, a kernel for Ascend NPUs. It"));
+  for (const char* const target : {"nvidia", "generic", ""}) {
+    for (const Conversation& one :
+         MakeConversations(kernel, manifest::MakeFimPair(kernel), target).asked) {
+      EXPECT_EQ(one.user.find("NVIDIA") != std::string::npos,
+                target == std::string("nvidia") && one.template_name != "document");
+    }
+  }
+}
+
+TEST(Conversations, WriteNamesEveryParameterWhoseRoleIsKnown) {
+  v1::Kernel kernel = Whole();
+  v1::Parameter& other = *kernel.add_parameters();
+  other.set_name("eps");
+  other.set_role(v1::PARAMETER_ROLE_OTHER);
+  kernel.add_parameters()->set_name("unknown");
+  const std::string question = ByTemplate(kernel)["write"].user;
+  EXPECT_THAT(question, HasSubstr("- `eps`: value\n"));
+  EXPECT_THAT(question, Not(HasSubstr("- `unknown`")));
+}
+
 std::vector<std::string> Names(const v1::Kernel& kernel) {
   std::vector<std::string> names;
-  for (const Conversation& one : MakeConversations(kernel, manifest::MakeFimPair(kernel)).asked) {
+  for (const Conversation& one :
+       MakeConversations(kernel, manifest::MakeFimPair(kernel), "generic").asked) {
     names.emplace_back(one.template_name);
   }
   return names;
@@ -63,7 +96,8 @@ std::vector<std::string> Names(const v1::Kernel& kernel) {
 // The reasons of the templates that ask nothing.
 std::map<std::string, std::string> Reasons(const v1::Kernel& kernel) {
   std::map<std::string, std::string> reasons;
-  for (const NotAsked& one : MakeConversations(kernel, manifest::MakeFimPair(kernel)).not_asked) {
+  for (const NotAsked& one :
+       MakeConversations(kernel, manifest::MakeFimPair(kernel), "generic").not_asked) {
     reasons[std::string(one.template_name)] = std::string(one.reason);
   }
   return reasons;
@@ -250,7 +284,7 @@ TEST(Conversations, OtherKernelsOfTheFileAreShownByTheirSignature) {
   finish.set_signature("def finish(x):");
   finish.set_source("@triton.jit\ndef finish(x):\n    tl.store(x, 1)\n");
   const Conversations all =
-      MakeConversations(kernel, manifest::MakeFimPair(kernel), {{"finish", &finish}});
+      MakeConversations(kernel, manifest::MakeFimPair(kernel), "", {{"finish", &finish}});
   ASSERT_EQ(all.asked.size(), 4u);
   EXPECT_THAT(all.asked[2].user,
               HasSubstr("It also launches:\n\n```python\ndef finish(x):\n```\n\nThe kernel:"));

@@ -26,6 +26,7 @@
 #include "common/base/text.h"
 #include "common/code/lexer.h"
 #include "common/code/python.h"
+#include "common/dsl/labels.h"
 #include "common/text/safe_text.h"
 #include "common/words/counted.h"
 #include "common/words/enum_words.h"
@@ -267,29 +268,11 @@ Said Decorators(const v1::KernelRow& kernel, const CodeFacts&) {
   return {absl::StrCat("Decorated with ", AndCode(own), ", not a decorator of the language.")};
 }
 
-// Returns the name of a target for people; the target itself if it is unknown.
-std::string HardwareName(const std::string& target) {
-  static constexpr std::pair<absl::string_view, absl::string_view> kNames[] = {
-      {"nvidia", "NVIDIA GPUs"},
-      {"amd", "AMD GPUs"},
-      {"intel", "Intel GPUs"},
-      {"tpu", "TPUs"},
-      {"arm", "Arm CPUs"},
-      {"ascend", "Ascend NPUs"},
-      {"cambricon", "Cambricon MLUs"},
-      {"kunlunxin", "Kunlunxin XPUs"},
-      {"mthreads", "Moore Threads GPUs"}};
-  for (const auto& [word, name] : kNames) {
-    if (word == target) return std::string(name);
-  }
-  return absl::StrCat(target, " hardware");
-}
-
 // A CUDA kernel's target says nothing new.
 Said Target(const v1::KernelRow& kernel, const CodeFacts&) {
   if (kernel.target().empty() || kernel.target() == "generic" || kernel.dsl() == v1::DSL_CUDA)
     return {};
-  return {absl::StrCat("Targets ", HardwareName(kernel.target()), " only.")};
+  return {absl::StrCat("Targets ", dsl::HardwareName(kernel.target()), " only.")};
 }
 
 // Functions with the words for their results. A call is found by its last part.
