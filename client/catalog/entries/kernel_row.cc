@@ -66,6 +66,10 @@ std::vector<std::pair<std::string, std::string>> ListChecks(const v1::KernelRow&
   return checks;
 }
 
+bool FailsToCompile(const v1::KernelRow& row) {
+  return row.checks().compiles() == v1::RuleResult::OUTCOME_FAIL;
+}
+
 // Arguments come first, then constants, then options of the compiler.
 std::string ToText(const v1::KernelRow::Compile::Signature& signature) {
   std::vector<std::string> parts;

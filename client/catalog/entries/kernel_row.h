@@ -40,6 +40,9 @@ std::vector<std::string> ListTestFiles(const v1::KernelRow& row);
 // Returns the name and the outcome of each check that has one, in the order of their names.
 std::vector<std::pair<std::string, std::string>> ListChecks(const v1::KernelRow& row);
 
+// Returns whether compilers refused the kernel's module for every target that was tried.
+bool FailsToCompile(const v1::KernelRow& row);
+
 // Returns what a kernel was compiled with, on one line: "x_ptr: *fp32 (guess:float), BLOCK=64
 // (launch)".
 std::string ToText(const v1::KernelRow::Compile::Signature& signature);

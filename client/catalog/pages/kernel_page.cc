@@ -30,9 +30,11 @@
 #include "common/base/text.h"
 #include "common/base/url.h"
 #include "common/code/lexer.h"
+#include "common/code/python.h"
 #include "common/text/safe_text.h"
 #include "common/words/counted.h"
 #include "common/words/enum_words.h"
+#include "dataset/training/host_code.h"
 
 namespace kernelmill::client {
 namespace {
@@ -268,6 +270,31 @@ std::string AutotuneSection(const v1::KernelRow& kernel) {
   return Folded("autotune", "Autotune configurations", html);
 }
 
+// Says what a reader must add to the module and the launcher so that they run: the names that
+// neither defines. A launcher's file and a class around it are not on the page.
+std::string MissingForLauncher(const v1::KernelRow& kernel) {
+  if (kernel.dsl() == v1::DSL_CUDA || kernel.module().empty()) {
+    return "<p class=\"note\">The rest of its file is in the repository.</p>\n";
+  }
+  const std::string& text = kernel.launcher().text();
+  const std::optional<dataset::HostCode> host = dataset::ReadHostCode(
+      code::DedentPython(text).value_or(text), kernel.module(), kernel.name());
+  if (!host) return "<p class=\"note\">The rest of its file is in the repository.</p>\n";
+  std::vector<std::string> names = host->names;
+  names.insert(names.end(), host->launched.begin(), host->launched.end());
+  if (names.empty()) {
+    return "<p>It runs below the module: no name is missing.</p>\n";
+  }
+  Bounded items(kMaxList);
+  for (const std::string& name : names) {
+    items.Add(absl::StrCat("<li>", InlineCode(name), "</li>\n"));
+  }
+  return absl::StrCat(
+      "<p class=\"warn\">It needs names that neither it nor the module defines; its file "
+      "has or imports them:</p>\n",
+      ListHtml(items));
+}
+
 // Returns the place and the text of the launcher, which shows how to call the kernel.
 std::string LauncherSection(const v1::KernelRow& kernel) {
   if (!kernel.has_launcher()) return "";
@@ -283,8 +310,8 @@ std::string LauncherSection(const v1::KernelRow& kernel) {
         kernel.dsl() == v1::DSL_CUDA ? code::Language::kC : code::Language::kPython;
     const HighlightedCode code =
         HighlightCode(launcher.text(), language, launcher.first_line(), false, kMaxLauncher);
-    absl::StrAppend(&html, "<pre class=\"code\" tabindex=\"0\"><code>", code.html,
-                    "</code></pre>\n",
+    absl::StrAppend(&html, MissingForLauncher(kernel), "<pre class=\"code\" tabindex=\"0\"><code>",
+                    code.html, "</code></pre>\n",
                     code.cut ? "<p class=\"note\">The rest is not shown.</p>\n" : "");
   }
   return Section("usage", "How to call it", html);
@@ -379,8 +406,12 @@ std::string ChecksSection(const v1::KernelRow& kernel) {
           "<p>Each check asks one question of the text; <code>exempt</code>: it does not "
           "apply. The score, from 0 to 1, is their weighted sum; tier 1 is the best.</p>\n",
           WideTable("Checks", {"Check", "Outcome", "Reason"}, rows),
-          Facts(Fact("Score", absl::StrFormat("%.3f, tier %d", kernel.quality().score(),
-                                              kernel.quality().tier())))));
+          Facts(Fact("Score",
+                     absl::StrCat(absl::StrFormat("%.3f, tier %d", kernel.quality().score(),
+                                                  kernel.quality().tier()),
+                                  FailsToCompile(kernel)
+                                      ? ", <span class=\"bad\">but it does not compile</span>"
+                                      : "")))));
 }
 
 // Returns the compile results with the arguments that were used; the reason if nothing was
@@ -469,6 +500,9 @@ std::string Lead(const v1::KernelRow& kernel) {
   if (!kernel.target().empty() && kernel.target() != "generic") {
     facts.push_back(absl::StrCat("for ", Short(kernel.target())));
   }
+  if (FailsToCompile(kernel)) {
+    facts.push_back("<a class=\"bad\" href=\"#compile\">does not compile</a>");
+  }
   for (std::string& fact : facts) fact = absl::StrCat("<span class=\"fact\">", fact, "</span>");
   return absl::StrCat(
       "<h1>", Name(kernel.qualname()), "</h1>\n",
@@ -516,8 +550,33 @@ std::string DownloadName(const v1::KernelRow& kernel) {
   return absl::StrCat(name.empty() ? "kernel" : name, kernel.dsl() == v1::DSL_CUDA ? ".cu" : ".py");
 }
 
+constexpr int kMaxCopyrights = 20;  // in the header of a module
+
+// Returns the module with its origin and licence in front, as comments: what is copied says where
+// it comes from. Texts of the repository are made safe, so that none ends its comment.
+std::string ModuleWithOrigin(const v1::KernelRow& kernel) {
+  const char* const mark = kernel.dsl() == v1::DSL_CUDA ? "// " : "# ";
+  const v1::RowLicense& license = kernel.license();
+  std::string header;
+  const auto add = [&](absl::string_view what, absl::string_view text) {
+    absl::StrAppend(&header, mark, what, SafeLine(text.substr(0, 1000)), "\n");
+  };
+  add("", absl::StrCat(kernel.qualname(), " of ", kernel.repository(), ", ", kernel.path(), ":",
+                       kernel.first_line(), "-", kernel.last_line(), ", commit ", kernel.commit()));
+  if (!kernel.url().empty()) add("", kernel.url());
+  for (int i = 0; i < std::min(license.copyrights_size(), kMaxCopyrights); ++i) {
+    add("", license.copyrights(i));
+  }
+  for (const v1::RowLicense::Adaptation& origin : license.adapted_from()) {
+    add("Adapted from ", origin.origin());
+  }
+  add("SPDX-License-Identifier: ", license.expression());
+  return absl::StrCat(header, "\n", kernel.module());
+}
+
 std::string ModuleSection(const v1::KernelRow& kernel, code::Language language) {
   if (kernel.module().empty()) return "";
+  const std::string module = ModuleWithOrigin(kernel);
   Bounded names(kMaxNames);
   for (const auto& missing : kernel.unresolved_names()) {
     names.Add(
@@ -531,10 +590,10 @@ std::string ModuleSection(const v1::KernelRow& kernel, code::Language language) 
   // The module is on the page twice: as text, and as base64 in the link that downloads it. If both
   // do not fit, the page has neither. A module of more than kMaxModule bytes never fits, so that
   // its rest need not be converted.
-  const std::string data = absl::Base64Escape(kernel.module().substr(0, kMaxModule));
-  HighlightedCode code = HighlightCode(kernel.module(), language, 1, false, kMaxModule);
+  const std::string data = absl::Base64Escape(module.substr(0, kMaxModule));
+  HighlightedCode code = HighlightCode(module, language, 1, false, kMaxModule);
   if (code.cut || code.html.size() + data.size() > kMaxModule) {
-    code.html = HtmlCode(kernel.module().substr(0, kMaxModule));
+    code.html = HtmlCode(module.substr(0, kMaxModule));
   }
   if (code.html.size() + data.size() > kMaxModule) {
     return Section(
@@ -546,7 +605,9 @@ std::string ModuleSection(const v1::KernelRow& kernel, code::Language language) 
   return Section(
       "module", "Module",
       absl::StrCat(
-          "<p>The kernel with its imports, constants and helpers.</p>\n", missing,
+          "<p>The kernel with its imports, constants and helpers, below its origin and "
+          "licence.</p>\n",
+          missing,
           "<p><button type=\"button\" class=\"copy js-only\" data-copy=\"module-code\">Copy the "
           "module</button> <a class=\"button\" download=\"",
           DownloadName(kernel), "\" href=\"data:text/plain;charset=utf-8;base64,", data,

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "client/catalog/entries/kernel_row.h"
 #include "client/catalog/testing/catalog_rows.h"
 
@@ -35,7 +37,13 @@ TEST(KernelPage, HasWhatARowSays) {
         "a syntax error in line 2", "href=\"../../assets/site.css\""}) {
     EXPECT_THAT(page, HasSubstr(part));
   }
-  EXPECT_THAT(page, HasSubstr(absl::StrCat("base64,", absl::Base64Escape(Softmax().module()))));
+  const std::string header =
+      "# softmax_kernel of a/kernels, ops/softmax.py:3-9, commit c0ffee\n"
+      "# https://github.com/a/kernels/blob/c0ffee/ops/softmax.py#L3-L9\n"
+      "# Copyright (c) 2024 Ada Lovelace\n# Adapted from b/origin\n"
+      "# SPDX-License-Identifier: MIT\n\n";
+  EXPECT_THAT(page,
+              HasSubstr(absl::StrCat("base64,", absl::Base64Escape(header + Softmax().module()))));
   EXPECT_THAT(page, Not(HasSubstr("Compilers")));
 }
 
@@ -75,6 +83,44 @@ TEST(KernelPage, SaysOfWhatIsThereAndMissing) {
   compile.Clear();
   compile.set_not_attempted("language");
   EXPECT_THAT(MakePage(kernel), HasSubstr("Not compiled: language"));
+}
+
+TEST(KernelPage, SaysThatAKernelDoesNotCompile) {
+  v1::KernelRow kernel = Softmax();
+  EXPECT_THAT(MakePage(kernel), Not(HasSubstr("does not compile")));
+  kernel.mutable_checks()->set_compiles(v1::RuleResult::OUTCOME_FAIL);
+  EXPECT_THAT(MakePage(kernel), HasSubstr("href=\"#compile\">does not compile</a>"));
+  EXPECT_THAT(MakePage(kernel),
+              HasSubstr("0.820, tier 1, <span class=\"bad\">but it does not compile"));
+}
+
+TEST(KernelPage, ALauncherSaysWhatItNeeds) {
+  v1::KernelRow kernel = Softmax();
+  EXPECT_THAT(MakePage(kernel), HasSubstr("<li><code>torch</code></li>"));
+  kernel.mutable_launcher()->set_text(
+      "    def run(self, x):\n        n = pick_size(x)\n"
+      "        softmax_kernel[(1,)](x, x, 1, n, BLOCK=self.block)\n");
+  const std::string page = MakePage(kernel);
+  EXPECT_THAT(page, HasSubstr("<li><code>pick_size</code></li>"));
+  EXPECT_THAT(page, HasSubstr("<li><code>self.block</code></li>"));
+  kernel.mutable_launcher()->set_text(
+      "def run(out, x, n):\n    softmax_kernel[(n,)](out, x, 1, n, BLOCK=64)\n");
+  EXPECT_THAT(MakePage(kernel), HasSubstr("It runs below the module: no name is missing."));
+}
+
+TEST(KernelPage, NoTextEndsTheCommentsAboveAModule) {
+  v1::KernelRow kernel = Softmax();
+  kernel.mutable_license()->set_copyrights(0, "(c) A\nimport os\r\nos.abort()\xe2\x80\xa8x");
+  kernel.set_path("a\nimport os");
+  const std::string page = MakePage(kernel);
+  const size_t begin = page.find("base64,") + 7;
+  std::string module;
+  ASSERT_TRUE(absl::Base64Unescape(page.substr(begin, page.find('"', begin) - begin), &module));
+  const std::string header = module.substr(0, module.find("\n\nimport triton"));
+  for (const absl::string_view line : absl::StrSplit(header, '\n')) {
+    EXPECT_TRUE(absl::StartsWith(line, "# ")) << line;
+  }
+  EXPECT_THAT(header, Not(HasSubstr("\r")));
 }
 
 TEST(KernelPage, TextOfStrangersIsText) {

@@ -97,6 +97,7 @@ Values Shown(const Texts& texts) {
 // Returns the toolchains and targets that compiled the kernel.
 Values CompilesOn(const v1::KernelRow& kernel, const KernelNotes&) {
   Values values;
+  if (FailsToCompile(kernel)) return {"nothing: it fails"};
   if (!kernel.has_compile()) return values;
   for (const v1::KernelRow::Compile::Result& result : kernel.compile().results()) {
     if (result.status() != v1::COMPILE_STATUS_OK) continue;
@@ -181,6 +182,7 @@ std::string RowLine(const v1::KernelRow& kernel, absl::string_view summary) {
       absl::StrCat(Thousandths(kernel.quality().score())),
       absl::StrCat(Size(kernel.tokens().cl100k_base())),
       kernel.self_contained() ? "1" : "0",
+      FailsToCompile(kernel) ? "1" : "0",
       ShownText(summary.empty() ? kernel.docstring() : summary, kMaxSummary)};
   const Values tags = Shown(kernel.tags());
   fields.insert(fields.end(), tags.begin(),

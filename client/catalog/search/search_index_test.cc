@@ -271,6 +271,17 @@ TEST(SearchIndexTest, WhatNobodyCompiledIsNoValueOfCompilesOn) {
   EXPECT_EQ(meta["facets"][10]["top"], nlohmann::json::parse(R"([["triton-3.5 · sm90", 1]])"));
 }
 
+TEST(SearchIndexTest, AKernelThatDoesNotCompileIsMarked) {
+  v1::KernelRow fails = Kernel(0, "softmax");
+  fails.mutable_checks()->set_compiles(v1::RuleResult::OUTCOME_FAIL);
+  const Files files = WriteSite({fails, Kernel(1, "matmul")});
+  for (const std::vector<std::string>& row : ReadRows(files, 0)) {
+    EXPECT_EQ(row[10], row[1] == "softmax" ? "1" : "0");
+  }
+  EXPECT_EQ(Data(files, "meta")["facets"][10]["top"],
+            nlohmann::json::parse(R"([["nothing: it fails", 1]])"));
+}
+
 TEST(SearchIndexTest, RowsAreCutIntoFilesWhoseFirstKernelsAreTold) {
   std::vector<v1::KernelRow> kernels;
   for (int i = 0; i < 2000; ++i) kernels.push_back(Kernel(i, absl::StrCat("kernel", i)));
@@ -331,7 +342,7 @@ TEST(SearchIndexTest, HostileTextIsSpelledOutAndEscaped) {
   kernel.set_docstring("a\ttab\nand a line");
   const Files files = WriteSite({kernel});
   ASSERT_EQ(ReadRows(files, 0).size(), 1u);
-  EXPECT_EQ(ReadRows(files, 0)[0].size(), 11u);
+  EXPECT_EQ(ReadRows(files, 0)[0].size(), 12u);
   EXPECT_EQ(ReadRows(files, 0)[0][1], "a\\u202e</script><b>");
   const std::string& list = files.at("lists/other.html");
   EXPECT_THAT(list, HasSubstr("a\\u202e&lt;/script&gt;&lt;b&gt;"));

@@ -13,6 +13,7 @@ export interface Row {
   score: number; // thousandths
   tokens: number;
   selfContained: boolean;
+  fails: boolean; // no compiler accepts it
   summary: string;
   tags: string[];
 }
@@ -21,10 +22,10 @@ export interface Row {
 export type RowLines = string;
 
 export function readRow(line: string): Row {
-  const [id, name, repository, path, firstLine, language, licence, score, tokens, selfContained, summary, ...tags] = line.split("\t");
+  const [id, name, repository, path, firstLine, language, licence, score, tokens, selfContained, fails, summary, ...tags] = line.split("\t");
   return {
     id: id!, name: name!, repository: repository!, path: path!, firstLine: firstLine!, language: language!, licence: licence!,
-    score: Number(score), tokens: Number(tokens), selfContained: selfContained === "1", summary: summary!, tags,
+    score: Number(score), tokens: Number(tokens), selfContained: selfContained === "1", fails: fails === "1", summary: summary!, tags,
   };
 }
 

@@ -10,7 +10,7 @@ const quoted = (text: string, className = ""): HTMLElement => element("bdi", cla
 const plural = (count: number, word: string): string => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 
 export function resultItem(row: Row, query: Query): HTMLLIElement {
-  const { id, name, repository, path, firstLine, language, licence, score, tokens, selfContained, summary, tags } = row;
+  const { id, name, repository, path, firstLine, language, licence, score, tokens, selfContained, fails, summary, tags } = row;
   const facts = [language, licence, plural(tokens, "token"), `score ${(score / 1000).toFixed(2)}`];
   if (selfContained) facts.push("self-contained");
   const item = element(
@@ -21,6 +21,7 @@ export function resultItem(row: Row, query: Query): HTMLLIElement {
   );
   if (summary) item.append(element("p", { class: "summary" }, quoted(summary)));
   const line = element("p", { class: "facts" }, ...facts.map((fact) => element("span", { class: "fact" }, fact)));
+  if (fails) line.append(element("span", { class: "fact bad" }, "does not compile"));
   for (const tag of tags) line.append(tagLink(tag, query));
   item.append(line);
   return item;
