@@ -74,7 +74,7 @@ class Loop:
             clusters.ChaosCluster(self.folder / "cluster", LEASE_TTL, self.shim, self.network.place))
         # Jobs follow each other for hours: without a limit a repair would have no room in the end.
         self.cluster.store.flags += ["--limit-bytes", str(LIMIT_MEGABYTES << 20)]
-        self.cluster.coordinator.flags += ["--store", self.cluster.store.address]  # else nobody ends the old job's hold
+        self.cluster.coordinator.flags += ["--store", self.cluster.store.address]  # it releases the hold of the old job
         for role in WORKERS:
             self.cluster.add_worker(role)
         # Workers of both releases side by side; each gets tasks while the coordinator is of its own.

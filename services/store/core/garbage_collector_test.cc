@@ -122,7 +122,7 @@ TEST_F(GarbageCollectorTest, AFullStoreThatLostUsesOfAJobComesFree) {
       &store_, {.unblock_after = absl::ZeroDuration(), .trust_uses_after = absl::ZeroDuration()});
   for (int i = 0; i < 10; ++i) ASSERT_THAT(collector.Pass(), IsOk());
   EXPECT_THAT(Put(stored), IsOk());
-  EXPECT_FALSE(IsStored(1)) << "what was used longest ago goes first";
+  EXPECT_FALSE(IsStored(1)) << "the least recently used goes first";
   for (int i = 150; i < stored; ++i) EXPECT_TRUE(IsStored(i)) << i;
 }
 
