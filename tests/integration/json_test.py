@@ -160,8 +160,10 @@ class Json(unittest.TestCase):
             harness.wait_until(lambda: any(stage["others"] for stage in cluster.jobs()[0]["unserved"]), "the worker of another version")
             [unserved] = run("jobs")
             self.assertEqual((unserved["state"], unserved["unserved"][0]["stage"]), ("running", "extract"))
-            cluster.start_workers()
             job = submitted["job"]
+            run("report", job)
+            self.assertIn("so far     the job is running; ", cluster.client("report", job).stdout)
+            cluster.start_workers()
             [summary] = run("watch", job, codes=(1,))
             self.assertEqual(summary["job"]["state"], "done")
             run("report", job)
