@@ -311,7 +311,7 @@ TerminationSignal::~TerminationSignal() {
     absl::MutexLock lock(&mutex_);
     stopping_ = true;
   }
-  pthread_kill(thread_.native_handle(), SIGTERM);  // wakes it
+  pthread_kill(thread_.native_handle(), SIGINT);  // wakes it
   thread_.join();
 }
 
