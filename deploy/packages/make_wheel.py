@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """usage: make_wheel.py PROGRAM VERSION OUT_DIR
 
-Makes a wheel of the client: the program, the shared libraries that it needs as Debian ships them, and
-python/kernelmill, which starts it, reads datasets and calls coordinators. Prints the wheel's path.
+Makes a wheel of the client: the program, the servers beside it, which `kernelmill dev` starts, the shared libraries that
+they need as Debian ships them, the manual page, completions of shells, and python/kernelmill, which starts the program,
+reads datasets and calls coordinators. Prints the wheel's path.
 
-The program gets an RPATH to the libraries beside it, which their own needs are found by as well, so that the
+The programs get an RPATH to the libraries beside them, which their own needs are found by as well, so that the
 libraries' bytes stay Debian's. glibc, libstdc++ and libgcc are the machine's; the wheel's tag (manylinux_2_N) says
 which glibc is needed, by the symbol versions that the program and the libraries ask for.
 
@@ -41,6 +42,12 @@ HEADERS = ["libcli11-dev", "nlohmann-json3-dev"]
 EXTRAS = {"client": ["grpcio>=1.60", "protobuf>=4.25"], "figures": ["matplotlib>=3.8"], "tokens": ["tokenizers>=0.20"],
           "pandas": ["pandas>=2.1", "pyarrow>=15"], "polars": ["polars>=1"], "hub": ["huggingface_hub>=0.30", "pyarrow>=15"],
           "s3": ["obstore>=0.6", "pyarrow>=15"], "gs": ["google-cloud-storage>=2.14", "pyarrow>=15"]}
+SERVERS = ["store", "coordinator", "fetcher", "extractor", "compiler", "validator", "deduplicator"]
+# The texts that the program writes about its command line, by the place where pip installs them below the environment.
+WRITTEN = {"share/man/man1/kernelmill.1": ["help", "--man"],
+           "share/bash-completion/completions/kernelmill": ["completion", "bash"],
+           "share/zsh/site-functions/_kernelmill": ["completion", "zsh"],
+           "share/fish/vendor_completions.d/kernelmill.fish": ["completion", "fish"]}
 LIBRARY_LIST = """The shared libraries in kernelmill/lib are those of Debian 12, unchanged. The copyright and the licences of each are in
 the file of its package beside this one; its source is that of the Debian package and version named here.
 
@@ -51,10 +58,10 @@ def output(*argv):
     return subprocess.run([str(a) for a in argv], check=True, capture_output=True, text=True).stdout
 
 
-def shared_libraries(program):
-    """Returns {soname: file} of the libraries that the program needs, directly or not, except those of every Linux."""
+def shared_libraries(programs):
+    """Returns {soname: file} of the libraries that the programs need, directly or not, except those of every Linux."""
     found = {}
-    for line in output("ldd", program).splitlines():
+    for line in "".join(output("ldd", program) for program in programs).splitlines():
         match = re.match(r"\s*(\S+) => (\S+|not found)", line)
         if not match or OF_THE_MACHINE.match(match[1]):
             continue
@@ -199,22 +206,26 @@ def main():
     if len(sys.argv) != 4:
         sys.exit(__doc__.splitlines()[0])
     program, version, out = pathlib.Path(sys.argv[1]), sys.argv[2], pathlib.Path(sys.argv[3])
-    libraries = shared_libraries(program)
+    programs = [program, *(program.with_name(f"kernelmill-{server}") for server in SERVERS)]
+    libraries = shared_libraries(programs)
     for file in libraries.values():
         if re.search(r"\((RPATH|RUNPATH)\)", output("readelf", "-d", file)):
             sys.exit(f"make_wheel.py: {file} has a search path of its own: the program's would not hold for it")
-    tag = f"py3-none-{platform_tag([program, *libraries.values()])}"
+    tag = f"py3-none-{platform_tag([*programs, *libraries.values()])}"
 
     members = module()
     with tempfile.TemporaryDirectory() as work:
-        stripped = pathlib.Path(work) / "kernelmill"
-        shutil.copyfile(program, stripped)
-        output("strip", "--strip-unneeded", stripped)
-        output("patchelf", "--force-rpath", "--set-rpath", "$ORIGIN/../lib", stripped)
-        members["kernelmill/bin/kernelmill"] = stripped.read_bytes()
+        for each in programs:
+            stripped = pathlib.Path(work) / each.name
+            shutil.copyfile(each, stripped)
+            output("strip", "--strip-unneeded", stripped)
+            output("patchelf", "--force-rpath", "--set-rpath", "$ORIGIN/../lib", stripped)
+            members[f"kernelmill/bin/{each.name}"] = stripped.read_bytes()
     for soname, file in libraries.items():
         members[f"kernelmill/lib/{soname}"] = file.read_bytes()
 
+    for path, command in WRITTEN.items():
+        members[f"kernelmill-{version}.data/data/{path}"] = output(program, *command).encode()
     info = f"kernelmill-{version}.dist-info"
     texts = licenses(libraries)
     members.update({f"{info}/licenses/{name}": content for name, content in texts.items()})
@@ -222,7 +233,7 @@ def main():
     members[f"{info}/sboms/kernelmill.cdx.json"] = sbom.as_text(parts).encode() + b"\n"
     members[f"{info}/METADATA"] = metadata(version, texts)
     members[f"{info}/entry_points.txt"] = b"[console_scripts]\nkernelmill = kernelmill.__main__:main\n"
-    print(finish_wheel(out, version, tag, members, {"kernelmill/bin/kernelmill"}))
+    print(finish_wheel(out, version, tag, members, {f"kernelmill/bin/{each.name}" for each in programs}))
 
 
 if __name__ == "__main__":

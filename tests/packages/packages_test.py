@@ -152,8 +152,10 @@ class Wheel(Package):
             cls.names = archive.namelist()
             archive.extractall(cls.root)
         [cls.info] = cls.root.glob("kernelmill-*.dist-info")
+        cls.programs = sorted((cls.root / "kernelmill/bin").iterdir())
         cls.program = cls.root / "kernelmill/bin/kernelmill"
-        cls.program.chmod(0o755)
+        for program in cls.programs:
+            program.chmod(0o755)
         cls.libraries = {file.name: file for file in (cls.root / "kernelmill/lib").iterdir()}
 
     def test_metadata_and_tag_agree_with_the_name(self):
@@ -183,24 +185,35 @@ class Wheel(Package):
             want = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
             self.assertEqual((digest, int(size)), (f"sha256={want}", len(content)), name)
 
-    def test_the_program_may_be_executed(self):
+    def test_it_has_the_servers_and_all_programs_may_be_executed(self):
+        self.assertEqual([p.name for p in self.programs], sorted(["kernelmill", *(f"kernelmill-{role}" for role in ROLES)]))
         with zipfile.ZipFile(self.wheel) as archive:
-            mode = archive.getinfo("kernelmill/bin/kernelmill").external_attr >> 16
-        self.assertEqual(mode, 0o100755)
+            for program in self.programs:
+                self.assertEqual(archive.getinfo(f"kernelmill/bin/{program.name}").external_attr >> 16, 0o100755)
+                self.assertNotIn(".debug_info", output("readelf", "--section-headers", "--wide", program))
+        # Package indexes take files of 100 MB at most.
+        self.assertLess(self.wheel.stat().st_size, 60 << 20)
+
+    def test_it_has_the_manual_page_and_completions(self):
+        [data] = self.root.glob("kernelmill-*.data/data/share")
+        self.assertEqual((data / "man/man1/kernelmill.1").read_text(), output(BIN / "kernelmill", "help", "--man"))
+        for shell, path in (("bash", "bash-completion/completions/kernelmill"), ("zsh", "zsh/site-functions/_kernelmill"),
+                            ("fish", "fish/vendor_completions.d/kernelmill.fish")):
+            self.assertEqual((data / path).read_text(), output(BIN / "kernelmill", "completion", shell))
 
     def test_every_library_is_in_the_wheel_or_any_machine_s(self):
         dynamic = output("readelf", "--dynamic", self.program)
         self.assertRegex(dynamic, r"\(RPATH\).*\[\$ORIGIN/\.\./lib\]")
-        for file in [self.program, *self.libraries.values()]:
+        for file in [*self.programs, *self.libraries.values()]:
             dynamic = output("readelf", "--dynamic", file)
             for needed in re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic):
                 self.assertTrue(needed in self.libraries or needed in OF_THE_MACHINE, f"{file.name} needs {needed}")
-            if file != self.program:
+            if file not in self.programs:
                 self.assertNotRegex(dynamic, r"\((RPATH|RUNPATH)\)")
 
     def test_the_tag_names_a_glibc_that_has_every_symbol(self):
         promised = int(re.search(r"manylinux_2_(\d+)_", self.wheel.name)[1])
-        for file in [self.program, *self.libraries.values()]:
+        for file in [*self.programs, *self.libraries.values()]:
             for version in re.findall(r"\bGLIBC_2\.(\d+)", output("objdump", "-T", file)):
                 self.assertLessEqual(int(version), promised, file.name)
 

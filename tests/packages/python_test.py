@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,7 @@ import textwrap
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integration"))
+import dev_test  # noqa: E402
 import harness  # noqa: E402
 import trusted_cluster  # noqa: E402
 
@@ -92,6 +94,25 @@ class Load(Module):
             self.assertEqual(int(lines[name]), len((self.out / f"{name}.jsonl").read_text().splitlines()))
             self.assertGreater(int(lines[name]), 0)
         self.assertEqual(lines[harness.dataset_digest(self.out)], f"module {lines['kernels']}")
+
+    def test_the_installed_program_runs_a_cluster_and_has_its_manual(self):
+        environment = self.clean.parents[1]
+        self.assertIn("kernelmill", (environment / "share/man/man1/kernelmill.1").read_text())
+        self.assertTrue((environment / "share/bash-completion/completions/kernelmill").is_file())
+        log, first = self.work / "dev.log", dev_test.free_ports()
+        with log.open("w") as out:
+            dev = subprocess.Popen([self.clean.parent / "kernelmill", "dev", "--data", self.work / "cluster", "--first-port", str(first),
+                                    "--page-port", "0", "--allow-local", harness.DEMO_SOURCES], stdout=out, stderr=out)
+        try:
+            harness.wait_until(lambda: "The cluster runs" in log.read_text() or dev.poll() is not None, "the cluster", 60)
+            job = self.work / "dev.yaml"
+            job.write_text(JOB)
+            harness.run(self.clean.parent / "kernelmill", "submit", job, "--wait", "--out", self.work / "of-cluster",
+                        "--coordinator", f"127.0.0.1:{first}", "--store", f"127.0.0.1:{first + 1}", timeout=300)
+        finally:
+            dev.send_signal(signal.SIGINT)
+            self.assertEqual(dev.wait(60), 0, log.read_text())
+        self.assertEqual(harness.dataset_digest(self.work / "of-cluster"), harness.dataset_digest(self.out))
 
     def test_the_program_publishes_by_the_module_that_is_installed_with_it(self):
         kernelmill = self.clean.parent / "kernelmill"
