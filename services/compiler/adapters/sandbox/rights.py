@@ -137,8 +137,9 @@ _MAKE_DIR, _MAKE_REG, _MAKE_SYM, _REFER, _TRUNCATE = 1 << 7, 1 << 8, 1 << 12, 1 
 _MAKE_OTHERS = 1 << 6 | 1 << 9 | 1 << 10 | 1 << 11  # devices, sockets, pipes
 
 
-def restrict_files(folder, remove):
-    """Allows writing to `folder` only, and removing files there if `remove`. Raises OSError if it fails."""
+def restrict_files(folder, remove, devices=()):
+    """Allows writing to `folder` and to files below `devices` only, and removing files in `folder` if `remove`. Raises OSError if it
+    fails."""
     abi = call("landlock_create_ruleset", None, 0, 1)
     handled = (_WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_REG | _MAKE_SYM | _MAKE_OTHERS | _REFER |
                (_TRUNCATE if abi >= 3 else 0))
@@ -146,7 +147,8 @@ def restrict_files(folder, remove):
     attributes = struct.pack("=QQQ", handled, 0, scoped)
     ruleset = call("landlock_create_ruleset", attributes, len(attributes), 0)
     allowed = handled & ~_MAKE_OTHERS & ~(0 if remove else _REMOVE_DIR | _REMOVE_FILE | _REFER)
-    for path, access in ((folder, allowed), ("/dev/null", handled & (_WRITE_FILE | _TRUNCATE))):
+    write = handled & (_WRITE_FILE | _TRUNCATE)
+    for path, access in ((folder, allowed), *((path, write) for path in ("/dev/null", *devices))):
         fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
         call("landlock_add_rule", ruleset, 1, struct.pack("=Qi", access, fd), 0)
         os.close(fd)

@@ -58,6 +58,7 @@ class Layer:
     file_bytes: int = 64 << 20      # each file
     open_files: int = 64
     answer_bytes: int = 64 << 20    # each answer
+    devices: tuple[str, ...] = ()   # folders of devices that it may write to, as a GPU's driver does
 
 
 @dataclasses.dataclass(frozen=True)
@@ -145,7 +146,7 @@ def _enter(layer, folder, parent):
         return
     rights.prctl(rights.PR_SET_NO_NEW_PRIVS, 1)
     rights.prctl(rights.PR_SET_DUMPABLE, 0)
-    rights.restrict_files(folder, remove=layer.execute)
+    rights.restrict_files(folder, remove=layer.execute, devices=layer.devices)
     rights.filter_calls(layer.execute, layer.strict)
     if layer.strict:
         rights.kill_at_refused_files(folder)
@@ -261,13 +262,15 @@ class Child:
         if sent < len(line):
             self._end("garbled", b"", 0)
 
-    def answer(self):
-        """Returns its next answer, as Outcome("ok"). Any other outcome ends the child, and later calls return it again."""
+    def answer(self, seconds=float("inf")):
+        """Returns its next answer, as Outcome("ok"), for which it waits at most `seconds`. Any other outcome ends the child, and later
+        calls return it again."""
         if self._outcome is not None:
             return self._outcome
-        deadline = time.monotonic() + self._seconds
+        start = time.monotonic()
+        deadline = start + min(self._seconds, seconds)
         kind, data = self._read_answer(deadline)
-        self._seconds = deadline - time.monotonic()
+        self._seconds -= time.monotonic() - start
         self._full = self._full or scratch.is_full(self._folder)
         if kind == "ok":
             return Outcome("ok", data, cpu_seconds=self.cpu_seconds(), full=self._full)

@@ -1,0 +1,52 @@
+"""A bundle: the part of a dataset that has cases, the cases, and this code, in one archive for a machine with a GPU.
+
+    tar xf bundle.tar.gz; PYTHONPATH=bundle python3 -m kernelmill.execution.command run bundle --device cuda:90
+
+It comes back as its evidence.jsonl and evidence/, which `kernelmill run DATASET --merge` adds."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tarfile
+
+from kernelmill.execution import harness
+from kernelmill.execution.evidence import Evidence, tensors_of
+from kernelmill.execution.rows import FILE, read_kernels
+
+EVIDENCE = "evidence.jsonl"
+
+
+def pack(dataset: str | os.PathLike[str], evidence: Evidence, out: str | os.PathLike[str]) -> int:
+    """Writes a bundle. Returns the number of its kernels."""
+    wanted = {(case.module_sha256, case.kernel) for case in evidence.cases()}
+    rows = [each.row for each in read_kernels(dataset) if (each.module_sha256, each.name) in wanted]
+    with tarfile.open(out, "w:gz", compresslevel=9) as archive:
+        _add(archive, FILE, "".join(json.dumps(row) + "\n" for row in rows).encode())
+        evidence.save()
+        _add(archive, EVIDENCE, evidence.file.read_bytes())
+        for digest in sorted({digest for row in evidence.rows("case") for digest in tensors_of(row)}):
+            _add(archive, f"evidence/{digest}", evidence.get(digest))
+        pack_code(archive)
+    return len(rows)
+
+
+def pack_code(archive: tarfile.TarFile) -> None:
+    """Adds this package and the harness, as the wheel has them."""
+    for name in ("__init__.py", "errors.py", "_version.py"):
+        if (harness.PACKAGE / name).exists():
+            _add(archive, f"kernelmill/{name}", (harness.PACKAGE / name).read_bytes())
+    for file in sorted((harness.PACKAGE / "execution").glob("*.py")):
+        _add(archive, f"kernelmill/execution/{file.name}", file.read_bytes())
+    for folder in harness.folders():
+        for file in sorted(folder.glob("*.py")):
+            _add(archive, f"kernelmill/harness/{file.name}", file.read_bytes())
+
+
+def _add(archive: tarfile.TarFile, name: str, data: bytes) -> None:
+    entry = tarfile.TarInfo(f"bundle/{name}")
+    entry.size, entry.mode = len(data), 0o644
+    archive.addfile(entry, io.BytesIO(data))
+
+

@@ -1,0 +1,136 @@
+"""The commands `kernelmill record` and `kernelmill run`. The program calls command() with their options; on a machine that has only a
+bundle, `python3 -m kernelmill.execution.command` takes them as flags."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import pathlib
+import sys
+from typing import Any
+
+from kernelmill.errors import Error, RequestError
+from kernelmill.execution import bundle, confinement, recording, replay
+from kernelmill.execution.case import Row
+from kernelmill.execution.evidence import Evidence
+from kernelmill.execution.runner import Bounds
+
+DIFFERENT, WRONG = 1, 2  # exit codes, as the program's
+
+
+def record(options: dict[str, Any]) -> int:
+    """Runs `kernelmill record`. Exit code 1: a repository gave no case."""
+    if not options["unsafe_no_container"]:
+        recording.check_container()
+    repositories = {}
+    for each in options["repository"]:
+        name, equals, folder = each.partition("=")
+        if not equals or not os.path.isdir(folder):
+            raise RequestError(f"--repository must be NAME=FOLDER, with the folder of a checkout: {each}")
+        repositories[name] = folder
+    evidence = Evidence(options["evidence"])
+    settings = recording.Settings(
+        device=options["device"], tests=tuple(options["tests"]), python=options["python"] or sys.executable, seconds=options["seconds"],
+        test_seconds=options["test_seconds"], cases=options["cases"], size=options["case_bytes"], lock=options["lock"],
+        arguments=tuple(options["pytest_argument"]))
+    rows = [each.row for each in recording.record(options["dataset"], evidence, repositories, settings)]
+    for row in rows:
+        print(json.dumps(row) if options["json"] else _recording_text(row))
+    return 0 if all(row["cases"] for row in rows) else DIFFERENT
+
+
+def _recording_text(row: Row) -> str:
+    tests = ", ".join(f"{count} {outcome}" for outcome, count in row["tests"].items()) or "none ran"
+    refused = ", ".join(f"{reason} {count}" for reason, count in row["refused"].items())
+    return (f"{row['repository']}: {row['cases']} cases of {row['recorded']} kernels; {row['reached']} of {row['kernels']} reached, {row['enough']} "
+            f"with three cases and a ragged one\n  tests: {tests}; {row['seconds']} s" + (f"\n  refused: {refused}" if refused else ""))
+
+
+def run(options: dict[str, Any]) -> int:
+    """Runs `kernelmill run`. Exit code 1: a kernel does not do what was recorded."""
+    dataset = pathlib.Path(options["dataset"])
+    evidence = Evidence(options["evidence"] or dataset / bundle.EVIDENCE)
+    for file in options["merge"]:
+        evidence.merge(Evidence(file))
+    if options["bundle"]:
+        count = bundle.pack(dataset, evidence, options["bundle"])
+        print(json.dumps({"kernels": count}) if options["json"] else f"{options['bundle']}: {count} kernels")
+        return 0
+    confined = not options["unsafe_no_sandbox"]
+    if confined:
+        confinement.check_hidden(str(evidence.file), options["device"] != "cpu")
+    settings = replay.Settings(
+        device=options["device"], workers=options["workers"], mutants=options["mutants"], threshold=options["threshold"], made=options["made"],
+        deadline=options["deadline"] or float("inf"), bounds=Bounds(seconds=options["case_seconds"]), confined=confined,
+        python=options["python"] or sys.executable, kernels=tuple(options["kernel"]))
+    shown = sys.stderr.isatty() and not options["json"]
+    summary = replay.run(dataset, evidence, settings, _show if shown else lambda done, of: None)
+    print(json.dumps(dataclasses.asdict(summary)) if options["json"] else _run_text(summary))
+    return DIFFERENT if summary.outcomes["different"] or summary.outcomes["error"] or summary.errors else 0
+
+
+def _show(done: int, kernels: int) -> None:
+    print(f"\r{done} of {kernels} kernels", end="\n" if done == kernels else "", file=sys.stderr, flush=True)
+
+
+def _run_text(summary: replay.Summary) -> str:
+    outcomes = ", ".join(f"{count} {outcome}" for outcome, count in sorted(summary.outcomes.items())) or "nothing new"
+    lines = [f"{summary.device}: {outcomes}; {summary.skipped} known before; {summary.seconds} s"]
+    if summary.scored or summary.made:
+        lines.append(f"scored: {summary.scored} kernels; made: {summary.made} cases")
+    if summary.left:
+        lines.append(f"left: {summary.left} kernels; the same command goes on with them")
+    return "\n".join([*lines, *summary.errors])
+
+
+COMMANDS = {"record": record, "run": run}
+
+
+def command(name: str, options: str) -> int:
+    """Runs a command with its options, a JSON object. Returns the exit code."""
+    return _guarded(name, json.loads(options))
+
+
+def _guarded(name: str, options: dict[str, Any]) -> int:
+    try:
+        return COMMANDS[name](options)
+    except Error as error:
+        message = str(error)
+    except ModuleNotFoundError as error:
+        message = f"{error}: pip install 'kernelmill[run]' installs what is missing"
+    print(json.dumps({"error": message}) if options["json"] else f"kernelmill {name}: {message}", file=sys.stderr)
+    return WRONG
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="kernelmill")
+    commands = parser.add_subparsers(dest="name", required=True)
+    one = commands.add_parser("record")
+    one.add_argument("dataset")
+    one.add_argument("--repository", action="append", default=[])
+    one.add_argument("--evidence", required=True)
+    for flag, kind, default in (("--device", str, "cpu"), ("--python", str, ""), ("--lock", str, ""), ("--seconds", int, 3600),
+                                ("--test-seconds", int, 60), ("--cases", int, 6), ("--case-bytes", int, 1 << 20)):
+        one.add_argument(flag, type=kind, default=default)
+    one.add_argument("--tests", action="append", default=[])
+    one.add_argument("--pytest-argument", action="append", default=[])
+    one.add_argument("--unsafe-no-container", action="store_true")
+    two = commands.add_parser("run")
+    two.add_argument("dataset")
+    for flag, kind, default in (("--evidence", str, ""), ("--device", str, "cpu"), ("--python", str, ""), ("--workers", int, 1), ("--mutants", int, 0),
+                                ("--threshold", float, 0.9), ("--made", int, 4), ("--deadline", float, 0), ("--case-seconds", int, 60),
+                                ("--bundle", str, "")):
+        two.add_argument(flag, type=kind, default=default)
+    for flag in ("--merge", "--kernel"):
+        two.add_argument(flag, action="append", default=[])
+    two.add_argument("--unsafe-no-sandbox", action="store_true")
+    for each in (one, two):
+        each.add_argument("--json", action="store_true")
+    return parser
+
+
+if __name__ == "__main__":
+    arguments = vars(_parser().parse_args())
+    sys.exit(_guarded(arguments.pop("name"), arguments))

@@ -1,0 +1,145 @@
+"""Launches a case's kernel in this process, on Triton's interpreter or on a GPU. Runs in the confined child, beside the module."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import linecache
+import os
+import sys
+import types
+from typing import Any
+
+from kernelmill.execution import buffers, elements
+from kernelmill.execution.arena import GUARD, GUARD_BYTES, Arena, Place
+from kernelmill.execution.case import Row
+
+MODULE, FILE = "kernelmill_module", "module.py"
+WRAPPED = ("fn", "__wrapped__", "jit_function", "func", "kernel")  # where wrappers keep a jit function: autotuners, caches
+
+
+class Broken(Exception):
+    """The module or its launch is at fault. The message says how."""
+
+
+def load(text: str, folder: str) -> dict[str, Any]:
+    """Runs a module. Returns its names. The interpreter reads the source of functions from a file."""
+    file = os.path.join(folder, FILE)
+    with open(file, "w", encoding="utf-8") as out:
+        out.write(text)
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    module = types.ModuleType(MODULE)
+    module.__file__ = file
+    sys.modules[MODULE] = module
+    exec(compile(text, file, "exec"), module.__dict__)  # pylint: disable=exec-used
+    return module.__dict__
+
+
+def find_kernel(names: dict[str, Any], kernel: str) -> Any:
+    """Returns the jit function of a name under its autotuners, heuristics and other wrappers."""
+    import triton
+
+    value = names.get(kernel.rpartition(".")[2])
+    kinds = ["JITFunction", "InterpretedFunction", "GluonJITFunction"]
+    for _ in range(20):
+        if value is None:
+            break
+        if type(value).__name__ in kinds:
+            return value
+        inner = next((getattr(value, name) for name in WRAPPED if getattr(value, name, None) is not None), None)
+        if inner is None and isinstance(value, types.FunctionType):
+            return triton.jit(value)
+        value = inner
+    raise Broken(f"{kernel} is no kernel of the module")
+
+
+def constexpr_value(text: str) -> Any:
+    """Returns the value of a recorded constexpr: a literal, or a type of Triton."""
+    import triton.language as tl
+
+    if text.startswith("tl."):
+        return getattr(tl, text.removeprefix("tl."))
+    return ast.literal_eval(text)
+
+
+def scalar_value(scalar: Row) -> Any:
+    return float(scalar["value"]) if scalar["type"] == "float" else scalar["value"]
+
+
+class Device:
+    """A device with a case's storages. `tensor` and `collect` are its two ways."""
+
+    def tensor(self, view: Row) -> Any:
+        raise NotImplementedError
+
+    def collect(self) -> None:
+        """Waits for the launch, and copies the storages back to the arena."""
+
+    def argument(self, row: Row) -> Any:
+        if "tensor" in row:
+            return self.tensor(row["tensor"])
+        if "scalar" in row:
+            return scalar_value(row["scalar"])
+        if "constexpr" in row:
+            return constexpr_value(row["constexpr"])
+        if "tuple" in row:
+            return tuple(self.argument(each) for each in row["tuple"])
+        return None
+
+    def launch(self, function: Any, case: Row) -> str:
+        """Launches a case. Returns the SHA-256 of the kernel's IR, where there is one."""
+        values = {each["name"]: self.argument(each) for each in case["arguments"]}
+        compiled = function.run(**values, grid=tuple(case["grid"]), warmup=False, **case["options"])
+        self.collect()
+        forms = getattr(compiled, "asm", None) or {}
+        return hashlib.sha256(forms["ttir"].encode()).hexdigest() if "ttir" in forms else ""
+
+
+class Cpu(Device):
+    """Triton's interpreter, on the arena itself."""
+
+    def __init__(self, arena: Arena, places: list[Place], dtypes: dict[str, Any]) -> None:
+        self._storages = [buffers.Storage(arena.address + place.offset, place.size) for place in places]
+        self._dtypes = dtypes
+
+    def tensor(self, view: Row) -> Any:
+        return buffers.Buffer(self._storages[view["storage"]], self._dtypes[view["dtype"]], view["dtype"], tuple(view["shape"]),
+                              tuple(view["strides"]), view["offset"])
+
+    def launch(self, function: Any, case: Row) -> str:
+        return super().launch(function, {**case, "options": {}})
+
+
+class Cuda(Device):
+    """A GPU, by torch. Each storage is copied with its guard zones."""
+
+    def __init__(self, arena: Arena, places: list[Place]) -> None:
+        import torch
+
+        self._torch, self._arena, self._places = torch, arena, places
+        self._copies = []
+        for place in places:
+            start, end = place.offset - GUARD_BYTES, place.offset + place.size
+            copy = torch.full((end - start + GUARD_BYTES,), GUARD, dtype=torch.uint8, device="cuda")
+            if place.size:
+                copy[GUARD_BYTES:GUARD_BYTES + place.size] = torch.from_numpy(arena.bytes[place.offset:end].copy()).cuda()
+            self._copies.append(copy)
+        torch.cuda.synchronize()
+
+    def tensor(self, view: Row) -> Any:
+        torch, copy = self._torch, self._copies[view["storage"]]
+        offset = GUARD_BYTES // elements.size(view["dtype"]) + view["offset"]
+        empty = torch.empty(0, dtype=getattr(torch, view["dtype"]), device="cuda")
+        return empty.set_(copy.untyped_storage(), offset, tuple(view["shape"]), tuple(view["strides"]))
+
+    def collect(self) -> None:
+        self._torch.cuda.synchronize()
+        backs = [copy.cpu().numpy() for copy in self._copies]
+        for place, back in zip(self._places, backs):
+            self._arena.bytes[place.offset - GUARD_BYTES:place.offset + place.size] = back[:GUARD_BYTES + place.size]
+        # The arena has one zone between two storages, each copy has two. So what changed behind a copy is told last.
+        for place, back in zip(self._places, backs):
+            behind = back[GUARD_BYTES + place.size:]
+            changed = behind[behind != GUARD]
+            end = place.offset + place.size
+            self._arena.bytes[end:end + len(changed)] = changed

@@ -1,0 +1,109 @@
+"""An evidence file: observations of kernels as JSON lines, sorted, and a folder with the bytes of tensors beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pathlib
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+from kernelmill.errors import DatasetError
+from kernelmill.execution.case import Case, Row, canonical
+
+TYPES = ("case", "result", "adequacy", "recording", "speed")
+
+
+def key(row: Row) -> tuple[str, ...]:
+    """Returns what a row is an observation of. A later observation of the same thing replaces it."""
+    kind = str(row["type"])
+    if kind == "case":
+        return (kind, row["module_sha256"], row["kernel"], row["id"])
+    if kind == "result":
+        return (kind, row["module_sha256"], row["case"], row["device"], canonical(row["toolchain"]), canonical(row["environment"]))
+    if kind == "recording":
+        return (kind, row["repository"], row["commit"], row["device"], canonical(row["toolchain"]))
+    return (kind, row["module_sha256"], row["kernel"], str(row.get("case", "")), row["device"], canonical(row.get("toolchain", {})))
+
+
+class Evidence:
+    """The rows of a file. Not for several threads. DatasetError: the file is damaged."""
+
+    def __init__(self, file: str | os.PathLike[str]) -> None:
+        self.file = pathlib.Path(file)
+        self.folder = self.file.with_suffix("")
+        self._rows: dict[tuple[str, ...], Row] = {}
+        if self.file.exists():
+            self.add_file(self.file)
+
+    def add_file(self, file: pathlib.Path) -> None:
+        with file.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                try:
+                    row = json.loads(line)
+                    if row["type"] not in TYPES:
+                        raise ValueError(f"unknown type {row['type']}")
+                    if row["type"] == "case":
+                        Case(row).check()
+                    self.add(row)
+                except (ValueError, KeyError, TypeError, DatasetError) as error:
+                    raise DatasetError(f"{file}:{number}: {error}") from error
+
+    def add(self, row: Row) -> None:
+        self._rows[key(row)] = row
+
+    def has(self, row: Row) -> bool:
+        return key(row) in self._rows
+
+    def rows(self, kind: str) -> Iterator[Row]:
+        return (self._rows[each] for each in sorted(self._rows) if each[0] == kind)
+
+    def cases(self) -> list[Case]:
+        return [Case(row) for row in self.rows("case")]
+
+    def put(self, data: bytes) -> str:
+        """Keeps bytes. Returns their SHA-256."""
+        digest = hashlib.sha256(data).hexdigest()
+        path = self.folder / digest
+        if not path.exists():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            _replace(path, data)
+        return digest
+
+    def get(self, digest: str) -> bytes:
+        """DatasetError: the bytes are missing or damaged."""
+        path = self.folder / digest
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise DatasetError(f"{path}: {error.strerror}") from error
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise DatasetError(f"{path} is damaged: its SHA-256 is another")
+        return data
+
+    def merge(self, other: Evidence) -> None:
+        """Adds the rows of another file, and the tensors that its cases name."""
+        for row in other._rows.values():
+            self.add(row)
+            if row["type"] == "case":
+                for digest in tensors_of(row):
+                    self.put(other.get(digest))
+
+    def save(self) -> None:
+        text = "".join(canonical(self._rows[each]) + "\n" for each in sorted(self._rows))
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        _replace(self.file, text.encode())
+
+
+def tensors_of(row: dict[str, Any]) -> list[str]:
+    """Returns the SHA-256 of all bytes that a case names."""
+    return [each["sha256"] for each in (*row["storages"], *row["outputs"]) if "sha256" in each]
+
+
+def _replace(path: pathlib.Path, data: bytes) -> None:
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".tmp-", delete=False) as file:
+        file.write(data)
+    os.chmod(file.name, 0o644)
+    os.replace(file.name, path)

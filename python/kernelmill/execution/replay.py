@@ -1,0 +1,278 @@
+"""Replays cases on the modules of a dataset, scores cases by mutants, and makes more cases where they are weak."""
+
+from __future__ import annotations
+
+import os
+import queue
+import re
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from kernelmill.errors import DatasetError, Error
+from kernelmill.execution import judge, made, recipes
+from kernelmill.execution.case import Case, Row
+from kernelmill.execution.evidence import Evidence
+from kernelmill.execution.judge import Verdict
+from kernelmill.execution.mutants import Mutant, make_mutants
+from kernelmill.execution.rows import KernelRow, read_kernels
+from kernelmill.execution.runner import Bounds, Execution, Runner, code_environment
+
+MUTANT_SECONDS = 20
+SAVE_SECONDS = 20
+SURVIVORS = 12
+ACCEPTED = ("exact", "close")
+# Ends of a child that a fault of the mutant explains. Other errors say that it is no program, and nothing of the cases.
+FAULTS = re.compile("^death: |illegal memory access|misaligned address|unspecified launch failure|out of bounds")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How kernels are run. `mutants`: the most of a kernel, 0 for none; `threshold`: cases that catch less are added to, up to `made`
+    for a kernel. `deadline`: seconds after which no new kernel is begun."""
+
+    device: str = "cpu"
+    workers: int = 1
+    mutants: int = 0
+    threshold: float = 0.9
+    made: int = 4
+    deadline: float = float("inf")
+    bounds: Bounds = Bounds()
+    confined: bool = True
+    python: str = sys.executable
+    kernels: tuple[str, ...] = ()
+
+
+@dataclass
+class Summary:
+    """What a run did. `skipped`: results that were known before."""
+
+    device: str
+    toolchain: Row = field(default_factory=dict)
+    outcomes: Counter[str] = field(default_factory=Counter)
+    skipped: int = 0
+    scored: int = 0
+    made: int = 0
+    left: int = 0
+    seconds: float = 0.0
+    errors: list[str] = field(default_factory=list)
+
+
+def run(dataset: str | os.PathLike[str], evidence: Evidence, settings: Settings, progress: Callable[[int, int], None] = lambda done, of: None
+        ) -> Summary:
+    """Runs what the evidence does not say yet, and adds it. Saves the file from time to time, so that a run that is cut off goes on."""
+    start, summary = time.monotonic(), Summary(settings.device)
+    kernels = {(each.module_sha256, each.name): each for each in read_kernels(dataset)
+               if not settings.kernels or each.name in settings.kernels}
+    cases: dict[tuple[str, str], list[Case]] = {}
+    for case in evidence.cases():
+        if (case.module_sha256, case.kernel) in kernels:
+            cases.setdefault((case.module_sha256, case.kernel), []).append(case)
+    waiting: queue.SimpleQueue[tuple[KernelRow, list[Case]]] = queue.SimpleQueue()
+    for place, found in cases.items():
+        waiting.put((kernels[place], found))
+    shared = _Shared(evidence, summary, threading.Lock(), len(cases), progress)
+    threads = [threading.Thread(target=_work, args=(waiting, settings, shared, start)) for _ in range(min(settings.workers, len(cases)))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    summary.left = waiting.qsize()
+    evidence.save()
+    summary.seconds = round(time.monotonic() - start, 1)
+    if shared.failed is not None:
+        raise shared.failed
+    return summary
+
+
+@dataclass
+class _Shared:
+    """What the threads of a run share, under a lock."""
+
+    evidence: Evidence
+    summary: Summary
+    lock: threading.Lock
+    kernels: int
+    progress: Callable[[int, int], None]
+    done: int = 0
+    saved: float = field(default_factory=time.monotonic)
+    failed: Error | None = None
+
+    def end_kernel(self) -> None:
+        with self.lock:
+            self.done += 1
+            if time.monotonic() - self.saved > SAVE_SECONDS:
+                self.evidence.save()
+                self.saved = time.monotonic()
+            self.progress(self.done, self.kernels)
+
+
+def _work(waiting: queue.SimpleQueue[tuple[KernelRow, list[Case]]], settings: Settings, shared: _Shared, start: float) -> None:
+    runner = None
+    try:
+        while shared.failed is None and time.monotonic() - start < settings.deadline:
+            try:
+                kernel, cases = waiting.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                runner = runner or Runner(settings.device, settings.bounds, settings.confined, settings.python)
+                Kernel(kernel, cases, runner, settings, shared).run()
+            except DatasetError as error:
+                shared.summary.errors.append(f"{kernel.name}: {error}")
+            shared.end_kernel()
+    except Error as error:
+        shared.failed = error
+    finally:
+        if runner is not None:
+            runner.close()
+
+
+def inputs_of(case: Case, evidence: Evidence) -> list[bytes]:
+    """Returns the bytes of a case's storages."""
+    contents = []
+    for each in case.storages:
+        content = recipes.fill(each["recipe"], each["bytes"]) if "recipe" in each else evidence.get(each["sha256"])
+        if len(content) != each["bytes"]:
+            raise DatasetError(f"case {case.id}: a storage has {len(content)} bytes, not {each['bytes']}")
+        contents.append(content)
+    return contents
+
+
+def judge_execution(execution: Execution, case: Case, before: list[bytes], evidence: Evidence) -> Verdict:
+    """Judges an execution of a case."""
+    if execution.error:
+        return Verdict("unknown" if execution.stage == "bounds" else "error", f"{execution.stage}: {execution.error}")
+    expected = {place: evidence.get(digest) for place, digest in case.outputs.items()}
+    return judge.judge(case, before, execution.after, execution.out_of_bounds, expected)
+
+
+class Kernel:
+    """A kernel of a dataset with its cases, on one runner."""
+
+    def __init__(self, kernel: KernelRow, cases: list[Case], runner: Runner, settings: Settings, shared: _Shared) -> None:
+        self._kernel, self._runner, self._settings, self._shared = kernel, runner, settings, shared
+        self._cases = sorted(cases, key=lambda case: (sum(each["bytes"] for each in case.storages), case.id))
+        self._head = {"device": settings.device, "toolchain": runner.toolchain, "environment": code_environment()}
+
+    def run(self) -> None:
+        good = self._replay(self._cases)
+        if self._settings.mutants and good:
+            self._score(good)
+
+    def _execute(self, module: str, cases: list[Case]) -> list[tuple[Execution, Verdict]]:
+        evidence = self._shared.evidence
+        inputs = [inputs_of(case, evidence) for case in cases]
+        executions = self._runner.run(module, str(self._kernel.row["name"]), cases, inputs)
+        return [(execution, judge_execution(execution, case, before, evidence)) for execution, case, before in zip(executions, cases, inputs)]
+
+    def _replay(self, cases: list[Case]) -> list[Case]:
+        """Runs cases without a result. Returns those that the module meets."""
+        rows = [{"type": "result", "case": case.id, "module_sha256": case.module_sha256, **self._head} for case in cases]
+        new = [(case, row) for case, row in zip(cases, rows) if not self._shared.evidence.has(row)]
+        for (_, verdict), (_, row) in zip(self._execute(self._kernel.module, [case for case, _ in new]), new):
+            with self._shared.lock:
+                self._shared.evidence.add({**row, **verdict.row()})
+                self._shared.summary.outcomes[verdict.outcome] += 1
+                self._shared.summary.toolchain = self._runner.toolchain
+        with self._shared.lock:
+            self._shared.summary.skipped += len(rows) - len(new)
+            known = {row["case"]: row["outcome"] for row in self._shared.evidence.rows("result")
+                     if row["device"] == self._settings.device and row["toolchain"] == self._runner.toolchain}
+        return [case for case in cases if known.get(case.id) in ACCEPTED]
+
+    # ------------------------------------------------------------ mutants
+
+    def _score(self, cases: list[Case]) -> None:
+        """Scores the cases, and makes more where they catch too little."""
+        row: Row = {"type": "adequacy", "module_sha256": self._kernel.module_sha256, "kernel": self._kernel.name, **self._head}
+        if self._shared.evidence.has(row):
+            return
+        mutants = make_mutants(self._kernel.module, self._kernel.name, self._settings.mutants)
+        fates = self._try(mutants, cases)
+        score = _share(fates)
+        recorded, more = score, []
+        if score is not None and score < self._settings.threshold:
+            more = self._make(cases)
+            survivors = [mutant for mutant, fate in fates if fate in ("missed", "equivalent")]
+            fates = [each for each in fates if each[1] not in ("missed", "equivalent")] + self._try(survivors, more, cases) if more else fates
+            score = _share(fates)
+        kinds: dict[str, Counter[str]] = {}
+        for mutant, fate in fates:
+            kinds.setdefault(mutant.kind, Counter(total=0))["total"] += 1
+            kinds[mutant.kind][fate] += 1
+        missed = [{"kind": mutant.kind, "line": mutant.line, "change": mutant.change} for mutant, fate in fates if fate == "missed"]
+        row |= {"cases": sorted(case.id for case in (*cases, *more)), "recorded_score": recorded, "score": score,
+                "mutants": {kind: dict(sorted(counts.items())) for kind, counts in sorted(kinds.items())}, "missed": missed[:SURVIVORS]}
+        with self._shared.lock:
+            self._shared.evidence.add(row)
+            self._shared.summary.scored += 1
+
+    def _try(self, mutants: list[Mutant], cases: list[Case], known: list[Case] | None = None) -> list[tuple[Mutant, str]]:
+        """Returns the fate of each mutant: caught, missed, stillborn (no program), or equivalent (the same IR on all cases)."""
+        reference = [execution.ttir for execution, _ in self._execute(self._kernel.module, [*cases, *(known or [])])]
+        return [(mutant, self._fate(mutant, cases, known or [], reference)) for mutant in mutants]
+
+    def _fate(self, mutant: Mutant, cases: list[Case], known: list[Case], reference: list[str]) -> str:
+        found: list[tuple[Execution, Verdict]] = []
+        for batch in (cases[:1], cases[1:]):
+            for execution, verdict in self._execute(mutant.module, batch) if batch else []:
+                found.append((execution, verdict))
+                if verdict.outcome == "different" or (verdict.outcome == "error" and FAULTS.search(verdict.message)):
+                    return "caught"
+            if found and all(verdict.outcome == "error" for _, verdict in found):
+                return "stillborn"
+        same = [execution.ttir for execution, _ in found] == reference[:len(cases)]
+        return "equivalent" if same and all(reference) else "missed"
+
+    # ------------------------------------------------------------ more cases
+
+    def _make(self, cases: list[Case]) -> list[Case]:
+        """Makes cases of recorded ones with the module as the reference. Returns those that it meets when it runs again."""
+        more: list[Case] = []
+        existing = {case.id for case in self._cases}
+        for name, base, changed in _turns(cases):
+            if len(more) >= self._settings.made:
+                break
+            case = self._finish(name, base, changed)
+            if case is not None and case.id not in existing:
+                existing.add(case.id)
+                with self._shared.lock:
+                    self._shared.evidence.add(case.row)
+                    self._shared.summary.made += 1
+                more += self._replay([case])
+        return more
+
+    def _finish(self, name: str, base: Case, changed: Case) -> Case | None:
+        """Gives a made case its outputs, or returns None: the reference cannot run it."""
+        evidence = self._shared.evidence
+        before = inputs_of(changed, evidence)
+        [execution] = self._runner.run(self._kernel.module, str(self._kernel.row["name"]), [changed], [before])
+        written = {place for place, (old, new) in enumerate(zip(before, execution.after)) if new.tobytes() != old}
+        if execution.error or execution.out_of_bounds or not written or not written <= set(base.outputs):
+            return None
+        with self._shared.lock:
+            outputs = {place: evidence.put(execution.after[place].tobytes()) for place in sorted(written)}
+        return changed.with_outputs(outputs, {"made": {"of": base.id, "change": name, **self._head}}).check()
+
+
+def _turns(cases: list[Case]) -> list[tuple[str, Case, Case]]:
+    """Returns (change, base, changed case), each change in turn."""
+    turns = [(name, base, changed) for base in cases for name, changed in made.variants(base)]
+    order_of = {name: place for place, name in enumerate(("ragged", "seed", "extreme", "type"))}
+    seen: Counter[str] = Counter()
+    ranked = []
+    for name, base, changed in turns:
+        ranked.append((seen[name], order_of[name], len(ranked), (name, base, changed)))
+        seen[name] += 1
+    return [each for _, _, _, each in sorted(ranked, key=lambda entry: entry[:3])]
+
+
+def _share(fates: list[tuple[Mutant, str]]) -> float | None:
+    """Returns the share of programs that were caught, or None if there were none."""
+    counts = Counter(fate for _, fate in fates)
+    programs = counts["caught"] + counts["missed"]
+    return round(counts["caught"] / programs, 4) if programs else None

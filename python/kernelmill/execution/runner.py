@@ -1,0 +1,145 @@
+"""Runs cases of a module in a process of its own, and judges them here, where no module ever runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from typing import Any
+
+from kernelmill.errors import ProgramError, RequestError
+from kernelmill.execution import confinement, harness
+from kernelmill.execution.arena import Arena, Place, lay_out
+from kernelmill.execution.case import Case, Row
+from kernelmill.execution.elements import Array
+
+DEVICES = ("cpu", "cuda:80", "cuda:90", "cuda:100")
+# Environment variables that change the code that Triton makes.
+CODE_VARIABLES = ("TRITON_F32_DEFAULT", "TRITON_DEFAULT_FP_FUSION", "DISABLE_LLVM_OPT", "TRITON_ENABLE_LLVM_DEBUG", "TRITON_PTXAS_PATH")
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What one case may take."""
+
+    seconds: int = 60
+    memory: int = 4 << 30
+    arena: int = 1 << 30
+
+
+@dataclass(frozen=True)
+class Execution:
+    """What a module made of a case: the storages afterwards, or the error and the stage in which it occurred."""
+
+    after: list[Array] = field(default_factory=list)
+    out_of_bounds: int = 0
+    ttir: str = ""
+    error: str = ""
+    stage: str = ""
+
+
+def code_environment() -> Row:
+    return {name: os.environ[name] for name in CODE_VARIABLES if os.environ.get(name)}
+
+
+class Runner:
+    """A zygote on a device, for one thread. Use as a context. ProgramError: it cannot be started, or it broke."""
+
+    def __init__(self, device: str, bounds: Bounds = Bounds(), confined: bool = True, python: str = sys.executable) -> None:
+        if device not in DEVICES:
+            raise RequestError(f"--device must be one of {', '.join(DEVICES)}: {device}")
+        self.device, self.bounds, self.toolchain = device, bounds, {}
+        self._gpu, self._arena = device != "cpu", Arena(bounds.arena)
+        self._scratch = tempfile.mkdtemp(prefix="kernelmill-run-")
+        options = {"gpu": self._gpu, "size": bounds.arena, "descriptor": self._arena.descriptor, "confined": confined, "parent": os.getpid()}
+        self._process = subprocess.Popen([python, "-m", "kernelmill.execution.zygote", json.dumps(options)], stdin=subprocess.PIPE,
+                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=(self._arena.descriptor,),
+                                         env=self._environment(confined))
+        try:
+            self.toolchain: Row = self._read()["toolchain"]
+        except BaseException:
+            self.close()
+            raise
+
+    def _environment(self, confined: bool) -> dict[str, str]:
+        env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": self._scratch, "TMPDIR": self._scratch, "KERNELMILL_SCRATCH": self._scratch,
+               "PYTHONPATH": os.pathsep.join([str(harness.PACKAGE.parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]).rstrip(":"),
+               "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **code_environment()}
+        for name in ("LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_VISIBLE_DEVICES", "OPENBLAS_CORETYPE"):
+            if os.environ.get(name):
+                env[name] = os.environ[name]
+        if not confined:
+            env["KERNELMILL_SANDBOX"] = "off"
+        return env if self._gpu else {**env, "TRITON_INTERPRET": "1"}
+
+    def __enter__(self) -> Runner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+        self._process.kill()
+        self._process.wait()
+        if self._process.stderr is not None:
+            self._process.stderr.close()
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def _read(self) -> Any:
+        assert self._process.stdout is not None and self._process.stderr is not None
+        line = self._process.stdout.readline()
+        if not line:
+            words = self._process.stderr.read().decode("utf-8", "replace").strip().splitlines()
+            raise ProgramError(f"no kernel can be run on {self.device}: {words[-1] if words else 'its process ended'}")
+        return json.loads(line)
+
+    def run(self, module: str, kernel: str, cases: list[Case], inputs: list[list[bytes]]) -> list[Execution]:
+        """Runs cases, whose storages begin as `inputs`. All that touched them has ended when it returns."""
+        executions: list[Execution] = []
+        while len(executions) < len(cases):
+            batch, places = self._place(cases[len(executions):])
+            if not batch:
+                executions.append(Execution(error=f"more than {self.bounds.arena} bytes", stage="bounds"))
+                continue
+            executions += self._run(module, kernel, batch, places, inputs[len(executions):])
+        return executions
+
+    def _place(self, cases: list[Case]) -> tuple[list[Case], list[tuple[list[Place], int, int]]]:
+        """Returns the first cases that fit into the arena together, and their places."""
+        batch, places, at = [], [], 0
+        for case in cases:
+            own, end = lay_out([int(each["bytes"]) for each in case.storages], at)
+            if end > self.bounds.arena:
+                break
+            batch.append(case)
+            places.append((own, at, end))
+            at = end
+        return batch, places
+
+    def _run(self, module: str, kernel: str, cases: list[Case], places: list[tuple[list[Place], int, int]],
+             inputs: list[list[bytes]]) -> list[Execution]:
+        for (own, start, end), contents in zip(places, inputs):
+            self._arena.write(own, end, contents, start)
+        job = {"module": module, "kernel": kernel, "seconds": self.bounds.seconds, "memory": self.bounds.memory,
+               "cases": [{"case": case.row, "places": [[each.offset, each.size] for each in own]}
+                         for case, (own, _, _) in zip(cases, places)]}
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(job).encode() + b"\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            pass
+        executions = []
+        for row, (own, start, end) in zip(self._read(), places):
+            if "error" in row:
+                executions.append(Execution(error=row["error"], stage=row["stage"]))
+            else:
+                executions.append(Execution([self._arena.read(each) for each in own], self._arena.damage(own, end, start), row["ttir"]))
+        return executions

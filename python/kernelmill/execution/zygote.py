@@ -1,0 +1,220 @@
+"""The process that runs modules: imports Triton once, then forks a confined child for each module.
+
+Reads jobs and writes answers, as lines of JSON: {"module", "kernel", "cases": [{"case", "places"}], "seconds", "memory"}, then a list
+with a row for each case: {"ttir"} or {"error", "stage"}. This process never runs a module, and all children of a job are dead before
+its answer. What a child says is untrusted: it can only end in `error` and `ttir`. The judge looks at the arena alone."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import sys
+import tarfile
+from typing import Any
+
+from kernelmill.execution import confinement, devices, harness
+from kernelmill.execution.arena import Arena, Place
+
+MESSAGE_BYTES = 500
+START_SECONDS = 60  # to load a module, and a GPU's context
+WARM = """
+import triton
+import triton.language as tl
+
+@triton.jit
+def kernel(x, y, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(y + at, tl.load(x + at, mask=at < n), mask=at < n)
+"""
+
+
+class Zygote:
+    """Runs jobs on a device."""
+
+    def __init__(self, gpu: bool, arena: Arena) -> None:
+        self._gpu, self._arena = gpu, arena
+        self._warm = b""  # an archive of what Triton builds once for a machine
+
+    def work(self, channel: Any, job: dict[str, Any], cases: list[dict[str, Any]]) -> None:
+        """In the child: loads the module, and launches the cases until one fails on a GPU, whose context is then broken."""
+        folder = os.getcwd()
+        os.environ.update(TRITON_HOME=folder, TRITON_CACHE_DIR=os.path.join(folder, "cache"))
+        if self._warm:
+            with tarfile.open(fileobj=io.BytesIO(self._warm)) as archive:
+                archive.extractall(folder)  # ours
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # pylint: disable=consider-using-with
+        try:
+            stand_in(job["module"], self._gpu)
+            function = devices.find_kernel(devices.load(job["module"], folder), job["kernel"])
+        except BaseException as error:  # pylint: disable=broad-except
+            channel.answer(failure("import", error))
+            return
+        channel.answer(b"{}")
+        for each in cases:
+            try:
+                places = [Place(*place) for place in each["places"]]
+                ttir = self._device(places).launch(function, each["case"])
+                channel.answer(json.dumps({"ttir": ttir}).encode())
+            except BaseException as error:  # pylint: disable=broad-except
+                channel.answer(failure("launch", error))
+                if self._gpu:
+                    return
+
+    def _device(self, places: list[Place]) -> devices.Device:
+        if self._gpu:
+            return devices.Cuda(self._arena, places)
+        import torch  # the stand-in, or what the module put in its place
+
+        return devices.Cpu(self._arena, places, {name: getattr(torch, name) for name in devices.elements.BITS})
+
+    def run(self, job: dict[str, Any]) -> list[dict[str, str]]:
+        """Runs a job. Returns a row for each of its cases."""
+        from kernelmill_harness import sandbox
+
+        rows: list[dict[str, str]] = []
+        while len(rows) < len(job["cases"]):
+            left = job["cases"][len(rows):]
+            with sandbox.Child(lambda channel: self.work(channel, job, left), self._layer(job, len(left))) as child:
+                loaded = answer(child.answer())
+                if "error" in loaded:
+                    return rows + [loaded] * len(left)
+                for _ in left:
+                    rows.append(answer(child.answer()))
+                    if "error" in rows[-1] and (self._gpu or rows[-1]["stage"] == "death"):
+                        break
+        return rows
+
+    def _layer(self, job: dict[str, Any], cases: int) -> Any:
+        import resource
+
+        from kernelmill_harness import sandbox
+
+        seconds = START_SECONDS + job["seconds"] * cases
+        if self._gpu:  # its driver reserves more addresses than there is memory, and Triton runs ptxas and a C compiler
+            return sandbox.Layer(execute=True, seconds=seconds, cpu_seconds=seconds, memory_bytes=resource.RLIM_INFINITY,
+                                 file_bytes=1 << 30, open_files=4096, answer_bytes=1 << 20, devices=("/dev", "/proc"))
+        return sandbox.Layer(seconds=seconds, cpu_seconds=seconds, memory_bytes=job["memory"] + self._arena.size, answer_bytes=1 << 20)
+
+    def warm_up(self) -> None:
+        """Builds what Triton's launches need on this machine, so that no child has to. Without it they are slower."""
+        from kernelmill_harness import sandbox
+
+        def build(channel: Any) -> None:
+            import torch
+
+            folder = os.getcwd()
+            os.environ.update(TRITON_HOME=folder, TRITON_CACHE_DIR=os.path.join(folder, "cache"))
+            x = torch.zeros(16, device="cuda")
+            devices.load(WARM, folder)["kernel"][(1,)](x, x.clone(), 13, BLOCK=16)
+            torch.cuda.synchronize()
+            out = io.BytesIO()
+            with tarfile.open(fileobj=out, mode="w") as archive:
+                archive.add("cache", filter=lambda each: each if each.isdir() or each.name.endswith(".so") else None)
+            channel.answer(out.getvalue())
+
+        with sandbox.Child(build, self._layer({"seconds": 120}, 1)) as child:
+            outcome = child.answer()
+            if outcome.kind != "ok":
+                print(f"no warm cache: {outcome.kind} {outcome.data[:500]!r} {outcome.words[-500:]}", file=sys.stderr, flush=True)
+            self._warm = outcome.data if outcome.kind == "ok" else b""
+
+
+def stand_in(text: str, gpu: bool) -> None:
+    """Has packages that are not installed be stand-ins for the module, and on the interpreter torch, too."""
+    from kernelmill_harness import absent, device, torch_names
+
+    if gpu:
+        absent.install(text, {})
+        return
+    absent.install(text, torch_names.names("cuda:90"))
+    device.pretend("cuda:90")
+    finder = sys.meta_path.pop()
+
+    class TorchFirst:
+        """Finds the stand-in before a torch that is installed."""
+
+        @staticmethod
+        def find_spec(name: str, path: Any = None, target: Any = None) -> Any:
+            return finder.find_spec(name, path, target) if name.partition(".")[0] == "torch" else None  # type: ignore[attr-defined]
+
+    sys.meta_path.insert(0, TorchFirst)  # type: ignore[arg-type]
+    sys.meta_path.append(finder)
+
+
+def failure(stage: str, error: BaseException) -> bytes:
+    try:
+        links, text = error, f"{type(error).__name__}: {error}"
+        while links.__cause__ is not None:  # the compiler's innermost message tells most
+            links = links.__cause__
+            text = f"{type(links).__name__}: {links}"
+    except BaseException:  # pylint: disable=broad-except
+        text = "an exception that cannot be printed"
+    return json.dumps({"stage": stage, "error": text[:MESSAGE_BYTES]}).encode()
+
+
+def clean(text: object) -> str:
+    """Bounds a text of a child, and takes out what differs from run to run: paths and addresses."""
+    text = "".join(c if c.isprintable() else " " for c in str(text)[:4 * MESSAGE_BYTES].encode("utf-8", "replace").decode())
+    text = re.sub(r"(/[\w.+-]+){2,}", lambda path: path[0].rpartition("/")[2], text)
+    return re.sub(r"0x[0-9a-f]{6,}", "0x...", text)[:MESSAGE_BYTES]
+
+
+def answer(outcome: Any) -> dict[str, str]:
+    """Returns the row of a child's answer or end."""
+    if outcome.kind != "ok":
+        words = outcome.data.decode("utf-8", "replace") or outcome.words[-MESSAGE_BYTES:]
+        number = f" {outcome.number}" if outcome.number else ""
+        return {"stage": "death", "error": clean(f"{outcome.kind}{number}: {words}")}
+    try:
+        said = json.loads(outcome.data)
+    except (ValueError, RecursionError, MemoryError):
+        said = None
+    if not isinstance(said, dict):
+        return {"stage": "death", "error": "garbled"}
+    if "error" in said:
+        stage = said.get("stage")
+        return {"stage": stage if stage in ("import", "launch") else "launch", "error": clean(said["error"])}
+    ttir = said.get("ttir", "")
+    return {"ttir": ttir if isinstance(ttir, str) and re.fullmatch("[0-9a-f]{64}", ttir) else ""}
+
+
+def main() -> None:
+    options = json.loads(sys.argv[1])
+    harness.install()
+    gpu = bool(options["gpu"])
+    import triton
+    import triton.language  # noqa: F401
+
+    versions = {"triton": triton.__version__}
+    if gpu:
+        import torch
+
+        versions["torch"] = torch.__version__
+    else:
+        import triton.runtime.interpreter  # noqa: F401
+
+        versions["numpy"] = devices.elements.numpy.__version__
+    from kernelmill_harness import sandbox
+
+    arena = Arena(options["size"], options["descriptor"])
+    if options["confined"]:
+        confinement.confine(os.environ["KERNELMILL_SCRATCH"], gpu)
+        sandbox.protect_zygote()
+    sandbox.stand_in_for(options["parent"])
+    jobs, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+    os.dup2(2, 1)
+    zygote = Zygote(gpu, arena)
+    if gpu:
+        zygote.warm_up()
+    answers.write(json.dumps({"toolchain": versions}).encode() + b"\n")
+    answers.flush()
+    for line in jobs:
+        answers.write(json.dumps(zygote.run(json.loads(line))).encode() + b"\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main()
