@@ -275,6 +275,46 @@ struct PublishOptions {
 // Returns only if that cannot be run: FAILED_PRECONDITION.
 absl::Status Publish(const PublishOptions& options, const Console& console);
 
+// Commands on kernels that run (execution_commands.cc). Each replaces this process by the wheel's
+// Python module, as Publish does.
+
+struct RecordOptions {
+  std::string dataset;
+  std::vector<std::string> repositories;  // NAME=FOLDER
+  std::string evidence = "evidence.jsonl";
+  std::string device = "cpu";
+  std::vector<std::string> tests;  // paths in the repository; empty: all
+  std::vector<std::string> pytest_arguments;
+  std::string python;        // the Python of the tests; empty: the module's
+  std::string lock;          // the packages that it must have; empty: any
+  std::string logs;          // the folder for what pytest prints; empty: none
+  int seconds = 3600;        // bounds the tests of a repository
+  int test_seconds = 60;     // bounds a test
+  int cases = 6;             // the most cases of a kernel
+  int case_bytes = 1 << 20;  // the most bytes of a case that are kept by content
+  bool unsafe_no_container = false;
+};
+
+struct RunOptions {
+  std::string dataset;   // the folder of an export, or a bundle
+  std::string evidence;  // empty: evidence.jsonl in the dataset
+  std::string device = "cpu";
+  std::string python;  // a Python with Triton; empty: the module's
+  int workers = 1;
+  int mutants = 0;         // the most mutants of a kernel
+  double threshold = 0.9;  // kernels with a lower score get more cases
+  int made = 4;            // the most cases that are made for a kernel
+  double deadline = 0;     // seconds after which no kernel is begun; 0: none
+  int case_seconds = 60;
+  std::vector<std::string> kernels;  // qualified names; empty: all
+  std::string bundle;                // the archive to write instead
+  std::vector<std::string> merge;    // evidence files to add first
+  bool unsafe_no_sandbox = false;
+};
+
+absl::Status Record(const RecordOptions& options, const Console& console);
+absl::Status RunKernels(const RunOptions& options, const Console& console);
+
 // Commands on the cluster's store (store_commands.cc). UNIMPLEMENTED: the store is not a
 // kernelmill-store.
 

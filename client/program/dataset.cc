@@ -109,6 +109,81 @@ void AddPublish(CommandLine& line) {
   line.AddCommonFlags(*sub);
 }
 
+// No cluster: both commands run on this machine.
+void AddRecord(CommandLine& line) {
+  const auto options = std::make_shared<RecordOptions>();
+  CLI::App* sub = line.Add(
+      "record", "record what kernels do in their repositories' own tests",
+      [options](Console& console) -> absl::StatusOr<int> { return Record(*options, console); });
+  sub->add_option("DATASET", options->dataset, "the folder of the dataset")->required();
+  sub->add_option("--repository", options->repositories,
+                  "NAME=FOLDER: a repository of the dataset and its checkout; may be repeated")
+      ->required()
+      ->allow_extra_args(false);
+  sub->add_option("--evidence", options->evidence, "the evidence file to add to")
+      ->capture_default_str();
+  sub->add_option("--device", options->device, "cpu (Triton's interpreter) or cuda:90")
+      ->capture_default_str();
+  sub->add_option("--tests", options->tests,
+                  "a path of tests in the checkout (default: all); may be repeated")
+      ->allow_extra_args(false);
+  sub->add_option("--pytest-argument", options->pytest_arguments,
+                  "an argument for pytest; may be repeated")
+      ->allow_extra_args(false);
+  sub->add_option("--python", options->python,
+                  "a Python with torch, Triton, pytest and what the tests import");
+  sub->add_option("--lock", options->lock,
+                  "a requirements file: each package that it pins must be installed");
+  sub->add_option("--logs", options->logs, "folder for the output of pytest");
+  sub->add_option("--seconds", options->seconds, "bound of a repository's tests")
+      ->capture_default_str();
+  sub->add_option("--test-seconds", options->test_seconds, "bound of one test")
+      ->capture_default_str();
+  sub->add_option("--cases", options->cases, "the most cases of a kernel")->capture_default_str();
+  sub->add_option("--case-bytes", options->case_bytes,
+                  "the most bytes of a case that are kept by content")
+      ->capture_default_str();
+  sub->add_flag("--unsafe-no-container", options->unsafe_no_container,
+                "run the repositories' code outside of a container");
+  line.AddCommonFlags(*sub);
+}
+
+void AddRun(CommandLine& line) {
+  const auto options = std::make_shared<RunOptions>();
+  CLI::App* sub = line.Add(
+      "run", "run kernels on recorded cases, and score the cases by mutants",
+      [options](Console& console) -> absl::StatusOr<int> { return RunKernels(*options, console); });
+  sub->add_option("DATASET", options->dataset, "the folder of the dataset, or of a bundle")
+      ->required();
+  sub->add_option("--evidence", options->evidence,
+                  "the evidence file (default: evidence.jsonl in DATASET)");
+  sub->add_option("--device", options->device, "cpu (Triton's interpreter) or cuda:90")
+      ->capture_default_str();
+  sub->add_option("--python", options->python, "a Python with Triton, and torch for a GPU");
+  sub->add_option("--workers", options->workers, "kernels to run at a time")->capture_default_str();
+  sub->add_option("--mutants", options->mutants, "the most mutants of a kernel; 0: no scores")
+      ->capture_default_str();
+  sub->add_option("--threshold", options->threshold,
+                  "make more cases for kernels with lower scores")
+      ->capture_default_str();
+  sub->add_option("--made", options->made, "the most cases to make for a kernel")
+      ->capture_default_str();
+  sub->add_option("--deadline", options->deadline,
+                  "seconds after which no kernel is begun (default: none)");
+  sub->add_option("--case-seconds", options->case_seconds, "bound of one case")
+      ->capture_default_str();
+  sub->add_option("--kernel", options->kernels,
+                  "qualified name of a kernel to run; may be repeated")
+      ->allow_extra_args(false);
+  sub->add_option("--bundle", options->bundle,
+                  "write an archive for a machine with a GPU instead of running");
+  sub->add_option("--merge", options->merge, "an evidence file to add first; may be repeated")
+      ->allow_extra_args(false);
+  sub->add_flag("--unsafe-no-sandbox", options->unsafe_no_sandbox,
+                "run kernels without the sandbox, with bounds only");
+  line.AddCommonFlags(*sub);
+}
+
 // --wanted prints searches instead of writing a site, so it excludes --out.
 void AddCatalog(CommandLine& line) {
   const auto options = std::make_shared<CatalogOptions>();
@@ -265,6 +340,8 @@ void AddDatasetCommands(CommandLine& line) {
   AddExport(line);
   AddDiff(line);
   AddPublish(line);
+  AddRecord(line);
+  AddRun(line);
   AddSimilar(line);
 }
 

@@ -41,7 +41,7 @@ HEADERS = ["libcli11-dev", "nlohmann-json3-dev"]
 # The packages that each part of the module needs beyond the standard library, by their extra.
 EXTRAS = {"client": ["grpcio>=1.60", "protobuf>=4.25"], "figures": ["matplotlib>=3.8"], "tokens": ["tokenizers>=0.20"],
           "pandas": ["pandas>=2.1", "pyarrow>=15"], "polars": ["polars>=1"], "hub": ["huggingface_hub>=0.30", "pyarrow>=15"],
-          "s3": ["obstore>=0.6", "pyarrow>=15"], "gs": ["google-cloud-storage>=2.14", "pyarrow>=15"]}
+          "run": ["numpy>=1.26"], "s3": ["obstore>=0.6", "pyarrow>=15"], "gs": ["google-cloud-storage>=2.14", "pyarrow>=15"]}
 SERVERS = ["store", "coordinator", "fetcher", "extractor", "compiler", "validator", "deduplicator"]
 # The texts that the program writes about its command line, by the place where pip installs them below the environment.
 WRITTEN = {"share/man/man1/kernelmill.1": ["help", "--man"],
@@ -169,12 +169,21 @@ def write_wheel(path, members, programs):
             archive.writestr(entry, content, compresslevel=9)
 
 
+def execution():
+    """Returns {name: bytes} of what records and runs kernels, with the harness of the compiler, which confines them."""
+    folders = {"execution": ["python/kernelmill/execution"],
+               "harness": ["services/compiler/adapters/toolchain/python", "services/compiler/adapters/sandbox"]}
+    return {f"kernelmill/{into}/{file.name}": file.read_bytes() for into, paths in folders.items() for path in paths
+            for file in sorted((ROOT / path).glob("*.py"))}
+
+
 def module():
     """Returns {name: bytes} of the Python module; the messages of the client only if protoc is there."""
     files = [f for f in (ROOT / "python/kernelmill").iterdir() if f.suffix == ".py" or f.name == "py.typed"]
     texts = {file.name: file.read_bytes() for file in files}
     texts["records.py"] = generate.records().encode()
     members = {f"kernelmill/{name}": texts[name] for name in sorted(texts)}
+    members.update(execution())
     if shutil.which("protoc"):
         members["kernelmill/crawl.binpb"] = descriptors()
     return members

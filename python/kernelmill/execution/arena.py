@@ -1,10 +1,12 @@
 """Shared memory between the process that judges and the processes that run modules.
 
-A case's storages lie in it one after another, each between two guard zones of fixed bytes:
+A case's storages lie in it one after another, each between two guard zones:
 
-    guard | storage 0 | guard | storage 1 | guard | ...
+    guard 0 | storage 0 | guard 1 | storage 1 | guard 2 | ...
 
-A module can change all of it, and learns nothing from it: it holds inputs and poison, never what is expected."""
+The bytes of a guard zone are signaling NaNs of 16 and 32 bits, other ones in each zone: what a kernel reads there spoils what it
+computes, and no arithmetic or copy writes the same bytes. A module can change all of the arena, and learns nothing from it: it holds
+inputs and poison, never what is expected."""
 
 from __future__ import annotations
 
@@ -12,12 +14,11 @@ import mmap
 import os
 from dataclasses import dataclass
 
-import numpy
+import numpy  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 from kernelmill.execution.elements import Array
 
 GUARD_BYTES = 1 << 16
-GUARD = 0xA5
 ALIGNMENT = 256
 
 
@@ -38,6 +39,18 @@ def lay_out(sizes: list[int], start: int = 0) -> tuple[list[Place], int]:
     return places, at
 
 
+def guard(zone: int, start: int, end: int) -> Array:
+    """Returns the bytes of a part of a guard zone."""
+    pattern = numpy.array([0x81 + zone % 62, 0xFF], numpy.uint8)
+    return numpy.resize(pattern if start % 2 == 0 else pattern[::-1], end - start)
+
+
+def zones(places: list[Place], start: int, end: int) -> list[tuple[int, int]]:
+    """Returns the start and end of each guard zone."""
+    starts = [start, *(place.offset + place.size for place in places)]
+    return list(zip(starts, [*(place.offset for place in places), end]))
+
+
 class Arena:
     """A file in memory, mapped here and in the processes that inherit its descriptor."""
 
@@ -51,7 +64,8 @@ class Arena:
         self.address = int(self.bytes.__array_interface__["data"][0])
 
     def write(self, places: list[Place], end: int, contents: list[bytes], start: int = 0) -> None:
-        self.bytes[start:end] = GUARD
+        for zone, (low, high) in enumerate(zones(places, start, end)):
+            self.bytes[low:high] = guard(zone, low, high)
         for place, content in zip(places, contents):
             self.bytes[place.offset:place.offset + place.size] = numpy.frombuffer(content, numpy.uint8)
 
@@ -61,8 +75,5 @@ class Arena:
 
     def damage(self, places: list[Place], end: int, start: int = 0) -> int:
         """Returns the number of bytes of the guard zones that changed."""
-        changed, at = 0, start
-        for place in places:
-            changed += int(numpy.count_nonzero(self.bytes[at:place.offset] != GUARD))
-            at = place.offset + place.size
-        return changed + int(numpy.count_nonzero(self.bytes[at:end] != GUARD))
+        return sum(int(numpy.count_nonzero(self.bytes[low:high] != guard(zone, low, high)))
+                   for zone, (low, high) in enumerate(zones(places, start, end)))

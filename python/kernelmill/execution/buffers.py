@@ -29,7 +29,8 @@ class Storage:
 class Buffer:
     """A view of a storage, with the part of torch.Tensor that launches use."""
 
-    def __init__(self, storage: Storage | None, dtype: Any, name: str, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> None:
+    def __init__(self, storage: Storage | None, dtype: Any, name: str, shape: tuple[int, ...], strides: tuple[int, ...],
+                 offset: int) -> None:
         self._storage, self.dtype, self._name = storage, dtype, name
         self._shape, self._strides, self._offset = shape, strides, offset
         self.device = "cpu"

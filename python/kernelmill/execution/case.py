@@ -13,8 +13,10 @@ from kernelmill.execution import elements, recipes
 
 Row = dict[str, Any]
 
-MOST_BYTES = 1 << 31   # of a case's storages
+MOST_BYTES = 1 << 31   # all storages together
 MOST_PROGRAMS = 1 << 20
+# Environment variables that change the code that Triton makes: a case has those of its launch, and no others hold when it runs.
+CODE_VARIABLES = ("TRITON_F32_DEFAULT", "TRITON_DEFAULT_FP_FUSION", "DISABLE_LLVM_OPT")
 TENSOR_KEYS = {"dtype", "shape", "strides", "offset", "storage"}
 
 
@@ -125,5 +127,7 @@ def _check(row: Row) -> None:
         raise ValueError(f"its grid must be three numbers with a product of at most {MOST_PROGRAMS}")
     if not row["outputs"] or any(not 0 <= int(each["storage"]) < len(sizes) for each in row["outputs"]):
         raise ValueError("it needs outputs")
+    if not all(name in CODE_VARIABLES and isinstance(value, str) for name, value in row["environment"].items()):
+        raise ValueError(f"its environment may have {', '.join(CODE_VARIABLES)}")
     if not isinstance(row["kernel"], str) or not isinstance(row["module_sha256"], str):
         raise ValueError("it must name its kernel")

@@ -34,7 +34,7 @@ def record(options: dict[str, Any]) -> int:
     settings = recording.Settings(
         device=options["device"], tests=tuple(options["tests"]), python=options["python"] or sys.executable, seconds=options["seconds"],
         test_seconds=options["test_seconds"], cases=options["cases"], size=options["case_bytes"], lock=options["lock"],
-        arguments=tuple(options["pytest_argument"]))
+        arguments=tuple(options["pytest_argument"]), logs=options["logs"])
     rows = [each.row for each in recording.record(options["dataset"], evidence, repositories, settings)]
     for row in rows:
         print(json.dumps(row) if options["json"] else _recording_text(row))
@@ -44,8 +44,9 @@ def record(options: dict[str, Any]) -> int:
 def _recording_text(row: Row) -> str:
     tests = ", ".join(f"{count} {outcome}" for outcome, count in row["tests"].items()) or "none ran"
     refused = ", ".join(f"{reason} {count}" for reason, count in row["refused"].items())
-    return (f"{row['repository']}: {row['cases']} cases of {row['recorded']} kernels; {row['reached']} of {row['kernels']} reached, {row['enough']} "
-            f"with three cases and a ragged one\n  tests: {tests}; {row['seconds']} s" + (f"\n  refused: {refused}" if refused else ""))
+    last = f"\n  refused: {refused}" if refused else ""
+    return (f"{row['repository']}: {row['cases']} cases of {row['recorded']} kernels; {row['reached']} of {row['kernels']} reached, "
+            f"{row['enough']} with three cases and a ragged one\n  tests: {tests}; {row['seconds']} s{last}")
 
 
 def run(options: dict[str, Any]) -> int:
@@ -62,11 +63,11 @@ def run(options: dict[str, Any]) -> int:
     if confined:
         confinement.check_hidden(str(evidence.file), options["device"] != "cpu")
     settings = replay.Settings(
-        device=options["device"], workers=options["workers"], mutants=options["mutants"], threshold=options["threshold"], made=options["made"],
-        deadline=options["deadline"] or float("inf"), bounds=Bounds(seconds=options["case_seconds"]), confined=confined,
-        python=options["python"] or sys.executable, kernels=tuple(options["kernel"]))
+        device=options["device"], workers=options["workers"], mutants=options["mutants"], threshold=options["threshold"],
+        made=options["made"], deadline=options["deadline"] or float("inf"), bounds=Bounds(seconds=options["case_seconds"]),
+        confined=confined, python=options["python"] or sys.executable, kernels=tuple(options["kernel"]))
     shown = sys.stderr.isatty() and not options["json"]
-    summary = replay.run(dataset, evidence, settings, _show if shown else lambda done, of: None)
+    summary = replay.run(dataset, evidence, settings, _show if shown else lambda done, kernels: None)
     print(json.dumps(dataclasses.asdict(summary)) if options["json"] else _run_text(summary))
     return DIFFERENT if summary.outcomes["different"] or summary.outcomes["error"] or summary.errors else 0
 
@@ -104,30 +105,27 @@ def _guarded(name: str, options: dict[str, Any]) -> int:
     return WRONG
 
 
+FLAGS: dict[str, tuple[tuple[str, type[Any], Any], ...]] = {
+    "record": (("--device", str, "cpu"), ("--python", str, ""), ("--lock", str, ""), ("--logs", str, ""), ("--seconds", int, 3600),
+               ("--test-seconds", int, 60), ("--cases", int, 6), ("--case-bytes", int, 1 << 20), ("--evidence", str, "evidence.jsonl")),
+    "run": (("--device", str, "cpu"), ("--python", str, ""), ("--workers", int, 1), ("--mutants", int, 0), ("--threshold", float, 0.9),
+            ("--made", int, 4), ("--deadline", float, 0), ("--case-seconds", int, 60), ("--bundle", str, ""), ("--evidence", str, ""))}
+LISTS = {"record": ("--repository", "--tests", "--pytest-argument"), "run": ("--merge", "--kernel")}
+SWITCHES = {"record": ("--json", "--unsafe-no-container"), "run": ("--json", "--unsafe-no-sandbox")}
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="kernelmill")
     commands = parser.add_subparsers(dest="name", required=True)
-    one = commands.add_parser("record")
-    one.add_argument("dataset")
-    one.add_argument("--repository", action="append", default=[])
-    one.add_argument("--evidence", required=True)
-    for flag, kind, default in (("--device", str, "cpu"), ("--python", str, ""), ("--lock", str, ""), ("--seconds", int, 3600),
-                                ("--test-seconds", int, 60), ("--cases", int, 6), ("--case-bytes", int, 1 << 20)):
-        one.add_argument(flag, type=kind, default=default)
-    one.add_argument("--tests", action="append", default=[])
-    one.add_argument("--pytest-argument", action="append", default=[])
-    one.add_argument("--unsafe-no-container", action="store_true")
-    two = commands.add_parser("run")
-    two.add_argument("dataset")
-    for flag, kind, default in (("--evidence", str, ""), ("--device", str, "cpu"), ("--python", str, ""), ("--workers", int, 1), ("--mutants", int, 0),
-                                ("--threshold", float, 0.9), ("--made", int, 4), ("--deadline", float, 0), ("--case-seconds", int, 60),
-                                ("--bundle", str, "")):
-        two.add_argument(flag, type=kind, default=default)
-    for flag in ("--merge", "--kernel"):
-        two.add_argument(flag, action="append", default=[])
-    two.add_argument("--unsafe-no-sandbox", action="store_true")
-    for each in (one, two):
-        each.add_argument("--json", action="store_true")
+    for name, flags in FLAGS.items():
+        one = commands.add_parser(name)
+        one.add_argument("dataset")
+        for flag, kind, default in flags:
+            one.add_argument(flag, type=kind, default=default)
+        for flag in LISTS[name]:
+            one.add_argument(flag, action="append", default=[])
+        for flag in SWITCHES[name]:
+            one.add_argument(flag, action="store_true")
     return parser
 
 

@@ -17,7 +17,7 @@ _REFUSED = (*range(41, 56), 288, 299, 307, 101, 310, 311, 438, 246, 320, 175, 31
             428, 430, 432, 431, 433, 442, 161, 272, 308, 250, 248, 249, 154, 172, 173, 169, 167, 168, 304, 424)
 _CLONE, _CLONE3, _NAMESPACES = 56, 435, 0x7E020000
 _ALLOW, _KILL, _EPERM, _ENOSYS = 0x7FFF0000, 0x80000000, 0x00050001, 0x00050026
-_EXECUTE, _READ_FILE, _READ_DIR = 1, 1 << 2, 1 << 3
+_EXECUTE, _READ_FILE, _READ_DIR, _REFER = 1, 1 << 2, 1 << 3, 1 << 13
 LIBRARIES = ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/lib", "/lib64", "/etc/ld.so.cache", "/dev/urandom", "/dev/zero", "/dev/null")
 # A GPU's driver, and the C compiler with which Triton builds its launcher.
 GPU_MACHINE = ("/usr", "/bin", "/etc", "/opt", "/dev", "/proc", "/sys", "/run/nvidia-persistenced")
@@ -26,7 +26,7 @@ GPU_MACHINE = ("/usr", "/bin", "/etc", "/opt", "/dev", "/proc", "/sys", "/run/nv
 def readable(gpu: bool) -> list[str]:
     """Returns the folders that a module may read."""
     python = {sys.prefix, sys.base_prefix, sys.exec_prefix, sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
-    python.update(os.path.dirname(module.__file__) for name in ("numpy", "triton", "torch")
+    python.update(os.path.dirname(os.path.dirname(module.__file__)) for name in ("numpy", "triton", "torch")
                   if (module := sys.modules.get(name)) is not None and module.__file__)
     own = [str(folder) for folder in harness.folders()] + [str(harness.PACKAGE)]
     machine = [*LIBRARIES, *(GPU_MACHINE if gpu else ())]
@@ -44,23 +44,24 @@ def check_hidden(path: str, gpu: bool) -> None:
 
 def confine(scratch: str, gpu: bool) -> None:
     """Confines this process and its descendants. ProgramError: this machine cannot."""
-    from kernelmill_harness import rights
+    from kernelmill_harness import rights  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
     try:
         rights.prctl(rights.PR_SET_NO_NEW_PRIVS, 1)
-        _restrict_reads([*readable(gpu), scratch], rights)
+        _restrict_reads(readable(gpu), scratch, rights)
         program = _filter()
         rights.call("seccomp", 1, 0, rights.ctypes.byref(rights._Program(len(program) // 8, program)))
     except OSError as error:
         raise ProgramError(f"this machine cannot confine kernels: {error}") from error
 
 
-def _restrict_reads(paths: list[str], rights: object) -> None:
+def _restrict_reads(paths: list[str], scratch: str, rights: object) -> None:
+    """Allows reading paths, and the scratch folder, where files may also move between folders: Landlock refuses that unless told."""
     call = getattr(rights, "call")
-    attributes = struct.pack("=Q", _EXECUTE | _READ_FILE | _READ_DIR)
+    attributes = struct.pack("=Q", _EXECUTE | _READ_FILE | _READ_DIR | _REFER)
     ruleset = call("landlock_create_ruleset", attributes, len(attributes), 0)
-    for path in paths:
-        access = _EXECUTE | _READ_FILE | (_READ_DIR if os.path.isdir(path) else 0)
+    for path in (*paths, scratch):
+        access = _EXECUTE | _READ_FILE | (_READ_DIR if os.path.isdir(path) else 0) | (_REFER if path == scratch else 0)
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
         call("landlock_add_rule", ruleset, 1, struct.pack("=Qi", access, descriptor), 0)
         os.close(descriptor)

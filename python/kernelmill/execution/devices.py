@@ -11,20 +11,20 @@ import types
 from typing import Any
 
 from kernelmill.execution import buffers, elements
-from kernelmill.execution.arena import GUARD, GUARD_BYTES, Arena, Place
-from kernelmill.execution.case import Row
+from kernelmill.execution.arena import GUARD_BYTES, Arena, Place
+from kernelmill.execution.case import CODE_VARIABLES, Row
 
-MODULE, FILE = "kernelmill_module", "module.py"
-WRAPPED = ("fn", "__wrapped__", "jit_function", "func", "kernel")  # where wrappers keep a jit function: autotuners, caches
+MODULE = "kernelmill_module"
+WRAPPED = ("fn", "__wrapped__", "jit_function", "func", "kernel")  # attributes of autotuners, caches and other wrappers
 
 
 class Broken(Exception):
     """The module or its launch is at fault. The message says how."""
 
 
-def load(text: str, folder: str) -> dict[str, Any]:
-    """Runs a module. Returns its names. The interpreter reads the source of functions from a file."""
-    file = os.path.join(folder, FILE)
+def load(text: str, folder: str, number: int) -> dict[str, Any]:
+    """Runs a module. Returns its names. Triton reads the source of functions from a file."""
+    file = os.path.join(folder, f"module_{number}.py")
     with open(file, "w", encoding="utf-8") as out:
         out.write(text)
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
@@ -37,7 +37,7 @@ def load(text: str, folder: str) -> dict[str, Any]:
 
 def find_kernel(names: dict[str, Any], kernel: str) -> Any:
     """Returns the jit function of a name under its autotuners, heuristics and other wrappers."""
-    import triton
+    import triton  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
     value = names.get(kernel.rpartition(".")[2])
     kinds = ["JITFunction", "InterpretedFunction", "GluonJITFunction"]
@@ -55,7 +55,7 @@ def find_kernel(names: dict[str, Any], kernel: str) -> Any:
 
 def constexpr_value(text: str) -> Any:
     """Returns the value of a recorded constexpr: a literal, or a type of Triton."""
-    import triton.language as tl
+    import triton.language as tl  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
     if text.startswith("tl."):
         return getattr(tl, text.removeprefix("tl."))
@@ -88,6 +88,9 @@ class Device:
 
     def launch(self, function: Any, case: Row) -> str:
         """Launches a case. Returns the SHA-256 of the kernel's IR, where there is one."""
+        for name in CODE_VARIABLES:
+            os.environ.pop(name, None)
+        os.environ.update(case["environment"])
         values = {each["name"]: self.argument(each) for each in case["arguments"]}
         compiled = function.run(**values, grid=tuple(case["grid"]), warmup=False, **case["options"])
         self.collect()
@@ -114,16 +117,11 @@ class Cuda(Device):
     """A GPU, by torch. Each storage is copied with its guard zones."""
 
     def __init__(self, arena: Arena, places: list[Place]) -> None:
-        import torch
+        import torch  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
         self._torch, self._arena, self._places = torch, arena, places
-        self._copies = []
-        for place in places:
-            start, end = place.offset - GUARD_BYTES, place.offset + place.size
-            copy = torch.full((end - start + GUARD_BYTES,), GUARD, dtype=torch.uint8, device="cuda")
-            if place.size:
-                copy[GUARD_BYTES:GUARD_BYTES + place.size] = torch.from_numpy(arena.bytes[place.offset:end].copy()).cuda()
-            self._copies.append(copy)
+        self._before = [arena.bytes[place.offset - GUARD_BYTES:place.offset + place.size + GUARD_BYTES].copy() for place in places]
+        self._copies = [torch.from_numpy(each).cuda() for each in self._before]
         torch.cuda.synchronize()
 
     def tensor(self, view: Row) -> Any:
@@ -134,12 +132,12 @@ class Cuda(Device):
 
     def collect(self) -> None:
         self._torch.cuda.synchronize()
-        backs = [copy.cpu().numpy() for copy in self._copies]
-        for place, back in zip(self._places, backs):
-            self._arena.bytes[place.offset - GUARD_BYTES:place.offset + place.size] = back[:GUARD_BYTES + place.size]
-        # The arena has one zone between two storages, each copy has two. So what changed behind a copy is told last.
-        for place, back in zip(self._places, backs):
-            behind = back[GUARD_BYTES + place.size:]
-            changed = behind[behind != GUARD]
+        after = [copy.cpu().numpy() for copy in self._copies]
+        for place, found in zip(self._places, after):
+            self._arena.bytes[place.offset - GUARD_BYTES:place.offset + place.size] = found[:GUARD_BYTES + place.size]
+        # The arena has one zone between two storages, each copy has two. So what changed behind a storage is told last.
+        for place, found, before in zip(self._places, after, self._before):
             end = place.offset + place.size
-            self._arena.bytes[end:end + len(changed)] = changed
+            behind = self._arena.bytes[end:end + GUARD_BYTES]
+            changed = found[GUARD_BYTES + place.size:] != before[GUARD_BYTES + place.size:]
+            behind[changed] = found[GUARD_BYTES + place.size:][changed]

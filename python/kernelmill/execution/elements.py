@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, TypeAlias
 
-import numpy
+import numpy  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
-Array = numpy.ndarray[Any, Any]
+Array: TypeAlias = "numpy.ndarray[Any, Any]"
 
 # torch's name of a type: the numpy type of its bits.
 BITS = {"float64": "f8", "float32": "f4", "float16": "f2", "bfloat16": "u2", "float8_e4m3fn": "u1", "float8_e5m2": "u1",
@@ -19,7 +19,7 @@ TOLERANCE = {"float64": 1e-7, "float32": 2e-4, "float16": 4e-3, "bfloat16": 3e-2
 
 
 def size(dtype: str) -> int:
-    return numpy.dtype(BITS[dtype]).itemsize
+    return int(BITS[dtype][1])
 
 
 def is_float(dtype: str) -> bool:
@@ -51,11 +51,16 @@ def decode(data: bytes | Array, dtype: str) -> Array:
     """Returns the values of raw bytes: float64 for floating-point types, else integers."""
     bits = numpy.frombuffer(data, numpy.uint8) if isinstance(data, bytes) else data
     raw = bits[:len(bits) // size(dtype) * size(dtype)].view(BITS[dtype])
+    values: Array
     if dtype == "bfloat16":
-        return (raw.astype(numpy.uint32) << 16).view(numpy.float32).astype(numpy.float64)
-    if dtype in SMALL_FLOATS:
-        return _table(dtype)[raw]
-    return raw.astype(numpy.float64) if is_float(dtype) else raw
+        single: Array = (raw.astype(numpy.uint32) << 16).view(numpy.float32)
+        with numpy.errstate(invalid="ignore"):  # signaling NaNs
+            values = single.astype(numpy.float64)
+    elif dtype in SMALL_FLOATS:
+        values = _table(dtype)[raw]
+    else:
+        values = raw.astype(numpy.float64) if is_float(dtype) else raw
+    return values
 
 
 def encode(values: Array, dtype: str) -> Array:
@@ -72,7 +77,8 @@ def encode(values: Array, dtype: str) -> Array:
             raw = values.astype(BITS[dtype])
     else:
         raw = values.astype(numpy.int64).astype(BITS[dtype])
-    return numpy.ascontiguousarray(raw).view(numpy.uint8)
+    data: Array = numpy.ascontiguousarray(raw).view(numpy.uint8)
+    return data
 
 
 def _encode_small(values: Array, dtype: str) -> Array:
@@ -83,4 +89,5 @@ def _encode_small(values: Array, dtype: str) -> Array:
     below = numpy.maximum(above - 1, 0)
     up, down = finite[above] - sizes, sizes - finite[below]
     nearest = numpy.where((up < down) | ((up == down) & (above % 2 == 0)), above, below)
-    return (nearest | numpy.where(numpy.signbit(values), 0x80, 0)).astype(numpy.uint8)
+    patterns: Array = (nearest | numpy.where(numpy.signbit(values), 0x80, 0)).astype(numpy.uint8)
+    return patterns

@@ -24,7 +24,7 @@ def key(row: Row) -> tuple[str, ...]:
     if kind == "result":
         return (kind, row["module_sha256"], row["case"], row["device"], canonical(row["toolchain"]), canonical(row["environment"]))
     if kind == "recording":
-        return (kind, row["repository"], row["commit"], row["device"], canonical(row["toolchain"]))
+        return (kind, row["repository"], row["commit"], row["part"], row["device"], canonical(row["toolchain"]))
     return (kind, row["module_sha256"], row["kernel"], str(row.get("case", "")), row["device"], canonical(row.get("toolchain", {})))
 
 
@@ -80,7 +80,7 @@ class Evidence:
         except OSError as error:
             raise DatasetError(f"{path}: {error.strerror}") from error
         if hashlib.sha256(data).hexdigest() != digest:
-            raise DatasetError(f"{path} is damaged: its SHA-256 is another")
+            raise DatasetError(f"{path} is damaged: its SHA-256 does not match")
         return data
 
     def merge(self, other: Evidence) -> None:

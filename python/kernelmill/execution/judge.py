@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-import numpy
+import numpy  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 from kernelmill.execution import elements
 from kernelmill.execution.case import Case, Row

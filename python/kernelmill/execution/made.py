@@ -1,7 +1,7 @@
-"""Makes more cases of a recorded one: other random numbers, extreme values, ragged sizes, other types.
+"""Makes more cases of a recorded one: other random numbers, extreme values, ragged sizes, other types, other options.
 
-A made case's outputs are those of the reference, the row's module. Whether it is one is decided by running it: the reference must end
-without an error, write only what it wrote in the recorded case, and say the same twice (replay.py)."""
+The outputs are those of the reference, the row's module. A change makes no case if the reference fails, writes to a storage that it
+did not write to in the recorded case, or says something else when it runs again (replay.py)."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ RANDOM = ("normal", "uniform")
 
 def variants(case: Case) -> Iterator[tuple[str, Case]]:
     """Yields changed cases, which have no outputs of their own yet, with the name of the change."""
-    for name, change in (("seed", _reseed), ("ragged", _shrink), ("extreme", _stretch), ("type", _retype)):
-        fields = change(case)
+    changes = (("seed", _reseed), ("ragged", _shrink), ("extreme", _stretch), ("type", _retype))
+    changed = [(name, change(case)) for name, change in changes] + [("option", fields) for fields in _flip(case)]
+    for name, fields in changed:
         if fields is not None:
             row: Row = {key: value for key, value in case.row.items() if key not in ("id", "type")}
             yield name, Case.make(**{**row, **fields})
 
 
 def _recipes(case: Case, change: Any) -> list[Row] | None:
-    """Changes the random recipes. Returns None if there are none."""
+    """Changes the random recipes. Returns None if the case has no random recipe."""
     storages: list[Row] = []
     for place, each in enumerate(case.storages):
         recipe = each.get("recipe")
@@ -34,7 +35,7 @@ def _recipes(case: Case, change: Any) -> list[Row] | None:
 
 
 def _randomized(case: Case) -> Case:
-    """Gives floating-point inputs of which only the content is known a recipe: normal numbers."""
+    """Replaces the content of floating-point inputs by a recipe: normal numbers."""
     storages = []
     for place, each in enumerate(case.storages):
         dtype = case.dtype_of(place)
@@ -47,7 +48,7 @@ def _randomized(case: Case) -> Case:
 
 def _reseed(case: Case) -> Row | None:
     storages = _recipes(_randomized(case), lambda place, recipe: {**recipe, "seed": (recipe["seed"] + 0x9E3779B9 + place) & 0xFFFFFFFF})
-    return storages and {"storages": storages}
+    return {"storages": storages} if storages else None
 
 
 def _stretch(case: Case) -> Row | None:
@@ -58,7 +59,7 @@ def _stretch(case: Case) -> Row | None:
         return {**recipe, "low": recipe["low"] * 32, "high": recipe["high"] * 32}
 
     storages = _recipes(_randomized(case), change)
-    return storages and {"storages": storages}
+    return {"storages": storages} if storages else None
 
 
 def _shrink(case: Case) -> Row | None:
@@ -74,6 +75,15 @@ def _shrink(case: Case) -> Row | None:
                 arguments[place] = {**each, "scalar": {"type": "int", "value": size - 3}}
                 return {"arguments": arguments, "ragged": True}
     return None
+
+
+def _flip(case: Case) -> Iterator[Row]:
+    """Turns each option on or off."""
+    for place, each in enumerate(case.row["arguments"]):
+        if each.get("constexpr") in ("False", "True"):
+            arguments = list(case.row["arguments"])
+            arguments[place] = {**each, "constexpr": str(each["constexpr"] == "False")}
+            yield {"arguments": arguments}
 
 
 def _retype(case: Case) -> Row | None:

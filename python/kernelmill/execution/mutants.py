@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from kernelmill.execution.spread import spread
+
 KINDS = ("no_op", "zeros", "constant_output", "copy", "store_dropped", "mask", "bound", "reduction", "operator", "constant")
 
 _OPERATORS: dict[type[ast.operator], tuple[str, str]] = {
@@ -98,8 +100,8 @@ class _Maker:
 
     def __init__(self, text: _Text, function: ast.FunctionDef, is_kernel: bool) -> None:
         self._text, self._function, self._is_kernel = text, function, is_kernel
-        self._nodes = sorted((node for statement in function.body for node in ast.walk(statement) if hasattr(node, "lineno")),
-                             key=lambda node: (node.lineno, node.col_offset, -getattr(node, "end_col_offset", 0)))
+        nodes = [node for statement in function.body for node in ast.walk(statement) if isinstance(node, (ast.expr, ast.stmt))]
+        self._nodes = sorted(nodes, key=lambda node: (node.lineno, node.col_offset, -(node.end_col_offset or 0)))
         self._calls = [node for node in self._nodes if isinstance(node, ast.Call)]
         self._stores = [call for call in self._calls if _called_name(call)[1] in _STORES and _called_name(call)[0] in _LANGUAGES]
 
@@ -195,10 +197,11 @@ class _Maker:
         axes = {id(each.value) for call in self._calls for each in call.keywords if each.arg in ("axis", "num_stages", "other")}
         programs = {id(each) for call in self._calls if _called_name(call)[1] in ("program_id", "num_programs") for each in call.args}
         for node in self._nodes:
-            if isinstance(node, ast.Constant) and type(node.value) in (int, float) and id(node) not in axes | programs:
-                new = repr(node.value + 1 if isinstance(node.value, int) else node.value * 2 if node.value else 1.0)
+            value = node.value if isinstance(node, ast.Constant) else None
+            if isinstance(value, (int, float)) and not isinstance(value, bool) and id(node) not in axes | programs:
+                new = repr(value + 1 if isinstance(value, int) else value * 2 if value else 1.0)
                 if new not in ("inf", "nan"):
-                    yield node.lineno, f"{node.value} becomes {new}", [self._replaced(node, new)]
+                    yield node.lineno, f"{value} becomes {new}", [self._replaced(node, new)]
 
 
 def make_mutants(module: str, kernel: str, limit: int) -> list[Mutant]:
@@ -209,16 +212,11 @@ def make_mutants(module: str, kernel: str, limit: int) -> list[Mutant]:
         return []
     text = _Text(module)
     makers = [_Maker(text, function, place == 0) for place, function in enumerate(reachable_functions(tree, kernel))]
-    by_kind = [_spread([mutant for maker in makers for mutant in maker.make(kind)]) for kind in KINDS]
-    chosen, seen = [], {module}
+    by_kind = [spread([mutant for maker in makers for mutant in maker.make(kind)]) for kind in KINDS]
+    chosen: list[Mutant] = []
+    seen = {module}
     for mutant in (each for turn in zip_longest(*by_kind) for each in turn if each is not None):
         if mutant.module not in seen and len(chosen) < limit:
             seen.add(mutant.module)
             chosen.append(mutant)
     return chosen
-
-
-def _spread(mutants: list[Mutant]) -> list[Mutant]:
-    """Orders them so that the first few lie far apart: by the bits of their places, lowest first."""
-    bits = max(1, (len(mutants) - 1).bit_length())
-    return [mutants[place] for place in sorted(range(len(mutants)), key=lambda place: int(f"{place:0{bits}b}"[::-1], 2))]

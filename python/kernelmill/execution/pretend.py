@@ -6,10 +6,10 @@ from typing import Any
 
 
 def install() -> None:
-    import torch
-    from torch.overrides import TorchFunctionMode
+    import torch  # type: ignore[import-not-found, import-untyped, unused-ignore]
+    from torch.overrides import TorchFunctionMode  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
-    class OnProcessor(TorchFunctionMode):
+    class OnProcessor(TorchFunctionMode):  # type: ignore[misc, unused-ignore]
         """Replaces the device "cuda" in calls of torch."""
 
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -34,7 +34,7 @@ def install() -> None:
         max_threads_per_multi_processor = 2048
         gcnArchName = ""
 
-    cuda = torch.cuda
+    cuda: Any = torch.cuda
     answers: dict[str, Any] = {
         "is_available": True, "device_count": 1, "current_device": 0, "get_device_capability": (9, 0), "get_device_name": "interpreter",
         "get_device_properties": Properties(), "synchronize": None, "empty_cache": None, "set_device": None, "is_bf16_supported": True,
@@ -42,7 +42,8 @@ def install() -> None:
         "memory_allocated": 0}
     for name, answer in answers.items():
         setattr(cuda, name, lambda *_, _answer=answer, **__: _answer)
-    OnProcessor().__enter__()
+    mode: Any = OnProcessor()
+    mode.__enter__()
     _activate_driver()
 
 
@@ -51,6 +52,6 @@ def _activate_driver() -> None:
     from kernelmill.execution import harness
 
     harness.install()
-    from kernelmill_harness import device
+    from kernelmill_harness import device  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
     device.pretend("cuda:90")

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy
+import numpy  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 from kernelmill.execution import elements
 from kernelmill.execution.elements import Array
@@ -37,7 +37,8 @@ def philox(counter: Array, key: tuple[int, int]) -> Array:
         words = [(right >> high) ^ words[1] ^ numpy.uint64(first), right & _LOW,
                  (left >> high) ^ words[3] ^ numpy.uint64(second), left & _LOW]
         first, second = (first + _WEYL[0]) & 0xFFFFFFFF, (second + _WEYL[1]) & 0xFFFFFFFF
-    return numpy.stack(words, axis=1).astype(numpy.uint32)
+    blocks: Array = numpy.stack(words, axis=1).astype(numpy.uint32)
+    return blocks
 
 
 def random_words(seed: int, count: int) -> Array:
@@ -45,35 +46,39 @@ def random_words(seed: int, count: int) -> Array:
     blocks = numpy.arange(-(-count // 4), dtype=numpy.uint64)
     counter = numpy.zeros((len(blocks), 4), numpy.uint64)
     counter[:, 0], counter[:, 1] = blocks & _LOW, blocks >> numpy.uint64(32)
-    return philox(counter, (seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF)).reshape(-1)[:count]
+    words: Array = philox(counter, (seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF)).reshape(-1)[:count]
+    return words
 
 
 def _values(recipe: Recipe, count: int) -> Array:
     kind = recipe["kind"]
+    values: Array
     if kind == "normal":
         words = random_words(int(recipe["seed"]), 6 * count).reshape(count, 6).astype(numpy.int64)
         sums = (words & 0xFFFF).sum(axis=1) + (words >> 16).sum(axis=1)
-        return (sums - 6 * 65535) / 65536.0 * float(recipe["deviation"]) + float(recipe["mean"])
-    if kind == "uniform":
+        values = (sums - 6 * 65535) / 65536.0 * float(recipe["deviation"]) + float(recipe["mean"])
+    elif kind == "uniform":
         parts = (random_words(int(recipe["seed"]), count) >> numpy.uint32(8)).astype(numpy.float64)
-        return (parts + 0.5) / 16777216.0 * (float(recipe["high"]) - float(recipe["low"])) + float(recipe["low"])
-    if kind == "integers":
+        values = (parts + 0.5) / 16777216.0 * (float(recipe["high"]) - float(recipe["low"])) + float(recipe["low"])
+    elif kind == "integers":
         low, high = int(recipe["low"]), int(recipe["high"])
-        return random_words(int(recipe["seed"]), count).astype(numpy.int64) % (high - low) + low
-    if kind == "arange":
-        return numpy.arange(count, dtype=numpy.int64) * recipe["step"] + recipe["start"]
-    if kind == "constant":
-        return numpy.full(count, recipe["value"])
-    raise ValueError(f"unknown recipe: {kind}")
+        values = random_words(int(recipe["seed"]), count).astype(numpy.int64) % (high - low) + low
+    elif kind == "arange":
+        values = numpy.arange(count, dtype=numpy.int64) * recipe["step"] + recipe["start"]
+    elif kind == "constant":
+        values = numpy.full(count, recipe["value"])
+    else:
+        raise ValueError(f"unknown recipe: {kind}")
+    return values
 
 
 def fill(recipe: Recipe, size: int) -> bytes:
-    """Returns `size` bytes by a recipe. ValueError, KeyError: it is none."""
+    """Returns `size` bytes by a recipe. ValueError, KeyError: the recipe is wrong."""
     if recipe["kind"] == "poison":
         return b"\xff" * size
     dtype = str(recipe["dtype"])
     count = -(-size // elements.size(dtype))
-    return elements.encode(_values(recipe, count), dtype).tobytes()[:size]
+    return bytes(elements.encode(_values(recipe, count), dtype).tobytes()[:size])
 
 
 def poison(size: int) -> bytes:

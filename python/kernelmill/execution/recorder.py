@@ -18,19 +18,25 @@ import json
 import math
 import os
 import pathlib
+import re
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
-from kernelmill.execution import elements, recipes
-from kernelmill.execution.case import Row
+import numpy  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+from kernelmill.execution import elements, judge, recipes
+from kernelmill.execution.case import CODE_VARIABLES, Row
 
 MOST_CAPTURED = 64 << 20  # bytes of a launch's storages
+WHOLE_STORAGE = 1 << 18   # of larger storages, only what arguments view is kept
 RECIPE_BYTES = 1024       # smaller inputs stay as they are
 ALIGNMENT = 256
+BROKEN = 97               # the exit code of a process whose GPU context is broken
+GPU_BROKEN = re.compile("illegal memory access|device-side assert|misaligned address|unspecified launch failure|CUDA_ERROR_ILLEGAL")
 LITERALS = (bool, int, float, str, type(None))
 
 
@@ -41,7 +47,7 @@ class Refused(Exception):
 @dataclass(frozen=True)
 class Options:
     """`wanted`: the lines [first, last] of kernels, by path relative to `root`. `cases`: the most of a kernel; `size`: the most bytes
-    by content of a case."""
+    by content of a case; `done`: tests that an earlier process ran."""
 
     out: str
     root: str
@@ -50,6 +56,7 @@ class Options:
     size: int = 1 << 20
     test_seconds: int = 60
     pretend_cuda: bool = False
+    done: tuple[str, ...] = ()
 
 
 @dataclass
@@ -60,15 +67,15 @@ class Span:
     start: int
     end: int
 
-    def bytes(self) -> Any:
+    def view(self) -> Any:
         """Returns it as a tensor of bytes."""
-        import torch
+        import torch  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
-        empty = torch.empty(0, dtype=torch.uint8, device=self.base.device)
+        empty: Any = torch.empty(0, dtype=torch.uint8, device=self.base.device)
         return empty.set_(self.base.untyped_storage(), self.start - self.base.untyped_storage().data_ptr(), (self.end - self.start,))
 
     def read(self) -> bytes:
-        return bytes(self.bytes().cpu().numpy().tobytes()) if self.end > self.start else b""
+        return bytes(self.view().cpu().numpy().tobytes()) if self.end > self.start else b""
 
 
 def tensors_in(value: Any) -> Iterator[Any]:
@@ -98,7 +105,9 @@ def find_spans(values: list[Any]) -> tuple[list[Span], dict[int, int]]:
             spans.append(Span(tensor, 0, 0))
             continue
         start, end = _reach(tensor)
-        base = tensor.untyped_storage().data_ptr()
+        base, size = tensor.untyped_storage().data_ptr(), tensor.untyped_storage().nbytes()
+        if size <= WHOLE_STORAGE:  # a kernel may reach more of it than its argument shows
+            start, end = base, base + size
         start = max(base, start // ALIGNMENT * ALIGNMENT)
         place = by_storage.setdefault(base, len(spans))
         if place == len(spans):
@@ -121,7 +130,7 @@ def tensor_row(tensor: Any, place: int, span: Span) -> Row:
 
 
 def constexpr_text(value: Any) -> str:
-    import triton.language as tl
+    import triton.language as tl  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
     value = getattr(value, "value", value) if isinstance(value, tl.constexpr) else value
     if isinstance(value, tl.dtype):
@@ -170,14 +179,26 @@ class Launch:
     """A launch that is being recorded: its arguments, and how to launch the kernel again."""
 
     def __init__(self, bound: dict[str, Any], rows: list[Row], spans: list[Span], places: dict[int, int], grid: list[int], options: Row,
-                 run: Callable[..., Any]) -> None:
+                 run: Callable[..., Any], has_atomics: bool) -> None:
+        self.has_atomics = has_atomics
+        self.environment = {name: os.environ[name] for name in CODE_VARIABLES if os.environ.get(name)}
         self.bound, self.rows, self.spans, self.places = bound, rows, spans, places
         self.grid, self.options, self._run = grid, options, run
 
+    def types(self) -> dict[int, str]:
+        """Returns the element types of storages that have one."""
+        found: dict[int, set[str]] = {}
+        for view in _views(self.rows):
+            found.setdefault(view["storage"], set()).add(view["dtype"])
+        return {place: next(iter(types)) for place, types in found.items() if len(types) == 1}
+
+    def may_poison(self, place: int) -> bool:
+        """Returns False for integers of a kernel with atomics: it might wait for a counter or a lock."""
+        return not self.has_atomics or all(elements.is_float(view["dtype"]) for view in _views(self.rows) if view["storage"] == place)
+
     def again(self, contents: list[bytes]) -> list[bytes]:
         """Launches the kernel on storages with these bytes. Returns the bytes afterwards."""
-        import numpy
-        import torch
+        import torch  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
         copies = []
         for span, content in zip(self.spans, contents):
@@ -207,11 +228,20 @@ class Launch:
         return [flat.cpu().numpy().tobytes() for flat in copies]
 
 
-def synchronize() -> None:
-    import torch
+def has_atomics(function: Any) -> bool:
+    """Returns True if the function's file has atomics, or cannot be read."""
+    try:
+        return "atomic_" in inspect.getsource(inspect.getmodule(function) or function)
+    except (OSError, TypeError):
+        return True
 
-    if torch.cuda.is_initialized():
-        torch.cuda.synchronize()
+
+def synchronize() -> None:
+    import torch  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+    cuda: Any = torch.cuda
+    if cuda.is_initialized():
+        cuda.synchronize()
 
 
 class Recorder:
@@ -294,7 +324,7 @@ class Recorder:
         room = self._options.cases if ragged or any(each.endswith("ragged") for each in seen) else self._options.cases - 2
         if variety in seen or len(seen) >= room:
             return None
-        return Launch(bound, rows, spans, places, grid, options, run)
+        return Launch(bound, rows, spans, places, grid, options, run, has_atomics(function))
 
     def _variety(self, rows: list[Row], grid: list[int], options: Row) -> str:
         """Returns what makes a launch another kind of launch: types, constexprs, classes of sizes."""
@@ -313,36 +343,41 @@ class Recorder:
     # ------------------------------------------------------------ what is kept
 
     def _record(self, place: tuple[str, int], launch: Launch, before: list[bytes], after: list[bytes]) -> Row:
-        written = {each for each, (start, end) in enumerate(zip(before, after)) if start != end}
-        if not written:
+        if before == after:
             raise Refused("writes_nothing")
-        storages, inputs, outputs, how = self._choose(launch, before, after, written)
+        storages, inputs, outputs, how = self._choose(launch, before, after)
+        self._check_repeats(launch, inputs, outputs)
+        written = [each for each, (start, end) in enumerate(zip(inputs, outputs)) if start != end]
         kept = [storage for storage in storages if "recipe" not in storage]
-        if sum(each["bytes"] for each in kept) + sum(len(outputs[each]) for each in written) > self._options.size:
-            raise Refused("too_large")
+        if not written or sum(each["bytes"] for each in kept) + sum(len(outputs[each]) for each in written) > self._options.size:
+            raise Refused("too_large" if written else "writes_nothing")
         for storage, content in zip(storages, inputs):
             if "recipe" not in storage:
                 storage["sha256"] = self._keep(content)
         variety = self._variety(launch.rows, launch.grid, launch.options)
         self._seen[place].add(variety)
         return {"path": place[0], "line": place[1], "arguments": launch.rows, "storages": storages, "grid": launch.grid,
-                "options": launch.options, "outputs": [{"storage": each, "sha256": self._keep(outputs[each])} for each in sorted(written)],
-                "ragged": variety.endswith("ragged"), "inputs": how}
+                "options": launch.options, "environment": launch.environment, "ragged": variety.endswith("ragged"), "inputs": how,
+                "outputs": [{"storage": each, "sha256": self._keep(outputs[each])} for each in written]}
 
-    def _choose(self, launch: Launch, before: list[bytes], after: list[bytes], written: set[int]
-                ) -> tuple[list[Row], list[bytes], dict[int, bytes], str]:
+    def _check_repeats(self, launch: Launch, inputs: list[bytes], outputs: list[bytes]) -> None:
+        """Refused: the kernel makes something else of the same inputs, as sums in any order do."""
+        types = launch.types()
+        for place, (found, expected) in enumerate(zip(launch.again(inputs), outputs)):
+            if judge.compare(numpy.frombuffer(found, numpy.uint8), expected, types.get(place)).outcome == "different":
+                raise Refused("not_repeatable")
+
+    def _choose(self, launch: Launch, before: list[bytes], after: list[bytes]) -> tuple[list[Row], list[bytes], list[bytes], str]:
         """Returns the storages, their bytes before and after, and if the inputs are `content` or `remade`."""
-        dtypes: dict[int, set[str]] = {}
-        for view in _views(launch.rows):
-            dtypes.setdefault(view["storage"], set()).add(view["dtype"])
-        types = {place: next(iter(found)) for place, found in dtypes.items() if len(found) == 1}
-        inputs, outputs = list(before), dict(enumerate(after))
+        types = launch.types()
+        written = {each for each, (start, end) in enumerate(zip(before, after)) if start != end}
+        inputs, outputs = list(before), list(after)
         storages: list[Row] = [{"bytes": len(each)} for each in before]
         for place in self._find_overwritten(launch, before, after, written):
             inputs[place] = recipes.poison(len(before[place]))
             storages[place]["recipe"] = {"kind": "poison"}
         if any("recipe" in each for each in storages):
-            outputs = dict(enumerate(launch.again(inputs)))
+            outputs = launch.again(inputs)
         random: dict[int, Row] = {}
         for place, content in enumerate(before):
             if "recipe" in storages[place] or place not in types or not content:
@@ -361,14 +396,12 @@ class Recorder:
             if all(_sane(outputs[place], remade[place], types.get(place)) for place in written):
                 for place, recipe in random.items():
                     storages[place]["recipe"] = recipe
-                return storages, made, dict(enumerate(remade)), "remade"
+                return storages, made, remade, "remade"
         return storages, inputs, outputs, "content"
 
     def _find_overwritten(self, launch: Launch, before: list[bytes], after: list[bytes], written: set[int]) -> set[int]:
         """Returns the storages whose bytes before do not matter: poisoned, the kernel writes the same."""
-        import numpy
-
-        chosen = set(written)
+        chosen = {place for place in written if launch.may_poison(place)}
         for _ in range(2):
             if not chosen:
                 break
@@ -402,11 +435,11 @@ class Recorder:
         self._lines.write(json.dumps(row) + "\n")
         self._lines.flush()
 
-    def end_test(self, test: str, outcome: str, seconds: float) -> None:
+    def end_test(self, test: str, outcome: str, seconds: float, why: str) -> None:
         for row in self.pending:
             self.tell({"launch": {**row, "test": test, "outcome": outcome}})
         self.pending = []
-        self.tell({"test": test, "outcome": outcome, "seconds": round(seconds, 3)})
+        self.tell({"test": test, "outcome": outcome, "seconds": round(seconds, 3), "why": why})
 
 
 def _views(rows: list[Row]) -> Iterator[Row]:
@@ -418,8 +451,6 @@ def _views(rows: list[Row]) -> Iterator[Row]:
 
 def _sane(recorded: bytes, remade: bytes, dtype: str | None) -> bool:
     """Returns True if remade outputs are as finite and as varied as the recorded ones."""
-    import numpy
-
     if dtype is None or not elements.is_float(dtype):
         return True
     old, new = elements.decode(recorded, dtype), elements.decode(remade, dtype)
@@ -432,7 +463,7 @@ def _sane(recorded: bytes, remade: bytes, dtype: str | None) -> bool:
 # ---------------------------------------------------------------- hooks
 
 def hook_launches(recorder: Recorder) -> None:
-    from triton.runtime import autotuner, interpreter, jit
+    from triton.runtime import autotuner, interpreter, jit  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
     run = jit.JITFunction.run
 
@@ -448,6 +479,7 @@ def hook_launches(recorder: Recorder) -> None:
         self.run = lambda *a, **k: recorder.launch(self.fn, self.arg_names, inner, a, k)
 
     interpreter.InterpretedFunction.__init__ = started
+    interpreter.InterpretedFunction.__getitem__ = lambda self, grid: lambda *a, **k: self.run(*a, grid=grid, **k)
     bench, tuned = autotuner.Autotuner._bench, autotuner.Autotuner.run
 
     def first_wins(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -470,32 +502,55 @@ def _once(call: Callable[[], Any], *_: Any, **__: Any) -> list[float]:
     return [0.0] * 3
 
 
+def largest_number(item: Any) -> int:
+    return max((int(each) for each in re.findall(r"\d+", item.nodeid.partition("[")[2])), default=0)
+
+
 class Plugin:
     """Tells pytest's outcomes to the recorder, and ends tests that take too long."""
 
-    def __init__(self, recorder: Recorder, test_seconds: int) -> None:
-        self._recorder, self._seconds = recorder, test_seconds
+    def __init__(self, recorder: Recorder, test_seconds: int, done: frozenset[str]) -> None:
+        self._recorder, self._seconds, self._done = recorder, test_seconds, done
 
-    def pytest_runtest_setup(self, item: Any) -> None:  # pylint: disable=unused-argument
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        """Runs one set of parameters of each test first, then another of each, so that a recording that is cut off has seen most.
+        Small numbers in a test's id come first: sizes, whose tensors can be kept."""
+        tests: dict[str, list[Any]] = {}
+        for item in items:
+            if item.nodeid not in self._done:
+                tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
+        turns = zip_longest(*(sorted(each, key=largest_number) for each in tests.values()))
+        items[:] = [item for turn in turns for item in turn if item is not None]
+
+    def pytest_runtest_setup(self, item: Any) -> None:
         def late(*_: Any) -> None:
             raise TimeoutError(f"more than {self._seconds} seconds")
 
+        self._recorder.tell({"begun": item.nodeid})
         signal.signal(signal.SIGALRM, late)
         signal.alarm(self._seconds)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.when == "call" or (report.when == "setup" and report.outcome != "passed"):
             signal.alarm(0)
-            self._recorder.end_test(report.nodeid, report.outcome, report.duration)
+            lines = report.longreprtext.splitlines() if report.outcome == "failed" else []
+            why = next((line[1:].strip() for line in reversed(lines) if line.startswith("E ")), lines[-1] if lines else "")
+            self._recorder.end_test(report.nodeid, report.outcome, report.duration, why[:200])
+            if GPU_BROKEN.search(report.longreprtext if report.outcome == "failed" else ""):
+                os._exit(BROKEN)  # no later test of this process can pass
+
+    def pytest_sessionfinish(self) -> None:
+        self._recorder.tell({"ended": True})
 
 
-def pytest_configure(config: Any) -> None:
+def pytest_load_initial_conftests(early_config: Any) -> None:
+    """Hooks before a conftest imports a kernel."""
     options = Options(**json.loads(pathlib.Path(os.environ["KERNELMILL_RECORD"]).read_text(encoding="utf-8")))
     if options.pretend_cuda:
-        from kernelmill.execution import pretend
+        from kernelmill.execution import interpreter, pretend
 
+        interpreter.correct()
         pretend.install()
     recorder = Recorder(options)
-    recorder.tell({"started": time.time()})
     hook_launches(recorder)
-    config.pluginmanager.register(Plugin(recorder, options.test_seconds), "kernelmill-recorder-tests")
+    early_config.pluginmanager.register(Plugin(recorder, options.test_seconds, frozenset(options.done)), "kernelmill-recorder-tests")

@@ -20,23 +20,26 @@ from kernelmill.execution import elements, harness
 from kernelmill.execution.case import Case, Row
 from kernelmill.execution.evidence import Evidence
 from kernelmill.execution.rows import KernelRow, read_kernels
-from kernelmill.execution.runner import code_environment
 
 CONTAINERS = ("/.dockerenv", "/run/.containerenv")
+MOST_PROCESSES = 100
+FAILURES = 5  # the most reasons why tests fail, the frequent ones first
 # Prints what the tests run with.
 DESCRIBE = """
 import importlib.metadata, json, sys
 def version(name):
     try: return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError: return ""
-packages = sorted({f"{d.metadata['Name'].lower().replace('_', '-')}=={d.version}" for d in importlib.metadata.distributions() if d.metadata['Name']})
+installed = [(d.metadata["Name"], d.version) for d in importlib.metadata.distributions()]
+packages = sorted({f"{name.lower().replace('_', '-')}=={version}" for name, version in installed if name})
 print(json.dumps({"toolchain": {n: version(n) for n in ("triton", "torch", "numpy")}, "packages": packages}))
 """
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How tests are run. `seconds` bounds a repository, `test_seconds` a test; `lock` names the packages that must be installed."""
+    """How tests are run. `seconds` bounds a repository, `test_seconds` a test; `lock` names the packages that must be installed;
+    `logs` is a folder that gets what pytest printed."""
 
     device: str = "cpu"
     tests: Sequence[str] = ()
@@ -48,11 +51,12 @@ class Settings:
     lock: str = ""
     import_paths: Sequence[str] = (".", "src", "python")
     arguments: Sequence[str] = ()
+    logs: str = ""
 
 
 @dataclass(frozen=True)
 class Recording:
-    """What a repository's tests gave. `refused`: kernels by the reason why a launch of theirs is no case."""
+    """The cases that a repository's tests gave, and the row that counts them."""
 
     row: Row
     cases: list[Case] = field(default_factory=list)
@@ -87,7 +91,8 @@ def describe(settings: Settings) -> Row:
     about: Row = json.loads(done.stdout)
     if settings.lock:
         text = pathlib.Path(settings.lock).read_text(encoding="utf-8")
-        wanted = {f"{name.lower().replace('_', '-')}=={version}" for name, version in re.findall(r"^([\w.-]+)==([^\s;\\]+)", text, re.MULTILINE)}
+        pins = re.findall(r"^([\w.-]+)==([^\s;\\]+)", text, re.MULTILINE)
+        wanted = {f"{name.lower().replace('_', '-')}=={version}" for name, version in pins}
         if missing := sorted(wanted - set(about["packages"])):
             raise RequestError(f"--lock: {missing[0]} is not installed in {settings.python}")
     return about
@@ -115,87 +120,148 @@ def find_wanted(rows: list[KernelRow], root: pathlib.Path) -> tuple[dict[tuple[s
 
 def _record(name: str, folder: str, rows: list[KernelRow], evidence: Evidence, settings: Settings, about: Row) -> Recording:
     root = pathlib.Path(folder).resolve()
-    wanted, refused = find_wanted(rows, root)
+    wanted, left_out = find_wanted(rows, root)
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="kernelmill-record-") as work:
-        status = _run_tests(root, pathlib.Path(work), wanted, settings)
-        tests: Counter[str] = Counter()
-        cases: list[Case] = []
-        reached: set[tuple[str, int]] = set()
-        for line in (pathlib.Path(work) / "out" / "launches.jsonl").read_text("utf-8").splitlines():
-            said = json.loads(line)
-            if "outcome" in said:
-                tests[said["outcome"]] += 1
-            elif "refused" in said:
-                refused[said["refused"]] += 1
-                reached.add((said["path"], said["line"]))
-            elif "launch" in said:
-                launch = said["launch"]
-                place = (launch["path"], launch["line"])
-                reached.add(place)
-                if launch["outcome"] != "passed":
-                    refused[f"test_{launch['outcome']}"] += 1
-                elif "pointer_type" in wanted[place].module:
-                    refused["pointers_in_tensor"] += 1
-                else:
-                    cases.append(_bind(launch, wanted[place], settings, about["toolchain"]))
-                    _keep(launch, pathlib.Path(work) / "out" / "tensors", evidence)
+        tests = _Tests(root, pathlib.Path(work), wanted, settings)
+        status = tests.run()
+        if settings.logs:
+            tests.keep_log(settings.logs)
+        found = _Found(left_out)
+        for said in tests.rows():
+            found.add(said, wanted)
+        cases = [_bind(launch, wanted[launch["path"], launch["line"]], settings, about["toolchain"]) for launch in found.launches]
+        for launch in found.launches:
+            _keep(launch, tests.tensors, evidence)
     for case in cases:
         evidence.add(case.row)
-    counts = Counter((case.module_sha256, case.kernel) for case in cases)
-    ragged = {(case.module_sha256, case.kernel) for case in cases if case.row["ragged"]}
-    row: Row = {
-        "type": "recording", "repository": name, "commit": rows[0].row["commit"], "device": settings.device, "toolchain": about["toolchain"],
-        "environment": code_environment(), "packages": hashlib.sha256("\n".join(about["packages"]).encode()).hexdigest(), "status": status,
-        "tests": dict(sorted(tests.items())), "kernels": len(rows), "reached": len(reached), "recorded": len(counts), "cases": len(cases),
-        "enough": sum(1 for each, count in counts.items() if count >= 3 and each in ragged),
-        "refused": dict(sorted(refused.items())), "seconds": round(time.monotonic() - start)}
+    packages = hashlib.sha256("\n".join(about["packages"]).encode()).hexdigest()
+    row: Row = {"type": "recording", "repository": name, "commit": rows[0].row["commit"], "part": " ".join(settings.tests),
+                "device": settings.device, "toolchain": about["toolchain"], "packages": packages,
+                "status": status, "kernels": len(rows), **found.counts(cases), "seconds": round(time.monotonic() - start)}
     evidence.add(row)
     return Recording(row, cases)
 
 
-def _run_tests(root: pathlib.Path, work: pathlib.Path, wanted: Mapping[tuple[str, int], KernelRow], settings: Settings) -> str:
-    """Runs the tests. Returns how they ended: `ended`, or `late`; the exit code is theirs and says nothing here."""
-    lines: dict[str, list[list[int]]] = {}
-    for (path, first), kernel in wanted.items():
-        lines.setdefault(path, []).append([first, kernel.row["last_line"]])
-    options = {"out": str(work / "out"), "root": str(root), "wanted": lines, "cases": settings.cases, "size": settings.size,
-               "test_seconds": settings.test_seconds, "pretend_cuda": settings.device == "cpu"}
-    (work / "options.json").write_text(json.dumps(options), encoding="utf-8")
-    (work / "out").mkdir()
-    (work / "out" / "launches.jsonl").touch()
-    paths = [str(harness.PACKAGE.parent), *(str(root / each) for each in settings.import_paths if (root / each).is_dir())]
-    env = {**os.environ, "KERNELMILL_RECORD": str(work / "options.json"), "PYTHONDONTWRITEBYTECODE": "1", "TRITON_CACHE_DIR": str(work / "cache"),
-           "PYTHONPATH": os.pathsep.join([*paths, *filter(None, [os.environ.get("PYTHONPATH")])])}
-    if settings.device == "cpu":
-        env["TRITON_INTERPRET"] = "1"
-    command = [settings.python, "-m", "pytest", "-q", "-p", "kernelmill.execution.recorder", "-p", "no:cacheprovider", "-p", "no:xdist",
-               "--continue-on-collection-errors", "--tb=line", "-W", "ignore", "-o", "addopts=", *settings.arguments, *settings.tests]
-    with (work / "pytest.log").open("wb") as log, subprocess.Popen(command, cwd=root, env=env, stdin=subprocess.DEVNULL, stdout=log,
-                                                                   stderr=subprocess.STDOUT, start_new_session=True) as tests:
-        try:
-            tests.wait(settings.seconds)
-            status = "ended"
-        except subprocess.TimeoutExpired:
-            status = "late"
-        finally:
+class _Found:
+    """The launches that become cases, and the counts of all that happened."""
+
+    def __init__(self, refused: Counter[str]) -> None:
+        self.launches: list[Row] = []
+        self._refused = refused
+        self._tests: Counter[str] = Counter()
+        self._failures: Counter[str] = Counter()
+        self._reached: set[tuple[str, int]] = set()
+
+    def add(self, said: Row, wanted: Mapping[tuple[str, int], KernelRow]) -> None:
+        """Adds a line of the recorder."""
+        if "outcome" in said:
+            self._tests[said["outcome"]] += 1
+            self._failures.update([said["why"]] if said["why"] else [])
+        elif "refused" in said:
+            self._refused[said["refused"]] += 1
+            self._reached.add((said["path"], said["line"]))
+        elif "launch" in said:
+            launch = said["launch"]
+            place = (launch["path"], launch["line"])
+            self._reached.add(place)
+            if launch["outcome"] != "passed":
+                self._refused[f"test_{launch['outcome']}"] += 1
+            elif "pointer_type" in wanted[place].module:
+                self._refused["pointers_in_tensor"] += 1
+            else:
+                self.launches.append(launch)
+
+    def counts(self, cases: list[Case]) -> Row:
+        """Returns the counts of a row of type `recording`. `enough`: kernels with three cases and a ragged one."""
+        kernels = Counter((case.module_sha256, case.kernel) for case in cases)
+        ragged = {(case.module_sha256, case.kernel) for case in cases if case.row["ragged"]}
+        return {"tests": dict(sorted(self._tests.items())), "failures": self._failures.most_common(FAILURES), "reached": len(self._reached),
+                "recorded": len(kernels), "cases": len(cases),
+                "enough": sum(1 for each, count in kernels.items() if count >= 3 and each in ragged),
+                "refused": dict(sorted(self._refused.items()))}
+
+
+class _Tests:
+    """The tests of a repository, in processes one after another: one that hangs or breaks is followed by one that goes on behind it."""
+
+    def __init__(self, root: pathlib.Path, work: pathlib.Path, wanted: Mapping[tuple[str, int], KernelRow], settings: Settings) -> None:
+        self._root, self._work, self._settings = root, work, settings
+        lines: dict[str, list[list[int]]] = {}
+        for (path, first), kernel in wanted.items():
+            lines.setdefault(path, []).append([first, kernel.row["last_line"]])
+        self._options = {"out": str(work / "out"), "root": str(root), "wanted": lines, "cases": settings.cases, "size": settings.size,
+                         "test_seconds": settings.test_seconds, "pretend_cuda": settings.device == "cpu"}
+        (work / "out").mkdir()
+        self.tensors, self._launches = work / "out" / "tensors", work / "out" / "launches.jsonl"
+        self._launches.touch()
+
+    def run(self) -> str:
+        """Returns how they ended: `ended`, `late`, or `broken` if processes die without running a test."""
+        deadline = time.monotonic() + self._settings.seconds
+        for _ in range(MOST_PROCESSES):
+            before = len(self._begun())
+            if self._run_process(deadline):
+                return "ended"
+            if time.monotonic() >= deadline:
+                return "late"
+            if len(self._begun()) == before:
+                return "broken"
+        return "late"
+
+    def rows(self) -> list[Row]:
+        return [json.loads(line) for line in self._launches.read_text("utf-8").splitlines()]
+
+    def _begun(self) -> list[str]:
+        return [row["begun"] for row in self.rows() if "begun" in row]
+
+    def _run_process(self, deadline: float) -> bool:
+        """Runs what has not begun. Returns True if it ran to its end."""
+        (self._work / "options.json").write_text(json.dumps({**self._options, "done": self._begun()}), encoding="utf-8")
+        with (self._work / "pytest.log").open("ab") as log, subprocess.Popen(
+                self._command(), cwd=self._root, env=self._environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                start_new_session=True) as tests:
             try:
-                os.killpg(tests.pid, 9)
-            except ProcessLookupError:
-                pass
-    if log_folder := os.environ.get("KERNELMILL_RECORD_LOGS"):
-        pathlib.Path(log_folder).mkdir(parents=True, exist_ok=True)
-        (pathlib.Path(log_folder) / f"{root.name}.log").write_bytes((work / "pytest.log").read_bytes()[-1 << 20:])
-    return status
+                while tests.poll() is None and time.monotonic() < deadline and not self._hangs():
+                    time.sleep(0.5)
+            finally:
+                try:
+                    os.killpg(tests.pid, 9)
+                except ProcessLookupError:
+                    pass
+        return any("ended" in row for row in self.rows()[-1:])
+
+    def _hangs(self) -> bool:
+        """Returns True if a test has taken so long that its alarm cannot have reached it."""
+        idle = time.time() - self._launches.stat().st_mtime
+        return bool(idle > self._settings.test_seconds + 10 and self._begun())
+
+    def _command(self) -> list[str]:
+        settings = self._settings
+        return [settings.python, "-m", "pytest", "-q", "-p", "kernelmill.execution.recorder", "-p", "no:cacheprovider", "-p", "no:xdist",
+                "--continue-on-collection-errors", "-W", "ignore", "-o", "addopts=", "-o", "log_cli=false", *settings.arguments,
+                *settings.tests]
+
+    def _environment(self) -> dict[str, str]:
+        paths = [harness.PACKAGE.parent, *(self._root / each for each in self._settings.import_paths if (self._root / each).is_dir())]
+        env = {**os.environ, "KERNELMILL_RECORD": str(self._work / "options.json"), "PYTHONDONTWRITEBYTECODE": "1",
+               "TRITON_CACHE_DIR": str(self._work / "cache"),
+               "PYTHONPATH": os.pathsep.join([*map(str, paths), *filter(None, [os.environ.get("PYTHONPATH")])])}
+        return {**env, "TRITON_INTERPRET": "1"} if self._settings.device == "cpu" else env
+
+    def keep_log(self, folder: str) -> None:
+        pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
+        name = f"{self._root.name}-{hashlib.sha256(' '.join(self._settings.tests).encode()).hexdigest()[:6]}"
+        (pathlib.Path(folder) / f"{name}.log").write_bytes((self._work / "pytest.log").read_bytes()[-(1 << 18):])
 
 
 def _bind(launch: Row, kernel: KernelRow, settings: Settings, toolchain: Row) -> Case:
     types = {view["dtype"] for view in Case({"arguments": launch["arguments"]}).tensors()}
     row = kernel.row
-    recorded = {"repository": row["repository"], "commit": row["commit"], "path": row["path"], "sha256": row["sha256"], "test": launch["test"],
-                "outcome": launch["outcome"], "inputs": launch["inputs"], "device": settings.device, "toolchain": toolchain}
+    recorded = {**{key: row[key] for key in ("repository", "commit", "path", "sha256")},
+                **{key: launch[key] for key in ("test", "outcome", "inputs")}, "device": settings.device, "toolchain": toolchain}
     return Case.make(module_sha256=kernel.module_sha256, kernel=kernel.name, arguments=launch["arguments"], storages=launch["storages"],
-                     grid=launch["grid"], options=launch["options"], environment=code_environment(), outputs=launch["outputs"],
+                     grid=launch["grid"], options=launch["options"], environment=launch["environment"], outputs=launch["outputs"],
                      tolerance={each: elements.TOLERANCE.get(each, 0) for each in sorted(types)}, ragged=launch["ragged"],
                      origin={"recorded": recorded}).check()
 

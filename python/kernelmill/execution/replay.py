@@ -19,7 +19,7 @@ from kernelmill.execution.evidence import Evidence
 from kernelmill.execution.judge import Verdict
 from kernelmill.execution.mutants import Mutant, make_mutants
 from kernelmill.execution.rows import KernelRow, read_kernels
-from kernelmill.execution.runner import Bounds, Execution, Runner, code_environment
+from kernelmill.execution.runner import Bounds, Execution, Runner
 
 MUTANT_SECONDS = 20
 SAVE_SECONDS = 20
@@ -48,7 +48,7 @@ class Settings:
 
 @dataclass
 class Summary:
-    """What a run did. `skipped`: results that were known before."""
+    """The counts of a run. `skipped`: results that were known before."""
 
     device: str
     toolchain: Row = field(default_factory=dict)
@@ -61,8 +61,8 @@ class Summary:
     errors: list[str] = field(default_factory=list)
 
 
-def run(dataset: str | os.PathLike[str], evidence: Evidence, settings: Settings, progress: Callable[[int, int], None] = lambda done, of: None
-        ) -> Summary:
+def run(dataset: str | os.PathLike[str], evidence: Evidence, settings: Settings,
+        progress: Callable[[int, int], None] = lambda done, kernels: None) -> Summary:
     """Runs what the evidence does not say yet, and adds it. Saves the file from time to time, so that a run that is cut off goes on."""
     start, summary = time.monotonic(), Summary(settings.device)
     kernels = {(each.module_sha256, each.name): each for each in read_kernels(dataset)
@@ -90,7 +90,7 @@ def run(dataset: str | os.PathLike[str], evidence: Evidence, settings: Settings,
 
 @dataclass
 class _Shared:
-    """What the threads of a run share, under a lock."""
+    """The state that the threads of a run share, under a lock."""
 
     evidence: Evidence
     summary: Summary
@@ -156,24 +156,28 @@ class Kernel:
     def __init__(self, kernel: KernelRow, cases: list[Case], runner: Runner, settings: Settings, shared: _Shared) -> None:
         self._kernel, self._runner, self._settings, self._shared = kernel, runner, settings, shared
         self._cases = sorted(cases, key=lambda case: (sum(each["bytes"] for each in case.storages), case.id))
-        self._head = {"device": settings.device, "toolchain": runner.toolchain, "environment": code_environment()}
+        self._head = {"device": settings.device, "toolchain": runner.toolchain}
 
     def run(self) -> None:
         good = self._replay(self._cases)
         if self._settings.mutants and good:
             self._score(good)
 
-    def _execute(self, module: str, cases: list[Case]) -> list[tuple[Execution, Verdict]]:
+    def _execute(self, modules: list[str], launches: list[tuple[int, Case]], seconds: int | None = None) -> list[tuple[Execution, Verdict]]:
+        """Runs launches: the place of a module, and a case."""
         evidence = self._shared.evidence
-        inputs = [inputs_of(case, evidence) for case in cases]
-        executions = self._runner.run(module, str(self._kernel.row["name"]), cases, inputs)
-        return [(execution, judge_execution(execution, case, before, evidence)) for execution, case, before in zip(executions, cases, inputs)]
+        inputs = {case.id: inputs_of(case, evidence) for _, case in launches}
+        executions = self._runner.run_modules(modules, str(self._kernel.row["name"]),
+                                              [(place, case, inputs[case.id]) for place, case in launches], seconds)
+        return [(execution, judge_execution(execution, case, inputs[case.id], evidence))
+                for execution, (_, case) in zip(executions, launches)]
 
     def _replay(self, cases: list[Case]) -> list[Case]:
         """Runs cases without a result. Returns those that the module meets."""
-        rows = [{"type": "result", "case": case.id, "module_sha256": case.module_sha256, **self._head} for case in cases]
+        rows = [{"type": "result", "case": case.id, "module_sha256": case.module_sha256, "environment": case.row["environment"],
+                 **self._head} for case in cases]
         new = [(case, row) for case, row in zip(cases, rows) if not self._shared.evidence.has(row)]
-        for (_, verdict), (_, row) in zip(self._execute(self._kernel.module, [case for case, _ in new]), new):
+        for (_, verdict), (_, row) in zip(self._execute([self._kernel.module], [(0, case) for case, _ in new]), new):
             with self._shared.lock:
                 self._shared.evidence.add({**row, **verdict.row()})
                 self._shared.summary.outcomes[verdict.outcome] += 1
@@ -198,7 +202,8 @@ class Kernel:
         if score is not None and score < self._settings.threshold:
             more = self._make(cases)
             survivors = [mutant for mutant, fate in fates if fate in ("missed", "equivalent")]
-            fates = [each for each in fates if each[1] not in ("missed", "equivalent")] + self._try(survivors, more, cases) if more else fates
+            if more:
+                fates = [each for each in fates if each[1] not in ("missed", "equivalent")] + self._try(survivors, more)
             score = _share(fates)
         kinds: dict[str, Counter[str]] = {}
         for mutant, fate in fates:
@@ -211,22 +216,18 @@ class Kernel:
             self._shared.evidence.add(row)
             self._shared.summary.scored += 1
 
-    def _try(self, mutants: list[Mutant], cases: list[Case], known: list[Case] | None = None) -> list[tuple[Mutant, str]]:
-        """Returns the fate of each mutant: caught, missed, stillborn (no program), or equivalent (the same IR on all cases)."""
-        reference = [execution.ttir for execution, _ in self._execute(self._kernel.module, [*cases, *(known or [])])]
-        return [(mutant, self._fate(mutant, cases, known or [], reference)) for mutant in mutants]
+    def _try(self, mutants: list[Mutant], cases: list[Case]) -> list[tuple[Mutant, str]]:
+        """Returns the fate of each mutant: caught, missed, stillborn (no program), or equivalent (the same IR on all cases).
 
-    def _fate(self, mutant: Mutant, cases: list[Case], known: list[Case], reference: list[str]) -> str:
-        found: list[tuple[Execution, Verdict]] = []
+        All mutants run the smallest case, those that it misses the others."""
+        modules = [self._kernel.module, *(mutant.module for mutant in mutants)]
+        found: dict[int, list[tuple[Execution, Verdict]]] = {place: [] for place in range(len(modules))}
         for batch in (cases[:1], cases[1:]):
-            for execution, verdict in self._execute(mutant.module, batch) if batch else []:
-                found.append((execution, verdict))
-                if verdict.outcome == "different" or (verdict.outcome == "error" and FAULTS.search(verdict.message)):
-                    return "caught"
-            if found and all(verdict.outcome == "error" for _, verdict in found):
-                return "stillborn"
-        same = [execution.ttir for execution, _ in found] == reference[:len(cases)]
-        return "equivalent" if same and all(reference) else "missed"
+            launches = [(place, case) for place in found if not place or not _is_caught(found[place]) for case in batch]
+            for (place, _), result in zip(launches, self._execute(modules, launches, MUTANT_SECONDS)):
+                found[place].append(result)
+        reference = [execution.ttir for execution, _ in found[0]]
+        return [(mutant, _fate(found[place], reference)) for place, mutant in enumerate(mutants, 1)]
 
     # ------------------------------------------------------------ more cases
 
@@ -259,12 +260,25 @@ class Kernel:
         return changed.with_outputs(outputs, {"made": {"of": base.id, "change": name, **self._head}}).check()
 
 
+def _is_caught(found: list[tuple[Execution, Verdict]]) -> bool:
+    return any(verdict.outcome == "different" or (verdict.outcome == "error" and FAULTS.search(verdict.message)) for _, verdict in found)
+
+
+def _fate(found: list[tuple[Execution, Verdict]], reference: list[str]) -> str:
+    if _is_caught(found):
+        return "caught"
+    if all(verdict.outcome == "error" for _, verdict in found):
+        return "stillborn"
+    same = [execution.ttir for execution, _ in found] == reference
+    return "equivalent" if same and all(reference) else "missed"
+
+
 def _turns(cases: list[Case]) -> list[tuple[str, Case, Case]]:
     """Returns (change, base, changed case), each change in turn."""
     turns = [(name, base, changed) for base in cases for name, changed in made.variants(base)]
-    order_of = {name: place for place, name in enumerate(("ragged", "seed", "extreme", "type"))}
+    order_of = {name: place for place, name in enumerate(("ragged", "option", "seed", "extreme", "type"))}
     seen: Counter[str] = Counter()
-    ranked = []
+    ranked: list[tuple[int, int, int, tuple[str, Case, Case]]] = []
     for name, base, changed in turns:
         ranked.append((seen[name], order_of[name], len(ranked), (name, base, changed)))
         seen[name] += 1
@@ -272,7 +286,7 @@ def _turns(cases: list[Case]) -> list[tuple[str, Case, Case]]:
 
 
 def _share(fates: list[tuple[Mutant, str]]) -> float | None:
-    """Returns the share of programs that were caught, or None if there were none."""
+    """Returns the share of programs that were caught, or None without a program."""
     counts = Counter(fate for _, fate in fates)
     programs = counts["caught"] + counts["missed"]
     return round(counts["caught"] / programs, 4) if programs else None

@@ -13,7 +13,7 @@ from kernelmill.errors import DatasetError
 from kernelmill.execution.case import Row
 
 FILE = "kernels.jsonl"
-# What running and recording need of a row.
+# The fields that running and recording use.
 KEYS = ("repository", "commit", "path", "qualname", "name", "first_line", "last_line", "sha256", "source", "module", "dsl", "role", "id")
 
 

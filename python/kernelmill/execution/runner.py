@@ -18,13 +18,14 @@ from kernelmill.execution.case import Case, Row
 from kernelmill.execution.elements import Array
 
 DEVICES = ("cpu", "cuda:80", "cuda:90", "cuda:100")
-# Environment variables that change the code that Triton makes.
-CODE_VARIABLES = ("TRITON_F32_DEFAULT", "TRITON_DEFAULT_FP_FUSION", "DISABLE_LLVM_OPT", "TRITON_ENABLE_LLVM_DEBUG", "TRITON_PTXAS_PATH")
+
+
+Launch = tuple[int, Case, list[bytes]]
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """What one case may take."""
+    """The bounds of one case."""
 
     seconds: int = 60
     memory: int = 4 << 30
@@ -33,7 +34,7 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Execution:
-    """What a module made of a case: the storages afterwards, or the error and the stage in which it occurred."""
+    """The end of a module on a case: the storages afterwards, or the error and the stage in which it occurred."""
 
     after: list[Array] = field(default_factory=list)
     out_of_bounds: int = 0
@@ -42,20 +43,17 @@ class Execution:
     stage: str = ""
 
 
-def code_environment() -> Row:
-    return {name: os.environ[name] for name in CODE_VARIABLES if os.environ.get(name)}
-
-
 class Runner:
     """A zygote on a device, for one thread. Use as a context. ProgramError: it cannot be started, or it broke."""
 
     def __init__(self, device: str, bounds: Bounds = Bounds(), confined: bool = True, python: str = sys.executable) -> None:
         if device not in DEVICES:
             raise RequestError(f"--device must be one of {', '.join(DEVICES)}: {device}")
-        self.device, self.bounds, self.toolchain = device, bounds, {}
+        self.device, self.bounds = device, bounds
         self._gpu, self._arena = device != "cpu", Arena(bounds.arena)
         self._scratch = tempfile.mkdtemp(prefix="kernelmill-run-")
-        options = {"gpu": self._gpu, "size": bounds.arena, "descriptor": self._arena.descriptor, "confined": confined, "parent": os.getpid()}
+        options = {"gpu": self._gpu, "size": bounds.arena, "descriptor": self._arena.descriptor, "confined": confined,
+                   "parent": os.getpid()}
         self._process = subprocess.Popen([python, "-m", "kernelmill.execution.zygote", json.dumps(options)], stdin=subprocess.PIPE,
                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=(self._arena.descriptor,),
                                          env=self._environment(confined))
@@ -66,9 +64,10 @@ class Runner:
             raise
 
     def _environment(self, confined: bool) -> dict[str, str]:
-        env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": self._scratch, "TMPDIR": self._scratch, "KERNELMILL_SCRATCH": self._scratch,
-               "PYTHONPATH": os.pathsep.join([str(harness.PACKAGE.parent), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]).rstrip(":"),
-               "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **code_environment()}
+        paths = [str(harness.PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+        env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": self._scratch, "TMPDIR": self._scratch,
+               "KERNELMILL_SCRATCH": self._scratch, "PYTHONPATH": os.pathsep.join(paths),
+               "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         for name in ("LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_VISIBLE_DEVICES", "OPENBLAS_CORETYPE"):
             if os.environ.get(name):
                 env[name] = os.environ[name]
@@ -100,36 +99,41 @@ class Runner:
             raise ProgramError(f"no kernel can be run on {self.device}: {words[-1] if words else 'its process ended'}")
         return json.loads(line)
 
-    def run(self, module: str, kernel: str, cases: list[Case], inputs: list[list[bytes]]) -> list[Execution]:
-        """Runs cases, whose storages begin as `inputs`. All that touched them has ended when it returns."""
+    def run(self, module: str, kernel: str, cases: list[Case], inputs: list[list[bytes]], seconds: int | None = None) -> list[Execution]:
+        """Runs cases, whose storages begin as `inputs`. All that touched them has ended when it returns. `seconds`: as those of the
+        bounds."""
+        return self.run_modules([module], kernel, [(0, case, before) for case, before in zip(cases, inputs)], seconds)
+
+    def run_modules(self, modules: list[str], kernel: str, launches: list[Launch], seconds: int | None = None) -> list[Execution]:
+        """Runs launches of several modules. A launch is the place of its module, a case, and its inputs."""
         executions: list[Execution] = []
-        while len(executions) < len(cases):
-            batch, places = self._place(cases[len(executions):])
-            if not batch:
+        while len(executions) < len(launches):
+            left = launches[len(executions):]
+            places = self._place(left)
+            if places:
+                executions += self._run(modules, kernel, left[:len(places)], places, seconds or self.bounds.seconds)
+            else:
                 executions.append(Execution(error=f"more than {self.bounds.arena} bytes", stage="bounds"))
-                continue
-            executions += self._run(module, kernel, batch, places, inputs[len(executions):])
         return executions
 
-    def _place(self, cases: list[Case]) -> tuple[list[Case], list[tuple[list[Place], int, int]]]:
-        """Returns the first cases that fit into the arena together, and their places."""
-        batch, places, at = [], [], 0
-        for case in cases:
+    def _place(self, launches: list[Launch]) -> list[tuple[list[Place], int, int]]:
+        """Returns the places of the first launches, as many as fit into the arena together."""
+        places, at = [], 0
+        for _, case, _ in launches:
             own, end = lay_out([int(each["bytes"]) for each in case.storages], at)
             if end > self.bounds.arena:
                 break
-            batch.append(case)
             places.append((own, at, end))
             at = end
-        return batch, places
+        return places
 
-    def _run(self, module: str, kernel: str, cases: list[Case], places: list[tuple[list[Place], int, int]],
-             inputs: list[list[bytes]]) -> list[Execution]:
-        for (own, start, end), contents in zip(places, inputs):
-            self._arena.write(own, end, contents, start)
-        job = {"module": module, "kernel": kernel, "seconds": self.bounds.seconds, "memory": self.bounds.memory,
-               "cases": [{"case": case.row, "places": [[each.offset, each.size] for each in own]}
-                         for case, (own, _, _) in zip(cases, places)]}
+    def _run(self, modules: list[str], kernel: str, launches: list[Launch], places: list[tuple[list[Place], int, int]], seconds: int
+             ) -> list[Execution]:
+        for (_, _, before), (own, start, end) in zip(launches, places):
+            self._arena.write(own, end, before, start)
+        job = {"modules": modules, "kernel": kernel, "seconds": seconds, "memory": self.bounds.memory,
+               "launches": [{"module": module, "case": case.row, "places": [[each.offset, each.size] for each in own]}
+                            for (module, case, _), (own, _, _) in zip(launches, places)]}
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(job).encode() + b"\n")

@@ -1,11 +1,13 @@
 """The process that runs modules: imports Triton once, then forks a confined child for each module.
 
-Reads jobs and writes answers, as lines of JSON: {"module", "kernel", "cases": [{"case", "places"}], "seconds", "memory"}, then a list
-with a row for each case: {"ttir"} or {"error", "stage"}. This process never runs a module, and all children of a job are dead before
-its answer. What a child says is untrusted: it can only end in `error` and `ttir`. The judge looks at the arena alone."""
+Reads jobs and writes answers, as lines of JSON: {"modules", "kernel", "launches": [{"module": place in modules, "case", "places"}],
+"seconds", "memory"}, then a list with a row for each launch: {"ttir"} or {"error", "stage"}. The modules of a job are one module and
+its mutants, in one process: a GPU's context takes longer than a launch. This process never runs a module, and all children of a job are dead before
+its answer. A child's answer is untrusted: it can only end in `error` and `ttir`. The judge looks at the arena alone."""
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import os
@@ -14,14 +16,16 @@ import sys
 import tarfile
 from typing import Any
 
-from kernelmill.execution import confinement, devices, harness
+from kernelmill.execution import confinement, devices, elements, harness, interpreter
 from kernelmill.execution.arena import Arena, Place
 
 MESSAGE_BYTES = 500
 START_SECONDS = 60  # to load a module, and a GPU's context
+# Errors after which no launch of the process can succeed.
+BROKEN = re.compile("illegal memory access|misaligned address|unspecified launch failure|device-side assert|CUDA error")
 WARM = """
-import triton
-import triton.language as tl
+import triton  # type: ignore[import-not-found, import-untyped, unused-ignore]
+import triton.language as tl  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 @triton.jit
 def kernel(x, y, n, BLOCK: tl.constexpr):
@@ -37,61 +41,58 @@ class Zygote:
         self._gpu, self._arena = gpu, arena
         self._warm = b""  # an archive of what Triton builds once for a machine
 
-    def work(self, channel: Any, job: dict[str, Any], cases: list[dict[str, Any]]) -> None:
-        """In the child: loads the module, and launches the cases until one fails on a GPU, whose context is then broken."""
+    def work(self, channel: Any, job: dict[str, Any], launches: list[dict[str, Any]]) -> None:
+        """In the child: makes the launches until one fails on a GPU, whose context is then broken."""
         folder = os.getcwd()
         os.environ.update(TRITON_HOME=folder, TRITON_CACHE_DIR=os.path.join(folder, "cache"))
         if self._warm:
             with tarfile.open(fileobj=io.BytesIO(self._warm)) as archive:
                 archive.extractall(folder)  # ours
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # pylint: disable=consider-using-with
-        try:
-            stand_in(job["module"], self._gpu)
-            function = devices.find_kernel(devices.load(job["module"], folder), job["kernel"])
-        except BaseException as error:  # pylint: disable=broad-except
-            channel.answer(failure("import", error))
-            return
-        channel.answer(b"{}")
-        for each in cases:
+        stand_in(job["modules"][0], self._gpu)
+        loaded: dict[int, Any] = {}
+        for each in launches:
+            stage = "import"
             try:
+                if each["module"] not in loaded:
+                    names = devices.load(job["modules"][each["module"]], folder, each["module"])
+                    loaded[each["module"]] = devices.find_kernel(names, job["kernel"])
+                stage = "launch"
                 places = [Place(*place) for place in each["places"]]
-                ttir = self._device(places).launch(function, each["case"])
+                ttir = self._device(places).launch(loaded[each["module"]], each["case"])
                 channel.answer(json.dumps({"ttir": ttir}).encode())
             except BaseException as error:  # pylint: disable=broad-except
-                channel.answer(failure("launch", error))
-                if self._gpu:
+                channel.answer(failure(stage, error))
+                if self._gpu and BROKEN.search(str(error)):
                     return
 
     def _device(self, places: list[Place]) -> devices.Device:
         if self._gpu:
             return devices.Cuda(self._arena, places)
-        import torch  # the stand-in, or what the module put in its place
 
-        return devices.Cpu(self._arena, places, {name: getattr(torch, name) for name in devices.elements.BITS})
+        torch = importlib.import_module("torch")  # the stand-in
+        return devices.Cpu(self._arena, places, {name: getattr(torch, name) for name in elements.BITS})
 
     def run(self, job: dict[str, Any]) -> list[dict[str, str]]:
-        """Runs a job. Returns a row for each of its cases."""
-        from kernelmill_harness import sandbox
+        """Runs a job. Returns a row for each of its launches."""
+        from kernelmill_harness import sandbox  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
         rows: list[dict[str, str]] = []
-        while len(rows) < len(job["cases"]):
-            left = job["cases"][len(rows):]
+        while len(rows) < len(job["launches"]):
+            left = job["launches"][len(rows):]
             with sandbox.Child(lambda channel: self.work(channel, job, left), self._layer(job, len(left))) as child:
-                loaded = answer(child.answer())
-                if "error" in loaded:
-                    return rows + [loaded] * len(left)
-                for _ in left:
-                    rows.append(answer(child.answer()))
-                    if "error" in rows[-1] and (self._gpu or rows[-1]["stage"] == "death"):
+                for place, _ in enumerate(left):
+                    rows.append(answer(child.answer(job["seconds"] + (0 if place else START_SECONDS))))
+                    if rows[-1].get("stage") == "death" or (self._gpu and BROKEN.search(rows[-1].get("error", ""))):
                         break
         return rows
 
-    def _layer(self, job: dict[str, Any], cases: int) -> Any:
+    def _layer(self, job: dict[str, Any], launches: int) -> Any:
         import resource
 
-        from kernelmill_harness import sandbox
+        from kernelmill_harness import sandbox  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
-        seconds = START_SECONDS + job["seconds"] * cases
+        seconds = START_SECONDS + job["seconds"] * launches
         if self._gpu:  # its driver reserves more addresses than there is memory, and Triton runs ptxas and a C compiler
             return sandbox.Layer(execute=True, seconds=seconds, cpu_seconds=seconds, memory_bytes=resource.RLIM_INFINITY,
                                  file_bytes=1 << 30, open_files=4096, answer_bytes=1 << 20, devices=("/dev", "/proc"))
@@ -99,15 +100,15 @@ class Zygote:
 
     def warm_up(self) -> None:
         """Builds what Triton's launches need on this machine, so that no child has to. Without it they are slower."""
-        from kernelmill_harness import sandbox
+        from kernelmill_harness import sandbox  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
         def build(channel: Any) -> None:
-            import torch
+            import torch  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
             folder = os.getcwd()
             os.environ.update(TRITON_HOME=folder, TRITON_CACHE_DIR=os.path.join(folder, "cache"))
             x = torch.zeros(16, device="cuda")
-            devices.load(WARM, folder)["kernel"][(1,)](x, x.clone(), 13, BLOCK=16)
+            devices.load(WARM, folder, 0)["kernel"][(1,)](x, x.clone(), 13, BLOCK=16)
             torch.cuda.synchronize()
             out = io.BytesIO()
             with tarfile.open(fileobj=out, mode="w") as archive:
@@ -123,7 +124,7 @@ class Zygote:
 
 def stand_in(text: str, gpu: bool) -> None:
     """Has packages that are not installed be stand-ins for the module, and on the interpreter torch, too."""
-    from kernelmill_harness import absent, device, torch_names
+    from kernelmill_harness import absent, device, torch_names  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
     if gpu:
         absent.install(text, {})
@@ -137,9 +138,9 @@ def stand_in(text: str, gpu: bool) -> None:
 
         @staticmethod
         def find_spec(name: str, path: Any = None, target: Any = None) -> Any:
-            return finder.find_spec(name, path, target) if name.partition(".")[0] == "torch" else None  # type: ignore[attr-defined]
+            return finder.find_spec(name, path, target) if name.partition(".")[0] == "torch" else None
 
-    sys.meta_path.insert(0, TorchFirst)  # type: ignore[arg-type]
+    sys.meta_path.insert(0, TorchFirst)
     sys.meta_path.append(finder)
 
 
@@ -184,19 +185,20 @@ def main() -> None:
     options = json.loads(sys.argv[1])
     harness.install()
     gpu = bool(options["gpu"])
-    import triton
-    import triton.language  # noqa: F401
+    import triton  # type: ignore[import-not-found, import-untyped, unused-ignore]
+    import triton.language  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
     versions = {"triton": triton.__version__}
     if gpu:
-        import torch
+        import torch  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
         versions["torch"] = torch.__version__
     else:
-        import triton.runtime.interpreter  # noqa: F401
+        import numpy  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
-        versions["numpy"] = devices.elements.numpy.__version__
-    from kernelmill_harness import sandbox
+        interpreter.correct()
+        versions["numpy"] = numpy.__version__
+    from kernelmill_harness import sandbox  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
     arena = Arena(options["size"], options["descriptor"])
     if options["confined"]:

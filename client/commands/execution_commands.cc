@@ -1,0 +1,58 @@
+// The commands record and run. The Python module of the wheel does the work
+// (python/kernelmill/execution): kernels are Python, and so is all that launches them.
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "absl/status/status.h"
+#include "client/commands/commands.h"
+#include "client/commands/python_command.h"
+
+namespace kernelmill::client {
+namespace {
+
+absl::Status BecomeExecution(const std::string& command, const nlohmann::json& options) {
+  return BecomePython(command, "kernelmill.execution.command",
+                      "module.command('" + command + "', sys.argv[1])",
+                      options.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
+}
+
+}  // namespace
+
+absl::Status Record(const RecordOptions& options, const Console& console) {
+  return BecomeExecution("record", {{"dataset", options.dataset},
+                                    {"repository", options.repositories},
+                                    {"evidence", options.evidence},
+                                    {"device", options.device},
+                                    {"tests", options.tests},
+                                    {"pytest_argument", options.pytest_arguments},
+                                    {"python", options.python},
+                                    {"lock", options.lock},
+                                    {"logs", options.logs},
+                                    {"seconds", options.seconds},
+                                    {"test_seconds", options.test_seconds},
+                                    {"cases", options.cases},
+                                    {"case_bytes", options.case_bytes},
+                                    {"unsafe_no_container", options.unsafe_no_container},
+                                    {"json", console.json()}});
+}
+
+absl::Status RunKernels(const RunOptions& options, const Console& console) {
+  return BecomeExecution("run", {{"dataset", options.dataset},
+                                 {"evidence", options.evidence},
+                                 {"device", options.device},
+                                 {"python", options.python},
+                                 {"workers", options.workers},
+                                 {"mutants", options.mutants},
+                                 {"threshold", options.threshold},
+                                 {"made", options.made},
+                                 {"deadline", options.deadline},
+                                 {"case_seconds", options.case_seconds},
+                                 {"kernel", options.kernels},
+                                 {"bundle", options.bundle},
+                                 {"merge", options.merge},
+                                 {"unsafe_no_sandbox", options.unsafe_no_sandbox},
+                                 {"json", console.json()}});
+}
+
+}  // namespace kernelmill::client

@@ -1,0 +1,279 @@
+"""The parts of kernelmill.execution that run no kernel: recipes, element types, cases, verdicts, evidence, mutants."""
+
+import dataclasses
+import hashlib
+import pathlib
+import struct
+import tempfile
+import unittest
+
+import environment
+
+environment.need("execution")
+import numpy  # noqa: E402
+from kernelmill.errors import DatasetError  # noqa: E402
+from kernelmill.execution import arena, elements, judge, made, mutants, recipes, recorder, spread  # noqa: E402
+from kernelmill.execution.case import Case, extent  # noqa: E402
+from kernelmill.execution.evidence import Evidence  # noqa: E402
+
+NORMAL = {"kind": "normal", "dtype": "float32", "seed": 7, "mean": 0.5, "deviation": 2.0}
+MODULE = '''import triton
+import triton.language as tl
+
+
+@triton.jit
+def scale(x, é):
+    return x * 2 + é
+
+
+@triton.jit
+def unused(x):
+    return x * 3
+
+
+@triton.jit
+def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    """Sums."""
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = at < n
+    x = tl.load(x_ptr + at, mask=mask, other=0.0)
+    tl.store(out_ptr + at, scale(x, 1) + tl.sum(x, axis=0), mask=mask)
+'''
+
+
+def view(dtype, shape, strides, storage=0, offset=0):
+    return {"tensor": {"dtype": dtype, "shape": shape, "strides": strides, "offset": offset, "storage": storage}}
+
+
+def a_case(**changes):
+    fields = {"module_sha256": "m", "kernel": "kernel", "arguments": [{"name": "x", **view("float32", [8], [1])}],
+              "storages": [{"bytes": 32, "recipe": {"kind": "poison"}}], "grid": [1, 1, 1], "options": {}, "environment": {},
+              "outputs": [{"storage": 0, "sha256": "0" * 64}], "ragged": False, "origin": {}}
+    return Case.make(**{**fields, **changes})
+
+
+class Recipes(unittest.TestCase):
+    def test_philox_gives_the_known_answers_of_its_authors(self):
+        def block(counter, key):
+            return [f"{word:08x}" for word in recipes.philox(numpy.array([counter], numpy.uint64), key)[0]]
+
+        ones = 0xFFFFFFFF
+        self.assertEqual(block([0, 0, 0, 0], (0, 0)), ["6627e8d5", "e169c58d", "bc57ac4c", "9b00dbd8"])
+        self.assertEqual(block([ones] * 4, (ones, ones)), ["408f276d", "41c83b0e", "a20bc7c6", "6d5451fd"])
+        self.assertEqual(block([0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344], (0xa4093822, 0x299f31d0)),
+                         ["d16cfe09", "94fdcceb", "5001e420", "24126ea1"])
+
+    def test_a_recipe_gives_the_same_bytes_for_good(self):
+        def digest(recipe, size=4096):
+            return hashlib.sha256(recipes.fill(recipe, size)).hexdigest()[:16]
+
+        found = [digest(NORMAL), digest({**NORMAL, "dtype": "bfloat16"}), digest({**NORMAL, "dtype": "float8_e4m3fn"}),
+                 digest({"kind": "uniform", "dtype": "float16", "seed": 1, "low": -1.0, "high": 3.0}),
+                 digest({"kind": "integers", "dtype": "int64", "seed": 1, "low": -5, "high": 100})]
+        self.assertEqual(found, KNOWN)
+
+    def test_a_longer_storage_begins_like_a_shorter_one(self):
+        self.assertEqual(recipes.fill(NORMAL, 400)[:40], recipes.fill(NORMAL, 40))
+
+    def test_normal_numbers_have_their_mean_and_deviation(self):
+        values = elements.decode(recipes.fill(NORMAL, 4 << 16), "float32")
+        self.assertAlmostEqual(values.mean(), 0.5, delta=0.03)
+        self.assertAlmostEqual(values.std(), 2.0, delta=0.03)
+
+    def test_constants_and_sequences_are_found_to_the_bit(self):
+        self.assertEqual(recipes.find_exact(b"\0" * 64, "float32")["kind"], "constant")
+        self.assertEqual(recipes.find_exact(struct.pack("<8i", *range(3, 27, 3)), "int32"),
+                         {"kind": "arange", "dtype": "int32", "start": 3, "step": 3})
+        self.assertIsNone(recipes.find_exact(struct.pack("<4i", 1, 2, 3, 5), "int32"))
+
+    def test_a_distribution_is_fitted_to_random_numbers_only(self):
+        fitted = recipes.fit_distribution(recipes.fill(NORMAL, 1 << 14), "float32", 1)
+        self.assertEqual(fitted["kind"], "normal")
+        self.assertAlmostEqual(fitted["deviation"], 2.0, delta=0.1)
+        self.assertIsNone(recipes.fit_distribution(b"\0" * 4096, "float32", 1))
+        self.assertIsNone(recipes.fit_distribution(recipes.poison(4096), "float32", 1))
+
+
+KNOWN = ["c46ae5c710f1fb70", "d49e418e15ac60ad", "13eec5f274415f50", "8666fee4252c45fc", "c6324d5b6cea96be"]
+
+
+class Elements(unittest.TestCase):
+    def test_every_pattern_of_eight_bits_survives(self):
+        for dtype in elements.SMALL_FLOATS:
+            values = elements.decode(bytes(range(256)), dtype)
+            finite = numpy.isfinite(values)
+            self.assertEqual(elements.encode(values[finite], dtype).tobytes(), bytes(numpy.arange(256, dtype=numpy.uint8)[finite]))
+
+    def test_bfloat16_rounds_to_the_nearest_even(self):
+        values = numpy.array([1.0, 1 + 2**-8, 1 + 3 * 2**-8, -2.5])
+        self.assertEqual(elements.decode(elements.encode(values, "bfloat16"), "bfloat16").tolist(), [1.0, 1.0, 1 + 2**-6, -2.5])
+
+    def test_known_values_of_eight_bits(self):
+        self.assertEqual(elements.decode(bytes([0x7E, 0x01, 0x80]), "float8_e4m3fn").tolist(), [448.0, 2.0**-9, -0.0])
+        self.assertEqual(elements.decode(bytes([0x7B, 0x7C]), "float8_e5m2").tolist(), [57344.0, float("inf")])
+
+
+class Cases(unittest.TestCase):
+    def test_an_id_is_that_of_the_content(self):
+        case = a_case()
+        self.assertEqual(case.id, a_case(origin={"recorded": {}}).id)
+        self.assertNotEqual(case.id, a_case(grid=[2, 1, 1]).id)
+        with self.assertRaisesRegex(DatasetError, "id is not that of its content"):
+            Case({**case.row, "grid": [9, 1, 1]}).check()
+
+    def test_tensors_outside_of_their_storages_are_refused(self):
+        for arguments in ([{"name": "x", **view("float32", [9], [1])}], [{"name": "x", **view("float32", [8], [-1])}],
+                          [{"name": "x", **view("float64", [8], [1])}], [{"name": "t", "tuple": [view("float32", [2, 8], [8, 1])]}]):
+            with self.assertRaisesRegex(DatasetError, "outside its storage"):
+                a_case(arguments=arguments).check()
+        a_case(arguments=[{"name": "x", **view("float32", [8], [-1], offset=7)}, {"name": "y", **view("float32", [0], [1], offset=8)}]).check()
+
+    def test_views_of_one_storage_with_two_types_have_no_type(self):
+        arguments = [{"name": "x", **view("float32", [8], [1])}, {"name": "y", **view("int32", [8], [1])}]
+        self.assertIsNone(a_case(arguments=arguments).dtype_of(0))
+        self.assertEqual(extent({"shape": [2, 3], "strides": [-4, 2], "offset": 5}), (1, 9))
+
+
+class Verdicts(unittest.TestCase):
+    def judge(self, found, expected, dtype="float32", out_of_bounds=0):
+        case = a_case(arguments=[{"name": "x", **view(dtype, [8], [1])}])
+        after = numpy.frombuffer(found, numpy.uint8)
+        return judge.judge(case, [b"\xff" * len(found)], [after], out_of_bounds, {0: expected})
+
+    def test_outcomes_by_distance(self):
+        ones, near, far = (struct.pack("<8f", *[value] * 8) for value in (1.0, 1.00001, 1.1))
+        self.assertEqual(self.judge(ones, ones).outcome, "exact")
+        close = self.judge(near, ones)
+        self.assertEqual(close.outcome, "close")
+        self.assertAlmostEqual(close.relative, 1e-5, delta=1e-6)
+        different = self.judge(far, ones)
+        self.assertEqual((different.outcome, different.share), ("different", 1.0))
+
+    def test_integers_have_no_tolerance(self):
+        self.assertEqual(self.judge(struct.pack("<8i", *[1000001] * 8), struct.pack("<8i", *[1000000] * 8), "int32").outcome, "different")
+
+    def test_poison_that_stays_differs(self):
+        expected = struct.pack("<8f", *range(8))
+        self.assertEqual(self.judge(expected[:28] + b"\xff" * 4, expected).outcome, "different")
+        self.assertEqual(self.judge(recipes.poison(32), expected).outcome, "different")
+
+    def test_nan_and_infinity_equal_themselves_alone(self):
+        special = struct.pack("<8f", float("nan"), float("inf"), -float("inf"), 0, 0, 0, 0, 0)
+        again = struct.pack("<8f", float("nan"), float("inf"), -float("inf"), 0, 0, 0, 0, -0.0)
+        self.assertEqual(self.judge(again, special).outcome, "close")
+        self.assertEqual(self.judge(struct.pack("<8f", *[float("inf")] * 8), special).outcome, "different")
+
+    def test_writes_outside_or_to_inputs_differ(self):
+        ones = struct.pack("<8f", *[1.0] * 8)
+        self.assertEqual(self.judge(ones, ones, out_of_bounds=3).row()["out_of_bounds"], 3)
+        self.assertEqual(self.judge(ones, ones, out_of_bounds=3).outcome, "different")
+        verdict = judge.judge(a_case(), [b"\0" * 32], [numpy.ones(32, numpy.uint8)], 0, {})
+        self.assertIn("leaves alone", verdict.message)
+
+
+class Arenas(unittest.TestCase):
+    def test_each_changed_byte_of_a_guard_zone_is_counted(self):
+        memory = arena.Arena(1 << 20)
+        places, end = arena.lay_out([10, 0, 300])
+        memory.write(places, end, [b"a" * 10, b"", b"c" * 300])
+        self.assertEqual(memory.damage(places, end), 0)
+        self.assertEqual(memory.read(places[2]).tobytes(), b"c" * 300)
+        for at in (0, places[0].offset - 1, places[0].offset + 10, places[1].offset, end - 1):
+            memory.bytes[at] ^= 1
+        self.assertEqual(memory.damage(places, end), 5)
+
+    def test_guards_are_numbers_that_spoil_a_sum(self):
+        memory = arena.Arena(1 << 20)
+        places, end = arena.lay_out([16])
+        memory.write(places, end, [b"\0" * 16])
+        behind = memory.bytes[places[0].offset + 16:][:16]
+        self.assertTrue(numpy.isnan(behind.view("f4")).all() and numpy.isnan(behind.view("f2")).all())
+        self.assertTrue(numpy.isnan(elements.decode(behind, "bfloat16")).all())
+
+
+class Files(unittest.TestCase):
+    def test_rows_survive_and_damage_is_seen(self):
+        with tempfile.TemporaryDirectory() as work:
+            file = pathlib.Path(work) / "evidence.jsonl"
+            evidence = Evidence(file)
+            digest = evidence.put(b"tensor")
+            evidence.add(a_case(storages=[{"bytes": 6, "sha256": digest}], arguments=[]).row)
+            evidence.save()
+            first = file.read_bytes()
+            Evidence(file).save()
+            self.assertEqual(file.read_bytes(), first)
+            (evidence.folder / digest).write_bytes(b"other!")
+            with self.assertRaisesRegex(DatasetError, "damaged"):
+                Evidence(file).get(digest)
+            file.write_text(first.decode().replace('"grid":[1,1,1]', '"grid":[2,1,1]'))
+            with self.assertRaisesRegex(DatasetError, "evidence.jsonl:1: .*not that of its content"):
+                Evidence(file)
+
+
+class Mutants(unittest.TestCase):
+    def test_each_kind_changes_the_kernel_or_what_it_calls(self):
+        found = mutants.make_mutants(MODULE, "kernel", 1000)
+        self.assertEqual({mutant.kind for mutant in found}, set(mutants.KINDS))
+        self.assertEqual(len({mutant.module for mutant in found}), len(found))
+        for mutant in found:
+            compile(mutant.module, "m", "exec")
+            self.assertIn("return x * 3", mutant.module)
+            old, new = MODULE.split("\n"), mutant.module.split("\n")
+            if mutant.kind != "no_op":
+                self.assertEqual([place + 1 for place, (a, b) in enumerate(zip(old, new)) if a != b], [mutant.line], mutant.change)
+
+    def test_they_are_the_same_each_time_and_the_first_are_of_all_kinds(self):
+        self.assertEqual(mutants.make_mutants(MODULE, "kernel", 9), mutants.make_mutants(MODULE, "kernel", 1000)[:9])
+        kinds = [mutant.kind for mutant in mutants.make_mutants(MODULE, "kernel", 10)]
+        self.assertEqual(kinds, list(mutants.KINDS))
+
+    def test_a_module_without_the_kernel_has_none(self):
+        self.assertEqual(mutants.make_mutants(MODULE, "other", 10), [])
+        self.assertEqual(mutants.make_mutants("def (", "kernel", 10), [])
+
+    def test_an_operator_in_brackets_and_comments_is_found(self):
+        text = "@j\ndef kernel(p, a, b):\n    tl.store(p, (a)  # - or +\n        - (b))\n"
+        found = [mutant for mutant in mutants.make_mutants(text, "kernel", 100) if mutant.kind == "operator"]
+        for mutant in found:
+            compile(mutant.module, "m", "exec")
+
+    def test_the_first_of_a_spread_lie_far_apart(self):
+        self.assertEqual(spread.spread(range(8)), [0, 4, 2, 6, 1, 5, 3, 7])
+        self.assertEqual(sorted(spread.spread(range(11))), list(range(11)))
+
+
+class Made(unittest.TestCase):
+    CASE = {"arguments": [{"name": "x", **view("float32", [64], [1])}, {"name": "out", **view("float32", [64], [1], 1)},
+                          {"name": "n", "scalar": {"type": "int", "value": 64}}, {"name": "FLAG", "constexpr": "False"},
+                          {"name": "BLOCK", "constexpr": "32"}],
+            "storages": [{"bytes": 256, "recipe": NORMAL}, {"bytes": 256, "recipe": {"kind": "poison"}}], "grid": [2, 1, 1],
+            "outputs": [{"storage": 1, "sha256": "0" * 64}]}
+
+    def test_changes_are_cases(self):
+        found = dict(made.variants(a_case(**self.CASE)))
+        self.assertEqual(set(found), {"seed", "ragged", "extreme", "type", "option"})
+        self.assertEqual(len({case.check().id for case in found.values()}), 5)
+        self.assertEqual(found["ragged"].row["arguments"][2]["scalar"]["value"], 61)
+        self.assertEqual(found["option"].row["arguments"][3]["constexpr"], "True")
+        self.assertEqual([each["bytes"] for each in found["type"].storages], [128, 128])
+        self.assertEqual(found["extreme"].storages[0]["recipe"]["deviation"], 64.0)
+
+
+class Ragged(unittest.TestCase):
+    def test_a_size_that_fills_its_last_block_is_even(self):
+        def ragged(size, grid):
+            return recorder.is_ragged([{"scalar": {"type": "int", "value": size}}, {"constexpr": "64"}], [grid, 1, 1])
+
+        self.assertTrue(ragged(100, 2))
+        self.assertFalse(ragged(128, 2))
+        self.assertFalse(ragged(100, 7))  # not what the blocks cover
+        self.assertTrue(ragged(41, 7))    # one block, partly empty
+
+
+class Options(unittest.TestCase):
+    def test_recorder_options_are_json(self):
+        self.assertEqual(recorder.Options(**dataclasses.asdict(recorder.Options("o", "r", {}))).cases, 6)
+
+
+if __name__ == "__main__":
+    unittest.main()
