@@ -78,7 +78,7 @@ done
 
 deploy/install.sh
 deploy/build.sh release -DKERNELMILL_TESTS=ON
-for tool in peers/install_bazel_remote peers/install_figures peers/install_object_stores peers/install_readers peers/install_tiktoken \
+for tool in peers/install_bazel_remote peers/install_execution peers/install_figures peers/install_object_stores peers/install_readers peers/install_tiktoken \
   peers/install_tokenizers packages/install_python kubernetes/install_tools \
   catalog/install_browser catalog/install_typescript style/install_actionlint style/install_clang_format style/install_clang_tidy \
   ${trainers:+peers/install_trainers}; do

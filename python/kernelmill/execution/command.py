@@ -4,7 +4,6 @@ bundle, `python3 -m kernelmill.execution.command` takes them as flags."""
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import os
 import pathlib
@@ -68,7 +67,7 @@ def run(options: dict[str, Any]) -> int:
         confined=confined, python=options["python"] or sys.executable, kernels=tuple(options["kernel"]))
     shown = sys.stderr.isatty() and not options["json"]
     summary = replay.run(dataset, evidence, settings, _show if shown else lambda done, kernels: None)
-    print(json.dumps(dataclasses.asdict(summary)) if options["json"] else _run_text(summary))
+    print(json.dumps(vars(summary)) if options["json"] else _run_text(summary))
     return DIFFERENT if summary.outcomes["different"] or summary.outcomes["error"] or summary.errors else 0
 
 

@@ -20,6 +20,7 @@ from kernelmill.execution import elements, harness
 from kernelmill.execution.case import Case, Row
 from kernelmill.execution.evidence import Evidence
 from kernelmill.execution.rows import KernelRow, read_kernels
+from kernelmill.execution.runner import check_device
 
 CONTAINERS = ("/.dockerenv", "/run/.containerenv")
 MOST_PROCESSES = 100
@@ -71,6 +72,7 @@ def check_container() -> None:
 
 def record(dataset: str | os.PathLike[str], evidence: Evidence, repositories: Mapping[str, str], settings: Settings) -> list[Recording]:
     """Records the cases of repositories, given as {name: folder of the checkout}, into an evidence file, which is saved after each."""
+    check_device(settings.device)
     kernels = list(read_kernels(dataset))
     about = describe(settings)
     recordings = []

@@ -19,7 +19,7 @@ from kernelmill.execution.evidence import Evidence
 from kernelmill.execution.judge import Verdict
 from kernelmill.execution.mutants import Mutant, make_mutants
 from kernelmill.execution.rows import KernelRow, read_kernels
-from kernelmill.execution.runner import Bounds, Execution, Runner
+from kernelmill.execution.runner import Bounds, Execution, Runner, check_device
 
 MUTANT_SECONDS = 20
 SAVE_SECONDS = 20
@@ -64,6 +64,7 @@ class Summary:
 def run(dataset: str | os.PathLike[str], evidence: Evidence, settings: Settings,
         progress: Callable[[int, int], None] = lambda done, kernels: None) -> Summary:
     """Runs what the evidence does not say yet, and adds it. Saves the file from time to time, so that a run that is cut off goes on."""
+    check_device(settings.device)
     start, summary = time.monotonic(), Summary(settings.device)
     kernels = {(each.module_sha256, each.name): each for each in read_kernels(dataset)
                if not settings.kernels or each.name in settings.kernels}

@@ -43,12 +43,16 @@ class Execution:
     stage: str = ""
 
 
+def check_device(device: str) -> None:
+    if device not in DEVICES:
+        raise RequestError(f"--device must be one of {', '.join(DEVICES)}: {device}")
+
+
 class Runner:
     """A zygote on a device, for one thread. Use as a context. ProgramError: it cannot be started, or it broke."""
 
     def __init__(self, device: str, bounds: Bounds = Bounds(), confined: bool = True, python: str = sys.executable) -> None:
-        if device not in DEVICES:
-            raise RequestError(f"--device must be one of {', '.join(DEVICES)}: {device}")
+        check_device(device)
         self.device, self.bounds = device, bounds
         self._gpu, self._arena = device != "cpu", Arena(bounds.arena)
         self._scratch = tempfile.mkdtemp(prefix="kernelmill-run-")

@@ -1,0 +1,280 @@
+"""Runs kernels of a crawled dataset on Triton's interpreter: what is right is exact, what is wrong or forged is caught."""
+
+import hashlib
+import json
+import os
+import pathlib
+import sys
+import tarfile
+import tempfile
+import unittest
+
+import environment
+
+environment.need("execution")
+import harness  # noqa: E402
+import kernels  # noqa: E402
+import numpy  # noqa: E402
+from kernelmill.errors import ProgramError  # noqa: E402
+from kernelmill.execution import bundle, confinement, elements, recipes, replay  # noqa: E402
+from kernelmill.execution.case import Case  # noqa: E402
+from kernelmill.execution.evidence import Evidence  # noqa: E402
+from kernelmill.execution.runner import Bounds, Runner  # noqa: E402
+
+N = 100
+BOUNDS = Bounds(seconds=5, memory=1 << 30, arena=1 << 26)
+
+
+def setUpModule():
+    global work, dataset, modules
+    work = pathlib.Path(unittest.enterModuleContext(tempfile.TemporaryDirectory()))
+    _, dataset = kernels.crawl(work)
+    modules = {row["name"]: row["module"] for row in kernels.rows(dataset)}
+
+
+def view(name, dtype, storage, shape=(N,), strides=(1,), offset=0):
+    return {"name": name, "tensor": {"dtype": dtype, "shape": list(shape), "strides": list(strides), "offset": offset, "storage": storage}}
+
+
+def number(name, value):
+    return {"name": name, "scalar": {"type": type(value).__name__, "value": value}}
+
+
+def normal(seed, dtype="float32", count=N):
+    return {"bytes": count * elements.size(dtype),
+            "recipe": {"kind": "normal", "dtype": dtype, "seed": seed, "mean": 0.0, "deviation": 1.0}}
+
+
+def poison(size):
+    return {"bytes": size, "recipe": {"kind": "poison"}}
+
+
+def make_case(evidence, kernel, arguments, storages, outputs, grid=(2, 1, 1), module=None, ragged=True):
+    rows = [{"storage": place, "sha256": evidence.put(content)} for place, content in outputs.items()]
+    digest = hashlib.sha256((module or modules[kernel]).encode()).hexdigest()
+    case = Case.make(module_sha256=digest, kernel=kernel, arguments=arguments, storages=storages, grid=list(grid), options={}, environment={},
+                     outputs=rows, ragged=ragged, tolerance={}, origin={"recorded": {}}).check()
+    evidence.add(case.row)
+    return case
+
+
+def add_case(evidence, seed=1, module=None, inputs=None):
+    storages = [*(inputs or [normal(seed), normal(seed + 1)]), poison(4 * N)]
+    x, y = (elements.decode(recipes.fill(each["recipe"], 4 * N), "float32").astype("f4") for each in storages[:2])
+    arguments = [view("x_ptr", "float32", 0), view("y_ptr", "float32", 1), view("out_ptr", "float32", 2), number("n", N),
+                 {"name": "BLOCK", "constexpr": "64"}]
+    return make_case(evidence, "add_kernel", arguments, storages, {2: (x + x + y).tobytes()}, module=module)
+
+
+class Base(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.evidence = Evidence(self.folder / "evidence.jsonl")
+
+    def run_all(self, folder=None, **settings):
+        return replay.run(folder or dataset, self.evidence, replay.Settings(bounds=BOUNDS, **settings))
+
+    def outcomes(self):
+        return [(row["outcome"], row["message"]) for row in self.evidence.rows("result")]
+
+    def judge(self, module, cases=1):
+        """Returns the results of a module that takes add_kernel's place."""
+        rows = [{**row, "module": module} for row in kernels.rows(dataset) if row["name"] == "add_kernel"]
+        (self.folder / "kernels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        for seed in range(cases):
+            add_case(self.evidence, 10 * seed, module=module)
+        self.run_all(self.folder)
+        return list(self.evidence.rows("result"))
+
+
+class Replays(Base):
+    def test_a_kernel_that_does_what_was_recorded_is_exact(self):
+        add_case(self.evidence)
+        summary = self.run_all()
+        self.assertEqual(self.outcomes(), [("exact", "")])
+        self.assertEqual(summary.outcomes["exact"], 1)
+
+    def test_only_what_is_new_runs(self):
+        add_case(self.evidence)
+        self.run_all()
+        first = (self.folder / "evidence.jsonl").read_bytes()
+        self.evidence = Evidence(self.folder / "evidence.jsonl")
+        self.assertEqual(self.run_all().skipped, 1)
+        self.assertEqual((self.folder / "evidence.jsonl").read_bytes(), first)
+
+    def test_a_broken_kernel_is_different(self):
+        [row] = self.judge(modules["add_kernel"].replace("twice(x) + y", "twice(x) - y"))
+        self.assertEqual((row["outcome"], row["share"] > 0.9), ("different", True))
+
+    def test_writes_outside_of_a_tensor_are_counted(self):
+        [row] = self.judge(modules["add_kernel"].replace("twice(x) + y, mask=mask)", "twice(x) + y)"))
+        self.assertEqual((row["outcome"], row["out_of_bounds"]), ("different", 4 * 28))
+
+    def test_every_type_is_copied_to_the_bit(self):
+        for dtype in ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool"):
+            size = elements.size(dtype)
+            data = elements.encode(numpy.arange(3 * N + 2) % 2 if dtype == "bool" else numpy.arange(3 * N + 2) - 7, dtype)
+            expected = data.view(f"V{size}")[2::3][:N].tobytes()
+            storages = [{"bytes": len(data), "sha256": self.evidence.put(data.tobytes())}, poison(N * size)]
+            make_case(self.evidence, "copy_kernel", [view("x_ptr", dtype, 0, strides=(3,), offset=2), view("out_ptr", dtype, 1),
+                                                     number("n", N), number("x_stride", 3), {"name": "BLOCK", "constexpr": "64"}],
+                      storages, {1: expected})
+        self.run_all()
+        self.assertEqual(self.outcomes(), [("exact", "")] * 10)
+
+    def test_aliases_none_and_floats(self):
+        data = elements.decode(recipes.fill(normal(3)["recipe"], 4 * N), "float32").astype("f4")
+        constexprs = [{"name": "HAS_BIAS", "constexpr": "False"}, {"name": "BLOCK", "constexpr": "64"}]
+        make_case(self.evidence, "scale_kernel", [view("x_ptr", "float32", 0), number("n", N), number("factor", 0.5), {"name": "bias_ptr"},
+                                                  *constexprs], [normal(3)], {0: (data * numpy.float32(0.5)).tobytes()})
+        arguments = [view("x_ptr", "float32", 0), view("y_ptr", "float32", 0), view("out_ptr", "float32", 0), number("n", N),
+                     {"name": "BLOCK", "constexpr": "64"}]
+        make_case(self.evidence, "add_kernel", arguments, [normal(3)], {0: (data + data + data).tobytes()})
+        self.run_all()
+        self.assertEqual(self.outcomes(), [("exact", "")] * 2)
+
+    def test_an_endless_kernel_and_a_greedy_module_end(self):
+        text = modules["add_kernel"]
+        [row] = self.judge(text.replace("    x = tl.load", "    while True:\n        pass\n    x = tl.load"))
+        self.assertEqual((row["outcome"], row["message"].partition(":")[0]), ("error", "launch" if "launch" in row["message"] else "death"))
+        [row] = [each for each in self.judge(text + "\nwaste = bytearray(8 << 30)\n") if each != row]
+        self.assertEqual((row["outcome"], "MemoryError" in row["message"]), ("error", True))
+
+    def test_mutants_score_cases(self):
+        add_case(self.evidence)
+        zeros = [{"bytes": 4 * N, "recipe": {"kind": "constant", "dtype": "float32", "value": 0.0}}] * 2
+        self.run_all(mutants=30, made=0)
+        [good] = self.evidence.rows("adequacy")
+        self.assertGreater(good["score"], 0.8)
+        self.assertEqual(set(good["mutants"]) >= {"no_op", "zeros", "store_dropped", "mask", "bound", "operator"}, True)
+        self.evidence = Evidence(self.folder / "weak.jsonl")
+        add_case(self.evidence, inputs=zeros)
+        self.run_all(mutants=30, made=0)
+        [weak] = self.evidence.rows("adequacy")
+        self.assertLess(weak["score"], good["score"])
+        self.assertIn("operator", {each["kind"] for each in weak["missed"]})
+
+    def test_weak_cases_get_more_that_are_checked_against_the_reference(self):
+        zeros = [{"bytes": 4 * N, "recipe": {"kind": "uniform", "dtype": "float32", "seed": 1, "low": 0.0, "high": 1e-30}}] * 2
+        add_case(self.evidence, inputs=zeros)
+        self.run_all(mutants=30, threshold=1.0)
+        [row] = self.evidence.rows("adequacy")
+        made = [case for case in self.evidence.cases() if "made" in case.row["origin"]]
+        self.assertTrue(made)
+        self.assertGreaterEqual(row["score"], row["recorded_score"])
+        self.assertEqual({outcome for outcome, _ in self.outcomes()}, {"exact"})
+
+    def test_a_bundle_goes_out_and_comes_back(self):
+        add_case(self.evidence)
+        self.assertEqual(bundle.pack(dataset, self.evidence, self.folder / "bundle.tar.gz"), 1)
+        with tarfile.open(self.folder / "bundle.tar.gz") as archive:
+            archive.extractall(self.folder, filter="data")
+        away = self.folder / "bundle"
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(away), *filter(None, [os.environ.get("PYTHONPATH")])])}
+        harness.run(sys.executable, "-m", "kernelmill.execution.command", "run", away, "--device", "cpu", env=env, cwd=away)
+        self.evidence.merge(Evidence(away / "evidence.jsonl"))
+        self.assertEqual(self.outcomes(), [("exact", "")])
+
+    def test_the_command_says_what_differs(self):
+        add_case(self.evidence)
+        self.evidence.save()
+        env = {**os.environ, "KERNELMILL_PYTHON": sys.executable, "PYTHONPATH": os.pathsep.join(sys.path)}
+        done = harness.run(harness.BIN / "kernelmill", "run", dataset, "--evidence", self.evidence.file, env=env)
+        self.assertIn("cpu: 1 exact; 0 known before", done.stdout)
+        for wrong, message in ((["run", dataset, "--device", "tpu"], "--device must be one of cpu, cuda:80"),
+                               (["record", dataset, "--repository", "demo", "--unsafe-no-container"], "must be NAME=FOLDER"),
+                               (["run", work], "kernels.jsonl: No such file")):
+            done = harness.run(harness.BIN / "kernelmill", *wrong, env=env, check=False)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(message, done.stderr)
+
+
+# Modules that try to pass without computing. Each has a kernel that stores nothing right.
+FORGERIES = {
+    "a verdict is written to the pipe": "import os\nfor fd in range(3, 20):\n    try:\n        os.write(fd, b'R' * 64)\n    except OSError:\n        pass\n",
+    "the channel is found and answers": """
+import sys, gc
+for each in gc.get_objects():
+    if type(each).__name__ == "Channel":
+        for _ in range(9):
+            each.answer(b'{"ttir": "%s"}' % (b'0' * 64))
+""",
+    "the judge is replaced": """
+import kernelmill.execution.judge as judge
+judge.judge = lambda *_: judge.Verdict("exact")
+judge.compare = lambda *_: judge.Verdict("exact")
+""",
+    "the launch does nothing": "import kernelmill.execution.devices as d\nd.Device.launch = lambda *_: ''\nd.Cpu.launch = lambda *_: ''\n",
+    "the evidence is looked up": """
+import glob, os
+found = [path for top in (os.path.dirname("EVIDENCE"), "/tmp", "/work", os.getcwd() + "/..") for path in glob.glob(top + "/**", recursive=True)]
+assert not any(path.startswith("EVIDENCE"[:-6]) for path in found), found
+try:
+    print(open("EVIDENCE").read())
+    os._exit(7)
+except PermissionError:
+    pass
+""",
+    "the judge's memory is read": """
+import os
+parent = os.getppid()
+for path in (f"/proc/{parent}/mem", f"/proc/{parent}/maps", "/proc/self/mem"):
+    try:
+        open(path, "rb")
+        os._exit(7)
+    except OSError:
+        pass
+""",
+    "a process is left behind": """
+import os
+try:
+    if os.fork() == 0:
+        os._exit(0)
+    os._exit(7)
+except OSError:
+    pass
+""",
+    "the parent is killed": """
+import os, signal
+for pid in (os.getppid(), 1, -1):
+    try:
+        os.kill(pid, signal.SIGKILL)
+        os._exit(7)
+    except OSError:
+        pass
+""",
+    "a socket is opened": "import os, socket\ntry:\n    socket.socket()\n    os._exit(7)\nexcept OSError:\n    pass\n",
+    "it ends as if all were well": "import os\nos._exit(0)\n",
+}
+
+
+class Forgeries(Base):
+    def test_none_passes(self):
+        broken = modules["add_kernel"].replace("twice(x) + y", "x * 0.0")
+        for name, attack in FORGERIES.items():
+            with self.subTest(name):
+                self.setUp()
+                [row] = self.judge(broken + attack.replace("EVIDENCE", str(self.evidence.file.resolve())))
+                self.assertIn(row["outcome"], ("different", "error"))
+                self.assertNotIn("exit 7", row["message"])
+                self.assertNotIn("AssertionError", row["message"])
+
+    def test_an_honest_kernel_is_exact_after_a_forger(self):
+        broken = modules["add_kernel"].replace("twice(x) + y", "x * 0.0") + FORGERIES["the launch does nothing"]
+        with Runner("cpu", BOUNDS) as runner:
+            case = add_case(self.evidence)
+            before = replay.inputs_of(case, self.evidence)
+            for module, outcome in ((broken, "different"), (modules["add_kernel"], "exact")):
+                [execution] = runner.run(module, "add_kernel", [case], [before])
+                self.assertEqual(replay.judge_execution(execution, case, before, self.evidence).outcome, outcome)
+
+
+class Hidden(unittest.TestCase):
+    def test_evidence_that_kernels_may_read_is_refused(self):
+        with self.assertRaisesRegex(ProgramError, "which the kernels that run may read"):
+            confinement.check_hidden("/usr/lib/evidence.jsonl", False)
+        confinement.check_hidden(str(work / "evidence.jsonl"), False)
+
+
+if __name__ == "__main__":
+    unittest.main()
