@@ -224,7 +224,8 @@ class _Tests:
                 self._command(), cwd=self._root, env=self._environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                 start_new_session=True) as tests:
             try:
-                while tests.poll() is None and time.monotonic() < deadline and not self._hangs():
+                begun = len(self._begun())
+                while tests.poll() is None and time.monotonic() < deadline and not (len(self._begun()) > begun and self._hangs()):
                     time.sleep(0.5)
             finally:
                 try:
@@ -235,8 +236,7 @@ class _Tests:
 
     def _hangs(self) -> bool:
         """Returns True if a test has taken so long that its alarm cannot have reached it."""
-        idle = time.time() - self._launches.stat().st_mtime
-        return bool(idle > self._settings.test_seconds + 10 and self._begun())
+        return time.time() - self._launches.stat().st_mtime > self._settings.test_seconds + 10
 
     def _command(self) -> list[str]:
         settings = self._settings
