@@ -13,7 +13,11 @@ from kernelmill.errors import ProgramError
 from kernelmill.execution import harness
 
 # Numbers of calls on x86-64 that no kernel needs: sockets; other processes' memory; kernels, mounts, namespaces, keys; io_uring.
-_REFUSED = (*range(41, 56), 288, 299, 307, 101, 310, 311, 438, 246, 320, 175, 313, 176, 321, 298, 323, 425, 426, 427, 165, 166, 155, 429,
+_SOCKETS = (*range(42, 56), 288)
+# A GPU's driver listens on a Unix socket of its own; nothing can be called or sent to.
+_CALLING_SOCKETS = (42, 44)
+_SOCKET, _AF_UNIX = 41, 1
+_REFUSED = (299, 307, 101, 310, 311, 438, 246, 320, 175, 313, 176, 321, 298, 323, 425, 426, 427, 165, 166, 155, 429,
             428, 430, 432, 431, 433, 442, 161, 272, 308, 250, 248, 249, 154, 172, 173, 169, 167, 168, 304, 424)
 _CLONE, _CLONE3, _NAMESPACES = 56, 435, 0x7E020000
 _ALLOW, _KILL, _EPERM, _ENOSYS = 0x7FFF0000, 0x80000000, 0x00050001, 0x00050026
@@ -49,7 +53,7 @@ def confine(scratch: str, gpu: bool) -> None:
     try:
         rights.prctl(rights.PR_SET_NO_NEW_PRIVS, 1)
         _restrict_reads(readable(gpu), scratch, rights)
-        program = _filter()
+        program = _filter(gpu)
         rights.call("seccomp", 1, 0, rights.ctypes.byref(rights._Program(len(program) // 8, program)))
     except OSError as error:
         raise ProgramError(f"this machine cannot confine kernels: {error}") from error
@@ -69,15 +73,18 @@ def _restrict_reads(paths: list[str], scratch: str, rights: object) -> None:
     os.close(ruleset)
 
 
-def _filter() -> bytes:
+def _filter(gpu: bool) -> bytes:
     def instruction(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
         return struct.pack("=HBBI", code, if_true, if_false, value)
 
     load, equal, any_bit, at_least, give = 0x20, 0x15, 0x45, 0x35, 0x06
     program = (instruction(load, 4) + instruction(equal, 0xC000003E, 1, 0) + instruction(give, _KILL) + instruction(load, 0) +
                instruction(at_least, 0x40000000, 0, 1) + instruction(give, _KILL))
-    for number in _REFUSED:
+    for number in (*_REFUSED, *(_CALLING_SOCKETS if gpu else (_SOCKET, *_SOCKETS))):
         program += instruction(equal, number, 0, 1) + instruction(give, _EPERM)
+    if gpu:
+        program += (instruction(equal, _SOCKET, 0, 4) + instruction(load, 16) + instruction(equal, _AF_UNIX, 1, 0) +
+                    instruction(give, _EPERM) + instruction(give, _ALLOW))
     program += instruction(equal, _CLONE3, 0, 1) + instruction(give, _ENOSYS)  # its flags are in memory: libraries fall back
     program += (instruction(equal, _CLONE, 0, 3) + instruction(load, 16) + instruction(any_bit, _NAMESPACES, 0, 1) +
                 instruction(give, _EPERM))

@@ -118,7 +118,10 @@ class Cuda(Device):
 
     def __init__(self, arena: Arena, places: list[Place]) -> None:
         import torch  # type: ignore[import-not-found, import-untyped, unused-ignore]
+        import triton  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
+        if hasattr(triton, "set_allocator"):  # for kernels that need memory of their own
+            triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device="cuda"))
         self._torch, self._arena, self._places = torch, arena, places
         self._before = [arena.bytes[place.offset - GUARD_BYTES:place.offset + place.size + GUARD_BYTES].copy() for place in places]
         self._copies = [torch.from_numpy(each).cuda() for each in self._before]

@@ -32,7 +32,7 @@ FAULTS = re.compile("^death: |illegal memory access|misaligned address|unspecifi
 @dataclass(frozen=True)
 class Settings:
     """How kernels are run. `mutants`: the most of a kernel, 0 for none; `threshold`: cases that catch less are added to, up to `made`
-    for a kernel. `deadline`: seconds after which no new kernel is begun."""
+    for a kernel. `deadline`: seconds after which nothing new is begun."""
 
     device: str = "cpu"
     workers: int = 1
@@ -75,8 +75,8 @@ def run(dataset: str | os.PathLike[str], evidence: Evidence, settings: Settings,
     waiting: queue.SimpleQueue[tuple[KernelRow, list[Case]]] = queue.SimpleQueue()
     for place, found in cases.items():
         waiting.put((kernels[place], found))
-    shared = _Shared(evidence, summary, threading.Lock(), len(cases), progress)
-    threads = [threading.Thread(target=_work, args=(waiting, settings, shared, start)) for _ in range(min(settings.workers, len(cases)))]
+    shared = _Shared(evidence, summary, threading.Lock(), len(cases), progress, start + settings.deadline)
+    threads = [threading.Thread(target=_work, args=(waiting, settings, shared)) for _ in range(min(settings.workers, len(cases)))]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -98,9 +98,13 @@ class _Shared:
     lock: threading.Lock
     kernels: int
     progress: Callable[[int, int], None]
+    deadline: float
     done: int = 0
     saved: float = field(default_factory=time.monotonic)
     failed: Error | None = None
+
+    def is_late(self) -> bool:
+        return time.monotonic() >= self.deadline
 
     def end_kernel(self) -> None:
         with self.lock:
@@ -111,10 +115,10 @@ class _Shared:
             self.progress(self.done, self.kernels)
 
 
-def _work(waiting: queue.SimpleQueue[tuple[KernelRow, list[Case]]], settings: Settings, shared: _Shared, start: float) -> None:
+def _work(waiting: queue.SimpleQueue[tuple[KernelRow, list[Case]]], settings: Settings, shared: _Shared) -> None:
     runner = None
     try:
-        while shared.failed is None and time.monotonic() - start < settings.deadline:
+        while shared.failed is None and not shared.is_late():
             try:
                 kernel, cases = waiting.get_nowait()
             except queue.Empty:
@@ -161,7 +165,7 @@ class Kernel:
 
     def run(self) -> None:
         good = self._replay(self._cases)
-        if self._settings.mutants and good:
+        if self._settings.mutants and good and not self._shared.is_late():
             self._score(good)
 
     def _execute(self, modules: list[str], launches: list[tuple[int, Case]], seconds: int | None = None) -> list[tuple[Execution, Verdict]]:
@@ -198,6 +202,8 @@ class Kernel:
             return
         mutants = make_mutants(self._kernel.module, self._kernel.name, self._settings.mutants)
         fates = self._try(mutants, cases)
+        if self._shared.is_late():
+            return
         score = _share(fates)
         recorded, more = score, []
         if score is not None and score < self._settings.threshold:
@@ -249,15 +255,20 @@ class Kernel:
         return more
 
     def _finish(self, name: str, base: Case, changed: Case) -> Case | None:
-        """Gives a made case its outputs, or returns None: the reference cannot run it."""
+        """Gives a made case its outputs. Returns None if the reference cannot run it, or makes something else the second time."""
         evidence = self._shared.evidence
         before = inputs_of(changed, evidence)
-        [execution] = self._runner.run(self._kernel.module, str(self._kernel.row["name"]), [changed], [before])
-        written = {place for place, (old, new) in enumerate(zip(before, execution.after)) if new.tobytes() != old}
-        if execution.error or execution.out_of_bounds or not written or not written <= set(base.outputs):
+        launches = [(0, changed, before)] * 2
+        execution, again = self._runner.run_modules([self._kernel.module], str(self._kernel.row["name"]), launches)
+        if execution.error or again.error or execution.out_of_bounds:
+            return None
+        written = {place: end.tobytes() for place, (old, end) in enumerate(zip(before, execution.after)) if end.tobytes() != old}
+        if not written or not set(written) <= set(base.outputs):
+            return None
+        if judge.judge(changed, before, again.after, again.out_of_bounds, written).outcome not in ACCEPTED:
             return None
         with self._shared.lock:
-            outputs = {place: evidence.put(execution.after[place].tobytes()) for place in sorted(written)}
+            outputs = {place: evidence.put(content) for place, content in sorted(written.items())}
         return changed.with_outputs(outputs, {"made": {"of": base.id, "change": name, **self._head}}).check()
 
 
