@@ -111,7 +111,7 @@ def find_wanted(rows: list[KernelRow], root: pathlib.Path) -> tuple[dict[tuple[s
         if path not in texts:
             file = root / path
             inside = file.resolve().is_relative_to(root.resolve())
-            texts[path] = file.read_text("utf-8", "replace").split("\n") if inside and file.is_file() else []
+            texts[path] = file.read_bytes().decode("utf-8", "replace").split("\n") if inside and file.is_file() else []
         lines = "\n".join(texts[path][row["first_line"] - 1:row["last_line"]])
         if hashlib.sha256(row["source"].encode()).hexdigest() != row["sha256"] or lines.strip() != row["source"].strip():
             left_out["text_differs"] += 1
