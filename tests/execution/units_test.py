@@ -48,7 +48,7 @@ def view(dtype, shape, strides, storage=0, offset=0):
 def a_case(**changes):
     fields = {"module_sha256": "m", "kernel": "kernel", "arguments": [{"name": "x", **view("float32", [8], [1])}],
               "storages": [{"bytes": 32, "recipe": {"kind": "poison"}}], "grid": [1, 1, 1], "options": {}, "environment": {},
-              "outputs": [{"storage": 0, "sha256": "0" * 64}], "ragged": False, "origin": {}}
+              "outputs": [{"storage": 0, "sha256": "0" * 64}], "tolerance": {}, "ragged": False, "origin": {}}
     return Case.make(**{**fields, **changes})
 
 
@@ -148,6 +148,14 @@ class Verdicts(unittest.TestCase):
         self.assertAlmostEqual(close.relative, 1e-5, delta=1e-6)
         different = self.judge(far, ones)
         self.assertEqual((different.outcome, different.share), ("different", 1.0))
+
+    def test_a_case_may_have_its_own_tolerance(self):
+        ones, near = (struct.pack("<8f", *[value] * 8) for value in (1.0, 1.001))
+        for tolerance, outcome in (({}, "different"), ({"float32": 4e-3}, "close"), ({"float32": 0.0}, "different")):
+            case = a_case(tolerance=tolerance).check()
+            self.assertEqual(judge.judge(case, [b"\xff" * 32], [numpy.frombuffer(near, numpy.uint8)], 0, {0: ones}).outcome, outcome)
+        with self.assertRaisesRegex(DatasetError, "tolerance must be a share"):
+            a_case(tolerance={"float32": 2.0}).check()
 
     def test_integers_have_no_tolerance(self):
         self.assertEqual(self.judge(struct.pack("<8i", *[1000001] * 8), struct.pack("<8i", *[1000000] * 8), "int32").outcome, "different")

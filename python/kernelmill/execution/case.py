@@ -129,5 +129,7 @@ def _check(row: Row) -> None:
         raise ValueError("it needs outputs")
     if not all(name in CODE_VARIABLES and isinstance(value, str) for name, value in row["environment"].items()):
         raise ValueError(f"its environment may have {', '.join(CODE_VARIABLES)}")
+    if not all(name in elements.BITS and 0 <= value <= 1 for name, value in row["tolerance"].items()):
+        raise ValueError("its tolerance must be a share for a type")
     if not isinstance(row["kernel"], str) or not isinstance(row["module_sha256"], str):
         raise ValueError("it must name its kernel")

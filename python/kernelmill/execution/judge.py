@@ -30,8 +30,8 @@ class Verdict:
                 "share": self.share, "out_of_bounds": self.out_of_bounds}
 
 
-def compare(found: Array, expected: bytes, dtype: str | None) -> Verdict:
-    """Compares raw bytes. A type without tolerance, or several types (None), must be equal to the bit."""
+def compare(found: Array, expected: bytes, dtype: str | None, tolerance: float | None = None) -> Verdict:
+    """Compares raw bytes. Integers, and storages of several types (None), must be equal to the bit. `tolerance`: instead of the type's."""
     if found.tobytes() == expected:
         return Verdict("exact")
     if dtype is None:
@@ -42,7 +42,7 @@ def compare(found: Array, expected: bytes, dtype: str | None) -> Verdict:
         unequal = values != wanted
         absolute = float(numpy.abs(values[unequal].astype(numpy.float64) - wanted[unequal].astype(numpy.float64)).max(initial=0.0))
         return Verdict("different", "integers differ", absolute=_finite(absolute), share=float(unequal.mean()))
-    return _compare_floats(values, wanted, elements.TOLERANCE[dtype])
+    return _compare_floats(values, wanted, elements.TOLERANCE[dtype] if tolerance is None else tolerance)
 
 
 def _compare_floats(values: Array, wanted: Array, tolerance: float) -> Verdict:
@@ -73,7 +73,8 @@ def judge(case: Case, before: list[bytes], after: list[Array], out_of_bounds: in
     worst = Verdict("exact")
     for place, (start, end) in enumerate(zip(before, after)):
         if place in expected:
-            found = compare(end, expected[place], case.dtype_of(place))
+            dtype = case.dtype_of(place)
+            found = compare(end, expected[place], dtype, case.row["tolerance"].get(dtype))
         elif end.tobytes() != start:
             found = Verdict("different", f"it changed storage {place}, which the reference leaves alone")
         else:

@@ -24,6 +24,7 @@ from kernelmill.execution.runner import check_device
 
 CONTAINERS = ("/.dockerenv", "/run/.containerenv")
 MOST_PROCESSES = 100
+TF32_TOLERANCE = 4e-3
 FAILURES = 5  # the most reasons why tests fail, the frequent ones first
 # Prints what the tests run with.
 DESCRIBE = """
@@ -264,8 +265,16 @@ def _bind(launch: Row, kernel: KernelRow, settings: Settings, toolchain: Row) ->
                 **{key: launch[key] for key in ("test", "outcome", "inputs")}, "device": settings.device, "toolchain": toolchain}
     return Case.make(module_sha256=kernel.module_sha256, kernel=kernel.name, arguments=launch["arguments"], storages=launch["storages"],
                      grid=launch["grid"], options=launch["options"], environment=launch["environment"], outputs=launch["outputs"],
-                     tolerance={each: elements.TOLERANCE.get(each, 0) for each in sorted(types)}, ragged=launch["ragged"],
+                     tolerance=_tolerance(kernel.module, types), ragged=launch["ragged"],
                      origin={"recorded": recorded}).check()
+
+
+def _tolerance(module: str, types: set[str]) -> Row:
+    """Returns the tolerance of each type. A GPU may multiply matrices of float32 in TF32, with ten bits after the point."""
+    found = {each: elements.TOLERANCE[each] for each in sorted(types) if elements.is_float(each)}
+    if "float32" in found and "dot(" in module and "ieee" not in module:
+        found["float32"] = TF32_TOLERANCE
+    return found
 
 
 def _keep(launch: Row, tensors: pathlib.Path, evidence: Evidence) -> None:
