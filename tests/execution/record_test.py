@@ -24,7 +24,8 @@ class Records(unittest.TestCase):
         cls.repository, cls.dataset = kernels.crawl(cls.work)
         cls.file = cls.work / "evidence" / "evidence.jsonl"
         cls.env = {**os.environ, "KERNELMILL_PYTHON": sys.executable, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        done = cls.kernelmill("record", cls.dataset, "--repository", f"demo={cls.repository}", "--evidence", cls.file, "--unsafe-no-container")
+        done = cls.kernelmill("record", cls.dataset, "--repository", f"demo={cls.repository}", "--evidence", cls.file,
+                              "--unsafe-no-container")
         cls.recording = json.loads(done.stdout)
         cls.cases = Evidence(cls.file).cases()
 
@@ -111,8 +112,8 @@ class Records(unittest.TestCase):
     def test_a_lock_that_does_not_hold_is_refused(self):
         lock = self.work / "lock.txt"
         lock.write_text("numpy==0.0.1\n")
-        done = self.kernelmill("record", self.dataset, "--repository", f"demo={self.repository}", "--evidence", self.work / "x.jsonl", "--lock",
-                               lock, "--unsafe-no-container", check=False)
+        done = self.kernelmill("record", self.dataset, "--repository", f"demo={self.repository}", "--evidence", self.work / "x.jsonl",
+                               "--lock", lock, "--unsafe-no-container", check=False)
         self.assertEqual(done.returncode, 2)
         self.assertIn("numpy==0.0.1 is not installed", done.stderr)
 

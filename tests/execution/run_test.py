@@ -52,8 +52,8 @@ def poison(size):
 def make_case(evidence, kernel, arguments, storages, outputs, grid=(2, 1, 1), module=None, ragged=True):
     rows = [{"storage": place, "sha256": evidence.put(content)} for place, content in outputs.items()]
     digest = hashlib.sha256((module or modules[kernel]).encode()).hexdigest()
-    case = Case.make(module_sha256=digest, kernel=kernel, arguments=arguments, storages=storages, grid=list(grid), options={}, environment={},
-                     outputs=rows, ragged=ragged, tolerance={}, origin={"recorded": {}}).check()
+    case = Case.make(module_sha256=digest, kernel=kernel, arguments=arguments, storages=storages, grid=list(grid), options={},
+                     environment={}, outputs=rows, ragged=ragged, tolerance={}, origin={"recorded": {}}).check()
     evidence.add(case.row)
     return case
 
@@ -191,7 +191,14 @@ class Replays(Base):
 
 # Modules that try to pass without computing. Each has a kernel that stores nothing right.
 FORGERIES = {
-    "a verdict is written to the pipe": "import os\nfor fd in range(3, 20):\n    try:\n        os.write(fd, b'R' * 64)\n    except OSError:\n        pass\n",
+    "a verdict is written to the pipe": """
+import os
+for fd in range(3, 20):
+    try:
+        os.write(fd, b"R" * 64)
+    except OSError:
+        pass
+""",
     "the channel is found and answers": """
 import sys, gc
 for each in gc.get_objects():
@@ -207,7 +214,8 @@ judge.compare = lambda *_: judge.Verdict("exact")
     "the launch does nothing": "import kernelmill.execution.devices as d\nd.Device.launch = lambda *_: ''\nd.Cpu.launch = lambda *_: ''\n",
     "the evidence is looked up": """
 import glob, os
-found = [path for top in (os.path.dirname("EVIDENCE"), "/tmp", "/work", os.getcwd() + "/..") for path in glob.glob(top + "/**", recursive=True)]
+tops = (os.path.dirname("EVIDENCE"), "/tmp", os.getcwd() + "/..")
+found = [path for top in tops for path in glob.glob(top + "/**", recursive=True)]
 assert not any(path.startswith("EVIDENCE"[:-6]) for path in found), found
 try:
     print(open("EVIDENCE").read())

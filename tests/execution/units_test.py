@@ -126,7 +126,8 @@ class Cases(unittest.TestCase):
                           [{"name": "x", **view("float64", [8], [1])}], [{"name": "t", "tuple": [view("float32", [2, 8], [8, 1])]}]):
             with self.assertRaisesRegex(DatasetError, "outside its storage"):
                 a_case(arguments=arguments).check()
-        a_case(arguments=[{"name": "x", **view("float32", [8], [-1], offset=7)}, {"name": "y", **view("float32", [0], [1], offset=8)}]).check()
+        backwards, empty = view("float32", [8], [-1], offset=7), view("float32", [0], [1], offset=8)
+        a_case(arguments=[{"name": "x", **backwards}, {"name": "y", **empty}]).check()
 
     def test_views_of_one_storage_with_two_types_have_no_type(self):
         arguments = [{"name": "x", **view("float32", [8], [1])}, {"name": "y", **view("int32", [8], [1])}]

@@ -71,7 +71,8 @@ class Runner:
         paths = [str(harness.PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
         env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": self._scratch, "TMPDIR": self._scratch,
                "KERNELMILL_SCRATCH": self._scratch, "PYTHONPATH": os.pathsep.join(paths),
-               "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+               "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
+               "TRITON_DISABLE_LINE_INFO": "1"}  # lines and paths would make every IR another one
         for name in ("LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_VISIBLE_DEVICES", "OPENBLAS_CORETYPE"):
             if os.environ.get(name):
                 env[name] = os.environ[name]

@@ -1,9 +1,11 @@
-"""The process that runs modules: imports Triton once, then forks a confined child for each module.
+"""The process that runs modules: imports Triton once, then forks a confined child for each job.
 
 Reads jobs and writes answers, as lines of JSON: {"modules", "kernel", "launches": [{"module": place in modules, "case", "places"}],
 "seconds", "memory"}, then a list with a row for each launch: {"ttir"} or {"error", "stage"}. The modules of a job are one module and
-its mutants, in one process: a GPU's context takes longer than a launch. This process never runs a module, and all children of a job are dead before
-its answer. A child's answer is untrusted: it can only end in `error` and `ttir`. The judge looks at the arena alone."""
+its mutants, in one process: a GPU's context takes longer than a launch.
+
+This process never runs a module, and all children of a job are dead before its answer. A child's answer is untrusted: it can only end
+in `error` and `ttir`. The judge looks at the arena alone."""
 
 from __future__ import annotations
 
