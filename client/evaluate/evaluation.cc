@@ -27,6 +27,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/types/span.h"
+#include "client/evaluate/answer_code.h"
 #include "client/evaluate/text_overlap.h"
 #include "common/base/status.h"
 #include "common/dsl/languages.h"

@@ -8,6 +8,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_split.h"
+#include "client/evaluate/answer_code.h"
 #include "client/evaluate/evaluation_report.h"
 #include "client/evaluate/fake_kernel_services.h"
 #include "client/evaluate/generations.h"

@@ -10,14 +10,13 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 
 namespace kernelmill::client {
 
 // One answer of a model.
 struct Sample {
   std::string answer;  // the whole answer
-  std::string code;    // the code in it (ExtractCode)
+  std::string code;    // the code in it (ExtractCode in answer_code.h)
   std::string text;    // the text to judge: the code, or prompt and code (WholeText)
 };
 
@@ -85,26 +84,6 @@ absl::StatusOr<GenerationRow> ParseGenerationRow(const nlohmann::json& row);
 // Reads a row of a file of references: the task, the prompt, and the reference as its only sample.
 // The reference may also be under the keys of samples.
 absl::StatusOr<GenerationRow> ParseReferenceRow(const nlohmann::json& row);
-
-// Returns the code in an answer:
-//   1. Text before the last </think> is dropped.
-//   2. If the answer begins with code, the code ends at the first bare fence. It begins with code
-//   if
-//      the prompt leaves a fence open, or if its first line that is not blank is indented or begins
-//      with import, from, def, class or @.
-//   3. Otherwise the code is the text in the first fence with the tag py, python, python3 or
-//   triton,
-//      or in the first fence if none has such a tag. An open fence ends with the text.
-//   4. An answer without a fence is all code.
-// A fence is a line that begins with ``` or ~~~ after at most three blanks.
-std::string ExtractCode(absl::string_view prompt, absl::string_view answer);
-
-// Returns whether a line of the code defines a function.
-bool HasDefinition(absl::string_view code);
-
-// Returns prompt and code, with a line end between them, if the code continues the prompt: if the
-// code has no definition, and the code in the prompt has one. Otherwise returns the code.
-std::string WholeText(absl::string_view prompt, absl::string_view code);
 
 }  // namespace kernelmill::client
 

@@ -199,54 +199,6 @@ TEST(ParseReferenceRow, TakesOneText) {
               StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
-TEST(ExtractCode, TakesTheFirstPythonFence) {
-  EXPECT_EQ(
-      ExtractCode("",
-                  "Run this:\n```bash\npip install x\n```\nthen\n```python\nx = 1\n```\n```py\ny "
-                  "= 2\n```\n"),
-      "x = 1\n");
-  EXPECT_EQ(ExtractCode("", "Here:\n~~~ {.python}\nx = 1\n~~~\n"), "x = 1\n");
-  EXPECT_EQ(ExtractCode("", "Here:\n```\nx = 1\n```\n"), "x = 1\n");
-  EXPECT_EQ(ExtractCode("", "```Python title=\"a.py\"\nx = '```'\n```"), "x = '```'\n");
-}
-
-TEST(ExtractCode, AFenceThatIsNotClosedGoesToTheEnd) {
-  EXPECT_EQ(ExtractCode("", "```python\nx = 1\ny = 2"), "x = 1\ny = 2");
-}
-
-TEST(ExtractCode, CodeWithoutAFenceIsTheWholeAnswer) {
-  EXPECT_EQ(ExtractCode("", "import triton\nx = 1\n"), "import triton\nx = 1\n");
-  EXPECT_EQ(ExtractCode("", "I cannot do that."), "I cannot do that.");
-  EXPECT_EQ(ExtractCode("", ""), "");
-}
-
-TEST(ExtractCode, AnAnswerThatGoesOnWithCodeEndsAtItsFence) {
-  EXPECT_EQ(ExtractCode("def f():\n", "    return 1\n```\nIt returns 1.\n```python\nf()\n```\n"),
-            "    return 1\n");
-  EXPECT_EQ(ExtractCode("Complete:\n```python\nx = 1\n", "y = 2\n```\nDone."), "y = 2\n");
-}
-
-TEST(ExtractCode, ADocstringMayHoldAnIndentedFence) {
-  const char* code = "def f():\n    \"\"\"Use it.\n\n    ```\n    f()\n    ```\n    \"\"\"\n";
-  EXPECT_EQ(ExtractCode("", code), code);
-}
-
-TEST(ExtractCode, ThinkingIsNoCode) {
-  EXPECT_EQ(ExtractCode("", "<think>\n```python\nwrong\n```\n</think>\n```python\nright\n```\n"),
-            "right\n");
-}
-
-TEST(WholeText, ACompletionWithoutADefinitionContinuesThePrompt) {
-  EXPECT_EQ(WholeText("def f(x):", "    return x\n"), "def f(x):\n    return x\n");
-  EXPECT_EQ(WholeText("Write it:\n```python\ndef f(x):\n", "    return x\n"),
-            "def f(x):\n    return x\n");
-}
-
-TEST(WholeText, WholeCodeStandsAlone) {
-  EXPECT_EQ(WholeText("def f(x):\n", "def g(x):\n    pass\n"), "def g(x):\n    pass\n");
-  EXPECT_EQ(WholeText("Say something.", "x = 1\n"), "x = 1\n");
-}
-
 }  // namespace
 
 }  // namespace kernelmill::client
