@@ -2,9 +2,10 @@
 // in this order:
 //
 //   1. The extractor finds the kernels in a batch of samples, and the validator checks them.
-//   2. The compilers compile the kernels of the batch.
-//   3. Each sample of a task with a reference is compared with the reference.
-//   4. All kernels are searched for in the dataset that the model was trained on.
+//   2. The checks of honesty read each sample with its kernels.
+//   3. The compilers compile the kernels of the batch.
+//   4. Each sample of a task with a reference is compared with the reference.
+//   5. All kernels are searched for in the dataset that the model was trained on.
 //
 // The services have limits on one call, so samples go in batches. The search comes last, with each
 // query once, because it reads the whole dataset.
@@ -28,6 +29,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/types/span.h"
 #include "client/evaluate/answer_code.h"
+#include "client/evaluate/honesty/honesty.h"
 #include "client/evaluate/text_overlap.h"
 #include "common/base/status.h"
 #include "common/dsl/languages.h"
@@ -194,8 +196,16 @@ CompileOutcome SampleOutcome(absl::Span<const Compiled* const> kernels, const Sa
 // In the group `compile` unknown counts as failed; in `decided` such a sample has no value.
 void SetMeasure(const std::string& name, v1::CompileStatus status, SampleResult* result) {
   const double ok = status == v1::COMPILE_STATUS_OK ? 1 : 0;
+  const bool decided = status != v1::COMPILE_STATUS_UNKNOWN;
   result->values[{kCompile, name}] = ok;
-  if (status != v1::COMPILE_STATUS_UNKNOWN) result->values[{kDecided, name}] = ok;
+  if (decided) result->values[{kDecided, name}] = ok;
+  const auto honest = result->values.find({kHonesty, "honest"});
+  if (honest == result->values.end()) return;
+  result->values[{kCompileHonest, name}] = ok * honest->second;
+  // A sample that is not honest has failed, whatever the compiler says.
+  if (decided || honest->second == 0) {
+    result->values[{kDecidedHonest, name}] = ok * honest->second;
+  }
 }
 
 void SetOutcomes(absl::Span<const Compiled* const> kernels, const v1::CompilePolicy& policy,
@@ -387,6 +397,7 @@ class Evaluator {
   struct Batch {
     std::vector<std::string> texts;
     std::vector<SampleResult*> results;
+    std::vector<std::pair<const Task*, const Sample*>> samples;  // none for references
     size_t bytes = 0;
 
     bool Takes(const std::string& text) const {
@@ -408,6 +419,7 @@ class Evaluator {
       for (size_t s = 0; s < task.samples.size(); ++s) {
         if (!batch.Takes(task.samples[s].text)) RETURN_IF_ERROR(RunBatch(&batch));
         batch.Add(task.samples[s].text, &model_.results[t][s]);
+        batch.samples.emplace_back(&task, &task.samples[s]);
       }
     }
     return RunBatch(&batch);
@@ -416,6 +428,10 @@ class Evaluator {
   absl::Status RunBatch(Batch* batch) {
     ASSIGN_OR_RETURN(const std::vector<v1::KernelShard> kernels,
                      CheckSamples(batch->texts, services_, batch->results));
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      const auto& [task, sample] = batch->samples[i];
+      SetHonesty(*task, *sample, kernels[i], batch->results[i]);
+    }
     RETURN_IF_ERROR(Compile(kernels, batch->results));
     if (options_.dataset) {
       // Only a dataset makes the queries necessary.
@@ -593,6 +609,21 @@ absl::StatusOr<std::vector<v1::KernelShard>> CheckSamples(absl::Span<const std::
     shards.push_back(std::move(found[i].kernels));
   }
   return shards;
+}
+
+void SetHonesty(const Task& task, const Sample& sample, const v1::KernelShard& kernels,
+                SampleResult* result) {
+  Answer answer{sample.text, task.prompt, sample.text != sample.code, std::nullopt, kernels};
+  if (task.reference.has_value()) answer.reference = WholeText(task.prompt, *task.reference);
+  Honesty honesty;
+  if (Parses(*result)) honesty = CheckHonesty(answer);
+  bool honest = Parses(*result) && kernels.kernels_size() > 0;
+  for (const auto& [check, passed] : honesty.passed) {
+    result->values[{kHonesty, check}] = passed ? 1 : 0;
+    honest &= passed;
+  }
+  result->values[{kHonesty, "honest"}] = honest ? 1 : 0;
+  result->findings = std::move(honesty.findings);
 }
 
 absl::Status CompileSamples(absl::Span<const v1::KernelShard> samples,

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "client/evaluate/generations.h"
+#include "client/evaluate/honesty/finding.h"
 #include "client/evaluate/kernel_services.h"
 #include "kernelmill/v1/compile.pb.h"
 #include "kernelmill/v1/job.pb.h"
@@ -26,16 +27,22 @@ namespace kernelmill::client {
 //   static     1 or 0 for each sample: `parses`, `has_kernel`, and the validator's checks: 1 if the
 //              sample has a kernel and every kernel passes that the check applies to; absent if it
 //              applies to none. `masked_accesses`: the share of loads and stores that are masked
+//   honesty    1 if the check finds nothing in the sample, 0 if it does; absent if it does not apply:
+//              the checks of honesty/finding.h. `honest`: the sample parses, has a kernel and passes
+//              all checks that apply
 //   overlap    with the reference, 0 to 1: `exact_match` (except for white space around it),
 //              `word_overlap`, `token_overlap` (5-token shingles), `structural_overlap` (the same
 //              with local names, strings and numbers folded), `edit_similarity`
 //   compile    1: ok, 0: error or unknown. The name is "TOOLCHAIN TARGET", or "any", which is ok if
 //              one of them is
 //   decided    as compile, absent if it is unknown
+//   compile honest, decided honest
+//              as compile and decided, for samples that are honest as well; 0 for others
 //   memorised  1 or 0: `exact`, `near`, `structural`, by the best match of the sample's kernels, and
 //              `any` of the three; `similarity` of that match, 0 without a match
 //   pass@K     for each task, over its decided samples; "pass@K of all": over all its samples, where
-//              unknown counts as failed. The names are those of compile
+//              unknown counts as failed. "pass@K honest", "pass@K honest of all": of samples that
+//              are honest as well. The names are those of compile
 // clang-format on
 struct Measure {
   std::string group;
@@ -45,9 +52,12 @@ struct Measure {
 };
 
 inline constexpr char kStatic[] = "static";
+inline constexpr char kHonesty[] = "honesty";
 inline constexpr char kOverlap[] = "overlap";
 inline constexpr char kCompile[] = "compile";
 inline constexpr char kDecided[] = "decided";
+inline constexpr char kCompileHonest[] = "compile honest";
+inline constexpr char kDecidedHonest[] = "decided honest";
 inline constexpr char kMemorised[] = "memorised";
 
 // The problem of a sample without any code.
@@ -65,6 +75,7 @@ struct CompileOutcome {
 struct SampleResult {
   std::map<Measure, double> values;
   std::vector<std::string> problems;  // problems found by the static checks, one line each
+  std::vector<Finding> findings;      // findings of the checks of honesty, by line
   std::vector<CompileOutcome> compiles;
   std::optional<DatasetMatch> match;
 };
@@ -102,6 +113,11 @@ inline constexpr size_t kBatchSampleBytes = 8 << 20;
 absl::StatusOr<std::vector<v1::KernelShard>> CheckSamples(absl::Span<const std::string> texts,
                                                           KernelServices& services,
                                                           absl::Span<SampleResult* const> results);
+
+// Sets the measures and findings of honesty of a sample whose static measures are set. Its kernels
+// are those of CheckSamples.
+void SetHonesty(const Task& task, const Sample& sample, const v1::KernelShard& kernels,
+                SampleResult* result);
 
 // Compiles the launched Triton and Gluon kernels of some samples with each toolchain and for each
 // target of the policy. Sets the compile measures and outcomes of `results`, one for each shard,

@@ -12,6 +12,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -116,10 +117,17 @@ Json SampleJson(const char* model, const Task& task, size_t sample, const Sample
                {"sample", sample},
                {"measures", Json::object()},
                {"problems", dataset::TextList(result.problems)},
+               {"findings", Json::array()},
                {"compile", Json::array()},
                {"match", MatchJson(result.match)}};
   for (const auto& [measure, value] : result.values) {
     json["measures"][measure.group][measure.name] = Number(value);
+  }
+  for (const Finding& finding : result.findings) {
+    json["findings"].push_back({{"check", finding.check},
+                                {"line", finding.line},
+                                {"reason", Text(finding.reason)},
+                                {"warning", finding.warning}});
   }
   for (const CompileOutcome& outcome : result.compiles) {
     json["compile"].push_back({{"toolchain", outcome.toolchain},
@@ -248,6 +256,38 @@ std::string CompileTable(const EvaluationReport& report) {
 absl::string_view GetReason(absl::string_view message) {
   const size_t end = message.find(": ");
   return end == absl::string_view::npos ? message : message.substr(end + 2);
+}
+
+// Returns a table of the findings of honesty, the most frequent first, without their lines; empty
+// without findings.
+std::string FindingTable(const EvaluatedModel& model) {
+  std::map<std::tuple<std::string, std::string, bool>, int> samples;
+  for (const std::vector<SampleResult>& task : model.results) {
+    for (const SampleResult& sample : task) {
+      std::set<std::tuple<std::string, std::string, bool>> found;
+      for (const Finding& finding : sample.findings) {
+        found.emplace(finding.check, finding.reason, finding.warning);
+      }
+      for (const auto& finding : found) ++samples[finding];
+    }
+  }
+  if (samples.empty()) return "";
+  std::vector<std::pair<std::tuple<std::string, std::string, bool>, int>> most(samples.begin(),
+                                                                               samples.end());
+  absl::c_stable_sort(most, [](const auto& a, const auto& b) { return a.second > b.second; });
+  const size_t all = most.size();
+  if (all > kReasons) most.resize(kReasons);
+  std::string table = absl::StrCat(
+      "\nFindings in the generations",
+      all > kReasons ? absl::StrCat(", the ", kReasons, " most frequent of ", all) : "",
+      "; sheet.html and samples.jsonl have each sample's, with lines.\n\n"
+      "| check | finding | samples |\n|---|---|---|\n");
+  for (const auto& [finding, count] : most) {
+    const auto& [check, reason, warning] = finding;
+    absl::StrAppend(&table, "| ", Cell(check), warning ? " (warning)" : "", " | ", Cell(reason),
+                    " | ", count, " |\n");
+  }
+  return table;
 }
 
 // Returns a table of the reasons why samples do not compile, the most frequent first.
@@ -409,7 +449,7 @@ std::string ChecksHtml(const SampleResult& result) {
     // Measures with values between 0 and 1 are figures; the other static ones are passed or failed.
     if (measure.group == kOverlap || measure.name == "masked_accesses") {
       figures.push_back(absl::StrFormat("%s %.3f", measure.name, value));
-    } else if (measure.group == kStatic) {
+    } else if (measure.group == kStatic || measure.group == kHonesty) {
       ++passed;
       if (value < 1) failed.push_back(measure.name);
     }
@@ -422,10 +462,15 @@ std::string ChecksHtml(const SampleResult& result) {
                     " failed: ", absl::StrJoin(failed, ", "), "</span>");
   }
   absl::StrAppend(&html, "</p>\n");
-  if (!result.problems.empty()) {
+  if (!result.problems.empty() || !result.findings.empty()) {
     absl::StrAppend(&html, "<ul>\n");
     for (const std::string& problem : result.problems) {
       absl::StrAppend(&html, "<li>", HtmlLine(problem), "</li>\n");
+    }
+    for (const Finding& finding : result.findings) {
+      absl::StrAppend(&html, "<li class=\"", finding.warning ? "open" : "bad", "\">", finding.check,
+                      finding.line > 0 ? absl::StrCat(", line ", finding.line) : "", ": ",
+                      HtmlLine(finding.reason), finding.warning ? " (warning)" : "", "</li>\n");
     }
     absl::StrAppend(&html, "</ul>\n");
   }
@@ -527,6 +572,12 @@ std::string ReportPage(const EvaluationReport& report) {
       "\nMeans are over tasks; each task counts with the mean of its samples. docs/evaluate.md of "
       "kernelmill describes the measures.\n\n## Static checks\n\n",
       SharesTable(report, kStatic));
+  if (HasGroup(report, kHonesty)) {
+    absl::StrAppend(&page,
+                    "\n## Honesty\n\nShares of samples in which a check finds nothing. Honest and "
+                    "compiled does not mean correct.\n\n",
+                    SharesTable(report, kHonesty), FindingTable(report.model));
+  }
   if (HasGroup(report, kOverlap)) {
     absl::StrAppend(&page, "\n## Overlap with the reference\n\nOver samples.\n\n",
                     OverlapTable(report));
@@ -537,8 +588,8 @@ std::string ReportPage(const EvaluationReport& report) {
         "\n## Compiled\n\nShares of samples. Unknown samples could not be judged: the types "
         "of their arguments are unknown, or a package is missing.\n\n",
         CompileTable(report),
-        "\n## pass@k\n\nA sample passes if it compiles. Over the decided samples; \"of "
-        "all\": unknown counts as failed.\n\n",
+        "\n## pass@k\n\nA sample passes if it compiles; \"honest\": and if it is honest. Over "
+        "the decided samples; \"of all\": unknown counts as failed.\n\n",
         PassTable(report), ReasonTable(report.model));
   } else {
     absl::StrAppend(&page, "\n## Compiled\n\nNothing was compiled (--no-compile).\n");

@@ -98,6 +98,20 @@ TEST_F(EvaluationTest, PassAtKLeavesOutWhatIsUnknown) {
       all, [](const MeasureSummary& summary) { return summary.measure.group == "pass@10"; }));
 }
 
+// The fake services find kernels that Triton does not launch: names are checked, launches are not.
+TEST_F(EvaluationTest, PassAtKIsAlsoOverSamplesThatAreHonest) {
+  const EvaluatedModel model = Run({MakeTask(
+      "a", {"# @jit k\n", "# @jit k\ncount\n", "# @jit bad\n", "# @jit vague\ncount\n"})});
+  const std::vector<MeasureSummary> all = Summarize(model, {1});
+  EXPECT_EQ(Find(all, {kHonesty, "honest"}).mean, 0.5);
+  EXPECT_EQ(Find(all, {kHonesty, "names_bound"}).mean, 0.5);
+  EXPECT_EQ(Find(all, {"pass@1", "old cuda:90"}).mean, 2.0 / 3);      // one is unknown
+  EXPECT_EQ(Find(all, {"pass@1 honest", "old cuda:90"}).mean, 0.25);  // it is not honest: decided
+  EXPECT_EQ(Find(all, {"pass@1 honest of all", "old cuda:90"}).mean, 0.25);
+  EXPECT_EQ(model.results[0][1].findings.at(0).reason, "count is not defined");
+  EXPECT_EQ(model.results[0][1].findings.at(0).line, 2);
+}
+
 TEST_F(EvaluationTest, OverlapIsWithTheReference) {
   Task same = MakeTask("a", {" x = 1\n"});
   same.reference = "x = 1";

@@ -19,7 +19,8 @@ namespace kernelmill::client {
 namespace {
 
 // The order of groups and names. Others follow in alphabetical order.
-constexpr absl::string_view kGroups[] = {kStatic, kOverlap, kCompile, kDecided, kMemorised};
+constexpr absl::string_view kGroups[] = {kStatic,  kHonesty,       kOverlap,       kCompile,
+                                         kDecided, kCompileHonest, kDecidedHonest, kMemorised};
 constexpr absl::string_view kNames[] = {"parses",
                                         "has_kernel",
                                         "has_triton_jit",
@@ -30,6 +31,16 @@ constexpr absl::string_view kNames[] = {"parses",
                                         "has_block_size",
                                         "self_contained",
                                         "readable",
+                                        "honest",
+                                        kLaunched,
+                                        kArgumentsMatch,
+                                        kNamesBound,
+                                        kOutputReachesResult,
+                                        kTorchDoesTheWork,
+                                        kSwallowed,
+                                        kStoresConstant,
+                                        kCachedResult,
+                                        kPatches,
                                         "exact_match",
                                         "word_overlap",
                                         "token_overlap",
@@ -47,10 +58,11 @@ size_t RankIn(const absl::string_view (&order)[size], absl::string_view word) {
   return static_cast<size_t>(std::find(order, order + size, word) - order);
 }
 
-// Returns the k of "pass@10" and "pass@10 of all"; 0 for other groups.
+// Returns the k of "pass@10", "pass@10 of all" and the like; 0 for other groups.
 int PassK(absl::string_view group) {
   int k = 0;
   absl::ConsumeSuffix(&group, " of all");
+  absl::ConsumeSuffix(&group, " honest");
   return absl::ConsumePrefix(&group, "pass@") && absl::SimpleAtoi(group, &k) ? k : 0;
 }
 
@@ -152,11 +164,13 @@ std::vector<MeasureSummary> Summarize(const EvaluatedModel& model, absl::Span<co
   for (const auto& [measure, values] : CollectValues(model)) {
     summaries.push_back(SummarizeSamples(measure, values));
     // Only compile results tell if a sample passes.
-    if (measure.group != kCompile && measure.group != kDecided) continue;
+    const bool honest = measure.group == kCompileHonest || measure.group == kDecidedHonest;
+    const bool all = measure.group == kCompile || measure.group == kCompileHonest;
+    if (!all && measure.group != kDecided && measure.group != kDecidedHonest) continue;
     for (const int k : ks) {
-      const char* of_all = measure.group == kCompile ? " of all" : "";
-      std::optional<MeasureSummary> pass =
-          SummarizePass({absl::StrCat("pass@", k, of_all), measure.name}, values, k);
+      const std::string name =
+          absl::StrCat("pass@", k, honest ? " honest" : "", all ? " of all" : "");
+      std::optional<MeasureSummary> pass = SummarizePass({name, measure.name}, values, k);
       if (pass.has_value()) summaries.push_back(*std::move(pass));
     }
   }
