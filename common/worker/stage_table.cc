@@ -37,7 +37,7 @@ constexpr StageInfo kStages[] = {
     Uncached(CallsHost(Source(StageId::kDiscover, "discover", 1))),
     Uncached(CallsHost(Source(StageId::kPin, "pin", 2))),
     CallsHost(Source(StageId::kFetch, "fetch", 7)),
-    Splittable(Shard(StageId::kExtract, "extract", 15)),
+    Splittable(Shard(StageId::kExtract, "extract", 16)),
     Source(StageId::kLink, "link", 14),
     Splittable(Shard(StageId::kCompile, "compile", 10)),
     Shard(StageId::kValidate, "validate", 10),

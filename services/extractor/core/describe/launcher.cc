@@ -166,6 +166,7 @@ class Launches::Finder {
       if (object != kNoNode) Add(references_.Follow(object), call.node);
     }
     if (kind == Kind::kIdentifier) AddBoundLaunch(function, call.node);
+    if (kind == Kind::kCall) AddWrappedLaunch(function, call.node);
     if (!pallas_.empty()) AddPallasArguments(arguments, call.node);
     const bool launches = Says(LastPart(call.name), kLaunchWord) || IsGivenGrid(tree_, arguments);
     if (!launches) return;
@@ -174,6 +175,16 @@ class Launches::Finder {
     for (const Argument& argument : arguments) {
       if (IsName(tree_.GetKind(argument.value))) Add(references_.Follow(argument.value), call.node);
     }
+  }
+
+  // Reads check(k[grid])(...): a function is given the bound kernel, and its result is called.
+  void AddWrappedLaunch(NodeId wrapping, NodeId call) {
+    const NodeId given = FindArgument(GetArguments(tree_, wrapping), "", 0);
+    if (given == kNoNode || tree_.GetKind(given) != Kind::kSubscript) return;
+    const NodeId kernel = tree_.Child(given, Field::kValue);
+    if (kernel == kNoNode) return;
+    const KernelReference reference = references_.Follow(kernel);
+    if (!reference.looked_up) Add(reference, call);
   }
 
   // A Pallas kernel made by a decorator is a function like any other, also as an argument:

@@ -31,6 +31,7 @@ struct ParsedFile;  // kernels.h
 //   k[grid](...)               k is a kernel, or may be one (KernelReferences): f = a if c else b,
 //                              KERNELS["a"], partial(k), wrap_triton(k), triton.autotune(...)(k)
 //   f(...)                     f = k[grid] is above
+//   check(k[grid])(...)        whatever check is
 //   k.run(...), k.warmup(...)  there is a grid or a stream, as TorchInductor writes it
 //   launch(k, ...)             a function of the text launches this parameter, in any of these
 //                              forms; or another function has launch in its name, or an argument

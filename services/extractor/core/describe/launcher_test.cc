@@ -51,12 +51,14 @@ TEST(LauncherTest, IsTheSmallestFunctionAroundTheLaunch) {
 TEST(LauncherTest, OtherFormsOfLaunching) {
   for (const std::string launch :
        {"m.k[1, 2](x)", "wrap_triton(k)[grid](x)", "(k)[grid](x)", "k.run(x, grid=grid)",
-        "k.run(x, stream=s)", "k.warmup(x, grid=(1,))", "wrap(k, x)[grid](x)"}) {
+        "k.run(x, stream=s)", "k.warmup(x, grid=(1,))", "wrap(k, x)[grid](x)", "check(k[grid])(x)",
+        "check(k[grid], name='k')(x)"}) {
     EXPECT_EQ(FindLauncher(absl::StrCat("def f(x):\n    ", launch, "\n")).qualname(), "f")
         << launch;
   }
   for (const std::string other :
-       {"k(x)", "k.run(x)", "k[x]", "other[grid](k)", "wrap(x, k)[grid](x)", "show(k)"}) {
+       {"k(x)", "k.run(x)", "k[x]", "other[grid](k)", "wrap(x, k)[grid](x)", "show(k)",
+        "show(k[grid])", "show(x, k[grid])(x)"}) {
     EXPECT_EQ(FindLauncher(absl::StrCat("def f(x):\n    ", other, "\n")).count(), 0) << other;
   }
 }
