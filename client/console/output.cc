@@ -115,12 +115,13 @@ std::string ShownName(const v1::WorkerInfo& worker) {
 // fits into the message.
 absl::string_view FindProgram(absl::string_view stage) {
   static constexpr std::pair<absl::string_view, absl::string_view> kPrograms[] = {
-      {"discover", "kernelmill-fetcher"},   {"pin", "kernelmill-fetcher"},
-      {"fetch", "kernelmill-fetcher"},      {"extract", "kernelmill-extractor"},
-      {"link", "kernelmill-extractor"},     {"compile", "kernelmill-compiler"},
-      {"validate", "kernelmill-validator"}, {"sign", "kernelmill-deduplicator"},
-      {"pair", "kernelmill-deduplicator"},  {"resolve", "kernelmill-deduplicator"},
-      {"split", "kernelmill-deduplicator"}, {"manifest", "kernelmill-deduplicator"}};
+      {"discover", "kernelmill-fetcher"},     {"pin", "kernelmill-fetcher"},
+      {"fetch", "kernelmill-fetcher"},        {"extract", "kernelmill-extractor"},
+      {"link", "kernelmill-extractor"},       {"reference", "kernelmill-extractor"},
+      {"compile", "kernelmill-compiler"},     {"validate", "kernelmill-validator"},
+      {"sign", "kernelmill-deduplicator"},    {"pair", "kernelmill-deduplicator"},
+      {"resolve", "kernelmill-deduplicator"}, {"split", "kernelmill-deduplicator"},
+      {"manifest", "kernelmill-deduplicator"}};
   for (const auto& [name, program] : kPrograms) {
     if (name == stage) return program;
   }

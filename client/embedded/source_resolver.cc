@@ -173,7 +173,7 @@ absl::StatusOr<std::vector<ResolvedSource>> ResolveSources(EmbeddedCluster& clus
                                                            const ResolveOptions& options) {
   const v1::JobSpec spec = job::WithDefaults(job);
   std::vector<ResolvedSource> sources;
-  for (const v1::Source& source : spec.sources()) sources.push_back({source});
+  for (const v1::Source& source : spec.sources()) sources.push_back({job::AsRead(spec, source)});
   const int attempts = options.attempts;
   const Work search = [&cluster, attempts](ResolvedSource& one) -> std::vector<std::string> {
     if (!one.source.has_discover()) return {};

@@ -347,6 +347,11 @@ bool ReadsWholeFiles(const v1::Source& source) {
   return source.keep() == v1::SOURCE_KEEP_FILES || source.role() == v1::SOURCE_ROLE_HOLDOUT;
 }
 
+v1::Source AsRead(const v1::JobSpec& settings, v1::Source source) {
+  if (settings.references()) source.set_keep(v1::SOURCE_KEEP_FILES);
+  return source;
+}
+
 // Fields are cleared one by one, not copied: a new field of Source counts as part of the fetch
 // until it is listed here.
 v1::Source FetchPart(const v1::Source& source) {

@@ -49,6 +49,10 @@ bool IsPinned(const v1::Source& source);
 // is compared as text.
 bool ReadsWholeFiles(const v1::Source& source);
 
+// Returns the source as the job reads it. A job that asks for references reads whole files: tests
+// have no kernel marker, and would be skipped.
+v1::Source AsRead(const v1::JobSpec& settings, v1::Source source);
+
 // Returns the part of a source that decides what is fetched: origin, name, ref, sha256, globs and
 // keep.
 v1::Source FetchPart(const v1::Source& source);

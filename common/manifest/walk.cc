@@ -289,6 +289,7 @@ std::vector<cas::Digest> ListBlobs(const v1::DatasetManifest& manifest, const ca
     blobs.insert(blobs.end(), source.kernels().begin(), source.kernels().end());
     blobs.insert(blobs.end(), source.verdicts().begin(), source.verdicts().end());
     blobs.insert(blobs.end(), source.ir().begin(), source.ir().end());
+    blobs.insert(blobs.end(), source.references().begin(), source.references().end());
   }
   return blobs;
 }

@@ -16,7 +16,8 @@ enum class StageId : uint8_t {
   kFetch,
   kExtract,
   kLink,
-  kCompile,  // only in jobs that compile
+  kReference,  // only in jobs that ask for references
+  kCompile,    // only in jobs that compile
   kValidate,
   kSign,
   kPair,
@@ -24,7 +25,7 @@ enum class StageId : uint8_t {
   kSplit,  // only in jobs that split their dataset
   kManifest,
 };
-inline constexpr int kStageCount = 12;
+inline constexpr int kStageCount = 13;
 
 // The unit of work of one task.
 enum class StageScope : uint8_t {

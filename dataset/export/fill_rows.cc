@@ -407,6 +407,49 @@ void FillKernelRow(const KeptKernel& kept, absl::string_view fim_sha1,
   FillSpecialTokens(row);
 }
 
+void FillReferenceRow(const KeptKernel& kept, const v1::KernelReferences& references,
+                      const v1::TestReference* test, v1::ReferenceRow* row) {
+  const auto& [index, number, kernel, verdict] = kept;
+  const SourceEntry& source = index.GetSource(number);
+  row->set_kernel_id(kernel.id());
+  row->set_repository(source.repository);
+  row->set_path(kernel.path());
+  row->set_first_line(kernel.first_line());
+  row->set_last_line(kernel.last_line());
+  row->set_url(
+      WebLink(source.url, source.commit, kernel.path(), kernel.first_line(), kernel.last_line()));
+  row->set_name(kernel.name());
+  row->set_module_sha256(Sha256Hex(kernel.module()));
+  row->set_status(test == nullptr ? references.reason() : test->status());
+  const bool withheld =
+      manifest::WithholdsLauncher(index.DecisionOn(number), index.manifest.dedup().contamination());
+  if (references.has_launcher() && !withheld) {
+    CopyFields(references.launcher(), row->mutable_launcher());
+  }
+  if (test != nullptr) {
+    v1::ReferenceRow::Test& place = *row->mutable_test();
+    place.set_path(test->path());
+    place.set_qualname(test->qualname());
+    place.set_first_line(test->first_line());
+    place.set_last_line(test->last_line());
+    place.set_url(
+        WebLink(source.url, source.commit, test->path(), test->first_line(), test->last_line()));
+    *row->mutable_chain() = test->chain();
+    row->set_entry(test->entry());
+    row->set_entry_path(test->entry_path());
+    CopyFields(test->comparisons(), row->mutable_comparisons());
+    if (test->has_reference()) CopyFields(test->reference(), row->mutable_reference());
+    CopyFields(test->cases(), row->mutable_cases());
+    row->set_cases_total(test->cases_total());
+    *row->mutable_open_parameters() = test->open_parameters();
+  }
+  row->set_further_tests(references.further_tests());
+  row->set_license(verdict.license().expression());
+  row->set_category(source.category);
+  row->set_weight(source.weight);
+  row->set_split(std::string(index.GetSplit(number)));
+}
+
 // A whole file is numbered like a kernel, and its row has the ids of the kept kernels within it.
 void FillFileRow(const KeptKernel& kept, const std::vector<std::string>& kernels,
                  v1::FileRow* row) {

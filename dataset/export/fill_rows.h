@@ -11,6 +11,7 @@
 #include "dataset/training/conversations.h"
 #include "kernelmill/v1/job.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
+#include "kernelmill/v1/reference.pb.h"
 #include "kernelmill/v1/rows.pb.h"
 #include "kernelmill/v1/source.pb.h"
 
@@ -44,6 +45,10 @@ void FillFimRow(const KeptKernel& kept, const manifest::FimPair& pair, absl::str
 
 void FillInstructRow(const KeptKernel& kept, const Conversation& conversation,
                      v1::InstructRow* row);
+
+// `test` is null for a kernel that no test reaches.
+void FillReferenceRow(const KeptKernel& kept, const v1::KernelReferences& references,
+                      const v1::TestReference* test, v1::ReferenceRow* row);
 
 void FillLedgerRow(const DatasetIndex& index, uint32_t number, v1::LedgerRow* row);
 

@@ -189,6 +189,9 @@ absl::Status KernelRenderer::AddRow(KernelFile file, absl::string_view serialize
     case kIrRows:
       parsed = AddParsed(serialized, &messages_.ir, &out->rows[file]);
       break;
+    case kReferenceRows:
+      parsed = AddParsed(serialized, &messages_.reference, &out->rows[file]);
+      break;
     case kKernelFileCount:
       break;
   }
@@ -321,6 +324,35 @@ absl::Status MakeIrRows(cas::BlobStore& store, const DatasetIndex& index,
     }
   }
   return maker.Finish();
+}
+
+// A job without references has no blobs of them.
+absl::Status MakeReferenceRows(cas::BlobStore& store, const DatasetIndex& index,
+                               const manifest::ShardView& view, ReferenceSink sink) {
+  const v1::ManifestSource& source = index.manifest.sources(view.source);
+  if (view.shard >= source.references_size()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const auto shard,
+                   cas::GetMessage<v1::ReferenceShard>(store, source.references(view.shard)));
+  if (shard.kernels_size() != view.kernels->kernels_size()) {
+    return absl::DataLossError(absl::StrCat("references of ", shard.kernels_size(),
+                                            " kernels for a shard of ",
+                                            view.kernels->kernels_size()));
+  }
+  for (int i = 0; i < shard.kernels_size(); ++i) {
+    const uint32_t number = view.first_number + static_cast<uint32_t>(i);
+    if (index.DecisionOn(number).fate() != v1::FATE_KEPT || index.IsFile(number)) continue;
+    const KeptKernel kept = {index, number, view.kernels->kernels(i), view.verdicts->verdicts(i)};
+    const v1::KernelReferences& references = shard.kernels(i);
+    for (int test = 0; test < std::max(references.tests_size(), 1); ++test) {
+      v1::ReferenceRow row;
+      FillReferenceRow(kept, references,
+                       references.tests().empty() ? nullptr : &references.tests(test), &row);
+      RedactTexts(index.manifest.quality(), &row);
+      FillNotUtf8(GetSchema<v1::ReferenceRow>(), &row);
+      RETURN_IF_ERROR(sink(number, row));
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace kernelmill::dataset

@@ -24,11 +24,12 @@ namespace kernelmill::dataset {
 
 // The files of rows to which kept kernels and whole files give rows.
 enum KernelFile : uint8_t {
-  kKernelRows,    // kernels.jsonl
-  kFimRows,       // fim.jsonl, and as CSV fim_sft.csv
-  kInstructRows,  // instruct.jsonl
-  kFileRows,      // files.jsonl: of whole files, which give rows to no other
-  kIrRows,        // ir.jsonl: which KernelRows has not (ir_rows.h)
+  kKernelRows,     // kernels.jsonl
+  kFimRows,        // fim.jsonl, and as CSV fim_sft.csv
+  kInstructRows,   // instruct.jsonl
+  kFileRows,       // files.jsonl: of whole files, which give rows to no other
+  kIrRows,         // ir.jsonl: which KernelRows has not (MakeIrRows)
+  kReferenceRows,  // references.jsonl: likewise (MakeReferenceRows)
   kKernelFileCount
 };
 
@@ -73,6 +74,7 @@ struct RowMessages {
   v1::InstructRow instruct;
   v1::FileRow file;
   v1::IrRow ir;
+  v1::ReferenceRow reference;
 };
 
 // Makes the rows of kept kernels and whole files. Not thread-safe: a thread has its own. `index`
@@ -130,6 +132,16 @@ using IrSink = absl::FunctionRef<absl::Status(uint32_t number, const v1::IrRow& 
 // the job keeps is missing. Other errors are those of the store and of `sink`.
 absl::Status MakeIrRows(cas::BlobStore& store, const DatasetIndex& index,
                         const manifest::ShardView& view, IrSink sink);
+
+// Takes a row of references.jsonl of the kernel of that number.
+using ReferenceSink = absl::FunctionRef<absl::Status(uint32_t number, const v1::ReferenceRow& row)>;
+
+// Makes the rows of references.jsonl of a shard's kept kernels: one for each test, or one with the
+// reason why it has no test; secrets and addresses in them are written over as in the kernel's
+// texts. DATA_LOSS: the shard has another number of kernels. Other errors are those of the store
+// and of `sink`.
+absl::Status MakeReferenceRows(cas::BlobStore& store, const DatasetIndex& index,
+                               const manifest::ShardView& view, ReferenceSink sink);
 
 }  // namespace kernelmill::dataset
 

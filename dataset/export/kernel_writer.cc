@@ -22,13 +22,13 @@ namespace {
 
 // The config of each file's rows, as a mix names it; "" if no mix draws from the file.
 constexpr std::array<const char*, kKernelFileCount> kConfigs = {"kernels", "fim", "instruct",
-                                                                "files", ""};
+                                                                "files",   "",    ""};
 
 // The message that is a row of each file.
 const google::protobuf::Descriptor& RowType(size_t file) {
   static const std::array<const google::protobuf::Descriptor*, kKernelFileCount> types = {
       v1::KernelRow::descriptor(), v1::FimRow::descriptor(), v1::InstructRow::descriptor(),
-      v1::FileRow::descriptor(), v1::IrRow::descriptor()};
+      v1::FileRow::descriptor(),   v1::IrRow::descriptor(),  v1::ReferenceRow::descriptor()};
   return *types[file];
 }
 
@@ -193,19 +193,35 @@ absl::Status KernelWriter::VisitShard(const manifest::ShardView& view) {
     RETURN_IF_ERROR(Keep(kept.number, verdict.quality().tier(), kept.rows));
     if (kept.half) RETURN_IF_ERROR(sinks_.pairs->AddHalf(kept.number, *std::move(kept.half)));
   }
-  return view.verdicts == nullptr ? absl::OkStatus() : KeepIr(view);
+  if (view.verdicts == nullptr) return absl::OkStatus();
+  RETURN_IF_ERROR(KeepIr(view));
+  return KeepReferences(view);
 }
 
 // Compilers' texts always go to the temporary file: they are far larger than the rows.
 absl::Status KernelWriter::KeepIr(const manifest::ShardView& view) {
-  return MakeIrRows(
-      store_, index_, view, [this](uint32_t number, const v1::IrRow& row) -> absl::Status {
-        std::string record;
-        AppendRecord(kIrRows, row, &record);
-        ASSIGN_OR_RETURN(const TempFile::Extent extent, files_.waiting.Append(record));
-        ir_[number].push_back(extent);
-        return absl::OkStatus();
-      });
+  return MakeIrRows(store_, index_, view,
+                    [this](uint32_t number, const v1::IrRow& row) -> absl::Status {
+                      std::string record;
+                      AppendRecord(kIrRows, row, &record);
+                      return Spill(number, record);
+                    });
+}
+
+// So do references, with their modules.
+absl::Status KernelWriter::KeepReferences(const manifest::ShardView& view) {
+  return MakeReferenceRows(store_, index_, view,
+                           [this](uint32_t number, const v1::ReferenceRow& row) -> absl::Status {
+                             std::string record;
+                             AppendRecord(kReferenceRows, row, &record);
+                             return Spill(number, record);
+                           });
+}
+
+absl::Status KernelWriter::Spill(uint32_t number, const std::string& record) {
+  ASSIGN_OR_RETURN(const TempFile::Extent extent, files_.waiting.Append(record));
+  spilled_[number].push_back(extent);
+  return absl::OkStatus();
 }
 
 // Keeps the records of a kernel until its source ends: in memory up to kHeldBytes, then in the
@@ -255,7 +271,7 @@ absl::Status KernelWriter::EndSource() {
   waiting_.clear();
   held_.clear();
   held_bytes_ = 0;
-  ir_.clear();
+  spilled_.clear();
   RETURN_IF_ERROR(sinks_.notices->EndSource());
   RETURN_IF_ERROR(sinks_.pairs->EndSource());
   return files_.waiting.Clear();
@@ -307,9 +323,10 @@ std::vector<KernelWriter::Block> KernelWriter::CutBlocks() const {
     }
     blocks.back().end = i + 1;
     bytes += waiting_[i].size;
-    const auto ir = ir_.find(waiting_[i].number);
-    if (ir == ir_.end()) continue;
-    for (const TempFile::Extent& extent : ir->second) bytes += static_cast<size_t>(extent.size);
+    const auto spilled = spilled_.find(waiting_[i].number);
+    if (spilled == spilled_.end()) continue;
+    for (const TempFile::Extent& extent : spilled->second)
+      bytes += static_cast<size_t>(extent.size);
   }
   return blocks;
 }
@@ -327,9 +344,9 @@ absl::StatusOr<RenderedKernels> KernelWriter::Render(const Block& block) const {
                        files_.waiting.Read({kernel.offset, kernel.size}));
       RETURN_IF_ERROR(renderer.Add(records, kernel.repeated, &rendered));
     }
-    const auto ir = ir_.find(kernel.number);
-    if (ir == ir_.end()) continue;
-    for (const TempFile::Extent& extent : ir->second) {
+    const auto spilled = spilled_.find(kernel.number);
+    if (spilled == spilled_.end()) continue;
+    for (const TempFile::Extent& extent : spilled->second) {
       ASSIGN_OR_RETURN(const std::string record, files_.waiting.Read(extent));
       RETURN_IF_ERROR(renderer.Add(record, kernel.repeated, &rendered));
     }

@@ -100,6 +100,9 @@ class KernelWriter final : public manifest::DatasetVisitor {
   // The texts that compilers made of the shard's kernels are more than all their rows: they wait in
   // the temporary file.
   absl::Status KeepIr(const manifest::ShardView& view);
+  absl::Status KeepReferences(const manifest::ShardView& view);
+  // Lets a record of the kernel wait in the temporary file.
+  absl::Status Spill(uint32_t number, const std::string& record);
   // Counts a kernel once all of the source wait, in their order.
   void Count(Waiting& kernel);
   void CountConversations(Waiting& kernel);
@@ -117,7 +120,7 @@ class KernelWriter final : public manifest::DatasetVisitor {
   std::deque<Waiting> waiting_;    // those of the source; grows without a second copy of itself
   std::vector<std::string> held_;  // records
   size_t held_bytes_ = 0;          // the size of these
-  absl::flat_hash_map<uint32_t, std::vector<TempFile::Extent>> ir_;  // records, by kernel
+  absl::flat_hash_map<uint32_t, std::vector<TempFile::Extent>> spilled_;  // by kernel
   absl::flat_hash_set<std::array<char, 20>> examples_;  // only the first of equal ones is a row
   // No question has two answers, and no answer two questions: only the first is a row.
   absl::flat_hash_set<uint64_t> questions_;

@@ -9,6 +9,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_replace.h"
+#include "common/sensitive/sensitive.h"
 
 // A finding names a place in one text of a kernel, but the same secret may be in its other texts,
 // in its compilers' messages and in intermediate code. So redaction collects the found words and
@@ -119,6 +120,28 @@ v1::CompiledKernel RedactedEvidence(v1::CompiledKernel compiled, const v1::Kerne
     for (v1::CompileOption& option : *signature.mutable_options()) redact(option.mutable_value());
   }
   return compiled;
+}
+
+// The texts are those of a kernel for this: source, module and launcher are looked through.
+void RedactTexts(const v1::QualityPolicy& policy, v1::ReferenceRow* row) {
+  v1::Kernel texts;
+  texts.set_source(row->reference().text());
+  texts.set_module(row->reference().module());
+  texts.mutable_launcher()->set_text(row->launcher().module());
+  for (const v1::ReferenceRow::Comparison& comparison : row->comparisons()) {
+    texts.mutable_source()->append("\n").append(comparison.text());
+  }
+  v1::Quality quality;
+  for (v1::Sensitive& finding : sensitive::FindSensitive(texts)) {
+    *quality.add_sensitive() = std::move(finding);
+  }
+  if (quality.sensitive().empty()) return;
+  v1::QualityPolicy asked = policy;
+  if (asked.secrets() == v1::SENSITIVE_POLICY_REJECT)
+    asked.set_secrets(v1::SENSITIVE_POLICY_REDACT);
+  if (asked.emails() == v1::SENSITIVE_POLICY_REJECT) asked.set_emails(v1::SENSITIVE_POLICY_REDACT);
+  const Replacements replacements = MakeReplacements(texts, quality, asked);
+  if (!replacements.empty()) Replace(replacements, row);
 }
 
 }  // namespace kernelmill::dataset

@@ -6,6 +6,7 @@
 #include "kernelmill/v1/compile.pb.h"
 #include "kernelmill/v1/job.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
+#include "kernelmill/v1/rows.pb.h"
 
 namespace kernelmill::dataset {
 
@@ -23,6 +24,10 @@ std::string RedactedText(const std::string& text, const v1::Kernel& kernel,
                          const v1::Quality& quality, const v1::QualityPolicy& policy);
 v1::CompiledKernel RedactedEvidence(v1::CompiledKernel compiled, const v1::Kernel& kernel,
                                     const v1::Quality& quality, const v1::QualityPolicy& policy);
+
+// Writes over what is found in the texts of a row of references, whose tests no stage has judged: a
+// finding that the policy rejects is written over as well.
+void RedactTexts(const v1::QualityPolicy& policy, v1::ReferenceRow* row);
 
 }  // namespace kernelmill::dataset
 

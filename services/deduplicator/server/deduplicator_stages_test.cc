@@ -20,6 +20,7 @@
 #include "common/testing/status_matchers.h"
 #include "kernelmill/v1/dataset.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
+#include "kernelmill/v1/reference.pb.h"
 #include "kernelmill/v1/source.pb.h"
 
 namespace kernelmill::deduplicator {
@@ -534,6 +535,31 @@ TEST_F(ManifestStageTest, ManifestNamesTheCompilersAndTheirTextsOfEachShard) {
   }
   params.mutable_sources(0)->set_ir(1, -1);
   EXPECT_THAT(Run(action, "manifest"), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST_F(ManifestStageTest, ManifestNamesTheReferencesOfEachShard) {
+  v1::Action action = ManifestAction(Clusters());
+  std::vector<cas::Digest> references;
+  for (int i = 0; i < 2; ++i) {
+    v1::ReferenceShard shard;
+    shard.add_kernels()->set_further_tests(i);
+    references.push_back(Put(shard));
+  }
+  AddInputs(&action, "references", references);
+  EXPECT_THAT(Run(action, "manifest"), StatusIs(absl::StatusCode::kInvalidArgument)) << "whose?";
+  action.mutable_params()->mutable_manifest()->set_references(true);
+  const absl::StatusOr<v1::StageResult> result = Run(action, "manifest");
+  ASSERT_THAT(result, IsOk());
+  const cas::Digest digest = result->outputs(0).digest();
+  const auto manifest = cas::GetMessage<v1::DatasetManifest>(store_, digest);
+  ASSERT_THAT(manifest, IsOk());
+  ASSERT_EQ(manifest->sources(0).references_size(), 2);
+  EXPECT_TRUE(cas::SameDigest(manifest->sources(0).references(1), references[1]));
+  for (const cas::Digest& shard : references) {
+    EXPECT_THAT(manifest::ListBlobs(*manifest, digest),
+                ::testing::Contains(::testing::Truly(
+                    [&](const cas::Digest& blob) { return cas::SameDigest(blob, shard); })));
+  }
 }
 
 TEST_F(ManifestStageTest, ManifestNamesThePairsAndSaysWhichCouldNotBeMade) {

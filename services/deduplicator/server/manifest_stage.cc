@@ -66,10 +66,11 @@ struct Inputs {
         files(action, "files"),
         kernels(action, "kernels"),
         verdicts(action, "verdicts"),
-        ir(action, "ir") {}
+        ir(action, "ir"),
+        references(action, "references") {}
 
   absl::Status CheckUsedUp() const {
-    for (const InputQueue* queue : {&trees, &files, &kernels, &verdicts, &ir}) {
+    for (const InputQueue* queue : {&trees, &files, &kernels, &verdicts, &ir, &references}) {
       RETURN_IF_ERROR(queue->CheckUsedUp());
     }
     return absl::OkStatus();
@@ -80,6 +81,7 @@ struct Inputs {
   InputQueue kernels;
   InputQueue verdicts;
   InputQueue ir;
+  InputQueue references;
 };
 
 // Adds the texts that compilers made of the source's shards.
@@ -104,7 +106,7 @@ absl::Status AddIr(const v1::ManifestSourceParams& params, InputQueue* ir,
 }
 
 // Adds a source with its tree and shards. A failed source has only its name.
-absl::Status AddSource(const v1::ManifestSourceParams& params, Inputs* inputs,
+absl::Status AddSource(const v1::ManifestSourceParams& params, bool references, Inputs* inputs,
                        v1::ManifestSource* source) {
   *source->mutable_source() = params.source();
   source->set_failed(params.failed());
@@ -120,6 +122,8 @@ absl::Status AddSource(const v1::ManifestSourceParams& params, Inputs* inputs,
     ASSIGN_OR_RETURN(*source->add_kernels(), inputs->kernels.Next());
     if (manifest::IsHoldout(params.source())) continue;
     ASSIGN_OR_RETURN(*source->add_verdicts(), inputs->verdicts.Next());
+    if (!references) continue;
+    ASSIGN_OR_RETURN(*source->add_references(), inputs->references.Next());
   }
   return AddIr(params, &inputs->ir, source);
 }
@@ -346,7 +350,7 @@ absl::StatusOr<v1::DatasetManifest> BuildManifest(const v1::Action& action) {
   manifest.set_name(params.name());
   Inputs inputs(action);
   for (const v1::ManifestSourceParams& source : params.sources()) {
-    RETURN_IF_ERROR(AddSource(source, &inputs, manifest.add_sources()));
+    RETURN_IF_ERROR(AddSource(source, params.references(), &inputs, manifest.add_sources()));
   }
   RETURN_IF_ERROR(inputs.CheckUsedUp());
   ASSIGN_OR_RETURN(*manifest.mutable_clusters(), worker::InputNamed(action, "clusters"));

@@ -21,10 +21,12 @@
 #include "common/python/parse/python_parser.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/kernel.pb.h"
+#include "kernelmill/v1/reference.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/core/extract/extract.h"
 #include "services/extractor/core/link/kernel_shards.h"
 #include "services/extractor/core/link/link.h"
+#include "services/extractor/core/reference/references.h"
 
 namespace kernelmill::extractor {
 
@@ -227,6 +229,51 @@ class LinkStage : public worker::Stage {
   }
 };
 
+// The stage "tree", "files"*, "kernels"* of a linked source -> "references"*, one for each shard of
+// kernels, in the same order.
+class ReferenceStage : public worker::Stage {
+ public:
+  worker::StageId id() const override { return worker::StageId::kReference; }
+
+  absl::StatusOr<v1::StageResult> Run(const v1::Action& action, cas::BlobStore& store) override {
+    ASSIGN_OR_RETURN(const cas::Digest tree_digest, worker::InputNamed(action, "tree"));
+    const std::vector<cas::Digest> files = worker::InputsNamed(action, "files");
+    const std::vector<cas::Digest> kernels = worker::InputsNamed(action, "kernels");
+    ASSIGN_OR_RETURN(const v1::SourceTree tree,
+                     cas::GetMessage<v1::SourceTree>(store, tree_digest));
+    ReferenceInputs inputs;
+    inputs.files = files.size();
+    inputs.read_files = [&](size_t i) { return cas::GetMessage<v1::FileShard>(store, files[i]); };
+    inputs.kernels = kernels.size();
+    inputs.read_kernels = [&](size_t i) {
+      return cas::GetMessage<v1::KernelShard>(store, kernels[i]);
+    };
+    v1::StageResult result;
+    std::map<std::string, int64_t> counts;
+    const auto write = [&](const v1::ReferenceShard& shard) -> absl::Status {
+      ASSIGN_OR_RETURN(const cas::Digest output, cas::PutMessage(store, shard));
+      worker::AddOutput(result, "references", output, shard.kernels_size());
+      Count(shard, counts);
+      return absl::OkStatus();
+    };
+    RETURN_IF_ERROR(FindReferences(tree, inputs, parser_, write));
+    for (const auto& [name, count] : counts) worker::AddCounter(result, name, count);
+    return result;
+  }
+
+ private:
+  // Counts kernels by what is known of their best test.
+  static void Count(const v1::ReferenceShard& shard, std::map<std::string, int64_t>& counts) {
+    for (const v1::KernelReferences& kernel : shard.kernels()) {
+      const std::string& status =
+          kernel.tests().empty() ? kernel.reason() : kernel.tests(0).status();
+      if (!status.empty()) ++counts[absl::StrCat("references.kernels.", status)];
+    }
+  }
+
+  StandardParser parser_;
+};
+
 }  // namespace
 
 std::vector<std::unique_ptr<worker::Stage>> NewExtractorStages() {
@@ -234,6 +281,7 @@ std::vector<std::unique_ptr<worker::Stage>> NewExtractorStages() {
   std::vector<std::unique_ptr<worker::Stage>> stages;
   stages.push_back(std::make_unique<ExtractStage>());
   stages.push_back(std::make_unique<LinkStage>());
+  stages.push_back(std::make_unique<ReferenceStage>());
   return stages;
 }
 

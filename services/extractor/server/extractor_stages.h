@@ -8,7 +8,7 @@
 
 namespace kernelmill::extractor {
 
-// Makes the stages "extract" and "link", in this order.
+// Makes the stages "extract", "link" and "reference", in this order.
 std::vector<std::unique_ptr<worker::Stage>> NewExtractorStages();
 
 }  // namespace kernelmill::extractor

@@ -11,6 +11,7 @@
 #include "common/cas/testing/memory_blob_store.h"
 #include "common/testing/status_matchers.h"
 #include "kernelmill/v1/kernel.pb.h"
+#include "kernelmill/v1/reference.pb.h"
 #include "kernelmill/v1/source.pb.h"
 #include "services/extractor/server/extractor_stages_fixture.h"
 
@@ -20,8 +21,9 @@ namespace {
 using ::kernelmill::testing::IsOk;
 using ::kernelmill::testing::StatusIs;
 
-TEST_F(ExtractorStagesTest, AreExtractAndLinkInTheirVersions) {
-  ASSERT_EQ(stages_.size(), 2u);
+TEST_F(ExtractorStagesTest, AreExtractLinkAndReference) {
+  ASSERT_EQ(stages_.size(), 3u);
+  EXPECT_EQ(stages_[2]->id(), worker::StageId::kReference);
   EXPECT_EQ(extract().id(), worker::StageId::kExtract);
   EXPECT_EQ(link().id(), worker::StageId::kLink);
 }
@@ -248,6 +250,52 @@ TEST_F(ExtractorStagesTest, LinkTakesHelpersAndLaunchersFromOtherShards) {
     EXPECT_EQ(linked->launches_size() + linked->definitions_size(), 0);
     EXPECT_EQ(linked->files_size(), 1);
   }
+}
+
+TEST_F(ExtractorStagesTest, ReferenceAnswersShardForShardAndCountsEveryKernel) {
+  v1::FileShard tests;
+  v1::SourceFile& test = *tests.add_files();
+  test.set_path("tests/test_a.py");
+  test.set_content(
+      "import torch\nfrom a import run\n\ndef test_run():\n    x = torch.ones(1)\n"
+      "    assert torch.equal(run(x), x + 1)\n");
+  v1::FileShard files = Files("a.py");
+  files.mutable_files(0)->mutable_content()->append("def run(x):\n    a[(1,)](x)\n");
+  v1::SourceTree tree;
+  tree.add_files()->set_path("a.py");
+  tree.add_files()->set_path("tests/test_a.py");
+  v1::Action linking;
+  AddInput(linking, "tree", tree);
+  for (const v1::FileShard& shard : {files, tests}) {
+    v1::Action extracting;
+    AddInput(extracting, "files", shard);
+    const auto extracted = extract().Run(extracting, store_);
+    ASSERT_THAT(extracted, IsOk());
+    *linking.add_inputs() = extracted->outputs(0);
+  }
+  const auto linked = link().Run(linking, store_);
+  ASSERT_THAT(linked, IsOk());
+  v1::Action action;
+  AddInput(action, "tree", tree);
+  AddInput(action, "files", files);
+  AddInput(action, "files", tests);
+  for (const v1::NamedDigest& output : linked->outputs()) *action.add_inputs() = output;
+  const auto result = stages_[2]->Run(action, store_);
+  ASSERT_THAT(result, IsOk());
+  ASSERT_EQ(result->outputs_size(), 2);
+  EXPECT_EQ(result->outputs(0).name(), "references");
+  EXPECT_EQ(result->outputs(0).items(), 2);
+  EXPECT_EQ(result->outputs(1).items(), 0);
+  const auto shard = cas::GetMessage<v1::ReferenceShard>(store_, result->outputs(0).digest());
+  ASSERT_THAT(shard, IsOk());
+  EXPECT_EQ(shard->kernels(0).tests(0).reference().text(), "def reference(x):\n    return x + 1\n");
+  EXPECT_EQ(shard->kernels(1).reason(), "no_test");
+  ASSERT_EQ(result->counters_size(), 2);
+  EXPECT_EQ(result->counters(0).name(), "references.kernels.no_test");
+  EXPECT_EQ(result->counters(1).name(), "references.kernels.reference");
+  const auto again = stages_[2]->Run(action, store_);
+  ASSERT_THAT(again, IsOk());
+  EXPECT_EQ(again->outputs(0).digest().hash(), result->outputs(0).digest().hash());
 }
 
 TEST_F(ExtractorStagesTest, TheSameActionGivesTheSameDigests) {

@@ -27,7 +27,7 @@ namespace {
 // The barriers, the basic idea: four counters of open work decide when the next stages can begin.
 //
 //   searches_open_                    0: the sources are known and begin to be pinned and fetched
-//   extracts_open of a source         0: its link task begins
+//   extracts_open of a source         0: its link task begins, and then that of references
 //   sources_unlinked_, checks_open_   both 0: the pair tasks begin
 //   pairs_open_                       0: the resolve task begins
 //
@@ -166,6 +166,9 @@ absl::StatusOr<std::vector<TaskKey>> JobPlan::Succeed(const TaskKey& task,
       break;
     case StageId::kLink:
       RETURN_IF_ERROR(Linked(task.source, result, next));
+      break;
+    case StageId::kReference:
+      RETURN_IF_ERROR(Referenced(task.source, result, next));
       break;
     case StageId::kCompile:
       RETURN_IF_ERROR(Compiled(task, result, next));
@@ -307,10 +310,7 @@ void JobPlan::Settle(int32_t source, Tasks& next) {
 // The link stage returns one output for each shard that is not lost, in their order.
 absl::Status JobPlan::Linked(int32_t source, const v1::StageResult& result, Tasks& next) {
   Source& state = sources_.Mutable(source);
-  std::vector<int32_t> alive;
-  for (int32_t k = 0; k < state.shards(); ++k) {
-    if (!state.lost[k]) alive.push_back(k);
-  }
+  const std::vector<int32_t> alive = GetAlive(state);
   if (result.outputs_size() != static_cast<int>(alive.size())) {
     return absl::InvalidArgumentError(
         absl::StrCat("link: made ", result.outputs_size(), " shards, expected ", alive.size()));
@@ -324,8 +324,45 @@ absl::Status JobPlan::Linked(int32_t source, const v1::StageResult& result, Task
   state.signatures.resize(state.files.size());
   state.shingles.resize(state.files.size());
   if (!IsHoldout(source)) state.verdicts.resize(state.files.size());
+  if (settings_.references() && !IsHoldout(source)) {
+    next.push_back({.stage = StageId::kReference, .source = source});
+  } else {
+    BeginChecks(source, next);
+  }
+  return absl::OkStatus();
+}
+
+// The stage returns one output for each shard that is not lost, in their order.
+absl::Status JobPlan::Referenced(int32_t source, const v1::StageResult& result, Tasks& next) {
+  Source& state = sources_.Mutable(source);
+  const std::vector<int32_t> alive = GetAlive(state);
+  if (result.outputs_size() != static_cast<int>(alive.size())) {
+    return absl::InvalidArgumentError(absl::StrCat("reference: made ", result.outputs_size(),
+                                                   " shards, expected ", alive.size()));
+  }
+  std::vector<BlobRef> references(state.files.size());
+  for (size_t i = 0; i < alive.size(); ++i) {
+    BlobRef& made = references[alive[i]];
+    ASSIGN_OR_RETURN(made, ToBlobRef(result.outputs(static_cast<int>(i)), "references"));
+    RETURN_IF_ERROR(CheckAsMany(state.linked[alive[i]].items, made, "references"));
+  }
+  state.references = std::move(references);
+  BeginChecks(source, next);
+  return absl::OkStatus();
+}
+
+std::vector<int32_t> JobPlan::GetAlive(const Source& source) {
+  std::vector<int32_t> alive;
+  for (int32_t k = 0; k < source.shards(); ++k) {
+    if (!source.lost[k]) alive.push_back(k);
+  }
+  return alive;
+}
+
+// From here on checks_open_ counts the source's shards.
+void JobPlan::BeginChecks(int32_t source, Tasks& next) {
   const StageId check = Compiles() ? StageId::kCompile : StageId::kValidate;
-  for (const int32_t k : alive) {
+  for (const int32_t k : GetAlive(sources_[source])) {
     if (!IsHoldout(source)) {
       next.push_back({.stage = check, .source = source, .shard = k});
       ++checks_open_;
@@ -334,7 +371,6 @@ absl::Status JobPlan::Linked(int32_t source, const v1::StageResult& result, Task
     ++checks_open_;
   }
   --sources_unlinked_;
-  return absl::OkStatus();
 }
 
 // The outputs are `compiled`, then any number of `ir`. The validation of a shard begins when all
@@ -491,7 +527,8 @@ std::vector<TaskKey> JobPlan::Fail(const TaskKey& task, const absl::Status& erro
     case FailureCost::kSource:
       sources_.Mutable(task.source) = Source();
       sources_.Mutable(task.source).failed = true;
-      if (task.stage != StageId::kDiscover && task.stage != StageId::kLink) {
+      if (task.stage != StageId::kDiscover && task.stage != StageId::kLink &&
+          task.stage != StageId::kReference) {
         Settle(task.source, next);
       }
       break;
@@ -516,6 +553,7 @@ void JobPlan::NoLongerAwaited(const TaskKey& task, Tasks& next) {
     case StageId::kPin:
     case StageId::kFetch:
     case StageId::kLink:
+    case StageId::kReference:
       --sources_unlinked_;
       break;
     case StageId::kExtract:

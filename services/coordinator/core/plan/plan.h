@@ -52,8 +52,8 @@ inline constexpr int kFailuresInStatus = 100;
 //
 // clang-format off
 //   once per job:    all discover; each is replaced by the sources that it found
-//   for each source: [pin] -> fetch -> extract(k) -> link -> [compile(k)] -> validate(k)
-//                                                         -> sign(k)
+//   for each source: [pin] -> fetch -> extract(k) -> link -> [reference] -> [compile(k)] -> validate(k)
+//                                                                        -> sign(k)
 //                    link also waits for the extractions of the sources that it uses (uses.h)
 //   once per job:    all sign and validate -> pair(p) -> resolve -> [split] -> manifest
 // clang-format on
@@ -130,7 +130,8 @@ class JobPlan {
     int32_t extracts_open = 0;
     int64_t lost_files = 0;
     BlobRef tree;
-    std::vector<BlobRef> files, kernels, linked, compiled, verdicts, signatures, shingles;
+    std::vector<BlobRef> files, kernels, linked, references, compiled, verdicts, signatures,
+        shingles;
     std::vector<bool> lost;                                // shards that later stages do not see
     std::map<int32_t, std::map<SubShard, BlobRef>> split;  // the kernels of split shards
     std::map<int32_t, std::vector<BlobRef>> ir;            // by shard, if there are any
@@ -173,6 +174,11 @@ class JobPlan {
   absl::Status Fetched(int32_t source, const v1::StageResult& result, Tasks& next);
   absl::Status Extracted(const TaskKey& task, const v1::StageResult& result, Tasks& next);
   absl::Status Linked(int32_t source, const v1::StageResult& result, Tasks& next);
+  absl::Status Referenced(int32_t source, const v1::StageResult& result, Tasks& next);
+  // Begins the checks of a linked source's shards.
+  void BeginChecks(int32_t source, Tasks& next);
+  // Returns the shards that are not lost.
+  static std::vector<int32_t> GetAlive(const Source& source);
   absl::Status Compiled(const TaskKey& task, const v1::StageResult& result, Tasks& next);
   // Takes a part's outputs. Returns whether it was the last one and no part failed.
   bool CompiledPart(const TaskKey& task, const BlobRef& compiled, std::vector<BlobRef> ir);
@@ -212,6 +218,7 @@ class JobPlan {
   std::vector<BlobRef> GetKernels(const Source& source, int32_t shard) const;
   void FillExtract(const TaskKey& task, v1::Action& action) const;
   void FillLink(int32_t source, v1::Action& action) const;
+  void FillReference(int32_t source, v1::Action& action) const;
   void FillCompile(const TaskKey& task, v1::Action& action) const;
   void FillValidate(const TaskKey& task, v1::Action& action) const;
   void FillPair(const TaskKey& task, v1::Action& action) const;

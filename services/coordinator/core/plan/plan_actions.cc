@@ -20,13 +20,15 @@ void AddInput(v1::Action& action, absl::string_view name, const BlobRef& ref) {
   *action.add_inputs() = ToNamedDigest(ref, name);
 }
 
-// Adds the job's stages: `split` only if it `divides` its dataset, and `compile` only if it
-// `compiles`. So jobs that do neither have the same manifest as before these stages existed.
+// Adds the job's stages: `split` only if it `divides` its dataset, `compile` only if it `compiles`,
+// `reference` only if it asks for references. So jobs that do none of this have the same manifest
+// as before these stages existed.
 void AddStages(v1::ManifestParams& params, bool divides, bool compiles) {
   std::vector<std::pair<std::string, int>> stages;
   for (const StageInfo& stage : worker::StageTable()) {
     if (stage.id == StageId::kSplit && !divides) continue;
     if (stage.id == StageId::kCompile && !compiles) continue;
+    if (stage.id == StageId::kReference && !params.references()) continue;
     stages.emplace_back(std::string(stage.name), stage.version);
   }
   std::sort(stages.begin(), stages.end());
@@ -65,12 +67,16 @@ v1::Action JobPlan::ActionFor(const TaskKey& task) const {
     case StageId::kDiscover:
     case StageId::kPin:
     case StageId::kFetch:
-      return worker::SourceAction(task.stage, packed_.Get(task.source), settings_.require_hashes());
+      return worker::SourceAction(task.stage, job::AsRead(settings_, packed_.Get(task.source)),
+                                  settings_.require_hashes());
     case StageId::kExtract:
       FillExtract(task, action);
       break;
     case StageId::kLink:
       FillLink(task.source, action);
+      break;
+    case StageId::kReference:
+      FillReference(task.source, action);
       break;
     case StageId::kCompile:
       FillCompile(task, action);
@@ -151,6 +157,14 @@ void JobPlan::FillLink(int32_t source, v1::Action& action) const {
     named.set_name(job::SourceName(packed_.Get(used)));
     named.set_kernels(static_cast<int32_t>(shards.kernels.size()));
   }
+}
+
+// The inputs are those of all shards that the source still has, in their order.
+void JobPlan::FillReference(int32_t source, v1::Action& action) const {
+  const Source& state = sources_[source];
+  AddInput(action, "tree", state.tree);
+  for (const int32_t k : GetAlive(state)) AddInput(action, "files", state.files[k]);
+  for (const int32_t k : GetAlive(state)) AddInput(action, "kernels", state.linked[k]);
 }
 
 void JobPlan::FillCompile(const TaskKey& task, v1::Action& action) const {
@@ -265,7 +279,7 @@ void JobPlan::FillSplit(v1::Action& action) const {
 }
 
 // The order of the inputs is part of the stage's interface: trees, files, kernels, verdicts,
-// clusters, splits, IR. The parameters tell how many belong to each source.
+// clusters, splits, IR, references. The parameters tell how many belong to each source.
 void JobPlan::FillManifest(v1::Action& action) const {
   v1::ManifestParams& params = *action.mutable_params()->mutable_manifest();
   params.set_name(settings_.name());
@@ -305,6 +319,12 @@ void JobPlan::FillManifest(v1::Action& action) const {
   if (Compiles()) {
     *params.mutable_compile() = job::MakeCompileParams(settings_.compile());
     AddIr(action);
+  }
+  if (settings_.references()) {
+    params.set_references(true);
+    ForEachLinked([&](int32_t s, const Source& source, int32_t k) {
+      if (!IsHoldout(s)) AddInput(action, "references", source.references[k]);
+    });
   }
   AddStages(params, divides, Compiles());
 }

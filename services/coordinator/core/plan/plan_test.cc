@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -50,6 +51,42 @@ TEST(JobPlan, AHoldoutIsSignedButNotValidated) {
   EXPECT_EQ(run.seen.count("sign 0.0"), 1u);
   EXPECT_EQ(run.seen.count("validate 0.0"), 0u);
   EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
+}
+
+TEST(JobPlan, ReferencesAreFoundBetweenLinkAndTheChecksAndChangeNoOtherJob) {
+  PlanRunner plain(GitJob(2));
+  plain.RunAll();
+  v1::JobSpec spec = GitJob(2);
+  spec.set_references(true);
+  spec.mutable_sources(1)->set_role(v1::SOURCE_ROLE_HOLDOUT);
+  PlanRunner run(spec);
+  run.RunAll();
+  EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
+  EXPECT_EQ(run.seen.count("reference 1.0"), 0u) << "a holdout is not read";
+  EXPECT_THAT(InputNames(run.actions.at("reference 0.0")),
+              ElementsAre("tree", "files", "files", "kernels", "kernels"));
+  EXPECT_EQ(run.actions.at("fetch 0.0").params().fetch().source().keep(), v1::SOURCE_KEEP_FILES);
+  EXPECT_FALSE(run.actions.at("extract 0.0").params().has_extract());
+  const std::vector<std::string> names = InputNames(run.actions.at("manifest 0.0"));
+  EXPECT_EQ(std::count(names.begin(), names.end(), "references"), 2);
+  const auto stages = [](const PlanRunner& of) {
+    return of.actions.at("manifest 0.0").params().manifest().stages_size();
+  };
+  EXPECT_EQ(stages(run), stages(plain) + 1);
+  EXPECT_EQ(plain.actions.at("fetch 0.0").params().fetch().source().keep(),
+            v1::SOURCE_KEEP_UNSPECIFIED);
+}
+
+TEST(JobPlan, FailedReferencesCostTheirSource) {
+  v1::JobSpec spec = GitJob(2);
+  spec.set_references(true);
+  PlanRunner run(spec);
+  run.fails["reference 0.0"] = absl::InternalError("poison");
+  run.RunAll();
+  EXPECT_EQ(run.plan.state(), v1::JOB_STATE_DONE);
+  EXPECT_EQ(run.seen.count("sign 0.0"), 0u);
+  EXPECT_EQ(run.seen.count("sign 1.0"), 1u);
+  EXPECT_EQ(run.Status().failures(0).stage(), "reference");
 }
 
 TEST(JobPlan, PairWaitsForEverySignatureAndVerdictOfTheJob) {

@@ -70,6 +70,10 @@ v1::StageResult ScriptedStages::Run(const v1::Action& action) const {
     for (const v1::NamedDigest& input : action.inputs()) inputs += input.name() == "kernels";
     const int shards = split > 0 ? split : inputs;
     for (int i = 0; i < shards; ++i) outputs.Add("kernels", kernels);
+  } else if (stage == "reference") {
+    for (const v1::NamedDigest& input : action.inputs()) {
+      if (input.name() == "kernels") outputs.Add("references", kernels);
+    }
   } else if (stage == "compile") {
     const v1::CompileParams& params = action.params().compile();
     if (!params.quarantine_reason().empty()) {
