@@ -52,14 +52,14 @@ def decode(data: bytes | Array, dtype: str) -> Array:
     bits = numpy.frombuffer(data, numpy.uint8) if isinstance(data, bytes) else data
     raw = bits[:len(bits) // size(dtype) * size(dtype)].view(BITS[dtype])
     values: Array
-    if dtype == "bfloat16":
-        single: Array = (raw.astype(numpy.uint32) << 16).view(numpy.float32)
-        with numpy.errstate(invalid="ignore"):  # signaling NaNs
+    with numpy.errstate(invalid="ignore"):  # signaling NaNs
+        if dtype == "bfloat16":
+            single: Array = (raw.astype(numpy.uint32) << 16).view(numpy.float32)
             values = single.astype(numpy.float64)
-    elif dtype in SMALL_FLOATS:
-        values = _table(dtype)[raw]
-    else:
-        values = raw.astype(numpy.float64) if is_float(dtype) else raw
+        elif dtype in SMALL_FLOATS:
+            values = _table(dtype)[raw]
+        else:
+            values = raw.astype(numpy.float64) if is_float(dtype) else raw
     return values
 
 
