@@ -105,7 +105,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadCase{"NoConditions", "name: a\nsources:\n- git: u\n- discover: {min_stars: 5}\n",
                 "job.yaml:4: sources[1].discover: must have at least one of"},
         BadCase{"BadEnumWord", "name: a\nsources:\n- git: u\n  role: hold\n",
-                "job.yaml:4: sources[0].role: must be one of candidate, holdout (did you mean "
+                "job.yaml:4: sources[0].role: must be one of candidate, holdout, evidence (did you "
+                "mean "
                 "holdout?)"},
         BadCase{"LongEnumWord", "name: a\nsources:\n- git: u\n  role: SOURCE_ROLE_HOLDOUT\n",
                 "job.yaml:4: sources[0].role: must be one of"},

@@ -393,6 +393,21 @@ absl::Status CheckHashes(const v1::JobSpec& spec) {
   return absl::OkStatus();
 }
 
+bool HasEvidence(const v1::JobSpec& spec) {
+  return std::any_of(spec.sources().begin(), spec.sources().end(), [](const v1::Source& source) {
+    return source.role() == v1::SOURCE_ROLE_EVIDENCE;
+  });
+}
+
+// A policy without evidence would silently do nothing.
+absl::Status CheckEvidencePolicy(const v1::JobSpec& spec) {
+  if (!spec.has_evidence()) return absl::OkStatus();
+  if (!HasEvidence(spec)) {
+    return FieldError("evidence", "requires a source with the role evidence");
+  }
+  return CheckShare("evidence.min_adequacy", spec.evidence().min_adequacy());
+}
+
 // Checks everything of a job except its sources and entries.
 absl::Status CheckPolicies(const v1::JobSpec& spec) {
   RETURN_IF_ERROR(CheckHours("visits.success_hours", spec.visits().success_hours()));
@@ -404,6 +419,7 @@ absl::Status CheckPolicies(const v1::JobSpec& spec) {
   RETURN_IF_ERROR(CheckSplits(spec.splits()));
   RETURN_IF_ERROR(CheckCompile(spec.compile()));
   RETURN_IF_ERROR(CheckEvidence(spec));
+  RETURN_IF_ERROR(CheckEvidencePolicy(spec));
   RETURN_IF_ERROR(CheckHashes(spec));
   for (const std::string& license : spec.licenses().allow()) {
     if (license.empty())
@@ -527,6 +543,9 @@ constexpr double kStructuralDuplicate = 0.9;
 constexpr double kContaminated = 0.5;
 constexpr double kStructurallyContaminated = 0.85;
 
+// The share of mutants that a kernel's cases must catch.
+constexpr double kMinAdequacy = 0.8;
+
 // 0 is not a useful threshold, so it means that the job gives none.
 void FillDefaults(v1::DedupPolicy& dedup) {
   if (dedup.threshold() == 0) dedup.set_threshold(kNearDuplicate);
@@ -597,6 +616,9 @@ v1::JobSpec WithDefaults(v1::JobSpec spec) {
   if (quality.emails() == v1::SENSITIVE_POLICY_UNSPECIFIED)
     quality.set_emails(v1::SENSITIVE_POLICY_REDACT);
   if (spec.has_compile()) *spec.mutable_compile() = WithCompileDefaults(spec.compile());
+  if (HasEvidence(spec) && !spec.evidence().has_min_adequacy()) {
+    spec.mutable_evidence()->set_min_adequacy(kMinAdequacy);
+  }
   return spec;
 }
 

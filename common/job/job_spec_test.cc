@@ -69,6 +69,28 @@ TEST(CheckJobSpec, NamesTheFieldThatIsWrong) {
          s.mutable_sources(1)->set_keep(v1::SOURCE_KEEP_FILES);
          s.mutable_sources(1)->set_role(v1::SOURCE_ROLE_HOLDOUT);
        }},
+      {"sources[1].uses: must not name \"kernels\", which has evidence",
+       [](v1::JobSpec& s) {
+         s.mutable_sources(1)->add_uses("kernels");
+         s.mutable_sources(2)->set_role(v1::SOURCE_ROLE_EVIDENCE);
+       }},
+      {"sources[1]: must have neither keep, uses nor inductor if its role is evidence",
+       [](v1::JobSpec& s) {
+         s.mutable_sources(1)->add_uses("kernels");
+         s.mutable_sources(1)->set_role(v1::SOURCE_ROLE_EVIDENCE);
+       }},
+      {"sources[1]: must have neither keep, uses nor inductor if its role is evidence",
+       [](v1::JobSpec& s) {
+         s.mutable_sources(1)->set_keep(v1::SOURCE_KEEP_FILES);
+         s.mutable_sources(1)->set_role(v1::SOURCE_ROLE_EVIDENCE);
+       }},
+      {"evidence: requires a source with the role evidence",
+       [](v1::JobSpec& s) { s.mutable_evidence()->set_min_adequacy(0.5); }},
+      {"evidence.min_adequacy: ",
+       [](v1::JobSpec& s) {
+         s.mutable_sources(1)->set_role(v1::SOURCE_ROLE_EVIDENCE);
+         s.mutable_evidence()->set_min_adequacy(1.5);
+       }},
       {"sources[2]: must have one of git",
        [](v1::JobSpec& s) { s.mutable_sources(2)->clear_origin(); }},
       {"sources[3].ref: applies to git only",
@@ -184,6 +206,25 @@ TEST(FetchPart, HoldoutIsReadWhole) {
   EXPECT_TRUE(ReadsWholeFiles(source));
   EXPECT_EQ(FetchPart(source).keep(), v1::SOURCE_KEEP_FILES);
   EXPECT_EQ(FetchPart(source).role(), v1::SourceRole());
+}
+
+TEST(FetchPart, SaysThatASourceHasEvidence) {
+  v1::Source source = Job().sources(0);
+  source.set_role(v1::SOURCE_ROLE_EVIDENCE);
+  EXPECT_EQ(FetchPart(source).keep(), v1::SourceKeep());
+  EXPECT_EQ(FetchPart(source).role(), v1::SOURCE_ROLE_EVIDENCE);
+  EXPECT_FALSE(ReadsWholeFiles(source)) << "nothing is extracted from it";
+}
+
+TEST(WithDefaults, EvidenceHasGlobsAndABoundOfItsOwn) {
+  v1::JobSpec spec = Job();
+  EXPECT_FALSE(WithDefaults(spec).has_evidence());
+  spec.mutable_sources(1)->set_role(v1::SOURCE_ROLE_EVIDENCE);
+  spec.mutable_sources(1)->clear_include();
+  EXPECT_THAT(WithDefaults(spec).sources(1).include(), ::testing::ElementsAre("**/*.jsonl"));
+  EXPECT_EQ(WithDefaults(spec).evidence().min_adequacy(), 0.8);
+  spec.mutable_evidence()->set_min_adequacy(0);
+  EXPECT_EQ(WithDefaults(spec).evidence().min_adequacy(), 0);
 }
 
 TEST(WithDefaults, ToSayThatKernelsAreKeptIsToSayNothing) {

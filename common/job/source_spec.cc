@@ -199,7 +199,8 @@ absl::Status CheckOrigin(const std::string& where, const v1::Source& source) {
 // The graphs beside Inductor's kernels are left out only if the job gives no globs at all.
 void FillGlobs(v1::Source* source) {
   if (!source->include().empty()) return;
-  source->add_include(kDefaultInclude);
+  source->add_include(source->role() == v1::SOURCE_ROLE_EVIDENCE ? kEvidenceInclude
+                                                                 : kDefaultInclude);
   if (source->has_inductor() && source->exclude().empty()) source->add_exclude(kInductorExclude);
 }
 
@@ -267,11 +268,16 @@ absl::Status CheckSource(const std::string& where, const v1::Source& source) {
   }
   RETURN_IF_ERROR(CheckPathLicenses(where, source));
   if (!v1::SourceRole_IsValid(source.role()))
-    return FieldError(where + ".role", "must be candidate or holdout");
+    return FieldError(where + ".role", "must be candidate, holdout or evidence");
   if (!v1::SourceKeep_IsValid(source.keep()))
     return FieldError(where + ".keep", "must be kernels or files");
   if (source.keep() == v1::SOURCE_KEEP_FILES && source.role() == v1::SOURCE_ROLE_HOLDOUT) {
     return FieldError(where + ".keep", "must not be files for a holdout, which keeps nothing");
+  }
+  if (source.role() != v1::SOURCE_ROLE_EVIDENCE) return absl::OkStatus();
+  // Nothing is extracted from evidence, so what says how that is done would silently do nothing.
+  if (source.keep() == v1::SOURCE_KEEP_FILES || !source.uses().empty() || source.has_inductor()) {
+    return FieldError(where, "must have neither keep, uses nor inductor if its role is evidence");
   }
   return absl::OkStatus();
 }
@@ -294,6 +300,10 @@ absl::Status CheckUses(const v1::JobSpec& spec) {
       if (used->second->role() == v1::SOURCE_ROLE_HOLDOUT) {
         return FieldError(where, absl::StrCat("must not name ", JsonString(name),
                                               ", a holdout, whose text must not be in a module"));
+      }
+      if (used->second->role() == v1::SOURCE_ROLE_EVIDENCE) {
+        return FieldError(where, absl::StrCat("must not name ", JsonString(name),
+                                              ", which has evidence and no code"));
       }
       if (!seen.insert(name).second) {
         return FieldError(where, absl::StrCat("must not name ", JsonString(name), " twice"));
@@ -367,6 +377,8 @@ v1::Source FetchPart(const v1::Source& source) {
   part.clear_hash_computed();
   part.clear_keep();
   if (ReadsWholeFiles(source)) part.set_keep(v1::SOURCE_KEEP_FILES);
+  // Evidence has no kernel marker, and so would be skipped.
+  if (source.role() == v1::SOURCE_ROLE_EVIDENCE) part.set_role(source.role());
   return part;
 }
 

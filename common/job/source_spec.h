@@ -24,13 +24,14 @@ std::string GithubUrl(absl::string_view name);
 absl::Status CheckSource(const std::string& where, const v1::Source& source);
 
 // Checks Source.uses: each name must be that of another source of the job, which must not be a
-// holdout or a search. Lists must have been read.
+// holdout, evidence or a search. Lists must have been read.
 absl::Status CheckUses(const v1::JobSpec& spec);
 
-// The glob of a source that has no `include`: its programs in Python, notebooks among them. And
-// what an `inductor` source without globs leaves out: its debug folder has the models' graphs
-// beside the kernels, as Python files too.
+// The glob of a source that has no `include`: its programs in Python, notebooks among them; of a
+// source of evidence its JSON lines. And what an `inductor` source without globs leaves out: its
+// debug folder has the models' graphs beside the kernels, as Python files too.
 inline constexpr char kDefaultInclude[] = "**/*.{py,ipynb}";
+inline constexpr char kEvidenceInclude[] = "**/*.jsonl";
 inline constexpr char kInductorExclude[] = "**/fx_graph_*.py";
 
 // Sets every field that the source leaves out to its default.
@@ -53,8 +54,8 @@ bool ReadsWholeFiles(const v1::Source& source);
 // have no kernel marker, and would be skipped.
 v1::Source AsRead(const v1::JobSpec& settings, v1::Source source);
 
-// Returns the part of a source that decides what is fetched: origin, name, ref, sha256, globs and
-// keep.
+// Returns the part of a source that decides what is fetched: origin, name, ref, sha256, globs,
+// keep, and the role if that is evidence.
 v1::Source FetchPart(const v1::Source& source);
 
 // Returns a pinned source as the manifest has it: its name in place of the URL or folder that it

@@ -82,6 +82,8 @@ LedgerVisitor::LedgerVisitor(const v1::DatasetManifest& manifest, const v1::Clus
 // Counts the files of a source that no shard has: the skipped and failed ones. Remembers its
 // support files, which are not rows even if the source keeps whole files.
 absl::Status LedgerVisitor::VisitTree(int source, const v1::SourceTree& tree) {
+  // Nothing is extracted from evidence: its files are no part of the sums.
+  if (IsEvidence(manifest_.sources(source).source())) return absl::OkStatus();
   sums_.files_seen += tree.files_size();
   for (const v1::FileEntry& file : tree.files()) {
     if (file.support()) ++sums_.files_support;

@@ -113,6 +113,26 @@ TEST(Ledger, AVerdictOfAJobThatCompilesHasWhatCompilersSay) {
   EXPECT_THAT(whole.Sum(), IsOk());
 }
 
+TEST(Ledger, FilesOfEvidenceAreNoPartOfTheSums) {
+  Dataset dataset;
+  const absl::StatusOr<LedgerSums> without = dataset.Sum();
+  ASSERT_THAT(without, IsOk());
+  Dataset with;
+  with.trees.emplace_back();
+  with.AddFile(2, v1::FILE_FATE_SHARDED, "");
+  with.AddFile(2, v1::FILE_FATE_SKIPPED, "symlink");
+  with.manifest.add_sources()->mutable_source()->set_role(v1::SOURCE_ROLE_EVIDENCE);
+  cas::MemoryBlobStore store;
+  with.Store(store);
+  *with.manifest.mutable_sources(2)->mutable_tree() = *cas::PutMessage(store, with.trees[2]);
+  with.manifest.mutable_sources(2)->add_files();
+  const absl::StatusOr<LedgerSums> sums = SumLedger(store, with.manifest, with.clusters);
+  ASSERT_THAT(sums, IsOk());
+  EXPECT_EQ(sums->files_seen, without->files_seen);
+  EXPECT_EQ(sums->files_skipped, without->files_skipped);
+  EXPECT_THAT(CheckConservation(*sums), IsOk());
+}
+
 class Recorder final : public DatasetVisitor {
  public:
   absl::Status VisitTree(int source, const v1::SourceTree& tree) override {

@@ -246,8 +246,9 @@ List UnmatchedFinder::Find(const LedgerSums& sums, const std::vector<OptOutCount
     for (int i = 0; i < manifest_.sources_size(); ++i) {
       const v1::ManifestSource& source = manifest_.sources(i);
       if (source.failed() || IsHoldout(source.source()) != holdouts) continue;
-      FindEmptySource(i, &found);
       FindIncludes(i, &found);
+      if (IsEvidence(source.source())) continue;  // the export says what of it matches nothing
+      FindEmptySource(i, &found);
       FindUnasked(i, &found);
       FindMarkers(i, &found);
     }
@@ -342,7 +343,7 @@ std::string UnmatchedFinder::EmptySplitText(int64_t all) const {
 int64_t UnmatchedFinder::CountRepositories() const {
   std::set<std::string> names;
   for (const v1::ManifestSource& source : manifest_.sources()) {
-    if (source.failed() || IsHoldout(source.source())) continue;
+    if (source.failed() || !IsCandidate(source.source())) continue;
     names.insert(job::SourceName(source.source()));
   }
   return static_cast<int64_t>(names.size());

@@ -147,6 +147,16 @@ TEST_F(UnmatchedTest, ASourceAndAHoldoutWithoutKernelsAreNamed) {
                                   "selects; it leaves out 2"));
 }
 
+TEST_F(UnmatchedTest, EvidenceNeedsNoKernelAndItsGlobsMustMatch) {
+  AddSource("a", {{"a.py", "kernel"}}, {"**/*.py"});
+  AddSource("b", {{"b.jsonl", "@triton.jit"}}, {"**/*.jsonl", "more/*"})
+      .set_role(v1::SOURCE_ROLE_EVIDENCE);
+  Decide(v1::FATE_KEPT, "");
+  EXPECT_THAT(
+      Find(),
+      ElementsAre("include sources[1].include[1]: b: \"more/*\" matches none of its 3 files"));
+}
+
 TEST_F(UnmatchedTest, MarkersWithoutAKernelAreCountedWithTheirFiles) {
   const std::string text = "@triton.jit\ndef f(): ...\ng = triton.jit(f)\n@triton.jit\n";
   AddSource("a", {{"d.py", text}, {"c.py", text}, {"b.py", text}, {"a.py", text}, {"e.py", ""}},

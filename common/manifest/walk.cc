@@ -238,6 +238,10 @@ void SetKernelIds(const v1::SourceTree& tree, v1::KernelShard* shard) {
 
 bool IsHoldout(const v1::Source& source) { return source.role() == v1::SOURCE_ROLE_HOLDOUT; }
 
+bool IsEvidence(const v1::Source& source) { return source.role() == v1::SOURCE_ROLE_EVIDENCE; }
+
+bool IsCandidate(const v1::Source& source) { return !IsHoldout(source) && !IsEvidence(source); }
+
 // A whole file is recorded as a kernel with a form of its own, so it passes through the same
 // stages.
 bool IsFile(const v1::Kernel& kernel) { return kernel.form() == v1::KERNEL_FORM_FILE; }

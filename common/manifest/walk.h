@@ -60,6 +60,12 @@ void SetKernelIds(const v1::SourceTree& tree, v1::KernelShard* shard);
 
 bool IsHoldout(const v1::Source& source);
 
+// Returns true for a source of evidence: it has a tree and files, and no shard of kernels.
+bool IsEvidence(const v1::Source& source);
+
+// Returns true if the source's kernels may go into the dataset: it is neither of these.
+bool IsCandidate(const v1::Source& source);
+
 // Returns true for a whole file. It is counted and numbered like a kernel of its shard, before the
 // kernels in the file, and can only be a duplicate of other files.
 bool IsFile(const v1::Kernel& kernel);

@@ -475,6 +475,38 @@ TEST_F(ManifestStageTest, ManifestNamesEverythingInTheJobsOrder) {
   EXPECT_EQ(manifest->stages(2).stage(), "sign");
 }
 
+TEST_F(ManifestStageTest, ManifestNamesTheFilesOfEvidenceAndCountsNoneOfThem) {
+  v1::Action action = ManifestAction(Clusters());
+  const absl::StatusOr<v1::StageResult> without = Run(action, "manifest");
+  ASSERT_THAT(without, IsOk());
+  AddTree("evidence", 2, "");
+  v1::ManifestParams* params = action.mutable_params()->mutable_manifest();
+  params->mutable_evidence()->set_min_adequacy(0.5);
+  v1::ManifestSourceParams* source = params->add_sources();
+  source->mutable_source()->set_git("evidence");
+  source->mutable_source()->set_ref(kCommit);
+  source->mutable_source()->set_role(v1::SOURCE_ROLE_EVIDENCE);
+  source->mutable_source()->add_include("**");
+  source->set_shards(2);
+  const cas::Digest first = cas::ComputeDigest("first");
+  const cas::Digest second = cas::ComputeDigest("second");
+  AddInputs(&action, "tree", {trees_.back()});
+  AddInputs(&action, "files", {first, second});
+  const absl::StatusOr<v1::StageResult> result = Run(action, "manifest");
+  ASSERT_THAT(result, IsOk());
+  EXPECT_EQ(Counters(*result), Counters(*without));
+  const auto manifest = cas::GetMessage<v1::DatasetManifest>(store_, result->outputs(0).digest());
+  ASSERT_THAT(manifest, IsOk());
+  const v1::ManifestSource& evidence = manifest->sources(3);
+  EXPECT_TRUE(cas::SameDigest(evidence.tree(), trees_.back()));
+  ASSERT_EQ(evidence.files_size(), 2);
+  EXPECT_TRUE(cas::SameDigest(evidence.files(0), first));
+  EXPECT_TRUE(cas::SameDigest(evidence.files(1), second));
+  EXPECT_EQ(evidence.kernels_size(), 0);
+  EXPECT_EQ(evidence.verdicts_size(), 0);
+  EXPECT_EQ(manifest->evidence().min_adequacy(), 0.5);
+}
+
 TEST_F(ManifestStageTest, ManifestNamesTheSplitsAndRefusesThoseOfAnotherDataset) {
   const cas::Digest clusters = Clusters();
   v1::Splits splits;

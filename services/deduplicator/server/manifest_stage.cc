@@ -119,6 +119,7 @@ absl::Status AddSource(const v1::ManifestSourceParams& params, bool references, 
   ASSIGN_OR_RETURN(*source->mutable_tree(), inputs->trees.Next());
   for (int i = 0; i < params.shards(); ++i) {
     ASSIGN_OR_RETURN(*source->add_files(), inputs->files.Next());
+    if (manifest::IsEvidence(params.source())) continue;
     ASSIGN_OR_RETURN(*source->add_kernels(), inputs->kernels.Next());
     if (manifest::IsHoldout(params.source())) continue;
     ASSIGN_OR_RETURN(*source->add_verdicts(), inputs->verdicts.Next());
@@ -277,7 +278,7 @@ class KeptCounter {
     const auto candidates =
         std::count_if(manifest_.sources().begin(), manifest_.sources().end(),
                       [](const v1::ManifestSource& source) {
-                        return !source.failed() && !manifest::IsHoldout(source.source());
+                        return !source.failed() && manifest::IsCandidate(source.source());
                       });
     worker::AddCounter(*result, "dataset.sources.read", candidates);
     worker::AddCounter(*result, "dataset.sources.kept", static_cast<int64_t>(sources_.size()));
@@ -367,6 +368,7 @@ absl::StatusOr<v1::DatasetManifest> BuildManifest(const v1::Action& action) {
     ASSIGN_OR_RETURN(*manifest.mutable_splits(), worker::InputNamed(action, "splits"));
   }
   if (params.has_compile()) AddCompile(params.compile(), &manifest);
+  if (params.has_evidence()) *manifest.mutable_evidence() = params.evidence();
   AddStages(params, &manifest);
   return manifest;
 }

@@ -87,10 +87,12 @@ void SetFate(v1::FileEntry& entry, v1::FileFate fate, absl::string_view reason) 
 // Describes the files of a snapshot one by one. The limits on bytes count over the whole source.
 class Describer {
  public:
-  Describer(Snapshot& snapshot, const ContentLimits& limits, v1::SourceKeep keep)
+  Describer(Snapshot& snapshot, const ContentLimits& limits, v1::SourceKeep keep,
+            v1::SourceRole role)
       : snapshot_(snapshot),
         limits_(limits),
         keeps_files_(keep == v1::SOURCE_KEEP_FILES),
+        has_evidence_(role == v1::SOURCE_ROLE_EVIDENCE),
         support_(snapshot.listing().files, limits.support),
         cpp_support_(snapshot.listing(), limits.support) {}
 
@@ -209,6 +211,7 @@ class Describer {
     absl::string_view reason = ContentSkipReason(content);
     const bool marked = reason.empty();
     if (keeps_files_ && reason == kNoKernelMarker) reason = source_files::WholeFileProblem(content);
+    if (has_evidence_ && reason == kNoKernelMarker) reason = content.empty() ? "empty" : "";
     SetFate(out, reason.empty() ? v1::FILE_FATE_SHARDED : v1::FILE_FATE_SKIPPED, reason);
     support_.AddContent(index, content, marked);
     cpp_support_.AddContent(index, content, marked);
@@ -218,6 +221,7 @@ class Describer {
   Snapshot& snapshot_;
   const ContentLimits& limits_;
   const bool keeps_files_;
+  const bool has_evidence_;
   SupportFiles support_;
   CppSupportFiles cpp_support_;
   int64_t read_bytes_ = 0;
@@ -235,7 +239,8 @@ void Feed(Sha256Stream& stream, absl::string_view field) {
 // Describes the files in their order, then the files that support them, then the licence files and
 // requirements.
 absl::StatusOr<v1::SourceTree> DescribeTree(Snapshot& snapshot, absl::string_view repository,
-                                            const ContentLimits& limits, v1::SourceKeep keep) {
+                                            const ContentLimits& limits, v1::SourceKeep keep,
+                                            v1::SourceRole role) {
   const Listing& listing = snapshot.listing();
   v1::SourceTree tree;
   tree.set_repository(std::string(repository));
@@ -246,7 +251,7 @@ absl::StatusOr<v1::SourceTree> DescribeTree(Snapshot& snapshot, absl::string_vie
   for (const std::string& declared : listing.declared_licenses) {
     tree.add_declared_licenses(declared);
   }
-  Describer describer(snapshot, limits, keep);
+  Describer describer(snapshot, limits, keep, role);
   for (size_t i = 0; i < listing.files.size(); ++i) {
     const absl::Status described = describer.DescribeFile(i, *tree.add_files());
     RETURN_IF_ERROR(Annotate(described, ToUtf8(listing.files[i].path)));

@@ -31,10 +31,12 @@ struct ContentLimits {
 // are listing().files and those headers of listing() that files with CUDA functions include.
 //
 // Contents are not kept: ReadShard reads the files that go on again. A file goes on because it may
-// hold kernels, because such a file imports from it, or because the source keeps whole files.
+// hold kernels, because such a file imports from it, because the source keeps whole files, or
+// because it has evidence.
 absl::StatusOr<v1::SourceTree> DescribeTree(Snapshot& snapshot, absl::string_view repository,
                                             const ContentLimits& limits,
-                                            v1::SourceKeep keep = v1::SOURCE_KEEP_KERNELS);
+                                            v1::SourceKeep keep = v1::SOURCE_KEEP_KERNELS,
+                                            v1::SourceRole role = v1::SOURCE_ROLE_CANDIDATE);
 
 // Returns the indexes of the tree's sharded files, shard by shard.
 std::vector<std::vector<size_t>> ListShards(const v1::SourceTree& tree, const ShardLimits& limits);

@@ -239,5 +239,23 @@ TEST(Assemble, ASourceThatKeepsFilesGivesAllTextThatItsGlobsName) {
   EXPECT_EQ(CountFiles(*tree), expected);  // and none is there for others' sake alone
 }
 
+TEST(Assemble, ASourceOfEvidenceGivesAllThatItsGlobsName) {
+  FakeSnapshot snapshot;
+  snapshot.Add("cases.jsonl", std::string((1 << 20) + 1, 'x'));
+  snapshot.Add("empty.jsonl", "");
+  snapshot.Add("results.jsonl", "{\"triton\": 1}\n");
+  ContentLimits limits;
+  limits.file_bytes = (1 << 20) + 1;
+  snapshot.Add("large.jsonl", std::string((1 << 20) + 2, 'x'));
+  const absl::StatusOr<v1::SourceTree> tree =
+      DescribeTree(snapshot, "repo", limits, v1::SourceKeep(), v1::SOURCE_ROLE_EVIDENCE);
+  ASSERT_THAT(tree, IsOk());
+  const std::map<std::string, int64_t> expected = {{"files.seen", 4},
+                                                   {"files.sharded", 2},
+                                                   {"files.skipped.empty", 1},
+                                                   {"files.skipped.too_large", 1}};
+  EXPECT_EQ(CountFiles(*tree), expected);
+}
+
 }  // namespace
 }  // namespace kernelmill::fetcher

@@ -202,7 +202,7 @@ absl::StatusOr<FetchedSource> Sources::ReadLocal(const v1::Source& source,
   FetchedSource fetched;
   ASSIGN_OR_RETURN(fetched.snapshot, OpenLocalTree(folder, globs, options_.tree));
   ASSIGN_OR_RETURN(fetched.tree, DescribeTree(*fetched.snapshot, job::SourceName(source),
-                                              options_.content, source.keep()));
+                                              options_.content, source.keep(), source.role()));
   return fetched;
 }
 
@@ -248,7 +248,7 @@ absl::StatusOr<FetchedSource> Sources::Fetch(const v1::Source& source, FetchCach
   FetchedSource fetched;
   ASSIGN_OR_RETURN(fetched.snapshot, OpenRemote(source, globs, cache));
   ASSIGN_OR_RETURN(fetched.tree, DescribeTree(*fetched.snapshot, job::SourceName(source),
-                                              options_.content, source.keep()));
+                                              options_.content, source.keep(), source.role()));
   return fetched;
 }
 

@@ -7,7 +7,7 @@
 namespace kernelmill::coordinator {
 
 // A job may have 100,000 sources. A message takes several times the memory of its serialized form.
-// The two flags that the plan asks for most are kept unpacked.
+// The three flags that the plan asks for most are kept unpacked.
 PackedSources::PackedSources(v1::JobSpec& spec) {
   // Moved out of the spec, since a message keeps the memory of cleared fields.
   const auto sources = std::move(*spec.mutable_sources());
@@ -25,12 +25,14 @@ v1::Source PackedSources::Get(int32_t index) const {
 void PackedSources::Set(int32_t index, const v1::Source& source) {
   packed_[index] = source.SerializeAsString();
   holdouts_[index] = source.role() == v1::SOURCE_ROLE_HOLDOUT;
+  evidence_[index] = source.role() == v1::SOURCE_ROLE_EVIDENCE;
   whole_files_[index] = job::ReadsWholeFiles(source);
 }
 
 void PackedSources::Add(const v1::Source& source) {
   packed_.push_back(source.SerializeAsString());
   holdouts_.push_back(source.role() == v1::SOURCE_ROLE_HOLDOUT);
+  evidence_.push_back(source.role() == v1::SOURCE_ROLE_EVIDENCE);
   whole_files_.push_back(job::ReadsWholeFiles(source));
 }
 

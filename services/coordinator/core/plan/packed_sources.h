@@ -21,6 +21,8 @@ class PackedSources {
   v1::Source Get(int32_t index) const;
   // Returns whether the source is a holdout. Fast, since it is called for each of a million shards.
   bool IsHoldout(int32_t index) const { return holdouts_[index]; }
+  // Returns whether the source has evidence, as fast.
+  bool IsEvidence(int32_t index) const { return evidence_[index]; }
   // Returns job::ReadsWholeFiles of the source, as fast.
   bool ReadsWholeFiles(int32_t index) const { return whole_files_[index]; }
   void Set(int32_t index, const v1::Source& source);
@@ -31,6 +33,7 @@ class PackedSources {
  private:
   std::vector<std::string> packed_;
   std::vector<bool> holdouts_;
+  std::vector<bool> evidence_;
   std::vector<bool> whole_files_;
 };
 

@@ -257,6 +257,10 @@ absl::Status JobPlan::Fetched(int32_t source, const v1::StageResult& result, Tas
   state.tree = tree;
   state.files = std::move(files);
   state.lost.resize(state.files.size());
+  if (packed_.IsEvidence(source)) {
+    --sources_unlinked_;  // nothing of it goes on
+    return absl::OkStatus();
+  }
   state.extracts_open = state.shards();
   for (int32_t k = 0; k < state.extracts_open; ++k) {
     next.push_back({.stage = StageId::kExtract, .source = source, .shard = k});

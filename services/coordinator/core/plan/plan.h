@@ -55,6 +55,7 @@ inline constexpr int kFailuresInStatus = 100;
 //   for each source: [pin] -> fetch -> extract(k) -> link -> [reference] -> [compile(k)] -> validate(k)
 //                                                                        -> sign(k)
 //                    link also waits for the extractions of the sources that it uses (uses.h)
+//                    a source of evidence is fetched, and no more
 //   once per job:    all sign and validate -> pair(p) -> resolve -> [split] -> manifest
 // clang-format on
 //
@@ -226,7 +227,10 @@ class JobPlan {
   void FillSplit(v1::Action& action) const;
   void FillManifest(v1::Action& action) const;
   void AddIr(v1::Action& action) const;
-  // Calls `visit(source index, source, shard index)` for every linked shard, in order.
+  // Calls `visit(source index, source, shard index)` for every shard that is not lost, in order.
+  template <typename Visit>
+  void ForEachShard(Visit visit) const;
+  // The same without evidence, which has no kernels.
   template <typename Visit>
   void ForEachLinked(Visit visit) const;
 
@@ -254,12 +258,19 @@ class JobPlan {
 };
 
 template <typename Visit>
-void JobPlan::ForEachLinked(Visit visit) const {
+void JobPlan::ForEachShard(Visit visit) const {
   for (size_t s = 0; s < sources_.size(); ++s) {
     for (int32_t k = 0; k < sources_[s].shards(); ++k) {
       if (!sources_[s].lost[k]) visit(static_cast<int32_t>(s), sources_[s], k);
     }
   }
+}
+
+template <typename Visit>
+void JobPlan::ForEachLinked(Visit visit) const {
+  ForEachShard([&](int32_t s, const Source& source, int32_t k) {
+    if (!packed_.IsEvidence(s)) visit(s, source, k);
+  });
 }
 
 // Returns the number of partitions of the pair stage; it depends on the data, not on the workers.

@@ -291,7 +291,7 @@ void JobPlan::FillManifest(v1::Action& action) const {
     source->set_failed_files(state.lost_files);
     if (!state.failed) AddInput(action, "tree", state.tree);
   }
-  ForEachLinked([&](int32_t s, const Source& source, int32_t k) {
+  ForEachShard([&](int32_t s, const Source& source, int32_t k) {
     v1::ManifestSourceParams& of = *params.mutable_sources(s);
     of.set_shards(of.shards() + 1);
     AddInput(action, "files", source.files[k]);
@@ -311,6 +311,7 @@ void JobPlan::FillManifest(v1::Action& action) const {
   *params.mutable_opt_out() = settings_.opt_out();
   if (settings_.has_gates()) *params.mutable_gates() = settings_.gates();
   *params.mutable_reviews() = settings_.reviews();
+  if (settings_.has_evidence()) *params.mutable_evidence() = settings_.evidence();
   const bool divides = job::Divides(settings_.splits());
   if (divides) {
     AddInput(action, "splits", splits_);
