@@ -208,7 +208,7 @@ std::string Shown(const std::string& docstring) {
 
 // The question has the kernel's name, operation, docstring, signature, parameters and launcher, as
 // far as they are known.
-std::string WriteQuestion(const v1::Kernel& kernel, string_view hardware, string_view launcher) {
+std::string AskToWrite(const v1::Kernel& kernel, string_view hardware, string_view launcher) {
   std::vector<string_view> tags;
   for (const v1::Tag& tag : kernel.tags()) tags.push_back(tag.name());
   std::string text = absl::StrCat("Write a ", LanguageName(kernel.dsl()), " kernel named `",
@@ -320,8 +320,7 @@ class ConversationMaker {
     if (!shows_launcher && Words(docstring_) < kMinDocstringWords) {
       return Skip(kWrite, "no_ground");
     }
-    Ask(kWrite, WriteQuestion(kernel_, hardware_, launcher_),
-        FencedCode(kernel_, kernel_.module()));
+    Ask(kWrite, AskToWrite(kernel_, hardware_, launcher_), FencedCode(kernel_, kernel_.module()));
   }
 
   void Complete() {
@@ -382,6 +381,10 @@ std::string Fenced(string_view text, string_view language) {
   std::string fence = "```";
   while (absl::StrContains(text, fence)) fence += '`';
   return absl::StrCat(fence, language, "\n", text, absl::EndsWith(text, "\n") ? "" : "\n", fence);
+}
+
+std::string WriteQuestion(const v1::Kernel& kernel, string_view target) {
+  return AskToWrite(kernel, Hardware(kernel, target), ShownLauncher(kernel));
 }
 
 Conversations MakeConversations(const v1::Kernel& kernel, const manifest::FimPair& fim,

@@ -57,6 +57,10 @@ struct Conversations {
 Conversations MakeConversations(const v1::Kernel& kernel, const manifest::FimPair& fim,
                                 absl::string_view target, const Siblings& siblings = {});
 
+// Returns the question of the template `write`, for any kernel: what is known of it besides its
+// code. `target` is the hardware that it is for. Thread-safe.
+std::string WriteQuestion(const v1::Kernel& kernel, absl::string_view target);
+
 // Returns the text as a Markdown code block, between fences that are longer than any fence in it.
 std::string Fenced(absl::string_view text, absl::string_view language);
 

@@ -1,0 +1,235 @@
+#include "dataset/tasks/task_row.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "dataset/output/json.h"
+#include "dataset/training/conversations.h"
+
+namespace kernelmill::dataset {
+namespace {
+
+constexpr size_t kMaxSpeeds = 256;
+constexpr size_t kMaxTextCases = 8;       // in the text; the row has them all
+constexpr size_t kMaxTextArguments = 64;  // of a case in the text
+constexpr size_t kMaxTextValue = 200;     // bytes of a value in the text
+
+// Evidence without names of arguments gives them in the order of the parameters.
+std::string NameArgument(const CaseArgument& argument, size_t place, const v1::Kernel& kernel) {
+  if (!argument.name.empty()) return argument.name;
+  const auto at = static_cast<int>(place);
+  return at < kernel.parameters_size() ? kernel.parameters(at).name() : absl::StrCat(place);
+}
+
+void FillCase(const ObservedCase& of, const v1::Kernel& kernel, v1::TaskRow::Case* to) {
+  to->set_id(of.id);
+  for (size_t i = 0; i < of.arguments.size(); ++i) {
+    const CaseArgument& argument = of.arguments[i];
+    v1::TaskRow::Argument* added = to->add_arguments();
+    added->set_name(NameArgument(argument, i, kernel));
+    added->set_kind(argument.kind);
+    added->set_dtype(argument.dtype);
+    added->set_shape(argument.shape);
+    added->set_strides(argument.strides);
+    added->set_value(argument.value);
+    added->set_written(argument.written);
+  }
+  to->set_grid(of.grid);
+  for (const auto& [name, value] : of.options) {
+    v1::KernelRow::NamedValue* added = to->add_options();
+    added->set_name(name);
+    added->set_value(value);
+  }
+  to->set_ragged(of.ragged);
+  to->set_origin(of.origin);
+  to->set_evidence(of.line);
+}
+
+// The smaller of two tolerances for a type counts, since it holds for both cases.
+void FillTolerances(const DividedCases& divided, v1::TaskRow* row) {
+  std::map<std::string, double> tolerances;
+  for (const auto* cases : {&divided.shown, &divided.hidden}) {
+    for (const CaseEvidence* one : *cases) {
+      for (const auto& [dtype, value] : one->of.tolerances) {
+        const auto [at, added] = tolerances.try_emplace(dtype, value);
+        if (!added) at->second = std::min(at->second, value);
+      }
+    }
+  }
+  for (const auto& [dtype, value] : tolerances) {
+    v1::TaskRow::Tolerance* added = row->add_tolerances();
+    added->set_dtype(dtype);
+    added->set_value(value);
+  }
+}
+
+void FillAdequacy(const ObservedAdequacy& adequacy, v1::TaskRow::Adequacy* to) {
+  to->set_score(adequacy.score);
+  for (const auto& [kind, mutants] : adequacy.mutants) {
+    v1::TaskRow::Adequacy::Mutants* added = to->add_mutants();
+    added->set_kind(kind);
+    added->set_total(mutants.total);
+    added->set_caught(mutants.caught);
+    added->set_equivalent(mutants.equivalent);
+  }
+}
+
+void CountOutcome(const ObservedResult& result, v1::TaskRow::Outcomes* to) {
+  switch (result.outcome) {
+    case Outcome::kExact:
+      to->set_exact(to->exact() + 1);
+      break;
+    case Outcome::kClose:
+      to->set_close(to->close() + 1);
+      break;
+    case Outcome::kDifferent:
+      to->set_different(to->different() + 1);
+      break;
+    case Outcome::kError:
+      to->set_error(to->error() + 1);
+      break;
+    case Outcome::kUnknown:
+      to->set_unknown(to->unknown() + 1);
+      break;
+  }
+  to->set_absolute(std::max(to->absolute(), result.absolute));
+  to->set_relative(std::max(to->relative(), result.relative));
+  to->set_out_of_bounds(std::max(to->out_of_bounds(), result.out_of_bounds));
+}
+
+void FillOutcomes(const KernelEvidence& evidence, v1::TaskRow* row) {
+  std::map<std::pair<std::string, std::string>, v1::TaskRow::Outcomes> outcomes;
+  for (const auto& [id, one] : evidence.cases) {
+    for (const ObservedResult& result : one.results) {
+      CountOutcome(result, &outcomes[{result.device, result.toolchain}]);
+    }
+  }
+  for (auto& [key, counts] : outcomes) {
+    counts.set_device(key.first);
+    counts.set_toolchain(key.second);
+    *row->add_outcomes() = std::move(counts);
+  }
+}
+
+void FillSpeed(const ObservedSpeed& speed, v1::TaskRow::Speed* to) {
+  to->set_device(speed.device);
+  to->set_toolchain(speed.toolchain);
+  to->set_case_id(speed.case_id);
+  to->set_median_us(speed.median);
+  if (speed.spread.has_value()) to->set_spread_us(*speed.spread);
+  if (speed.eager.has_value()) to->set_eager_us(*speed.eager);
+  if (speed.compiled.has_value()) to->set_compiled_us(*speed.compiled);
+  if (speed.roofline.has_value()) to->set_roofline(*speed.roofline);
+}
+
+// Returns one argument as the text has it: "`x` is a float32 tensor [4, 128], strides [128, 1]".
+std::string ArgumentText(const v1::TaskRow::Argument& argument) {
+  std::string text = absl::StrCat("`", argument.name(), "` ");
+  if (argument.kind() == "tensor") {
+    absl::StrAppend(&text, "is a ", argument.dtype(), " tensor ", argument.shape(), ", strides ",
+                    argument.strides(), argument.written() ? ", written" : "");
+  } else if (argument.kind() == "none") {
+    absl::StrAppend(&text, "is None");
+  } else {
+    const absl::string_view value = argument.value();
+    const bool whole = value.size() <= kMaxTextValue;
+    absl::StrAppend(&text, "= ", whole ? value : "(long)",
+                    argument.dtype().empty() ? "" : absl::StrCat(" (", argument.dtype(), ")"));
+  }
+  return text;
+}
+
+// Returns one launch as an element of a Markdown list.
+std::string CaseText(const v1::TaskRow::Case& of) {
+  std::string text = absl::StrCat("- grid ", of.grid());
+  for (const v1::KernelRow::NamedValue& option : of.options()) {
+    if (option.value().size() > kMaxTextValue) continue;
+    absl::StrAppend(&text, ", ", option.name(), " = ", option.value());
+  }
+  size_t arguments = 0;
+  for (const v1::TaskRow::Argument& argument : of.arguments()) {
+    if (arguments++ == kMaxTextArguments) {
+      absl::StrAppend(&text, "\n  - and so on");
+      break;
+    }
+    absl::StrAppend(&text, "\n  - ", ArgumentText(argument));
+  }
+  return text + "\n";
+}
+
+// Says how results are compared.
+std::string ToleranceText(const v1::TaskRow& row) {
+  std::vector<std::string> types;
+  for (const v1::TaskRow::Tolerance& tolerance : row.tolerances()) {
+    if (tolerance.value() == 0) continue;
+    types.push_back(absl::StrCat(tolerance.value(), " for ", tolerance.dtype()));
+  }
+  if (types.empty()) return "\nWhat it writes must be equal to the bit.\n";
+  return absl::StrCat("\nWhat it writes may differ by this share of a value's size: ",
+                      absl::StrJoin(types, ", "), ". Other types must be equal to the bit.\n");
+}
+
+std::string DevicesText(const v1::TaskRow& row) {
+  std::vector<std::string> devices;
+  for (const v1::TaskRow::Outcomes& outcomes : row.outcomes()) {
+    if (outcomes.exact() + outcomes.close() == 0) continue;
+    if (devices.empty() || devices.back() != outcomes.device())
+      devices.push_back(outcomes.device());
+  }
+  return absl::StrCat("\nIt is run on ", absl::StrJoin(devices, ", "), ".\n");
+}
+
+// The question of conversations, and the launches that the kernel must serve.
+std::string MakeText(const v1::Kernel& kernel, const v1::TaskRow& row) {
+  std::string text = WriteQuestion(kernel, row.target());
+  if (row.has_reference()) {
+    absl::StrAppend(&text, "\nIts results are compared with those of:\n\n",
+                    Fenced(row.reference().text(), "python"), "\n");
+  }
+  absl::StrAppend(&text, "\nIt must serve launches such as these:\n\n");
+  // Cases that differ in their numbers alone read the same.
+  std::set<std::string> told;
+  for (const v1::TaskRow::Case& one : row.cases()) {
+    if (told.size() == kMaxTextCases) break;
+    const auto [launch, added] = told.insert(CaseText(one));
+    if (added) absl::StrAppend(&text, *launch);
+  }
+  return absl::StrCat(text, ToleranceText(row), DevicesText(row));
+}
+
+}  // namespace
+
+bool IsTask(const KernelEvidence& evidence) {
+  return std::any_of(evidence.cases.begin(), evidence.cases.end(),
+                     [](const auto& one) { return one.second.Replays(); });
+}
+
+void FillEvidence(const KernelEvidence& evidence, const v1::Kernel& kernel, double min_adequacy,
+                  v1::TaskRow* row) {
+  const DividedCases divided = DivideCases(evidence);
+  for (const CaseEvidence* one : divided.shown) FillCase(one->of, kernel, row->add_cases());
+  for (const CaseEvidence* one : divided.hidden) {
+    FillCase(one->of, kernel, row->add_hidden_cases());
+  }
+  row->set_cases_total(static_cast<int64_t>(evidence.cases.size()));
+  FillTolerances(divided, row);
+  if (evidence.adequacy.has_value()) FillAdequacy(*evidence.adequacy, row->mutable_adequacy());
+  FillOutcomes(evidence, row);
+  for (size_t i = 0; i < std::min(evidence.speed.size(), kMaxSpeeds); ++i) {
+    FillSpeed(evidence.speed[i], row->add_speed());
+  }
+  const absl::string_view judgement = JudgeEvidence(evidence, min_adequacy);
+  row->set_verified(judgement == kVerified);
+  if (judgement != kVerified) row->set_not_verified(std::string(judgement));
+  row->set_text(MakeText(kernel, *row));
+}
+
+}  // namespace kernelmill::dataset
