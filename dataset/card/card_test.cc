@@ -27,11 +27,11 @@ Json SmallReport() {
     "licenses": {"MIT": 6, "Apache-2.0 OR BSD-3-Clause": 1},
     "policies": {"licenses": ["MIT", "Apache-2.0"], "licenses_adapted": "label",
                  "contamination": {"threshold": 0.5, "overlap": 0.25, "structural": 0.85,
-                                   "action": "drop"}},
+                                   "action": "drop"}, "min_adequacy": 0.75},
     "kernels": {"found": 12, "kept": 7, "rejected": 2, "duplicate": 2, "contaminated": 1,
                 "by_reason": {"rejected": {"license:GPL-3.0-only": 2},
                               "duplicate": {"near": 2}, "contaminated": {"near:source": 1}}},
-    "compile": null, "unmatched": [],
+    "compile": null, "evidence": null, "unmatched": [],
     "contamination": {"items": [{}, {}], "kept": 0, "launchers_withheld": 3},
     "sources": [
       {"repository": "a|b", "commit": "c0ffee", "role": "candidate", "failed": false,
@@ -160,6 +160,15 @@ TEST(DatasetCard, SaysWhatCompilersSaidWhereTheyWereAsked) {
   EXPECT_THAT(card, HasSubstr("| triton-3.5.1 | cuda:90 | 4 | 1 | 0 |"));
   EXPECT_THAT(card, HasSubstr("Not tried: `dsl:cuda` 2."));
   EXPECT_THAT(card, ::testing::Not(HasSubstr("Nothing was compiled")));
+}
+
+TEST(DatasetCard, SaysWhatEvidenceSaysWhereThereIsSome) {
+  Json report = SmallReport();
+  EXPECT_THAT(DatasetCard(report, {}), ::testing::Not(HasSubstr("## Tasks")));
+  report["evidence"] = {{"tasks", 5}, {"verified", 3}};
+  EXPECT_THAT(DatasetCard(report, {}),
+              HasSubstr("`tasks.jsonl` has 5 kernels with replayed cases; 3 are verified"));
+  EXPECT_THAT(DatasetCard(report, {}), HasSubstr("catch at least 0.75 of the mutants"));
 }
 
 TEST(DatasetCard, SaysWhatItWasHeldAgainst) {

@@ -421,6 +421,18 @@ std::string Compilers(const Json& report) {
   return absl::StrCat(text, "\nNot tried: ", absl::StrJoin(untried, ", "), ".\n\n");
 }
 
+// Returns the section about tasks, if the job has evidence.
+std::string Tasks(const Json& report) {
+  const Json& evidence = report.at("evidence");
+  if (evidence.is_null()) return "";
+  return absl::StrCat(
+      "## Tasks\n\nThe job names evidence of what kernels do when they are run. `tasks.jsonl` has ",
+      Counted(Number(evidence, "tasks"), "kernel"), " with replayed cases; ",
+      Number(evidence, "verified"),
+      " are verified: no replay\ndiffers, and the cases catch at least ",
+      Canonical(report.at("policies").at("min_adequacy")), " of the mutants.\n\n");
+}
+
 // Says what the dataset does not promise; that differs with compilers.
 std::string Limits(const Json& report) {
   const bool compiled = !report.at("compile").is_null();
@@ -447,8 +459,8 @@ Parquet readers take `data/CONFIG/*.parquet`, `croissant.json` describes the sam
 std::string DatasetCard(const Json& report, const std::vector<Table>& tables) {
   return absl::StrCat(FrontMatter(report, tables), "\n", Introduction(report), Rows(tables),
                       Fates(report.at("kernels")), NotMatched(report), Licenses(report),
-                      Making(report), Decontamination(report), Compilers(report), Limits(report),
-                      kLoading);
+                      Making(report), Decontamination(report), Compilers(report), Tasks(report),
+                      Limits(report), kLoading);
 }
 
 // Makes dataset_info.json, by which LLaMA-Factory finds files and columns.

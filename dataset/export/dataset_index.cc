@@ -302,6 +302,7 @@ class IndexVisitor final : public manifest::DatasetVisitor {
     entry.tier = std::max(source.source().tier(), 1);
     if (source.source().weight() != 0) entry.weight = source.source().weight();
     entry.holdout = manifest::IsHoldout(source.source());
+    entry.evidence = manifest::IsEvidence(source.source());
     entry.failed = source.failed();
     entry.hash_computed = source.source().hash_computed();
     index_.sources.push_back(std::move(entry));

@@ -67,6 +67,7 @@ struct SourceEntry {
   int tier = 1;
   double weight = 1;
   bool holdout = false;
+  bool evidence = false;  // it has neither kernels nor files that count
   bool failed = false;
   bool hash_computed = false;  // a wheel's, since its index gives none
   int64_t unselected_files = 0;

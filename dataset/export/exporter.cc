@@ -21,6 +21,7 @@
 #include "dataset/export/dataset_index.h"
 #include "dataset/export/file_manifest.h"
 #include "dataset/export/fill_rows.h"
+#include "dataset/export/job_evidence.h"
 #include "dataset/export/kernel_writer.h"
 #include "dataset/export/mix_files.h"
 #include "dataset/export/notices_file.h"
@@ -71,14 +72,15 @@ struct WrittenKernels {
 // Writes everything that is made of kept kernels in one walk: rows, pairs, notices and the mix.
 absl::StatusOr<WrittenKernels> WriteKernels(const Work& work,
                                             const manifest::FollowedReviews& reviews,
-                                            TableWriter* tables, Provenance* provenance) {
+                                            TableWriter* tables, Provenance* provenance,
+                                            JobEvidence* evidence) {
   const auto& [store, index, dir, threads] = work;
   ASSIGN_OR_RETURN(PairFiles pairs, PairFiles::Create(dir, index, reviews, tables));
   NoticesFile notices(tables, provenance);
   MixFiles mix(index);
   ASSIGN_OR_RETURN(
       const std::unique_ptr<KernelWriter> writer,
-      KernelWriter::Create(store, index, dir, {tables, &pairs, &notices, &mix}, threads));
+      KernelWriter::Create(store, index, dir, {tables, &pairs, &notices, &mix, evidence}, threads));
   RETURN_IF_ERROR(manifest::WalkDataset(store, index.manifest, *writer, threads));
   RETURN_IF_ERROR(writer->Close());
   RETURN_IF_ERROR(pairs.Close());
@@ -87,7 +89,8 @@ absl::StatusOr<WrittenKernels> WriteKernels(const Work& work,
                                        writer->fim(),
                                        writer->instruct(),
                                        {pairs.candidates(), pairs.curated(), pairs.repeats(),
-                                        pairs.word_overlaps(), pairs.across_splits()}},
+                                        pairs.word_overlaps(), pairs.across_splits()},
+                                       evidence->ToJson()},
                         std::move(warnings)};
 }
 
@@ -95,7 +98,8 @@ absl::StatusOr<WrittenKernels> WriteKernels(const Work& work,
 constexpr size_t kLedgerRows = 256;
 
 // Needs no walk: the index has all that a row of the ledger says.
-absl::Status WriteLedger(const DatasetIndex& index, int threads, TableWriter* tables) {
+absl::Status WriteLedger(const DatasetIndex& index, const JobEvidence& evidence, int threads,
+                         TableWriter* tables) {
   const size_t count = index.candidates.size();
   return InOrder<RenderedRows>(
       threads, (count + kLedgerRows - 1) / kLedgerRows, 2 * static_cast<size_t>(threads),
@@ -106,6 +110,7 @@ absl::Status WriteLedger(const DatasetIndex& index, int threads, TableWriter* ta
         for (size_t i = piece * kLedgerRows; i < end; ++i) {
           row.Clear();
           FillLedgerRow(index, index.candidates[i], &row);
+          row.set_task(std::string(evidence.GetState(index.candidates[i])));
           rows.Add(GetSchema<v1::LedgerRow>(), &row);
         }
         return rows;
@@ -165,9 +170,14 @@ absl::StatusOr<std::vector<std::string>> ExportDataset(cas::BlobStore& store,
                    manifest::FollowReviews(store, index.manifest, index.clusters));
   Provenance provenance;
   ASSIGN_OR_RETURN(TableWriter rows, TableWriter::Create(dir, RowSchemas()));
-  ASSIGN_OR_RETURN(WrittenKernels kernels, WriteKernels(work, reviews, &rows, &provenance));
+  ASSIGN_OR_RETURN(JobEvidence evidence, JobEvidence::Load(store, index.manifest));
+  ASSIGN_OR_RETURN(WrittenKernels kernels,
+                   WriteKernels(work, reviews, &rows, &provenance, &evidence));
+  for (std::string& warning : evidence.ListWarnings()) {
+    kernels.warnings.push_back(std::move(warning));
+  }
   ReturnFreeMemory(0);
-  RETURN_IF_ERROR(WriteLedger(index, threads, &rows));
+  RETURN_IF_ERROR(WriteLedger(index, evidence, threads, &rows));
   RETURN_IF_ERROR(WriteSourceFiles(work, request));
   kernels.counts.rows = rows.CountRows();
   // The report needs the counts of the rows, and the card needs the report.

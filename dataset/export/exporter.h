@@ -22,15 +22,16 @@ struct ExportRequest {
 
 // Writes a dataset as the files that people and trainers read: kernels.jsonl, fim_sft.csv,
 // cuda_triton_pairs.jsonl, cu2triton_sft.csv, triton_functions.json, MANIFEST.json, ledger.jsonl,
-// notices.jsonl, files.jsonl, ir.jsonl, report.json and job.lock.yaml; the JSON lines as Parquet in
-// data/; README.md and croissant.json, which make the folder a dataset that tools load as it is;
-// what is in it and where it comes from; on request the source files as a tree. The same request
-// gives the same bytes. All of it appears at once, in place of an earlier export, or none of it.
+// notices.jsonl, files.jsonl, ir.jsonl, tasks.jsonl, report.json and job.lock.yaml; the JSON lines
+// as Parquet in data/; README.md and croissant.json, which make the folder a dataset that tools
+// load as it is; what is in it and where it comes from; on request the source files as a tree. The
+// same request gives the same bytes. All of it appears at once, in place of an earlier export, or
+// none of it.
 //
 // The dataset is walked twice. Shards are loaded, checked and rendered on the threads, with two
 // more than these in memory at most; an index of about 250 bytes a kernel stays.
 // Returns warnings for the caller, a line each: parts of a mix that read more epochs than they
-// should, or that find nothing.
+// should, or that find nothing; what of the evidence is damaged, unknown or of no kernel.
 //
 // FAILED_PRECONDITION: out_dir holds something else (CheckOutputDir), or is being written;
 // INTERNAL: the dataset's ledger does not add up; RESOURCE_EXHAUSTED: the disk is full; those of

@@ -13,6 +13,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "common/base/hash.h"
+#include "common/base/text.h"
 #include "common/dsl/dialects.h"
 #include "common/manifest/ledger.h"
 #include "common/source_files/whole_files.h"
@@ -242,7 +243,8 @@ void FillTexts(const v1::Kernel& kernel, v1::KernelRow* row) {
 }
 
 // `default` is a keyword of C++, so protobuf's setter ends in an underscore.
-void FillParameters(const v1::Kernel& kernel, v1::KernelRow* row) {
+template <typename Row>
+void FillParameters(const v1::Kernel& kernel, Row* row) {
   for (const v1::Parameter& parameter : kernel.parameters()) {
     v1::KernelRow::Parameter* to = row->add_parameters();
     to->set_name(parameter.name());
@@ -507,6 +509,26 @@ void FillInstructRow(const KeptKernel& kept, const Conversation& conversation,
   add("user", conversation.user);
   add("assistant", conversation.assistant);
   FillTrainingFields(kept.index, kept.number, kept.verdict, row);
+}
+
+void FillTaskRow(const KeptKernel& kept, v1::TaskRow* row) {
+  const auto& [index, number, kernel, verdict] = kept;
+  FillIdentity(index, number, row);
+  row->set_name(kernel.name());
+  row->set_qualname(kernel.qualname());
+  row->set_module(kernel.module());
+  row->set_module_sha256(Sha256Hex(ToUtf8(kernel.module())));
+  row->set_target(verdict.target());
+  FillParameters(kernel, row);
+  row->set_license(verdict.license().expression());
+  FillSourceTerms(index, number, row);
+  FillDuplicates(index, number, row);
+  FillContamination(index, number, row);
+}
+
+void FillTaskTokens(v1::TaskRow* row) {
+  AddSpecialTokens("/text", row->text(), row);
+  AddSpecialTokens("/module", row->module(), row);
 }
 
 void FillLedgerRow(const DatasetIndex& index, uint32_t number, v1::LedgerRow* row) {

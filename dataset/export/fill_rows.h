@@ -50,6 +50,12 @@ void FillInstructRow(const KeptKernel& kept, const Conversation& conversation,
 void FillReferenceRow(const KeptKernel& kept, const v1::KernelReferences& references,
                       const v1::TestReference* test, v1::ReferenceRow* row);
 
+// Fills everything but what evidence says, which comes after it (dataset/tasks/task_row.h).
+void FillTaskRow(const KeptKernel& kept, v1::TaskRow* row);
+
+// Fills `special_tokens`, once all texts are there.
+void FillTaskTokens(v1::TaskRow* row);
+
 void FillLedgerRow(const DatasetIndex& index, uint32_t number, v1::LedgerRow* row);
 
 void FillNoticeRow(const SourceEntry& source, const v1::SourceFile& file, v1::NoticeRow* row);

@@ -19,6 +19,7 @@
 #include "dataset/export/redact.h"
 #include "dataset/output/json.h"
 #include "dataset/rows/row_json.h"
+#include "dataset/tasks/task_row.h"
 #include "kernelmill/v1/compile.pb.h"
 
 // Rows are made in two steps. KernelRowMaker fills the messages where the shard is prepared and
@@ -99,7 +100,8 @@ void AppendRecord(KernelFile file, const google::protobuf::Message& row, std::st
 // Tokens are counted only for files that a mix draws from, except those of kernels, which the
 // verdict has. Runs on many threads, one maker each.
 KernelRows KernelRowMaker::Make(uint32_t number, const v1::Kernel& kernel,
-                                const v1::Verdict& verdict, const Siblings& siblings) {
+                                const v1::Verdict& verdict, const Siblings& siblings,
+                                const v1::KernelReferences* references) {
   KernelRows rows;
   const KeptKernel kept = {index_, number, kernel, verdict};
   const manifest::FimPair pair = manifest::MakeFimPair(kernel);
@@ -119,7 +121,29 @@ KernelRows KernelRowMaker::Make(uint32_t number, const v1::Kernel& kernel,
     }
   }
   AddConversations(kept, MakeConversations(kernel, pair, verdict.target(), siblings), &rows);
+  AddTask(kept, references, &rows);
   return rows;
+}
+
+// A kernel whose cases were never replayed has no row; the report and the ledger say so. Tests with
+// a reference come first.
+void KernelRowMaker::AddTask(const KeptKernel& kept, const v1::KernelReferences* references,
+                             KernelRows* rows) {
+  rows->evidence = evidence_.Find(kept.kernel);
+  if (rows->evidence == nullptr || !IsTask(*rows->evidence)) return;
+  messages_.task.Clear();
+  FillTaskRow(kept, &messages_.task);
+  if (references != nullptr && !references->tests().empty() &&
+      references->tests(0).has_reference()) {
+    messages_.reference.Clear();
+    FillReferenceRow(kept, *references, &references->tests(0), &messages_.reference);
+    RedactTexts(index_.manifest.quality(), &messages_.reference);
+    *messages_.task.mutable_reference() = messages_.reference.reference();
+  }
+  FillEvidence(*rows->evidence, kept.kernel, evidence_.min_adequacy(), &messages_.task);
+  FillTaskTokens(&messages_.task);
+  FillNotUtf8(GetSchema<v1::TaskRow>(), &messages_.task);
+  AppendRecord(kTaskRows, messages_.task, &rows->records);
 }
 
 void KernelRowMaker::AddConversations(const KeptKernel& kept, const Conversations& conversations,
@@ -191,6 +215,9 @@ absl::Status KernelRenderer::AddRow(KernelFile file, absl::string_view serialize
       break;
     case kReferenceRows:
       parsed = AddParsed(serialized, &messages_.reference, &out->rows[file]);
+      break;
+    case kTaskRows:
+      parsed = AddParsed(serialized, &messages_.task, &out->rows[file]);
       break;
     case kKernelFileCount:
       break;
@@ -327,17 +354,23 @@ absl::Status MakeIrRows(cas::BlobStore& store, const DatasetIndex& index,
 }
 
 // A job without references has no blobs of them.
-absl::Status MakeReferenceRows(cas::BlobStore& store, const DatasetIndex& index,
-                               const manifest::ShardView& view, ReferenceSink sink) {
+absl::StatusOr<v1::ReferenceShard> ReadReferences(cas::BlobStore& store, const DatasetIndex& index,
+                                                  const manifest::ShardView& view) {
   const v1::ManifestSource& source = index.manifest.sources(view.source);
-  if (view.shard >= source.references_size()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const auto shard,
+  if (view.shard >= source.references_size()) return v1::ReferenceShard();
+  ASSIGN_OR_RETURN(auto shard,
                    cas::GetMessage<v1::ReferenceShard>(store, source.references(view.shard)));
   if (shard.kernels_size() != view.kernels->kernels_size()) {
     return absl::DataLossError(absl::StrCat("references of ", shard.kernels_size(),
                                             " kernels for a shard of ",
                                             view.kernels->kernels_size()));
   }
+  return shard;
+}
+
+absl::Status MakeReferenceRows(cas::BlobStore& store, const DatasetIndex& index,
+                               const manifest::ShardView& view, ReferenceSink sink) {
+  ASSIGN_OR_RETURN(const v1::ReferenceShard shard, ReadReferences(store, index, view));
   for (int i = 0; i < shard.kernels_size(); ++i) {
     const uint32_t number = view.first_number + static_cast<uint32_t>(i);
     if (index.DecisionOn(number).fate() != v1::FATE_KEPT || index.IsFile(number)) continue;

@@ -9,15 +9,18 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "common/cas/blob_store.h"
 #include "common/manifest/fim.h"
 #include "common/manifest/walk.h"
 #include "dataset/export/dataset_index.h"
 #include "dataset/export/fill_rows.h"
+#include "dataset/export/job_evidence.h"
 #include "dataset/parquet/tables.h"
 #include "dataset/training/conversations.h"
 #include "kernelmill/v1/kernel.pb.h"
+#include "kernelmill/v1/reference.pb.h"
 #include "kernelmill/v1/rows.pb.h"
 
 namespace kernelmill::dataset {
@@ -30,6 +33,7 @@ enum KernelFile : uint8_t {
   kFileRows,       // files.jsonl: of whole files, which give rows to no other
   kIrRows,         // ir.jsonl: which KernelRows has not (MakeIrRows)
   kReferenceRows,  // references.jsonl: likewise (MakeReferenceRows)
+  kTaskRows,       // tasks.jsonl
   kKernelFileCount
 };
 
@@ -48,10 +52,11 @@ struct InstructKey {
 struct KernelRows {
   std::string records;   // serialized rows (AppendRecord)
   std::string fim_sha1;  // the identity of its fill-in-the-middle example; empty without one
-  absl::string_view fim_excluded;     // the reason why it has no example
-  std::vector<InstructKey> instruct;  // of each row of instruct.jsonl
-  std::vector<NotAsked> not_asked;    // the templates without a row
-  RowTokenCounts tokens;              // the counts of those files that RowTokens names
+  absl::string_view fim_excluded;            // the reason why it has no example
+  std::vector<InstructKey> instruct;         // of each row of instruct.jsonl
+  std::vector<NotAsked> not_asked;           // the templates without a row
+  RowTokenCounts tokens;                     // the counts of those files that RowTokens names
+  const KernelEvidence* evidence = nullptr;  // of the kernel; null without
 };
 
 // The rows of a kernel that are not written, since earlier ones say the same.
@@ -75,19 +80,21 @@ struct RowMessages {
   v1::FileRow file;
   v1::IrRow ir;
   v1::ReferenceRow reference;
+  v1::TaskRow task;
 };
 
 // Makes the rows of kept kernels and whole files. Not thread-safe: a thread has its own. `index`
-// must outlive it.
+// and `evidence` must outlive it.
 class KernelRowMaker {
  public:
   // `count` says whose tokens are counted.
-  KernelRowMaker(const DatasetIndex& index, const RowTokens& count)
-      : index_(index), count_(count) {}
+  KernelRowMaker(const DatasetIndex& index, const JobEvidence& evidence, const RowTokens& count)
+      : index_(index), evidence_(evidence), count_(count) {}
 
-  // `kernel` has its texts as they may be seen (Redacted); `siblings` are the kernels of its file.
+  // `kernel` has its texts as they may be seen (Redacted); `siblings` are the kernels of its file;
+  // `references` is null if they are not known.
   KernelRows Make(uint32_t number, const v1::Kernel& kernel, const v1::Verdict& verdict,
-                  const Siblings& siblings);
+                  const Siblings& siblings, const v1::KernelReferences* references);
 
   // The same of a whole file, which holds the kept kernels of those ids.
   KernelRows MakeOfFile(uint32_t number, const v1::Kernel& file, const v1::Verdict& verdict,
@@ -96,8 +103,10 @@ class KernelRowMaker {
  private:
   void AddConversations(const KeptKernel& kept, const Conversations& conversations,
                         KernelRows* rows);
+  void AddTask(const KeptKernel& kept, const v1::KernelReferences* references, KernelRows* rows);
 
   const DatasetIndex& index_;
+  const JobEvidence& evidence_;
   const RowTokens count_;
   RowMessages messages_;
 };
@@ -135,6 +144,11 @@ absl::Status MakeIrRows(cas::BlobStore& store, const DatasetIndex& index,
 
 // Takes a row of references.jsonl of the kernel of that number.
 using ReferenceSink = absl::FunctionRef<absl::Status(uint32_t number, const v1::ReferenceRow& row)>;
+
+// Reads the references of a shard's kernels; none if the job does not ask for them. DATA_LOSS: they
+// are of another number of kernels. Other errors are those of the store.
+absl::StatusOr<v1::ReferenceShard> ReadReferences(cas::BlobStore& store, const DatasetIndex& index,
+                                                  const manifest::ShardView& view);
 
 // Makes the rows of references.jsonl of a shard's kept kernels: one for each test, or one with the
 // reason why it has no test; secrets and addresses in them are written over as in the kernel's

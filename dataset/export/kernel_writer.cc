@@ -21,14 +21,15 @@ namespace kernelmill::dataset {
 namespace {
 
 // The config of each file's rows, as a mix names it; "" if no mix draws from the file.
-constexpr std::array<const char*, kKernelFileCount> kConfigs = {"kernels", "fim", "instruct",
-                                                                "files",   "",    ""};
+constexpr std::array<const char*, kKernelFileCount> kConfigs = {
+    "kernels", "fim", "instruct", "files", "", "", ""};
 
 // The message that is a row of each file.
 const google::protobuf::Descriptor& RowType(size_t file) {
   static const std::array<const google::protobuf::Descriptor*, kKernelFileCount> types = {
       v1::KernelRow::descriptor(), v1::FimRow::descriptor(), v1::InstructRow::descriptor(),
-      v1::FileRow::descriptor(),   v1::IrRow::descriptor(),  v1::ReferenceRow::descriptor()};
+      v1::FileRow::descriptor(),   v1::IrRow::descriptor(),  v1::ReferenceRow::descriptor(),
+      v1::TaskRow::descriptor()};
   return *types[file];
 }
 
@@ -159,7 +160,11 @@ absl::StatusOr<std::unique_ptr<manifest::PreparedShard>> KernelWriter::PrepareSh
       index_.manifest.sources(view.source).source().keep() == v1::SOURCE_KEEP_FILES;
   const KeptIn kept_in = keeps_files ? KernelsOfFiles(index_, first, *view.kernels) : KeptIn();
   const std::map<absl::string_view, Siblings> siblings = FindSiblings(index_, view);
-  KernelRowMaker maker(index_, count_tokens_);
+  v1::ReferenceShard references;
+  if (!sinks_.evidence->empty()) {
+    ASSIGN_OR_RETURN(references, ReadReferences(store_, index_, view));
+  }
+  KernelRowMaker maker(index_, *sinks_.evidence, count_tokens_);
   for (int i = 0; i < view.kernels->kernels_size(); ++i) {
     const uint32_t number = first + static_cast<uint32_t>(i);
     if (index_.DecisionOn(number).fate() != v1::FATE_KEPT) continue;
@@ -173,7 +178,8 @@ absl::StatusOr<std::unique_ptr<manifest::PreparedShard>> KernelWriter::PrepareSh
     } else {
       const auto of_file = siblings.find(view.kernels->kernels(i).path());
       kept.rows = maker.Make(number, seen.kernel(), seen.verdict(),
-                             of_file == siblings.end() ? Siblings() : of_file->second);
+                             of_file == siblings.end() ? Siblings() : of_file->second,
+                             references.kernels().empty() ? nullptr : &references.kernels(i));
       kept.half = sinks_.pairs->GetHalf(number, seen.kernel());
     }
     shard->kernels.push_back(std::move(kept));
@@ -190,6 +196,7 @@ absl::Status KernelWriter::VisitShard(const manifest::ShardView& view) {
         view.verdicts->verdicts(static_cast<int>(kept.number - view.first_number));
     sinks_.notices->AddNamedBy(verdict, index_.GetFile(kept.number).path,
                                index_.IsFile(kept.number));
+    if (kept.rows.evidence != nullptr) sinks_.evidence->Note(kept.number, *kept.rows.evidence);
     RETURN_IF_ERROR(Keep(kept.number, verdict.quality().tier(), kept.rows));
     if (kept.half) RETURN_IF_ERROR(sinks_.pairs->AddHalf(kept.number, *std::move(kept.half)));
   }

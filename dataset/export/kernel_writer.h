@@ -15,6 +15,7 @@
 #include "common/cas/blob_store.h"
 #include "common/manifest/walk.h"
 #include "dataset/export/dataset_index.h"
+#include "dataset/export/job_evidence.h"
 #include "dataset/export/kernel_rows.h"
 #include "dataset/export/mix_files.h"
 #include "dataset/export/notices_file.h"
@@ -32,6 +33,7 @@ struct KernelSinks {
   PairFiles* pairs;
   NoticesFile* notices;
   MixFiles* mix;
+  JobEvidence* evidence;
 };
 
 // Writes the rows of the kept kernels, fim_sft.csv and triton_functions.json.

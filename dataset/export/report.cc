@@ -8,7 +8,9 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "common/manifest/ledger.h"
+#include "common/words/counted.h"
 #include "common/words/enum_words.h"
 #include "dataset/export/place.h"
 #include "dataset/output/json.h"
@@ -133,7 +135,9 @@ Json SourceJson(const DatasetIndex& index, const SourceEntry& source) {
           {"category", Text(source.category)},
           {"source_tier", source.tier},
           {"weight", Number(source.weight)},
-          {"role", source.holdout ? "holdout" : "candidate"},
+          {"role", source.evidence  ? "evidence"
+                   : source.holdout ? "holdout"
+                                    : "candidate"},
           {"failed", source.failed},
           {"files", FilesJson(alone)},
           {"kernels", KernelsJson(alone)},
@@ -142,11 +146,11 @@ Json SourceJson(const DatasetIndex& index, const SourceEntry& source) {
           {"tokens", TokenSumsJson(alone.counts.tokens)}};
 }
 
-// Holdouts have no part in categories: their kernels are in no row.
+// Holdouts and evidence have no part in categories: no kernel of theirs is in a row.
 Json CategoriesJson(const DatasetIndex& index) {
   std::map<std::string, Group> groups;
   for (const SourceEntry& source : index.sources) {
-    if (!source.holdout) AddTo(source, &groups[source.category]);
+    if (!source.holdout && !source.evidence) AddTo(source, &groups[source.category]);
   }
   Json json = Json::object();
   for (const auto& [category, group] : groups) {
@@ -279,8 +283,8 @@ Json OptOutJson(const DatasetIndex& index) {
   return entries;
 }
 
-// Returns what the job asks for and what matches nothing.
-Json UnmatchedJson(const DatasetIndex& index) {
+// Returns what the job asks for and what matches nothing. Evidence is matched by the export alone.
+Json UnmatchedJson(const DatasetIndex& index, const Json& evidence) {
   Json list = Json::array();
   for (const manifest::Unmatched& one : index.unmatched) {
     list.push_back({{"what", one.what},
@@ -289,6 +293,18 @@ Json UnmatchedJson(const DatasetIndex& index) {
                     {"asked", TextOrNull(one.asked)},
                     {"message", Text(one.message)},
                     {"paths", one.paths}});
+  }
+  const size_t kernels =
+      evidence.is_null() ? 0 : evidence.at("unmatched").at("kernels").get<size_t>();
+  if (kernels > 0) {
+    list.push_back(
+        {{"what", "evidence"},
+         {"where", "evidence"},
+         {"source", nullptr},
+         {"asked", nullptr},
+         {"message", absl::StrCat("names ", Counted(static_cast<int64_t>(kernels), "kernel"),
+                                  " that the dataset lacks")},
+         {"paths", Json::array()}});
   }
   return list;
 }
@@ -367,6 +383,8 @@ Json PoliciesJson(const v1::DatasetManifest& manifest) {
                                                    manifest.quality().targets().end())},
       {"splits", SplitPolicyJson(manifest)},
       {"compile", CompilePolicyJson(manifest)},
+      {"min_adequacy",
+       manifest.has_evidence() ? Number(manifest.evidence().min_adequacy()) : Json()},
       {"secrets", ToWord(manifest.quality().secrets())},
       {"emails", ToWord(manifest.quality().emails())}};
 }
@@ -411,8 +429,9 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const Trainin
           {"instruct", training.instruct.rows},
           {"instruct_excluded", training.instruct.excluded},
           {"pairs", PairsJson(index, training.pairs)},
+          {"evidence", training.evidence},
           {"opt_out", OptOutJson(index)},
-          {"unmatched", UnmatchedJson(index)},
+          {"unmatched", UnmatchedJson(index, training.evidence)},
           {"gates", GatesJson(index)},
           {"reviews", ReviewsJson(index, reviews)},
           {"failures", FailuresJson(std::move(failures))}};

@@ -40,6 +40,7 @@ const std::vector<DatasetFile>& DatasetFiles() {
       MakeRowFile<v1::FileRow>(),
       MakeRowFile<v1::IrRow>(),
       MakeRowFile<v1::ReferenceRow>(),
+      MakeRowFile<v1::TaskRow>(),
       MakeRowFile<v1::LedgerRow>(),
       MakeRowFile<v1::NoticeRow>(),
       Folder(kTablesFolder, ".parquet", Presence::kAlways,

@@ -69,7 +69,7 @@ TEST(RowSchemas, HaveTheFilesThatTheConstantsName) {
   for (const RowSchema& schema : RowSchemas()) files.push_back(schema.file);
   EXPECT_THAT(files,
               ElementsAre(kKernelsFile, kFimRowsFile, kInstructFile, kPairsFile, kWholeFilesFile,
-                          kIrFile, kReferencesFile, kLedgerFile, kNoticesFile));
+                          kIrFile, kReferencesFile, kTasksFile, kLedgerFile, kNoticesFile));
 }
 
 TEST(RowSchemas, TheWordsOfAnEnumAreItsNamesWithoutTheFirst) {

@@ -33,7 +33,7 @@ if typing.TYPE_CHECKING:
     from kernelmill.program import Exported as Exported, Job as Job, check as check, crawl as crawl
     from kernelmill.publisher import Objected as Objected, Published as Published, publish as publish
     from kernelmill.records import (Fim as Fim, Instruct as Instruct, Kernel as Kernel, LedgerRow as LedgerRow, Notice as Notice,
-                                    Pair as Pair)
+                                    Pair as Pair, Task as Task)
     from kernelmill.tables import Table as Table
 
     __version__: str
@@ -47,7 +47,7 @@ _MODULES = {
     "messages": ("Failure", "JobState", "JobStatus", "StageProgress", "TaskSpan", "WorkerInfo"),
     "program": ("Exported", "Job", "check", "crawl"),
     "publisher": ("Objected", "Published", "publish"),
-    "records": ("Fim", "Instruct", "Kernel", "LedgerRow", "Notice", "Pair"),
+    "records": ("Fim", "Instruct", "Kernel", "LedgerRow", "Notice", "Pair", "Task"),
     "tables": ("Table",),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}

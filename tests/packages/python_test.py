@@ -82,7 +82,7 @@ class Load(Module):
         done = self.python(f"""
             import dataclasses, json, kernelmill
             dataset = kernelmill.load({str(self.out)!r})
-            for name in ("kernels", "ledger", "notices", "pairs", "fim", "instruct", "files", "ir"):
+            for name in ("kernels", "ledger", "notices", "pairs", "fim", "instruct", "files", "ir", "tasks"):
                 table = getattr(dataset, name)
                 rows = [dataclasses.asdict(row) for row in table]
                 assert json.loads(json.dumps(rows)) == list(table.raw()), name

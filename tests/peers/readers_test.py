@@ -148,7 +148,7 @@ dedup: {{contamination: {{action: label}}}}
 
     def test_the_module_gives_pandas_the_rows_with_their_types(self):
         printed = self.load("""
-            for name in ("kernels", "ledger", "notices", "pairs", "fim", "instruct", "files", "ir"):
+            for name in ("kernels", "ledger", "notices", "pairs", "fim", "instruct", "files", "ir", "tasks"):
                 table = getattr(dataset, name)
                 frame = table.to_pandas()
                 assert len(frame) == len(table), name
@@ -175,7 +175,7 @@ dedup: {{contamination: {{action: label}}}}
         shutil.copytree(self.out, published, ignore=shutil.ignore_patterns("*.jsonl", "*.csv"))
         self.load(f"""
             lines = kernelmill.load({str(self.out)!r})
-            for name in ("kernels", "ledger", "notices", "pairs", "fim", "instruct", "files", "ir"):
+            for name in ("kernels", "ledger", "notices", "pairs", "fim", "instruct", "files", "ir", "tasks"):
                 ours, theirs = getattr(dataset, name), getattr(lines, name)
                 assert list(ours) == list(theirs) and list(ours.raw()) == list(theirs.raw()) and len(ours) == len(theirs), name
             for kernel in lines:
