@@ -203,6 +203,7 @@ class Loop:
     # -- what a supervisor does
 
     def spawn(self, node):
+        self.draining.pop(node.name, None)
         self.lives[node.name] = len(node.log.read_bytes()) if node.log.exists() else 0
         node.spawn()
 
@@ -409,6 +410,9 @@ def main():
             keep.mkdir(exist_ok=True)
             for log in (loop.folder / "cluster").glob("*.log"):
                 (keep / log.name).write_bytes(log.read_bytes())
+            prefix, _ = loop.cluster.place("client")
+            said = harness.run(*prefix, harness.BIN / "kernelmill", "store", "stat", "--store", loop.cluster.store.address, check=False)
+            print(said.stdout, flush=True)
             print(f"FAILED with seed {flags.seed}; logs in {keep}", flush=True)
             raise
         loop.table()

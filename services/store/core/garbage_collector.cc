@@ -158,8 +158,8 @@ absl::Status GarbageCollector::ReportFull(int64_t disk_bytes) {
   if (now - full_since_ >= options_.trust_uses_after && store_->TrustRecordedUses()) {
     LogWarning("the store is full and records of uses were lost; evicts by those that it has", {});
   }
-  if (!wanted || store_->HoldsKeepMoreThanRecency() ||
-      now - unblocked_at_ < options_.unblock_after) {
+  const bool epoch_helps = store_->IsEvictionPaused() || !store_->HoldsKeepMoreThanRecency();
+  if (!wanted || !epoch_helps || now - unblocked_at_ < options_.unblock_after) {
     return absl::OkStatus();
   }
   unblocked_at_ = now;

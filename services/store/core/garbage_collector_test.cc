@@ -109,15 +109,19 @@ TEST_F(GarbageCollectorTest, AStoreThatRecencyAloneKeepsFullComesFree) {
 TEST_F(GarbageCollectorTest, AFullStoreThatLostUsesOfAJobComesFree) {
   for (int i = 0; i < 150; ++i) ASSERT_THAT(Put(i), IsOk());
   ASSERT_THAT(store_.Hold({.name = "job", .everything_used_from_now = true}), IsOk());
-  storage_->FailWrites(absl::ResourceExhaustedError("the disk is full"));
-  EXPECT_THAT(store_.Touch(MakeId(Blob(0))), IsOk()) << "its use is not recorded";
-  storage_->FailWrites(absl::OkStatus());
+  const auto lose_use = [&](int i) {
+    storage_->FailWrites(absl::ResourceExhaustedError("the disk is full"));
+    EXPECT_THAT(store_.Touch(MakeId(Blob(i))), IsOk()) << "its use is not recorded";
+    storage_->FailWrites(absl::OkStatus());
+  };
+  lose_use(0);
   GarbageCollector patient(&store_, {.unblock_after = absl::ZeroDuration(),
                                      .trust_uses_after = absl::InfiniteDuration()});
   int stored = 150;
   for (; stored < 1000 && Put(stored).ok(); ++stored) ASSERT_THAT(patient.Pass(), IsOk());
   for (int i = 0; i < 10; ++i) ASSERT_THAT(patient.Pass(), IsOk());
   ASSERT_THAT(Put(stored), StatusIs(kFull));
+  lose_use(0);  // in this epoch, so that two others have to begin
   GarbageCollector collector(
       &store_, {.unblock_after = absl::ZeroDuration(), .trust_uses_after = absl::ZeroDuration()});
   for (int i = 0; i < 10; ++i) ASSERT_THAT(collector.Pass(), IsOk());

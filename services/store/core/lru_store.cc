@@ -395,8 +395,7 @@ absl::Status LruStore::AdvanceEpoch() {
 absl::StatusOr<Evicted> LruStore::EvictOldest(int64_t bytes) {
   absl::MutexLock lock(&eviction_mutex_);
   const Epoch now = epoch();
-  const bool lost_lately = uses_lost_in_ > 0 && now < uses_lost_in_ + kEpochsKept;
-  if (lost_lately || now < kEpochsKept) return Evicted{.finished = true};
+  if (IsEvictionPaused() || now < kEpochsKept) return Evicted{.finished = true};
   const Epoch before = std::min(now + 1 - kEpochsKept, holds_.HeldSince());
   ASSIGN_OR_RETURN(Evicted evicted,
                    uses_.EvictOldest({.before = before, .now = now, .bytes = bytes}));
@@ -412,6 +411,10 @@ absl::StatusOr<Evictable> LruStore::CountEvictable(int64_t bytes) {
   const Epoch now = epoch() + kEpochsKept;
   const Epoch before = std::min(now + 1 - kEpochsKept, holds_.HeldSince());
   return uses_.CountOldest({.before = before, .now = now, .bytes = bytes});
+}
+
+bool LruStore::IsEvictionPaused() const {
+  return uses_lost_in_ > 0 && epoch() < uses_lost_in_ + kEpochsKept;
 }
 
 bool LruStore::TrustRecordedUses() { return holds_.TrustUses(epoch() + 1 - kEpochsKept); }

@@ -122,6 +122,8 @@ class LruStore {
   // Ends the protection of everything by holds of uses that began after a loss of uses (Load,
   // SuspendEviction). Returns whether there was any.
   bool TrustRecordedUses();
+  // Returns whether nothing is evicted until two epochs have begun after a loss of uses.
+  bool IsEvictionPaused() const;
   // Returns whether a hold of uses protects more than recency does.
   bool HoldsKeepMoreThanRecency() const;
 
