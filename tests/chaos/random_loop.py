@@ -69,6 +69,7 @@ class Loop:
                       for name in ("store", "coordinator")}
         for disk in self.disks.values():
             stack.callback(disk.close)
+        self.draining = {}  # node: since when
         self.lives = {}  # node: how much of its log is from earlier lives
         self.cluster = stack.enter_context(
             clusters.ChaosCluster(self.folder / "cluster", LEASE_TTL, self.shim, self.network.place))
@@ -90,7 +91,6 @@ class Loop:
         self.counts = collections.Counter()
         self.ended = []  # jobs, the oldest first
         self.pending = []  # (moment, what ends then)
-        self.draining = {}  # node: since when
         self.full_until = {}  # node: when its disk had room again
         self.jobs = self.lost = self.differing = self.human = 0
         self.damaged = 0  # how often in this job
