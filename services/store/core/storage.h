@@ -118,6 +118,7 @@ class Blobs {
   virtual absl::StatusOr<std::vector<BlobId>> List(const BlobId* after, size_t max) = 0;
   // Returns the blobs marked as damaged. Putting or deleting a blob removes its mark.
   virtual absl::StatusOr<std::vector<BlobId>> Damaged() = 0;
+  // Marks a blob that exists, and drops its content. It counts as existing until it is deleted.
   virtual absl::Status MarkDamaged(const BlobId& id) = 0;
 
   virtual Usage usage() const = 0;

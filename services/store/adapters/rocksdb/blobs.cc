@@ -253,8 +253,11 @@ absl::StatusOr<std::vector<BlobId>> RocksDbBlobs::ListRecords(
   return ids;
 }
 
+// Deletes the content too: Reclaim must not copy it, since RocksDB stops all writes when it reads
+// damage.
 absl::Status RocksDbBlobs::MarkDamaged(const BlobId& id) {
   rocksdb::WriteBatch batch;
+  AddContentDeletion(database_, id, &batch);
   batch.Put(database_->use(), DamageKey(id), EncodeSize(id.size));
   return database_->WriteLazily(batch, "marking damage");
 }

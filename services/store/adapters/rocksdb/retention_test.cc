@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/base/file.h"
 #include "common/testing/status_matchers.h"
 #include "services/store/adapters/rocksdb/database_test_base.h"
 #include "services/store/core/content_store.h"
@@ -155,6 +156,29 @@ TEST_F(RetentionTest, ADamagedBlobOnTheDiskIsFoundAndMendedByPuttingItAgain) {
     EXPECT_TRUE(*store.Get(id) == *content);
   }
   EXPECT_EQ(store.lru().blobs().usage().blobs, 2);
+}
+
+TEST_F(RetentionTest, ADamagedBlobDoesNotKeepTheGarbageBesideIt) {
+  const std::string damaged = Noise(100'000, 1);
+  const std::string kept = Noise(100'000, 2);
+  ASSERT_THAT(Put(*Open(), {damaged, kept, Noise(2'000'000, 3)}, 3), IsOk());
+  Flush();
+  ASSERT_EQ(Files(".blob").size(), 1u);
+  const std::string file = *ReadFile(Files(".blob").at(0).string(), 1 << 30);
+  FlipByte(Files(".blob").at(0), static_cast<int64_t>(file.find(damaged.substr(50'000, 100))));
+  const auto storage = Open();
+  EXPECT_THAT(ReadAll(*storage, damaged).status(), StatusIs(absl::StatusCode::kDataLoss));
+  ASSERT_THAT(storage->blobs().MarkDamaged(MakeId(damaged)), IsOk());
+  ASSERT_THAT(storage->uses().Touch({{MakeId(damaged), 3}, {MakeId(kept), 3}}, 9), IsOk());
+  const auto evicted = storage->uses().EvictOldest({.before = 6, .now = 9, .bytes = 1 << 30});
+  ASSERT_THAT(evicted, IsOk());
+  ASSERT_EQ(evicted->blobs.size(), 1u);
+  ASSERT_THAT(storage->disk().Reclaim(), IsOk());
+  EXPECT_LE(storage->disk().Measure()->disk_bytes, 500'000);
+  EXPECT_TRUE(*ReadAll(*storage, kept) == kept);
+  EXPECT_EQ(*storage->blobs().Damaged(), std::vector<BlobId>{MakeId(damaged)});
+  ASSERT_THAT(Put(*storage, {damaged}, 9), IsOk());
+  EXPECT_TRUE(*ReadAll(*storage, damaged) == damaged);
 }
 
 TEST_F(RetentionTest, DamageIsRememberedAcrossARestartUntilItIsDeleted) {

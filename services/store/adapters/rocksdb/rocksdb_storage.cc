@@ -48,7 +48,6 @@ class RocksDbDisk : public Disk {
 
  private:
   absl::Status Compact(rocksdb::ColumnFamilyHandle* family, double copied_share);
-  absl::StatusOr<bool> HasDamage();
 
   Database* const database_;
   std::atomic<bool> stop_{false};
@@ -143,17 +142,14 @@ Effort RocksDbDisk::effort() {
 //   the
 //      oldest files hold most garbage: the longest run of oldest files with more than kWorthCopying
 //      of garbage is rewritten without it.
-// Damaged content must not be copied, since RocksDB stops all writes when it reads it. While a blob
-// is marked as damaged, step 3 is skipped.
 absl::Status RocksDbDisk::Reclaim() {
-  ASSIGN_OR_RETURN(const bool damaged, HasDamage());
   RETURN_IF_ERROR(
       FromRocksStatus(database_->db().Flush(rocksdb::FlushOptions(), database_->families()),
                       "flushing the buffers"));
   for (rocksdb::ColumnFamilyHandle* family :
        {database_->use(), database_->ac(), database_->cas()}) {
     RETURN_IF_ERROR(Compact(family, 0));
-    if (damaged || family == database_->use()) continue;
+    if (family == database_->use()) continue;
     const double share = WorthCopying(database_, family);
     if (share > 0) RETURN_IF_ERROR(Compact(family, share));
   }
@@ -179,15 +175,6 @@ absl::Status RocksDbDisk::Compact(rocksdb::ColumnFamilyHandle* family, double co
 }
 
 // Returns whether any blob is marked as damaged.
-absl::StatusOr<bool> RocksDbDisk::HasDamage() {
-  const std::unique_ptr<rocksdb::Iterator> it(
-      database_->db().NewIterator(rocksdb::ReadOptions(), database_->use()));
-  it->Seek(ToSlice(kDamagePrefix));
-  const bool damaged = it->Valid() && absl::StartsWith(ToView(it->key()), kDamagePrefix);
-  RETURN_IF_ERROR(FromRocksStatus(it->status(), "looking for marks of damage"));
-  return damaged;
-}
-
 absl::StatusOr<int64_t> RocksDbDisk::BackUp(const std::string& dir) {
   return kernelmill::BackUp(&database_->db(), kStoreDatabase, dir, stop_);
 }
@@ -228,6 +215,10 @@ absl::StatusOr<std::unique_ptr<Storage>> OpenRocksDbStorage(const std::string& d
   ASSIGN_OR_RETURN(const std::vector<BlobId> lost, FindLostContent(database.get()));
   auto storage = std::make_unique<RocksDbStorage>(std::move(database), std::move(abandoned));
   for (const BlobId& id : lost) RETURN_IF_ERROR(storage->blobs().MarkDamaged(id));
+  // Older releases kept the content of marked blobs. Where the disk is full, a later start drops
+  // it.
+  ASSIGN_OR_RETURN(const std::vector<BlobId> marked, storage->blobs().Damaged());
+  for (const BlobId& id : marked) storage->blobs().MarkDamaged(id).IgnoreError();
   if (!lost.empty()) {
     LogError("blobs are lost; clients are told to put them again",
              {{"data", dir}, {"blobs", lost.size()}});
