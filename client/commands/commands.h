@@ -297,7 +297,7 @@ struct RecordOptions {
 
 struct RunOptions {
   std::string dataset;   // the folder of an export, or a bundle
-  std::string evidence;  // empty: evidence.jsonl in the dataset
+  std::string evidence;  // empty: evidence.jsonl in the dataset, or here
   std::string device = "cpu";
   std::string python;  // a Python with Triton; empty: the module's
   int workers = 1;

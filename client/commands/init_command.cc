@@ -109,9 +109,9 @@ absl::StatusOr<std::string> GetEndings(const std::vector<std::string>& languages
 
 // Returns a job's name of the first source: its last part, with '-' for what a name cannot have.
 std::string DeriveName(const InitOptions& options) {
-  std::string from = !options.repositories.empty() ? options.repositories[0]
-                     : !options.packages.empty()   ? options.packages[0]
-                                                   : options.folders[0];
+  std::string from = !options.folders.empty()        ? options.folders[0]
+                     : !options.repositories.empty() ? options.repositories[0]
+                                                     : options.packages[0];
   from = from.substr(0, from.find("=="));
   while (absl::EndsWith(from, "/")) from.pop_back();
   std::string name(absl::StripSuffix(from.substr(from.find_last_of("/:") + 1), ".git"));
@@ -148,14 +148,15 @@ std::string SourceLines(const InitOptions& options, const std::string& endings) 
     absl::StrAppend(&text, "    include: [\"**/*.{", endings, "}\"]",
                     first ? "  # globs of the files to read; `exclude` takes some out" : "", "\n");
   };
+  // The earlier source wins between equal kernels, and folders are the user's own.
+  for (const std::string& folder : options.folders) {
+    add("path", folder, "  # a folder, relative to this file");
+  }
   for (const std::string& repository : options.repositories) {
     add("git", job::IsGithubName(repository) ? job::GithubUrl(repository) : repository,
         "  # a repository");
   }
   for (const std::string& package : options.packages) add("package", package, "  # a wheel");
-  for (const std::string& folder : options.folders) {
-    add("path", folder, "  # a folder, relative to this file");
-  }
   return text;
 }
 
@@ -225,7 +226,9 @@ absl::StatusOr<int> Init(InitOptions options, rpc::TerminationSignal& signal, Co
       Annotate(job::ParseJobFile(text, options.file).status(), "the job would be wrong"));
   if (!options.force) RETURN_IF_ERROR(CheckIsNew(options.file));  // others may write it meanwhile
   RETURN_IF_ERROR(WriteComplete(options.file, text));
-  const std::string out = options.out_dir.empty() ? name : options.out_dir;
+  std::string out = options.out_dir.empty() ? name : options.out_dir;
+  std::error_code unknown;
+  if (options.out_dir.empty() && std::filesystem::exists(out, unknown)) out += "-dataset";
   const std::string next =
       absl::StrCat("kernelmill crawl ", ShellWord(options.file), " --out ", ShellWord(out));
   console.Result(console.json()

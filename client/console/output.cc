@@ -96,7 +96,11 @@ std::string Ago(absl::Time now, int64_t unix_ms) {
 std::string TaskLine(const v1::RunningTask& task, absl::Time now) {
   std::string line = absl::StrCat("  ", task.stage());
   if (!task.source().empty()) absl::StrAppend(&line, " of ", task.source());
-  absl::StrAppend(&line, ", job ", task.job(), ", task ", task.task());
+  if (task.job().empty()) {
+    absl::StrAppend(&line, " of another client's job");
+  } else {
+    absl::StrAppend(&line, ", job ", task.job(), ", task ", task.task());
+  }
   if (task.attempt() > 1) absl::StrAppend(&line, ", attempt ", task.attempt());
   if (task.leased_unix_ms() > 0) {
     absl::StrAppend(&line, ", for ", Ago(now, task.leased_unix_ms()));

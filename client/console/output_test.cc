@@ -258,6 +258,13 @@ TEST(Workers, AreListedWithWhatTheyHold) {
               HasSubstr("  extract of de mo, job demo-000001, task 42, attempt 2, for 5 s\n"));
 }
 
+TEST(Workers, ATaskOfAnotherClientHasNoName) {
+  v1::WorkerInfo worker = Worker("host:17");
+  worker.add_running()->set_stage("extract");
+  EXPECT_THAT(WorkersText({worker}, absl::FromUnixMillis(kNowMs)),
+              HasSubstr("  extract of another client's job\n"));
+}
+
 TEST(Workers, OneWithManyTasksIsCutShort) {
   v1::WorkerInfo worker = Worker("w");
   worker.set_caller("worker w3");

@@ -155,8 +155,9 @@ void AddRun(CommandLine& line) {
       [options](Console& console) -> absl::StatusOr<int> { return RunKernels(*options, console); });
   sub->add_option("DATASET", options->dataset, "the folder of the dataset, or of a bundle")
       ->required();
-  sub->add_option("--evidence", options->evidence,
-                  "the evidence file (default: evidence.jsonl in DATASET)");
+  sub->add_option(
+      "--evidence", options->evidence,
+      "the evidence file (default: evidence.jsonl in DATASET, as in a bundle, or here)");
   sub->add_option("--device", options->device, "cpu (Triton's interpreter) or cuda:90")
       ->capture_default_str();
   sub->add_option("--python", options->python, "a Python with Triton, and torch for a GPU");

@@ -51,7 +51,7 @@ constexpr MethodAccess kMethods[] = {
 
     {"/kernelmill.v1.Store/Hold", kKeepers},
     {"/kernelmill.v1.Store/Release", kKeepers},
-    {"/kernelmill.v1.Store/Stat", kKeepers | Role::kClient},
+    {"/kernelmill.v1.Store/Stat", kKeepers},
     {"/kernelmill.v1.Store/Verify", kOperators},
     {"/kernelmill.v1.Store/CollectGarbage", kOperators},
     {"/kernelmill.v1.Store/Backup", kOperators},

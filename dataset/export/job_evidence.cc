@@ -98,8 +98,8 @@ const KernelEvidence* JobEvidence::Find(const v1::Kernel& kernel) const {
   return index_.Find({Sha256Hex(ToUtf8(kernel.module())), ToUtf8(kernel.qualname())});
 }
 
-void JobEvidence::Note(uint32_t number, const KernelEvidence& evidence) {
-  const absl::string_view state = JudgeEvidence(evidence, min_adequacy_);
+void JobEvidence::Note(uint32_t number, const KernelEvidence& evidence, bool has_reference) {
+  const absl::string_view state = JudgeEvidence(evidence, has_reference, min_adequacy_);
   states_[number] = state;
   ++by_state_[std::string(state)];
   used_.insert(&evidence);

@@ -34,7 +34,7 @@ class JobEvidence {
   double min_adequacy() const { return min_adequacy_; }
 
   // Counts a kept kernel whose evidence Find has returned.
-  void Note(uint32_t number, const KernelEvidence& evidence);
+  void Note(uint32_t number, const KernelEvidence& evidence, bool has_reference);
 
   // Returns what JudgeEvidence says of a noted kernel; "" of another one.
   absl::string_view GetState(uint32_t number) const;

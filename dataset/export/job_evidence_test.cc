@@ -60,6 +60,25 @@ class JobEvidenceTest : public ExporterTest {
   // A file without rows is not written.
   bool HasTasks() { return std::filesystem::exists(request_.out_dir + "/tasks.jsonl"); }
 
+  // A reference for the kernels of the first source's first shard.
+  void AddReferences() {
+    v1::ReferenceShard first;
+    v1::TestReference& test = *first.add_kernels()->add_tests();
+    test.set_status("reference");
+    test.set_path("test_z.py");
+    test.mutable_reference()->set_kind("torch_chain");
+    test.mutable_reference()->set_path("test_z.py");
+    test.mutable_reference()->set_text("torch.clone(x)  # by ann@example.org");
+    test.mutable_reference()->set_module("import torch\n");
+    first.mutable_kernels(0)->add_tests()->set_status("no_comparison");
+    first.add_kernels()->set_reason("no_test");
+    v1::ReferenceShard second;
+    second.add_kernels()->set_reason("no_test");
+    second.add_kernels()->set_reason("no_test");
+    *manifest_.mutable_sources(0)->add_references() = *cas::PutMessage(store_, first);
+    *manifest_.mutable_sources(0)->add_references() = *cas::PutMessage(store_, second);
+  }
+
   // The modules as rows have them.
   const std::string module1_ = Sha256Hex(MakeKernel(1, "z.py", 9, kDosBody).module());
   const std::string module3_ =
@@ -73,6 +92,7 @@ TEST_F(JobEvidenceTest, AKernelWithAReplayedCaseIsATask) {
                      {"b/c.jsonl",
                       ToLines({MakeResult(one, "cpu", "exact"), MakeResult(two, "cuda:90", "close"),
                                MakeSpeed(one, "cuda:90", 2.5)})}});
+  AddReferences();
   ASSERT_THAT(Export(), IsOk());
   const std::vector<Json> rows = Lines("tasks.jsonl");
   ASSERT_THAT(rows, SizeIs(1));
@@ -86,7 +106,7 @@ TEST_F(JobEvidenceTest, AKernelWithAReplayedCaseIsATask) {
   EXPECT_EQ(row["split"], "train");
   EXPECT_EQ(row["repository_url"], "https://github.com/example/a.git");
   EXPECT_EQ(row["duplicates"], Json::array({Id(5)}));
-  EXPECT_EQ(row["reference"], nullptr);
+  EXPECT_EQ(row["reference"]["kind"], "torch_chain");
   EXPECT_THAT(row["cases"], SizeIs(1));
   EXPECT_THAT(row["hidden_cases"], SizeIs(1));
   EXPECT_EQ(row["speed"][0]["median_us"], 2.5);
@@ -109,21 +129,7 @@ TEST_F(JobEvidenceTest, AKernelWithAReplayedCaseIsATask) {
 }
 
 TEST_F(JobEvidenceTest, ATaskHasTheFirstReferenceOfItsKernel) {
-  v1::ReferenceShard first;
-  v1::TestReference& test = *first.add_kernels()->add_tests();
-  test.set_status("reference");
-  test.set_path("test_z.py");
-  test.mutable_reference()->set_kind("torch_chain");
-  test.mutable_reference()->set_path("test_z.py");
-  test.mutable_reference()->set_text("torch.clone(x)  # by ann@example.org");
-  test.mutable_reference()->set_module("import torch\n");
-  first.mutable_kernels(0)->add_tests()->set_status("no_comparison");
-  first.add_kernels()->set_reason("no_test");
-  v1::ReferenceShard second;
-  second.add_kernels()->set_reason("no_test");
-  second.add_kernels()->set_reason("no_test");
-  *manifest_.mutable_sources(0)->add_references() = *cas::PutMessage(store_, first);
-  *manifest_.mutable_sources(0)->add_references() = *cas::PutMessage(store_, second);
+  AddReferences();
   manifest_.mutable_quality()->set_emails(v1::SENSITIVE_POLICY_REDACT);
   const Json one = WithId(MakeCase(module1_, "load1", 100));
   const Json other = WithId(MakeCase(module3_, "load3", 100));
@@ -149,16 +155,16 @@ TEST_F(JobEvidenceTest, WhatIsNotVerifiedIsInTheLedgerAndTheReportWithItsReason)
   const std::vector<Json> rows = Lines("tasks.jsonl");
   ASSERT_THAT(rows, SizeIs(1));
   EXPECT_EQ(rows[0]["verified"], false);
-  EXPECT_EQ(rows[0]["not_verified"], "no_adequacy");
+  EXPECT_EQ(rows[0]["not_verified"], "no_reference");
   std::map<std::string, Json> tasks;
   for (const Json& row : Lines("ledger.jsonl")) tasks[row["id"]] = row["task"];
-  EXPECT_EQ(tasks[Id(1)], "no_adequacy");
+  EXPECT_EQ(tasks[Id(1)], "no_reference");
   EXPECT_EQ(tasks[Id(3)], "not_replayed");
   EXPECT_EQ(tasks[Id(6)], nullptr);
   EXPECT_EQ(tasks[Id(5)], nullptr) << "a duplicate";
-  EXPECT_EQ(Report()["evidence"]["not_verified"], Json({{"no_adequacy", 1}, {"not_replayed", 1}}));
+  EXPECT_EQ(Report()["evidence"]["not_verified"], Json({{"no_reference", 1}, {"not_replayed", 1}}));
   EXPECT_EQ(Report()["evidence"]["verified"], 0);
-  EXPECT_THAT(warnings_, ElementsAre("evidence: kernels that are not verified: no_adequacy 1, "
+  EXPECT_THAT(warnings_, ElementsAre("evidence: kernels that are not verified: no_reference 1, "
                                      "not_replayed 1"));
 }
 

@@ -130,11 +130,12 @@ KernelRows KernelRowMaker::Make(uint32_t number, const v1::Kernel& kernel,
 void KernelRowMaker::AddTask(const KeptKernel& kept, const v1::KernelReferences* references,
                              KernelRows* rows) {
   rows->evidence = evidence_.Find(kept.kernel);
+  rows->has_reference =
+      references != nullptr && !references->tests().empty() && references->tests(0).has_reference();
   if (rows->evidence == nullptr || !IsTask(*rows->evidence)) return;
   messages_.task.Clear();
   FillTaskRow(kept, &messages_.task);
-  if (references != nullptr && !references->tests().empty() &&
-      references->tests(0).has_reference()) {
+  if (rows->has_reference) {
     messages_.reference.Clear();
     FillReferenceRow(kept, *references, &references->tests(0), &messages_.reference);
     RedactTexts(index_.manifest.quality(), &messages_.reference);

@@ -57,6 +57,7 @@ struct KernelRows {
   std::vector<NotAsked> not_asked;           // the templates without a row
   RowTokenCounts tokens;                     // the counts of those files that RowTokens names
   const KernelEvidence* evidence = nullptr;  // of the kernel; null without
+  bool has_reference = false;                // a test compares the kernel with one
 };
 
 // The rows of a kernel that are not written, since earlier ones say the same.

@@ -196,7 +196,9 @@ absl::Status KernelWriter::VisitShard(const manifest::ShardView& view) {
         view.verdicts->verdicts(static_cast<int>(kept.number - view.first_number));
     sinks_.notices->AddNamedBy(verdict, index_.GetFile(kept.number).path,
                                index_.IsFile(kept.number));
-    if (kept.rows.evidence != nullptr) sinks_.evidence->Note(kept.number, *kept.rows.evidence);
+    if (kept.rows.evidence != nullptr) {
+      sinks_.evidence->Note(kept.number, *kept.rows.evidence, kept.rows.has_reference);
+    }
     RETURN_IF_ERROR(Keep(kept.number, verdict.quality().tier(), kept.rows));
     if (kept.half) RETURN_IF_ERROR(sinks_.pairs->AddHalf(kept.number, *std::move(kept.half)));
   }

@@ -79,7 +79,8 @@ bool CaseEvidence::Replays() const {
   return !Differs() && (HasResult(*this, Outcome::kExact) || HasResult(*this, Outcome::kClose));
 }
 
-absl::string_view JudgeEvidence(const KernelEvidence& evidence, double min_adequacy) {
+absl::string_view JudgeEvidence(const KernelEvidence& evidence, bool has_reference,
+                                double min_adequacy) {
   const auto& cases = evidence.cases;
   if (cases.empty()) return "no_case";
   const auto any = [&](bool (CaseEvidence::*holds)() const) {
@@ -88,6 +89,7 @@ absl::string_view JudgeEvidence(const KernelEvidence& evidence, double min_adequ
   };
   if (any(&CaseEvidence::Differs)) return "different";
   if (!any(&CaseEvidence::Replays)) return "not_replayed";
+  if (!has_reference) return "no_reference";
   if (!evidence.adequacy.has_value()) return "no_adequacy";
   if (evidence.adequacy->score < min_adequacy) return "low_adequacy";
   return kVerified;

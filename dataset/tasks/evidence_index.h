@@ -58,9 +58,12 @@ struct KernelEvidence {
 //   no_case        the evidence has no case of the kernel
 //   different      an execution was different
 //   not_replayed   no execution was exact or close
+//   no_reference   no test is known to compare the kernel with a reference: the cases say only that
+//                  the kernel does what it does
 //   no_adequacy    the adequacy of the cases was not measured
 //   low_adequacy   it is below `min_adequacy`
-absl::string_view JudgeEvidence(const KernelEvidence& evidence, double min_adequacy);
+absl::string_view JudgeEvidence(const KernelEvidence& evidence, bool has_reference,
+                                double min_adequacy);
 
 inline constexpr absl::string_view kVerified = "verified";
 

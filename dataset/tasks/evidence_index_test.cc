@@ -43,10 +43,10 @@ EvidenceIndex MakeIndex(const std::vector<Json>& rows) {
 Json Case(int size) { return WithId(MakeCase(kModule, "add", size)); }
 
 // Returns the judgement on the kernel with these rows.
-std::string Judge(const std::vector<Json>& rows) {
+std::string Judge(const std::vector<Json>& rows, bool has_reference = true) {
   const EvidenceIndex index = MakeIndex(rows);
   const KernelEvidence* evidence = index.Find({kModule, "add"});
-  return evidence == nullptr ? "none" : std::string(JudgeEvidence(*evidence, 0.8));
+  return evidence == nullptr ? "none" : std::string(JudgeEvidence(*evidence, has_reference, 0.8));
 }
 
 TEST(EvidenceIndex, AKernelIsVerifiedByAReplayAndAdequateCases) {
@@ -55,6 +55,8 @@ TEST(EvidenceIndex, AKernelIsVerifiedByAReplayAndAdequateCases) {
   const Json adequate = MakeAdequacy(kModule, "add", 0.8);
   EXPECT_EQ(Judge({one, MakeResult(one, "cpu", "exact"), adequate}), "verified");
   EXPECT_EQ(Judge({one, MakeResult(one, "cuda:90", "close"), adequate}), "verified");
+  // A kernel that is wrong does the same wrong thing in each replay.
+  EXPECT_EQ(Judge({one, MakeResult(one, "cpu", "exact"), adequate}, false), "no_reference");
   // An error or an unknown outcome elsewhere says nothing about the kernel.
   EXPECT_EQ(Judge({one, MakeResult(one, "cuda:90", "close"), MakeResult(one, "cpu", "error"),
                    MakeResult(one, "hip:gfx942", "unknown"), adequate}),

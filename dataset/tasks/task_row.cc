@@ -226,7 +226,7 @@ void FillEvidence(const KernelEvidence& evidence, const v1::Kernel& kernel, doub
   for (size_t i = 0; i < std::min(evidence.speed.size(), kMaxSpeeds); ++i) {
     FillSpeed(evidence.speed[i], row->add_speed());
   }
-  const absl::string_view judgement = JudgeEvidence(evidence, min_adequacy);
+  const absl::string_view judgement = JudgeEvidence(evidence, row->has_reference(), min_adequacy);
   row->set_verified(judgement == kVerified);
   if (judgement != kVerified) row->set_not_verified(std::string(judgement));
   row->set_text(MakeText(kernel, *row));

@@ -41,7 +41,7 @@ HEADERS = ["libcli11-dev", "nlohmann-json3-dev"]
 # The packages that each part of the module needs beyond the standard library, by their extra.
 EXTRAS = {"client": ["grpcio>=1.60", "protobuf>=4.25"], "figures": ["matplotlib>=3.8"], "tokens": ["tokenizers>=0.20"],
           "pandas": ["pandas>=2.1", "pyarrow>=15"], "polars": ["polars>=1"], "hub": ["huggingface_hub>=0.30", "pyarrow>=15"],
-          "run": ["numpy>=1.26"], "s3": ["obstore>=0.6", "pyarrow>=15"], "gs": ["google-cloud-storage>=2.14", "pyarrow>=15"]}
+          "run": ["numpy>=1.26,<2.4"], "s3": ["obstore>=0.6", "pyarrow>=15"], "gs": ["google-cloud-storage>=2.14", "pyarrow>=15"]}
 SERVERS = ["store", "coordinator", "fetcher", "extractor", "compiler", "validator", "deduplicator"]
 # The texts that the program writes about its command line, by the place where pip installs them below the environment.
 WRITTEN = {"share/man/man1/kernelmill.1": ["help", "--man"],

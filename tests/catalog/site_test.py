@@ -287,7 +287,10 @@ class Site(unittest.TestCase):
         page.goto((self.site / f"kernels/{row['id'][:2]}/{row['id']}.html").as_uri())
         page.locator('[data-copy="module-code"]').first.click()
         catalog_site.wait(page, "document.getElementById('status')?.textContent === 'Copied'")
-        self.assertEqual(page.evaluate("navigator.clipboard.readText()"), row["module"])
+        copied = page.evaluate("navigator.clipboard.readText()")
+        self.assertTrue(copied.endswith("\n\n" + row["module"]))
+        for line in copied.removesuffix("\n" + row["module"]).splitlines():
+            self.assertTrue(line.startswith("# "), "its origin and licence are comments")
 
     def test_the_theme_stays_from_page_to_page(self):
         page = self.page()

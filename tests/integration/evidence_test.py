@@ -23,6 +23,27 @@ def {name}(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
 '''
 
 
+# By it `double` and `root` are compared with something that is not a kernel.
+TESTS = '''import torch
+from double import double
+from root import root
+
+
+def test_double():
+    x = torch.rand(64)
+    y = torch.empty_like(x)
+    double[(1,)](x, y, x.numel(), BLOCK=64)
+    torch.testing.assert_close(y, torch.add(x, x))
+
+
+def test_root():
+    x = torch.rand(64)
+    y = torch.empty_like(x)
+    root[(1,)](x, y, x.numel(), BLOCK=64)
+    torch.testing.assert_close(y, torch.sqrt(x))
+'''
+
+
 def canonical(row):
     return json.dumps(row, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
@@ -62,6 +83,7 @@ class Evidence(unittest.TestCase):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.write("py/double.py", KERNEL.format(name="double", text="twice the value", value="x * 2"))
         self.write("py/root.py", KERNEL.format(name="root", text="the square root", value="tl.sqrt(x)"))
+        self.write("py/test_ops.py", TESTS)
         self.write("py/LICENSE", harness.MIT_TEXT)
 
     def write(self, path, text):
@@ -71,8 +93,8 @@ class Evidence(unittest.TestCase):
     def write_evidence(self, name, rows):
         self.write(f"evidence/{name}.jsonl", "".join(canonical(row) + "\n" for row in rows))
 
-    def crawl(self, out="out", job="  - {path: ./evidence, role: evidence}\n", data="data"):
-        self.write("job.yaml", "name: job\nsources:\n  - {path: ./py, license: MIT}\n" + job)
+    def crawl(self, out="out", job="  - {path: ./evidence, role: evidence}\n", data="data", references="references: true\n"):
+        self.write("job.yaml", "name: job\nsources:\n  - {path: ./py, license: MIT}\n" + job + references)
         done = harness.run(harness.BIN / "kernelmill", "crawl", self.folder / "job.yaml", "--out", self.folder / out, "--data",
                            self.folder / data, check=False, timeout=300)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -144,6 +166,18 @@ class Evidence(unittest.TestCase):
         task, = self.rows("tasks", "lower")
         self.assertEqual((task["verified"], task["not_verified"]), (True, None))
         self.assertIn("min_adequacy: 0.7", (self.folder / "lower/job.lock.yaml").read_text())
+
+    def test_a_kernel_that_no_test_compares_with_a_reference_is_not_verified(self):
+        """It would be verified by itself: a case is what the kernel made of its inputs."""
+        double = case(self.kernels()["double"], 100)
+        self.write_evidence("all", [double, result(double, "cpu", "exact"), adequacy(double, 1)])
+        self.crawl()
+        self.assertEqual([(row["name"], row["verified"]) for row in self.rows("tasks")], [("double", True)])
+        self.crawl("unread", references="")
+        task, = self.rows("tasks", "unread")
+        self.assertEqual((task["verified"], task["not_verified"]), (False, "no_reference"))
+        self.write("py/test_ops.py", TESTS.replace("    torch.testing.assert_close(y, torch.add(x, x))\n", ""))
+        self.assertIn("evidence: kernels that are not verified: no_reference 1", self.crawl("uncompared"))
 
     def test_hostile_evidence_is_ignored_line_by_line(self):
         double = case(self.kernels()["double"], 100)

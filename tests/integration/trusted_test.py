@@ -42,6 +42,7 @@ class Trusted(unittest.TestCase):
         for who in ("client", "extractor", "coordinator"):
             said = self.store("gc", "--target-bytes", "0", who=who, code=2)
             self.assertIn("needs the role operator", said)
+        self.assertIn("needs the role coordinator or operator", self.store("stat", who="client", code=2))  # holds name jobs
         self.store("stat", who="operator")
 
     def test_a_client_uses_its_own_jobs_and_an_operator_all(self):
@@ -51,6 +52,7 @@ class Trusted(unittest.TestCase):
         self.assertIn("belongs to another client", said)
         self.assertIn(job, self.client("jobs", who="alice"))
         self.assertNotIn(job, self.client("jobs", who="bob"))
+        self.assertNotIn(job, self.client("workers", who="bob"))
         out = self.folder / "of_bob"
         for call in (["watch", job], ["cancel", job], ["retry", job], ["delete", job], ["report", job],
                      ["report", job, "--timeline"], ["export", job, "--out", out]):

@@ -39,6 +39,8 @@
 namespace kernelmill::client {
 namespace {
 
+constexpr size_t kMaxRead = 64 << 10;  // of code that is parsed for its names
+
 // Returns the text as one quoted word of a shell.
 std::string Quoted(absl::string_view text) {
   return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
@@ -277,8 +279,11 @@ std::string MissingForLauncher(const v1::KernelRow& kernel) {
     return "<p class=\"note\">The rest of its file is in the repository.</p>\n";
   }
   const std::string& text = kernel.launcher().text();
-  const std::optional<dataset::HostCode> host = dataset::ReadHostCode(
-      code::DedentPython(text).value_or(text), kernel.module(), kernel.name());
+  std::optional<dataset::HostCode> host;
+  if (text.size() <= kMaxRead && kernel.module().size() <= kMaxRead) {
+    host = dataset::ReadHostCode(code::DedentPython(text).value_or(text), kernel.module(),
+                                 kernel.name());
+  }
   if (!host) return "<p class=\"note\">The rest of its file is in the repository.</p>\n";
   std::vector<std::string> names = host->names;
   names.insert(names.end(), host->launched.begin(), host->launched.end());

@@ -25,7 +25,7 @@ def record(options: dict[str, Any]) -> int:
         recording.check_container()
     repositories = {}
     for each in options["repository"]:
-        name, equals, folder = each.partition("=")
+        name, equals, folder = each.rpartition("=")
         if not equals or not os.path.isdir(folder):
             raise RequestError(f"--repository must be NAME=FOLDER, with the folder of a checkout: {each}")
         repositories[name] = folder
@@ -44,6 +44,9 @@ def _recording_text(row: Row) -> str:
     tests = ", ".join(f"{count} {outcome}" for outcome, count in row["tests"].items()) or "none ran"
     refused = ", ".join(f"{reason} {count}" for reason, count in row["refused"].items())
     last = f"\n  refused: {refused}" if refused else ""
+    last += "".join(f"\n  failed {count}: {why}" for why, count in row["failures"])
+    if not row["tests"]:
+        last += "\n  no test began: the Python of --python needs torch, Triton and pytest; --logs FOLDER keeps what pytest printed"
     return (f"{row['repository']}: {row['cases']} cases of {row['recorded']} kernels; {row['reached']} of {row['kernels']} reached, "
             f"{row['enough']} with three cases and a ragged one\n  tests: {tests}; {row['seconds']} s{last}")
 
@@ -51,9 +54,13 @@ def _recording_text(row: Row) -> str:
 def run(options: dict[str, Any]) -> int:
     """Runs `kernelmill run`. Exit code 1: a kernel does not do what was recorded."""
     dataset = pathlib.Path(options["dataset"])
-    evidence = Evidence(options["evidence"] or dataset / bundle.EVIDENCE)
-    for file in options["merge"]:
-        evidence.merge(Evidence(file))
+    own = dataset / bundle.EVIDENCE  # a bundle has it
+    file = options["evidence"] or (str(own) if own.exists() else bundle.EVIDENCE)
+    if not os.path.exists(file) and not options["merge"]:
+        raise RequestError(f"{file}: no such file; `kernelmill record` writes it, --evidence names another one")
+    evidence = Evidence(file)
+    for each in options["merge"]:
+        evidence.merge(Evidence(each))
     if options["bundle"]:
         count = bundle.pack(dataset, evidence, options["bundle"])
         print(json.dumps({"kernels": count}) if options["json"] else f"{options['bundle']}: {count} kernels")

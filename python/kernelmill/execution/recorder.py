@@ -479,7 +479,7 @@ def hook_launches(recorder: Recorder) -> None:
         self.run = lambda *a, **k: recorder.launch(self.fn, self.arg_names, inner, a, k)
 
     interpreter.InterpretedFunction.__init__ = started
-    interpreter.InterpretedFunction.__getitem__ = lambda self, grid: lambda *a, **k: self.run(*a, grid=grid, **k)
+    interpreter.InterpretedFunction.__getitem__ = lambda self, grid: lambda *a, **k: self.run(*a, grid=grid, warmup=False, **k)
     bench, tuned = autotuner.Autotuner._bench, autotuner.Autotuner.run
 
     def first_wins(self: Any, *args: Any, **kwargs: Any) -> Any:

@@ -80,7 +80,8 @@ def record(dataset: str | os.PathLike[str], evidence: Evidence, repositories: Ma
     for name, folder in repositories.items():
         rows = [each for each in kernels if each.row["repository"] == name]
         if not rows:
-            raise RequestError(f"the dataset has no Triton kernels of {name}")
+            names = sorted({str(each.row["repository"]) for each in kernels})
+            raise RequestError(f"the dataset has no Triton kernels of {name}; it has those of {', '.join(names)}")
         recordings.append(_record(name, folder, rows, evidence, settings, about))
         evidence.save()
     return recordings

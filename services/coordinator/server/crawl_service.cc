@@ -201,7 +201,14 @@ grpc::Status CrawlService::Delete(grpc::ServerContext* context, const v1::Delete
 grpc::Status CrawlService::ListWorkers(grpc::ServerContext* context,
                                        const v1::ListWorkersRequest* request,
                                        v1::ListWorkersResponse* response) {
+  const bool tenant = IsTenant(*context);
   for (v1::WorkerInfo& worker : scheduler_.ListWorkers()) {
+    for (v1::RunningTask& task : *worker.mutable_running()) {
+      if (!tenant || CheckOwner(*context, task.job()).ok()) continue;
+      task.clear_job();
+      task.clear_task();
+      task.clear_source();
+    }
     *response->add_workers() = std::move(worker);
   }
   return grpc::Status::OK;

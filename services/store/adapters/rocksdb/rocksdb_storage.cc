@@ -215,8 +215,7 @@ absl::StatusOr<std::unique_ptr<Storage>> OpenRocksDbStorage(const std::string& d
   ASSIGN_OR_RETURN(const std::vector<BlobId> lost, FindLostContent(database.get()));
   auto storage = std::make_unique<RocksDbStorage>(std::move(database), std::move(abandoned));
   for (const BlobId& id : lost) RETURN_IF_ERROR(storage->blobs().MarkDamaged(id));
-  // Older releases kept the content of marked blobs. Where the disk is full, a later start drops
-  // it.
+  // Older releases kept the content of marked blobs. A full disk leaves this to a later start.
   ASSIGN_OR_RETURN(const std::vector<BlobId> marked, storage->blobs().Damaged());
   for (const BlobId& id : marked) storage->blobs().MarkDamaged(id).IgnoreError();
   if (!lost.empty()) {
