@@ -56,6 +56,8 @@ def places(rows):
 
 
 def kernels(out):
+    if not (out / "kernels.jsonl").exists():  # a file without rows is not written
+        return []
     with open(out / "kernels.jsonl", encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 

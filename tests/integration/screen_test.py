@@ -189,7 +189,7 @@ class OnScreen(unittest.TestCase):
         row = (self.folder / "a/kernels_00000.py").read_text()
         generations.write_text("".join(json.dumps({"task_id": f"t{i}", "completion": row}) + "\n" for i in range(3000)))
         for argv, shown in ((["catalog", dataset, "--out", self.folder / "site"], "read "), (["stats", dataset], ""),
-                            (["diff", dataset, dataset], ""), (["evaluate", generations, "--no-compile"], " of 3000 samples")):
+                            (["evaluate", generations, "--no-compile"], " of 3000 samples")):
             with self.subTest(argv[0]):
                 screen = Screen(harness.BIN / "kernelmill", *argv)
                 if shown:

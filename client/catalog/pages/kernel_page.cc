@@ -39,7 +39,7 @@
 namespace kernelmill::client {
 namespace {
 
-constexpr size_t kMaxRead = 64 << 10;  // of code that is parsed for its names
+constexpr size_t kMaxRead = 64 << 10;  // larger code is not parsed for its names
 
 // Returns the text as one quoted word of a shell.
 std::string Quoted(absl::string_view text) {
