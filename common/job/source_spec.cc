@@ -358,7 +358,9 @@ bool ReadsWholeFiles(const v1::Source& source) {
 }
 
 v1::Source AsRead(const v1::JobSpec& settings, v1::Source source) {
-  if (settings.references()) source.set_keep(v1::SOURCE_KEEP_FILES);
+  if (settings.references() && source.role() != v1::SOURCE_ROLE_EVIDENCE) {
+    source.set_keep(v1::SOURCE_KEEP_FILES);
+  }
   return source;
 }
 

@@ -183,7 +183,7 @@ class Replays(Base):
         self.assertIn("cpu: 1 exact; 0 known before", done.stdout)
         for wrong, message in ((["run", dataset, "--device", "tpu"], "--device must be one of cpu, cuda:80"),
                                (["record", dataset, "--repository", "demo", "--unsafe-no-container"], "must be NAME=FOLDER"),
-                               (["run", work], "kernels.jsonl: No such file")):
+                               (["run", work, "--evidence", self.evidence.file], "kernels.jsonl: No such file")):
             done = harness.run(harness.BIN / "kernelmill", *wrong, env=env, check=False)
             self.assertEqual(done.returncode, 2)
             self.assertIn(message, done.stderr)

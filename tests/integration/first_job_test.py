@@ -105,7 +105,7 @@ class FirstJob(unittest.TestCase):
             self.assertEqual(terminal.end(), 0)
         spec = json.loads(self.check("--json").stdout)
         self.assertEqual([s.get("git") or s.get("package") or s.get("path") for s in spec["sources"]],
-                         ["https://github.com/a/b", "ops==1.0", str(self.folder / "kernels")])
+                         [str(self.folder / "kernels"), "https://github.com/a/b", "ops==1.0"])
         self.assertEqual({tuple(s["include"]) for s in spec["sources"]}, {("**/*.{hip,cu,cuh}",)})
         with Terminal("init", "other.yaml", cwd=self.folder) as terminal:
             terminal.wait_for("separated by blanks: ")

@@ -14,7 +14,7 @@ from kernelmill.errors import Error, RequestError
 from kernelmill.execution import bundle, confinement, recording, replay
 from kernelmill.execution.case import Row
 from kernelmill.execution.evidence import Evidence
-from kernelmill.execution.runner import Bounds
+from kernelmill.execution.runner import Bounds, check_device
 
 DIFFERENT, WRONG = 1, 2  # exit codes, as the program's
 
@@ -53,6 +53,7 @@ def _recording_text(row: Row) -> str:
 
 def run(options: dict[str, Any]) -> int:
     """Runs `kernelmill run`. Exit code 1: a kernel does not do what was recorded."""
+    check_device(options["device"])
     dataset = pathlib.Path(options["dataset"])
     own = dataset / bundle.EVIDENCE  # a bundle has it
     file = options["evidence"] or (str(own) if own.exists() else bundle.EVIDENCE)
