@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 
 namespace kernelmill::extractor {
 namespace {
@@ -191,9 +192,10 @@ void Reach::Search(int32_t kernel, Node from) {
     nodes_[user].ways.push_back({kernel, at, static_cast<int16_t>(length_of(at) + 1), gradient});
     order.push_back(user);
   };
-  for (size_t i = 0; i < order.size(); ++i) {
-    if (!nodes_[order[i]].passable) continue;
-    for (const Node user : nodes_[order[i]].users) go(order[i], user, false);
+  for (size_t next = 0; next < order.size();) {
+    const Node at = order[next++];
+    if (!nodes_[at].passable) continue;
+    for (const Node user : nodes_[at].users) go(at, user, false);
   }
   const size_t plain = order.size();
   for (size_t i = 0; i < order.size(); ++i) {

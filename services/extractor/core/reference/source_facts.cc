@@ -9,7 +9,6 @@
 
 namespace kernelmill::extractor {
 
-using python::Argument;
 using python::Arguments;
 using python::Call;
 using python::Field;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "common/python/syntax/imports.h"
 #include "services/extractor/core/reference/reference_text.h"
 
