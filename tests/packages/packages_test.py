@@ -173,7 +173,7 @@ class Wheel(Package):
         self.assertEqual(committed | {"records.py"}, {n for n in module if n.endswith(".py")})
         metadata = email.message_from_string((self.info / "METADATA").read_text())
         extras = metadata.get_all("Provides-Extra")
-        self.assertEqual(extras, ["client", "figures", "tokens", "pandas", "polars", "hub", "s3", "gs"])
+        self.assertEqual(extras, ["client", "figures", "tokens", "pandas", "polars", "hub", "run", "s3", "gs"])
         for need in metadata.get_all("Requires-Dist"):
             self.assertRegex(need, f"; extra == '({'|'.join(extras)})'$")
 
