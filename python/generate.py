@@ -73,7 +73,9 @@ def dataclass_text(name, doc, fields):
     lines += [*wrapped, ""]
     for field, annotation, description in fields:
         lines += comment(description, "    ") if description else []
-        lines += textwrap.wrap(f"{field}: {annotation}", WIDTH, initial_indent="    ", subsequent_indent="        ")
+        # A line may end within brackets, but not before "| None".
+        wrapped = textwrap.wrap(f"{field}: {annotation}".replace(" | ", "~|~"), WIDTH, initial_indent="    ", subsequent_indent="        ")
+        lines += [line.replace("~|~", " | ") for line in wrapped]
     return "\n".join(lines)
 
 
