@@ -217,7 +217,12 @@ absl::StatusOr<std::unique_ptr<Storage>> OpenRocksDbStorage(const std::string& d
   for (const BlobId& id : lost) RETURN_IF_ERROR(storage->blobs().MarkDamaged(id));
   // Older releases kept the content of marked blobs. A full disk leaves this to a later start.
   ASSIGN_OR_RETURN(const std::vector<BlobId> marked, storage->blobs().Damaged());
-  for (const BlobId& id : marked) storage->blobs().MarkDamaged(id).IgnoreError();
+  for (const BlobId& id : marked) {
+    const absl::Status dropped = storage->blobs().MarkDamaged(id);
+    if (dropped.ok()) continue;
+    LogWarning("cannot drop the content of damaged blobs yet", {{"error", dropped.ToString()}});
+    break;
+  }
   if (!lost.empty()) {
     LogError("blobs are lost; clients are told to put them again",
              {{"data", dir}, {"blobs", lost.size()}});
