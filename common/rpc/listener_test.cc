@@ -108,8 +108,8 @@ TEST(Listener, CountsWhatIsOpenAndWhatWasRefused) {
     EXPECT_TRUE(Eventually([&] { return open.Value() == before + 2 && keeper.taken() == 1; }));
     const Client third(keeper.port());
     EXPECT_TRUE(silent.IsClosed());
-    EXPECT_TRUE(Eventually([&] { return refused.Value() == refused_before + 1; }));
-    EXPECT_EQ(open.Value(), before + 2);
+    // The place of the one that was closed is counted after it: the gauge is one less for a moment.
+    EXPECT_TRUE(Eventually([&] { return refused.Value() == refused_before + 1 && open.Value() == before + 2; }));
     keeper.CloseAll();
     EXPECT_TRUE(Eventually([&] { return open.Value() == before + 1; }));
   }
