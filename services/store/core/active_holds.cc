@@ -159,6 +159,8 @@ bool ActiveHolds::TrustUses(Epoch since) {
     if (!entry.record.holds_uses || entry.record.since != 0) continue;
     entry.record.since = since;
     entry.unsaved = changed = true;
+    // Coordinators have made their holds again by now, and no job would ever end this one.
+    if (name == kRepairHold) entry.expires = now_();
   }
   return changed;
 }

@@ -62,8 +62,8 @@ class ActiveHolds {
   // Makes every hold of uses hold everything. Call it when records of uses were lost: it is then
   // unknown what was used since a hold began. SaveChanged makes the change durable.
   void HoldAllUses();
-  // Makes holds that HoldAllUses changed hold what is used from `since` on. Returns whether it
-  // changed any.
+  // Makes holds of everything (HoldAllUses, a repair) hold what is used from `since` on, and ends
+  // kRepairHold. Returns whether it changed any.
   bool TrustUses(Epoch since);
   absl::Status SaveChanged();
 

@@ -141,8 +141,9 @@ absl::Status GarbageCollector::ReclaimGarbage() {
 // use.
 //
 // A hold of a job's uses holds everything once a use may be lost. In a full store such a job could
-// never end, and its hold neither. So after trust_uses_after the recorded uses count again: the
-// least recently used content is evicted first, and a job that misses a blob begins again.
+// never end, and its hold neither. So after trust_uses_after the recorded uses count again, and the
+// hold that a repair made ends: the least recently used content is evicted first, and a job that
+// misses a blob begins again.
 absl::Status GarbageCollector::ReportFull(int64_t disk_bytes) {
   Admission& admission = store_->admission();
   const bool full = disk_bytes > admission.limit();

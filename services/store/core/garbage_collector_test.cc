@@ -130,6 +130,31 @@ TEST_F(GarbageCollectorTest, AFullStoreThatLostUsesOfAJobComesFree) {
   for (int i = 150; i < stored; ++i) EXPECT_TRUE(IsStored(i)) << i;
 }
 
+// Nobody else would end it for a week, and a store without room serves no coordinator.
+TEST_F(GarbageCollectorTest, AFullStoreEndsTheHoldThatARepairMade) {
+  ASSERT_THAT(
+      storage_->holds().Save(
+          {.name = std::string(kRepairHold), .holds_uses = true, .since = 0, .ttl_ms = 1'000'000},
+          {}),
+      IsOk());
+  ASSERT_THAT(store_.Load(), IsOk());
+  const auto pass = [this](absl::Duration trust_uses_after) {
+    GarbageCollector collector(&store_, {.unblock_after = absl::ZeroDuration(),
+                                         .trust_uses_after = trust_uses_after});
+    for (int i = 0; i < 10; ++i) ASSERT_THAT(collector.Pass(), IsOk());
+  };
+  int stored = 0;
+  for (; stored < 1000 && Put(stored).ok(); ++stored) pass(absl::InfiniteDuration());
+  EXPECT_THAT(Put(stored), StatusIs(kFull));
+  EXPECT_EQ(store_.holds().size(), 1u);
+  pass(absl::ZeroDuration());
+  EXPECT_EQ(store_.holds().size(), 0u);
+  for (int i = stored; i < 3 * stored; ++i) {
+    ASSERT_THAT(Put(i), IsOk()) << i;
+    pass(absl::InfiniteDuration());
+  }
+}
+
 TEST_F(GarbageCollectorTest, WritersThatAreFasterWaitForTheCollector) {
   auto* storage = new MemoryStorage;
   LruStore store(

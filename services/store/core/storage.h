@@ -185,13 +185,16 @@ class Uses {
   virtual absl::StatusOr<Evictable> CountOldest(const EvictRequest& request) = 0;
 };
 
+// The hold of everything that a repair makes if holds may be lost.
+inline constexpr absl::string_view kRepairHold = "repair";
+
 // A hold without its list of blobs.
 struct HoldRecord {
   std::string name;
   int64_t blobs = 0;
   bool holds_uses = false;  // protects everything used in the epoch `since` or later
-  Epoch since = 0;
-  int64_t ttl_ms = 0;  // 0: no end
+  Epoch since = 0;         // 0: everything, since it is unknown what was used when
+  int64_t ttl_ms = 0;      // 0: no end
 };
 
 // The records of holds. Thread-safe.

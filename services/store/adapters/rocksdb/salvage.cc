@@ -457,7 +457,8 @@ absl::Status Salvager::SaveResults() {
 }
 
 // All uses are of the new database's first epoch, so a hold of uses holds everything. If holds are
-// lost, nothing is evicted for kHoldDays, in which coordinators make theirs again.
+// lost, nothing is evicted for kHoldDays or until the store is full, in which coordinators make
+// theirs again.
 absl::Status Salvager::SaveHolds() {
   std::map<uint64_t, HoldRecord> records;
   std::map<uint64_t, std::string> lists;
@@ -480,17 +481,18 @@ absl::Status Salvager::SaveHolds() {
     for (; hashes.size() >= sizeof(BlobId::hash); hashes.remove_prefix(sizeof(BlobId::hash))) {
       blobs.push_back(MakeBlobId(hashes.substr(0, sizeof(BlobId::hash)), 0));
     }
-    if (record.holds_uses) record.since = kEpoch;
+    if (record.holds_uses) record.since = 0;
     RETURN_IF_ERROR(to_.holds().Save(record, blobs));
     ++report_.holds;
   }
   if (whole && !old_.log_dropped()) return absl::OkStatus();
   report_.damage.push_back(
-      absl::StrCat("holds may be lost: nothing is evicted for ", kHoldDays, " days"));
-  return to_.holds().Save({.name = "repair",
+      absl::StrCat("holds may be lost: nothing is evicted for ", kHoldDays,
+                   " days, unless the store is full; make yours again before"));
+  return to_.holds().Save({.name = std::string(kRepairHold),
                            .blobs = 0,
                            .holds_uses = true,
-                           .since = kEpoch,
+                           .since = 0,
                            .ttl_ms = kHoldDays * 24 * 60 * 60 * 1000},
                           {});
 }
