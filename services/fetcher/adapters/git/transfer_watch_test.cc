@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "common/base/file.h"
+#include "common/process/child_process.h"
 #include "common/testing/status_matchers.h"
-#include "services/fetcher/adapters/process/child_process.h"
 
 namespace kernelmill::fetcher {
 namespace {

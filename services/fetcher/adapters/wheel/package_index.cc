@@ -26,8 +26,8 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/base/url.h"
+#include "common/process/child_process.h"
 #include "services/fetcher/adapters/http/http_client.h"
-#include "services/fetcher/adapters/process/child_process.h"
 
 namespace kernelmill::fetcher {
 namespace {

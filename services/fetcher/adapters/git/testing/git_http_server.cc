@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "services/fetcher/adapters/process/child_process.h"
+#include "common/process/child_process.h"
 
 namespace kernelmill::fetcher {
 namespace {

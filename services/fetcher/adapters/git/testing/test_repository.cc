@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "services/fetcher/adapters/process/child_process.h"
+#include "common/process/child_process.h"
 
 namespace kernelmill::fetcher {
 

@@ -6,7 +6,7 @@
 // empty read means that the program runs. The program leads a process group of its own, so that it
 // can be killed together with its children, and it dies with the thread that started it
 // (PR_SET_PDEATHSIG).
-#include "services/fetcher/adapters/process/child_process.h"
+#include "common/process/child_process.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -30,7 +30,7 @@
 #include "common/base/file.h"
 #include "common/base/status.h"
 
-namespace kernelmill::fetcher {
+namespace kernelmill {
 namespace {
 
 constexpr int kTickMs = 50;
@@ -243,6 +243,10 @@ bool RunningChild::Step(absl::string_view& input, int wait_ms) {
   const bool ready = ::poll(fds, 3, wait_ms) > 0;
   if (ready && fds[2].revents != 0) Feed(input);
   if (ready && fds[0].revents != 0) Drain(out_, result_.output);
+  if (command_.on_output != nullptr && !result_.output.empty()) {
+    command_.on_output(result_.output);
+    result_.output.clear();
+  }
   if (ready && fds[1].revents != 0) Drain(err_, result_.errors);
   if (result_.errors.size() > 2 * command_.max_errors) TrimErrors();
   result_.output_overflow = result_.output.size() > command_.max_output;
@@ -296,4 +300,4 @@ absl::StatusOr<ChildResult> RunChild(const ChildCommand& command) {
   return child->Finish();
 }
 
-}  // namespace kernelmill::fetcher
+}  // namespace kernelmill

@@ -1,5 +1,5 @@
-#ifndef KERNELMILL_SERVICES_FETCHER_ADAPTERS_PROCESS_CHILD_PROCESS_H_
-#define KERNELMILL_SERVICES_FETCHER_ADAPTERS_PROCESS_CHILD_PROCESS_H_
+#ifndef KERNELMILL_COMMON_PROCESS_CHILD_PROCESS_H_
+#define KERNELMILL_COMMON_PROCESS_CHILD_PROCESS_H_
 
 #include <sys/types.h>
 
@@ -16,7 +16,7 @@
 #include "absl/time/time.h"
 #include "common/base/file.h"
 
-namespace kernelmill::fetcher {
+namespace kernelmill {
 
 // A program to run, without a shell, and its limits.
 struct ChildCommand {
@@ -34,6 +34,8 @@ struct ChildCommand {
   // Looks at the program's process group, given its id, about once a second. An error ends the
   // program. May be null.
   std::function<absl::Status(pid_t)> watch = nullptr;
+  // Takes standard output as it comes, which is then neither kept nor bounded. May be null.
+  std::function<void(absl::string_view)> on_output = nullptr;
 };
 
 // How a program ended, and its output.
@@ -97,6 +99,6 @@ class RunningChild {
 // FAILED_PRECONDITION: the program does not exist.
 absl::StatusOr<ChildResult> RunChild(const ChildCommand& command);
 
-}  // namespace kernelmill::fetcher
+}  // namespace kernelmill
 
-#endif  // KERNELMILL_SERVICES_FETCHER_ADAPTERS_PROCESS_CHILD_PROCESS_H_
+#endif  // KERNELMILL_COMMON_PROCESS_CHILD_PROCESS_H_

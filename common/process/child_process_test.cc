@@ -1,4 +1,4 @@
-#include "services/fetcher/adapters/process/child_process.h"
+#include "common/process/child_process.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include "absl/time/time.h"
 #include "common/testing/status_matchers.h"
 
-namespace kernelmill::fetcher {
+namespace kernelmill {
 namespace {
 
 using ::kernelmill::testing::IsOk;
@@ -160,6 +160,19 @@ TEST(ChildProcess, EndlessOutputIsCutOff) {
   EXPECT_TRUE(Outcome(command).output_overflow);
 }
 
+TEST(ChildProcess, OutputThatIsTakenAsItComesIsNotKept) {
+  ChildCommand command = Shell("echo one; yes | head -c 300000; echo last");
+  command.max_output = 1000;
+  std::string taken;
+  command.on_output = [&taken](absl::string_view piece) { absl::StrAppend(&taken, piece); };
+  const ChildResult result = Outcome(command);
+  EXPECT_TRUE(result.ok());
+  EXPECT_EQ(result.output, "");
+  EXPECT_EQ(taken.substr(0, 4), "one\n");
+  EXPECT_EQ(taken.substr(taken.size() - 5), "last\n");
+  EXPECT_EQ(taken.size(), 300'009u);
+}
+
 TEST(ChildProcess, TheLastErrorsAreKept) {
   ChildCommand command = Shell("yes noise | head -c 1000000 >&2; echo fatal: why >&2");
   command.max_errors = 1000;
@@ -193,4 +206,4 @@ TEST(ChildProcess, MissingProgramIsAFailedPrecondition) {
 }
 
 }  // namespace
-}  // namespace kernelmill::fetcher
+}  // namespace kernelmill
