@@ -50,11 +50,6 @@ absl::StatusOr<v1::FileShard> ReadShard(Snapshot& snapshot, const v1::SourceTree
 // files.failed.<reason>. files.support counts the sharded files that go on only for others.
 std::map<std::string, int64_t> CountFiles(const v1::SourceTree& tree);
 
-// Returns 64 hexadecimal digits that name the content of a tree, whatever it is called and wherever
-// it came from: SHA-256 over the paths, fates and contents of its selected files and licence files,
-// and what it requires.
-std::string ContentHash(const v1::SourceTree& tree);
-
 }  // namespace kernelmill::fetcher
 
 #endif  // KERNELMILL_SERVICES_FETCHER_CORE_ASSEMBLE_H_

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "common/base/hash.h"
+#include "common/source_files/content_hash.h"
 #include "common/testing/status_matchers.h"
 
 namespace kernelmill::fetcher {
@@ -119,7 +120,7 @@ TEST(Assemble, TheFirstFileThatStatesAVersionOfTritonIsBelieved) {
   EXPECT_EQ(tree.requires_triton_path(), "setup.py");
   EXPECT_EQ(tree.files_size(), 0);
   snapshot.contents["setup.py"] = "setup(install_requires=['triton>=3.1.0'])\n";
-  EXPECT_NE(ContentHash(Describe(snapshot)), ContentHash(tree));
+  EXPECT_NE(source_files::ContentHash(Describe(snapshot)), source_files::ContentHash(tree));
 }
 
 TEST(Assemble, OtherErrorsFailTheSource) {
@@ -204,20 +205,20 @@ TEST(ContentHash, DependsOnPathsContentsAndLicencesAlone) {
   FakeSnapshot snapshot;
   snapshot.Add("a.py", "triton");
   snapshot.AddLicense("LICENSE", "MIT");
-  const std::string hash = ContentHash(Describe(snapshot));
+  const std::string hash = source_files::ContentHash(Describe(snapshot));
   FakeSnapshot same = snapshot;
   same.listing_.commit = "elsewhere";
   same.listing_.unselected = 7;
-  EXPECT_EQ(ContentHash(Describe(same)), hash);
+  EXPECT_EQ(source_files::ContentHash(Describe(same)), hash);
   FakeSnapshot content = snapshot;
   content.contents["a.py"] = "gluon!";
-  EXPECT_NE(ContentHash(Describe(content)), hash);
+  EXPECT_NE(source_files::ContentHash(Describe(content)), hash);
   FakeSnapshot license = snapshot;
   license.contents["LICENSE"] = "ISC";
-  EXPECT_NE(ContentHash(Describe(license)), hash);
+  EXPECT_NE(source_files::ContentHash(Describe(license)), hash);
   FakeSnapshot more = snapshot;
   more.Add("b.py", "");
-  EXPECT_NE(ContentHash(Describe(more)), hash);
+  EXPECT_NE(source_files::ContentHash(Describe(more)), hash);
 }
 
 TEST(Assemble, ASourceThatKeepsFilesGivesAllTextThatItsGlobsName) {

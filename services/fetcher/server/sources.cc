@@ -22,6 +22,7 @@
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/job/source_spec.h"
+#include "common/source_files/content_hash.h"
 #include "services/fetcher/adapters/git/git_source.h"
 #include "services/fetcher/adapters/local/local_tree.h"
 #include "services/fetcher/adapters/wheel/package_index.h"
@@ -184,7 +185,7 @@ absl::StatusOr<v1::Source> Sources::Pin(const v1::Source& source, bool require_h
     case v1::Source::kPath:
     case v1::Source::kInductor: {
       ASSIGN_OR_RETURN(const FetchedSource local, ReadLocal(source, globs));
-      pinned.set_sha256(ContentHash(local.tree));
+      pinned.set_sha256(source_files::ContentHash(local.tree));
       return pinned;
     }
     case v1::Source::kDiscover:
@@ -215,7 +216,7 @@ absl::StatusOr<FetchedSource> Sources::FetchLocal(const v1::Source& source,
   std::string before;
   for (int reads = 0; reads < 2; ++reads) {
     ASSIGN_OR_RETURN(FetchedSource fetched, ReadLocal(source, globs));
-    const std::string hash = ContentHash(fetched.tree);
+    const std::string hash = source_files::ContentHash(fetched.tree);
     fetched.tree.set_commit(absl::StrCat("sha256:", hash));
     if (hash == source.sha256()) return fetched;
     if (hash == before) {

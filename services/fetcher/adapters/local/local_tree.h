@@ -13,7 +13,7 @@ namespace kernelmill::fetcher {
 
 // Opens a local folder: its files are listed now and read when asked for. No symbolic link below
 // the folder is followed, only regular files are opened, and '.git' is skipped. The listing has no
-// commit; the ContentHash() of the tree that DescribeTree makes takes its place.
+// commit; the source_files::ContentHash() of the tree that DescribeTree makes takes its place.
 //
 // NOT_FOUND: the folder does not exist; PERMISSION_DENIED: a folder in it may not be read;
 // FAILED_PRECONDITION: it is not a folder, or over a limit; ABORTED: it changed while it was

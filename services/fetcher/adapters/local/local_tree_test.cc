@@ -9,6 +9,7 @@
 #include <string>
 
 #include "common/base/file.h"
+#include "common/source_files/content_hash.h"
 #include "common/testing/status_matchers.h"
 #include "services/fetcher/core/assemble.h"
 
@@ -38,7 +39,7 @@ class LocalTreeTest : public ::testing::Test {
     return *tree;
   }
 
-  std::string Pin() { return ContentHash(Describe(*Open())); }
+  std::string Pin() { return source_files::ContentHash(Describe(*Open())); }
 
   TempDir folder_ = *TempDir::Create();
   GlobSet globs_ = *GlobSet::Compile({"**/*.py"}, {});
@@ -115,7 +116,7 @@ TEST_F(LocalTreeTest, PinDoesNotDependOnWhereTheTreeIs) {
   absl::StatusOr<std::unique_ptr<Snapshot>> tree =
       OpenLocalTree(copy.path() + "/elsewhere", globs_, limits_);
   ASSERT_THAT(tree, IsOk());
-  EXPECT_EQ(ContentHash(Describe(**tree)), pin);
+  EXPECT_EQ(source_files::ContentHash(Describe(**tree)), pin);
 }
 
 TEST_F(LocalTreeTest, ChangeAfterListingIsAborted) {
