@@ -48,6 +48,8 @@ struct CrawlOptions : HostOptions {
   std::string trace;      // as ReportOptions::trace
   // Compilers for a job that compiles. The job names its toolchains.
   EmbeddedCompilerOptions compiler;
+  // A Python for a job that runs kernels. The job names its device.
+  EmbeddedRunnerOptions runner;
 };
 
 struct ReportOptions {
@@ -394,6 +396,7 @@ struct DevOptions {
   int page_port = 7080;   // 0: picks one
   int slots = 1;          // of each worker
   bool compiler = false;
+  std::string runner;                    // a runner's device; empty: start none
   std::vector<std::string> allow_local;  // folders that sources may be in
 };
 // Starts the servers beside this program, and serves the page of jobs until a signal comes. A

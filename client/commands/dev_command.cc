@@ -47,6 +47,7 @@ constexpr Role kRoles[] = {{"store", 1, kStoreWave},      {"coordinator", 0, kCo
                            {"fetcher", 2, kWorkerWave},   {"extractor", 3, kWorkerWave},
                            {"validator", 4, kWorkerWave}, {"deduplicator", 5, kWorkerWave}};
 constexpr Role kCompiler = {"compiler", 6, kWorkerWave};
+constexpr Role kRunner = {"runner", 7, kWorkerWave};
 
 std::string Local(int port) { return absl::StrCat("127.0.0.1:", port); }
 
@@ -91,6 +92,7 @@ ServerGroup::Program MakeProgram(const Role& role, const DevOptions& options,
          absl::StrCat(options.data_dir, "/backups/", role.name)});
   }
   if (role.wave != kStoreWave) add({"--store", Local(options.first_port + 1)});
+  if (role.name == kRunner.name) add({"--device", options.runner});
   if (role.name == "fetcher") {
     for (const std::string& folder : options.allow_local) add({"--allow-local", folder});
     // Servers of this machine are as much the user's as its folders.
@@ -107,6 +109,7 @@ absl::Status StartServers(const DevOptions& options, ServerGroup& group, Console
   ASSIGN_OR_RETURN(const std::filesystem::path programs, FindPrograms());
   std::vector<Role> roles(std::begin(kRoles), std::end(kRoles));
   if (options.compiler) roles.push_back(kCompiler);
+  if (!options.runner.empty()) roles.push_back(kRunner);
   for (const Role& role : roles) {
     const int port = options.first_port + role.port;
     if (IsListening(port)) {

@@ -269,6 +269,14 @@ std::optional<EmbeddedCompilerOptions> GetCompiler(const v1::JobSpec& spec,
   return options;
 }
 
+// Returns the device that the job needs; nullopt if it runs nothing.
+std::optional<EmbeddedRunnerOptions> GetRunner(const v1::JobSpec& spec,
+                                               EmbeddedRunnerOptions options) {
+  if (!spec.has_run()) return std::nullopt;
+  options.device = spec.run().device();
+  return options;
+}
+
 // Prints the chart; with --json one attempt a line.
 void PrintTimeline(const Timeline& timeline, Console& console) {
   if (!console.json()) return console.Result(TimelineText(timeline));
@@ -358,7 +366,8 @@ absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& s
                                            .github_api = options.github_api,
                                            .github_token_file = options.github_token_file,
                                            .on_full = [&](const absl::Status& s) { disk.Set(s); },
-                                           .compiler = GetCompiler(spec, options.compiler)}));
+                                           .compiler = GetCompiler(spec, options.compiler),
+                                           .runner = GetRunner(spec, options.runner)}));
   const auto cluster = Connect(*embedded, signal);
   disk.Interrupts(&cluster->jobs());
   console.SetInterruptText(absl::StrCat(

@@ -22,7 +22,9 @@
 #include "client/console/watch.h"
 #include "common/cas/digest.h"
 #include "common/manifest/unmatched.h"
+#include "common/toolchains/toolchains.h"
 #include "common/words/counted.h"
+#include "common/worker/stage_table.h"
 
 namespace kernelmill::client {
 namespace {
@@ -115,9 +117,9 @@ std::string ShownName(const v1::WorkerInfo& worker) {
   return OneLine(absl::StrCat(worker.name(), " (", worker.caller(), ")"));
 }
 
-// Returns the program that runs a stage. A stage that this client does not know gets a word that
-// fits into the message.
-absl::string_view FindProgram(absl::string_view stage) {
+// Returns the program that runs a stage, with the flag that has it do so. A stage that this client
+// does not know gets a word that fits into the message.
+std::string FindProgram(absl::string_view stage) {
   static constexpr std::pair<absl::string_view, absl::string_view> kPrograms[] = {
       {"discover", "kernelmill-fetcher"},     {"pin", "kernelmill-fetcher"},
       {"fetch", "kernelmill-fetcher"},        {"extract", "kernelmill-extractor"},
@@ -127,7 +129,12 @@ absl::string_view FindProgram(absl::string_view stage) {
       {"resolve", "kernelmill-deduplicator"}, {"split", "kernelmill-deduplicator"},
       {"manifest", "kernelmill-deduplicator"}};
   for (const auto& [name, program] : kPrograms) {
-    if (name == stage) return program;
+    if (name == stage) return std::string(program);
+  }
+  for (const absl::string_view device : toolchains::RunDevices()) {
+    if (worker::FindRunStage(device)->name == stage) {
+      return absl::StrCat("kernelmill-runner --device ", device);
+    }
   }
   return "a worker that runs it";
 }

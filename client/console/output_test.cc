@@ -289,6 +289,12 @@ TEST(Workers, AnUnservedStageSaysWhatOtherVersionsThereAre) {
   unserved->set_tasks(1);
   EXPECT_THAT(UnservedLines(status), ElementsAre("no worker runs stage extract 7 (2 workers run "
                                                  "version 6); update the workers: 1 task waiting"));
+  unserved->clear_others();
+  unserved->set_stage("run-cuda-90");
+  unserved->set_version(1);
+  EXPECT_THAT(UnservedLines(status),
+              ElementsAre("no worker runs stage run-cuda-90 1; start kernelmill-runner --device "
+                          "cuda:90: 1 task waiting"));
 }
 
 }  // namespace

@@ -36,6 +36,8 @@
 #include "services/extractor/server/extractor_service.h"
 #include "services/extractor/server/extractor_stages.h"
 #include "services/fetcher/server/fetcher_stages.h"
+#include "services/runner/server/local_runner.h"
+#include "services/runner/server/runner_stages.h"
 #include "services/store/server/store_server.h"
 #include "services/validator/server/validator_service.h"
 #include "services/validator/server/validator_stages.h"
@@ -114,6 +116,7 @@ struct EmbeddedCluster::Parts {
   Served<store::StoreServer> store;
   Served<coordinator::CoordinatorServer> coordinator;
   std::unique_ptr<compiler::Compiler> toolchains, compiler;
+  std::unique_ptr<runner::Runner> runner;
   Stages stages;
   std::unique_ptr<cas::BlobStore> blobs;
   std::unique_ptr<worker::WorkQueue> queue;
@@ -125,6 +128,11 @@ absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(const Op
   ASSIGN_OR_RETURN(TempDir sockets, NewSocketDir());
   auto parts = std::make_unique<Parts>(std::move(sockets));
   ASSIGN_OR_RETURN(parts->toolchains, OpenCompiler(options.compiler));
+  if (options.runner.has_value()) {
+    ASSIGN_OR_RETURN(parts->runner,
+                     runner::OpenLocalRunner(options.runner->python, options.runner->device,
+                                             options.workers, options.runner->unsafe_no_sandbox));
+  }
   store::StoreServer::Options store_options;
   store_options.data_dir = absl::StrCat(options.data_dir, "/store");
   ASSIGN_OR_RETURN(auto store, store::StoreServer::Open(store_options));
@@ -159,6 +167,7 @@ absl::StatusOr<std::unique_ptr<EmbeddedCluster>> EmbeddedCluster::Start(const Op
     parts->compiler = compiler::NewLimitedCompiler(*parts->toolchains, options.workers);
     MoveTo(compiler::NewCompilerStages(*parts->compiler, options.workers), &parts->stages);
   }
+  if (parts->runner != nullptr) MoveTo(runner::NewRunnerStages(*parts->runner), &parts->stages);
   std::vector<worker::Stage*> stages;
   for (const std::unique_ptr<worker::Stage>& stage : parts->stages) stages.push_back(stage.get());
 

@@ -35,6 +35,13 @@ struct EmbeddedCompilerOptions {
   bool unsafe_no_sandbox = false;  // run untrusted modules without a sandbox, as this user
 };
 
+// A device of this machine, for use in this process.
+struct EmbeddedRunnerOptions {
+  std::string python;  // as kernelmill-runner takes it
+  std::string device;
+  bool unsafe_no_sandbox = false;  // run untrusted modules without a sandbox, as this user
+};
+
 // A whole cluster in this process: the store, the coordinator and every stage. They talk over the
 // same gRPC services as the seven programs, on Unix sockets that only this user can open. This is
 // the only class that knows several services. Thread-safe.
@@ -53,11 +60,13 @@ class EmbeddedCluster {
     std::function<void(const absl::Status&)> on_full = nullptr;
     // Without compilers a job that compiles waits forever.
     std::optional<EmbeddedCompilerOptions> compiler = std::nullopt;
+    // Without the device a job that runs kernels on it waits forever.
+    std::optional<EmbeddedRunnerOptions> runner = std::nullopt;
   };
 
   // INVALID_ARGUMENT: an entry of allow_hosts. FAILED_PRECONDITION: another process has data_dir
-  // open, or a newer program wrote it; or a toolchain or the sandbox is missing, which is checked
-  // first.
+  // open, or a newer program wrote it; or a toolchain, the device or the sandbox is missing, which
+  // is checked first.
   static absl::StatusOr<std::unique_ptr<EmbeddedCluster>> Start(const Options& options);
   // Stops everything, and waits for the running stages.
   ~EmbeddedCluster();

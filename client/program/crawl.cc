@@ -82,6 +82,7 @@ void AddCrawl(CommandLine& line) {
         if (options->target.out_dir.empty() && !options->dry_run) {
           return absl::InvalidArgumentError("--out is required; see kernelmill crawl --help");
         }
+        options->runner.unsafe_no_sandbox = options->compiler.unsafe_no_sandbox;
         return Crawl(*options, line.signal(), console);
       });
   options->data_dir = DefaultDataDir();
@@ -106,6 +107,12 @@ void AddCrawl(CommandLine& line) {
                 "run every stage again and replace its results in the action cache");
   AddTrace(*sub, &options->trace);
   AddCompilerFlags(*sub, options->compiler);
+  options->runner.python = "python3";
+  sub->add_option("--python", options->runner.python,
+                  "Python that runs the kernels of a job with run: with Triton, and the module of "
+                  "kernelmill's wheel with its extra run")
+      ->envname("KERNELMILL_PYTHON")
+      ->capture_default_str();
   line.AddCommonFlags(*sub);
 }
 

@@ -2,9 +2,11 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "client/commands/commands.h"
 #include "client/program/command_line.h"
+#include "common/toolchains/toolchains.h"
 
 namespace kernelmill::client {
 namespace {
@@ -35,6 +37,11 @@ void AddDev(CommandLine& line) {
       ->option_text("DIR");
   sub->add_flag("--compiler", options->compiler,
                 "start a compiler, too; deploy/install_toolchains.sh installs what it needs");
+  const auto devices = toolchains::RunDevices();
+  sub->add_option("--runner", options->runner,
+                  "start a runner of this device, too; KERNELMILL_PYTHON names its Python")
+      ->check(CLI::IsMember(std::vector<std::string>(devices.begin(), devices.end())))
+      ->option_text("DEVICE");
   line.AddCommonFlags(*sub);
 }
 

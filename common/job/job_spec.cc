@@ -408,6 +408,23 @@ absl::Status CheckEvidencePolicy(const v1::JobSpec& spec) {
   return CheckShare("evidence.min_adequacy", spec.evidence().min_adequacy());
 }
 
+// The cases that are run come from evidence, so without any nothing would be run.
+absl::Status CheckRun(const v1::JobSpec& spec) {
+  if (!spec.has_run()) return absl::OkStatus();
+  const KnownWords known = {toolchains::RunDevices().begin(), toolchains::RunDevices().end()};
+  const std::string& device = spec.run().device();
+  if (std::find(known.begin(), known.end(), device) == known.end()) {
+    return FieldError(
+        "run.device",
+        absl::StrCat(device.empty() ? "must be given"
+                                    : absl::StrCat("unknown device ", JsonString(device),
+                                                   DidYouMean(device, known)),
+                     "; use one of ", absl::StrJoin(known, ", ")));
+  }
+  if (HasEvidence(spec)) return absl::OkStatus();
+  return FieldError("run", "requires a source with the role evidence, which has the cases");
+}
+
 // Checks everything of a job except its sources and entries.
 absl::Status CheckPolicies(const v1::JobSpec& spec) {
   RETURN_IF_ERROR(CheckHours("visits.success_hours", spec.visits().success_hours()));
@@ -420,6 +437,7 @@ absl::Status CheckPolicies(const v1::JobSpec& spec) {
   RETURN_IF_ERROR(CheckCompile(spec.compile()));
   RETURN_IF_ERROR(CheckEvidence(spec));
   RETURN_IF_ERROR(CheckEvidencePolicy(spec));
+  RETURN_IF_ERROR(CheckRun(spec));
   RETURN_IF_ERROR(CheckHashes(spec));
   for (const std::string& license : spec.licenses().allow()) {
     if (license.empty())
@@ -600,7 +618,15 @@ absl::Status CheckWrittenSpec(const v1::JobSpec& spec) {
 // Defaults that differ between jobs (a source's category is its name) are written out too, so that
 // no later stage has to know them.
 v1::JobSpec WithDefaults(v1::JobSpec spec) {
-  for (v1::Source& source : *spec.mutable_sources()) FillSourceDefaults(&source);
+  for (v1::Source& source : *spec.mutable_sources()) {
+    const bool runs = spec.has_run() && source.role() == v1::SOURCE_ROLE_EVIDENCE;
+    if (runs && source.include().empty()) {
+      for (const absl::string_view glob : {kEvidenceInclude, kTensorInclude}) {
+        source.add_include(std::string(glob));
+      }
+    }
+    FillSourceDefaults(&source);
+  }
   if (spec.licenses().allow().empty()) {
     for (const char* id : {"MIT", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "ISC"}) {
       spec.mutable_licenses()->add_allow(id);

@@ -227,6 +227,48 @@ TEST(WithDefaults, EvidenceHasGlobsAndABoundOfItsOwn) {
   EXPECT_EQ(WithDefaults(spec).evidence().min_adequacy(), 0);
 }
 
+TEST(WithDefaults, EvidenceWhoseCasesRunHasItsTensors) {
+  v1::JobSpec spec = Job();
+  spec.mutable_sources(1)->set_role(v1::SOURCE_ROLE_EVIDENCE);
+  spec.mutable_sources(1)->clear_include();
+  spec.mutable_run()->set_device("cpu");
+  const v1::JobSpec full = WithDefaults(spec);
+  EXPECT_THAT(full.sources(1).include(), ::testing::ElementsAre("**/*.jsonl", kTensorInclude));
+  EXPECT_EQ(full.sources(0).include_size(), 1) << "code has none";
+  spec.mutable_sources(1)->add_include("cases.jsonl");
+  EXPECT_THAT(WithDefaults(spec).sources(1).include(), ::testing::ElementsAre("cases.jsonl"));
+}
+
+TEST(RunPolicy, NeedsADeviceThatIsKnownAndEvidence) {
+  v1::JobSpec spec = Job();
+  spec.mutable_run();
+  EXPECT_EQ(std::string(CheckJobSpec(spec).message()),
+            "run.device: must be given; use one of cpu, cuda:80, cuda:90, cuda:100");
+  spec.mutable_run()->set_device("cuda90");
+  EXPECT_THAT(std::string(CheckJobSpec(spec).message()),
+              HasSubstr("run.device: unknown device \"cuda90\" (did you mean cuda:90?); use one"));
+  spec.mutable_run()->set_device("cuda:90");
+  EXPECT_EQ(std::string(CheckJobSpec(spec).message()),
+            "run: requires a source with the role evidence, which has the cases");
+  spec.mutable_sources(1)->set_role(v1::SOURCE_ROLE_EVIDENCE);
+  EXPECT_THAT(CheckJobSpec(spec), IsOk());
+}
+
+TEST(RunSource, IsNamedByItsDeviceAndContent) {
+  const std::string hash(64, 'a');
+  v1::Source source;
+  source.set_path(RunSourceName("cuda:90", hash));
+  EXPECT_EQ(source.path(), "run/cuda-90-aaaaaaaaaaaa");
+  EXPECT_FALSE(IsRunSource(source)) << "not pinned";
+  source.set_sha256(hash);
+  EXPECT_TRUE(IsRunSource(source));
+  source.set_name(source.path());
+  source.set_path("/elsewhere/" + source.path());
+  EXPECT_TRUE(IsRunSource(source)) << "as a lock is read";
+  source.set_sha256(std::string(64, 'b'));
+  EXPECT_FALSE(IsRunSource(source));
+}
+
 TEST(WithDefaults, ToSayThatKernelsAreKeptIsToSayNothing) {
   v1::JobSpec spec = Job();
   const v1::JobSpec silent = WithDefaults(spec);

@@ -15,15 +15,18 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "absl/types/span.h"
 #include "common/base/glob.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/base/url.h"
 #include "common/job/field_check.h"
 #include "common/spdx/expression.h"
+#include "common/toolchains/toolchains.h"
 
 namespace kernelmill::job {
 namespace {
@@ -334,6 +337,19 @@ std::string SourceName(const v1::Source& source) {
   if (source.has_inductor()) return source.inductor();
   if (source.has_discover()) return "discover";
   return source.path();
+}
+
+std::string RunSourceName(absl::string_view device, absl::string_view sha256) {
+  return absl::StrCat(kRunFolder, "/", absl::StrReplaceAll(device, {{":", "-"}}), "-",
+                      sha256.substr(0, 12));
+}
+
+bool IsRunSource(const v1::Source& source) {
+  if (!source.has_path() || !IsPinned(source)) return false;
+  const absl::Span<const absl::string_view> devices = toolchains::RunDevices();
+  return std::any_of(devices.begin(), devices.end(), [&](absl::string_view device) {
+    return SourceName(source) == RunSourceName(device, source.sha256());
+  });
 }
 
 // The category of a search without one of its own is its name, "discover", which says nothing; each

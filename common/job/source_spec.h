@@ -32,6 +32,10 @@ absl::Status CheckUses(const v1::JobSpec& spec);
 // debug folder has the models' graphs beside the kernels, as Python files too.
 inline constexpr char kDefaultInclude[] = "**/*.{py,ipynb}";
 inline constexpr char kEvidenceInclude[] = "**/*.jsonl";
+// The tensors of cases, each named by its SHA-256, which evidence also has if its cases are run.
+inline constexpr char kTensorInclude[] =
+    "**/????????????????????????????????????????????????????????????????";
+inline constexpr char kRunFolder[] = "run";  // beside a lock file: see RunSourceName
 inline constexpr char kInductorExclude[] = "**/fx_graph_*.py";
 
 // Sets every field that the source leaves out to its default.
@@ -39,6 +43,13 @@ void FillSourceDefaults(v1::Source* source);
 
 // Returns the name of the source in records: its name, else git URL, name==version, or path.
 std::string SourceName(const v1::Source& source);
+
+// Returns the name of the source that the results of running kernels on `device` become, which is
+// also its folder beside the job's lock file: "run/cuda-90-0123456789ab", by the hash of its
+// content.
+std::string RunSourceName(absl::string_view device, absl::string_view sha256);
+// Returns whether the source has such a name and that content.
+bool IsRunSource(const v1::Source& source);
 
 // Returns a repository that the search `discover` found as a source of its own.
 v1::Source FoundSource(const v1::Source& discover, const std::string& git_url);

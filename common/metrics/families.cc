@@ -25,8 +25,8 @@ constexpr const Family* kFamilies[] = {
     &kWorkerTasks, &kStageSeconds, &kLookupSeconds, &kSlots, &kBusySlots, &kWaitingFor,
     &kFetchRequests, &kFetchSeconds, &kFetchedBytes, &kHostPauseSeconds, &kFetchedFiles,
     &kExtractedFiles, &kFoundKernels, &kCompiledKernels, &kNotAttempted, &kCompileSeconds,
-    &kRefusedKernels, &kCompilesLost, &kCompilersStarted, &kValidatedKernels, &kLicenses,
-    &kDecidedKernels,
+    &kRefusedKernels, &kCompilesLost, &kCompilersStarted, &kRunCases, &kValidatedKernels,
+    &kLicenses, &kDecidedKernels,
     // The store.
     &kBlobErrors, &kReceivedBytes, &kSentBytes, &kLookups, &kBlobs, &kBlobBytes, &kActionResults,
     &kActionResultBytes, &kHolds, &kDamagedBlobs, &kDiskBytes, &kFreeDiskBytes, &kLimitBytes,
@@ -46,6 +46,7 @@ constexpr Group kGroups[] = {
     {kFetcher, "Fetcher"},
     {kExtractor, "Extractor"},
     {kCompiler, "Compiler"},
+    {kRunner, "Runner"},
     {kValidator, "Validator"},
     {kDeduplicator, "Deduplicator"},
 };

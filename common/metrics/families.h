@@ -19,7 +19,8 @@ enum Programs : uint8_t {
   kValidator = 16,
   kDeduplicator = 32,
   kCompiler = 64,
-  kWorkers = kFetcher | kExtractor | kCompiler | kValidator | kDeduplicator,
+  kRunner = 128,
+  kWorkers = kFetcher | kExtractor | kCompiler | kRunner | kValidator | kDeduplicator,
   kEveryProgram = kCoordinator | kStore | kWorkers,
 };
 
@@ -251,6 +252,8 @@ inline constexpr Family kCompilersStarted = {
     Type::kCounter, "kernelmill_compiler_processes_total", "toolchain", kCompiler,
     "Compiler processes started. Each loads Triton and forks for kernels until it is lost or "
     "stopped."};
+inline constexpr Family kRunCases = {Type::kCounter, "kernelmill_runner_cases_total",
+                                     "device, outcome", kRunner, "Cases run, by outcome."};
 inline constexpr Family kValidatedKernels = {
     Type::kCounter, "kernelmill_validator_kernels_total", "verdict, rule", kValidator,
     "Kernels validated, by verdict and the first rule that rejected them."};

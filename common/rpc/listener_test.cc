@@ -109,7 +109,8 @@ TEST(Listener, CountsWhatIsOpenAndWhatWasRefused) {
     const Client third(keeper.port());
     EXPECT_TRUE(silent.IsClosed());
     // The place of the one that was closed is counted after it: the gauge is one less for a moment.
-    EXPECT_TRUE(Eventually([&] { return refused.Value() == refused_before + 1 && open.Value() == before + 2; }));
+    EXPECT_TRUE(Eventually(
+        [&] { return refused.Value() == refused_before + 1 && open.Value() == before + 2; }));
     keeper.CloseAll();
     EXPECT_TRUE(Eventually([&] { return open.Value() == before + 1; }));
   }

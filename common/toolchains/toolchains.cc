@@ -17,6 +17,8 @@ constexpr PinnedToolchain kToolchains[] = {
 
 constexpr absl::string_view kTargets[] = {"cuda:80", "cuda:90", "cuda:100", "hip:gfx942"};
 
+constexpr absl::string_view kDevices[] = {"cpu", "cuda:80", "cuda:90", "cuda:100"};
+
 constexpr absl::string_view kForms[] = {"ttir", "ttgir", "llir", "ptx", "amdgcn"};
 
 }  // namespace
@@ -40,6 +42,8 @@ v1::Toolchain ToProto(const PinnedToolchain& toolchain) {
 }
 
 absl::Span<const absl::string_view> CompileTargets() { return kTargets; }
+
+absl::Span<const absl::string_view> RunDevices() { return kDevices; }
 
 absl::Span<const absl::string_view> KeptForms() { return kForms; }
 

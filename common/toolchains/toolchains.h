@@ -32,6 +32,9 @@ v1::Toolchain ToProto(const PinnedToolchain& toolchain);
 // Returns the targets, such as "cuda:80". A job that names no target compiles for all of them.
 absl::Span<const absl::string_view> CompileTargets();
 
+// Returns the devices that kernels can run on: Triton's interpreter on a processor, and GPUs.
+absl::Span<const absl::string_view> RunDevices();
+
 // Returns the intermediate forms that a job may keep, in the order in which a compiler makes them.
 // Machine code cannot be kept.
 absl::Span<const absl::string_view> KeptForms();

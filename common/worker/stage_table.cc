@@ -2,6 +2,9 @@
 
 #include <cstddef>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+
 namespace kernelmill::worker {
 namespace {
 
@@ -46,6 +49,11 @@ constexpr StageInfo kStages[] = {
     Job(StageId::kPair, "pair", 5),
     Job(StageId::kResolve, "resolve", 5),
     Job(StageId::kSplit, "split", 2),
+    // The result of a kernel on a machine is an observation, as the answer of a host is.
+    Uncached(Job(StageId::kRunCpu, "run-cpu", 1)),
+    Uncached(Job(StageId::kRunCuda80, "run-cuda-80", 1)),
+    Uncached(Job(StageId::kRunCuda90, "run-cuda-90", 1)),
+    Uncached(Job(StageId::kRunCuda100, "run-cuda-100", 1)),
     Job(StageId::kManifest, "manifest", 6),
 };
 
@@ -63,6 +71,10 @@ const StageInfo* FindStage(absl::string_view name) {
     if (stage.name == name) return &stage;
   }
   return nullptr;
+}
+
+const StageInfo* FindRunStage(absl::string_view device) {
+  return FindStage(absl::StrCat("run-", absl::StrReplaceAll(device, {{":", "-"}})));
 }
 
 }  // namespace kernelmill::worker

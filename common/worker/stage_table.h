@@ -23,9 +23,15 @@ enum class StageId : uint8_t {
   kPair,
   kResolve,
   kSplit,  // only in jobs that split their dataset
+  // Only in jobs that run kernels. Each device has a stage, since a worker announces by its stages
+  // what it can do.
+  kRunCpu,
+  kRunCuda80,
+  kRunCuda90,
+  kRunCuda100,
   kManifest,
 };
-inline constexpr int kStageCount = 13;
+inline constexpr int kStageCount = 17;
 
 // The unit of work of one task.
 enum class StageScope : uint8_t {
@@ -63,6 +69,14 @@ const StageInfo& GetStageInfo(StageId stage);
 
 // Finds a stage by name; null if no stage has this name.
 const StageInfo* FindStage(absl::string_view name);
+
+// Finds the stage that runs kernels on a device (toolchains::RunDevices); null if no stage does.
+const StageInfo* FindRunStage(absl::string_view device);
+
+// Returns whether the stage runs kernels.
+constexpr bool IsRunStage(StageId stage) {
+  return stage >= StageId::kRunCpu && stage <= StageId::kRunCuda100;
+}
 
 }  // namespace kernelmill::worker
 

@@ -4,15 +4,21 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 #include <thread>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/base/file.h"
 #include "common/base/in_order.h"
 #include "common/base/memory.h"
+#include "common/base/path.h"
 #include "common/base/status.h"
 #include "common/job/job_file.h"
+#include "common/job/source_spec.h"
 #include "common/manifest/reviews.h"
 #include "common/manifest/walk.h"
 #include "dataset/analysis/analysis.h"
@@ -35,6 +41,7 @@
 #include "dataset/parquet/tables.h"
 #include "dataset/rows/row_schema.h"
 #include "kernelmill/v1/rows.pb.h"
+#include "kernelmill/v1/source.pb.h"
 
 // An export walks the dataset for the index, which holds everything except texts; for the reviews,
 // if the job has some; for the rows; and for the tree of source files, if one is asked for.
@@ -127,6 +134,28 @@ absl::Status WriteWhole(const std::string& dir, absl::string_view name, absl::st
   return file.Close();
 }
 
+// Writes the results of kernels that the job ran where its lock has them. The name of such a source
+// has the hash of its content.
+absl::Status WriteRunResults(cas::BlobStore& store, const v1::DatasetManifest& manifest,
+                             const std::string& dir) {
+  for (const v1::ManifestSource& source : manifest.sources()) {
+    if (source.failed() || !job::IsRunSource(source.source())) continue;
+    const std::string folder = absl::StrCat(dir, "/", job::SourceName(source.source()));
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) return ErrnoStatus(error.value(), folder);
+    for (const cas::Digest& digest : source.files()) {
+      ASSIGN_OR_RETURN(const auto shard, cas::GetMessage<v1::FileShard>(store, digest));
+      for (const v1::SourceFile& file : shard.files()) {
+        const absl::string_view name = BaseName(file.path());
+        if (!absl::EndsWith(name, ".jsonl")) continue;
+        RETURN_IF_ERROR(WriteWhole(folder, name, file.content()));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
 // MANIFEST.json, and the tree that it lists where one is wanted.
 absl::Status WriteSourceFiles(const Work& work, const ExportRequest& request) {
   const auto& [store, index, dir, threads] = work;
@@ -179,6 +208,7 @@ absl::StatusOr<std::vector<std::string>> ExportDataset(cas::BlobStore& store,
   ReturnFreeMemory(0);
   RETURN_IF_ERROR(WriteLedger(index, evidence, threads, &rows));
   RETURN_IF_ERROR(WriteSourceFiles(work, request));
+  RETURN_IF_ERROR(WriteRunResults(store, index.manifest, dir));
   kernels.counts.rows = rows.CountRows();
   // The report needs the counts of the rows, and the card needs the report.
   const Json report = Report(index, request.dataset, kernels.counts, reviews, request.failures);

@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/base/hash.h"
+#include "common/base/path.h"
 #include "common/base/status.h"
 #include "common/base/text.h"
 #include "common/job/source_spec.h"
@@ -54,7 +55,9 @@ absl::Status ReadSource(cas::BlobStore& store, const v1::ManifestSource& source,
         return absl::DataLossError(
             absl::StrCat(JsonString(file.path()), " is not the file that the tree lists"));
       }
+      const bool tensor = BaseName(file.path()) == listed->second;
       hashes.erase(listed);
+      if (tensor) continue;
       RETURN_IF_ERROR(index->AddFile(name, file.path(), file.content()));
     }
   }

@@ -12,6 +12,7 @@
 #include "common/base/hash.h"
 #include "common/base/text.h"
 #include "common/cas/digest.h"
+#include "common/job/source_spec.h"
 #include "common/testing/status_matchers.h"
 #include "dataset/output/json.h"
 #include "dataset/tasks/testing/made_evidence.h"
@@ -84,6 +85,31 @@ class JobEvidenceTest : public ExporterTest {
   const std::string module3_ =
       Sha256Hex(ToUtf8(MakeKernel(3, "a.py", 5, "    \"\xff\"\n").module()));
 };
+
+TEST_F(JobEvidenceTest, TensorsOfCasesAreNoLines) {
+  const Json one = WithId(MakeCase(module1_, "load1", 100));
+  const std::string tensor("\0\1\n\xff", 4);
+  AddEvidence("ev", {{"a.jsonl", ToLines({one, MakeResult(one, "cpu", "exact")})},
+                     {"a/" + Sha256Hex(tensor), tensor}});
+  ASSERT_THAT(Export(), IsOk());
+  EXPECT_EQ(Report()["evidence"]["problems"]["count"], 0);
+  EXPECT_EQ(Report()["evidence"]["files"], 1);
+}
+
+TEST_F(JobEvidenceTest, ResultsThatTheJobRanAreWrittenWhereItsLockHasThem) {
+  const Json one = WithId(MakeCase(module1_, "load1", 100));
+  AddEvidence("ev", {{"a.jsonl", ToLines({one})}});
+  const std::string results = ToLines({MakeResult(one, "cpu", "exact")});
+  AddEvidence("run", {{"results.jsonl", results}});
+  v1::Source& source = *manifest_.mutable_sources()->rbegin()->mutable_source();
+  source.set_sha256(Sha256Hex("any"));
+  source.set_path(job::RunSourceName("cpu", source.sha256()));
+  source.clear_name();
+  ASSERT_THAT(Export(), IsOk());
+  EXPECT_EQ(File(source.path() + "/results.jsonl"), results);
+  EXPECT_THAT(Lines("tasks.jsonl"), SizeIs(1));
+  EXPECT_FALSE(std::filesystem::exists(request_.out_dir + "/ev"));
+}
 
 TEST_F(JobEvidenceTest, AKernelWithAReplayedCaseIsATask) {
   const Json one = WithId(MakeCase(module1_, "load1", 100));

@@ -1,9 +1,11 @@
 #include "dataset/output/dataset_files.h"
 
+#include "common/job/source_spec.h"
 #include "kernelmill/v1/rows.pb.h"
 
-// The table of an export's files. Presence says when a file is there: always, only with a mix, on
-// request, or made later by tools. A folder has the ending that its files must have.
+// The table of an export's files. Presence says when a file is there: always, only with a mix or
+// with results, on request, or made later by tools. A folder has the ending that its files must
+// have.
 namespace kernelmill::dataset {
 namespace {
 
@@ -59,6 +61,8 @@ const std::vector<DatasetFile>& DatasetFiles() {
       File(kLockFile, "The job with every source pinned."),
       File(kMixFile, "The phases of the mix.", Presence::kOfMix),
       Folder(kMixFolder, ".npy", Presence::kOfMix, "The rows of each phase, in their order."),
+      Folder(job::kRunFolder, ".jsonl", Presence::kOfRun,
+             "The results of kernels that the job ran, as the lock names them."),
       Folder(kTreeFolder, "", Presence::kOnRequest, "The source files themselves, by category."),
       Folder(kFiguresFolder, ".png", Presence::kByTools, "Written by kernelmill.figures."),
       Folder(kTokensFolder, "", Presence::kByTools, "Written by kernelmill.tokens."),

@@ -42,6 +42,7 @@ struct DatasetFile {
   enum class Presence {
     kAlways,     // also if it is empty
     kOfMix,      // if the job has a mix
+    kOfRun,      // if the job ran kernels
     kOnRequest,  // if the export is asked for it
     kByTools,    // if a tool has written it there later
   };

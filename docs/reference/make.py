@@ -18,7 +18,7 @@ BIN = pathlib.Path(os.environ.get("KERNELMILL_BIN", ROOT / "build/release/bin"))
 JOB_PROTO = ROOT / "proto/kernelmill/v1/job.proto"
 MADE = "Made by `docs/reference/make.py` from {origin}: change that, and run it.\n"
 FILES = ["kernels", "ledger", "tasks", "files", "ir", "references", "fim", "instruct", "cuda_triton_pairs", "notices"]
-SERVERS = ["coordinator", "store", "fetcher", "extractor", "compiler", "validator", "deduplicator"]
+SERVERS = ["coordinator", "store", "fetcher", "extractor", "compiler", "runner", "validator", "deduplicator"]
 
 
 def cell(text):

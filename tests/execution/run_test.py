@@ -189,6 +189,39 @@ class Replays(Base):
             self.assertIn(message, done.stderr)
 
 
+class Worker(Base):
+    """kernelmill.execution.worker, as kernelmill-runner starts it."""
+
+    def ask(self, check=True, **options):
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        arguments = json.dumps({"device": "cpu", "confined": True, **options})
+        done = harness.run(sys.executable, "-m", "kernelmill.execution.worker", arguments, env=env, check=check)
+        return [json.loads(line) for line in done.stdout.splitlines()], done
+
+    def test_it_says_by_what_it_runs_kernels(self):
+        [[said], _] = self.ask()
+        self.assertEqual(set(said["toolchain"]), {"triton", "numpy"})
+
+    def test_a_device_that_is_not_there_is_named(self):
+        said, done = self.ask(check=False, device="cuda:90")
+        self.assertEqual((said, done.returncode), ([], 2))
+        self.assertIn("no kernel can be run on cuda:90", done.stderr)
+
+    def test_it_tells_each_result_and_leaves_out_what_is_no_case(self):
+        (self.folder / "kernels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in kernels.rows(dataset)))
+        for seed in (1, 3):
+            add_case(self.evidence, seed)
+        self.evidence.save()
+        lines = self.evidence.file.read_text()
+        forged = json.dumps({**json.loads(lines.splitlines()[0]), "grid": [1, 1, 1]})
+        self.evidence.file.write_text("no JSON\n" + lines + forged + "\n{}\n")
+        [*results, end], _ = self.ask(folder=str(self.folder), workers=1, seconds=60)
+        self.assertEqual(end, {"type": "end", "errors": []})
+        self.assertEqual({row["case"] for row in results}, {case.id for case in self.evidence.cases()})
+        self.assertEqual({row["outcome"] for row in results}, {"exact"})
+        self.assertEqual(self.evidence.file.read_text().count('"type":"result"'), 0, "the worker keeps nothing")
+
+
 # Modules that try to pass without computing. Each has a kernel that stores nothing right.
 FORGERIES = {
     "a verdict is written to the pipe": """

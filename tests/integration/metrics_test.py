@@ -10,7 +10,7 @@ import harness
 
 GROUPS = {"Every process": ("store", "coordinator", *harness.Cluster.WORKERS), "Coordinator": ["coordinator"], "Store": ["store"],
           "Workers": harness.Cluster.WORKERS, **{role.capitalize(): [role] for role in harness.Cluster.WORKERS},
-          "Compiler": []}  # none runs here: it needs toolchains
+          "Compiler": [], "Runner": []}  # neither runs here: they need toolchains and Triton
 ROW = re.compile(r"^\| `(\w+)` \| (\w+) \| (.*?) \| .*?( \*)? \|$")
 
 

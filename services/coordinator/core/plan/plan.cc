@@ -30,6 +30,7 @@ namespace {
 //   extracts_open of a source         0: its link task begins, and then that of references
 //   sources_unlinked_, checks_open_   both 0: the pair tasks begin
 //   pairs_open_                       0: the resolve task begins
+//   runs_open_                        0: the manifest begins
 //
 // Every task that may still begin is counted in one of them from the time its predecessor ends, so
 // a counter never reaches 0 too early. A task that fails is taken out of its counter
@@ -182,6 +183,10 @@ absl::StatusOr<std::vector<TaskKey>> JobPlan::Succeed(const TaskKey& task,
     case StageId::kPair:
     case StageId::kResolve:
     case StageId::kSplit:
+    case StageId::kRunCpu:
+    case StageId::kRunCuda80:
+    case StageId::kRunCuda90:
+    case StageId::kRunCuda100:
     case StageId::kManifest:
       RETURN_IF_ERROR(JobLevel(task, result, next));
       break;
@@ -453,24 +458,75 @@ absl::Status JobPlan::Signed(const TaskKey& task, const v1::StageResult& result)
   return absl::OkStatus();
 }
 
-// Pair, resolve, split and manifest exist once for the job (pair: once for each partition).
+// Pair, resolve, split, run and manifest exist once for the job (pair and run: once for each
+// partition).
 absl::Status JobPlan::JobLevel(const TaskKey& task, const v1::StageResult& result, Tasks& next) {
   if (task.stage == StageId::kPair) {
     ASSIGN_OR_RETURN(pairs_[task.shard], OnlyOutput(result, "pairs"));
     --pairs_open_;
   } else if (task.stage == StageId::kResolve) {
     ASSIGN_OR_RETURN(clusters_, OnlyOutput(result, "clusters"));
-    const bool divides = job::Divides(settings_.splits());
-    next.push_back({.stage = divides ? StageId::kSplit : StageId::kManifest});
+    if (job::Divides(settings_.splits())) {
+      next.push_back({.stage = StageId::kSplit});
+    } else {
+      BeginRuns(next);
+    }
   } else if (task.stage == StageId::kSplit) {
     ASSIGN_OR_RETURN(splits_, OnlyOutput(result, "splits"));
-    next.push_back({.stage = StageId::kManifest});
+    BeginRuns(next);
+  } else if (worker::IsRunStage(task.stage)) {
+    RETURN_IF_ERROR(Ran(task, result, next));
   } else {
     ASSIGN_OR_RETURN(manifest_, OnlyOutput(result, "manifest"));
     AddShortfalls(task, result);
     state_ = v1::JOB_STATE_DONE;
   }
   return absl::OkStatus();
+}
+
+void JobPlan::BeginRuns(Tasks& next) {
+  const StageInfo* const run =
+      settings_.has_run() ? worker::FindRunStage(settings_.run().device()) : nullptr;
+  if (run == nullptr) {
+    next.push_back({.stage = StageId::kManifest});
+    return;
+  }
+  runs_open_ = static_cast<int32_t>(pairs_.size());
+  for (int32_t p = 0; p < runs_open_; ++p) next.push_back({.stage = run->id, .shard = p});
+}
+
+// A partition without new results has no outputs.
+absl::Status JobPlan::Ran(const TaskKey& task, const v1::StageResult& result, Tasks& next) {
+  if (!result.outputs().empty() || result.has_pinned()) {
+    RunResults results;
+    ASSIGN_OR_RETURN(results.source, MakeRunSource(settings_.run().device(), result));
+    ASSIGN_OR_RETURN(results.tree, ToBlobRef(result.outputs(0), "tree"));
+    ASSIGN_OR_RETURN(results.files, ToBlobRef(result.outputs(1), "files"));
+    if (results.files.items != 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("run: the results must be one file, not ", results.files.items));
+    }
+    ran_[task.shard] = std::move(results);
+  }
+  if (--runs_open_ > 0) return absl::OkStatus();
+  RunsOver();
+  next.push_back({.stage = StageId::kManifest});
+  return absl::OkStatus();
+}
+
+// As a search is replaced by what it found: the lock of the job names the results, and a job that
+// names them gives the same dataset without running anything.
+void JobPlan::RunsOver() {
+  for (const auto& [partition, results] : ran_) {
+    packed_.Add(results.source);
+    sources_.Add(/*failed=*/false);
+    Source& state = sources_.Mutable(sources_.size() - 1);
+    state.tree = results.tree;
+    state.files = {results.files};
+    state.lost.resize(1);
+  }
+  ran_.clear();
+  settings_.clear_run();
 }
 
 // Begins the stages of the whole job when everything before them is over. Called after each
@@ -578,6 +634,10 @@ void JobPlan::NoLongerAwaited(const TaskKey& task, Tasks& next) {
     case StageId::kPair:
     case StageId::kResolve:
     case StageId::kSplit:
+    case StageId::kRunCpu:
+    case StageId::kRunCuda80:
+    case StageId::kRunCuda90:
+    case StageId::kRunCuda100:
     case StageId::kManifest:
       break;  // the job has failed
   }

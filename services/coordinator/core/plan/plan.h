@@ -56,7 +56,8 @@ inline constexpr int kFailuresInStatus = 100;
 //                                                                        -> sign(k)
 //                    link also waits for the extractions of the sources that it uses (uses.h)
 //                    a source of evidence is fetched, and no more
-//   once per job:    all sign and validate -> pair(p) -> resolve -> [split] -> manifest
+//   once per job:    all sign and validate -> pair(p) -> resolve -> [split] -> [run(p)] -> manifest
+//                    the results of all run(p) become sources of evidence, as if the job had named them
 // clang-format on
 //
 // The tasks and their actions depend only on the spec and the results, not on the order in which
@@ -186,6 +187,12 @@ class JobPlan {
   absl::Status Validated(const TaskKey& task, const v1::StageResult& result);
   absl::Status Signed(const TaskKey& task, const v1::StageResult& result);
   absl::Status JobLevel(const TaskKey& task, const v1::StageResult& result, Tasks& next);
+  // Begins to run the kept kernels, or else the manifest.
+  void BeginRuns(Tasks& next);
+  // Takes the results of a partition. After the last one the manifest begins.
+  absl::Status Ran(const TaskKey& task, const v1::StageResult& result, Tasks& next);
+  // Replaces the job's run policy by the evidence that it gave.
+  void RunsOver();
 
   // Replaces the searches by what they found, after the last search has ended.
   void SearchesOver(Tasks& next);
@@ -225,6 +232,7 @@ class JobPlan {
   void FillPair(const TaskKey& task, v1::Action& action) const;
   void FillResolve(v1::Action& action) const;
   void FillSplit(v1::Action& action) const;
+  void FillRun(const TaskKey& task, v1::Action& action) const;
   void FillManifest(v1::Action& action) const;
   void AddIr(v1::Action& action) const;
   // Calls `visit(source index, source, shard index)` for every shard that is not lost, in order.
@@ -241,6 +249,12 @@ class JobPlan {
   SourceStates sources_;
   Uses<UsedShards> uses_;
   std::map<int32_t, std::vector<std::string>> found_;  // by search, until the last search has ended
+  // The results of a partition of run: a source of evidence, if there are any.
+  struct RunResults {
+    v1::Source source;
+    BlobRef tree, files;
+  };
+  std::map<int32_t, RunResults> ran_;  // by partition, until the last one has ended
   std::vector<BlobRef> pairs_;
   BlobRef clusters_;
   BlobRef splits_;
@@ -253,6 +267,7 @@ class JobPlan {
   int32_t sources_unlinked_ = 0;
   int64_t checks_open_ = 0;  // sign, and validate with its compile
   int32_t pairs_open_ = 0;
+  int32_t runs_open_ = 0;
   bool pairing_ = false;
   bool resolving_ = false;
 };

@@ -29,6 +29,7 @@ void AddStages(v1::ManifestParams& params, bool divides, bool compiles) {
     if (stage.id == StageId::kSplit && !divides) continue;
     if (stage.id == StageId::kCompile && !compiles) continue;
     if (stage.id == StageId::kReference && !params.references()) continue;
+    if (worker::IsRunStage(stage.id)) continue;  // its results are evidence
     stages.emplace_back(std::string(stage.name), stage.version);
   }
   std::sort(stages.begin(), stages.end());
@@ -95,6 +96,12 @@ v1::Action JobPlan::ActionFor(const TaskKey& task) const {
       break;
     case StageId::kSplit:
       FillSplit(action);
+      break;
+    case StageId::kRunCpu:
+    case StageId::kRunCuda80:
+    case StageId::kRunCuda90:
+    case StageId::kRunCuda100:
+      FillRun(task, action);
       break;
     case StageId::kManifest:
       FillManifest(action);
@@ -276,6 +283,21 @@ void JobPlan::FillSplit(v1::Action& action) const {
   });
   for (const BlobRef& pairs : pairs_) AddInput(action, "pairs", pairs);
   AddInput(action, "clusters", clusters_);
+}
+
+// Shards of holdouts are among the kernels, since clusters number the kernels of all shards.
+void JobPlan::FillRun(const TaskKey& task, v1::Action& action) const {
+  ForEachLinked([&](int32_t, const Source& source, int32_t k) {
+    AddInput(action, "kernels", source.linked[k]);
+  });
+  ForEachShard([&](int32_t s, const Source& source, int32_t k) {
+    if (packed_.IsEvidence(s)) AddInput(action, "evidence", source.files[k]);
+  });
+  AddInput(action, "clusters", clusters_);
+  v1::RunParams& params = *action.mutable_params()->mutable_run();
+  params.set_device(settings_.run().device());
+  params.set_partition(task.shard);
+  params.set_partitions(static_cast<int32_t>(pairs_.size()));
 }
 
 // The order of the inputs is part of the stage's interface: trees, files, kernels, verdicts,

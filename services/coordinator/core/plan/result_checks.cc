@@ -85,6 +85,24 @@ absl::Status CheckFound(const v1::Source& search, const v1::StageResult& result)
   return absl::OkStatus();
 }
 
+// The name has the device and the content, so that results of several runs stay apart. Nothing but
+// the hash is the worker's to say.
+absl::StatusOr<v1::Source> MakeRunSource(const std::string& device, const v1::StageResult& result) {
+  v1::Source source;
+  source.set_sha256(result.pinned().sha256());
+  v1::Source said = result.pinned();
+  said.clear_sha256();
+  if (result.outputs_size() != 2 || said.ByteSizeLong() > 0 || !job::IsPinned(source)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("run: must have the outputs 'tree' and 'files' and their hash, not ",
+                     result.outputs_size(), " outputs and the hash ", JsonString(source.sha256())));
+  }
+  source.set_path(job::RunSourceName(device, source.sha256()));
+  source.set_role(v1::SOURCE_ROLE_EVIDENCE);
+  job::FillSourceDefaults(&source);
+  return source;
+}
+
 absl::Status CheckReport(const v1::StageResult& result) {
   if (result.counters_size() > kMaxCounters || result.failures_size() > kMaxFailures) {
     return absl::InvalidArgumentError(absl::StrCat(

@@ -1,7 +1,10 @@
 #ifndef KERNELMILL_SERVICES_COORDINATOR_CORE_PLAN_RESULT_CHECKS_H_
 #define KERNELMILL_SERVICES_COORDINATOR_CORE_PLAN_RESULT_CHECKS_H_
 
+#include <string>
+
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "kernelmill/v1/action.pb.h"
 #include "kernelmill/v1/job.pb.h"
 
@@ -16,6 +19,10 @@ absl::Status CheckPinned(const v1::Source& asked, const v1::StageResult& result)
 // Checks the result of a search: at most its limit of repositories, each a URL that a job file
 // could name, sorted and without duplicates.
 absl::Status CheckFound(const v1::Source& search, const v1::StageResult& result);
+
+// Returns the source of evidence that the results of running kernels on `device` are: two outputs,
+// and their hash in `pinned`.
+absl::StatusOr<v1::Source> MakeRunSource(const std::string& device, const v1::StageResult& result);
 
 // Checks that counters and failures are few and small enough for a status.
 absl::Status CheckReport(const v1::StageResult& result);

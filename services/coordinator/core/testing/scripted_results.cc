@@ -1,5 +1,6 @@
 #include "services/coordinator/core/testing/scripted_results.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "common/base/hash.h"
@@ -51,6 +52,9 @@ v1::StageResult ScriptedStages::Run(const v1::Action& action) const {
     *outputs.result.mutable_pinned() = action.params().pin().source();
     outputs.result.mutable_pinned()->set_ref(
         Sha256Hex(action.params().pin().source().git()).substr(0, 40));
+  } else if (const auto kept = fetched.find(action.params().fetch().source().path());
+             stage == "fetch" && kept != fetched.end()) {
+    for (const v1::NamedDigest& output : kept->second) *outputs.result.add_outputs() = output;
   } else if (stage == "fetch") {
     const auto at = shards.find(action.params().fetch().source().git());
     outputs.Add("tree", 1);
@@ -94,6 +98,12 @@ v1::StageResult ScriptedStages::Run(const v1::Action& action) const {
     outputs.Add("clusters", 1);
   } else if (stage == "split") {
     outputs.Add("splits", 1);
+  } else if (absl::StartsWith(stage, "run-")) {
+    const auto results = run_results.find(action.params().run().partition());
+    if (results == run_results.end()) return outputs.result;
+    outputs.Add("tree", 1);
+    outputs.Add("files", 1);
+    outputs.result.mutable_pinned()->set_sha256(results->second);
   } else if (stage == "manifest") {
     outputs.Add("manifest", 1);
     if (!unmade.empty()) {
