@@ -30,7 +30,7 @@ while [[ $# -gt 0 ]]; do
   esac
 done
 [[ ${#identities[@]} -gt 0 ]] || identities=(store/store coordinator/coordinator worker/fetcher worker/extractor
-  worker/compiler worker/validator worker/deduplicator operator/operator client/client metrics/prometheus)
+  worker/compiler worker/runner worker/validator worker/deduplicator operator/operator client/client metrics/prometheus)
 
 umask 077
 mkdir -p "$dir"

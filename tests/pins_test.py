@@ -23,7 +23,7 @@ PINNED_ACTION = re.compile(r"[\w-]+/[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
 PINNED_IMAGE = re.compile(r"[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}")
 IMAGE = re.compile(r"""^[ ]*(?:- )?image:[ \t]+['"]?([^'"#\s]+)|^ARG PINNED_BASE=(\S+)""", re.MULTILINE)
 # Ours: they are built here, and named by a version alone.
-OURS = re.compile(r"kernelmill(-compiler)?(:[\d.]+)?")
+OURS = re.compile(r"kernelmill(-compiler|-runner)?(:[\d.]+)?")
 # No source that can be read without a registry says which digest it has.
 WITHOUT_DIGEST = {"buchgr/bazel-remote-cache:v2.6.1"}
 PATH = re.compile(r"(?<![\w/.-])(?:\.\./)*((?:deploy|tests|docs|python|examples|recipes)/[\w./-]+)")

@@ -3,7 +3,7 @@
 set -euo pipefail
 
 case "${1:-}" in
-  store | coordinator | fetcher | extractor | compiler | validator | deduplicator)
+  store | coordinator | fetcher | extractor | compiler | runner | validator | deduplicator)
     role=$1
     shift
     exec "kernelmill-$role" "$@"

@@ -13,7 +13,7 @@ import sys
 
 SECONDS = 4
 PORTS = {"coordinator": 7070, "store": 7071, "fetcher": 7072, "extractor": 7073, "validator": 7074, "deduplicator": 7075,
-         "compiler": 7076}
+         "compiler": 7076, "runner": 7077}
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, SETTINGS, PING, GOAWAY, RST_STREAM = 0x0, 0x1, 0x4, 0x6, 0x7, 0x3
 END_STREAM, END_HEADERS, ACK = 0x1, 0x4, 0x1

@@ -61,13 +61,13 @@ class Values:
         def block(title, comment, content):
             return f"# {comment}\n" + yaml.safe_dump({title: content}, sort_keys=False, default_flow_style=False)
         return HEAD + "\n".join([
-            block("image", "The image of every program; deploy/docker/Dockerfile makes it, and REPOSITORY-compiler, the compiler's.",
+            block("image", "The image of every program; deploy/docker/Dockerfile makes it, and REPOSITORY-compiler and REPOSITORY-runner, those two's.",
                   {"repository": "kernelmill", "tag": version, "pullPolicy": "IfNotPresent", "pullSecrets": []}),
             block("tls", "An identity for each program, from cert-manager or from Secrets that are there (secrets.sh), and the key "
                   "`grant.key` of the Secret `grant-key`, which has to be there. Without it, any client that reaches a port may do everything.", {"enabled": True, "certManager": True}),
             block("autoscaling", "Workers follow their queues; else `replicas` holds. Needs an adapter of external metrics.",
                   {"enabled": False}),
-            block("replicas", "Workers of each kind. The compiler, whose image is large, is for jobs with `compile:`.", self.replicas),
+            block("replicas", "Workers of each kind. The compiler and the runner, whose images are large, are for jobs with `compile:` and `run:`.", self.replicas),
             block("serviceMonitors", "For the Prometheus operator.", {"enabled": False}),
             block("storage", "The size of each volume, and their class; none: the cluster's own.",
                   {"className": "", **self.storage}),
@@ -114,12 +114,12 @@ def with_values(thing, values):
         template["metadata"]["annotations"] = {"checksum/settings": f"@@CHECKSUM {' '.join(groups)}@@"}
         values.resources[component] = container["resources"]
         container["resources"] = f"@@RESOURCES {component}@@"
-        # The compiler's image, kernelmill-compiler, is named after the one of all others.
+        # The images kernelmill-compiler and kernelmill-runner are named after the one of all others.
         container["image"] = container["image"].replace("kernelmill", "{{ .Values.image.repository }}") + ":{{ .Values.image.tag }}"
         container["imagePullPolicy"] = "{{ .Values.image.pullPolicy }}"
         template["spec"]["nodeSelector"] = "@@PLACE@@"
         if kind == "Deployment":
-            values.replicas[component] = 0 if component == "compiler" else 1
+            values.replicas[component] = 0 if component in ("compiler", "runner") else 1
             thing["spec"] = {"@@REPLICAS@@": component, **thing["spec"]}
         for claim in thing["spec"].get("volumeClaimTemplates", []):
             key = claim["metadata"]["name"] if claim["metadata"]["name"] != "data" else component

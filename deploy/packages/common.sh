@@ -20,7 +20,7 @@ programs() {
     return 0
   fi
   if [[ -f build/release/CMakeCache.txt ]]; then
-    cmake --build build/release --target kernelmill kernelmill-{store,coordinator,fetcher,extractor,compiler,validator,deduplicator} \
+    cmake --build build/release --target kernelmill kernelmill-{store,coordinator,fetcher,extractor,compiler,runner,validator,deduplicator} \
       -- --quiet >&2
   else
     deploy/build.sh release -DKERNELMILL_TESTS=OFF >&2

@@ -42,7 +42,7 @@ HEADERS = ["libcli11-dev", "nlohmann-json3-dev"]
 EXTRAS = {"client": ["grpcio>=1.60", "protobuf>=4.25"], "figures": ["matplotlib>=3.8"], "tokens": ["tokenizers>=0.20"],
           "pandas": ["pandas>=2.1", "pyarrow>=15"], "polars": ["polars>=1"], "hub": ["huggingface_hub>=0.30", "pyarrow>=15"],
           "run": ["numpy>=1.26,<2.4"], "s3": ["obstore>=0.6", "pyarrow>=15"], "gs": ["google-cloud-storage>=2.14", "pyarrow>=15"]}
-SERVERS = ["store", "coordinator", "fetcher", "extractor", "compiler", "validator", "deduplicator"]
+SERVERS = ["store", "coordinator", "fetcher", "extractor", "compiler", "runner", "validator", "deduplicator"]
 # The texts that the program writes about its command line, by the place where pip installs them below the environment.
 WRITTEN = {"share/man/man1/kernelmill.1": ["help", "--man"],
            "share/bash-completion/completions/kernelmill": ["completion", "bash"],

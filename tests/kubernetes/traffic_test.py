@@ -7,10 +7,10 @@ import unittest
 import manifests
 from manifests import of_kind, pod_template, selects
 
-ROLES = ["store", "coordinator", "fetcher", "extractor", "compiler", "validator", "deduplicator", "backup"]
-SERVERS = {"store": 7071, "coordinator": 7070, "fetcher": 7072, "extractor": 7072, "compiler": 7072, "validator": 7072,
+ROLES = ["store", "coordinator", "fetcher", "extractor", "compiler", "runner", "validator", "deduplicator", "backup"]
+SERVERS = {"store": 7071, "coordinator": 7070, "fetcher": 7072, "extractor": 7072, "compiler": 7072, "runner": 7072, "validator": 7072,
            "deduplicator": 7072}
-WORKERS = ["fetcher", "extractor", "compiler", "validator", "deduplicator"]
+WORKERS = ["fetcher", "extractor", "compiler", "runner", "validator", "deduplicator"]
 HERE, MONITORING, DNS = "kernelmill", "monitoring", "kube-system"
 OUTSIDE = {"github.com": "140.82.112.3", "the metadata service": "169.254.169.254", "a neighbour": "10.1.2.3",
            "the kubelet's host": "192.168.1.10", "the cluster's API": "172.20.0.1", "an IPv6 host": "2606:50c0:8000::153",

@@ -16,7 +16,7 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = pathlib.Path(os.environ.get("KERNELMILL_BIN", ROOT / "build/release/bin"))
-ROLES = ["store", "coordinator", "fetcher", "extractor", "compiler", "validator", "deduplicator"]
+ROLES = ["store", "coordinator", "fetcher", "extractor", "compiler", "runner", "validator", "deduplicator"]
 OF_THE_MACHINE = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libresolv.so.2", "libpthread.so.0",
                   "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2"}
 

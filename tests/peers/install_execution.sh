@@ -6,8 +6,10 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 name=execution
+requirements=deploy/execution.txt
 if [[ "${1:-}" == --torch ]]; then
   name=recording
+  requirements=tests/peers/requirements/recording.txt
   shift
 fi
-exec tests/peers/pip_by_hash.sh "${1:-build/peers/$name}" "tests/peers/requirements/$name.txt" --no-deps
+exec tests/peers/pip_by_hash.sh "${1:-build/peers/$name}" "$requirements" --no-deps
