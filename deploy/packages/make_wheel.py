@@ -171,7 +171,7 @@ def write_wheel(path, members, programs):
 
 def execution():
     """Returns {name: bytes} of what records and runs kernels, with the harness of the compiler, which confines them."""
-    folders = {"execution": ["python/kernelmill/execution"],
+    folders = {"execution": ["python/kernelmill/execution"], "tasks": ["python/kernelmill/tasks"],
                "harness": ["services/compiler/adapters/toolchain/python", "services/compiler/adapters/sandbox"]}
     return {f"kernelmill/{into}/{file.name}": file.read_bytes() for into, paths in folders.items() for path in paths
             for file in sorted((ROOT / path).glob("*.py"))}

@@ -7,12 +7,16 @@ import functools
 import json
 import os
 import pathlib
-from collections.abc import Iterator, Sequence
+import typing
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from kernelmill.errors import DatasetError
-from kernelmill.records import Kernel, Tables
+from kernelmill.records import Kernel, Tables, Task
 from kernelmill.tables import Table
+
+if typing.TYPE_CHECKING:
+    from kernelmill.tasks.contents import TaskCase
 
 R = TypeVar("R")
 
@@ -87,6 +91,14 @@ class Dataset(Tables):
         from kernelmill import tokens
 
         return tokens.run(self.folder, os.fspath(tokenizer), length=pack, end=end, phase=phase)
+
+    def cases(self, task: Task | Mapping[str, Any], evidence: str | os.PathLike[str] | None = None) -> list[TaskCase]:
+        """Returns the cases of a task with their bytes, those of its text first: `case.inputs()` and `case.outputs()` are arrays of
+        numpy, or with form="torch" tensors. `evidence`: the evidence file beside whose folder tensors lie. Without it, expected outputs
+        are computed on Triton's interpreter, and cases with other tensors by content are left out. Needs kernelmill[run]."""
+        from kernelmill.tasks import expected
+
+        return expected.cases_of(task, evidence)
 
     @functools.cached_property
     def _kernels(self) -> Table[Kernel]:
