@@ -1,0 +1,295 @@
+"""Runs references on a processor, and finds how a reference is called: which arguments of a kernel its parameters stand for.
+
+A test compares the result of a library's function with a reference. A case has the arguments of the kernel's launch, deeper down. The
+basic idea of a binding: parameters and arguments are paired by name and type, and the reference is run on a case. A pairing is right
+if what comes out equals what the kernel wrote, on the cases of the task. So a binding is no guess: it was executed."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+from kernelmill.errors import ProgramError
+from kernelmill.execution import elements, harness, judge
+from kernelmill.execution.case import Row
+from kernelmill.tasks.contents import TaskCase, Tensor, plain
+
+SECONDS, MEMORY = 20, 8 << 30
+PAIRINGS = 96  # the most that are tried on a task
+SLACK = 4      # a reference may differ by so many tolerances: it adds in another order, and rounds at other places
+SOURCES = ("torch", "math", "typing", "functools", "itertools", "numpy", "collections", "dataclasses", "operator", "__future__", "einops")
+_ENDINGS = re.compile("(_?(ptr|pointer|tensor|data|buf|buffer))+$")
+
+
+class Process:
+    """A process with torch that runs references, for one thread. Use as a context. ProgramError: it cannot be started, or it broke."""
+
+    def __init__(self, python: str = sys.executable, confined: bool = True) -> None:
+        self._scratch = tempfile.mkdtemp(prefix="kernelmill-references-")
+        paths = [str(harness.PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+        env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": self._scratch, "TMPDIR": self._scratch,
+               "KERNELMILL_SCRATCH": self._scratch, "PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1",
+               "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+        if not confined:
+            env["KERNELMILL_SANDBOX"] = "off"
+        options = json.dumps({"confined": confined, "parent": os.getpid()})
+        self._process = subprocess.Popen([python, "-m", "kernelmill.tasks.torch_process", options], stdin=subprocess.PIPE,
+                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
+        try:
+            self.toolchain: Row = self._read()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Process:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+        self._process.kill()
+        self._process.wait()
+        if self._process.stderr is not None:
+            self._process.stderr.close()
+        shutil.rmtree(self._scratch, ignore_errors=True)
+
+    def _read(self) -> Any:
+        assert self._process.stdout is not None and self._process.stderr is not None
+        line = self._process.stdout.readline()
+        if not line:
+            words = self._process.stderr.read().decode("utf-8", "replace").strip().splitlines()
+            raise ProgramError(f"references cannot be run: {words[-1] if words else 'their process ended'}; they need torch")
+        return json.loads(line)
+
+    def call(self, module: str, function: str, calls: Sequence[Row]) -> list[Row]:
+        """Makes calls of a module's function. Returns a row for each: `outputs`, or `error`."""
+        job = {"module": module, "function": function, "calls": list(calls), "seconds": SECONDS, "memory": MEMORY}
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(job).encode() + b"\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            pass
+        rows: list[Row] = self._read()
+        return rows
+
+
+@dataclass(frozen=True)
+class Binding:
+    """How a reference is called for a kernel's case, and which tensors its results stand for."""
+
+    module: str
+    function: str
+    parameters: tuple[tuple[str, str], ...]  # parameter, argument of the kernel
+    outputs: tuple[str, ...]                 # tensors of the kernel, in the order of the results
+    shapes: dict[str, list[list[int]]] = field(default_factory=dict)  # the shapes of the results, by case
+
+
+class Unbound(Exception):
+    """A reference cannot stand for the kernel. The message is the reason, a word of docs/howto/tasks.md."""
+
+
+def check_reference(reference: Row | None) -> ast.FunctionDef:
+    """Returns the function of a row's reference. Unbound: it is missing, or no self-contained function of torch."""
+    if reference is None:
+        raise Unbound("no_reference")
+    if reference["kind"] == "library_path":
+        raise Unbound("library_path")
+    if not reference["self_contained"]:
+        raise Unbound("not_self_contained")
+    try:
+        tree = ast.parse(reference["module"])
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise Unbound("not_python") from error
+    for node in ast.walk(tree):
+        names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        if any(each.partition(".")[0] not in SOURCES for each in names):
+            raise Unbound("not_torch")
+    name = reference["name"] or "reference"
+    found = [each for each in tree.body if isinstance(each, (ast.FunctionDef, ast.ClassDef)) and each.name == name.rpartition(".")[2]]
+    if not found or isinstance(found[-1], ast.ClassDef):
+        raise Unbound("no_function")
+    return found[-1]
+
+
+@dataclass(frozen=True)
+class _Parameter:
+    name: str
+    annotation: str
+    optional: bool
+
+
+def _parameters(function: ast.FunctionDef) -> list[_Parameter]:
+    given = function.args
+    if given.vararg or given.kwarg or given.posonlyargs:
+        raise Unbound("variadic")
+    first = len(given.args) - len(given.defaults)
+    both = [(each, place >= first) for place, each in enumerate(given.args)]
+    both += [(each, default is not None) for each, default in zip(given.kwonlyargs, given.kw_defaults)]
+    return [_Parameter(each.arg, ast.unparse(each.annotation) if each.annotation else "", optional) for each, optional in both]
+
+
+def _short(name: str) -> str:
+    return _ENDINGS.sub("", name.lower().strip("_")).replace("_", "")
+
+
+def _likeness(parameter: str, argument: str) -> int:
+    """Returns how alike two names are: 3 equal, 2 one begins with the other or ends with it, 0 different."""
+    one, other = _short(parameter), _short(argument)
+    if one == other:
+        return 3
+    short, long = sorted((one, other), key=len)
+    return 2 if short and (long.startswith(short) or long.endswith(short)) else 0
+
+
+def readable(case: TaskCase) -> list[Tensor]:
+    """Returns the tensors whose memory holds something before the launch."""
+    return [each for each in case.tensors() if case.case.storages[each.storage].get("recipe", {}).get("kind") != "poison"]
+
+
+def _candidates(parameter: _Parameter, case: TaskCase) -> list[str]:
+    """Returns the arguments that a parameter may stand for, the likeliest first."""
+    tensors = [each.name for each in readable(case)]
+    values = [str(each["name"]) for each in case.case.row["arguments"] if "scalar" in each or "constexpr" in each]
+    empty = [str(each["name"]) for each in case.case.row["arguments"] if set(each) == {"name"}]  # None
+    if "Tensor" in parameter.annotation:
+        values = []
+    elif parameter.annotation in ("int", "float", "bool", "str"):
+        tensors = []
+    alike = {name: _likeness(parameter.name, name) for name in (*tensors, *values, *empty)}
+    named = [name for name in (*tensors, *values, *empty) if alike[name] >= (2 if parameter.optional else 0)]
+    return sorted(named, key=lambda name: (-alike[name], name in values, named.index(name)))
+
+
+def _pairings(parameters: list[_Parameter], case: TaskCase) -> Iterator[dict[str, str]]:
+    """Iterates over pairings, the likeliest first. No argument is given twice."""
+    choices = [(each, _candidates(each, case)) for each in parameters]
+    if any(not found and not each.optional for each, found in choices):
+        return
+    # Those of a total rank come before those of the next one; a rank is a place among a parameter's candidates.
+    for total in range(sum(len(found) for _, found in choices) + 1):
+        yield from _of_rank(choices, total, {})
+
+
+def _of_rank(choices: list[tuple[_Parameter, list[str]]], total: int, taken: dict[str, str]) -> Iterator[dict[str, str]]:
+    if not choices:
+        if total == 0:
+            yield dict(taken)
+        return
+    (parameter, found), rest = choices[0], choices[1:]
+    for rank, name in enumerate(found[:total + 1]):
+        if name not in taken.values():
+            yield from _of_rank(rest, total - rank, {**taken, parameter.name: name})
+    if parameter.optional and total >= len(found):  # its default
+        yield from _of_rank(rest, total - len(found), taken)
+
+
+def call_of(case: TaskCase, pairs: Sequence[tuple[str, str]]) -> Row:
+    """Returns a call of a reference with the arguments of a case."""
+    rows = {str(each["name"]): each for each in case.case.row["arguments"]}
+    tensors = {each.name: each for each in case.tensors()}
+    call: Row = {}
+    for parameter, argument in pairs:
+        if argument in tensors:
+            tensor = tensors[argument]
+            raw = numpy.ascontiguousarray(tensor.raw(case.before[tensor.storage]))
+            call[parameter] = {"dtype": tensor.dtype, "shape": list(tensor.shape), "data": base64.b64encode(raw.tobytes()).decode()}
+        else:
+            call[parameter] = {"value": plain(rows[argument])}
+    return call
+
+
+def match_outputs(case: TaskCase, answer: Row) -> tuple[str, ...] | None:
+    """Returns the tensor of the case that each result equals, or None: a result equals none."""
+    if not answer.get("outputs"):
+        return None
+    left = [each for each in case.tensors() if each.storage in case.after]
+    names: list[str] = []
+    for each in answer["outputs"]:
+        found = next((tensor for tensor in left if _equals(case, tensor, each)), None)
+        if found is None:
+            return None
+        left.remove(found)
+        names.append(found.name)
+    return tuple(names)
+
+
+def _equals(case: TaskCase, tensor: Tensor, result: Row) -> bool:
+    expected = numpy.ascontiguousarray(tensor.raw(case.after[tensor.storage])).reshape(-1)
+    if result["dtype"] not in elements.BITS or int(numpy.prod(result["shape"])) != expected.size:
+        return False
+    data = base64.b64decode(result["data"])
+    if elements.is_float(tensor.dtype) != elements.is_float(str(result["dtype"])):
+        return False
+    values = elements.encode(elements.decode(data, str(result["dtype"])), tensor.dtype)
+    tolerance = case.case.row["tolerance"].get(tensor.dtype, elements.TOLERANCE.get(tensor.dtype, 0.0)) * SLACK
+    return judge.compare(values, expected.tobytes(), tensor.dtype, tolerance).outcome in ("exact", "close")
+
+
+def _tells(case: TaskCase, names: Sequence[str]) -> bool:
+    """Says whether an output holds different values: a constant equals many things."""
+    tensors = {each.name: each for each in case.tensors()}
+    return any(len(numpy.unique(tensors[name].raw(case.after[tensors[name].storage]))) > 1 for name in names)
+
+
+def bind(reference: Row | None, cases: Sequence[TaskCase], process: Process) -> tuple[Binding, list[TaskCase]]:
+    """Returns how the reference is called, and the cases on which it equals the kernel. Unbound: on fewer than half of them."""
+    function = check_reference(reference)
+    assert reference is not None
+    parameters, smallest = _parameters(function), cases[0]
+    if any("tuple" in each for each in smallest.case.row["arguments"]):
+        raise Unbound("tuple_argument")
+    pairings: list[dict[str, str]] = []
+    for each in _pairings(parameters, smallest):
+        pairings.append(each)
+        if len(pairings) == PAIRINGS:
+            break
+    if not pairings:
+        raise Unbound("no_arguments")
+    calls = [call_of(smallest, tuple(each.items())) for each in pairings]
+    answers = process.call(reference["module"], function.name, calls)
+    best: tuple[Binding, list[TaskCase]] | None = None
+    tried = 0
+    for pairs, answer in zip(pairings, answers):
+        names = match_outputs(smallest, answer)
+        if names is None or tried == 4:
+            continue
+        tried += 1
+        binding, held = _verify(Binding(reference["module"], function.name, tuple(pairs.items()), names), cases, process)
+        if best is None or len(held) > len(best[1]):
+            best = (binding, held)
+    if best is not None and 2 * len(best[1]) >= len(cases):
+        return best
+    if all("error" in answer for answer in answers):
+        raise Unbound("reference_fails")
+    raise Unbound("reference_differs")
+
+
+def _verify(binding: Binding, cases: Sequence[TaskCase], process: Process) -> tuple[Binding, list[TaskCase]]:
+    """Runs the reference on all cases. Returns those on which it equals the kernel; none if constants alone say so."""
+    known = [{str(row["name"]) for row in case.case.row["arguments"]} for case in cases]
+    fit = [case for case, names in zip(cases, known) if {argument for _, argument in binding.parameters} <= names]
+    answers = process.call(binding.module, binding.function, [call_of(case, binding.parameters) for case in fit])
+    held = []
+    for case, answer in zip(fit, answers):
+        if match_outputs(case, answer) == binding.outputs:
+            held.append(case)
+            binding.shapes[case.id] = [each["shape"] for each in answer["outputs"]]
+    return binding, held if any(_tells(case, binding.outputs) for case in held) else []
