@@ -314,8 +314,20 @@ struct RunOptions {
   bool unsafe_no_sandbox = false;
 };
 
+struct ExportTasksOptions {
+  std::string dataset;
+  std::string format;    // flashinfer-trace, verifiers or kernelbench
+  std::string out;       // a folder that does not exist, or is empty
+  std::string evidence;  // the evidence file beside whose folder tensors lie; empty: none
+  std::string python;    // a Python with Triton and torch; empty: the module's
+  bool verified = false;
+  int64_t task_bytes = 64 << 20;  // the most bytes of a task's cases
+  bool unsafe_no_sandbox = false;
+};
+
 absl::Status Record(const RecordOptions& options, const Console& console);
 absl::Status RunKernels(const RunOptions& options, const Console& console);
+absl::Status ExportTasks(const ExportTasksOptions& options, const Console& console);
 
 // Commands on the cluster's store (store_commands.cc). UNIMPLEMENTED: the store is not a
 // kernelmill-store.

@@ -1,5 +1,5 @@
-// The commands record and run. The Python module of the wheel does the work
-// (python/kernelmill/execution): kernels are Python, and so is all that launches them.
+// The commands record, run and export-tasks. The Python module of the wheel does the work
+// (python/kernelmill/execution and tasks): kernels are Python, and so is all that launches them.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -53,6 +53,20 @@ absl::Status RunKernels(const RunOptions& options, const Console& console) {
                                  {"merge", options.merge},
                                  {"unsafe_no_sandbox", options.unsafe_no_sandbox},
                                  {"json", console.json()}});
+}
+
+absl::Status ExportTasks(const ExportTasksOptions& options, const Console& console) {
+  const nlohmann::json given = {{"dataset", options.dataset},
+                                {"format", options.format},
+                                {"out", options.out},
+                                {"evidence", options.evidence},
+                                {"python", options.python},
+                                {"verified", options.verified},
+                                {"task_bytes", options.task_bytes},
+                                {"unsafe_no_sandbox", options.unsafe_no_sandbox},
+                                {"json", console.json()}};
+  return BecomePython("export-tasks", "kernelmill.tasks.command", "module.command(sys.argv[1])",
+                      given.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
 }
 
 }  // namespace kernelmill::client

@@ -185,6 +185,30 @@ void AddRun(CommandLine& line) {
   line.AddCommonFlags(*sub);
 }
 
+void AddExportTasks(CommandLine& line) {
+  const auto options = std::make_shared<ExportTasksOptions>();
+  CLI::App* sub = line.Add("export-tasks", "export tasks in the forms of other programs",
+                           [options](Console& console) -> absl::StatusOr<int> {
+                             return ExportTasks(*options, console);
+                           });
+  TakesFolder(sub->add_option("DATASET", options->dataset, "the folder of the dataset"))
+      ->required();
+  TakesWord(sub->add_option("--format", options->format, "the form"),
+            {"flashinfer-trace", "verifiers", "kernelbench"})
+      ->required();
+  sub->add_option("--out", options->out, "the folder to write")->required();
+  sub->add_option("--evidence", options->evidence,
+                  "the evidence file, whose folder has tensors (default: expected outputs are "
+                  "computed, and cases with other tensors are left out)");
+  sub->add_option("--python", options->python, "a Python with Triton, and torch for references");
+  sub->add_flag("--verified", options->verified, "export verified tasks only");
+  sub->add_option("--task-bytes", options->task_bytes, "the most bytes of a task's cases")
+      ->capture_default_str();
+  sub->add_flag("--unsafe-no-sandbox", options->unsafe_no_sandbox,
+                "run kernels and references without confining them");
+  line.AddCommonFlags(*sub);
+}
+
 // --wanted prints searches instead of writing a site, so it excludes --out.
 void AddCatalog(CommandLine& line) {
   const auto options = std::make_shared<CatalogOptions>();
@@ -343,6 +367,7 @@ void AddDatasetCommands(CommandLine& line) {
   AddPublish(line);
   AddRecord(line);
   AddRun(line);
+  AddExportTasks(line);
   AddSimilar(line);
 }
 
