@@ -187,8 +187,9 @@ class Bindings(unittest.TestCase):
 
     def bind(self, kernel, **reference):
         cases = sorted(expected.cases_of(rows[kernel], evidence), key=lambda each: contents.case_bytes(each.case))
+        values = reference.pop("values", {})
         found = {**(rows[kernel]["reference"] or {}), **reference}
-        return references.bind(found, cases, self.process)
+        return references.bind([references.Candidate(found, values)], cases, self.process)
 
     def module(self, body, head="def reference(x, y):"):
         return {"module": f"import torch\n\n{head}\n    {body}\n", "name": None, "kind": "torch_chain", "self_contained": True}
@@ -198,6 +199,32 @@ class Bindings(unittest.TestCase):
         self.assertEqual((dict(binding.parameters), binding.outputs, len(held)), ({"x": "x_ptr", "y": "y_ptr"}, ("out_ptr",), 3))
         binding, _ = self.bind("add_kernel", **self.module("return a + 2 * b", "def reference(a, b):"))
         self.assertEqual(dict(binding.parameters), {"a": "y_ptr", "b": "x_ptr"})
+
+    def test_a_class_is_made_and_called(self):
+        module = """import torch
+
+class Sum(torch.nn.Module):
+    def __init__(self, factor=2):
+        super().__init__()
+        self.factor = factor
+
+    def forward(self, a, b):
+        return self.factor * a + b
+"""
+        binding, held = self.bind("add_kernel", module=module, name="Sum", kind="function")
+        self.assertEqual((dict(binding.parameters), len(held)), ({"a": "x_ptr", "b": "y_ptr"}, 3))
+
+    def test_parameters_that_are_no_arguments_take_the_values_of_the_test(self):
+        change = self.module("return getattr(torch, name)(x, y) if power == 1 else x + x + y", "def reference(x, y, name, power):")
+        binding, held = self.bind("add_kernel", **change, values={"name": ("'sub'", "'add'"), "power": ("1", "2")})
+        self.assertEqual((dict(binding.parameters), len(held)), ({"x": "x_ptr", "y": "y_ptr"}, 3))
+        self.assertIn("power=2", binding.module)
+
+    def test_the_second_reference_counts_if_the_first_is_none(self):
+        cases = expected.cases_of(rows["add_kernel"], evidence)
+        wrong, right = ({**rows["add_kernel"]["reference"], **self.module(body)} for body in ("return x", "return x + y + x"))
+        binding, _ = references.bind([references.Candidate(wrong), references.Candidate(right)], cases, self.process)
+        self.assertIn("x + y + x", binding.module)
 
     def test_rows_that_lie_apart_are_bound(self):
         binding, held = self.bind("softmax_kernel")
@@ -220,7 +247,7 @@ class Bindings(unittest.TestCase):
 
     def test_what_is_no_function_of_torch_is_told_apart(self):
         for change, reason in (({"kind": "library_path"}, "library_path"), ({"self_contained": False}, "not_self_contained"),
-                               ({"module": "import kernels\ndef reference(x): pass"}, "not_torch"), ({"module": "class reference: pass"}, "no_function"),
+                               ({"module": "import kernels\ndef reference(x): pass"}, "not_torch"), ({"module": "reference = 1"}, "no_function"),
                                ({"module": "def reference(*x): pass"}, "variadic"), ({"module": "def"}, "not_python")):
             with self.assertRaisesRegex(references.Unbound, reason):
                 self.bind("add_kernel", **change)

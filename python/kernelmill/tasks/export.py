@@ -21,7 +21,7 @@ from kernelmill.tasks import contents, expected, flashinfer, kernelbench
 from kernelmill.tasks.contents import TaskCase
 from kernelmill.tasks.grade import TENSORS
 from kernelmill.tasks.interface import Interface
-from kernelmill.tasks.references import Process, Unbound, bind
+from kernelmill.tasks.references import Process, Unbound, bind, candidates_of
 
 FORMATS = ("flashinfer-trace", "verifiers", "kernelbench")
 PROVENANCE = "PROVENANCE.md"
@@ -118,10 +118,21 @@ def _process(settings: Settings) -> Process:
         raise ProgramError(f"{error}: --python names a Python that has it") from error
 
 
-def _bound(row: Row, cases: list[TaskCase], process: Process, summary: Summary) -> tuple[Interface | None, list[TaskCase], str]:
+def _tests_of(dataset: pathlib.Path) -> dict[str, list[Row]]:
+    """Returns the rows of references.jsonl with a reference by kernel; none if the dataset lacks the file."""
+    tests: dict[str, list[Row]] = {}
+    if (dataset / contents.REFERENCES).is_file():
+        for row in contents.read_rows(dataset, contents.REFERENCES):
+            if row["reference"]:
+                tests.setdefault(str(row["kernel_id"]), []).append(row)
+    return tests
+
+
+def _bound(row: Row, tests: list[Row], cases: list[TaskCase], process: Process, summary: Summary
+           ) -> tuple[Interface | None, list[TaskCase], str]:
     """Returns the interface of the reference with the cases on which it holds, or the reason why it has none."""
     try:
-        binding, held = bind(row["reference"], cases, process)
+        binding, held = bind(candidates_of(row, tests), cases, process)
     except Unbound as error:
         summary.unbound[str(error)] += 1
         return None, cases, str(error)
@@ -131,11 +142,11 @@ def _bound(row: Row, cases: list[TaskCase], process: Process, summary: Summary) 
 
 def _flashinfer(dataset: pathlib.Path, tasks: _Tasks, settings: Settings, summary: Summary, progress: _Progress) -> None:
     tags = {str(row["id"]): list(row["tags"]) for row in contents.read_rows(dataset, "kernels.jsonl")}
-    writer = flashinfer.Writer(settings.out)
+    tests, writer = _tests_of(dataset), flashinfer.Writer(settings.out)
     with _process(settings) as process:
         for row, cases in tasks:
             progress(str(row["qualname"]))
-            interface, held, _ = _bound(row, cases, process, summary)
+            interface, held, _ = _bound(row, tests.get(str(row["id"]), []), cases, process, summary)
             summary.cases_left["reference_differs"] += len(cases) - len(held)
             if writer.add(row, tags.get(str(row["id"]), []), interface, held):
                 summary.exported += 1
@@ -146,12 +157,12 @@ def _flashinfer(dataset: pathlib.Path, tasks: _Tasks, settings: Settings, summar
     summary.files = writer.counts
 
 
-def _kernelbench(_dataset: pathlib.Path, tasks: _Tasks, settings: Settings, summary: Summary, progress: _Progress) -> None:
-    writer = kernelbench.Writer(settings.out)
+def _kernelbench(dataset: pathlib.Path, tasks: _Tasks, settings: Settings, summary: Summary, progress: _Progress) -> None:
+    tests, writer = _tests_of(dataset), kernelbench.Writer(settings.out)
     with _process(settings) as process:
         for row, cases in tasks:
             progress(str(row["qualname"]))
-            interface, held, reason = _bound(row, cases, process, summary)
+            interface, held, reason = _bound(row, tests.get(str(row["id"]), []), cases, process, summary)
             if interface is not None:
                 reason = writer.add(row, interface, held)
             if reason:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import base64
+import itertools
 import json
 import os
 import re
@@ -27,7 +28,10 @@ from kernelmill.execution.case import Row
 from kernelmill.tasks.contents import TaskCase, Tensor, plain
 
 SECONDS, MEMORY = 20, 8 << 30
-PAIRINGS = 96  # the most that are tried on a task
+PAIRINGS = 96  # the most that are tried on a reference
+REFERENCES = 4  # the most that are tried on a task
+VARIANTS, LITERALS = 8, 8  # the most ways to give parameters values of the test, and the most values of a name
+WRAPPER = "kernelmill_reference"
 SLACK = 4      # a reference may differ by so many tolerances: it adds in another order, and rounds at other places
 SOURCES = ("torch", "math", "typing", "functools", "itertools", "numpy", "collections", "dataclasses", "operator", "__future__", "einops")
 _ENDINGS = re.compile("(_?(ptr|pointer|tensor|data|buf|buffer))+$")
@@ -105,8 +109,96 @@ class Unbound(Exception):
     """A reference cannot stand for the kernel. The message is the reason, a word of docs/howto/tasks.md."""
 
 
-def check_reference(reference: Row | None) -> ast.FunctionDef:
-    """Returns the function of a row's reference. Unbound: it is missing, or no self-contained function of torch."""
+@dataclass(frozen=True)
+class Candidate:
+    """A reference, and values that its test gives to names."""
+
+    reference: Row
+    values: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by name, as Python's repr() has them
+
+
+def candidates_of(task: Row, tests: Sequence[Row]) -> list[Candidate]:
+    """Returns the references of a task: those of its kernel's tests in references.jsonl, or the one of its own row. Each once."""
+    found: dict[str, Candidate] = {}
+    for test in tests:
+        if test["reference"]:
+            values: dict[str, list[str]] = {}
+            for case in test["cases"]:
+                for each in case["values"]:
+                    if each["literal"] and each["value"] not in values.setdefault(each["name"], []):
+                        values[each["name"]].append(each["value"])
+            found.setdefault(test["reference"]["module"], Candidate(
+                test["reference"], {name: tuple(each[:LITERALS]) for name, each in values.items()}))
+    if not found and task["reference"]:
+        return [Candidate(task["reference"])]
+    return list(found.values())
+
+
+@dataclass(frozen=True)
+class _Callable:
+    """A function of a module that stands for a reference."""
+
+    module: str
+    node: ast.FunctionDef
+
+
+def _wrap(module: str, parameters: str, result: str) -> _Callable:
+    text = f"{module.rstrip()}\n\n\ndef {WRAPPER}({parameters}):\n    return {result}\n"
+    return _Callable(text, [each for each in ast.parse(text).body if isinstance(each, ast.FunctionDef)][-1])
+
+
+def _called_class(module: str, found: ast.ClassDef) -> _Callable:
+    """Returns a function that makes an object of a class and calls it. Unbound: the parameters of both have a name in common."""
+    methods = {each.name: each.args for each in found.body if isinstance(each, ast.FunctionDef)}
+    forward = methods.get("forward") or methods.get("__call__")
+    if forward is None:
+        raise Unbound("no_function")
+    parts = []
+    for given in (methods.get("__init__"), forward):
+        if given is not None and (given.vararg or given.kwarg or given.posonlyargs or given.kwonlyargs):
+            raise Unbound("variadic")
+        arguments = given.args[1:] if given is not None else []
+        defaults = [None] * (len(arguments) - len(given.defaults)) + list(given.defaults) if given is not None else []
+        parts.append([(each, default) for each, default in zip(arguments, defaults)])
+    both = [*parts[0], *parts[1]]
+    if len({each.arg for each, _ in both}) < len(both):
+        raise Unbound("variadic")
+    both.sort(key=lambda each: each[1] is not None)
+    texts = [ast.unparse(each) + (f" = {ast.unparse(default)}" if default is not None else "") for each, default in both]
+    made, called = (", ".join(f"{each.arg}={each.arg}" for each, _ in part) for part in parts)
+    return _wrap(module, ", ".join(texts), f"{found.name}({made})({called})")
+
+
+def _with_values(function: _Callable, values: dict[str, tuple[str, ...]], case: TaskCase) -> list[_Callable]:
+    """Returns the function with parameters given by the values of its test, in each way; those that an argument of the kernel has the
+    name of stay."""
+    names = {_short(str(each["name"])) for each in case.case.row["arguments"]}
+    own = [each.arg for each in (*function.node.args.args, *function.node.args.kwonlyargs)]
+    fixed = {name: values[name] for name in own if name in values and _short(name) not in names and all(map(_is_literal, values[name]))}
+    if not fixed:
+        return [function]
+    left = [name for name in own if name not in fixed and name not in _defaults(function.node)]
+    ways = list(itertools.islice(itertools.product(*fixed.values()), VARIANTS))
+    return [_wrap(function.module, ", ".join(left), f"{function.node.name}(" + ", ".join(
+        [*(f"{name}={name}" for name in left), *(f"{name}={value}" for name, value in zip(fixed, way))]) + ")") for way in ways]
+
+
+def _defaults(function: ast.FunctionDef) -> set[str]:
+    given = function.args
+    first = len(given.args) - len(given.defaults)
+    return {each.arg for each in given.args[first:]} | {each.arg for each, default in zip(given.kwonlyargs, given.kw_defaults) if default}
+
+
+def _is_literal(text: str) -> bool:
+    try:
+        ast.literal_eval(text)
+    except (ValueError, SyntaxError, RecursionError):
+        return False
+    return True
+
+
+def check_reference(reference: Row | None) -> _Callable:
+    """Returns the function of a row's reference. Unbound: it is missing, or no self-contained code of torch."""
     if reference is None:
         raise Unbound("no_reference")
     if reference["kind"] == "library_path":
@@ -124,9 +216,10 @@ def check_reference(reference: Row | None) -> ast.FunctionDef:
             raise Unbound("not_torch")
     name = reference["name"] or "reference"
     found = [each for each in tree.body if isinstance(each, (ast.FunctionDef, ast.ClassDef)) and each.name == name.rpartition(".")[2]]
-    if not found or isinstance(found[-1], ast.ClassDef):
+    if not found:
         raise Unbound("no_function")
-    return found[-1]
+    last = found[-1]
+    return _called_class(reference["module"], last) if isinstance(last, ast.ClassDef) else _Callable(reference["module"], last)
 
 
 @dataclass(frozen=True)
@@ -249,11 +342,32 @@ def _tells(case: TaskCase, names: Sequence[str]) -> bool:
     return any(len(numpy.unique(tensors[name].raw(case.after[tensors[name].storage]))) > 1 for name in names)
 
 
-def bind(reference: Row | None, cases: Sequence[TaskCase], process: Process) -> tuple[Binding, list[TaskCase]]:
-    """Returns how the reference is called, and the cases on which it equals the kernel. Unbound: on fewer than half of them."""
-    function = check_reference(reference)
-    assert reference is not None
-    parameters, smallest = _parameters(function), cases[0]
+def bind(candidates: Sequence[Candidate], cases: Sequence[TaskCase], process: Process) -> tuple[Binding, list[TaskCase]]:
+    """Returns how a reference is called, and the cases on which it equals the kernel: the reference that does on most. Unbound: none does
+    on half of them; the reason is that of the first."""
+    best: tuple[Binding, list[TaskCase]] | None = None
+    first: Unbound | None = None
+    for each in candidates[:REFERENCES]:
+        try:
+            for function in _with_values(check_reference(each.reference), each.values, cases[0]):
+                try:
+                    found = _bind(function, cases, process)
+                except Unbound as error:
+                    first = first or error
+                    continue
+                if best is None or len(found[1]) > len(best[1]):
+                    best = found
+                if len(best[1]) == len(cases):
+                    return best
+        except Unbound as error:
+            first = first or error
+    if best is None:
+        raise first or Unbound("no_reference")
+    return best
+
+
+def _bind(function: _Callable, cases: Sequence[TaskCase], process: Process) -> tuple[Binding, list[TaskCase]]:
+    parameters, smallest = _parameters(function.node), cases[0]
     if any("tuple" in each for each in smallest.case.row["arguments"]):
         raise Unbound("tuple_argument")
     pairings: list[dict[str, str]] = []
@@ -264,7 +378,7 @@ def bind(reference: Row | None, cases: Sequence[TaskCase], process: Process) -> 
     if not pairings:
         raise Unbound("no_arguments")
     calls = [call_of(smallest, tuple(each.items())) for each in pairings]
-    answers = process.call(reference["module"], function.name, calls)
+    answers = process.call(function.module, function.node.name, calls)
     best: tuple[Binding, list[TaskCase]] | None = None
     tried = 0
     for pairs, answer in zip(pairings, answers):
@@ -272,7 +386,7 @@ def bind(reference: Row | None, cases: Sequence[TaskCase], process: Process) -> 
         if names is None or tried == 4:
             continue
         tried += 1
-        binding, held = _verify(Binding(reference["module"], function.name, tuple(pairs.items()), names), cases, process)
+        binding, held = _verify(Binding(function.module, function.node.name, tuple(pairs.items()), names), cases, process)
         if best is None or len(held) > len(best[1]):
             best = (binding, held)
     if best is not None and 2 * len(best[1]) >= len(cases):
