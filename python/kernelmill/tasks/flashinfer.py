@@ -192,11 +192,14 @@ class Writer:
         kept = [case for case in cases if self._fits(case, interface)]
         added = 0
         for group in _divide(interface or Interface((), ()), kept):
+            code = None
             try:
                 code = solution_code(str(task["module"]), str(task["name"]), group)
             except CannotLaunch as error:
-                self.left[str(error)] += len(group.cases)
-                continue
+                if not group.interface.reference:
+                    self.left[str(error)] += len(group.cases)
+                    continue
+                self.left[f"solution:{error}"] += 1  # the reference tells what to compute without it
             self._write_group(task, tags, group, code, added)
             added += 1
         return added > 0
@@ -221,7 +224,7 @@ class Writer:
             self.left[reason] += 1
         return not reason
 
-    def _write_group(self, task: Row, tags: Sequence[str], group: Group, code: str, number: int) -> None:
+    def _write_group(self, task: Row, tags: Sequence[str], group: Group, code: str | None, number: int) -> None:
         found = _axes(group)
         assert found is not None
         axes, shapes, values = found
@@ -243,17 +246,19 @@ class Writer:
             "name": name, "op_type": kind, "tags": [says, *tags], "description": _describe(task, interface), "axes": axes,
             "inputs": inputs, "outputs": outputs, "constraints": [],
             "reference": reference_code(interface) if interface.reference else code})
-        self._json(f"solutions/{AUTHOR}/{kind}/{name}/{name}_triton.json", {
-            "name": f"{name}_triton", "definition": name, "author": AUTHOR, "description": _describe(task, interface),
-            "spec": {"language": "triton", "target_hardware": ["cuda"], "entry_point": "main.py::run", "dependencies": ["torch", "triton"],
-                     "destination_passing_style": False},
-            "sources": [{"path": "main.py", "content": code}]})
+        if code is not None:
+            self._json(f"solutions/{AUTHOR}/{kind}/{name}/{name}_triton.json", {
+                "name": f"{name}_triton", "definition": name, "author": AUTHOR, "description": _describe(task, interface),
+                "spec": {"language": "triton", "target_hardware": ["cuda"], "entry_point": "main.py::run",
+                         "dependencies": ["torch", "triton"], "destination_passing_style": False},
+                "sources": [{"path": "main.py", "content": code}]})
         workloads = [self._workload(kind, name, interface, case, axis) for case, axis in zip(group.cases, values)]
         self._lines(f"workloads/{kind}/{name}.jsonl", [{"definition": name, "workload": each} for each in workloads])
-        traces = [trace for case, each in zip(group.cases, workloads) for trace in _traces(task, case, name, each)]
+        pairs = zip(group.cases, workloads) if code is not None else ()
+        traces = [trace for case, each in pairs for trace in _traces(task, case, name, each)]
         if traces:
             self._lines(f"traces/{AUTHOR}/{kind}/{name}.jsonl", traces)
-        self.counts.update(definitions=1, solutions=1, workloads=len(workloads), traces=len(traces), **{says.replace(":", "_"): 1})
+        self.counts.update(definitions=1, solutions=int(code is not None), workloads=len(workloads), traces=len(traces), **{says.replace(":", "_"): 1})
 
     @staticmethod
     def _widest(types: list[str]) -> str:
