@@ -87,6 +87,18 @@ class Answers(unittest.TestCase):
             self.assertEqual(answers.find_code(text, "k"), "")
 
 
+    def test_only_a_function_that_triton_decorates_is_a_kernel(self):
+        head = "import triton\nimport triton.language as tl\n"
+        for code, why in (("@triton.jit\ndef k(x): pass", ""), ("@triton.autotune(configs=[], key=[])\n@triton.jit\ndef k(x): pass", ""),
+                          ("from triton import jit\n@jit\ndef k(x): pass", ""), ("def k(x): pass", "decorated"),
+                          ("@other\n@triton.jit\ndef k(x): pass", "decorated"), ("@triton.jit\ndef k(x): pass\nk = 1", "again"),
+                          ("@triton.jit\ndef k(x): pass\nfrom os import path as k", "again"), ("class k: pass", "one function"),
+                          ("def jit(f): pass\n@jit\ndef k(x): pass", "name of Triton"), ("import os as triton\n@triton.jit\ndef k(): 1", "elsewhere"),
+                          ("from os import jit\n@jit\ndef k(x): pass", "elsewhere"), ("def", "parse")):
+            found = answers.why_no_kernel(head + code, "k")
+            self.assertTrue(why in found if why else not found, (code, found))
+
+
 class Grades(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -138,6 +150,29 @@ class Grades(unittest.TestCase):
         found = self.grade("add_kernel", patch)
         self.assertEqual((found.reward, found.stage), (0.0, "static"))
         self.assertIn("patches", found.message)
+
+    def test_an_object_in_the_kernels_place_is_no_kernel(self):
+        """It would be right on all cases, and computes with numpy."""
+        row = self.by_name["add_kernel"]
+        fake = row["module"] + """
+
+import numpy
+
+
+class InterpretedFunction:
+    def run(self, x_ptr, y_ptr, out_ptr, n, **_):
+        def view(buffer):
+            class Memory:
+                __array_interface__ = {"data": (buffer.data_ptr(), False), "shape": (n,), "typestr": "<f4", "version": 3}
+            return numpy.asarray(Memory())
+        view(out_ptr)[:] = view(x_ptr) * 2 + view(y_ptr)
+
+
+add_kernel = InterpretedFunction()
+"""
+        found = self.grade("add_kernel", fake)
+        self.assertEqual((found.reward, found.stage), (0.0, "static"))
+        self.assertIn("binds add_kernel again", found.message)
 
     def test_text_without_the_kernel_is_graded_too(self):
         found = self.grader.grade(self.by_name["add_kernel"]["id"], "I cannot.")
@@ -310,6 +345,10 @@ class Files(unittest.TestCase):
         for path in (work / "trace").rglob("*"):
             if path.is_file():
                 self.assertEqual(path.read_bytes(), (work / "again" / path.relative_to(work / "trace")).read_bytes(), path)
+
+    def test_a_dataset_without_tasks_is_named(self):
+        with self.assertRaisesRegex(DatasetError, "has no tasks.jsonl"):
+            export.export(work / "first", export.Settings("verifiers", work / "none"))
 
     def test_a_folder_with_files_is_refused(self):
         with self.assertRaisesRegex(RequestError, "is not empty"):

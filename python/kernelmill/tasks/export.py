@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from kernelmill.errors import ProgramError, RequestError
+from kernelmill.errors import DatasetError, ProgramError, RequestError
 from kernelmill.execution import confinement
 from kernelmill.execution.case import Row
 from kernelmill.execution.runner import Bounds, Runner
@@ -96,6 +96,8 @@ class _Tasks:
 
 def export(dataset: pathlib.Path, settings: Settings, progress: Callable[[str], None] = lambda name: None) -> Summary:
     """Exports tasks. RequestError: the folder exists. DatasetError: the dataset has no tasks, or is damaged."""
+    if not (dataset / contents.TASKS).is_file():
+        raise DatasetError(f"{dataset} has no {contents.TASKS}: tasks come from a job with evidence")
     if settings.out.exists() and any(settings.out.iterdir()):
         raise RequestError(f"{settings.out} is not empty")
     settings.out.mkdir(parents=True, exist_ok=True)

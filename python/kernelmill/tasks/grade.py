@@ -22,7 +22,7 @@ from kernelmill.execution import confinement, judge
 from kernelmill.execution.case import Row
 from kernelmill.execution.runner import Bounds, Execution, Runner
 from kernelmill.tasks import contents
-from kernelmill.tasks.answers import find_code
+from kernelmill.tasks.answers import find_code, why_no_kernel
 
 TENSORS = "tensors"
 ACCEPTED = ("exact", "close")
@@ -133,6 +133,9 @@ class Grader:
         code = find_code(answer, str(row["name"]))
         if not code:
             return Grade(0.0, "code", f"no code block defines {row['name']}")
+        why = why_no_kernel(code, str(row["name"])) if self._settings.static else ""
+        if why:
+            return Grade(0.0, "static", why, findings=(f"kernel: {why}",))
         honest, findings = self._check(row, code) if self._settings.static else (True, ())
         if not honest:
             return Grade(0.0, "static", "; ".join(findings), findings=findings)
