@@ -1,4 +1,4 @@
-"""Runs the commands of docs/tutorials as they are, one after the other in one shell; they end as the page says. Packages come from an index
+"""Runs the commands of docs/tutorials and of docs/howto/cluster-by-hand.md as they are, one after the other in one shell; they end as the page says. Packages come from an index
 of ours, whose wheels have the names of the page's. In a network of its own, since servers take their usual ports."""
 
 import importlib.util
@@ -14,7 +14,8 @@ import unittest
 import harness
 import kernel_texts
 
-PAGES = harness.ROOT / "docs/tutorials"
+DOCS = harness.ROOT / "docs"
+PAGES = DOCS / "tutorials"
 BLOCK = re.compile(r"^```(sh|console|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 # Commands that end with another code than 0, as the page says.
 CODES = {"kernelmill validate kernels": 1, "kernelmill diff clean loose": 1}
@@ -72,16 +73,19 @@ def script(page, toolchains):
 class Tutorials(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        (self.folder / "tests").symlink_to(harness.ROOT / "tests")
+        for name in ("tests", "deploy"):
+            (self.folder / name).symlink_to(harness.ROOT / name)
         wheels = self.folder / "wheels"
         wheels.mkdir()
         for name, version, text in (("liger-kernel", "0.8.5", kernel_texts.SCALE_ROWS), ("fla-core", "0.6.0", kernel_texts.GELU_TANH)):
             harness.make_wheel(wheels, name, version, {f"{name.replace('-', '_')}/kernels.py": IMPORT + text})
         self.index = self.enterContext(harness.package_index(wheels))
 
-    def run_page(self, name):
-        """Runs a page's commands, and returns what they print."""
-        page = (PAGES / name).read_text(encoding="utf-8")
+    def run_page(self, name, **instead):
+        """Runs a page's commands, with other words than some of its, and returns what they print."""
+        page = (DOCS / name).read_text(encoding="utf-8")
+        for word, other in instead.items():
+            page = page.replace(f"{word}.example.org", other)
         self.assertGreater(len(list(steps(page))), 5, name)
         page = page.replace("min_kept: 100", "min_kept: 1")  # the wheels are small here
         toolchains, _ = harness.installed_toolchains()
@@ -98,20 +102,25 @@ class Tutorials(unittest.TestCase):
         return done.stdout
 
     def test_kernel_engineer(self):
-        said = self.run_page("kernel-engineer.md")
+        said = self.run_page("tutorials/kernel-engineer.md")
         self.assertIn("kernels/kernels/softmax.py:10-22  softmax_forward_kernel  triton kernel, 157 tokens", said)
         self.assertIn("open index.html there", said)
 
     def test_data_engineer(self):
-        said = self.run_page("data-engineer.md")
+        said = self.run_page("tutorials/data-engineer.md")
         digests = re.findall(r"^dataset +(\S+)$", said, re.MULTILINE)
         self.assertEqual(digests[0], digests[1], "the lock makes the same dataset")
         self.assertIn('"reason":"near:source"', said)
 
     def test_platform_engineer(self):
-        said = self.run_page("platform-engineer.md")
+        said = self.run_page("tutorials/platform-engineer.md")
         self.assertIn("\n3\nstep", said, "the coordinator is away")
         self.assertIn("restored from backups/monday", said)
+
+    def test_a_cluster_by_hand(self):
+        said = self.run_page("howto/cluster-by-hand.md", store="localhost", coordinator="localhost")
+        for words in ("holds            0", "fetcher-1 (worker fetcher)", "written to my-dataset", "client client", '"caller":"client","status":"OK"'):
+            self.assertIn(words, said)
 
     def test_every_page_has_its_test(self):
         self.assertEqual(sorted(path.stem for path in PAGES.glob("*.md")), ["data-engineer", "kernel-engineer", "platform-engineer"])
