@@ -34,6 +34,8 @@
 #include <rocksdb/options.h>
 #include <rocksdb/write_batch.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <random>
 #include <string>
 #include <utility>
@@ -51,8 +53,10 @@
 namespace kernelmill::coordinator {
 namespace {
 
+// 2026-01-01 in Unix seconds, from which SkipSequences counts.
+constexpr int64_t kFirstSecond = 1'767'225'600;
 // More jobs than one submits between two backups.
-constexpr uint32_t kRestoreStep = 1000;
+constexpr int64_t kRestoreStep = 1000;
 
 rocksdb::Options OpenOptions() {
   rocksdb::Options options;
@@ -70,7 +74,7 @@ rocksdb::Options OpenOptions() {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<RocksDbStateStore>> RocksDbStateStore::Open(
-    const std::string& directory) {
+    const std::string& directory, absl::Time now) {
   RETURN_IF_ERROR(CheckRestored(directory));
   RETURN_IF_ERROR(PrepareDatabaseFolder(directory));
   rocksdb::DB* db = nullptr;
@@ -79,7 +83,7 @@ absl::StatusOr<std::unique_ptr<RocksDbStateStore>> RocksDbStateStore::Open(
   RETURN_IF_ERROR(Annotate(UpgradeFormat(*db, directory, StateFormats(db, directory)), directory));
   RETURN_IF_ERROR(Annotate(store->MakeOwnerName(), directory));
   if (IsRestored(directory)) {
-    RETURN_IF_ERROR(Annotate(store->SkipSequences(), directory));
+    RETURN_IF_ERROR(Annotate(store->SkipSequences(now), directory));
     RETURN_IF_ERROR(ForgetRestore(directory));
   }
   ASSIGN_OR_RETURN(store->last_sequence_, store->LastSequence());
@@ -120,11 +124,14 @@ absl::StatusOr<int64_t> RocksDbStateStore::BackUp(const std::string& dir,
 }
 
 // Jobs that were submitted after the backup are gone, but clients know their names, so these must
-// not come again. Goes on with the next thousand but one.
-absl::Status RocksDbStateStore::SkipSequences() {
+// not come again; nor must names that followed an earlier restore of the same backup. Goes on with
+// the number of seconds since 2026, which is above all of these as long as coordinators get less
+// than a job a second. If the clock is behind, a step ahead has to do.
+absl::Status RocksDbStateStore::SkipSequences(absl::Time now) {
   ASSIGN_OR_RETURN(const uint32_t last, LastSequence());
+  const int64_t seconds = absl::ToUnixSeconds(now) - kFirstSecond;
   std::string value;
-  AppendFixed32(&value, (last / kRestoreStep + 2) * kRestoreStep);
+  AppendFixed32(&value, static_cast<uint32_t>(std::max(seconds, last + kRestoreStep)));
   rocksdb::WriteOptions sync;
   sync.sync = true;
   return FromRocksStatus(db_->Put(sync, kSequenceKey, value), "sequence");

@@ -10,6 +10,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "services/coordinator/core/state/state_store.h"
 
 namespace rocksdb {
@@ -26,7 +28,9 @@ namespace kernelmill::coordinator {
 // restore is unfinished.
 class RocksDbStateStore : public StateStore {
  public:
-  static absl::StatusOr<std::unique_ptr<RocksDbStateStore>> Open(const std::string& directory);
+  // `now`: jobs that follow a restore are numbered by it.
+  static absl::StatusOr<std::unique_ptr<RocksDbStateStore>> Open(const std::string& directory,
+                                                                 absl::Time now = absl::Now());
   ~RocksDbStateStore() override;
 
   absl::Status Write(const std::vector<Change>& changes, bool sync) override;
@@ -53,7 +57,7 @@ class RocksDbStateStore : public StateStore {
  private:
   explicit RocksDbStateStore(std::unique_ptr<rocksdb::DB> db);
   absl::Status MakeOwnerName();
-  absl::Status SkipSequences();
+  absl::Status SkipSequences(absl::Time now);
   absl::StatusOr<std::string> Read(const std::string& key);
   // Reads a value; empty if the key does not exist.
   absl::StatusOr<std::string> ReadOrEmpty(const std::string& key);
