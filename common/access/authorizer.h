@@ -34,8 +34,8 @@ std::string CallerKey(const grpc::ServerContext& context);
 // Returns the host of a peer in gRPC's notation (ipv4:10.0.0.7:50312), without the port.
 std::string HostOfPeer(absl::string_view peer);
 
-// Logs a call that changes shared state: the caller, the method, the job, hold or backup, and the
-// status. Returns the status.
+// Logs a call that changes shared state, or that was refused another client's job: the caller, the
+// method, the job, hold or backup, and the status. Returns the status.
 grpc::Status Audited(const grpc::ServerContext& context, absl::string_view call,
                      absl::string_view target, grpc::Status status);
 

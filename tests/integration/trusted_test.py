@@ -1,5 +1,6 @@
 """A cluster whose callers have identities: TLS on every connection, a role for every call, and what strangers get."""
 
+import json
 import pathlib
 import tempfile
 import unittest
@@ -59,10 +60,18 @@ class Trusted(unittest.TestCase):
             said = self.client(*call, who="bob", code=2)
             self.assertIn("belongs to another client; only that client and operators may use it", said, call)
         self.assertFalse(out.exists())
+        self.assertLessEqual({"Watch", "Cancel", "Retry", "Delete", "GetJob", "Timeline"}, self.refused_calls("bob", job))
+        self.assertEqual(self.refused_calls("alice", job), set())
         self.assertIn("client alice", self.client("jobs", who="operator"))
         self.client("watch", job, who="operator")
         self.client("export", job, "--out", self.folder / "of_alice", who="alice")
         self.client("delete", job, who="operator")
+
+    def refused_calls(self, caller, job):
+        """The calls to a job that the audit log says were refused to a client."""
+        lines = [json.loads(line) for line in self.cluster.coordinator.log.read_text().splitlines() if '"audit"' in line]
+        return {line["call"] for line in lines
+                if (line["role"], line["caller"], line["of"], line["status"]) == ("client", caller, job, "PERMISSION_DENIED")}
 
     def test_a_worker_submits_no_job(self):
         self.assertIn("needs the role client or operator", self.client("submit", self.job, who="extractor", code=2))

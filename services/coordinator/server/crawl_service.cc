@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "common/access/authorizer.h"
 #include "common/base/status.h"
@@ -123,11 +124,22 @@ auto CrawlService::IfOwner(const grpc::ServerContext& context, const std::string
   return action();
 }
 
+template <typename Action>
+auto CrawlService::ReadIfOwner(const grpc::ServerContext& context, absl::string_view call,
+                               const std::string& job, Action action) const -> decltype(action()) {
+  const absl::Status mine = CheckOwner(context, job);
+  if (mine.ok()) return action();
+  if (absl::IsPermissionDenied(mine)) {
+    access::Audited(context, call, job, rpc::ToGrpcStatus(mine));
+  }
+  return mine;
+}
+
 grpc::Status CrawlService::Watch(grpc::ServerContext* context, const v1::WatchRequest* request,
                                  grpc::ServerWriter<v1::JobStatus>* writer) {
   const auto place = watches_.Take(access::CallerKey(*context));
   if (!place.ok()) return rpc::ToGrpcStatus(place.status());
-  return rpc::ToGrpcStatus(IfOwner(*context, request->job(), [&] {
+  return rpc::ToGrpcStatus(ReadIfOwner(*context, "Watch", request->job(), [&] {
     return WatchJob(scheduler_, *context, request->job(),
                     [&](const v1::JobStatus& status) { return writer->Write(status); });
   }));
@@ -135,8 +147,8 @@ grpc::Status CrawlService::Watch(grpc::ServerContext* context, const v1::WatchRe
 
 grpc::Status CrawlService::GetJob(grpc::ServerContext* context, const v1::GetJobRequest* request,
                                   v1::JobStatus* response) {
-  absl::StatusOr<v1::JobStatus> status =
-      IfOwner(*context, request->job(), [&] { return scheduler_.GetJob(request->job()); });
+  absl::StatusOr<v1::JobStatus> status = ReadIfOwner(
+      *context, "GetJob", request->job(), [&] { return scheduler_.GetJob(request->job()); });
   if (!status.ok()) return rpc::ToGrpcStatus(status.status());
   *response = std::move(*status);
   return grpc::Status::OK;
@@ -145,8 +157,8 @@ grpc::Status CrawlService::GetJob(grpc::ServerContext* context, const v1::GetJob
 grpc::Status CrawlService::ListFailures(grpc::ServerContext* context,
                                         const v1::ListFailuresRequest* request,
                                         v1::ListFailuresResponse* response) {
-  absl::StatusOr<v1::ListFailuresResponse> page =
-      IfOwner(*context, request->job(), [&] { return scheduler_.ListFailures(*request); });
+  absl::StatusOr<v1::ListFailuresResponse> page = ReadIfOwner(
+      *context, "ListFailures", request->job(), [&] { return scheduler_.ListFailures(*request); });
   if (!page.ok()) return rpc::ToGrpcStatus(page.status());
   *response = *std::move(page);
   return grpc::Status::OK;
@@ -155,7 +167,7 @@ grpc::Status CrawlService::ListFailures(grpc::ServerContext* context,
 grpc::Status CrawlService::ReadLock(grpc::ServerContext* context,
                                     const v1::ReadLockRequest* request,
                                     grpc::ServerWriter<v1::JobSpec>* writer) {
-  return rpc::ToGrpcStatus(IfOwner(*context, request->job(), [&] {
+  return rpc::ToGrpcStatus(ReadIfOwner(*context, "ReadLock", request->job(), [&] {
     return scheduler_.ReadLock(request->job(),
                                [&](const v1::JobSpec& part) { return writer->Write(part); });
   }));
@@ -217,7 +229,7 @@ grpc::Status CrawlService::ListWorkers(grpc::ServerContext* context,
 grpc::Status CrawlService::Timeline(grpc::ServerContext* context,
                                     const v1::TimelineRequest* request,
                                     grpc::ServerWriter<v1::TimelinePart>* writer) {
-  return rpc::ToGrpcStatus(IfOwner(*context, request->job(), [&] {
+  return rpc::ToGrpcStatus(ReadIfOwner(*context, "Timeline", request->job(), [&] {
     return WriteTimeline(scheduler_, request->job(),
                          [&](const v1::TimelinePart& part) { return writer->Write(part); });
   }));
