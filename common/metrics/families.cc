@@ -30,8 +30,8 @@ constexpr const Family* kFamilies[] = {
     // The store.
     &kBlobErrors, &kReceivedBytes, &kSentBytes, &kLookups, &kBlobs, &kBlobBytes, &kActionResults,
     &kActionResultBytes, &kHolds, &kDamagedBlobs, &kDiskBytes, &kFreeDiskBytes, &kLimitBytes,
-    &kEvictions, &kEvictedBytes, &kOpenUploads, &kStagedBytes, &kSyncSeconds, &kStallSeconds,
-    &kCompactionBytes, &kFlushedBytes, &kPendingCompaction, &kWrittenBytes};
+    &kRefusesWrites, &kEvictions, &kEvictedBytes, &kOpenUploads, &kStagedBytes, &kSyncSeconds,
+    &kStallSeconds, &kCompactionBytes, &kFlushedBytes, &kPendingCompaction, &kWrittenBytes};
 
 struct Group {
   uint8_t programs;

@@ -294,6 +294,10 @@ inline constexpr Family kFreeDiskBytes = {Type::kGauge, "kernelmill_store_free_d
                                           kStore, "Free space on the database's disk."};
 inline constexpr Family kLimitBytes = {Type::kGauge, "kernelmill_store_limit_bytes", "", kStore,
                                        "Limit of the database's size; 0: no limit."};
+inline constexpr Family kRefusesWrites = {
+    Type::kGauge, "kernelmill_store_refuses_writes", "", kStore,
+    "1 while writes are refused: the disk is full, all blobs below the limit are held, or a table "
+    "is damaged."};
 inline constexpr Family kEvictions = {Type::kCounter, "kernelmill_store_evictions_total", "kind",
                                       kStore, "Blobs and action results evicted to make room."};
 inline constexpr Family kEvictedBytes = {Type::kCounter, "kernelmill_store_evicted_bytes_total", "",

@@ -293,7 +293,7 @@ FAULTS = (
     (two_releases, (("an extractor of the next release", ("VersionsMixed",)),)),
     (open_connections, (("idle connections to a validator that may have 256 descriptors", ("DescriptorsRunOut",)),)),
     (a_lying_worker, (("an extractor that hands in forged hashes", ("JobsFail",)),)),
-    (a_full_disk, (("the store's disk is full", ("StoreNearlyFull", "StoreDiskFull", "WorkersWaitForStore")),)),
+    (a_full_disk, (("the store's disk is full", ("StoreNearlyFull", "StoreRefusesWrites", "StoreDiskFull", "WorkersWaitForStore")),)),
     (a_slow_disk, (("tables take 12 s to sync, 400 MB uploaded", ("StoreStalls",)),)),
     (damaged_blobs, (("bits flipped in blob files, `store verify`", ("StoreDamaged",)),
                      ("damaged blobs read again and again", ("CallsFail",)))),

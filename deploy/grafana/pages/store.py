@@ -4,11 +4,13 @@ from panels import RATE, Page, Panel, Row, quantile, spread, total
 
 ROOM = Row("Room", [
     Panel("In use", "Of the limit, or of the disk where there is none.", "percentunit",
-          [("kernelmill:store_fullness:ratio", "full")], "stat", 6, limits=(0.8, 0.9)),
-    Panel("Blobs", "Kept.", "short", [("kernelmill_store_blobs", "blobs")], "stat", 6),
-    Panel("Holds", "Of jobs that run and of datasets that are kept.", "short", [("kernelmill_store_holds", "holds")], "stat", 6),
+          [("kernelmill:store_fullness:ratio", "full")], "stat", 5, limits=(0.8, 0.9)),
+    Panel("Refuses writes", "1 while it has no room or is damaged.", "short", [("kernelmill_store_refuses_writes", "refuses")], "stat", 5,
+          limits=(0.5, 1)),
+    Panel("Blobs", "Kept.", "short", [("kernelmill_store_blobs", "blobs")], "stat", 5),
+    Panel("Holds", "Of jobs that run and of datasets that are kept.", "short", [("kernelmill_store_holds", "holds")], "stat", 4),
     Panel("Damaged blobs", "Never served; made anew once a stage needs them.", "short",
-          [("kernelmill_store_damaged_blobs", "damaged")], "stat", 6, limits=(1, 10)),
+          [("kernelmill_store_damaged_blobs", "damaged")], "stat", 5, limits=(1, 10)),
     Panel("Disk", "What the database takes, its limit, and what is free beside it.", "bytes",
           [("kernelmill_store_disk_bytes", "database"), ("kernelmill_store_limit_bytes", "limit"),
            ("kernelmill_store_free_disk_bytes", "free")]),

@@ -100,6 +100,7 @@ void RetentionMetrics::Publish() {
   SetGauge(metrics::kActionResults, usage.results);
   SetGauge(metrics::kActionResultBytes, usage.result_bytes);
   SetGauge(metrics::kLimitBytes, lru.admission().limit());
+  SetGauge(metrics::kRefusesWrites, lru.admission().HasRoom().ok() ? 0 : 1);
   SetGauge(metrics::kHolds, lru.holds().size());
   SetGauge(metrics::kDamagedBlobs, lru.damaged());
   if (const absl::StatusOr<Space> space = lru.disk().Measure(); space.ok()) {

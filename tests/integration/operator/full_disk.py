@@ -37,11 +37,16 @@ class FullDisk(unittest.TestCase):
             store.popen = subprocess.Popen([str(a) for a in argv], stdout=log, stderr=log)
         harness.wait_until(store.answers, "the store to come back")
 
+    def wait_for_refusals(self, value):
+        harness.wait_until(lambda: harness.metric(self.cluster.store.metrics(), "kernelmill_store_refuses_writes") == value,
+                           f"the store's metric of refused writes to be {value}")
+
     def test_a_job_waits_for_a_store_without_room_says_so_and_loses_nothing(self):
         self.restart_store("--keep-free-bytes", NO_ROOM)
         self.cluster.start_workers()
         harness.wait_until(lambda: health(self.cluster.store, "ready") == "NOT_SERVING", "the store to be not ready")
         self.assertEqual(health(self.cluster.store), "SERVING", "it serves what it has")
+        self.wait_for_refusals(1)
         job = self.cluster.client("submit", self.job).stdout.strip()
         said = "waits for the store: "
         harness.wait_until(lambda: said in self.cluster.client("jobs").stdout, "`jobs` to say what is waited for", 60)
@@ -57,6 +62,7 @@ class FullDisk(unittest.TestCase):
         self.assertGreater(harness.metric(self.cluster.store.metrics(), 'kernelmill_store_blob_errors_total'), 0)
         self.restart_store()
         harness.wait_until(lambda: health(self.cluster.store, "ready") == "SERVING", "the store to be ready again")
+        self.wait_for_refusals(0)
         watch.communicate(timeout=120)
         self.assertEqual(watch.returncode, 0)
         status = harness.last_status(self.cluster.client("report", job, "--json").stdout)
