@@ -172,7 +172,7 @@ absl::StatusOr<int> ListToolchains(const std::string& folder, Console& console);
 
 struct CatalogOptions {
   std::string dataset;  // the folder of an export
-  std::string out_dir;
+  std::string out_dir;  // may be empty with `serve`: a folder that is removed at the end
   std::string serve;    // the address to serve the site at, until a signal comes; empty: do not
   bool wanted = false;  // print searches for missing operations instead of writing a site
   size_t limit = 50;    // the most searches

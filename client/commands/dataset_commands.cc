@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,7 @@
 #include "client/http/http_server.h"
 #include "client/review/flagged_items.h"
 #include "client/review/review_session.h"
+#include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/job/review_list.h"
 #include "common/words/counted.h"
@@ -135,12 +137,51 @@ absl::StatusOr<int> ListWanted(const CatalogOptions& options, Console& console) 
   return kDone;
 }
 
-// Flushes the result first: a program that waits for the site reads it.
-absl::StatusOr<int> ServeSite(const CatalogOptions& options, rpc::TerminationSignal& signal,
+// Writes the site of a dataset and prints its totals.
+absl::Status WriteSite(const CatalogOptions& options, rpc::TerminationSignal& signal,
+                       Console& console) {
+  // A poll of the signal for each kernel; progress more seldom.
+  const auto progress = [&](int64_t done, int64_t all) {
+    if (done % kReportEvery == 0) {
+      console.Progress({{"what", all == 0 ? "kernels" : "pages"},
+                        {"done", done},
+                        {"all", all == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(all)}},
+                       all == 0 ? absl::StrCat("read ", Counted(done, "kernel"), " so far")
+                                : absl::StrCat("wrote ", done, " of ", Counted(all, "page")));
+    }
+    return !signal.WaitFor(absl::ZeroDuration());
+  };
+  const absl::StatusOr<CatalogSums> sums = WriteCatalog(options.dataset, options.out_dir, progress);
+  console.EndProgress();
+  RETURN_IF_ERROR(sums.status());
+  if (console.json()) {
+    console.Result(JsonLine("catalog", {{"kernels", sums->kernels},
+                                        {"operations", sums->operations},
+                                        {"covered", sums->covered},
+                                        {"needs", sums->needs},
+                                        {"out", options.out_dir}}));
+  } else {
+    console.Result(absl::StrCat(
+        "kernels    ", sums->kernels, "\noperations ", sums->covered, " of ", sums->operations,
+        " have a kernel; ", Counted(sums->needs, "gap"), sums->needs == 1 ? " remains" : " remain",
+        "\nwritten to ", options.out_dir, "; open index.html there\n"));
+  }
+  return absl::OkStatus();
+}
+
+// Listens before it writes the site, so that a port in use is said at once. Flushes the result
+// before it serves: a program that waits for the site reads it.
+absl::StatusOr<int> ServeSite(CatalogOptions options, rpc::TerminationSignal& signal,
                               Console& console) {
-  RETURN_IF_ERROR(console.Flush());
+  std::optional<TempDir> temp;
+  if (options.out_dir.empty()) {
+    ASSIGN_OR_RETURN(temp, TempDir::Create());
+    options.out_dir = temp->path() + "/site";
+  }
   ASSIGN_OR_RETURN(const std::unique_ptr<HttpServer> server,
                    HttpServer::ServeFolder(options.serve, options.out_dir));
+  RETURN_IF_ERROR(WriteSite(options, signal, console));
+  RETURN_IF_ERROR(console.Flush());
   console.Note(absl::StrCat("the site is at ", server->url(), " until Ctrl-C"));
   signal.Wait();
   return kDone;
@@ -191,36 +232,12 @@ absl::StatusOr<int> Review(const ReviewOptions& options, rpc::TerminationSignal&
 absl::StatusOr<int> Catalog(const CatalogOptions& options, rpc::TerminationSignal& signal,
                             Console& console) {
   if (options.wanted) return ListWanted(options, console);
+  if (!options.serve.empty()) return ServeSite(options, signal, console);
   if (options.out_dir.empty()) {
-    return absl::InvalidArgumentError("catalog requires --out or --wanted");
+    return absl::InvalidArgumentError("catalog requires --out, --serve or --wanted");
   }
-  // A poll of the signal for each kernel; progress more seldom.
-  const auto progress = [&](int64_t done, int64_t all) {
-    if (done % kReportEvery == 0) {
-      console.Progress({{"what", all == 0 ? "kernels" : "pages"},
-                        {"done", done},
-                        {"all", all == 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(all)}},
-                       all == 0 ? absl::StrCat("read ", Counted(done, "kernel"), " so far")
-                                : absl::StrCat("wrote ", done, " of ", Counted(all, "page")));
-    }
-    return !signal.WaitFor(absl::ZeroDuration());
-  };
-  const absl::StatusOr<CatalogSums> sums = WriteCatalog(options.dataset, options.out_dir, progress);
-  console.EndProgress();
-  RETURN_IF_ERROR(sums.status());
-  if (console.json()) {
-    console.Result(JsonLine("catalog", {{"kernels", sums->kernels},
-                                        {"operations", sums->operations},
-                                        {"covered", sums->covered},
-                                        {"needs", sums->needs},
-                                        {"out", options.out_dir}}));
-  } else {
-    console.Result(absl::StrCat(
-        "kernels    ", sums->kernels, "\noperations ", sums->covered, " of ", sums->operations,
-        " have a kernel; ", Counted(sums->needs, "gap"), sums->needs == 1 ? " remains" : " remain",
-        "\nwritten to ", options.out_dir, "; open index.html there\n"));
-  }
-  return options.serve.empty() ? kDone : ServeSite(options, signal, console);
+  RETURN_IF_ERROR(WriteSite(options, signal, console));
+  return kDone;
 }
 
 absl::StatusOr<int> Diff(const DiffOptions& options, Console& console) {

@@ -1,14 +1,47 @@
 #include "client/http/http_server.h"
 
 #include <CivetServer.h>
+#include <netdb.h>
+#include <sys/socket.h>
 
+#include <cerrno>
+#include <cstring>
 #include <exception>
+#include <memory>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "common/base/file.h"
 
 namespace kernelmill::client {
+namespace {
+
+// Returns the reason why an address cannot be bound, which civetweb does not say.
+std::string BindProblem(const std::string& address) {
+  const absl::string_view host = GetHost(address);
+  if (host.size() + 1 >= address.size()) return "it must be HOST:PORT";
+  addrinfo hints = {};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const std::string name(absl::StripSuffix(absl::StripPrefix(host, "["), "]"));
+  if (const int error =
+          getaddrinfo(name.c_str(), address.c_str() + host.size() + 1, &hints, &found);
+      error != 0) {
+    return gai_strerror(error);
+  }
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owned(found, &freeaddrinfo);
+  const FileDescriptor fd(socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int on = 1;
+  setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (bind(fd.get(), found->ai_addr, found->ai_addrlen) == 0) return "the server did not start";
+  if (errno == EADDRINUSE) return "the port is in use; choose another one, or 0 for any";
+  return std::strerror(errno);
+}
+
+}  // namespace
 
 absl::string_view GetHost(absl::string_view address) {
   if (!address.empty() && address[0] == '[') return address.substr(0, address.find(']') + 1);
@@ -26,9 +59,9 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const std::string&
   try {
     return std::unique_ptr<HttpServer>(
         new HttpServer(address, std::make_unique<CivetServer>(options)));
-  } catch (const std::exception& error) {  // civetweb throws if bind fails
+  } catch (const std::exception&) {  // civetweb throws if bind fails
     return absl::FailedPreconditionError(
-        absl::StrCat("cannot listen on ", address, ": wrong, or in use (", error.what(), ")"));
+        absl::StrCat("cannot listen on ", address, ": ", BindProblem(address)));
   }
 }
 

@@ -224,11 +224,12 @@ void AddCatalog(CommandLine& line) {
       "print what the dataset lacks as searches for a job's `discover`, instead of a site");
   wanted->excludes(out);
   sub->add_option("--serve", options->serve,
-                  "then serve the site until Ctrl-C, at this address (default 127.0.0.1:8000)")
+                  "serve the site until Ctrl-C, at this address (default 127.0.0.1:8000); without "
+                  "--out it is removed then")
       ->option_text("[HOST:PORT]")
       ->expected(0, 1)
       ->default_str("127.0.0.1:8000")
-      ->needs(out);
+      ->excludes(wanted);
   sub->add_option("--limit", options->limit, "with --wanted: the most searches")
       ->needs(wanted)
       ->capture_default_str();

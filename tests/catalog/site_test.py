@@ -3,8 +3,10 @@
 import collections
 import hashlib
 import json
+import os
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -334,6 +336,29 @@ class Site(unittest.TestCase):
             self.assertEqual(self.said, [])
             program.terminate()
             self.assertEqual(program.wait(20), 0)
+
+    def test_it_is_served_without_a_folder_and_leaves_nothing(self):
+        temp = self.work / "temp"
+        temp.mkdir()
+        with subprocess.Popen([catalog_site.BIN / "kernelmill", "catalog", self.work / "dataset", "--serve", "127.0.0.1:0"],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                              env={**os.environ, "TMPDIR": str(temp)}) as program:
+            self.addCleanup(program.kill)
+            address = next(found[0] for line in program.stderr if (found := re.search(r"http://\S+/", line)))
+            page = self.page("#q=softmax", home=address)
+            page.wait_for_selector("#results a.kernel")
+            program.terminate()
+            self.assertEqual(program.wait(20), 0)
+        self.assertEqual(list(temp.iterdir()), [])
+
+    def test_a_port_in_use_is_said_before_anything_is_written(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            address = f"127.0.0.1:{taken.getsockname()[1]}"
+            done = subprocess.run([catalog_site.BIN / "kernelmill", "catalog", self.work / "dataset", "--out", self.work / "not written",
+                                   "--serve", address], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(f"cannot listen on {address}: the port is in use; choose another one, or 0 for any", done.stderr)
+        self.assertFalse((self.work / "not written").exists())
 
     def test_a_data_file_that_is_missing_is_said(self):
         with catalog_site.served(self.work) as address:
