@@ -30,6 +30,7 @@
 #include "client/catalog/pages/kernel_page.h"
 #include "client/catalog/pages/site_pages.h"
 #include "client/catalog/relatives/relatives.h"
+#include "client/catalog/search/kernel_words.h"
 #include "client/catalog/search/search_index.h"
 #include "client/catalog/web/page.h"
 #include "common/base/file.h"
@@ -107,6 +108,7 @@ CatalogEntry MakeEntry(const v1::KernelRow& kernel, int64_t offset, const CodeFa
   entry.dtypes = facts.dtypes;
   entry.lines = CountLines(kernel);
   entry.score = kernel.quality().score();
+  entry.standing = Standing(kernel);
   entry.comment_ratio = kernel.quality().comment_ratio();
   entry.self_contained = kernel.self_contained();
   entry.documented = !kernel.docstring().empty();

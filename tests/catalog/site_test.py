@@ -67,6 +67,11 @@ class Site(unittest.TestCase):
     def scores(self, page):
         return re.findall(r"score (\d\.\d\d)", page.inner_text("#results"))
 
+    def first_scores(self):
+        """The scores of the kernels that a search without words shows first: forward passes are before backward ones."""
+        forward = [row for row in self.rows if "backward" not in row["tags"]]
+        return [f"{row['quality']['score']:.2f}" for row in sorted(forward, key=lambda row: -row["quality"]["score"])]
+
     def best_scores(self):
         return [f"{row['quality']['score']:.2f}" for row in sorted(self.rows, key=lambda row: -row["quality"]["score"])]
 
@@ -78,7 +83,7 @@ class Site(unittest.TestCase):
     def test_the_first_page_shows_the_best_kernels_and_asks_for_nothing_elsewhere(self):
         page = self.page()
         self.expect_found(page, len(self.rows))
-        self.assertEqual(self.scores(page), self.best_scores()[:20])
+        self.assertEqual(self.scores(page), self.first_scores()[:20])
         page.fill("#q", "softmax")
         catalog_site.wait(page, "document.documentElement.dataset.searchMs")
         self.assertEqual([url for url in self.requests if not url.startswith("file://")], [])
@@ -146,7 +151,7 @@ class Site(unittest.TestCase):
             "lang": collections.Counter(row["dsl"] for row in self.rows),
             "feature": collections.Counter(feature for row in self.rows for feature in row["features"]),
             "self": collections.Counter("yes" if row["self_contained"] else "no" for row in self.rows),
-            "dir": collections.Counter("backward" if "backward" in row["tags"] else "forward / unknown" for row in self.rows),
+            "dir": collections.Counter("backward" if "backward" in row["tags"] else "forward" for row in self.rows),
             "compile": collections.Counter(f"{result['toolchain']} · {result['target']}" for row in self.rows if row["compile"]
                                            for result in row["compile"]["results"] if result["status"] == "ok"),
             "test": {"yes": self.count(lambda row: row["launcher"])},

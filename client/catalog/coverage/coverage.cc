@@ -100,7 +100,7 @@ Coverage::Coverage(absl::Span<const KnownOperation> operations)
     : part_counts_(operations.size(), 0),
       naming_counts_(operations.size(), 0),
       nearest_rank_(operations.size(), {0, -1}),
-      best_score_(operations.size(), -1) {
+      best_standing_(operations.size(), -1) {
   for (size_t i = 0; i < operations.size(); ++i) {
     operations_.emplace_back().operation = &operations[i];
     for (const absl::string_view part : absl::StrSplit(operations[i].parts, " & ")) {
@@ -165,9 +165,9 @@ void Coverage::Count(const CatalogEntry& entry, uint32_t number, OperationCovera
   coverage.compile += entry.compiles;
   coverage.tested += entry.tested;
   // `coverage` is an element of operations_; its index is that of the other columns.
-  double& best = best_score_[static_cast<size_t>(&coverage - operations_.data())];
-  if (entry.score > best) {
-    best = entry.score;
+  double& best = best_standing_[static_cast<size_t>(&coverage - operations_.data())];
+  if (entry.standing > best) {
+    best = entry.standing;
     coverage.best = number;
   }
 }
@@ -176,9 +176,9 @@ void Coverage::KeepNearest(const CatalogEntry& entry, uint32_t number, size_t op
                            int parts) {
   // Half of the naming parts or fewer is not near.
   if (2 * parts <= naming_counts_[operation]) return;
-  // Rank by parts, then by group, then by score.
+  // Rank by parts, then by group, then by standing.
   const bool same_group = entry.HasTag(operations_[operation].operation->near);
-  const std::pair<int, double> rank{2 * parts + same_group, entry.score};
+  const std::pair<int, double> rank{2 * parts + same_group, entry.standing};
   // On a tie the first kernel of the dataset stays.
   if (rank <= nearest_rank_[operation]) return;
   nearest_rank_[operation] = rank;

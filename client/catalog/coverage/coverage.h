@@ -41,7 +41,7 @@ struct OperationCoverage {
   int64_t first_tier = 0;
   int64_t compile = 0;
   int64_t tested = 0;
-  std::optional<uint32_t> best;     // the kernel with the highest score
+  std::optional<uint32_t> best;     // the kernel with the highest standing
   std::optional<uint32_t> nearest;  // without a kernel: the one with the most parts, if near
 
   int64_t found() const { return forward + backward; }
@@ -85,8 +85,8 @@ class Coverage {
   std::vector<int> part_counts_;
   std::vector<int> naming_counts_;  // parts that name the operation
   absl::flat_hash_map<std::string, Uses> uses_;
-  std::vector<std::pair<int, double>> nearest_rank_;  // parts and score of `nearest`
-  std::vector<double> best_score_;
+  std::vector<std::pair<int, double>> nearest_rank_;  // parts and standing of `nearest`
+  std::vector<double> best_standing_;
   std::vector<Need> needs_;
   int64_t kernels_ = 0;
 };

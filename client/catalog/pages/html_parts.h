@@ -43,7 +43,7 @@ class Bounded {
 
 // Returns a table in a box that scrolls sideways, with a label; empty without rows.
 std::string WideTable(absl::string_view label, const std::vector<std::string>& columns,
-                      const Bounded& rows, absl::string_view kind = "facts");
+                      const Bounded& rows, absl::string_view kind = "grid");
 // Returns a row of cells, which are HTML.
 std::string Row(const std::vector<std::string>& cells);
 

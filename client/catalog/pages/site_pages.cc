@@ -7,10 +7,10 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/match.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "client/catalog/describe/description.h"
+#include "absl/strings/str_replace.h"
 #include "client/catalog/pages/html_parts.h"
 #include "client/catalog/pages/kernel_page.h"
 #include "client/catalog/web/page.h"
@@ -81,11 +81,11 @@ std::string ListTable(const Coverage& coverage, const std::vector<CatalogEntry>&
   if (all == 0) return "";
   return Section(list.name, list.title,
                  absl::StrCat("<p>", found, " of ", all, " have a kernel.</p>\n",
-                              WideTable(list.title,
+                              WideTable(absl::StrCat("Table: ", list.title),
                                         {"Operation", "Forward", "Backward", "Types", "Languages",
                                          "Licences", "Fused with", "With strides", "Self-contained",
                                          "Tier 1", "Compiled", "Tested", "Best kernel"},
-                                        rows, "grid")));
+                                        rows)));
 }
 
 // Returns the first kMaxNeeds gaps by weight, with the kernel from which to start.
@@ -100,7 +100,8 @@ std::string NeedsTable(const Coverage& coverage, const std::vector<CatalogEntry>
   return Section(
       "needed", "Gaps",
       absl::StrCat(
-          WideTable("Gaps", {"", "Operation", "Gap", "Nearest kernel"}, rows, "grid"),
+          WideTable("Table of gaps", {"Rank", "Operation", "Gap", "Nearest kernel"}, rows,
+                    "grid gaps"),
           needs.size() > kMaxNeeds
               ? absl::StrCat("<p class=\"note\">coverage.json has all ", needs.size(), ".</p>\n")
               : ""));
@@ -111,11 +112,11 @@ constexpr double kEnoughComments = 0.15;
 constexpr double kBonusOfComments = 0.3;
 constexpr double kBonusOfDocstringOrTest = 0.1;
 
-// Returns how well a kernel teaches: its score, with a bonus for comments (up to kEnoughComments of
-// the text, more do not help), a docstring and a test.
+// Returns how well a kernel teaches: its standing, with a bonus for comments (up to kEnoughComments
+// of the text, more do not help), a docstring and a test.
 double ComputeCleanness(const CatalogEntry& entry) {
   const double comments = std::min(entry.comment_ratio, kEnoughComments) / kEnoughComments;
-  return entry.score + kBonusOfComments * comments + kBonusOfDocstringOrTest * entry.documented +
+  return entry.standing + kBonusOfComments * comments + kBonusOfDocstringOrTest * entry.documented +
          kBonusOfDocstringOrTest * entry.tested;
 }
 
@@ -154,6 +155,13 @@ std::vector<uint32_t> Choose(const std::vector<CatalogEntry>& entries,
 
 constexpr size_t kMaxBytes = kMaxPage - 20'000;
 
+// Returns a tag as a heading: "Layer norm".
+std::string Title(absl::string_view tag) {
+  std::string title = absl::StrReplaceAll(tag, {{"_", " "}});
+  if (!title.empty()) title[0] = absl::ascii_toupper(static_cast<unsigned char>(title[0]));
+  return title;
+}
+
 // Returns one step of a learning path: the kernel, its summary, and its size.
 std::string Step(const CatalogEntry& entry) {
   std::string about = Counted(entry.lines, "line");
@@ -172,15 +180,21 @@ constexpr size_t kMaxText = 150'000;  // bytes; a text of quotes gives six times
 
 std::string CoveragePage(const Coverage& coverage, const std::vector<CatalogEntry>& entries) {
   std::string lists;
-  for (const OperationList& list : kLists) lists += ListTable(coverage, entries, list);
+  std::string links = "<a href=\"#needed\">Gaps</a>\n";
+  for (const OperationList& list : kLists) {
+    const std::string table = ListTable(coverage, entries, list);
+    if (table.empty()) continue;
+    lists += table;
+    absl::StrAppend(&links, "<a href=\"#", list.name, "\">", list.title, "</a>\n");
+  }
   return absl::StrCat(
       PageHead("", "Coverage and gaps"), "<h1>Coverage and gaps</h1>\n<p>",
       Counted(coverage.kernels(), "kernel"),
       ", compared with lists of operations. A kernel counts for an operation if its "
       "tags, and whole words in the names of the kernel, its launcher and its file, "
       "match. <a href=\"coverage.json\">coverage.json</a> has the same data for "
-      "programs.</p>\n",
-      NeedsTable(coverage, entries), lists, PageFoot());
+      "programs.</p>\n<nav class=\"parts\" aria-label=\"On this page\">\n",
+      links, "</nav>\n", NeedsTable(coverage, entries), lists, PageFoot());
 }
 
 double ComputeDifficulty(const CatalogEntry& entry) {
@@ -212,18 +226,20 @@ std::string LearnPage(const std::vector<CatalogEntry>& entries) {
     std::string items;
     for (const uint32_t step : steps) items += Step(entries[step]);
     const std::string id = absl::StrCat("op-", HtmlLine(tag));
-    const std::string section = Section(id, HtmlLine(TagPhrase(tag)),
-                                        absl::StrCat("<ol class=\"path\">\n", items, "</ol>\n"));
+    const std::string section =
+        Section(id, HtmlLine(Title(tag)), absl::StrCat("<ol class=\"path\">\n", items, "</ol>\n"));
     // The page is full. Paths are in the order of their names.
     if (paths.size() + section.size() > kMaxBytes) break;
     paths += section;
-    absl::StrAppend(&contents, "<li><a href=\"#", id, "\">", HtmlLine(tag), "</a></li>\n");
+    absl::StrAppend(&contents, "<li><a href=\"#", id, "\">", HtmlLine(Title(tag)), "</a></li>\n");
   }
   return absl::StrCat(
       PageHead("", "Learn: kernels from simple to hard"),
       "<h1>Learn: kernels from simple to hard</h1>\n<p>The cleanest "
-      "self-contained kernels of each operation, by score, comments, docstring and tests (at most "
-      "two from a repository), ordered by length and language features.</p>\n",
+      "self-contained kernels of each operation, ordered by length and language features. They are "
+      "chosen by score, comments, docstring and tests, common hardware and forward passes first, "
+      "at "
+      "most two from a repository.</p>\n",
       contents.empty() ? "<p>No operation has two self-contained kernels.</p>\n"
                        : absl::StrCat("<nav aria-label=\"Operations\"><ul class=\"columns\">\n",
                                       contents, "</ul></nav>\n"),

@@ -22,7 +22,7 @@ CatalogEntry Entry(const std::string& name, const std::string& repository, int l
   entry.kind = "operation";
   entry.tags = {"softmax"};
   entry.lines = lines;
-  entry.score = 0.9;
+  entry.standing = 0.9;
   entry.self_contained = true;
   return entry;
 }
@@ -31,7 +31,7 @@ TEST(LearningPath, GoesFromSimpleToHardThroughSeveralRepositories) {
   std::vector<CatalogEntry> entries = {Entry("hard", "r", 90), Entry("easy", "r", 10),
                                        Entry("third", "r", 20), Entry("other", "s", 30),
                                        Entry("broken", "t", 5)};
-  entries[2].score = 0.1;
+  entries[2].standing = 0.1;
   entries[4].kind = "broken";
   EXPECT_THAT(LearningPaths(entries).at("softmax"), ElementsAre(1, 3, 0));
 }

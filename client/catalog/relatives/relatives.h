@@ -68,6 +68,7 @@ struct CatalogEntry {
   std::vector<std::string> dtypes;
   int lines = 0;
   double score = 0;
+  double standing = 0;  // how far ahead it comes of others that fit as well
   double comment_ratio = 0;
   bool self_contained = false;
   bool documented = false;

@@ -176,6 +176,8 @@ Fields CollectFields(const v1::KernelRow& kernel, absl::string_view summary) {
   return fields;
 }
 
+}  // namespace
+
 double Standing(const v1::KernelRow& kernel) {
   double standing = (1 + kernel.quality().score() / 5) / 1.2;
   const std::string& kind = kernel.kind();
@@ -189,13 +191,11 @@ double Standing(const v1::KernelRow& kernel) {
   return standing;
 }
 
-}  // namespace
-
 KernelWords CollectWords(const v1::KernelRow& kernel, absl::string_view summary) {
   const std::vector<std::string> code = Words(kernel.source());
   Fields fields = CollectFields(kernel, summary);
   if (IsFlashAttention(kernel, code)) fields.Add("flash attention online softmax", kConceptWeight);
-  KernelWords made{.uses = fields.ToUses(), .standing = Standing(kernel)};
+  KernelWords made{.uses = fields.ToUses()};
   size_t different = 0;
   for (const std::string& word : code) {
     // Numbers in code are mostly sizes and offsets: they would only fill the postings.

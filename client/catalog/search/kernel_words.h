@@ -9,14 +9,15 @@
 
 namespace kernelmill::client {
 
+// Returns from 0 to 1 how far ahead a kernel comes of others that fit as well. A kernel that is
+// launched comes before a helper, an operation before a test, a forward pass before a backward one,
+// and NVIDIA's or anybody's hardware before one vendor's.
+double Standing(const v1::KernelRow& kernel);
+
 // The words that a kernel is found by.
 struct KernelWords {
   WordUses uses;
   uint32_t length = 0;  // the number of words in the code
-  // From 0 to 1: how far ahead the kernel comes of others that fit as well. A kernel that is
-  // launched comes before a helper, an operation before a test, a forward pass before a backward
-  // one, and NVIDIA's or anybody's hardware before one vendor's.
-  double standing = 1;
 };
 
 // `summary` is a sentence about the kernel, or empty.

@@ -1,6 +1,5 @@
-// Static lists of kernels for readers without scripts. A list's rows are collected until a page is
-// full; the page is written when the next row arrives, because only then it is known that another
-// page follows and needs a link. Finish writes the last page of each list.
+// Static lists of kernels for readers without scripts. Add notes the numbers of a list's kernels;
+// Finish sorts them and reads the rows that results of a search show, page by page.
 
 #include "client/catalog/search/operation_lists.h"
 
@@ -9,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "client/catalog/search/data_files.h"
 #include "client/catalog/web/page.h"
 #include "common/base/status.h"
@@ -18,7 +18,6 @@ namespace kernelmill::client {
 namespace {
 
 constexpr size_t kRowsOnPage = 500;
-constexpr size_t kMaxShown = 200;  // bytes of a name or a path
 // Tags come from a fixed table, but a forged file may have more.
 constexpr size_t kMaxLists = 200;
 constexpr absl::string_view kOther = "other";
@@ -40,81 +39,85 @@ std::string Words(absl::string_view operation) {
   return absl::StrReplaceAll(operation, {{"_", " "}});
 }
 
-// Returns one item of a list. A row must not depend on the list, because a kernel's row goes into
-// several.
-std::string RowHtml(const v1::KernelRow& kernel) {
+// Returns one item of a list. Fields of a row are separated by tabs and are safe to show.
+std::string ItemHtml(absl::string_view row) {
+  const std::vector<absl::string_view> fields = absl::StrSplit(row, '\t');
   const auto shown = [](absl::string_view text) {
-    return absl::StrCat("<bdi>", HtmlLine(ShownText(text, kMaxShown)), "</bdi>");
+    return absl::StrCat("<bdi>", HtmlLine(text), "</bdi>");
   };
-  return absl::StrCat("<li><a href=\"../kernels/", kernel.id().substr(0, 2), "/", kernel.id(),
-                      ".html\">", shown(kernel.qualname()), "</a> <span class=\"quiet\">",
-                      shown(kernel.repository()), " · ",
-                      shown(absl::StrCat(kernel.path(), ":", kernel.first_line())), " · ",
-                      shown(kernel.license().expression()), "</span></li>\n");
+  const absl::string_view id = fields[0];
+  return absl::StrCat("<li><a href=\"../kernels/", id.substr(0, 2), "/", id, ".html\">",
+                      shown(fields[1]), "</a> <span class=\"quiet\">", shown(fields[2]), " · ",
+                      shown(absl::StrCat(fields[3], ":", fields[4])), " · ", shown(fields[6]),
+                      "</span></li>\n");
 }
 
 }  // namespace
 
-absl::Status OperationLists::AddRow(const std::string& operation, const std::string& row) {
-  List& list = lists_[operation];
-  if (list.rows_on_page == kRowsOnPage) RETURN_IF_ERROR(WritePage(operation, list, true));
-  list.rows.append(row);
-  ++list.rows_on_page;
-  ++list.kernels;
-  return absl::OkStatus();
-}
-
-absl::Status OperationLists::Add(const v1::KernelRow& kernel) {
-  const std::string row = RowHtml(kernel);
+void OperationLists::Add(const v1::KernelRow& kernel) {
+  const uint32_t number = added_++;
   bool listed = false;
   for (const std::string& tag : kernel.tags()) {
     // A forged tag could name another file of the site, or make any number of lists.
     if (!IsListName(tag) || (lists_.size() >= kMaxLists && !lists_.contains(tag))) continue;
-    RETURN_IF_ERROR(AddRow(tag, row));
+    lists_[tag].push_back(number);
     listed = true;
   }
-  return listed ? absl::OkStatus() : AddRow(std::string(kOther), row);
+  if (!listed) lists_[std::string(kOther)].push_back(number);
 }
 
-// Writes the open page of a list and starts the next one. `more`: another page follows, to which
-// this one links.
-absl::Status OperationLists::WritePage(const std::string& operation, List& list, bool more) {
-  const std::string title = absl::StrCat("Kernels: ", Words(operation),
-                                         list.page > 1 ? absl::StrCat(", page ", list.page) : "");
-  std::string links;
-  if (list.page > 1) {
-    absl::StrAppend(&links, "<a rel=\"prev\" href=\"", FileName(operation, list.page - 1),
-                    "\">← Previous</a> ");
-  }
-  if (more) {
-    absl::StrAppend(&links, "<a rel=\"next\" href=\"", FileName(operation, list.page + 1),
-                    "\">Next →</a>");
-  }
-  const std::string html =
-      absl::StrCat(PageHead("../", title), "<h1>", title, "</h1>\n<ol start=\"",
-                   (list.page - 1) * kRowsOnPage + 1, "\">\n", list.rows, "</ol>\n",
-                   links.empty() ? "" : absl::StrCat("<p>", links, "</p>\n"), PageFoot());
-  RETURN_IF_ERROR(
-      WriteSiteFile(site_, absl::StrCat("lists/", FileName(operation, list.page)), html));
-  list.rows.clear();
-  list.rows_on_page = 0;
-  ++list.page;
+absl::Status OperationLists::WriteList(const std::string& operation,
+                                       const std::vector<uint32_t>& kernels,
+                                       TempRecords& rows) const {
+  size_t begin = 0;
+  int page = 1;
+  do {
+    const size_t end = std::min(begin + kRowsOnPage, kernels.size());
+    std::string items;
+    for (size_t i = begin; i < end; ++i) {
+      ASSIGN_OR_RETURN(const std::string row, rows.Read(kernels[i]));
+      items += ItemHtml(row);
+    }
+    const std::string title =
+        absl::StrCat("Kernels: ", Words(operation), page > 1 ? absl::StrCat(", page ", page) : "");
+    std::string links;
+    if (page > 1) {
+      absl::StrAppend(&links, "<a rel=\"prev\" href=\"", FileName(operation, page - 1),
+                      "\">← Previous</a> ");
+    }
+    if (end < kernels.size()) {
+      absl::StrAppend(&links, "<a rel=\"next\" href=\"", FileName(operation, page + 1),
+                      "\">Next →</a>");
+    }
+    RETURN_IF_ERROR(WriteSiteFile(
+        site_, absl::StrCat("lists/", FileName(operation, page)),
+        absl::StrCat(PageHead("../", title), "<h1>", title, "</h1>\n<ol class=\"kernels\" start=\"",
+                     begin + 1, "\">\n", items, "</ol>\n",
+                     links.empty() ? "" : absl::StrCat("<p>", links, "</p>\n"), PageFoot())));
+    begin = end;
+    ++page;
+  } while (begin < kernels.size());
   return absl::OkStatus();
 }
 
 std::string OperationLists::Links(absl::string_view root) const {
   std::string html = "<ul class=\"plain columns\">\n";
-  for (const auto& [operation, list] : lists_) {
+  for (const auto& [operation, kernels] : lists_) {
     absl::StrAppend(&html, "<li><a href=\"", root, "lists/", operation, ".html\">",
-                    Words(operation), "</a> <span class=\"count\">", list.kernels,
+                    Words(operation), "</a> <span class=\"count\">", kernels.size(),
                     "</span></li>\n");
   }
   return absl::StrCat(html, "</ul>\n");
 }
 
-absl::Status OperationLists::Finish() {
+// Kernels of equal standing stay in the dataset's order.
+absl::Status OperationLists::Finish(TempRecords& rows, const std::vector<uint32_t>& standings) {
   lists_.try_emplace(std::string(kOther));  // so that the folder has at least one list
-  for (auto& [operation, list] : lists_) RETURN_IF_ERROR(WritePage(operation, list, false));
+  for (auto& [operation, kernels] : lists_) {
+    std::stable_sort(kernels.begin(), kernels.end(),
+                     [&](uint32_t a, uint32_t b) { return standings[a] > standings[b]; });
+    RETURN_IF_ERROR(WriteList(operation, kernels, rows));
+  }
   return WriteSiteFile(site_, "lists/index.html",
                        absl::StrCat(PageHead("../", "Kernels by operation"),
                                     "<h1>Kernels by operation</h1>\n", Links("../"), PageFoot()));

@@ -6,7 +6,7 @@
 //   data/postings/N.js  words with their kernels and weights
 //   data/vocabulary.js  words of names and the like, for spelling mistakes
 //   data/facets-N.js    values of facets, and sets of values
-//   data/columns/...    for each kernel the number of its set, its score, its size
+//   data/columns/...    for each kernel the number of its set, its score, its standing, its size
 //   data/meta.js        counts, the most frequent values, and where the other files begin
 //   index.html, lists/  the pages
 //
@@ -70,6 +70,8 @@ constexpr size_t kMaxPath = 300;
 constexpr size_t kMaxSummary = 300;
 constexpr size_t kMaxTagsShown = 12;
 constexpr size_t kSetsTogether = 1000;  // sets in one part of facets-N.js
+// A standing as an integer of two bytes, fine enough for a difference of 0.001 in the score.
+constexpr double kStandingUnits = 60'000;
 
 using Values = std::vector<std::string>;
 
@@ -118,43 +120,44 @@ struct FacetKind {
   absl::string_view key;  // in URLs
   absl::string_view label;
   absl::string_view mode;  // see web/src/data.ts
+  absl::string_view note;  // what the values mean, if they do not say it
   Values (*values)(const v1::KernelRow&, const KernelNotes&);
 };
 
 // The page hides a facet if no kernel has a value, for example if the dataset lacks the column.
 // `test` has no value `no`: the dataset may not know the tests.
 constexpr std::array<FacetKind, 12> kFacets = {{
-    {"op", "Operation", "all", &Operations},
-    {"dir", "Direction", "any",
+    {"op", "Operation", "all", "", &Operations},
+    {"dir", "Direction", "any", "forward: not known to be a backward pass",
      [](const v1::KernelRow& kernel, const KernelNotes&) -> Values {
-       return {HasTag(kernel, "backward") ? "backward" : "forward / unknown"};
+       return {HasTag(kernel, "backward") ? "backward" : "forward"};
      }},
-    {"lang", "Language", "any",
+    {"lang", "Language", "any", "",
      [](const v1::KernelRow& kernel, const KernelNotes&) -> Values {
        return {ShownText(ToWord(kernel.dsl()), kMaxName)};
      }},
-    {"hw", "Hardware", "any",
+    {"hw", "Hardware", "any", "generic: not written for one vendor’s hardware",
      [](const v1::KernelRow& kernel, const KernelNotes&) { return OneOrNone(kernel.target()); }},
-    {"kind", "Kind", "any",
+    {"kind", "Kind", "any", "operation: code launches it; helper: other kernels call it",
      [](const v1::KernelRow& kernel, const KernelNotes&) { return OneOrNone(kernel.kind()); }},
-    {"licence", "Licence", "any",
+    {"licence", "Licence", "any", "",
      [](const v1::KernelRow& kernel, const KernelNotes&) -> Values {
        return {ShownText(kernel.license().expression(), kMaxName)};
      }},
-    {"repo", "Repository", "any",
+    {"repo", "Repository", "any", "",
      [](const v1::KernelRow& kernel, const KernelNotes&) -> Values {
        return {ShownText(kernel.repository(), kMaxName)};
      }},
-    {"dtype", "Element types", "all",
+    {"dtype", "Element types", "all", "types that the code names",
      [](const v1::KernelRow&, const KernelNotes& notes) { return Shown(notes.dtypes); }},
-    {"feature", "Features", "all",
+    {"feature", "Features", "all", "",
      [](const v1::KernelRow& kernel, const KernelNotes&) { return Shown(kernel.features()); }},
-    {"self", "Self-contained", "any",
+    {"self", "Self-contained", "any", "yes: the module needs nothing else of its repository",
      [](const v1::KernelRow& kernel, const KernelNotes&) {
        return YesNo(kernel.self_contained());
      }},
-    {"compile", "Compiles on", "all", &CompilesOn},
-    {"test", "Has a test", "any",
+    {"compile", "Compiles on", "all", "toolchain · target", &CompilesOn},
+    {"test", "Has a test", "any", "yes: a test launches it",
      [](const v1::KernelRow& kernel, const KernelNotes&) {
        return ListTestFiles(kernel).empty() ? Values{} : YesNo(true);
      }},
@@ -235,16 +238,18 @@ absl::StatusOr<SearchIndex> SearchIndex::Create(const std::string& site, SearchO
 // A kernel's number is the count of earlier Adds, in all parts of the index.
 absl::Status SearchIndex::Add(const v1::KernelRow& kernel, const KernelNotes& notes) {
   const KernelWords words = CollectWords(kernel, notes.summary);
-  RETURN_IF_ERROR(postings_.Add(words.uses, words.length, words.standing));
+  const double standing = Standing(kernel);
+  RETURN_IF_ERROR(postings_.Add(words.uses, words.length, standing));
   for (size_t i = 0; i < kFacets.size(); ++i) facets_[i].Add(kFacets[i].values(kernel, notes));
   scores_.push_back(Thousandths(kernel.quality().score()));
+  standings_.push_back(static_cast<uint32_t>(std::lround(standing * kStandingUnits)));
   sizes_.push_back(Size(kernel.tokens().cl100k_base()));
-  RETURN_IF_ERROR(rows_.Add(RowLine(kernel, notes.summary)));
-  return lists_.Add(kernel);
+  lists_.Add(kernel);
+  return rows_.Add(RowLine(kernel, notes.summary));
 }
 
-// Returns the kernels in the site's order: by operations, then by falling score, because one search
-// mostly shows such neighbours. Equal ones stay in the dataset's order.
+// Returns the kernels in the site's order: by operations, then by falling standing, because one
+// search mostly shows such neighbours. Equal ones stay in the dataset's order.
 std::vector<uint32_t> SearchIndex::SiteOrder() const {
   const FacetColumn& operations = facets_[kOperations];
   std::vector<uint32_t> order(scores_.size());
@@ -254,16 +259,16 @@ std::vector<uint32_t> SearchIndex::SiteOrder() const {
     const uint32_t set_b = operations.column()[b];
     // Neighbouring sets have the same first values.
     if (set_a != set_b) return operations.sets()[set_a] < operations.sets()[set_b];
-    return scores_[a] > scores_[b];
+    return standings_[a] > standings_[b];
   });
   return order;
 }
 
-// Returns the rows of the first page: the best by score, in the order of the page's script.
+// Returns the rows of the first page: the best by standing, in the order of the page's script.
 absl::StatusOr<std::vector<std::string>> SearchIndex::BestRows(const std::vector<uint32_t>& order) {
   std::vector<uint32_t> best(order);
   std::stable_sort(best.begin(), best.end(),
-                   [&](uint32_t a, uint32_t b) { return scores_[a] > scores_[b]; });
+                   [&](uint32_t a, uint32_t b) { return standings_[a] > standings_[b]; });
   best.resize(std::min(kTopRows, best.size()));
   std::vector<std::string> rows;
   for (const uint32_t kernel : best) {
@@ -302,6 +307,7 @@ absl::Status SearchIndex::WriteColumns() const {
     RETURN_IF_ERROR(WriteColumn(site_, kFacets[i].key, facets_[i].column()));
   }
   RETURN_IF_ERROR(WriteColumn(site_, "score", scores_));
+  RETURN_IF_ERROR(WriteColumn(site_, "standing", standings_));
   return WriteColumn(site_, "size", sizes_);
 }
 
@@ -315,10 +321,10 @@ std::string SearchIndex::FacetsJson() const {
     for (size_t j = 0; j < std::min(kTopValues, facet.values().size()); ++j) {
       top.push_back(absl::StrCat("[", JsonString(facet.values()[j]), ",", facet.counts()[j], "]"));
     }
-    facets.push_back(absl::StrCat("{\"key\":\"", kFacets[i].key, "\",\"label\":\"",
-                                  kFacets[i].label, "\",\"mode\":\"", kFacets[i].mode,
-                                  "\",\"values\":", facet.values().size(), ",\"top\":[",
-                                  absl::StrJoin(top, ","), "]}"));
+    facets.push_back(absl::StrCat(
+        "{\"key\":\"", kFacets[i].key, "\",\"label\":\"", kFacets[i].label, "\",\"mode\":\"",
+        kFacets[i].mode, "\",\"note\":\"", kFacets[i].note, "\",\"values\":", facet.values().size(),
+        ",\"top\":[", absl::StrJoin(top, ","), "]}"));
   }
   return absl::StrCat("[", absl::StrJoin(facets, ",\n"), "]");
 }
@@ -331,9 +337,11 @@ absl::Status SearchIndex::Finish() {
   const std::vector<uint32_t> order = SiteOrder();
   ASSIGN_OR_RETURN(const std::vector<std::string> best, BestRows(order));
   ASSIGN_OR_RETURN(const std::vector<uint32_t> row_files, WriteRowFiles(site_, rows_, order));
+  RETURN_IF_ERROR(lists_.Finish(rows_, standings_));
   const std::vector<uint32_t> places = InvertOrder(order);
   for (FacetColumn& facet : facets_) facet.Renumber(places);
   Reorder(places, &scores_);
+  Reorder(places, &standings_);
   Reorder(places, &sizes_);
   ASSIGN_OR_RETURN(const std::vector<std::string> shards, postings_.Write(site_, places));
   RETURN_IF_ERROR(postings_.WriteVocabulary(site_));
@@ -345,7 +353,6 @@ absl::Status SearchIndex::Finish() {
                    ",\"facets\":", FacetsJson(), ",\"facetFiles\":", facet_files,
                    ",\"postings\":", JsonTexts(shards), ",\"rows\":", JsonNumbers(row_files),
                    ",\n\"top\":", JsonString(absl::StrJoin(best, "\n")), "}")));
-  RETURN_IF_ERROR(lists_.Finish());
   const std::string noscript = absl::StrCat(
       "<p class=\"note\">The search requires JavaScript. The lists of kernels by operation and the "
       "pages of kernels work without it.</p>\n",

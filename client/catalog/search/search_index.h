@@ -56,6 +56,7 @@ class SearchIndex {
   OperationLists lists_;
   std::vector<FacetColumn> facets_;  // in the order of kFacets
   std::vector<uint32_t> scores_;     // thousandths
+  std::vector<uint32_t> standings_;  // of 60,000
   std::vector<uint32_t> sizes_;      // tokens
   TempRecords rows_;                 // the rows that results show, one line each
 };

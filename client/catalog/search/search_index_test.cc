@@ -255,7 +255,18 @@ TEST(SearchIndexTest, FirstPageHasTheBestKernelsAndCounts) {
   EXPECT_EQ(top[1][0], kernels[0].id());
   EXPECT_EQ(meta["facets"][0]["top"], nlohmann::json::parse(R"([["softmax", 1]])"));
   EXPECT_EQ(meta["facets"][1]["top"],
-            nlohmann::json::parse(R"([["forward / unknown", 69], ["backward", 1]])"));
+            nlohmann::json::parse(R"([["forward", 69], ["backward", 1]])"));
+}
+
+TEST(SearchIndexTest, WithoutWordsCommonHardwareComesFirst) {
+  std::vector<v1::KernelRow> kernels = {Kernel(0, "rms_norm"), Kernel(1, "rms_norm")};
+  kernels[0].set_target("ascend");
+  kernels[0].mutable_quality()->set_score(1);
+  for (v1::KernelRow& kernel : kernels) testing::SetTexts({"rms_norm"}, kernel.mutable_tags());
+  const Files files = WriteSite(kernels);
+  EXPECT_EQ(Fields(Data(files, "meta")["top"])[0][0], kernels[1].id());
+  const std::string& list = files.at("lists/rms_norm.html");
+  EXPECT_LT(list.find(kernels[1].id()), list.find(kernels[0].id()));
 }
 
 TEST(SearchIndexTest, WhatNobodyCompiledIsNoValueOfCompilesOn) {

@@ -34,6 +34,8 @@ export interface FacetMeta {
   label: string;
   /** "any": a kernel has one value, and each chosen value adds kernels; "all": it has several, and each chosen value removes kernels. */
   mode: "any" | "all";
+  /** Explains the values, or is empty. */
+  note: string;
   values: number;
   /** The most frequent values with their counts, for the first page. */
   top: [value: string, count: number][];
@@ -48,7 +50,7 @@ export interface Meta {
   postings: string[];
   /** The first kernel of each file of rows, ascending. */
   rows: number[];
-  /** The first rows by score, for the first page. */
+  /** The first rows by standing, for the first page. */
   top: RowLines;
 }
 

@@ -26,7 +26,7 @@ export interface Result {
 
 export async function search(meta: Meta, query: Query): Promise<Result> {
   const { words, prefix } = queryWords(query.text);
-  const sortColumn = query.sort === "short" || query.sort === "long" ? "size" : query.sort === "score" || words.length === 0 ? "score" : undefined;
+  const sortColumn = query.sort === "short" || query.sort === "long" ? "size" : query.sort === "score" ? "score" : words.length === 0 ? "standing" : undefined;
   const [weights, column, facets] = await Promise.all([
     words.length > 0 ? weigh(meta, makeTerms(words, prefix)) : undefined,
     sortColumn ? loadColumn(meta, sortColumn) : undefined,

@@ -64,7 +64,7 @@ export function fillFacet(box: HTMLDetailsElement, meta: FacetMeta, counts: Valu
     const text = element("span", { class: "value" }, quoted(value.replaceAll("_", " ")));
     list.append(element("li", {}, element("label", {}, input, text, element("span", { class: "count" }, number.toLocaleString("en")))));
   }
-  const parts: HTMLElement[] = [list];
+  const parts: HTMLElement[] = meta.note ? [element("p", { class: "facet-note" }, meta.note), list] : [list];
   if (all > SHOWN) {
     const label = expanded ? "Show fewer" : all > MOST ? `Show the first ${MOST} of ${all}` : `Show all ${all}`;
     parts.push(element("button", { type: "button", class: "more", "data-more": meta.key }, label));
