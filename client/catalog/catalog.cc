@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -26,6 +27,7 @@
 #include "client/catalog/describe/description.h"
 #include "client/catalog/entries/kernel_row.h"
 #include "client/catalog/entries/notices.h"
+#include "client/catalog/entries/rows_by_kernel.h"
 #include "client/catalog/markdown/triton_index.h"
 #include "client/catalog/pages/kernel_page.h"
 #include "client/catalog/pages/site_pages.h"
@@ -129,6 +131,11 @@ class SiteWriter {
   // kernels.
   absl::StatusOr<CatalogSums> Write() {
     ASSIGN_OR_RETURN(duplicates_, ReadDuplicates(dataset_));
+    ASSIGN_OR_RETURN(tasks_, RowsByKernel<v1::TaskRow>::Open(
+                                 dataset_, "id", [](const auto& row) { return row.id(); }));
+    ASSIGN_OR_RETURN(references_,
+                     RowsByKernel<v1::ReferenceRow>::Open(
+                         dataset_, "kernel_id", [](const auto& row) { return row.kernel_id(); }));
     RETURN_IF_ERROR(WriteNotices());
     RETURN_IF_ERROR(ReadAll());
     RETURN_IF_ERROR(WriteKernels());
@@ -219,6 +226,10 @@ class SiteWriter {
       RETURN_IF_ERROR(again.ReadAt(input.compared->offset, &compared));
       input.compared_source = std::move(*compared.mutable_source());
     }
+    ASSIGN_OR_RETURN(const std::optional<v1::TaskRow> task, tasks_.Find(kernel.id()));
+    ASSIGN_OR_RETURN(const std::optional<v1::ReferenceRow> reference,
+                     references_.Find(kernel.id()));
+    input.execution = {task ? &*task : nullptr, reference ? &*reference : nullptr};
     const auto notices = notices_.find(kernel.repository());
     if (notices != notices_.end()) input.notices = notices->second;
     return WriteSiteFile(site_, KernelPagePath(kernel.id()), KernelPage(input));
@@ -240,6 +251,8 @@ class SiteWriter {
   std::vector<CatalogEntry> entries_;
   std::vector<std::vector<Relative>> relatives_;
   absl::flat_hash_map<std::string, Duplicates> duplicates_;
+  RowsByKernel<v1::TaskRow> tasks_;
+  RowsByKernel<v1::ReferenceRow> references_;
   std::map<std::string, std::vector<std::pair<std::string, std::string>>> notices_;
   Coverage coverage_;
   TritonIndex index_;

@@ -76,9 +76,9 @@ constexpr size_t kMaxList = 15'000;
 constexpr char kRoot[] = "../../";
 
 // Returns a list, with a note if items are left out; empty without items.
-std::string ListHtml(const Bounded& items) {
+std::string ListHtml(const Bounded& items, absl::string_view kind = "plain") {
   if (items.html().empty()) return items.Rest();
-  return absl::StrCat("<ul class=\"plain\">\n", items.html(), "</ul>\n", items.Rest());
+  return absl::StrCat("<ul class=\"", kind, "\">\n", items.html(), "</ul>\n", items.Rest());
 }
 
 // Returns "BLOCK=128, num_warps=4".
@@ -297,7 +297,7 @@ std::string MissingForLauncher(const v1::KernelRow& kernel) {
   return absl::StrCat(
       "<p class=\"warn\">It needs names that neither it nor the module defines; its file "
       "has or imports them:</p>\n",
-      ListHtml(items));
+      ListHtml(items, "plain names"));
 }
 
 // Returns the place and the text of the launcher, which shows how to call the kernel.
@@ -444,7 +444,9 @@ std::string CompileSection(const v1::KernelRow& kernel) {
           arguments));
 }
 
-std::string TestsSection(const v1::KernelRow& kernel) {
+// A row of references.jsonl says more of the test, in the section of executions.
+std::string TestsSection(const v1::KernelRow& kernel, const ExecutionRows& execution) {
+  if (execution.reference != nullptr && execution.reference->has_test()) return "";
   Bounded items(kMaxList);
   for (const std::string& path : ListTestFiles(kernel)) {
     items.Add(absl::StrCat("<li>", LinkInRepository(kernel, path, 0, 0), "</li>\n"));
@@ -477,7 +479,7 @@ std::string RelativesSection(const KernelPageInput& input) {
   return Section("relatives", "Duplicates and related kernels", html);
 }
 
-constexpr size_t kMaxSource = 240'000;    // bytes of HTML
+constexpr size_t kMaxSource = 170'000;    // bytes of HTML
 constexpr size_t kMaxModule = 230'000;    // bytes of HTML and base64
 constexpr size_t kMaxNames = 15'000;      // bytes of HTML
 constexpr size_t kMaxSentences = 40'000;  // bytes of HTML
@@ -487,16 +489,21 @@ std::string TagLinks(const v1::KernelRow& kernel) {
   std::string html;
   for (const std::string& tag : kernel.tags()) {
     absl::StrAppend(&html, "<a class=\"tag\" href=\"../../index.html#op=", PercentEncoded(tag, "_"),
-                    "\">", Short(tag), "</a> ");
+                    "\">", Short(absl::StrReplaceAll(tag, {{"_", " "}})), "</a> ");
   }
   return html.empty() ? "" : absl::StrCat("<p>", html, "</p>\n");
 }
 
+// Lets a narrow screen break a name behind its underscores.
+std::string Breakable(const std::string& name_html) {
+  return absl::StrReplaceAll(name_html, {{"_", "_<wbr>"}});
+}
+
 // Returns the heading, a sentence, and on one line the facts that decide if a reader goes on.
-std::string Lead(const v1::KernelRow& kernel) {
+std::string Lead(const v1::KernelRow& kernel, const ExecutionRows& execution) {
   const std::string summary = Summary(kernel);
   std::vector<std::string> facts = {
-      Link(kernel.url(), absl::StrCat(kernel.repository(), " ", kernel.path(), ":",
+      Link(kernel.url(), absl::StrCat(kernel.repository(), " · ", kernel.path(), ":",
                                       kernel.first_line(), "-", kernel.last_line())),
       Name(kernel.license().expression()), Short(ToWord(kernel.dsl())),
       absl::StrCat(Counted(CountLines(kernel), "line"), ", ",
@@ -510,9 +517,10 @@ std::string Lead(const v1::KernelRow& kernel) {
   }
   for (std::string& fact : facts) fact = absl::StrCat("<span class=\"fact\">", fact, "</span>");
   return absl::StrCat(
-      "<h1>", Name(kernel.qualname()), "</h1>\n",
+      "<h1>", Breakable(Name(kernel.qualname())), "</h1>\n",
       summary.empty() ? "" : absl::StrCat("<p class=\"lead\">", SentenceHtml(summary), "</p>\n"),
-      "<p class=\"facts\">", absl::StrJoin(facts, "\n"), "</p>\n", TagLinks(kernel));
+      "<p class=\"facts\">", absl::StrJoin(facts, "\n"), "</p>\n", ExecutionLine(execution),
+      TagLinks(kernel));
 }
 
 // Returns the sentences of the description; each unfolds the rule that made it and the evidence.
@@ -609,16 +617,16 @@ std::string ModuleSection(const v1::KernelRow& kernel, code::Language language) 
   }
   return Section(
       "module", "Module",
-      absl::StrCat(
-          "<p>The kernel with its imports, constants and helpers, below its origin and "
-          "licence.</p>\n",
-          missing,
-          "<p><button type=\"button\" class=\"copy js-only\" data-copy=\"module-code\">Copy the "
-          "module</button> <a class=\"button\" download=\"",
-          DownloadName(kernel), "\" href=\"data:text/plain;charset=utf-8;base64,", data,
-          "\">Download the module</a></p>\n<pre class=\"code tall\" tabindex=\"0\"><code "
-          "id=\"module-code\">",
-          code.html, "</code></pre>\n"));
+      absl::StrCat("<p>The kernel with its imports, constants and helpers, below its origin and "
+                   "licence.</p>\n",
+                   missing,
+                   "<p class=\"actions\"><button type=\"button\" class=\"copy js-only\" "
+                   "data-copy=\"module-code\">Copy the "
+                   "module</button> <a class=\"button\" download=\"",
+                   DownloadName(kernel), "\" href=\"data:text/plain;charset=utf-8;base64,", data,
+                   "\">Download the module</a></p>\n<pre class=\"code tall\" tabindex=\"0\"><code "
+                   "id=\"module-code\">",
+                   code.html, "</code></pre>\n"));
 }
 
 // A section with the text of the link to it. `id` is the section's id.
@@ -656,8 +664,9 @@ std::string KernelPage(const KernelPageInput& input) {
       {"module", "Module", ModuleSection(kernel, language)},
       {"usage", "How to call it", LauncherSection(kernel)},
       {"description", "Computation", DescriptionSection(input.sentences)},
-      {"tests", "Tests", TestsSection(kernel)},
+      {"tests", "Tests", TestsSection(kernel, input.execution)},
       {"relatives", "Related", RelativesSection(input)},
+      {"execution", "Executions", ExecutionSection(input.execution)},
       {"source", "Source", SourceSection(kernel, language)},
       {"parameters", "Parameters", ParametersSection(kernel)},
       {"autotune", "Autotune", AutotuneSection(kernel)},
@@ -667,7 +676,8 @@ std::string KernelPage(const KernelPageInput& input) {
       {"provenance", "Origin", ProvenanceSection(kernel)}};
   return absl::StrCat(PageHead("../../", absl::StrCat(kernel.qualname().substr(0, 200), ", ",
                                                       kernel.repository().substr(0, 200))),
-                      "<article>\n", Lead(kernel), PartsHtml(parts), "</article>\n", PageFoot());
+                      "<article>\n", Lead(kernel, input.execution), PartsHtml(parts),
+                      "</article>\n", PageFoot());
 }
 
 std::string GetAgainCommands(const v1::KernelRow& kernel) {

@@ -8,6 +8,7 @@
 #include "absl/strings/string_view.h"
 #include "client/catalog/describe/description.h"
 #include "client/catalog/entries/kernel_row.h"
+#include "client/catalog/pages/execution_section.h"
 #include "client/catalog/relatives/relatives.h"
 
 namespace kernelmill::client {
@@ -32,6 +33,7 @@ struct KernelPageInput {
   // The relative that the page compares side by side, with its source; null: none.
   const CatalogEntry* compared = nullptr;
   std::string compared_source;
+  ExecutionRows execution;
   // The pages of licence and NOTICE files: the path in the repository and the page's name.
   std::vector<std::pair<std::string, std::string>> notices;
 };

@@ -30,7 +30,7 @@ std::string MakePage(const v1::KernelRow& kernel) {
 TEST(KernelPage, HasWhatARowSays) {
   const std::string page = MakePage(Softmax());
   for (const char* part :
-       {"<h1><bdi>softmax_kernel</bdi></h1>", "id=\"L3\"", "id=\"L9\"",
+       {"<h1><bdi>softmax_<wbr>kernel</bdi></h1>", "id=\"L3\"", "id=\"L9\"",
         "https://github.com/a/kernels/blob/c0ffee/ops/softmax.py#L3-L9", "Row-wise softmax",
         "<code>BLOCK</code></td><td>constexpr", "num_warps=4",
         "<span class=\"f\">empty_like</span>", "Copyright (c) 2024 Ada Lovelace", "b/origin",
