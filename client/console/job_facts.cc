@@ -63,14 +63,17 @@ std::vector<std::pair<std::string, int64_t>> JobCounters::Below(const std::strin
   return below;
 }
 
+bool LostAllSources(const v1::JobStatus& status) {
+  const SourceCount sources = CountSources(status);
+  return status.state() == v1::JOB_STATE_DONE && sources.all > 0 && sources.failed >= sources.all;
+}
+
 std::string StateWords(const v1::JobStatus& status) {
   std::string word = ToWord(status.state());
-  const SourceCount sources = CountSources(status);
   // A job whose sources all failed is DONE with an empty dataset; the words must not look like
   // success.
-  if (status.state() != v1::JOB_STATE_DONE || sources.all == 0 || sources.failed < sources.all) {
-    return word;
-  }
+  if (!LostAllSources(status)) return word;
+  const SourceCount sources = CountSources(status);
   if (sources.all == 1) return word + ", its source failed";
   return absl::StrCat(word, ", all ", sources.all, " sources failed");
 }

@@ -30,6 +30,8 @@ class JobCounters {
   std::map<std::string, int64_t> counters_;
 };
 
+// Returns whether all sources of a job failed that is done: its dataset is empty.
+bool LostAllSources(const v1::JobStatus& status);
 // Returns "done", "cancelled" or "done, all 3 sources failed".
 std::string StateWords(const v1::JobStatus& status);
 

@@ -9,7 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
+#include "client/console/exit_code.h"
+#include "client/console/job_facts.h"
 #include "common/cas/digest.h"
+#include "common/manifest/unmatched.h"
 #include "common/text/safe_text.h"
 #include "common/words/enum_words.h"
 
@@ -24,12 +27,14 @@ Json HeadJson(const v1::JobStatus& status) {
   int64_t total = 0, done = 0, running = 0;
   for (const v1::StageProgress& stage : status.stages()) {
     total += stage.total();
-    done += stage.done();
+    done += stage.done() + stage.failed();
     running += stage.running();
   }
   return {{"job", status.job()},
           {"name", SafeLine(status.name())},
           {"state", ToWord(status.state())},
+          {"words", StateWords(status)},
+          {"lost", LostAllSources(status)},
           {"owner", SafeLine(status.owner())},
           {"submitted", status.submitted_unix_ms()},
           {"ended", status.ended_unix_ms()},
@@ -38,7 +43,7 @@ Json HeadJson(const v1::JobStatus& status) {
           {"total", total},
           {"done", done},
           {"running", running},
-          {"failures", status.failure_count()}};
+          {"failures", CountFailures(status)}};
 }
 
 // Returns for each stage, in the order of their first attempts, the number of attempts that ran in
@@ -87,6 +92,7 @@ Json StagesJson(const v1::JobStatus& status) {
 Json FailuresJson(const v1::JobStatus& status) {
   Json failures = Json::array();
   for (const v1::Failure& failure : status.failures()) {
+    if (IsUnmatched(failure)) continue;
     failures.push_back({{"source", SafeLine(failure.source())},
                         {"path", SafeLine(failure.path())},
                         {"stage", failure.stage()},
@@ -94,6 +100,16 @@ Json FailuresJson(const v1::JobStatus& status) {
                         {"message", SafeLine(failure.message())}});
   }
   return failures;
+}
+
+// Returns the wishes of the job that match nothing. They are no failures.
+Json UnmatchedJson(const v1::JobStatus& status) {
+  Json list = Json::array();
+  for (const manifest::Unmatched& one : ReadAllUnmatched(status)) {
+    list.push_back(
+        {{"where", SafeLine(one.where)}, {"text", SafeLine(manifest::UnmatchedText(one))}});
+  }
+  return list;
 }
 
 }  // namespace
@@ -135,6 +151,7 @@ Json JobJson(const v1::JobStatus& status, const Timeline& timeline) {
   job["dataset"] = status.has_dataset() ? cas::ToString(status.dataset()) : "";
   job["stages"] = StagesJson(status);
   job["listed"] = FailuresJson(status);
+  job["unmatched"] = UnmatchedJson(status);
   Json troubled = Json::array();
   for (const v1::Troubled& task : status.troubled()) {
     troubled.push_back({{"source", SafeLine(task.source())},

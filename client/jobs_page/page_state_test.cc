@@ -5,7 +5,12 @@
 
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <tuple>
 #include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "client/console/job_facts.h"
+#include "common/manifest/unmatched.h"
 
 namespace kernelmill::client {
 namespace {
@@ -43,6 +48,43 @@ TEST(JobsJson, TextThatTurnsOrHidesIsSpelledOut) {
   EXPECT_EQ(job["name"], "a\\u202eb\\x1b[31m");
   EXPECT_EQ(job["listed"][0]["message"], "\\x1b]0;title");
   EXPECT_FALSE(job.dump().empty()) << "a path that is not UTF-8";
+}
+
+// The page and `kernelmill jobs` say the same of a job.
+TEST(JobsJson, AJobWhoseSourcesFailedLooksLikeNoSuccess) {
+  v1::JobStatus status;
+  status.set_state(v1::JOB_STATE_DONE);
+  v1::StageProgress* fetch = status.add_stages();
+  fetch->set_stage("fetch");
+  fetch->set_total(2);
+  fetch->set_done(1);
+  fetch->set_failed(1);
+  status.add_failures()->set_source("gone");
+  EXPECT_EQ(JobsJson({status})[0]["words"], "done");
+  EXPECT_EQ(JobsJson({status})[0]["done"], 2) << "a failed task is no open one";
+  EXPECT_EQ(JobsJson({status})[0]["failures"], 1) << "it is listed, whatever is counted";
+  fetch->set_done(0);
+  fetch->set_failed(2);
+  EXPECT_EQ(JobsJson({status})[0]["words"], "done, all 2 sources failed");
+  EXPECT_EQ(JobsJson({status})[0]["lost"], true);
+}
+
+TEST(JobJson, WhatMatchesNothingIsNoFailure) {
+  v1::JobStatus status = RunningJob();
+  v1::Failure* unmatched = status.add_failures();
+  unmatched->set_source("liger");
+  unmatched->set_stage("manifest");
+  unmatched->set_path(absl::StrCat(manifest::kUnmatchedPrefix, "sources[0].include[1]"));
+  unmatched->set_message(manifest::ToJson({.what = "include",
+                                           .where = "sources[0].include[1]",
+                                           .source = "liger",
+                                           .asked = "ops/*.pyx",
+                                           .message = "matches none of its 12 files"}));
+  const auto job = JobJson(status, Timeline());
+  EXPECT_EQ(job["failures"], 0);
+  EXPECT_TRUE(job["listed"].empty());
+  EXPECT_EQ(job["unmatched"][0]["where"], "sources[0].include[1]");
+  EXPECT_EQ(job["unmatched"][0]["text"], manifest::UnmatchedText(ReadAllUnmatched(status)[0]));
 }
 
 TEST(JobJson, TheTimelineCountsWhatRanInEachPart) {

@@ -4,12 +4,16 @@ export interface Head {
   job: string;
   name: string;
   state: "running" | "done" | "failed" | "abandoned" | "cancelled";
+  /** The state as `kernelmill jobs` says it: "done, all 3 sources failed". */
+  words: string;
+  /** It is done, and all of its sources failed. */
+  lost: boolean;
   owner: string;
   submitted: number;
   ended: number;
   priority: number;
   runs: number;
-  /** Tasks known so far. */
+  /** Tasks known so far; those that failed are done. */
   total: number;
   done: number;
   running: number;
@@ -46,6 +50,8 @@ export interface Job extends Head {
   stages: Stage[];
   /** The first hundred failures. */
   listed: { source: string; path: string; stage: string; code: string; message: string }[];
+  /** Wishes of the job that match nothing. */
+  unmatched: { where: string; text: string }[];
   troubled: { source: string; stage: string; attempts: number; error: string }[];
   unserved: { stage: string; tasks: number }[];
   counters: Record<string, number>;

@@ -37,8 +37,8 @@ function bar(done: number, total: number): HTMLElement {
 }
 
 function stateMark(job: Head): HTMLElement {
-  const kind = job.state === "done" ? (job.failures > 0 ? "warned" : "ok") : job.state === "running" ? "going" : "bad";
-  return element("span", { class: kind }, job.state);
+  const kind = job.lost ? "bad" : job.state === "done" ? (job.failures > 0 ? "warned" : "ok") : job.state === "running" ? "going" : "bad";
+  return element("span", { class: kind }, job.words);
 }
 
 function jobRow(job: Head, now: number): HTMLElement[] {
@@ -99,32 +99,36 @@ function problems(job: Job): HTMLElement[] {
   if (job.listed.length > 0) {
     const rows = job.listed.map((one) => [text(one.path ? `${one.source} ${one.path}` : one.source), text(one.stage), text(one.code), text(one.message)]);
     const rest = job.failures > job.listed.length ? `, the first ${job.listed.length} of ${number(job.failures)}` : "";
-    parts.push(element("h3", {}, `Failures and warnings${rest}`), table("Failures", ["Input", "Stage", "Code", "Message"], rows));
+    parts.push(element("h3", {}, `Failed inputs${rest}`), table("Failures", ["Input", "Stage", "Code", "Message"], rows));
+  }
+  if (job.unmatched.length > 0) {
+    const rows = job.unmatched.map((one) => [text(one.where), text(one.text)]);
+    parts.push(element("h3", {}, "Asked for, without a match"), table("Without a match", ["In the job", "Found"], rows));
   }
   return parts;
 }
 
 function showJob(job: Job): void {
   const stages = job.stages.map((stage) => [
-    text(stage.stage), bar(stage.done, stage.total), text(number(stage.cached)), text(number(stage.running)), text(stage.failed > 0 ? number(stage.failed) : ""),
+    text(stage.stage), bar(stage.done + stage.failed, stage.total), text(number(stage.cached)), text(number(stage.running)), text(stage.failed > 0 ? number(stage.failed) : ""),
   ]);
   const fates = Object.entries(job.counters).filter(([name]) => /^dataset\.(kept|rejected|duplicate|contaminated)(\.|$)/.test(name));
   const facts = element("table", { class: "facts" });
   const fact = (name: string, value: string): void => {
     if (value) facts.append(element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, text(value))));
   };
-  fact("State", `${job.state}${job.runs > 1 ? `, run ${job.runs}` : ""}`);
+  fact("State", `${job.words}${job.runs > 1 ? `, run ${job.runs}` : ""}`);
   fact("Dataset", job.dataset);
   fact("Priority", job.priority !== 0 ? String(job.priority) : "");
-  for (const [name, value] of fates) fact(name.replace("dataset.", "").replaceAll(".", ": "), number(value));
+  fact("Kernels", fates.map(([name, value]) => `${name.replace("dataset.", "").replaceAll(".", ": ")} ${number(value)}`).join(", "));
   byId("job").replaceChildren(
     element("h2", {}, text(job.job)),
     facts,
+    ...problems(job),
     element("h3", {}, "Stages"),
     table("Stages", ["Stage", "Tasks", "From the cache", "Running", "Failed"], stages),
     element("h3", {}, "Timeline: tasks that ran at a time"),
     chart(job.timeline),
-    ...problems(job),
   );
 }
 
