@@ -38,8 +38,9 @@ std::string Bar(absl::string_view key, const FacetColumn& facet, size_t i) {
   const auto width = std::max<size_t>(1, facet.counts()[i] * kBarWidth / facet.counts()[0]);
   return absl::StrCat(
       "<tr><th scope=\"row\"><a href=\"#", key, "=", PercentEncoded(value, kUnreservedInPath),
-      "\">", HtmlLine(absl::StrReplaceAll(value, {{"_", " "}})), "</a></th><td><svg width=\"",
-      kBarWidth, "\" height=\"10\" aria-hidden=\"true\"><rect class=\"bar\" width=\"", width,
+      "\">", HtmlLine(absl::StrReplaceAll(value, {{"_", " "}})), "</a></th><td><svg viewBox=\"0 0 ",
+      kBarWidth,
+      " 10\" preserveAspectRatio=\"none\" aria-hidden=\"true\"><rect class=\"bar\" width=\"", width,
       "\" height=\"10\"/></svg></td><td class=\"count\">", Thousands(facet.counts()[i]),
       "</td></tr>\n");
 }
@@ -70,8 +71,10 @@ std::string OverviewHtml(const OverviewInput& input) {
   if (const size_t operations = CountValue(input.kinds, "operation"); operations > 0) {
     absl::StrAppend(&html, " ", Thousands(operations),
                     operations == 1 ? " is an operation" : " are operations",
-                    " that code launches, helpers of other kernels: ",
-                    Thousands(CountValue(input.kinds, "helper")), ".");
+                    " that code launches");
+    const size_t helpers = CountValue(input.kinds, "helper");
+    absl::StrAppend(&html, "; ", Thousands(helpers), helpers == 1 ? " is a helper" : " are helpers",
+                    " of other kernels.");
   }
   absl::StrAppend(&html, "</p>\n");
   return absl::StrCat(html, "<div class=\"charts\">\n", Chart("op", "Operations", input.operations),

@@ -7,6 +7,10 @@ import { PAGE, type Result, type ValueCounts } from "./search";
 /** Wraps text of a repository in an element that isolates its text direction. */
 const quoted = (text: string, className = ""): HTMLElement => element("bdi", className ? { class: className } : {}, text);
 
+/** Lets a narrow screen break a name behind its underscores. */
+const breakable = (name: string): HTMLElement =>
+  element("bdi", {}, ...name.split(/(?<=_)/).flatMap((part, i) => (i === 0 ? [part] : [element("wbr"), part])));
+
 const plural = (count: number, word: string): string => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
 
 export function resultItem(row: Row, query: Query): HTMLLIElement {
@@ -16,7 +20,7 @@ export function resultItem(row: Row, query: Query): HTMLLIElement {
   const item = element(
     "li",
     { class: "result" },
-    element("h2", {}, element("a", { href: `kernels/${id.slice(0, 2)}/${id}.html`, class: "kernel" }, quoted(name))),
+    element("h2", {}, element("a", { href: `kernels/${id.slice(0, 2)}/${id}.html`, class: "kernel" }, breakable(name))),
     element("p", { class: "place" }, quoted(repository), " · ", quoted(`${path}:${firstLine}`)),
   );
   if (summary) item.append(element("p", { class: "summary" }, quoted(summary)));
