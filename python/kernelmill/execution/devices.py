@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import hashlib
 import linecache
+import math
 import os
 import sys
 import types
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from kernelmill.execution import buffers, elements
@@ -20,6 +22,10 @@ WRAPPED = ("fn", "__wrapped__", "jit_function", "func", "kernel")  # attributes 
 
 class Broken(Exception):
     """The module or its launch is at fault. The message says how."""
+
+
+class Unmatched(Exception):
+    """A host function's result is not made of tensors like the case's outputs."""
 
 
 def load(text: str, folder: str, number: int) -> dict[str, Any]:
@@ -86,16 +92,53 @@ class Device:
             return tuple(self.argument(each) for each in row["tuple"])
         return None
 
-    def launch(self, function: Any, case: Row) -> str:
-        """Launches a case. Returns the SHA-256 of the kernel's IR, where there is one."""
+    def prepare(self, function: Any, case: Row) -> Callable[[], Any]:
+        """Returns the launch of a case."""
         for name in CODE_VARIABLES:
             os.environ.pop(name, None)
         os.environ.update(case["environment"])
         values = {each["name"]: self.argument(each) for each in case["arguments"]}
-        compiled = function.run(**values, grid=tuple(case["grid"]), warmup=False, **case["options"])
+        return lambda: function.run(**values, grid=tuple(case["grid"]), warmup=False, **case["options"])
+
+    def launch(self, function: Any, case: Row) -> str:
+        """Launches a case. Returns the SHA-256 of the kernel's IR, where there is one."""
+        compiled = self.prepare(function, case)()
         self.collect()
         forms = getattr(compiled, "asm", None) or {}
         return hashlib.sha256(forms["ttir"].encode()).hexdigest() if "ttir" in forms else ""
+
+    def call(self, function: Any, case: Row, arguments: dict[str, str]) -> None:
+        """Calls a host function with arguments of a case, by {parameter: argument}, and copies the tensors that it returns to the
+        case's outputs. A tensor that lies in a storage of the case is there already. Unmatched: one is like no output."""
+        os.environ.update(case["environment"])
+        rows = {each["name"]: each for each in case["arguments"]}
+        given = {name: self.argument(rows[argument]) for name, argument in arguments.items()}
+        results = list(_tensors_in(function(**given), 0))
+        written = {each["storage"] for each in case["outputs"]}
+        views = [each["tensor"] for each in case["arguments"] if "tensor" in each and each["tensor"]["storage"] in written]
+        passed = {tensor.data_ptr() for tensor in given.values() if hasattr(tensor, "data_ptr")}
+        for result in results:
+            if result.data_ptr() in passed:
+                continue
+            for view in views:
+                if str(result.dtype) == f"torch.{view['dtype']}" and result.numel() == math.prod(view["shape"]):
+                    self.tensor(view).copy_(result.detach().reshape(view["shape"]))
+                    views.remove(view)
+                    break
+            else:
+                raise Unmatched(f"a result is a {result.dtype} tensor {list(result.shape)}, as no output is")
+        self.collect()
+
+
+def _tensors_in(value: Any, depth: int) -> Iterator[Any]:
+    """Yields the tensors of a result: of tuples, lists and dictionaries too."""
+    if hasattr(value, "untyped_storage"):
+        yield value
+    elif isinstance(value, (tuple, list)) and depth < 4:
+        for each in value:
+            yield from _tensors_in(each, depth + 1)
+    elif isinstance(value, dict) and depth < 4:
+        yield from _tensors_in(list(value.values()), depth + 1)
 
 
 class Cpu(Device):
@@ -109,8 +152,21 @@ class Cpu(Device):
         return buffers.Buffer(self._storages[view["storage"]], self._dtypes[view["dtype"]], view["dtype"], tuple(view["shape"]),
                               tuple(view["strides"]), view["offset"])
 
-    def launch(self, function: Any, case: Row) -> str:
-        return super().launch(function, {**case, "options": {}})
+    def prepare(self, function: Any, case: Row) -> Callable[[], Any]:
+        return super().prepare(function, {**case, "options": {}})
+
+
+class Processor(Device):
+    """Triton's interpreter with torch, for host functions, on the arena itself."""
+
+    def __init__(self, arena: Arena, places: list[Place], torch: Any) -> None:
+        self._torch = torch
+        self._storages = [torch.frombuffer(arena.map, dtype=torch.uint8, offset=place.offset, count=place.size).untyped_storage()
+                          if place.size else torch.empty(0, dtype=torch.uint8).untyped_storage() for place in places]
+
+    def tensor(self, view: Row) -> Any:
+        empty = self._torch.empty(0, dtype=getattr(self._torch, view["dtype"]))
+        return empty.set_(self._storages[view["storage"]], view["offset"], tuple(view["shape"]), tuple(view["strides"]))
 
 
 class Cuda(Device):

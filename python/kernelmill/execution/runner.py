@@ -41,6 +41,7 @@ class Execution:
     ttir: str = ""
     error: str = ""
     stage: str = ""
+    times: list[float] = field(default_factory=list)  # microseconds of the launch, as the module's process says; on a GPU only
 
 
 def check_device(device: str) -> None:
@@ -49,15 +50,17 @@ def check_device(device: str) -> None:
 
 
 class Runner:
-    """A zygote on a device, for one thread. Use as a context. ProgramError: it cannot be started, or it broke."""
+    """A zygote on a device, for one thread. Use as a context. ProgramError: it cannot be started, or it broke. `torch`: with torch on
+    the processor, for host functions."""
 
-    def __init__(self, device: str, bounds: Bounds = Bounds(), confined: bool = True, python: str = sys.executable) -> None:
+    def __init__(self, device: str, bounds: Bounds = Bounds(), confined: bool = True, python: str = sys.executable,
+                 torch: bool = False) -> None:
         check_device(device)
         self.device, self.bounds = device, bounds
         self._gpu, self._arena = device != "cpu", Arena(bounds.arena)
         self._scratch = tempfile.mkdtemp(prefix="kernelmill-run-")
         options = {"gpu": self._gpu, "size": bounds.arena, "descriptor": self._arena.descriptor, "confined": confined,
-                   "parent": os.getpid()}
+                   "parent": os.getpid(), "torch": torch}
         self._process = subprocess.Popen([python, "-m", "kernelmill.execution.zygote", json.dumps(options)], stdin=subprocess.PIPE,
                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=(self._arena.descriptor,),
                                          env=self._environment(confined))
@@ -109,14 +112,18 @@ class Runner:
         bounds."""
         return self.run_modules([module], kernel, [(0, case, before) for case, before in zip(cases, inputs)], seconds)
 
-    def run_modules(self, modules: list[str], kernel: str, launches: list[Launch], seconds: int | None = None) -> list[Execution]:
-        """Runs launches of several modules. A launch is the place of its module, a case, and its inputs."""
+    def run_modules(self, modules: list[str], kernel: str, launches: list[Launch], seconds: int | None = None,
+                    host: Row | None = None, timed: bool = False) -> list[Execution]:
+        """Runs launches of several modules. A launch is the place of its module, a case, and its inputs. `host`: calls this function
+        of the module instead of launching the kernel: {"function", "arguments": {parameter: the case's argument}}. `timed`: on a GPU,
+        launches again to time it."""
         executions: list[Execution] = []
         while len(executions) < len(launches):
             left = launches[len(executions):]
             places = self._place(left)
             if places:
-                executions += self._run(modules, kernel, left[:len(places)], places, seconds or self.bounds.seconds)
+                executions += self._run(modules, kernel, left[:len(places)], places, seconds or self.bounds.seconds,
+                                        {"host": host, "timed": timed})
             else:
                 executions.append(Execution(error=f"more than {self.bounds.arena} bytes", stage="bounds"))
         return executions
@@ -132,11 +139,11 @@ class Runner:
             at = end
         return places
 
-    def _run(self, modules: list[str], kernel: str, launches: list[Launch], places: list[tuple[list[Place], int, int]], seconds: int
-             ) -> list[Execution]:
+    def _run(self, modules: list[str], kernel: str, launches: list[Launch], places: list[tuple[list[Place], int, int]], seconds: int,
+             how: Row) -> list[Execution]:
         for (_, _, before), (own, start, end) in zip(launches, places):
             self._arena.write(own, end, before, start)
-        job = {"modules": modules, "kernel": kernel, "seconds": seconds, "memory": self.bounds.memory,
+        job = {"modules": modules, "kernel": kernel, "seconds": seconds, "memory": self.bounds.memory, **how,
                "launches": [{"module": module, "case": case.row, "places": [[each.offset, each.size] for each in own]}
                             for (module, case, _), (own, _, _) in zip(launches, places)]}
         assert self._process.stdin is not None
@@ -150,5 +157,6 @@ class Runner:
             if "error" in row:
                 executions.append(Execution(error=row["error"], stage=row["stage"]))
             else:
-                executions.append(Execution([self._arena.read(each) for each in own], self._arena.damage(own, end, start), row["ttir"]))
+                executions.append(Execution([self._arena.read(each) for each in own], self._arena.damage(own, end, start), row["ttir"],
+                                            times=row.get("times", [])))
         return executions

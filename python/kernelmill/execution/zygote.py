@@ -1,11 +1,11 @@
 """The process that runs modules: imports Triton once, then forks a confined child for each job.
 
 Reads jobs and writes answers, as lines of JSON: {"modules", "kernel", "launches": [{"module": place in modules, "case", "places"}],
-"seconds", "memory"}, then a list with a row for each launch: {"ttir"} or {"error", "stage"}. The modules of a job are one module and
-its mutants, in one process: a GPU's context takes longer than a launch.
+"seconds", "memory", "host", "timed"}, then a list with a row for each launch: {"ttir", "times"} or {"error", "stage"}. The modules of a
+job are one module and its mutants, in one process: a GPU's context takes longer than a launch.
 
 This process never runs a module, and all children of a job are dead before its answer. A child's answer is untrusted: it can only end
-in `error` and `ttir`. The judge looks at the arena alone."""
+in `error`, `ttir` and `times`. The judge looks at the arena alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import sys
 import tarfile
 from typing import Any
 
-from kernelmill.execution import confinement, devices, elements, harness, interpreter
+from kernelmill.execution import confinement, devices, elements, harness, interpreter, pretend, timing
 from kernelmill.execution.arena import Arena, Place
 
 MESSAGE_BYTES = 500
@@ -39,8 +39,10 @@ def kernel(x, y, n, BLOCK: tl.constexpr):
 class Zygote:
     """Runs jobs on a device."""
 
-    def __init__(self, gpu: bool, arena: Arena) -> None:
-        self._gpu, self._arena = gpu, arena
+    def __init__(self, gpu: bool, torch: bool, arena: Arena) -> None:
+        self._gpu, self._torch, self._arena = gpu, torch, arena
+        # Torch's libraries fill 4 GiB of addresses, of which little is used.
+        self._mapped = mapped_bytes() if torch else arena.size
         self._warm = b""  # an archive of what Triton builds once for a machine
 
     def work(self, channel: Any, job: dict[str, Any], launches: list[dict[str, Any]]) -> None:
@@ -51,20 +53,26 @@ class Zygote:
             with tarfile.open(fileobj=io.BytesIO(self._warm)) as archive:
                 archive.extractall(folder)  # ours
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # pylint: disable=consider-using-with
-        stand_in(job["modules"][0], self._gpu)
-        loaded: dict[int, Any] = {}
+        stand_in(job["modules"][0], self._gpu or self._torch)
+        timer = timing.Timer() if job["timed"] and self._gpu else None  # before any module can change torch
+        host, loaded = job["host"], {}
         for each in launches:
             stage = "import"
             try:
                 if each["module"] not in loaded:
                     names = devices.load(job["modules"][each["module"]], folder, each["module"])
-                    loaded[each["module"]] = devices.find_kernel(names, job["kernel"])
+                    loaded[each["module"]] = names.get(host["function"]) if host else devices.find_kernel(names, job["kernel"])
                 stage = "launch"
-                places = [Place(*place) for place in each["places"]]
-                ttir = self._device(places).launch(loaded[each["module"]], each["case"])
-                channel.answer(json.dumps({"ttir": ttir}).encode())
+                device, function = self._device([Place(*place) for place in each["places"]]), loaded[each["module"]]
+                if host:
+                    device.call(function, each["case"], host["arguments"])
+                    channel.answer(json.dumps({"ttir": ""}).encode())
+                else:
+                    ttir = device.launch(function, each["case"])
+                    times = timer.measure(device.prepare(function, each["case"])) if timer else []
+                    channel.answer(json.dumps({"ttir": ttir, "times": times}).encode())
             except BaseException as error:  # pylint: disable=broad-except
-                channel.answer(failure(stage, error))
+                channel.answer(failure("match" if type(error) is devices.Unmatched else stage, error))
                 if self._gpu and BROKEN.search(str(error)):
                     return
 
@@ -72,14 +80,17 @@ class Zygote:
         if self._gpu:
             return devices.Cuda(self._arena, places)
 
-        torch = importlib.import_module("torch")  # the stand-in
+        torch = importlib.import_module("torch")
+        if self._torch:
+            return devices.Processor(self._arena, places, torch)
+        # The stand-in.
         return devices.Cpu(self._arena, places, {name: getattr(torch, name) for name in elements.BITS})
 
-    def run(self, job: dict[str, Any]) -> list[dict[str, str]]:
+    def run(self, job: dict[str, Any]) -> list[dict[str, Any]]:
         """Runs a job. Returns a row for each of its launches."""
         from kernelmill_harness import sandbox  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
-        rows: list[dict[str, str]] = []
+        rows: list[dict[str, Any]] = []
         while len(rows) < len(job["launches"]):
             left = job["launches"][len(rows):]
             with sandbox.Child(lambda channel: self.work(channel, job, left), self._layer(job, len(left))) as child:
@@ -98,7 +109,7 @@ class Zygote:
         if self._gpu:  # its driver reserves more addresses than there is memory, and Triton runs ptxas and a C compiler
             return sandbox.Layer(execute=True, seconds=seconds, cpu_seconds=seconds, memory_bytes=resource.RLIM_INFINITY,
                                  file_bytes=1 << 30, open_files=4096, answer_bytes=1 << 20, devices=("/dev", "/proc"))
-        return sandbox.Layer(seconds=seconds, cpu_seconds=seconds, memory_bytes=job["memory"] + self._arena.size, answer_bytes=1 << 20)
+        return sandbox.Layer(seconds=seconds, cpu_seconds=seconds, memory_bytes=job["memory"] + self._mapped, answer_bytes=1 << 20)
 
     def warm_up(self) -> None:
         """Builds what Triton's launches need on this machine, so that no child has to. Without it they are slower."""
@@ -124,11 +135,17 @@ class Zygote:
             self._warm = outcome.data if outcome.kind == "ok" else b""
 
 
-def stand_in(text: str, gpu: bool) -> None:
-    """Has packages that are not installed be stand-ins for the module, and on the interpreter torch, too."""
+def mapped_bytes() -> int:
+    """Returns the addresses that this process has mapped, the arena among them."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def stand_in(text: str, torch: bool) -> None:
+    """Has packages that are not installed be stand-ins for the module, and torch too unless it is wanted."""
     from kernelmill_harness import absent, device, torch_names  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
-    if gpu:
+    if torch:
         absent.install(text, {})
         return
     absent.install(text, torch_names.names("cuda:90"))
@@ -164,7 +181,7 @@ def clean(text: object) -> str:
     return re.sub(r"0x[0-9a-f]{6,}", "0x...", text)[:MESSAGE_BYTES]
 
 
-def answer(outcome: Any) -> dict[str, str]:
+def answer(outcome: Any) -> dict[str, Any]:
     """Returns the row of a child's answer or end."""
     if outcome.kind != "ok":
         words = outcome.data.decode("utf-8", "replace") or outcome.words[-MESSAGE_BYTES:]
@@ -178,9 +195,9 @@ def answer(outcome: Any) -> dict[str, str]:
         return {"stage": "death", "error": "garbled"}
     if "error" in said:
         stage = said.get("stage")
-        return {"stage": stage if stage in ("import", "launch") else "launch", "error": clean(said["error"])}
+        return {"stage": stage if stage in ("import", "launch", "match") else "launch", "error": clean(said["error"])}
     ttir = said.get("ttir", "")
-    return {"ttir": ttir if isinstance(ttir, str) and re.fullmatch("[0-9a-f]{64}", ttir) else ""}
+    return {"ttir": ttir if isinstance(ttir, str) and re.fullmatch("[0-9a-f]{64}", ttir) else "", "times": timing.clean(said.get("times"))}
 
 
 def main() -> None:
@@ -191,18 +208,21 @@ def main() -> None:
     import triton.language  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
     versions = {"triton": triton.__version__}
-    if gpu:
+    if gpu or options["torch"]:
         import torch  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
-        versions["torch"] = torch.__version__
-    else:
+        versions["torch"] = str(torch.__version__)
+    if not gpu:
         import numpy  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
         interpreter.correct()
         versions["numpy"] = numpy.__version__
+    if options["torch"]:
+        pretend.install()
     from kernelmill_harness import sandbox  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
     arena = Arena(options["size"], options["descriptor"])
+    zygote = Zygote(gpu, bool(options["torch"]), arena)
     if options["confined"]:
         confinement.confine(os.environ["KERNELMILL_SCRATCH"], gpu)
         sandbox.protect_zygote()
@@ -210,7 +230,6 @@ def main() -> None:
     jobs, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDWR), 0)
     os.dup2(2, 1)
-    zygote = Zygote(gpu, arena)
     if gpu:
         zygote.warm_up()
     answers.write(json.dumps({"toolchain": versions}).encode() + b"\n")

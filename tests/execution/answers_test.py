@@ -1,0 +1,270 @@
+"""Runs answers of models on the cases of a dataset's tasks: `kernelmill evaluate --run`."""
+
+import hashlib
+import json
+import os
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import environment
+
+environment.need("execution")
+import harness  # noqa: E402
+import kernels  # noqa: E402
+import run_test as cases  # noqa: E402
+from kernelmill.errors import DatasetError  # noqa: E402
+from kernelmill.execution import answer_match, answers, elements, recipes, timing  # noqa: E402
+from kernelmill.execution.case import Case  # noqa: E402
+from kernelmill.execution.runner import Bounds  # noqa: E402
+
+BOUNDS = Bounds(seconds=20, memory=1 << 30, arena=1 << 26)
+LAUNCHER = '''
+
+def launch_add(x, y):
+    import torch
+    out = torch.empty_like(x)
+    add_kernel[(-(-x.numel() // 64),)](x, y, out, x.numel(), BLOCK=64)
+    return out
+'''
+OTHER_NAMES = kernels.SOURCE.replace("BLOCK", "SIZE")
+
+
+def torch_is_here():
+    import importlib.util
+
+    return importlib.util.find_spec("torch") is not None
+
+
+def add_case(seed, recorded=None):
+    """Returns a case of add_kernel. `recorded`: what the record has instead of the result."""
+    storages = [cases.normal(seed), cases.normal(seed + 1), cases.poison(4 * cases.N)]
+    x, y = (elements.decode(recipes.fill(each["recipe"], 4 * cases.N), "float32").astype("f4") for each in storages[:2])
+    written = recorded or (x + x + y).tobytes()
+    arguments = [cases.view("x_ptr", "float32", 0), cases.view("y_ptr", "float32", 1), cases.view("out_ptr", "float32", 2),
+                 cases.number("n", cases.N), {"name": "BLOCK", "constexpr": "64"}]
+    return Case.make(module_sha256="", kernel="add_kernel", arguments=arguments, storages=storages, grid=[2, 1, 1], options={},
+                     environment={}, outputs=[{"storage": 2, "sha256": hashlib.sha256(written).hexdigest()}], ragged=True, tolerance={},
+                     origin={"recorded": {}}).check()
+
+
+class Base(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.write([add_case(1)], [add_case(9)])
+
+    def write(self, shown, hidden, module=kernels.SOURCE, launcher=kernels.SOURCE + LAUNCHER):
+        row = {"id": "t1", "text": "Write add_kernel.", "qualname": "add_kernel", "module": module,
+               "cases": [{"evidence": json.dumps(case.row)} for case in shown],
+               "hidden_cases": [{"evidence": json.dumps(case.row)} for case in hidden]}
+        (self.folder / "tasks.jsonl").write_text(json.dumps(row) + "\n")
+        host = {"module": launcher, "qualname": "launch_add", "self_contained": True}
+        (self.folder / "references.jsonl").write_text(json.dumps({"kernel_id": "t1", "launcher": host}) + "\n")
+
+    def examine(self, *codes, **settings):
+        rows = [{"task_id": "t1", "prompt": "", "code": code} for code in codes]
+        return answers.examine(rows, answers.Settings(tasks=str(self.folder), bounds=BOUNDS, **settings))[0]
+
+    def one(self, code, **settings):
+        [row] = self.examine(code, **settings)
+        return row["outcome"], row["by"], row["message"]
+
+
+class Kernels(Base):
+    def test_the_same_kernel_is_correct_on_shown_and_hidden_cases(self):
+        [row] = self.examine(kernels.SOURCE)
+        self.assertEqual((row["outcome"], row["by"], row["cases"]["total"], row["cases"]["exact"]), ("correct", "kernel", 2, 2))
+        self.assertIsNone(row["speed"])
+
+    def test_rounding_is_correct_and_says_how_far_off(self):
+        [row] = self.examine(kernels.SOURCE.replace("twice(x) + y, mask", "twice(x) + y + 1e-6, mask"))
+        self.assertEqual((row["outcome"], row["cases"]["close"]), ("correct", 2))
+        self.assertTrue(0 < row["relative"] < 1e-5)
+
+    def test_a_wrong_kernel_is_wrong_and_says_how_far_off(self):
+        [row] = self.examine(kernels.SOURCE.replace("twice(x) + y", "x + y"))
+        self.assertEqual((row["outcome"], row["message"], row["cases"]["different"]), ("wrong", "values differ", 2))
+        self.assertGreater(row["absolute"], 0.1)
+        self.assertGreater(row["share"], 0.9)
+
+    def test_what_is_right_on_the_shown_case_alone_is_wrong(self):
+        case = add_case(1)
+        self.write([case], [add_case(9)])
+        first = elements.decode(recipes.fill(case.storages[0]["recipe"], 4), "float32")[0]
+        code = kernels.SOURCE.replace("twice(x) + y, mask", f"tl.where(tl.load(x_ptr) == {float(first)!r}, twice(x) + y, x), mask")
+        [row] = self.examine(code)
+        self.assertEqual((row["outcome"], row["cases"]["exact"], row["cases"]["different"]), ("wrong", 1, 1))
+
+    def test_a_kernel_that_raises_is_an_error(self):
+        self.assertEqual(self.one(kernels.SOURCE.replace("twice(x) + y", "twice(x) + z"))[0], "error")
+        self.assertEqual(self.one("def f(:"), ("error", "", "it does not parse"))
+        self.assertEqual(self.one("x = 1\n"), ("error", "", "it has no kernel"))
+
+    def test_another_name_with_the_same_parameters_matches(self):
+        self.assertEqual(self.one(kernels.SOURCE.replace("add_kernel", "sum_kernel"))[:2], ("correct", "kernel"))
+
+    def test_other_parameters_do_not_match(self):
+        outcome, _, message = self.one(OTHER_NAMES)
+        self.assertEqual(outcome, "unknown")
+        self.assertIn("it does not match the task: add_kernel lacks the parameter BLOCK", message)
+
+    def test_changed_inputs_and_writes_outside_are_wrong(self):
+        mutates = kernels.SOURCE.replace("    y = tl.load(y_ptr", "    tl.store(x_ptr + at, x * 0, mask=mask)\n    y = tl.load(y_ptr")
+        self.assertEqual(self.one(mutates), ("wrong", "kernel", "it changed storage 0, which the reference leaves alone"))
+        [row] = self.examine(kernels.SOURCE.replace("twice(x) + y, mask=mask)", "twice(x) + y)"))
+        self.assertEqual((row["outcome"], row["out_of_bounds"]), ("wrong", 4 * 28))
+
+    def test_what_is_expected_is_not_in_the_answers_memory(self):
+        reads = kernels.SOURCE.replace("twice(x) + y, mask", "x * 0, mask") + '''
+import ctypes, gc
+import kernelmill.execution.devices as devices
+found = [each for each in gc.get_objects() if type(each).__name__ in ("Verdict", "Usable", "Evidence")]
+assert not found
+launch = devices.Device.launch
+def again(self, function, case):
+    ttir = launch(self, function, case)
+    for name in list(vars(self)):
+        getattr(self, name)
+    return ttir
+devices.Device.launch = again
+'''
+        self.assertEqual(self.one(reads)[0], "wrong")
+
+    def test_a_task_that_its_own_module_fails_judges_nobody(self):
+        self.write([add_case(1)], [], module=kernels.SOURCE.replace("twice(x) + y", "twice(x) + z"))
+        outcome, _, message = self.one(kernels.SOURCE)
+        self.assertEqual(outcome, "unknown")
+        self.assertIn("the task's own module fails here", message)
+
+    def test_recorded_bytes_judge_where_they_are_at_hand(self):
+        evidence = self.folder / "evidence.jsonl"
+        evidence.write_text("")
+        wrong = b"\0" * 4 * cases.N
+        folder = self.folder / "evidence"
+        folder.mkdir()
+        (folder / hashlib.sha256(wrong).hexdigest()).write_bytes(wrong)
+        self.write([add_case(1, recorded=wrong)], [])
+        self.assertEqual(self.one(kernels.SOURCE)[0], "correct")  # the bytes are not at hand
+        outcome, _, message = self.one(kernels.SOURCE, evidence=str(evidence))
+        self.assertEqual((outcome, message), ("unknown", "the task's own module is different here"))
+
+    def test_inputs_that_the_dataset_lacks_are_named(self):
+        case = add_case(1)
+        row = {key: value for key, value in case.row.items() if key not in ("id", "type")}
+        row["storages"] = [{"bytes": 4 * cases.N, "sha256": "0" * 64}, *case.storages[1:]]
+        self.write([Case.make(**row).check()], [])
+        self.assertIn("--evidence", self.one(kernels.SOURCE)[2])
+
+    def test_answers_without_a_task_have_no_outcome(self):
+        rows = [{"task_id": "other", "prompt": "Write add_kernel.\n", "code": kernels.SOURCE},
+                {"task_id": "other", "prompt": "?", "code": kernels.SOURCE}]
+        found, toolchain = answers.examine(rows, answers.Settings(tasks=str(self.folder), bounds=BOUNDS))
+        self.assertEqual(found[0]["outcome"], "correct")
+        self.assertIsNone(found[1])
+        self.assertIn("triton", toolchain)
+        with self.assertRaisesRegex(DatasetError, "must be a task's id"):
+            answers.examine(rows[1:], answers.Settings(tasks=str(self.folder)))
+        (self.folder / "tasks.jsonl").write_text("{}\n")
+        with self.assertRaisesRegex(DatasetError, "tasks.jsonl:1: "):
+            answers.examine(rows, answers.Settings(tasks=str(self.folder)))
+
+
+@unittest.skipUnless(torch_is_here(), "torch is not installed")
+class Launchers(Base):
+    def test_a_launcher_serves_the_case_if_no_kernel_does(self):
+        self.assertEqual(self.one(OTHER_NAMES + LAUNCHER.replace("BLOCK", "SIZE")), ("correct", "launcher", ""))
+
+    def test_a_launcher_on_the_gpus_name_is_run_on_the_processor(self):
+        host = LAUNCHER.replace("BLOCK", "SIZE").replace("torch.empty_like(x)", "torch.empty(x.shape, device='cuda')\n    assert x.is_cuda")
+        self.assertEqual(self.one(OTHER_NAMES + host)[0], "correct")
+
+    def test_a_wrong_result_is_wrong(self):
+        for host, message in ((LAUNCHER.replace("return out", "return out * 0"), "values differ"),
+                              (LAUNCHER.replace("return out", "return x"), "values differ"),
+                              (LAUNCHER.replace("return out", "return out[:3]"), "as no output is"),
+                              (LAUNCHER.replace("return out", "x.zero_()\n    return out"), "which the reference leaves alone")):
+            with self.subTest(message):
+                outcome, by, said = self.one(OTHER_NAMES + host.replace("BLOCK", "SIZE"))
+                self.assertEqual((outcome, by), ("wrong", "launcher"))
+                self.assertIn(message, said)
+
+    def test_parameters_without_a_name_in_the_case_do_not_match(self):
+        outcome, _, message = self.one(OTHER_NAMES + LAUNCHER.replace("BLOCK", "SIZE").replace("(x, y)", "(x, y, scale)"))
+        self.assertEqual(outcome, "unknown")
+        self.assertIn("launch_add needs scale, which no argument of the case is named for", message)
+
+    def test_without_a_launcher_of_the_task_nothing_is_known(self):
+        (self.folder / "references.jsonl").unlink()
+        outcome, _, message = self.one(OTHER_NAMES + LAUNCHER.replace("BLOCK", "SIZE"))
+        self.assertEqual(outcome, "unknown")
+        self.assertIn("the task's own launcher does not serve its cases", message)
+
+
+class Names(unittest.TestCase):
+    def test_pointers_are_named_for_their_tensors(self):
+        self.assertEqual([answer_match.plain(name) for name in ("x_ptr", "X", "x", "q_pointer", "Out_ptr", "ptr")],
+                         ["x", "x", "x", "q", "out", "ptr"])
+
+
+class Times(unittest.TestCase):
+    def test_only_times_are_taken_for_times(self):
+        self.assertEqual(timing.clean([1, 2.5]), [1.0, 2.5])
+        for wrong in (None, "1", [0], [-1.0], [float("nan")], [float("inf")], [True], [1.0] * 1000, [[1.0]]):
+            self.assertEqual(timing.clean(wrong), [])
+
+    def test_the_largest_case_with_times_on_both_sides_counts(self):
+        small, large = add_case(1), add_case(2)
+        usable = [answers.Usable(small, [b"1"], {}, times=[1.0, 1.0, 1.0]), answers.Usable(large, [b"22"], {}, times=[30.0, 10.0, 20.0])]
+        speed = answers._speed(usable, [answers.Execution(times=[9.0]), answers.Execution(times=[8.0, 10.0, 9.0, 9.0])])
+        self.assertEqual((speed["case"], speed["median_us"], speed["reference_us"], speed["speedup"]), (large.id, 9.0, 20.0, 2.2222))
+        self.assertIsNone(answers._speed(usable, [answers.Execution(), answers.Execution()]))
+
+
+class Command(unittest.TestCase):
+    def test_evaluate_runs_answers_on_the_tasks_of_an_export(self):
+        work = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        (work / "kernels").mkdir()
+        (work / "kernels/kernels.py").write_text(kernels.SOURCE)
+        (work / "kernels/LICENSE").write_text(harness.MIT_TEXT)
+        job = work / "job.json"
+        sources = [{"path": str(work / "kernels"), "name": "demo"}]
+        job.write_text(json.dumps({"name": "plain", "sources": sources}))
+        harness.crawl(job, work / "plain", work / "data")
+        [module] = [row["module"] for row in kernels.rows(work / "plain") if row["name"] == "add_kernel"]
+        evidence = cases.Evidence(work / "seen/evidence.jsonl")
+        cases.modules = {"add_kernel": module}
+        for seed in (1, 20, 40):
+            cases.add_case(evidence, seed)
+        evidence.save()
+        env = {**os.environ, "KERNELMILL_PYTHON": sys.executable, "PYTHONPATH": os.pathsep.join(sys.path)}
+        harness.run(harness.BIN / "kernelmill", "run", work / "plain", "--evidence", evidence.file, env=env)
+        job.write_text(json.dumps({"name": "tasks", "sources": [*sources, {"path": str(work / "seen"), "name": "seen", "role": "evidence"}]}))
+        harness.crawl(job, work / "out", work / "data")
+        [task] = [json.loads(line) for line in (work / "out/tasks.jsonl").read_text().splitlines()]
+        rows = [{"prompt": task["text"], "samples": [f"```python\n{code}```\n" for code in (
+            module, module.replace("twice(x) + y", "twice(x) - y"), module.replace("BLOCK", "SIZE"), module)]},
+            {"task_id": "elsewhere", "completion": "I cannot."}]
+        answers_file = work / "answers.jsonl"
+        answers_file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        done = harness.run(harness.BIN / "kernelmill", "evaluate", answers_file, "--no-compile", "--run", work / "out", "--json", "--out",
+                           work / "report", env=env)
+        report = json.loads(done.stdout)
+        self.assertEqual((report["run"]["device"], set(report["run"]["toolchain"])), ("cpu", {"triton", "numpy"}))
+        means = {(m["group"], m["measure"]): m["mean"] for m in report["generations"]["measures"]}
+        self.assertEqual((means["correct", "on cpu"], means["pass@1 of all", "correct on cpu"]), (0.5, 0.5))
+        self.assertAlmostEqual(means["pass@1", "correct on cpu"], 2 / 3)
+        self.assertFalse([group for group, _ in means if group.startswith("fast")])
+        samples = [json.loads(line) for line in (work / "report/samples.jsonl").read_text().splitlines()]
+        self.assertEqual([row["run"] and row["run"]["outcome"] for row in samples], ["correct", "wrong", "unknown", "correct", None])
+        self.assertIn("| generations | 2 | 1 | 0 | 1 | 1 |", (work / "report/EVALUATION.md").read_text())
+        self.assertIn("correct on the task&#39;s cases (3 exact, 3 total)", (work / "report/sheet.html").read_text())
+        for wrong, message in ((work / "plain", "tasks.jsonl: No such file"), (work / "out", "--device must be one of cpu")):
+            flags = ["--device", "tpu"] if wrong.name == "out" else []
+            refused = harness.run(harness.BIN / "kernelmill", "evaluate", answers_file, "--no-compile", "--run", wrong, *flags, env=env, check=False)
+            self.assertEqual(refused.returncode, 2, refused.stderr)
+            self.assertIn(message, refused.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
