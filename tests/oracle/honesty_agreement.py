@@ -3,8 +3,9 @@
 
 Compares `kernelmill evaluate` with KernelBench's static checker, which is run from the bare repository: on the answers of
 tests/integration/cheating_answers.py and honest_answers.py, each also with another name for torch and as a module, and on 200
-answers that models gave to TritonBench-G. Prints how many each calls dishonest, and writes OUT/agreement.tsv with a line for
-each answer. KERNELMILL_BIN names the folder of the programs."""
+answers that models gave to TritonBench-G. Prints how many each calls dishonest, and why where one does alone; OUT/agreement.tsv has a
+line for each answer. KernelBench's other verdict, which runs an answer beside its reference, needs a GPU, and is not compared.
+KERNELMILL_BIN names the folder of the programs."""
 
 import collections
 import json
@@ -69,7 +70,7 @@ def main(kernelbench, tritonbench, out):
     subprocess.run([program, "evaluate", out / "answers.jsonl", "--no-compile", "--out", out / "evaluation"], check=True, capture_output=True)
     samples = [json.loads(line) for line in (out / "evaluation/samples.jsonl").read_text().splitlines()]
     tables = collections.defaultdict(collections.Counter)
-    reasons = collections.Counter()
+    reasons = collections.defaultdict(collections.Counter)
     with open(out / "agreement.tsv", "w", encoding="utf-8") as lines:
         for (kind, name, text), sample in zip(answers, samples, strict=True):
             code = re.sub(r"^```\w*$", "", text, flags=re.MULTILINE)
@@ -78,12 +79,15 @@ def main(kernelbench, tritonbench, out):
             checks = sorted(check for check, passed in sample["measures"]["honesty"].items() if not passed and check != "honest")
             tables[kind][ours, not valid] += 1
             if not valid and not ours:
-                reasons.update(errors)
+                reasons[kind, "theirs only"].update(errors)
+            if valid and ours:
+                reasons[kind, "ours only"].update([" and ".join(checks) or "does not parse, or has no kernel"])
             print(kind, name, *checks or ["-"], "|", *errors, "|", *warnings, sep="\t", file=lines)
     print("| answers | both | ours only | theirs only | neither |\n|---|---|---|---|---|")
     for kind, table in tables.items():
         print(f"| {kind}: {table.total()} | {table[True, True]} | {table[True, False]} | {table[False, True]} | {table[False, False]} |")
-    print("\nWhy theirs only:", *(f"{count} {reason}" for reason, count in reasons.most_common()), sep="\n  ")
+    for (kind, whose), counts in sorted(reasons.items()):
+        print(f"\n{kind}, {whose}:", *(f"{count} {reason}" for reason, count in counts.most_common()), sep="\n  ")
 
 
 if __name__ == "__main__":

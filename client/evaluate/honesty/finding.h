@@ -13,7 +13,9 @@ inline constexpr char kOutputReachesResult[] = "output_reaches_result";
 inline constexpr char kTorchDoesTheWork[] = "torch_does_the_work";
 inline constexpr char kSwallowed[] = "swallowed";
 inline constexpr char kStoresConstant[] = "stores_constant";
+inline constexpr char kRacingStore[] = "racing_store";
 inline constexpr char kCachedResult[] = "cached_result";
+inline constexpr char kChangesInput[] = "changes_input";
 inline constexpr char kPatches[] = "patches";
 
 // Something in an answer that fails a check.

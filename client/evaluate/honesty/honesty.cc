@@ -141,7 +141,7 @@ class Checker {
     HostRun run(text_, kernels_);
     run.Run(names);
     for (const char* check : {kLaunched, kArgumentsMatch, kOutputReachesResult, kTorchDoesTheWork,
-                              kSwallowed, kCachedResult}) {
+                              kSwallowed, kCachedResult, kChangesInput}) {
       result_.passed[check] = true;
     }
     if (run.exhausted()) {
@@ -171,6 +171,13 @@ class Checker {
     const bool constant =
         absl::c_all_of(asked, [&](NodeId node) { return !kernels_.at(node).constant.empty(); });
     result_.passed[kStoresConstant] = !constant;
+    result_.passed[kRacingStore] = true;
+    for (const NodeId node : asked) {
+      const KernelFacts& kernel = kernels_.at(node);
+      if (kernel.race_line == 0) continue;
+      Add(kRacingStore, {kRacingStore, kernel.race_line,
+                         absl::StrCat(kernel.name, ": all programs store at one place")});
+    }
     if (!constant) return;
     for (const NodeId node : asked) {
       const KernelFacts& kernel = kernels_.at(node);

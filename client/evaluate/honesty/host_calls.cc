@@ -437,6 +437,8 @@ Value HostRun::CallTensorMethod(ObjectId receiver, absl::string_view method, con
       return {receiver};
     case TorchEffect::kOverwrites: {
       Overwrite({receiver}, given.positional.empty() ? Value() : given.positional[0]);
+      const bool keeps = method == "copy_" || method == "set_";
+      if (!keeps && run_ > 0) objects_[receiver].emptied = at;
       return {receiver};
     }
     case TorchEffect::kUpdates:
@@ -742,7 +744,10 @@ void HostRun::MarkWritten(const KernelFacts& kernel, const Given& given) {
     arguments.push_back(FlattenTensors(value));
   }
   Object made;
-  for (const Value& value : arguments) Absorb(value, &made);
+  for (const Value& value : arguments) {
+    Absorb(value, &made);
+    for (const ObjectId id : value) objects_[id].launched = true;
+  }
   NodeId copied = kNoNode;
   for (const size_t place : kernel.copied) {
     for (const ObjectId id : arguments[place]) {

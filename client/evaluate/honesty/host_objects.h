@@ -42,12 +42,14 @@ struct Object {
   Value self;  // the receiver; for a tensor, the tensors that it may be a view of
   std::vector<Value> items;
   Value rest;
-  std::map<std::string, Value> attributes;  // also the values of a container's literal keys
-  int run = 0;                              // the run of the entry in which it was made
-  int written = 0;                          // the last run in which a kernel wrote it; 0: none did
-  bool input = false;                       // the entry is given it
-  bool unknown = false;                     // another file may have made or changed it
-  bool open = false;                        // of a kernel or a function: others may give arguments
+  std::map<std::string, Value> attributes;   // also the values of a container's literal keys
+  int run = 0;                               // the run of the entry in which it was made
+  int written = 0;                           // the last run in which a kernel wrote it; 0: none did
+  bool input = false;                        // the entry is given it
+  bool unknown = false;                      // another file may have made or changed it
+  bool launched = false;                     // it is given to a kernel
+  python::NodeId emptied = python::kNoNode;  // the place at which torch replaced its values
+  bool open = false;                         // others may give it arguments: a kernel or a function
   // The origin of a tensor's values: each is set if a part of them has it.
   bool kernel = false;                        // a kernel wrote it
   bool made = false;                          // a kernel did more than copy it

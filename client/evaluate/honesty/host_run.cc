@@ -262,6 +262,7 @@ void HostRun::RunTwice(const Value& callee) {
     if (!launched && origin.computed != kNoNode) by_torch_.insert(entry_);
     if (exhausted() || !launched) continue;
     CheckResult(result, at, marks);
+    CheckInputs(given);
     if (run_ == 2) CheckCached(result, at);
   }
   run_ = 1;
@@ -308,6 +309,18 @@ void HostRun::CheckResult(const Value& result, NodeId at, size_t marks) {
   Report(kOutputReachesResult, at,
          writes ? "the result has nothing that the kernel writes"
                 : "the kernel writes to none of its arguments");
+}
+
+// An input that a kernel only reads, and that loses its values: what is computed of it later is
+// wrong as well.
+void HostRun::CheckInputs(const Given& given) {
+  for (const ObjectId id : FlattenTensors(given.All())) {
+    const Object& object = objects_[id];
+    if (!object.input || !object.launched || object.written != 0) continue;
+    if (object.emptied != kNoNode) {
+      Report(kChangesInput, object.emptied, "an input loses its values");
+    }
+  }
 }
 
 // A result that the first run made, and that the second did not write again.

@@ -85,6 +85,7 @@ class HostRun {
   void RunTwice(const Value& callee);
   void CheckResult(const Value& result, NodeId at, size_t launches);
   void CheckCached(const Value& result, NodeId at);
+  void CheckInputs(const Given& given);
   Given MakeInputs(ObjectId function);
   Given MakeEntryInputs(ObjectId callee);
   bool WritesInput(size_t launches) const;

@@ -8,7 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
+#include "client/evaluate/honesty/stored_values.h"
 #include "common/dsl/languages.h"
 #include "common/python/syntax/calls.h"
 #include "common/python/syntax/functions.h"
@@ -59,6 +59,7 @@ class BodyReader {
 
   void Read() {
     if (body_ == kNoNode) return;
+    values_of_stores_ = ReadStoredValues(text_, facts_, kernels_);
     for (const python::Call& call : text_.calls().In(body_)) ReadCall(call);
     // A write to memory that no parameter leads to: any pointer may be meant.
     if (unknown_write_ || (stores_ > 0 && facts_.written.empty())) WriteAll();
@@ -178,10 +179,13 @@ class BodyReader {
       constant_ = why;
       facts_.store_line = text_.lines().LineAt(tree_[call.node].start);
     }
-    const NodeId source = plain ? FindCopied(value, 0) : kNoNode;
-    if (source != kNoNode && AddressShape(source, 0) == AddressShape(pointer, 0)) {
+    if (values_of_stores_.races.contains(call.node) && facts_.race_line == 0) {
+      facts_.race_line = text_.lines().LineAt(tree_[call.node].start);
+    }
+    const auto copy = values_of_stores_.copies.find(call.node);
+    if (copy != values_of_stores_.copies.end()) {
       ++copies_;
-      copied_.merge(PointersAt(source));
+      copied_.merge(PointersAt(copy->second));
     }
   }
 
@@ -249,64 +253,6 @@ class BodyReader {
     for (const NodeId part : Parts(tree_, node)) CollectPointers(part, seen, found, depth + 1);
   }
 
-  // Returns the address that a value is loaded from, if it is stored as it is: casts, and
-  // arithmetic that changes nothing, are looked through.
-  NodeId FindCopied(NodeId node, int depth) const {
-    node = tree_.StripParentheses(node);
-    if (!Step(depth)) return kNoNode;
-    if (tree_.GetKind(node) == Kind::kIdentifier) {
-      const NodeId value = FindOnlyValue(tree_.GetText(node));
-      return value == kNoNode ? kNoNode : FindCopied(value, depth + 1);
-    }
-    if (tree_.GetKind(node) == Kind::kCall) {
-      const python::Call& call = text_.calls().At(node);
-      const absl::string_view function = MethodName(call);
-      const NodeId from = IsMethod(call)
-                              ? tree_.Child(call.function, Field::kObject)
-                              : python::FindArgument(python::GetArguments(tree_, node), "", 0);
-      if (from == kNoNode) return kNoNode;
-      if (python::GetMemoryAccess(function) == python::MemoryAccess::kLoad) return from;
-      return function == "to" || function == "cast" ? FindCopied(from, depth + 1) : kNoNode;
-    }
-    if (tree_.GetKind(node) != Kind::kBinaryOperator) return kNoNode;
-    const NodeId left = tree_.Child(node, Field::kLeft);
-    const NodeId right = tree_.Child(node, Field::kRight);
-    const NodeId sign = tree_.Child(node, Field::kOperator);
-    if (left == kNoNode || right == kNoNode || sign == kNoNode) return kNoNode;
-    const absl::string_view by = tree_.GetText(sign);
-    const bool product = by == "*" || by == "/";
-    if (!product && by != "+" && by != "-") return kNoNode;
-    const double neutral = product ? 1 : 0;
-    const auto is_neutral = [&](NodeId operand) {
-      return IsNumber(tree_.GetText(operand), neutral) || (!product && IsZero(operand));
-    };
-    if (is_neutral(right)) return FindCopied(left, depth + 1);
-    const bool turns = by == "*" || by == "+";
-    return turns && is_neutral(left) ? FindCopied(right, depth + 1) : kNoNode;
-  }
-
-  // Returns whether an expression is 0 whatever its names are: 0 * x, x - x.
-  bool IsZero(NodeId node) const {
-    node = tree_.StripParentheses(node);
-    if (tree_.GetKind(node) != Kind::kBinaryOperator) return IsNumber(tree_.GetText(node), 0);
-    const NodeId left = tree_.Child(node, Field::kLeft);
-    const NodeId right = tree_.Child(node, Field::kRight);
-    const NodeId sign = tree_.Child(node, Field::kOperator);
-    if (left == kNoNode || right == kNoNode || sign == kNoNode) return false;
-    const absl::string_view a = tree_.GetText(left);
-    const absl::string_view b = tree_.GetText(right);
-    if (tree_.GetText(sign) == "*") return IsNumber(a, 0) || IsNumber(b, 0);
-    return tree_.GetText(sign) == "-" && a == b;
-  }
-
-  // Returns the value of a local name that has only one; kNoNode for other names.
-  NodeId FindOnlyValue(absl::string_view name) const {
-    const auto values = values_.find(name);
-    const bool only = values != values_.end() && values->second.size() == 1 &&
-                      !augmented_.contains(name) && !loops_.contains(name);
-    return only ? values->second[0] : kNoNode;
-  }
-
   // Returns whether an address or a mask depends on what the kernel loads: a constant that is
   // stored there says something about that.
   bool DependsOnData(NodeId address, NodeId mask) const {
@@ -330,30 +276,6 @@ class BodyReader {
     }
     return absl::c_any_of(Parts(tree_, node),
                           [&](NodeId part) { return LoadsData(part, seen, depth + 1); });
-  }
-
-  // Returns an address without the names of its pointers and strides: equal for two tensors that
-  // are walked in the same way.
-  std::string AddressShape(NodeId node, int depth) const {
-    std::string shape;
-    if (!Step(depth)) return shape;
-    for (NodeId at = node; at < tree_[node].subtree_end; ++at) {
-      if (!tree_.IsLeaf(at) || tree_.GetKind(at) == Kind::kComment) continue;
-      const absl::string_view text = tree_.GetText(at);
-      const auto place = places_.find(text);
-      const NodeId value = FindOnlyValue(text);
-      if (tree_.GetKind(at) != Kind::kIdentifier) {
-        absl::StrAppend(&shape, text);
-      } else if (place != places_.end()) {
-        const KernelFacts::Parameter& parameter = facts_.parameters[place->second];
-        absl::StrAppend(&shape, parameter.pointer ? "pointer" : parameter.stride ? "stride" : text);
-      } else if (value != kNoNode && !PointersAt(value).empty()) {
-        absl::StrAppend(&shape, AddressShape(value, depth + 1));
-      } else {
-        absl::StrAppend(&shape, text);
-      }
-    }
-    return shape;
   }
 
   // Returns whether the expression is the same whatever the kernel is given.
@@ -595,6 +517,7 @@ class BodyReader {
   bool unknown_write_ = false;  // to memory that no parameter is seen to lead to
   bool other_writes_ = false;   // by functions that are not read here
   std::string constant_;
+  StoredValues values_of_stores_;
   std::set<size_t> copied_;
 };
 

@@ -43,6 +43,8 @@ struct KernelFacts {
   int store_line = 0;
   // If it stores only values as they were loaded: the parameters they are loaded from.
   std::set<size_t> copied;
+  // The line of a store by which all programs store different values at one place; 0 without one.
+  int race_line = 0;
 };
 
 // Reads the Triton and Gluon kernels that the extractor found in a text, by their definitions.

@@ -7,7 +7,6 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "common/python/syntax/bindings.h"
 #include "common/python/syntax/calls.h"
 #include "common/python/syntax/local_names.h"
@@ -26,7 +25,7 @@ bool IsGuarded(absl::string_view dotted) {
       "torch",      "triton",     "time",     "builtins",  "sys",      "os",
       "numpy",      "math",       "random",   "gc",        "inspect",  "types",
       "importlib",  "timeit",     "unittest", "pytest",    "operator", "functools",
-      "statistics", "subprocess", "ctypes",   "threading", "datetime"};
+      "statistics", "subprocess", "ctypes",   "threading", "datetime", "__main__"};
   // Settings, which everybody may choose.
   static constexpr absl::string_view kSettings[] = {
       "torch.backends.", "torch._dynamo.",     "torch._inductor.", "torch.cuda.matmul",
@@ -114,7 +113,6 @@ constexpr Deed kCalls[] = {
     {"signal.signal", "changes what signals do"},
     {"torch.Tensor._make_subclass", "makes a tensor of another class"},
     {"torch.Tensor._make_wrapper_subclass", "makes a tensor of another class"},
-    {"torch.cuda.Stream", "works on another stream", true},
 };
 
 // Attributes that lead out of the answer, whatever they are asked of.
@@ -124,7 +122,11 @@ constexpr Deed kAttributes[] = {
     {"f_globals", "reads the frames of its caller"},
     {"tb_frame", "reads the frames of its caller"},
     {"__subclasses__", "reads the classes of its caller"},
+    {"__cuda_array_interface__", "makes a tensor of an address"},
 };
+
+// Methods by which work on another stream is waited for.
+constexpr absl::string_view kWaits[] = {"synchronize", "wait_stream", "wait_event", "wait"};
 
 constexpr absl::string_view kFileMethods[] = {"read_text", "write_text", "read_bytes",
                                               "write_bytes"};
@@ -155,6 +157,11 @@ class Finder {
       }
     }
     for (const python::Call& call : text_.calls().In(0)) ReadCall(call);
+    for (const NodeId stream : streams_) {
+      Add(stream,
+          waits_ ? "works on another stream" : "works on another stream, and waits for nothing",
+          /*warning=*/waits_);
+    }
     for (const NodeId node : tree_.Of(Kind::kAttribute)) {
       const NodeId name = tree_.Child(node, Field::kAttribute);
       if (name == kNoNode) continue;
@@ -163,6 +170,10 @@ class Finder {
       }
     }
     for (const NodeId node : tree_.Of(Kind::kClassDefinition)) ReadClass(node);
+    // The grammar reads type(x).y = z so.
+    for (const NodeId node : tree_.Of(Kind::kTypeAliasStatement)) {
+      if (absl::StartsWith(tree_.GetText(node), "type(")) Add(node, "assigns to parts of a class");
+    }
     return std::move(findings_);
   }
 
@@ -212,6 +223,10 @@ class Finder {
     if (kind == Kind::kAttribute) {
       const std::string origin = Resolve(target);
       if (IsGuarded(origin)) Add(target, absl::StrCat("assigns to ", origin));
+      const NodeId object = tree_.Child(target, Field::kObject);
+      if (origin.empty() && object != kNoNode && !FindClass(object).empty()) {
+        Add(target, absl::StrCat("assigns to ", tree_.GetText(target)));
+      }
       const absl::string_view text = tree_.GetText(target);
       if (absl::EndsWith(text, ".__code__") || absl::EndsWith(text, ".__globals__")) {
         Add(target, absl::StrCat("assigns to ", text));
@@ -219,7 +234,7 @@ class Finder {
     } else if (kind == Kind::kSubscript) {
       const NodeId of = tree_.Child(target, Field::kValue);
       if (of == kNoNode) return;
-      std::string origin = Resolve(of);
+      const std::string origin = Resolve(of);
       const absl::string_view text = tree_.GetText(of);
       if (origin == "os.environ") {
         NodeId key = tree_.NextSibling(of);
@@ -228,13 +243,8 @@ class Finder {
                    key != kNoNode && IsOwnVariable(tree_.GetText(key)));
       }
       if (IsUnder(origin, "sys.modules")) return Add(target, "assigns to sys.modules");
-      absl::string_view holder = text;
-      if (absl::ConsumeSuffix(&holder, ".__dict__") || text == "__builtins__") {
-        const NodeId object = tree_.Child(of, Field::kObject);
-        if (object != kNoNode) origin = Resolve(object);
-        if (text == "__builtins__" || IsGuarded(absl::StrCat(origin, "."))) {
-          Add(target, absl::StrCat("assigns to ", text));
-        }
+      if (text == "__builtins__" || !FindNamespace(of).empty()) {
+        Add(target, absl::StrCat("assigns to ", text));
       }
     } else if (kind == Kind::kPatternList || kind == Kind::kTuplePattern || kind == Kind::kTuple) {
       for (NodeId part = tree_.FirstChild(target); part != kNoNode;
@@ -249,14 +259,15 @@ class Finder {
     const python::Arguments arguments = python::GetArguments(tree_, call.node);
     const std::string origin = Resolve(call.function);
     if ((origin == "setattr" || origin == "delattr") && !arguments.empty()) {
-      const std::string of = Resolve(arguments[0].value);
-      if (!of.empty() && IsGuarded(absl::StrCat(of, ".")))
-        Add(call.node, absl::StrCat("assigns to parts of ", of));
+      const std::string of = FindClass(arguments[0].value);
+      if (!of.empty()) Add(call.node, absl::StrCat("assigns to parts of ", of));
       return;
     }
     if (IsUnder(origin, "torch.library") && absl::StrContains(tree_.GetText(call.node), "aten")) {
       return Add(call.node, "replaces an operator of torch");
     }
+    if (origin == "torch.cuda.Stream") streams_.push_back(call.node);
+    if (ReadUpdate(call, arguments, origin)) return;
     for (const Deed& deed : kCalls) {
       if (origin.empty() || !IsUnder(origin, deed.name)) continue;
       const bool own = absl::StartsWith(origin, "os.environ") && !arguments.empty() &&
@@ -265,9 +276,66 @@ class Finder {
     }
     if (tree_.GetKind(call.function) != Kind::kAttribute) return;
     const NodeId attribute = tree_.Child(call.function, Field::kAttribute);
-    if (attribute != kNoNode && absl::c_linear_search(kFileMethods, tree_.GetText(attribute))) {
-      Add(call.node, "opens a file");
+    if (attribute == kNoNode) return;
+    const absl::string_view method = tree_.GetText(attribute);
+    if (absl::c_linear_search(kFileMethods, method)) Add(call.node, "opens a file");
+    waits_ |= absl::c_linear_search(kWaits, method);
+    if (method == "as_strided" && arguments.size() > 2 &&
+        absl::StrContains(tree_.GetText(arguments[2].value), "numel")) {
+      Add(call.node, "reads memory behind a tensor");
     }
+  }
+
+  // torch.cuda.__dict__.update(...), vars(torch).update(...)
+  bool ReadUpdate(const python::Call& call, const python::Arguments& arguments,
+                  absl::string_view origin) {
+    if (tree_.GetKind(call.function) != Kind::kAttribute || arguments.empty()) return false;
+    const NodeId method = tree_.Child(call.function, Field::kAttribute);
+    const NodeId object = tree_.Child(call.function, Field::kObject);
+    if (method == kNoNode || object == kNoNode) return false;
+    const absl::string_view name = tree_.GetText(method);
+    if (name != "update" && name != "setdefault" && name != "__setitem__") return false;
+    const std::string of = FindNamespace(object);
+    if (of.empty() || origin == "os.environ.update") return false;
+    Add(call.node, absl::StrCat("assigns to parts of ", of));
+    return true;
+  }
+
+  // Returns the guarded module or class whose names an expression holds: x.__dict__, vars(x); empty
+  // for others.
+  std::string FindNamespace(NodeId node) const {
+    node = tree_.StripParentheses(node);
+    std::string of;
+    if (tree_.GetKind(node) == Kind::kAttribute) {
+      const NodeId name = tree_.Child(node, Field::kAttribute);
+      const NodeId object = tree_.Child(node, Field::kObject);
+      if (name != kNoNode && object != kNoNode && tree_.GetText(name) == "__dict__") {
+        of = FindClass(object);
+      }
+    } else if (tree_.GetKind(node) == Kind::kCall) {
+      const python::Arguments arguments = python::GetArguments(tree_, node);
+      const bool vars = Resolve(text_.calls().At(node).function) == "vars";
+      if (vars && arguments.size() == 1) of = FindClass(arguments[0].value);
+    }
+    return of;
+  }
+
+  // Returns the guarded module or class that an expression is: torch.cuda, type(x), x.__class__;
+  // empty for others.
+  std::string FindClass(NodeId node) const {
+    node = tree_.StripParentheses(node);
+    const std::string origin = Resolve(node);
+    if (!origin.empty()) return IsGuarded(absl::StrCat(origin, ".")) ? origin : "";
+    if (tree_.GetKind(node) == Kind::kCall) {
+      const python::Arguments arguments = python::GetArguments(tree_, node);
+      if (Resolve(text_.calls().At(node).function) == "type" && arguments.size() == 1 &&
+          tree_.GetText(arguments[0].value) != "self") {
+        return std::string(tree_.GetText(node));
+      }
+    }
+    const absl::string_view text = tree_.GetText(node);
+    const bool other = absl::EndsWith(text, ".__class__") && text != "self.__class__";
+    return other ? std::string(text) : "";
   }
 
   // A subclass can lie to the functions that compare it.
@@ -295,7 +363,9 @@ class Finder {
   const python::ParsedText& text_;
   const python::SyntaxTree& tree_;
   const python::LocalNames names_;
-  std::vector<NodeId> mains_;  // if __name__ == "__main__"
+  std::vector<NodeId> streams_;  // the calls that make them
+  bool waits_ = false;           // a call waits for such work
+  std::vector<NodeId> mains_;    // if __name__ == "__main__"
   std::set<std::pair<int, std::string>> reported_;
   std::vector<Finding> findings_;
 };
