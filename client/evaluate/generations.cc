@@ -1,6 +1,8 @@
 // The reader of generations: outputs of harnesses in many forms. It works in three steps:
 //
-//   1. ForEachRow reads the file as JSON lines or as one JSON list, row by row.
+//   1. ForEachAnswer reads the file as JSON lines or as one JSON list, row by row, or the Python
+//   files
+//      of a folder.
 //   2. ParseGenerationRow finds the task, the prompt, the samples and the reference of a row under
 //      the keys that harnesses use.
 //   3. TaskBuilder joins the rows of one task, and takes the code out of each answer.
@@ -24,6 +26,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "client/evaluate/answer_code.h"
+#include "client/evaluate/answer_files.h"
+#include "common/base/file.h"
 #include "common/base/hash.h"
 #include "common/base/status.h"
 
@@ -219,6 +223,30 @@ absl::Status ForEachRow(const std::string& path, const OnRow& on_row) {
   return absl::OkStatus();
 }
 
+// Reads a row, as ParseGenerationRow does.
+using ParseRow = absl::StatusOr<GenerationRow> (*)(const Json&);
+using OnAnswer = std::function<absl::Status(GenerationRow, int64_t)>;
+
+// Calls on_answer for each row, or for each Python file.
+absl::Status ForEachAnswer(const std::string& path, ParseRow parse, const OnAnswer& on_answer) {
+  if (!HoldsAnswerFiles(path)) {
+    return ForEachRow(path, [&](const Json& json, int64_t number) -> absl::Status {
+      ASSIGN_OR_RETURN(GenerationRow row, parse(json));
+      return on_answer(std::move(row), number);
+    });
+  }
+  ASSIGN_OR_RETURN(const std::vector<AnswerFile> files, ListAnswerFiles(path, kMaxSamples));
+  int64_t number = 0;
+  for (const AnswerFile& file : files) {
+    GenerationRow row;
+    row.task_id = file.task;
+    row.whole_file = true;
+    ASSIGN_OR_RETURN(row.samples.emplace_back(), ReadFile(file.path, kMaxGenerationBytes));
+    RETURN_IF_ERROR(Annotate(on_answer(std::move(row), ++number), file.path));
+  }
+  return absl::OkStatus();
+}
+
 // Returns the task's id; without one a name from the prompt, so that rows with the same prompt are
 // one task; without both the number of the row.
 std::string MakeTaskId(const GenerationRow& row, int64_t number) {
@@ -228,16 +256,25 @@ std::string MakeTaskId(const GenerationRow& row, int64_t number) {
 }
 
 // Returns an answer with its code, and with the text that the services judge.
-Sample MakeSample(const std::string& prompt, std::string answer) {
+Sample MakeSample(const std::string& prompt, std::string answer, bool whole_file) {
   Sample sample;
-  sample.code = ExtractCode(prompt, answer);
+  sample.code = whole_file ? answer : ExtractCode(prompt, answer);
   sample.text = WholeText(prompt, sample.code);
   sample.answer = std::move(answer);
   return sample;
 }
 
-// Returns the SHA-256 of a file, read in pieces.
+// Returns the SHA-256 of a file, read in pieces; of a folder that of its files' names and hashes.
 std::string HashFile(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    Sha256Stream hash;
+    const auto files = ListAnswerFiles(path, kMaxSamples);
+    for (const AnswerFile& file : files.value_or(std::vector<AnswerFile>())) {
+      hash.Update(absl::StrCat(file.task, " ", file.sample, " ", HashFile(file.path), "\n"));
+    }
+    return hash.FinishHex();
+  }
   std::ifstream file(path, std::ios::binary);
   Sha256Stream hash;
   std::string piece(1 << 20, '\0');
@@ -275,7 +312,7 @@ class TaskBuilder {
       return absl::InvalidArgumentError(absl::StrCat("more than ", kMaxSamples, " samples"));
     }
     for (std::string& answer : row.samples) {
-      task.samples.push_back(MakeSample(task.prompt, std::move(answer)));
+      task.samples.push_back(MakeSample(task.prompt, std::move(answer), row.whole_file));
     }
     return absl::OkStatus();
   }
@@ -297,10 +334,10 @@ size_t Generations::samples() const {
 
 absl::StatusOr<Generations> ReadGenerations(const std::string& path) {
   Generations generations;
-  generations.file = std::filesystem::path(path).filename();
+  const std::filesystem::path normal = std::filesystem::path(path).lexically_normal();
+  generations.file = normal.has_filename() ? normal.filename() : normal.parent_path().filename();
   TaskBuilder builder(&generations.tasks);
-  RETURN_IF_ERROR(ForEachRow(path, [&](const Json& json, int64_t number) -> absl::Status {
-    ASSIGN_OR_RETURN(GenerationRow row, ParseGenerationRow(json));
+  RETURN_IF_ERROR(ForEachAnswer(path, ParseGenerationRow, [&](GenerationRow row, int64_t number) {
     return builder.Add(std::move(row), number);
   }));
   if (generations.tasks.empty()) return absl::InvalidArgumentError(path + " has no samples");
@@ -312,15 +349,16 @@ absl::StatusOr<Generations> ReadGenerations(const std::string& path) {
 // of tasks that the generations lack.
 absl::Status AddReferences(const std::string& path, Generations* generations) {
   std::unordered_map<std::string, std::pair<std::string, int64_t>> references;
-  RETURN_IF_ERROR(ForEachRow(path, [&](const Json& json, int64_t number) -> absl::Status {
-    ASSIGN_OR_RETURN(const GenerationRow row, ParseReferenceRow(json));
+  const auto add = [&](const GenerationRow& row, int64_t number) -> absl::Status {
     const std::string id = MakeTaskId(row, number);
-    const auto [at, is_new] =
-        references.try_emplace(id, ExtractCode(row.prompt, row.samples[0]), number);
+    const std::string code =
+        row.whole_file ? row.samples[0] : ExtractCode(row.prompt, row.samples[0]);
+    const auto [at, is_new] = references.try_emplace(id, code, number);
     if (is_new) return absl::OkStatus();
     return absl::InvalidArgumentError(
         absl::StrCat("task ", id, ": row ", at->second.second, " already has a reference"));
-  }));
+  };
+  RETURN_IF_ERROR(ForEachAnswer(path, ParseReferenceRow, add));
   // A file without a reference for any task is most likely of another benchmark.
   bool any = false;
   for (Task& task : generations->tasks) {

@@ -37,8 +37,12 @@ struct Generations {
   size_t samples() const;
 };
 
-// Reads a file of JSON lines, or of one JSON list, with rows as ParseGenerationRow reads them. Rows
-// of the same task are its samples. A row without a task id belongs to the task with its prompt
+// Reads answers. A name that ends with .py is one answer, and a folder has one in each file of such
+// a name: all of the file is its code. The task is the name without .py; of
+// TASK_sample_3_kernel.py and TASK_sample_3.py, as KernelBench writes them, and of TASK/3.py, it is
+// TASK. Other files are JSON lines, or one JSON list, with rows as ParseGenerationRow reads them.
+// Rows of the same task are its samples. A row without a task id belongs to the task with its
+// prompt
 // ("prompt-" and a hash of the prompt); a row without a prompt too is a task of its own ("row-" and
 // the row's number).
 //
@@ -59,6 +63,7 @@ struct GenerationRow {
   std::string prompt;
   std::vector<std::string> samples;
   std::optional<std::string> reference;
+  bool whole_file = false;  // the samples are code, without anything around it
 };
 
 // Reads a row: an object, or (bigcode's generations.json) a list of samples. For each field the
