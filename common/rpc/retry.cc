@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "absl/random/random.h"
-#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "common/base/status.h"
 
@@ -32,11 +32,12 @@ absl::Status Retry(const RetryPolicy& policy, absl::string_view what,
     absl::Status status = attempt();
     if (status.ok()) return status;
     if (!IsRetryable(status)) return Annotate(status, what);
-    const absl::Duration left =
-        policy.max_time - absl::FromChrono(std::chrono::steady_clock::now() - start);
+    const absl::Duration taken = absl::FromChrono(std::chrono::steady_clock::now() - start);
+    const absl::Duration left = policy.max_time - taken;
     if ((policy.max_attempts > 0 && tries >= policy.max_attempts) || left <= absl::ZeroDuration()) {
-      return Annotate(
-          status, absl::StrCat(what, ": gave up after ", tries, tries == 1 ? " try" : " tries"));
+      return Annotate(status,
+                      absl::StrFormat("%s: gave up after %d %s in %.1f s", what, tries,
+                                      tries == 1 ? "try" : "tries", absl::ToDoubleSeconds(taken)));
     }
     // A longer pause would only delay the error.
     const absl::Duration pause = std::min(Backoff(policy, tries), left);
