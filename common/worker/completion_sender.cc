@@ -79,7 +79,11 @@ void CompletionSender::Send(std::vector<v1::Completion> batch) {
   for (int attempt = 1;; ++attempt) {
     const uint64_t seen = leases_.lost().generation();
     DropLost(batch);
-    if (batch.empty() || Answered(batch)) return;
+    if (batch.empty()) return;
+    if (Answered(batch)) {
+      if (attempt > 1) LogInfo("sent the completions", {{"completions", batch.size()}});
+      return;
+    }
     // Retries after any error, since the next coordinator may accept the batch. Only lost leases
     // end the loop.
     leases_.lost().WaitFor(seen, rpc::Backoff(backoff_, std::min(attempt, 16)));

@@ -63,7 +63,10 @@ auto PatientStore::Patiently(Call call) -> decltype(call()) {
   for (int attempt = 1; !gave_up_; ++attempt) {
     auto answer = call();
     if (!IsAway(GetStatus(answer))) {
-      if (attempt > 1) pause_(absl::ZeroDuration(), absl::OkStatus());
+      if (attempt > 1) {
+        LogInfo("the store answers again", {{"failed_calls", attempt - 1}});
+        pause_(absl::ZeroDuration(), absl::OkStatus());
+      }
       return answer;
     }
     if (attempt == 1) {

@@ -187,6 +187,7 @@ void Worker::LeaseTasks() {
     const Backlog::Room room = backlog_.AwaitRoom(absl::ToChronoNanoseconds(options_.poll));
     if (room.tasks == 0) continue;
     if (LeaseInto(room)) {
+      if (failures > 0) LogInfo("the coordinator answers again", {{"failed_calls", failures}});
       set_failures(0);
     } else if (!draining_) {
       set_failures(std::min(failures + 1, 16));

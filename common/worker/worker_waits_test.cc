@@ -1,7 +1,10 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <string>
 
+#include "common/base/log.h"
 #include "common/base/retry_after.h"
 #include "common/worker/stage.h"
 #include "common/worker/worker_fixture.h"
@@ -17,6 +20,23 @@ TEST_F(WorkerWaitsTest, WaitsForAnUnreachableCoordinator) {
   const auto worker = Start(stage);
   queue_.Add(Toy(1), 1);
   EXPECT_EQ(queue_.AwaitCompletions(1).size(), 1u);
+}
+
+TEST_F(WorkerWaitsTest, TheLogSaysThatTroubleIsOver) {
+  ConfigureLog("test", LogLevel::kInfo);
+  ::testing::internal::CaptureStderr();
+  FakeStage stage([&](const v1::Action& action, cas::BlobStore& store) {
+    store_.FailNext(2, absl::UnavailableError("unreachable"));
+    return Echo(action, store);
+  });
+  queue_.FailNext(3);
+  auto worker = Start(stage);
+  queue_.Add(Toy(1), 1);
+  queue_.AwaitCompletions(1);
+  worker.reset();
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  EXPECT_THAT(log, ::testing::HasSubstr("\"message\":\"the coordinator answers again\""));
+  EXPECT_THAT(log, ::testing::HasSubstr("\"message\":\"the store answers again\""));
 }
 
 TEST_F(WorkerWaitsTest, HandsInWhatTheCoordinatorMissed) {
