@@ -49,7 +49,7 @@ void AddFlags(CLI::App& app, Flags* flags) {
       ->capture_default_str();
   flags::AsBytes(app.add_option("--limit-bytes", flags->store.retention.limit_bytes,
                                 "disk space for the database, e.g. 200GB; the least recently used "
-                                "content is evicted first. 0: no limit"))
+                                "content is evicted first. At least 16MiB; 0: no limit"))
       ->envname("KERNELMILL_LIMIT_BYTES")
       ->capture_default_str();
   flags::AsBytes(app.add_option("--keep-free-bytes", flags->store.retention.keep_free_bytes,

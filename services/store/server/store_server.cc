@@ -26,7 +26,7 @@ absl::Status CheckLimits(const StoreServer::Options& options) {
   }
   if (options.retention.limit_bytes != 0 && options.retention.limit_bytes < kLeastLimit) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--limit-bytes: must be 0 (no limit) or at least ", kLeastLimit));
+        absl::StrCat("--limit-bytes: must be 0 (no limit) or at least ", kLeastLimit >> 20, "MiB"));
   }
   if (limits.max_blob_bytes < limits.max_batch_bytes) {
     return absl::InvalidArgumentError(absl::StrCat(
