@@ -58,6 +58,15 @@ class GitPinTest : public ::testing::Test {
   std::string main_, other_, tag_;
 };
 
+TEST_F(GitPinTest, AMissingFolderIsCalledMissing) {
+  for (const std::string prefix : {"", "file://"}) {
+    const absl::Status status =
+        PinGit(absl::StrCat(prefix, temp_.path(), "/no.git"), "main", options_).status();
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kNotFound));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("/no.git\": there is no such folder"));
+  }
+}
+
 TEST_F(GitPinTest, HeadBranchTagAndFullRef) {
   EXPECT_EQ(*Pin(""), main_);
   EXPECT_EQ(*Pin("HEAD"), main_);

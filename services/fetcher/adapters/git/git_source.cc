@@ -10,10 +10,12 @@
 #include "services/fetcher/adapters/git/git_source.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <istream>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -324,6 +326,12 @@ absl::StatusOr<std::string> PinGit(absl::string_view url, absl::string_view ref,
   ASSIGN_OR_RETURN(const GitUrl checked, CheckGitUrl(url, options.local));
   if (ref.empty()) ref = "HEAD";
   if (IsHex(ref, 40)) return absl::AsciiStrToLower(ref);
+  // git says of a missing folder that it is no repository.
+  const std::string folder(absl::StripPrefix(checked.url, "file://"));
+  std::error_code error;
+  if (checked.local() && !std::filesystem::exists(folder, error)) {
+    return absl::NotFoundError(absl::StrCat(JsonString(folder), ": there is no such folder"));
+  }
   RETURN_IF_ERROR(CheckGitRef(ref));
   const std::vector<std::string> candidates = Candidates(ref);
   GitOptions quick = options;
