@@ -37,10 +37,9 @@ std::string FrontMatter(const Json& report, const std::vector<Table>& tables);
 Json Croissant(const Json& report, const std::string& created, const std::vector<Table>& tables);
 
 // dataset_info.json, by which LLaMA-Factory reads instruct.jsonl (as `kernelmill_instruct`),
-// fim.jsonl
-// (`kernelmill_complete`: prompt and completion) and kernels.jsonl (`kernelmill_kernels`: modules
-// to go on training with).
-Json DatasetInfo();
+// fim.jsonl (`kernelmill_complete`: prompt and completion) and kernels.jsonl (`kernelmill_kernels`:
+// modules to go on training with), as far as the report has rows of them.
+Json DatasetInfo(const Json& report);
 
 }  // namespace kernelmill::dataset
 

@@ -224,5 +224,12 @@ TEST(Croissant, FieldsSayWhereTheyAreInTheirColumn) {
   EXPECT_FALSE(FindField(fields, "kernels/tag_rules/rule").is_null());
 }
 
+TEST(DatasetInfo, NamesOnlyFilesThatAreWritten) {
+  const Json info = DatasetInfo({{"rows", {{"instruct", 0}, {"fim", 2}, {"kernels", 3}}}});
+  EXPECT_FALSE(info.contains("kernelmill_instruct"));
+  EXPECT_EQ(info["kernelmill_complete"]["file_name"], "fim.jsonl");
+  EXPECT_EQ(info["kernelmill_kernels"]["file_name"], "kernels.jsonl");
+}
+
 }  // namespace
 }  // namespace kernelmill::dataset

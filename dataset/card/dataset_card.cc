@@ -463,9 +463,9 @@ std::string DatasetCard(const Json& report, const std::vector<Table>& tables) {
                       Limits(report), kLoading);
 }
 
-// Makes dataset_info.json, by which LLaMA-Factory finds files and columns.
-Json DatasetInfo() {
-  return {
+// A file without rows is not written, and LLaMA-Factory would look for it in vain.
+Json DatasetInfo(const Json& report) {
+  Json info = {
       {"kernelmill_instruct",
        {{"file_name", kInstructFile},
         {"formatting", "sharegpt"},
@@ -480,6 +480,14 @@ Json DatasetInfo() {
        {{"file_name", kFimRowsFile},
         {"columns", {{"prompt", "prompt"}, {"response", "completion"}}}}},
       {"kernelmill_kernels", {{"file_name", kKernelsFile}, {"columns", {{"prompt", "module"}}}}}};
+  const Json& rows = report.at("rows");
+  Json written = Json::object();
+  for (const auto& [name, entry] : info.items()) {
+    const auto file = entry.at("file_name").get<std::string>();
+    const std::string config(absl::StripSuffix(file, ".jsonl"));
+    if (rows.value(config, int64_t{0}) > 0) written[name] = entry;
+  }
+  return written;
 }
 
 }  // namespace kernelmill::dataset

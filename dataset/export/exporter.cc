@@ -215,7 +215,7 @@ absl::StatusOr<std::vector<std::string>> ExportDataset(cas::BlobStore& store,
   RETURN_IF_ERROR(WriteWhole(dir, kReportFile, Pretty(report)));
   ASSIGN_OR_RETURN(const std::vector<Table> tables, rows.Finish(threads));
   RETURN_IF_ERROR(WriteAnalysis(index, cas::ToString(request.dataset), provenance, dir));
-  RETURN_IF_ERROR(WriteWhole(dir, kDatasetInfoFile, Pretty(DatasetInfo())));
+  RETURN_IF_ERROR(WriteWhole(dir, kDatasetInfoFile, Pretty(DatasetInfo(report))));
   RETURN_IF_ERROR(WriteWhole(dir, kCardFile, DatasetCard(report, tables)));
   RETURN_IF_ERROR(
       WriteWhole(dir, kCroissantFile, Pretty(Croissant(report, Created(index), tables))));
