@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -34,8 +35,17 @@ constexpr absl::Duration kLongestPause = absl::Minutes(1);
 
 bool IsTerminal() { return ::isatty(STDERR_FILENO) == 1; }
 
+// Ends the process as common tools end once the reader of their output is gone, as behind `| head`:
+// by SIGPIPE and silently. The program ignores the signal otherwise, since sockets raise it too.
+void EndIfReaderIsGone(int error) {
+  if (error != EPIPE) return;
+  std::signal(SIGPIPE, SIG_DFL);
+  std::raise(SIGPIPE);
+}
+
 void Write(std::FILE* file, absl::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), file);
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (!written && file == stdout) EndIfReaderIsGone(errno);
 }
 
 int TerminalWidth() {
@@ -98,6 +108,7 @@ std::string Console::PaintError(Tone tone, absl::string_view text) const {
 
 absl::Status Console::Flush() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return absl::OkStatus();
+  EndIfReaderIsGone(errno);
   return ErrnoStatus(errno == 0 ? EIO : errno, "stdout");
 }
 

@@ -42,7 +42,8 @@ class Console {
   void Warn(absl::string_view line);
   // Writes the error on one line of stderr, and returns the exit code.
   int Fail(const absl::Status& status);
-  // Returns an error if a part of the result could not be written: a closed pipe, a full disk.
+  // Returns an error if a part of the result could not be written, as on a full disk. The process
+  // ends by SIGPIPE if the reader of the result is gone, here or in a Result before.
   absl::Status Flush();
 
   // Writes the progress of long work to stderr: on a terminal one line, redrawn in place; elsewhere
