@@ -48,11 +48,14 @@ void Write(std::FILE* file, absl::string_view text) {
   if (!written && file == stdout) EndIfReaderIsGone(errno);
 }
 
-int TerminalWidth() {
+// Returns the columns of the terminal that the file is, or `otherwise`.
+int GetWidth(int fd, int otherwise) {
   winsize size = {};
-  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
-  return size.ws_col;
+  const bool known = ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col != 0;
+  return known ? size.ws_col : otherwise;
 }
+
+int TerminalWidth() { return GetWidth(STDERR_FILENO, 80); }
 
 }  // namespace
 
@@ -69,6 +72,8 @@ void Console::Result(const std::vector<LabelledLine>& lines) {
                                SafeText(absl::StrCat(LabelPadding(line.label), line.text)), "\n"));
   }
 }
+
+int Console::result_width() { return GetWidth(STDOUT_FILENO, 100); }
 
 void Console::Answer(absl::string_view type, const google::protobuf::Message& message,
                      absl::string_view text) {

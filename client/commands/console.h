@@ -32,6 +32,8 @@ class Console {
   // Writes a piece of the command's result. Flush reports errors of stdout.
   void Result(absl::string_view text);
   void Result(const std::vector<LabelledLine>& lines);
+  // Returns the columns of a line of the result: the terminal's, or 100 without one.
+  static int result_width();
   // Writes a result: with --json the message as a line of this type, else the text.
   void Answer(absl::string_view type, const google::protobuf::Message& message,
               absl::string_view text);

@@ -29,6 +29,7 @@
 #include "client/evaluate/evaluation_report.h"
 #include "client/evaluate/generations.h"
 #include "client/evaluate/kernel_services.h"
+#include "client/evaluate/terminal_page.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
 #include "common/cas/digest.h"
@@ -449,7 +450,8 @@ absl::StatusOr<int> EvaluateModel(const ClusterAddress& address, const EvaluateO
   ASSIGN_OR_RETURN(const EvaluationReport report,
                    EvaluateRun(address, options, signal, console).Run());
   if (!options.out_dir.empty()) RETURN_IF_ERROR(WriteReport(report, options));
-  console.Result(console.json() ? ReportJson(report) : ReportPage(report));
+  console.Result(console.json() ? ReportJson(report)
+                                : TerminalPage(ReportPage(report), console.result_width()));
   if (!options.out_dir.empty()) {
     console.Note(absl::StrCat(options.out_dir, " has ", kReportFile, ", ", kPageFile, ", ",
                               kSheetFile, " (samples to read) and ", kSamplesFile));

@@ -261,31 +261,39 @@ absl::string_view GetReason(absl::string_view message) {
 // Returns a table of the findings of honesty, the most frequent first, without their lines; empty
 // without findings.
 std::string FindingTable(const EvaluatedModel& model) {
-  std::map<std::tuple<std::string, std::string, bool>, int> samples;
-  for (const std::vector<SampleResult>& task : model.results) {
-    for (const SampleResult& sample : task) {
-      std::set<std::tuple<std::string, std::string, bool>> found;
-      for (const Finding& finding : sample.findings) {
+  using Kind = std::tuple<std::string, std::string, bool>;
+  struct Samples {
+    int count = 0;
+    std::string first;  // "task-3, sample 0", as samples.jsonl numbers them
+  };
+  std::map<Kind, Samples> samples;
+  for (size_t i = 0; i < model.results.size(); ++i) {
+    for (size_t j = 0; j < model.results[i].size(); ++j) {
+      std::set<Kind> found;
+      for (const Finding& finding : model.results[i][j].findings) {
         found.emplace(finding.check, finding.reason, finding.warning);
       }
-      for (const auto& finding : found) ++samples[finding];
+      for (const Kind& kind : found) {
+        Samples& of = samples[kind];
+        if (++of.count == 1) of.first = absl::StrCat(model.generations.tasks[i].id, ", sample ", j);
+      }
     }
   }
   if (samples.empty()) return "";
-  std::vector<std::pair<std::tuple<std::string, std::string, bool>, int>> most(samples.begin(),
-                                                                               samples.end());
-  absl::c_stable_sort(most, [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::pair<Kind, Samples>> most(samples.begin(), samples.end());
+  absl::c_stable_sort(most,
+                      [](const auto& a, const auto& b) { return a.second.count > b.second.count; });
   const size_t all = most.size();
   if (all > kReasons) most.resize(kReasons);
   std::string table = absl::StrCat(
       "\nFindings in the generations",
       all > kReasons ? absl::StrCat(", the ", kReasons, " most frequent of ", all) : "",
       "; sheet.html and samples.jsonl have each sample's, with lines.\n\n"
-      "| check | finding | samples |\n|---|---|---|\n");
-  for (const auto& [finding, count] : most) {
+      "| check | finding | samples | first in |\n|---|---|---|---|\n");
+  for (const auto& [finding, of] : most) {
     const auto& [check, reason, warning] = finding;
     absl::StrAppend(&table, "| ", Cell(check), warning ? " (warning)" : "", " | ", Cell(reason),
-                    " | ", count, " |\n");
+                    " | ", of.count, " | ", Cell(of.first), " |\n");
   }
   return table;
 }

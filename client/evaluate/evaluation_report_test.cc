@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "client/evaluate/terminal_page.h"
 
 namespace kernelmill::client {
 namespace {
@@ -41,6 +44,46 @@ TEST(ReadingSheet, HostileTextsAreText) {
   EXPECT_THAT(body, Not(HasSubstr("\u202e")));
   EXPECT_THAT(body, HasSubstr("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&gt;&lt;img src=x"));
   EXPECT_THAT(body, HasSubstr("\\x1b[31m\\u202e&amp;lt;"));
+}
+
+// The page of a hostile report with a finding, for a terminal of so many columns.
+std::string HostilePage(int width) {
+  EvaluationReport report = HostileReport();
+  report.model.results[0][0].findings.push_back({"launched", 3, absl::StrCat(kHostile, kHostile)});
+  MeasureSummary honest;
+  honest.measure = {kHonesty, "honest"};
+  report.summary.push_back(honest);
+  return TerminalPage(ReportPage(report), width);
+}
+
+TEST(TerminalPage, FitsAndEscapesWhatATerminalWouldActOn) {
+  for (const int width : {60, 100}) {
+    const std::string page = HostilePage(width);
+    EXPECT_THAT(page, Not(HasSubstr("\x1b")));
+    EXPECT_THAT(page, Not(HasSubstr("\u202e")));
+    for (const absl::string_view line : absl::StrSplit(page, '\n')) {
+      if (line.starts_with("* ")) continue;  // names of files are not cut
+      EXPECT_LE(line.size(), static_cast<size_t>(width)) << line;
+    }
+  }
+}
+
+TEST(TerminalPage, ShowsTextsAsTheyAreAndAlignsColumns) {
+  EXPECT_EQ(
+      TerminalPage("# A\n\n| a | b |\n|---|---|\n| x\\|y | &lt;t\\_u> |\n| long cell | 1 |\n", 80),
+      "A\n\na          b\nx|y        <t_u&gt;\nlong cell  1\n");
+  EXPECT_EQ(TerminalPage("one two three", 20), "one two three\n");
+}
+
+TEST(ReportPage, NamesTheFirstSampleOfAFinding) {
+  EvaluationReport report = HostileReport();
+  report.model.generations.tasks[0].id = "task-9";
+  report.model.results[0][0].findings.push_back({"launched", 3, "never launched"});
+  MeasureSummary honest;
+  honest.measure = {kHonesty, "honest"};
+  report.summary.push_back(honest);
+  EXPECT_THAT(ReportPage(report),
+              HasSubstr("| launched | never launched | 1 | task-9, sample 0 |"));
 }
 
 TEST(ReadingSheet, NeedsNothingElse) {

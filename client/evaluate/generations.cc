@@ -22,14 +22,18 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "client/console/format.h"
 #include "client/evaluate/answer_code.h"
 #include "client/evaluate/answer_files.h"
 #include "common/base/file.h"
 #include "common/base/hash.h"
 #include "common/base/status.h"
+#include "common/words/suggestion.h"
 
 namespace kernelmill::client {
 namespace {
@@ -122,14 +126,29 @@ absl::StatusOr<std::string> ReadTask(const Json& row) {
   return value->get<std::string>();
 }
 
+// Returns an error for a row that has none of the keys: which they are, which the row has, and
+// which of these was likely meant.
+std::string ExplainKeys(const Json& row, Keys keys) {
+  constexpr size_t kMostNamed = 10;
+  const std::vector<std::string> known(keys.begin(), keys.end());
+  std::vector<std::string> has;
+  for (const auto& [key, value] : row.items()) {
+    if (has.size() == kMostNamed) break;
+    const bool is_other =
+        absl::c_linear_search(kTaskKeys, key) || absl::c_linear_search(kPromptKeys, key);
+    has.push_back(CutTo(OneLine(key), 40) + (is_other ? "" : DidYouMean(key, known)));
+  }
+  return absl::StrCat("has no text under one of ", absl::StrJoin(known, ", "), "; the row has ",
+                      has.empty() ? "no key" : absl::StrJoin(has, ", "));
+}
+
 // Appends the texts under the first key of `first` that the row has; without one, of `then`.
 absl::Status CollectSamples(const Json& row, Keys first, Keys then, std::vector<std::string>* out) {
   std::string key;
   const Json* value = Find(row, first, &key);
   if (value == nullptr) value = Find(row, then, &key);
   if (value == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("no known key has a text: ", *first.begin(), ", ", *then.begin(), ", ..."));
+    return absl::InvalidArgumentError(ExplainKeys(row, first));
   }
   return Annotate(CollectTexts(*value, 0, out), key);
 }

@@ -176,7 +176,10 @@ TEST(ParseGenerationRow, ReadsReferences) {
 }
 
 TEST(ParseGenerationRow, SaysWhatIsWrong) {
-  EXPECT_THAT(ReadError(R"({"task_id": "t"})").message(), HasSubstr("no known key has a text"));
+  EXPECT_THAT(ReadError(R"({"task_id": "t"})").message(),
+              HasSubstr("has no text under one of samples, completions, "));
+  EXPECT_THAT(ReadError(R"({"task_id": "t", "completon": "x"})").message(),
+              HasSubstr("the row has completon (did you mean completion?), task_id"));
   EXPECT_THAT(ReadError(R"({"completion": 5})").message(),
               HasSubstr("completion: must be a text, not of type number"));
   EXPECT_THAT(ReadError(R"({"samples": []})").message(), HasSubstr("has no samples"));
