@@ -399,6 +399,15 @@ struct HeadOptions {
 absl::StatusOr<int> Head(const HeadOptions& options, Console& console);
 // Counts the kernels of a dataset by language, kind, operation and so on.
 absl::StatusOr<int> Stats(const std::string& dataset, Console& console);
+struct RejectedOptions {
+  std::string dataset;
+  // Only those with this fate, or this part of their reason: "duplicate", "license", "compiles".
+  // Empty: all.
+  std::string reason;
+};
+// Lists the kernels and whole files that a job found and did not keep, then the kept kernels that
+// do not compile; each on a line with its reason.
+absl::StatusOr<int> Rejected(const RejectedOptions& options, Console& console);
 
 // The commands that start and show a cluster (dev_command.cc).
 

@@ -1,5 +1,6 @@
-// The commands that look into a dataset: `show` one kernel, the first ones (`head`), or counts
-// (`stats`). They read the folder of an export, one row at a time.
+// The commands that look into a dataset: `show` one kernel, the first ones (`head`), counts
+// (`stats`), or what is not in it (`rejected`). They read the folder of an export, one row at a
+// time.
 
 #include <algorithm>
 #include <cstdint>
@@ -9,10 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "client/commands/commands.h"
 #include "client/console/exit_code.h"
 #include "client/console/format.h"
@@ -31,7 +35,8 @@ constexpr size_t kLeastIdDigits = 4;
 constexpr size_t kMostListed = 20;  // kernels that a name could mean
 constexpr size_t kValues = 12;      // of each count
 
-std::string Place(const v1::KernelRow& row) {
+template <typename Row>
+std::string Place(const Row& row) {
   return absl::StrCat(OneLine(row.repository()), " ", PathText(row.path(), row), ":",
                       row.first_line(), "-", row.last_line());
 }
@@ -119,6 +124,73 @@ void ShowRow(const v1::KernelRow& row, absl::string_view text, Console& console)
   console.Result(line + "\n");
 }
 
+// The reason of a kept kernel that does not compile, beside those of the ledger.
+constexpr char kDoesNotCompile[] = "compiles";
+
+// Returns whether a person who asked for `word` wants this one.
+bool IsAskedFor(absl::string_view word, absl::string_view fate, absl::string_view reason) {
+  if (word.empty() || word == fate) return true;
+  const std::vector<absl::string_view> parts = absl::StrSplit(reason, ':');
+  return word == reason || absl::c_linear_search(parts, word);
+}
+
+template <typename Row>
+nlohmann::ordered_json RejectedJson(const Row& row, absl::string_view fate,
+                                    absl::string_view reason) {
+  return {{"id", row.id()},
+          {"repository", row.repository()},
+          {"path", row.path()},
+          {"first_line", row.first_line()},
+          {"last_line", row.last_line()},
+          {"qualname", row.qualname()},
+          {"fate", fate},
+          {"reason", reason}};
+}
+
+template <typename Row>
+std::string RejectedText(const Row& row, absl::string_view fate, absl::string_view why) {
+  const std::string name = row.qualname().empty() ? "(whole file)" : OneLine(row.qualname());
+  return absl::StrFormat("%s  %-32s  %-12s  %s  %s\n", row.id().substr(0, 8), CutTo(name, 32), fate,
+                         why, Place(row));
+}
+
+void PrintRejected(const v1::LedgerRow& row, Console& console) {
+  if (console.json()) {
+    nlohmann::ordered_json json = RejectedJson(row, row.fate(), row.reason());
+    json["of"] = row.of().empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(row.of());
+    json["errors"] = nlohmann::ordered_json::array();
+    return console.Result(JsonLine("rejected", json));
+  }
+  std::string why = OneLine(row.reason());
+  if (!row.of().empty()) {
+    absl::StrAppend(&why, " of ", row.of().substr(0, 8));
+    if (row.has_similarity()) absl::StrAppendFormat(&why, " (%.2f)", row.similarity());
+  }
+  console.Result(RejectedText(row, row.fate(), why));
+}
+
+void PrintNotCompiled(const v1::KernelRow& row, Console& console) {
+  nlohmann::ordered_json errors = nlohmann::ordered_json::array();
+  std::string why;
+  for (const v1::KernelRow::Compile::Result& result : row.compile().results()) {
+    if (result.status() != v1::COMPILE_STATUS_ERROR) continue;
+    errors.push_back({{"toolchain", result.toolchain()},
+                      {"target", result.target()},
+                      {"stage", result.stage()},
+                      {"message", result.message()},
+                      {"line", result.line()}});
+    // One error is enough on a line; JSON has all.
+    if (!why.empty()) continue;
+    why = OneLine(absl::StrCat(result.toolchain(), ", ", result.target(), ", ", result.stage(),
+                               ": ", result.message()));
+  }
+  if (!console.json()) return console.Result(RejectedText(row, "no compile", CutTo(why, 100)));
+  nlohmann::ordered_json json = RejectedJson(row, "kept", kDoesNotCompile);
+  json["of"] = nullptr;
+  json["errors"] = std::move(errors);
+  console.Result(JsonLine("rejected", json));
+}
+
 // Explains what became of a kernel that is not in the dataset.
 absl::Status ExplainMissing(const std::string& dataset, const std::string& what) {
   std::string fate;
@@ -167,6 +239,34 @@ absl::StatusOr<int> Head(const HeadOptions& options, Console& console) {
         return absl::OkStatus();
       });
   if (!absl::IsCancelled(status)) RETURN_IF_ERROR(status);
+  return kDone;
+}
+
+absl::StatusOr<int> Rejected(const RejectedOptions& options, Console& console) {
+  std::map<std::string, int64_t> counts;
+  RETURN_IF_ERROR(dataset::ForEachRow<v1::LedgerRow>(
+      options.dataset, {}, [&](const v1::LedgerRow& row, const dataset::RowPlace&) {
+        if (row.fate() == "kept" || !IsAskedFor(options.reason, row.fate(), row.reason())) {
+          return absl::OkStatus();
+        }
+        ++counts[row.fate()];
+        PrintRejected(row, console);
+        return absl::OkStatus();
+      }));
+  if (IsAskedFor(options.reason, kDoesNotCompile, kDoesNotCompile)) {
+    RETURN_IF_ERROR(dataset::ForEachRow<v1::KernelRow>(
+        options.dataset, {}, [&](const v1::KernelRow& row, const dataset::RowPlace&) {
+          if (row.checks().compiles() != v1::RuleResult::OUTCOME_FAIL) return absl::OkStatus();
+          ++counts["kept, but not compiled"];
+          PrintNotCompiled(row, console);
+          return absl::OkStatus();
+        }));
+  }
+  std::string text;
+  for (const auto& [fate, count] : counts) {
+    absl::StrAppend(&text, text.empty() ? "" : ", ", count, " ", fate);
+  }
+  console.Note(text.empty() ? "nothing" : text);
   return kDone;
 }
 

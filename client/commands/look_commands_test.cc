@@ -118,6 +118,60 @@ TEST_F(LookCommandsTest, StatsCount) {
   EXPECT_THAT(out_, HasSubstr("languages\n         3  triton\n"));
 }
 
+TEST_F(LookCommandsTest, RejectedNamesEachReason) {
+  std::ofstream(dir_.path() + "/ledger.jsonl", std::ios::app)
+      << Json{{"id", "dddd" + std::string(28, '0')},
+              {"qualname", "gpl"},
+              {"repository", "a/kernels"},
+              {"path", "x.py"},
+              {"fate", "rejected"},
+              {"reason", "license:GPL-3.0-only"}}
+             .dump()
+      << "\n"
+      << Json{{"id", "eeee" + std::string(28, '0')}, {"qualname", "kept"}, {"fate", "kept"}}.dump()
+      << "\n";
+  Json broken = KernelRow("ffff", "broken");
+  broken["checks"] = {{"compiles", "fail"}};
+  broken["compile"]["results"] = {
+      {{"toolchain", "triton-3.5.1"}, {"target", "cuda:90"}, {"status", "ok"}},
+      {{"toolchain", "triton-3.5.1"},
+       {"target", "hip:gfx942"},
+       {"status", "error"},
+       {"stage", "frontend"},
+       {"message", "unknown\nname"}}};
+  std::ofstream(dir_.path() + "/kernels.jsonl", std::ios::app) << broken.dump() << "\n";
+  const auto run = [&](bool json, const std::string& reason) {
+    EXPECT_EQ(Run(json,
+                  [&](Console& console) {
+                    return Rejected({.dataset = dir_.path(), .reason = reason}, console);
+                  })
+                  .value(),
+              kDone);
+  };
+  run(false, "");
+  EXPECT_THAT(out_, HasSubstr("lost"));
+  EXPECT_THAT(out_, HasSubstr("rejected      license:GPL-3.0-only  a/kernels x.py:"));
+  EXPECT_THAT(out_, HasSubstr("no compile    triton-3.5.1, hip:gfx942, frontend: unknown name"));
+  EXPECT_THAT(out_, Not(HasSubstr("softmax")));
+  EXPECT_EQ(err_, "1 duplicate, 1 kept, but not compiled, 1 rejected\n");
+  run(false, "license");
+  EXPECT_EQ(std::count(out_.begin(), out_.end(), '\n'), 1);
+  run(true, "compiles");
+  const Json row = Json::parse(out_);
+  EXPECT_EQ(row["type"], "rejected");
+  EXPECT_EQ(row["fate"], "kept");
+  EXPECT_EQ(row["errors"][0]["message"], "unknown\nname");
+}
+
+TEST_F(LookCommandsTest, APublishedFolderWithoutJsonLinesSaysHowToGetThem) {
+  const TempDir published = *TempDir::Create();
+  std::ofstream(published.path() + "/PUBLICATION.json") << "{}";
+  const absl::Status refused =
+      Run(false, [&](Console& console) { return Stats(published.path(), console); }).status();
+  EXPECT_THAT(refused, StatusIs(absl::StatusCode::kInvalidArgument));
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("--json-lines"));
+}
+
 TEST_F(LookCommandsTest, AFolderWithoutADatasetIsRefused) {
   const TempDir empty = *TempDir::Create();
   EXPECT_THAT(Run(false, [&](Console& console) { return Stats(empty.path(), console); }).status(),

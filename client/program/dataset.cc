@@ -261,6 +261,21 @@ void AddLook(CommandLine& line) {
                [stats](Console& console) { return Stats(*stats, console); });
   TakesFolder(sub->add_option("DATASET", *stats, "the folder of the dataset"))->required();
   line.AddCommonFlags(*sub);
+
+  const auto rejected = std::make_shared<RejectedOptions>();
+  sub =
+      line.Add("rejected",
+               "list the kernels that a job did not keep, and kept ones that do not compile, with "
+               "the reasons",
+               [rejected](Console& console) { return Rejected(*rejected, console); });
+  TakesFolder(sub->add_option("DATASET", rejected->dataset, "the folder of the dataset"))
+      ->required();
+  sub->add_option(
+         "--reason", rejected->reason,
+         "only this fate, or part of a reason: rejected, duplicate, contaminated, compiles, "
+         "license, near and so on")
+      ->option_text("WORD");
+  line.AddCommonFlags(*sub);
 }
 
 // Three modes that exclude each other: the dialogue, --list, and --accept or --reject.

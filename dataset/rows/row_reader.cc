@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 #include <utility>
 
@@ -28,6 +29,9 @@ using google::protobuf::Reflection;
 
 constexpr size_t kMostReportBytes = 256 << 20;
 constexpr char kNotADataset[] = "; the folder must hold a dataset that kernelmill exported";
+constexpr char kWithoutLines[] =
+    "; the version was published without JSON lines: publish it with --json-lines, or use the "
+    "exported folder; `kernelmill diff` and Python's kernelmill.load() read its Parquet files";
 
 absl::Status WrongType(const Field& field, absl::string_view wanted) {
   return absl::InvalidArgumentError(absl::StrCat("/", field.name, ": must be ", wanted));
@@ -200,6 +204,10 @@ bool IsWithoutRows(const std::string& dataset, const RowSchema& schema) {
   return count != rows->end() && *count == 0;
 }
 
+bool IsPublished(const std::string& dataset) {
+  return std::filesystem::exists(absl::StrCat(dataset, "/PUBLICATION.json"));
+}
+
 }  // namespace
 
 // INVALID_ARGUMENT: the file is missing, and report.json does not say that it has no rows.
@@ -210,7 +218,8 @@ absl::StatusOr<RowReader> RowReader::Open(const std::string& dataset, const RowS
   if (file) return RowReader(std::move(path), std::move(file), schema, options);
   const int error = errno;
   if (error != ENOENT || !IsWithoutRows(dataset, schema)) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": ", std::strerror(error), kNotADataset));
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, ": ", std::strerror(error), IsPublished(dataset) ? kWithoutLines : kNotADataset));
   }
   file.open("/dev/null", std::ios::binary);
   return RowReader(std::move(path), std::move(file), schema, options);

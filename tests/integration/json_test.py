@@ -4,6 +4,7 @@ fields, each of its type."""
 import json
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -126,6 +127,7 @@ class Json(unittest.TestCase):
         self.run_program("validate", self.folder / "many", codes=(0, 1))
         self.run_program("toolchains", codes=(0, 1))
         self.run_program("stats", self.out)
+        self.not_kept()
         self.run_program("diff", self.out, self.folder / "less", codes=(1,))
         self.run_program("similar", self.folder / "many/copy.py", "--out", self.out, *data)
         [item, *_] = self.run_program("review", self.out, "--list")
@@ -136,6 +138,20 @@ class Json(unittest.TestCase):
         self.run_program("catalog", self.out, "--wanted")
         self.run_program("show", self.out, "nothing", codes=(2,))
         self.run_program("cache", "clear", "--yes", *data)
+
+    def not_kept(self):
+        broken = self.folder / "broken"
+        shutil.copytree(self.out, broken)
+        row, *others = (broken / "kernels.jsonl").read_text().splitlines(keepends=True)
+        row = json.loads(row)
+        row["checks"]["compiles"] = "fail"
+        row["compile"] = {"results": [{"toolchain": "triton-3.5.1", "target": "cuda:90", "status": "error", "stage": "frontend",
+                                       "message": "no", "line": 3}]}
+        (broken / "kernels.jsonl").write_text(json.dumps(row) + "\n" + "".join(others))
+        rejected = self.run_program("rejected", broken)
+        ledger = [json.loads(line) for line in (broken / "ledger.jsonl").read_text().splitlines()]
+        self.assertEqual([(one["id"], one["reason"]) for one in rejected],
+                         [(one["id"], one["reason"]) for one in ledger if one["fate"] != "kept"] + [(row["id"], "compiles")])
 
     def rows(self):
         """Commands that print something with a format of its own."""
