@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "client/console/exit_code.h"
+#include "client/console/format.h"
 #include "client/console/watch.h"
 #include "common/base/status.h"
 #include "common/cas/grpc_blob_store.h"
@@ -93,6 +94,22 @@ ReconnectOptions ReconnectShortly(const char* server, Console& console) {
   return reconnect;
 }
 
+std::string ClusterFlags(const ClusterAddress& address) {
+  const ClusterAddress usual;
+  std::string flags;
+  const auto add = [&flags](absl::string_view flag, const std::string& value,
+                            const std::string& initial) {
+    if (value != initial) absl::StrAppend(&flags, " ", flag, " ", ShellWord(value));
+  };
+  add("--coordinator", address.coordinator, usual.coordinator);
+  add("--store", address.store, usual.store);
+  add("--tls-ca", address.identity.authority, "");
+  add("--tls-cert", address.identity.certificate, "");
+  add("--tls-key", address.identity.key, "");
+  add("--token-file", address.identity.token, "");
+  return flags;
+}
+
 Cluster::Cluster(std::unique_ptr<CrawlClient> jobs, std::unique_ptr<cas::BlobStore> store,
                  bool is_embedded, std::string flags, rpc::TerminationSignal& signal)
     : jobs_(std::move(jobs)),
@@ -115,10 +132,6 @@ std::unique_ptr<Cluster> Connect(const ClusterAddress& address, absl::Duration r
                               "; trying for ", absl::FormatDuration(timeout), ": ",
                               ErrorLine(status)));
   };
-  std::string flags;
-  if (address.coordinator != ClusterAddress().coordinator) {
-    flags = absl::StrCat(" --coordinator ", address.coordinator);
-  }
   cas::GrpcBlobStoreOptions store;
   // No limit of attempts: the time ends the tries, as for the coordinator. A signal ends a pause at
   // once.
@@ -130,7 +143,7 @@ std::unique_ptr<Cluster> Connect(const ClusterAddress& address, absl::Duration r
   return std::make_unique<Cluster>(
       NewCrawlClient(rpc::Connect(address.coordinator, address.credentials), std::move(reconnect)),
       cas::NewGrpcBlobStore(rpc::Connect(address.store, address.credentials), std::move(store)),
-      /*is_embedded=*/false, std::move(flags), signal);
+      /*is_embedded=*/false, ClusterFlags(address), signal);
 }
 
 std::unique_ptr<Cluster> Connect(EmbeddedCluster& embedded, rpc::TerminationSignal& signal) {
@@ -147,11 +160,12 @@ absl::StatusOr<v1::JobStatus> GetFinishedJob(CrawlClient& jobs, const std::strin
       absl::StrCat("job ", job, " has no dataset", HasEnded(status) ? "" : " yet"));
 }
 
-absl::Status WithRetryHint(const absl::Status& status, const std::string& job) {
+absl::Status WithRetryHint(const absl::Status& status, const std::string& job,
+                           const std::string& flags) {
   if (!absl::IsNotFound(status)) return status;
   return absl::NotFoundError(
       absl::StrCat(status.message(), "; the store lost a part of the dataset: `kernelmill retry ",
-                   job.empty() ? "JOB" : job, "` rebuilds it"));
+                   job.empty() ? "JOB" : job, flags, "` rebuilds it"));
 }
 
 }  // namespace kernelmill::client

@@ -13,6 +13,7 @@
 #include "client/commands/console.h"
 #include "client/embedded/embedded_cluster.h"
 #include "client/grpc/crawl_client.h"
+#include "common/access/credentials.h"
 #include "common/cas/blob_store.h"
 #include "common/rpc/server.h"
 
@@ -37,9 +38,14 @@ class OnInterrupt {
 struct ClusterAddress {
   std::string coordinator = "127.0.0.1:7070";
   std::string store = "127.0.0.1:7071";
+  access::Identity identity;                              // the files of the credentials
   std::shared_ptr<grpc::ChannelCredentials> credentials;  // for both; null: no TLS
   absl::Duration reconnect_timeout = absl::Seconds(60);
 };
+
+// Returns the flags with which another command reaches the cluster, " --coordinator host:1 --tls-ca
+// ca.pem", without those that have their defaults.
+std::string ClusterFlags(const ClusterAddress& address);
 
 // The limit for commands that do not wait for a job.
 inline constexpr absl::Duration kShortReconnectTimeout = absl::Seconds(10);
@@ -50,7 +56,7 @@ ReconnectOptions ReconnectShortly(const char* server, Console& console);
 // A connection to a cluster, in this process or elsewhere. A signal ends its calls. Thread-safe.
 class Cluster {
  public:
-  // `flags`: that a command needs to reach it, " --coordinator host:1"; or empty.
+  // `flags`: as ClusterFlags; empty for one in this process.
   Cluster(std::unique_ptr<CrawlClient> jobs, std::unique_ptr<cas::BlobStore> store,
           bool is_embedded, std::string flags, rpc::TerminationSignal& signal);
   ~Cluster();
@@ -81,8 +87,9 @@ std::unique_ptr<Cluster> Connect(EmbeddedCluster& embedded, rpc::TerminationSign
 absl::StatusOr<v1::JobStatus> GetFinishedJob(CrawlClient& jobs, const std::string& job);
 
 // Returns an error of a command that reads a dataset; if the store lost a part of it, with the
-// command that rebuilds it. `job` may be empty if it is unknown.
-absl::Status WithRetryHint(const absl::Status& status, const std::string& job);
+// command that rebuilds it. `job` may be empty if it is unknown; `flags` as ClusterFlags.
+absl::Status WithRetryHint(const absl::Status& status, const std::string& job,
+                           const std::string& flags);
 
 }  // namespace kernelmill::client
 

@@ -33,7 +33,6 @@ namespace {
 constexpr absl::Duration kStopWithin = absl::Seconds(15);
 constexpr absl::Duration kLook = absl::Milliseconds(200);
 constexpr int kMetricsOffset = 1000;  // from a server's port to its metrics
-constexpr int kUsualPort = 7070;      // of a coordinator, as clients call it
 
 // In the order of their starts; those of a higher wave stop first. The ports are those of
 // docs/cluster.md, counted from the first.
@@ -66,7 +65,7 @@ absl::StatusOr<std::filesystem::path> FindPrograms() {
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) return ErrnoStatus(error.value(), "/proc/self/exe");
   std::filesystem::path folder = self.parent_path();
-  if (access((folder / "kernelmill-store").c_str(), X_OK) != 0) {
+  if (::access((folder / "kernelmill-store").c_str(), X_OK) != 0) {
     return absl::FailedPreconditionError(absl::StrCat("the servers must lie beside ", self.string(),
                                                       "; there is no kernelmill-store"));
   }
@@ -150,17 +149,14 @@ absl::StatusOr<int> Dev(const DevOptions& options, rpc::TerminationSignal& signa
   if (error) return ErrnoStatus(error.value(), options.data_dir);
   ServerGroup group([&console](const std::string& line) { console.Note(line); });
   RETURN_IF_ERROR(StartServers(options, group, console));
-  const std::unique_ptr<CrawlClient> jobs =
-      NewPageClient({.coordinator = Local(options.first_port)});
+  const ClusterAddress cluster = {.coordinator = Local(options.first_port),
+                                  .store = Local(options.first_port + 1)};
+  const std::unique_ptr<CrawlClient> jobs = NewPageClient(cluster);
   ASSIGN_OR_RETURN(const std::unique_ptr<JobsPage> page,
                    JobsPage::Start(Local(options.page_port), *jobs));
-  const std::string addresses = options.first_port == kUsualPort
-                                    ? ""
-                                    : absl::StrCat(" --coordinator ", Local(options.first_port),
-                                                   " --store ", Local(options.first_port + 1));
   console.Note(absl::StrCat("\nThe cluster runs. Its jobs: ", page->url(),
                             "\nIn another terminal: kernelmill submit my-kernels.yaml --wait ",
-                            "--out my-dataset", addresses,
+                            "--out my-dataset", ClusterFlags(cluster),
                             "\nCtrl-C stops it; what it made stays in ", options.data_dir));
   while (!signal.WaitFor(kLook)) group.StartEnded();
   console.Note("stopping");

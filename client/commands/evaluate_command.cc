@@ -411,7 +411,7 @@ class EvaluateRun {
         Evaluate(std::move(generations), evaluation_, *services_);
     console_.EndProgress();
     if (model.ok()) return model;
-    return WithRetryHint(model.status(), options_.job);
+    return WithRetryHint(model.status(), options_.job, ClusterFlags(address_));
   }
 
   // Returns the folder's own name: reports should not depend on where it is. A path that ends with

@@ -72,16 +72,16 @@ std::string SourceList(const std::vector<std::string>& sources) {
 // Checks that the job's dataset may replace the one in out_dir: a source that failed must not take
 // away the kernels that it gave before. ABORTED: it would.
 absl::Status CheckReplaces(const FinishedJobResult& job, const ExportTarget& target,
-                           bool is_embedded) {
+                           const Cluster& cluster) {
   if (target.allow_failed) return absl::OkStatus();
   ASSIGN_OR_RETURN(const LostKernels lost, FindLostKernels(target.out_dir, job));
   // The error names the way out, which differs: a crawl's results are in its data folder, a
   // cluster's job can be exported again.
   if (lost.kernels == 0) return absl::OkStatus();
-  const std::string elsewhere =
-      is_embedded
-          ? "run the same command with another --out"
-          : absl::StrCat("run `kernelmill export ", job.status.job(), " --out OTHER_FOLDER`");
+  const std::string elsewhere = cluster.is_embedded()
+                                    ? "run the same command with another --out"
+                                    : absl::StrCat("run `kernelmill export ", job.status.job(),
+                                                   " --out OTHER_FOLDER", cluster.flags(), "`");
   return absl::AbortedError(absl::StrCat(
       target.out_dir, " was not replaced: ",
       lost.new_is_empty ? "the new dataset is empty" : "inputs failed", ", and it would lose ",
@@ -98,14 +98,13 @@ absl::Status ExportJob(Cluster& cluster, const v1::JobStatus& status, const Expo
   request.dataset = status.dataset();
   ASSIGN_OR_RETURN(request.lock, cluster.jobs().ReadLock(status.job()));
   ASSIGN_OR_RETURN(request.failures, cluster.jobs().ListFailures(status.job()));
-  RETURN_IF_ERROR(
-      CheckReplaces({status, request.lock, request.failures}, target, cluster.is_embedded()));
+  RETURN_IF_ERROR(CheckReplaces({status, request.lock, request.failures}, target, cluster));
   request.out_dir = target.out_dir;
   request.tree = target.tree;
   const absl::StatusOr<std::vector<std::string>> warnings =
       dataset::ExportDataset(cluster.store(), request);
   if (!warnings.ok()) {
-    return WithRetryHint(Annotate(warnings.status(), "export"), status.job());
+    return WithRetryHint(Annotate(warnings.status(), "export"), status.job(), cluster.flags());
   }
   for (const std::string& warning : *warnings) console.Warn(warning);
   return absl::OkStatus();

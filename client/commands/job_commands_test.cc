@@ -175,6 +175,18 @@ TEST_F(JobCommandsTest, TheEndOfAJobThatWasWaitedForIsTheExitCode) {
   EXPECT_THAT(out_, HasSubstr("a.py"));
 }
 
+TEST_F(JobCommandsTest, NextCommandsReachTheSameCluster) {
+  cluster_.store = "unix:" + dir_.path() + "/store";
+  cluster_.identity.authority = "my ca.pem";
+  cluster_.identity.token = "token";
+  service_.job.mutable_dataset()->set_hash("a");
+  EXPECT_EQ(RunOn(false, Watch).value(), kDone);
+  EXPECT_THAT(out_, HasSubstr(absl::StrCat("kernelmill export j --out DIR --coordinator ",
+                                           cluster_.coordinator, " --store ", cluster_.store,
+                                           " --tls-ca 'my ca.pem' --token-file token ")));
+  EXPECT_EQ(ClusterFlags(ClusterAddress()), "");
+}
+
 TEST_F(JobCommandsTest, AJobThatNoMessageTakesIsRefusedAtOnce) {
   std::string list;
   for (int i = 0; i < 20'000; ++i) {

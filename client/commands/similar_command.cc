@@ -259,7 +259,9 @@ absl::StatusOr<int> Similar(const ClusterAddress& address, const SimilarOptions&
                                                  " lacks the dataset: set --data to that of its "
                                                  "crawl, or crawl again"));
   }
-  if (!found.ok()) return WithRetryHint(found.status(), options.job);
+  if (!found.ok()) {
+    return WithRetryHint(found.status(), options.job, opened->cluster().flags());
+  }
   const v1::SimilarResponse& response = *found;
   for (int i = 0; i < kernels.kernels_size(); ++i) {
     const v1::Kernel& kernel = kernels.kernels(i);

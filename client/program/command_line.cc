@@ -107,7 +107,7 @@ void CommandLine::AddCommonFlags(CLI::App& command) {
 }
 
 void CommandLine::AddStoreAddress(CLI::App& command, const char* help) {
-  flags::AddIdentityFlags(command, &identity_);
+  flags::AddIdentityFlags(command, &cluster_.identity);
   command.add_option("--store", cluster_.store, help)
       ->envname("KERNELMILL_STORE")
       ->capture_default_str();
@@ -129,7 +129,7 @@ void CommandLine::AddCoordinatorAddress(CLI::App& command) {
 
 void CommandLine::AddCoordinatorFlags(CLI::App& command) {
   AddCommonFlags(command);
-  flags::AddIdentityFlags(command, &identity_);
+  flags::AddIdentityFlags(command, &cluster_.identity);
   AddCoordinatorAddress(command);
   command.preparse_callback([this](size_t) { hint_ = [this] { return CoordinatorHint(); }; });
 }
@@ -163,7 +163,7 @@ absl::StatusOr<std::optional<int>> CommandLine::Parse(int argc, char** argv) {
 }
 
 absl::StatusOr<int> CommandLine::Run(Console& console) {
-  ASSIGN_OR_RETURN(cluster_.credentials, access::ChannelCredentials(identity_));
+  ASSIGN_OR_RETURN(cluster_.credentials, access::ChannelCredentials(cluster_.identity));
   return command_(console);
 }
 
@@ -219,10 +219,14 @@ std::string CommandLine::CoordinatorHint() const {
 }
 
 const char* CommandLine::TlsHint() const {
-  return identity_.uses_tls() ? "over TLS. A server that closes the connection has refused this "
-                                "certificate; its log "
-                                "has the reason"
-                              : "without TLS (--tls-ca)";
+  const access::Identity& identity = cluster_.identity;
+  if (!identity.uses_tls()) return "without TLS (--tls-ca)";
+  if (identity.certificate.empty() && identity.token.empty()) {
+    return "over TLS, with neither a certificate (--tls-cert, --tls-key) nor a token "
+           "(--token-file)";
+  }
+  return "over TLS. A server that closes the connection has refused this certificate; its log has "
+         "the reason";
 }
 
 namespace {

@@ -16,7 +16,6 @@
 #include "client/commands/console.h"
 #include "client/console/style.h"
 #include "client/program/command_table.h"
-#include "common/access/credentials.h"
 #include "common/base/log.h"
 #include "common/rpc/server.h"
 
@@ -93,7 +92,6 @@ class CommandLine {
   ColorChoice color_ = ColorChoice::kAuto;
   LogLevel log_level_ = LogLevel::kError;
   ClusterAddress cluster_;
-  access::Identity identity_;
   double reconnect_seconds_ = 60;
   Command command_;                    // the chosen one
   std::function<std::string()> hint_;  // for an error that the cluster is out of reach

@@ -79,6 +79,8 @@ class Trusted(unittest.TestCase):
     def test_a_caller_without_certificate_is_told_what_it_lacks(self):
         said = self.client("jobs", who=None, code=3)
         self.assertIn("neither a certificate with a role nor a known token", said)
+        self.assertIn("over TLS, with neither a certificate (--tls-cert, --tls-key) nor a token (--token-file)", said)
+        self.assertNotIn("refused this certificate", said)
 
     def test_a_foreign_certificate_is_refused_and_both_sides_say_so(self):
         said = self.client("jobs", "--reconnect-seconds", "0.1", folder=self.foreign, code=3)
