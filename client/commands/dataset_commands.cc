@@ -178,11 +178,16 @@ absl::StatusOr<int> ServeSite(CatalogOptions options, rpc::TerminationSignal& si
     ASSIGN_OR_RETURN(temp, TempDir::Create());
     options.out_dir = temp->path() + "/site";
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<HttpServer> server,
-                   HttpServer::ServeFolder(options.serve, options.out_dir));
+  const absl::StatusOr<std::unique_ptr<HttpServer>> server =
+      HttpServer::ServeFolder(options.serve, options.out_dir);
+  if (!server.ok()) {
+    return absl::Status(
+        server.status().code(),
+        absl::StrCat(server.status().message(), "; --serve HOST:PORT chooses another address"));
+  }
   RETURN_IF_ERROR(WriteSite(options, signal, console));
   RETURN_IF_ERROR(console.Flush());
-  console.Note(absl::StrCat("the site is at ", server->url(), " until Ctrl-C"));
+  console.Note(absl::StrCat("the site is at ", (*server)->url(), " until Ctrl-C"));
   signal.Wait();
   return kDone;
 }

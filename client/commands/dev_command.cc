@@ -2,10 +2,13 @@
 // call by default, and serves the page of jobs. `page` serves the page for any cluster.
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <initializer_list>
 #include <memory>
@@ -16,12 +19,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "client/commands/cluster.h"
 #include "client/commands/commands.h"
 #include "client/console/exit_code.h"
 #include "client/dev/server_group.h"
 #include "client/grpc/crawl_client.h"
+#include "client/http/port_user.h"
 #include "client/jobs_page/jobs_page.h"
 #include "common/base/file.h"
 #include "common/base/status.h"
@@ -58,6 +63,41 @@ bool IsListening(int port) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   return connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
 }
+
+// FAILED_PRECONDITION: the port is in use; the message names the process.
+absl::Status CheckFree(int port, absl::string_view what, absl::string_view remedy) {
+  if (!IsListening(port)) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("port ", port, " of the ", what, " is in use by ",
+                   FindPortUser(port).value_or("another process"), "; ", remedy));
+}
+
+// The mark of a running dev in its data folder: a locked file with its process and addresses.
+class DataMark {
+ public:
+  // FAILED_PRECONDITION: another dev runs there; the message says which.
+  static absl::StatusOr<DataMark> Take(const DevOptions& options) {
+    const std::string path = absl::StrCat(options.data_dir, "/dev.lock");
+    DataMark mark;
+    mark.file_ = FileDescriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+    if (!mark.file_.is_open()) return ErrnoStatus(errno, path);
+    if (::flock(mark.file_.get(), LOCK_EX | LOCK_NB) != 0) {
+      const std::string other = ReadFile(path, 4096).value_or("");
+      return absl::FailedPreconditionError(
+          absl::StrCat("another `kernelmill dev` runs in ", options.data_dir, ": ",
+                       absl::StripAsciiWhitespace(other), "; --data chooses another folder"));
+    }
+    if (::ftruncate(mark.file_.get(), 0) != 0) return ErrnoStatus(errno, path);
+    RETURN_IF_ERROR(WriteAll(
+        mark.file_.get(),
+        absl::StrCat("process ", ::getpid(), ", coordinator ", Local(options.first_port), "\n"),
+        path));
+    return mark;
+  }
+
+ private:
+  FileDescriptor file_;
+};
 
 // Returns the folder of this program, which the servers lie beside.
 absl::StatusOr<std::filesystem::path> FindPrograms() {
@@ -101,9 +141,8 @@ ServerGroup::Program MakeProgram(const Role& role, const DevOptions& options,
 }
 
 absl::Status StartServers(const DevOptions& options, ServerGroup& group, Console& console) {
-  if (options.page_port != 0 && IsListening(options.page_port)) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "port ", options.page_port, " of the page is in use; --page-port chooses another"));
+  if (options.page_port != 0) {
+    RETURN_IF_ERROR(CheckFree(options.page_port, "page", "--page-port chooses another"));
   }
   ASSIGN_OR_RETURN(const std::filesystem::path programs, FindPrograms());
   std::vector<Role> roles(std::begin(kRoles), std::end(kRoles));
@@ -111,11 +150,9 @@ absl::Status StartServers(const DevOptions& options, ServerGroup& group, Console
   if (!options.runner.empty()) roles.push_back(kRunner);
   for (const Role& role : roles) {
     const int port = options.first_port + role.port;
-    if (IsListening(port)) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("port ", port, " of the ", role.name,
-                       " is in use; does a cluster run already? --first-port chooses others"));
-    }
+    RETURN_IF_ERROR(CheckFree(port, role.name, "--first-port chooses others"));
+    RETURN_IF_ERROR(CheckFree(port + kMetricsOffset, absl::StrCat(role.name, "'s metrics"),
+                              "--first-port chooses others"));
     ServerGroup::Program program = MakeProgram(role, options, programs);
     const std::string log = program.log;
     RETURN_IF_ERROR(group.Start(std::move(program), [port] { return IsListening(port); }));
@@ -147,6 +184,7 @@ absl::StatusOr<int> Dev(const DevOptions& options, rpc::TerminationSignal& signa
   std::error_code error;
   std::filesystem::create_directories(options.data_dir + "/logs", error);
   if (error) return ErrnoStatus(error.value(), options.data_dir);
+  ASSIGN_OR_RETURN(const DataMark mark, DataMark::Take(options));
   ServerGroup group([&console](const std::string& line) { console.Note(line); });
   RETURN_IF_ERROR(StartServers(options, group, console));
   const ClusterAddress cluster = {.coordinator = Local(options.first_port),

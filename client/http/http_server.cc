@@ -8,15 +8,25 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "client/http/port_user.h"
 #include "common/base/file.h"
 
 namespace kernelmill::client {
 namespace {
+
+// Returns the port of HOST:PORT; 0 without one.
+int GetPort(absl::string_view address) {
+  int port = 0;
+  const bool is_number = absl::SimpleAtoi(address.substr(address.rfind(':') + 1), &port);
+  return is_number ? port : 0;
+}
 
 // Returns the reason why an address cannot be bound, which civetweb does not say.
 std::string BindProblem(const std::string& address) {
@@ -37,8 +47,9 @@ std::string BindProblem(const std::string& address) {
   const int on = 1;
   setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (bind(fd.get(), found->ai_addr, found->ai_addrlen) == 0) return "the server did not start";
-  if (errno == EADDRINUSE) return "the port is in use; choose another one, or 0 for any";
-  return std::strerror(errno);
+  if (errno != EADDRINUSE) return std::strerror(errno);
+  const std::optional<std::string> user = FindPortUser(GetPort(address));
+  return user.has_value() ? absl::StrCat("in use by ", *user) : "the port is in use";
 }
 
 }  // namespace

@@ -130,7 +130,15 @@ class Dev(unittest.TestCase):
     def test_ports_in_use_are_named(self):
         done = harness.run(KERNELMILL, "dev", "--data", self.folder / "other", "--first-port", str(self.first), check=False)
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn(f"port {self.first + 1} of the store is in use", done.stderr)
+        store = children(self.dev.pid)["store"]
+        self.assertIn(f"port {self.first + 1} of the store is in use by process {store} (kernelmill-stor", done.stderr)
+
+    def test_a_second_dev_in_the_folder_names_the_first(self):
+        done = harness.run(KERNELMILL, "dev", "--data", self.folder / "data", "--first-port", str(free_ports()), "--page-port", "0", check=False)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn(f"another `kernelmill dev` runs in {self.folder}/data: process {self.dev.pid}, "
+                      f"coordinator 127.0.0.1:{self.first}; --data chooses", done.stderr)
+        self.assertNotIn("\n", done.stderr.strip())
 
     def test_the_page_says_that_the_coordinator_is_away(self):
         os.kill(children(self.dev.pid)["coordinator"], signal.SIGSTOP)
