@@ -216,7 +216,7 @@ struct DiffOptions {
 absl::StatusOr<int> Diff(const DiffOptions& options, Console& console);
 
 struct SimilarOptions {
-  std::string file;  // "-": standard input
+  std::string file;  // a file, or a folder of Python files; "-": standard input
   // The dataset. Exactly one of these is set.
   std::string job;
   std::string dataset;  // its digest
@@ -229,6 +229,7 @@ struct SimilarOptions {
 
 // Lists the kernels of a dataset that are most similar to those in a file (similar_command.cc). A
 // file without kernels is compared as one text. With --json one line for each kernel of the file.
+// Exit code 1 if a file of a folder cannot be read as code.
 // Exit code 0 also if nothing is similar. NOT_FOUND: the file, job or dataset does not exist;
 // FAILED_PRECONDITION: the job has no dataset, or a crawl is using data_dir.
 absl::StatusOr<int> Similar(const ClusterAddress& address, const SimilarOptions& options,

@@ -1,4 +1,4 @@
-// The command `similar`: extracts the kernels of a file in this process, and searches for similar
+// The command `similar`: extracts the kernels of files in this process, and searches for similar
 // ones in a dataset. The dataset's blobs come from a cluster's store, or from the store in a
 // crawl's data folder. For the second an embedded cluster is started, which locks the folder, so a
 // running crawl makes it fail.
@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "absl/strings/str_format.h"
 #include "client/commands/cluster.h"
 #include "client/commands/commands.h"
+#include "client/commands/local_files.h"
 #include "client/console/exit_code.h"
 #include "client/console/format.h"
 #include "client/embedded/embedded_cluster.h"
@@ -41,11 +43,37 @@ using dataset::Json;
 
 constexpr int64_t kMaxFileBytes = 8 << 20;  // the limit of the services on one call
 constexpr int64_t kMaxReportBytes = 256 << 20;
+constexpr size_t kMaxFolderBytes = 256 << 20;
 
-absl::StatusOr<std::string> ReadQuery(const std::string& file) {
-  ASSIGN_OR_RETURN(std::string text, ReadFile(file == "-" ? "/dev/stdin" : file, kMaxFileBytes));
-  if (!text.empty()) return text;
-  return absl::InvalidArgumentError(absl::StrCat(file, " is empty"));
+// A file to compare.
+struct Query {
+  std::string file;
+  std::string text;
+};
+
+// Reads the file, or the Python files below a folder. INVALID_ARGUMENT: the file is empty, or the
+// folder has no such file.
+absl::StatusOr<std::vector<Query>> ReadQueries(const std::string& path, bool is_folder) {
+  std::vector<Query> queries;
+  if (!is_folder) {
+    ASSIGN_OR_RETURN(std::string text, ReadFile(path == "-" ? "/dev/stdin" : path, kMaxFileBytes));
+    if (text.empty()) return absl::InvalidArgumentError(absl::StrCat(path, " is empty"));
+    queries.push_back({path, std::move(text)});
+    return queries;
+  }
+  ASSIGN_OR_RETURN(const std::vector<LocalFile> files, FindPythonFiles({path}));
+  size_t bytes = 0;
+  for (const LocalFile& file : files) {
+    ASSIGN_OR_RETURN(std::string text, ReadFile("/" + file.absolute, kMaxFileBytes));
+    bytes += text.size();
+    if (bytes > kMaxFolderBytes) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          path, ": has more than ", kMaxFolderBytes >> 20, " MiB of Python files; name a part"));
+    }
+    if (!text.empty()) queries.push_back({file.shown, std::move(text)});
+  }
+  if (!queries.empty()) return queries;
+  return absl::InvalidArgumentError(absl::StrCat(path, ": has no Python file"));
 }
 
 // The cluster that has the dataset: one elsewhere, or one in this process on a crawl's data.
@@ -100,10 +128,11 @@ absl::StatusOr<cas::Digest> GetDigest(const SimilarOptions& options, CrawlClient
   return status.dataset();
 }
 
-// Extracts the kernels in the text; a text without kernels becomes one kernel. Standard input has
-// no name that tells its language: it is read as Python, and if that has no kernels as CUDA.
+// Extracts the kernels in the text; with `whole`, a text without kernels becomes one kernel.
+// Standard input has no name that tells its language: it is read as Python, and if that has no
+// kernels as CUDA.
 absl::StatusOr<v1::KernelShard> Extract(const std::string& file, const std::string& text,
-                                        EmbeddedServices& services) {
+                                        bool whole, EmbeddedServices& services) {
   const auto extractor = v1::Extractor::NewStub(services.channel());
   const std::vector<std::string> paths =
       file == "-" ? std::vector<std::string>{"stdin.py", "stdin.cu"}
@@ -122,15 +151,16 @@ absl::StatusOr<v1::KernelShard> Extract(const std::string& file, const std::stri
     }
     if (response.kernels().kernels_size() > 0) return std::move(*response.mutable_kernels());
   }
+  v1::KernelShard as_whole;
+  if (!whole) return as_whole;
   // The whole text becomes one kernel without a name or a language.
-  v1::KernelShard whole;
-  v1::Kernel* kernel = whole.add_kernels();
+  v1::Kernel* kernel = as_whole.add_kernels();
   kernel->set_source(text);
   kernel->set_first_line(1);
-  // A last line without a line end counts too. ReadQuery has refused an empty text.
+  // A last line without a line end counts too. ReadQueries has refused an empty text.
   const auto ends = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
   kernel->set_last_line(ends + (text.back() == '\n' ? 0 : 1));
-  return whole;
+  return as_whole;
 }
 
 // Searches for all kernels in one call. The answer has one result for each kernel, in their order.
@@ -239,11 +269,25 @@ std::string ResultText(const std::string& file, const v1::Kernel& kernel,
   return text;
 }
 
+// Returns the error of a search with what helps against it.
+absl::Status ExplainSearch(const absl::Status& status, const SimilarOptions& options,
+                           const Cluster& cluster) {
+  // A folder that another crawl used has none of the dataset's blobs.
+  if (absl::IsNotFound(status) && cluster.is_embedded()) {
+    return Annotate(status, absl::StrCat(options.data_dir,
+                                         " lacks the dataset: set --data to that of its crawl, or "
+                                         "crawl again"));
+  }
+  return WithRetryHint(status, options.job, cluster.flags());
+}
+
 }  // namespace
 
 absl::StatusOr<int> Similar(const ClusterAddress& address, const SimilarOptions& options,
                             rpc::TerminationSignal& signal, Console& console) {
-  ASSIGN_OR_RETURN(const std::string text, ReadQuery(options.file));
+  std::error_code error;
+  const bool is_folder = options.file != "-" && std::filesystem::is_directory(options.file, error);
+  ASSIGN_OR_RETURN(const std::vector<Query> queries, ReadQueries(options.file, is_folder));
   // Check the folder that the user named before any cluster is tried.
   if (!options.out_dir.empty()) RETURN_IF_ERROR(ReadDigest(options.out_dir).status());
   ASSIGN_OR_RETURN(const std::unique_ptr<DatasetCluster> opened,
@@ -251,28 +295,34 @@ absl::StatusOr<int> Similar(const ClusterAddress& address, const SimilarOptions&
   ASSIGN_OR_RETURN(const cas::Digest dataset, GetDigest(options, opened->cluster().jobs()));
   ASSIGN_OR_RETURN(const std::unique_ptr<EmbeddedServices> services,
                    EmbeddedServices::Start(&opened->cluster().store()));
-  ASSIGN_OR_RETURN(const v1::KernelShard kernels, Extract(options.file, text, *services));
-  const absl::StatusOr<v1::SimilarResponse> found = Search(options, dataset, kernels, *services);
-  // A folder that another crawl used has none of the dataset's blobs.
-  if (absl::IsNotFound(found.status()) && opened->cluster().is_embedded()) {
-    return Annotate(found.status(), absl::StrCat(options.data_dir,
-                                                 " lacks the dataset: set --data to that of its "
-                                                 "crawl, or crawl again"));
+  std::optional<int64_t> compared;
+  int exit_code = kDone;
+  for (const Query& query : queries) {
+    const absl::StatusOr<v1::KernelShard> kernels =
+        Extract(query.file, query.text, /*whole=*/!is_folder, *services);
+    if (!kernels.ok()) {
+      if (!is_folder) return kernels.status();
+      exit_code = kInputsFailed;
+      console.Warn(ErrorLine(kernels.status()));
+      continue;
+    }
+    if (kernels->kernels().empty()) continue;
+    const absl::StatusOr<v1::SimilarResponse> found = Search(options, dataset, *kernels, *services);
+    RETURN_IF_ERROR(ExplainSearch(found.status(), options, opened->cluster()));
+    compared = found->compared();
+    for (int i = 0; i < kernels->kernels_size(); ++i) {
+      const v1::Kernel& kernel = kernels->kernels(i);
+      console.Result(console.json()
+                         ? dataset::Canonical(ResultJson(query.file, kernel, found->results(i))) +
+                               "\n"
+                         : ResultText(query.file, kernel, found->results(i)));
+    }
   }
-  if (!found.ok()) {
-    return WithRetryHint(found.status(), options.job, opened->cluster().flags());
-  }
-  const v1::SimilarResponse& response = *found;
-  for (int i = 0; i < kernels.kernels_size(); ++i) {
-    const v1::Kernel& kernel = kernels.kernels(i);
-    console.Result(console.json()
-                       ? dataset::Canonical(ResultJson(options.file, kernel, response.results(i))) +
-                             "\n"
-                       : ResultText(options.file, kernel, response.results(i)));
-  }
-  console.Note(absl::StrCat("compared with ", Counted(response.compared(), "kernel"),
-                            " of dataset ", cas::ToString(dataset)));
-  return kDone;
+  console.Note(compared.has_value()
+                   ? absl::StrCat("compared with ", Counted(*compared, "kernel"), " of dataset ",
+                                  cas::ToString(dataset))
+                   : absl::StrCat("no kernels in ", Counted(queries.size(), "file")));
+  return exit_code;
 }
 
 }  // namespace kernelmill::client

@@ -108,6 +108,22 @@ TEST_F(SimilarCommandTest, ATextWithoutKernelsIsComparedAsAWhole) {
   EXPECT_THAT(RunSimilar(false), StatusIs(absl::StatusCode::kInvalidArgument));
 }
 
+TEST_F(SimilarCommandTest, AFolderIsComparedFileByFile) {
+  std::filesystem::create_directory(Path("mine"));
+  Write("mine/a.py", kKernel);
+  Write("mine/b.py", absl::StrReplaceAll(kKernel, {{"add_kernel", "plus"}}));
+  Write("mine/none.py", "x = 1\n");
+  options_.file = Path("mine");
+  ASSERT_EQ(RunSimilar(false).value(), kDone);
+  EXPECT_THAT(out_, HasSubstr("mine/a.py:6-10  add_kernel\n"));
+  EXPECT_THAT(out_, HasSubstr("mine/b.py:6-10  plus\n"));
+  EXPECT_THAT(out_, ::testing::Not(HasSubstr("none.py")));
+  EXPECT_THAT(err_, HasSubstr("compared with 1 kernel of dataset "));
+  std::filesystem::create_directory(Path("empty"));
+  options_.file = Path("empty");
+  EXPECT_THAT(RunSimilar(false), StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
 TEST_F(SimilarCommandTest, TheDatasetMayBeNamedByDigestOrJob) {
   Write("query.py", kKernel);
   std::string report = *ReadFile(Path("out/report.json"), 1 << 20);

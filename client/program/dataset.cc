@@ -44,7 +44,8 @@ void AddSimilar(CommandLine& line) {
   TakesFile(
       sub->add_option(
           "FILE", options->file,
-          "file with kernels; a file without kernels is compared as one text; -: standard input"))
+          "file with kernels, or a folder of Python files; a file without kernels is compared as "
+          "one text; -: standard input"))
       ->required();
   CLI::Option_group* which = sub->add_option_group("dataset", "the dataset; one of");
   which->add_option("--job", options->job, "the dataset of this job");
