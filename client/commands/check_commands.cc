@@ -301,7 +301,8 @@ absl::StatusOr<int> DryRun(const CrawlOptions& options, const v1::JobSpec& spec,
   EmbeddedCluster::Options cluster = ClusterOptions(options);
   // A folder that does not exist has nothing in its cache, and a dry run does not create it.
   std::error_code error;
-  const bool exists = std::filesystem::is_directory(options.data_dir + "/store", error);
+  const bool exists = !options.data_dir.empty() &&
+                      std::filesystem::is_directory(options.data_dir + "/store", error);
   ASSIGN_OR_RETURN(const TempDir empty, TempDir::Create());
   cluster.data_dir = exists ? options.data_dir : empty.path();
   ASSIGN_OR_RETURN(const std::vector<ResolvedSource> sources,

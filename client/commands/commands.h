@@ -61,6 +61,7 @@ struct ReportOptions {
 struct SubmitOptions {
   std::string job_file;
   int priority = 0;
+  bool dry_run = false;   // resolve the sources on this machine, and submit nothing
   bool no_cache = false;  // run every stage again
   bool wait = false;
   ExportTarget target;  // with an out_dir, waits and exports
@@ -120,7 +121,8 @@ struct CheckOptions : HostOptions {
 absl::StatusOr<int> Check(const CheckOptions& options, rpc::TerminationSignal& signal,
                           Console& console);
 // Resolves the sources of a job as Crawl would, and prints for each its version, its size where it
-// is known, and if the cache has it; with --json one object.
+// is known, and if the cache has it; with --json one object. Without a data_dir no cache is looked
+// at.
 absl::StatusOr<int> DryRun(const CrawlOptions& options, const v1::JobSpec& spec,
                            rpc::TerminationSignal& signal, Console& console);
 

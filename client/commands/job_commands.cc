@@ -394,6 +394,10 @@ absl::StatusOr<int> Crawl(const CrawlOptions& options, rpc::TerminationSignal& s
 absl::StatusOr<int> Submit(const ClusterAddress& address, const SubmitOptions& options,
                            rpc::TerminationSignal& signal, Console& console) {
   ASSIGN_OR_RETURN(const v1::JobSpec spec, job::LoadJobFile(options.job_file));
+  if (options.dry_run) {
+    console.Note("this machine resolves the sources; the cluster's fetchers may reach other hosts");
+    return DryRun({}, spec, signal, console);
+  }
   if (!options.target.out_dir.empty())
     RETURN_IF_ERROR(dataset::CheckOutputDir(options.target.out_dir));
   const auto cluster = Connect(address, address.reconnect_timeout, signal, console);

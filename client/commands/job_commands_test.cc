@@ -187,6 +187,16 @@ TEST_F(JobCommandsTest, NextCommandsReachTheSameCluster) {
   EXPECT_EQ(ClusterFlags(ClusterAddress()), "");
 }
 
+TEST_F(JobCommandsTest, ADryRunResolvesTheSourcesAndSubmitsNothing) {
+  submit_.dry_run = true;
+  ASSERT_THAT(WriteFile(submit_.job_file, absl::StrCat("name: j\nsources:\n  - path: ", dir_.path(),
+                                                       "\n  - path: /nowhere\n")),
+              IsOk());
+  EXPECT_EQ(RunSubmit(false).value(), kInputsFailed);
+  EXPECT_THAT(out_, HasSubstr("2 sources: 1 to read from this machine, 1 failed"));
+  EXPECT_TRUE(service_.request_ids.empty());
+}
+
 TEST_F(JobCommandsTest, AJobThatNoMessageTakesIsRefusedAtOnce) {
   std::string list;
   for (int i = 0; i < 20'000; ++i) {

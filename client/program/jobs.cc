@@ -25,6 +25,8 @@ void AddSubmit(CommandLine& line) {
                   "-100 to 100; among waiting jobs the highest priority runs first")
       ->check(CLI::Range(-100, 100))
       ->capture_default_str();
+  sub->add_flag("--dry-run", options->dry_run,
+                "resolve the sources on this machine, without its cache; submit nothing");
   sub->add_flag("--no-cache", options->no_cache,
                 "run every stage again and replace its results in the action cache");
   sub->add_option("--request-id", options->request_id,
