@@ -35,6 +35,26 @@ BusyTime FindSlowest(const Timeline& timeline, std::map<uint32_t, std::vector<In
   return slowest;
 }
 
+// Returns the source with the longest time between an attempt's end and the next one's begin.
+BusyTime FindRetried(const Timeline& timeline) {
+  std::map<uint64_t, std::vector<const Span*>> by_task;
+  for (const Span& span : timeline.spans()) {
+    const bool has_source = !timeline.name(span.source).empty();
+    if (span.leased_ms > 0 && has_source) by_task[span.task].push_back(&span);
+  }
+  std::map<uint32_t, std::vector<Interval>> waits;  // by source
+  for (auto& [task, attempts] : by_task) {
+    std::sort(attempts.begin(), attempts.end(),
+              [](const Span* a, const Span* b) { return a->leased_ms < b->leased_ms; });
+    for (size_t i = 1; i < attempts.size(); ++i) {
+      if (attempts[i - 1]->ended_ms == 0) continue;
+      waits[attempts[i]->source].emplace_back(attempts[i - 1]->ended_ms * 1000,
+                                              attempts[i]->leased_ms * 1000);
+    }
+  }
+  return FindSlowest(timeline, waits);
+}
+
 }  // namespace
 
 BusyTimes SumBusyTimes(const Timeline& timeline) {
@@ -62,6 +82,7 @@ BusyTimes SumBusyTimes(const Timeline& timeline) {
     if (timeline.name(source) != times.slowest_source.name) continue;
     times.slowest_stage = FindSlowest(timeline, stages);
   }
+  times.retried = FindRetried(timeline);
   return times;
 }
 

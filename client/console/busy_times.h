@@ -20,6 +20,8 @@ struct BusyTimes {
   std::vector<BusyTime> stages;  // in the order in which they began
   BusyTime slowest_source;       // empty: no task was of one source
   BusyTime slowest_stage;        // of that source
+  // The source that waited longest between the attempts at its tasks; empty: none was tried again.
+  BusyTime retried;
 };
 
 // Adds up a job's timeline. An attempt that has not ended counts until the timeline's end.

@@ -41,6 +41,28 @@ TEST(BusyTimes, TasksAtTheSameTimeCountOnce) {
   EXPECT_EQ(times.slowest_stage.name, "fetch");
 }
 
+TEST(BusyTimes, TheWaitBetweenAttemptsIsOfItsSource) {
+  Timeline timeline;
+  const auto add = [&](uint64_t task, const std::string& source, int64_t leased, int64_t ended) {
+    v1::TaskSpan span;
+    span.set_task(task);
+    span.set_stage("fetch");
+    span.set_source(source);
+    span.set_leased_unix_ms(kStart + leased);
+    span.set_ended_unix_ms(kStart + ended);
+    timeline.Add(span);
+  };
+  add(1, "a", 0, 1000);
+  EXPECT_EQ(SumBusyTimes(timeline).retried.name, "");
+  add(1, "a", 31'000, 32'000);
+  add(1, "a", 92'000, 93'000);
+  add(2, "b", 0, 1000);
+  add(2, "b", 5000, 6000);
+  const BusyTimes times = SumBusyTimes(timeline);
+  EXPECT_EQ(times.retried.name, "a");
+  EXPECT_EQ(times.retried.time, absl::Seconds(90));
+}
+
 TEST(BusyTimes, AreEmptyWithoutAttempts) {
   const BusyTimes times = SumBusyTimes(Timeline());
   EXPECT_TRUE(times.stages.empty());

@@ -31,6 +31,7 @@ using Counts = std::vector<std::pair<std::string, int64_t>>;
 constexpr int64_t kMostProblems = 6;  // for each kind
 constexpr size_t kMostReasons = 6;
 constexpr size_t kMostStages = 5;
+constexpr absl::Duration kLongWait = absl::Seconds(1);  // between the attempts at a task
 constexpr const char* kFates[] = {"kept", "rejected", "duplicate", "contaminated"};
 
 void Append(Lines more, Lines* lines) {
@@ -170,7 +171,13 @@ Lines TimeLines(const Summary& summary) {
     absl::StrAppend(&more, "; the slowest source is ", OneLine(source.name), ", ",
                     Short(source.time), ", most of it ", OneLine(summary.busy->slowest_stage.name));
   }
-  return {{"time", absl::StrJoin(texts, ", ")}, {"", std::move(more)}};
+  Lines lines = {{"time", absl::StrJoin(texts, ", ")}, {"", std::move(more)}};
+  const BusyTime& retried = summary.busy->retried;
+  if (retried.time >= kLongWait) {
+    lines.push_back({"", absl::StrCat("  ", OneLine(retried.name), " was tried again, and waited ",
+                                      Short(retried.time), " for that")});
+  }
+  return lines;
 }
 
 // Returns the commands that are likely to come next, each with its purpose.
@@ -222,7 +229,7 @@ Tone GetTone(const v1::JobStatus& status) {
 Json TimeJson(const Summary& summary) {
   const v1::JobStatus& status = summary.status;
   Json stages = Json::object();
-  Json slowest;
+  Json slowest, retried;
   if (summary.busy.has_value()) {
     for (const BusyTime& stage : summary.busy->stages) {
       stages[stage.name] = absl::ToInt64Milliseconds(stage.time);
@@ -233,11 +240,16 @@ Json TimeJson(const Summary& summary) {
                  {"ms", absl::ToInt64Milliseconds(source.time)},
                  {"stage", summary.busy->slowest_stage.name}};
     }
+    const BusyTime& again = summary.busy->retried;
+    if (!again.name.empty()) {
+      retried = {{"source", again.name}, {"ms", absl::ToInt64Milliseconds(again.time)}};
+    }
   }
   return {{"job_ms", std::max<int64_t>(0, status.ended_unix_ms() - status.submitted_unix_ms())},
           {"write_ms", absl::ToInt64Milliseconds(summary.write_time)},
           {"stages_ms", std::move(stages)},
-          {"slowest_source", std::move(slowest)}};
+          {"slowest_source", std::move(slowest)},
+          {"retried", std::move(retried)}};
 }
 
 Json CountsJson(const Counts& counts) {

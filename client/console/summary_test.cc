@@ -168,6 +168,15 @@ TEST(SummaryText, SaysWhereTheTimeWent) {
                         "fetch\n"));
 }
 
+TEST(SummaryText, SaysThatASourceWasTriedAgain) {
+  Summary summary = UsualSummary();
+  EXPECT_THAT(PlainText(SummaryLines(summary)), Not(HasSubstr("tried again")));
+  summary.busy->retried = {"flaky", absl::Seconds(90)};
+  EXPECT_THAT(PlainText(SummaryLines(summary)),
+              HasSubstr("\n  flaky was tried again, and waited 90.0s for that\n"));
+  EXPECT_EQ(nlohmann::json::parse(SummaryJson(summary))["time"]["retried"]["ms"], 90'000);
+}
+
 TEST(SummaryText, SaysWhatToDoNext) {
   Summary summary = UsualSummary();
   summary.is_embedded = true;

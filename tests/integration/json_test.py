@@ -91,6 +91,7 @@ class Json(unittest.TestCase):
         cls.job = cls.write("job", '  - {path: ./many, name: many, include: ["**/*.py", "*.cu"]}\n  - {path: ./none, name: none}\n',
                             "splits: {test: 0.3}\nmix: {max_epochs: 1, phases: [{name: x, parts: [{config: kernels, epochs: 3}]}]}\n")
         cls.other = cls.write("other", "  - {path: ./many, name: many, exclude: ['again.py', 'kernels_00000.py']}\n")
+        cls.refused = cls.write("refused", "  - {path: ./many, name: many}\n  - {git: 'http://127.0.0.1:1/a/b.git'}\n")
         cls.out = cls.folder / "out"
 
     @classmethod
@@ -118,6 +119,7 @@ class Json(unittest.TestCase):
         [summary] = self.run_program("crawl", self.job, "--out", self.out, *data, codes=(1,))
         self.assertEqual(summary["languages"], {"triton": summary["kernels"]["kept"]})
         self.run_program("crawl", self.other, "--out", self.folder / "less", *data)
+        self.replaced(data)
         self.run_program("check", self.job, codes=(1,))
         self.run_program("crawl", self.job, "--dry-run", *data, codes=(1,))
         self.run_program("init", self.folder / "new.yaml", "--folder", self.folder / "many")
@@ -138,6 +140,11 @@ class Json(unittest.TestCase):
         self.run_program("catalog", self.out, "--wanted")
         self.run_program("show", self.out, "nothing", codes=(2,))
         self.run_program("cache", "clear", "--yes", *data)
+
+    def replaced(self, data):
+        """A host that refuses."""
+        [summary] = self.run_program("crawl", self.refused, "--out", self.folder / "refused", *data, codes=(1,))
+        self.assertEqual(summary["time"]["retried"]["source"], "http://127.0.0.1:1/a/b.git")
 
     def not_kept(self):
         broken = self.folder / "broken"
