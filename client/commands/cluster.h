@@ -65,6 +65,7 @@ class Cluster {
   cas::BlobStore& store() { return *interruptible_store_; }
   bool is_embedded() const { return is_embedded_; }  // runs in this process
   const std::string& flags() const { return flags_; }
+  bool is_interrupted() const { return on_interrupt_.came(); }
 
  private:
   const std::unique_ptr<CrawlClient> jobs_;

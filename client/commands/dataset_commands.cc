@@ -242,7 +242,9 @@ absl::StatusOr<int> Catalog(const CatalogOptions& options, rpc::TerminationSigna
     return absl::InvalidArgumentError("catalog requires --out, --serve or --wanted");
   }
   RETURN_IF_ERROR(WriteSite(options, signal, console));
-  return kDone;
+  if (!signal.WaitFor(absl::ZeroDuration())) return kDone;
+  return absl::CancelledError(
+      absl::StrCat("interrupted; the site was already written to ", options.out_dir));
 }
 
 absl::StatusOr<int> Diff(const DiffOptions& options, Console& console) {

@@ -90,10 +90,11 @@ absl::Status CheckReplaces(const FinishedJobResult& job, const ExportTarget& tar
       " to write the new dataset there, or add --allow-failed to replace this one"));
 }
 
-// Exports the dataset of a DONE job. The lock and the failures become part of the export, so all of
-// them are read first. ABORTED: the folder was not replaced; see CheckReplaces.
+// Exports the dataset of a DONE job, and sets the facts of the summary that come from the export.
+// The lock and the failures become part of the export, so all of them are read first. ABORTED: the
+// folder was not replaced; see CheckReplaces.
 absl::Status ExportJob(Cluster& cluster, const v1::JobStatus& status, const ExportTarget& target,
-                       Console& console) {
+                       Summary& summary, Console& console) {
   dataset::ExportRequest request;
   request.dataset = status.dataset();
   ASSIGN_OR_RETURN(request.lock, cluster.jobs().ReadLock(status.job()));
@@ -101,12 +102,29 @@ absl::Status ExportJob(Cluster& cluster, const v1::JobStatus& status, const Expo
   RETURN_IF_ERROR(CheckReplaces({status, request.lock, request.failures}, target, cluster));
   request.out_dir = target.out_dir;
   request.tree = target.tree;
-  const absl::StatusOr<std::vector<std::string>> warnings =
-      dataset::ExportDataset(cluster.store(), request);
-  if (!warnings.ok()) {
-    return WithRetryHint(Annotate(warnings.status(), "export"), status.job(), cluster.flags());
+  request.is_interrupted = [&cluster] { return cluster.is_interrupted(); };
+  const absl::StatusOr<EarlierOutput> earlier =
+      EarlierOutput::Read(target.out_dir, status.dataset());
+  const absl::Time begin = absl::Now();
+  absl::StatusOr<dataset::Exported> exported = dataset::ExportDataset(cluster.store(), request);
+  if (!exported.ok()) {
+    return WithRetryHint(Annotate(exported.status(), "export"), status.job(), cluster.flags());
   }
-  for (const std::string& warning : *warnings) console.Warn(warning);
+  summary.out_dir = target.out_dir;
+  summary.write_time = absl::Now() - begin;
+  for (const std::string& warning : exported->warnings) console.Warn(warning);
+  summary.references = std::move(exported->references);
+  summary.tasks = std::move(exported->tasks);
+  // The dataset is written; that a damaged earlier one cannot be compared is no error.
+  absl::StatusOr<std::vector<LostFromSource>> lost =
+      earlier.ok() ? earlier->FindLost(target.out_dir)
+                   : absl::StatusOr<std::vector<LostFromSource>>(earlier.status());
+  if (!lost.ok()) {
+    console.Warn(absl::StrCat("cannot compare with the earlier dataset in ", target.out_dir, ": ",
+                              ErrorLine(lost.status())));
+  } else {
+    summary.lost = *std::move(lost);
+  }
   return absl::OkStatus();
 }
 
@@ -160,15 +178,16 @@ absl::StatusOr<int> EndJob(Cluster& cluster, v1::JobStatus status, const ExportT
   const bool done = status.state() == v1::JOB_STATE_DONE;
   // A job that was cancelled or failed has no dataset to export.
   const bool exports = done && !target.out_dir.empty();
-  const absl::Time begin = absl::Now();
-  absl::Status exported = exports ? ExportJob(cluster, status, target, console) : absl::OkStatus();
+  absl::Status exported =
+      exports ? ExportJob(cluster, status, target, summary, console) : absl::OkStatus();
+  if (absl::IsCancelled(exported) && !cluster.is_embedded()) {
+    return console.Fail(absl::CancelledError(
+        absl::StrCat("interrupted; `kernelmill export ", status.job(), " --out ",
+                     ShellWord(target.out_dir), cluster.flags(), "` writes the dataset")));
+  }
   // ABORTED: the folder was not replaced. The job itself is fine, so its summary is printed before
   // the error.
   if (!exported.ok() && !absl::IsAborted(exported)) return exported;
-  if (exports && exported.ok()) {
-    summary.out_dir = target.out_dir;
-    summary.write_time = absl::Now() - begin;
-  }
   if (done) RETURN_IF_ERROR(AddShortfalls(cluster, status));
   summary.busy = FindBusyTimes(cluster, status);
   summary.is_embedded = cluster.is_embedded();
@@ -180,6 +199,10 @@ absl::StatusOr<int> EndJob(Cluster& cluster, v1::JobStatus status, const ExportT
     console.Result(SummaryLines(summary));
   }
   RETURN_IF_ERROR(exported);
+  if (exports && cluster.is_interrupted()) {
+    return console.Fail(absl::CancelledError(
+        absl::StrCat("interrupted; the dataset was already written to ", target.out_dir)));
+  }
   return ToExitCode(summary.status);
 }
 

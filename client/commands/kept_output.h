@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "client/console/summary.h"
+#include "common/cas/digest.h"
 #include "kernelmill/v1/crawl.pb.h"
 #include "kernelmill/v1/job.pb.h"
 
@@ -32,9 +34,35 @@ struct LostKernels {
 //   - it kept something, the job has no source of its name, and a search of the job failed: that
 //     search may have found it; or
 //   - it kept something, and the job's dataset is empty.
+// Versions of a package are one source: "liger-kernel==0.6.2" and "liger-kernel==0.6.3".
 // Nothing is lost if `out_dir` holds no export. Fails only if the export's report cannot be read.
 absl::StatusOr<LostKernels> FindLostKernels(const std::string& out_dir,
                                             const FinishedJobResult& job);
+
+// The kept kernels of an export, to say later which of them the export that replaces it lacks.
+// Holds some 50 bytes for each kernel and whole file.
+class EarlierOutput {
+ public:
+  // Reads the ledger in `out_dir`. It is empty if the folder has no export, or one of `dataset`.
+  // Errors are those of the ledger.
+  static absl::StatusOr<EarlierOutput> Read(const std::string& out_dir, const cas::Digest& dataset);
+
+  // Returns the sources that lost something in the export that is in `out_dir` now, those with the
+  // most first. A kernel is still there if its text is, at any place; or if its source has a
+  // kept kernel with its path and name, whatever the text is now. A ledger without names has
+  // paths only.
+  absl::StatusOr<std::vector<LostFromSource>> FindLost(const std::string& out_dir) const;
+
+ private:
+  struct Kept {
+    uint32_t source = 0;  // its place in sources_
+    uint64_t place = 0;   // a hash of its source, path and name
+    uint64_t text = 0;    // a hash of its text
+  };
+
+  std::vector<std::string> sources_;
+  std::vector<Kept> kept_;
+};
 
 }  // namespace kernelmill::client
 

@@ -28,7 +28,7 @@ using Lines = std::vector<LabelledLine>;
 using Json = nlohmann::ordered_json;
 using Counts = std::vector<std::pair<std::string, int64_t>>;
 
-constexpr int64_t kMostProblems = 6;  // for each kind
+constexpr size_t kMostProblems = 6;  // for each kind
 constexpr size_t kMostReasons = 6;
 constexpr size_t kMostStages = 5;
 constexpr absl::Duration kLongWait = absl::Seconds(1);  // between the attempts at a task
@@ -149,6 +149,57 @@ Lines FailureLines(const v1::JobStatus& status, int64_t most, absl::string_view 
   return lines;
 }
 
+// Returns the entries, the largest first, except one.
+Counts WithoutEntry(const std::map<std::string, int64_t>& all, const std::string& without) {
+  Counts counts;
+  for (const auto& [name, count] : all) {
+    if (name != without) counts.emplace_back(name, count);
+  }
+  std::stable_sort(counts.begin(), counts.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  return counts;
+}
+
+// Returns "120 reference; no_test 30, no_comparison 5": first the good outcome.
+std::string OutcomeText(const std::map<std::string, int64_t>& all, const std::string& good) {
+  const auto found = all.find(good);
+  const std::string others = CountList(WithoutEntry(all, good));
+  return absl::StrCat(found == all.end() ? 0 : found->second, " ", good, others.empty() ? "" : "; ",
+                      others);
+}
+
+Lines OutcomeLines(const Summary& summary) {
+  Lines lines;
+  if (summary.references.has_value()) {
+    lines.push_back({"references", OutcomeText(*summary.references, "reference")});
+  }
+  if (summary.tasks.has_value())
+    lines.push_back({"tasks", OutcomeText(*summary.tasks, "verified")});
+  return lines;
+}
+
+// Returns what the output folder lacks, by source.
+Lines LostLines(const Summary& summary) {
+  if (summary.lost.empty()) return {};
+  Lines lines = {{}};
+  int64_t all = 0;
+  for (const LostFromSource& of : summary.lost) {
+    all += of.lost;
+    if (lines.size() > kMostProblems) continue;
+    lines.push_back({"", absl::StrCat("  ", OneLine(of.source), "  ", of.lost, " of ", of.before,
+                                      ": ", CountList(WithoutEntry(of.reasons, "")))});
+  }
+  const size_t shown = lines.size() - 1;
+  if (summary.lost.size() > shown) {
+    lines.push_back({"", absl::StrCat("  and ", summary.lost.size() - shown, " more sources")});
+  }
+  lines[0] = {"lost",
+              absl::StrCat(all, " kept kernels and files that were in ", OneLine(summary.out_dir),
+                           " before"),
+              Tone::kWarning};
+  return lines;
+}
+
 std::string Short(absl::Duration time) { return ShortMicros(absl::ToInt64Microseconds(time)); }
 
 // Returns the stages that took longest, the time to write the dataset, and the slowest source.
@@ -258,6 +309,19 @@ Json CountsJson(const Counts& counts) {
   return json;
 }
 
+Json CountsOrNull(const std::optional<std::map<std::string, int64_t>>& counts) {
+  return counts.has_value() ? Json(*counts) : Json();
+}
+
+Json LostJson(const std::vector<LostFromSource>& lost) {
+  Json json = Json::array();
+  for (const LostFromSource& of : lost) {
+    json.push_back(
+        {{"source", of.source}, {"before", of.before}, {"lost", of.lost}, {"reasons", of.reasons}});
+  }
+  return json;
+}
+
 }  // namespace
 
 Lines HeadLines(const v1::JobStatus& status) {
@@ -285,6 +349,8 @@ Lines SummaryLines(const Summary& summary) {
   const v1::JobStatus& status = summary.status;
   Lines lines = HeadLines(status);
   if (status.state() == v1::JOB_STATE_DONE) Append(LedgerLines(JobCounters(status)), &lines);
+  Append(OutcomeLines(summary), &lines);
+  Append(LostLines(summary), &lines);
   // The rest is in the report, in the folder if there is one. A job in this process has no report
   // once the command has ended.
   const bool has_rest = !summary.out_dir.empty() || !summary.is_embedded;
@@ -292,7 +358,8 @@ Lines SummaryLines(const Summary& summary) {
       summary.out_dir.empty()
           ? absl::StrCat("kernelmill report ", status.job(), summary.cluster_flags)
           : absl::StrCat(OneLine(summary.out_dir), "/report.json");
-  Append(ProblemLines(status, has_rest ? kMostProblems : INT64_MAX, has_rest ? rest : "not listed"),
+  Append(ProblemLines(status, has_rest ? int64_t{kMostProblems} : INT64_MAX,
+                      has_rest ? rest : "not listed"),
          &lines);
   Append(TimeLines(summary), &lines);
   if (!summary.out_dir.empty()) lines.push_back({"written to", OneLine(summary.out_dir)});
@@ -314,6 +381,9 @@ std::string SummaryJson(const Summary& summary) {
        {"kernels", std::move(kernels)},
        {"languages", CountsJson(counters.Below("dataset.languages"))},
        {"splits", CountsJson(counters.Below("dataset.split"))},
+       {"references", CountsOrNull(summary.references)},
+       {"tasks", CountsOrNull(summary.tasks)},
+       {"lost", LostJson(summary.lost)},
        {"time", TimeJson(summary)}});
 }
 

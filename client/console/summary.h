@@ -1,6 +1,8 @@
 #ifndef KERNELMILL_CLIENT_CONSOLE_SUMMARY_H_
 #define KERNELMILL_CLIENT_CONSOLE_SUMMARY_H_
 
+#include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -13,11 +15,24 @@
 
 namespace kernelmill::client {
 
+// Kernels and whole files of a source that an output folder had before, and what it lacks of them.
+struct LostFromSource {
+  std::string source;
+  int64_t before = 0;
+  int64_t lost = 0;
+  std::map<std::string, int64_t> reasons;  // why they are lost: "no longer found"
+};
+
 // The end of a job, as the commands that wait for it show it.
 struct Summary {
   v1::JobStatus status;
-  std::string out_dir;            // the dataset was written to; empty: it was not
-  absl::Duration write_time;      // of that folder
+  std::string out_dir;               // the dataset was written to; empty: it was not
+  absl::Duration write_time;         // of that folder
+  std::vector<LostFromSource> lost;  // what that folder lacks, those with the most first
+  // Kept kernels by what came of their references and of their tasks; nullopt: the job has none, or
+  // they were not counted, since nothing was written.
+  std::optional<std::map<std::string, int64_t>> references;
+  std::optional<std::map<std::string, int64_t>> tasks;
   std::optional<BusyTimes> busy;  // nullopt: unknown
   bool is_embedded = false;       // the job's coordinator ends with the command
   std::string cluster_flags;      // that further commands need, " --coordinator host:1"; or empty

@@ -177,6 +177,32 @@ TEST(SummaryText, SaysThatASourceWasTriedAgain) {
   EXPECT_EQ(nlohmann::json::parse(SummaryJson(summary))["time"]["retried"]["ms"], 90'000);
 }
 
+TEST(SummaryText, SaysWhatTheFolderHadBeforeAndLacksNow) {
+  Summary summary = UsualSummary();
+  EXPECT_THAT(PlainText(SummaryLines(summary)), Not(HasSubstr("lost")));
+  summary.lost.push_back(
+      {"liger", 40, 10, {{"no longer found", 7}, {"now rejected: template", 3}}});
+  for (int i = 0; i < 9; ++i) summary.lost.push_back({absl::StrCat("s", i), 1, 1, {{"x", 1}}});
+  const std::string text = PlainText(SummaryLines(summary));
+  EXPECT_THAT(text, HasSubstr("lost       19 kept kernels and files that were in my out/ before\n"
+                              "  liger  10 of 40: no longer found 7, now rejected: template 3\n"));
+  EXPECT_THAT(text, HasSubstr("  and 4 more sources\n"));
+  const auto json = nlohmann::json::parse(SummaryJson(summary))["lost"];
+  EXPECT_EQ(json.size(), 10u);
+  EXPECT_EQ(json[0]["reasons"]["no longer found"], 7);
+}
+
+TEST(SummaryText, CountsReferencesAndTasks) {
+  Summary summary = UsualSummary();
+  EXPECT_TRUE(nlohmann::json::parse(SummaryJson(summary))["tasks"].is_null());
+  summary.references = {{"reference", 120}, {"no_test", 30}, {"no_comparison", 50}};
+  summary.tasks = {{"no_case", 2}};
+  const std::string text = PlainText(SummaryLines(summary));
+  EXPECT_THAT(text, HasSubstr("references 120 reference; no_comparison 50, no_test 30\n"));
+  EXPECT_THAT(text, HasSubstr("tasks      0 verified; no_case 2\n"));
+  EXPECT_EQ(nlohmann::json::parse(SummaryJson(summary))["references"]["no_test"], 30);
+}
+
 TEST(SummaryText, SaysWhatToDoNext) {
   Summary summary = UsualSummary();
   summary.is_embedded = true;

@@ -74,6 +74,7 @@ struct Work {
 struct WrittenKernels {
   TrainingCounts counts;
   std::vector<std::string> warnings;
+  std::map<std::string, int64_t> references;  // as KernelWriter has it
 };
 
 // Writes everything that is made of kept kernels in one walk: rows, pairs, notices and the mix.
@@ -97,8 +98,9 @@ absl::StatusOr<WrittenKernels> WriteKernels(const Work& work,
                                        writer->instruct(),
                                        {pairs.candidates(), pairs.curated(), pairs.repeats(),
                                         pairs.word_overlaps(), pairs.across_splits()},
-                                       evidence->ToJson()},
-                        std::move(warnings)};
+                                       evidence->ToJson(),
+                                       nullptr},
+                        std::move(warnings), writer->references()};
 }
 
 // Kernels of the ledger that are rendered as one piece of work.
@@ -183,8 +185,7 @@ absl::Status WriteAnalysis(const DatasetIndex& index, const std::string& dataset
 
 // The tables are finished after all rows are there; the card and croissant.json come after the
 // tables, since they name files and hashes.
-absl::StatusOr<std::vector<std::string>> ExportDataset(cas::BlobStore& store,
-                                                       const ExportRequest& request) {
+absl::StatusOr<Exported> ExportDataset(cas::BlobStore& store, const ExportRequest& request) {
   // First, since a folder that must not be replaced should fail before hours of work. Memory is
   // given back before each part: after a crawl in this process, and after the index, malloc keeps
   // far more than a part needs.
@@ -195,6 +196,10 @@ absl::StatusOr<std::vector<std::string>> ExportDataset(cas::BlobStore& store,
   ReturnFreeMemory(0);
   const std::string& dir = staging.path();
   const Work work = {store, index, dir, threads};
+  const auto check = [&request] {
+    const bool ends = request.is_interrupted && request.is_interrupted();
+    return ends ? absl::CancelledError("interrupted") : absl::OkStatus();
+  };
   ASSIGN_OR_RETURN(const manifest::FollowedReviews reviews,
                    manifest::FollowReviews(store, index.manifest, index.clusters));
   Provenance provenance;
@@ -205,7 +210,15 @@ absl::StatusOr<std::vector<std::string>> ExportDataset(cas::BlobStore& store,
   for (std::string& warning : evidence.ListWarnings()) {
     kernels.warnings.push_back(std::move(warning));
   }
+  Exported exported;
+  exported.warnings = std::move(kernels.warnings);
+  exported.tasks = evidence.CountStates();
+  if (request.lock.references()) {
+    kernels.counts.references = kernels.references;
+    exported.references = std::move(kernels.references);
+  }
   ReturnFreeMemory(0);
+  RETURN_IF_ERROR(check());
   RETURN_IF_ERROR(WriteLedger(index, evidence, threads, &rows));
   RETURN_IF_ERROR(WriteSourceFiles(work, request));
   RETURN_IF_ERROR(WriteRunResults(store, index.manifest, dir));
@@ -213,6 +226,7 @@ absl::StatusOr<std::vector<std::string>> ExportDataset(cas::BlobStore& store,
   // The report needs the counts of the rows, and the card needs the report.
   const Json report = Report(index, request.dataset, kernels.counts, reviews, request.failures);
   RETURN_IF_ERROR(WriteWhole(dir, kReportFile, Pretty(report)));
+  RETURN_IF_ERROR(check());
   ASSIGN_OR_RETURN(const std::vector<Table> tables, rows.Finish(threads));
   RETURN_IF_ERROR(WriteAnalysis(index, cas::ToString(request.dataset), provenance, dir));
   RETURN_IF_ERROR(WriteWhole(dir, kDatasetInfoFile, Pretty(DatasetInfo(report))));
@@ -221,8 +235,9 @@ absl::StatusOr<std::vector<std::string>> ExportDataset(cas::BlobStore& store,
       WriteWhole(dir, kCroissantFile, Pretty(Croissant(report, Created(index), tables))));
   RETURN_IF_ERROR(WriteWhole(dir, kLockFile, job::JobFileYaml(request.lock)));
   // Until here the output was not touched.
+  RETURN_IF_ERROR(check());
   RETURN_IF_ERROR(staging.Commit());
-  return std::move(kernels.warnings);
+  return exported;
 }
 
 }  // namespace kernelmill::dataset

@@ -1,6 +1,9 @@
 #ifndef KERNELMILL_DATASET_EXPORT_EXPORTER_H_
 #define KERNELMILL_DATASET_EXPORT_EXPORTER_H_
 
+#include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +21,19 @@ struct ExportRequest {
   std::string out_dir;
   bool tree = false;  // the source files too, by category, as `tree` (organised_tree.h)
   int threads = 0;    // 0: one for each core that the process may use
+  std::function<bool()> is_interrupted;  // asked between the parts of the work; null: never
+};
+
+// The facts of an export that a person wants to know, beside the job's counters.
+struct Exported {
+  // A line each: parts of a mix that read more epochs than they should, or that find nothing; what
+  // of the evidence is damaged, unknown or of no kernel.
+  std::vector<std::string> warnings;
+  // Kept kernels by `status` of their first row in references.jsonl; nullopt: the job asks for
+  // none.
+  std::optional<std::map<std::string, int64_t>> references;
+  // Kept kernels with evidence by `task` in the ledger; nullopt: the job has no evidence.
+  std::optional<std::map<std::string, int64_t>> tasks;
 };
 
 // Writes a dataset as the files that people and trainers read: kernels.jsonl, fim_sft.csv,
@@ -30,14 +46,10 @@ struct ExportRequest {
 //
 // The dataset is walked twice. Shards are loaded, checked and rendered on the threads, with two
 // more than these in memory at most; an index of about 250 bytes a kernel stays.
-// Returns warnings for the caller, a line each: parts of a mix that read more epochs than they
-// should, or that find nothing; what of the evidence is damaged, unknown or of no kernel.
-//
 // FAILED_PRECONDITION: out_dir holds something else (CheckOutputDir), or is being written;
-// INTERNAL: the dataset's ledger does not add up; RESOURCE_EXHAUSTED: the disk is full; those of
-// the store.
-absl::StatusOr<std::vector<std::string>> ExportDataset(cas::BlobStore& store,
-                                                       const ExportRequest& request);
+// INTERNAL: the dataset's ledger does not add up; RESOURCE_EXHAUSTED: the disk is full; CANCELLED:
+// it was interrupted; those of the store.
+absl::StatusOr<Exported> ExportDataset(cas::BlobStore& store, const ExportRequest& request);
 
 }  // namespace kernelmill::dataset
 

@@ -185,6 +185,17 @@ TEST_F(ExporterTest, ExportingTwiceGivesTheSameBytesInItsPlace) {
   EXPECT_EQ(AllFiles(), first);
 }
 
+TEST_F(ExporterTest, AnInterruptedExportLeavesTheFolderAsItIs) {
+  request_.is_interrupted = [] { return true; };
+  EXPECT_THAT(Export(), StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_TRUE(fs::is_empty(root_.path()));
+  // Asked once more, just before the folder is replaced.
+  int asked = 0;
+  request_.is_interrupted = [&] { return ++asked == 3; };
+  EXPECT_THAT(Export(), StatusIs(absl::StatusCode::kCancelled));
+  EXPECT_TRUE(fs::is_empty(root_.path()));
+}
+
 TEST_F(ExporterTest, ALedgerThatDoesNotAddUpIsNotExported) {
   clusters_.mutable_decisions()->RemoveLast();
   EXPECT_THAT(Export(), StatusIs(absl::StatusCode::kInternal));

@@ -155,6 +155,11 @@ Json JobEvidence::ToJson() const {
           {"unmatched", {{"kernels", unmatched.size()}, {"first", std::move(names)}}}};
 }
 
+std::optional<std::map<std::string, int64_t>> JobEvidence::CountStates() const {
+  if (!has_sources_) return std::nullopt;
+  return by_state_;
+}
+
 std::vector<std::string> JobEvidence::ListWarnings() const {
   std::vector<std::string> warnings;
   const EvidenceCounts& counts = index_.counts();

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,8 @@ class JobEvidence {
   // Once all kept kernels are noted: `evidence` of report.json, null for a job without any; and the
   // same in lines for a person, as far as somebody should look.
   Json ToJson() const;
+  // Returns the noted kernels by GetState; nullopt for a job without any sources of evidence.
+  std::optional<std::map<std::string, int64_t>> CountStates() const;
   std::vector<std::string> ListWarnings() const;
 
  private:

@@ -219,8 +219,11 @@ absl::Status KernelWriter::KeepIr(const manifest::ShardView& view) {
 
 // So do references, with their modules.
 absl::Status KernelWriter::KeepReferences(const manifest::ShardView& view) {
+  std::optional<uint32_t> last;
   return MakeReferenceRows(store_, index_, view,
-                           [this](uint32_t number, const v1::ReferenceRow& row) -> absl::Status {
+                           [&](uint32_t number, const v1::ReferenceRow& row) -> absl::Status {
+                             if (last != number) ++references_[row.status()];
+                             last = number;
                              std::string record;
                              AppendRecord(kReferenceRows, row, &record);
                              return Spill(number, record);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -64,6 +65,8 @@ class KernelWriter final : public manifest::DatasetVisitor {
   // Once closed.
   const FimCounts& fim() const { return fim_; }
   const InstructCounts& instruct() const { return instruct_; }
+  // Returns the kernels of references.jsonl by the status of their first row.
+  const std::map<std::string, int64_t>& references() const { return references_; }
 
  private:
   // A kernel whose rows wait. A source may have a million: some 250 bytes each, held rows aside.
@@ -129,6 +132,7 @@ class KernelWriter final : public manifest::DatasetVisitor {
   absl::flat_hash_set<uint64_t> answers_;
   FimCounts fim_;
   InstructCounts instruct_;
+  std::map<std::string, int64_t> references_;
 };
 
 }  // namespace kernelmill::dataset

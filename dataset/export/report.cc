@@ -429,6 +429,7 @@ Json Report(const DatasetIndex& index, const cas::Digest& dataset, const Trainin
           {"instruct", training.instruct.rows},
           {"instruct_excluded", training.instruct.excluded},
           {"pairs", PairsJson(index, training.pairs)},
+          {"references", training.references},
           {"evidence", training.evidence},
           {"opt_out", OptOutJson(index)},
           {"unmatched", UnmatchedJson(index, training.evidence)},

@@ -238,9 +238,9 @@ class ExporterTest : public ::testing::Test {
   absl::Status Export() {
     *manifest_.mutable_clusters() = *cas::PutMessage(store_, clusters_);
     request_.dataset = *cas::PutMessage(store_, manifest_);
-    const auto warnings = ExportDataset(store_, request_);
-    warnings_ = warnings.value_or(std::vector<std::string>());
-    return warnings.status();
+    const absl::StatusOr<Exported> exported = ExportDataset(store_, request_);
+    warnings_ = exported.value_or(Exported()).warnings;
+    return exported.status();
   }
 
   std::string File(const std::string& name) {

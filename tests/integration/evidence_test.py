@@ -123,6 +123,7 @@ class Evidence(unittest.TestCase):
                                              adequacy(double[0], 0.9), adequacy(root, 1)])
         text = self.crawl()
         self.assertIn("evidence: kernels that are not verified: different 1", text)
+        self.assertIn("\ntasks      1 verified; different 1\n", text)
         tasks = {row["name"]: row for row in self.rows("tasks")}
         self.assertEqual(set(tasks), {"double"}, "the only case of root differs on a device")
         task = tasks["double"]

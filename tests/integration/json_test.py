@@ -142,7 +142,11 @@ class Json(unittest.TestCase):
         self.run_program("cache", "clear", "--yes", *data)
 
     def replaced(self, data):
-        """A host that refuses."""
+        """A folder whose next dataset has fewer kernels, and a host that refuses."""
+        folder = self.folder / "replaced"
+        shutil.copytree(self.out, folder)
+        [summary] = self.run_program("crawl", self.other, "--out", folder, *data)
+        self.assertEqual([(lost["source"], set(lost["reasons"])) for lost in summary["lost"]], [("many", {"no longer found"})])
         [summary] = self.run_program("crawl", self.refused, "--out", self.folder / "refused", *data, codes=(1,))
         self.assertEqual(summary["time"]["retried"]["source"], "http://127.0.0.1:1/a/b.git")
 

@@ -85,6 +85,17 @@ class KeptOutput(unittest.TestCase):
         self.assertEqual(self.kept_by_source(self.out)["left"], 0)
         self.crawl(code=1)
 
+    def test_a_source_that_lost_kernels_without_a_failure_is_named(self):
+        self.assertNotIn("\nlost", self.crawl().stdout)
+        before = self.kept_by_source(self.out)
+        next((self.folder / "left").rglob("*.py")).unlink()
+        done = self.crawl()
+        lost = before["left"] - self.kept_by_source(self.out)["left"]
+        self.assertGreater(lost, 0)
+        self.assertIn(f"\nlost       {lost} kept kernels and files that were in {self.out} before\n"
+                      f"  left  {lost} of {before['left']}: no longer found {lost}\n", done.stdout)
+        self.assertNotIn("\nlost", self.crawl().stdout)
+
     def test_a_source_that_never_gave_a_kernel_holds_nothing_up(self):
         job = self.write_job("more", (*SOURCES, "never"))
         self.crawl(job=job, code=1)

@@ -70,7 +70,9 @@ class References(unittest.TestCase):
     def test_rows_are_the_same_embedded_on_a_cluster_and_from_the_lock(self):
         out = self.folder / "out"
         job = self.job("asked", "references: true\n")
-        harness.crawl(job, out, self.folder / "data")
+        done = harness.crawl(job, out, self.folder / "data")
+        self.assertIn("\nreferences 1 reference; no_test 1\n", done.stdout)
+        self.assertEqual(json.loads((out / "report.json").read_text())["references"], {"no_test": 1, "reference": 1})
         self.assertEqual(row_schema.problems(out), [])
         rows = {row["name"]: row for row in map(json.loads, (out / "references.jsonl").read_text().splitlines())}
         self.assertEqual(set(rows), {"scale_kernel", "untested_kernel"})
@@ -99,6 +101,8 @@ class References(unittest.TestCase):
     def test_a_job_that_does_not_ask_has_no_stage_and_no_row(self):
         out = self.folder / "out"
         done = harness.crawl(self.job("plain", ""), out, self.folder / "data", "--json")
+        summary = json.loads(done.stdout.splitlines()[-1])
+        self.assertEqual((summary["references"], summary["tasks"]), (None, None))
         stages = {stage["stage"]: stage for stage in harness.last_status(done.stdout + done.stderr)["stages"]}
         self.assertEqual(int(stages.get("reference", {}).get("total", 0)), 0)
         self.assertNotIn("reference", json.loads((out / "report.json").read_text())["stages"])
