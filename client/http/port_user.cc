@@ -13,6 +13,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "common/text/safe_text.h"
 
 namespace kernelmill::client {
 namespace {
@@ -51,6 +52,14 @@ bool HasOpen(const fs::path& process, const std::set<std::string>& sockets) {
   return false;
 }
 
+// Returns the name of the program; `comm` has only its first 15 bytes.
+std::string GetProgram(const fs::path& process) {
+  std::string program;
+  std::ifstream arguments(process / "cmdline", std::ios::binary);
+  std::getline(arguments, program, '\0');
+  return SafeLine(fs::path(program).filename().string());
+}
+
 }  // namespace
 
 std::optional<std::string> FindPortUser(int port) {
@@ -62,10 +71,7 @@ std::optional<std::string> FindPortUser(int port) {
     const std::string id = at->path().filename().string();
     int32_t pid = 0;
     if (!absl::SimpleAtoi(id, &pid) || !HasOpen(at->path(), sockets)) continue;
-    std::string name;
-    std::ifstream comm(at->path() / "comm");
-    std::getline(comm, name);
-    return absl::StrCat("process ", id, " (", name, ")");
+    return absl::StrCat("process ", id, " (", GetProgram(at->path()), ")");
   }
   return "another process";
 }

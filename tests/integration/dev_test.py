@@ -131,7 +131,7 @@ class Dev(unittest.TestCase):
         done = harness.run(KERNELMILL, "dev", "--data", self.folder / "other", "--first-port", str(self.first), check=False)
         self.assertEqual(done.returncode, 2, done.stderr)
         store = children(self.dev.pid)["store"]
-        self.assertIn(f"port {self.first + 1} of the store is in use by process {store} (kernelmill-stor", done.stderr)
+        self.assertIn(f"port {self.first + 1} of the store is in use by process {store} (kernelmill-store)", done.stderr)
 
     def test_a_second_dev_in_the_folder_names_the_first(self):
         done = harness.run(KERNELMILL, "dev", "--data", self.folder / "data", "--first-port", str(free_ports()), "--page-port", "0", check=False)
