@@ -252,13 +252,19 @@ struct EvaluateOptions {
   std::string compiler;              // a kernelmill-compiler's address; empty: `embedded` compiles
   EmbeddedCompilerOptions embedded;  // its `toolchains` apply to both; empty: all pinned ones
   std::vector<std::string> targets;  // empty: "cuda:90"
+  // Run the samples on cases: tasks.jsonl, or the folder of an export that has it; empty: do not.
+  std::string tasks;
+  std::string evidence;  // the file beside whose name the bytes of cases are; empty: none
+  std::string device = "cpu";
+  int workers = 1;
+  int case_seconds = 60;
 };
 
 // Measures the generations of a model (client/evaluate, evaluate_command.cc). Only a job's dataset
-// needs a cluster. Writes evaluation.json, EVALUATION.md, sheet.html and samples.jsonl. Exit code 0
-// for any result. INVALID_ARGUMENT: a line of a file is wrong; the message has the place;
-// FAILED_PRECONDITION: a toolchain or the sandbox is missing, or out_dir has files of others;
-// UNAVAILABLE: the compiler cannot be reached.
+// needs a cluster. The wheel's Python module runs samples on cases. Writes evaluation.json,
+// EVALUATION.md, sheet.html and samples.jsonl. Exit code 0 for any result. INVALID_ARGUMENT: a line
+// of a file is wrong; the message has the place; FAILED_PRECONDITION: a toolchain or the sandbox is
+// missing, or out_dir has files of others; UNAVAILABLE: the compiler cannot be reached.
 absl::StatusOr<int> EvaluateModel(const ClusterAddress& address, const EvaluateOptions& options,
                                   rpc::TerminationSignal& signal, Console& console);
 

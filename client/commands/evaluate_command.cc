@@ -24,6 +24,7 @@
 #include "absl/strings/string_view.h"
 #include "client/commands/cluster.h"
 #include "client/commands/commands.h"
+#include "client/commands/python_command.h"
 #include "client/console/exit_code.h"
 #include "client/embedded/embedded_cluster.h"
 #include "client/evaluate/evaluation_report.h"
@@ -158,9 +159,11 @@ struct TrainedOn {
 // The stages that `kernelmill evaluate` calls, in this process. Not thread-safe.
 class EvaluateServices final : public KernelServices {
  public:
-  // `services` must outlive it. `compiler` is a channel to a v1::Compiler; null: compile nothing.
+  // `services`, `options` and `signal` must outlive it. `compiler` is a channel to a v1::Compiler;
+  // null: compile nothing.
   EvaluateServices(EmbeddedServices& services, const std::shared_ptr<grpc::Channel>& compiler,
-                   TrainedOn trained_on);
+                   TrainedOn trained_on, const EvaluateOptions& options,
+                   rpc::TerminationSignal& signal);
 
   absl::StatusOr<v1::KernelShard> Extract(const v1::ExtractRequest& request) override;
   absl::StatusOr<v1::VerdictShard> Validate(const v1::ValidateRequest& request) override;
@@ -169,6 +172,7 @@ class EvaluateServices final : public KernelServices {
   absl::StatusOr<ShingleOverlap> Compare(const std::string& text,
                                          const std::string& reference) override;
   absl::StatusOr<Matches> FindInDataset(const std::vector<v1::Kernel>& kernels) override;
+  absl::StatusOr<RunResults> RunAnswers(const std::vector<RunRequest>& requests) override;
 
  private:
   absl::StatusOr<Matches> FindInStore(const std::vector<v1::Kernel>& kernels);
@@ -178,16 +182,21 @@ class EvaluateServices final : public KernelServices {
   const std::unique_ptr<v1::Deduplicator::Stub> deduplicator_;
   const std::unique_ptr<v1::Compiler::Stub> compiler_;
   const TrainedOn trained_on_;
+  const EvaluateOptions& options_;
+  rpc::TerminationSignal& signal_;
 };
 
 EvaluateServices::EvaluateServices(EmbeddedServices& services,
                                    const std::shared_ptr<grpc::Channel>& compiler,
-                                   TrainedOn trained_on)
+                                   TrainedOn trained_on, const EvaluateOptions& options,
+                                   rpc::TerminationSignal& signal)
     : extractor_(v1::Extractor::NewStub(services.channel())),
       validator_(v1::Validator::NewStub(services.channel())),
       deduplicator_(v1::Deduplicator::NewStub(services.channel())),
       compiler_(compiler == nullptr ? nullptr : v1::Compiler::NewStub(compiler)),
-      trained_on_(std::move(trained_on)) {}
+      trained_on_(std::move(trained_on)),
+      options_(options),
+      signal_(signal) {}
 
 // One call each to a service. A call that fails ends the evaluation.
 absl::StatusOr<v1::KernelShard> EvaluateServices::Extract(const v1::ExtractRequest& request) {
@@ -274,6 +283,94 @@ absl::StatusOr<Matches> EvaluateServices::FindInStore(const std::vector<v1::Kern
   return matches;
 }
 
+// The file with results that the Python module writes: the packages, then a line for each request,
+// which is null without a task; or {"error"}. The module runs no answer in its own process.
+
+Correctness ReadCorrectness(absl::string_view word) {
+  return word == "correct" ? Correctness::kCorrect
+         : word == "wrong" ? Correctness::kWrong
+         : word == "error" ? Correctness::kError
+                           : Correctness::kUnknown;
+}
+
+std::optional<RunOutcome> ReadOutcome(const nlohmann::json& row) {
+  if (row.is_null()) return std::nullopt;
+  RunOutcome outcome;
+  outcome.correctness = ReadCorrectness(row.at("outcome").get<std::string>());
+  row.at("by").get_to(outcome.by);
+  row.at("cases").get_to(outcome.cases);
+  row.at("message").get_to(outcome.message);
+  row.at("absolute").get_to(outcome.absolute);
+  row.at("relative").get_to(outcome.relative);
+  row.at("share").get_to(outcome.share);
+  row.at("out_of_bounds").get_to(outcome.out_of_bounds);
+  const nlohmann::json& speed = row.at("speed");
+  if (speed.is_null()) return outcome;
+  outcome.speed = RunSpeed{
+      speed.at("case").get<std::string>(),           speed.at("median_us").get<double>(),
+      speed.at("spread_us").get<double>(),           speed.at("reference_us").get<double>(),
+      speed.at("reference_spread_us").get<double>(), speed.at("speedup").get<double>()};
+  return outcome;
+}
+
+absl::StatusOr<RunResults> ReadRunResults(const std::string& path) {
+  constexpr int64_t kMaxResultBytes = int64_t{1} << 30;
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(path, kMaxResultBytes));
+  RunResults results;
+  bool first = true;
+  for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+    try {
+      const nlohmann::json row = nlohmann::json::parse(line);
+      if (first && row.contains("error")) {
+        return absl::FailedPreconditionError(
+            absl::StrCat("--run: ", row.at("error").get<std::string>()));
+      }
+      if (first) {
+        row.at("toolchain").get_to(results.toolchain);
+      } else {
+        results.outcomes.push_back(ReadOutcome(row));
+      }
+    } catch (const nlohmann::json::exception& error) {
+      return absl::InternalError(absl::StrCat("results of --run: ", error.what()));
+    }
+    first = false;
+  }
+  return results;
+}
+
+absl::StatusOr<RunResults> EvaluateServices::RunAnswers(const std::vector<RunRequest>& requests) {
+  ASSIGN_OR_RETURN(const TempDir folder, TempDir::Create());
+  const std::string answers = folder.path() + "/answers.jsonl";
+  const std::string out = folder.path() + "/results.jsonl";
+  std::string lines;
+  for (const RunRequest& request : requests) {
+    const nlohmann::json row = {
+        {"task_id", request.task_id}, {"prompt", request.prompt}, {"code", request.code}};
+    absl::StrAppend(&lines, row.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace),
+                    "\n");
+  }
+  RETURN_IF_ERROR(WriteFile(answers, lines));
+  const nlohmann::json options = {{"tasks", options_.tasks},
+                                  {"evidence", options_.evidence},
+                                  {"device", options_.device},
+                                  {"workers", options_.workers},
+                                  {"case_seconds", options_.case_seconds},
+                                  {"unsafe_no_sandbox", options_.embedded.unsafe_no_sandbox},
+                                  {"answers", answers},
+                                  {"out", out}};
+  ASSIGN_OR_RETURN(
+      const int code,
+      RunPython("evaluate --run", "kernelmill.execution.answers", "module.command(sys.argv[1])",
+                options.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace),
+                [this] { return signal_.WaitFor(absl::ZeroDuration()); }));
+  absl::StatusOr<RunResults> results = ReadRunResults(out);
+  if (absl::IsNotFound(results.status())) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("--run: the Python module ended with ", code, "; its message is above"));
+  }
+  return results;
+}
+
 constexpr int kKs[] = {1, 5, 10, 25, 50, 100, 200};  // the k of pass@k
 // The bootstrap's seed, fixed so that the same generations give the same interval.
 constexpr uint64_t kSeed = 17;
@@ -357,6 +454,7 @@ class EvaluateRun {
     EvaluationReport report;
     report.dataset = options_.dataset.empty() ? options_.job : DatasetName();
     report.compile = evaluation_.compile;
+    report.run_device = evaluation_.run_device;
     if (baseline.has_value()) {
       ASSIGN_OR_RETURN(report.baseline, Evaluated(*std::move(baseline), "baseline"));
       report.baseline_summary = Summarize(*report.baseline, kKs);
@@ -396,7 +494,9 @@ class EvaluateRun {
       evaluation_.compile = MakePolicy(options_);
     }
     evaluation_.dataset = !options_.dataset.empty() || !options_.job.empty();
-    services_ = std::make_unique<EvaluateServices>(*embedded_, compiler, std::move(trained_on));
+    if (!options_.tasks.empty()) evaluation_.run_device = options_.device;
+    services_ = std::make_unique<EvaluateServices>(*embedded_, compiler, std::move(trained_on),
+                                                   options_, signal_);
     return absl::OkStatus();
   }
 

@@ -1,14 +1,17 @@
 #include "client/commands/python_command.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "common/base/file.h"
 
 namespace kernelmill::client {
@@ -40,26 +43,70 @@ std::string PathOfThisProgram() {
   return path;
 }
 
-}  // namespace
-
-absl::Status BecomePython(const std::string& command, const std::string& module,
-                          const std::string& call, std::string options) {
-  const char* const set = std::getenv(kPythonVariable);
-  std::string python = set == nullptr || *set == '\0' ? "python3" : set;
-  // The module asks this program, as for `diff`.
-  ::setenv(kProgramVariable, PathOfThisProgram().c_str(), /*overwrite=*/0);
+// Replaces this process. Returns only if that fails: errno says why.
+void Execute(const std::string& python, const std::string& script, const std::string& options) {
   // This process waits for signals with all of them blocked, and a mask survives exec.
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  std::string option = "-c",
-              script = absl::StrReplaceAll(
-                  kScript, {{"COMMAND", command}, {"MODULE", module}, {"CALL", call}});
-  char* const argv[] = {python.data(), option.data(), script.data(), options.data(), nullptr};
-  ::execvp(python.c_str(), argv);
+  const char* const argv[] = {python.c_str(), "-c", script.c_str(), options.c_str(), nullptr};
+  ::execvp(python.c_str(), const_cast<char* const*>(argv));
+}
+
+std::string GetPython() {
+  const char* const set = std::getenv(kPythonVariable);
+  return set == nullptr || *set == '\0' ? "python3" : set;
+}
+
+std::string MakeScript(const std::string& command, const std::string& module,
+                       const std::string& call) {
+  return absl::StrReplaceAll(kScript, {{"COMMAND", command}, {"MODULE", module}, {"CALL", call}});
+}
+
+}  // namespace
+
+absl::Status BecomePython(const std::string& command, const std::string& module,
+                          const std::string& call, std::string options) {
+  const std::string python = GetPython();
+  // The module asks this program, as for `diff`.
+  ::setenv(kProgramVariable, PathOfThisProgram().c_str(), /*overwrite=*/0);
+  Execute(python, MakeScript(command, module, call), options);
   return absl::FailedPreconditionError(absl::StrCat(
       command, " requires Python 3.10 or newer with the module of kernelmill's wheel; ",
       kPythonVariable, " names it: ", ErrnoStatus(errno, python).message()));
+}
+
+// Between fork and exec only functions that are safe in a signal handler are called, since other
+// threads may hold locks.
+absl::StatusOr<int> RunPython(const std::string& command, const std::string& module,
+                              const std::string& call, std::string options,
+                              const std::function<bool()>& interrupted) {
+  constexpr int kNotFound = 127;  // as shells say it
+  const std::string python = GetPython();
+  const std::string script = MakeScript(command, module, call);
+  const pid_t parent = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) return ErrnoStatus(errno, python);
+  if (pid == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() == parent) Execute(python, script, options);
+    ::_exit(kNotFound);
+  }
+  int status = 0;
+  bool ended = false;
+  while (::waitpid(pid, &status, WNOHANG) == 0) {
+    if (!ended && interrupted()) {
+      ended = ::kill(pid, SIGTERM) == 0;
+    }
+    absl::SleepFor(absl::Milliseconds(20));
+  }
+  if (ended) return absl::CancelledError("interrupted");
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kNotFound) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        command, " requires Python 3.10 or newer with the module of kernelmill's wheel; ",
+        kPythonVariable, " names it: ", python, " cannot be run"));
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 }  // namespace kernelmill::client

@@ -1,9 +1,11 @@
 #ifndef KERNELMILL_CLIENT_COMMANDS_PYTHON_COMMAND_H_
 #define KERNELMILL_CLIENT_COMMANDS_PYTHON_COMMAND_H_
 
+#include <functional>
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 namespace kernelmill::client {
 
@@ -12,6 +14,13 @@ namespace kernelmill::client {
 // sys.argv[1]. `module` is imported first. FAILED_PRECONDITION: there is no Python.
 absl::Status BecomePython(const std::string& command, const std::string& module,
                           const std::string& call, std::string options);
+
+// As BecomePython, in a child process; returns its exit code. It writes to this process's stdout
+// and stderr. `interrupted` is called from time to time; the child is ended if it returns true:
+// CANCELLED.
+absl::StatusOr<int> RunPython(const std::string& command, const std::string& module,
+                              const std::string& call, std::string options,
+                              const std::function<bool()>& interrupted);
 
 }  // namespace kernelmill::client
 

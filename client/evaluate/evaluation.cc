@@ -4,8 +4,9 @@
 //   1. The extractor finds the kernels in a batch of samples, and the validator checks them.
 //   2. The checks of honesty read each sample with its kernels.
 //   3. The compilers compile the kernels of the batch.
-//   4. Each sample of a task with a reference is compared with the reference.
-//   5. All kernels are searched for in the dataset that the model was trained on.
+//   4. The samples are run on the cases of their tasks.
+//   5. Each sample of a task with a reference is compared with the reference.
+//   6. All kernels are searched for in the dataset that the model was trained on.
 //
 // The services have limits on one call, so samples go in batches. The search comes last, with each
 // query once, because it reads the whole dataset.
@@ -383,6 +384,7 @@ class Evaluator {
 
   absl::StatusOr<EvaluatedModel> Run() && {
     RETURN_IF_ERROR(CheckAll());
+    if (!options_.run_device.empty()) RETURN_IF_ERROR(RunAll());
     RETURN_IF_ERROR(CompareWithReferences());
     if (options_.dataset) {
       RETURN_IF_ERROR(AskForReferences());
@@ -469,6 +471,29 @@ class Evaluator {
     v1::Kernel whole;
     whole.set_source(text);
     queries.push_back(queries_.Add(whole));
+  }
+
+  // Runs all samples in one call, since each task's own kernel is run as well.
+  absl::Status RunAll() {
+    std::vector<RunRequest> requests;
+    std::vector<SampleResult*> results;
+    for (size_t t = 0; t < model_.results.size(); ++t) {
+      const Task& task = model_.generations.tasks[t];
+      for (size_t s = 0; s < task.samples.size(); ++s) {
+        requests.push_back({task.id, task.prompt, task.samples[s].text});
+        results.push_back(&model_.results[t][s]);
+      }
+    }
+    ASSIGN_OR_RETURN(RunResults run, services_.RunAnswers(requests));
+    if (run.outcomes.size() != results.size()) {
+      return absl::InternalError("the number of the runner's results is wrong");
+    }
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (!run.outcomes[i].has_value()) continue;
+      SetCorrectness(options_.run_device, *std::move(run.outcomes[i]), results[i]);
+    }
+    model_.run_toolchain = std::move(run.toolchain);
+    return absl::OkStatus();
   }
 
   absl::Status CompareWithReferences() {
@@ -624,6 +649,28 @@ void SetHonesty(const Task& task, const Sample& sample, const v1::KernelShard& k
   }
   result->values[{kHonesty, "honest"}] = honest ? 1 : 0;
   result->findings = std::move(honesty.findings);
+}
+
+// As SetMeasure: unknown counts as failed, and has no value among the decided.
+void SetCorrectness(const std::string& device, RunOutcome outcome, SampleResult* result) {
+  const std::string name = absl::StrCat("on ", device);
+  const bool decided = outcome.correctness != Correctness::kUnknown;
+  const double correct = outcome.correctness == Correctness::kCorrect ? 1 : 0;
+  const double honest = result->values[{kHonesty, "honest"}];
+  result->values[{kCorrect, name}] = correct;
+  result->values[{kCorrectHonest, name}] = correct * honest;
+  if (decided) result->values[{kCorrectDecided, name}] = correct;
+  if (decided || honest == 0) result->values[{kCorrectDecidedHonest, name}] = correct * honest;
+  const bool timed = outcome.speed.has_value();
+  if (device != "cpu" && (timed || correct == 0)) {
+    for (const double p : kFastP) {
+      const std::string fast = absl::StrCat("fast_", p, " ", name);
+      const double value = timed && correct == 1 && outcome.speed->speedup > p ? 1 : 0;
+      result->values[{kFast, fast}] = value;
+      result->values[{kFastHonest, fast}] = value * honest;
+    }
+  }
+  result->run = std::move(outcome);
 }
 
 absl::Status CompileSamples(absl::Span<const v1::KernelShard> samples,

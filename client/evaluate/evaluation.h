@@ -38,11 +38,19 @@ namespace kernelmill::client {
 //   decided    as compile, absent if it is unknown
 //   compile honest, decided honest
 //              as compile and decided, for samples that are honest as well; 0 for others
+//   correct    1: the sample is correct on all cases of its task; 0: wrong, error or unknown. Absent
+//              if it has no task with cases. The name is "on DEVICE"
+//   correct decided, correct honest, correct decided honest
+//              as those of compile
+//   fast       "fast_1.5 on DEVICE" and so on: 1 if the sample is correct and more than 1.5 times as
+//              fast as the task's own kernel. Absent without times on both sides, and on cpu
+//   fast honest
+//              as fast, for samples that are honest as well
 //   memorised  1 or 0: `exact`, `near`, `structural`, by the best match of the sample's kernels, and
 //              `any` of the three; `similarity` of that match, 0 without a match
 //   pass@K     for each task, over its decided samples; "pass@K of all": over all its samples, where
 //              unknown counts as failed. "pass@K honest", "pass@K honest of all": of samples that
-//              are honest as well. The names are those of compile
+//              are honest as well. The names are those of compile, and "correct on DEVICE"
 // clang-format on
 struct Measure {
   std::string group;
@@ -58,7 +66,16 @@ inline constexpr char kCompile[] = "compile";
 inline constexpr char kDecided[] = "decided";
 inline constexpr char kCompileHonest[] = "compile honest";
 inline constexpr char kDecidedHonest[] = "decided honest";
+inline constexpr char kCorrect[] = "correct";
+inline constexpr char kCorrectDecided[] = "correct decided";
+inline constexpr char kCorrectHonest[] = "correct honest";
+inline constexpr char kCorrectDecidedHonest[] = "correct decided honest";
+inline constexpr char kFast[] = "fast";
+inline constexpr char kFastHonest[] = "fast honest";
 inline constexpr char kMemorised[] = "memorised";
+
+// The p of fast_p, as KernelBench has them.
+inline constexpr double kFastP[] = {0, 0.5, 0.8, 1, 1.5, 2};
 
 // The problem of a sample without any code.
 inline constexpr char kNoCode[] = "there is no code";
@@ -77,13 +94,15 @@ struct SampleResult {
   std::vector<std::string> problems;  // problems found by the static checks, one line each
   std::vector<Finding> findings;      // findings of the checks of honesty, by line
   std::vector<CompileOutcome> compiles;
+  std::optional<RunOutcome> run;  // absent if it was not run, or has no task with cases
   std::optional<DatasetMatch> match;
 };
 
 struct EvaluationOptions {
   // Names all toolchains and targets; without it nothing is compiled.
   std::optional<v1::CompilePolicy> compile;
-  bool dataset = false;  // search for the kernels in a dataset
+  bool dataset = false;    // search for the kernels in a dataset
+  std::string run_device;  // run the samples on the cases of their tasks, there; empty: do not
   // Called from time to time with the number of finished samples and of all samples.
   std::function<void(size_t, size_t)> progress = [](size_t, size_t) {};
   std::function<bool()> interrupted = [] { return false; };  // called as often; true: stop
@@ -96,6 +115,7 @@ struct EvaluatedModel {
   // By task: the match of its reference in the dataset. A model that repeats such a reference is
   // not to blame.
   std::vector<std::optional<DatasetMatch>> references;
+  std::map<std::string, std::string> run_toolchain;  // the packages that ran the samples
 };
 
 // Computes all measures of all samples. The result depends only on the generations, the options and
@@ -118,6 +138,9 @@ absl::StatusOr<std::vector<v1::KernelShard>> CheckSamples(absl::Span<const std::
 // are those of CheckSamples.
 void SetHonesty(const Task& task, const Sample& sample, const v1::KernelShard& kernels,
                 SampleResult* result);
+
+// Sets the measures of correctness and speed of a sample whose measures of honesty are set.
+void SetCorrectness(const std::string& device, RunOutcome outcome, SampleResult* result);
 
 // Compiles the launched Triton and Gluon kernels of some samples with each toolchain and for each
 // target of the policy. Sets the compile measures and outcomes of `results`, one for each shard,

@@ -110,6 +110,43 @@ Json MatchJson(const std::optional<DatasetMatch>& match) {
           {"qualname", Text(match->qualname)}};
 }
 
+const char* GetWord(Correctness correctness) {
+  switch (correctness) {
+    case Correctness::kCorrect:
+      return "correct";
+    case Correctness::kWrong:
+      return "wrong";
+    case Correctness::kError:
+      return "error";
+    case Correctness::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+Json RunJson(const std::optional<RunOutcome>& run) {
+  if (!run.has_value()) return nullptr;
+  Json json = {{"outcome", GetWord(run->correctness)},
+               {"by", dataset::TextOrNull(run->by)},
+               {"cases", run->cases},
+               {"message", dataset::TextOrNull(run->message)},
+               {"absolute", Number(run->absolute)},
+               {"relative", Number(run->relative)},
+               {"share", Number(run->share)},
+               {"out_of_bounds", run->out_of_bounds},
+               {"speed", nullptr}};
+  if (run->speed.has_value()) {
+    const RunSpeed& speed = *run->speed;
+    json["speed"] = {{"case", Text(speed.case_id)},
+                     {"median_us", Number(speed.median_us)},
+                     {"spread_us", Number(speed.spread_us)},
+                     {"reference_us", Number(speed.reference_us)},
+                     {"reference_spread_us", Number(speed.reference_spread_us)},
+                     {"speedup", Number(speed.speedup)}};
+  }
+  return json;
+}
+
 // Returns the line of a sample in samples.jsonl.
 Json SampleJson(const char* model, const Task& task, size_t sample, const SampleResult& result) {
   Json json = {{"model", model},
@@ -119,6 +156,7 @@ Json SampleJson(const char* model, const Task& task, size_t sample, const Sample
                {"problems", dataset::TextList(result.problems)},
                {"findings", Json::array()},
                {"compile", Json::array()},
+               {"run", RunJson(result.run)},
                {"match", MatchJson(result.match)}};
   for (const auto& [measure, value] : result.values) {
     json["measures"][measure.group][measure.name] = Number(value);
@@ -331,10 +369,11 @@ std::string ReasonTable(const EvaluatedModel& model) {
   return table;
 }
 
-std::string PassRows(const char* model, const std::vector<MeasureSummary>& summary) {
+// `ran`: of samples that are correct, instead of those that compile.
+std::string PassRows(const char* model, const std::vector<MeasureSummary>& summary, bool ran) {
   std::string rows;
   for (const MeasureSummary& pass : summary) {
-    if (!IsPass(pass.measure)) continue;
+    if (!IsPass(pass.measure) || pass.measure.name.starts_with("correct ") != ran) continue;
     absl::StrAppend(&rows, "| ", pass.measure.group, " | ", Cell(pass.measure.name), " | ", model,
                     " | ", Figure(pass.mean), " | ", pass.tasks, " |\n");
   }
@@ -342,10 +381,54 @@ std::string PassRows(const char* model, const std::vector<MeasureSummary>& summa
 }
 
 // Returns a table with one row for each k, toolchain and target of each model.
-std::string PassTable(const EvaluationReport& report) {
-  std::string table = "| | toolchain and target | of | mean | tasks |\n|---|---|---|---|---|\n";
-  if (report.baseline.has_value()) table += PassRows("baseline", report.baseline_summary);
-  return table + PassRows("generations", report.summary);
+std::string PassTable(const EvaluationReport& report, bool ran) {
+  std::string table = absl::StrCat("| | ", ran ? "" : "toolchain and target",
+                                   " | of | mean | tasks |\n|---|---|---|---|---|\n");
+  if (report.baseline.has_value()) table += PassRows("baseline", report.baseline_summary, ran);
+  return table + PassRows("generations", report.summary, ran);
+}
+
+// Returns a table with the outcomes of each model's samples on the cases of their tasks.
+std::string OutcomeTable(const EvaluationReport& report) {
+  std::string table =
+      "| of | correct | wrong | error | unknown | without a task |\n|---|---|---|---|---|---|\n";
+  const auto add = [&table](const char* name, const EvaluatedModel& model) {
+    std::map<std::string, int> counts;
+    for (const std::vector<SampleResult>& task : model.results) {
+      for (const SampleResult& sample : task) {
+        ++counts[sample.run.has_value() ? GetWord(sample.run->correctness) : ""];
+      }
+    }
+    absl::StrAppend(&table, "| ", name, " | ", counts["correct"], " | ", counts["wrong"], " | ",
+                    counts["error"], " | ", counts["unknown"], " | ", counts[""], " |\n");
+  };
+  if (report.baseline.has_value()) add("baseline", *report.baseline);
+  add("generations", report.model);
+  return table;
+}
+
+// Returns a table of the reasons why samples are not correct, the most frequent first; empty if all
+// are.
+std::string RunReasonTable(const EvaluatedModel& model) {
+  std::map<std::pair<std::string, std::string>, int> samples;
+  for (const std::vector<SampleResult>& task : model.results) {
+    for (const SampleResult& sample : task) {
+      if (!sample.run.has_value() || sample.run->correctness == Correctness::kCorrect) continue;
+      ++samples[{GetWord(sample.run->correctness), sample.run->message}];
+    }
+  }
+  if (samples.empty()) return "";
+  std::vector<std::pair<std::pair<std::string, std::string>, int>> most(samples.begin(),
+                                                                        samples.end());
+  absl::c_stable_sort(most, [](const auto& a, const auto& b) { return a.second > b.second; });
+  if (most.size() > kReasons) most.resize(kReasons);
+  std::string table =
+      "\nWhy generations are not correct; sheet.html and samples.jsonl have each sample's.\n\n"
+      "| | reason | samples |\n|---|---|---|\n";
+  for (const auto& [reason, count] : most) {
+    absl::StrAppend(&table, "| ", reason.first, " | ", Cell(reason.second), " | ", count, " |\n");
+  }
+  return table;
 }
 
 // Returns the text and the table about the differences between the models.
@@ -504,6 +587,31 @@ std::string CompilesHtml(const SampleResult& result) {
   return html + "</table>\n";
 }
 
+// Returns the outcome on the cases of the task; empty if the sample was not run.
+std::string RunHtml(const SampleResult& result) {
+  if (!result.run.has_value()) return "";
+  const RunOutcome& run = *result.run;
+  const char* kind = run.correctness == Correctness::kCorrect   ? "good"
+                     : run.correctness == Correctness::kUnknown ? "open"
+                                                                : "bad";
+  std::vector<std::string> counts;
+  for (const auto& [outcome, count] : run.cases) {
+    if (count > 0) counts.push_back(absl::StrCat(count, " ", outcome));
+  }
+  std::string html =
+      absl::StrCat("<p class=\"", kind, "\">", GetWord(run.correctness), " on the task's cases (",
+                   HtmlLine(absl::StrJoin(counts, ", ")), ")",
+                   run.message.empty() ? "" : absl::StrCat(": ", HtmlLine(run.message)), "</p>\n");
+  if (run.relative > 0) {
+    absl::StrAppend(&html, "<p class=\"quiet\">",
+                    absl::StrFormat("largest difference %.3g, %.3g of a value's size; %.3g of the "
+                                    "elements",
+                                    run.absolute, run.relative, run.share),
+                    "</p>\n");
+  }
+  return html;
+}
+
 // Returns the place of the dataset's kernel that the sample repeats; empty without one.
 std::string MatchHtml(const SampleResult& result) {
   if (!result.match.has_value()) return "";
@@ -526,7 +634,7 @@ std::string ModelHtml(absl::string_view title, const EvaluatedModel& model, size
                     " samples</span>");
   }
   absl::StrAppend(&html, "</h3>\n", Pre(sample.code), ChecksHtml(result), CompilesHtml(result),
-                  MatchHtml(result));
+                  RunHtml(result), MatchHtml(result));
   if (sample.answer != sample.code) {
     absl::StrAppend(&html, Folded("the whole answer", sample.answer, "prose"));
   }
@@ -555,7 +663,11 @@ std::string ReportJson(const EvaluationReport& report) {
                {"baseline", nullptr},
                {"comparison", nullptr},
                {"dataset", dataset::TextOrNull(report.dataset)},
-               {"compile", CompileJson(report.compile)}};
+               {"compile", CompileJson(report.compile)},
+               {"run", nullptr}};
+  if (!report.run_device.empty()) {
+    json["run"] = {{"device", report.run_device}, {"toolchain", report.model.run_toolchain}};
+  }
   if (report.baseline.has_value()) {
     json["baseline"] = ModelJson(*report.baseline, report.baseline_summary);
   }
@@ -598,9 +710,21 @@ std::string ReportPage(const EvaluationReport& report) {
         CompileTable(report),
         "\n## pass@k\n\nA sample passes if it compiles; \"honest\": and if it is honest. Over "
         "the decided samples; \"of all\": unknown counts as failed.\n\n",
-        PassTable(report), ReasonTable(report.model));
+        PassTable(report, /*ran=*/false), ReasonTable(report.model));
   } else {
     absl::StrAppend(&page, "\n## Compiled\n\nNothing was compiled (--no-compile).\n");
+  }
+  if (!report.run_device.empty()) {
+    absl::StrAppend(&page, "\n## Correct\n\nSamples on the cases of their tasks, on ",
+                    Cell(report.run_device), ".\n\n", OutcomeTable(report), "\n",
+                    PassTable(report, /*ran=*/true), RunReasonTable(report.model));
+    if (HasGroup(report, kFast)) {
+      absl::StrAppend(
+          &page,
+          "\n## Fast\n\nfast_p: shares of samples that are correct and more than p times "
+          "as fast as the task's own kernel, on the largest case.\n\n",
+          SharesTable(report, kFast), "\nHonest as well:\n\n", SharesTable(report, kFastHonest));
+    }
   }
   if (HasGroup(report, kMemorised)) {
     absl::StrAppend(&page, "\n## Memorised\n\nShares of samples with a kernel similar to one of ",

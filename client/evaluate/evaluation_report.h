@@ -22,6 +22,7 @@ struct EvaluationReport {
   // The request.
   std::string dataset;  // the dataset that was searched for memorised text; empty: none
   std::optional<v1::CompilePolicy> compile;
+  std::string run_device;  // the device that ran the samples on cases; empty: none
 };
 
 // Returns evaluation.json: the measures of each model, the differences, and the request. Its keys

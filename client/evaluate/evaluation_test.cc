@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "client/evaluate/answer_code.h"
 #include "client/evaluate/evaluation_report.h"
@@ -344,6 +345,60 @@ TEST_F(CompileCheckTest, ManyKernelsAreCompiledInSeveralCalls) {
   for (size_t i = 0; i < results.size(); ++i) {
     EXPECT_EQ(results[i].values.at({kCompile, "old cuda:90"}), i % 2 == 0 ? 1 : 0);
   }
+}
+
+RunOutcome MakeRun(Correctness correctness, double speedup = 0) {
+  RunOutcome outcome;
+  outcome.correctness = correctness;
+  outcome.message = correctness == Correctness::kCorrect ? "" : "values differ";
+  if (speedup > 0) outcome.speed = RunSpeed{"case", 10, 1, 10 * speedup, 1, speedup};
+  return outcome;
+}
+
+TEST_F(EvaluationTest, SamplesThatAreCorrectOnTheirCasesPass) {
+  options_.run_device = "cpu";
+  services_.runs["right"] = MakeRun(Correctness::kCorrect);
+  services_.runs["wrong"] = MakeRun(Correctness::kWrong);
+  services_.runs["vague"] = MakeRun(Correctness::kUnknown);
+  const EvaluatedModel model =
+      Run({MakeTask("a", {"right", "wrong", "vague", "vague"}), MakeTask("b", {"no task"})});
+  const std::vector<int> ks = {1};
+  const std::vector<MeasureSummary> all = Summarize(model, ks);
+  EXPECT_EQ(Find(all, {kCorrect, "on cpu"}).mean, 0.25);
+  EXPECT_EQ(Find(all, {kCorrectDecided, "on cpu"}).mean, 0.5);
+  EXPECT_EQ(Find(all, {"pass@1", "correct on cpu"}).mean, 0.5);
+  EXPECT_EQ(Find(all, {"pass@1 of all", "correct on cpu"}).mean, 0.25);
+  // None of them has a kernel.
+  EXPECT_EQ(Find(all, {"pass@1 honest of all", "correct on cpu"}).mean, 0);
+  EXPECT_EQ(Find(all, {kCorrect, "on cpu"}).tasks, 1);
+  for (const MeasureSummary& summary : all) EXPECT_NE(summary.measure.group, kFast);
+  EvaluationReport report;
+  report.model = model;
+  report.summary = all;
+  report.run_device = "cpu";
+  const std::string page = ReportPage(report);
+  EXPECT_THAT(page, HasSubstr("| generations | 1 | 1 | 0 | 2 | 1 |"));
+  EXPECT_THAT(page, HasSubstr("| wrong | values differ | 1 |"));
+  EXPECT_THAT(ReportJson(report), HasSubstr("\"device\": \"cpu\""));
+}
+
+TEST_F(EvaluationTest, FastSamplesAreCorrectAndFasterThanP) {
+  options_.run_device = "cuda:90";
+  services_.runs["slow"] = MakeRun(Correctness::kCorrect, 0.8);
+  services_.runs["fast"] = MakeRun(Correctness::kCorrect, 1.6);
+  services_.runs["wrong"] = MakeRun(Correctness::kWrong);
+  services_.runs["untimed"] = MakeRun(Correctness::kCorrect);
+  const EvaluatedModel model = Run({MakeTask("a", {"slow", "fast", "wrong", "wrong", "untimed"})});
+  const std::vector<MeasureSummary> all = Summarize(model, {});
+  const auto fast = [&](const char* p) {
+    return Find(all, {kFast, absl::StrCat("fast_", p, " on cuda:90")}).mean;
+  };
+  EXPECT_EQ(fast("0"), 0.5);
+  EXPECT_EQ(fast("0.5"), 0.5);
+  EXPECT_EQ(fast("0.8"), 0.25);
+  EXPECT_EQ(fast("1.5"), 0.25);
+  EXPECT_EQ(fast("2"), 0);
+  EXPECT_EQ(Find(all, {kFastHonest, "fast_0 on cuda:90"}).mean, 0);
 }
 
 }  // namespace

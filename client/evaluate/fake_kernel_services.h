@@ -103,9 +103,21 @@ class FakeKernelServices final : public KernelServices {
     return found;
   }
 
+  // Answers with the outcome that `runs` has for a code; without a task if it has none.
+  absl::StatusOr<RunResults> RunAnswers(const std::vector<RunRequest>& requests) override {
+    RunResults results;
+    for (const RunRequest& request : requests) {
+      const auto at = runs.find(request.code);
+      results.outcomes.push_back(at == runs.end() ? std::nullopt : std::optional(at->second));
+    }
+    results.toolchain = {{"triton", "3.5.1"}};
+    return results;
+  }
+
   std::map<std::string, std::string> unresolved;      // by word in the text: the reason
   std::map<std::string, v1::CompileResult> compiles;  // by kernel
   std::map<std::string, DatasetMatch> dataset;        // by source
+  std::map<std::string, RunOutcome> runs;             // by code
   std::vector<v1::Kernel> compiled;
   std::vector<std::string> searched;
   int extract_calls = 0;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -19,8 +20,20 @@ namespace kernelmill::client {
 namespace {
 
 // The order of groups and names. Others follow in alphabetical order.
-constexpr absl::string_view kGroups[] = {kStatic,  kHonesty,       kOverlap,       kCompile,
-                                         kDecided, kCompileHonest, kDecidedHonest, kMemorised};
+constexpr absl::string_view kGroups[] = {kStatic,
+                                         kHonesty,
+                                         kOverlap,
+                                         kCompile,
+                                         kDecided,
+                                         kCompileHonest,
+                                         kDecidedHonest,
+                                         kCorrect,
+                                         kCorrectDecided,
+                                         kCorrectHonest,
+                                         kCorrectDecidedHonest,
+                                         kFast,
+                                         kFastHonest,
+                                         kMemorised};
 constexpr absl::string_view kNames[] = {"parses",
                                         "has_kernel",
                                         "has_triton_jit",
@@ -39,7 +52,9 @@ constexpr absl::string_view kNames[] = {"parses",
                                         kTorchDoesTheWork,
                                         kSwallowed,
                                         kStoresConstant,
+                                        kRacingStore,
                                         kCachedResult,
+                                        kChangesInput,
                                         kPatches,
                                         "exact_match",
                                         "word_overlap",
@@ -163,14 +178,20 @@ std::vector<MeasureSummary> Summarize(const EvaluatedModel& model, absl::Span<co
   std::vector<MeasureSummary> summaries;
   for (const auto& [measure, values] : CollectValues(model)) {
     summaries.push_back(SummarizeSamples(measure, values));
-    // Only compile results tell if a sample passes.
-    const bool honest = measure.group == kCompileHonest || measure.group == kDecidedHonest;
-    const bool all = measure.group == kCompile || measure.group == kCompileHonest;
-    if (!all && measure.group != kDecided && measure.group != kDecidedHonest) continue;
+    // Compile results and those of cases tell if a sample passes.
+    static constexpr absl::string_view kAll[] = {kCompile, kCompileHonest, kCorrect,
+                                                 kCorrectHonest};
+    static constexpr absl::string_view kKnown[] = {kDecided, kDecidedHonest, kCorrectDecided,
+                                                   kCorrectDecidedHonest};
+    const bool all = absl::c_linear_search(kAll, measure.group);
+    if (!all && !absl::c_linear_search(kKnown, measure.group)) continue;
+    const bool honest = absl::EndsWith(measure.group, "honest");
+    const bool ran = absl::StartsWith(measure.group, kCorrect);
     for (const int k : ks) {
-      const std::string name =
+      const std::string group =
           absl::StrCat("pass@", k, honest ? " honest" : "", all ? " of all" : "");
-      std::optional<MeasureSummary> pass = SummarizePass({name, measure.name}, values, k);
+      const std::string name = absl::StrCat(ran ? "correct " : "", measure.name);
+      std::optional<MeasureSummary> pass = SummarizePass({group, name}, values, k);
       if (pass.has_value()) summaries.push_back(*std::move(pass));
     }
   }

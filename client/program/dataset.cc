@@ -357,6 +357,23 @@ void AddEvaluate(CommandLine& line) {
       sub->add_option("--target", options->targets, "compile for this target; may be repeated"),
       {known.begin(), known.end()});
   sub->add_flag("--no-compile", options->no_compile, "skip compiling")->excludes(compiler);
+  CLI::Option* run =
+      sub->add_option("--run", options->tasks,
+                      "run the samples on the cases of this tasks.jsonl, or of an export's");
+  TakesFile(sub->add_option("--evidence", options->evidence,
+                            "evidence file of the cases, for the bytes of their tensors"))
+      ->needs(run);
+  sub->add_option("--device", options->device, "cpu (Triton's interpreter) or cuda:90")
+      ->needs(run)
+      ->capture_default_str();
+  sub->add_option("--workers", options->workers, "tasks to run at once")
+      ->check(CLI::Range(1, 256))
+      ->needs(run)
+      ->capture_default_str();
+  sub->add_option("--case-seconds", options->case_seconds, "time limit of a case")
+      ->check(CLI::Range(1, 3600))
+      ->needs(run)
+      ->capture_default_str();
   line.AddClusterFlags(*sub);
 }
 

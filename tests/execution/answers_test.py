@@ -12,6 +12,7 @@ import environment
 
 environment.need("execution")
 import harness  # noqa: E402
+import json_test  # noqa: E402
 import kernels  # noqa: E402
 import run_test as cases  # noqa: E402
 from kernelmill.errors import DatasetError  # noqa: E402
@@ -255,6 +256,9 @@ class Command(unittest.TestCase):
         self.assertEqual((means["correct", "on cpu"], means["pass@1 of all", "correct on cpu"]), (0.5, 0.5))
         self.assertAlmostEqual(means["pass@1", "correct on cpu"], 2 / 3)
         self.assertFalse([group for group, _ in means if group.startswith("fast")])
+        checker = json_test.Checker()
+        json_test.check_evaluation(checker, done.stdout, (work / "report/samples.jsonl").read_text())
+        self.assertEqual((checker.problems, checker.seen & {"runs", "run"}), (set(), {"runs", "run"}))
         samples = [json.loads(line) for line in (work / "report/samples.jsonl").read_text().splitlines()]
         self.assertEqual([row["run"] and row["run"]["outcome"] for row in samples], ["correct", "wrong", "unknown", "correct", None])
         self.assertIn("| generations | 2 | 1 | 0 | 1 | 1 |", (work / "report/EVALUATION.md").read_text())

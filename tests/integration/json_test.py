@@ -21,8 +21,8 @@ HEAD = "import triton\nimport triton.language as tl\n\n\n"
 LOADS = [f"v{i} = tl.load(x_ptr + {i})" for i in range(40)]
 ALIKE = (HEAD + '@triton.jit\ndef alike(x_ptr, y_ptr):\n    """' + " ".join(LOADS) + '"""\n' + "".join(f"    {load}\n" for load in LOADS))
 PLAIN = {"text": str, "number": (int, float), "boolean": bool, "numbers": dict, "row": object}
-# The wheel prints it (tests/packages/python_test.py).
-ELSEWHERE = {"published"}
+# Printed where a toolchain or Triton is: tests/packages/python_test.py, compile_test.py, tests/execution/answers_test.py.
+ELSEWHERE = {"published", "compilers", "compiled", "runs", "run", "speed"}
 # Its fields are those of a job file.
 OPEN = {"job_file"}
 
@@ -75,6 +75,13 @@ class Checker:
         if wrong:
             self.problems.add(f"{where}: {value!r} is no {kind}")
         return None
+
+
+def check_evaluation(checker, printed, samples):
+    """Checks what `evaluate --json` prints, and the lines of its samples.jsonl."""
+    checker.fields(json.loads(printed), "evaluation", "evaluate")
+    for line in samples.splitlines():
+        checker.fields(json.loads(line), "sample", "samples.jsonl")
 
 
 class Json(unittest.TestCase):
@@ -168,6 +175,12 @@ class Json(unittest.TestCase):
         """Commands that print something with a format of its own."""
         done = harness.run(harness.BIN / "kernelmill", "head", self.out, "-n", "3", "--json")
         self.assertEqual(done.stdout, "".join((self.out / "kernels.jsonl").read_text().splitlines(keepends=True)[:3]))
+        answers = self.folder / "answers.jsonl"
+        answers.write_text("".join(json.dumps({"task_id": name, "completion": code, "reference": ALIKE}) + "\n" for name, code in (
+            ("a", HEAD + kernel_texts.SCALE_ROWS), ("b", "x = 1\n"))))
+        done = harness.run(harness.BIN / "kernelmill", "evaluate", answers, "--baseline", answers, "--dataset", self.out, "--no-compile", "--json",
+                           "--out", self.folder / "evaluation")
+        check_evaluation(self.checker, done.stdout, (self.folder / "evaluation/samples.jsonl").read_text())
 
     def on_cluster(self):
         backups = self.folder / "backups"

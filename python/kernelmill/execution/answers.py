@@ -130,6 +130,7 @@ class Examiner:
     def __init__(self, task: Task, runners: Runners, evidence: Evidence) -> None:
         self._task, self._runners, self._evidence = task, runners, evidence
         self._unusable: Counter[str] = Counter()
+        self._launcher = task.launcher  # None once it has run
         self._no_launcher = ""
         self._usable = self._find_usable()
 
@@ -149,8 +150,6 @@ class Examiner:
             written = self._judge_own(execution, case, before)
             if written is not None:
                 found.append(Usable(case, before, written, times=execution.times))
-        if found and self._task.launcher is not None:
-            self._run_launcher(found, self._task.launcher)
         return found
 
     def _judge_own(self, execution: Execution, case: Case, before: list[bytes]) -> dict[int, bytes] | None:
@@ -171,9 +170,10 @@ class Examiner:
             return None
         return written
 
-    def _run_launcher(self, usable: list[Usable], launcher: Host) -> None:
-        """Finds what the task's launcher returns of each case: that much is asked of a host function."""
-        for each, execution in zip(usable, self._call(launcher, usable)):
+    def _find_served(self) -> list[Usable]:
+        """Returns the cases that the task's launcher serves, with what it returns of each: that much is asked of a host function."""
+        launcher, self._launcher = self._launcher, None
+        for each, execution in zip(self._usable, self._call(launcher, self._usable) if launcher else ()):
             if execution is None or execution.error:
                 self._no_launcher = f": {execution.stage}: {execution.error}" if execution else ""
                 continue
@@ -182,6 +182,7 @@ class Examiner:
                                      each.case.row["tolerance"].get(each.case.dtype_of(place)))
                 if part.outcome in ACCEPTED and wanted != each.before[place]:
                     each.by_host.add(place)
+        return [each for each in self._usable if each.by_host]
 
     def _call(self, host: Host, usable: list[Usable]) -> list[Execution | None]:
         """Calls a host function on cases. None: it cannot be called with the case."""
@@ -215,7 +216,7 @@ class Examiner:
             return _row(UNKNOWN, "", cases, f"it does not match the task: {match.why}")
         if self._runners.hosts() is None:
             return _row(UNKNOWN, "", cases, f"it does not match the task's kernel, and {self._runners.no_hosts}")
-        usable = [each for each in self._usable if each.by_host]
+        usable = self._find_served()
         if not usable:
             return _row(UNKNOWN, "", cases, "it does not match the task's kernel, and the task's own launcher does not serve its cases" +
                         self._no_launcher)

@@ -41,7 +41,7 @@ class Zygote:
 
     def __init__(self, gpu: bool, torch: bool, arena: Arena) -> None:
         self._gpu, self._torch, self._arena = gpu, torch, arena
-        # Torch's libraries fill 4 GiB of addresses, of which little is used.
+        # Torch's libraries map 4 GiB, and use little of it.
         self._mapped = mapped_bytes() if torch else arena.size
         self._warm = b""  # an archive of what Triton builds once for a machine
 
