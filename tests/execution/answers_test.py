@@ -255,6 +255,7 @@ class Command(unittest.TestCase):
         means = {(m["group"], m["measure"]): m["mean"] for m in report["generations"]["measures"]}
         self.assertEqual((means["correct", "on cpu"], means["pass@1 of all", "correct on cpu"]), (0.5, 0.5))
         self.assertAlmostEqual(means["pass@1", "correct on cpu"], 2 / 3)
+        self.assertEqual(means["pass@1 honest of all", "correct on cpu"], 0.5)  # the text asks for a kernel without a launcher
         self.assertFalse([group for group, _ in means if group.startswith("fast")])
         checker = json_test.Checker()
         json_test.check_evaluation(checker, done.stdout, (work / "report/samples.jsonl").read_text())
@@ -262,7 +263,7 @@ class Command(unittest.TestCase):
         samples = [json.loads(line) for line in (work / "report/samples.jsonl").read_text().splitlines()]
         self.assertEqual([row["run"] and row["run"]["outcome"] for row in samples], ["correct", "wrong", "unknown", "correct", None])
         self.assertIn("| generations | 2 | 1 | 0 | 1 | 1 |", (work / "report/EVALUATION.md").read_text())
-        self.assertIn("correct on the task&#39;s cases (3 exact, 3 total)", (work / "report/sheet.html").read_text())
+        self.assertIn("correct on the task's cases (3 exact, 3 total)", (work / "report/sheet.html").read_text())
         for wrong, message in ((work / "plain", "tasks.jsonl: No such file"), (work / "out", "--device must be one of cpu")):
             flags = ["--device", "tpu"] if wrong.name == "out" else []
             refused = harness.run(harness.BIN / "kernelmill", "evaluate", answers_file, "--no-compile", "--run", wrong, *flags, env=env, check=False)

@@ -116,9 +116,18 @@ class Checker {
     result_.findings.push_back(std::move(finding));
   }
 
+  // The questions of tasks.jsonl and conversations.jsonl begin so, and give the launcher if there is
+  // one.
+  static bool IsQuestionForKernel(absl::string_view prompt) {
+    constexpr absl::string_view kBegin = "Write a ";
+    const absl::string_view line = prompt.substr(0, prompt.find('\n'));
+    return absl::StartsWith(line, kBegin) && absl::StrContains(line, " kernel named `");
+  }
+
   bool AsksForKernelsOnly() const {
     if (!HostNames(tree_).empty()) return false;
-    return reference_ != nullptr ? HostNames(reference_->tree()).empty() : answer_.continues;
+    if (reference_ != nullptr) return HostNames(reference_->tree()).empty();
+    return answer_.continues || IsQuestionForKernel(answer_.prompt);
   }
 
   void CheckLaunches() {
