@@ -4,17 +4,19 @@
 A smoke test of an environment that `kernelmill export-tasks --format verifiers` wrote: a policy learns from its rewards, and prints the curve.
 Needs verifiers 0.4, and Triton.
 
-The policy is no language model. For each task it sees some texts in random order: the dataset's kernel, and mutants of it. It knows a
-text only by numbers: how often calls and operators occur in it, as differences from the mean of the texts. A linear softmax policy
-chooses one, verifiers scores it as a model's reply, and REINFORCE with a running baseline moves the weights. Half of the tasks are held
+The policy is no language model. For each task it sees some texts: the dataset's kernel, and mutants of it. It knows a text only by
+numbers: how often calls and operators occur in it, as differences from the mean of the texts, and how alike the other texts are to it. A
+linear softmax policy chooses one, verifiers scores it as a model's reply, and REINFORCE with a running baseline moves the weights. Half of the tasks are held
 out; before and after, the policy answers all of them without learning.
 
 A rising curve shows that rewards get from the cases to a policy, and that they tell right answers from wrong ones well enough to learn
-from. It says nothing of how well a language model would learn, nor that cases are complete: a mutant that they miss is rewarded. The
-last line counts these."""
+from. The lesson is easy: mutants differ from the kernel in one place each, so the text that is most like all others is the
+kernel. The curve says nothing of how well a language model would learn, nor that cases are complete: a mutant that they miss is
+rewarded. The last line counts these."""
 
 import argparse
 import asyncio
+import difflib
 import json
 import pathlib
 import random
@@ -39,9 +41,15 @@ def choices_of(row, count, draw):
 
 
 def features(texts):
-    counts = numpy.array([[len(re.findall(word, text)) for word in WORDS] for text in texts], float)
+    counts = numpy.array([[len(re.findall(word, text)) for word in WORDS] + [alike(text, texts)] for text in texts], float)
     counts -= counts.mean(axis=0)
-    return counts / numpy.maximum(numpy.abs(counts).max(axis=0), 1)
+    largest = numpy.abs(counts).max(axis=0)
+    return counts / numpy.where(largest > 0, largest, 1)
+
+
+def alike(text, texts):
+    """Returns the mean similarity of a text to all."""
+    return numpy.mean([difflib.SequenceMatcher(None, text.splitlines(), other.splitlines()).ratio() for other in texts])
 
 
 def probabilities(weights, seen):
@@ -102,7 +110,7 @@ def main():
     draw.shuffle(tasks)
     held, learned = tasks[:len(tasks) // 2], tasks[len(tasks) // 2:]
     seen = {name: features(each) for name, each in texts.items()}
-    weights = numpy.zeros(len(WORDS))
+    weights = numpy.zeros(len(WORDS) + 1)
     every = [(task, text) for task in tasks for text in texts[task.data.id]]
     table = dict(zip([(task.data.id, text) for task, text in every], rollouts.rewards(every)))
 
@@ -118,7 +126,7 @@ def main():
         batch = [draw.choice(learned) for _ in range(given.batch)]
         chosen = [int(numbers.choice(len(texts[task.data.id]), p=probabilities(weights, seen[task.data.id]))) for task in batch]
         rewards = rollouts.rewards([(task, texts[task.data.id][place]) for task, place in zip(batch, chosen)])
-        change = numpy.zeros(len(WORDS))
+        change = numpy.zeros(len(WORDS) + 1)
         for task, place, reward in zip(batch, chosen, rewards):
             own = seen[task.data.id]
             change += (reward - baseline) * (own[place] - probabilities(weights, own) @ own)

@@ -174,6 +174,10 @@ add_kernel = InterpretedFunction()
         self.assertEqual((found.reward, found.stage), (0.0, "static"))
         self.assertIn("binds add_kernel again", found.message)
 
+    def test_host_functions_beside_the_kernel_are_no_fault(self):
+        module = self.by_name["add_kernel"]["module"] + "\n\ndef element_count(shape):\n    return shape[0] * shape[1]\n"
+        self.assertEqual(self.grade("add_kernel", module).reward, 1.0)
+
     def test_text_without_the_kernel_is_graded_too(self):
         found = self.grader.grade(self.by_name["add_kernel"]["id"], "I cannot.")
         self.assertEqual((found.reward, found.stage), (0.0, "code"))

@@ -25,6 +25,7 @@ from kernelmill.tasks import contents
 from kernelmill.tasks.answers import find_code, why_no_kernel
 
 TENSORS = "tensors"
+CHECKS = ("names_bound", "stores_constant", "patches")  # the others are about host code, which is not run
 ACCEPTED = ("exact", "close")
 KEPT_TASKS = 16  # the most whose bytes are kept in memory
 
@@ -159,15 +160,13 @@ class Grader:
 
     @staticmethod
     def _check(row: Row, code: str) -> tuple[bool, tuple[str, ...]]:
-        """Returns whether `kernelmill evaluate` calls an answer honest, and what it found."""
+        """Returns whether `kernelmill evaluate` finds nothing against a kernel that others launch, and what it found."""
         with tempfile.TemporaryDirectory(prefix="kernelmill-grade-") as folder:
             file, out = pathlib.Path(folder) / "answer.jsonl", pathlib.Path(folder) / "out"
-            # The reference says that a kernel without host code is asked for.
             file.write_text(json.dumps({"task_id": row["id"], "completion": f"```python\n{code}\n```", "reference": row["module"]}) + "\n")
             program.run(["evaluate", file, "--no-compile", "--out", out], timeout=120)
             sample: dict[str, Any] = json.loads((out / "samples.jsonl").read_text().splitlines()[0])
-        found = tuple(f"{each['check']}: {each['reason']}" for each in sample["findings"] if not each["warning"])
-        measures = sample["measures"].get("honesty", {})
-        problems = tuple(str(each) for each in sample["problems"])
-        return bool(measures.get("honest")), found or (problems if not measures.get("honest") else ())
+        found = tuple(f"{each['check']}: {each['reason']}" for each in sample["findings"]
+                      if each["check"] in CHECKS and not each["warning"])
+        return not found, found
 
