@@ -86,9 +86,11 @@ absl::StatusOr<WrittenKernels> WriteKernels(const Work& work,
   ASSIGN_OR_RETURN(PairFiles pairs, PairFiles::Create(dir, index, reviews, tables));
   NoticesFile notices(tables, provenance);
   MixFiles mix(index);
+  ASSIGN_OR_RETURN(const ReferenceGuard references, ReferenceGuard::Make(store, index.manifest));
   ASSIGN_OR_RETURN(
       const std::unique_ptr<KernelWriter> writer,
-      KernelWriter::Create(store, index, dir, {tables, &pairs, &notices, &mix, evidence}, threads));
+      KernelWriter::Create(store, index, dir,
+                           {tables, &pairs, &notices, &mix, evidence, &references}, threads));
   RETURN_IF_ERROR(manifest::WalkDataset(store, index.manifest, *writer, threads));
   RETURN_IF_ERROR(writer->Close());
   RETURN_IF_ERROR(pairs.Close());

@@ -356,6 +356,7 @@ absl::Status MakeIrRows(cas::BlobStore& store, const DatasetIndex& index,
 
 // A job without references has no blobs of them.
 absl::StatusOr<v1::ReferenceShard> ReadReferences(cas::BlobStore& store, const DatasetIndex& index,
+                                                  const ReferenceGuard& guard,
                                                   const manifest::ShardView& view) {
   const v1::ManifestSource& source = index.manifest.sources(view.source);
   if (view.shard >= source.references_size()) return v1::ReferenceShard();
@@ -366,12 +367,14 @@ absl::StatusOr<v1::ReferenceShard> ReadReferences(cas::BlobStore& store, const D
                                             " kernels for a shard of ",
                                             view.kernels->kernels_size()));
   }
+  guard.Apply(view.source, &shard);
   return shard;
 }
 
 absl::Status MakeReferenceRows(cas::BlobStore& store, const DatasetIndex& index,
-                               const manifest::ShardView& view, ReferenceSink sink) {
-  ASSIGN_OR_RETURN(const v1::ReferenceShard shard, ReadReferences(store, index, view));
+                               const ReferenceGuard& guard, const manifest::ShardView& view,
+                               ReferenceSink sink) {
+  ASSIGN_OR_RETURN(const v1::ReferenceShard shard, ReadReferences(store, index, guard, view));
   for (int i = 0; i < shard.kernels_size(); ++i) {
     const uint32_t number = view.first_number + static_cast<uint32_t>(i);
     if (index.DecisionOn(number).fate() != v1::FATE_KEPT || index.IsFile(number)) continue;

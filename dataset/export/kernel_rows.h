@@ -17,6 +17,7 @@
 #include "dataset/export/dataset_index.h"
 #include "dataset/export/fill_rows.h"
 #include "dataset/export/job_evidence.h"
+#include "dataset/export/reference_guard.h"
 #include "dataset/parquet/tables.h"
 #include "dataset/training/conversations.h"
 #include "kernelmill/v1/kernel.pb.h"
@@ -146,9 +147,11 @@ absl::Status MakeIrRows(cas::BlobStore& store, const DatasetIndex& index,
 // Takes a row of references.jsonl of the kernel of that number.
 using ReferenceSink = absl::FunctionRef<absl::Status(uint32_t number, const v1::ReferenceRow& row)>;
 
-// Reads the references of a shard's kernels; none if the job does not ask for them. DATA_LOSS: they
-// are of another number of kernels. Other errors are those of the store.
+// Reads the references of a shard's kernels without what the guard withholds; none if the job does
+// not ask for them. DATA_LOSS: they are of another number of kernels. Other errors are those of the
+// store.
 absl::StatusOr<v1::ReferenceShard> ReadReferences(cas::BlobStore& store, const DatasetIndex& index,
+                                                  const ReferenceGuard& guard,
                                                   const manifest::ShardView& view);
 
 // Makes the rows of references.jsonl of a shard's kept kernels: one for each test, or one with the
@@ -156,7 +159,8 @@ absl::StatusOr<v1::ReferenceShard> ReadReferences(cas::BlobStore& store, const D
 // texts. DATA_LOSS: the shard has another number of kernels. Other errors are those of the store
 // and of `sink`.
 absl::Status MakeReferenceRows(cas::BlobStore& store, const DatasetIndex& index,
-                               const manifest::ShardView& view, ReferenceSink sink);
+                               const ReferenceGuard& guard, const manifest::ShardView& view,
+                               ReferenceSink sink);
 
 }  // namespace kernelmill::dataset
 

@@ -162,7 +162,7 @@ absl::StatusOr<std::unique_ptr<manifest::PreparedShard>> KernelWriter::PrepareSh
   const std::map<absl::string_view, Siblings> siblings = FindSiblings(index_, view);
   v1::ReferenceShard references;
   if (!sinks_.evidence->empty()) {
-    ASSIGN_OR_RETURN(references, ReadReferences(store_, index_, view));
+    ASSIGN_OR_RETURN(references, ReadReferences(store_, index_, *sinks_.references, view));
   }
   KernelRowMaker maker(index_, *sinks_.evidence, count_tokens_);
   for (int i = 0; i < view.kernels->kernels_size(); ++i) {
@@ -220,7 +220,7 @@ absl::Status KernelWriter::KeepIr(const manifest::ShardView& view) {
 // So do references, with their modules.
 absl::Status KernelWriter::KeepReferences(const manifest::ShardView& view) {
   std::optional<uint32_t> last;
-  return MakeReferenceRows(store_, index_, view,
+  return MakeReferenceRows(store_, index_, *sinks_.references, view,
                            [&](uint32_t number, const v1::ReferenceRow& row) -> absl::Status {
                              if (last != number) ++references_[row.status()];
                              last = number;

@@ -35,6 +35,7 @@ struct KernelSinks {
   NoticesFile* notices;
   MixFiles* mix;
   JobEvidence* evidence;
+  const ReferenceGuard* references;
 };
 
 // Writes the rows of the kept kernels, fim_sft.csv and triton_functions.json.

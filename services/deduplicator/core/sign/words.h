@@ -10,10 +10,7 @@
 
 namespace kernelmill::deduplicator {
 
-// Texts word by word, for the search for holdouts: a benchmark is text, too. Words are letters,
-// digits and underscores, in lower case, so that code, comments, docstrings and prose are compared
-// with each other, whatever the language, the layout and the quotes. A notice of copyright or
-// licence at the head of a text is left out: anybody has it.
+// Texts word by word (common/text/words.h), for the search for holdouts: a benchmark is text, too.
 
 // The number of runs below which a text is too short to count: 32 words on average.
 inline constexpr size_t kLeastWordRuns = 16;
