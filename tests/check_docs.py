@@ -30,7 +30,7 @@ LINK = re.compile(r"\[[^\]\[]*\]\(([^()\s]+)\)")
 PATH = re.compile(rf"(?:{TOPS})/[\w./*{{}},-]*")
 FILE = re.compile(r"[\w/]+\.(?:h|cc|proto)")
 # In a command line and in prose alike; not in "the kernelmill program", nor "kernelmill.v1".
-COMMAND = re.compile(r"(?<![\w/-])(?:[\w./-]*/)?kernelmill ((?:store )?[a-z]+)\b")
+COMMAND = re.compile(r"(?<![\w/-])(?:[\w./-]*/)?kernelmill ((?:store )?[a-z]+(?:-[a-z]+)*)\b")
 FLAG = re.compile(r"(?<![\w-])--([a-z][a-z-]+)")
 # A string literal; adjacent ones make one.
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')

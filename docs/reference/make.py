@@ -165,7 +165,7 @@ def keys_page():
 
 ENTRY = re.compile(r"^ {2,4}(?P<names>-[\w,-]+)(?P<about>(?: \S+)*)(?: {2,}(?P<said>.*))?$")
 COLUMN = 30  # a meaning on the same line begins here
-COMMAND = re.compile(r"^  (?P<name>[a-z]+) {2,}(?P<text>\S.*)$")
+COMMAND = re.compile(r"^  (?P<name>[a-z]+(?:-[a-z]+)*) {2,}(?P<text>\S.*)$")
 # Defaults that depend on the machine.
 OF_THE_MACHINE = {"--workers": "the number of cores", "--compilers": "the number of cores", "--toolchains": "/var/lib/kernelmill/toolchains for root, else ~/.cache/kernelmill/toolchains"}
 LEFT_OUT = {"--help", "--version"}
