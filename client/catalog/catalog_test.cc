@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
 #include "client/catalog/testing/catalog_rows.h"
@@ -20,6 +21,8 @@ using ::kernelmill::testing::StatusIs;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Key;
+using ::testing::Not;
+using ::nlohmann::operator""_json;
 
 namespace fs = std::filesystem;
 
@@ -73,6 +76,18 @@ TEST_F(CatalogTest, HasAPageForEachKernelAndAllThatTheyNeed) {
   const std::string& page = files.at("kernels/01/0123456789abcdef0123456789000001.html");
   EXPECT_THAT(page, HasSubstr("../../kernels/01/0123456789abcdef0123456789000002.html"));
   EXPECT_THAT(page, HasSubstr("../../notices/"));
+}
+
+TEST_F(CatalogTest, AKernelThatRanSaysSoOnItsPage) {
+  std::ofstream(dataset_ + "/tasks.jsonl")
+      << R"({"text": "", "id": "0123456789abcdef0123456789000002", "cases_total": 1, "verified": true,
+             "outcomes": [{"device": "cuda:90", "exact": 1}]})"_json.dump()
+      << "\n";
+  ASSERT_THAT(Write(site_), IsOk());
+  const auto files = ReadFiles(site_);
+  const char* const words = "NVIDIA GPU (cuda:90): exact on 1 of 1 case";
+  EXPECT_THAT(files.at("kernels/01/0123456789abcdef0123456789000002.html"), HasSubstr(words));
+  EXPECT_THAT(files.at("kernels/01/0123456789abcdef0123456789000001.html"), Not(HasSubstr(words)));
 }
 
 TEST_F(CatalogTest, EqualDatasetsGiveEqualBytesAndTheNewSiteTakesTheOldOnesPlace) {
