@@ -1,5 +1,6 @@
 #include "services/compiler/server/local_compiler.h"
 
+#include "common/toolchains/toolchains.h"
 #include "services/compiler/adapters/sandbox/support.h"
 #include "services/compiler/adapters/toolchain/toolchain_compiler.h"
 
@@ -13,9 +14,16 @@ absl::StatusOr<std::string> LocalToolchain(const std::string& folder, absl::stri
 
 absl::Status CheckLocalSandbox() { return CheckSandbox(); }
 
-absl::StatusOr<std::unique_ptr<Compiler>> OpenLocalCompiler(
-    const std::string& folder, const std::vector<std::string>& toolchains, bool unsafe_no_sandbox) {
-  return OpenToolchains({.folder = folder, .unsafe_no_sandbox = unsafe_no_sandbox}, toolchains);
+absl::StatusOr<std::unique_ptr<Compiler>> OpenLocalCompiler(const std::string& folder,
+                                                            const std::vector<std::string>& names,
+                                                            bool unsafe_no_sandbox) {
+  std::vector<std::string> wanted = names;
+  if (wanted.empty()) {
+    for (const toolchains::PinnedToolchain& pinned : toolchains::PinnedToolchains()) {
+      wanted.emplace_back(pinned.name);
+    }
+  }
+  return OpenToolchains({.folder = folder, .unsafe_no_sandbox = unsafe_no_sandbox}, wanted);
 }
 
 }  // namespace kernelmill::compiler

@@ -26,10 +26,11 @@ absl::StatusOr<std::string> LocalToolchain(const std::string& folder, absl::stri
 // missing.
 absl::Status CheckLocalSandbox();
 
-// Opens the named toolchains, or all pinned ones if `toolchains` is empty. Errors are those of both
-// functions above.
-absl::StatusOr<std::unique_ptr<Compiler>> OpenLocalCompiler(
-    const std::string& folder, const std::vector<std::string>& toolchains, bool unsafe_no_sandbox);
+// Opens the named toolchains, or all pinned ones if there are no names: a job that names no
+// toolchain compiles with all of them. Errors are those of both functions above.
+absl::StatusOr<std::unique_ptr<Compiler>> OpenLocalCompiler(const std::string& folder,
+                                                            const std::vector<std::string>& names,
+                                                            bool unsafe_no_sandbox);
 
 }  // namespace kernelmill::compiler
 

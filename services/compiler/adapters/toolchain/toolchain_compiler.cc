@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "common/base/file.h"
 #include "common/base/log.h"
 #include "common/base/status.h"
@@ -91,6 +92,24 @@ absl::Status CheckStart(const std::string& toolchain, const ToolchainOptions& op
       GetName(ending.reason), " ", ending.signal == 0 ? ending.exit_code : ending.signal));
 }
 
+// Returns the pinned toolchains of the folder, and logs those that it lacks. FAILED_PRECONDITION:
+// it has none; the message is of the first one.
+absl::StatusOr<std::vector<std::string>> FindInstalled(const std::string& folder) {
+  std::vector<std::string> installed;
+  absl::Status missing;
+  for (const toolchains::PinnedToolchain& pinned : toolchains::PinnedToolchains()) {
+    const absl::Status found = FindEnvironment(folder, pinned.name).status();
+    if (found.ok()) installed.emplace_back(pinned.name);
+    missing.Update(found);
+  }
+  if (installed.empty()) return missing;
+  if (!missing.ok()) {
+    LogWarning("compiling with a part of the toolchains",
+               {{"toolchains", absl::StrJoin(installed, ", ")}, {"missing", missing.message()}});
+  }
+  return installed;
+}
+
 }  // namespace
 
 // Thread-safe: each call has a zygote for itself, so there are as many zygotes as there were calls
@@ -150,9 +169,7 @@ absl::StatusOr<std::unique_ptr<Compiler>> OpenToolchains(const ToolchainOptions&
   }
   std::vector<std::string> wanted = names;
   if (wanted.empty()) {
-    for (const toolchains::PinnedToolchain& pinned : toolchains::PinnedToolchains()) {
-      wanted.emplace_back(pinned.name);
-    }
+    ASSIGN_OR_RETURN(wanted, FindInstalled(checked.folder));
   }
   for (const std::string& name : wanted) RETURN_IF_ERROR(CheckStart(name, checked));
   return std::make_unique<ToolchainCompiler>(std::move(checked));

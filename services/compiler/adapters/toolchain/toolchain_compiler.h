@@ -57,9 +57,9 @@ class ToolchainCompiler : public Compiler {
       ABSL_GUARDED_BY(mutex_);
 };
 
-// Opens toolchains (`names`; empty: all pinned ones), after it starts each once in the sandbox.
-// Returns FAILED_PRECONDITION if one is not installed, or if this machine cannot confine it; the
-// message says what is missing.
+// Opens toolchains (`names`; empty: the installed ones, at least one), after it starts each once in
+// the sandbox. Returns FAILED_PRECONDITION if one is not installed, or if this machine cannot
+// confine it; the message says what is missing.
 absl::StatusOr<std::unique_ptr<Compiler>> OpenToolchains(
     const ToolchainOptions& options, const std::vector<std::string>& names = {});
 

@@ -2,11 +2,13 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
 #include "absl/status/status.h"
 #include "common/testing/status_matchers.h"
+#include "common/toolchains/toolchains.h"
 #include "services/compiler/adapters/toolchain/testing/toolchain_fixture.h"
 
 namespace kernelmill::compiler {
@@ -203,6 +205,31 @@ TEST_P(ToolchainCompilerTest, WhatMlirRefusesIsToldInItsWords) {
   EXPECT_THAT(result.message(), ::testing::HasSubstr("must be a multiple of"));
 }
 
+TEST_P(ToolchainCompilerTest, ACompilerStartsAndWorksWithOneToolchain) {
+  const std::string folder = ::testing::TempDir() + "/only-" + GetParam();
+  std::filesystem::create_directories(folder);
+  const std::string link = folder + "/" + GetParam();
+  std::filesystem::remove(link);
+  std::filesystem::create_directory_symlink(
+      std::filesystem::absolute(DefaultToolchainsFolder() + "/" + GetParam()), link);
+  ToolchainOptions options;
+  options.folder = folder;
+  const auto compiler = OpenToolchains(options);
+  ASSERT_TRUE(compiler.ok()) << compiler.status();
+  KernelJob job = AddJob(GetParam());
+  job.targets = {"cuda:90"};
+  const auto report = (*compiler)->Compile(job);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->targets[0].result.status(), v1::COMPILE_STATUS_OK);
+  for (const toolchains::PinnedToolchain& other : toolchains::PinnedToolchains()) {
+    if (other.name == GetParam()) continue;
+    job.toolchain = std::string(other.name);
+    const auto refused = (*compiler)->Compile(job);
+    EXPECT_THAT(refused, StatusIs(absl::StatusCode::kFailedPrecondition));
+    EXPECT_THAT(refused.status().message(), ::testing::HasSubstr(std::string(other.name)));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Toolchains, ToolchainCompilerTest, PinnedToolchainNames(),
                          ToolchainTestName());
 
@@ -213,6 +240,15 @@ TEST(OpenToolchainsTest, AToolchainThatIsNotInstalledIsNamed) {
   const auto compiler = OpenToolchains(options, {"triton-3.5.1"});
   EXPECT_THAT(compiler, StatusIs(absl::StatusCode::kFailedPrecondition));
   EXPECT_THAT(compiler.status().message(), ::testing::HasSubstr("triton-3.5.1"));
+}
+
+TEST(OpenToolchainsTest, ACompilerWithoutAnyToolchainDoesNotStart) {
+  ToolchainOptions options;
+  options.folder = "/nowhere";
+  options.unsafe_no_sandbox = true;
+  const auto compiler = OpenToolchains(options);
+  EXPECT_THAT(compiler, StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(compiler.status().message(), ::testing::HasSubstr("install_toolchains.sh"));
 }
 
 }  // namespace
