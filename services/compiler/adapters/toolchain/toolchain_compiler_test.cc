@@ -205,6 +205,23 @@ TEST_P(ToolchainCompilerTest, WhatMlirRefusesIsToldInItsWords) {
   EXPECT_THAT(result.message(), ::testing::HasSubstr("must be a multiple of"));
 }
 
+TEST_P(ToolchainCompilerTest, ATryThatImportsTritonSucceedsAndOneOfOptionalFilesDoesNot) {
+  for (const char* tries :
+       {"try:\n    import triton\n    import triton.language as tl\n"
+        "    from ..utils import tune\n    import nowhere\nexcept Exception:\n"
+        "    triton = tl = None\n",
+        "try:\n    from .fast import sum as fast\nexcept ImportError:\n    fast = None\n"
+        "assert fast is None\n"}) {
+    KernelJob job = AddJob(GetParam());
+    job.targets = {"cuda:90"};
+    job.module += tries;
+    const auto report = compiler_->Compile(job);
+    ASSERT_TRUE(report.ok()) << report.status();
+    EXPECT_TRUE(report->module_import.ok()) << report->module_import.error();
+    EXPECT_EQ(report->targets[0].result.status(), v1::COMPILE_STATUS_OK);
+  }
+}
+
 TEST_P(ToolchainCompilerTest, ACompilerStartsAndWorksWithOneToolchain) {
   const std::string folder = ::testing::TempDir() + "/only-" + GetParam();
   std::filesystem::create_directories(folder);

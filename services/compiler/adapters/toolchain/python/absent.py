@@ -6,7 +6,9 @@ A module imports what its launcher needs (torch, einops, its framework), and its
   ImportError, as everywhere.
 * torch is an Absent with the values that modules read at import: data types, versions, the target's device (`torch_names`).
 * Any other package is an Absent: its modules, attributes and results are Absents too, and a decorator returns its function.
-  An import under `try` with a handler fails, as on a machine without the package.
+  An import under `try` with a handler fails, as on a machine without the package. But a `try` that imports Triton as well
+  succeeds, since its handler stands for a machine without Triton.
+* A relative import means a file of the module's repository: a package that is not installed.
 * An Absent re-exports Triton under its usual names: `triton`, `tl`, `gluon`, `gl`, `libdevice`.
 
 An Absent has no value: it is false, empty, and not a number, so that it cannot slip into a kernel as a constant.
@@ -18,6 +20,9 @@ import importlib.machinery
 import importlib.util
 import sys
 import types
+
+REPOSITORY = "kernel_repository"
+PACKAGE = REPOSITORY + ".a" * 12  # the module's own package: each dot of a relative import leaves one part
 
 _names = {}  # {module: {name: value}} of absent modules that have some
 
@@ -187,15 +192,19 @@ def guarded_packages(text):
         names = {t.id if isinstance(t, ast.Name) else getattr(t, "attr", "") for t in types_}
         return bool(names & {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 
-    def visit(node, under_try):
-        into = guarded if under_try else plain
+    def packages(node):
         if isinstance(node, ast.Import):
-            into.update(alias.name.partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            into.add(node.module.partition(".")[0])
-        elif isinstance(node, ast.Try) and any(catches(handler) for handler in node.handlers):
+            return {alias.name.partition(".")[0] for alias in node.names}
+        if isinstance(node, ast.ImportFrom):
+            return {REPOSITORY if node.level else node.module.partition(".")[0]}
+        return set()
+
+    def visit(node, under_try):
+        (guarded if under_try else plain).update(packages(node))
+        if isinstance(node, ast.Try) and any(catches(handler) for handler in node.handlers):
+            needs_triton = any("triton" in packages(child) for child in node.body)
             for child in node.body:
-                visit(child, True)
+                visit(child, under_try if needs_triton else True)
             for child in node.handlers + node.orelse + node.finalbody:
                 visit(child, under_try)
         else:

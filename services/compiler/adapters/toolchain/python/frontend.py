@@ -42,7 +42,7 @@ def load(text, target):
     """Loads the module. Returns its namespace, and raises the module's exceptions."""
     prepare(text, target)
     module = types.ModuleType(MODULE)
-    module.__file__ = FILE
+    module.__file__, module.__package__ = FILE, absent.PACKAGE
     sys.modules[MODULE] = module
     exec(compile(text, FILE, "exec"), module.__dict__)  # pylint: disable=exec-used
     return module.__dict__
