@@ -43,7 +43,7 @@ constexpr StageInfo kStages[] = {
     Splittable(Shard(StageId::kExtract, "extract", 16)),
     Source(StageId::kLink, "link", 14),
     Source(StageId::kReference, "reference", 1),
-    Splittable(Shard(StageId::kCompile, "compile", 10)),
+    Splittable(Shard(StageId::kCompile, "compile", 11)),
     Shard(StageId::kValidate, "validate", 10),
     Shard(StageId::kSign, "sign", 7),
     Job(StageId::kPair, "pair", 5),

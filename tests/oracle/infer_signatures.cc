@@ -101,9 +101,9 @@ absl::Status PrintKernel(const v1::Kernel& kernel) {
                 v1::ParameterRole_Name(parameter.role()).c_str(), parameter.rule().c_str());
   }
   if (kernel.module().empty()) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const compiler::Inference inference, compiler::InferSignature(kernel));
-  if (!inference.missing.empty()) std::printf("missing %s\n", inference.missing.c_str());
-  for (const v1::KernelSignature& signature : inference.tries) {
+  ASSIGN_OR_RETURN(const compiler::Inference inference, compiler::Inference::Infer(kernel));
+  if (!inference.missing().empty()) std::printf("missing %s\n", inference.missing().c_str());
+  for (const v1::KernelSignature& signature : inference.tries()) {
     RETURN_IF_ERROR(CheckRules(signature));
     PrintSignature(signature);
   }

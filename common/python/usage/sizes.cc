@@ -211,6 +211,35 @@ std::optional<UsageFinder::Shape> UsageFinder::FindShape(Scope& scope, const Exp
   }
 }
 
+namespace {
+
+bool IsElementwise(absl::string_view name) {
+  static constexpr absl::string_view kElementwise[] = {
+      "to",    "cast",    "load",    "abs",         "cdiv",
+      "clamp", "minimum", "maximum", "multiple_of", "max_contiguous"};
+  return GetCallTraits(name).floats || std::find(std::begin(kElementwise), std::end(kElementwise),
+                                                 name) != std::end(kElementwise);
+}
+
+// Returns the place of the parameter whose shape a helper returns: p of `return tl.load(p,
+// mask=m)`; -1 if its first return is of another form.
+int FindShapeGiver(const Function& helper) {
+  const auto returned =
+      std::find_if(helper.statements.begin(), helper.statements.end(),
+                   [](const Statement& statement) { return statement.kind == Statement::kReturn; });
+  const Expression* value = returned == helper.statements.end() ? nullptr : returned->value;
+  while (value != nullptr && value->kind == Expression::kCall && IsElementwise(LastName(*value))) {
+    const bool method = IsMethodOfValue(helper, *value->parts[0]);
+    value = method                    ? value->parts[0]->parts[0]
+            : value->parts.size() > 1 ? value->parts[1]
+                                      : nullptr;
+  }
+  const bool named = value != nullptr && value->kind == Expression::kName;
+  return named && !helper.values.contains(value->name) ? helper.Find(value->name) : -1;
+}
+
+}  // namespace
+
 // Constructors and reshapes list the shape; elementwise functions keep that of their first operand.
 std::optional<UsageFinder::Shape> UsageFinder::FindCallShape(Scope& scope, const Expression& call,
                                                              int depth) {
@@ -221,8 +250,16 @@ std::optional<UsageFinder::Shape> UsageFinder::FindCallShape(Scope& scope, const
   const Expression* operand = method                  ? callee.parts[0]
                               : call.parts.size() > 1 ? call.parts[1]
                                                       : nullptr;
-  if (operand == nullptr || (callee.kind == Expression::kName && module_.Find(name) != nullptr))
-    return std::nullopt;
+  if (operand == nullptr) return std::nullopt;
+  const Function* helper = callee.kind == Expression::kName ? module_.Find(name) : nullptr;
+  if (helper != nullptr) {
+    const int at = FindShapeGiver(*helper);
+    const Expression* given =
+        at < 0 ? nullptr
+               : FindArgument(call, helper->parameters[static_cast<size_t>(at)].name,
+                              static_cast<size_t>(at));
+    return given == nullptr ? std::nullopt : FindShape(scope, *given, depth + 2);
+  }
   if (name == "arange" && call.parts.size() > 2 && call.parts[1]->text == "0")
     return MakeShape(scope, {call.parts[2]});
   if (name == "zeros" || name == "full") return MakeShape(scope, ListSizes(call, 1));
@@ -233,13 +270,7 @@ std::optional<UsageFinder::Shape> UsageFinder::FindCallShape(Scope& scope, const
     const std::optional<Shape> two = FindShape(scope, *call.parts[3], depth + 1);
     return one && two ? std::optional<Shape>(Broadcast(*one, *two)) : std::nullopt;
   }
-  static constexpr absl::string_view kElementwise[] = {
-      "to",    "cast",    "load",    "abs",         "cdiv",
-      "clamp", "minimum", "maximum", "multiple_of", "max_contiguous"};
-  const bool elementwise =
-      GetCallTraits(name).floats ||
-      std::find(std::begin(kElementwise), std::end(kElementwise), name) != std::end(kElementwise);
-  return elementwise ? FindShape(scope, *operand, depth + 1) : std::nullopt;
+  return IsElementwise(name) ? FindShape(scope, *operand, depth + 1) : std::nullopt;
 }
 
 // static_assert(A == B * C) between constexprs. VisitAssertion sees the one with a number.

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "common/base/status.h"
@@ -21,16 +23,21 @@ namespace kernelmill::compiler {
 // Compiles the kernels of a shard. For each kernel:
 //
 // 1. NotAttempted gives the reason if it is not compiled at all.
-// 2. InferSignature makes the tries: signatures that it may have.
+// 2. Inference makes the tries: signatures that it may have.
 // 3. For each toolchain, one job with all tries and all targets goes to the compiler, which takes
 //    for each target the first try that compiles.
 // 4. JudgeImport and JudgeFailure tell errors of the kernel from those of the guessed signature.
+// 5. If no target compiled and a guess may be wrong, a few jobs follow with second guesses, each
+//    made for the refusal of the try that came furthest.
 //
 // The kernels are independent of one another, so that threads take them one by one from a counter.
 // Each writes its own place of a vector. The shard is put together in the order of the kernels, and
 // so does not depend on the threads.
 
 namespace {
+
+// Rounds of second guesses. Each costs up to kMaxSecondGuesses runs of the frontend.
+constexpr int kMaxRounds = 3;
 
 // One kernel with its intermediate forms.
 struct Compiled {
@@ -54,43 +61,103 @@ class KernelCompiler {
   // module that does not load and a signature that cannot be inferred give each target the same
   // result.
   absl::StatusOr<Compiled> Compile() {
-    ASSIGN_OR_RETURN(inference_, InferSignature(kernel_));
     for (const v1::Toolchain& toolchain : params_.toolchains()) {
-      absl::StatusOr<KernelReport> report = compiler_.Compile(MakeJob(toolchain));
-      if (!report.ok()) return report.status();
-      report->module_import.set_toolchain(toolchain.name());
-      *made_.kernel.add_imports() = report->module_import;
-      if (!report->module_import.ok()) {
-        const v1::CompileResult failed = JudgeImport(report->module_import);
+      // Second guesses follow from what this toolchain says: each begins anew.
+      ASSIGN_OR_RETURN(Inference inference, Inference::Infer(kernel_));
+      ASSIGN_OR_RETURN(KernelReport report, CompileTries(toolchain.name(), inference));
+      report.module_import.set_toolchain(toolchain.name());
+      *made_.kernel.add_imports() = report.module_import;
+      if (!report.module_import.ok()) {
+        const v1::CompileResult failed = JudgeImport(report.module_import);
         for (const std::string& target : params_.targets()) Add(toolchain.name(), target, failed);
-      } else if (inference_.tries.empty()) {
+      } else if (inference.tries().empty()) {
         v1::CompileResult unknown;
         unknown.set_status(v1::COMPILE_STATUS_UNKNOWN);
-        unknown.set_missing(inference_.missing);
+        unknown.set_missing(inference.missing());
         for (const std::string& target : params_.targets()) Add(toolchain.name(), target, unknown);
       } else {
-        AddReports(toolchain.name(), *std::move(report));
+        AddReports(toolchain.name(), std::move(report));
       }
     }
     return std::move(made_);
   }
 
  private:
-  // The job of one toolchain: all targets at once.
-  KernelJob MakeJob(const v1::Toolchain& toolchain) const {
+  // Returns the report of the first tries, or of second guesses if these compile or come further.
+  absl::StatusOr<KernelReport> CompileTries(const std::string& toolchain, Inference& inference) {
+    ASSIGN_OR_RETURN(KernelReport best, CompileFrom(0, toolchain, inference));
+    for (int round = 0; round < kMaxRounds && MayGuessAgain(best); ++round) {
+      const TargetReport& refused = best.targets[0];
+      const size_t first = inference.tries().size();
+      inference.GuessAgain(static_cast<size_t>(refused.attempt),
+                           {refused.result.message(), refused.result.line(), refused.reached});
+      if (inference.tries().size() == first) break;
+      ASSIGN_OR_RETURN(KernelReport next, CompileFrom(first, toolchain, inference));
+      if (!CameFurther(next, best)) break;
+      best = std::move(next);
+    }
+    return best;
+  }
+
+  // Compiles the tries from a place on, for all targets at once. The report's attempts are places
+  // in the inference's tries, and each of its targets has a signature: as compiled where the
+  // compiler came so far as to evaluate the constexprs, else as inferred.
+  absl::StatusOr<KernelReport> CompileFrom(size_t first, const std::string& toolchain,
+                                           const Inference& inference) const {
     KernelJob job;
-    job.toolchain = toolchain.name();
+    job.toolchain = toolchain;
     job.module = kernel_.module();
     job.function = kernel_.name();
     job.source = kernel_.source();
     job.gluon = kernel_.dsl() == v1::DSL_GLUON;
     job.targets.assign(params_.targets().begin(), params_.targets().end());
-    for (const v1::KernelSignature& signature : inference_.tries)
-      job.tries.push_back({signature, HasSmallSizes(signature)});
+    for (size_t i = first; i < inference.tries().size(); ++i)
+      job.tries.push_back({inference.tries()[i], HasSmallSizes(inference.tries()[i])});
     job.keep.assign(params_.keep().begin(), params_.keep().end());
     if (params_.max_seconds() > 0) job.max_seconds = params_.max_seconds();
     job.stop = stop_;
-    return job;
+    ASSIGN_OR_RETURN(KernelReport report, compiler_.Compile(job));
+    for (TargetReport& target : report.targets) {
+      target.attempt = std::max(target.attempt, 0) + static_cast<int>(first);
+      const bool compiled =
+          target.signature.arguments_size() + target.signature.constexprs_size() > 0;
+      if (!compiled && target.attempt < static_cast<int>(inference.tries().size()))
+        target.signature = inference.tries()[static_cast<size_t>(target.attempt)];
+    }
+    return report;
+  }
+
+  static bool Compiles(const KernelReport& report) {
+    return std::any_of(
+        report.targets.begin(), report.targets.end(),
+        [](const TargetReport& target) { return target.result.status() == v1::COMPILE_STATUS_OK; });
+  }
+
+  // Returns whether nothing compiled, and a guess of the first target's try may be to blame.
+  bool MayGuessAgain(const KernelReport& report) const {
+    if (report.targets.empty() || Compiles(report)) return false;
+    const TargetReport& target = report.targets[0];
+    if (GetProgress(target) < GetProgress("frontend")) return false;
+    // No value brings a package back.
+    if (absl::StrContains(target.result.message(), "which is not installed")) return false;
+    v1::CompileResult judged = target.result;
+    JudgeFailure(kernel_.module(), target.signature, /*compiles_elsewhere=*/false, judged);
+    return absl::StartsWith(judged.missing(), "type:") ||
+           absl::StartsWith(judged.missing(), "constexpr:");
+  }
+
+  // The stages in their order; bounds and the sandbox come before all of them.
+  static int GetProgress(absl::string_view stage) {
+    return stage == "frontend" ? 1 : stage == "passes" ? 2 : stage == "assembler" ? 3 : 0;
+  }
+  static int GetProgress(const TargetReport& target) { return GetProgress(target.result.stage()); }
+
+  static bool CameFurther(const KernelReport& next, const KernelReport& before) {
+    if (Compiles(next)) return true;
+    const TargetReport& one = next.targets[0];
+    const TargetReport& other = before.targets[0];
+    return std::make_pair(GetProgress(one), one.reached) >
+           std::make_pair(GetProgress(other), other.reached);
   }
 
   // Adds the results of the targets. A try that fails for a target but compiles for another one has
@@ -104,22 +171,12 @@ class KernelCompiler {
               return other.result.status() == v1::COMPILE_STATUS_OK &&
                      other.attempt == target.attempt;
             });
-        JudgeFailure(kernel_.module(), GetSignature(target), elsewhere, result);
+        JudgeFailure(kernel_.module(), target.signature, elsewhere, result);
       }
-      result.set_signature(FindPlace(GetSignature(target)));
+      result.set_signature(FindPlace(target.signature));
       Add(toolchain, target.target, std::move(result));
       for (v1::IrText& text : target.kept) made_.texts.push_back(std::move(text));
     }
-  }
-
-  // As compiled where the compiler came so far, else as inferred.
-  const v1::KernelSignature& GetSignature(const TargetReport& target) const {
-    // A compiler that came far enough has evaluated the constexprs.
-    const bool compiled =
-        target.signature.arguments_size() + target.signature.constexprs_size() > 0;
-    const size_t attempt = target.attempt < 0 ? 0 : static_cast<size_t>(target.attempt);
-    return compiled || attempt >= inference_.tries.size() ? target.signature
-                                                          : inference_.tries[attempt];
   }
 
   // Returns the signature's place in the kernel's list, which has each once.
@@ -142,7 +199,6 @@ class KernelCompiler {
   const v1::CompileParams& params_;
   Compiler& compiler_;
   const std::stop_token& stop_;
-  Inference inference_;
   std::vector<std::string> signatures_;  // serialized, in the order of the kernel's
   Compiled made_;
 };

@@ -239,6 +239,7 @@ TEST(CompileKernelsTest, TriesTellPointersFromNumbers) {
   FakeCompiler compiler;
   std::vector<std::string> types;
   compiler.answer = [&](const KernelJob& job) {
+    if (compiler.jobs > 1) return Failing(job, "x");  // second guesses
     for (const Try& one : job.tries) {
       types.push_back(one.signature.arguments(0).type());
       EXPECT_EQ(one.small, types.size() > 5);
@@ -249,6 +250,87 @@ TEST(CompileKernelsTest, TriesTellPointersFromNumbers) {
   ASSERT_TRUE(CompileKernels(MakeShard(kModule), Params(), 1, compiler).ok());
   EXPECT_THAT(types, ::testing::ElementsAre("*fp32", "*bf16", "*fp16", "*i32", "*fp8e4nv", "*fp32",
                                             "*fp16"));
+}
+
+// A kernel whose helper module raises under a mode that nothing tells.
+constexpr char kModes[] =
+    "import triton\nimport triton.language as tl\n"
+    "@triton.jit\n"
+    "def k(x_ptr, MODE: tl.constexpr, FLAG: tl.constexpr, EVEN: tl.constexpr = 1):\n"
+    "  if MODE == 1:\n"
+    "    raise ValueError()\n"  // line 6
+    "  elif MODE == 2:\n"
+    "    y = 1.0\n"
+    "  if FLAG:\n"
+    "    z = 1.0\n"
+    "  if EVEN == 1:\n"
+    "    tl.nothing()\n"  // line 12
+    "  tl.nothing()\n"    // line 13
+    "  tl.store(x_ptr, y)\n";
+
+// Fails each try at a line, unless a constexpr has the value.
+v1::CompiledKernel CompileModes(const std::string& message, int line, const std::string& name = "",
+                                const std::string& value = "") {
+  FakeCompiler compiler;
+  compiler.answer = [&](const KernelJob& job) {
+    KernelReport report = Failing(job, message);
+    TargetReport& target = report.targets[0];
+    target.result.set_line(line);
+    target.reached = line;
+    for (size_t i = 0; i < job.tries.size(); ++i) {
+      for (const v1::ConstexprValue& each : job.tries[i].signature.constexprs()) {
+        if (name.empty() || each.name() != name || each.value() != value) continue;
+        target.attempt = static_cast<int>(i);
+        target.signature = job.tries[i].signature;
+        target.result.Clear();
+        target.result.set_status(v1::COMPILE_STATUS_OK);
+        return report;
+      }
+    }
+    return report;
+  };
+  const auto made = CompileKernels(MakeShard(kModes), Params(), 1, compiler);
+  EXPECT_LE(compiler.jobs, 4);
+  return made.ok() ? made->compiled.kernels(0) : v1::CompiledKernel();
+}
+
+TEST(SecondGuessesTest, AGuessThatLedIntoABranchThatRaisesIsNoErrorOfTheKernel) {
+  const std::string raise = "unsupported AST node type: Raise";
+  EXPECT_EQ(CompileModes(raise, 6).results(0).status(), v1::COMPILE_STATUS_UNKNOWN);
+  const v1::CompiledKernel other = CompileModes(raise, 6, "MODE", "2");
+  ASSERT_EQ(other.results(0).status(), v1::COMPILE_STATUS_OK);
+  EXPECT_EQ(other.signatures(0).constexprs(0).rule(), "guess:second");
+}
+
+TEST(SecondGuessesTest, ADefaultIsAChoiceOfTheTryAndAPlainLineIsNot) {
+  const std::string lacks = "module 'triton.language' has no attribute 'nothing'";
+  EXPECT_EQ(CompileModes(lacks, 12).results(0).status(), v1::COMPILE_STATUS_UNKNOWN);
+  EXPECT_EQ(CompileModes(lacks, 13).results(0).status(), v1::COMPILE_STATUS_ERROR);
+}
+
+TEST(SecondGuessesTest, TheRowSaysWhichGuessCompiled) {
+  const v1::CompiledKernel made = CompileModes("NameError('y is not defined')", 14, "MODE", "2");
+  ASSERT_EQ(made.results(0).status(), v1::COMPILE_STATUS_OK);
+  const v1::KernelSignature& signature = made.signatures(made.results(0).signature());
+  EXPECT_GT(signature.attempt(), 1);
+  EXPECT_EQ(signature.constexprs(0).name(), "MODE");
+  EXPECT_EQ(signature.constexprs(0).value(), "2");
+  EXPECT_EQ(signature.constexprs(0).rule(), "guess:second");
+}
+
+TEST(SecondGuessesTest, EachToolchainGuessesForItself) {
+  FakeCompiler compiler;
+  std::vector<size_t> tries;
+  compiler.answer = [&](const KernelJob& job) {
+    tries.push_back(job.tries.size());
+    return Failing(job, "Unsupported ptr type fp32 in `tl.load`");
+  };
+  v1::CompileParams params = Params();
+  params.add_toolchains()->set_name("u");
+  ASSERT_TRUE(CompileKernels(MakeShard(kModule), params, 1, compiler).ok());
+  ASSERT_EQ(tries.size() % 2, 0);
+  const std::vector<size_t> first(tries.begin(), tries.begin() + tries.size() / 2);
+  EXPECT_EQ(first, std::vector<size_t>(tries.begin() + tries.size() / 2, tries.end()));
 }
 
 TEST(CompileKernelsTest, LostCompilerIsTheStagesError) {

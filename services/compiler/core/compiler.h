@@ -41,6 +41,9 @@ struct TargetReport {
   int attempt = -1;
   // `signature`, `missing` aside. UNKNOWN is not for a compiler to say.
   v1::CompileResult result;
+  // For a refusal of the frontend: the line of the kernel from which it came to `result.line`,
+  // which may be of a helper; 0: unknown.
+  int reached = 0;
   std::vector<v1::IrText> kept;
   // The signature as compiled: each constexpr's value as repr() has it.
   v1::KernelSignature signature;

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <iterator>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "common/python/parse/parsed_text.h"
 #include "common/python/syntax/bindings.h"
+#include "common/python/syntax/branches.h"
 #include "services/compiler/core/signature/rules.h"
+#include "services/compiler/core/signature/second_guesses.h"
 
 namespace kernelmill::compiler {
 
@@ -53,28 +55,14 @@ constexpr absl::string_view kNeverTaken[] = {
     "unsupported tensor index: <triton.language.core.slice",
     "'tuple_type' object has no attribute",
     "isn't known in this MLIRContext",  // another vendor's operation
-    "invalid intrinsic shape",          // of another version of an AMD layout
+    "cannot be specified for loading block pointers",
+    "invalid intrinsic shape",  // an AMD layout of another version
 };
 
 // Words of an error of a module that asks for a device, a driver or a file when it is loaded.
 constexpr absl::string_view kDevice[] = {
     "driver", "CUDA",  "cuda", "GPU", "device", "No such file", "Permission denied",
     "HIP",    "active"};
-
-// Messages about tensors' shapes, which constexprs and the blocks of descriptors make, whatever the
-// types are.
-constexpr absl::string_view kShapes[] = {
-    "axis",       "axes",         "number of elements",  "numel",
-    "power of 2", "power of two", "Input shapes should", "incompatible dimensions"};
-
-// Returns the name that a message says is not defined; empty if it says no such thing.
-absl::string_view Undefined(absl::string_view message) {
-  const size_t end = message.find(" is not defined");
-  if (end == absl::string_view::npos) return "";
-  absl::string_view name = message.substr(0, end);
-  name = name.substr(name.find_last_of(" '\"(") + 1);
-  return absl::StripSuffix(name, "'");
-}
 
 // The name of the argument whose type or value is least certain, of those that the message speaks
 // of if it does of any. If certainties are equal, the first argument counts; constexprs come first
@@ -91,7 +79,7 @@ std::string LeastCertain(const v1::KernelSignature& signature, absl::string_view
     least = certainty;
     found = absl::StrCat(what, ":", name);
   };
-  const bool of_shapes = ContainsAny(message, kShapes);
+  const bool of_shapes = IsAboutShapes(message);
   for (const bool constexprs : {of_shapes, !of_shapes}) {
     if (constexprs) {
       for (const v1::ConstexprValue& value : signature.constexprs())
@@ -131,6 +119,41 @@ void SetUnknown(std::string missing, v1::CompileResult& result) {
 
 }  // namespace
 
+// Returns whether a name of a condition has another value at another launch. A local name, and the
+// parameter of a helper, may.
+bool MayDiffer(const v1::KernelSignature& signature, const python::ParsedText& module,
+               const python::Bindings& bindings, absl::string_view name) {
+  for (const v1::ConstexprValue& value : signature.constexprs())
+    if (value.name() == name) return MayDiffer(value.rule());
+  for (const v1::ArgumentType& argument : signature.arguments())
+    if (argument.name() == name) return MayDiffer(argument.rule());
+  const auto imported = module.imports().Origins();
+  return !bindings.Defines(name) && !python::IsBuiltin(name) &&
+         std::none_of(imported.begin(), imported.end(),
+                      [&](const auto& origin) { return origin.first == name; });
+}
+
+// Returns whether the compiler may not come to the line at another launch: the kernel may be right
+// for all that it is launched with.
+bool IsOfThisTry(absl::string_view text, int line, const v1::KernelSignature& signature) {
+  if (line <= 0) return false;
+  const auto module = python::ParsedText::Parse(text, python::StandardParser());
+  if (!module.ok() || line > (*module)->lines().count()) return false;
+  const python::SyntaxTree& tree = (*module)->tree();
+  const size_t code = tree.text().find_first_not_of(" \t", (*module)->lines().Begin(line));
+  if (code == absl::string_view::npos) return false;
+  const python::Bindings bindings(tree);
+  const std::vector<python::Branch> branches = python::FindBranches(tree, code);
+  return std::any_of(branches.begin(), branches.end(), [&](const python::Branch& branch) {
+    const auto names = tree.Of(python::Kind::kIdentifier, branch.condition);
+    return std::any_of(names.begin(), names.end(), [&](python::NodeId name) {
+      // x of a.x is no name.
+      if (tree[name].field == python::Field::kAttribute) return false;
+      return MayDiffer(signature, **module, bindings, tree.GetText(name));
+    });
+  });
+}
+
 // Returns whether any scope of the module binds the name; true as well if no parser reads the
 // module.
 bool Binds(absl::string_view module, absl::string_view name) {
@@ -165,6 +188,9 @@ void JudgeFailure(absl::string_view module, const v1::KernelSignature& signature
     return SetUnknown(result.stage(), result);
   }
   if (compiles_elsewhere) return;
+  if (IsOfThisTry(module, result.line(), signature)) {
+    return SetUnknown(LeastCertain(signature, message), result);
+  }
   // An instruction that the kernel writes itself.
   if (result.stage() == "assembler" && absl::StrContains(message, "not supported on .target")) {
     return;
@@ -181,10 +207,10 @@ void JudgeFailure(absl::string_view module, const v1::KernelSignature& signature
   // No constexpr was guessed.
   const bool told = !HasGuessedConstexpr(signature);
   // A name may be bound under a flag alone.
-  if (const absl::string_view name = Undefined(message); !name.empty()) {
+  if (const absl::string_view name = FindUndefinedName(message); !name.empty()) {
     if (told || !Binds(module, name)) return;
   }
-  if (told && !HasArgument(signature, "tensordesc") && ContainsAny(message, kShapes)) return;
+  if (told && !HasArgument(signature, "tensordesc") && IsAboutShapes(message)) return;
   if (HasGuess(signature)) return SetUnknown(LeastCertain(signature, result.message()), result);
 }
 

@@ -18,6 +18,9 @@ namespace kernelmill::compiler {
 //   the sandbox refused what it did                           unknown, "sandbox"
 //   it took too long by the clock, perhaps the machine's      unknown, "clock"
 //   the same try compiles for another target                  error: the target cannot
+//   another launch may not come to the line: it is under a    unknown, as for guesses below
+//     condition of what MayDiffer (rules.h), or of a local
+//     name
 //   the assembler has no such instruction for the target      error
 //   it calls a function of a library that is not at hand      unknown, "library"
 //   Triton's passes destroy what is still in use              error

@@ -2,11 +2,14 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "common/testing/status_matchers.h"
 #include "common/toolchains/toolchains.h"
 #include "services/compiler/adapters/toolchain/testing/toolchain_fixture.h"
@@ -220,6 +223,42 @@ TEST_P(ToolchainCompilerTest, ATryThatImportsTritonSucceedsAndOneOfOptionalFiles
     EXPECT_TRUE(report->module_import.ok()) << report->module_import.error();
     EXPECT_EQ(report->targets[0].result.status(), v1::COMPILE_STATUS_OK);
   }
+}
+
+TEST_P(ToolchainCompilerTest, ARefusalTellsTheLineOfTheKernelToo) {
+  KernelJob job = AddJob(GetParam());
+  job.targets = {"cuda:90"};
+  StoreInstead(job, "helper(n)");
+  const size_t decorator = job.module.find("@triton.jit");
+  job.module.insert(decorator, "@triton.jit\ndef helper(n):\n    return tl.nothing(n)\n\n");
+  // The second try is refused earlier.
+  job.tries.push_back(job.tries[0]);
+  job.tries[1].signature.mutable_constexprs(0)->set_value("3");
+  std::swap(job.tries[0], job.tries[1]);
+  const auto report = compiler_->Compile(job);
+  ASSERT_TRUE(report.ok()) << report.status();
+  const TargetReport& target = report->targets[0];
+  EXPECT_EQ(target.attempt, 1) << target.result.message();
+  EXPECT_GT(target.reached, target.result.line());
+  const auto lines = std::count(
+      job.module.begin(),
+      job.module.begin() + static_cast<int64_t>(job.module.find("helper(n)", decorator + 40)),
+      '\n');
+  EXPECT_EQ(target.reached, lines + 1);
+}
+
+TEST_P(ToolchainCompilerTest, AHeuristicMayAskForTheSizesOfATensor) {
+  KernelJob job = AddJob(GetParam());
+  job.targets = {"cuda:90"};
+  job.tries[0].signature.mutable_constexprs(0)->set_value(
+      "(lambda args: 128 if args['x'].shape[-1] == args['x'].size(0) and args['x'].stride(-1) == 1 "
+      "and args['x'].element_size() == 4 and args['x'].numel() > 1 else 3)({'x': "
+      "__import__('torch').Tensor(__import__('torch').float32, 1024), **args})");
+  const auto report = compiler_->Compile(job);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->targets[0].result.status(), v1::COMPILE_STATUS_OK)
+      << report->targets[0].result.message();
+  EXPECT_EQ(report->targets[0].signature.constexprs(0).value(), "128");
 }
 
 TEST_P(ToolchainCompilerTest, ACompilerStartsAndWorksWithOneToolchain) {

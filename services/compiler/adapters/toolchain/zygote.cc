@@ -179,6 +179,7 @@ bool ReadTarget(const Json& value, const KernelJob& job, const std::string& targ
   report.result.set_stage(row.Text("stage", 16));
   report.result.set_message(SafeText(row.Text("message", kMessageBytes)));
   report.result.set_line(row.Number("line"));
+  report.reached = row.Number("reached");
   return row.ok() && status == "error";
 }
 

@@ -327,6 +327,9 @@ std::vector<absl::string_view> FindHookBlock(const ModuleFunctions& module, cons
   return {};
 }
 
+// A block's size that nothing tells, in each of two dimensions.
+constexpr int64_t kGuessedBlock = 64;
+
 bool AllKnown(const Sizes& sizes) {
   return !sizes.empty() && std::all_of(sizes.begin(), sizes.end(), [](int64_t n) { return n > 0; });
 }
@@ -379,7 +382,8 @@ std::string MakeDescriptorType(const KernelFacts& facts, size_t place, absl::str
   if (!AllKnown(sizes)) {
     sizes = ByName(facts, facts.usage.arguments[place].block, value_of);
     const bool any = std::any_of(sizes.begin(), sizes.end(), [](int64_t n) { return n > 0; });
-    if (any) std::replace(sizes.begin(), sizes.end(), int64_t{0}, int64_t{1});
+    const int64_t guessed = sizes.size() > 2 ? kGuessedBlock / 4 : kGuessedBlock;
+    std::replace(sizes.begin(), sizes.end(), int64_t{0}, any ? int64_t{1} : guessed);
   }
   if (!AllKnown(sizes)) return "";
   return absl::StrCat("tensordesc<", element, "[", absl::StrJoin(sizes, ", "), "]>");

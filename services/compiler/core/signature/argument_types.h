@@ -65,7 +65,8 @@ InferredType InferType(const KernelFacts& facts, size_t place);
 //   the launch makes the descriptor with them   TensorDescriptor.from_tensor(x, [BLOCK, 64]); not
 //                                               all 1, a placeholder until a hook sets them
 //   offsets are multiples of them               x.load([pid * BLOCK, 0]): a dimension without one
-//                                               is 1, if another one has one
+//                                               is 1, if another one has one; else all are 64, or
+//                                               16 of more than two
 //
 // `value_of` gives the value of the constexpr at a place.
 std::string MakeDescriptorType(const KernelFacts& facts, size_t place, absl::string_view element,

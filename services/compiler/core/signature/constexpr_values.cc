@@ -1,6 +1,7 @@
 #include "services/compiler/core/signature/constexpr_values.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -34,31 +35,39 @@ namespace {
 
 using Kind = Expression::Kind;
 
-// How the module writes a type of Triton's language: "tl.float32". If the module imports the
-// language under no name, the expression imports it.
-std::string TypeInModule(const KernelFacts& facts, absl::string_view element) {
-  std::string prefix;
+// Returns the name under which the module imports the language: "tl". If it does not, the
+// expression imports it.
+std::string FindLanguage(const KernelFacts& facts) {
   for (const auto& [name, dotted] : facts.imports.Origins()) {
-    const bool language =
-        dotted == "triton.language" || dotted == "triton.experimental.gluon.language";
-    if (language && prefix.empty()) prefix = std::string(name);
+    if (dotted == "triton.language" || dotted == "triton.experimental.gluon.language")
+      return std::string(name);
   }
-  if (prefix.empty()) prefix = "__import__('triton').language";
-  return absl::StrCat(prefix, ".", LanguageType(element));
+  return "__import__('triton').language";
 }
 
-// Returns a tensor that has only a type, as the harness's torch makes one, for "bf16".
-std::string MakeTensor(absl::string_view element) {
-  return absl::StrCat("__import__('torch').Tensor(__import__('torch').", TorchType(element), ")");
+// How the module writes a type of Triton's language: "tl.float32".
+std::string TypeInModule(const KernelFacts& facts, absl::string_view element) {
+  return absl::StrCat(FindLanguage(facts), ".", LanguageType(element));
 }
 
-// Returns whether a function of the arguments reads the type of one: any `x.dtype` in its own text,
-// or args["x"].dtype anywhere in the module.
-bool AsksForTypes(const KernelFacts& facts, absl::string_view text) {
-  if (facts.module.Find(text) == nullptr)
-    return absl::StrContains(text, "isinstance(") || absl::StrContains(text, ".dtype");
-  const absl::string_view module = facts.kernel.module();
-  return absl::StrContains(module, "isinstance(args") || absl::StrContains(module, "].dtype");
+// Returns a tensor as the harness's torch makes one, for "bf16" and the size of its dimensions.
+std::string MakeTensor(absl::string_view element, absl::string_view size) {
+  return absl::StrCat("__import__('torch').Tensor(__import__('torch').", TorchType(element), ", ",
+                      size, ")");
+}
+
+// Returns whether a function of the arguments asks one for what a tensor has, its type or its
+// sizes: any `x.dtype` in its own text, or args["x"].dtype anywhere in the module.
+bool AsksForTensors(const KernelFacts& facts, absl::string_view text) {
+  static constexpr absl::string_view kAsked[] = {
+      ".dtype",         ".shape", ".stride(", ".size(",          ".numel(",
+      ".element_size(", ".dim()", ".ndim",    ".is_contiguous(", ".data_ptr("};
+  const bool own = facts.module.Find(text) == nullptr;
+  const absl::string_view read = own ? text : absl::string_view(facts.kernel.module());
+  if (absl::StrContains(read, own ? "isinstance(" : "isinstance(args")) return true;
+  return std::any_of(std::begin(kAsked), std::end(kAsked), [&](absl::string_view asked) {
+    return absl::StrContains(read, own ? std::string(asked) : absl::StrCat("]", asked));
+  });
 }
 
 // Returns `(lambda args: ...)({'N': 1024, ..., **args})`, with a value of the right type for each
@@ -67,12 +76,13 @@ bool AsksForTypes(const KernelFacts& facts, absl::string_view text) {
 std::string CallHeuristic(const KernelFacts& facts, const std::vector<InferredType>& types,
                           absl::string_view text, const std::string& own, const Variant& variant) {
   std::string arguments = own;
-  const bool tensors = AsksForTypes(facts, text);
+  const bool tensors = AsksForTensors(facts, text);
   for (size_t i = 0; i < types.size(); ++i) {
     if (types[i].type.empty()) continue;
     const absl::string_view type = types[i].type;
     const bool absent = types[i].always_none || (types[i].optional && !variant.optional);
-    const std::string tensor = MakeTensor(type == "*?" ? variant.element : type.substr(1));
+    const std::string tensor =
+        MakeTensor(type == "*?" ? variant.element : type.substr(1), variant.number);
     const absl::string_view value = absent                         ? "None"
                                     : tensors && type[0] == '*'    ? tensor
                                     : absl::StartsWith(type, "fp") ? "1.0"
@@ -156,12 +166,24 @@ bool IsNoPowerOfTwo(absl::string_view literal) {
   return absl::SimpleAtoi(literal, &number) && (number <= 0 || (number & (number - 1)) != 0);
 }
 
+// Returns whether a constexpr of Gluon is the layout of a tensor.
+bool IsLayout(absl::string_view name, const ConstexprUsage& usage) {
+  return usage.keyword == "layout" || absl::EndsWith(absl::AsciiStrToLower(name), "layout");
+}
+
+// The layout of a vector that four warps of the target hold in turn.
+constexpr absl::string_view kLayout =
+    "__import__('triton.experimental.gluon.language', None, None, ['BlockedLayout']).BlockedLayout("
+    "[1], [__import__('triton').runtime.driver.active.get_current_target().warp_size], [4], [0])";
+
 // From what leaves no choice (a called function, an assertion) to what is a convention (names,
 // sizes).
 InferredValue ByUsage(const KernelFacts& facts, size_t place, const Variant& variant) {
   const absl::string_view name = facts.function.parameters[place].name;
   const ConstexprUsage& usage = facts.usage.constexprs[place];
   if (usage.called) return {"None", RuleName(UsageRule::kCalled)};
+  if (facts.kernel.dsl() == v1::DSL_GLUON && IsLayout(name, usage))
+    return {std::string(kLayout), RuleName(UsageRule::kKeyword)};
   if (!usage.asserted.empty()) return {std::string(usage.asserted), RuleName(UsageRule::kEquals)};
   if (usage.place) return {"0", RuleName(UsageRule::kTuple)};
   if (usage.order >= 0) return {absl::StrCat(usage.order), RuleName(UsageRule::kOrder)};
@@ -267,6 +289,8 @@ InferredValue WithoutMultiple(const KernelFacts& facts, const HeuristicTexts& he
                               const std::vector<InferredType>& types, size_t place,
                               const Variant& variant) {
   const FunctionParameter& parameter = facts.function.parameters[place];
+  if (const auto second = variant.second.find(parameter.name); second != variant.second.end())
+    return {second->second, "guess:second"};
   if (facts.inductor != nullptr) {
     const auto known = facts.inductor->constants.find(parameter.name);
     if (known != facts.inductor->constants.end()) return {known->second, "inductor"};
@@ -372,7 +396,7 @@ InferredValue InferConstexpr(const KernelFacts& facts, const HeuristicTexts& heu
                              const std::vector<InferredType>& types, size_t place,
                              const Variant& variant) {
   InferredValue value = WithoutMultiple(facts, heuristics, types, place, variant);
-  if (!IsGuessed(value)) return value;
+  if (!IsGuessed(value) || value.rule == "guess:second") return value;
   if (variant.reshape) {
     if (std::optional<InferredValue> held = ByReshape(facts, heuristics, types, place, variant))
       value = *std::move(held);

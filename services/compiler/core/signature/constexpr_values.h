@@ -1,6 +1,8 @@
 #ifndef KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_CONSTEXPR_VALUES_H_
 #define KERNELMILL_SERVICES_COMPILER_CORE_SIGNATURE_CONSTEXPR_VALUES_H_
 
+#include <functional>
+#include <map>
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
@@ -18,6 +20,8 @@ struct Variant {
   absl::string_view number = "1024";  // the numbers that heuristics read
   bool small = false;                 // true if sizes that no rule tells are small
   bool reshape = true;                // true if a reshape tells sizes
+  // Values of constexprs and types of arguments that take the place of refused guesses, by name.
+  std::map<std::string, std::string, std::less<>> second = {};
 };
 
 struct InferredValue {

@@ -36,7 +36,7 @@ constexpr absl::string_view kOptions[] = {"maxnreg", "num_ctas", "num_stages", "
 // A text of a record and its functions; no functions if the text is beyond the parser's bounds.
 class ReadText {
  public:
-  // DEADLINE_EXCEEDED: see InferSignature.
+  // DEADLINE_EXCEEDED: see Inference::Infer.
   static absl::StatusOr<ReadText> Read(absl::string_view text) {
     absl::StatusOr<std::unique_ptr<const ParsedText>> parsed =
         ParsedText::Parse(text, StandardParser());
@@ -49,6 +49,7 @@ class ReadText {
 
   const ModuleFunctions& functions() const { return *functions_; }
   const ImportMap& imports() const { return parsed_->imports(); }
+  const python::SyntaxTree& tree() const { return parsed_->tree(); }
 
  private:
   explicit ReadText(std::unique_ptr<const ParsedText> parsed)
@@ -96,6 +97,8 @@ class TryMaker {
         if (places > 1 && GetCertainty(value.rule) == Certainty::kGuessed)
           value = {MakeTuple(value.value, places), RuleName(UsageRule::kTuple)};
         AddConstexpr(name, value, made, missing);
+      } else if (variant.second.contains(name)) {
+        AddSecondType(i, variant, made);
       } else if (types_[i].always_none || (types_[i].optional && !variant.optional)) {
         AddConstexpr(name, {"None", "launch:none"}, made, missing);
       } else if (facts_.usage.unit_strides.contains(name)) {
@@ -173,6 +176,16 @@ class TryMaker {
                                    : absl::StartsWith(inferred.type, "*") || stride);
   }
 
+  // Adds an argument whose first type, or None, was refused.
+  void AddSecondType(size_t place, const Variant& variant, v1::KernelSignature& made) const {
+    const absl::string_view name = facts_.function.parameters[place].name;
+    v1::ArgumentType* added = made.add_arguments();
+    added->set_name(std::string(name));
+    added->set_type(variant.second.find(name)->second);
+    added->set_rule("guess:second");
+    added->set_divisible_by_16(absl::StartsWith(added->type(), "*"));
+  }
+
   // Adds the options that the configuration or else the launch gives as positive numbers. Others
   // are left to the compiler.
   void AddOptions(const Variant& variant, v1::KernelSignature& made) const {
@@ -237,54 +250,105 @@ std::vector<Variant> Variants(const v1::Kernel& kernel, absl::string_view number
 
 }  // namespace
 
+// The parts of a kernel that were read, at fixed addresses: the facts refer to the texts.
+class Inference::Record {
+ public:
+  // `function` is of `module`, and the kernel's.
+  Record(const v1::Kernel& kernel, ReadText module, ReadText source, ReadText launcher,
+         const Function& function)
+      : module_(std::move(module)),
+        source_(std::move(source)),
+        launcher_(std::move(launcher)),
+        decorators_(FindDecorators(kernel.name(), function)),
+        inductor_(ReadInductorMeta(decorators_, function)),
+        finder_(module_.functions()),
+        launch_(launcher_.functions(), kernel.name(), GetNames(function)),
+        facts_{kernel,
+               module_.functions(),
+               module_.imports(),
+               function,
+               finder_.FindUsage(function),
+               launch_,
+               inductor_ ? &*inductor_ : nullptr},
+        maker_(facts_, decorators_) {}
+
+  const KernelFacts& facts() const { return facts_; }
+  const python::SyntaxTree& tree() const { return module_.tree(); }
+  const TryMaker& maker() const { return maker_; }
+
+ private:
+  // The module may lack the decorators that the record's source has.
+  const std::vector<const Expression*>& FindDecorators(absl::string_view name,
+                                                       const Function& function) const {
+    const Function* written = source_.functions().Find(name);
+    return written == nullptr ? function.decorators : written->decorators;
+  }
+
+  const ReadText module_, source_, launcher_;
+  const std::vector<const Expression*>& decorators_;
+  // TorchInductor's description, if the kernel has one, is surer than all other evidence.
+  const std::optional<InductorMeta> inductor_;
+  UsageFinder finder_;
+  const Launch launch_;
+  const KernelFacts facts_;
+  const TryMaker maker_;
+};
+
+Inference::Inference() = default;
+Inference::Inference(Inference&&) noexcept = default;
+Inference& Inference::operator=(Inference&&) noexcept = default;
+Inference::~Inference() = default;
+
 // The basic idea: the module, the record's source and the launcher are each read once. Every
 // parameter has a type or a value by the first rule that holds (rules.h). The rest is guessed, and
 // the guesses are varied: each variant (element type of pointers, flags, arguments that may be
 // None, configuration, small sizes) makes a try, the likeliest first. Tries that come out the same
 // are kept once. The compiler takes the first that compiles.
-absl::StatusOr<Inference> InferSignature(const v1::Kernel& kernel) {
+absl::StatusOr<Inference> Inference::Infer(const v1::Kernel& kernel) {
   Inference inference;
-  ASSIGN_OR_RETURN(const ReadText read_module, ReadText::Read(kernel.module()));
-  ASSIGN_OR_RETURN(const ReadText source, ReadText::Read(kernel.source()));
-  ASSIGN_OR_RETURN(const ReadText launcher, ReadText::Read(kernel.launcher().text()));
-  const ModuleFunctions& module = read_module.functions();
-  const Function* function = module.Find(kernel.name());
-  // The module may lack the decorators that the record's source has.
-  const Function* written = source.functions().Find(kernel.name());
+  ASSIGN_OR_RETURN(ReadText module, ReadText::Read(kernel.module()));
+  ASSIGN_OR_RETURN(ReadText source, ReadText::Read(kernel.source()));
+  ASSIGN_OR_RETURN(ReadText launcher, ReadText::Read(kernel.launcher().text()));
+  const Function* function = module.functions().Find(kernel.name());
   if (function == nullptr) {
-    inference.missing = "function";
+    inference.missing_ = "function";
     return inference;
   }
-  UsageFinder finder(module);
-  const Launch launch(launcher.functions(), kernel.name(), GetNames(*function));
-  const std::vector<const Expression*>& decorators =
-      written == nullptr ? function->decorators : written->decorators;
-  // TorchInductor's description, if the kernel has one, is surer than all other evidence.
-  const std::optional<InductorMeta> inductor = ReadInductorMeta(decorators, *function);
-  const KernelFacts facts{kernel,
-                          module,
-                          read_module.imports(),
-                          *function,
-                          finder.FindUsage(*function),
-                          launch,
-                          inductor ? &*inductor : nullptr};
-  const TryMaker maker(facts, decorators);
-  std::vector<std::string> seen;
-  const absl::string_view number = GetHeuristicsNumber(facts, maker.heuristics());
+  inference.record_ = std::make_unique<const Record>(kernel, std::move(module), std::move(source),
+                                                     std::move(launcher), *function);
+  const TryMaker& maker = inference.record_->maker();
+  const absl::string_view number =
+      GetHeuristicsNumber(inference.record_->facts(), maker.heuristics());
   for (const Variant& variant : Variants(kernel, number)) {
-    v1::KernelSignature made = maker.Make(variant, inference.missing);
-    if (!inference.missing.empty()) break;
-    // Two variants may make the same signature: a kernel without flags has no use for a variant of
-    // flags.
-    std::string key = made.SerializeAsString();
-    if (std::find(seen.begin(), seen.end(), key) != seen.end()) continue;
-    seen.push_back(std::move(key));
-    made.set_attempt(static_cast<int>(seen.size()));
-    inference.tries.push_back(std::move(made));
-    if (inference.tries.size() == kMaxTries) break;
+    inference.AddTry(variant);
+    if (!inference.missing_.empty() || inference.tries_.size() == kMaxTries) break;
   }
-  if (!inference.missing.empty()) inference.tries.clear();
+  if (!inference.missing_.empty()) inference.tries_.clear();
   return inference;
+}
+
+// Two variants may make the same signature: a kernel without flags has no use for a variant of
+// flags.
+void Inference::AddTry(const Variant& variant) {
+  v1::KernelSignature made = record_->maker().Make(variant, missing_);
+  if (!missing_.empty()) return;
+  std::string key = made.SerializeAsString();
+  if (std::find(seen_.begin(), seen_.end(), key) != seen_.end()) return;
+  seen_.push_back(std::move(key));
+  variants_.push_back(variant);
+  made.set_attempt(static_cast<int>(seen_.size()));
+  tries_.push_back(std::move(made));
+}
+
+void Inference::GuessAgain(size_t refused, const Refusal& refusal) {
+  const std::vector<SecondGuess> guesses =
+      FindSecondGuesses(record_->facts(), record_->tree(), tries_[refused], refusal);
+  for (const SecondGuess& guess : guesses) {
+    Variant variant = variants_[refused];
+    for (const auto& [name, value] : guess) variant.second[name] = value;
+    AddTry(variant);
+    missing_.clear();  // by a size that no block can have: that guess is no try
+  }
 }
 
 }  // namespace kernelmill::compiler

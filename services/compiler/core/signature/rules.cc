@@ -42,6 +42,7 @@ constexpr Rule kRules[] = {
     {"heuristics:flag", Certainty::kGuessed},
     {"guess:float", Certainty::kGuessed},
     {"guess:int", Certainty::kGuessed},
+    {"guess:second", Certainty::kGuessed},
     {"guess:small", Certainty::kGuessed},
     {"name:", Certainty::kGuessed},
     {"role:", Certainty::kGuessed},
@@ -69,6 +70,11 @@ Certainty GetCertainty(absl::string_view rule) {
     return usage->told ? Certainty::kTold : Certainty::kGuessed;
   const Rule* found = FindRule(rule);
   return found == nullptr ? Certainty::kGuessed : found->certainty;
+}
+
+bool MayDiffer(absl::string_view rule) {
+  return GetCertainty(rule) == Certainty::kGuessed || rule == "default" || rule == "heuristics" ||
+         rule == "launch:none" || rule == "launch:present";
 }
 
 bool IsKnownRule(absl::string_view rule) {

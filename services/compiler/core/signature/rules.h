@@ -45,13 +45,15 @@ namespace kernelmill::compiler {
 //   role:ROLE              i32: the record says that it is a size or a stride
 //   guess:float            *fp32, *bf16, *fp16, at last *i32, *fp8e4nv: nothing more is known
 //   guess:int              i32
+//   guess:second           as for constexprs
 //
 //   value of a constexpr   gives
 //   inductor               what triton_meta says
 //   autotune               the first configuration, or another one in a later try
 //   heuristics             the function of @triton.heuristics, called with the other values and with
 //                          what it is given itself. Numbers are 1024, 128 if several sizes are made of
-//                          them, 12 in a later try; a function that asks for types hears of tensors
+//                          them, 12 in a later try; a function that asks for types or
+//                          shapes hears of tensors
 //   heuristics:small       the same in the last tries, with numbers of 12
 //   heuristics:flag        True, in tries with flags: numbers decide whether sizes divide one another
 //   launch                 the launch gives a literal, or an expression that is one: 2 * SIZE
@@ -70,7 +72,7 @@ namespace kernelmill::compiler {
 //                          compared with
 //   usage:compared         the first literal, or constant of the module, that it is compared with
 //   usage:condition        False, then True
-//   usage:keyword          names.cc: input_precision, eviction_policy
+//   usage:keyword          names.cc: input_precision, eviction_policy; a layout of Gluon
 //   usage:unrolled         2
 //   usage:none             None
 //   name:FRAGMENT          names.cc: BLOCK, HEAD_DIM, GROUP, num_warps
@@ -83,13 +85,15 @@ namespace kernelmill::compiler {
 //   usage:multiple         a multiple of c, if the guess is not one
 //   guess:int              16
 //   guess:small            16, in the last tries, if the guess is more
+//   guess:second           another guess, after the compiler refused the first where its value counts
+//                          (second_guesses.h)
 //
 //   option                 gives
 //   inductor, autotune, launch   as above: num_warps, num_stages, num_ctas, maxnreg
 // clang-format on
 //
-// An argument whose type no rule tells is missing, such as a descriptor of blocks if no offset
-// tells their size.
+// An argument whose type no rule tells is missing, such as a descriptor that is loaded at one name:
+// it may have any number of dimensions.
 enum class Certainty : uint8_t {
   kGuessed,  // another value may be right
   kTold,     // the code says so
@@ -98,6 +102,10 @@ enum class Certainty : uint8_t {
 
 // Returns how sure a rule is; kGuessed for an unknown one.
 Certainty GetCertainty(absl::string_view rule);
+
+// Returns whether another launch may give another value: it is guessed, or the try chose it, such
+// as a default, or what a function of @triton.heuristics makes of the arguments of the try.
+bool MayDiffer(absl::string_view rule);
 
 // Returns whether the name is one of the rules above. Every inferred value has such a rule.
 bool IsKnownRule(absl::string_view rule);

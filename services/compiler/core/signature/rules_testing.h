@@ -45,11 +45,11 @@ inline std::string FindUnknownRule(const v1::KernelSignature& signature) {
 
 // "type rule" of an argument, "value rule" of a constexpr or an option, of the try with that place.
 inline std::string Told(const v1::Kernel& kernel, const std::string& name, size_t attempt = 0) {
-  const absl::StatusOr<Inference> inferred = InferSignature(kernel);
+  const absl::StatusOr<Inference> inferred = Inference::Infer(kernel);
   if (!inferred.ok()) return inferred.status().ToString();
   const Inference& inference = *inferred;
-  if (attempt >= inference.tries.size()) return absl::StrCat("missing ", inference.missing);
-  const v1::KernelSignature& made = inference.tries[attempt];
+  if (attempt >= inference.tries().size()) return absl::StrCat("missing ", inference.missing());
+  const v1::KernelSignature& made = inference.tries()[attempt];
   if (const std::string rule = FindUnknownRule(made); !rule.empty())
     return absl::StrCat("unknown rule ", rule);
   for (const auto& each : made.arguments()) {

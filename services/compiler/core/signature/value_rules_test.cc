@@ -272,13 +272,53 @@ TEST(ValueRulesTest, AHeuristicMayReadWhatItIsGivenItself) {
   EXPECT_TRUE(few);
 }
 
+TEST(ValueRulesTest, AHeuristicThatAsksForSizesHearsOfATensorThatHasThem) {
+  for (const char* asked : {"args['x'].shape[0] > 2", "args['x'].stride(0) == 1",
+                            "args['x'].numel() > 2", "args['x'].data_ptr() % 16 == 0"}) {
+    v1::Kernel kernel = MakeKernel("x, E: tl.constexpr", {"if E:", "    tl.store(x, 1.0)"});
+    kernel.set_source(absl::StrCat("@triton.heuristics({'E': lambda args: ", asked,
+                                   "})\n@triton.jit\ndef k(x, E: tl.constexpr):\n    if E:\n"
+                                   "        tl.store(x, 1.0)\n"));
+    EXPECT_THAT(Told(kernel, "E"),
+                ::testing::HasSubstr("Tensor(__import__('torch').float32, 1024)"))
+        << asked;
+  }
+}
+
+TEST(ValueRulesTest, ALayoutOfGluonIsALayout) {
+  v1::Kernel kernel = MakeKernel("x, N: gl.constexpr, layout: gl.constexpr",
+                                 {"gl.store(x + gl.arange(0, N, layout=layout), 1.0)"});
+  kernel.set_dsl(v1::DSL_GLUON);
+  EXPECT_THAT(Told(kernel, "layout"), ::testing::AllOf(::testing::HasSubstr("BlockedLayout([1], "),
+                                                       ::testing::EndsWith(" usage:keyword")));
+  EXPECT_EQ(Told(kernel, "N"), "64 name:n");
+}
+
+TEST(ValueRulesTest, AHelperHasTheShapeOfTheAddressThatItLoads) {
+  v1::Kernel kernel = MakeKernel(
+      "x, M: tl.constexpr, K: tl.constexpr",
+      {"p = x + tl.arange(0, M)[:, None] * K + tl.arange(0, K)[None, :]", "a = get(p, True)",
+       "tl.store(x, tl.sum(tl.sum(a.reshape((M * K // 2, 2)), 1), 0))"});
+  kernel.set_module(
+      absl::StrCat(kernel.module(),
+                   "\n@triton.jit\ndef get(p, masked: tl.constexpr):\n    return tl.load(p)\n"));
+  EXPECT_EQ(Told(kernel, "K"), "64 usage:size");
+  kernel.set_module(
+      absl::StrCat(kImports, "@triton.jit\ndef get(p):\n    return tl.load(p)\n\n@triton.jit\n",
+                   "def k(x, M: tl.constexpr, K: tl.constexpr):\n",
+                   "    p = x + tl.arange(0, M)[:, None] * K + tl.arange(0, K)[None, :]\n",
+                   "    tl.store(x + tl.arange(0, K), tl.sum(get(p).reshape((K, 1)), 1))\n"));
+  EXPECT_EQ(Told(kernel, "M"), "1 usage:reshape");
+}
+
 TEST(ValueRulesTest, AHeuristicThatAsksForATensorHearsOfOne) {
   v1::Kernel kernel = MakeKernel("x, E: tl.constexpr", {"if E:", "    tl.store(x, 1.0)"});
   kernel.set_source(
       "@triton.heuristics({'E': lambda args: isinstance(args['x'], torch.Tensor)})\n@triton.jit\n"
       "def k(x, E: tl.constexpr):\n    if E:\n        tl.store(x, 1.0)\n");
-  EXPECT_THAT(Told(kernel, "E"),
-              ::testing::HasSubstr("'x': __import__('torch').Tensor(__import__('torch').float32)"));
+  EXPECT_THAT(
+      Told(kernel, "E"),
+      ::testing::HasSubstr("'x': __import__('torch').Tensor(__import__('torch').float32, 1024)"));
 }
 
 TEST(ValueRulesTest, AHeuristicMayCallItsArgumentsAnything) {

@@ -24,11 +24,11 @@ WRAPPED = ("fn", "__wrapped__", "jit_function", "func", "kernel")
 
 
 class Refused(Exception):
-    """The reason why a try has no IR."""
+    """The reason why a try has no IR. `reached`: the line of the kernel from which the frontend came to `line`."""
 
-    def __init__(self, stage, message, line=0):
+    def __init__(self, stage, message, line=0, reached=0):
         super().__init__(message)
-        self.stage, self.message, self.line = stage, message, line
+        self.stage, self.message, self.line, self.reached = stage, message, line, reached
 
 
 def prepare(text, target):

@@ -82,12 +82,10 @@ class Lines:
             self.first[function.src] = function.starting_line_number + skipped
 
     def find(self, error):
-        """Returns the innermost line of the module that an error of the frontend names."""
-        line = 0
-        for link in frontend.chain(error):
-            if isinstance(link, CompilationError) and link.src in self.first:
-                line = self.first[link.src] + getattr(link.node, "lineno", 1) - 1
-        return line
+        """Returns the innermost line of the module that an error of the frontend names, and the outermost, the kernel's."""
+        named = [self.first[link.src] + getattr(link.node, "lineno", 1) - 1
+                 for link in frontend.chain(error) if isinstance(link, CompilationError) and link.src in self.first]
+        return (named[-1], named[0]) if named else (0, 0)
 
 
 class Loader:
@@ -128,10 +126,11 @@ def frontend_ir(loader, job, target, attempt, data, log):
     except plain.Unusable as error:
         raise Refused("sandbox", f"the module gave no usable data: {error}") from None
     except Exception as error:  # pylint: disable=broad-except
+        places = lines.find(error) if lines else (0, 0)
         if log:
-            raise Refused("sandbox", log[0], lines.find(error) if lines else 0) from None
+            raise Refused("sandbox", log[0], *places) from None
         message = messages.diagnostic(frontend.said(error), begin)
-        raise Refused(frontend.find_stage(error, "frontend"), message, lines.find(error) if lines else 0) from None
+        raise Refused(frontend.find_stage(error, "frontend"), message, *places) from None
     return {"ir": text, "constexprs": [[name, messages.clean(repr(value), REPR_BYTES)] for name, value in values.items()]}
 
 
@@ -144,5 +143,5 @@ def main(channel, job, target, attempt, data):
     try:
         answer = frontend_ir(Loader(channel, log), job, target, attempt, data, log)
     except Refused as refused:
-        answer = {"stage": refused.stage, "message": messages.clean(refused.message), "line": refused.line}
+        answer = {"stage": refused.stage, "message": messages.clean(refused.message), "line": refused.line, "reached": refused.reached}
     channel.answer(json.dumps(answer).encode())

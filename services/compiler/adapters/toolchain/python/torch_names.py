@@ -13,10 +13,38 @@ ALIASES = {"double": "float64", "float": "float32", "half": "float16", "long": "
 
 
 class Tensor(AbsentClass):
-    """A class for annotations of jit functions. Heuristics ask its objects for their type."""
+    """A class for annotations of jit functions. Heuristics ask its objects for their type and their sizes: `size` in each of
+    `ndim` dimensions."""
+    ndim = 4
 
-    def __init__(self, dtype=None, *_, **__):
+    def __init__(self, dtype=None, size=1024, *_, **__):
         self.dtype = dtype
+        self.shape = (size,) * self.ndim
+        self.device = device("cuda", 0)
+        self.is_cuda = True
+        self.requires_grad = False
+
+    def size(self, dim=None):
+        return self.shape if dim is None else self.shape[dim]
+
+    def stride(self, dim=None):
+        strides = tuple(self.shape[0] ** i for i in reversed(range(self.ndim)))
+        return strides if dim is None else strides[dim]
+
+    def dim(self):
+        return self.ndim
+
+    def numel(self):
+        return self.shape[0] ** self.ndim
+
+    def element_size(self):
+        return self.dtype.itemsize
+
+    def is_contiguous(self, *_, **__):
+        return True
+
+    def data_ptr(self):
+        return 1 << 40  # as aligned as those of torch's allocator
 
 
 class dtype:

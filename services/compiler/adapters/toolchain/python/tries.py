@@ -44,7 +44,7 @@ class Tries:
                 self._fits = report
             self._too_large = self._too_large or report
             return
-        if self._furthest is None or STAGES.index(report["stage"]) > STAGES.index(self._furthest["stage"]):
+        if self._furthest is None or progress(report) > progress(self._furthest):
             self._furthest = report
         if report["stage"] in ("limit", "clock"):
             left = [] if self._limited is not None else [place for place in self._waiting if self._tries[place]["small"]]
@@ -56,6 +56,11 @@ class Tries:
         if compiled is None:
             return self._limited or self._furthest
         return {**compiled, "limited": self._limited is not None and "of_size" not in self._limited}
+
+
+def progress(report):
+    """Returns how far a refused try came: its stage, and in the frontend the line of the kernel."""
+    return STAGES.index(report["stage"]), report["reached"]
 
 
 def has_large_tensor(said):

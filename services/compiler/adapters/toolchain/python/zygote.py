@@ -61,12 +61,12 @@ def try_target(job, target, strict):
             if not strict or child.full():
                 loaded["error"] = typed("sandbox", TYPED.sub("", loaded["error"]))
             return loaded, {"target": target, "attempt": 0 if job["tries"] else -1, "status": "error", "stage": "import",
-                            "message": loaded["error"], "line": loaded["line"]}
+                            "message": loaded["error"], "line": loaded["line"], "reached": 0}
         made = tries.Tries(job["tries"], device.shared_bytes(target))
         while (i := made.next()) is not None:
             said_of_try, seconds = lowered(child, job, target, i)
             if not made.puts_off(i, said_of_try):
-                made.add({"target": target, "attempt": i, **try_report(said_of_try, seconds, job, target, job["tries"][i])})
+                made.add({"target": target, "attempt": i, "reached": 0, **try_report(said_of_try, seconds, job, target, job["tries"][i])})
         report = made.report()
         if report is not None and report["status"] != "ok" and (not strict or child.full()):
             report = {**report, "stage": "sandbox"}
@@ -110,8 +110,8 @@ def typed(stage, error):
     return messages.clean(f"{stage}: {error}" if stage in OURS else error, messages.IMPORT_BYTES)
 
 
-def line(row):
-    value = row.get("line", 0)
+def line(row, name="line"):
+    value = row.get(name, 0)
     return value if type(value) is int and 0 <= value < 1 << 30 else 0
 
 
@@ -128,7 +128,7 @@ def try_report(said, seconds, job, target, attempt):
     if not isinstance(said.get("ir"), str):
         stage = said.get("stage")
         return {"status": "error", "stage": stage if stage in OURS else "frontend",
-                "message": text(said.get("message"), messages.MESSAGE_BYTES), "line": line(said)}
+                "message": text(said.get("message"), messages.MESSAGE_BYTES), "line": line(said), "reached": line(said, "reached")}
     left = max(1, math.ceil(job["max_seconds"] - seconds))
     report = children.call(
         lambda: backend.report(said["ir"], target, lowering.read_options(attempt), job["gluon"], job["keep"]),
