@@ -6,6 +6,7 @@ import pathlib
 import struct
 import tempfile
 import unittest
+from unittest import mock
 
 import environment
 
@@ -13,6 +14,7 @@ environment.need("execution")
 import numpy  # noqa: E402
 from kernelmill.errors import DatasetError  # noqa: E402
 from kernelmill.execution import arena, elements, judge, made, mutants, recipes, recorder, spread  # noqa: E402
+from kernelmill.execution import evidence as evidence_file  # noqa: E402
 from kernelmill.execution.case import Case, extent  # noqa: E402
 from kernelmill.execution.evidence import Evidence  # noqa: E402
 
@@ -217,6 +219,25 @@ class Files(unittest.TestCase):
             file.write_text(first.decode().replace('"grid":[1,1,1]', '"grid":[2,1,1]'))
             with self.assertRaisesRegex(DatasetError, "evidence.jsonl:1: .*not that of its content"):
                 Evidence(file)
+
+    def test_a_large_file_is_in_parts_that_a_job_reads(self):
+        with tempfile.TemporaryDirectory() as work, mock.patch.object(evidence_file, "PART_BYTES", 3000):
+            file = pathlib.Path(work) / "evidence.jsonl"
+            evidence = Evidence(file)
+            for size in range(8, 40):
+                evidence.add(a_case(grid=[size, 1, 1]).row)
+            evidence.save()
+            names = sorted(each.name for each in pathlib.Path(work).glob("*.jsonl"))
+            self.assertEqual(names[:2], ["evidence-0001.jsonl", "evidence-0002.jsonl"])
+            self.assertEqual(names[-1], "evidence.jsonl")
+            self.assertLessEqual(max(each.stat().st_size for each in pathlib.Path(work).glob("*.jsonl")), 3000)
+            again = Evidence(file)
+            self.assertEqual([case.id for case in again.cases()], [case.id for case in evidence.cases()])
+
+            with mock.patch.object(evidence_file, "PART_BYTES", 1 << 20):
+                again.save()
+            self.assertEqual([each.name for each in pathlib.Path(work).glob("*.jsonl")], ["evidence.jsonl"])
+            self.assertEqual(len(Evidence(file).cases()), 32)
 
 
 class Mutants(unittest.TestCase):

@@ -25,7 +25,8 @@ def pack(dataset: str | os.PathLike[str], evidence: Evidence, out: str | os.Path
     with tarfile.open(out, "w:gz", compresslevel=9) as archive:
         _add(archive, FILE, "".join(json.dumps(row) + "\n" for row in rows).encode())
         evidence.save()
-        _add(archive, EVIDENCE, evidence.file.read_bytes())
+        for number, file in enumerate(evidence.files()):
+            _add(archive, EVIDENCE if number == 0 else f"evidence-{number:04}.jsonl", file.read_bytes())
         for digest in sorted({digest for row in evidence.rows("case") for digest in tensors_of(row)}):
             _add(archive, f"evidence/{digest}", evidence.get(digest))
         pack_code(archive)

@@ -1,4 +1,7 @@
-"""An evidence file: observations of kernels as JSON lines, sorted, and a folder with the bytes of tensors beside it."""
+"""An evidence file: observations of kernels as JSON lines, sorted, and a folder with the bytes of tensors beside it.
+
+A job reads no file above 16 MiB. So the rows that exceed PART_BYTES are in further files: evidence.jsonl, evidence-0001.jsonl, ..., each
+sorted, and one behind the other. All of them are one evidence file, under the first one's name."""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from typing import Any
 from kernelmill.errors import DatasetError
 from kernelmill.execution.case import Case, Row, canonical
 
+PART_BYTES = 8 << 20
 TYPES = ("case", "result", "adequacy", "recording", "speed")
 
 
@@ -35,8 +39,18 @@ class Evidence:
         self.file = pathlib.Path(file)
         self.folder = self.file.with_suffix("")
         self._rows: dict[tuple[str, ...], Row] = {}
-        if self.file.exists():
-            self.add_file(self.file)
+        for part in self.files():
+            self.add_file(part)
+
+    def _part(self, number: int) -> pathlib.Path:
+        return self.file if number == 0 else self.file.with_name(f"{self.file.stem}-{number:04}{self.file.suffix}")
+
+    def files(self) -> list[pathlib.Path]:
+        """Returns the files that exist, which are numbered without a gap."""
+        files: list[pathlib.Path] = []
+        while self._part(len(files)).exists():
+            files.append(self._part(len(files)))
+        return files
 
     def add_file(self, file: pathlib.Path) -> None:
         with file.open(encoding="utf-8") as lines:
@@ -92,9 +106,22 @@ class Evidence:
                     self.put(other.get(digest))
 
     def save(self) -> None:
-        text = "".join(canonical(self._rows[each]) + "\n" for each in sorted(self._rows))
+        """Replaces the files, the last one first: a row that moves to a later file is there before it leaves its own."""
+        texts: list[list[str]] = [[]]
+        size = 0
+        for each in sorted(self._rows):
+            line = canonical(self._rows[each]) + "\n"
+            if size and size + len(line.encode()) > PART_BYTES:
+                texts.append([])
+                size = 0
+            texts[-1].append(line)
+            size += len(line.encode())
         self.file.parent.mkdir(parents=True, exist_ok=True)
-        _replace(self.file, text.encode())
+        stale = self.files()[len(texts):]
+        for number in reversed(range(len(texts))):
+            _replace(self._part(number), "".join(texts[number]).encode())
+        for part in reversed(stale):
+            part.unlink()
 
 
 def tensors_of(row: dict[str, Any]) -> list[str]:
