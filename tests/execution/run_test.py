@@ -110,6 +110,25 @@ class Replays(Base):
         [row] = self.judge(modules["add_kernel"].replace("twice(x) + y, mask=mask)", "twice(x) + y)"))
         self.assertEqual((row["outcome"], row["out_of_bounds"]), ("different", 4 * 28))
 
+    def test_loads_outside_of_a_tensor_are_seen_also_if_the_store_hides_them(self):
+        [row] = self.judge(modules["add_kernel"].replace("tl.load(x_ptr + at, mask=mask)", "tl.load(x_ptr + at)"))
+        self.assertEqual((row["outcome"], "out of bounds" in row["message"]), ("error", True), row)
+
+    def test_and_or_and_not_of_tensors_mean_what_they_mean_compiled(self):
+        text = modules["add_kernel"]
+        for mask in ("(at < n) and (at >= 0)", "(at < n) and (at < n + 64)", "not (at >= n)", "not ((at >= n) or (at < 0))",
+                     "(at < n) and (n > 0) and BLOCK"):
+            changed = text.replace("mask = at < n", f"mask = {mask}")
+            self.assertNotEqual(changed, text)
+            outcomes = {row["outcome"] for row in self.judge(changed)}
+            self.assertEqual(outcomes, {"exact"}, mask)
+
+    def test_libdevice_is_computed(self):
+        head = "from triton.language.extra import libdevice\n"
+        for call in ("libdevice.abs({}) * tl.where({} < 0, -1.0, 1.0)", "tl.extra.cuda.libdevice.trunc({})"):
+            rows = self.judge(head + modules["add_kernel"].replace("twice(x) + y", call.replace("{}", "(twice(x) + y)")))
+        self.assertEqual(sorted(row["outcome"] for row in rows), ["different", "exact"], rows)
+
     def test_every_type_is_copied_to_the_bit(self):
         for dtype in ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool"):
             size = elements.size(dtype)
@@ -155,7 +174,7 @@ class Replays(Base):
         self.assertIn("operator", {each["kind"] for each in weak["missed"]})
 
     def test_weak_cases_get_more_that_are_checked_against_the_reference(self):
-        zeros = [{"bytes": 4 * N, "recipe": {"kind": "uniform", "dtype": "float32", "seed": 1, "low": 0.0, "high": 1e-30}}] * 2
+        zeros = [{"bytes": 4 * N, "recipe": {"kind": "constant", "dtype": "float32", "value": 0.0}}] * 2
         add_case(self.evidence, inputs=zeros)
         self.run_all(mutants=30, threshold=1.0)
         [row] = self.evidence.rows("adequacy")

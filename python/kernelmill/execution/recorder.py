@@ -12,6 +12,7 @@ A storage stays as it was (`content`) if the kernel then gives something else, o
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import inspect
 import json
@@ -20,7 +21,9 @@ import os
 import pathlib
 import re
 import signal
+import sys
 import threading
+import types
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -44,10 +47,15 @@ class Refused(Exception):
     """A launch that cannot be recorded. The message is the reason, one word."""
 
 
+class TooSlow(Exception):
+    """A launch with more programs than `Options.programs`: its test ends."""
+
+
 @dataclass(frozen=True)
 class Options:
     """`wanted`: the lines [first, last] of kernels, by path relative to `root`. `cases`: the most of a kernel; `size`: the most bytes
-    by content of a case; `done`: tests that an earlier process ran."""
+    by content of a case; `programs`: the most of a launch, 0 for any number, since an interpreter takes milliseconds for one; `done`:
+    tests that an earlier process ran."""
 
     out: str
     root: str
@@ -55,6 +63,7 @@ class Options:
     cases: int = 6
     size: int = 1 << 20
     test_seconds: int = 60
+    programs: int = 0
     pretend_cuda: bool = False
     done: tuple[str, ...] = ()
 
@@ -67,15 +76,42 @@ class Span:
     start: int
     end: int
 
-    def view(self) -> Any:
-        """Returns it as a tensor of bytes."""
+    def read(self) -> bytes:
+        """Returns the bytes. On the processor without operators of torch, which the tested library may have replaced."""
         import torch  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
-        empty: Any = torch.empty(0, dtype=torch.uint8, device=self.base.device)
-        return empty.set_(self.base.untyped_storage(), self.start - self.base.untyped_storage().data_ptr(), (self.end - self.start,))
+        storage, size = self.base.untyped_storage(), self.end - self.start
+        if storage.device.type == "cpu":
+            return ctypes.string_at(self.start, size)
+        empty: Any = torch.empty(0, dtype=torch.uint8, device=storage.device)
+        return bytes(empty.set_(storage, self.start - storage.data_ptr(), (size,)).cpu().numpy().tobytes()) if size else b""
+
+
+class Copy:
+    """A storage with the given bytes, `skip` bytes behind its start, at a multiple of ALIGNMENT. On the processor it is made without
+    operators of torch, which the tested library may have replaced."""
+
+    def __init__(self, content: bytes, device: Any) -> None:
+        import torch  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+        self._size = len(content)
+        self.storage: Any = torch.UntypedStorage(max(len(content), 1) + ALIGNMENT, device=device)
+        self.skip = -self.storage.data_ptr() % ALIGNMENT
+        if device.type == "cpu":
+            ctypes.memmove(self.storage.data_ptr() + self.skip, content, len(content))
+        elif content:
+            self._view().copy_(torch.from_numpy(numpy.frombuffer(content, numpy.uint8).copy()))
+
+    def _view(self) -> Any:
+        import torch  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+        empty: Any = torch.empty(0, dtype=torch.uint8, device=self.storage.device)
+        return empty.set_(self.storage, self.skip, (self._size,))
 
     def read(self) -> bytes:
-        return bytes(self.view().cpu().numpy().tobytes()) if self.end > self.start else b""
+        if self.storage.device.type == "cpu":
+            return ctypes.string_at(self.storage.data_ptr() + self.skip, self._size)
+        return bytes(self._view().cpu().numpy().tobytes()) if self._size else b""
 
 
 def tensors_in(value: Any) -> Iterator[Any]:
@@ -200,14 +236,7 @@ class Launch:
         """Launches the kernel on storages with these bytes. Returns the bytes afterwards."""
         import torch  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
-        copies = []
-        for span, content in zip(self.spans, contents):
-            place = torch.empty(max(len(content), 1) + ALIGNMENT, dtype=torch.uint8, device=span.base.device)
-            skip = -place.data_ptr() % ALIGNMENT
-            flat = place[skip:skip + len(content)]
-            if content:
-                flat.copy_(torch.from_numpy(numpy.frombuffer(content, numpy.uint8).copy()))
-            copies.append(flat)
+        copies = [Copy(content, span.base.untyped_storage().device) for span, content in zip(self.spans, contents)]
 
         def replaced(value: Any) -> Any:
             if isinstance(value, tuple):
@@ -216,16 +245,27 @@ class Launch:
                 return value
             place = self.places[id(value)]
             row = tensor_row(value, place, self.spans[place])
-            flat = copies[place]
             if not value.numel():
                 return value
+            copy = copies[place]
             # The element offset must be whole: storages of torch begin at a multiple of 64.
-            offset = flat.storage_offset() // value.element_size() + row["offset"]
-            return torch.empty(0, dtype=value.dtype, device=value.device).set_(flat.untyped_storage(), offset, value.shape, value.stride())
+            offset = copy.skip // value.element_size() + row["offset"]
+            empty = torch.empty(0, dtype=value.dtype, device=copy.storage.device)
+            return empty.set_(copy.storage, offset, value.shape, value.stride())
 
         self._run(**{name: replaced(value) for name, value in self.bound.items()}, grid=tuple(self.grid), warmup=False, **self.options)
         synchronize()
-        return [flat.cpu().numpy().tobytes() for flat in copies]
+        return [copy.read() for copy in copies]
+
+
+def find_grid(function: Any, names: list[str], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[dict[str, Any], list[int]]:
+    """Returns a launch's arguments by name, and its grid."""
+    parameters = inspect.signature(function).parameters
+    bound = {name: each.default for name, each in parameters.items() if each.default is not inspect.Parameter.empty}
+    bound |= dict(zip(names, args)) | {name: value for name, value in kwargs.items() if name in parameters}
+    bound = {name: bound[name] for name in names}
+    grid = kwargs["grid"](bound) if callable(kwargs["grid"]) else kwargs["grid"]
+    return bound, ([int(each) for each in grid] + [1, 1])[:3] if isinstance(grid, (tuple, list)) else [int(grid), 1, 1]
 
 
 def has_atomics(function: Any) -> bool:
@@ -257,6 +297,7 @@ class Recorder:
         self._places: dict[Any, tuple[str, int] | None] = {}
         self._busy = threading.local()
         self.pending: list[Row] = []
+        self.launched: set[tuple[str, int]] = set()  # the wanted kernels that the running test has launched
 
     # ------------------------------------------------------------ launches
 
@@ -274,8 +315,12 @@ class Recorder:
     def launch(self, function: Any, names: list[str], run: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Launches, and records the launch if it is worth it."""
         place = self.place(function)
-        if place is None or kwargs.get("warmup") or getattr(self._busy, "on", False):
+        if kwargs.get("warmup") or getattr(self._busy, "on", False):
             return run(*args, **kwargs)
+        self._check_size(place, function, names, args, kwargs)
+        if place is None:
+            return run(*args, **kwargs)
+        self.launched.add(place)
         self._busy.on = True
         try:
             prepared = None
@@ -302,15 +347,23 @@ class Recorder:
         finally:
             self._busy.on = False
 
+    def _check_size(self, place: tuple[str, int] | None, function: Any, names: list[str], args: tuple[Any, ...], kwargs: dict[str, Any]
+                    ) -> None:
+        """TooSlow: the launch, of any kernel, has too many programs."""
+        try:
+            programs = math.prod(find_grid(function, names, args, kwargs)[1]) if self._options.programs else 0
+        except Exception:  # pylint: disable=broad-except
+            return  # the launch says what is wrong
+        if programs > self._options.programs:
+            if place is not None:
+                self._refuse(place, "too_many_programs")
+            raise TooSlow(f"{programs} programs, of {self._options.programs} that the interpreter runs")
+
     def _prepare(self, place: tuple[str, int], function: Any, names: list[str], run: Callable[..., Any], args: tuple[Any, ...],
                  kwargs: dict[str, Any]) -> Launch | None:
         """Returns the launch if it is to be recorded."""
         parameters = inspect.signature(function).parameters
-        bound = {name: each.default for name, each in parameters.items() if each.default is not inspect.Parameter.empty}
-        bound |= dict(zip(names, args)) | {name: value for name, value in kwargs.items() if name in parameters}
-        bound = {name: bound[name] for name in names}
-        grid = kwargs["grid"](bound) if callable(kwargs["grid"]) else kwargs["grid"]
-        grid = ([int(each) for each in grid] + [1, 1])[:3] if isinstance(grid, (tuple, list)) else [int(grid), 1, 1]
+        bound, grid = find_grid(function, names, args, kwargs)
         options = {name: value for name, value in kwargs.items()
                    if name not in (*parameters, "grid", "warmup") and isinstance(value, (bool, int)) and name != "debug"}
         spans, places = find_spans(list(bound.values()))
@@ -339,6 +392,10 @@ class Recorder:
 
         ragged = "ragged" if is_ragged(rows, grid) else "even"
         return json.dumps([[kind(row) for row in rows], options, [each > 1 for each in grid]]) + ragged
+
+    def has_enough(self, places: set[tuple[str, int]]) -> bool:
+        """Returns True if kernels have as many cases as they get without a ragged one."""
+        return bool(places) and all(len(self._seen.get(place, ())) >= self._options.cases - 2 for place in places)
 
     # ------------------------------------------------------------ what is kept
 
@@ -502,8 +559,19 @@ def _once(call: Callable[[], Any], *_: Any, **__: Any) -> list[float]:
     return [0.0] * 3
 
 
-def largest_number(item: Any) -> int:
-    return max((int(each) for each in re.findall(r"\d+", item.nodeid.partition("[")[2])), default=0)
+def estimate_work(item: Any) -> float:
+    """Returns the logarithm of the product of a test's parameters that are whole numbers, also in tuples: its tensors are the smaller the
+    smaller this is. Parameters of other kinds count by the numbers in the test's name."""
+    def numbers(value: Any) -> Iterator[float]:
+        if isinstance(value, (list, tuple)):
+            for each in value:
+                yield from numbers(each)
+        elif isinstance(value, int) and value > 1:
+            yield float(value)
+
+    parameters = getattr(getattr(item, "callspec", None), "params", {}).values()
+    named = (float(each) for each in re.findall(r"\d+", item.nodeid.partition("[")[2]) if int(each) > 1)
+    return sum(math.log(each) for value in parameters for each in numbers(value)) or sum(math.log(each) for each in named)
 
 
 class Plugin:
@@ -511,28 +579,35 @@ class Plugin:
 
     def __init__(self, recorder: Recorder, test_seconds: int, done: frozenset[str]) -> None:
         self._recorder, self._seconds, self._done = recorder, test_seconds, done
+        self._launched: dict[str, set[tuple[str, int]]] = {}  # by test, without parameters
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         """Runs one set of parameters of each test first, then another of each, so that a recording that is cut off has seen most.
-        Small numbers in a test's id come first: sizes, whose tensors can be kept."""
+        Small sizes come first: their tensors can be kept, and Triton's interpreter is slow."""
         tests: dict[str, list[Any]] = {}
         for item in items:
             if item.nodeid not in self._done:
                 tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
-        turns = zip_longest(*(sorted(each, key=largest_number) for each in tests.values()))
+        turns = zip_longest(*(sorted(each, key=estimate_work) for each in tests.values()))
         items[:] = [item for turn in turns for item in turn if item is not None]
 
     def pytest_runtest_setup(self, item: Any) -> None:
         def late(*_: Any) -> None:
             raise TimeoutError(f"more than {self._seconds} seconds")
 
+        import pytest  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
         self._recorder.tell({"begun": item.nodeid})
+        self._recorder.launched = set()
+        if self._recorder.has_enough(self._launched.get(item.nodeid.partition("[")[0], set())):
+            pytest.skip("its kernels have cases")
         signal.signal(signal.SIGALRM, late)
         signal.alarm(self._seconds)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.when == "call" or (report.when == "setup" and report.outcome != "passed"):
             signal.alarm(0)
+            self._launched.setdefault(report.nodeid.partition("[")[0], set()).update(self._recorder.launched)
             lines = report.longreprtext.splitlines() if report.outcome == "failed" else []
             why = next((line[1:].strip() for line in reversed(lines) if line.startswith("E ")), lines[-1] if lines else "")
             self._recorder.end_test(report.nodeid, report.outcome, report.duration, why[:200])
@@ -549,8 +624,12 @@ def pytest_load_initial_conftests(early_config: Any) -> None:
     if options.pretend_cuda:
         from kernelmill.execution import interpreter, pretend
 
-        interpreter.correct()
+        interpreter.correct(bounded=False)
         pretend.install()
+    own = pathlib.Path(options.root) / "test"
+    if own.is_dir():  # Python's own package of this name, which torch imports, would hide it
+        sys.modules["test"] = types.ModuleType("test")
+        sys.modules["test"].__path__ = [str(own)]
     recorder = Recorder(options)
     hook_launches(recorder)
     early_config.pluginmanager.register(Plugin(recorder, options.test_seconds, frozenset(options.done)), "kernelmill-recorder-tests")

@@ -24,6 +24,7 @@ from kernelmill.execution.runner import check_device
 
 CONTAINERS = ("/.dockerenv", "/run/.containerenv")
 MOST_PROCESSES = 100
+INTERPRETED_PROGRAMS = 1024
 TF32_TOLERANCE = 4e-3
 FAILURES = 5  # the most reasons why tests fail, the frequent ones first
 # Prints what the tests run with.
@@ -195,7 +196,8 @@ class _Tests:
         for (path, first), kernel in wanted.items():
             lines.setdefault(path, []).append([first, kernel.row["last_line"]])
         self._options = {"out": str(work / "out"), "root": str(root), "wanted": lines, "cases": settings.cases, "size": settings.size,
-                         "test_seconds": settings.test_seconds, "pretend_cuda": settings.device == "cpu"}
+                         "test_seconds": settings.test_seconds, "programs": INTERPRETED_PROGRAMS if settings.device == "cpu" else 0,
+                         "pretend_cuda": settings.device == "cpu"}
         (work / "out").mkdir()
         self.tensors, self._launches = work / "out" / "tensors", work / "out" / "launches.jsonl"
         self._launches.touch()
@@ -227,7 +229,7 @@ class _Tests:
                 start_new_session=True) as tests:
             try:
                 begun = len(self._begun())
-                while tests.poll() is None and time.monotonic() < deadline and not (len(self._begun()) > begun and self._hangs()):
+                while tests.poll() is None and time.monotonic() < deadline and not (self._hangs() and len(self._begun()) > begun):
                     time.sleep(0.5)
             finally:
                 try:
@@ -243,12 +245,13 @@ class _Tests:
     def _command(self) -> list[str]:
         settings = self._settings
         return [settings.python, "-m", "pytest", "-q", "-p", "kernelmill.execution.recorder", "-p", "no:cacheprovider", "-p", "no:xdist",
-                "--continue-on-collection-errors", "-W", "ignore", "-o", "addopts=", "-o", "log_cli=false", *settings.arguments,
+                "--assert=plain", "--continue-on-collection-errors", "-W", "ignore", "-o", "addopts=", "-o", "log_cli=false", *settings.arguments,
                 *settings.tests]
 
     def _environment(self) -> dict[str, str]:
         paths = [harness.PACKAGE.parent, *(self._root / each for each in self._settings.import_paths if (self._root / each).is_dir())]
-        env = {**os.environ, "KERNELMILL_RECORD": str(self._work / "options.json"), "PYTHONDONTWRITEBYTECODE": "1",
+        env = {**os.environ, "KERNELMILL_RECORD": str(self._work / "options.json"),
+               "PYTHONPYCACHEPREFIX": str(self._work / "compiled"),  # the checkout stays as it is
                "TRITON_CACHE_DIR": str(self._work / "cache"),
                "PYTHONPATH": os.pathsep.join([*map(str, paths), *filter(None, [os.environ.get("PYTHONPATH")])])}
         return {**env, "TRITON_INTERPRET": "1"} if self._settings.device == "cpu" else env
