@@ -13,7 +13,7 @@ import environment
 environment.need("execution")
 import numpy  # noqa: E402
 from kernelmill.errors import DatasetError  # noqa: E402
-from kernelmill.execution import arena, elements, judge, made, mutants, recipes, recorder, spread  # noqa: E402
+from kernelmill.execution import arena, elements, judge, libdevice, made, mutants, recipes, recorder, spread  # noqa: E402
 from kernelmill.execution import evidence as evidence_file  # noqa: E402
 from kernelmill.execution.case import Case, extent  # noqa: E402
 from kernelmill.execution.evidence import Evidence  # noqa: E402
@@ -267,6 +267,13 @@ class Mutants(unittest.TestCase):
         for mutant in found:
             compile(mutant.module, "m", "exec")
 
+    def test_hints_have_no_mutants(self):
+        text = ("@j\ndef kernel(p, n):\n    tl.assume(n > 0)\n    tl.static_assert(n == 3, 'm')\n    at = tl.multiple_of(p + 1, 16)\n"
+                "    tl.store(at, tl.dot(n, n, input_precision=2), boundary_check=(0,))\n")
+        found = [(mutant.line, mutant.change) for mutant in mutants.make_mutants(text, "kernel", 100) if mutant.kind in
+                 ("operator", "constant", "bound")]
+        self.assertEqual(sorted(found), [(5, "+ becomes -"), (5, "1 becomes 2"), (6, "0 becomes 1")])
+
     def test_the_first_of_a_spread_lie_far_apart(self):
         self.assertEqual(spread.spread(range(8)), [0, 4, 2, 6, 1, 5, 3, 7])
         self.assertEqual(sorted(spread.spread(range(11))), list(range(11)))
@@ -279,14 +286,64 @@ class Made(unittest.TestCase):
             "storages": [{"bytes": 256, "recipe": NORMAL}, {"bytes": 256, "recipe": {"kind": "poison"}}], "grid": [2, 1, 1],
             "outputs": [{"storage": 1, "sha256": "0" * 64}]}
 
+    def variants(self, **changes):
+        found = {}
+        for name, case in made.variants(a_case(**{**self.CASE, **changes})):
+            found.setdefault(name, []).append(case.check())
+        return found
+
     def test_changes_are_cases(self):
-        found = dict(made.variants(a_case(**self.CASE)))
-        self.assertEqual(set(found), {"seed", "ragged", "extreme", "type", "option"})
-        self.assertEqual(len({case.check().id for case in found.values()}), 5)
-        self.assertEqual(found["ragged"].row["arguments"][2]["scalar"]["value"], 61)
-        self.assertEqual(found["option"].row["arguments"][3]["constexpr"], "True")
-        self.assertEqual([each["bytes"] for each in found["type"].storages], [128, 128])
-        self.assertEqual(found["extreme"].storages[0]["recipe"]["deviation"], 64.0)
+        found = self.variants()
+        self.assertEqual(set(found), set(made.ORDER))
+        ids = [case.id for cases in found.values() for case in cases]
+        self.assertEqual(len(set(ids)), len(ids))
+        self.assertEqual(found["option"][0].row["arguments"][3]["constexpr"], "True")
+        self.assertEqual([each["bytes"] for each in found["type"][0].storages], [128, 128])
+        self.assertEqual(found["extreme"][0].storages[0]["recipe"]["deviation"], 64.0)
+        self.assertEqual(found["tiny"][0].storages[0]["recipe"]["deviation"], 2.0**-11)
+        negative = elements.decode(recipes.fill(found["negative"][0].storages[0]["recipe"], 256), "float32")
+        self.assertLess(negative.max(), 0)
+
+    def test_a_ragged_tensor_ends_where_its_size_does(self):
+        cut, whole = self.variants()["ragged"]
+        for case in (cut, whole):
+            self.assertEqual(case.row["arguments"][2]["scalar"]["value"], 61)
+            self.assertTrue(case.row["ragged"])
+        self.assertEqual([view["shape"] for view in cut.tensors()], [[61], [61]])
+        self.assertEqual([each["bytes"] for each in cut.storages], [244, 244])
+        self.assertEqual([each["bytes"] for each in whole.storages], [256, 256])
+
+    def test_a_size_of_two_dimensions_is_tried_as_each(self):
+        square = [{"name": "x", **view("float32", [8, 8], [8, 1])}, *self.CASE["arguments"][1:]]
+        square[2] = {"name": "n", "scalar": {"type": "int", "value": 8}}
+        shapes = [next(case.tensors())["shape"] for case in self.variants(arguments=square)["ragged"]]
+        self.assertEqual(shapes, [[8, 5], [5, 8], [8, 8]])
+
+    def test_a_size_may_be_a_constexpr_but_no_block(self):
+        arguments = [*self.CASE["arguments"][:2], {"name": "N", "constexpr": "60"}, *self.CASE["arguments"][3:]]
+        arguments[0] = {"name": "x", **view("float32", [60], [1])}
+        self.assertEqual([case.row["arguments"][2]["constexpr"] for case in self.variants(arguments=arguments)["ragged"]], ["57", "57"])
+        self.assertNotIn("ragged", self.variants(arguments=[*self.CASE["arguments"][:2], *self.CASE["arguments"][3:]]))
+
+
+class Libdevice(unittest.TestCase):
+    def test_functions_by_symbol(self):
+        ones = numpy.array([1.0, -0.5], numpy.float32)
+        for symbol, expected in (("__nv_tanhf", numpy.tanh(ones)), ("__nv_fast_expf", numpy.exp(ones)), ("__nv_fabsf", numpy.abs(ones)),
+                                 ("__nv_isinff", [False, False]), ("__nv_erff", [0.8427008, -0.5204999]), ("__nv_rintf", [1, 0])):
+            self.assertTrue(numpy.allclose(libdevice.compute(symbol, [ones]), expected, rtol=1e-6), symbol)
+        self.assertEqual(libdevice.compute("__nv_fdiv_rn", [ones, ones]).tolist(), [1.0, 1.0])
+        self.assertEqual(libdevice.compute("__nv_float_as_int", [ones[:1]]).tolist(), [0x3F800000])
+        self.assertEqual(libdevice.compute("__nv_popc", [numpy.array([7, -1], numpy.int32)]).tolist(), [3, 32])
+        with self.assertRaisesRegex(NotImplementedError, "__nv_j0f"):
+            libdevice.compute("__nv_j0f", [ones])
+
+    def test_the_inverse_of_erf_is_one(self):
+        values = numpy.linspace(-0.999, 0.999, 101)
+        found = libdevice.compute("__nv_erfinv", [values])
+        self.assertTrue(numpy.allclose(libdevice.compute("__nv_erf", [found]), values, atol=1e-12))
+        self.assertEqual(libdevice.compute("__nv_erfinv", [numpy.array([1.0, -1.0])]).tolist(), [numpy.inf, -numpy.inf])
+        self.assertTrue(numpy.isnan(libdevice.compute("__nv_erfinv", [numpy.array([2.0])])[0]))
 
 
 class Ragged(unittest.TestCase):
@@ -300,7 +357,24 @@ class Ragged(unittest.TestCase):
         self.assertTrue(ragged(41, 7))    # one block, partly empty
 
 
+class Item:
+    """A test, as pytest has it."""
+
+    def __init__(self, nodeid, **params):
+        self.nodeid = nodeid
+        self.callspec = type("CallSpec", (), {"params": params})
+
+
 class Options(unittest.TestCase):
+    def test_small_tests_come_first(self):
+        work = [recorder.estimate_work(each) for each in (
+            Item("t[shape0]", shape=(2, 16), dtype="float16"), Item("t[shape1]", shape=(2, (64, 64)), flag=True), Item("t[8-a9]", name="a"),
+            Item("t"))]
+        self.assertAlmostEqual(work[0], numpy.log(32))
+        self.assertAlmostEqual(work[1], numpy.log(8192))
+        self.assertAlmostEqual(work[2], numpy.log(72))
+        self.assertEqual(work[3], 0)
+
     def test_recorder_options_are_json(self):
         self.assertEqual(recorder.Options(**dataclasses.asdict(recorder.Options("o", "r", {}))).cases, 6)
 

@@ -23,6 +23,11 @@ _REDUCTIONS = {"sum": "max", "max": "sum", "min": "max", "argmax": "argmin", "ar
 _FUNCTIONS = {"exp": "exp2", "exp2": "exp", "log": "log2", "log2": "log", "maximum": "minimum", "minimum": "maximum", "sin": "cos",
               "cos": "sin", "sqrt": "abs", "rsqrt": "sqrt"}
 _STORES = ("store", "atomic_add", "atomic_max", "atomic_min", "atomic_xchg")
+# Calls that say something to the compiler, or to a person, and compute nothing; and arguments of that kind.
+_HINTS = ("multiple_of", "max_contiguous", "max_constancy", "assume", "static_assert", "static_print", "device_assert", "device_print",
+          "debug_barrier")
+_HINT_ARGUMENTS = ("num_stages", "num_warps", "order", "loop_unroll_factor", "eviction_policy", "cache_modifier", "sem", "scope", "volatile",
+                   "padding_option", "input_precision", "allow_tf32", "max_num_imprecise_acc")
 _LANGUAGES = ("tl", "triton.language", "tl.math", "language", "libdevice", "tl.libdevice")
 
 
@@ -95,12 +100,24 @@ def reachable_functions(tree: ast.Module, kernel: str) -> list[ast.FunctionDef]:
     return found
 
 
+def _walk(node: ast.AST) -> Iterator[ast.AST]:
+    """Yields the nodes that compute something."""
+    if isinstance(node, ast.Call) and _called_name(node)[1] in _HINTS and not isinstance(node.func, ast.Name):
+        if node.args and _called_name(node)[1] in ("multiple_of", "max_contiguous", "max_constancy"):
+            yield from _walk(node.args[0])
+        return
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(child, ast.keyword) and child.arg in _HINT_ARGUMENTS):
+            yield from _walk(child)
+
+
 class _Maker:
     """Makes the mutants of one function."""
 
     def __init__(self, text: _Text, function: ast.FunctionDef, is_kernel: bool) -> None:
         self._text, self._function, self._is_kernel = text, function, is_kernel
-        nodes = [node for statement in function.body for node in ast.walk(statement) if isinstance(node, (ast.expr, ast.stmt))]
+        nodes = [node for statement in function.body for node in _walk(statement) if isinstance(node, (ast.expr, ast.stmt))]
         self._nodes = sorted(nodes, key=lambda node: (node.lineno, node.col_offset, -(node.end_col_offset or 0)))
         self._calls = [node for node in self._nodes if isinstance(node, ast.Call)]
         self._stores = [call for call in self._calls if _called_name(call)[1] in _STORES and _called_name(call)[0] in _LANGUAGES]
@@ -194,7 +211,7 @@ class _Maker:
                 yield call.lineno, f"{name} becomes {names[name]}", [_Edit(end - len(name), end, names[name])]
 
     def _constant(self) -> Iterator[tuple[int, str, list[_Edit]]]:
-        axes = {id(each.value) for call in self._calls for each in call.keywords if each.arg in ("axis", "num_stages", "other")}
+        axes = {id(each.value) for call in self._calls for each in call.keywords if each.arg in ("axis", "other")}
         programs = {id(each) for call in self._calls if _called_name(call)[1] in ("program_id", "num_programs") for each in call.args}
         for node in self._nodes:
             value = node.value if isinstance(node, ast.Constant) else None

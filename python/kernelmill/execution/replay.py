@@ -24,6 +24,7 @@ from kernelmill.execution.runner import Bounds, Execution, Runner, check_device
 MUTANT_SECONDS = 20
 SAVE_SECONDS = 20
 SURVIVORS = 12
+TRIES = 4  # changes that are tried for a case that is made
 ACCEPTED = ("exact", "close")
 # Ends of a child that a fault of the mutant explains. Other errors say that it is no program, and nothing of the cases.
 FAULTS = re.compile("^death: |illegal memory access|misaligned address|unspecified launch failure|out of bounds")
@@ -242,7 +243,7 @@ class Kernel:
         """Makes cases of recorded ones with the module as the reference. Returns those that it meets when it runs again."""
         more: list[Case] = []
         existing = {case.id for case in self._cases}
-        for name, base, changed in _turns(cases):
+        for name, base, changed in _turns(cases)[:TRIES * self._settings.made]:
             if len(more) >= self._settings.made:
                 break
             case = self._finish(name, base, changed)
@@ -288,7 +289,7 @@ def _fate(found: list[tuple[Execution, Verdict]], reference: list[str]) -> str:
 def _turns(cases: list[Case]) -> list[tuple[str, Case, Case]]:
     """Returns (change, base, changed case), each change in turn."""
     turns = [(name, base, changed) for base in cases for name, changed in made.variants(base)]
-    order_of = {name: place for place, name in enumerate(("ragged", "option", "seed", "extreme", "type"))}
+    order_of = {name: place for place, name in enumerate(made.ORDER)}
     seen: Counter[str] = Counter()
     ranked: list[tuple[int, int, int, tuple[str, Case, Case]]] = []
     for name, base, changed in turns:
