@@ -68,7 +68,7 @@ class Recording:
 def check_container() -> None:
     """RequestError: this process is in no container. Tests of strangers may do what this user may."""
     if not any(os.path.exists(path) for path in CONTAINERS) and not os.environ.get("KUBERNETES_SERVICE_HOST"):
-        raise RequestError("tests run code of a repository: run `kernelmill record` in a container, or pass --unsafe-no-container on a "
+        raise RequestError("tests run code of a repository: run deploy/record.sh, which makes a container, or pass --unsafe-no-container on a "
                            "machine that holds nothing else")
 
 
