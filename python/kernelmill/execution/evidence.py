@@ -71,6 +71,10 @@ class Evidence:
     def has(self, row: Row) -> bool:
         return key(row) in self._rows
 
+    def find(self, row: Row) -> Row | None:
+        """Returns the observation of the same thing."""
+        return self._rows.get(key(row))
+
     def rows(self, kind: str) -> Iterator[Row]:
         return (self._rows[each] for each in sorted(self._rows) if each[0] == kind)
 

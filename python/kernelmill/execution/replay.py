@@ -190,9 +190,8 @@ class Kernel:
                 self._shared.summary.toolchain = self._runner.toolchain
         with self._shared.lock:
             self._shared.summary.skipped += len(rows) - len(new)
-            known = {row["case"]: row["outcome"] for row in self._shared.evidence.rows("result")
-                     if row["device"] == self._settings.device and row["toolchain"] == self._runner.toolchain}
-        return [case for case in cases if known.get(case.id) in ACCEPTED]
+            found = [self._shared.evidence.find(row) for row in rows]
+        return [case for case, row in zip(cases, found) if row is not None and row["outcome"] in ACCEPTED]
 
     # ------------------------------------------------------------ mutants
 
