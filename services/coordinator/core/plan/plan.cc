@@ -19,6 +19,7 @@
 #include "common/job/job_spec.h"
 #include "common/job/source_spec.h"
 #include "common/manifest/unmatched.h"
+#include "common/toolchains/toolchains.h"
 #include "services/coordinator/core/plan/result_checks.h"
 
 namespace kernelmill::coordinator {
@@ -108,8 +109,33 @@ int32_t PairPartitions(int64_t kernels) {
                std::min(kernels / kKernelsPerPartition, kMaxPartitions)));
 }
 
+namespace {
+
+// Returns the device whose results the source is, if a plan has added it: a client would have made
+// its path absolute. Else an empty string.
+std::string FindRunDevice(const v1::Source& source) {
+  for (const absl::string_view device : toolchains::RunDevices()) {
+    if (source.path() == job::RunSourceName(device, source.sha256())) return std::string(device);
+  }
+  return "";
+}
+
+// Restores the run policy of a job that begins again. No fetcher has the results, but the runners'
+// cache has them.
+v1::JobSpec RestoreRun(v1::JobSpec spec) {
+  for (int i = spec.sources_size() - 1; i >= 0; --i) {
+    const std::string device = FindRunDevice(spec.sources(i));
+    if (device.empty()) continue;
+    spec.mutable_run()->set_device(device);
+    spec.mutable_sources()->DeleteSubrange(i, 1);
+  }
+  return spec;
+}
+
+}  // namespace
+
 JobPlan::JobPlan(v1::JobSpec spec)
-    : settings_(std::move(spec)),
+    : settings_(RestoreRun(std::move(spec))),
       opt_outs_(settings_.opt_out()),
       packed_(settings_),
       sources_(packed_.size()) {}

@@ -76,14 +76,32 @@ TEST(PlanRun, TheManifestIsThatOfAJobWhichNamesTheResults) {
   PlanRunner run(RunningJob());
   run.stages.run_results = {{0, Sha256Hex("results")}};
   run.RunAll();
-  PlanRunner locked(run.plan.Spec());
+  v1::JobSpec lock = run.plan.Spec();  // as a client reads it
+  v1::Source& source = *lock.mutable_sources(3);
+  source.set_name(source.path());
+  source.set_path("/dataset/" + source.path());
+  PlanRunner locked(lock);
   const v1::StageResult& results = run.results["run-cpu 0.0"];
-  locked.stages.fetched[run.plan.Spec().sources(3).path()] = {results.outputs(0),
-                                                              results.outputs(1)};
+  locked.stages.fetched[source.path()] = {results.outputs(0), results.outputs(1)};
   locked.RunAll();
   EXPECT_EQ(CountRuns(locked), 0);
   EXPECT_EQ(cas::SerializeDeterministically(locked.actions["manifest 0.0"]),
             cas::SerializeDeterministically(run.actions["manifest 0.0"]));
+}
+
+// No fetcher has the folder of the results.
+TEST(PlanRun, AJobThatBeginsAgainWithItsPinsAsksTheRunnersAgain) {
+  PlanRunner run(RunningJob("cuda:90"));
+  run.stages.run_results = {{0, Sha256Hex("results")}};
+  run.RunAll();
+  PlanRunner again(run.plan.Spec());
+  again.stages.run_results = run.stages.run_results;
+  again.RunAll();
+  EXPECT_EQ(again.seen.count("fetch 3.0"), 0u);
+  EXPECT_EQ(again.seen.count("run-cuda-90 0.0"), 1u);
+  EXPECT_EQ(cas::SerializeDeterministically(again.actions["manifest 0.0"]),
+            cas::SerializeDeterministically(run.actions["manifest 0.0"]));
+  EXPECT_EQ(again.plan.Spec().SerializeAsString(), run.plan.Spec().SerializeAsString());
 }
 
 TEST(PlanRun, WithoutNewResultsNothingIsAdded) {
