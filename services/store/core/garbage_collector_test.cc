@@ -130,7 +130,7 @@ TEST_F(GarbageCollectorTest, AFullStoreThatLostUsesOfAJobComesFree) {
   for (int i = 150; i < stored; ++i) EXPECT_TRUE(IsStored(i)) << i;
 }
 
-// Nobody else would end it for a week, and a store without room serves no coordinator.
+// It would last a week, and a store without room serves no coordinator.
 TEST_F(GarbageCollectorTest, AFullStoreEndsTheHoldThatARepairMade) {
   ASSERT_THAT(
       storage_->holds().Save(
