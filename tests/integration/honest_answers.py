@@ -175,6 +175,10 @@ HONEST = [
      "    return out / x.numel()\n"),
     ("descriptors", HEAD + DESCRIPTOR + "def exp(x):\n    y = torch.empty_like(x)\n    M, N = x.shape\n"
      "    tile_kernel[(triton.cdiv(M, 64), triton.cdiv(N, 64))](x, y, M, N, BM=64, BN=64)\n    return y\n"),
+    ("descriptors by functions", HEAD + DESCRIPTOR.replace("y.store(at, tl.exp(x.load(at)))",
+                                                           "tl.store_tensor_descriptor(y, at, tl.exp(tl.load_tensor_descriptor(x, at)))") +
+     "def exp(x):\n    y = torch.empty_like(x)\n    M, N = x.shape\n"
+     "    tile_kernel[(triton.cdiv(M, 64), triton.cdiv(N, 64))](x, y, M, N, BM=64, BN=64)\n    return y\n"),
     ("host descriptors", "from triton.tools.tensor_descriptor import TensorDescriptor\n" + HEAD + DESCRIPTOR.replace("x_ptr, y_ptr", "x, y")
      .replace("    x = tl.make_tensor_descriptor(x, shape=[M, N], strides=[N, 1], block_shape=[BM, BN])\n", "")
      .replace("    x = tl.make_tensor_descriptor(x_ptr, shape=[M, N], strides=[N, 1], block_shape=[BM, BN])\n", "")

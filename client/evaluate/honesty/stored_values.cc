@@ -325,7 +325,7 @@ class Follower {
     const python::Call& call = text_.calls().At(node);
     if (python::GetMemoryAccess(MethodName(call)) != python::MemoryAccess::kStore) return;
     const python::Arguments arguments = python::GetArguments(tree_, node);
-    const NodeId value = python::FindArgument(arguments, "value", 1);
+    const NodeId value = python::FindArgument(arguments, "value", TakesDescriptor(call) ? 2 : 1);
     const Place to = GetPlace(call, arguments, depth);
     if (value == kNoNode || to.address == kNoNode) return;
     const Sum stored = Evaluate(value, depth + 1);
@@ -682,10 +682,16 @@ class Follower {
     if (place.address == kNoNode) return place;
     place.text = Render(Evaluate(place.address, depth + 1));
     // A descriptor's own method has the offsets first.
-    if (method && !arguments.empty()) {
-      absl::StrAppend(&place.text, "[", Spell(arguments[0].value, depth), "]");
+    const size_t offsets = TakesDescriptor(call) ? 1 : 0;
+    if ((method || offsets > 0) && arguments.size() > offsets) {
+      absl::StrAppend(&place.text, "[", Spell(arguments[offsets].value, depth), "]");
     }
     return place;
+  }
+
+  // tl.load_tensor_descriptor(x, offsets)
+  bool TakesDescriptor(const python::Call& call) const {
+    return !IsMethod(call) && absl::StrContains(MethodName(call), "descriptor");
   }
 
   absl::string_view MethodName(const python::Call& call) const {
