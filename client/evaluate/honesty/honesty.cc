@@ -116,8 +116,8 @@ class Checker {
     result_.findings.push_back(std::move(finding));
   }
 
-  // The questions of tasks.jsonl and conversations.jsonl begin so, and give the launcher if there is
-  // one.
+  // The questions of tasks.jsonl and conversations.jsonl begin so, and give the launcher if there
+  // is one.
   static bool IsQuestionForKernel(absl::string_view prompt) {
     constexpr absl::string_view kBegin = "Write a ";
     const absl::string_view line = prompt.substr(0, prompt.find('\n'));

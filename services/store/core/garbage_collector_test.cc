@@ -139,8 +139,8 @@ TEST_F(GarbageCollectorTest, AFullStoreEndsTheHoldThatARepairMade) {
       IsOk());
   ASSERT_THAT(store_.Load(), IsOk());
   const auto pass = [this](absl::Duration trust_uses_after) {
-    GarbageCollector collector(&store_, {.unblock_after = absl::ZeroDuration(),
-                                         .trust_uses_after = trust_uses_after});
+    GarbageCollector collector(
+        &store_, {.unblock_after = absl::ZeroDuration(), .trust_uses_after = trust_uses_after});
     for (int i = 0; i < 10; ++i) ASSERT_THAT(collector.Pass(), IsOk());
   };
   int stored = 0;

@@ -193,8 +193,8 @@ struct HoldRecord {
   std::string name;
   int64_t blobs = 0;
   bool holds_uses = false;  // protects everything used in the epoch `since` or later
-  Epoch since = 0;         // 0: everything, since it is unknown what was used when
-  int64_t ttl_ms = 0;      // 0: no end
+  Epoch since = 0;          // 0: everything, since it is unknown what was used when
+  int64_t ttl_ms = 0;       // 0: no end
 };
 
 // The records of holds. Thread-safe.
