@@ -130,6 +130,32 @@ TEST_F(GarbageCollectorTest, AFullStoreThatLostUsesOfAJobComesFree) {
   for (int i = 150; i < stored; ++i) EXPECT_TRUE(IsStored(i)) << i;
 }
 
+// A repair records all uses as of one epoch: none of them is older than the hold of a job.
+TEST_F(GarbageCollectorTest, AFullStoreWhoseUsesAreAllOfOneEpochComesFree) {
+  auto* storage = new MemoryStorage;
+  LruStore store(std::unique_ptr<Storage>(storage), {.limit_bytes = kLimit,
+                                                     .bytes_per_epoch = 1'000'000,
+                                                     .max_write_wait = absl::ZeroDuration()});
+  ASSERT_THAT(store.Load(), IsOk());
+  ASSERT_THAT(
+      storage->holds().Save(
+          {.name = "job", .holds_uses = true, .since = 0, .ttl_ms = 1'000'000}, {}),
+      IsOk());
+  ASSERT_THAT(store.Load(), IsOk());
+  const auto put = [&](int i) {
+    const std::string bytes = Blob(i);
+    return store.Put({{MakeId(bytes), bytes}});
+  };
+  GarbageCollector collector(
+      &store, {.unblock_after = absl::ZeroDuration(), .trust_uses_after = absl::ZeroDuration()});
+  int stored = 0;
+  for (; stored < 1000 && put(stored).ok(); ++stored) {
+  }
+  ASSERT_LT(stored, 1000);
+  for (int i = 0; i < 10; ++i) ASSERT_THAT(collector.Pass(), IsOk());
+  EXPECT_THAT(put(stored), IsOk());
+}
+
 // It would last a week, and a store without room serves no coordinator.
 TEST_F(GarbageCollectorTest, AFullStoreEndsTheHoldThatARepairMade) {
   ASSERT_THAT(

@@ -417,7 +417,8 @@ bool LruStore::IsEvictionPaused() const {
   return uses_lost_in_ > 0 && epoch() < uses_lost_in_ + kEpochsKept;
 }
 
-bool LruStore::TrustRecordedUses() { return holds_.TrustUses(epoch() + 1 - kEpochsKept); }
+// From the next epoch on: all that a store has may have been used in this one, as after a repair.
+bool LruStore::TrustRecordedUses() { return holds_.TrustUses(epoch() + 1); }
 
 bool LruStore::HoldsKeepMoreThanRecency() const {
   return holds_.HeldSince() < epoch() + 1 - kEpochsKept;

@@ -119,8 +119,8 @@ class LruStore {
   absl::StatusOr<Evicted> EvictOldest(int64_t bytes);
   // Returns what evicting `bytes` would evict if two epochs began first. Changes nothing.
   absl::StatusOr<Evictable> CountEvictable(int64_t bytes);
-  // Ends the protection of everything by holds of uses that began after a loss of uses (Load,
-  // SuspendEviction). Returns whether there was any.
+  // Makes holds of uses that hold everything, after a loss of uses or a repair, hold what is used
+  // from the next epoch on. Returns whether there was any.
   bool TrustRecordedUses();
   // Returns whether nothing is evicted until two epochs have begun after a loss of uses.
   bool IsEvictionPaused() const;
