@@ -166,8 +166,8 @@ def keys_page():
 ENTRY = re.compile(r"^ {2,4}(?P<names>-[\w,-]+)(?P<about>(?: \S+)*)(?: {2,}(?P<said>.*))?$")
 COLUMN = 30  # a meaning on the same line begins here
 COMMAND = re.compile(r"^  (?P<name>[a-z]+(?:-[a-z]+)*) {2,}(?P<text>\S.*)$")
-# Defaults that depend on the machine.
-OF_THE_MACHINE = {"--workers": "the number of cores", "--compilers": "the number of cores", "--toolchains": "/var/lib/kernelmill/toolchains for root, else ~/.cache/kernelmill/toolchains"}
+# Defaults that depend on the machine, by flag or by its meaning: `--workers` means something else in other commands.
+OF_THE_MACHINE = {"number of tasks that run at once": "the number of cores", "--compilers": "the number of cores", "--toolchains": "/var/lib/kernelmill/toolchains for root, else ~/.cache/kernelmill/toolchains"}
 LEFT_OUT = {"--help", "--version"}
 # Commands with the same addresses share flags.
 CALLERS = {"Commands that call a cluster": {"--coordinator", "--store"}, "Commands that call a store alone": {"--store"},
@@ -207,12 +207,15 @@ def flags_of(text):
             variable = re.search(r"\(Env:(\w+)\)", about)
             # The words that the value is one of; "value in {" also lists the numbers behind them.
             words = re.search(r"(?<!value in )\{([^}]*)\}", about)
-            flags[name] = (OF_THE_MACHINE.get(name, default_of(about)), variable[1] if variable else "", said,
+            flags[name] = (default_of(about), variable[1] if variable else "", said,
                            ": " + ", ".join(f"`{word}`" for word in words[1].split(",")) if words else "")
             last = said
         elif last is not None and line.startswith(" " * 20):
             last.append(line.strip())
-    return ({name: (default, env, " ".join(filter(None, said)) + words) for name, (default, env, said, words) in flags.items() if name not in LEFT_OUT},
+    for name, (default, env, said, words) in flags.items():
+        said = " ".join(filter(None, said))
+        flags[name] = (OF_THE_MACHINE.get(name) or OF_THE_MACHINE.get(said) or default, env, said + words)
+    return ({name: flag for name, flag in flags.items() if name not in LEFT_OUT},
             {name: " ".join(said) for name, said in commands.items()})
 
 
