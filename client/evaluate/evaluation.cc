@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <string>
 #include <tuple>
@@ -599,6 +600,19 @@ class Evaluator {
   std::vector<Wanted> references_;  // by task
 };
 
+// For kernels whose modules are much longer than their texts: an answer has a limit, too.
+absl::StatusOr<std::vector<v1::KernelShard>> CheckHalves(absl::Span<const std::string> texts,
+                                                         KernelServices& services,
+                                                         absl::Span<SampleResult* const> results) {
+  const size_t half = texts.size() / 2;
+  ASSIGN_OR_RETURN(std::vector<v1::KernelShard> shards,
+                   CheckSamples(texts.first(half), services, results.first(half)));
+  ASSIGN_OR_RETURN(std::vector<v1::KernelShard> rest,
+                   CheckSamples(texts.subspan(half), services, results.subspan(half)));
+  std::move(rest.begin(), rest.end(), std::back_inserter(shards));
+  return shards;
+}
+
 }  // namespace
 
 absl::StatusOr<EvaluatedModel> Evaluate(Generations generations, const EvaluationOptions& options,
@@ -615,7 +629,12 @@ absl::StatusOr<std::vector<v1::KernelShard>> CheckSamples(absl::Span<const std::
     file->set_path(MakePath(i));
     file->set_content(texts[i]);
   }
-  ASSIGN_OR_RETURN(v1::KernelShard kernels, services.Extract(files));
+  absl::StatusOr<v1::KernelShard> extracted = services.Extract(files);
+  if (absl::IsResourceExhausted(extracted.status()) && texts.size() > 1) {
+    return CheckHalves(texts, services, results);
+  }
+  RETURN_IF_ERROR(extracted.status());
+  v1::KernelShard kernels = *std::move(extracted);
   for (const v1::ExtractedFile& file : kernels.files()) {
     ASSIGN_OR_RETURN(const size_t sample, SampleAt(file.path(), texts.size()));
     RETURN_IF_ERROR(SetParses(file, texts[sample], services, results[sample]));

@@ -165,6 +165,16 @@ TEST_F(EvaluationTest, ManySamplesAreReadInSeveralCalls) {
   }
 }
 
+TEST_F(EvaluationTest, SamplesWhoseKernelsAreTooLargeForOneAnswerAreReadInHalves) {
+  std::vector<Task> tasks;
+  for (int i = 0; i < 7; ++i) tasks.push_back(MakeTask(std::to_string(i), {"@jit k"}));
+  services_.most_files = 2;
+  const EvaluatedModel model = Run(tasks);
+  for (const std::vector<SampleResult>& samples : model.results) {
+    EXPECT_EQ(samples[0].values.at({kStatic, "has_kernel"}), 1);
+  }
+}
+
 TEST_F(EvaluationTest, ModelsAreComparedOnTheTasksThatBothHave) {
   std::vector<Task> base;
   std::vector<Task> tuned;

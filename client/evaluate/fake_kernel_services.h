@@ -16,6 +16,7 @@ namespace kernelmill::client {
 class FakeKernelServices final : public KernelServices {
  public:
   absl::StatusOr<v1::KernelShard> Extract(const v1::ExtractRequest& request) override {
+    if (request.files_size() > most_files) return absl::ResourceExhaustedError("send fewer files");
     v1::KernelShard shard;
     for (const v1::SourceFile& file : request.files()) {
       v1::ExtractedFile* extracted = shard.add_files();
@@ -120,6 +121,7 @@ class FakeKernelServices final : public KernelServices {
   std::map<std::string, RunOutcome> runs;             // by code
   std::vector<v1::Kernel> compiled;
   std::vector<std::string> searched;
+  int most_files = 1000;  // of one call
   int extract_calls = 0;
 
  private:

@@ -137,10 +137,9 @@ TEST_F(GarbageCollectorTest, AFullStoreWhoseUsesAreAllOfOneEpochComesFree) {
                                                      .bytes_per_epoch = 1'000'000,
                                                      .max_write_wait = absl::ZeroDuration()});
   ASSERT_THAT(store.Load(), IsOk());
-  ASSERT_THAT(
-      storage->holds().Save(
-          {.name = "job", .holds_uses = true, .since = 0, .ttl_ms = 1'000'000}, {}),
-      IsOk());
+  ASSERT_THAT(storage->holds().Save(
+                  {.name = "job", .holds_uses = true, .since = 0, .ttl_ms = 1'000'000}, {}),
+              IsOk());
   ASSERT_THAT(store.Load(), IsOk());
   const auto put = [&](int i) {
     const std::string bytes = Blob(i);
