@@ -104,7 +104,10 @@ TEST_F(JobEvidenceTest, ResultsThatTheJobRanAreWrittenWhereItsLockHasThem) {
   v1::Source& source = *manifest_.mutable_sources()->rbegin()->mutable_source();
   source.set_sha256(Sha256Hex("any"));
   source.set_path(job::RunSourceName("cpu", source.sha256()));
-  source.clear_name();
+  source.clear_ref();
+  tree_.set_repository(source.path());
+  tree_.set_commit("sha256:" + source.sha256());
+  EndSource();
   ASSERT_THAT(Export(), IsOk());
   EXPECT_EQ(File(source.path() + "/results.jsonl"), results);
   EXPECT_THAT(Lines("tasks.jsonl"), SizeIs(1));
