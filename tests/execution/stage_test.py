@@ -76,8 +76,8 @@ def setUpModule():
 
 
 def counters(done):
-    return {each["name"]: int(each["value"]) for each in harness.last_status(done.stderr + done.stdout)["counters"]
-            if each["name"].startswith("run.")}
+    return {name: count for name, count in harness.last_status(done.stderr + done.stdout)["counters"].items()
+            if name.startswith("run.")}
 
 
 def results(out):
