@@ -20,6 +20,8 @@ HEAD = "import triton\nimport triton.language as tl\n\n\n"
 # A kernel whose docstring has all the words of its body: `review` flags it.
 LOADS = [f"v{i} = tl.load(x_ptr + {i})" for i in range(40)]
 ALIKE = (HEAD + '@triton.jit\ndef alike(x_ptr, y_ptr):\n    """' + " ".join(LOADS) + '"""\n' + "".join(f"    {load}\n" for load in LOADS))
+# A host function that launches no kernel: a finding of `evaluate`.
+UNLAUNCHED = "\n\ndef scale(x):\n    return x * 2\n"
 PLAIN = {"text": str, "number": (int, float), "boolean": bool, "numbers": dict, "row": object}
 # Printed where a toolchain or Triton is: tests/packages/python_test.py, compile_test.py, tests/execution/answers_test.py.
 ELSEWHERE = {"published", "compilers", "compiled", "runs", "run", "speed"}
@@ -177,9 +179,10 @@ class Json(unittest.TestCase):
         self.assertEqual(done.stdout, "".join((self.out / "kernels.jsonl").read_text().splitlines(keepends=True)[:3]))
         answers = self.folder / "answers.jsonl"
         answers.write_text("".join(json.dumps({"task_id": name, "completion": code, "reference": ALIKE}) + "\n" for name, code in (
-            ("a", HEAD + kernel_texts.SCALE_ROWS), ("b", "x = 1\n"))))
-        done = harness.run(harness.BIN / "kernelmill", "evaluate", answers, "--baseline", answers, "--dataset", self.out, "--no-compile", "--json",
-                           "--out", self.folder / "evaluation")
+            ("a", HEAD + kernel_texts.SCALE_ROWS), ("b", "x = 1\n"), ("c", HEAD + kernel_texts.SCALE_ROWS + UNLAUNCHED))))
+        # A dataset without splits: a model is trained on all of it.
+        done = harness.run(harness.BIN / "kernelmill", "evaluate", answers, "--baseline", answers, "--dataset", self.folder / "less",
+                           "--no-compile", "--json", "--out", self.folder / "evaluation")
         check_evaluation(self.checker, done.stdout, (self.folder / "evaluation/samples.jsonl").read_text())
 
     def on_cluster(self):
