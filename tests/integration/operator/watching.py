@@ -82,7 +82,7 @@ class Watching(unittest.TestCase):
             self.assertEqual(waiting.end(signal.SIGINT), 130, waiting.text())
             job = self.cluster.jobs()[0]
             self.assertEqual(job["state"], "running")
-            there = f"{job['job']} --coordinator 127.0.0.1:{self.cluster.coordinator.port}"
+            there = " ".join([job["job"], *self.cluster.addresses()])
             self.assertIn(f"job {job['job']} continues: `kernelmill watch {there}` follows it, "
                           f"`kernelmill cancel {there}` ends it", waiting.text())
 
