@@ -121,7 +121,7 @@ class FakeKernelServices final : public KernelServices {
   std::map<std::string, RunOutcome> runs;             // by code
   std::vector<v1::Kernel> compiled;
   std::vector<std::string> searched;
-  int most_files = 1000;  // of one call
+  int most_files = 1000;  // in one call
   int extract_calls = 0;
 
  private:

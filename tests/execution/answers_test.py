@@ -102,6 +102,13 @@ class Kernels(Base):
         self.assertEqual(self.one("def f(:"), ("error", "", "it does not parse"))
         self.assertEqual(self.one("x = 1\n"), ("error", "", "it has no kernel"))
 
+    def test_a_kernel_that_crashes_runs_on_one_case(self):
+        code = kernels.SOURCE.replace("import triton\n", "import os\nimport triton\n", 1).replace(
+            "    tl.store(", "    os._exit(7)\n    tl.store(")
+        self.assertIn("_exit", code)
+        [row] = self.examine(code)
+        self.assertEqual((row["outcome"], row["cases"]["total"], row["cases"]["error"]), ("error", 2, 1))
+
     def test_another_name_with_the_same_parameters_matches(self):
         self.assertEqual(self.one(kernels.SOURCE.replace("add_kernel", "sum_kernel"))[:2], ("correct", "kernel"))
 

@@ -207,7 +207,7 @@ class Examiner:
             return _row(UNKNOWN, "", cases, why[0][0] if why else "the task has no case")
         match = match_answer(code, self._task.kernel, self._usable[0].case, self._task.launcher)
         if match.kernel:
-            launched = self._runners.launch(code, match.kernel, [(each.case, each.before) for each in self._usable])
+            launched = self._launch_answer(code, match.kernel)
             verdicts = [_judge(each, execution, set(each.written)) for each, execution in zip(self._usable, launched)]
             return self._sum_up("kernel", cases, verdicts, _speed(self._usable, launched))
         if match.broken:
@@ -223,6 +223,15 @@ class Examiner:
         executions = self._call(match.host, usable)
         verdicts = [_judge(each, execution, each.by_host) for each, execution in zip(usable, executions)]
         return self._sum_up("launcher", cases, verdicts, None)
+
+    def _launch_answer(self, code: str, kernel: str) -> list[Execution]:
+        """Runs an answer's kernel on the cases. One that hangs or crashes on the first would take as long on each: the others do not
+        run."""
+        given = [(each.case, each.before) for each in self._usable]
+        launched = self._runners.launch(code, kernel, given[:1])
+        if launched[0].stage != "death":
+            launched += self._runners.launch(code, kernel, given[1:])
+        return launched
 
     def _sum_up(self, by: str, cases: Counter[str], verdicts: list[Verdict], speed: Row | None) -> Row:
         cases.update(verdict.outcome for verdict in verdicts)
