@@ -395,9 +395,31 @@ absl::Status PrepareOutput(const std::string& out_dir) {
       absl::StrCat(out_dir, ": contains files but no ", kReportFile, "; choose an empty folder"));
 }
 
-absl::StatusOr<Generations> Read(const std::string& path, const std::string& reference) {
+// Gives answers that name a task by its id alone, as Python files do, the task's text as their
+// prompt: it says whether a launcher is asked for. A file that is missing is said where it is run.
+absl::Status AddPrompts(const std::string& tasks, Generations* generations) {
+  std::filesystem::path folder = std::filesystem::absolute(tasks);
+  const std::string name(dataset::GetSchema<v1::TaskRow>().file);
+  if (folder.filename() == name) folder = folder.parent_path();
+  if (!std::filesystem::exists(folder / name)) return absl::OkStatus();
+  std::map<std::string, Task*> unasked;
+  for (Task& task : generations->tasks) {
+    if (task.prompt.empty()) unasked[task.id] = &task;
+  }
+  if (unasked.empty()) return absl::OkStatus();
+  return dataset::ForEachRow<v1::TaskRow>(
+      folder.string(), {.fields = {"id", "text"}},
+      [&unasked](const v1::TaskRow& row, const dataset::RowPlace&) {
+        const auto task = unasked.find(row.id());
+        if (task != unasked.end()) task->second->prompt = row.text();
+        return absl::OkStatus();
+      });
+}
+
+absl::StatusOr<Generations> Read(const std::string& path, const EvaluateOptions& options) {
   ASSIGN_OR_RETURN(Generations generations, ReadGenerations(path));
-  if (!reference.empty()) RETURN_IF_ERROR(AddReferences(reference, &generations));
+  if (!options.reference.empty()) RETURN_IF_ERROR(AddReferences(options.reference, &generations));
+  if (!options.tasks.empty()) RETURN_IF_ERROR(AddPrompts(options.tasks, &generations));
   return generations;
 }
 
@@ -443,10 +465,10 @@ class EvaluateRun {
 
   absl::StatusOr<EvaluationReport> Run() {
     RETURN_IF_ERROR(CheckNames(options_));
-    ASSIGN_OR_RETURN(Generations generations, Read(options_.generations, options_.reference));
+    ASSIGN_OR_RETURN(Generations generations, Read(options_.generations, options_));
     std::optional<Generations> baseline;
     if (!options_.baseline.empty()) {
-      ASSIGN_OR_RETURN(baseline, Read(options_.baseline, options_.reference));
+      ASSIGN_OR_RETURN(baseline, Read(options_.baseline, options_));
     }
     // All inputs are checked before the work, which may take hours.
     RETURN_IF_ERROR(PrepareOutput(options_.out_dir));

@@ -271,6 +271,12 @@ class Command(unittest.TestCase):
         self.assertEqual([row["run"] and row["run"]["outcome"] for row in samples], ["correct", "wrong", "unknown", "correct", None])
         self.assertIn("| generations | 2 | 1 | 0 | 1 | 1 |", (work / "report/EVALUATION.md").read_text())
         self.assertIn("correct on the task's cases (3 exact, 3 total)", (work / "report/sheet.html").read_text())
+        # A Python file has no prompt of its own: its name is the task's.
+        (work / "files").mkdir()
+        (work / f"files/{task['id']}.py").write_text(module)
+        done = harness.run(harness.BIN / "kernelmill", "evaluate", work / "files", "--no-compile", "--run", work / "out", "--json", env=env)
+        means = {(m["group"], m["measure"]): m["mean"] for m in json.loads(done.stdout)["generations"]["measures"]}
+        self.assertEqual((means["correct", "on cpu"], means["honesty", "honest"]), (1, 1))
         for wrong, message in ((work / "plain", "tasks.jsonl: No such file"), (work / "out", "--device must be one of cpu")):
             flags = ["--device", "tpu"] if wrong.name == "out" else []
             refused = harness.run(harness.BIN / "kernelmill", "evaluate", answers_file, "--no-compile", "--run", wrong, *flags, env=env, check=False)
