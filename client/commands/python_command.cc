@@ -66,7 +66,7 @@ std::string MakeScript(const std::string& command, const std::string& module,
 }  // namespace
 
 absl::Status BecomePython(const std::string& command, const std::string& module,
-                          const std::string& call, std::string options) {
+                          const std::string& call, const std::string& options) {
   const std::string python = GetPython();
   // The module asks this program, as for `diff`.
   ::setenv(kProgramVariable, PathOfThisProgram().c_str(), /*overwrite=*/0);
@@ -79,7 +79,7 @@ absl::Status BecomePython(const std::string& command, const std::string& module,
 // Between fork and exec only functions that are safe in a signal handler are called, since other
 // threads may hold locks.
 absl::StatusOr<int> RunPython(const std::string& command, const std::string& module,
-                              const std::string& call, std::string options,
+                              const std::string& call, const std::string& options,
                               const std::function<bool()>& interrupted) {
   constexpr int kNotFound = 127;  // as shells say it
   const std::string python = GetPython();

@@ -13,13 +13,13 @@ namespace kernelmill::client {
 // calls `call`, an expression that returns the exit code, with `options`, a JSON object, as
 // sys.argv[1]. `module` is imported first. FAILED_PRECONDITION: there is no Python.
 absl::Status BecomePython(const std::string& command, const std::string& module,
-                          const std::string& call, std::string options);
+                          const std::string& call, const std::string& options);
 
 // As BecomePython, in a child process; returns its exit code. It writes to this process's stdout
 // and stderr. `interrupted` is called from time to time; the child is ended if it returns true:
 // CANCELLED.
 absl::StatusOr<int> RunPython(const std::string& command, const std::string& module,
-                              const std::string& call, std::string options,
+                              const std::string& call, const std::string& options,
                               const std::function<bool()>& interrupted);
 
 }  // namespace kernelmill::client

@@ -116,7 +116,9 @@ dedup: {{contamination: {{action: label}}}}
 
     def test_pyarrow_takes_the_lines_without_help(self):
         import pyarrow.json
-        self.without_help(lambda path: pyarrow.json.read_json(path).to_pylist())
+        # With threads, pyarrow 26 fails now and then on structs that a whole block of rows lacks.
+        one_thread = pyarrow.json.ReadOptions(use_threads=False)
+        self.without_help(lambda path: pyarrow.json.read_json(path, one_thread).to_pylist())
 
     def test_duckdb_takes_the_lines_without_help(self):
         import duckdb

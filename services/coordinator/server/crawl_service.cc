@@ -127,7 +127,7 @@ auto CrawlService::IfOwner(const grpc::ServerContext& context, const std::string
 template <typename Action>
 auto CrawlService::ReadIfOwner(const grpc::ServerContext& context, absl::string_view call,
                                const std::string& job, Action action) const -> decltype(action()) {
-  const absl::Status mine = CheckOwner(context, job);
+  absl::Status mine = CheckOwner(context, job);
   if (mine.ok()) return action();
   if (absl::IsPermissionDenied(mine)) {
     access::Audited(context, call, job, rpc::ToGrpcStatus(mine));

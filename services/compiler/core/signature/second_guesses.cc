@@ -243,7 +243,7 @@ class Finder {
 
   // Adds the other values of one parameter, each as a guess of its own.
   void AddOthers(absl::string_view name) {
-    for (std::string& other : FindOthers(name)) Add(Change(name, std::move(other)));
+    for (const std::string& other : FindOthers(name)) Add(Change(name, other));
   }
 
   // Returns the change of a guess; empty if the parameter is no guess, or has that value already.
