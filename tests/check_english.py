@@ -37,7 +37,7 @@ BUDGETS = {
     "whom": (re.compile(r"\bwhom\b"), 0, 0, 1),
     "whoever": (re.compile(r"\b[Ww]ho(?:so)?ever\b"), 0, 1, 4),
     "nobody": (re.compile(r"\b[Nn]obody\b"), 0, 8, 3),
-    "but for": (re.compile(r"\b(?:but for|nothing but)\b"), 0, 2, 4),
+    "but for": (re.compile(r"\b(?:but for|nothing but)\b"), 0, 2, 3),
     "is another of": (re.compile(r"\b(?:is|are) another(?: one)?(?: of)?\b"), 0, 2, 0),
     "stands": (re.compile(r"\b(?:[Ss]tands?|stood)\b(?!-)(?! for\b)"), 3, 12, 23),
     "XOf()": (None, 4, 0, 0),

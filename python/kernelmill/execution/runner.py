@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
-import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass, field
 from typing import Any
 
-from kernelmill.errors import ProgramError, RequestError
-from kernelmill.execution import confinement, harness
+from kernelmill.errors import RequestError
 from kernelmill.execution.arena import Arena, Place, lay_out
 from kernelmill.execution.case import Case, Row
 from kernelmill.execution.elements import Array
+from kernelmill.execution.json_process import JsonProcess
 
 DEVICES = ("cpu", "cuda:80", "cuda:90", "cuda:100")
 
@@ -49,7 +45,7 @@ def check_device(device: str) -> None:
         raise RequestError(f"--device must be one of {', '.join(DEVICES)}: {device}")
 
 
-class Runner:
+class Runner(JsonProcess):
     """A zygote on a device, for one thread. Use as a context. ProgramError: it cannot be started, or it broke. `torch`: with torch on
     the processor, for host functions."""
 
@@ -57,55 +53,18 @@ class Runner:
                  torch: bool = False) -> None:
         check_device(device)
         self.device, self.bounds = device, bounds
-        self._gpu, self._arena = device != "cpu", Arena(bounds.arena)
-        self._scratch = tempfile.mkdtemp(prefix="kernelmill-run-")
-        options = {"gpu": self._gpu, "size": bounds.arena, "descriptor": self._arena.descriptor, "confined": confined,
-                   "parent": os.getpid(), "torch": torch}
-        self._process = subprocess.Popen([python, "-m", "kernelmill.execution.zygote", json.dumps(options)], stdin=subprocess.PIPE,
-                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=(self._arena.descriptor,),
-                                         env=self._environment(confined))
-        try:
-            self.toolchain: Row = self._read()["toolchain"]
-        except BaseException:
-            self.close()
-            raise
-
-    def _environment(self, confined: bool) -> dict[str, str]:
-        paths = [str(harness.PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-        env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": self._scratch, "TMPDIR": self._scratch,
-               "KERNELMILL_SCRATCH": self._scratch, "PYTHONPATH": os.pathsep.join(paths),
-               "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
-               "TRITON_DISABLE_LINE_INFO": "1"}  # lines and paths would make every IR another one
+        self._arena = Arena(bounds.arena)
+        gpu, descriptor = device != "cpu", self._arena.descriptor
+        env = {"TRITON_DISABLE_LINE_INFO": "1"}  # lines and paths would make every IR another one
         for name in ("LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_VISIBLE_DEVICES", "OPENBLAS_CORETYPE"):
             if os.environ.get(name):
                 env[name] = os.environ[name]
-        if not confined:
-            env["KERNELMILL_SANDBOX"] = "off"
-        return env if self._gpu else {**env, "TRITON_INTERPRET": "1"}
-
-    def __enter__(self) -> Runner:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
-        self._process.kill()
-        self._process.wait()
-        if self._process.stderr is not None:
-            self._process.stderr.close()
-        shutil.rmtree(self._scratch, ignore_errors=True)
-
-    def _read(self) -> Any:
-        assert self._process.stdout is not None and self._process.stderr is not None
-        line = self._process.stdout.readline()
-        if not line:
-            words = self._process.stderr.read().decode("utf-8", "replace").strip().splitlines()
-            raise ProgramError(f"no kernel can be run on {self.device}: {words[-1] if words else 'its process ended'}")
-        return json.loads(line)
+        if not gpu:
+            env["TRITON_INTERPRET"] = "1"
+        super().__init__(python, "kernelmill.execution.zygote",
+                         {"gpu": gpu, "size": bounds.arena, "descriptor": descriptor, "torch": torch}, confined, env,
+                         f"no kernel can be run on {device}", descriptors=(descriptor,))
+        self.toolchain: Row = self.ready["toolchain"]
 
     def run(self, module: str, kernel: str, cases: list[Case], inputs: list[list[bytes]], seconds: int | None = None) -> list[Execution]:
         """Runs cases, whose storages begin as `inputs`. All that touched them has ended when it returns. `seconds`: as those of the
@@ -146,14 +105,8 @@ class Runner:
         job = {"modules": modules, "kernel": kernel, "seconds": seconds, "memory": self.bounds.memory, **how,
                "launches": [{"module": module, "case": case.row, "places": [[each.offset, each.size] for each in own]}
                             for (module, case, _), (own, _, _) in zip(launches, places)]}
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(json.dumps(job).encode() + b"\n")
-            self._process.stdin.flush()
-        except BrokenPipeError:
-            pass
         executions = []
-        for row, (own, start, end) in zip(self._read(), places):
+        for row, (own, start, end) in zip(self.ask(job), places):
             if "error" in row:
                 executions.append(Execution(error=row["error"], stage=row["stage"]))
             else:

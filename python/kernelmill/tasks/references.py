@@ -9,22 +9,17 @@ from __future__ import annotations
 import ast
 import base64
 import itertools
-import json
-import os
 import re
-import shutil
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
-from kernelmill.errors import ProgramError
-from kernelmill.execution import elements, harness, judge
+from kernelmill.execution import elements, judge
 from kernelmill.execution.case import Row
+from kernelmill.execution.json_process import JsonProcess
 from kernelmill.tasks.contents import TaskCase, Tensor, plain
 
 SECONDS, MEMORY = 20, 8 << 30
@@ -37,60 +32,17 @@ SOURCES = ("torch", "math", "typing", "functools", "itertools", "numpy", "collec
 _ENDINGS = re.compile("(_?(ptr|pointer|tensor|data|buf|buffer))+$")
 
 
-class Process:
+class Process(JsonProcess):
     """A process with torch that runs references, for one thread. Use as a context. ProgramError: it cannot be started, or it broke."""
 
     def __init__(self, python: str = sys.executable, confined: bool = True) -> None:
-        self._scratch = tempfile.mkdtemp(prefix="kernelmill-references-")
-        paths = [str(harness.PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-        env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": self._scratch, "TMPDIR": self._scratch,
-               "KERNELMILL_SCRATCH": self._scratch, "PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1",
-               "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-        if not confined:
-            env["KERNELMILL_SANDBOX"] = "off"
-        options = json.dumps({"confined": confined, "parent": os.getpid()})
-        self._process = subprocess.Popen([python, "-m", "kernelmill.tasks.torch_process", options], stdin=subprocess.PIPE,
-                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
-        try:
-            self.toolchain: Row = self._read()
-        except BaseException:
-            self.close()
-            raise
-
-    def __enter__(self) -> Process:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
-        self._process.kill()
-        self._process.wait()
-        if self._process.stderr is not None:
-            self._process.stderr.close()
-        shutil.rmtree(self._scratch, ignore_errors=True)
-
-    def _read(self) -> Any:
-        assert self._process.stdout is not None and self._process.stderr is not None
-        line = self._process.stdout.readline()
-        if not line:
-            words = self._process.stderr.read().decode("utf-8", "replace").strip().splitlines()
-            raise ProgramError(f"references cannot be run: {words[-1] if words else 'their process ended'}; they need torch")
-        return json.loads(line)
+        super().__init__(python, "kernelmill.tasks.torch_process", {}, confined, {"MKL_NUM_THREADS": "1"}, "references cannot be run",
+                         "; they need torch")
+        self.toolchain: Row = self.ready
 
     def call(self, module: str, function: str, calls: Sequence[Row]) -> list[Row]:
         """Makes calls of a module's function. Returns a row for each: `outputs`, or `error`."""
-        job = {"module": module, "function": function, "calls": list(calls), "seconds": SECONDS, "memory": MEMORY}
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(json.dumps(job).encode() + b"\n")
-            self._process.stdin.flush()
-        except BrokenPipeError:
-            pass
-        rows: list[Row] = self._read()
+        rows: list[Row] = self.ask({"module": module, "function": function, "calls": list(calls), "seconds": SECONDS, "memory": MEMORY})
         return rows
 
 
