@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+import os
 import pathlib
 import struct
 import tempfile
@@ -17,6 +18,7 @@ from kernelmill.execution import arena, elements, judge, libdevice, made, mutant
 from kernelmill.execution import evidence as evidence_file  # noqa: E402
 from kernelmill.execution.case import Case, extent  # noqa: E402
 from kernelmill.execution.evidence import Evidence  # noqa: E402
+from kernelmill.execution.runner import visible_gpus  # noqa: E402
 
 NORMAL = {"kind": "normal", "dtype": "float32", "seed": 7, "mean": 0.5, "deviation": 2.0}
 MODULE = '''import triton
@@ -113,6 +115,18 @@ class Elements(unittest.TestCase):
     def test_known_values_of_eight_bits(self):
         self.assertEqual(elements.decode(bytes([0x7E, 0x01, 0x80]), "float8_e4m3fn").tolist(), [448.0, 2.0**-9, -0.0])
         self.assertEqual(elements.decode(bytes([0x7B, 0x7C]), "float8_e5m2").tolist(), [57344.0, float("inf")])
+
+
+class Gpus(unittest.TestCase):
+    def test_those_of_the_environment_come_before_those_of_the_machine(self):
+        for visible, gpus in (("", []), ("3", ["3"]), ("0, 2", ["0", "2"])):
+            with self.subTest(visible), mock.patch.dict("os.environ", CUDA_VISIBLE_DEVICES=visible):
+                self.assertEqual(visible_gpus(), gpus)
+
+    def test_the_machine_has_one_for_each_numbered_file(self):
+        with mock.patch.dict("os.environ"), mock.patch("glob.glob", return_value=["/dev/nvidia0", "/dev/nvidia1"]):
+            os.environ.pop("CUDA_VISIBLE_DEVICES", None)
+            self.assertEqual(visible_gpus(), ["0", "1"])
 
 
 class Cases(unittest.TestCase):

@@ -77,7 +77,7 @@ def run(dataset: str | os.PathLike[str], evidence: Evidence, settings: Settings,
     for place, found in cases.items():
         waiting.put((kernels[place], found))
     shared = _Shared(evidence, summary, threading.Lock(), len(cases), progress, start + settings.deadline)
-    threads = [threading.Thread(target=_work, args=(waiting, settings, shared)) for _ in range(min(settings.workers, len(cases)))]
+    threads = [threading.Thread(target=_work, args=(waiting, settings, shared, place)) for place in range(min(settings.workers, len(cases)))]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -116,7 +116,7 @@ class _Shared:
             self.progress(self.done, self.kernels)
 
 
-def _work(waiting: queue.SimpleQueue[tuple[KernelRow, list[Case]]], settings: Settings, shared: _Shared) -> None:
+def _work(waiting: queue.SimpleQueue[tuple[KernelRow, list[Case]]], settings: Settings, shared: _Shared, place: int) -> None:
     runner = None
     try:
         while shared.failed is None and not shared.is_late():
@@ -125,7 +125,7 @@ def _work(waiting: queue.SimpleQueue[tuple[KernelRow, list[Case]]], settings: Se
             except queue.Empty:
                 return
             try:
-                runner = runner or Runner(settings.device, settings.bounds, settings.confined, settings.python)
+                runner = runner or Runner(settings.device, settings.bounds, settings.confined, settings.python, place=place)
                 Kernel(kernel, cases, runner, settings, shared).run()
             except DatasetError as error:
                 shared.summary.errors.append(f"{kernel.name}: {error}")

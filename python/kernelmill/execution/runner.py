@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import sys
 from dataclasses import dataclass, field
@@ -40,6 +41,14 @@ class Execution:
     times: list[float] = field(default_factory=list)  # microseconds of the launch, as the module's process says; on a GPU only
 
 
+def visible_gpus() -> list[str]:
+    """Returns the GPUs that this process may use, as CUDA_VISIBLE_DEVICES names them."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is not None:
+        return [each.strip() for each in visible.split(",") if each.strip()]
+    return [str(place) for place, _ in enumerate(glob.glob("/dev/nvidia[0-9]*"))]
+
+
 def check_device(device: str) -> None:
     if device not in DEVICES:
         raise RequestError(f"--device must be one of {', '.join(DEVICES)}: {device}")
@@ -47,10 +56,10 @@ def check_device(device: str) -> None:
 
 class Runner(JsonProcess):
     """A zygote on a device, for one thread. Use as a context. ProgramError: it cannot be started, or it broke. `torch`: with torch on
-    the processor, for host functions."""
+    the processor, for host functions. `place`: this runner's among those of a command; they take the machine's GPUs in turn."""
 
     def __init__(self, device: str, bounds: Bounds = Bounds(), confined: bool = True, python: str = sys.executable,
-                 torch: bool = False) -> None:
+                 torch: bool = False, place: int = 0) -> None:
         check_device(device)
         self.device, self.bounds = device, bounds
         self._arena = Arena(bounds.arena)
@@ -61,6 +70,8 @@ class Runner(JsonProcess):
                 env[name] = os.environ[name]
         if not gpu:
             env["TRITON_INTERPRET"] = "1"
+        elif gpus := visible_gpus():
+            env["CUDA_VISIBLE_DEVICES"] = gpus[place % len(gpus)]
         super().__init__(python, "kernelmill.execution.zygote",
                          {"gpu": gpu, "size": bounds.arena, "descriptor": descriptor, "torch": torch}, confined, env,
                          f"no kernel can be run on {device}", descriptors=(descriptor,))
