@@ -155,6 +155,7 @@ def _have_libdevice(interpreter: Any) -> None:
         return interpreter.TensorHandle(values.astype(interpreter._get_np_dtype(scalar)), scalar)
 
     interpreter.InterpreterBuilder.create_extern_elementwise = create_extern_elementwise
-    interpreter._patch_builtin(cuda, interpreter.interpreter_builder)
+    scope = [interpreter._LangPatchScope()] if hasattr(interpreter, "_LangPatchScope") else []  # Triton 3.6 notes what to undo
+    interpreter._patch_builtin(cuda, interpreter.interpreter_builder, *scope)
     for name in [name for name in vars(general) if callable(getattr(cuda, name, None)) and not core.is_builtin(getattr(general, name))]:
         setattr(general, name, getattr(cuda, name))
