@@ -45,8 +45,11 @@ auto GetOrder(const ObservedResult& result) {
 }
 
 auto GetOrder(const ObservedSpeed& speed) {
-  return std::tie(speed.device, speed.toolchain, speed.case_id, speed.median, speed.spread,
-                  speed.eager, speed.compiled, speed.roofline);
+  return std::tie(speed.device, speed.toolchain, speed.case_id, speed.hardware, speed.median,
+                  speed.spread, speed.eager, speed.compiled, speed.roofline, speed.eager_spread,
+                  speed.compiled_spread, speed.fills, speed.sizes, speed.grown, speed.reason,
+                  speed.checked, speed.noisy, speed.launches, speed.bytes, speed.operations,
+                  speed.bound, speed.sm_mhz, speed.memory_mhz);
 }
 
 // By score, and by mutants where two have the same.

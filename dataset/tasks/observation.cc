@@ -82,6 +82,23 @@ class Fields {
     return value->text;
   }
 
+  // Empty if the row does not have the field, or null for it.
+  absl::StatusOr<std::string> FindText(absl::string_view field, size_t most = kMaxName) {
+    const EvidenceValue* value = Take(field);
+    if (value == nullptr || value->kind == Kind::kNull) return std::string();
+    if (!value->IsString()) return Wrong(Name(field), KindProblem(Kind::kString));
+    RETURN_IF_ERROR(CheckSafe(Name(field), value->text, most));
+    return value->text;
+  }
+
+  // False if the row does not have the field.
+  absl::StatusOr<bool> FindFlag(absl::string_view field) {
+    const EvidenceValue* value = Take(field);
+    if (value == nullptr) return false;
+    if (value->kind != Kind::kBoolean) return Wrong(Name(field), "must be true or false");
+    return value->number != 0;
+  }
+
   absl::StatusOr<std::string> NeedSha256(absl::string_view field) {
     ASSIGN_OR_RETURN(std::string text, NeedText(field));
     if (!IsLowerHex(text, 64)) {
@@ -109,12 +126,18 @@ class Fields {
     return *number;
   }
 
-  // 0 if the row does not have the field.
-  absl::StatusOr<int64_t> FindCount(absl::string_view field) {
+  // Returns nothing if the row does not have the field, or null for it.
+  absl::StatusOr<std::optional<int64_t>> FindWhole(absl::string_view field) {
     ASSIGN_OR_RETURN(const std::optional<double> number, FindNumber(field, kMaxCount));
-    if (!number.has_value()) return 0;
+    if (!number.has_value()) return std::nullopt;
     if (!Take(field)->IsInteger()) return Wrong(Name(field), "must be a whole number");
     return static_cast<int64_t>(*number);
+  }
+
+  // 0 if the row does not have the field.
+  absl::StatusOr<int64_t> FindCount(absl::string_view field) {
+    ASSIGN_OR_RETURN(const std::optional<int64_t> number, FindWhole(field));
+    return number.value_or(0);
   }
 
   absl::StatusOr<ObservedKernel> NeedKernel() {
@@ -301,13 +324,6 @@ absl::StatusOr<std::string> ReadOrigin(Fields& row) {
   return Wrong("origin", "must be recorded or made");
 }
 
-absl::StatusOr<bool> ReadRagged(Fields& row) {
-  const EvidenceValue* ragged = row.Take("ragged");
-  if (ragged == nullptr) return false;
-  if (ragged->kind != Kind::kBoolean) return Wrong("ragged", "must be true or false");
-  return ragged->number != 0;
-}
-
 absl::StatusOr<Observation> ReadCase(const EvidenceValue& value, Fields& row) {
   ObservedCase found;
   ASSIGN_OR_RETURN(found.id, row.NeedSha256("id"));
@@ -337,7 +353,7 @@ absl::StatusOr<Observation> ReadCase(const EvidenceValue& value, Fields& row) {
   row.Take("environment");  // a part of the content; those who run it read it
   ASSIGN_OR_RETURN(found.options, ReadOptions(row));
   ASSIGN_OR_RETURN(found.tolerances, ReadTolerances(row));
-  ASSIGN_OR_RETURN(found.ragged, ReadRagged(row));
+  ASSIGN_OR_RETURN(found.ragged, row.FindFlag("ragged"));
   ASSIGN_OR_RETURN(found.origin, ReadOrigin(row));
   found.line = EscapeUnsafeJson(Canonical(value));
   return found;
@@ -399,6 +415,15 @@ absl::StatusOr<std::optional<Observation>> ReadAdequacy(Fields& row) {
   return found;
 }
 
+absl::Status ReadClocks(Fields& row, ObservedSpeed* speed) {
+  const EvidenceValue* clocks = row.Take("clocks");
+  if (clocks == nullptr || !clocks->IsObject()) return absl::OkStatus();
+  Fields fields(*clocks, "clocks.");
+  ASSIGN_OR_RETURN(speed->sm_mhz, fields.FindWhole("sm_mhz"));
+  ASSIGN_OR_RETURN(speed->memory_mhz, fields.FindWhole("memory_mhz"));
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Observation> ReadSpeed(Fields& row) {
   ObservedSpeed found;
   ASSIGN_OR_RETURN(found.kernel, row.NeedKernel());
@@ -408,13 +433,32 @@ absl::StatusOr<Observation> ReadSpeed(Fields& row) {
   ASSIGN_OR_RETURN(found.spread, row.FindNumber("spread_us"));
   ASSIGN_OR_RETURN(found.eager, row.FindNumber("eager_us"));
   ASSIGN_OR_RETURN(found.compiled, row.FindNumber("compiled_us"));
+  ASSIGN_OR_RETURN(found.eager_spread, row.FindNumber("eager_spread_us"));
+  ASSIGN_OR_RETURN(found.compiled_spread, row.FindNumber("compiled_spread_us"));
   ASSIGN_OR_RETURN(found.roofline, row.FindNumber("roofline"));
   if (const EvidenceValue* of = row.Take("case"); of != nullptr && of->kind != Kind::kNull) {
     ASSIGN_OR_RETURN(found.case_id, row.NeedSha256("case"));
   }
-  for (const char* other : {"environment", "clocks", "flushed", "bytes", "operations"}) {
-    row.Take(other);
+  ASSIGN_OR_RETURN(found.hardware, row.FindText("hardware"));
+  ASSIGN_OR_RETURN(found.sizes, row.FindText("sizes", kMaxText));
+  ASSIGN_OR_RETURN(found.reason, row.FindText("reason"));
+  ASSIGN_OR_RETURN(found.fills, row.FindFlag("fills"));
+  ASSIGN_OR_RETURN(found.checked, row.FindFlag("checked"));
+  ASSIGN_OR_RETURN(found.noisy, row.FindFlag("noisy"));
+  ASSIGN_OR_RETURN(found.launches, row.FindCount("launches"));
+  ASSIGN_OR_RETURN(found.bytes, row.FindWhole("bytes"));
+  ASSIGN_OR_RETURN(found.operations, row.FindWhole("operations"));
+  ASSIGN_OR_RETURN(found.bound, row.FindText("bound"));
+  if (!found.bound.empty() && found.bound != "memory" && found.bound != "compute") {
+    return Wrong("bound", "must be memory or compute");
   }
+  RETURN_IF_ERROR(ReadClocks(row, &found));
+  if (const EvidenceValue* grown = row.Take("grown");
+      grown != nullptr && !grown->elements.empty()) {
+    found.grown = Canonical(*grown);
+    RETURN_IF_ERROR(CheckSafe("grown", found.grown, kMaxText));
+  }
+  for (const char* other : {"environment", "flushed"}) row.Take(other);
   return found;
 }
 

@@ -77,9 +77,20 @@ struct ObservedSpeed {
   ObservedKernel kernel;
   std::string device;
   std::string toolchain;
-  std::string case_id;  // empty: of no single case
+  std::string hardware;  // the device's name; empty: it is not said
+  std::string case_id;   // the case that was timed or grown; empty: of no single case
   double median = 0;
-  std::optional<double> spread, eager, compiled, roofline;
+  std::optional<double> spread, eager, compiled, roofline, eager_spread, compiled_spread;
+  bool fills = false;  // the case fills the device
+  std::string sizes;   // what was grown
+  std::string grown;   // the steps, as canonical JSON; empty: none
+  std::string reason;  // why it does not fill the device
+  bool checked = false;
+  bool noisy = false;
+  int64_t launches = 0;
+  std::optional<int64_t> bytes, operations;
+  std::string bound;                          // memory, compute, or empty
+  std::optional<int64_t> sm_mhz, memory_mhz;  // clocks
 };
 
 using Observation = std::variant<ObservedCase, ObservedResult, ObservedAdequacy, ObservedSpeed>;

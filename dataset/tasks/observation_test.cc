@@ -177,6 +177,45 @@ TEST(Observation, ReadsAdequacyAndSpeed) {
   EXPECT_EQ(speed.case_id, of["id"]);
 }
 
+TEST(Observation, SpeedSaysOfWhichSizeItIsAndHowSure) {
+  Json row = MakeSpeed(WithId(MakeCase(kModule, "add", 100)), "cuda:90", 12.5);
+  row.update({{"hardware", "NVIDIA H100 80GB HBM3"},
+              {"fills", true},
+              {"sizes", "n = 25600, grid [400, 1, 1]"},
+              {"reason", ""},
+              {"checked", true},
+              {"noisy", false},
+              {"launches", 100},
+              {"eager_spread_us", 0.5},
+              {"compiled_spread_us", nullptr},
+              {"bytes", 1024},
+              {"operations", nullptr},
+              {"bound", "memory"},
+              {"flushed", true},
+              {"grown", Json::array({{{"size", 100}, {"factor", 256}}})},
+              {"environment", Json::object()},
+              {"clocks", {{"sm_mhz", 1980}, {"sm_mhz_least", 1975}, {"memory_mhz", 2619}}}});
+  const absl::StatusOr<EvidenceLine> line = Read(row);
+  ASSERT_THAT(line, IsOk());
+  EXPECT_THAT(line->unknown_fields, IsEmpty());
+  const auto speed = ReadAs<ObservedSpeed>(row);
+  EXPECT_EQ(speed.hardware, "NVIDIA H100 80GB HBM3");
+  EXPECT_TRUE(speed.fills && speed.checked && !speed.noisy);
+  EXPECT_EQ(speed.sizes, "n = 25600, grid [400, 1, 1]");
+  EXPECT_EQ(speed.grown, R"([{"factor":256,"size":100}])");
+  EXPECT_EQ(speed.launches, 100);
+  EXPECT_EQ(speed.bytes, 1024);
+  EXPECT_EQ(speed.operations, std::nullopt);
+  EXPECT_EQ(speed.bound, "memory");
+  EXPECT_EQ(speed.sm_mhz, 1980);
+  EXPECT_EQ(speed.eager_spread, 0.5);
+  row["bound"] = "patience";
+  EXPECT_THAT(Read(row), FailsWith("bound:"));
+  row["bound"] = "";
+  row["clocks"]["sm_mhz"] = 1.5;
+  EXPECT_THAT(Read(row), FailsWith("clocks.sm_mhz"));
+}
+
 TEST(Observation, UnknownTypesAndFieldsAreNamed) {
   const absl::StatusOr<EvidenceLine> color = Read({{"type", "color"}, {"hue", 3}});
   ASSERT_THAT(color, IsOk());

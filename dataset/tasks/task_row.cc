@@ -128,6 +128,21 @@ void FillSpeed(const ObservedSpeed& speed, v1::TaskRow::Speed* to) {
   if (speed.eager.has_value()) to->set_eager_us(*speed.eager);
   if (speed.compiled.has_value()) to->set_compiled_us(*speed.compiled);
   if (speed.roofline.has_value()) to->set_roofline(*speed.roofline);
+  if (speed.eager_spread.has_value()) to->set_eager_spread_us(*speed.eager_spread);
+  if (speed.compiled_spread.has_value()) to->set_compiled_spread_us(*speed.compiled_spread);
+  to->set_hardware(speed.hardware);
+  to->set_fills(speed.fills);
+  to->set_sizes(speed.sizes);
+  to->set_grown(speed.grown);
+  to->set_reason(speed.reason);
+  to->set_checked(speed.checked);
+  to->set_noisy(speed.noisy);
+  to->set_launches(speed.launches);
+  to->set_bound(speed.bound);
+  if (speed.bytes.has_value()) to->set_bytes(*speed.bytes);
+  if (speed.operations.has_value()) to->set_operations(*speed.operations);
+  if (speed.sm_mhz.has_value()) to->set_sm_mhz(*speed.sm_mhz);
+  if (speed.memory_mhz.has_value()) to->set_memory_mhz(*speed.memory_mhz);
 }
 
 // Returns one argument as the text has it: "`x` is a float32 tensor [4, 128], strides [128, 1]".

@@ -118,6 +118,7 @@ TEST(TaskRow, OutcomesAndScoresAreThoseOfAllCases) {
   EXPECT_EQ(row.adequacy().mutants(0).kind(), "mask");
   EXPECT_EQ(row.speed(0).median_us(), 3);
   EXPECT_FALSE(row.speed(0).has_eager_us());
+  EXPECT_FALSE(row.speed(0).fills());
   EXPECT_FALSE(row.verified());
   EXPECT_EQ(row.not_verified(), "different");
 }

@@ -174,15 +174,20 @@ std::string SpeedTable(const v1::TaskRow& task) {
   };
   Bounded rows(kMaxSpeeds);
   for (const v1::TaskRow::Speed& speed : task.speed()) {
-    rows.Add(Row({Device(speed.device()), Short(speed.toolchain()),
-                  InlineCode(speed.case_id().substr(0, 12)), number(true, speed.median_us()),
-                  number(speed.has_eager_us(), speed.eager_us()),
-                  number(speed.has_compiled_us(), speed.compiled_us())}));
+    rows.Add(Row(
+        {Device(speed.hardware().empty() ? speed.device() : speed.hardware()),
+         Short(speed.toolchain()),
+         speed.sizes().empty() ? InlineCode(speed.case_id().substr(0, 12)) : Short(speed.sizes()),
+         speed.fills() ? "yes" : "no", number(true, speed.median_us()),
+         number(speed.has_eager_us(), speed.eager_us()),
+         number(speed.has_compiled_us(), speed.compiled_us()),
+         number(speed.has_roofline(), speed.roofline())}));
   }
-  const std::string table = WideTable(
-      "Speed",
-      {"Device", "Toolchain", "Case", "Median, µs", "Reference, µs", "Reference compiled, µs"},
-      rows);
+  const std::string table =
+      WideTable("Speed",
+                {"Device", "Toolchain", "Case", "Fills the device", "Median, µs", "Reference, µs",
+                 "Reference compiled, µs", "Share of the roofline"},
+                rows);
   return table.empty() ? "" : absl::StrCat("<h3>Speed</h3>\n", table);
 }
 

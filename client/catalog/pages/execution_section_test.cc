@@ -104,19 +104,26 @@ TEST(ExecutionSection, TextOfStrangersIsTextAndBounded) {
   v1::TaskRow task = Task();
   v1::ReferenceRow reference = Reference();
   for (int i = 0; i < 3000; ++i) evil += "<img src=x>";
-  for (std::string* text :
-       {task.mutable_outcomes(0)->mutable_device(), task.mutable_outcomes(0)->mutable_toolchain(),
-        task.mutable_cases(0)->mutable_grid(), task.mutable_cases(0)->mutable_origin(),
-        task.mutable_cases(0)->mutable_arguments(0)->mutable_name(),
-        task.mutable_cases(0)->mutable_arguments(0)->mutable_shape(),
-        task.mutable_adequacy()->mutable_mutants(0)->mutable_kind(), task.mutable_not_verified(),
-        task.add_tolerances()->mutable_dtype(), task.add_speed()->mutable_device(),
-        reference.mutable_status(), reference.mutable_chain(0),
-        reference.mutable_test()->mutable_path(), reference.mutable_test()->mutable_qualname(),
-        reference.mutable_comparisons(0)->mutable_text(),
-        reference.mutable_reference()->mutable_module(),
-        reference.mutable_reference()->mutable_path(),
-        reference.mutable_reference()->mutable_name()}) {
+  for (std::string* text : {task.mutable_outcomes(0)->mutable_device(),
+                            task.mutable_outcomes(0)->mutable_toolchain(),
+                            task.mutable_cases(0)->mutable_grid(),
+                            task.mutable_cases(0)->mutable_origin(),
+                            task.mutable_cases(0)->mutable_arguments(0)->mutable_name(),
+                            task.mutable_cases(0)->mutable_arguments(0)->mutable_shape(),
+                            task.mutable_adequacy()->mutable_mutants(0)->mutable_kind(),
+                            task.mutable_not_verified(),
+                            task.add_tolerances()->mutable_dtype(),
+                            task.add_speed()->mutable_device(),
+                            task.mutable_speed(0)->mutable_hardware(),
+                            task.mutable_speed(0)->mutable_sizes(),
+                            reference.mutable_status(),
+                            reference.mutable_chain(0),
+                            reference.mutable_test()->mutable_path(),
+                            reference.mutable_test()->mutable_qualname(),
+                            reference.mutable_comparisons(0)->mutable_text(),
+                            reference.mutable_reference()->mutable_module(),
+                            reference.mutable_reference()->mutable_path(),
+                            reference.mutable_reference()->mutable_name()}) {
     *text = evil;
   }
   task.set_verified(false);
