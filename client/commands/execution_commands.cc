@@ -46,6 +46,7 @@ absl::Status RunKernels(const RunOptions& options, const Console& console) {
                                  {"mutants", options.mutants},
                                  {"threshold", options.threshold},
                                  {"made", options.made},
+                                 {"speed", options.speed},
                                  {"deadline", options.deadline},
                                  {"case_seconds", options.case_seconds},
                                  {"kernel", options.kernels},

@@ -129,6 +129,8 @@ def make(work, speed=False):
         for case in cases:
             evidence.add({"type": "speed", "module_sha256": case.module_sha256, "kernel": case.kernel, "case": case.id, "device": "cpu",
                           "toolchain": summary.toolchain, "median_us": 2000.0, "spread_us": 10.0, "eager_us": 3000.0})
+        grown = {**next(evidence.rows("speed")), "hardware": "a GPU", "median_us": 9000.0, "fills": True, "sizes": "n = 1000000"}
+        evidence.add(grown)
     evidence.save()
     job["sources"].append({"path": str(work / "evidence"), "role": "evidence"})
     job["evidence"] = {"min_adequacy": 0.3}

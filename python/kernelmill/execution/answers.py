@@ -11,7 +11,6 @@ import json
 import os
 import pathlib
 import queue
-import statistics
 import sys
 import threading
 from collections import Counter
@@ -22,7 +21,7 @@ from typing import Any
 import numpy  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
 from kernelmill.errors import DatasetError, Error
-from kernelmill.execution import confinement, judge
+from kernelmill.execution import confinement, judge, timing
 from kernelmill.execution.answer_match import Host, find_host, match_answer
 from kernelmill.execution.case import Case, Row
 from kernelmill.execution.evidence import Evidence
@@ -274,18 +273,9 @@ def _speed(usable: list[Usable], executions: list[Execution]) -> Row | None:
     if not timed:
         return None
     each, times = max(timed, key=lambda pair: (sum(map(len, pair[0].before)), pair[0].case.id))
-    return {"case": each.case.id, "median_us": _median(times), "spread_us": _spread(times), "reference_us": _median(each.times),
-            "reference_spread_us": _spread(each.times), "speedup": round(_median(each.times) / _median(times), 4)}
-
-
-def _median(times: list[float]) -> float:
-    return round(statistics.median(times), 3)
-
-
-def _spread(times: list[float]) -> float:
-    """Returns the distance from the first to the third quartile."""
-    low, _, high = statistics.quantiles(times, n=4) if len(times) > 1 else (times[0],) * 3
-    return round(high - low, 3)
+    median, spread = timing.median, timing.spread
+    return {"case": each.case.id, "median_us": median(times), "spread_us": spread(times), "reference_us": median(each.times),
+            "reference_spread_us": spread(each.times), "speedup": round(median(each.times) / median(times), 4)}
 
 
 class Runners:
@@ -304,7 +294,7 @@ class Runners:
     def launch(self, module: str, kernel: str, cases: list[tuple[Case, list[bytes]]]) -> list[Execution]:
         """Launches a kernel of a module on cases, and times it on a GPU."""
         return self.kernels().run_modules([module], kernel, [(0, case, before) for case, before in cases],
-                                          timed=self._settings.device != "cpu")
+                                          timed="" if self._settings.device == "cpu" else "too")
 
     def kernels(self) -> Runner:
         self._kernels = self._kernels or self._start(torch=False)

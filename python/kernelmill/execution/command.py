@@ -8,10 +8,11 @@ import json
 import os
 import pathlib
 import sys
+from collections import Counter
 from typing import Any
 
 from kernelmill.errors import Error, RequestError
-from kernelmill.execution import bundle, confinement, recording, replay
+from kernelmill.execution import bundle, confinement, recording, replay, speed
 from kernelmill.execution.case import Row
 from kernelmill.execution.evidence import Evidence
 from kernelmill.execution.runner import Bounds, check_device
@@ -74,9 +75,43 @@ def run(options: dict[str, Any]) -> int:
         made=options["made"], deadline=options["deadline"] or float("inf"), bounds=Bounds(seconds=options["case_seconds"]),
         confined=confined, python=options["python"] or sys.executable, kernels=tuple(options["kernel"]))
     shown = sys.stderr.isatty() and not options["json"]
+    if options["speed"]:
+        if options["device"] == "cpu":
+            raise RequestError("--speed needs a GPU: Triton's interpreter says nothing about speed")
+        return _speed(dataset, evidence, settings, options["json"], shown)
     summary = replay.run(dataset, evidence, settings, _show if shown else lambda done, kernels: None)
     print(json.dumps(vars(summary)) if options["json"] else _run_text(summary))
     return DIFFERENT if summary.outcomes["different"] or summary.outcomes["error"] or summary.errors else 0
+
+
+def _speed(dataset: pathlib.Path, evidence: Evidence, settings: replay.Settings, as_json: bool, shown: bool) -> int:
+    """Times the kernels. Exit code 1: one could not be timed."""
+    from kernelmill.tasks.bound import BoundReferences, read_candidates  # they need the package of this module
+
+    given = speed.Settings(device=settings.device, workers=settings.workers, deadline=settings.deadline, confined=settings.confined,
+                           bounds=Bounds(seconds=min(settings.bounds.seconds, speed.Settings().bounds.seconds)),
+                           python=settings.python, kernels=settings.kernels)
+    tests = read_candidates(dataset)
+    summary = speed.run(dataset, evidence, given, lambda: BoundReferences(tests, given.python, given.confined),
+                        lambda kernel: str(kernel.row["id"]) in tests, _show if shown else lambda done, kernels: None)
+    print(json.dumps(vars(summary)) if as_json else _speed_text(summary))
+    return DIFFERENT if summary.errors or any(each.startswith("kernel: ") for each in summary.failed) else 0
+
+
+def _speed_text(summary: speed.Summary) -> str:
+    def counted(counts: Counter[str]) -> str:
+        return ", ".join(f"{reason} {count}" for reason, count in counts.most_common())
+
+    lines = [f"{summary.hardware or summary.device}: {summary.measured} kernels timed, {summary.filling} at a size that fills it, "
+             f"{summary.checked} of these checked against a reference; {summary.skipped} known before; {summary.seconds} s",
+             f"references timed: eager {summary.eager}, compiled {summary.compiled}; noisy: {summary.noisy}"]
+    if summary.small:
+        lines.append(f"on a recorded case, or on one that is too small: {counted(summary.small)}")
+    if summary.failed:
+        lines.append(f"not timed: {counted(summary.failed)}")
+    if summary.left:
+        lines.append(f"left: {summary.left} kernels; the same command goes on with them")
+    return "\n".join([*lines, *summary.errors])
 
 
 def _show(done: int, kernels: int) -> None:
@@ -118,7 +153,7 @@ FLAGS: dict[str, tuple[tuple[str, type[Any], Any], ...]] = {
     "run": (("--device", str, "cpu"), ("--python", str, ""), ("--workers", int, 1), ("--mutants", int, 0), ("--threshold", float, 0.9),
             ("--made", int, 4), ("--deadline", float, 0), ("--case-seconds", int, 60), ("--bundle", str, ""), ("--evidence", str, ""))}
 LISTS = {"record": ("--repository", "--tests", "--pytest-argument"), "run": ("--merge", "--kernel")}
-SWITCHES = {"record": ("--json", "--unsafe-no-container"), "run": ("--json", "--unsafe-no-sandbox")}
+SWITCHES = {"record": ("--json", "--unsafe-no-container"), "run": ("--json", "--unsafe-no-sandbox", "--speed")}
 
 
 def _parser() -> argparse.ArgumentParser:

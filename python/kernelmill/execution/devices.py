@@ -72,6 +72,12 @@ def scalar_value(scalar: Row) -> Any:
     return float(scalar["value"]) if scalar["type"] == "float" else scalar["value"]
 
 
+def set_environment(case: Row) -> None:
+    for name in CODE_VARIABLES:
+        os.environ.pop(name, None)
+    os.environ.update(case["environment"])
+
+
 class Device:
     """A device with a case's storages. `tensor` and `collect` are its two ways."""
 
@@ -94,9 +100,7 @@ class Device:
 
     def prepare(self, function: Any, case: Row) -> Callable[[], Any]:
         """Returns the launch of a case."""
-        for name in CODE_VARIABLES:
-            os.environ.pop(name, None)
-        os.environ.update(case["environment"])
+        set_environment(case)
         values = {each["name"]: self.argument(each) for each in case["arguments"]}
         return lambda: function.run(**values, grid=tuple(case["grid"]), warmup=False, **case["options"])
 
@@ -106,6 +110,43 @@ class Device:
         self.collect()
         forms = getattr(compiled, "asm", None) or {}
         return hashlib.sha256(forms["ttir"].encode()).hexdigest() if "ttir" in forms else ""
+
+    def placeholder(self, view: Row) -> Any:
+        """Returns a small tensor for which the compiler makes the same code."""
+        raise NotImplementedError
+
+    def compile(self, function: Any, case: Row) -> None:
+        """Compiles the kernel for a case without a launch. An error in it comes again at the launch."""
+        set_environment(case)
+        try:
+            values = {each["name"]: self.placeholder(each["tensor"]) if "tensor" in each else self.argument(each)
+                      for each in case["arguments"]}
+            function.run(**values, grid=tuple(case["grid"]), warmup=True, **case["options"])
+        except Exception:  # pylint: disable=broad-except
+            pass
+
+    def prepare_reference(self, function: Any, case: Row, reference: Row) -> Callable[[], Any]:
+        """Returns the call of a reference: {"parameters": {parameter: the case's argument}}."""
+        rows = {each["name"]: each for each in case["arguments"]}
+        given = {}
+        for name, argument in reference["parameters"].items():
+            row = rows[argument]
+            given[name] = row["constexpr"] if row.get("constexpr", "").startswith("tl.") else self.argument(row)
+        return lambda: function(**given)
+
+    def refer(self, function: Any, case: Row, reference: Row) -> None:
+        """Calls a reference, and copies its results to the tensors that they stand for, by name: `outputs`. Unmatched: they do not fit."""
+        results = list(_tensors_in(self.prepare_reference(function, case, reference)(), 0))
+        views = {each["name"]: each["tensor"] for each in case["arguments"] if "tensor" in each}
+        if len(results) != len(reference["outputs"]):
+            raise Unmatched(f"the reference has {len(results)} results")
+        for name, result in zip(reference["outputs"], results):
+            view = views[name]
+            if result.numel() != math.prod(view["shape"]):
+                raise Unmatched(f"a result of the reference is {list(result.shape)}, and {name} is {view['shape']}")
+            to = self.tensor(view)
+            to.copy_(result.detach().to(to.dtype).reshape(view["shape"]))
+        self.collect()
 
     def call(self, function: Any, case: Row, arguments: dict[str, str]) -> None:
         """Calls a host function with arguments of a case, by {parameter: argument}, and copies the tensors that it returns to the
@@ -188,6 +229,12 @@ class Cuda(Device):
         offset = GUARD_BYTES // elements.size(view["dtype"]) + view["offset"]
         empty = torch.empty(0, dtype=getattr(torch, view["dtype"]), device="cuda")
         return empty.set_(copy.untyped_storage(), offset, tuple(view["shape"]), tuple(view["strides"]))
+
+    def placeholder(self, view: Row) -> Any:
+        torch = self._torch
+        offset = int(view["offset"]) % 16  # the compiler asks for addresses that are multiples of 16
+        empty = torch.empty(offset + 1, dtype=getattr(torch, view["dtype"]), device="cuda")
+        return empty.as_strided(tuple(view["shape"]), (0,) * len(view["shape"]), offset)
 
     def collect(self) -> None:
         self._torch.cuda.synchronize()

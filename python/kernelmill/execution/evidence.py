@@ -29,7 +29,8 @@ def key(row: Row) -> tuple[str, ...]:
         return (kind, row["module_sha256"], row["case"], row["device"], canonical(row["toolchain"]), canonical(row["environment"]))
     if kind == "recording":
         return (kind, row["repository"], row["commit"], row["part"], row["device"], canonical(row["toolchain"]))
-    return (kind, row["module_sha256"], row["kernel"], str(row.get("case", "")), row["device"], canonical(row.get("toolchain", {})))
+    return (kind, row["module_sha256"], row["kernel"], str(row.get("case", "")), row["device"], canonical(row.get("toolchain", {})),
+            str(row.get("hardware", "")))
 
 
 class Evidence:

@@ -39,6 +39,7 @@ class Execution:
     error: str = ""
     stage: str = ""
     times: list[float] = field(default_factory=list)  # microseconds of the launch, as the module's process says; on a GPU only
+    window: list[float] = field(default_factory=list)  # the begin and end of the timing, by time.monotonic()
 
 
 def visible_gpus() -> list[str]:
@@ -56,10 +57,11 @@ def check_device(device: str) -> None:
 
 class Runner(JsonProcess):
     """A zygote on a device, for one thread. Use as a context. ProgramError: it cannot be started, or it broke. `torch`: with torch on
-    the processor, for host functions. `place`: this runner's among those of a command; they take the machine's GPUs in turn."""
+    the processor, for host functions. `place`: this runner's among those of a command; they take the machine's GPUs in turn. `lock`: a file
+    that all runners of a machine lock, one at a time, while they time a launch."""
 
     def __init__(self, device: str, bounds: Bounds = Bounds(), confined: bool = True, python: str = sys.executable,
-                 torch: bool = False, place: int = 0) -> None:
+                 torch: bool = False, place: int = 0, lock: str = "") -> None:
         check_device(device)
         self.device, self.bounds = device, bounds
         self._arena = Arena(bounds.arena)
@@ -72,9 +74,15 @@ class Runner(JsonProcess):
             env["TRITON_INTERPRET"] = "1"
         elif gpus := visible_gpus():
             env["CUDA_VISIBLE_DEVICES"] = gpus[place % len(gpus)]
-        super().__init__(python, "kernelmill.execution.zygote",
-                         {"gpu": gpu, "size": bounds.arena, "descriptor": descriptor, "torch": torch}, confined, env,
-                         f"no kernel can be run on {device}", descriptors=(descriptor,))
+        # The lock belongs to an opened file, so each zygote needs one of its own.
+        locked = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600) if lock else -1
+        try:
+            super().__init__(python, "kernelmill.execution.zygote",
+                             {"gpu": gpu, "size": bounds.arena, "descriptor": descriptor, "torch": torch, "lock": locked}, confined, env,
+                             f"no kernel can be run on {device}", descriptors=(descriptor, *([locked] if lock else [])))
+        finally:
+            if lock:
+                os.close(locked)
         self.toolchain: Row = self.ready["toolchain"]
 
     def run(self, module: str, kernel: str, cases: list[Case], inputs: list[list[bytes]], seconds: int | None = None) -> list[Execution]:
@@ -83,17 +91,18 @@ class Runner(JsonProcess):
         return self.run_modules([module], kernel, [(0, case, before) for case, before in zip(cases, inputs)], seconds)
 
     def run_modules(self, modules: list[str], kernel: str, launches: list[Launch], seconds: int | None = None,
-                    host: Row | None = None, timed: bool = False) -> list[Execution]:
+                    host: Row | None = None, timed: str = "", reference: Row | None = None) -> list[Execution]:
         """Runs launches of several modules. A launch is the place of its module, a case, and its inputs. `host`: calls this function
-        of the module instead of launching the kernel: {"function", "arguments": {parameter: the case's argument}}. `timed`: on a GPU,
-        launches again to time it."""
+        of the module instead of launching the kernel: {"function", "arguments": {parameter: the case's argument}}. `reference`: calls
+        this function of torch: {"function", "parameters": {parameter: the case's argument}, "outputs": [names of tensors], "compiled"}.
+        `timed`, on a GPU: "too" launches again to time it; "alone" only times it, under the lock, and nothing can be judged."""
         executions: list[Execution] = []
         while len(executions) < len(launches):
             left = launches[len(executions):]
             places = self._place(left)
             if places:
                 executions += self._run(modules, kernel, left[:len(places)], places, seconds or self.bounds.seconds,
-                                        {"host": host, "timed": timed})
+                                        {"host": host, "timed": timed, "reference": reference})
             else:
                 executions.append(Execution(error=f"more than {self.bounds.arena} bytes", stage="bounds"))
         return executions
@@ -120,6 +129,8 @@ class Runner(JsonProcess):
         for row, (own, start, end) in zip(self.ask(job), places):
             if "error" in row:
                 executions.append(Execution(error=row["error"], stage=row["stage"]))
+            elif how["timed"] == "alone":
+                executions.append(Execution(times=row["times"], window=row["window"]))
             else:
                 executions.append(Execution([self._arena.read(each) for each in own], self._arena.damage(own, end, start), row["ttir"],
                                             times=row.get("times", [])))

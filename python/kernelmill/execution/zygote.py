@@ -1,14 +1,18 @@
 """The process that runs modules: imports Triton once, then forks a confined child for each job.
 
 Reads jobs and writes answers, as lines of JSON: {"modules", "kernel", "launches": [{"module": place in modules, "case", "places"}],
-"seconds", "memory", "host", "timed"}, then a list with a row for each launch: {"ttir", "times"} or {"error", "stage"}. The modules of a
-job are one module and its mutants, in one process: a GPU's context takes longer than a launch.
+"seconds", "memory", "host", "reference", "timed"}, then a list with a row for each launch: {"ttir", "times"} or {"error", "stage"}. The
+modules of a job are one module and its mutants, in one process: a GPU's context takes longer than a launch. `reference` calls a function
+of torch instead, compiled or not. `timed` is "" (no), "too" (after a launch that is judged), or "alone": then the child asks before
+it is timed, and this process holds the lock of all timers meanwhile.
 
 This process never runs a module, and all children of a job are dead before its answer. A child's answer is untrusted: it can only end
 in `error`, `ttir` and `times`. The judge looks at the arena alone."""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import importlib
 import io
 import json
@@ -16,6 +20,8 @@ import os
 import re
 import sys
 import tarfile
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from kernelmill.execution import confinement, devices, elements, harness, interpreter, pretend, timing
@@ -23,6 +29,7 @@ from kernelmill.execution.arena import Arena, Place
 
 MESSAGE_BYTES = 500
 START_SECONDS = 60  # to load a module, and a GPU's context
+READY = b"ready"    # an answer: the child waits to be timed
 # Errors after which no launch of the process can succeed.
 BROKEN = re.compile("illegal memory access|misaligned address|unspecified launch failure|device-side assert|CUDA error")
 WARM = """
@@ -39,8 +46,8 @@ def kernel(x, y, n, BLOCK: tl.constexpr):
 class Zygote:
     """Runs jobs on a device."""
 
-    def __init__(self, gpu: bool, torch: bool, arena: Arena) -> None:
-        self._gpu, self._torch, self._arena = gpu, torch, arena
+    def __init__(self, gpu: bool, torch: bool, arena: Arena, lock: int = -1) -> None:
+        self._gpu, self._torch, self._arena, self._lock = gpu, torch, arena, lock
         # Torch's libraries map 4 GiB, and use little of it.
         self._mapped = mapped_bytes() if torch else arena.size
         self._warm = b""  # an archive of what Triton builds once for a machine
@@ -54,17 +61,34 @@ class Zygote:
                 archive.extractall(folder)  # ours
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # pylint: disable=consider-using-with
         stand_in(job["modules"][0], self._gpu or self._torch)
-        timer = timing.Timer() if job["timed"] and self._gpu else None  # before any module can change torch
-        host, loaded = job["host"], {}
+        timer = None
+        if job["timed"]:
+            timer = timing.Timer() if self._gpu else timing.WallTimer()  # before any module can change torch
+        host, reference, loaded = job["host"], job["reference"], {}
+        called, requests = host or reference, channel.requests()
+        if reference:
+            importlib.import_module("torch").set_grad_enabled(False)
         for each in launches:
             stage = "import"
             try:
                 if each["module"] not in loaded:
                     names = devices.load(job["modules"][each["module"]], folder, each["module"])
-                    loaded[each["module"]] = names.get(host["function"]) if host else devices.find_kernel(names, job["kernel"])
+                    loaded[each["module"]] = names.get(called["function"]) if called else devices.find_kernel(names, job["kernel"])
                 stage = "launch"
-                device, function = self._device([Place(*place) for place in each["places"]]), loaded[each["module"]]
-                if host:
+                function, places = loaded[each["module"]], [Place(*place) for place in each["places"]]
+                if job["timed"] == "alone" and timer:
+                    def ask() -> None:
+                        channel.answer(READY)
+                        next(requests)
+
+                    times = timer.measure(self._prepare_timed(function, each["case"], places, reference, ask))
+                    channel.answer(json.dumps({"ttir": "", "times": times}).encode())
+                    continue
+                device = self._device(places)
+                if reference:
+                    device.refer(function, each["case"], reference)
+                    channel.answer(json.dumps({"ttir": ""}).encode())
+                elif host:
                     device.call(function, each["case"], host["arguments"])
                     channel.answer(json.dumps({"ttir": ""}).encode())
                 else:
@@ -75,6 +99,24 @@ class Zygote:
                 channel.answer(failure("match" if type(error) is devices.Unmatched else stage, error))
                 if self._gpu and BROKEN.search(str(error)):
                     return
+
+    def _prepare_timed(self, function: Any, case: dict[str, Any], places: list[Place], reference: dict[str, Any] | None,
+                       ask: Callable[[], None]) -> Callable[[], Any]:
+        """Returns the launch of a kernel, or the call of a reference. All is compiled before it asks for the GPU, which it then has alone.
+        Torch's compiler needs the GPU for moments."""
+        if reference and reference["compiled"]:
+            folder = os.path.join(os.getcwd(), "inductor")
+            os.environ.update(TORCHINDUCTOR_CACHE_DIR=folder, TORCHINDUCTOR_COMPILE_THREADS="1")
+            function = importlib.import_module("torch").compile(function, dynamic=False)
+            call = self._device(places).prepare_reference(function, case, reference)
+            call()
+            ask()
+            return call
+        if not reference:
+            self._device([]).compile(function, case)
+        ask()
+        device = self._device(places)
+        return device.prepare_reference(function, case, reference) if reference else device.prepare(function, case)
 
     def _device(self, places: list[Place]) -> devices.Device:
         if self._gpu:
@@ -95,10 +137,29 @@ class Zygote:
             left = job["launches"][len(rows):]
             with sandbox.Child(lambda channel: self.work(channel, job, left), self._layer(job, len(left))) as child:
                 for place, _ in enumerate(left):
-                    rows.append(answer(child.answer(job["seconds"] + (0 if place else START_SECONDS))))
+                    outcome = child.answer(job["seconds"] + (0 if place else START_SECONDS))
+                    window: list[float] = []
+                    if job["timed"] == "alone" and outcome.kind == "ok" and outcome.data == READY:
+                        with self._alone():
+                            window.append(time.monotonic())
+                            child.ask(b"go")
+                            outcome = child.answer(job["seconds"])
+                            window.append(time.monotonic())
+                    rows.append({**answer(outcome), "window": window})
                     if rows[-1].get("stage") == "death" or (self._gpu and BROKEN.search(rows[-1].get("error", ""))):
                         break
         return rows
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Holds the lock of all timers of a machine's runs."""
+        if self._lock >= 0:
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            if self._lock >= 0:
+                fcntl.flock(self._lock, fcntl.LOCK_UN)
 
     def _layer(self, job: dict[str, Any], launches: int) -> Any:
         import resource
@@ -222,7 +283,7 @@ def main() -> None:
     from kernelmill_harness import sandbox  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
     arena = Arena(options["size"], options["descriptor"])
-    zygote = Zygote(gpu, bool(options["torch"]), arena)
+    zygote = Zygote(gpu, bool(options["torch"]), arena, options["lock"])
     if options["confined"]:
         confinement.confine(os.environ["KERNELMILL_SCRATCH"], gpu)
         sandbox.protect_zygote()

@@ -18,6 +18,7 @@ from kernelmill.execution import confinement
 from kernelmill.execution.case import Row
 from kernelmill.execution.runner import Bounds, Runner
 from kernelmill.tasks import contents, expected, flashinfer, kernelbench
+from kernelmill.tasks.bound import read_candidates
 from kernelmill.tasks.contents import TaskCase
 from kernelmill.tasks.grade import TENSORS
 from kernelmill.tasks.interface import Interface
@@ -120,16 +121,6 @@ def _process(settings: Settings) -> Process:
         raise ProgramError(f"{error}: --python names a Python that has it") from error
 
 
-def _tests_of(dataset: pathlib.Path) -> dict[str, list[Row]]:
-    """Returns the rows of references.jsonl with a reference by kernel; none if the dataset lacks the file."""
-    tests: dict[str, list[Row]] = {}
-    if (dataset / contents.REFERENCES).is_file():
-        for row in contents.read_rows(dataset, contents.REFERENCES):
-            if row["reference"]:
-                tests.setdefault(str(row["kernel_id"]), []).append(row)
-    return tests
-
-
 def _bound(row: Row, tests: list[Row], cases: list[TaskCase], process: Process, summary: Summary
            ) -> tuple[Interface | None, list[TaskCase], str]:
     """Returns the interface of the reference with the cases on which it holds, or the reason why it has none."""
@@ -144,7 +135,7 @@ def _bound(row: Row, tests: list[Row], cases: list[TaskCase], process: Process, 
 
 def _flashinfer(dataset: pathlib.Path, tasks: _Tasks, settings: Settings, summary: Summary, progress: _Progress) -> None:
     tags = {str(row["id"]): list(row["tags"]) for row in contents.read_rows(dataset, "kernels.jsonl")}
-    tests, writer = _tests_of(dataset), flashinfer.Writer(settings.out)
+    tests, writer = read_candidates(dataset), flashinfer.Writer(settings.out)
     with _process(settings) as process:
         for row, cases in tasks:
             progress(str(row["qualname"]))
@@ -160,7 +151,7 @@ def _flashinfer(dataset: pathlib.Path, tasks: _Tasks, settings: Settings, summar
 
 
 def _kernelbench(dataset: pathlib.Path, tasks: _Tasks, settings: Settings, summary: Summary, progress: _Progress) -> None:
-    tests, writer = _tests_of(dataset), kernelbench.Writer(settings.out)
+    tests, writer = read_candidates(dataset), kernelbench.Writer(settings.out)
     with _process(settings) as process:
         for row, cases in tasks:
             progress(str(row["qualname"]))
