@@ -334,7 +334,12 @@ class Files(unittest.TestCase):
         traces = [json.loads(line) for path in (work / "trace/traces").rglob("*.jsonl") for line in path.read_text().splitlines()]
         self.assertEqual({trace["solution"].rpartition("_")[0].rpartition("_")[0] for trace in traces}, {"add_kernel"})
         self.assertEqual({(trace["evaluation"]["performance"]["latency_ms"], trace["evaluation"]["performance"]["speedup_factor"])
-                          for trace in traces}, {(2.0, 1.5)})
+                          for trace in traces}, {(2.0, 1.5), (6.0, 0.5)})
+        [grown] = [trace for trace in traces if trace["evaluation"]["environment"]["hardware"] == "a GPU"]
+        self.assertEqual(list(grown["workload"]["axes"].values()), [1600])
+        self.assertEqual({each["type"] for each in grown["workload"]["inputs"].values()}, {"random"})
+        [solution] = (work / "trace/solutions").rglob("add_kernel_*.json")
+        self.assertIn("((1600,), (1600,))", json.loads(solution.read_text())["sources"][0]["content"])
 
     def test_problems_are_modules_with_a_licence_and_a_source(self):
         for path in (work / "bench").rglob("*.py"):

@@ -2,7 +2,9 @@
 
 A definition has the reference where one is bound; else the kernel is its own reference, and the tag `reference:kernel` says so. Cases of
 a task that differ in types, constexprs or the number of axes get definitions of their own. The solution is the dataset's kernel, by the
-author `baseline`: it makes the launches that the cases have. A trace needs a time, so only cases with a measured speed have one."""
+author `baseline`: it makes the launches that the cases have. A trace needs a time, so only cases with a measured speed have one.
+
+A kernel that was timed on a grown case has a workload of that size, whose inputs are drawn by the one who runs it: `random`."""
 
 from __future__ import annotations
 
@@ -16,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kernelmill.execution import elements, growth
 from kernelmill.execution.case import Row, canonical
 from kernelmill.tasks import launches
 from kernelmill.tasks.contents import TaskCase, Tensor, plain
@@ -41,6 +44,34 @@ def safetensors(tensors: dict[str, tuple[Tensor, bytes]]) -> bytes:
     text = json.dumps(head).encode()
     text += b" " * (-len(text) % 8)
     return struct.pack("<Q", len(text)) + text + b"".join(parts)
+
+
+@dataclass(frozen=True)
+class GrownCase(TaskCase):
+    """A case that fills a device, without bytes. `base`: the recorded one; `steps`: as the speed has them."""
+
+    base: str = ""
+    steps: str = ""
+
+
+def grown_cases(task: Row, interface: Interface | None, cases: Sequence[TaskCase]) -> list[GrownCase]:
+    """Returns the grown cases on which a task was timed, where normal numbers can be drawn for all input tensors."""
+    known = {case.id: case for case in cases}
+    found: dict[str, GrownCase] = {}
+    for speed in task["speed"]:
+        base = known.get(str(speed["case_id"]))
+        if base is None or not speed.get("grown"):
+            continue
+        case = growth.regrow(base.case, json.loads(speed["grown"]))
+        own = interface or Interface.own(base)
+        if case is None or own.output_shapes(base) != Interface(own.inputs, own.outputs).output_shapes(base):
+            continue  # the shapes of the reference's results are known for recorded cases only
+        grown = GrownCase(case, True, (b"",) * len(base.before), dict.fromkeys(base.after, b""), base.id, str(speed["grown"]))
+        tensors = [value for each in own.inputs if isinstance(value := own.value(grown, each.argument), Tensor)]
+        recipes = [(each, case.storages[each.storage].get("recipe", {})) for each in tensors]
+        if all(elements.is_float(each.dtype) and recipe.get("kind") == "normal" for each, recipe in recipes):
+            found[case.id] = grown
+    return list(found.values())
 
 
 @dataclass(frozen=True)
@@ -190,6 +221,7 @@ class Writer:
     def add(self, task: Row, tags: Sequence[str], interface: Interface | None, cases: Sequence[TaskCase]) -> bool:
         """Adds a task. Returns False if none of its cases could be said."""
         kept = [case for case in cases if self._fits(case, interface)]
+        kept += grown_cases(task, interface, kept)
         added = 0
         for group in _divide(interface or Interface((), ()), kept):
             code = None
@@ -258,7 +290,9 @@ class Writer:
         traces = [trace for case, each in pairs for trace in _traces(task, case, name, each)]
         if traces:
             self._lines(f"traces/{AUTHOR}/{kind}/{name}.jsonl", traces)
-        self.counts.update(definitions=1, solutions=int(code is not None), workloads=len(workloads), traces=len(traces), **{says.replace(":", "_"): 1})
+        grown = sum(isinstance(case, GrownCase) for case in group.cases)
+        self.counts.update(definitions=1, solutions=int(code is not None), workloads=len(workloads) - grown, grown_workloads=grown,
+                           traces=len(traces), **{says.replace(":", "_"): 1})
 
     @staticmethod
     def _widest(types: list[str]) -> str:
@@ -270,12 +304,15 @@ class Writer:
         inputs: Row = {}
         for each in interface.inputs:
             value = interface.value(case, each.argument)
-            if isinstance(value, Tensor):
+            if isinstance(value, Tensor) and isinstance(case, GrownCase):
+                inputs[each.name] = {"type": "random"}
+            elif isinstance(value, Tensor):
                 tensors[each.name] = (value, case.before[value.storage])
                 inputs[each.name] = {"type": "safetensors", "path": path, "tensor_key": each.name}
             else:
                 inputs[each.name] = {"type": "scalar", "value": value}
-        self._bytes(path, safetensors(tensors))
+        if tensors:
+            self._bytes(path, safetensors(tensors))
         return {"uuid": case.id[:32], "axes": axes, "inputs": inputs}
 
     def _json(self, path: str, value: Row) -> None:
@@ -301,8 +338,9 @@ def _traces(task: Row, case: TaskCase, definition: str, workload: Row) -> list[R
     traces = []
     for speed in task["speed"]:
         outcome = outcomes.get((speed["device"], speed["toolchain"]))
-        if speed["case_id"] != case.id or outcome is None or speed.get("sizes"):
-            continue  # the time of a grown case is that of no workload
+        timed = (case.base, case.steps) if isinstance(case, GrownCase) else (case.id, "")
+        if (speed["case_id"], speed.get("grown") or "") != timed or outcome is None:
+            continue
         eager = speed["eager_us"] or 0.0
         traces.append({"definition": definition, "workload": workload, "solution": f"{definition}_triton", "evaluation": {
             "status": "PASSED", "timestamp": "unknown", "log": "",
