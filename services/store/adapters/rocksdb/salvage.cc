@@ -338,6 +338,9 @@ absl::Status Salvager::Run() {
   RETURN_IF_ERROR(SaveBlobs());
   RETURN_IF_ERROR(SaveResults());
   RETURN_IF_ERROR(SaveHolds());
+  // A hold of uses that begins now must not hold what was saved here.
+  RETURN_IF_ERROR(to_.uses().SetEpoch(
+      {.epoch = kEpoch + 1, .started_at = to_.blobs().usage().written}));
   return CountLost();
 }
 
@@ -456,7 +459,7 @@ absl::Status Salvager::SaveResults() {
   return saved;
 }
 
-// All uses are of the new database's first epoch, so a hold of uses holds everything. If holds are
+// All uses are of the new database's first epoch, so a saved hold of uses holds everything. If holds are
 // lost, nothing is evicted for kHoldDays or until the store is full, in which coordinators make
 // theirs again.
 absl::Status Salvager::SaveHolds() {

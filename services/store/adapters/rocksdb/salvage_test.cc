@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -111,6 +112,18 @@ TEST_F(SalvageTest, AWholeDatabaseStaysWhole) {
   EXPECT_EQ(report.holds, 1);
   EXPECT_EQ(report.lost_blobs, 0);
   EXPECT_FALSE(report.results_forgotten);
+}
+
+TEST_F(SalvageTest, AHoldThatBeginsAfterwardsHoldsNothingOfBefore) {
+  FillTables();
+  ASSERT_THAT(RepairDatabase(dir()), IsOk());
+  const auto storage = Open();
+  const Epoch begins = storage->uses().epoch().epoch;
+  const absl::StatusOr<Evictable> evictable = storage->uses().CountOldest(
+      {.before = begins, .now = begins + 2, .bytes = std::numeric_limits<int64_t>::max()});
+  ASSERT_THAT(evictable, IsOk());
+  EXPECT_EQ(evictable->blobs, static_cast<int64_t>(all_) - 1) << "dataset/a names one";
+  EXPECT_EQ(evictable->results, 50);
 }
 
 TEST_F(SalvageTest, AMissingCurrentLosesNothing) {
