@@ -78,7 +78,7 @@ class Runner(JsonProcess):
         locked = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600) if lock else -1
         try:
             super().__init__(python, "kernelmill.execution.zygote",
-                             {"gpu": gpu, "size": bounds.arena, "descriptor": descriptor, "torch": torch, "lock": locked}, confined, env,
+                             {"gpu": gpu, "device": device, "size": bounds.arena, "descriptor": descriptor, "torch": torch, "lock": locked}, confined, env,
                              f"no kernel can be run on {device}", descriptors=(descriptor, *([locked] if lock else [])))
         finally:
             if lock:

@@ -172,8 +172,9 @@ class Zygote:
                                  file_bytes=1 << 30, open_files=4096, answer_bytes=1 << 20, devices=("/dev", "/proc"))
         return sandbox.Layer(seconds=seconds, cpu_seconds=seconds, memory_bytes=job["memory"] + self._mapped, answer_bytes=1 << 20)
 
-    def warm_up(self) -> None:
-        """Builds what Triton's launches need on this machine, so that no child has to. Without it they are slower."""
+    def warm_up(self, device: str) -> None:
+        """Builds what Triton's launches need on this machine, so that no child has to. Ends this process if the machine has no such
+        device, or no kernel runs on it."""
         from kernelmill_harness import sandbox  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
         def build(channel: Any) -> None:
@@ -182,6 +183,9 @@ class Zygote:
             folder = os.getcwd()
             os.environ.update(TRITON_HOME=folder, TRITON_CACHE_DIR=os.path.join(folder, "cache"))
             x = torch.zeros(16, device="cuda")
+            major, minor = torch.cuda.get_device_capability()
+            if device != f"cuda:{major}{minor}":
+                raise RuntimeError(f"this GPU is cuda:{major}{minor}")
             devices.load(WARM, folder, 0)["kernel"][(1,)](x, x.clone(), 13, BLOCK=16)
             torch.cuda.synchronize()
             out = io.BytesIO()
@@ -192,8 +196,9 @@ class Zygote:
         with sandbox.Child(build, self._layer({"seconds": 120}, 1)) as child:
             outcome = child.answer()
             if outcome.kind != "ok":
-                print(f"no warm cache: {outcome.kind} {outcome.data[:500]!r} {outcome.words[-500:]}", file=sys.stderr, flush=True)
-            self._warm = outcome.data if outcome.kind == "ok" else b""
+                words = " ".join((outcome.data.decode("utf-8", "replace") or outcome.words[-MESSAGE_BYTES:]).split())
+                sys.exit(f"{outcome.kind}: {words}")
+            self._warm = outcome.data
 
 
 def mapped_bytes() -> int:
@@ -292,7 +297,7 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_RDWR), 0)
     os.dup2(2, 1)
     if gpu:
-        zygote.warm_up()
+        zygote.warm_up(options["device"])
     answers.write(json.dumps({"toolchain": versions}).encode() + b"\n")
     answers.flush()
     for line in jobs:
