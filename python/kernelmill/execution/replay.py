@@ -239,36 +239,45 @@ class Kernel:
     # ------------------------------------------------------------ more cases
 
     def _make(self, cases: list[Case]) -> list[Case]:
-        """Makes cases of recorded ones with the module as the reference. Returns those that it meets when it runs again."""
+        """Makes cases of recorded ones with the module as the reference. Returns those that it meets when it runs again.
+
+        Several changes are tried in one process: on a GPU, each process needs a context of its own, which takes longer than a launch."""
         more: list[Case] = []
         existing = {case.id for case in self._cases}
-        for name, base, changed in _turns(cases)[:TRIES * self._settings.made]:
-            if len(more) >= self._settings.made:
-                break
-            case = self._finish(name, base, changed)
-            if case is not None and case.id not in existing:
-                existing.add(case.id)
-                with self._shared.lock:
+        wanted = self._settings.made
+        turns = _turns(cases)[:TRIES * wanted]
+        while turns and len(more) < wanted:
+            tried, turns = turns[:wanted], turns[wanted:]
+            made_cases = [case for case in self._finish(tried) if case.id not in existing][:wanted - len(more)]
+            existing |= {case.id for case in made_cases}
+            with self._shared.lock:
+                for case in made_cases:
                     self._shared.evidence.add(case.row)
-                    self._shared.summary.made += 1
-                more += self._replay([case])
+                self._shared.summary.made += len(made_cases)
+            more += self._replay(made_cases)
         return more
 
-    def _finish(self, name: str, base: Case, changed: Case) -> Case | None:
-        """Gives a made case its outputs. Returns None if the reference cannot run it, or makes something else the second time."""
-        evidence = self._shared.evidence
-        before = inputs_of(changed, evidence)
-        launches = [(0, changed, before)] * 2
-        execution, again = self._runner.run_modules([self._kernel.module], str(self._kernel.row["name"]), launches)
-        if execution.error or again.error or execution.out_of_bounds:
+    def _finish(self, tried: list[tuple[str, Case, Case]]) -> list[Case]:
+        """Gives made cases their outputs. Leaves out those that the reference cannot run, or of which it makes something else the second
+        time."""
+        inputs = [inputs_of(changed, self._shared.evidence) for _, _, changed in tried]
+        launches = [(0, changed, before) for (_, _, changed), before in zip(tried, inputs) for _ in range(2)]
+        executions = self._runner.run_modules([self._kernel.module], str(self._kernel.row["name"]), launches)
+        finished = [self._finish_one(*turn, before, executions[2 * place], executions[2 * place + 1])
+                    for place, (turn, before) in enumerate(zip(tried, inputs))]
+        found = {case.id: case for case in finished if case is not None}
+        return list(found.values())
+
+    def _finish_one(self, name: str, base: Case, changed: Case, before: list[bytes], first: Execution, again: Execution) -> Case | None:
+        if first.error or again.error or first.out_of_bounds:
             return None
-        written = {place: end.tobytes() for place, (old, end) in enumerate(zip(before, execution.after)) if end.tobytes() != old}
+        written = {place: end.tobytes() for place, (old, end) in enumerate(zip(before, first.after)) if end.tobytes() != old}
         if not written or not set(written) <= set(base.outputs):
             return None
         if judge.judge(changed, before, again.after, again.out_of_bounds, written).outcome not in ACCEPTED:
             return None
         with self._shared.lock:
-            outputs = {place: evidence.put(content) for place, content in sorted(written.items())}
+            outputs = {place: self._shared.evidence.put(content) for place, content in sorted(written.items())}
         return changed.with_outputs(outputs, {"made": {"of": base.id, "change": name, **self._head}}).check()
 
 
