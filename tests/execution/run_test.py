@@ -129,6 +129,46 @@ class Replays(Base):
             rows = self.judge(head + modules["add_kernel"].replace("twice(x) + y", call.replace("{}", "(twice(x) + y)")))
         self.assertEqual(sorted(row["outcome"] for row in rows), ["different", "exact"], rows)
 
+    def test_a_loops_variable_an_alias_of_the_language_and_a_cache_hint_are_understood(self):
+        text = modules["add_kernel"]
+        store = "    tl.store(out_ptr + at, twice(x) + y, mask=mask)"
+        for old, new in ((store, "    for i in range(0, 2):\n        y += x * (i.to(tl.float32) * 0.0 + 1.0)\n" + store.replace("twice(x) + ", "")),
+                         ("@triton.jit\ndef add_kernel", "read = tl.load\n\n\n@triton.jit\ndef add_kernel"),
+                         ("tl.load(x_ptr + at, mask=mask)", 'tl.load(x_ptr + at, mask=mask, cache_modifier=".cg")')):
+            changed = text.replace(old, new)
+            if "read = " in new:
+                changed = changed.replace("tl.load(x_ptr", "read(x_ptr")
+            self.assertNotEqual(changed, text)
+            self.assertEqual({(row["outcome"], row["message"]) for row in self.judge(changed)}, {("exact", "")}, new)
+
+    def test_narrow_floats_are_computed_by_their_values_and_rounded_to_the_nearest(self):
+        def value(data, dtype):
+            return elements.decode(data, dtype).astype("f4")
+
+        text = modules["add_kernel"]
+        for dtype in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):
+            def rounded(values, dtype=dtype):
+                return value(elements.encode(values, dtype), dtype)
+
+            inputs = [normal(seed, dtype) for seed in (1, 2)]
+            x, y = (value(recipes.fill(each["recipe"], each["bytes"]), dtype) for each in inputs)
+            arguments = [view(name, dtype, place) for place, name in enumerate(("x_ptr", "y_ptr", "out_ptr"))]
+            for code, expected in (("x * y", rounded(x * y)), ("twice(x) + y", rounded(rounded(x + x) + y)), ("tl.where(x < y, x, y)", numpy.minimum(x, y)),
+                                   ("tl.maximum(x, y)", numpy.maximum(x, y)), ("-x", -x), ("(x.to(tl.float32) * 1.25).to(x.dtype)", rounded(x * 1.25)),
+                                   ("(4 * x).to(tl.int32).to(tl.float32).to(x.dtype)", rounded(numpy.trunc(rounded(4 * x)) + 0.0)),
+                                   ("(x.to(tl.float16) + y.to(tl.float16)).to(x.dtype)", rounded((x.astype("f2") + y.astype("f2")).astype("f4")))):
+                if dtype != "bfloat16" and code in ("x * y", "twice(x) + y", "tl.maximum(x, y)", "(4 * x).to(tl.int32).to(tl.float32).to(x.dtype)", "-x"):
+                    continue  # no arithmetic of 8 bits
+                with self.subTest(dtype, code=code):
+                    self.setUp()
+                    module = text.replace("twice(x) + y", code)
+                    rows = [{**row, "module": module} for row in kernels.rows(dataset) if row["name"] == "add_kernel"]
+                    (self.folder / "kernels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+                    make_case(self.evidence, "add_kernel", [*arguments, number("n", N), {"name": "BLOCK", "constexpr": "64"}],
+                              [*inputs, poison(inputs[0]["bytes"])], {2: elements.encode(expected, dtype).tobytes()}, module=module)
+                    self.run_all(self.folder)
+                    self.assertEqual(self.outcomes(), [("exact", "")])
+
     def test_every_type_is_copied_to_the_bit(self):
         for dtype in ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool"):
             size = elements.size(dtype)

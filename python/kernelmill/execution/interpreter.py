@@ -1,5 +1,6 @@
-"""Has Triton's interpreter treat floating-point arguments and libdevice as a GPU does: such arguments are numbers of 32 bits, with the
-methods of tensors (Triton passes them as Python's numbers), and libdevice's functions are computed by numpy (Triton refuses them)."""
+"""Has Triton's interpreter treat floating-point arguments, variables of loops and libdevice as a GPU does: the former are numbers of 32
+bits, with the methods of tensors (Triton passes them as Python's numbers), and libdevice's functions are computed by numpy (Triton
+refuses them)."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
-from kernelmill.execution import elements, libdevice
+from kernelmill.execution import elements, libdevice, narrow_floats
 from kernelmill.execution.elements import Array
 
 
@@ -34,6 +35,7 @@ def correct(bounded: bool = True) -> None:
     interpreter.GridExecutor._restore_args_dev = lambda *_: None
     tl.dtype.value = property(lambda self: self)  # a constexpr that is a type
     _patch_language_once(interpreter, tl)
+    narrow_floats.install(interpreter, tl)
     _join_tensors(interpreter, tl)
     _have_libdevice(interpreter)
     if bounded:
@@ -61,10 +63,10 @@ class Memory:
     def guard(self) -> None:
         load = self._interpreter.InterpreterBuilder.create_masked_load
 
-        def checked(builder: Any, pointers: Any, mask: Any, *rest: Any) -> Any:
+        def checked(builder: Any, pointers: Any, mask: Any, *rest: Any, **named: Any) -> Any:
             if len(self._starts):
                 self._check(pointers.data[numpy.broadcast_to(mask.data, pointers.data.shape)], pointers.get_element_ty())
-            return load(builder, pointers, mask, *rest)
+            return load(builder, pointers, mask, *rest, **named)
 
         self._interpreter.InterpreterBuilder.create_masked_load = checked
 
@@ -89,7 +91,8 @@ def _addressed(values: Iterable[Any]) -> Iterator[Any]:
 
 
 def _patch_language_once(interpreter: Any, language: Any) -> None:
-    """Triton looks through all of its language at each call of a function, and refuses functions that do not name the language."""
+    """Triton looks through all of its language at each call of a function, and refuses functions that do not name the language. It is
+    patched before a module is loaded, since a module may give a function of the language another name."""
     patch, is_patched = interpreter._patch_lang, False
 
     class Naming:
@@ -104,12 +107,13 @@ def _patch_language_once(interpreter: Any, language: Any) -> None:
         return found
 
     interpreter._patch_lang = patch_once
+    patch_once(None)
 
 
 def _join_tensors(interpreter: Any, language: Any) -> None:
     """Compiled, `a and b` of tensors is true where both are. Python's takes b alone, so that a kernel would write outside its tensors."""
     class Joining(interpreter.ASTTransformer):  # type: ignore[misc, unused-ignore]
-        """Makes a call of each `and`, `or` and `not`."""
+        """Makes a call of each `and`, `or` and `not`, and has a loop's variable be a tensor, as it is in compiled code."""
 
         def visit_Assign(self, node: ast.Assign) -> Any:
             node.value = self.visit(node.value)
@@ -120,6 +124,13 @@ def _join_tensors(interpreter: Any, language: Any) -> None:
             values: list[ast.expr] = [ast.Lambda(nothing, self.visit(each)) for each in node.values]
             name = "kernelmill_and" if isinstance(node.op, ast.And) else "kernelmill_or"
             return ast.Call(ast.Name(name, ast.Load()), values, [])
+
+        def visit_For(self, node: ast.For) -> ast.For:
+            self.generic_visit(node)
+            name = node.iter.func if isinstance(node.iter, ast.Call) else None
+            if isinstance(name, ast.Name) and name.id == "range" or isinstance(name, ast.Attribute) and name.attr == "range":
+                node.iter = ast.Call(ast.Name("kernelmill_each", ast.Load()), [node.iter], [])
+            return node
 
         def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
             node.operand = self.visit(node.operand)
@@ -136,6 +147,7 @@ def _join_tensors(interpreter: Any, language: Any) -> None:
                 return value
         return value if joined is None else joined
 
+    interpreter.kernelmill_each = lambda values: map(interpreter._implicit_cvt, values)
     interpreter.kernelmill_and = lambda *values: join(False, "logical_and", values)
     interpreter.kernelmill_or = lambda *values: join(True, "logical_or", values)
     interpreter.kernelmill_not = lambda value: value.__not__() if isinstance(value, language.tensor) else not value
