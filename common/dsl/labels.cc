@@ -15,8 +15,9 @@ const std::vector<absl::string_view>& KernelKinds() {
 
 const std::vector<absl::string_view>& KernelTargets() {
   static const auto* const targets = new std::vector<absl::string_view>{
-      "generic",   "nvidia",   "amd",      "intel", "tpu",   "arm",     "ascend",     "cambricon",
-      "kunlunxin", "mthreads", "iluvatar", "metax", "hygon", "enflame", "tsingmicro", "aipu"};
+      "generic",    "nvidia",    "amd",      "intel",    "tpu",      "arm",   "ascend",
+      "cambricon",  "kunlunxin", "mthreads", "iluvatar", "metax",    "hygon", "enflame",
+      "tsingmicro", "aipu",      "thead",    "sunrise",  "spacemit", "biren", "other"};
   return *targets;
 }
 
@@ -30,7 +31,9 @@ std::string HardwareName(absl::string_view target) {
       {"ascend", "Ascend NPUs"},
       {"cambricon", "Cambricon MLUs"},
       {"kunlunxin", "Kunlunxin XPUs"},
-      {"mthreads", "Moore Threads GPUs"}};
+      {"mthreads", "Moore Threads GPUs"},
+      {"thead", "T-Head PPUs"},
+      {"other", "another vendor's hardware"}};
   if (target.empty() || target == KernelTargets().front()) return "";
   for (const auto& [word, name] : kNames) {
     if (word == target) return std::string(name);

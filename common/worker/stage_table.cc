@@ -44,7 +44,7 @@ constexpr StageInfo kStages[] = {
     Source(StageId::kLink, "link", 14),
     Source(StageId::kReference, "reference", 1),
     Splittable(Shard(StageId::kCompile, "compile", 11)),
-    Shard(StageId::kValidate, "validate", 10),
+    Shard(StageId::kValidate, "validate", 11),
     Shard(StageId::kSign, "sign", 7),
     Job(StageId::kPair, "pair", 5),
     Job(StageId::kResolve, "resolve", 5),

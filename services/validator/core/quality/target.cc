@@ -42,7 +42,10 @@ constexpr Entry kWords[] = {{"nvidia", "nvidia"},    {"hopper", "nvidia"},
                             {"maca", "metax"},       {"hygon", "hygon"},
                             {"dcu", "hygon"},        {"enflame", "enflame"},
                             {"gcu", "enflame"},      {"tsingmicro", "tsingmicro"},
-                            {"aipu", "aipu"}};
+                            {"aipu", "aipu"},        {"hcu", "hygon"},
+                            {"thead", "thead"},      {"ppu", "thead"},
+                            {"sunrise", "sunrise"},  {"spacemit", "spacemit"},
+                            {"biren", "biren"}};
 
 // Before a number: gfx942, cdna3, sm80, tcgen05.
 constexpr Entry kNumbered[] = {
@@ -109,6 +112,14 @@ absl::string_view TargetOfName(absl::string_view name) {
   Only only;
   for (const std::string& word : WordsOfName(name)) only.Add(TargetOfWord(word));
   return only.Target();
+}
+
+// Returns whether the folder `at` is a vendor's: FlagGems, its forks and its plugins keep the code
+// of each vendor in `backend/_VENDOR/`, and vendors come whose names no list has yet.
+bool IsVendorFolder(const std::vector<absl::string_view>& segments, size_t at) {
+  const absl::string_view name = segments[at];
+  return at > 0 && at + 1 < segments.size() && segments[at - 1] == "backend" && name.size() > 1 &&
+         name[0] == '_' && absl::ascii_isalpha(name[1]);
 }
 
 // Returns whether the dotted name has these whole parts, one after another.
@@ -337,6 +348,7 @@ Label FindTarget(const v1::Kernel& kernel, const Label& imports) {
   for (size_t i = segments.size(); i-- > 0;) {
     const absl::string_view target = TargetOfName(segments[i]);
     if (!target.empty()) return {std::string(target), RuleText("path", segments[i])};
+    if (IsVendorFolder(segments, i)) return {"other", RuleText("path", segments[i])};
   }
   const absl::string_view named = TargetOfName(kernel.name());
   if (!named.empty()) return {std::string(named), RuleText("name", kernel.name())};

@@ -16,7 +16,8 @@ absl::string_view TargetOfWord(absl::string_view word);
 // target decides; the lists are in target.cc.
 //
 //   rule           holds if
-//   path:SEGMENT   the innermost folder, or the file, has a target's word: _ascend, amd, gfx950
+//   path:SEGMENT   the innermost folder, or the file, has a target's word: _ascend, amd, gfx950;
+//                  "other": it is the folder of another vendor, backend/_VENDOR/
 //   name:NAME      the kernel's name has one: softplus_npu
 //   call:NAME      it calls, or is made a kernel by, something that only one target has:
 //                  triton.language.extra.hip.*, triton.experimental.gluon.language.nvidia.*,

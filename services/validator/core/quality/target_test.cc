@@ -37,6 +37,18 @@ TEST(TargetTest, TheInnermostFolderOrTheFileSaysIt) {
   EXPECT_EQ(Both(KernelAt("kernels/hopper_matmul.py")), "nvidia path:hopper_matmul.py");
 }
 
+TEST(TargetTest, AVendorsFolderIsNotGeneric) {
+  EXPECT_EQ(Both(KernelAt("src/runtime/backend/_thead/ops/add.py")), "thead path:_thead");
+  EXPECT_EQ(Both(KernelAt("src/runtime/backend/_sunrise/fused/add.py")), "sunrise path:_sunrise");
+  EXPECT_EQ(Both(KernelAt("src/runtime/backend/_spacemit/ops/add.py")), "spacemit path:_spacemit");
+  EXPECT_EQ(Both(KernelAt("src/runtime/backend/_newcomer/ops/add.py")), "other path:_newcomer");
+  EXPECT_EQ(Both(KernelAt("src/runtime/backend/_newcomer/gfx942/add.py")), "amd path:gfx942");
+  for (const std::string path : {"src/runtime/backend/_utils.py", "src/runtime/backend/ops/add.py",
+                                 "backend/__pycache__/add.py", "ops/_newcomer/add.py"}) {
+    EXPECT_EQ(Both(KernelAt(path)), "generic ") << path;
+  }
+}
+
 TEST(TargetTest, OnlyWholeWordsCountAndFoldersForEveryGpuSayNothing) {
   for (const std::string path :
        {"ops/cuda/add.py", "gpu/add.py", "ops/input.py", "ops/descend.py", "ops/armijo.py",
