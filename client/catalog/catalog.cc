@@ -88,7 +88,28 @@ bool Compiles(const v1::KernelRow& kernel) {
   return false;
 }
 
-// Returns the part of a kernel that stays in memory. The caller adds the sketch.
+// Returns whether a test launches the kernel, or reaches it by other functions.
+bool IsTested(const v1::KernelRow& kernel, const std::optional<v1::ReferenceRow>& reference) {
+  return !ListTestFiles(kernel).empty() ||
+         (reference && reference->has_test() && reference->status() != "benchmark");
+}
+
+// Returns each device on which the kernel ran, with the worst outcome there.
+std::vector<std::string> ListRuns(const v1::TaskRow& task) {
+  std::vector<std::string> runs;
+  for (const v1::TaskRow::Outcomes& of : task.outcomes()) {
+    const char* const worst = of.different() > 0 ? "different"
+                              : of.error() > 0   ? "error"
+                              : of.close() > 0   ? "close"
+                              : of.exact() > 0   ? "exact"
+                                                 : "not judged";
+    runs.push_back(absl::StrCat(of.device(), " · ", worst));
+  }
+  return runs;
+}
+
+// Returns the part of a kernel that stays in memory. The caller adds the sketch, and whether it is
+// tested.
 CatalogEntry MakeEntry(const v1::KernelRow& kernel, int64_t offset, const CodeFacts& facts) {
   CatalogEntry entry;
   entry.id = kernel.id();
@@ -114,7 +135,6 @@ CatalogEntry MakeEntry(const v1::KernelRow& kernel, int64_t offset, const CodeFa
   entry.comment_ratio = kernel.quality().comment_ratio();
   entry.self_contained = kernel.self_contained();
   entry.documented = !kernel.docstring().empty();
-  entry.tested = !ListTestFiles(kernel).empty();
   entry.compiles = Compiles(kernel);
   entry.strided = TakesStrides(kernel);
   entry.decorated = !OwnDecorators(kernel).empty();
@@ -171,10 +191,18 @@ class SiteWriter {
     RETURN_IF_ERROR(ForEachKernel(
         dataset_, [&](const v1::KernelRow& kernel, const dataset::RowPlace& place) -> absl::Status {
           const CodeFacts facts = ReadCodeFacts(kernel);
+          ASSIGN_OR_RETURN(const std::optional<v1::TaskRow> task, tasks_.Find(kernel.id()));
+          ASSIGN_OR_RETURN(const std::optional<v1::ReferenceRow> reference,
+                           references_.Find(kernel.id()));
           CatalogEntry entry = MakeEntry(kernel, place.offset, facts);
+          entry.tested = IsTested(kernel, reference);
           coverage_.Add(entry, static_cast<uint32_t>(entries_.size()));
           index_.Add(kernel, Describe(kernel, facts), CountDuplicates(kernel.id()));
-          RETURN_IF_ERROR(search.Add(kernel, {.summary = entry.summary, .dtypes = entry.dtypes}));
+          RETURN_IF_ERROR(
+              search.Add(kernel, {.summary = entry.summary,
+                                  .dtypes = entry.dtypes,
+                                  .tested = entry.tested,
+                                  .runs = task ? ListRuns(*task) : std::vector<std::string>()}));
           const std::vector<uint64_t> own_runs = HashRuns(kernel);
           entry.sketch = MakeSketch(own_runs);
           RETURN_IF_ERROR(runs.Add(own_runs));

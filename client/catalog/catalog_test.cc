@@ -90,6 +90,25 @@ TEST_F(CatalogTest, AKernelThatRanSaysSoOnItsPage) {
   EXPECT_THAT(files.at("kernels/01/0123456789abcdef0123456789000001.html"), Not(HasSubstr(words)));
 }
 
+TEST_F(CatalogTest, FacetsTellWhatRanAndWhatATestReaches) {
+  std::ofstream(dataset_ + "/tasks.jsonl")
+      << R"({"text": "", "id": "0123456789abcdef0123456789000002",
+             "outcomes": [{"device": "cpu", "exact": 3, "close": 1},
+                          {"device": "cuda:90", "exact": 3, "different": 1}]})"_json.dump()
+      << "\n";
+  std::ofstream(dataset_ + "/references.jsonl")
+      << R"({"kernel_id": "0123456789abcdef0123456789000001", "status": "reference",
+             "test": {"path": "tests/test_softmax.py", "qualname": "test_softmax"}})"_json.dump()
+      << "\n"
+      << R"({"kernel_id": "0123456789abcdef0123456789000002", "status": "benchmark",
+             "test": {"path": "bench/softmax.py", "qualname": "run"}})"_json.dump()
+      << "\n";
+  ASSERT_THAT(Write(site_), IsOk());
+  const std::string meta = ReadFiles(site_).at("data/meta.js");
+  EXPECT_THAT(meta, HasSubstr(R"("values":2,"top":[["cpu · close",1],["cuda:90 · different",1]])"));
+  EXPECT_THAT(meta, HasSubstr(R"("values":1,"top":[["yes",1]]})"));
+}
+
 TEST_F(CatalogTest, EqualDatasetsGiveEqualBytesAndTheNewSiteTakesTheOldOnesPlace) {
   ASSERT_THAT(Write(site_), IsOk());
   ASSERT_THAT(Write(site_ + "2"), IsOk());

@@ -126,7 +126,7 @@ struct FacetKind {
 
 // The page hides a facet if no kernel has a value, for example if the dataset lacks the column.
 // `test` has no value `no`: the dataset may not know the tests.
-constexpr std::array<FacetKind, 12> kFacets = {{
+constexpr std::array<FacetKind, 13> kFacets = {{
     {"op", "Operation", "all", "", &Operations},
     {"dir", "Direction", "any", "forward: not known to be a backward pass",
      [](const v1::KernelRow& kernel, const KernelNotes&) -> Values {
@@ -157,9 +157,11 @@ constexpr std::array<FacetKind, 12> kFacets = {{
        return YesNo(kernel.self_contained());
      }},
     {"compile", "Compiles on", "all", "toolchain · target", &CompilesOn},
-    {"test", "Has a test", "any", "yes: a test launches it",
-     [](const v1::KernelRow& kernel, const KernelNotes&) {
-       return ListTestFiles(kernel).empty() ? Values{} : YesNo(true);
+    {"run", "Executed on", "any", "device · worst outcome of its cases there",
+     [](const v1::KernelRow&, const KernelNotes& notes) { return Shown(notes.runs); }},
+    {"test", "Has a test", "any", "yes: a test launches it, or reaches it by other functions",
+     [](const v1::KernelRow&, const KernelNotes& notes) {
+       return notes.tested ? YesNo(true) : Values{};
      }},
 }};
 

@@ -22,10 +22,12 @@ struct SearchOptions {
   size_t run_entries = 4 << 20;  // see Postings::Create
 };
 
-// Facts of a kernel that its description has beside its row.
+// Facts of a kernel beside its row: of its description, and of its rows in other files.
 struct KernelNotes {
   std::string summary;              // a sentence, or empty
   std::vector<std::string> dtypes;  // element types that the code names
+  bool tested = false;              // a test is known to run it
+  std::vector<std::string> runs;    // "cpu · exact": each device, with the worst outcome there
 };
 
 // A writer of the search: data/ (docs/architecture/catalog.md has the format), index.html and
