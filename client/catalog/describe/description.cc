@@ -192,6 +192,28 @@ std::string AndCode(const Texts& texts) {
   return And(quoted);
 }
 
+// Returns the place of the dot that ends the first sentence, or npos. "w.r.t. x" and "e.g. A" end
+// none.
+size_t FindSentenceEnd(absl::string_view text) {
+  for (size_t at = text.find(". "); at != absl::string_view::npos; at = text.find(". ", at + 1)) {
+    const absl::string_view before = text.substr(0, at);
+    const absl::string_view word = before.substr(before.rfind(' ') + 1);
+    if (!absl::StrContains(word, '.') && !absl::ascii_islower(text[at + 2])) return at;
+  }
+  return absl::string_view::npos;
+}
+
+// Returns whether the opening of a docstring says what a kernel does: not with "Computes the
+// following: 1. ...", nor with a heading.
+bool HasSentence(absl::string_view opening) {
+  static constexpr absl::string_view kHeadings[] = {
+      "args:", "arguments:", "grid:", "note:", "param", "reference", "returns:", "see "};
+  const std::string low = absl::AsciiStrToLower(opening.substr(0, 16));
+  return !opening.empty() && !absl::StrContains(opening, ": 1") &&
+         std::none_of(std::begin(kHeadings), std::end(kHeadings),
+                      [&](absl::string_view heading) { return absl::StartsWith(low, heading); });
+}
+
 // Returns the first paragraph of a docstring on one line; its first sentences if it is long.
 std::string Opening(absl::string_view docstring) {
   std::string text;
@@ -622,9 +644,7 @@ std::vector<Sentence> Describe(const v1::KernelRow& kernel, const CodeFacts& fac
 // calls in the code come last.
 std::string Summary(const v1::KernelRow& kernel) {
   const std::string opening = Opening(kernel.docstring());
-  // An opening such as "Computes the following: 1. ..." has no sentence to show.
-  const size_t list = opening.find(": 1");
-  if (!opening.empty() && list == std::string::npos) return opening.substr(0, opening.find(". "));
+  if (HasSentence(opening)) return opening.substr(0, FindSentenceEnd(opening));
   const Texts phrases = OperationPhrases(kernel);
   if (!phrases.empty()) {
     return Capitalized(absl::StrCat(And(phrases), HasTag(kernel, "backward") ? ", backward" : ""));

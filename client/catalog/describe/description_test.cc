@@ -87,6 +87,13 @@ TEST(Description, OneAndSeveralAreSaidAsOneSaysThem) {
 TEST(Summary, IsTheDocstringsFirstSentenceElseTheTags) {
   v1::KernelRow kernel = Softmax();
   EXPECT_EQ(Summary(kernel), "Row-wise softmax.");
+  kernel.set_docstring("Gradient w.r.t. the input, e.g. of LayerNorm. It needs the mean.");
+  EXPECT_EQ(Summary(kernel), "Gradient w.r.t. the input, e.g. of LayerNorm");
+  for (const char* heading : {"References: https://example.com/softmax. A page.",
+                              "Grid: (rows, blocks)", "Computes the following: 1. a"}) {
+    kernel.set_docstring(heading);
+    EXPECT_EQ(Summary(kernel), "Softmax") << heading;
+  }
   kernel.clear_docstring();
   EXPECT_EQ(Summary(kernel), "Softmax");
 }
