@@ -167,12 +167,18 @@ std::unique_ptr<CrawlClient> NewPageClient(const ClusterAddress& cluster) {
                         {.timeout = absl::Seconds(1)});
 }
 
+// Returns the flags for the page, which everybody may read: no paths of keys.
+std::string AddressFlags(const ClusterAddress& cluster) {
+  return ClusterFlags({.coordinator = cluster.coordinator, .store = cluster.store});
+}
+
 }  // namespace
 
 absl::StatusOr<int> Page(const ClusterAddress& cluster, const std::string& listen,
                          rpc::TerminationSignal& signal, Console& console) {
   const std::unique_ptr<CrawlClient> jobs = NewPageClient(cluster);
-  ASSIGN_OR_RETURN(const std::unique_ptr<JobsPage> page, JobsPage::Start(listen, *jobs));
+  ASSIGN_OR_RETURN(const std::unique_ptr<JobsPage> page,
+                   JobsPage::Start(listen, *jobs, AddressFlags(cluster)));
   console.Note(absl::StrCat("the jobs of ", cluster.coordinator, " are shown at ", page->url()));
   signal.Wait();
   jobs->Interrupt();
@@ -191,7 +197,7 @@ absl::StatusOr<int> Dev(const DevOptions& options, rpc::TerminationSignal& signa
                                   .store = Local(options.first_port + 1)};
   const std::unique_ptr<CrawlClient> jobs = NewPageClient(cluster);
   ASSIGN_OR_RETURN(const std::unique_ptr<JobsPage> page,
-                   JobsPage::Start(Local(options.page_port), *jobs));
+                   JobsPage::Start(Local(options.page_port), *jobs, AddressFlags(cluster)));
   console.Note(absl::StrCat("\nThe cluster runs. Its jobs: ", page->url(),
                             "\nIn another terminal: kernelmill submit my-kernels.yaml --wait ",
                             "--out my-dataset", ClusterFlags(cluster),

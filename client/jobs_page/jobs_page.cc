@@ -112,7 +112,8 @@ class FreshAnswers {
 
 class Handler final : public CivetHandler {
  public:
-  Handler(std::string host, CrawlClient& jobs) : host_(std::move(host)), jobs_(jobs) {}
+  Handler(std::string host, CrawlClient& jobs, std::string flags)
+      : host_(std::move(host)), jobs_(jobs), flags_(std::move(flags)) {}
 
   bool handleGet(CivetServer*, mg_connection* connection) override {
     const mg_request_info& request = *mg_get_request_info(connection);
@@ -153,7 +154,8 @@ class Handler final : public CivetHandler {
     ASSIGN_OR_RETURN(const std::vector<v1::WorkerInfo> workers, jobs_.ListWorkers());
     return Json{{"now", absl::ToUnixMillis(absl::Now())},
                 {"jobs", JobsJson(jobs)},
-                {"workers", WorkersJson(workers)}};
+                {"workers", WorkersJson(workers)},
+                {"flags", flags_}};
   }
 
   absl::StatusOr<Json> ReadJob(const std::string& name) {
@@ -176,6 +178,7 @@ class Handler final : public CivetHandler {
 
   const std::string host_;
   CrawlClient& jobs_;
+  const std::string flags_;
   FreshAnswers answers_;
 };
 
@@ -187,8 +190,9 @@ struct JobsPage::Parts {
 };
 
 absl::StatusOr<std::unique_ptr<JobsPage>> JobsPage::Start(const std::string& address,
-                                                          CrawlClient& jobs) {
-  std::unique_ptr<Parts> parts(new Parts{Handler(std::string(GetHost(address)), jobs), nullptr});
+                                                          CrawlClient& jobs, std::string flags) {
+  std::unique_ptr<Parts> parts(
+      new Parts{Handler(std::string(GetHost(address)), jobs, std::move(flags)), nullptr});
   ASSIGN_OR_RETURN(parts->server, HttpServer::Serve(address, parts->handler));
   return std::unique_ptr<JobsPage>(new JobsPage(std::move(parts)));
 }

@@ -15,10 +15,11 @@ namespace kernelmill::client {
 class JobsPage {
  public:
   // Starts serving on `address` (host:port; port 0 picks one). `jobs` must outlive the page and be
-  // interrupted before the page is destroyed, if it may be waiting. FAILED_PRECONDITION: the
-  // address cannot be bound.
+  // interrupted before the page is destroyed, if it may be waiting. `flags`, such as
+  // " --store host:7071", are shown in the page's commands.
+  // FAILED_PRECONDITION: the address cannot be bound.
   static absl::StatusOr<std::unique_ptr<JobsPage>> Start(const std::string& address,
-                                                         CrawlClient& jobs);
+                                                         CrawlClient& jobs, std::string flags);
   ~JobsPage();
 
   int port() const;

@@ -99,7 +99,7 @@ class JobsPageTest : public ::testing::Test {
   }
 
   OneJob jobs_;
-  std::unique_ptr<JobsPage> page_ = *JobsPage::Start("127.0.0.1:0", jobs_);
+  std::unique_ptr<JobsPage> page_ = *JobsPage::Start("127.0.0.1:0", jobs_, " --store other:7071");
 };
 
 TEST_F(JobsPageTest, ServesThePageAndItsAssets) {
@@ -117,6 +117,10 @@ TEST_F(JobsPageTest, AnswersWithTheJobsAndTheWorkers) {
   EXPECT_THAT(Ask("/api/state"), HasSubstr(R"("job":"seeds")"));
   EXPECT_THAT(Ask("/api/job?name=seeds"), HasSubstr(R"("state":"done")"));
   EXPECT_THAT(Ask("/api/job?name=other"), StartsWith("HTTP/1.1 404"));
+}
+
+TEST_F(JobsPageTest, ItsCommandsReachTheSameCluster) {
+  EXPECT_THAT(Ask("/api/state"), HasSubstr(R"("flags":" --store other:7071")"));
 }
 
 TEST_F(JobsPageTest, ManyViewersCostTheCoordinatorAsMuchAsOne) {
@@ -161,8 +165,8 @@ TEST_F(JobsPageTest, OnlyReads) {
 
 TEST(JobsPage, AnAddressInUseIsAnError) {
   OneJob jobs;
-  const auto first = JobsPage::Start("127.0.0.1:0", jobs);
-  EXPECT_THAT(JobsPage::Start(absl::StrCat("127.0.0.1:", (*first)->port()), jobs).status(),
+  const auto first = JobsPage::Start("127.0.0.1:0", jobs, "");
+  EXPECT_THAT(JobsPage::Start(absl::StrCat("127.0.0.1:", (*first)->port()), jobs, "").status(),
               StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 

@@ -34,6 +34,8 @@ export interface State {
   now: number;
   jobs: Head[];
   workers: Worker[];
+  /** The flags with which commands reach this cluster, after a space; empty if it is at the usual addresses. */
+  flags: string;
 }
 
 export interface Stage {

@@ -55,12 +55,12 @@ function jobRow(job: Head, now: number): HTMLElement[] {
   ];
 }
 
-function showJobs({ jobs, now }: State): void {
+function showJobs({ jobs, now, flags }: State): void {
   const heads = ["Job", "State", "Tasks", "Time", "Failed inputs", "Owner", "Submitted"];
   byId("jobs").replaceChildren(
     jobs.length > 0
       ? table("Jobs", heads, jobs.map((job) => jobRow(job, now)))
-      : element("p", {}, "No jobs yet. ", element("code", {}, "kernelmill submit my-kernels.yaml --wait --out my-dataset"), " submits one."),
+      : element("p", {}, "No jobs yet. ", element("code", {}, `kernelmill submit my-kernels.yaml --wait --out my-dataset${flags}`), " submits one."),
   );
 }
 
@@ -112,7 +112,9 @@ function showJob(job: Job): void {
   const stages = job.stages.map((stage) => [
     text(stage.stage), bar(stage.done + stage.failed, stage.total), text(number(stage.cached)), text(number(stage.running)), text(stage.failed > 0 ? number(stage.failed) : ""),
   ]);
-  const fates = Object.entries(job.counters).filter(([name]) => /^dataset\.(kept|rejected|duplicate|contaminated)(\.|$)/.test(name));
+  const fates = ["kept", "rejected", "duplicate", "contaminated"].flatMap((fate) =>
+    Object.entries(job.counters).filter(([name]) => name === `dataset.${fate}` || name.startsWith(`dataset.${fate}.`)),
+  );
   const facts = element("table", { class: "facts" });
   const fact = (name: string, value: string): void => {
     if (value) facts.append(element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, text(value))));
