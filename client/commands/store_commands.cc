@@ -185,7 +185,7 @@ absl::Status CheckDatasets(const ClusterAddress& address, StoreClient& store,
 absl::StatusOr<int> StoreStat(const ClusterAddress& cluster, rpc::TerminationSignal& signal,
                               Console& console) {
   Connection connection(cluster, signal, console);
-  ASSIGN_OR_RETURN(const v1::StatResponse stat, connection.store().Stat());
+  ASSIGN_OR_RETURN(const v1::StatResponse stat, connection.store().Stat(/*sum_holds=*/true));
   console.Answer("store", stat, StatText(stat));
   return kDone;
 }

@@ -57,6 +57,7 @@ std::string Blobs(int64_t count) { return Counted(count, "blob"); }
 std::string HoldText(const v1::HoldInfo& hold) {
   std::string what =
       hold.blobs() > 0 || !hold.everything_used_from_now() ? Blobs(hold.blobs()) : "";
+  if (hold.bytes() > 0) absl::StrAppend(&what, ", ", ShortBytes(hold.bytes()));
   if (hold.everything_used_from_now()) {
     absl::StrAppend(&what, what.empty() ? "" : " and ", "everything used since it began");
   }

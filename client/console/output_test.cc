@@ -161,11 +161,12 @@ TEST(StatText, ShowsHowFullTheStoreIsAndWhoHoldsWhat) {
   v1::HoldInfo* dataset = stat.add_holds();
   dataset->set_name("dataset/d@a");
   dataset->set_blobs(1);
+  dataset->set_bytes(512);
   const std::string text = StatText(stat);
   EXPECT_THAT(text, ::testing::MatchesRegex("content +12 blobs, 2.0 KiB\naction results +7\n"
                                             "on disk +1.0 KiB, 1.0 MiB free\nholds +2\n"
                                             "  job/j@a +everything used since it began, for "
-                                            "another 1:30\n  dataset/d@a +1 blob\n"));
+                                            "another 1:30\n  dataset/d@a +1 blob, 512 bytes\n"));
   stat.set_limit_bytes(4096);
   EXPECT_THAT(StatText(stat), ::testing::HasSubstr("1.0 KiB of at most 4.0 KiB, 1.0 MiB free"));
 }

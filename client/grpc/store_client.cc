@@ -28,8 +28,10 @@ class GrpcStoreClient : public StoreClient {
   GrpcStoreClient(std::shared_ptr<grpc::Channel> channel, ReconnectOptions reconnect)
       : stub_(v1::Store::NewStub(std::move(channel))), caller_(std::move(reconnect)) {}
 
-  absl::StatusOr<v1::StatResponse> Stat() override {
-    return Ask<v1::StatResponse>("stat", &v1::Store::Stub::Stat, v1::StatRequest());
+  absl::StatusOr<v1::StatResponse> Stat(bool sum_holds) override {
+    v1::StatRequest request;
+    request.set_sum_holds(sum_holds);
+    return Ask<v1::StatResponse>("stat", &v1::Store::Stub::Stat, request);
   }
 
   absl::StatusOr<v1::VerifyProgress> Verify(

@@ -9,6 +9,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
@@ -68,6 +69,8 @@ class ActiveHolds {
   absl::Status SaveChanged();
 
   std::vector<HoldState> List() const;
+  // Returns the bytes of the hold's blobs. Reads a record for each.
+  absl::StatusOr<int64_t> SumBytes(absl::string_view name) { return records_->SumBytes(name); }
   size_t size() const;
 
  private:

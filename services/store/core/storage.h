@@ -208,6 +208,9 @@ class Holds {
   // Deletes the hold. OK if it does not exist.
   virtual absl::Status Delete(absl::string_view name) = 0;
   virtual absl::StatusOr<std::vector<HoldRecord>> List() = 0;
+  // Returns the bytes of the hold's blobs that exist; 0 if there is no hold of this name. Reads a
+  // record for each blob.
+  virtual absl::StatusOr<int64_t> SumBytes(absl::string_view name) = 0;
 };
 
 // An estimate of the database's size and of the disk's free space.

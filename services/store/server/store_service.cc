@@ -68,7 +68,7 @@ class StoreService final : public v1::Store::Service {
     }));
   }
 
-  grpc::Status Stat(grpc::ServerContext*, const v1::StatRequest*,
+  grpc::Status Stat(grpc::ServerContext*, const v1::StatRequest* request,
                     v1::StatResponse* response) override {
     return Answer([&]() -> absl::Status {
       LruStore& lru = parts_.store->lru();
@@ -89,6 +89,9 @@ class StoreService final : public v1::Store::Service {
         const bool for_ever = hold.left == absl::InfiniteDuration();
         info.set_expires_in_ms(
             for_ever ? 0 : std::max<int64_t>(absl::ToInt64Milliseconds(hold.left), 1));
+        if (!request->sum_holds()) continue;
+        ASSIGN_OR_RETURN(const int64_t bytes, lru.holds().SumBytes(hold.record.name));
+        info.set_bytes(bytes);
       }
       ASSIGN_OR_RETURN(const std::vector<BackupEntry> backups, backups_.List());
       for (const BackupEntry& backup : backups) Fill(backup, response->add_backups());

@@ -93,6 +93,12 @@ TEST_F(StoreServiceTest, WhatIsHeldSurvivesACollectionAndTheRestGoes) {
   EXPECT_EQ(Stat().holds(0).blobs(), 3);
   EXPECT_GT(Stat().holds(0).expires_in_ms(), 30'000);
   EXPECT_LE(Stat().holds(0).expires_in_ms(), 60'000);
+  EXPECT_EQ(Stat().holds(0).bytes(), 0) << "it was not asked for";
+  v1::StatRequest sums;
+  sums.set_sum_holds(true);
+  v1::StatResponse stat;
+  EXPECT_EQ(Call(*own_, &Stub::Stat, sums, &stat), kOk);
+  EXPECT_EQ(stat.holds(0).bytes(), 4);
 
   const v1::CollectGarbageResponse first = CollectAll();
   EXPECT_EQ(first.dropped_blobs(), 1);

@@ -193,6 +193,17 @@ TEST_P(StorageContract, HoldsAreListedReplacedAndEnded) {
   EXPECT_EQ(storage_->holds().List()->size(), 1u);
 }
 
+TEST_P(StorageContract, AHoldsBytesAreThoseOfItsBlobsThatExist) {
+  ASSERT_THAT(Put(*storage_, {"three", "four"}), IsOk());
+  ASSERT_THAT(storage_->holds().Save({.name = "a", .blobs = 2}, {MakeId("three"), MakeId("none")}),
+              IsOk());
+  EXPECT_EQ(*storage_->holds().SumBytes("a"), 5);
+  ASSERT_THAT(storage_->holds().Save({.name = "a", .blobs = 2}, {MakeId("three"), MakeId("four")}),
+              IsOk());
+  EXPECT_EQ(*storage_->holds().SumBytes("a"), 9);
+  EXPECT_EQ(*storage_->holds().SumBytes("b"), 0);
+}
+
 TEST_P(StorageContract, AllBlobsAreListedOnce) {
   for (int i = 0; i < 25; ++i) ASSERT_THAT(Put(*storage_, {absl::StrCat(i)}), IsOk());
   std::vector<BlobId> all;

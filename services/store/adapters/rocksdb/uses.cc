@@ -348,6 +348,26 @@ absl::Status RocksDbHolds::Delete(absl::string_view name) {
   return database_->WriteDurably(batch, "ending a hold");
 }
 
+// The records of uses have the sizes of blobs.
+absl::StatusOr<int64_t> RocksDbHolds::SumBytes(absl::string_view name) {
+  const absl::StatusOr<HoldValue> hold = Find(name);
+  if (absl::IsNotFound(hold.status())) return 0;
+  RETURN_IF_ERROR(hold.status());
+  rocksdb::PinnableSlice list;
+  RETURN_IF_ERROR(
+      database_->Get(database_->hold(), HoldListKey(hold->id), &list, "blobs of a hold"));
+  constexpr size_t kHashBytes = sizeof(BlobId::hash);
+  std::vector<std::string> items;
+  for (absl::string_view rest = ToView(list); rest.size() >= kHashBytes;
+       rest.remove_prefix(kHashBytes)) {
+    items.push_back(BlobItem(rest.substr(0, kHashBytes)));
+  }
+  ASSIGN_OR_RETURN(const std::vector<FoundUse> uses, ReadUses(database_, items));
+  int64_t sum = 0;
+  for (const FoundUse& found : uses) sum += found.found ? found.use.size : 0;
+  return sum;
+}
+
 absl::StatusOr<std::vector<HoldRecord>> RocksDbHolds::List() {
   std::vector<HoldRecord> holds;
   const std::unique_ptr<rocksdb::Iterator> it(

@@ -91,6 +91,7 @@ class RocksDbHolds : public Holds {
   absl::Status Update(const HoldRecord& hold) override;
   absl::Status Delete(absl::string_view name) override;
   absl::StatusOr<std::vector<HoldRecord>> List() override;
+  absl::StatusOr<int64_t> SumBytes(absl::string_view name) override;
 
  private:
   // NOT_FOUND: no hold of this name.

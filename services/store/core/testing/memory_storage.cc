@@ -310,6 +310,18 @@ absl::StatusOr<std::vector<HoldRecord>> MemoryStorage::List() {
   return records;
 }
 
+absl::StatusOr<int64_t> MemoryStorage::SumBytes(absl::string_view name) {
+  absl::MutexLock lock(&mutex_);
+  const auto at = holds_.find(std::string(name));
+  if (at == holds_.end()) return 0;
+  int64_t sum = 0;
+  for (const std::string& key : at->second.blobs) {
+    const auto blob = blobs_.find(key);
+    if (blob != blobs_.end()) sum += static_cast<int64_t>(blob->second.bytes.size());
+  }
+  return sum;
+}
+
 Usage MemoryStorage::usage() const {
   absl::MutexLock lock(&mutex_);
   return usage_;

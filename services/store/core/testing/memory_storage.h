@@ -56,6 +56,7 @@ class MemoryStorage : public Storage, public Blobs, public Uses, public Holds, p
   absl::Status Update(const HoldRecord& hold) override;
   absl::Status Delete(absl::string_view name) override;
   absl::StatusOr<std::vector<HoldRecord>> List() override;
+  absl::StatusOr<int64_t> SumBytes(absl::string_view name) override;
 
   absl::StatusOr<Space> Measure() override;
   Effort effort() override { return {}; }
