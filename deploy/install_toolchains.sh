@@ -51,13 +51,17 @@ install() {
   wanted=$(sha256sum <"$requirements" | cut -d ' ' -f 1)
   if [[ -f "$into/.requirements" && "$(<"$into/.requirements")" == "$wanted" ]]; then return; fi
   [[ -n "$2" ]] || skip "needs Python 3.11"
+  # The interpreter's pip, or that of an active environment: Debian's Python has none without python3-pip.
+  local pip=("$2" -m pip)
+  if ! "${pip[@]}" --version >/dev/null 2>&1; then pip=(python3 -m pip --python "$2"); fi
+  "${pip[@]}" --version >/dev/null 2>&1 || skip "needs pip: apt-get install python3-pip, or a Python environment that is active"
   rm -rf "$into"
   mkdir -p "$folder"
   work=$(mktemp -d "$folder/.install.XXXXXX")
   echo "install_toolchains.sh: installing $1 into $into, some 1 GB; it takes a few minutes" >&2
   "$2" -m venv --without-pip "$into"
-  # Uses the interpreter's pip: the environment has no pip, since compiling does not need it.
-  if ! "$2" -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps --only-binary :all: --require-hashes \
+  # The environment gets no pip, since compiling does not need it.
+  if ! "${pip[@]}" install --quiet --disable-pip-version-check --no-cache-dir --no-deps --only-binary :all: --require-hashes \
     --target "$into/lib/python3.11/site-packages" --requirement "$requirements" >"$work/log" 2>&1; then
     tail -n 3 "$work/log" >&2
     rm -rf "$into"

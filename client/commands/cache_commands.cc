@@ -49,7 +49,7 @@ constexpr Part kParts[] = {
     {"store", "fetched repositories and results of stages", true},
     {"coordinator", "jobs of crawls", true},
     {"tmp", "temporary repositories and downloads", true},
-    {"toolchains", "compilers, from deploy/install_toolchains.sh", false},
+    {"toolchains", "compilers, from kernelmill toolchains --install", false},
     {"dev", "the cluster of kernelmill dev", false},
 };
 

@@ -170,6 +170,10 @@ absl::StatusOr<int> ValidateFiles(const std::vector<std::string>& paths, Console
 // sandbox. Exit code 1 if a toolchain or the sandbox is missing.
 absl::StatusOr<int> ListToolchains(const std::string& folder, Console& console);
 
+// Runs the installer of toolchains, which lies beside this program, in the place of this process.
+// NOT_FOUND: it does not.
+absl::StatusOr<int> InstallToolchains(const std::string& folder);
+
 // Commands on exported datasets (dataset_commands.cc).
 
 struct CatalogOptions {

@@ -8,13 +8,18 @@
 #include <google/protobuf/message.h>
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
+#include <signal.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -47,6 +52,8 @@
 
 namespace kernelmill::client {
 namespace {
+
+namespace fs = std::filesystem;
 
 using dataset::Json;
 
@@ -331,6 +338,28 @@ absl::StatusOr<int> ListToolchains(const std::string& folder, Console& console) 
       sandbox.ok() ? "this machine can run compilers in the sandbox" : sandbox.message(), "\n");
   console.Result(console.json() ? JsonLine("toolchains", object) : text);
   return ready ? kDone : kInputsFailed;
+}
+
+// The installer is in share/kernelmill/ of a package, beside bin/ (/usr, the wheel's module), or in
+// deploy/ of the clone that the program was built in.
+absl::StatusOr<int> InstallToolchains(const std::string& folder) {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (error) return ErrnoStatus(error.value(), "/proc/self/exe");
+  const fs::path bin = self.parent_path();
+  for (const fs::path& script :
+       {bin.parent_path() / "share/kernelmill/install_toolchains.sh",
+        bin.parent_path().parent_path().parent_path() / "deploy/install_toolchains.sh"}) {
+    if (!fs::exists(script, error)) continue;
+    // This process waits for signals with all of them blocked, and a mask survives exec.
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::execl(script.c_str(), script.c_str(), "--into", folder.c_str(), nullptr);
+    return ErrnoStatus(errno, script.string());
+  }
+  return absl::NotFoundError(absl::StrCat("install_toolchains.sh is not beside ", self.string(),
+                                          "; deploy/ of a clone has it"));
 }
 
 }  // namespace kernelmill::client

@@ -36,7 +36,7 @@ void AddDev(CommandLine& line) {
       ->check(CLI::ExistingDirectory)
       ->option_text("DIR");
   sub->add_flag("--compiler", options->compiler,
-                "start a compiler, too; deploy/install_toolchains.sh installs what it needs");
+                "start a compiler, too; it needs what kernelmill toolchains --install installs");
   const auto devices = toolchains::RunDevices();
   sub->add_option("--runner", options->runner,
                   "start a runner of this device, too; KERNELMILL_PYTHON names its Python")

@@ -83,9 +83,14 @@ void AddCache(CommandLine& line) {
 
 void AddToolchains(CommandLine& line) {
   const auto folder = std::make_shared<std::string>(compiler::LocalToolchainsFolder());
+  const auto install = std::make_shared<bool>(false);
   CLI::App* sub =
       line.Add("toolchains", "list the compilers that jobs can use, and which are installed",
-               [folder](Console& console) { return ListToolchains(*folder, console); });
+               [folder, install](Console& console) {
+                 return *install ? InstallToolchains(*folder) : ListToolchains(*folder, console);
+               });
+  sub->add_flag("--install", *install,
+                "install the missing ones from the package index of pip: some 1 GB each, by hash");
   TakesFolder(sub->add_option("--toolchains", *folder, "folder of the installed toolchains"))
       ->envname("KERNELMILL_TOOLCHAINS")
       ->capture_default_str();

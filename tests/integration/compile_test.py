@@ -117,7 +117,7 @@ class WithoutToolchains(unittest.TestCase):
         done = self.crawl(write_job(self.folder, "compiles", SOURCES, "toolchains: [triton-3.9.0]"), check=False)
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("triton-3.9.0 is not installed", done.stderr)
-        self.assertIn("deploy/install_toolchains.sh", done.stderr)
+        self.assertIn("kernelmill toolchains --install", done.stderr)
         self.assertFalse((self.folder / "data").exists(), "nothing was begun")
 
     def test_a_job_that_compiles_nothing_needs_none(self):
@@ -137,7 +137,7 @@ class WithoutToolchains(unittest.TestCase):
     def test_a_compiler_without_toolchains_does_not_start(self):
         done = harness.run(harness.BIN / "kernelmill-compiler", "--toolchains", self.none, check=False, timeout=60)
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("deploy/install_toolchains.sh", done.stderr)
+        self.assertIn("kernelmill toolchains --install", done.stderr)
 
 
 class Compiled(unittest.TestCase):

@@ -117,7 +117,7 @@ class Evaluate(unittest.TestCase):
         done = harness.run(harness.BIN / "kernelmill", "evaluate", right, "--toolchains", self.folder / "none", check=False)
         self.assertEqual(done.returncode, 2)
         self.assertIn("--no-compile", done.stderr)
-        self.assertIn("install_toolchains.sh", done.stderr)
+        self.assertIn("kernelmill toolchains --install", done.stderr)
         away = harness.run(harness.BIN / "kernelmill", "evaluate", self.write("k.jsonl", [{"completion": HEAD + KERNEL}]),
                            "--compiler", "127.0.0.1:1", check=False)
         self.assertEqual(away.returncode, 3, away.stderr)

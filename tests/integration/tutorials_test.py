@@ -20,7 +20,7 @@ BLOCK = re.compile(r"^```(sh|console|python)\n(.*?)^```", re.MULTILINE | re.DOTA
 # Commands that end with another code than 0, as the page says.
 CODES = {"kernelmill validate kernels": 1, "kernelmill diff clean loose": 1}
 # Not run here: it takes a gigabyte of wheels.
-LEFT_OUT = "deploy/install_toolchains.sh"
+LEFT_OUT = "kernelmill toolchains --install"
 IMPORT = "import triton\nimport triton.language as tl\n\n\n"
 
 

@@ -66,7 +66,7 @@ absl::StatusOr<std::string> FindEnvironment(const std::string& folder,
   return absl::FailedPreconditionError(
       absl::StrCat("the toolchain ", toolchain,
                    stamp.ok() ? " is installed from other pins" : " is not installed", " in ",
-                   folder, ": deploy/install_toolchains.sh installs it"));
+                   folder, ": kernelmill toolchains --install installs it"));
 }
 
 namespace {

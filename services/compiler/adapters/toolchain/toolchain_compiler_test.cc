@@ -304,7 +304,7 @@ TEST(OpenToolchainsTest, ACompilerWithoutAnyToolchainDoesNotStart) {
   options.unsafe_no_sandbox = true;
   const auto compiler = OpenToolchains(options);
   EXPECT_THAT(compiler, StatusIs(absl::StatusCode::kFailedPrecondition));
-  EXPECT_THAT(compiler.status().message(), ::testing::HasSubstr("install_toolchains.sh"));
+  EXPECT_THAT(compiler.status().message(), ::testing::HasSubstr("kernelmill toolchains --install"));
 }
 
 }  // namespace
