@@ -36,6 +36,8 @@ import sbom  # noqa: E402
 OF_THE_MACHINE = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|util|resolv|stdc\+\+|gcc_s))\.so")
 # The oldest glibc whose distributions ship a libstdc++ with these symbols (the policies of auditwheel).
 GLIBC_OF_GLIBCXX = {28: 31, 29: 34, 30: 35}
+# The installer of compilers, where the program looks for it.
+INSTALLER = "kernelmill/share/kernelmill/install_toolchains.sh"
 # Debian packages of headers that are compiled in.
 HEADERS = ["libcli11-dev", "nlohmann-json3-dev"]
 # The packages that each part of the module needs beyond the standard library, by their extra.
@@ -189,6 +191,13 @@ def module():
     return members
 
 
+def toolchain_installer():
+    """Returns {name: bytes} of what `kernelmill toolchains --install` runs."""
+    deploy, share = ROOT / "deploy", INSTALLER.rsplit("/", 1)[0]
+    return {f"{share}/{file.relative_to(deploy)}": file.read_bytes()
+            for file in [deploy / "install_toolchains.sh", *sorted((deploy / "toolchains").glob("*.txt"))]}
+
+
 def finish_wheel(out, version, tag, members, programs=frozenset()):
     """Adds the wheel's record to its members, writes it to the folder, and returns its path."""
     info = f"kernelmill-{version}.dist-info"
@@ -233,6 +242,7 @@ def main():
     for soname, file in libraries.items():
         members[f"kernelmill/lib/{soname}"] = file.read_bytes()
 
+    members.update(toolchain_installer())
     for path, command in WRITTEN.items():
         members[f"kernelmill-{version}.data/data/{path}"] = output(program, *command).encode()
     info = f"kernelmill-{version}.dist-info"
@@ -241,8 +251,10 @@ def main():
     parts = sbom.of_libraries("kernelmill", libraries.values(), "carried")
     members[f"{info}/sboms/kernelmill.cdx.json"] = sbom.as_text(parts).encode() + b"\n"
     members[f"{info}/METADATA"] = metadata(version, texts)
-    members[f"{info}/entry_points.txt"] = b"[console_scripts]\nkernelmill = kernelmill.__main__:main\n"
-    print(finish_wheel(out, version, tag, members, {f"kernelmill/bin/{each.name}" for each in programs}))
+    scripts = [f"{each.name} = kernelmill.__main__:main\n" for each in programs]
+    members[f"{info}/entry_points.txt"] = "".join(["[console_scripts]\n", *scripts]).encode()
+    print(finish_wheel(out, version, tag, members,
+                       {*(f"kernelmill/bin/{each.name}" for each in programs), INSTALLER}))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Replaces this process with the program: the one that the wheel carries, or else the one in PATH."""
+"""Replaces this process with the program: the one that the wheel carries, or else the one in PATH. Called as a server
+(kernelmill-store and so on), with the wheel's."""
 
 from __future__ import annotations
 
@@ -61,13 +62,15 @@ def find_program() -> str | None:
 
 
 def main() -> None:
-    program = find_program()
+    called = os.path.basename(sys.argv[0])
+    name = called if called.startswith("kernelmill-") else "kernelmill"
+    program = find_program() if name == "kernelmill" else os.path.join(os.path.dirname(PROGRAM), name)
     if program is None:
         sys.exit(f"kernelmill: {MISSING}")
     try:
-        os.execve(program, ["kernelmill", *sys.argv[1:]], environment())
+        os.execve(program, [name, *sys.argv[1:]], environment())
     except OSError as error:
-        sys.exit(f"kernelmill: {program}: {error.strerror}")
+        sys.exit(f"{name}: {program}: {error.strerror}")
 
 
 if __name__ == "__main__":

@@ -164,7 +164,9 @@ class Wheel(Package):
         self.assertEqual((metadata["Name"], metadata["Version"]), (name, version))
         self.assertEqual(email.message_from_string((self.info / "WHEEL").read_text())["Tag"], tag)
         self.assertIn(version, output(BIN / "kernelmill", "--version"))
-        self.assertIn("kernelmill = kernelmill.__main__:main", (self.info / "entry_points.txt").read_text())
+        scripts = (self.info / "entry_points.txt").read_text()
+        for program in ("kernelmill", *(f"kernelmill-{role}" for role in ROLES)):
+            self.assertIn(f"{program} = kernelmill.__main__:main", scripts)
 
     def test_the_module_is_typed_and_needs_others_for_its_extras_alone(self):
         module = {name.removeprefix("kernelmill/") for name in self.names if name.count("/") == 1}
@@ -193,6 +195,13 @@ class Wheel(Package):
                 self.assertNotIn(".debug_info", output("readelf", "--section-headers", "--wide", program))
         # Package indexes take files of 100 MB at most.
         self.assertLess(self.wheel.stat().st_size, 60 << 20)
+
+    def test_it_has_the_installer_of_toolchains_with_its_pins(self):
+        share = self.root / "kernelmill/share/kernelmill"
+        self.assertEqual(sorted(p.name for p in (share / "toolchains").iterdir()),
+                         sorted(p.name for p in (ROOT / "deploy/toolchains").glob("*.txt")))
+        with zipfile.ZipFile(self.wheel) as archive:
+            self.assertEqual(archive.getinfo("kernelmill/share/kernelmill/install_toolchains.sh").external_attr >> 16, 0o100755)
 
     def test_it_has_the_manual_page_and_completions(self):
         [data] = self.root.glob("kernelmill-*.data/data/share")

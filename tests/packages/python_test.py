@@ -95,6 +95,11 @@ class Load(Module):
             self.assertGreater(int(lines[name]), 0)
         self.assertEqual(lines[harness.dataset_digest(self.out)], f"module {lines['kernels']}")
 
+    def test_the_servers_are_commands_too(self):
+        for server in ("store", "runner"):
+            done = harness.run(self.clean.parent / f"kernelmill-{server}", "--version")
+            self.assertIn(f"kernelmill-{server} ", done.stdout)
+
     def test_the_installed_program_runs_a_cluster_and_has_its_manual(self):
         environment = self.clean.parents[1]
         self.assertIn("kernelmill", (environment / "share/man/man1/kernelmill.1").read_text())
