@@ -228,7 +228,11 @@ absl::StatusOr<int> Init(InitOptions options, rpc::TerminationSignal& signal, Co
   RETURN_IF_ERROR(WriteComplete(options.file, text));
   std::string out = options.out_dir.empty() ? name : options.out_dir;
   std::error_code unknown;
-  if (options.out_dir.empty() && std::filesystem::exists(out, unknown)) out += "-dataset";
+  // A job is often named for its folder, which may not exist yet.
+  if (options.out_dir.empty() &&
+      (!options.folders.empty() || std::filesystem::exists(out, unknown))) {
+    out += "-dataset";
+  }
   const std::string next =
       absl::StrCat("kernelmill crawl ", ShellWord(options.file), " --out ", ShellWord(out));
   console.Result(console.json()

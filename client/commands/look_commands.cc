@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -191,8 +194,36 @@ void PrintNotCompiled(const v1::KernelRow& row, Console& console) {
   console.Result(JsonLine("rejected", json));
 }
 
+// Names of kernels that contain a text, for a person who knows a part of one: the shortest few.
+class NamesWith {
+ public:
+  explicit NamesWith(absl::string_view text) : text_(absl::AsciiStrToLower(text)) {}
+
+  void Add(absl::string_view name) {
+    constexpr size_t kNames = 5;
+    if (!absl::StrContains(absl::AsciiStrToLower(name), text_)) return;
+    names_.insert({name.size(), std::string(name)});
+    if (names_.size() > kNames) names_.erase(std::prev(names_.end()));
+  }
+
+  // Returns "; names with it: a_kernel, b_kernel", or nothing.
+  std::string Hint() const {
+    return names_.empty()
+               ? ""
+               : absl::StrCat("; names with it: ",
+                              absl::StrJoin(names_, ", ", [](auto* out, const auto& name) {
+                                out->append(OneLine(name.second));
+                              }));
+  }
+
+ private:
+  const std::string text_;
+  std::set<std::pair<size_t, std::string>> names_;  // by length
+};
+
 // Explains what became of a kernel that is not in the dataset.
-absl::Status ExplainMissing(const std::string& dataset, const std::string& what) {
+absl::Status ExplainMissing(const std::string& dataset, const std::string& what,
+                            const std::string& hint) {
   std::string fate;
   const absl::Status read = dataset::ForEachRow<v1::LedgerRow>(
       dataset, {}, [&](const v1::LedgerRow& row, const dataset::RowPlace&) {
@@ -203,7 +234,7 @@ absl::Status ExplainMissing(const std::string& dataset, const std::string& what)
         return absl::OkStatus();
       });
   return absl::NotFoundError(absl::StrCat(dataset, ": no kernel has the id or the name ",
-                                          OneLine(what), read.ok() ? fate : ""));
+                                          OneLine(what), read.ok() && !fate.empty() ? fate : hint));
 }
 
 }  // namespace
@@ -211,12 +242,14 @@ absl::Status ExplainMissing(const std::string& dataset, const std::string& what)
 absl::StatusOr<int> Show(const ShowOptions& options, Console& console) {
   std::vector<v1::KernelRow> found;
   size_t count = 0;
+  NamesWith names(options.what);
   RETURN_IF_ERROR(dataset::ForEachRow<v1::KernelRow>(
       options.dataset, {}, [&](const v1::KernelRow& row, const dataset::RowPlace&) {
+        names.Add(row.name());
         if (IsMeant(row, options.what) && ++count <= kMostListed) found.push_back(row);
         return absl::OkStatus();
       }));
-  if (found.empty()) return ExplainMissing(options.dataset, options.what);
+  if (found.empty()) return ExplainMissing(options.dataset, options.what, names.Hint());
   if (count == 1) {
     ShowRow(found[0], KernelText(found[0], options.source), console);
     return kDone;

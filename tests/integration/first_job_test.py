@@ -97,6 +97,10 @@ class FirstJob(unittest.TestCase):
             self.assertIn(error, done.stderr)
         self.assertFalse(self.job.exists())
 
+    def test_init_writes_the_dataset_beside_the_folder_that_the_job_is_named_for(self):
+        done = run("init", "new.yaml", "--folder", "./not-yet", cwd=self.folder)
+        self.assertTrue(done.stdout.endswith("--out not-yet-dataset\n"), done.stdout)
+
     def test_init_asks_on_a_terminal(self):
         with Terminal("init", cwd=self.folder) as terminal:
             terminal.answer("separated by blanks: ", "")  # asks again

@@ -148,6 +148,9 @@ class Json(unittest.TestCase):
         self.run_program("catalog", self.out, "--out", self.folder / "site")
         self.run_program("catalog", self.out, "--wanted")
         self.run_program("show", self.out, "nothing", codes=(2,))
+        name = harness.rows_of(self.out, "kernels")[0]["name"]
+        part = harness.run(harness.BIN / "kernelmill", "show", self.out, name[:-1].upper(), check=False)
+        self.assertRegex(part.stderr, f"; names with it: .*{name}")
         self.run_program("cache", "clear", "--yes", *data)
 
     def replaced(self, data):
