@@ -13,11 +13,11 @@ cmake --preset "$preset" "$@" >"$log" 2>&1 || {
   exit 1
 }
 echo "build.sh: building $preset"
-# Print each step on a terminal; elsewhere print only errors.
+# Print each step on a terminal; elsewhere print a step every 30 seconds, and errors.
 if [[ -t 1 ]]; then
   cmake --build --preset "$preset"
 else
-  cmake --build --preset "$preset" >"$log" 2>&1 || {
+  deploy/run_logged.sh "$log" cmake --build --preset "$preset" || {
     grep -v '^\[[0-9/]*\] Building\|^\[[0-9/]*\] Linking' "$log" | tail -n 60 >&2
     exit 1
   }

@@ -22,9 +22,9 @@ if [[ ${#packages[@]} -gt 0 ]]; then
   fi
   echo "install.sh: installing ${#packages[@]} Debian packages"
   log=$(mktemp)
-  if ! { "${become[@]}" apt-get update &&
-    "${become[@]}" env DEBIAN_FRONTEND=noninteractive \
-      apt-get install --yes --no-install-recommends "${packages[@]}"; } >"$log" 2>&1; then
+  # shellcheck disable=SC2016  # the inner shell expands it
+  if ! deploy/run_logged.sh "$log" "${become[@]}" env DEBIAN_FRONTEND=noninteractive \
+    bash -c 'apt-get update && apt-get install --yes --no-install-recommends "$@"' apt "${packages[@]}"; then
     tail -n 20 "$log" >&2
     rm -f "$log"
     echo "install.sh: apt-get failed; deploy/packages.txt pins versions of Debian 12" >&2

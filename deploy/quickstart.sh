@@ -34,7 +34,7 @@ What to try next
   $kernelmill catalog $out --out quickstart-out/site    a site to search them: open its index.html
   $kernelmill validate tests/data/kernels-repo    what is kept of a folder, and why not
   $kernelmill similar tests/data/kernels-repo/kernels/softmax.py --out $out --data $data
-  deploy/install_toolchains.sh            then a job with a line \`compile: {}\` says which kernels compile
+  $kernelmill toolchains --install    then a job with a line \`compile: {}\` says which kernels compile
   $kernelmill crawl deploy/jobs/triton-seeds.yaml --out seeds    (needs github.com)
   docker compose up -d --build            the same as a cluster
 NEXT
