@@ -113,6 +113,7 @@ absl::Status ExportJob(Cluster& cluster, const v1::JobStatus& status, const Expo
   summary.out_dir = target.out_dir;
   summary.write_time = absl::Now() - begin;
   for (const std::string& warning : exported->warnings) console.Warn(warning);
+  for (const std::string& note : exported->notes) console.Note(note);
   summary.references = std::move(exported->references);
   summary.tasks = std::move(exported->tasks);
   // The dataset is written; that a damaged earlier one cannot be compared is no error.

@@ -168,6 +168,49 @@ std::string OutcomeText(const std::map<std::string, int64_t>& all, const std::st
                       others);
 }
 
+// The outcomes of cases that were run, as a job counts them below "run.DEVICE".
+using RunCounts = std::map<std::string, Counts>;  // by device
+
+RunCounts GetRunCounts(const JobCounters& counters) {
+  RunCounts found;
+  for (const auto& [name, count] : counters.Below("run")) {
+    const size_t point = name.rfind('.');
+    if (point == std::string::npos) continue;
+    found[name.substr(0, point)].emplace_back(name.substr(point + 1), count);
+  }
+  return found;
+}
+
+// Returns a line for each device: "cpu: 6 cases run: exact 5, different 1; 3 known before".
+Lines RunLines(const JobCounters& counters) {
+  constexpr std::pair<const char*, const char*> kNotRun[] = {
+      {"known", "known before"},
+      {"without_tensor", "not run, since the evidence lacks their tensors"},
+      {"invalid", "not run, since they are no valid cases"}};
+  Lines lines;
+  for (const auto& [device, counts] : GetRunCounts(counters)) {
+    Counts outcomes;
+    int64_t cases = 0;
+    std::string others;
+    for (const auto& [name, words] : kNotRun) {
+      const int64_t count = counters.Sum(absl::StrCat("run.", device, ".", name));
+      if (count > 0) absl::StrAppend(&others, "; ", count, " ", words);
+    }
+    for (const auto& counted : counts) {
+      const bool not_run =
+          std::any_of(std::begin(kNotRun), std::end(kNotRun),
+                      [&](const auto& entry) { return counted.first == entry.first; });
+      if (not_run) continue;
+      outcomes.push_back(counted);
+      cases += counted.second;
+    }
+    lines.push_back({lines.empty() ? "run" : "",
+                     absl::StrCat(OneLine(device), ": ", Counted(cases, "case"), " run",
+                                  cases == 0 ? "" : ": ", CountList(outcomes), others)});
+  }
+  return lines;
+}
+
 Lines OutcomeLines(const Summary& summary) {
   Lines lines;
   if (summary.references.has_value()) {
@@ -313,6 +356,12 @@ Json CountsOrNull(const std::optional<std::map<std::string, int64_t>>& counts) {
   return counts.has_value() ? Json(*counts) : Json();
 }
 
+Json RunJson(const JobCounters& counters) {
+  Json json = Json::object();
+  for (const auto& [device, counts] : GetRunCounts(counters)) json[device] = CountsJson(counts);
+  return json;
+}
+
 Json LostJson(const std::vector<LostFromSource>& lost) {
   Json json = Json::array();
   for (const LostFromSource& of : lost) {
@@ -349,6 +398,7 @@ Lines SummaryLines(const Summary& summary) {
   const v1::JobStatus& status = summary.status;
   Lines lines = HeadLines(status);
   if (status.state() == v1::JOB_STATE_DONE) Append(LedgerLines(JobCounters(status)), &lines);
+  Append(RunLines(JobCounters(status)), &lines);
   Append(OutcomeLines(summary), &lines);
   Append(LostLines(summary), &lines);
   // The rest is in the report, in the folder if there is one. A job in this process has no report
@@ -381,6 +431,7 @@ std::string SummaryJson(const Summary& summary) {
        {"kernels", std::move(kernels)},
        {"languages", CountsJson(counters.Below("dataset.languages"))},
        {"splits", CountsJson(counters.Below("dataset.split"))},
+       {"run", RunJson(counters)},
        {"references", CountsOrNull(summary.references)},
        {"tasks", CountsOrNull(summary.tasks)},
        {"lost", LostJson(summary.lost)},

@@ -87,6 +87,26 @@ TEST(SummaryText, HasALineForWholeFilesWhereThereAreAny) {
   EXPECT_THAT(ReportText(status), ::testing::ContainsRegex("rejected +3\n +holds +3"));
 }
 
+TEST(SummaryText, SaysWhatARunDid) {
+  v1::JobStatus status = DoneJob();
+  EXPECT_THAT(SummaryText(status, ""), Not(HasSubstr("\nrun ")));
+  SetCounter("run.cpu.exact", 5, &status);
+  SetCounter("run.cpu.different", 1, &status);
+  SetCounter("run.cpu.known", 3, &status);
+  SetCounter("run.cpu.without_tensor", 2, &status);
+  SetCounter("run.cuda:90.known", 9, &status);
+  EXPECT_THAT(
+      SummaryText(status, ""),
+      HasSubstr("\nrun        cpu: 6 cases run: exact 5, different 1; 3 known before; 2 not "
+                "run, since the evidence lacks their tensors\n"
+                "           cuda:90: 0 cases run; 9 known before\n"));
+  Summary summary;
+  summary.status = status;
+  const auto json = nlohmann::json::parse(SummaryJson(summary));
+  EXPECT_EQ(json["run"]["cpu"]["without_tensor"], 2);
+  EXPECT_EQ(json["run"]["cuda:90"], nlohmann::json({{"known", 9}}));
+}
+
 TEST(SummaryText, ListsFailures) {
   v1::JobStatus status = DoneJob();
   status.set_failure_count(1);

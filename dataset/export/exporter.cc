@@ -214,6 +214,7 @@ absl::StatusOr<Exported> ExportDataset(cas::BlobStore& store, const ExportReques
   }
   Exported exported;
   exported.warnings = std::move(kernels.warnings);
+  exported.notes = evidence.ListNotes();
   exported.tasks = evidence.CountStates();
   if (request.lock.references()) {
     kernels.counts.references = kernels.references;

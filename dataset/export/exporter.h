@@ -27,8 +27,10 @@ struct ExportRequest {
 // The facts of an export that a person wants to know, beside the job's counters.
 struct Exported {
   // A line each: parts of a mix that read more epochs than they should, or that find nothing; what
-  // of the evidence is damaged, unknown or of no kernel.
+  // of the evidence is damaged or unknown, and evidence of other datasets alone.
   std::vector<std::string> warnings;
+  // A line each: what a person wants to know of the evidence, and is no fault.
+  std::vector<std::string> notes;
   // Kept kernels by `status` of their first row in references.jsonl; nullopt: the job asks for
   // none.
   std::optional<std::map<std::string, int64_t>> references;

@@ -184,17 +184,31 @@ std::vector<std::string> JobEvidence::ListWarnings() const {
                                     " of a case that the evidence lacks"));
   }
   const std::vector<const ObservedKernel*> unmatched = ListUnmatched();
-  if (!unmatched.empty()) {
+  if (used_.empty() && !unmatched.empty()) {
     warnings.push_back(absl::StrCat(
-        "evidence: unmatched: ", Counted(static_cast<int64_t>(unmatched.size()), "kernel"),
-        " that the dataset lacks: ", JoinFirst(unmatched, NameKernel)));
+        "evidence: the dataset has none of its kernels (", unmatched.size(),
+        "); evidence is bound to a kernel's text: ", JoinFirst(unmatched, NameKernel)));
+  }
+  return warnings;
+}
+
+// Evidence is collected over sources and commits, so that most of it is usually of other kernels.
+std::vector<std::string> JobEvidence::ListNotes() const {
+  std::vector<std::string> notes;
+  const std::vector<const ObservedKernel*> unmatched = ListUnmatched();
+  if (!used_.empty() && !unmatched.empty()) {
+    notes.push_back(
+        absl::StrCat("evidence: the dataset has ", used_.size(), " of its ",
+                     Counted(static_cast<int64_t>(index_.kernels().size()), "kernel"),
+                     "; the others are of other texts: ", JoinFirst(unmatched, NameKernel)));
   }
   std::map<std::string, int64_t> not_verified = by_state_;
   not_verified.erase(std::string(kVerified));
-  if (not_verified.empty()) return warnings;
-  warnings.push_back(absl::StrCat("evidence: kernels that are not verified: ",
-                                  absl::StrJoin(not_verified, ", ", absl::PairFormatter(" "))));
-  return warnings;
+  if (not_verified.empty()) return notes;
+  notes.push_back(absl::StrCat("evidence: kernels that are not verified: ",
+                               absl::StrJoin(not_verified, ", ", absl::PairFormatter(" ")),
+                               "; `kernelmill rejected DATASET --reason unverified` names them"));
+  return notes;
 }
 
 }  // namespace kernelmill::dataset

@@ -41,11 +41,12 @@ class JobEvidence {
   absl::string_view GetState(uint32_t number) const;
 
   // Once all kept kernels are noted: `evidence` of report.json, null for a job without any; and the
-  // same in lines for a person, as far as somebody should look.
+  // same in lines for a person: what somebody should look at, and what is no fault.
   Json ToJson() const;
   // Returns the noted kernels by GetState; nullopt for a job without any sources of evidence.
   std::optional<std::map<std::string, int64_t>> CountStates() const;
   std::vector<std::string> ListWarnings() const;
+  std::vector<std::string> ListNotes() const;
 
  private:
   // Evidence of no kept kernel.

@@ -193,8 +193,11 @@ TEST_F(JobEvidenceTest, WhatIsNotVerifiedIsInTheLedgerAndTheReportWithItsReason)
   EXPECT_EQ(tasks[Id(5)], nullptr) << "a duplicate";
   EXPECT_EQ(Report()["evidence"]["not_verified"], Json({{"no_reference", 1}, {"not_replayed", 1}}));
   EXPECT_EQ(Report()["evidence"]["verified"], 0);
-  EXPECT_THAT(warnings_, ElementsAre("evidence: kernels that are not verified: no_reference 1, "
-                                     "not_replayed 1"));
+  EXPECT_THAT(warnings_, IsEmpty());
+  EXPECT_THAT(
+      notes_,
+      ElementsAre("evidence: kernels that are not verified: no_reference 1, not_replayed 1; "
+                  "`kernelmill rejected DATASET --reason unverified` names them"));
 }
 
 TEST_F(JobEvidenceTest, EvidenceOfNoKernelAndBadLinesAreSaid) {
@@ -223,7 +226,7 @@ TEST_F(JobEvidenceTest, EvidenceOfNoKernelAndBadLinesAreSaid) {
   EXPECT_THAT(warnings_,
               ElementsAre(HasSubstr("evidence: 2 problems: a.jsonl:1: is no JSON"),
                           "evidence: unknown types are ignored: wish 1",
-                          HasSubstr("evidence: unmatched: 2 kernels that the dataset lacks: ")));
+                          HasSubstr("evidence: the dataset has none of its kernels (2); ")));
 }
 
 TEST_F(JobEvidenceTest, AJobWithoutEvidenceHasNoTasks) {

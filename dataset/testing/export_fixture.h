@@ -240,6 +240,7 @@ class ExporterTest : public ::testing::Test {
     request_.dataset = *cas::PutMessage(store_, manifest_);
     const absl::StatusOr<Exported> exported = ExportDataset(store_, request_);
     warnings_ = exported.value_or(Exported()).warnings;
+    notes_ = exported.value_or(Exported()).notes;
     return exported.status();
   }
 
@@ -292,6 +293,7 @@ class ExporterTest : public ::testing::Test {
   std::map<std::string, std::string> ids_;
   ExportRequest request_;
   std::vector<std::string> warnings_;  // of the last export
+  std::vector<std::string> notes_;
 };
 
 }  // namespace kernelmill::dataset

@@ -110,6 +110,12 @@ class Run(Base):
         merged.add_file(file)
         self.assertEqual(len(list(merged.rows("result"))), KERNELS)
 
+    def test_the_end_of_a_job_says_what_it_ran(self):
+        done = harness.crawl(job, self.folder / "out", self.folder / "data")
+        self.assertIn(f"\nrun        cpu: {KERNELS} cases run: exact {KERNELS - 1}, different 1\n", done.stdout + done.stderr)
+        done = harness.crawl(job, self.folder / "again", self.folder / "data")
+        self.assertIn(f"\nrun        cpu: 0 cases run; {KERNELS} known before\n", done.stdout + done.stderr)
+
     def test_a_second_job_runs_nothing_and_is_the_same(self):
         done = harness.crawl(job, self.folder / "out", work / "data", "--json")
         self.assertEqual(counters(done), {"run.cpu.known": KERNELS})
