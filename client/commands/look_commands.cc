@@ -1,6 +1,6 @@
 // The commands that look into a dataset: `show` one kernel, the first ones (`head`), counts
-// (`stats`), or what is not in it (`rejected`). They read the folder of an export, one row at a
-// time.
+// (`stats`), or what is not in it, does not compile or is no verified task (`rejected`). They read
+// the folder of an export, one row at a time.
 
 #include <algorithm>
 #include <cstdint>
@@ -130,6 +130,14 @@ void ShowRow(const v1::KernelRow& row, absl::string_view text, Console& console)
 // The reason of a kept kernel that does not compile, beside those of the ledger.
 constexpr char kDoesNotCompile[] = "compiles";
 
+// The reason of a kept kernel with evidence that is no verified task, likewise; `task` of the
+// ledger says why.
+constexpr char kUnverified[] = "unverified";
+
+bool IsUnverified(const v1::LedgerRow& row) {
+  return !row.task().empty() && row.task() != "verified";
+}
+
 // Returns whether a person who asked for `word` wants this one.
 bool IsAskedFor(absl::string_view word, absl::string_view fate, absl::string_view reason) {
   if (word.empty() || word == fate) return true;
@@ -170,6 +178,15 @@ void PrintRejected(const v1::LedgerRow& row, Console& console) {
     if (row.has_similarity()) absl::StrAppendFormat(&why, " (%.2f)", row.similarity());
   }
   console.Result(RejectedText(row, row.fate(), why));
+}
+
+void PrintUnverified(const v1::LedgerRow& row, Console& console) {
+  if (!console.json()) return console.Result(RejectedText(row, kUnverified, row.task()));
+  nlohmann::ordered_json json =
+      RejectedJson(row, row.fate(), absl::StrCat(kUnverified, ":", row.task()));
+  json["of"] = nullptr;
+  json["errors"] = nlohmann::ordered_json::array();
+  console.Result(JsonLine("rejected", json));
 }
 
 void PrintNotCompiled(const v1::KernelRow& row, Console& console) {
@@ -279,6 +296,10 @@ absl::StatusOr<int> Rejected(const RejectedOptions& options, Console& console) {
   std::map<std::string, int64_t> counts;
   RETURN_IF_ERROR(dataset::ForEachRow<v1::LedgerRow>(
       options.dataset, {}, [&](const v1::LedgerRow& row, const dataset::RowPlace&) {
+        if (IsUnverified(row) && IsAskedFor(options.reason, kUnverified, row.task())) {
+          ++counts["kept, but not verified as a task"];
+          PrintUnverified(row, console);
+        }
         if (row.fate() == "kept" || !IsAskedFor(options.reason, row.fate(), row.reason())) {
           return absl::OkStatus();
         }

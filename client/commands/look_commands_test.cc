@@ -163,6 +163,39 @@ TEST_F(LookCommandsTest, RejectedNamesEachReason) {
   EXPECT_EQ(row["errors"][0]["message"], "unknown\nname");
 }
 
+TEST_F(LookCommandsTest, RejectedNamesUnverifiedTasks) {
+  std::ofstream ledger(dir_.path() + "/ledger.jsonl", std::ios::app);
+  for (const auto& [name, task] :
+       std::vector<std::pair<std::string, std::string>>{{"right", "verified"},
+                                                        {"weak", "low_adequacy"},
+                                                        {"shown", "no_hidden_case"},
+                                                        {"untold", ""}}) {
+    Json row = {{"id", "eeee" + std::string(28, '0')}, {"qualname", name}, {"fate", "kept"}};
+    if (!task.empty()) row["task"] = task;
+    ledger << row.dump() << "\n";
+  }
+  ledger.close();
+  const auto run = [&](bool json, const std::string& reason) {
+    EXPECT_EQ(Run(json,
+                  [&](Console& console) {
+                    return Rejected({.dataset = dir_.path(), .reason = reason}, console);
+                  })
+                  .value(),
+              kDone);
+  };
+  run(false, "unverified");
+  EXPECT_THAT(out_,
+              HasSubstr("eeee0000  weak                              unverified    low_adequacy "));
+  EXPECT_THAT(out_, HasSubstr("no_hidden_case"));
+  EXPECT_THAT(out_, Not(HasSubstr("right")));
+  EXPECT_THAT(out_, Not(HasSubstr("untold")));
+  EXPECT_EQ(err_, "2 kept, but not verified as a task\n");
+  run(true, "low_adequacy");
+  const Json row = Json::parse(out_);
+  EXPECT_EQ(row["fate"], "kept");
+  EXPECT_EQ(row["reason"], "unverified:low_adequacy");
+}
+
 TEST_F(LookCommandsTest, APublishedFolderWithoutJsonLinesSaysHowToGetThem) {
   const TempDir published = *TempDir::Create();
   std::ofstream(published.path() + "/PUBLICATION.json") << "{}";

@@ -268,15 +268,15 @@ void AddLook(CommandLine& line) {
   const auto rejected = std::make_shared<RejectedOptions>();
   sub =
       line.Add("rejected",
-               "list the kernels that a job did not keep, and kept ones that do not compile, with "
-               "the reasons",
+               "list the kernels that a job did not keep, and kept ones that do not compile or are "
+               "no verified tasks, with the reasons",
                [rejected](Console& console) { return Rejected(*rejected, console); });
   TakesFolder(sub->add_option("DATASET", rejected->dataset, "the folder of the dataset"))
       ->required();
   sub->add_option(
          "--reason", rejected->reason,
          "only this fate, or part of a reason: rejected, duplicate, contaminated, compiles, "
-         "license, near and so on")
+         "unverified, license, near and so on")
       ->option_text("WORD");
   line.AddCommonFlags(*sub);
 }
