@@ -86,6 +86,19 @@ bool AddParsed(absl::string_view serialized, Row* row, RenderedRows* out) {
   return true;
 }
 
+// Returns the test whose reference proves most: code without kernels of the library before another
+// path of the library. Null if none has a reference. Tests with a reference come first.
+const v1::TestReference* FindBestTest(const v1::KernelReferences* references) {
+  if (references == nullptr) return nullptr;
+  const v1::TestReference* best = nullptr;
+  for (const v1::TestReference& test : references->tests()) {
+    if (!test.has_reference()) break;
+    if (test.reference().kind() != "library_path") return &test;
+    if (best == nullptr) best = &test;
+  }
+  return best;
+}
+
 }  // namespace
 
 void AppendRecord(KernelFile file, const google::protobuf::Message& row, std::string* records) {
@@ -125,19 +138,18 @@ KernelRows KernelRowMaker::Make(uint32_t number, const v1::Kernel& kernel,
   return rows;
 }
 
-// A kernel whose cases were never replayed has no row; the report and the ledger say so. Tests with
-// a reference come first.
+// A kernel whose cases were never replayed has no row; the report and the ledger say so.
 void KernelRowMaker::AddTask(const KeptKernel& kept, const v1::KernelReferences* references,
                              KernelRows* rows) {
   rows->evidence = evidence_.Find(kept.kernel);
-  rows->has_reference =
-      references != nullptr && !references->tests().empty() && references->tests(0).has_reference();
+  const v1::TestReference* test = FindBestTest(references);
+  rows->has_reference = test != nullptr;
   if (rows->evidence == nullptr || !IsTask(*rows->evidence)) return;
   messages_.task.Clear();
   FillTaskRow(kept, &messages_.task);
   if (rows->has_reference) {
     messages_.reference.Clear();
-    FillReferenceRow(kept, *references, &references->tests(0), &messages_.reference);
+    FillReferenceRow(kept, *references, test, &messages_.reference);
     RedactTexts(index_.manifest.quality(), &messages_.reference);
     *messages_.task.mutable_reference() = messages_.reference.reference();
   }

@@ -95,6 +95,7 @@ absl::string_view JudgeEvidence(const KernelEvidence& evidence, bool has_referen
   if (!has_reference) return "no_reference";
   if (!evidence.adequacy.has_value()) return "no_adequacy";
   if (evidence.adequacy->score < min_adequacy) return "low_adequacy";
+  if (DivideCases(evidence).hidden.empty()) return "no_hidden_case";
   return kVerified;
 }
 

@@ -62,6 +62,7 @@ struct KernelEvidence {
 //                  the kernel does what it does
 //   no_adequacy    the adequacy of the cases was not measured
 //   low_adequacy   it is below `min_adequacy`
+//   no_hidden_case the only case that replays is shown
 absl::string_view JudgeEvidence(const KernelEvidence& evidence, bool has_reference,
                                 double min_adequacy);
 

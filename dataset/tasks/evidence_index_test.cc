@@ -53,14 +53,16 @@ TEST(EvidenceIndex, AKernelIsVerifiedByAReplayAndAdequateCases) {
   const Json one = Case(100);
   const Json two = Case(200);
   const Json adequate = MakeAdequacy(kModule, "add", 0.8);
-  EXPECT_EQ(Judge({one, MakeResult(one, "cpu", "exact"), adequate}), "verified");
-  EXPECT_EQ(Judge({one, MakeResult(one, "cuda:90", "close"), adequate}), "verified");
+  const Json more = MakeResult(two, "cpu", "exact");
+  EXPECT_EQ(Judge({one, two, more, MakeResult(one, "cpu", "exact"), adequate}), "verified");
+  EXPECT_EQ(Judge({one, two, more, MakeResult(one, "cuda:90", "close"), adequate}), "verified");
   // A kernel that is wrong does the same wrong thing in each replay.
   EXPECT_EQ(Judge({one, MakeResult(one, "cpu", "exact"), adequate}, false), "no_reference");
   // An error or an unknown outcome elsewhere says nothing about the kernel.
-  EXPECT_EQ(Judge({one, MakeResult(one, "cuda:90", "close"), MakeResult(one, "cpu", "error"),
-                   MakeResult(one, "hip:gfx942", "unknown"), adequate}),
-            "verified");
+  EXPECT_EQ(
+      Judge({one, two, more, MakeResult(one, "cuda:90", "close"), MakeResult(one, "cpu", "error"),
+             MakeResult(one, "hip:gfx942", "unknown"), adequate}),
+      "verified");
   EXPECT_EQ(Judge({adequate}), "no_case");
   EXPECT_EQ(Judge({one, adequate}), "not_replayed");
   EXPECT_EQ(Judge({one, MakeResult(one, "cpu", "error"), adequate}), "not_replayed");
@@ -77,6 +79,11 @@ TEST(EvidenceIndex, AKernelIsVerifiedByAReplayAndAdequateCases) {
   EXPECT_EQ(
       Judge({one, MakeResult(one, "cpu", "exact"), adequate, MakeAdequacy(kModule, "add", 0.5)}),
       "low_adequacy");
+  // An answer could be made for the only case, which is shown.
+  EXPECT_EQ(Judge({one, MakeResult(one, "cpu", "exact"), adequate}), "no_hidden_case");
+  EXPECT_EQ(
+      Judge({one, two, MakeResult(one, "cpu", "exact"), MakeResult(two, "cpu", "error"), adequate}),
+      "no_hidden_case");
   // Evidence of another kernel of the module.
   EXPECT_EQ(Judge({one, MakeResult(one, "cpu", "exact"), MakeAdequacy(kModule, "sub", 1)}),
             "no_adequacy");

@@ -214,8 +214,15 @@ absl::StatusOr<std::string> ReadToolchain(Fields& row) {
   return absl::StrJoin(versions, ", ", absl::PairFormatter(" "));
 }
 
-absl::Status ReadTensor(const std::string& where, const EvidenceValue& value, size_t storages,
-                        const std::set<size_t>& written, CaseArgument* argument) {
+// The storages of a launch, by their places.
+struct Storages {
+  size_t count = 0;
+  std::set<size_t> written;  // the launch changes them
+  std::set<size_t> unread;   // they begin as poison
+};
+
+absl::Status ReadTensor(const std::string& where, const EvidenceValue& value,
+                        const Storages& storages, CaseArgument* argument) {
   if (!value.IsObject()) return Wrong(where, "must be an object");
   Fields tensor(value, where + ".");
   ASSIGN_OR_RETURN(argument->dtype, tensor.NeedText("dtype"));
@@ -227,10 +234,14 @@ absl::Status ReadTensor(const std::string& where, const EvidenceValue& value, si
     return Wrong(where + ".strides", "must have as many numbers as shape");
   }
   ASSIGN_OR_RETURN(const int64_t storage, tensor.FindCount("storage"));
-  if (static_cast<size_t>(storage) >= storages) {
-    return Wrong(where + ".storage", absl::StrCat("must be one of ", storages, " storages"));
+  const auto place = static_cast<size_t>(storage);
+  if (place >= storages.count) {
+    return Wrong(where + ".storage", absl::StrCat("must be one of ", storages.count, " storages"));
   }
-  argument->written = written.contains(static_cast<size_t>(storage));
+  argument->written = storages.written.contains(place);
+  argument->in_place = argument->written && !storages.unread.contains(place);
+  argument->storage = storage;
+  ASSIGN_OR_RETURN(argument->offset, tensor.FindCount("offset"));
   return absl::OkStatus();
 }
 
@@ -239,7 +250,7 @@ constexpr std::array<absl::string_view, 6> kArgumentKinds = {"tensor", "scalar",
                                                              "tuple",  "descriptor", "none"};
 
 absl::StatusOr<CaseArgument> ReadArgument(const std::string& where, const EvidenceValue& value,
-                                          size_t storages, const std::set<size_t>& written) {
+                                          const Storages& storages) {
   if (!value.IsObject()) return Wrong(where, "must be an object");
   Fields fields(value, where + ".");
   CaseArgument argument;
@@ -256,7 +267,7 @@ absl::StatusOr<CaseArgument> ReadArgument(const std::string& where, const Eviden
   }
   const std::string inner = where + "." + argument.kind;
   if (argument.kind == "tensor") {
-    RETURN_IF_ERROR(ReadTensor(inner, *given, storages, written, &argument));
+    RETURN_IF_ERROR(ReadTensor(inner, *given, storages, &argument));
   } else if (argument.kind == "scalar" && given->IsObject()) {
     Fields scalar(*given, inner + ".");
     ASSIGN_OR_RETURN(argument.dtype, scalar.NeedText("type"));
@@ -284,6 +295,17 @@ absl::StatusOr<std::set<size_t>> ReadOutputs(const EvidenceValue& outputs, size_
     written.insert(static_cast<size_t>(storage));
   }
   return written;
+}
+
+// Returns the places of the storages that begin as poison.
+std::set<size_t> FindPoison(const EvidenceValue& storages) {
+  std::set<size_t> found;
+  for (size_t i = 0; i < storages.elements.size(); ++i) {
+    const EvidenceValue* recipe = storages.elements[i].Find("recipe");
+    const EvidenceValue* kind = recipe == nullptr ? nullptr : recipe->Find("kind");
+    if (kind != nullptr && kind->IsString() && kind->text == "poison") found.insert(i);
+  }
+  return found;
 }
 
 // Returns members by name, each a text.
@@ -339,12 +361,11 @@ absl::StatusOr<Observation> ReadCase(const EvidenceValue& value, Fields& row) {
                                         " arguments, storages and outputs"));
     }
   }
-  ASSIGN_OR_RETURN(const std::set<size_t> written,
-                   ReadOutputs(*outputs, storages->elements.size()));
+  Storages places = {storages->elements.size(), {}, FindPoison(*storages)};
+  ASSIGN_OR_RETURN(places.written, ReadOutputs(*outputs, places.count));
   for (size_t i = 0; i < arguments->elements.size(); ++i) {
     const std::string where = absl::StrCat("arguments[", i, "]");
-    ASSIGN_OR_RETURN(CaseArgument argument, ReadArgument(where, arguments->elements[i],
-                                                         storages->elements.size(), written));
+    ASSIGN_OR_RETURN(CaseArgument argument, ReadArgument(where, arguments->elements[i], places));
     found.arguments.push_back(std::move(argument));
   }
   ASSIGN_OR_RETURN(const EvidenceValue* grid, row.Need("grid", Kind::kList));

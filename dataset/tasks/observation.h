@@ -30,7 +30,10 @@ struct CaseArgument {
   std::string shape;    // "[4, 128]"
   std::string strides;  // likewise
   std::string value;
-  bool written = false;  // the launch changes its storage
+  bool written = false;   // the launch changes its storage
+  bool in_place = false;  // it also needs what the storage held before
+  int64_t storage = -1;   // a tensor's: tensors with the same one share memory
+  int64_t offset = 0;     // of a tensor in it, in elements
 };
 
 // The inputs of one launch and what came of it.

@@ -2,25 +2,29 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "dataset/output/json.h"
+#include "dataset/tasks/fixed_values.h"
 #include "dataset/training/conversations.h"
 
 namespace kernelmill::dataset {
 namespace {
 
 constexpr size_t kMaxSpeeds = 256;
-constexpr size_t kMaxTextCases = 8;       // in the text; the row has them all
-constexpr size_t kMaxTextArguments = 64;  // of a case in the text
-constexpr size_t kMaxTextValue = 200;     // bytes of a value in the text
+constexpr size_t kMaxTextCases = 8;              // in the text; the row has them all
+constexpr size_t kMaxTextArguments = 64;         // of a case in the text
+constexpr size_t kMaxTextValue = 200;            // bytes of a value in the text
+constexpr char kLibraryPath[] = "library_path";  // a kind of reference, and what it verifies by
 
 // Evidence without names of arguments gives them in the order of the parameters.
 std::string NameArgument(const CaseArgument& argument, size_t place, const v1::Kernel& kernel) {
@@ -41,6 +45,11 @@ void FillCase(const ObservedCase& of, const v1::Kernel& kernel, v1::TaskRow::Cas
     added->set_strides(argument.strides);
     added->set_value(argument.value);
     added->set_written(argument.written);
+    added->set_in_place(argument.in_place);
+    if (argument.kind == "tensor") {
+      added->set_storage(static_cast<int32_t>(argument.storage));
+      added->set_offset(argument.offset);
+    }
   }
   to->set_grid(of.grid);
   for (const auto& [name, value] : of.options) {
@@ -150,7 +159,10 @@ std::string ArgumentText(const v1::TaskRow::Argument& argument) {
   std::string text = absl::StrCat("`", argument.name(), "` ");
   if (argument.kind() == "tensor") {
     absl::StrAppend(&text, "is a ", argument.dtype(), " tensor ", argument.shape(), ", strides ",
-                    argument.strides(), argument.written() ? ", written" : "");
+                    argument.strides(),
+                    argument.in_place()  ? ", updated in place"
+                    : argument.written() ? ", written"
+                                         : "");
   } else if (argument.kind() == "none") {
     absl::StrAppend(&text, "is None");
   } else {
@@ -158,6 +170,30 @@ std::string ArgumentText(const v1::TaskRow::Argument& argument) {
     const bool whole = value.size() <= kMaxTextValue;
     absl::StrAppend(&text, "= ", whole ? value : "(long)",
                     argument.dtype().empty() ? "" : absl::StrCat(" (", argument.dtype(), ")"));
+  }
+  return text;
+}
+
+// Says which tensors of a launch share memory: "`x` and `y` share memory: `x` begins at its element
+// 0, `y` at 64", each counted in its own type.
+std::string SharedText(const v1::TaskRow::Case& of) {
+  std::map<int32_t, std::vector<const v1::TaskRow::Argument*>> by_storage;
+  for (const v1::TaskRow::Argument& argument : of.arguments()) {
+    const bool empty =
+        absl::StrContains(argument.shape(), "[0") || absl::StrContains(argument.shape(), " 0");
+    if (argument.has_storage() && !empty) by_storage[argument.storage()].push_back(&argument);
+  }
+  std::string text;
+  for (const auto& [storage, arguments] : by_storage) {
+    if (arguments.size() < 2) continue;
+    std::vector<std::string> names;
+    std::vector<std::string> places;
+    for (const v1::TaskRow::Argument* argument : arguments) {
+      names.push_back(absl::StrCat("`", argument->name(), "`"));
+      places.push_back(absl::StrCat(names.back(), " begins at element ", argument->offset()));
+    }
+    absl::StrAppend(&text, "\n  - ", absl::StrJoin(names, ", "),
+                    " share memory: ", absl::StrJoin(places, ", "));
   }
   return text;
 }
@@ -177,7 +213,7 @@ std::string CaseText(const v1::TaskRow::Case& of) {
     }
     absl::StrAppend(&text, "\n  - ", ArgumentText(argument));
   }
-  return text + "\n";
+  return absl::StrCat(text, SharedText(of), "\n");
 }
 
 // Says how results are compared.
@@ -206,8 +242,10 @@ std::string DevicesText(const v1::TaskRow& row) {
 std::string MakeText(const v1::Kernel& kernel, const v1::TaskRow& row) {
   std::string text = WriteQuestion(kernel, row.target());
   if (row.has_reference()) {
-    absl::StrAppend(&text, "\nIts results are compared with those of:\n\n",
-                    Fenced(row.reference().text(), "python"), "\n");
+    const bool library = row.reference().kind() == kLibraryPath;
+    absl::StrAppend(&text, "\nIts results are compared with those of",
+                    library ? " this function, which runs other kernels of its library" : "",
+                    ":\n\n", Fenced(row.reference().text(), "python"), "\n");
   }
   absl::StrAppend(&text, "\nIt must serve launches such as these:\n\n");
   // Cases that differ in their numbers alone read the same.
@@ -217,7 +255,7 @@ std::string MakeText(const v1::Kernel& kernel, const v1::TaskRow& row) {
     const auto [launch, added] = told.insert(CaseText(one));
     if (added) absl::StrAppend(&text, *launch);
   }
-  return absl::StrCat(text, ToleranceText(row), DevicesText(row));
+  return absl::StrCat(text, FixedText(row), ToleranceText(row), DevicesText(row));
 }
 
 }  // namespace
@@ -235,6 +273,7 @@ void FillEvidence(const KernelEvidence& evidence, const v1::Kernel& kernel, doub
     FillCase(one->of, kernel, row->add_hidden_cases());
   }
   row->set_cases_total(static_cast<int64_t>(evidence.cases.size()));
+  FillFixed(row);
   FillTolerances(divided, row);
   if (evidence.adequacy.has_value()) FillAdequacy(*evidence.adequacy, row->mutable_adequacy());
   FillOutcomes(evidence, row);
@@ -243,7 +282,12 @@ void FillEvidence(const KernelEvidence& evidence, const v1::Kernel& kernel, doub
   }
   const absl::string_view judgement = JudgeEvidence(evidence, row->has_reference(), min_adequacy);
   row->set_verified(judgement == kVerified);
-  if (judgement != kVerified) row->set_not_verified(std::string(judgement));
+  if (row->verified()) {
+    const bool library = row->reference().kind() == kLibraryPath;
+    row->set_verified_by(library ? kLibraryPath : "independent");
+  } else {
+    row->set_not_verified(std::string(judgement));
+  }
   row->set_text(MakeText(kernel, *row));
 }
 

@@ -10,10 +10,10 @@ namespace kernelmill::dataset {
 // Says whether the kernel has a case that replays, so that it is a task.
 bool IsTask(const KernelEvidence& evidence);
 
-// Fills what evidence says of a kernel: `cases`, `hidden_cases`, `cases_total`, `tolerances`,
-// `adequacy`, `outcomes`, `speed`, `verified`, `not_verified`, and then `text`, from these and the
-// row's reference. `kernel` has its texts as they may be seen. The same evidence gives the same
-// bytes. Thread-safe.
+// Fills what evidence says of a kernel: `cases`, `hidden_cases`, `cases_total`, `fixed`,
+// `tolerances`, `adequacy`, `outcomes`, `speed`, `verified`, `not_verified`, `verified_by`, and
+// then `text`, from these and the row's reference. `kernel` has its texts as they may be seen. The
+// same evidence gives the same bytes. Thread-safe.
 void FillEvidence(const KernelEvidence& evidence, const v1::Kernel& kernel, double min_adequacy,
                   v1::TaskRow* row);
 

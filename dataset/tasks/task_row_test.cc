@@ -37,7 +37,7 @@ v1::Kernel Adder() {
 }
 
 // The row of a kernel with this evidence.
-v1::TaskRow MakeRow(const std::vector<Json>& rows) {
+v1::TaskRow MakeRow(const std::vector<Json>& rows, const std::string& reference = "") {
   EvidenceIndex index;
   std::string text;
   for (const Json& row : rows) absl::StrAppend(&text, Canonical(row), "\n");
@@ -45,6 +45,7 @@ v1::TaskRow MakeRow(const std::vector<Json>& rows) {
   index.Finish();
   v1::TaskRow row;
   row.set_target("nvidia");
+  if (!reference.empty()) row.mutable_reference()->set_kind(reference);
   FillEvidence(*index.Find({kModule, "add"}), Adder(), 0.8, &row);
   return row;
 }
@@ -68,6 +69,14 @@ TEST(TaskRow, TheTextIsAPromptByItself) {
       "  - `n` = 100 (int)\n"
       "  - `BLOCK` = 64\n"
       "  - `bias` is None\n"
+      "\nIn all launches, also those that are not shown:\n\n"
+      "- `n` is always 100\n"
+      "- `BLOCK` is always 64\n"
+      "- `bias` is always None\n"
+      "- the grid is always 2 along axis 0\n"
+      "- the grid is always 1 along axis 1\n"
+      "- the grid is always 1 along axis 2\n"
+      "- `x` and `out` are always float32\n"
       "\nWhat it writes may differ by this share of a value's size: 0.0002 for float32. Other "
       "types must be equal to the bit.\n"
       "\nIt is run on cpu, cuda:90.\n");
@@ -85,6 +94,41 @@ TEST(TaskRow, CasesThatDifferInTheirNumbersAloneAreOneLaunchInTheText) {
   EXPECT_GT(row.cases_size(), 1);
   const std::vector<std::string> parts = absl::StrSplit(row.text(), "- grid");
   EXPECT_EQ(parts.size(), 2u);
+}
+
+TEST(TaskRow, TheTextSaysWhichTensorsShareMemory) {
+  Json one = MakeCase(kModule, "add", 100);
+  one["arguments"][1]["tensor"]["storage"] = 0;
+  one["arguments"][1]["tensor"]["offset"] = 3;
+  one["storages"] = Json::array({one["storages"][0]});
+  one["storages"][0]["bytes"] = 412;
+  one["outputs"][0]["storage"] = 0;
+  one = WithId(one);
+  const v1::TaskRow row = MakeRow({one, MakeResult(one, "cpu", "exact")});
+  EXPECT_THAT(row.text(),
+              HasSubstr("`x` is a float32 tensor [100], strides [1], updated in place"));
+  EXPECT_THAT(row.text(), HasSubstr("\n  - `x`, `out` share memory: `x` begins at element 0, `out` "
+                                    "begins at element 3\n"));
+  EXPECT_TRUE(row.cases(0).arguments(0).in_place());
+  EXPECT_EQ(row.cases(0).arguments(1).storage(), 0);
+  EXPECT_EQ(row.cases(0).arguments(1).offset(), 3);
+  EXPECT_FALSE(row.cases(0).arguments(2).has_storage());
+}
+
+TEST(TaskRow, AReferenceInTheLibraryIsNamedAsOne) {
+  std::vector<Json> rows = {MakeAdequacy(kModule, "add", 1)};
+  for (const int size : {100, 200}) {
+    rows.push_back(WithId(MakeCase(kModule, "add", size)));
+    rows.push_back(MakeResult(rows.back(), "cpu", "exact"));
+  }
+  const v1::TaskRow independent = MakeRow(rows, "function");
+  EXPECT_EQ(independent.verified_by(), "independent");
+  EXPECT_THAT(independent.text(), HasSubstr("compared with those of:\n"));
+  const v1::TaskRow library = MakeRow(rows, "library_path");
+  EXPECT_TRUE(library.verified());
+  EXPECT_EQ(library.verified_by(), "library_path");
+  EXPECT_THAT(library.text(), HasSubstr("those of this function, which runs other kernels of"));
+  EXPECT_EQ(MakeRow(rows).verified_by(), "");
 }
 
 TEST(TaskRow, ArgumentsWithoutNamesHaveThoseOfTheParameters) {

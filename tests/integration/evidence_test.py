@@ -114,20 +114,41 @@ class Evidence(unittest.TestCase):
         self.assertEqual(self.rows("tasks", "plain"), [])
         return {row["name"]: row for row in self.rows("kernels", "plain")}
 
+    def rows_of_double(self, score):
+        """Two cases of a kernel, which replay."""
+        kernel = self.kernels()["double"]
+        cases = [case(kernel, size) for size in (100, 64)]
+        return [*cases, *(result(each, "cpu", "exact") for each in cases), adequacy(cases[0], score)]
+
+    def test_the_only_case_of_a_kernel_verifies_nothing(self):
+        """It is shown, so that an answer could be made for it."""
+        first, _, *results = self.rows_of_double(1)
+        self.write_evidence("all", [first, results[0], results[-1]])
+        text = self.crawl()
+        task, = self.rows("tasks")
+        self.assertEqual((task["verified"], task["not_verified"], task["verified_by"]), (False, "no_hidden_case", None))
+        self.assertIn("no_hidden_case 1; `kernelmill rejected DATASET --reason unverified` names them", text)
+        done = harness.run(harness.BIN / "kernelmill", "rejected", self.folder / "out", "--reason", "unverified")
+        self.assertRegex(done.stdout, "double .* unverified .* no_hidden_case ")
+        self.assertEqual(done.stderr, "1 kept, but not verified as a task\n")
+
     def test_tasks_come_from_sources_and_evidence_alone(self):
         kernels = self.kernels()
-        double, root = [case(kernels["double"], size) for size in (64, 100, 128)], case(kernels["root"], 64)
+        double, root = ([case(kernels[name], size) for size in (64, 100, 128)] for name in ("double", "root"))
         results = [result(each, "cpu", "exact") for each in double] + [result(double[0], "cuda:90", "close")]
-        self.write_evidence("cases", [*double, root])
-        self.write_evidence("more/results", [*results, result(root, "cpu", "exact"), result(root, "cuda:90", "different"),
-                                             adequacy(double[0], 0.9), adequacy(root, 1)])
+        of_root = [result(each, "cpu", "exact") for each in root]
+        self.write_evidence("cases", [*double, *root])
+        self.write_evidence("more/results", [*results, *of_root, *(result(each, "cuda:90", "different") for each in root),
+                                             adequacy(double[0], 0.9), adequacy(root[0], 1)])
         text = self.crawl()
         self.assertIn("evidence: kernels that are not verified: different 1", text)
         self.assertIn("\ntasks      1 verified; different 1\n", text)
         tasks = {row["name"]: row for row in self.rows("tasks")}
-        self.assertEqual(set(tasks), {"double"}, "the only case of root differs on a device")
+        self.assertEqual(set(tasks), {"double"}, "the cases of root differ on a device")
         task = tasks["double"]
-        self.assertTrue(task["verified"])
+        self.assertEqual((task["verified"], task["verified_by"]), (True, "independent"))
+        self.assertEqual({each["name"]: each["values"] for each in task["fixed"]},
+                         {"x_ptr": ["float32"], "y_ptr": ["float32"], "BLOCK": ["64"], "grid[1]": ["1"], "grid[2]": ["1"]})
         self.assertEqual(task["module"], kernels["double"]["module"])
         self.assertEqual(sorted(each["id"] for each in task["cases"] + task["hidden_cases"]), sorted(each["id"] for each in double))
         self.assertTrue(task["cases"] and task["hidden_cases"])
@@ -151,15 +172,14 @@ class Evidence(unittest.TestCase):
                 self.assertEqual(path.read_bytes(), (self.folder / "again" / path.relative_to(self.folder / "out")).read_bytes(), path)
         self.assertNotEqual(self.report("plain")["dataset"], first["dataset"])
         # Other evidence makes another dataset. The rows of other files are the same.
-        self.write_evidence("more/results", [*results, result(root, "cpu", "exact"), adequacy(double[0], 0.9), adequacy(root, 1)])
+        self.write_evidence("more/results", [*results, *of_root, adequacy(double[0], 0.9), adequacy(root[0], 1)])
         self.crawl("later")
         self.assertNotEqual(self.report("later")["dataset"], first["dataset"])
         self.assertEqual({row["name"]: row["verified"] for row in self.rows("tasks", "later")}, {"double": True, "root": True})
         self.assertEqual((self.folder / "later/kernels.jsonl").read_bytes(), (self.folder / "plain/kernels.jsonl").read_bytes())
 
     def test_a_bound_of_the_job_decides_what_is_verified(self):
-        double = case(self.kernels()["double"], 100)
-        self.write_evidence("all", [double, result(double, "cpu", "exact"), adequacy(double, 0.7)])
+        self.write_evidence("all", self.rows_of_double(0.7))
         self.crawl()
         task, = self.rows("tasks")
         self.assertEqual((task["verified"], task["not_verified"]), (False, "low_adequacy"))
@@ -170,8 +190,7 @@ class Evidence(unittest.TestCase):
 
     def test_a_kernel_that_no_test_compares_with_a_reference_is_not_verified(self):
         """It would be verified by itself: a case is what the kernel made of its inputs."""
-        double = case(self.kernels()["double"], 100)
-        self.write_evidence("all", [double, result(double, "cpu", "exact"), adequacy(double, 1)])
+        self.write_evidence("all", self.rows_of_double(1))
         self.crawl()
         self.assertEqual([(row["name"], row["verified"]) for row in self.rows("tasks")], [("double", True)])
         self.crawl("unread", references="")
@@ -181,8 +200,8 @@ class Evidence(unittest.TestCase):
         self.assertIn("evidence: kernels that are not verified: no_reference 1", self.crawl("uncompared"))
 
     def test_hostile_evidence_is_ignored_line_by_line(self):
-        double = case(self.kernels()["double"], 100)
-        good = [double, result(double, "cpu", "exact"), adequacy(double, 1)]
+        good = self.rows_of_double(1)
+        double = good[0]
         bad = ['{"type":"case"', "NaN", '{"type":"adequacy","score":Infinity}', '{"type":"wish"}', "[" * 100000,
                canonical({**double, "id": "0" * 64}), canonical({**double, "kernel": "a\u202eb"}),
                canonical({**result(double, "cpu", "different"), "module_sha256": "0" * 64}),
@@ -211,8 +230,12 @@ class Evidence(unittest.TestCase):
     def test_evidence_of_other_kernels_and_none_at_all(self):
         self.write_evidence("all", [case({"module": "import triton\n", "qualname": "gone"}, 64)])
         text = self.crawl()
-        self.assertIn("evidence: unmatched: 1 kernel that the dataset lacks: gone of module ", text)
+        self.assertIn("evidence: the dataset has none of its kernels (1); evidence is bound to a kernel's text: gone of module ", text)
         self.assertEqual(self.report()["evidence"]["unmatched"]["kernels"], 1)
+        self.write_evidence("more", self.rows_of_double(1))
+        text = self.crawl()
+        self.assertIn("evidence: the dataset has 1 of its 2 kernels; the others are of other texts: gone of module ", text)
+        self.assertNotIn("warning: evidence", text)
         self.write("job.yaml", "name: job\nsources:\n  - {path: ./py, license: MIT}\n  - {path: ./none, role: evidence}\n")
         done = harness.run(harness.BIN / "kernelmill", "crawl", self.folder / "job.yaml", "--out", self.folder / "failed", "--data",
                            self.folder / "data", check=False, timeout=300)

@@ -54,7 +54,8 @@ constexpr Words kNotVerified[] = {
     {"different", "an execution was different"},
     {"no_reference", "no test is known to compare it with a reference"},
     {"no_adequacy", "it was not measured what its cases would notice"},
-    {"low_adequacy", "its cases would notice too few mistakes"}};
+    {"low_adequacy", "its cases would notice too few mistakes"},
+    {"no_hidden_case", "all of its cases are shown"}};
 
 constexpr Words kStatuses[] = {
     {"reference", "It compares the kernel’s result with a reference."},
