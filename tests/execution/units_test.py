@@ -302,7 +302,7 @@ class Made(unittest.TestCase):
 
     def variants(self, **changes):
         found = {}
-        for name, case in made.variants(a_case(**{**self.CASE, **changes})):
+        for name, case in made.variants(a_case(**{**self.CASE, **changes}), MODULE):
             found.setdefault(name, []).append(case.check())
         return found
 
@@ -338,6 +338,58 @@ class Made(unittest.TestCase):
         arguments[0] = {"name": "x", **view("float32", [60], [1])}
         self.assertEqual([case.row["arguments"][2]["constexpr"] for case in self.variants(arguments=arguments)["ragged"]], ["57", "57"])
         self.assertNotIn("ragged", self.variants(arguments=[*self.CASE["arguments"][:2], *self.CASE["arguments"][3:]]))
+
+
+class Options(unittest.TestCase):
+    MODULE = '''
+@triton.jit
+def activate(x, act: tl.constexpr):
+    if act == "relu":
+        return tl.maximum(x, 0)
+    elif act in ("gelu", "silu"):
+        return x * tl.sigmoid(x)
+    return x
+
+@triton.jit
+def other(x, act):
+    return x if act == "never" else -x
+
+@triton.jit
+def kernel(x, bias, out, n, gain, eps, causal, mode, P: tl.constexpr, ACT: tl.constexpr, SCALE: tl.constexpr, FLAG: tl.constexpr,
+           GROUP: tl.constexpr, BLOCK: tl.constexpr, DTYPE: tl.constexpr):
+    y = tl.load(x) * gain
+    if bias is not None:
+        y += tl.load(bias)
+    if P == 1:
+        y = tl.abs(y)
+    elif 2 == P:
+        y = y * y
+    if causal and not FLAG:
+        y = 0
+    if SCALE is not None:
+        y *= SCALE
+    tl.store(out, activate(y, ACT))
+'''
+    ARGUMENTS = [{"name": "x", **view("float32", [64], [1])}, {"name": "bias", **view("float32", [64], [1], 1)},
+                 {"name": "out", **view("float32", [64], [1], 2)}, {"name": "n", "scalar": {"type": "int", "value": 64}},
+                 {"name": "gain", "scalar": {"type": "float", "value": 2.0}}, {"name": "eps", "scalar": {"type": "float", "value": 1e-6}},
+                 {"name": "causal", "scalar": {"type": "int", "value": 1}}, {"name": "mode", "scalar": {"type": "int", "value": 1}},
+                 {"name": "P", "constexpr": "2"}, {"name": "ACT", "constexpr": "'relu'"}, {"name": "SCALE", "constexpr": "0.0"},
+                 {"name": "FLAG", "constexpr": "False"}, {"name": "GROUP", "constexpr": "3"}, {"name": "BLOCK", "constexpr": "64"},
+                 {"name": "DTYPE", "constexpr": "tl.float32"}]
+
+    def test_options_get_the_values_that_the_kernel_tells_apart(self):
+        case = a_case(arguments=self.ARGUMENTS, storages=[{"bytes": 256, "recipe": {"kind": "poison"}}] * 3)
+        found = {}
+        for name, changed in made.options(case, self.MODULE):
+            [new] = [each for each, old in zip(changed.check().row["arguments"], self.ARGUMENTS) if each != old]
+            found.setdefault(name, []).append(new.get("constexpr", new.get("scalar", {}).get("value")))
+        self.assertEqual(found, {"bias": [None], "gain": [3.0], "eps": [0.25], "causal": [0], "P": ["1"], "ACT": ["'gelu'", "'silu'"],
+                                 "SCALE": ["0.5", "None"], "FLAG": ["True"]})
+
+    def test_text_that_is_no_module_asks_nothing(self):
+        case = a_case(arguments=self.ARGUMENTS, storages=[{"bytes": 256, "recipe": {"kind": "poison"}}] * 3)
+        self.assertEqual({name for name, _ in made.options(case, "def (")}, {"gain", "eps", "SCALE", "FLAG"})
 
 
 class Libdevice(unittest.TestCase):

@@ -1,10 +1,12 @@
 """Makes more cases of a recorded one: ragged sizes, other options, small, negative and extreme values, other random numbers and types.
+An option is a constexpr or a number whose values the kernel tells apart.
 
 The outputs are those of the reference, the row's module. A change makes no case if the reference fails, writes to a storage that it
 did not write to in the recorded case, or says something else when it runs again (replay.py)."""
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import math
 from collections.abc import Iterator
@@ -12,18 +14,19 @@ from typing import Any
 
 from kernelmill.execution import elements
 from kernelmill.execution.case import Case, Row, extent
+from kernelmill.execution.mutants import reachable_functions
 
 RANDOM = ("normal", "uniform")
 # Changes in the order in which they are tried, those that catch most first.
 ORDER = ("ragged", "option", "tiny", "negative", "seed", "extreme", "type")
 
 
-def variants(case: Case) -> Iterator[tuple[str, Case]]:
+def variants(case: Case, module: str) -> Iterator[tuple[str, Case]]:
     """Yields changed cases, which have no outputs of their own yet, with the name of the change."""
     changes = (("seed", _reseed(case)), ("extreme", _scale(case, 32)), ("tiny", _scale(case, 2.0**-12)), ("negative", _negate(case)),
                ("type", _retype(case)))
     changed = [(name, fields) for name, fields in changes if fields is not None]
-    for name, fields in (*changed, *(("ragged", fields) for fields in _shrink(case)), *(("option", fields) for fields in _flip(case))):
+    for name, fields in (*changed, *(("ragged", fields) for fields in _shrink(case)), *(("option", fields) for _, fields in _options(case, module))):
         row: Row = {key: value for key, value in case.row.items() if key not in ("id", "type")}
         yield name, Case.make(**{**row, **fields})
 
@@ -128,13 +131,99 @@ def _cut_storages(case: Case, arguments: list[Row]) -> list[Row]:
             for place, each in enumerate(case.storages)]
 
 
-def _flip(case: Case) -> Iterator[Row]:
-    """Turns each option on or off."""
+def _options(case: Case, module: str) -> Iterator[tuple[str, Row]]:
+    """Gives each option other values, one at a time."""
+    asked = Asked(module, case.kernel)
     for place, each in enumerate(case.row["arguments"]):
-        if each.get("constexpr") in ("False", "True"):
+        for other in asked.values_of(each):
             arguments = list(case.row["arguments"])
-            arguments[place] = {**each, "constexpr": str(each["constexpr"] == "False")}
-            yield {"arguments": arguments}
+            arguments[place] = {"name": each["name"], **other}
+            yield str(each["name"]), {"arguments": arguments}
+
+
+class Asked:
+    """Reads the values that a kernel, and the functions that it calls, compare parameters with. Any other value may mean nothing to the
+    kernel, so that only floating-point numbers get others."""
+
+    def __init__(self, module: str, kernel: str) -> None:
+        self._strings: list[str] = []
+        self._numbers: dict[str, list[float]] = {}
+        self._none: set[str] = set()
+        self._truths: set[str] = set()
+        try:
+            functions = reachable_functions(ast.parse(module), kernel)
+        except (SyntaxError, ValueError, RecursionError):
+            return
+        for node in (each for function in functions for each in ast.walk(function)):
+            if isinstance(node, ast.Compare):
+                self._read(node)
+            elif isinstance(node, (ast.If, ast.IfExp, ast.While)):
+                self._truths |= _tested_names(node.test)
+
+    def _read(self, node: ast.Compare) -> None:
+        sides = [node.left, *node.comparators]
+        names = [each.id for each in sides if isinstance(each, ast.Name)]
+        for constant in (part for side in sides for part in (side.elts if isinstance(side, (ast.Tuple, ast.List)) else [side])):
+            value = constant.value if isinstance(constant, ast.Constant) else self
+            if isinstance(value, str) and value not in self._strings:
+                self._strings.append(value)
+            elif value is None:
+                self._none.update(names)
+            elif isinstance(value, (int, float)):
+                for name in names:
+                    self._numbers.setdefault(name, []).append(value)
+
+    def values_of(self, argument: Row) -> Iterator[Row]:
+        """Yields other values of an argument, as a case has them."""
+        name = str(argument["name"])
+        if "tensor" in argument or "tuple" in argument:
+            if name in self._none:
+                yield {}
+        elif "constexpr" in argument:
+            yield from ({"constexpr": text} for text in self._texts(name, str(argument["constexpr"])))
+        elif "scalar" in argument:
+            kind, value = argument["scalar"]["type"], argument["scalar"]["value"]
+            if isinstance(value, (bool, int, float)):
+                yield from ({"scalar": {"type": kind, "value": other}} for other in self._others(name, value))
+
+    def _texts(self, name: str, text: str) -> Iterator[str]:
+        try:
+            value = ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            return  # a type of Triton
+        if isinstance(value, str):
+            yield from (repr(each) for each in self._strings if each != value)
+        elif isinstance(value, (bool, int, float)):
+            yield from (repr(each) for each in self._others(name, value))
+        if value is not None and name in self._none:
+            yield "None"
+
+    def _others(self, name: str, value: bool | int | float) -> list[Any]:
+        """Returns other numbers of the same type."""
+        if isinstance(value, bool):
+            return [not value]
+        found: list[Any] = [type(value)(each) for each in self._numbers.get(name, [])]
+        if isinstance(value, int) and value in (0, 1) and name in self._truths:
+            found.append(1 - value)
+        if isinstance(value, float):  # a share stays one, and what is added to a divisor becomes large enough to be seen
+            found.append(0.25 if 0 < value < 0.01 else 0.5 * value if 0 < value < 1 else 1.5 * value if value else 0.5)
+        return [each for place, each in enumerate(found) if each != value and each not in found[:place]]
+
+
+def _tested_names(test: ast.expr) -> set[str]:
+    """Returns the names that a condition asks for their truth."""
+    if isinstance(test, ast.Name):
+        return {test.id}
+    if isinstance(test, ast.UnaryOp):
+        return _tested_names(test.operand)
+    return {name for each in test.values for name in _tested_names(each)} if isinstance(test, ast.BoolOp) else set()
+
+
+def options(case: Case, module: str) -> Iterator[tuple[str, Case]]:
+    """Yields cases with another value of an option, which have no outputs of their own yet, with the option's name."""
+    for name, fields in _options(case, module):
+        row: Row = {key: value for key, value in case.row.items() if key not in ("id", "type")}
+        yield name, Case.make(**{**row, **fields})
 
 
 def _retype(case: Case) -> Row | None:

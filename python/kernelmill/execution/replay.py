@@ -11,10 +11,11 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from kernelmill.errors import DatasetError, Error
 from kernelmill.execution import judge, made, recipes
-from kernelmill.execution.case import Case, Row
+from kernelmill.execution.case import Case, Row, canonical
 from kernelmill.execution.evidence import Evidence
 from kernelmill.execution.judge import Verdict
 from kernelmill.execution.mutants import Mutant, make_mutants
@@ -25,6 +26,7 @@ MUTANT_SECONDS = 20
 SAVE_SECONDS = 20
 SURVIVORS = 12
 TRIES = 4  # changes that are tried for a case that is made
+OPTIONS = 8  # the most cases that are made of options that no case varies
 ACCEPTED = ("exact", "close")
 # Ends of a child that a fault of the mutant explains. Other errors say that it is no program, and nothing of the cases.
 FAULTS = re.compile("^death: |illegal memory access|misaligned address|unspecified launch failure|out of bounds")
@@ -204,14 +206,14 @@ class Kernel:
         fates = self._try(mutants, cases)
         if self._shared.is_late():
             return
+        recorded = _share(fates)
+        more = self._vary(cases)
+        fates = self._retry(fates, more)
         score = _share(fates)
-        recorded, more = score, []
         if score is not None and score < self._settings.threshold:
-            more = self._make(cases)
-            survivors = [mutant for mutant, fate in fates if fate in ("missed", "equivalent")]
-            if more:
-                fates = [each for each in fates if each[1] not in ("missed", "equivalent")] + self._try(survivors, more)
-            score = _share(fates)
+            made_cases = self._make(cases)
+            fates = self._retry(fates, made_cases)
+            more, score = more + made_cases, _share(fates)
         kinds: dict[str, Counter[str]] = {}
         for mutant, fate in fates:
             kinds.setdefault(mutant.kind, Counter(total=0))["total"] += 1
@@ -222,6 +224,13 @@ class Kernel:
         with self._shared.lock:
             self._shared.evidence.add(row)
             self._shared.summary.scored += 1
+
+    def _retry(self, fates: list[tuple[Mutant, str]], cases: list[Case]) -> list[tuple[Mutant, str]]:
+        """Returns the fates, those of mutants that were missed by more cases."""
+        survivors = [mutant for mutant, fate in fates if fate in ("missed", "equivalent")]
+        if not cases or not survivors:
+            return fates
+        return [each for each in fates if each[1] not in ("missed", "equivalent")] + self._try(survivors, cases)
 
     def _try(self, mutants: list[Mutant], cases: list[Case]) -> list[tuple[Mutant, str]]:
         """Returns the fate of each mutant: caught, missed, stillborn (no program), or equivalent (the same IR on all cases).
@@ -238,37 +247,55 @@ class Kernel:
 
     # ------------------------------------------------------------ more cases
 
+    def _vary(self, cases: list[Case]) -> list[Case]:
+        """Makes cases of options that have one value in all cases: these do not tell a kernel that ignores the option. So only a value
+        that changes the result makes a case."""
+        if not self._settings.made:
+            return []
+        same = _same_arguments(cases)
+        turns: dict[str, list[Case]] = {}
+        for name, changed in made.options(cases[0], self._kernel.module):
+            if name in same:
+                turns.setdefault(name, []).append(changed)
+        # Each option once, then more values of each.
+        order = [each for turn in zip_longest(*turns.values()) for each in turn if each is not None]
+        return self._finish_all([("option", cases[0], changed) for changed in order], OPTIONS, differs=True)
+
     def _make(self, cases: list[Case]) -> list[Case]:
-        """Makes cases of recorded ones with the module as the reference. Returns those that it meets when it runs again.
+        """Makes cases of recorded ones with the module as the reference. Returns those that it meets when it runs again."""
+        return self._finish_all(_turns(cases, self._kernel.module), self._settings.made)
+
+    def _finish_all(self, turns: list[tuple[str, Case, Case]], most: int, differs: bool = False) -> list[Case]:
+        """Returns the first changed cases that the module meets when it runs again. `differs`: the result must be another one.
 
         Several changes are tried in one process: on a GPU, each process needs a context of its own, which takes longer than a launch."""
         more: list[Case] = []
         existing = {case.id for case in self._cases}
-        wanted = self._settings.made
-        turns = _turns(cases)[:TRIES * wanted]
-        while turns and len(more) < wanted:
-            tried, turns = turns[:wanted], turns[wanted:]
-            made_cases = [case for case in self._finish(tried) if case.id not in existing][:wanted - len(more)]
-            existing |= {case.id for case in made_cases}
+        turns = turns[:TRIES * most]
+        while turns and len(more) < most:
+            tried, turns = turns[:most], turns[most:]
+            finished = [case for case in self._finish(tried, differs) if case.id not in existing][:most - len(more)]
+            existing |= {case.id for case in finished}
             with self._shared.lock:
-                for case in made_cases:
+                for case in finished:
                     self._shared.evidence.add(case.row)
-                self._shared.summary.made += len(made_cases)
-            more += self._replay(made_cases)
+                self._shared.summary.made += len(finished)
+            more += self._replay(finished)
         return more
 
-    def _finish(self, tried: list[tuple[str, Case, Case]]) -> list[Case]:
-        """Gives made cases their outputs. Leaves out those that the reference cannot run, or of which it makes something else the second
-        time."""
+    def _finish(self, tried: list[tuple[str, Case, Case]], differs: bool) -> list[Case]:
+        """Gives made cases their outputs. Leaves out those that the reference cannot run, or makes something else of the second time.
+        `differs`: or of which it makes what it made of their base."""
         inputs = [inputs_of(changed, self._shared.evidence) for _, _, changed in tried]
         launches = [(0, changed, before) for (_, _, changed), before in zip(tried, inputs) for _ in range(2)]
         executions = self._runner.run_modules([self._kernel.module], str(self._kernel.row["name"]), launches)
-        finished = [self._finish_one(*turn, before, executions[2 * place], executions[2 * place + 1])
+        finished = [self._finish_one(turn, differs, before, executions[2 * place], executions[2 * place + 1])
                     for place, (turn, before) in enumerate(zip(tried, inputs))]
-        found = {case.id: case for case in finished if case is not None}
-        return list(found.values())
+        return list({case.id: case for case in finished if case is not None}.values())
 
-    def _finish_one(self, name: str, base: Case, changed: Case, before: list[bytes], first: Execution, again: Execution) -> Case | None:
+    def _finish_one(self, turn: tuple[str, Case, Case], differs: bool, before: list[bytes], first: Execution, again: Execution) -> Case | None:
+        name, base, changed = turn
+        evidence = self._shared.evidence
         if first.error or again.error or first.out_of_bounds:
             return None
         written = {place: end.tobytes() for place, (old, end) in enumerate(zip(before, first.after)) if end.tobytes() != old}
@@ -276,8 +303,11 @@ class Kernel:
             return None
         if judge.judge(changed, before, again.after, again.out_of_bounds, written).outcome not in ACCEPTED:
             return None
+        recorded = {place: evidence.get(digest) for place, digest in base.outputs.items() if place in written}
+        if differs and set(written) == set(base.outputs) and judge.judge(changed, before, first.after, 0, recorded).outcome in ACCEPTED:
+            return None
         with self._shared.lock:
-            outputs = {place: self._shared.evidence.put(content) for place, content in sorted(written.items())}
+            outputs = {place: evidence.put(content) for place, content in sorted(written.items())}
         return changed.with_outputs(outputs, {"made": {"of": base.id, "change": name, **self._head}}).check()
 
 
@@ -294,9 +324,18 @@ def _fate(found: list[tuple[Execution, Verdict]], reference: list[str]) -> str:
     return "equivalent" if same and all(reference) else "missed"
 
 
-def _turns(cases: list[Case]) -> list[tuple[str, Case, Case]]:
+def _same_arguments(cases: list[Case]) -> set[str]:
+    """Returns the arguments that have one value in all cases. Tensors count as one value, None as another."""
+    values: dict[str, set[str]] = {}
+    for each in (each for case in cases for each in case.row["arguments"]):
+        value = "tensor" if "tensor" in each else canonical({key: value for key, value in each.items() if key != "name"})
+        values.setdefault(str(each["name"]), set()).add(value)
+    return {name for name, found in values.items() if len(found) == 1}
+
+
+def _turns(cases: list[Case], module: str) -> list[tuple[str, Case, Case]]:
     """Returns (change, base, changed case), each change in turn."""
-    turns = [(name, base, changed) for base in cases for name, changed in made.variants(base)]
+    turns = [(name, base, changed) for base in cases for name, changed in made.variants(base, module)]
     order_of = {name: place for place, name in enumerate(made.ORDER)}
     seen: Counter[str] = Counter()
     ranked: list[tuple[int, int, int, tuple[str, Case, Case]]] = []
