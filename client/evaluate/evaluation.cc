@@ -670,8 +670,22 @@ void SetHonesty(const Task& task, const Sample& sample, const v1::KernelShard& k
   result->findings = std::move(honesty.findings);
 }
 
+// Triton's interpreter also runs what no GPU can: such an answer is no kernel, whatever it
+// computes.
+void RefuseInterpreterOnly(const std::string& device, const SampleResult& result,
+                           RunOutcome* outcome) {
+  if (device != "cpu" || outcome->correctness != Correctness::kCorrect) return;
+  const auto found = absl::c_find_if(
+      result.findings, [](const Finding& finding) { return finding.check == kInterpreterOnly; });
+  if (found == result.findings.end()) return;
+  outcome->correctness = Correctness::kError;
+  outcome->message =
+      absl::StrCat("only the interpreter runs it: line ", found->line, " ", found->reason);
+}
+
 // As SetMeasure: unknown counts as failed, and has no value among the decided.
 void SetCorrectness(const std::string& device, RunOutcome outcome, SampleResult* result) {
+  RefuseInterpreterOnly(device, *result, &outcome);
   const std::string name = absl::StrCat("on ", device);
   const bool decided = outcome.correctness != Correctness::kUnknown;
   const double correct = outcome.correctness == Correctness::kCorrect ? 1 : 0;

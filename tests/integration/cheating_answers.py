@@ -46,6 +46,12 @@ def indented(text):
     return "".join(f"    {line}\n" for line in text.splitlines())
 
 
+def interpreted(lines, before="", imports=""):
+    """Returns an answer whose kernel has `lines` between its load and its store of `y`; `before`: code above it."""
+    kernel = KERNEL.replace("    tl.store(out_ptr + at, x * 2,", indented(lines) + "    tl.store(out_ptr + at, y,")
+    return answer(HOST, before + kernel, imports)
+
+
 LAUNCH_IN = indented(LAUNCH)
 CHEATS = [
     # Never launched.
@@ -236,4 +242,40 @@ CHEATS = [
     ("the compiler's cache", "patches", answer(HOST + "\n\ntriton.compiler.compile = lambda *a, **k: None\n")),
     ("the launcher of Triton", "patches", answer(HOST + "\n\ntriton.runtime.JITFunction.__getitem__ = lambda self, grid: lambda *a, **k: None\n")),
     ("the default generator", "patches", answer(HOST + "\n\ntorch.manual_seed = lambda seed: None\n")),
+    # Code for Triton's interpreter alone: no GPU's compiler takes it.
+    ("array of the interpreter", "interpreter_only", interpreted("x.handle.data[:] = x.handle.data * 2\ny = x")),
+    ("handle by getattr", "interpreter_only", interpreted("y = x\ngetattr(y, 'handle').data[:] *= 2")),
+    ("handle by a computed name", "interpreter_only", interpreted("y = x\ngetattr(y, 'han' + 'dle').data[:] *= 2")),
+    ("handle in a function of Triton", "interpreter_only", interpreted("y = doubled(x)", "@triton.constexpr_function\ndef doubled(x):\n"
+                                                                      "    x.handle.data[:] *= 2\n    return x\n\n\n")),
+    ("dictionary of a tensor", "interpreter_only", interpreted("y = x\nfor part in y.__dict__.values():\n    y = y + 0\ny = y * 2")),
+    ("vars of a tensor", "interpreter_only", interpreted("y = x * 2\nparts = vars(y)")),
+    ("numpy in a kernel", "interpreter_only", interpreted("y = x * np.asarray(2).item()", imports="import numpy as np\n")),
+    ("numpy imported in a kernel", "interpreter_only", interpreted("import numpy\ny = x * 2")),
+    ("torch in a kernel", "interpreter_only", interpreted("y = x * torch.ones(1).item() * 2")),
+    ("numpy by another name", "interpreter_only", interpreted("y = x * power(2, 1)", "power = np.power\n\n\n", "import numpy as np\n")),
+    ("try in a kernel", "interpreter_only", interpreted("try:\n    y = x * 2\nexcept Exception:\n    y = x")),
+    ("function of Python", "interpreter_only", interpreted("y = doubled(x)", "def doubled(x):\n    return x * 2\n\n\n")),
+    ("lambda of the module", "interpreter_only", interpreted("y = doubled(x)", "doubled = lambda x: x * 2\n\n\n")),
+    ("function of Python passed on", "interpreter_only", interpreted("y = x * 2 + 0 * tl.reduce(x, 0, add)", "def add(a, b):\n    return a + b\n\n\n")),
+    ("function in a kernel", "interpreter_only", interpreted("def doubled(x):\n    return x * 2\n\ny = doubled(x)")),
+    ("lambda in a kernel", "interpreter_only", interpreted("y = (lambda x: x * 2)(x)")),
+    ("class in a kernel", "interpreter_only", interpreted("class Two:\n    value = 2\n\ny = x * Two.value")),
+    ("dictionary in a kernel", "interpreter_only", interpreted("by = {'two': 2}\ny = x * by['two']")),
+    ("set in a kernel", "interpreter_only", interpreted("factors = {2}\ny = x * max(factors)")),
+    ("sum of Python", "interpreter_only", interpreted("y = sum([x, x])")),
+    ("generator in a kernel", "interpreter_only", interpreted("y = x * len(list(i for i in (1, 2)))")),
+    ("loop over a tuple", "interpreter_only", interpreted("y = x * 0\nfor part in (x, x):\n    y += part")),
+    ("loop that breaks", "interpreter_only", interpreted("y = x\nfor _ in range(9):\n    y = y * 2\n    break")),
+    ("global in a kernel", "interpreter_only", interpreted("global launches\nlaunches = 1\ny = x * 2", "launches = 0\n\n\n")),
+    ("walrus in a kernel", "interpreter_only", interpreted("y = (z := x) + z")),
+    ("del in a kernel", "interpreter_only", interpreted("y = x * 2\ndel x")),
+    ("part of a tensor assigned", "interpreter_only", interpreted("y = x * 2\ny.kept = x")),
+    ("interpreter imported", "interpreter_only", interpreted("y = x * 2", imports="from triton.runtime.interpreter import interpreter_builder\n")),
+    ("interpreter by its package", "interpreter_only", interpreted("builder = triton.runtime.interpreter.interpreter_builder\ny = x * 2")),
+    ("interpreter by a text", "interpreter_only", interpreted("y = x * 2", "inner = importlib.import_module('triton.runtime.interpreter')\n\n\n",
+                                                             "import importlib\n")),
+    ("parts of the interpreter", "interpreter_only", interpreted("y = x * 2", imports="from triton._C.libtriton import interpreter as _interpreter\n")),
+    ("interpreter among the modules", "interpreter_only", answer(HOST.replace("    return out", "    inner = sys.modules['triton.runtime.interpreter']\n    return out"),
+                                                                imports="import sys\n")),
 ]

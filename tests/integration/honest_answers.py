@@ -111,6 +111,55 @@ def sum_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 RUN = "    double_kernel[grid](x, out, x.numel(), BLOCK=256)\n    return out\n"
 START = "def double(x):\n    out = torch.empty_like(x)\n"
 
+MUCH_OF_TRITON = '''\
+SCALE: tl.constexpr = 2.0
+await_count = 3
+
+
+@triton.jit
+def add(a, b):
+    return a + b
+
+
+@triton.constexpr_function
+def half_of(block):
+    return block // 2
+
+
+@triton.jit
+def double_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    """Doubles; try this, del that: `handle` is a word here."""
+    tl.static_assert(BLOCK % 2 == 0, f"BLOCK is {BLOCK}")
+    handle = tl.program_id(0)
+    at = handle * BLOCK + tl.arange(0, BLOCK)
+    x, dtype = tl.load(x_ptr + at, mask=at < n), getattr(x_ptr.dtype, "element_ty")
+    scale: tl.constexpr = math.pi / math.pi * SCALE
+    for step in tl.static_range(2):
+        for _ in tl.range(0, 1, num_stages=2):
+            if step == 0:
+                x = x * scale
+            else:
+                pass
+    if len(x.shape) == 1 and isinstance(BLOCK, int):
+        x += 0 * tl.reduce(x, 0, add) + min(0, half_of(BLOCK)) * 0
+    assert n > 0, "empty"
+    tl.store(out_ptr + at, x.to(dtype), mask=(at < n) & (not False))
+
+
+'''
+EXTERN = '''\
+@core.extern
+def twice(x, _semantic=None):
+    return core.extern_elementwise("lib", "", [x], {(core.dtype("fp32"),): ("twice", core.dtype("fp32"))}, is_pure=True,
+                                   _semantic=_semantic)
+
+
+@core.builtin
+def raw(x, _semantic=None):
+    return tl.tensor(_semantic.builder.create_fneg(x.handle), x.type)
+
+
+'''
 HONEST = [
     ("plain", answer(HOST)),
     ("grid lambda", answer(START + "    grid = lambda meta: (triton.cdiv(x.numel(), meta['BLOCK']),)\n" + RUN)),
@@ -258,4 +307,8 @@ HONEST = [
     ("matrix by a transposed view", HEAD + MATMUL + SPLIT_K.replace("def matmul(a, b, split=4):", "def linear(a, w, split=1):\n    b = w.t()")),
     ("named tuple", "from typing import NamedTuple\n" + answer("class Result(NamedTuple):\n    out: torch.Tensor\n    size: int\n\n\n" + START +
                                                               f"    double_kernel[{GRID}](x, out, x.numel(), BLOCK=256)\n    return Result(out, x.numel())\n")),
+    ("much of Triton", HEAD.replace("import torch\n", "import math\n\nimport torch\n", 1) + MUCH_OF_TRITON + HOST),
+    ("functions of the compiler", "from triton.language import core\n" + answer(HOST, EXTERN + KERNEL.replace("x * 2", "raw(raw(twice(x)))"))),
+    ("Python for the host alone", answer("def blocks(n):\n    try:\n        return {'BLOCK': max(16, sum([n]))}['BLOCK']\n    except KeyError:\n        raise\n\n\n" + HOST,
+                                         imports="import numpy as np\n")),
 ]

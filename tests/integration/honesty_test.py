@@ -10,7 +10,7 @@ import harness
 import honest_answers
 
 CHECKS = {"launched", "arguments_match", "names_bound", "output_reaches_result", "torch_does_the_work", "swallowed", "stores_constant",
-          "racing_store", "cached_result", "changes_input", "patches"}
+          "racing_store", "cached_result", "changes_input", "patches", "interpreter_only"}
 
 
 class Honesty(unittest.TestCase):

@@ -17,6 +17,7 @@ inline constexpr char kRacingStore[] = "racing_store";
 inline constexpr char kCachedResult[] = "cached_result";
 inline constexpr char kChangesInput[] = "changes_input";
 inline constexpr char kPatches[] = "patches";
+inline constexpr char kInterpreterOnly[] = "interpreter_only";
 
 // Something in an answer that fails a check.
 struct Finding {

@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "client/evaluate/honesty/host_run.h"
+#include "client/evaluate/honesty/interpreter_only.h"
 #include "client/evaluate/honesty/kernel_facts.h"
 #include "client/evaluate/honesty/patches.h"
 #include "common/dsl/usual_imports.h"
@@ -101,7 +102,10 @@ class Checker {
     result_.passed.try_emplace(kPatches, true);
     // Kernels of other languages have launches of their own.
     const bool others = kernels_.empty() && answer_.kernels.kernels_size() > 0;
-    if (!others) CheckLaunches();
+    if (!others) {
+      CheckCompiler();
+      CheckLaunches();
+    }
     absl::c_stable_sort(result_.findings,
                         [](const Finding& a, const Finding& b) { return a.line < b.line; });
     if (result_.findings.size() > kMaxFindings) result_.findings.resize(kMaxFindings);
@@ -128,6 +132,15 @@ class Checker {
     if (!HostNames(tree_).empty()) return false;
     if (reference_ != nullptr) return HostNames(reference_->tree()).empty();
     return answer_.continues || IsQuestionForKernel(answer_.prompt);
+  }
+
+  void CheckCompiler() {
+    std::vector<NodeId> functions;
+    for (const auto& [node, kernel] : kernels_) functions.push_back(node);
+    for (Finding& finding : FindInterpreterOnly(text_, functions)) {
+      Add(kInterpreterOnly, std::move(finding));
+    }
+    result_.passed.try_emplace(kInterpreterOnly, true);
   }
 
   void CheckLaunches() {

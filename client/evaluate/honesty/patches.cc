@@ -7,9 +7,8 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "common/python/syntax/bindings.h"
+#include "client/evaluate/honesty/name_origins.h"
 #include "common/python/syntax/calls.h"
-#include "common/python/syntax/local_names.h"
 
 namespace kernelmill::client {
 namespace {
@@ -135,14 +134,10 @@ constexpr absl::string_view kClasses[] = {"torch.Tensor", "torch.overrides.Torch
                                           "torch.utils._python_dispatch.TorchDispatchMode",
                                           "torch.nn.Parameter"};
 
-bool IsUnder(absl::string_view dotted, absl::string_view prefix) {
-  return dotted == prefix || (absl::StartsWith(dotted, prefix) && dotted[prefix.size()] == '.');
-}
-
 class Finder {
  public:
   explicit Finder(const python::ParsedText& text)
-      : text_(text), tree_(text.tree()), names_(text.tree()) {
+      : text_(text), tree_(text.tree()), origins_(text) {
     for (const NodeId node : tree_.Of(Kind::kIfStatement)) {
       const absl::string_view head = tree_.GetText(node).substr(0, 60);
       if (absl::StrContains(head.substr(0, head.find('\n')), "__name__")) mains_.push_back(node);
@@ -178,35 +173,7 @@ class Finder {
   }
 
  private:
-  // Returns the dotted name that an expression stands for, through imports and names that are
-  // assigned one; empty for what is the answer's own.
-  std::string Resolve(NodeId node, int depth = 0) const {
-    const std::string dotted = python::DottedExpression(tree_, node);
-    if (dotted.empty() || depth > 4) return "";
-    std::string origin = text_.imports().Origin(dotted);
-    if (!origin.empty()) return origin;
-    const absl::string_view first = absl::string_view(dotted).substr(0, dotted.find('.'));
-    const std::string rest = dotted.substr(first.size());
-    const auto values = names_.GetValues(first, node);
-    if (values.size() == 1) {
-      const NodeId value = tree_.StripParentheses(values[0]);
-      if (tree_.GetKind(value) == Kind::kCall) {
-        const python::Call& call = text_.calls().At(value);
-        const python::Arguments arguments = python::GetArguments(tree_, value);
-        if (call.resolved == "importlib.import_module" || call.resolved == "__import__") {
-          if (arguments.empty()) return "";
-          absl::string_view module = tree_.GetText(arguments[0].value);
-          if (module.size() > 2) return absl::StrCat(module.substr(1, module.size() - 2), rest);
-        }
-        return "";
-      }
-      origin = Resolve(value, depth + 1);
-      return origin.empty() ? "" : origin + rest;
-    }
-    if (!values.empty() || names_.IsParameter(first, node)) return "";
-    return python::IsBuiltin(first) ? (rest.empty() ? dotted : absl::StrCat("builtins.", dotted))
-                                    : "";
-  }
+  std::string Resolve(NodeId node) const { return origins_.Resolve(node); }
 
   // Returns whether a variable of the environment is a switch of a vendor's compiler, which neither
   // Triton nor a harness reads.
@@ -362,7 +329,7 @@ class Finder {
 
   const python::ParsedText& text_;
   const python::SyntaxTree& tree_;
-  const python::LocalNames names_;
+  const NameOrigins origins_;
   std::vector<NodeId> streams_;  // the calls that make them
   bool waits_ = false;           // a call waits for such work
   std::vector<NodeId> mains_;    // if __name__ == "__main__"
