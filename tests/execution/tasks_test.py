@@ -3,6 +3,7 @@ answer that is right on all cases gets the reward."""
 
 import ast
 import collections
+import dataclasses
 import json
 import pathlib
 import struct
@@ -274,6 +275,29 @@ class Sum(torch.nn.Module):
                              ("return torch.zeros_like(x)", "reference_differs"), ("import os; os.abort()", "not_torch")):
             with self.assertRaisesRegex(references.Unbound, reason):
                 self.bind("add_kernel", **self.module(body))
+
+    def test_a_reference_of_the_other_direction_is_not_bound(self):
+        cases = expected.cases_of(rows["add_kernel"], evidence)
+        own = rows["add_kernel"]["reference"]
+
+        def bound(body, backward, head="def reference(x, y):"):
+            reference = {**own, **self.module(body, head)}
+            return dict(references.bind([references.Candidate(reference)], cases, self.process, backward)[0].parameters)
+
+        self.assertEqual(bound("return 2 * x + y", False), {"x": "x_ptr", "y": "y_ptr"})
+        self.assertEqual(bound("return 2 * x + grad", True, "def reference(x, grad):"), {"x": "x_ptr", "grad": "y_ptr"})
+        for body, backward in (("return 2 * x + y", True), ("with torch.no_grad():\n        return 2 * x + y", True),
+                               ("torch.autograd.grad(x, x)\n    return 2 * x + y", False)):
+            with self.assertRaisesRegex(references.Unbound, "other_direction"):
+                bound(body, backward)
+        for name, tags, backward in (("add_kernel", [], False), ("add_bwd_kernel", [], True), ("_layer_norm_backward", [], True),
+                                     ("add_kernel", ["norm", "backward"], True), ("gradual_kernel", [], False), ("dx_grad", [], True)):
+            self.assertEqual(references.is_backward({"qualname": name}, tags), backward, name)
+
+    def test_a_reference_that_gives_only_some_of_the_outputs_is_not_bound(self):
+        cases = [dataclasses.replace(case, after={**case.after, 1: case.before[1]}) for case in expected.cases_of(rows["add_kernel"], evidence)]
+        with self.assertRaisesRegex(references.Unbound, "outputs_missing"):
+            references.bind([references.Candidate(rows["add_kernel"]["reference"])], cases, self.process)
 
     def test_a_reference_that_hangs_or_crashes_ends(self):
         with self.assertRaises(references.Unbound):

@@ -35,7 +35,8 @@ def rows_of(shared: Grader, splits: tuple[str, ...], verified: bool) -> list[Row
     """Returns the tasks of some splits. RequestError: they have none."""
     rows = [row for row in shared.rows.values() if row["split"] in splits and (row["verified"] or not verified)]
     if not rows:
-        raise RequestError(f"no {'verified ' if verified else ''}task is in {' or '.join(splits)}")
+        hint = "; verified=False takes those too that are not" if verified else ""
+        raise RequestError(f"no {'verified ' if verified else ''}task is in {' or '.join(splits)}{hint}")
     return rows
 
 
@@ -68,6 +69,6 @@ def load_environment(data: pathlib.Path, split: str, verified: bool, device: str
 
     rubric = verifiers.Rubric(funcs=[correct, honest, cases_met], weights=[1.0, 0.0, 0.0])
     rest = tuple(each for each in ("validation", "test") if each != split)
-    held = [row for row in shared.rows.values() if row["split"] in rest]
+    held = [row for row in shared.rows.values() if row["split"] in rest and (row["verified"] or not verified)]
     return verifiers.SingleTurnEnv(dataset=table(rows_of(shared, (split,), verified)), eval_dataset=table(held) if held else None,
                                    system_prompt=SYSTEM, rubric=rubric)

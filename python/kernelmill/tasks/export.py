@@ -22,7 +22,7 @@ from kernelmill.tasks.bound import read_candidates
 from kernelmill.tasks.contents import TaskCase
 from kernelmill.tasks.grade import TENSORS
 from kernelmill.tasks.interface import Interface
-from kernelmill.tasks.references import Process, Unbound, bind, candidates_of
+from kernelmill.tasks.references import Process, Unbound, bind, candidates_of, is_backward
 
 FORMATS = ("flashinfer-trace", "verifiers", "kernelbench")
 PROVENANCE = "PROVENANCE.md"
@@ -121,11 +121,15 @@ def _process(settings: Settings) -> Process:
         raise ProgramError(f"{error}: --python names a Python that has it") from error
 
 
-def _bound(row: Row, tests: list[Row], cases: list[TaskCase], process: Process, summary: Summary
+def _tags_of(dataset: pathlib.Path) -> dict[str, list[str]]:
+    return {str(row["id"]): list(row["tags"]) for row in contents.read_rows(dataset, "kernels.jsonl")}
+
+
+def _bound(row: Row, tests: list[Row], tags: list[str], cases: list[TaskCase], process: Process, summary: Summary
            ) -> tuple[Interface | None, list[TaskCase], str]:
     """Returns the interface of the reference with the cases on which it holds, or the reason why it has none."""
     try:
-        binding, held = bind(candidates_of(row, tests), cases, process)
+        binding, held = bind(candidates_of(row, tests), cases, process, is_backward(row, tags))
     except Unbound as error:
         summary.unbound[str(error)] += 1
         return None, cases, str(error)
@@ -134,14 +138,14 @@ def _bound(row: Row, tests: list[Row], cases: list[TaskCase], process: Process, 
 
 
 def _flashinfer(dataset: pathlib.Path, tasks: _Tasks, settings: Settings, summary: Summary, progress: _Progress) -> None:
-    tags = {str(row["id"]): list(row["tags"]) for row in contents.read_rows(dataset, "kernels.jsonl")}
-    tests, writer = read_candidates(dataset), flashinfer.Writer(settings.out)
+    tests, tags, writer = read_candidates(dataset), _tags_of(dataset), flashinfer.Writer(settings.out)
     with _process(settings) as process:
         for row, cases in tasks:
             progress(str(row["qualname"]))
-            interface, held, _ = _bound(row, tests.get(str(row["id"]), []), cases, process, summary)
+            own = tags.get(str(row["id"]), [])
+            interface, held, _ = _bound(row, tests.get(str(row["id"]), []), own, cases, process, summary)
             summary.cases_left["reference_differs"] += len(cases) - len(held)
-            if writer.add(row, tags.get(str(row["id"]), []), interface, held):
+            if writer.add(row, own, interface, held):
                 summary.exported += 1
             else:
                 summary.tasks_left["no_case"] += 1
@@ -151,11 +155,11 @@ def _flashinfer(dataset: pathlib.Path, tasks: _Tasks, settings: Settings, summar
 
 
 def _kernelbench(dataset: pathlib.Path, tasks: _Tasks, settings: Settings, summary: Summary, progress: _Progress) -> None:
-    tests, writer = read_candidates(dataset), kernelbench.Writer(settings.out)
+    tests, tags, writer = read_candidates(dataset), _tags_of(dataset), kernelbench.Writer(settings.out)
     with _process(settings) as process:
         for row, cases in tasks:
             progress(str(row["qualname"]))
-            interface, held, reason = _bound(row, tests.get(str(row["id"]), []), cases, process, summary)
+            interface, held, reason = _bound(row, tests.get(str(row["id"]), []), tags.get(str(row["id"]), []), cases, process, summary)
             if interface is not None:
                 reason = writer.add(row, interface, held)
             if reason:
@@ -178,7 +182,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent / "data"
 __all__ = ["load_environment"]
 
 
-def load_environment(split="train", verified=False, device="cpu", workers=1, case_seconds=20):
+def load_environment(split="train", verified=True, device="cpu", workers=1, case_seconds=20):
     """The environment for a verifiers that has SingleTurnEnv."""
     return environment.load_environment(FOLDER, split, verified, device, workers, case_seconds)
 

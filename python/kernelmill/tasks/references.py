@@ -29,6 +29,9 @@ VARIANTS, LITERALS = 8, 8  # the most ways to give parameters values of the test
 WRAPPER = "kernelmill_reference"
 SLACK = 4      # a reference may differ by so many tolerances: it adds in another order, and rounds at other places
 SOURCES = ("torch", "math", "typing", "functools", "itertools", "numpy", "collections", "dataclasses", "operator", "__future__", "einops")
+_BACKWARD = re.compile("backward|bwd|(^|_)grad(s|ient|ients)?(_|$)")
+_GRADIENT = re.compile("grad|backward|bwd|vjp|^[dD](_?[oO]|_?[yY]|_?out|_?[xX]|_?[qQ]|_?[kK]|_?[vV]|_?[wW]|_?[hH])$", re.IGNORECASE)
+_NO_GRADIENT = ("no_grad", "enable_grad", "set_grad_enabled", "requires_grad", "requires_grad_", "is_grad_enabled")
 _ENDINGS = re.compile("(_?(ptr|pointer|tensor|data|buf|buffer))+$")
 
 
@@ -288,20 +291,55 @@ def _equals(case: TaskCase, tensor: Tensor, result: Row) -> bool:
     return judge.compare(values, expected.tobytes(), tensor.dtype, tolerance).outcome in ("exact", "close")
 
 
+def _covers(case: TaskCase, names: Sequence[str]) -> bool:
+    """Returns whether the tensors are all that the kernel writes."""
+    storages = {each.name: each.storage for each in case.tensors()}
+    return set(case.after) <= {storages[name] for name in names}
+
+
 def _tells(case: TaskCase, names: Sequence[str]) -> bool:
     """Says whether an output holds different values: a constant equals many things."""
     tensors = {each.name: each for each in case.tensors()}
     return any(len(numpy.unique(tensors[name].raw(case.after[tensors[name].storage]))) > 1 for name in names)
 
 
-def bind(candidates: Sequence[Candidate], cases: Sequence[TaskCase], process: Process) -> tuple[Binding, list[TaskCase]]:
-    """Returns how a reference is called, and the cases on which it equals the kernel: the reference that does on most. Unbound: none does
-    on half of them; the reason is that of the first."""
+def is_backward(task: Row, tags: Sequence[str]) -> bool:
+    """Returns whether a kernel is one of the backward pass."""
+    return "backward" in tags or bool(_BACKWARD.search(str(task["qualname"]).lower()))
+
+
+def check_direction(reference: Row, backward: bool) -> None:
+    """Unbound: the reference of a kernel of the backward pass has nothing of gradients, or that of another kernel computes them. Both may
+    agree with the kernel on the cases, as the gradient of a linear function does, and are not what the task asks for."""
+    try:
+        tree = ast.parse(reference["module"])
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise Unbound("not_python") from error
+    called = {each.func.attr for each in ast.walk(tree) if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute)}
+    takes = bool(called & {"backward", "grad", "vjp"}) or bool(_BACKWARD.search(str(reference["name"] or "").lower()))
+    if takes and not backward:
+        raise Unbound("other_direction")
+    if backward and not takes and not any(_GRADIENT.search(each) for each in _names(tree) if each not in _NO_GRADIENT):
+        raise Unbound("other_direction")
+
+
+def _names(tree: ast.Module) -> set[str]:
+    found = {each.id for each in ast.walk(tree) if isinstance(each, ast.Name)}
+    found |= {each.arg for each in ast.walk(tree) if isinstance(each, ast.arg)}
+    return found | {each.attr for each in ast.walk(tree) if isinstance(each, ast.Attribute)}
+
+
+def bind(candidates: Sequence[Candidate], cases: Sequence[TaskCase], process: Process, backward: bool = False
+         ) -> tuple[Binding, list[TaskCase]]:
+    """Returns how a reference is called, and the cases on which it equals the kernel: the reference that does on most. `backward`: the
+    kernel is one of the backward pass. Unbound: none does on half of them; the reason is that of the first."""
     best: tuple[Binding, list[TaskCase]] | None = None
     first: Unbound | None = None
     for each in candidates[:REFERENCES]:
         try:
-            for function in _with_values(check_reference(each.reference), each.values, cases[0]):
+            function = check_reference(each.reference)
+            check_direction(each.reference, backward)
+            for function in _with_values(function, each.values, cases[0]):
                 try:
                     found = _bind(function, cases, process)
                 except Unbound as error:
@@ -332,10 +370,13 @@ def _bind(function: _Callable, cases: Sequence[TaskCase], process: Process) -> t
     calls = [call_of(smallest, tuple(each.items())) for each in pairings]
     answers = process.call(function.module, function.node.name, calls)
     best: tuple[Binding, list[TaskCase]] | None = None
-    tried = 0
+    tried = parts = 0
     for pairs, answer in zip(pairings, answers):
         names = match_outputs(smallest, answer)
         if names is None or tried == 4:
+            continue
+        if not _covers(smallest, names):
+            parts += 1
             continue
         tried += 1
         binding, held = _verify(Binding(function.module, function.node.name, tuple(pairs.items()), names), cases, process)
@@ -343,6 +384,8 @@ def _bind(function: _Callable, cases: Sequence[TaskCase], process: Process) -> t
             best = (binding, held)
     if best is not None and 2 * len(best[1]) >= len(cases):
         return best
+    if parts and not tried:
+        raise Unbound("outputs_missing")
     if all("error" in answer for answer in answers):
         raise Unbound("reference_fails")
     raise Unbound("reference_differs")

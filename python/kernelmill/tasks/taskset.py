@@ -30,7 +30,7 @@ class KernelTasksetConfig(vf.TasksetConfig):  # type: ignore[misc, unused-ignore
     """Which tasks load."""
 
     split: str = "train"
-    verified: bool = False
+    verified: bool = True
     task: KernelConfig = KernelConfig()
 
 
