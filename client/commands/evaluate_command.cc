@@ -283,6 +283,14 @@ absl::StatusOr<Matches> EvaluateServices::FindInStore(const std::vector<v1::Kern
   return matches;
 }
 
+constexpr char kKeptFile[] = "runs.jsonl";
+
+// Returns the file in which --run keeps the answers that it has finished, until the report is
+// written; empty without a folder for the report.
+std::string KeptPath(const EvaluateOptions& options) {
+  return options.out_dir.empty() ? "" : absl::StrCat(options.out_dir, "/", kKeptFile);
+}
+
 // The file with results that the Python module writes: the packages, then a line for each request,
 // which is null without a task; or {"error"}. The module runs no answer in its own process.
 
@@ -356,6 +364,7 @@ absl::StatusOr<RunResults> EvaluateServices::RunAnswers(const std::vector<RunReq
                                   {"workers", options_.workers},
                                   {"case_seconds", options_.case_seconds},
                                   {"unsafe_no_sandbox", options_.embedded.unsafe_no_sandbox},
+                                  {"kept", KeptPath(options_)},
                                   {"answers", answers},
                                   {"out", out}};
   ASSIGN_OR_RETURN(
@@ -381,7 +390,7 @@ constexpr char kPageFile[] = "EVALUATION.md";
 constexpr char kSheetFile[] = "sheet.html";
 constexpr char kSamplesFile[] = "samples.jsonl";
 
-// Makes the folder. It may hold an earlier evaluation, and nothing else.
+// Makes the folder. It may hold an earlier evaluation, also an unfinished one, and nothing else.
 absl::Status PrepareOutput(const std::string& out_dir) {
   if (out_dir.empty()) return absl::OkStatus();
   const std::filesystem::path dir(out_dir);
@@ -390,7 +399,9 @@ absl::Status PrepareOutput(const std::string& out_dir) {
   if (error) return ErrnoStatus(error.value(), out_dir);
   const bool empty = std::filesystem::is_empty(dir, error);
   if (error) return ErrnoStatus(error.value(), out_dir);
-  if (empty || std::filesystem::exists(dir / kReportFile)) return absl::OkStatus();
+  for (const char* own : {kReportFile, kKeptFile}) {
+    if (empty || std::filesystem::exists(dir / own)) return absl::OkStatus();
+  }
   return absl::FailedPreconditionError(
       absl::StrCat(out_dir, ": contains files but no ", kReportFile, "; choose an empty folder"));
 }
@@ -562,6 +573,8 @@ absl::Status WriteReport(const EvaluationReport& report, const EvaluateOptions& 
   for (const auto& [name, text] : files) {
     RETURN_IF_ERROR(WriteFile(absl::StrCat(options.out_dir, "/", name), text));
   }
+  std::error_code ignored;
+  std::filesystem::remove(KeptPath(options), ignored);  // the report has it all
   return absl::OkStatus();
 }
 
@@ -569,8 +582,15 @@ absl::Status WriteReport(const EvaluationReport& report, const EvaluateOptions& 
 
 absl::StatusOr<int> EvaluateModel(const ClusterAddress& address, const EvaluateOptions& options,
                                   rpc::TerminationSignal& signal, Console& console) {
-  ASSIGN_OR_RETURN(const EvaluationReport report,
-                   EvaluateRun(address, options, signal, console).Run());
+  const absl::StatusOr<EvaluationReport> ran = EvaluateRun(address, options, signal, console).Run();
+  const std::string kept = KeptPath(options);
+  if (absl::IsCancelled(ran.status()) && std::filesystem::exists(kept)) {
+    return absl::CancelledError(
+        absl::StrCat(ran.status().message(), "; ", kept,
+                     " has the answers that were run: the same command goes on with the others"));
+  }
+  RETURN_IF_ERROR(ran.status());
+  const EvaluationReport& report = *ran;
   if (!options.out_dir.empty()) RETURN_IF_ERROR(WriteReport(report, options));
   console.Result(console.json() ? ReportJson(report)
                                 : TerminalPage(ReportPage(report), console.result_width()));

@@ -31,7 +31,9 @@ except ImportError as error:
 try:
     import MODULE as module
 except ImportError as error:
-    print(f"kernelmill: COMMAND requires a package that an extra of the wheel brings: {error}", file=sys.stderr)
+    own = (error.name or "kernelmill").partition(".")[0] == "kernelmill"
+    needs = "cannot load its module" if own else "requires a package that an extra of the wheel brings"
+    print(f"kernelmill: COMMAND {needs}: {error}", file=sys.stderr)
     sys.exit(2)
 sys.exit(CALL)
 )";

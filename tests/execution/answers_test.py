@@ -1,12 +1,18 @@
 """Runs answers of models on the cases of a dataset's tasks: `kernelmill evaluate --run`."""
 
+import dataclasses
 import hashlib
 import json
 import os
 import pathlib
+import shutil
+import signal
+import subprocess
 import sys
 import tempfile
+import time
 import unittest
+from unittest import mock
 
 import environment
 
@@ -63,9 +69,10 @@ class Base(unittest.TestCase):
         host = {"module": launcher, "qualname": "launch_add", "self_contained": True}
         (self.folder / "references.jsonl").write_text(json.dumps({"kernel_id": "t1", "launcher": host}) + "\n")
 
-    def examine(self, *codes, **settings):
+    def examine(self, *codes, seconds=20, **settings):
         rows = [{"task_id": "t1", "prompt": "", "code": code} for code in codes]
-        return answers.examine(rows, answers.Settings(tasks=str(self.folder), bounds=BOUNDS, **settings))[0]
+        bounds = dataclasses.replace(BOUNDS, seconds=seconds)
+        return answers.examine(rows, answers.Settings(tasks=str(self.folder), bounds=bounds, **settings))[0]
 
     def one(self, code, **settings):
         [row] = self.examine(code, **settings)
@@ -108,6 +115,50 @@ class Kernels(Base):
         self.assertIn("_exit", code)
         [row] = self.examine(code)
         self.assertEqual((row["outcome"], row["cases"]["total"], row["cases"]["error"]), ("error", 2, 1))
+
+    def test_a_kernel_that_hangs_on_a_later_case_runs_on_no_further_one(self):
+        given = [add_case(seed) for seed in (1, 9, 20, 30)]
+        self.write(given[:2], given[2:])
+        first = elements.decode(recipes.fill(given[0].storages[0]["recipe"], 4), "float32")[0]
+        code = kernels.SOURCE.replace("    y = tl.load(y_ptr", f"    while tl.load(x_ptr) != {float(first)!r}:\n        n += 0\n    y = tl.load(y_ptr")
+        [row] = self.examine(code, seconds=3)
+        self.assertEqual((row["outcome"], row["cases"]["total"], row["cases"]["exact"], row["cases"]["error"]), ("error", 4, 1, 1))
+
+    def test_a_module_that_hangs_has_a_bound_of_its_own(self):
+        start = time.monotonic()
+        [row] = self.examine(kernels.SOURCE + "\nwhile True:\n    pass\n", seconds=2)
+        self.assertEqual((row["outcome"], row["cases"]["error"]), ("error", 1))
+        self.assertIn("while it was loaded: ", row["message"])
+        self.assertLess(time.monotonic() - start, 45)
+
+    def test_a_module_may_take_longer_to_load_than_a_case(self):
+        [row] = self.examine(kernels.SOURCE + "\nimport time\ntime.sleep(4)\n", seconds=2)
+        self.assertEqual(row["outcome"], "correct", row["message"])
+
+    def test_answers_that_ended_are_kept_and_do_not_run_again(self):
+        kept = self.folder / "kept.jsonl"
+        wrong = kernels.SOURCE.replace("twice(x) + y", "x + y")
+        examine, ran = answers.Examiner.examine, []
+
+        def counted(examiner, code):
+            ran.append(code)
+            if len(ran) == 2:
+                raise DatasetError("cut off")
+            return examine(examiner, code)
+
+        with mock.patch.object(answers.Examiner, "examine", counted):
+            with self.assertRaisesRegex(DatasetError, "cut off"):
+                self.examine(kernels.SOURCE, wrong, kept=str(kept))
+            kept.write_text(kept.read_text() + '{"half')  # as a process that is killed leaves it
+            rows = self.examine(kernels.SOURCE, wrong, kept=str(kept))
+            self.assertEqual([row["outcome"] for row in rows], ["correct", "wrong"])
+            self.assertEqual(ran, [kernels.SOURCE, wrong, wrong])
+            self.assertEqual(self.examine(kernels.SOURCE, wrong, kept=str(kept)), rows)
+            self.assertEqual(len(ran), 3)
+            # Another task, even of the same id, is no longer the same.
+            self.write([add_case(2)], [add_case(9)])
+            self.examine(kernels.SOURCE, kept=str(kept))
+            self.assertEqual(len(ran), 4)
 
     def test_another_name_with_the_same_parameters_matches(self):
         self.assertEqual(self.one(kernels.SOURCE.replace("add_kernel", "sum_kernel"))[:2], ("correct", "kernel"))
@@ -230,6 +281,36 @@ class Times(unittest.TestCase):
 
 
 class Command(unittest.TestCase):
+    def test_a_clone_without_made_files_needs_no_extra_to_export(self):
+        """records.py is made for a wheel. The message was that an extra of the wheel is missing."""
+        work = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        shutil.copytree(environment.ROOT / "python/kernelmill", work / "kernelmill", ignore=shutil.ignore_patterns("records.py", "__pycache__"))
+        paths = [str(work), *(each for each in sys.path if each != str(environment.ROOT / "python"))]
+        env = {**os.environ, "KERNELMILL_PYTHON": sys.executable, "PYTHONPATH": os.pathsep.join(paths)}
+        (work / "empty").mkdir()
+        done = harness.run(harness.BIN / "kernelmill", "export-tasks", work / "empty", "--format", "verifiers", "--out", work / "out", env=env,
+                           check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("has no tasks.jsonl", done.stderr)
+
+    def interrupt(self, command, kept, answers_file, module, task, env):
+        """Interrupts the command on the second of two answers, and checks that the first one is kept."""
+        text = answers_file.read_text()
+        slow = module.replace("    y = tl.load(y_ptr", "    while n > 0:\n        n += 0\n    y = tl.load(y_ptr")
+        answers_file.write_text("".join(json.dumps({"prompt": task["text"], "completion": f"```python\n{code}\n```\n"}) + "\n"
+                                        for code in (module, slow)))
+        process = subprocess.Popen([str(each) for each in command], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        end = time.monotonic() + 60
+        while not (kept.exists() and kept.read_text().strip()) and time.monotonic() < end:
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, said)
+        self.assertIn("runs.jsonl has the answers that were run: the same command goes on with the others", said)
+        [row] = json.loads(kept.read_text()).values()
+        self.assertEqual(row["outcome"], "correct")
+        answers_file.write_text(text)
+
     def test_evaluate_runs_answers_on_the_tasks_of_an_export(self):
         work = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         (work / "kernels").mkdir()
@@ -255,8 +336,11 @@ class Command(unittest.TestCase):
             {"task_id": "elsewhere", "completion": "I cannot."}]
         answers_file = work / "answers.jsonl"
         answers_file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        done = harness.run(harness.BIN / "kernelmill", "evaluate", answers_file, "--no-compile", "--run", work / "out", "--json", "--out",
-                           work / "report", env=env)
+        command = [harness.BIN / "kernelmill", "evaluate", answers_file, "--no-compile", "--run", work / "out", "--json", "--out",
+                   work / "report"]
+        self.interrupt(command, work / "report/runs.jsonl", answers_file, module, task, env)
+        done = harness.run(*command, env=env)
+        self.assertFalse((work / "report/runs.jsonl").exists())
         report = json.loads(done.stdout)
         self.assertEqual((report["run"]["device"], set(report["run"]["toolchain"])), ("cpu", {"triton", "numpy"}))
         means = {(m["group"], m["measure"]): m["mean"] for m in report["generations"]["measures"]}

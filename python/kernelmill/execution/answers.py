@@ -36,7 +36,7 @@ MESSAGE = 300
 
 @dataclass(frozen=True)
 class Settings:
-    """How answers are run. `evidence`: a file whose folder has the bytes of tensors; empty: none."""
+    """How answers are run. `evidence`: a file whose folder has the bytes of tensors; `kept`: a file for finished answers; empty: none."""
 
     tasks: str
     evidence: str = ""
@@ -45,6 +45,42 @@ class Settings:
     bounds: Bounds = Bounds()
     confined: bool = True
     python: str = sys.executable
+    kept: str = ""
+
+
+class Kept:
+    """Rows of finished answers in a file of JSON lines, by all that they depend on: an examination that is cut off goes on where it
+    was. For several threads. Without a file it keeps nothing."""
+
+    def __init__(self, file: str) -> None:
+        self._rows: dict[str, Row] = {}
+        self._lock = threading.Lock()
+        self._lines = open(file, "a+", encoding="utf-8") if file else None  # pylint: disable=consider-using-with
+        if self._lines is not None:
+            self._lines.seek(0)
+            for line in self._lines:
+                try:
+                    self._rows.update(json.loads(line))
+                except (ValueError, TypeError):
+                    pass  # the last line of a process that was killed
+            self._lines.write("\n")
+
+    def __enter__(self) -> Kept:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._lines is not None:
+            self._lines.close()
+
+    def find(self, key: str) -> Row | None:
+        return self._rows.get(key)
+
+    def add(self, key: str, row: Row) -> None:
+        """Keeps a row, unless its outcome is unknown: the next run may know it."""
+        if self._lines is not None and row["outcome"] != UNKNOWN:
+            with self._lock:
+                self._lines.write(json.dumps({key: row}) + "\n")
+                self._lines.flush()
 
 
 @dataclass(frozen=True)
@@ -206,7 +242,7 @@ class Examiner:
             return _row(UNKNOWN, "", cases, why[0][0] if why else "the task has no case")
         match = match_answer(code, self._task.kernel, self._usable[0].case, self._task.launcher)
         if match.kernel:
-            launched = self._launch_answer(code, match.kernel)
+            launched = self._runners.launch(code, match.kernel, [(each.case, each.before) for each in self._usable], stop=True)
             verdicts = [_judge(each, execution, set(each.written)) for each, execution in zip(self._usable, launched)]
             return self._sum_up("kernel", cases, verdicts, _speed(self._usable, launched))
         if match.broken:
@@ -222,15 +258,6 @@ class Examiner:
         executions = self._call(match.host, usable)
         verdicts = [_judge(each, execution, each.by_host) for each, execution in zip(usable, executions)]
         return self._sum_up("launcher", cases, verdicts, None)
-
-    def _launch_answer(self, code: str, kernel: str) -> list[Execution]:
-        """Runs an answer's kernel on the cases. One that hangs or crashes on the first would take as long on each: the others do not
-        run."""
-        given = [(each.case, each.before) for each in self._usable]
-        launched = self._runners.launch(code, kernel, given[:1])
-        if launched[0].stage != "death":
-            launched += self._runners.launch(code, kernel, given[1:])
-        return launched
 
     def _sum_up(self, by: str, cases: Counter[str], verdicts: list[Verdict], speed: Row | None) -> Row:
         cases.update(verdict.outcome for verdict in verdicts)
@@ -291,10 +318,10 @@ class Runners:
         settings = self._settings
         return Runner(settings.device, settings.bounds, settings.confined, settings.python, torch=torch)
 
-    def launch(self, module: str, kernel: str, cases: list[tuple[Case, list[bytes]]]) -> list[Execution]:
-        """Launches a kernel of a module on cases, and times it on a GPU."""
+    def launch(self, module: str, kernel: str, cases: list[tuple[Case, list[bytes]]], stop: bool = False) -> list[Execution]:
+        """Launches a kernel of a module on cases, and times it on a GPU. `stop`: as of Runner.run_modules()."""
         return self.kernels().run_modules([module], kernel, [(0, case, before) for case, before in cases],
-                                          timed="" if self._settings.device == "cpu" else "too")
+                                          timed="" if self._settings.device == "cpu" else "too", stop=stop)
 
     def kernels(self) -> Runner:
         self._kernels = self._kernels or self._start(torch=False)
@@ -335,6 +362,23 @@ def examine(answers: list[Row], settings: Settings, progress: Callable[[int, int
     toolchain: Row = {}
     failed: list[Error] = []
     done = Counter[str]()
+    kept = Kept(settings.kept)
+
+    def examine_task(places: list[int], runners: Runners) -> None:
+        """Examines the answers to one task that no earlier process has finished."""
+        task = tasks[places[0]]
+        toolchain.update(runners.kernels().toolchain)
+        keys = {place: _key_of(task, str(answers[place]["code"]), settings, toolchain) for place in places}
+        examiner = None
+        for place in places:
+            row = kept.find(keys[place])
+            if row is None:
+                examiner = examiner or Examiner(task, runners, evidence)
+                row = examiner.examine(answers[place]["code"])
+                kept.add(keys[place], row)
+            rows[place] = row
+            done["answers"] += 1
+            progress(done["answers"], len(tasks))
 
     def work() -> None:
         runners = Runners(settings)
@@ -344,25 +388,30 @@ def examine(answers: list[Row], settings: Settings, progress: Callable[[int, int
                     places = waiting.get_nowait()
                 except queue.Empty:
                     return
-                examiner = Examiner(tasks[places[0]], runners, evidence)
-                for place in places:
-                    rows[place] = examiner.examine(answers[place]["code"])
-                    done["answers"] += 1
-                    progress(done["answers"], len(tasks))
-                toolchain.update(runners.kernels().toolchain)
+                examine_task(places, runners)
         except Error as error:
             failed.append(error)
         finally:
             runners.close()
 
-    threads = [threading.Thread(target=work) for _ in range(max(1, settings.workers))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with kept:
+        threads = [threading.Thread(target=work) for _ in range(max(1, settings.workers))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
     if failed:
         raise failed[0]
     return rows, toolchain
+
+
+def _key_of(task: Task, code: str, settings: Settings, toolchain: Row) -> str:
+    """Returns the hash of all that an answer's row depends on."""
+    row = task.row
+    cases = [each["evidence"] for name in ("cases", "hidden_cases") for each in row[name]]
+    launcher = [task.launcher.module, task.launcher.name] if task.launcher else None
+    given = [row["id"], row["module"], cases, launcher, code, settings.device, toolchain, settings.bounds.seconds, bool(settings.evidence)]
+    return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
 
 
 def _by_task(tasks: dict[int, Task]) -> list[list[int]]:
@@ -380,7 +429,7 @@ def command(options: str) -> int:
     given: dict[str, Any] = json.loads(options)
     out = pathlib.Path(given["out"])
     settings = Settings(tasks=given["tasks"], evidence=given["evidence"], device=given["device"], workers=given["workers"],
-                        bounds=Bounds(seconds=given["case_seconds"]), confined=not given["unsafe_no_sandbox"])
+                        bounds=Bounds(seconds=given["case_seconds"]), confined=not given["unsafe_no_sandbox"], kept=given.get("kept", ""))
     try:
         with open(given["answers"], encoding="utf-8") as lines:
             answers = [json.loads(line) for line in lines]

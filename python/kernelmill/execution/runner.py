@@ -85,24 +85,28 @@ class Runner(JsonProcess):
                 os.close(locked)
         self.toolchain: Row = self.ready["toolchain"]
 
-    def run(self, module: str, kernel: str, cases: list[Case], inputs: list[list[bytes]], seconds: int | None = None) -> list[Execution]:
+    def run(self, module: str, kernel: str, cases: list[Case], inputs: list[list[bytes]], seconds: int | None = None,
+            stop: bool = False) -> list[Execution]:
         """Runs cases, whose storages begin as `inputs`. All that touched them has ended when it returns. `seconds`: as those of the
-        bounds."""
-        return self.run_modules([module], kernel, [(0, case, before) for case, before in zip(cases, inputs)], seconds)
+        bounds. `stop`: as of run_modules()."""
+        return self.run_modules([module], kernel, [(0, case, before) for case, before in zip(cases, inputs)], seconds, stop=stop)
 
     def run_modules(self, modules: list[str], kernel: str, launches: list[Launch], seconds: int | None = None,
-                    host: Row | None = None, timed: str = "", reference: Row | None = None) -> list[Execution]:
+                    host: Row | None = None, timed: str = "", reference: Row | None = None, stop: bool = False) -> list[Execution]:
         """Runs launches of several modules. A launch is the place of its module, a case, and its inputs. `host`: calls this function
         of the module instead of launching the kernel: {"function", "arguments": {parameter: the case's argument}}. `reference`: calls
         this function of torch: {"function", "parameters": {parameter: the case's argument}, "outputs": [names of tensors], "compiled"}.
-        `timed`, on a GPU: "too" launches again to time it; "alone" only times it, under the lock, and nothing can be judged."""
+        `timed`, on a GPU: "too" launches again to time it; "alone" only times it, under the lock, and nothing can be judged. `stop`:
+        makes no launch after one that ended its process, which would take as long again; the executions are fewer then."""
         executions: list[Execution] = []
         while len(executions) < len(launches):
             left = launches[len(executions):]
             places = self._place(left)
             if places:
                 executions += self._run(modules, kernel, left[:len(places)], places, seconds or self.bounds.seconds,
-                                        {"host": host, "timed": timed, "reference": reference})
+                                        {"host": host, "timed": timed, "reference": reference, "stop": stop})
+                if stop and executions[-1].stage == "death":
+                    break
             else:
                 executions.append(Execution(error=f"more than {self.bounds.arena} bytes", stage="bounds"))
         return executions

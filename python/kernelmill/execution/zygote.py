@@ -1,10 +1,11 @@
 """The process that runs modules: imports Triton once, then forks a confined child for each job.
 
 Reads jobs and writes answers, as lines of JSON: {"modules", "kernel", "launches": [{"module": place in modules, "case", "places"}],
-"seconds", "memory", "host", "reference", "timed"}, then a list with a row for each launch: {"ttir", "times"} or {"error", "stage"}. The
+"seconds", "memory", "host", "reference", "timed", "stop"}, then a list with a row for each launch: {"ttir", "times"} or {"error", "stage"}. The
 modules of a job are one module and its mutants, in one process: a GPU's context takes longer than a launch. `reference` calls a function
 of torch instead, compiled or not. `timed` is "" (no), "too" (after a launch that is judged), or "alone": then the child asks before
-it is timed, and this process holds the lock of all timers meanwhile.
+it is timed, and this process holds the lock of all timers meanwhile. With "stop", the launches after one that ended the process have no
+rows.
 
 This process never runs a module, and all children of a job are dead before its answer. A child's answer is untrusted: it can only end
 in `error`, `ttir` and `times`. The judge looks at the arena alone."""
@@ -28,7 +29,9 @@ from kernelmill.execution import confinement, devices, elements, harness, interp
 from kernelmill.execution.arena import Arena, Place
 
 MESSAGE_BYTES = 500
+LOADED = b"{}"  # a child's first answer: the first module is loaded
 START_SECONDS = 60  # to load a module, and a GPU's context
+LOAD_SECONDS = 10   # to load a module on a processor, if a launch has less
 READY = b"ready"    # an answer: the child waits to be timed
 # Errors after which no launch of the process can succeed.
 BROKEN = re.compile("illegal memory access|misaligned address|unspecified launch failure|device-side assert|CUDA error")
@@ -68,6 +71,7 @@ class Zygote:
         called, requests = host or reference, channel.requests()
         if reference:
             importlib.import_module("torch").set_grad_enabled(False)
+        waits = True  # for the first module: its launch has a clock of its own
         for each in launches:
             stage = "import"
             try:
@@ -76,6 +80,9 @@ class Zygote:
                     loaded[each["module"]] = names.get(called["function"]) if called else devices.find_kernel(names, job["kernel"])
                 stage = "launch"
                 function, places = loaded[each["module"]], [Place(*place) for place in each["places"]]
+                if waits:
+                    waits = False
+                    channel.answer(LOADED)
                 if job["timed"] == "alone" and timer:
                     def ask() -> None:
                         channel.answer(READY)
@@ -96,6 +103,9 @@ class Zygote:
                     times = timer.measure(device.prepare(function, each["case"])) if timer else []
                     channel.answer(json.dumps({"ttir": ttir, "times": times}).encode())
             except BaseException as error:  # pylint: disable=broad-except
+                if waits:
+                    waits = False
+                    channel.answer(LOADED)
                 channel.answer(failure("match" if type(error) is devices.Unmatched else stage, error))
                 if self._gpu and BROKEN.search(str(error)):
                     return
@@ -136,19 +146,36 @@ class Zygote:
         while len(rows) < len(job["launches"]):
             left = job["launches"][len(rows):]
             with sandbox.Child(lambda channel: self.work(channel, job, left), self._layer(job, len(left))) as child:
-                for place, _ in enumerate(left):
-                    outcome = child.answer(job["seconds"] + (0 if place else START_SECONDS))
-                    window: list[float] = []
-                    if job["timed"] == "alone" and outcome.kind == "ok" and outcome.data == READY:
-                        with self._alone():
-                            window.append(time.monotonic())
-                            child.ask(b"go")
-                            outcome = child.answer(job["seconds"])
-                            window.append(time.monotonic())
-                    rows.append({**answer(outcome), "window": window})
-                    if rows[-1].get("stage") == "death" or (self._gpu and BROKEN.search(rows[-1].get("error", ""))):
-                        break
+                loaded = child.answer(self._load_seconds(job))
+                if loaded.kind != "ok":
+                    rows.append(answer(loaded, "while it was loaded: "))
+                else:
+                    rows += self._read(child, job, len(left))
+            if job["stop"] and rows[-1].get("stage") == "death":
+                break
         return rows
+
+    def _read(self, child: Any, job: dict[str, Any], launches: int) -> list[dict[str, Any]]:
+        """Returns the rows of launches, up to one after which the process cannot launch again."""
+        rows: list[dict[str, Any]] = []
+        for place in range(launches):
+            # The first kernel on a GPU takes longer than the others, and so does the compilation of a reference.
+            slow = not place and (self._gpu or job["reference"])
+            outcome = child.answer(job["seconds"] + (START_SECONDS if slow else 0))
+            window: list[float] = []
+            if job["timed"] == "alone" and outcome.kind == "ok" and outcome.data == READY:
+                with self._alone():
+                    window.append(time.monotonic())
+                    child.ask(b"go")
+                    outcome = child.answer(job["seconds"])
+                    window.append(time.monotonic())
+            rows.append({**answer(outcome), "window": window})
+            if rows[-1].get("stage") == "death" or (self._gpu and BROKEN.search(rows[-1].get("error", ""))):
+                break
+        return rows
+
+    def _load_seconds(self, job: dict[str, Any]) -> int:
+        return START_SECONDS if self._gpu else min(START_SECONDS, max(LOAD_SECONDS, int(job["seconds"])))
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
@@ -247,12 +274,12 @@ def clean(text: object) -> str:
     return re.sub(r"0x[0-9a-f]{6,}", "0x...", text)[:MESSAGE_BYTES]
 
 
-def answer(outcome: Any) -> dict[str, Any]:
-    """Returns the row of a child's answer or end."""
+def answer(outcome: Any, when: str = "") -> dict[str, Any]:
+    """Returns the row of a child's answer or end. `when`: words before the reason of an end."""
     if outcome.kind != "ok":
         words = outcome.data.decode("utf-8", "replace") or outcome.words[-MESSAGE_BYTES:]
         number = f" {outcome.number}" if outcome.number else ""
-        return {"stage": "death", "error": clean(f"{outcome.kind}{number}: {words}")}
+        return {"stage": "death", "error": clean(f"{when}{outcome.kind}{number}: {words}")}
     try:
         said = json.loads(outcome.data)
     except (ValueError, RecursionError, MemoryError):

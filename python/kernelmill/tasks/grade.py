@@ -16,7 +16,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from kernelmill import program
 from kernelmill.errors import DatasetError, ProgramError
 from kernelmill.execution import confinement, judge
 from kernelmill.execution.case import Row
@@ -25,7 +24,7 @@ from kernelmill.tasks import contents
 from kernelmill.tasks.answers import find_code, why_no_kernel
 
 TENSORS = "tensors"
-CHECKS = ("names_bound", "stores_constant", "patches")  # the others are about host code, which is not run
+CHECKS = ("names_bound", "stores_constant", "patches", "interpreter_only")  # the others are about host code, which is not run
 ACCEPTED = ("exact", "close")
 KEPT_TASKS = 16  # the most whose bytes are kept in memory
 
@@ -98,7 +97,7 @@ class Grader:
                     runner = Runner(settings.device, Bounds(seconds=settings.case_seconds), settings.confined, settings.python)
                     self._own.runner = runner
                     self._runners.append(runner)
-                return runner.run(code, kernel, [each.case for each in cases], [list(each.before) for each in cases])
+                return runner.run(code, kernel, [each.case for each in cases], [list(each.before) for each in cases], stop=True)
             except (ProgramError, OSError, ValueError) as error:
                 if runner is not None:
                     runner.close()
@@ -147,10 +146,12 @@ class Grader:
         return Grade(float(right), "right" if right else "run", wrong, met / len(outcomes), True, findings)
 
     def _run(self, row: Row, code: str) -> list[tuple[str, str]]:
-        """Returns the outcome of each case, and why."""
+        """Returns the outcome of each case, and why. Those behind one that ended the process were not run."""
         cases = self.cases(str(row["id"]))
+        executions = self._execute(code, str(row["name"]), cases)
+        executions += [Execution(error="an earlier case ended the process", stage="death")] * (len(cases) - len(executions))
         outcomes = []
-        for case, execution in zip(cases, self._execute(code, str(row["name"]), cases)):
+        for case, execution in zip(cases, executions):
             if execution.error:
                 outcomes.append(("error", f"{execution.stage}: {execution.error}"))
                 continue
@@ -161,6 +162,8 @@ class Grader:
     @staticmethod
     def _check(row: Row, code: str) -> tuple[bool, tuple[str, ...]]:
         """Returns whether `kernelmill evaluate` finds nothing against a kernel that others launch, and what it found."""
+        from kernelmill import program  # which needs records.py; an export does not
+
         with tempfile.TemporaryDirectory(prefix="kernelmill-grade-") as folder:
             file, out = pathlib.Path(folder) / "answer.jsonl", pathlib.Path(folder) / "out"
             file.write_text(json.dumps({"task_id": row["id"], "completion": f"```python\n{code}\n```", "reference": row["module"]}) + "\n")
