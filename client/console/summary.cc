@@ -204,7 +204,7 @@ Lines RunLines(const JobCounters& counters) {
       outcomes.push_back(counted);
       cases += counted.second;
     }
-    lines.push_back({lines.empty() ? "run" : "",
+    lines.push_back({lines.empty() ? "run" : "    ",
                      absl::StrCat(OneLine(device), ": ", Counted(cases, "case"), " run",
                                   cases == 0 ? "" : ": ", CountList(outcomes), others)});
   }
