@@ -42,7 +42,7 @@ constexpr StageInfo kStages[] = {
     CallsHost(Source(StageId::kFetch, "fetch", 7)),
     Splittable(Shard(StageId::kExtract, "extract", 16)),
     Source(StageId::kLink, "link", 14),
-    Source(StageId::kReference, "reference", 1),
+    Source(StageId::kReference, "reference", 2),
     Splittable(Shard(StageId::kCompile, "compile", 11)),
     Shard(StageId::kValidate, "validate", 11),
     Shard(StageId::kSign, "sign", 7),

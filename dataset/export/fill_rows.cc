@@ -425,7 +425,9 @@ void FillReferenceRow(const KeptKernel& kept, const v1::KernelReferences& refere
   row->set_status(test == nullptr ? references.reason() : test->status());
   const bool withheld =
       manifest::WithholdsLauncher(index.DecisionOn(number), index.manifest.dedup().contamination());
-  if (references.has_launcher() && !withheld) {
+  // One row of a kernel has it: it is the same for all, and large.
+  const bool first = test == nullptr || test == &references.tests(0);
+  if (first && references.has_launcher() && !withheld) {
     CopyFields(references.launcher(), row->mutable_launcher());
   }
   if (test != nullptr) {

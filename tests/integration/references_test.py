@@ -84,7 +84,8 @@ class References(unittest.TestCase):
         self.assertTrue(row["launcher"]["self_contained"])
         self.assertIn("def round_up(n):", row["launcher"]["module"])
         self.assertEqual(row["cases_total"], 4)
-        self.assertEqual([value["value"] for value in row["cases"][3]["values"]], ["16", "torch.float16", "0.001"])
+        self.assertEqual([[value["value"] for value in case["values"]] for case in row["cases"]],
+                         [["8"], ["16"], ["torch.float32", "0"], ["torch.float16", "0.001"]])
         self.assertEqual(row["comparisons"][0]["tolerances"][0]["values"],
                          [{"dtype": "torch.float32", "value": "0"}, {"dtype": "torch.float16", "value": "0.001"}])
         self.assertEqual((rows["untested_kernel"]["status"], rows["untested_kernel"]["test"]), ("no_test", None))

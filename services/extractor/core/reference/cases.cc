@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "common/python/syntax/calls.h"
+#include "services/extractor/core/reference/fixtures.h"
 
 namespace kernelmill::extractor {
 
@@ -196,7 +197,7 @@ std::optional<std::vector<CaseReader::Item>> CaseReader::Divide(const Item& item
   return parts;
 }
 
-// The parameters that no parametrize names are fixtures: of the file, or of a conftest.py around.
+// The parameters that no parametrize names are fixtures.
 void CaseReader::ReadFixtures(TestFile& file, const FunctionBody& test,
                               std::vector<CaseAxis>& axes) {
   const size_t given = axes.size();
@@ -204,32 +205,11 @@ void CaseReader::ReadFixtures(TestFile& file, const FunctionBody& test,
     const bool known = std::any_of(axes.begin(), axes.begin() + given, [&](const CaseAxis& axis) {
       return std::find(axis.names.begin(), axis.names.end(), name) != axis.names.end();
     });
-    if (known || name == "self" || ReadFixture(file, name, axes)) continue;
-    std::string folder = file.path();
-    while (!folder.empty()) {
-      const size_t slash = folder.rfind('/');
-      folder = slash == std::string::npos ? "" : folder.substr(0, slash);
-      TestFile* conftest =
-          files_.Get(folder.empty() ? "conftest.py" : absl::StrCat(folder, "/conftest.py"));
-      if (conftest != nullptr && ReadFixture(*conftest, name, axes)) break;
-    }
-  }
-}
-
-// @pytest.fixture(params=[1, 2])
-bool CaseReader::ReadFixture(TestFile& file, absl::string_view name, std::vector<CaseAxis>& axes) {
-  const SyntaxTree& tree = file.tree();
-  const NodeId function = file.FindDefinition(name);
-  if (function == kNoNode) return false;
-  const NodeId decorated = tree[function].parent;
-  if (decorated == kNoNode || tree.GetKind(decorated) != Kind::kDecoratedDefinition) return false;
-  for (const Call& call : file.view().calls.In(decorated)) {
-    if (call.node >= function) break;
-    if (!absl::EndsWith(call.name, "fixture")) continue;
-    const NodeId params = FindArgument(GetArguments(tree, call.node), "params", 99);
-    if (params == kNoNode) return true;
-    const Items items = Expand(file, params, 0);
-    if (!items || items->empty()) return true;
+    if (known || name == "self") continue;
+    const Fixture fixture = FindFixture(files_, file, test.function(), name);
+    if (fixture.params == kNoNode) continue;
+    const Items items = Expand(*fixture.file, fixture.params, 0);
+    if (!items || items->empty()) continue;
     CaseAxis axis;
     axis.origin = "fixture";
     axis.names = {std::string(name)};
@@ -239,9 +219,7 @@ bool CaseReader::ReadFixture(TestFile& file, absl::string_view name, std::vector
       if (axis.rows.size() >= kMaxRows) break;
     }
     axes.push_back(std::move(axis));
-    return true;
   }
-  return true;
 }
 
 // for M, N in [(1, 2), (3, 4)]: and M, N = 1, 2 of the test itself.
@@ -447,14 +425,11 @@ void CaseReader::AddCases(const std::vector<CaseAxis>& axes, v1::TestReference& 
                                                                : total * rows;
   }
   test.set_cases_total(axes.empty() ? 0 : total);
-  const int64_t count = std::min<int64_t>(test.cases_total(), kMaxCases);
-  for (int64_t i = 0; i < count; ++i) {
-    v1::ReferenceCase& one = *test.add_cases();
-    int64_t rest = i * test.cases_total() / count;
-    for (const CaseAxis& axis : axes) {
-      const auto rows = static_cast<int64_t>(axis.rows.size());
-      const std::vector<CaseAxis::Value>& row = axis.rows[static_cast<size_t>(rest % rows)];
-      rest /= rows;
+  for (const CaseAxis& axis : axes) {
+    const size_t count = std::min(axis.rows.size(), kMaxCases);
+    for (size_t i = 0; i < count; ++i) {
+      v1::ReferenceCase& one = *test.add_cases();
+      const std::vector<CaseAxis::Value>& row = axis.rows[i * axis.rows.size() / count];
       for (size_t n = 0; n < axis.names.size(); ++n) {
         v1::ReferenceCase::Value& value = *one.add_values();
         value.set_name(axis.names[n]);

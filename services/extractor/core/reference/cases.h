@@ -37,7 +37,7 @@ struct CaseAxis {
 // Unknown values stay as written.
 class CaseReader {
  public:
-  static constexpr size_t kMaxCases = 256;
+  static constexpr size_t kMaxCases = 256;    // written of an axis
   static constexpr size_t kMaxRows = 1024;    // rows of an axis
   static constexpr size_t kMaxText = 1024;    // bytes in a value
   static constexpr size_t kMaxLiterals = 32;  // a test's assignments of literals
@@ -48,8 +48,9 @@ class CaseReader {
   // literals.
   std::vector<CaseAxis> ReadAxes(TestFile& file, const FunctionBody& test);
 
-  // Makes the product of the axes, the last one varying slowest as pytest does it. If there
-  // are more than kMaxCases, takes that many, spread evenly.
+  // Writes a record for each row of each axis. The test's cases are the product, which is only
+  // counted: it repeats each value many times. If an axis has more than kMaxCases rows, takes that
+  // many, spread evenly.
   static void AddCases(const std::vector<CaseAxis>& axes, v1::TestReference& test);
 
   // Reads one value.
@@ -68,7 +69,6 @@ class CaseReader {
   void ReadBenchmark(TestFile& file, NodeId report, std::vector<CaseAxis>& axes);
   void AddBenchmarkAxis(TestFile& file, NodeId names, NodeId values, std::vector<CaseAxis>& axes);
   void ReadFixtures(TestFile& file, const FunctionBody& test, std::vector<CaseAxis>& axes);
-  bool ReadFixture(TestFile& file, absl::string_view name, std::vector<CaseAxis>& axes);
   void ReadBody(TestFile& file, const FunctionBody& test, std::vector<CaseAxis>& axes);
   Items Expand(TestFile& file, NodeId node, int depth);
   Items ExpandName(TestFile& file, absl::string_view name, int depth);

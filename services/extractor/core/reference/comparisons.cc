@@ -165,6 +165,9 @@ void ComparisonFinder::ReadCall(TestUnit& unit, int statement, const Call& call,
   added.form = FindForm(unit, call);
   if (added.form.empty()) {
     if (!ReadHelper(unit, call, added)) return;
+    std::erase_if(added.pairs, [&](const auto& pair) {
+      return IsMetadata(tree, pair.first) || IsMetadata(tree, pair.second);
+    });
     if (!added.pairs.empty()) found.push_back(std::move(added));
     return;
   }

@@ -36,6 +36,24 @@ bool Mutates(absl::string_view method) {
          std::find(std::begin(kMethods), std::end(kMethods), method) != std::end(kMethods);
 }
 
+// Returns whether an expression is the gradient of something, x.grad or x.grad[0]. A test that sets
+// it back to None leaves the values of x as they are.
+bool IsGradient(const SyntaxTree& tree, NodeId node) {
+  node = tree.StripParentheses(node);
+  if (node != kNoNode && tree.GetKind(node) == Kind::kSubscript) {
+    node = tree.Child(node, Field::kValue);
+  }
+  if (node == kNoNode || tree.GetKind(node) != Kind::kAttribute) return false;
+  const NodeId attribute = tree.Child(node, Field::kAttribute);
+  return attribute != kNoNode && tree.GetText(attribute) == "grad";
+}
+
+// Returns whether a call takes only the shape and type of what it is given or called on.
+bool TakesShape(absl::string_view called) {
+  return absl::EndsWith(called, "_like") || called == "new_empty" || called == "new_zeros" ||
+         called == "new_ones" || called == "new_full";
+}
+
 void AddName(absl::string_view name, FunctionBody::Names& names) {
   if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) return;
   names.push_back(name);
@@ -81,6 +99,19 @@ NodeId DottedFrom(const SyntaxTree& tree, NodeId identifier) {
     node = above;
   }
   return node;
+}
+
+NodeId ClassAround(const SyntaxTree& tree, NodeId function) {
+  NodeId node = tree[function].parent;
+  if (node != kNoNode && tree.GetKind(node) == Kind::kDecoratedDefinition) node = tree[node].parent;
+  if (node != kNoNode && tree.GetKind(node) == Kind::kBlock) node = tree[node].parent;
+  return node != kNoNode && tree.GetKind(node) == Kind::kClassDefinition ? node : kNoNode;
+}
+
+bool IsTopLevel(const SyntaxTree& tree, NodeId function) {
+  NodeId node = tree[function].parent;
+  if (node != kNoNode && tree.GetKind(node) == Kind::kDecoratedDefinition) node = tree[node].parent;
+  return node == 0;
 }
 
 FunctionBody::FunctionBody(const ParsedFile& file, NodeId function, int64_t& steps)
@@ -191,9 +222,10 @@ void FunctionBody::ReadExpressions(NodeId root, Statement& statement) const {
     const absl::string_view last = call.name.substr(call.name.rfind('.') + 1);
     if (last == "grad" || last == "vjp") statement.takes_gradient = true;
     if (last == "backward") statement.takes_gradient = true;
-    const bool random = last == "rand_like" || last == "randn_like" || last == "randint_like";
-    if (random) {
-      const NodeId like = FindArgument(GetArguments(tree_, call.node), "input", 0);
+    if (TakesShape(last)) {
+      const NodeId like = absl::StartsWith(last, "new_")
+                              ? call.function
+                              : FindArgument(GetArguments(tree_, call.node), "input", 0);
       if (like != kNoNode) AddName(BaseName(tree_, like), statement.shapes);
     }
   }
@@ -218,6 +250,7 @@ void FunctionBody::ReadTargets(NodeId node, Statement& statement) const {
       for (size_t i = 0; i < targets.size() && i < kMaxDepth; ++i) {
         const Kind target = tree_.GetKind(targets[i]);
         if (target == Kind::kAttribute || target == Kind::kSubscript) {
+          if (IsGradient(tree_, targets[i])) continue;
           AddName(BaseName(tree_, targets[i]), statement.changes);
           if (kind == Kind::kAssignment) AddName(BaseName(tree_, targets[i]), statement.targets);
         } else if (target != Kind::kIdentifier) {
@@ -262,7 +295,9 @@ void FunctionBody::ReadCallStatement(NodeId call, Statement& statement) const {
     const absl::string_view called =
         method == kNoNode ? absl::string_view() : tree_.GetText(method);
     if (called == "backward") statement.backward = object;
-    if (Mutates(called)) AddName(BaseName(tree_, object), statement.changes);
+    if (Mutates(called) && !IsGradient(tree_, object)) {
+      AddName(BaseName(tree_, object), statement.changes);
+    }
   }
   if (absl::EndsWith(last, "_") && absl::StartsWith(resolved, "torch.") && !arguments.empty()) {
     AddName(BaseName(tree_, arguments[0].value), statement.changes);
@@ -279,8 +314,9 @@ void FunctionBody::ReadCallStatement(NodeId call, Statement& statement) const {
       tree_.GetKind(function) == Kind::kAttribute && bound_.contains(BaseName(tree_, function));
   if (!launch && (name.empty() || method)) return;
   for (const Argument& argument : arguments) {
-    if (tree_.GetKind(argument.value) == Kind::kIdentifier) {
-      AddName(tree_.GetText(argument.value), statement.given);
+    const Kind kind = tree_.GetKind(argument.value);
+    if (kind == Kind::kIdentifier || kind == Kind::kSubscript) {
+      AddName(BaseName(tree_, argument.value), statement.given);
     }
   }
 }
@@ -315,7 +351,9 @@ void FunctionBody::FindGradients() {
     if (statements_[i].backward == kNoNode) continue;
     absl::flat_hash_set<absl::string_view>& names = sources_of_backward_[static_cast<int>(i)];
     std::vector<std::pair<absl::string_view, int>> pending;
-    pending.emplace_back(BaseName(tree_, statements_[i].backward), static_cast<int>(i));
+    for (const absl::string_view name : file_.bindings.FreeNames(statements_[i].backward, true)) {
+      if (bound_.contains(name)) pending.emplace_back(name, static_cast<int>(i));
+    }
     for (size_t next = 0; next < pending.size() && next < kMaxSources; ++next) {
       const auto [name, at] = pending[next];
       if (name.empty() || !names.insert(name).second) continue;
@@ -408,6 +446,30 @@ NodeId FunctionBody::FindValue(int statement, absl::string_view name) const {
     }
   }
   return kNoNode;
+}
+
+int FunctionBody::FindPlace(int statement, absl::string_view name) const {
+  const Statement& of = statements_[statement];
+  if (of.head) return -1;
+  for (const NodeId assignment : tree_.Of(Kind::kAssignment, of.node)) {
+    const NodeId left = tree_.Child(assignment, Field::kLeft);
+    const NodeId right = tree_.Child(assignment, Field::kRight);
+    if (left == kNoNode || right == kNoNode) continue;
+    if (tree_.GetKind(left) != Kind::kPatternList && tree_.GetKind(left) != Kind::kTuplePattern) {
+      continue;
+    }
+    if (tree_.GetKind(right) == Kind::kExpressionList || tree_.GetKind(right) == Kind::kTuple) {
+      continue;
+    }
+    int place = 0;
+    for (NodeId child = tree_.FirstChild(left); child != kNoNode;
+         child = tree_.NextSibling(child)) {
+      if (IsLayout(tree_.GetKind(child))) continue;
+      if (tree_.GetKind(child) == Kind::kIdentifier && tree_.GetText(child) == name) return place;
+      ++place;
+    }
+  }
+  return -1;
 }
 
 }  // namespace kernelmill::extractor

@@ -34,7 +34,7 @@ class FunctionBody {
     Names given;    // the arguments of a call that is there for its effect: k[grid](x, out)
     Names targets;  // of `changes` x of x[i] = v, x.a = v, if it is nowhere else in the statement
     Names reads;
-    Names shapes;     // x of randn_like(x), where only the shape counts
+    Names shapes;     // x of randn_like(x) and x.new_empty(2), where only the shape counts
     Names callees;    // x of x(...), x.f(...)
     Names gradients;  // x of x.grad, x.weight.grad
     bool augmented = false;
@@ -69,6 +69,10 @@ class FunctionBody {
   // Returns what a statement assigns to the name; kNoNode if that is not one expression.
   NodeId FindValue(int statement, absl::string_view name) const;
 
+  // Returns the place of the name among those that a statement takes a value apart for, a, b = f();
+  // -1 if it does not, or if the value is written apart.
+  int FindPlace(int statement, absl::string_view name) const;
+
   // Reads an expression as if it were a statement.
   Statement Read(NodeId expression) const;
 
@@ -95,6 +99,12 @@ class FunctionBody {
 
 // Returns the x of x.a[0].b(c).d; empty if the expression begins with something else.
 absl::string_view BaseName(const SyntaxTree& tree, NodeId expression);
+
+// Returns the class around a method; kNoNode if the function is no method.
+NodeId ClassAround(const SyntaxTree& tree, NodeId function);
+
+// Returns whether a function is in no other function or class.
+bool IsTopLevel(const SyntaxTree& tree, NodeId function);
 
 // Returns the longest dotted expression that the identifier begins; kNoNode for the b of a.b and
 // the name of a keyword argument.

@@ -102,7 +102,8 @@ void Reach::AddEdges(const SourceFacts& facts, Node node) {
     constant = constant && definition->kind() == v1::Definition::KIND_CONSTANT;
     for (const std::string& use : scope_.GetUses(text, *definition)) {
       const bool for_gradient = gradient != facts.gradient_names.end() &&
-                                gradient->second.contains(use.substr(0, use.find('.')));
+                                (gradient->second.contains(use.substr(0, use.find('.'))) ||
+                                 gradient->second.contains(use));
       for (const Origin* origin : FindOrigins(scope_, text, use)) {
         const Node there = Find(*origin);
         if (there == kNone || there == node) continue;
@@ -187,7 +188,8 @@ void Reach::Search(int32_t kernel, Node from) {
   nodes_[from].ways.push_back({kernel, kNone, 0, false});
   const auto length_of = [&](Node node) { return nodes_[node].ways.back().length; };
   const auto go = [&](Node at, Node user, bool gradient) {
-    if (length_of(at) >= kMaxLength || ways_ >= kMaxWays || !seen.insert(user).second) return;
+    if (!nodes_[user].passable || length_of(at) >= kMaxLength || ways_ >= kMaxWays) return;
+    if (!seen.insert(user).second) return;
     ++ways_;
     nodes_[user].ways.push_back({kernel, at, static_cast<int16_t>(length_of(at) + 1), gradient});
     order.push_back(user);

@@ -9,6 +9,7 @@
 
 namespace kernelmill::extractor {
 
+using python::Call;
 using python::Field;
 using python::Kind;
 
@@ -26,6 +27,28 @@ bool Converts(absl::string_view method) {
       "item",    "flatten",   "view_as", "type_as",    "requires_grad_", "tolist",
       "xpu",     "eval",      "int",     "long",       "bool",           "t"};
   return std::find(std::begin(kMethods), std::end(kMethods), method) != std::end(kMethods);
+}
+
+bool IsIn(absl::string_view name, absl::Span<const absl::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Returns the effect of a call by the name of what it calls.
+Effect FindCallEffect(absl::string_view called) {
+  static constexpr absl::string_view kRearranging[] = {
+      "view",    "reshape",  "permute", "transpose", "squeeze", "unsqueeze", "flatten",
+      "view_as", "t",        "chunk",   "split",     "unbind",  "unflatten", "narrow",
+      "expand",  "swapaxes", "movedim", "mT",        "stack",   "list",      "tuple"};
+  static constexpr absl::string_view kConverting[] = {
+      "copy",   "deepcopy", "size", "numel", "stride", "dim",  "len",     "range",
+      "device", "dtype",    "type", "print", "zip",    "dict", "no_grad", "enumerate"};
+  static constexpr absl::string_view kConstants[] = {
+      "tensor",    "zeros", "zeros_like", "ones",      "ones_like",  "full",
+      "full_like", "empty", "empty_like", "array",     "from_numpy", "as_tensor",
+      "rand",      "randn", "randint",    "rand_like", "randn_like", "arange"};
+  if (IsIn(called, kConstants)) return Effect::kConstant;
+  if (IsIn(called, kRearranging)) return Effect::kRearranges;
+  return Converts(called) || IsIn(called, kConverting) ? Effect::kConverts : Effect::kComputes;
 }
 
 std::vector<NodeId> Children(const SyntaxTree& tree, NodeId node) {
@@ -55,13 +78,33 @@ class CalleeFinder {
           const NodeId object = unit_.body().statements()[backward].backward;
           return FindIn(object, backward, depth + 1);
         }
-        return FindIn(tree_.Child(node, Field::kObject), at, depth + 1);
+        ReferenceCallee callee = FindIn(tree_.Child(node, Field::kObject), at, depth + 1);
+        const absl::string_view member =
+            attribute == kNoNode ? absl::string_view() : tree_.GetText(attribute);
+        if (member != "T" && member != "mT" && member != "data") callee.parameter = {};
+        return callee;
       }
-      case Kind::kSubscript:
-        return FindIn(tree_.Child(node, Field::kValue), at, depth + 1);
+      case Kind::kSubscript: {
+        ReferenceCallee callee = FindIn(tree_.Child(node, Field::kValue), at, depth + 1);
+        const std::vector<NodeId> parts = Children(tree_, node);
+        const absl::string_view key =
+            parts.size() == 2 ? tree_.GetText(parts[1]) : absl::string_view();
+        if (!callee.parameter.empty() && IsKey(key))
+          callee.elements.emplace(callee.elements.begin(), key);
+        return callee;
+      }
       case Kind::kConditionalExpression: {
         const std::vector<NodeId> parts = Children(tree_, node);
         return parts.empty() ? ReferenceCallee() : FindIn(parts[0], at, depth + 1);
+      }
+      case Kind::kBinaryOperator: {
+        // Expected values that a fixture makes may be scaled: expected / most.
+        const NodeId left = tree_.Child(node, Field::kLeft);
+        ReferenceCallee scaled = left == kNoNode ? ReferenceCallee() : FindIn(left, at, depth + 1);
+        ReferenceCallee callee;
+        callee.parameter = scaled.parameter;
+        callee.elements = std::move(scaled.elements);
+        return callee;
       }
       case Kind::kCall:
         return FindByCall(node, at, depth);
@@ -74,18 +117,44 @@ class CalleeFinder {
   // The nearest statement that gives the name a value counts; one that only changes the object does
   // not make it.
   ReferenceCallee FindByName(absl::string_view name, int at, int depth) const {
+    bool changed = false;
     for (const int source : unit_.body().FindSources(name, at)) {
       const NodeId value = unit_.body().FindValue(source, name);
-      if (value != kNoNode) return FindIn(value, source, depth + 1);
+      changed = true;
+      if (value == kNoNode) continue;
+      ReferenceCallee callee = FindIn(value, source, depth + 1);
+      const int place = callee.parameter.empty() ? -1 : unit_.body().FindPlace(source, name);
+      if (place >= 0) callee.elements.insert(callee.elements.begin(), absl::StrCat(place));
+      return callee;
     }
-    return {};
+    ReferenceCallee callee;
+    if (!changed && name != "self" && unit_.body().IsParameter(name)) callee.parameter = name;
+    return callee;
+  }
+
+  // Returns whether a subscript names one element: 0, "key".
+  static bool IsKey(absl::string_view text) {
+    const bool number = text.find_first_not_of("0123456789") == absl::string_view::npos;
+    return !text.empty() && (number || text[0] == '"' || text[0] == '\'');
+  }
+
+  // A function is not what it returns: plain = make_plain(2), make_plain(2)(x). The object
+  // of a class counts as the class.
+  static ReferenceCallee WithoutFunctions(ReferenceCallee callee) {
+    std::erase_if(callee.origins, [](const Origin* origin) {
+      return HostModules::FindDefinition(*origin)->kind() != v1::Definition::KIND_CLASS;
+    });
+    callee.local = -1;
+    callee.parameter = {};
+    return callee;
   }
 
   ReferenceCallee FindByCall(NodeId call, int at, int depth) const {
     const NodeId function = tree_.StripParentheses(tree_.Child(call, Field::kFunction));
     if (function == kNoNode) return {};
     const Kind kind = tree_.GetKind(function);
-    if (kind == Kind::kCall) return FindByCall(function, at, depth + 1);  // Layer()(x)
+    // Layer()(x)
+    if (kind == Kind::kCall) return WithoutFunctions(FindByCall(function, at, depth + 1));
     if (kind == Kind::kAttribute) {
       const NodeId method = tree_.Child(function, Field::kAttribute);
       const NodeId object = tree_.Child(function, Field::kObject);
@@ -97,6 +166,7 @@ class CalleeFinder {
     const std::string dotted = DottedExpression(tree_, function);
     if (base.empty()) return {};
     ReferenceCallee callee;
+    callee.statement = at;
     if (!dotted.empty()) callee.origins = unit_.ResolveName(dotted);
     std::erase_if(callee.origins, [](const Origin* origin) {
       const v1::Definition* definition = HostModules::FindDefinition(*origin);
@@ -115,13 +185,8 @@ class CalleeFinder {
       if (value == kNoNode) continue;
       callee = FindByObject(value, source, depth + 1);
       // A method of what a function returns is the tensor's own.
-      if (of_object) {
-        std::erase_if(callee.origins, [](const Origin* origin) {
-          return HostModules::FindDefinition(*origin)->kind() != v1::Definition::KIND_CLASS;
-        });
-        callee.local = -1;
-      }
-      return callee;
+      const bool called = tree_.GetKind(tree_.StripParentheses(value)) == Kind::kCall;
+      return of_object || called ? WithoutFunctions(std::move(callee)) : callee;
     }
     return callee;
   }
@@ -238,6 +303,57 @@ class ReferenceWriter {
 };
 
 }  // namespace
+
+Effect FindEffect(const TestUnit& unit, const std::set<int>& statements,
+                  const std::vector<NodeId>& expected) {
+  const SyntaxTree& tree = unit.file().tree();
+  Effect effect = Effect::kConverts;
+  std::vector<NodeId> nodes = expected;
+  for (const int statement : statements) {
+    const FunctionBody::Statement& each = unit.body().statements()[statement];
+    if (!each.head) nodes.push_back(each.node);
+    if (each.head && tree.GetKind(each.node) == Kind::kForStatement) effect = Effect::kComputes;
+  }
+  for (const NodeId node : nodes) {
+    std::vector<std::pair<NodeId, NodeId>> constants;  // operators within make no values
+    const auto is_stated = [&constants](NodeId within) {
+      return std::any_of(constants.begin(), constants.end(), [within](const auto& each) {
+        return each.first < within && within < each.second;
+      });
+    };
+    for (const Call& call : unit.file().view().calls.In(node)) {
+      if (is_stated(call.node)) continue;
+      absl::string_view called = call.name.substr(call.name.rfind('.') + 1);
+      if (called.empty() && call.function != kNoNode) {
+        const NodeId attribute = tree.Child(call.function, Field::kAttribute);
+        if (attribute != kNoNode) called = tree.GetText(attribute);
+      }
+      const Effect own = FindCallEffect(called);
+      if (own == Effect::kConstant) constants.emplace_back(call.node, tree[call.node].subtree_end);
+      effect = std::max(effect, own);
+    }
+    for (const NodeId subscript : tree.Of(Kind::kSubscript, node)) {
+      const std::vector<NodeId> parts = Children(tree, subscript);
+      if (parts.size() != 2 || unit.body().Binds(BaseName(tree, parts[1]))) {
+        effect = std::max(effect, Effect::kRearranges);
+      }
+    }
+    for (const Kind kind :
+         {Kind::kBinaryOperator, Kind::kComparisonOperator, Kind::kAugmentedAssignment}) {
+      for (const NodeId computed : tree.Of(kind, node)) {
+        if (!is_stated(computed)) effect = Effect::kComputes;
+      }
+    }
+  }
+  return effect;
+}
+
+FunctionBody::Names FindParameters(const TestUnit& unit, const std::set<int>& statements,
+                                   const std::vector<NodeId>& expected, int at) {
+  ReferenceWriter writer(unit, statements, at);
+  writer.AddHeads();
+  return writer.FindParameters(expected);
+}
 
 ReferenceCallee FindReferenceCallee(const TestUnit& unit, NodeId expected, int at) {
   return CalleeFinder(unit).FindIn(expected, at, 0);

@@ -15,15 +15,33 @@ namespace kernelmill::extractor {
 struct ReferenceCallee {
   // The functions or classes of the source that make it; several if a parameter is given them.
   std::vector<const Origin*> origins;
+  // The statement that calls them.
+  int statement = -1;
   // Else the statement that defines the function in the test; -1: calls of installed packages.
   int local = -1;
   // It is a parameter, and what the caller gives for it is not known.
   bool unknown = false;
+  // The parameter that the value is, or is an element of: the keys of the elements, as fixtures.h
+  // has them, the last one first. Empty for any other value.
+  absl::string_view parameter;
+  std::vector<std::string> elements;
 };
 
 // Finds the origin of an expected value: the nearest call on the way back through names, and
 // through methods that only convert (x.float(), x.reshape(...)).
 ReferenceCallee FindReferenceCallee(const TestUnit& unit, NodeId expected, int at);
+
+// The effect of statements on their inputs. The latter counts if several are true.
+enum class Effect {
+  kConverts,    // another type or device: x.float()
+  kRearranges,  // the same elements at other places: x.transpose(0, 1), x[2:]
+  kConstant,    // values that the text states: torch.tensor([1, 2]), torch.zeros_like(x)
+  kComputes,
+};
+
+// Judges the statements and expressions of a reference together.
+Effect FindEffect(const TestUnit& unit, const std::set<int>& statements,
+                  const std::vector<NodeId>& expected);
 
 // Writes statements of a test as a function `reference` that returns the expressions of the
 // statement `at`. Its parameters are the names of the test that the statements read and do not
@@ -35,6 +53,10 @@ ReferenceCallee FindReferenceCallee(const TestUnit& unit, NodeId expected, int a
 std::optional<HostText> WriteReference(const TestUnit& unit, TestFiles& files,
                                        const std::set<int>& statements,
                                        const std::vector<NodeId>& expected, int at);
+
+// Returns the names that become parameters of such a function.
+FunctionBody::Names FindParameters(const TestUnit& unit, const std::set<int>& statements,
+                                   const std::vector<NodeId>& expected, int at);
 
 }  // namespace kernelmill::extractor
 

@@ -55,6 +55,13 @@ bool MayHoldTests(absl::string_view path, absl::string_view text) {
          Contains(text, "assert_close") || Contains(text, "perf_report");
 }
 
+// Returns whether a tag says that a kernel only moves or converts what it is given.
+bool IsRearranging(absl::string_view tag) {
+  static constexpr absl::string_view kTags[] = {"cast",   "copy",    "gather",      "layout",
+                                                "concat", "padding", "permutation", "transpose"};
+  return std::find(std::begin(kTags), std::end(kTags), tag) != std::end(kTags);
+}
+
 // Reads a source; see FindReferences.
 class SourceReader {
  public:
@@ -87,6 +94,15 @@ class SourceReader {
                    texts_.contains(kernel.path());
       place.path = kernel.path();
       place.qualname = kernel.qualname();
+      KernelTraits& traits = traits_.emplace_back();
+      bool quantizes = false;
+      for (const v1::Tag& tag : kernel.tags()) {
+        traits.backward |= tag.name() == "backward";
+        traits.rearranges |= IsRearranging(tag.name());
+        quantizes |= absl::StrContains(tag.name(), "quantization");
+        traits.fills |= tag.name() == "fill";
+      }
+      traits.rearranges = traits.rearranges && !quantizes;
       place.launcher_path = kernel.launcher().path();
       place.launcher_line = kernel.launcher().first_line();
     }
@@ -111,7 +127,7 @@ class SourceReader {
       files.DropMany();
       TestFile* file = files.Get(path);
       if (file == nullptr) continue;
-      TestReader reader(*scope_, reach, files, *modules_);
+      TestReader reader(*scope_, reach, files, *modules_, traits_);
       reader.Read(*file, [this](const TestFinding& finding, auto write) { Keep(finding, write); });
     }
     for (size_t i = 0; i < kernels_.size(); ++i) Finish(reach, static_cast<int32_t>(i));
@@ -207,6 +223,7 @@ class SourceReader {
   std::vector<v1::Definition> definitions_;
   SourceFacts facts_;
   std::vector<KernelPlace> kernels_;
+  std::vector<KernelTraits> traits_;  // by kernel
   size_t taken_ = 0;
   std::optional<SourceScope> scope_;
   std::optional<HostModules> modules_;

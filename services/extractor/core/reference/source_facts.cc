@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "common/python/syntax/syntax_tree.h"
+#include "services/extractor/core/reference/function_body.h"
 
 namespace kernelmill::extractor {
 
@@ -21,6 +22,8 @@ namespace {
 
 // The most operators of one file; real libraries register some hundred.
 constexpr size_t kMaxOperators = 4096;
+// The most statements of a class whose methods are asked who calls them.
+constexpr size_t kMaxMembers = 64;
 
 // Returns the content of a plain string literal; empty for anything else.
 absl::string_view StringContent(const SyntaxTree& tree, NodeId node) {
@@ -45,17 +48,21 @@ class FactReader {
   }
 
  private:
+  // A statement of a class's body.
+  struct Member {
+    NodeId node;
+    absl::string_view method;  // its name; empty for any other statement
+    bool gradient = false;     // only the pass backwards runs it
+  };
+
   // Notes the names that only `backward` uses. Other methods count together with the class's body.
   void ReadClass(NodeId node) {
     const NodeId name = tree_.Child(node, Field::kName);
     const NodeId body = tree_.Child(node, Field::kBody);
     if (name == kNoNode || body == kNoNode || tree_[node].parent != 0) return;
     absl::flat_hash_set<std::string> gradient, others;
-    for (NodeId child = tree_.FirstChild(body); child != kNoNode;
-         child = tree_.NextSibling(child)) {
-      const std::vector<absl::string_view> names = file_.bindings.FreeNames(child);
-      auto& into = IsBackward(child) ? gradient : others;
-      into.insert(names.begin(), names.end());
+    for (const Member& member : ReadMembers(body)) {
+      AddNames(member.node, member.gradient ? gradient : others);
     }
     for (const std::string& other : others) gradient.erase(other);
     if (gradient.empty()) return;
@@ -63,14 +70,64 @@ class FactReader {
         std::move(gradient);
   }
 
-  bool IsBackward(NodeId member) const {
+  std::vector<Member> ReadMembers(NodeId body) const {
+    std::vector<Member> members;
+    bool any = false;
+    for (NodeId child = tree_.FirstChild(body); child != kNoNode;
+         child = tree_.NextSibling(child)) {
+      if (IsLayout(tree_.GetKind(child))) continue;
+      const absl::string_view method = GetMethodName(child);
+      members.push_back({child, method, method == "backward"});
+      any |= method == "backward";
+    }
+    // A method that backward calls may call others.
+    for (bool changed = any && members.size() <= kMaxMembers; changed;) {
+      changed = false;
+      for (Member& member : members) {
+        if (member.gradient || !IsUsedByGradientAlone(member, members)) continue;
+        member.gradient = changed = true;
+      }
+    }
+    return members;
+  }
+
+  bool IsUsedByGradientAlone(const Member& member, const std::vector<Member>& members) const {
+    if (member.method.empty() || absl::StartsWith(member.method, "__")) return false;
+    bool used = false;
+    for (const Member& user : members) {
+      if (user.node == member.node) continue;
+      for (const NodeId identifier : tree_.Of(Kind::kIdentifier, user.node)) {
+        if (tree_.GetText(identifier) != member.method) continue;
+        if (!user.gradient) return false;
+        used = true;
+      }
+    }
+    return used;
+  }
+
+  absl::string_view GetMethodName(NodeId member) const {
     NodeId function = member;
     if (tree_.GetKind(member) == Kind::kDecoratedDefinition) {
       function = tree_.Child(member, Field::kDefinition);
     }
-    if (function == kNoNode || tree_.GetKind(function) != Kind::kFunctionDefinition) return false;
+    if (function == kNoNode || tree_.GetKind(function) != Kind::kFunctionDefinition) return {};
     const NodeId name = tree_.Child(function, Field::kName);
-    return name != kNoNode && tree_.GetText(name) == "backward";
+    return name == kNoNode ? absl::string_view() : tree_.GetText(name);
+  }
+
+  // Adds the free names of a member, and the dotted names that begin with them: a, a.b and a.b.c.
+  void AddNames(NodeId member, absl::flat_hash_set<std::string>& into) const {
+    for (const absl::string_view name : file_.bindings.FreeNames(member)) into.emplace(name);
+    for (const NodeId identifier : tree_.Of(Kind::kIdentifier, member)) {
+      const NodeId node = DottedFrom(tree_, identifier);
+      if (node == kNoNode || node == identifier) continue;
+      if (!into.contains(tree_.GetText(identifier))) continue;
+      const std::string dotted = DottedExpression(tree_, node);
+      for (size_t dot = dotted.find('.'); dot != std::string::npos;) {
+        dot = dotted.find('.', dot + 1);
+        into.insert(dotted.substr(0, dot));
+      }
+    }
   }
 
   // ("add.Tensor", add)

@@ -24,7 +24,8 @@ struct SourceFacts {
     std::string function;  // dotted, as the file has it
   };
 
-  // The names that a class uses in its method `backward` alone.
+  // The names that a class uses in its method `backward` alone, and in methods that only it uses.
+  // Dotted names are there as well: a module may be used in both, and each of its members in one.
   absl::flat_hash_map<PathAndName, absl::flat_hash_set<std::string>> gradient_names;
   std::vector<Operator> operators;
 

@@ -1,13 +1,14 @@
 #include "services/extractor/core/reference/test_reader.h"
 
 #include <algorithm>
-#include <set>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "common/python/syntax/imports.h"
-#include "services/extractor/core/reference/reference_text.h"
+#include "services/extractor/core/reference/fixtures.h"
+#include "services/extractor/core/tags/phrases.h"
+#include "services/extractor/core/tags/tag_table.h"
 
 namespace kernelmill::extractor {
 
@@ -23,14 +24,7 @@ constexpr size_t kMaxTests = 4096;      // in a file
 constexpr size_t kMaxUnits = 12;        // functions that one test calls
 constexpr size_t kMaxComparisons = 16;  // in a record
 constexpr size_t kMaxText = 4096;       // bytes of a comparison's text
-
-// Returns the class around a method; kNoNode if the function is no method.
-NodeId ClassAround(const SyntaxTree& tree, NodeId function) {
-  NodeId node = tree[function].parent;
-  if (node != kNoNode && tree.GetKind(node) == Kind::kDecoratedDefinition) node = tree[node].parent;
-  if (node != kNoNode && tree.GetKind(node) == Kind::kBlock) node = tree[node].parent;
-  return node != kNoNode && tree.GetKind(node) == Kind::kClassDefinition ? node : kNoNode;
-}
+constexpr int kMaxFixtures = 4;         // that make one another's values
 
 // Returns the method of that name of a class of the same file; kNoNode without one.
 NodeId FindMethod(const SyntaxTree& tree, NodeId of, absl::string_view name) {
@@ -53,12 +47,6 @@ bool IsBenchmark(const TestFile& file, NodeId function) {
     if (absl::EndsWith(call.name, "perf_report")) return true;
   }
   return false;
-}
-
-bool IsTopLevel(const SyntaxTree& tree, NodeId function) {
-  NodeId node = tree[function].parent;
-  if (node != kNoNode && tree.GetKind(node) == Kind::kDecoratedDefinition) node = tree[node].parent;
-  return node == 0;
 }
 
 std::string Shortened(absl::string_view text) { return std::string(text.substr(0, kMaxText)); }
@@ -260,8 +248,23 @@ std::map<int32_t, std::pair<size_t, KernelUse>> TestReader::FindKernels(
   return kernels;
 }
 
-// Finds the comparisons of a kernel's results, or the reason why it has none. A kernel that only a
-// backward reaches is compared where gradients are.
+// Returns whether what the test calls, or the first function of the library that it leads to, is
+// named for a pass backwards.
+bool TestReader::SaysBackward(const Reach& reach, const KernelUse& use) {
+  for (const std::string& name : {use.named, reach.GetName(use.node)}) {
+    for (const std::string& word : NameWords(name)) {
+      const TagRule::List words = BackwardWords();
+      if (std::find(words.begin(), words.end(), word) != words.end()) return true;
+    }
+  }
+  return false;
+}
+
+// Finds the comparisons of a kernel's results, or the reason why it has none. A kernel of the pass
+// backwards is compared where gradients are, or where the test calls that pass by its name.
+//
+// A kernel makes the result only if it is in the nearest statement that any kernel is in: what
+// another operation takes is its input.
 std::pair<absl::string_view, std::vector<TestReader::Relevant>> TestReader::Judge(
     const std::vector<Unit>& units, int32_t kernel, const KernelUse& use) {
   std::vector<Relevant> relevant;
@@ -270,19 +273,38 @@ std::pair<absl::string_view, std::vector<TestReader::Relevant>> TestReader::Judg
     for (const Compared& compared : units[i].compared) {
       any = true;
       int depths[2] = {-1, -1};
+      bool input = false;
       for (int side = 0; side < 2; ++side) {
-        const auto hit = compared.traces[side].hits.find(kernel);
-        if (hit != compared.traces[side].hits.end()) depths[side] = hit->second.depth;
+        const auto& hits = compared.traces[side].hits;
+        const auto hit = hits.find(kernel);
+        if (hit == hits.end()) continue;
+        depths[side] = hit->second.depth;
+        input |= std::any_of(hits.begin(), hits.end(), [&](const auto& other) {
+          return other.second.depth < hit->second.depth;
+        });
       }
-      if (depths[0] < 0 && depths[1] < 0) continue;
+      if (input || (depths[0] < 0 && depths[1] < 0)) continue;
       if (depths[0] == depths[1]) {
         same = true;
         continue;
       }
       const bool first = depths[1] < 0 || (depths[0] >= 0 && depths[0] < depths[1]);
       const int actual = first ? 0 : 1;
+      // If both come from the kernel, the expected side must take what the other one has made.
+      if (depths[1 - actual] >= 0) {
+        const int made = compared.traces[1 - actual].hits.at(kernel).statement;
+        if (!compared.traces[actual].statements.contains(made)) {
+          same = true;
+          continue;
+        }
+      }
       const bool gradcheck = compared.comparison.form == "gradcheck";
       if (use.gradient && !compared.traces[actual].gradient && !gradcheck) continue;
+      const bool gradients =
+          gradcheck || compared.traces[0].gradient || compared.traces[1].gradient;
+      const bool backward = use.gradient || traits_[kernel].backward || SaysBackward(reach_, use);
+      if (traits_[kernel].backward && !gradients && !SaysBackward(reach_, use)) continue;
+      if (!backward && compared.traces[actual].gradient) continue;
       relevant.push_back({i, &compared, actual});
     }
   }
@@ -388,6 +410,29 @@ void TestReader::AddTolerance(const TestUnit& unit, int statement,
   }
 }
 
+// Returns whether another function of the source makes what the callee is given, and is no input of
+// the kernel: expected = to_blocks(plain(x)). The callee alone is then only the last step.
+bool TestReader::CallsOthers(TestUnit& unit, const ReferenceCallee& callee, const Trace& expected,
+                             const Trace& actual) const {
+  if (callee.origins.empty()) return false;
+  for (const auto& [statement, depth] : expected.statements) {
+    const FunctionBody::Statement& each = unit.body().statements()[statement];
+    if (each.head || actual.statements.contains(statement)) continue;
+    for (const Call& call : unit.file().view().calls.In(each.node)) {
+      if (call.name.empty()) continue;
+      for (const Origin* origin : unit.ResolveName(std::string(call.name))) {
+        const v1::Definition* definition = HostModules::FindDefinition(*origin);
+        const bool same =
+            std::find(callee.origins.begin(), callee.origins.end(), origin) != callee.origins.end();
+        if (!same && definition != nullptr && definition->kind() == v1::Definition::KIND_FUNCTION) {
+          return true;
+        }
+      }
+    }
+  }
+  return false;
+}
+
 // The first comparison with a reference counts.
 bool TestReader::AddReference(std::vector<Unit>& units, int32_t kernel,
                               const std::vector<Relevant>& relevant, v1::TestReference& test) {
@@ -397,12 +442,29 @@ bool TestReader::AddReference(std::vector<Unit>& units, int32_t kernel,
     Unit& unit = units[each.unit];
     const int at = each.compared->comparison.statement;
     const ReferenceCallee callee = FindReferenceCallee(*unit.unit, expected, at);
-    for (const Origin* origin : callee.origins) {
-      const Reach::Node node = reach_.Find(*origin);
-      if (node != Reach::kNone && reach_.FindWay(node, kernel) != nullptr) continue;
-      if (AddFunction(*origin, test)) return true;
-    }
+    const Trace& actual_trace = each.compared->traces[each.actual];
+    const Trace& expected_trace = each.compared->traces[1 - each.actual];
+    // The gradients of a function are made by the statements that ask for them, and what makes an
+    // input of the kernel makes no expected value.
+    const bool input = callee.statement >= 0 && callee.statement != at &&
+                       actual_trace.statements.contains(callee.statement);
+    const auto add_function = [&] {
+      return std::any_of(callee.origins.begin(), callee.origins.end(), [&](const Origin* origin) {
+        const Reach::Node node = reach_.Find(*origin);
+        const bool reaches = node != Reach::kNone && reach_.FindWay(node, kernel) != nullptr;
+        return !reaches && AddFunction(*origin, test);
+      });
+    };
+    const bool functions = !expected_trace.gradient && !input;
+    const bool others = CallsOthers(*unit.unit, callee, expected_trace, actual_trace);
+    if (functions && !others && add_function()) return true;
     if (callee.unknown) continue;
+    // Only tests have fixtures, and not the functions that they call.
+    if (each.unit == 0 && !callee.parameter.empty() &&
+        AddFixtureReference(*unit.unit, kernel, callee,
+                            FindInputs(*unit.unit, kernel, actual_trace), test)) {
+      return true;
+    }
     std::vector<Relevant> together;
     for (const Relevant& other : relevant) {
       const auto& statements = unit.unit->body().statements();
@@ -418,8 +480,10 @@ bool TestReader::AddReference(std::vector<Unit>& units, int32_t kernel,
       const auto& names = unit.unit->body().statements()[callee.local].binds;
       if (!names.empty()) local = names[0];
     }
+    if (each.unit == 0 && AddMadeByFixture(*unit.unit, kernel, each, test)) return true;
     if (AddChainReference(unit, kernel, together, local, test)) return true;
     if (AddChainReference(unit, kernel, {each}, local, test)) return true;
+    if (functions && others && add_function()) return true;
   }
   return false;
 }
@@ -469,27 +533,142 @@ bool TestReader::AddChainReference(Unit& unit, int32_t kernel,
     const NodeId node = unit.unit->body().statements()[statement].node;
     if (!python::IsImport(tree.GetKind(node))) statements.erase(statement);
   }
-  const TestFile& file = unit.unit->file();
-  // A parameter of the test, or a literal, is no result of a reference.
-  const bool says_something =
-      !statements.empty() || std::any_of(expected.begin(), expected.end(), [&](NodeId side) {
-        const FunctionBody::Names reads = unit.unit->body().Read(side).reads;
-        return std::any_of(reads.begin(), reads.end(), [&](absl::string_view name) {
-          return unit.unit->body().Binds(name) && !unit.unit->body().IsParameter(name);
-        });
-      });
-  if (!says_something) return false;
-  std::optional<HostText> text = WriteReference(*unit.unit, files_, statements, expected, last);
+  FunctionBody::Names inputs;
+  for (const Relevant& each : relevant) {
+    const auto add = [&inputs](const FunctionBody::Statement& statement) {
+      inputs.insert(inputs.end(), statement.reads.begin(), statement.reads.end());
+    };
+    add(unit.unit->body().Read(each.compared->sides[each.actual]));
+    for (const auto& [statement, depth] : each.compared->traces[each.actual].statements) {
+      add(unit.unit->body().statements()[statement]);
+    }
+  }
+  if (!AllowsEffect(*unit.unit, kernel, statements, expected, last, inputs)) return false;
+  return AddStatements(*unit.unit, statements, expected, last, local, test);
+}
+
+// Statements that only convert or rearrange must take what the kernel takes; else the expected
+// values were made elsewhere. Even so, they are a reference of kernels that do no more: a test that
+// quantizes and dequantizes compares with its input. Constants hold for one case.
+bool TestReader::AllowsEffect(const TestUnit& unit, int32_t kernel, const std::set<int>& statements,
+                              const std::vector<NodeId>& expected, int at,
+                              const FunctionBody::Names& inputs) const {
+  const Effect effect = FindEffect(unit, statements, expected);
+  if (effect == Effect::kComputes) return true;
+  if (effect == Effect::kConstant) return traits_[kernel].fills;
+  if (!traits_[kernel].rearranges) return false;
+  const FunctionBody::Names parameters = FindParameters(unit, statements, expected, at);
+  return !parameters.empty() &&
+         std::all_of(parameters.begin(), parameters.end(), [&](absl::string_view name) {
+           return std::find(inputs.begin(), inputs.end(), name) != inputs.end();
+         });
+}
+
+// Expected values may come from a fixture by way of statements of the test, such as a maximum that
+// both sides are divided by. The fixture that takes most of the kernel's inputs then makes them.
+bool TestReader::AddMadeByFixture(TestUnit& unit, int32_t kernel, const Relevant& relevant,
+                                  v1::TestReference& test) {
+  const Compared& compared = *relevant.compared;
+  const auto inputs = FindInputs(unit, kernel, compared.traces[relevant.actual]);
+  absl::string_view best;
+  size_t most = 0;
+  for (const absl::string_view name : unit.body().parameters()) {
+    const Trace& expected = compared.traces[1 - relevant.actual];
+    if (inputs.contains(name) || !expected.inputs.contains(name)) continue;
+    const Fixture fixture = FindFixture(files_, unit.file(), unit.body().function(), name);
+    if (fixture.function == kNoNode) continue;
+    const FunctionBody body(fixture.file->view(), fixture.function, fixture.file->search_steps());
+    const auto taken = std::count_if(body.parameters().begin(), body.parameters().end(),
+                                     [&](absl::string_view each) { return inputs.contains(each); });
+    if (static_cast<size_t>(taken) > most) {
+      most = static_cast<size_t>(taken);
+      best = name;
+    }
+  }
+  if (best.empty()) return false;
+  ReferenceCallee callee;
+  callee.parameter = best;
+  return AddFixtureReference(unit, kernel, callee, inputs, test);
+}
+
+// Returns the names without a source that what uses the kernel comes from; those of the whole
+// result if no statement of its own does. A test may scale the result by the expected values.
+absl::flat_hash_set<absl::string_view> TestReader::FindInputs(TestUnit& unit, int32_t kernel,
+                                                              const Trace& actual) {
+  absl::flat_hash_set<absl::string_view> inputs;
+  bool any = false;
+  for (const auto& [statement, depth] : actual.statements) {
+    if (!unit.GetUses(statement).contains(kernel)) continue;
+    any = true;
+    const NodeId node = unit.body().statements()[statement].node;
+    for (const absl::string_view name : unit.Follow(node, statement).inputs) inputs.insert(name);
+  }
+  return any ? inputs : actual.inputs;
+}
+
+// Takes the fixture that makes the expected values as a test is taken. A fixture that makes inputs
+// as well is taken apart: what they are made of is no part of the reference.
+bool TestReader::AddFixtureReference(TestUnit& unit, int32_t kernel, const ReferenceCallee& callee,
+                                     const absl::flat_hash_set<absl::string_view>& inputs_of_kernel,
+                                     v1::TestReference& test, int depth) {
+  const Fixture fixture =
+      FindFixture(files_, unit.file(), unit.body().function(), callee.parameter);
+  if (fixture.function == kNoNode || depth > kMaxFixtures) return false;
+  TestUnit made(scope_, reach_, *fixture.file, fixture.function);
+  const auto [result, at] = FindResult(*fixture.file, made.body());
+  if (result == kNoNode) return false;
+  std::vector<NodeId> others;
+  NodeId element = result;
+  for (auto key = callee.elements.rbegin(); key != callee.elements.rend(); ++key) {
+    const NodeId within = FindElement(*fixture.file, made.body(), {element, at}, *key, others);
+    if (within == kNoNode) break;
+    element = within;
+  }
+  const bool mixed = inputs_of_kernel.contains(callee.parameter);
+  if (mixed && element == result) return false;
+  const ReferenceCallee maker = FindReferenceCallee(made, element, at);
+  for (const Origin* origin : maker.origins) {
+    const Reach::Node node = reach_.Find(*origin);
+    if (node != Reach::kNone && reach_.FindWay(node, kernel) != nullptr) continue;
+    if (AddFunction(*origin, test)) return true;
+  }
+  const std::vector<NodeId> expected = {mixed ? element : result};
+  const Trace trace = made.Follow(expected[0], at);
+  if (trace.hits.contains(kernel)) return false;
+  std::set<int> statements;
+  for (const auto& [statement, steps] : trace.statements) statements.insert(statement);
+  FunctionBody::Names inputs = made.body().parameters();
+  for (const NodeId other : others) {
+    if (!mixed) break;
+    const FunctionBody::Names reads = made.body().Read(other).reads;
+    inputs.insert(inputs.end(), reads.begin(), reads.end());
+    for (const auto& [statement, steps] : made.Follow(other, at).statements) {
+      statements.erase(statement);
+    }
+  }
+  // A fixture may only hand on what another one makes.
+  if (!maker.parameter.empty() && FindEffect(made, statements, expected) != Effect::kComputes) {
+    return AddFixtureReference(made, kernel, maker, inputs_of_kernel, test, depth + 1);
+  }
+  if (!AllowsEffect(made, kernel, statements, expected, at, inputs)) return false;
+  return AddStatements(made, statements, expected, at, "", test);
+}
+
+// Writes the statements as the reference.
+bool TestReader::AddStatements(const TestUnit& unit, const std::set<int>& statements,
+                               const std::vector<NodeId>& expected, int at, absl::string_view local,
+                               v1::TestReference& test) {
+  std::optional<HostText> text = WriteReference(unit, files_, statements, expected, at);
   if (!text) return false;
   v1::HostModule made = modules_.Make(*text);
   v1::Reference& reference = *test.mutable_reference();
   reference.set_kind(local.empty() ? "torch_chain" : "function");
   reference.set_name(std::string(local));
-  reference.set_path(file.path());
-  const auto& all = unit.unit->body().statements();
-  reference.set_first_line(statements.empty() ? all[last].first_line
+  reference.set_path(unit.file().path());
+  const auto& all = unit.body().statements();
+  reference.set_first_line(statements.empty() ? all[at].first_line
                                               : all[*statements.begin()].first_line);
-  reference.set_last_line(all[last].last_line);
+  reference.set_last_line(all[at].last_line);
   reference.set_text(std::move(text->text));
   reference.set_module(std::move(*made.mutable_module()));
   reference.set_self_contained(made.self_contained());

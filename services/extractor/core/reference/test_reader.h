@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "services/extractor/core/reference/cases.h"
 #include "services/extractor/core/reference/comparisons.h"
 #include "services/extractor/core/reference/host_module.h"
+#include "services/extractor/core/reference/reference_text.h"
 #include "services/extractor/core/reference/test_unit.h"
 
 namespace kernelmill::extractor {
@@ -26,6 +28,13 @@ inline constexpr char kNoReference[] = "no_reference";
 inline constexpr char kBenchmark[] = "benchmark";
 inline constexpr char kNoTest[] = "no_test";
 inline constexpr char kNotRead[] = "not_read";
+
+// The results of a kernel, by its tags.
+struct KernelTraits {
+  bool backward = false;
+  bool rearranges = false;  // they are its inputs, or elements of them, or as other types
+  bool fills = false;       // they are constants
+};
 
 // A kernel that a test reaches.
 struct TestFinding {
@@ -45,9 +54,12 @@ class TestReader {
   using Sink = absl::FunctionRef<void(const TestFinding& finding,
                                       absl::FunctionRef<v1::TestReference()> write)>;
 
-  TestReader(SourceScope& scope, const Reach& reach, TestFiles& files, HostModules& modules)
+  // `traits` has those of each kernel.
+  TestReader(SourceScope& scope, const Reach& reach, TestFiles& files, HostModules& modules,
+             const std::vector<KernelTraits>& traits)
       : scope_(scope),
         reach_(reach),
+        traits_(traits),
         files_(files),
         modules_(modules),
         cases_(scope, files),
@@ -95,9 +107,26 @@ class TestReader {
   bool AddFunction(const Origin& origin, v1::TestReference& test);
   bool AddChainReference(Unit& unit, int32_t kernel, const std::vector<Relevant>& relevant,
                          absl::string_view local, v1::TestReference& test);
+  bool AddFixtureReference(TestUnit& unit, int32_t kernel, const ReferenceCallee& callee,
+                           const absl::flat_hash_set<absl::string_view>& inputs,
+                           v1::TestReference& test, int depth = 0);
+  bool AddMadeByFixture(TestUnit& unit, int32_t kernel, const Relevant& relevant,
+                        v1::TestReference& test);
+  bool AllowsEffect(const TestUnit& unit, int32_t kernel, const std::set<int>& statements,
+                    const std::vector<NodeId>& expected, int at,
+                    const FunctionBody::Names& inputs) const;
+  bool AddStatements(const TestUnit& unit, const std::set<int>& statements,
+                     const std::vector<NodeId>& expected, int at, absl::string_view local,
+                     v1::TestReference& test);
+  bool CallsOthers(TestUnit& unit, const ReferenceCallee& callee, const Trace& expected,
+                   const Trace& actual) const;
+  static bool SaysBackward(const Reach& reach, const KernelUse& use);
+  static absl::flat_hash_set<absl::string_view> FindInputs(TestUnit& unit, int32_t kernel,
+                                                           const Trace& actual);
 
   SourceScope& scope_;
   const Reach& reach_;
+  const std::vector<KernelTraits>& traits_;
   TestFiles& files_;
   HostModules& modules_;
   CaseReader cases_;

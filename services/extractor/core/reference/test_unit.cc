@@ -244,7 +244,8 @@ Trace TestUnit::Follow(NodeId expression, int at, int32_t cut) {
     if (!is_own) trace.statements.emplace(current, depth);
     trace.gradient |= statement.takes_gradient || statement.backward != kNoNode;
     const std::map<int32_t, KernelUse> found = is_own ? FindUses(own) : GetUses(current);
-    for (const auto& [kernel, use] : found) trace.hits.try_emplace(kernel, Trace::Hit{depth, use});
+    for (const auto& [kernel, use] : found)
+      trace.hits.try_emplace(kernel, Trace::Hit{depth, use, current});
     for (const absl::string_view name : statement.gradients) {
       const int backward = body_.FindBackward(name, place);
       if (backward >= 0) add(backward, depth, true, name);

@@ -28,6 +28,7 @@ struct Trace {
   struct Hit {
     int depth = 0;  // steps from the value to the statement that uses the kernel
     KernelUse use;
+    int statement = -1;  // -1: the expression itself
   };
   std::map<int, int> statements;                  // with their depths
   std::map<int32_t, Hit> hits;                    // by kernel; the nearest
